@@ -1,0 +1,72 @@
+/** Free TCP ports on the loopback interface. */
+import { createServer } from 'node:net';
+import { StartError } from './errors.mjs';
+
+const LAST_PORT = 65_535;
+const SEARCH_WIDTH = 200;
+
+/**
+ * True when 127.0.0.1:port can be bound now.
+ * @param {number} port
+ * @returns {Promise<boolean>}
+ */
+export function isFree(port) {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', () => resolve(false));
+    server.listen({ port, host: '127.0.0.1', exclusive: true }, () => server.close(() => resolve(true)));
+  });
+}
+
+/** A free port of the system's choice. */
+export function anyFreePort() {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once('error', reject);
+    server.listen({ port: 0, host: '127.0.0.1' }, () => {
+      const { port } = server.address();
+      server.close(() => resolve(port));
+    });
+  });
+}
+
+/**
+ * The first free port from `from` on that is not in `taken`.
+ * @param {number} from
+ * @param {Set<number>} [taken] ports already given away in this start
+ */
+export async function nextFree(from, taken = new Set()) {
+  for (let port = from; port <= Math.min(from + SEARCH_WIDTH, LAST_PORT); port += 1) {
+    if (!taken.has(port) && (await isFree(port))) return port;
+  }
+  throw new StartError(
+    `No free port between ${from} and ${from + SEARCH_WIDTH}.`,
+    'Free some ports, or choose one in the environment.',
+  );
+}
+
+/**
+ * Chooses a port by the rule of the README: a setting is a promise (taken: an error with a cure), a default moves to the next free one.
+ * @param {{name: string, fallback: number, env: Record<string, string | undefined>, taken: Set<number>}} wanted
+ * @returns {Promise<{port: number, movedFrom: number | null}>}
+ */
+export async function choosePort({ name, fallback, env, taken }) {
+  const text = env[name];
+  if (text === undefined || text === '') {
+    const port = await nextFree(fallback, taken);
+    taken.add(port);
+    return { port, movedFrom: port === fallback ? null : fallback };
+  }
+  const port = Number(text);
+  if (!/^\d+$/.test(text) || port < 1 || port > LAST_PORT) {
+    throw new StartError(`${name}=${text} is not a port.`, `Set ${name} to a number from 1 to ${LAST_PORT}, or leave it unset.`);
+  }
+  if (taken.has(port) || !(await isFree(port))) {
+    throw new StartError(`${name}=${port} is taken by another process.`, [
+      `See what holds it: lsof -i :${port}   (or: ss -ltnp | grep ${port})`,
+      `Choose another ${name}, or leave it unset: the next free port from ${fallback} is used then.`,
+    ]);
+  }
+  taken.add(port);
+  return { port, movedFrom: null };
+}
