@@ -1,0 +1,125 @@
+import { createHash } from 'node:crypto';
+import { errors, jwtVerify, SignJWT } from 'jose';
+import { run, type Statement } from '../../db/statement.js';
+import type { Actor } from '../core/actor.js';
+import type { Services } from '../core/context.js';
+import { unauthenticated } from '../core/errors.js';
+import { NO_ID } from '../core/fields.js';
+import type { Scope } from '../core/scopes.js';
+
+/** Every personal access token begins so; anything else is taken for a JWT (durability notes, 3.7). */
+export const PAT_PREFIX = 'svc_pat_';
+const ISSUER = 'assent';
+const AUDIENCE = 'assent-api';
+
+/** A live session of an active person, in one indexed look-up: revocation and suspension act on the next request (A5). */
+const findSession: Statement = {
+  name: 'authenticate_session',
+  text: /* sql */ `
+    select u.user_id, u.email, u.role, s.session_id, s.impersonator_id
+    from sessions s join users u using (user_id)
+    where s.session_id = $1 and s.user_id = $2 and s.ended_at is null and s.expires_at > now() and u.status = 'active'`,
+};
+
+/** A live token of an active person by the SHA-256 of its secret (contract, section 5). */
+const findToken: Statement = {
+  name: 'authenticate_token',
+  text: /* sql */ `
+    select u.user_id, u.email, u.role, t.token_id, t.scopes,
+      t.last_used_at is null or t.last_used_at < now() - interval '1 minute' as stale
+    from personal_access_tokens t join users u using (user_id)
+    where t.token_hash = $1 and t.revoked_at is null and (t.expires_at is null or t.expires_at > now()) and u.status = 'active'`,
+};
+
+const touchToken: Statement = {
+  name: 'touch_token',
+  text: /* sql */ `
+    update personal_access_tokens set last_used_at = now()
+    where token_id = $1 and (last_used_at is null or last_used_at < now() - interval '1 minute')`,
+};
+
+interface Owner {
+  user_id: string;
+  email: string;
+  role: 'user' | 'admin';
+}
+
+/** SHA-256 of a secret as it is stored and looked up. */
+export const hashOf = (secret: string): Buffer => createHash('sha256').update(secret).digest();
+
+const keyOf = (services: Pick<Services, 'config'>) => new TextEncoder().encode(services.config.JWT_SECRET);
+
+/** Signs a sign-in token for a session (A5). Returns the token and when it ends. */
+export async function issueToken(
+  services: Services,
+  userId: string,
+  sessionId: string,
+): Promise<{ token: string; expiresAt: Date }> {
+  const expiresAt = new Date(Date.now() + services.config.JWT_MINUTES * 60_000);
+  const token = await new SignJWT({ sid: sessionId })
+    .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
+    .setIssuer(ISSUER)
+    .setAudience(AUDIENCE)
+    .setSubject(userId)
+    .setIssuedAt()
+    .setExpirationTime(expiresAt)
+    .sign(keyOf(services));
+  return { token, expiresAt };
+}
+
+async function byToken(services: Services, secret: string): Promise<Actor> {
+  const [owner] = await run<Owner & { token_id: string; scopes: Scope[]; stale: boolean }>(services.db, findToken, [
+    hashOf(secret),
+  ]);
+  if (!owner) throw unauthenticated();
+  // Noted at most once a minute, beside the request and never on its path; a failure only delays the note (A9).
+  if (owner.stale) void run(services.db, touchToken, [owner.token_id]).catch(() => undefined);
+  return {
+    type: 'pat',
+    userId: owner.user_id,
+    email: owner.email,
+    role: owner.role,
+    tokenId: owner.token_id,
+    scopes: owner.scopes,
+  };
+}
+
+async function byJwt(services: Services, token: string): Promise<Actor> {
+  const claims = await jwtVerify(token, keyOf(services), {
+    algorithms: ['HS256'],
+    typ: 'JWT',
+    issuer: ISSUER,
+    audience: AUDIENCE,
+    requiredClaims: ['exp', 'iat', 'sub', 'sid'],
+    clockTolerance: 5,
+  }).then(
+    ({ payload }) => payload,
+    (error: unknown) => {
+      if (error instanceof errors.JOSEError) throw unauthenticated();
+      throw error;
+    },
+  );
+  const [session] = await run<Owner & { session_id: string; impersonator_id: string | null }>(services.db, findSession, [
+    String(claims['sid'] ?? NO_ID),
+    String(claims.sub ?? NO_ID),
+  ]);
+  if (!session) throw unauthenticated();
+  return {
+    type: 'user',
+    userId: session.user_id,
+    email: session.email,
+    role: session.role,
+    sessionId: session.session_id,
+    impersonatorId: session.impersonator_id,
+  };
+}
+
+/**
+ * Who is asking, from the Authorization header, in one round trip.
+ * @throws AUTHENTICATION_REQUIRED, the same for every reason (contract, section 5)
+ */
+export async function authenticate(services: Services, authorization: string | undefined): Promise<Actor> {
+  const credential = /^Bearer +([^\s]+) *$/i.exec(authorization ?? '')?.[1];
+  if (!credential) throw unauthenticated();
+  return credential.startsWith(PAT_PREFIX) ? byToken(services, credential) : byJwt(services, credential);
+}

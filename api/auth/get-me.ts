@@ -1,0 +1,46 @@
+import { run, type Statement } from '../../db/statement.js';
+import { type Context, userOf } from '../core/context.js';
+import { unauthenticated } from '../core/errors.js';
+import { entitlementsOf, type Plan } from '../teams/rules.js';
+import type { User } from './schema.js';
+
+const statement: Statement = {
+  name: 'get_me',
+  text: /* sql */ `
+    select u.user_id, u.email, u.name, u.role, u.password_hash is not null as has_password, u.username, u.display_name, u.avatar,
+      u.two_factor_enabled_at is not null as two_factor_enabled, u.status, u.preferences,
+      coalesce(json_agg(json_build_object('team_id', t.team_id, 'name', t.name, 'role', m.role, 'plan', t.plan)
+        order by t.created_at, t.team_id) filter (where t.team_id is not null), '[]') as teams
+    from users u
+    left join memberships m using (user_id)
+    left join teams t on t.team_id = m.team_id and t.deleted_at is null
+    where u.user_id = $1 group by u.user_id`,
+};
+
+const DEFAULT_PREFERENCES = { timezone: 'UTC', locale: 'en', week_start: 'monday', default_team_id: null };
+
+interface Row extends Record<string, unknown> {
+  teams: { team_id: string; name: string; role: string; plan: Plan }[];
+  preferences: Partial<User['preferences']>;
+}
+
+/**
+ * The caller, with the best plan of the own teams and what it entitles to (A8).
+ * @throws AUTHENTICATION_REQUIRED when the account is gone
+ */
+export async function getMe(ctx: Context, userId: string = userOf(ctx)): Promise<User> {
+  const [row] = await run<Row>(ctx.db, statement, [userId]);
+  if (!row) throw unauthenticated();
+  const { teams, preferences, ...user } = row;
+  const plans: Plan[] = ['scale', 'team', 'free'];
+  const plan = plans.find((name) => teams.some((team) => team.plan === name)) ?? 'free';
+  return {
+    ...(user as Omit<User, 'plan' | 'entitlements' | 'teams' | 'preferences' | 'impersonated_by' | 'auth_method'>),
+    plan,
+    entitlements: entitlementsOf(plan),
+    teams: teams.map(({ team_id, name, role }) => ({ team_id, name, role })),
+    preferences: { ...DEFAULT_PREFERENCES, ...preferences },
+    impersonated_by: ctx.actor.type === 'user' ? ctx.actor.impersonatorId : null,
+    auth_method: ctx.actor.type === 'pat' ? 'pat' : 'jwt',
+  };
+}

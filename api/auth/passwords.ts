@@ -1,0 +1,41 @@
+import { hash, verify } from '@node-rs/argon2';
+import { unavailable } from '../core/errors.js';
+
+/** Argon2id as OWASP sets it: 19 MiB, 2 passes (A7). */
+const OPTIONS = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
+/** Hashes at once and waiting: hashing runs on the thread pool that everything shares (durability notes, 3.7). */
+const AT_ONCE = 4;
+const MOST_WAITING = 100;
+
+let running = 0;
+const waiting: (() => void)[] = [];
+
+/** @throws INTERNAL_ERROR 503 when too many wait already */
+async function inTurn<T>(work: () => Promise<T>): Promise<T> {
+  if (running >= AT_ONCE) {
+    if (waiting.length >= MOST_WAITING) throw unavailable();
+    await new Promise<void>((resolve) => waiting.push(resolve));
+  } else running += 1;
+  try {
+    return await work();
+  } finally {
+    const next = waiting.shift();
+    if (next) next();
+    else running -= 1;
+  }
+}
+
+/** One spelling of one password, however the keyboard composed it. */
+const canonical = (password: string): string => password.normalize('NFKC');
+
+export const hashPassword = (password: string): Promise<string> => inTurn(() => hash(canonical(password), OPTIONS));
+
+let decoy: Promise<string> | undefined;
+
+/** True when the password belongs to the hash. Without a hash it costs the same time and is false: no account oracle. */
+export async function verifyPassword(stored: string | null, password: string): Promise<boolean> {
+  decoy ??= hashPassword('no account has this password');
+  const against = stored ?? (await decoy);
+  const matches = await inTurn(() => verify(against, canonical(password)));
+  return stored !== null && matches;
+}

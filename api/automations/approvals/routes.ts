@@ -1,0 +1,3 @@
+import type { Endpoint } from '../../http/endpoint.js';
+
+export const approvalRoutes: Endpoint[] = [];

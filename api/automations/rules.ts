@@ -1,0 +1,36 @@
+export const RUN_STATUSES = ['queued', 'running', 'paused', 'succeeded', 'failed', 'skipped', 'expired', 'cancelled'] as const;
+export type RunStatus = (typeof RUN_STATUSES)[number];
+export const ACTION_STATUSES = ['pending', 'running', 'succeeded', 'failed', 'skipped', 'staged'] as const;
+export type ActionStatus = (typeof ACTION_STATUSES)[number];
+export type SkipReason = 'condition_false' | 'rejected' | 'loop';
+
+/** Roles that a gate may name, lowest first (F6). */
+export const GATE_ROLES = ['member', 'manager', 'admin'] as const;
+export type GateRole = (typeof GATE_ROLES)[number];
+export const GATE_DEFAULTS = {
+  role: 'manager' as GateRole,
+  expiresInSeconds: 259_200,
+  requiredApprovals: 1,
+  allowSelfApproval: true,
+};
+/** The type of the action that is a gate. */
+export const GATE = 'require_approval';
+
+/** Ends of a run: nothing moves it any more. */
+export const isFinished = (status: RunStatus): boolean => !['queued', 'running', 'paused'].includes(status);
+
+export type GateState = 'pending' | 'lapsed' | 'approved' | 'rejected';
+
+/** What the row of a gate says; approval and rejection outlive the expiry, which only closes the way to approve. */
+export function gateState(decision: 'approved' | 'rejected' | null, expired: boolean): GateState {
+  return decision ?? (expired ? 'lapsed' : 'pending');
+}
+
+/** How a run ended, from its rows: a failed action is never hidden by what came after it (contract, section 3; F7). */
+export function settle(
+  actions: readonly { status: ActionStatus }[],
+  rejected: boolean,
+): { status: RunStatus; skipReason: SkipReason | null } {
+  if (actions.some((action) => action.status === 'failed')) return { status: 'failed', skipReason: null };
+  return rejected ? { status: 'skipped', skipReason: 'rejected' } : { status: 'succeeded', skipReason: null };
+}

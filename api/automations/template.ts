@@ -1,0 +1,192 @@
+/** Bounds of rendered params. Depth as for a request body; size as for an event and an outbound request. Source: decision F5. */
+const MAX_DEPTH = 32;
+const MAX_OUTPUT = 65_536; // bytes of texts and keys, plus one for each value
+const MAX_SECRET_NAME = 80; // code points, decision F12
+
+type RenderFailure =
+  | { ok: false; code: 'template_missing'; message: string; missing: string }
+  | { ok: false; code: 'secret_missing'; message: string; secretMissing: string }
+  | { ok: false; code: 'template_invalid' | 'template_too_deep' | 'template_too_large'; message: string };
+
+export type RenderResult = { ok: true; value: unknown } | RenderFailure;
+
+/** `position` counts code points from 0 in the text found at `path` (`headers.authorization`); null when it is not one text. */
+export type TemplateCheck = { ok: true } | { ok: false; message: string; path: string; position: number | null };
+
+/** A stretch of a text, in order. `at` is the offset of a fault in UTF-16 units. */
+type Piece =
+  | { kind: 'text'; text: string }
+  | { kind: 'path'; path: string }
+  | { kind: 'secret'; name: string }
+  | { kind: 'fault'; message: string; at: number };
+
+/**
+ * Fills in an action's params. `{{event.task.title}}` is a dotted path over own properties, digits index a list; alone in its
+ * text it keeps its type, inside text it becomes text (null nothing, lists and maps JSON). `{{secret:NAME}}` asks `secrets`;
+ * without it, or when it answers undefined, the handle fails and is never sent. One pass: what is filled in is not read again.
+ * Keys stay as they are. `event` is JSON data. Source: decisions F5, F12; durability 3.2.
+ */
+export function renderTemplates(
+  params: unknown,
+  event: object,
+  { secrets = () => undefined }: { secrets?: (name: string) => string | undefined } = {},
+): RenderResult {
+  const room = new Room();
+  const fill = (text: string, depth: number): unknown => {
+    const pieces = piecesOf(text);
+    const [only] = pieces;
+    if (pieces.length === 1 && only?.kind === 'path') return copy(valueAt(only.path, event), depth, room, room.keep);
+    return pieces.map((piece) => room.keep(textOf(piece, event, secrets))).join('');
+  };
+  try {
+    return { ok: true, value: copy(params, 0, room, fill) };
+  } catch (error) {
+    if (error instanceof Refused) return error.failure;
+    throw error;
+  }
+}
+
+/** The names of all `{{secret:NAME}}` handles in the params, each once, in order of appearance. Source: decision F12. */
+export function findSecretHandles(params: unknown): string[] {
+  const names = new Set<string>();
+  for (const { text } of textsIn(params)) {
+    for (const piece of piecesOf(text ?? '')) if (piece.kind === 'secret') names.add(piece.name);
+  }
+  return [...names];
+}
+
+/** Judges params when they are saved: whether a path or a secret exists is known only at the run. Source: decisions F1, F5. */
+export function checkTemplates(params: unknown): TemplateCheck {
+  for (const { path, text } of textsIn(params)) {
+    if (text === null) return { ok: false, message: TOO_DEEP, path, position: null };
+    const fault = piecesOf(text).find((piece) => piece.kind === 'fault');
+    if (fault) return { ok: false, message: fault.message, path, position: lengthOf(text.slice(0, fault.at)) };
+  }
+  return { ok: true };
+}
+
+/** 1 to 80 code points without braces, slash or control characters. Source: decision F12. */
+export function isSecretName(name: string): boolean {
+  const length = lengthOf(name);
+  return length >= 1 && length <= MAX_SECRET_NAME && !/[{}/\p{Cc}]/u.test(name);
+}
+
+const TOO_DEEP = `Params are nested deeper than ${MAX_DEPTH} levels`;
+
+class Refused extends Error {
+  constructor(readonly failure: RenderFailure) {
+    super(failure.message);
+  }
+}
+
+/** Output left, so that small params cannot grow into a large request: a ten-character template may stand for a whole event. */
+class Room {
+  #left = MAX_OUTPUT;
+
+  spend(bytes: number): void {
+    this.#left -= bytes;
+    if (this.#left >= 0) return;
+    throw new Refused({ ok: false, code: 'template_too_large', message: `Params grow beyond ${MAX_OUTPUT} bytes` });
+  }
+
+  readonly keep = (text: string): string => {
+    this.spend(Buffer.byteLength(text));
+    return text;
+  };
+}
+
+/** A copy of JSON data with each text passed through `onText`; nothing of the source is shared with the result. */
+function copy(value: unknown, depth: number, room: Room, onText: (text: string, depth: number) => unknown): unknown {
+  room.spend(1);
+  if (typeof value === 'string') return onText(value, depth);
+  if (value === null || typeof value === 'boolean') return value;
+  if (typeof value === 'number') return Number.isFinite(value) ? value : null;
+  if (value instanceof Date) return Number.isNaN(value.getTime()) ? null : room.keep(value.toISOString());
+  if (typeof value !== 'object') return null; // not JSON
+  if (depth === MAX_DEPTH) throw new Refused({ ok: false, code: 'template_too_deep', message: TOO_DEEP });
+  if (Array.isArray(value)) return value.map((item) => copy(item, depth + 1, room, onText));
+  // fromEntries defines, so that a key named __proto__ stays a key.
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([, item]) => item !== undefined)
+      .map(([key, item]) => [room.keep(key), copy(item, depth + 1, room, onText)]),
+  );
+}
+
+/** All texts of the params with their place; a null text marks a branch that is too deep to be used. */
+function* textsIn(value: unknown, path = '', depth = 0): Generator<{ path: string; text: string | null }> {
+  if (typeof value === 'string') yield { path, text: value };
+  if (typeof value !== 'object' || value === null) return;
+  if (depth === MAX_DEPTH) return yield { path, text: null };
+  for (const [key, item] of Object.entries(value)) yield* textsIn(item, path === '' ? key : `${path}.${key}`, depth + 1);
+}
+
+/** @throws Refused for a missing path or secret and for a text that checkTemplates would not accept */
+function textOf(piece: Piece, event: object, secrets: (name: string) => string | undefined): string {
+  if (piece.kind === 'text') return piece.text;
+  if (piece.kind === 'fault') throw new Refused({ ok: false, code: 'template_invalid', message: piece.message });
+  if (piece.kind === 'secret') {
+    const secret = secrets(piece.name);
+    if (secret !== undefined) return secret;
+    const message = `Secret ${piece.name} does not exist`;
+    throw new Refused({ ok: false, code: 'secret_missing', message, secretMissing: piece.name });
+  }
+  // Copied first: bounds what JSON.stringify walks, at its own cost, since only the text is kept.
+  const scratch = new Room();
+  const value = copy(valueAt(piece.path, event), 0, scratch, scratch.keep);
+  if (value === null) return '';
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+function valueAt(path: string, event: object): unknown {
+  let value: unknown = event;
+  for (const step of path.split('.').slice(1)) value = stepInto(value, step);
+  if (value !== undefined) return value;
+  throw new Refused({ ok: false, code: 'template_missing', message: `${path} is not in the event`, missing: path });
+}
+
+/** Own properties only: a list has its entries and no length, a text has nothing. */
+function stepInto(value: unknown, step: string): unknown {
+  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, step)) return undefined;
+  if (Array.isArray(value) && !isDigits(step)) return undefined;
+  return (value as Record<string, unknown>)[step];
+}
+
+const lengthOf = (text: string): number => Array.from(text).length; // code points
+const isDigits = (text: string): boolean => /^[0-9]+$/.test(text);
+
+/** Splits a text at its templates, left to right, each character looked at a fixed number of times. */
+function piecesOf(text: string): Piece[] {
+  const pieces: Piece[] = [];
+  let done = 0;
+  while (done < text.length) {
+    const open = text.indexOf('{{', done);
+    if (open !== done) pieces.push({ kind: 'text', text: text.slice(done, open === -1 ? undefined : open) });
+    if (open === -1) break;
+    const close = text.indexOf('}}', open + 2);
+    if (close === -1) {
+      pieces.push({ kind: 'fault', message: 'A template is opened with {{ and never closed', at: open });
+      break;
+    }
+    pieces.push(readTemplate(text.slice(open + 2, close).trim(), open));
+    done = close + 2;
+  }
+  return pieces;
+}
+
+/** What stands between the braces. */
+function readTemplate(inner: string, at: number): Piece {
+  const fault = (message: string): Piece => ({ kind: 'fault', message, at });
+  if (inner === '') return fault('A template is empty');
+  if (inner.startsWith('secret:')) {
+    const name = inner.slice('secret:'.length).trim();
+    if (isSecretName(name)) return { kind: 'secret', name };
+    return fault(`A secret's name has 1 to ${MAX_SECRET_NAME} characters and no braces, slashes or control characters`);
+  }
+  const [root, ...steps] = inner.split('.');
+  if (root !== 'event') return fault('A template starts with event. or secret:');
+  if (steps.includes('')) return fault('A path has an empty step');
+  if (steps.some((step) => /[\s{}()[\]|"'`\p{Cc}]/u.test(step)))
+    return fault('A path is names and digits joined by dots, no code');
+  return { kind: 'path', path: inner };
+}

@@ -1,0 +1,67 @@
+import { forbidden } from './errors.js';
+
+/** Seats in a team, lowest first (B1). */
+export const SEATS = ['guest', 'member', 'manager', 'admin'] as const;
+export type Seat = (typeof SEATS)[number];
+
+interface Rule {
+  /** The lowest seat that may; `none` = any signed-in person, the row decides the rest. */
+  seat: Seat | 'none';
+  /** What the API document and the matrix test say of it. */
+  words: string;
+  /** False where a personal access token is refused whatever its scopes (K, last row). */
+  pat?: false;
+}
+
+/**
+ * Who may do what (decision K): the one table. `endpoint({ability})` puts it into the router, the OpenAPI text and the
+ * generated authorisation test; the verb calls `authorize(ability, seat)` with the seat it read in its own transaction.
+ */
+export const ABILITIES = {
+  'account.read': { seat: 'none', words: 'Any signed-in caller, about themselves' },
+  'team.create': { seat: 'none', words: 'Any signed-in caller' },
+  'team.list': { seat: 'none', words: 'Any signed-in caller; only own teams are listed' },
+  'team.read': { seat: 'guest', words: 'Any member of the team, guests too' },
+  'member.manage': { seat: 'admin', words: 'Team admin' },
+  'project.list': { seat: 'none', words: 'Any signed-in caller; only own teams are listed' },
+  'project.read': { seat: 'guest', words: 'Any member of the team, guests too' },
+  'project.write': { seat: 'member', words: 'Team member or above; guests are read-only' },
+  'task.list': { seat: 'guest', words: 'Any member of the team, guests too; without a filter, every visible project' },
+  'task.read': { seat: 'guest', words: 'Any member of the team, guests too' },
+  'task.write': { seat: 'member', words: 'Team member or above; guests are read-only' },
+  'trash.restore': { seat: 'member', words: 'Team member or above' },
+  'comment.read': { seat: 'guest', words: 'Whoever may read the task' },
+  'comment.write': {
+    seat: 'member',
+    words: 'Team member or above; editing is the author’s, deleting the author’s or a manager’s',
+  },
+  'forge.status': { seat: 'none', words: 'Any signed-in caller' },
+  'forge.bind': { seat: 'admin', words: 'Team admin' },
+  'forge.link': { seat: 'member', words: 'Team member or above' },
+  'automation.catalogue': { seat: 'none', words: 'Any signed-in caller' },
+  'automation.list': { seat: 'none', words: 'Any signed-in caller; only what is visible to them is listed' },
+  'automation.read': { seat: 'guest', words: 'Any member of the team, guests too; personal ones their creator' },
+  'automation.write': { seat: 'member', words: 'Team member or above; another person’s automation needs a manager' },
+  'automation.replay': { seat: 'member', words: 'The automation’s creator, or a manager of the team' },
+  'gate.decide': { seat: 'member', words: 'The role that the gate names, or above; manager where it names none' },
+} as const satisfies Record<string, Rule>;
+
+export type Ability = keyof typeof ABILITIES;
+
+/** The rule of an ability with its optional parts. */
+export const ruleOf = (ability: Ability): Rule => ABILITIES[ability];
+
+/** True when `seat` is at least `lowest`; a stranger (null) is below every seat. */
+export const isAtLeast = (seat: Seat | null, lowest: Seat): boolean =>
+  seat !== null && SEATS.indexOf(seat) >= SEATS.indexOf(lowest);
+
+/**
+ * Refuses a caller whose seat in the resource's team is below the table's.
+ * @throws PERMISSION_DENIED, with one text for strangers and one that names the seat for members
+ */
+export function authorize(ability: Ability, seat: Seat | null): void {
+  if (seat === null) throw forbidden('You are not a member of this team');
+  const lowest = ruleOf(ability).seat;
+  if (lowest === 'none' || isAtLeast(seat, lowest)) return;
+  throw forbidden(seat === 'guest' ? 'Guests have read-only access' : `This needs the ${lowest} role in the team`);
+}

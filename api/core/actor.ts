@@ -1,0 +1,47 @@
+import type { Scope } from './scopes.js';
+
+interface Person {
+  userId: string;
+  email: string;
+  /** Instance role: `admin` administers the installation, no team of others. */
+  role: 'user' | 'admin';
+}
+
+/** Signed in with a password; `impersonatorId` is the instance admin who acts as this person (A12). */
+interface UserActor extends Person {
+  type: 'user';
+  sessionId: string;
+  impersonatorId: string | null;
+}
+
+/** A script with a personal access token: acts as the token's owner (contract, section 5). */
+interface PatActor extends Person {
+  type: 'pat';
+  tokenId: string;
+  scopes: Scope[];
+}
+
+/** A run's action: acts as the automation's original creator, with the creator's rights at this moment (F7). */
+interface AutomationActor extends Person {
+  type: 'automation';
+  automationId: string;
+  runId: string;
+  /** How many automations deep; the events of this actor carry it on (F11). */
+  depth: number;
+}
+
+/** The AI agent applying a plan for the person who confirmed it (E4). */
+interface AgentActor extends Person {
+  type: 'agent';
+  actionId: string;
+}
+
+/** The service itself: schedules, clean-up, the operator's commands. Has no seat anywhere. */
+interface SystemActor {
+  type: 'system';
+  name: string;
+}
+
+export type Actor = UserActor | PatActor | AutomationActor | AgentActor | SystemActor;
+/** Everyone who stands for a person. */
+export type PersonActor = Exclude<Actor, SystemActor>;

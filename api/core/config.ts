@@ -1,0 +1,102 @@
+import { readFileSync } from 'node:fs';
+import { z } from 'zod';
+import { developmentSecrets } from './development-secrets.js';
+
+const port = (fallback: number) => z.coerce.number().int().min(0).max(65_535).default(fallback);
+const count = (fallback: number, min = 1, max = 1_000_000_000) => z.coerce.number().int().min(min).max(max).default(fallback);
+const secret = z.string().refine((value) => Buffer.byteLength(value) >= 32, 'must be at least 32 bytes');
+/** A limit per minute; 0 switches it off. The contract's own values can be changed outside production only (J3). */
+const perMinute = (fallback: number) => count(fallback, 0);
+
+/** Every setting with its default and its words; `.env.example` is checked against this list. */
+export const Settings = z.object({
+  NODE_ENV: z.enum(['development', 'test', 'production']).default('production'),
+  BIND_ADDRESS: z.string().default('127.0.0.1').describe('Address the servers listen on; 0.0.0.0 in a container'),
+  PORT: port(3000).describe('The API'),
+  METRICS_PORT: port(4000).describe('/livez, /readyz and /metrics of the API'),
+  WORKER_METRICS_PORT: port(4001).describe('/livez and /metrics of the worker'),
+  BASE_URL: z.url().optional().describe('Public address of the API, used in links'),
+  LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
+  DATA_DIR: z.string().default('.data').describe('Development data, signed audit checkpoints'),
+  DATABASE_URL: z
+    .string()
+    .regex(/^postgres(ql)?:\/\//, 'must be a postgresql:// address')
+    .describe('PostgreSQL 18'),
+  DATABASE_POOL_SIZE: count(8, 1, 200).describe('Connections of each process for its main work'),
+  TEMPORAL_ADDRESS: z.string().default('127.0.0.1:7233'),
+  TEMPORAL_NAMESPACE: z.string().default('default'),
+  TEMPORAL_UI_URL: z.url().optional().describe('Shown in links to a run'),
+  TASK_QUEUE_PREFIX: z
+    .string()
+    .regex(/^[\w-]*$/)
+    .default('')
+    .describe('Keeps installations apart on one Temporal server'),
+  WORKFLOW_BUNDLE: z.string().default('.build/workflow-bundle.js').describe('Workflow code, bundled ahead'),
+  JWT_SECRET: secret.describe('Signs sign-in tokens (HS256), at least 32 bytes'),
+  SECRETS_MASTER_KEY: z.string().refine((value) => Buffer.from(value, 'base64').length === 32, 'must be 32 bytes in base64'),
+  AUDIT_SIGNING_KEY: z.string().includes('PRIVATE KEY').describe('Ed25519 private key (PEM) that signs audit checkpoints'),
+  FORGE_WEBHOOK_SECRET: z.string().min(1).optional().describe('Shared with the forge; without it every delivery is refused'),
+  FORGE_WEBHOOK_SECRET_PREVIOUS: z.string().min(1).optional().describe('Still accepted while the secret is rotated'),
+  FORGE_UNBOUND: z.enum(['all', 'none']).optional().describe('Who hears a repository bound to no team (F2)'),
+  LOGIN_OTP: z.enum(['required', 'off']).default('required').describe('Mailed code on an untrusted device'),
+  DEFAULT_TEAM_PLAN: z.enum(['free', 'team', 'scale']).default('scale'),
+  PAT_SCOPE_ENFORCEMENT: z.enum(['spec', 'strict']).default('spec').describe('The contract’s seven routes, or every route (A10)'),
+  TRUST_PROXY_HOPS: count(0, 0, 10).describe('Reverse proxies whose X-Forwarded-For entries are believed'),
+  RATE_LIMIT_LOGIN: perMinute(10),
+  RATE_LIMIT_FORGE_WEBHOOK: perMinute(120),
+  RATE_LIMIT_AUTOMATION_DISPATCH: perMinute(10).describe('Execute, test and retry together, per user (F11)'),
+  JWT_MINUTES: count(60),
+  SESSION_IDLE_HOURS: count(12),
+  SESSION_DAYS: count(30),
+  LOCKOUT_FAILURES: count(20),
+  LOCKOUT_MINUTES: count(15),
+  TRASH_RETENTION_DAYS: count(30),
+  OUTBOX_GIVE_UP_HOURS: count(24),
+  GATE_CLEANUP_DAYS: count(30).describe('A lapsed gate nobody rejected ends its run after this'),
+});
+
+export type Config = z.output<typeof Settings>;
+
+/** Limits that the contract fixes: outside production a test or benchmark may change them, production may not. */
+const FIXED_IN_PRODUCTION = ['RATE_LIMIT_LOGIN', 'RATE_LIMIT_FORGE_WEBHOOK', 'TRASH_RETENTION_DAYS'] as const;
+
+/** `NAME_FILE` names a file that holds the value of `NAME` (container secrets). */
+function withFiles(env: NodeJS.ProcessEnv): Record<string, string | undefined> {
+  const known = Object.keys(Settings.shape);
+  const fromFiles = known.flatMap((name) => {
+    const path = env[`${name}_FILE`];
+    return path ? [[name, readFileSync(path, 'utf8').trim()] as const] : [];
+  });
+  // An empty variable is an absent one: compose files and .env templates set them so.
+  const given = known.flatMap((name) => (env[name] ? [[name, env[name]] as const] : []));
+  return { ...Object.fromEntries(given), ...Object.fromEntries(fromFiles) };
+}
+
+/**
+ * Reads the settings from the environment and lists every problem at once.
+ * Outside production, secrets that are not set are made once and kept under DATA_DIR (N1).
+ * @throws Error with one line a problem
+ */
+export function loadConfig(env: NodeJS.ProcessEnv = process.env): Config {
+  const given = withFiles(env);
+  const development = given.NODE_ENV === 'development' || given.NODE_ENV === 'test';
+  const secrets = development ? developmentSecrets(given.DATA_DIR ?? '.data') : {};
+  const parsed = Settings.safeParse({ ...secrets, ...given });
+  const problems = parsed.success ? [] : parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`);
+  if (!development) {
+    problems.push(
+      ...FIXED_IN_PRODUCTION.filter((name) => given[name] !== undefined).map(
+        (name) => `${name}: fixed by the contract in production`,
+      ),
+    );
+  }
+  if (!parsed.success || problems.length > 0)
+    throw new Error(`The settings are not usable:\n${problems.map((line) => `  ${line}`).join('\n')}`);
+  return parsed.data;
+}
+
+/** True everywhere but in production. */
+export const isDevelopment = (config: Config): boolean => config.NODE_ENV !== 'production';
+
+/** Who hears a repository that no team has bound: everyone on a developer's machine, nobody in production (F2). */
+export const unboundReach = (config: Config): 'all' | 'none' => config.FORGE_UNBOUND ?? (isDevelopment(config) ? 'all' : 'none');

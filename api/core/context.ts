@@ -1,0 +1,73 @@
+import type { Knex } from 'knex';
+import type { Actor } from './actor.js';
+import type { Config } from './config.js';
+import { isTransient } from './database-errors.js';
+import { unavailable } from './errors.js';
+import type { Logger } from './log.js';
+
+/** What lives as long as the process and every verb may use. */
+export interface Services {
+  db: Knex;
+  config: Config;
+  log: Logger;
+  /** Tells the relay that rows wait in the outbox; free to call, never waits (api/core/bell.ts). */
+  ring: () => void;
+}
+
+/** One call of one verb: who asks, over which connection, under which id. `db` is a transaction inside `inTransaction`. */
+export interface Context extends Services {
+  actor: Actor;
+  /** UUIDv7 of this request; its first audit entry takes it as `audit_id` (J1). */
+  requestId: string;
+  /** Shared by everything one cause set off; equal to `requestId` but in what an automation does. */
+  correlationId: string;
+  ip: string | null;
+  userAgent: string | null;
+}
+
+/** The caller as `record_change` and the hot statements take it. */
+export function whoIs({ actor, requestId, correlationId, ip, userAgent }: Context): Record<string, unknown> {
+  const base = { request_id: requestId, correlation_id: correlationId, ip, user_agent: userAgent, actor_type: actor.type };
+  if (actor.type === 'system') return { ...base, email: null, user_id: null };
+  const person = { ...base, user_id: actor.userId, email: actor.email };
+  switch (actor.type) {
+    case 'user':
+      return { ...person, impersonator_id: actor.impersonatorId };
+    case 'pat':
+      return { ...person, token_id: actor.tokenId };
+    case 'automation':
+      return { ...person, run_id: actor.runId, depth: actor.depth };
+    case 'agent':
+      return person;
+  }
+}
+
+/**
+ * The user that a verb acts for.
+ * @throws Error for the service itself: a programming mistake, no verb of people is called by it
+ */
+export function userOf(ctx: Context): string {
+  if (ctx.actor.type === 'system') throw new Error(`${ctx.actor.name} stands for no person`);
+  return ctx.actor.userId;
+}
+
+const ATTEMPTS = 3;
+
+/**
+ * Runs `work` in one transaction, or joins the one already open. A serialisation failure or a deadlock is tried again,
+ * three times in all; after the commit the relay is told.
+ * @throws what `work` throws; INTERNAL_ERROR 503 when it kept colliding
+ */
+export async function inTransaction<T>(ctx: Context, work: (ctx: Context) => Promise<T>): Promise<T> {
+  if (ctx.db.isTransaction) return work(ctx);
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      const result = await ctx.db.transaction((db) => work({ ...ctx, db }));
+      ctx.ring();
+      return result;
+    } catch (error) {
+      if (!isTransient(error)) throw error;
+      if (attempt === ATTEMPTS) throw unavailable(error);
+    }
+  }
+}

@@ -1,0 +1,32 @@
+import { conflict, DomainError, invalidFields, unavailable } from './errors.js';
+
+/**
+ * Turns what PostgreSQL or its pool threw into what a caller may see, by SQLSTATE (durability notes, 3.9, last rows).
+ * Nothing of the statement, the table or the values leaves. Returns undefined for what is no database error.
+ */
+export function fromDatabaseError(error: unknown): DomainError | undefined {
+  if (!(error instanceof Error)) return undefined;
+  if (error.name === 'KnexTimeoutError' || /timeout exceeded when trying to connect/.test(error.message))
+    return unavailable(error);
+  const { code } = error as Error & { code?: unknown };
+  if (typeof code !== 'string') {
+    return /^Connection terminated|Client has encountered a connection error/.test(error.message)
+      ? unavailable(error)
+      : undefined;
+  }
+  if (/^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND)$/.test(code)) return unavailable(error);
+  if (!/^[0-9A-Z]{5}$/.test(code)) return undefined;
+  if (code.startsWith('22')) {
+    return invalidFields([{ field: 'body', message: 'A value cannot be stored', type: 'unstorable' }]);
+  }
+  if (code === '23505') return conflict('It already exists');
+  if (code === '23503') return conflict('Something it refers to no longer exists');
+  // Serialisation failures and deadlocks were retried before they got here; cancelled statements, exhausted connections,
+  // a server that starts, stops or is gone: all pass.
+  if (/^(40001|40P01|57014|57P0[123]|53\d\d\d|08\d\d\d)$/.test(code)) return unavailable(error);
+  return undefined;
+}
+
+/** True for what is worth running again at once: a serialisation failure or a deadlock's victim. */
+export const isTransient = (error: unknown): boolean =>
+  error instanceof Error && ['40001', '40P01'].includes((error as Error & { code?: string }).code ?? '');

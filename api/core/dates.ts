@@ -1,0 +1,41 @@
+import { z } from 'zod';
+import { invalid } from './errors.js';
+
+const DAY = z.iso.date();
+const MOMENT = z.iso.datetime({ offset: true, local: true });
+const MAX_OFFSET_MINUTES = 14 * 60;
+
+const offsetMinutes = (text: string): number => {
+  const [, hours = '0', minutes = '0'] = /[+-](\d\d):?(\d\d)$/.exec(text.slice(10)) ?? [];
+  return Number(hours) * 60 + Number(minutes);
+};
+
+/**
+ * A date stays a date, `2026-11-20`; a date-time becomes UTC, `2026-11-20T17:51:02.123Z`, without an offset it is UTC already.
+ * Returns null for anything else: days the calendar lacks, years outside 1 to 9999, offsets beyond ±14:00 (durability notes, 3.8).
+ */
+export function normaliseDate(text: string): string | null {
+  if (DAY.safeParse(text).success) return text.startsWith('0000') ? null : text;
+  if (!MOMENT.safeParse(text).success || offsetMinutes(text) > MAX_OFFSET_MINUTES) return null;
+  const zoned = /(Z|[+-]\d\d:?\d\d)$/i.test(text.slice(10)) ? text : `${text}Z`;
+  const moment = new Date(zoned);
+  if (Number.isNaN(moment.getTime())) return null;
+  const utc = moment.toISOString();
+  return /^\d{4}-/.test(utc) && !utc.startsWith('0000') ? utc : null;
+}
+
+/**
+ * The date of a body's field, normalised; null and absent pass.
+ * @throws INVALID_REQUEST for a malformed one: the contract's named exception to 422 (section 4, tasks rule 3)
+ */
+export function dateField<T extends string | null | undefined>(field: string, value: T): T {
+  if (value === null || value === undefined) return value;
+  const normalised = normaliseDate(value);
+  if (normalised === null) throw invalid(`${field} is not a date`, { detail: `${field} takes an ISO 8601 date or date-time` });
+  return normalised as T;
+}
+
+/** As `dateField`, for fields that hold a day: a date-time gives its day in UTC. @throws INVALID_REQUEST */
+export function dayField<T extends string | null | undefined>(field: string, value: T): T {
+  return (dateField(field, value)?.slice(0, 10) ?? value) as T;
+}

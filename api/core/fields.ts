@@ -1,0 +1,61 @@
+import { z } from 'zod';
+
+/** An id no row has: what a malformed id becomes, so that malformed and unknown are one case everywhere (house rules). */
+export const NO_ID = '00000000-0000-0000-0000-000000000000';
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+const TASK_ID = /^[A-Za-z0-9_][A-Za-z0-9._:@-]{0,127}$/;
+const RESERVED_TASK_IDS = ['my', 'bulk', 'relations', 'cycle-time'];
+
+/** An id that we made: a UUID in lower case; anything else stands for an id that does not exist. */
+export const Id = z.string().overwrite((value) => (UUID.test(value) ? value : NO_ID));
+
+/** The id of a task, which a client may have chosen; anything malformed stands for an id that does not exist. */
+export const TaskId = z.string().overwrite((value) => (TASK_ID.test(value) ? value : NO_ID));
+
+/** A task id as a client may choose it (house rules); malformed or reserved is a 422 here. */
+export const NewTaskId = z
+  .string()
+  .regex(TASK_ID, 'Letters, digits, and . _ : @ - only, at most 128 characters')
+  .refine((value) => !RESERVED_TASK_IDS.includes(value), 'This id is reserved');
+
+/** Text that PostgreSQL and JSON can both hold: no NUL, no half of a surrogate pair. Lengths count code points. */
+export const Text = z
+  .string()
+  .refine((value) => !value.includes('\0') && value.isWellFormed(), 'Contains characters that cannot be stored');
+
+/** A name or title: trimmed, 1 to `max` characters, and something to see in it. */
+export const Title = (max: number) =>
+  Text.trim()
+    .min(1)
+    .max(max)
+    .refine((value) => !/^[\p{Cf}\p{Z}\p{Cc}]*$/u.test(value) || value === '', 'Must contain a visible character');
+
+/** Whole number in a query string: digits only, once, `min` or more; a larger one is clamped to `max`. */
+export const ClampedInt = (min: number, max: number, fallback: number) =>
+  z
+    .string()
+    .regex(/^\d+$/, 'Must be a whole number')
+    .transform((digits) => Math.min(Number(digits), max))
+    .pipe(z.number().min(min))
+    .default(fallback)
+    .meta({ override: { type: 'integer', minimum: min, maximum: max, default: fallback } });
+
+/** Whole number in a query string where out of range is a 422 (decisions, L, last lines). */
+export const StrictInt = (min: number, max: number, fallback: number) =>
+  z
+    .string()
+    .regex(/^\d{1,9}$/, 'Must be a whole number')
+    .transform(Number)
+    .pipe(z.number().min(min).max(max))
+    .default(fallback)
+    .meta({ override: { type: 'integer', minimum: min, maximum: max, default: fallback } });
+
+/** `true`, `false`, `1` or `0` in a query string. */
+export const Flag = z
+  .enum(['true', 'false', '1', '0'])
+  .transform((value) => value === 'true' || value === '1')
+  .default(false)
+  .meta({ override: { type: 'boolean', default: false } });
+
+/** A timestamp as it leaves the service: `2026-11-20T17:51:02.123Z`. */
+export const Timestamp = z.string().meta({ format: 'date-time', example: '2026-11-20T17:51:02.123Z' });

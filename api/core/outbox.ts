@@ -1,0 +1,15 @@
+import type { Context } from './context.js';
+
+/** Work that follows a commit and is carried by the relay (activities/outbox-relay.ts). Events are written by `recordChange`. */
+export type OutboxKind =
+  /** `{run_id, incarnation}`: start the run's workflow. */
+  | 'run.start'
+  /** `{run_id, incarnation, gate_index?}`: something about the run was decided; its workflow re-reads the rows. */
+  | 'run.wake'
+  /** `{receipt_id}`: do the database work of an inbound delivery. */
+  | 'forge.delivery';
+
+/** Puts work into the outbox, in the transaction of what caused it (R1). `subject` is what an operator reads in the table. */
+export async function enqueue(ctx: Context, kind: OutboxKind, subject: string, payload: Record<string, unknown>): Promise<void> {
+  await ctx.db('outbox').insert({ kind, subject, payload: JSON.stringify(payload), correlation_id: ctx.correlationId });
+}

@@ -1,0 +1,71 @@
+import Koa from 'koa';
+import { v7 as uuidv7 } from 'uuid';
+import type { Services } from '../core/context.js';
+import { DomainError } from '../core/errors.js';
+import { logScope } from '../core/log.js';
+import { isDeclared } from './dispatch.js';
+import { mountDocs } from './docs.js';
+import { envelope, toDomainError } from './envelope.js';
+import { observeRequest } from './metrics.js';
+import { createRouter, type RouteState } from './router.js';
+
+const CLIENT_REQUEST_ID = /^[\w-]{1,64}$/;
+
+/** On every answer: JSON is never sniffed, framed, cached or run. The documentation pages widen the policy for themselves. */
+const SECURITY_HEADERS = {
+  'X-Content-Type-Options': 'nosniff',
+  'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
+  'Referrer-Policy': 'no-referrer',
+  'Cache-Control': 'no-store',
+};
+
+/** Puts a refusal into the envelope; what is our fault is logged with its cause. */
+function refuse(ctx: Koa.ParameterizedContext<RouteState>, services: Services, thrown: unknown): void {
+  const error = toDomainError(thrown);
+  if (error.status >= 500) services.log.error({ err: error.cause ?? error, path: ctx.path }, 'request failed');
+  ctx.status = error.status;
+  ctx.set({ ...ctx.state.headers, ...error.headers });
+  ctx.body = envelope(error, ctx.state.requestId);
+}
+
+/** Outermost: nothing leaves without an id, an envelope where it is no success, and a line in the log (contract, section 7). */
+const surround =
+  (services: Services): Koa.Middleware<RouteState> =>
+  async (ctx, next) => {
+    const started = performance.now();
+    const requestId = uuidv7();
+    Object.assign(ctx.state, { requestId, headers: {} });
+    ctx.set({ ...SECURITY_HEADERS, 'X-Correlation-ID': requestId });
+    await logScope.run({ correlation_id: requestId }, async () => {
+      await next().catch((thrown: unknown) => refuse(ctx, services, thrown));
+      const { endpoint } = ctx.state;
+      const route = endpoint ? `${endpoint.method.toUpperCase()} ${endpoint.path}` : 'unmatched';
+      if (services.config.NODE_ENV === 'test' && endpoint && !isDeclared(endpoint, ctx.status)) {
+        refuse(ctx, services, new Error(`${route} answered ${ctx.status}, which it does not declare`));
+      }
+      const ms = Math.round((performance.now() - started) * 10) / 10;
+      observeRequest(route, ctx.status, ms);
+      const clientId = ctx.get('X-Request-ID');
+      const request_id = CLIENT_REQUEST_ID.test(clientId) ? clientId : undefined;
+      services.log.info({ method: ctx.method, route, status: ctx.status, ms, request_id }, 'request');
+    });
+  };
+
+/** The Koa application: correlation id, envelope and log line around the router. Knows nothing of any feature. */
+export function createApp(services: Services): Koa {
+  const app = new Koa<RouteState>();
+  const router = createRouter(services);
+  app.use(surround(services));
+  app.use(router.routes());
+  mountDocs(app, services.config);
+  // What is left matched no route: 204 to OPTIONS and 405 with Allow where the path is known, else 404.
+  app.use((ctx) => {
+    const allowed = router.methodsAt(ctx.path);
+    if (allowed.length === 0) throw new DomainError('RESOURCE_NOT_FOUND', 'There is nothing at this address');
+    const headers = { Allow: allowed.join(', ') };
+    if (ctx.method !== 'OPTIONS') throw new DomainError('METHOD_NOT_ALLOWED', `${ctx.method} is not allowed here`, { headers });
+    ctx.status = 204;
+    ctx.set(headers);
+  });
+  return app as unknown as Koa;
+}

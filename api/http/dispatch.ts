@@ -1,0 +1,124 @@
+import type { IncomingMessage } from 'node:http';
+import { type ZodError, z } from 'zod';
+import { authenticate } from '../auth/authenticate.js';
+import { ruleOf } from '../core/access.js';
+import type { Actor } from '../core/actor.js';
+import type { Context, Services } from '../core/context.js';
+import { type FieldError, forbidden, invalidFields } from '../core/errors.js';
+import { requireScope } from '../core/scopes.js';
+import { declaredStatuses, type Endpoint, type EndpointSpec, JsonText, type RawEndpointSpec, Reply } from './endpoint.js';
+import type { RateLimiter } from './rate-limit.js';
+import { readBody, readJson, refuseLargeBody } from './read-body.js';
+
+/** What the Koa layer knows of a request, and nothing more. */
+export interface Incoming {
+  request: IncomingMessage;
+  params: Record<string, string>;
+  query: Record<string, string | string[] | undefined>;
+  requestId: string;
+  ip: string | null;
+}
+
+export interface Outgoing {
+  status: number;
+  /** A value to serialise, or JSON already written. */
+  body: unknown;
+  headers: Record<string, string>;
+}
+
+export interface Dispatcher {
+  services: Services;
+  limit: RateLimiter;
+}
+
+const MAX_BODY = 1024 * 1024;
+
+const fieldsOf = (place: string, error: ZodError): FieldError[] =>
+  error.issues.map((issue) => ({ field: [place, ...issue.path].join('.'), message: issue.message, type: issue.code }));
+
+/** @throws VALIDATION_ERROR with every problem at once */
+function parse<S extends z.ZodType>(place: string, schema: S | undefined, value: unknown): z.output<S> {
+  const result = (schema ?? z.unknown()).safeParse(value);
+  if (!result.success) throw invalidFields(fieldsOf(place, result.error));
+  return result.data as z.output<S>;
+}
+
+/** @throws PERMISSION_DENIED where the table refuses tokens, or the token lacks the scope of an enforced route (A10) */
+function checkToken(spec: EndpointSpec<z.ZodType, z.ZodType, z.ZodType>, actor: Actor, strict: boolean): void {
+  if (actor.type !== 'pat') return;
+  if (spec.ability !== 'public' && ruleOf(spec.ability).pat === false) {
+    throw forbidden('Personal access tokens may not be used here');
+  }
+  if (spec.scope && (spec.scopeEnforced || strict)) requireScope(actor.scopes, spec.scope);
+}
+
+const userAgentOf = (request: IncomingMessage): string | null => {
+  const value = request.headers['user-agent'];
+  return value === undefined ? null : value.toWellFormed().replaceAll('\0', '').slice(0, 300);
+};
+
+const NOBODY: Actor = { type: 'system', name: 'anonymous' };
+
+async function handleJson(
+  { services, limit }: Dispatcher,
+  spec: EndpointSpec<z.ZodType, z.ZodType, z.ZodType>,
+  incoming: Incoming,
+  headers: Record<string, string>,
+): Promise<unknown> {
+  const { request, requestId, ip } = incoming;
+  const strict = services.config.PAT_SCOPE_ENFORCEMENT === 'strict';
+  if (spec.scope) {
+    headers['X-Required-Scope'] = spec.scope;
+    headers['X-Scope-Enforced'] = String(spec.scopeEnforced === true || strict);
+  }
+  const actor = spec.ability === 'public' ? NOBODY : await authenticate(services, request.headers.authorization);
+  if (actor.type === 'user' && actor.impersonatorId) headers['X-Impersonated-By'] = actor.impersonatorId;
+  checkToken(spec, actor, strict);
+  if (spec.limit) Object.assign(headers, await limit(spec.limit, { ip, userId: actor.type === 'system' ? null : actor.userId }));
+  const ctx: Context = { ...services, actor, requestId, correlationId: requestId, ip, userAgent: userAgentOf(request) };
+  const params = parse('path', spec.params, incoming.params);
+  const query = parse('query', spec.query, incoming.query);
+  const body = spec.body ? parse('body', spec.body, await readJson(request, spec.bodyLimit ?? MAX_BODY)) : undefined;
+  return spec.handle({ ctx, params, query, body, headers: request.headers });
+}
+
+async function handleRaw(
+  { services, limit }: Dispatcher,
+  spec: RawEndpointSpec,
+  incoming: Incoming,
+  headers: Record<string, string>,
+) {
+  const { request, requestId, ip } = incoming;
+  const bodyLimit = spec.bodyLimit ?? MAX_BODY;
+  // The cheap refusals come first: size by its announcement, then the rate, then the bytes (H1).
+  refuseLargeBody(request, bodyLimit);
+  if (spec.limit) Object.assign(headers, await limit(spec.limit, { ip, userId: null }));
+  return spec.handle({ services, headers: request.headers, body: await readBody(request, bodyLimit), requestId, ip });
+}
+
+/**
+ * One request through its endpoint: credential, scope, limit, validation, handler.
+ * `headers` collects what must be on the answer even when it is a refusal.
+ * @throws DomainError and whatever the verb lets through
+ */
+export async function dispatch(
+  dispatcher: Dispatcher,
+  spec: Endpoint,
+  incoming: Incoming,
+  headers: Record<string, string>,
+): Promise<Outgoing> {
+  const result = spec.raw
+    ? await handleRaw(dispatcher, spec, incoming, headers)
+    : await handleJson(dispatcher, spec, incoming, headers);
+  const { body, options } = result instanceof Reply ? result : { body: result, options: {} as Reply['options'] };
+  Object.assign(headers, options.headers);
+  return { status: options.status ?? spec.status ?? 200, body: body instanceof JsonText ? body.text : body, headers };
+}
+
+/**
+ * True when the route's declaration knows this status. In tests an answer with another one is a fault at once;
+ * the document would be lying.
+ */
+export function isDeclared(spec: Endpoint, status: number): boolean {
+  return declaredStatuses(spec).has(status) || status === 304;
+}

@@ -1,0 +1,74 @@
+import { createReadStream } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import type Koa from 'koa';
+import { type Config, isDevelopment } from '../core/config.js';
+import { createOpenApi } from './openapi.js';
+import { ENDPOINTS, type RouteState } from './router.js';
+
+const CSP =
+  "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; worker-src blob:; font-src 'self' data:; frame-ancestors 'none'";
+
+const page = (title: string, head: string, body: string) =>
+  `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>${title}</title>${head}</head><body>${body}</body></html>`;
+
+const SWAGGER_START = `window.onload = () => SwaggerUIBundle({ url: '/api/openapi.json', dom_id: '#docs', validatorUrl: null, persistAuthorization: true, docExpansion: 'none', tagsSorter: 'alpha', displayRequestDuration: true });`;
+const REDOC_START = `Redoc.init('/api/openapi.json', { hideDownloadButton: false, expandResponses: '200,201' }, document.getElementById('docs'));`;
+
+interface Page {
+  type: string;
+  /** Text, or the path of a file of an installed package. */
+  text?: string;
+  file?: string;
+}
+
+/** The documentation works offline: every byte comes from here. Its packages are development dependencies. */
+function pages(): Record<string, Page> {
+  const require = createRequire(import.meta.url);
+  const swagger = dirname(require.resolve('swagger-ui-dist/package.json'));
+  const redoc = dirname(require.resolve('redoc/package.json'));
+  const html = 'text/html; charset=utf-8';
+  const js = 'text/javascript; charset=utf-8';
+  return {
+    '/api/docs': {
+      type: html,
+      text: page(
+        'Assent API',
+        '<link rel="stylesheet" href="/api/docs/swagger-ui.css">',
+        '<div id="docs"></div><script src="/api/docs/swagger-ui-bundle.js"></script><script src="/api/docs/start.js"></script>',
+      ),
+    },
+    '/api/docs/start.js': { type: js, text: SWAGGER_START },
+    '/api/docs/swagger-ui-bundle.js': { type: js, file: join(swagger, 'swagger-ui-bundle.js') },
+    '/api/docs/swagger-ui.css': { type: 'text/css; charset=utf-8', file: join(swagger, 'swagger-ui.css') },
+    '/api/redoc': {
+      type: html,
+      text: page(
+        'Assent API reference',
+        '',
+        '<div id="docs"></div><script src="/api/redoc/redoc.js"></script><script src="/api/redoc/start.js"></script>',
+      ),
+    },
+    '/api/redoc/start.js': { type: js, text: REDOC_START },
+    '/api/redoc/redoc.js': { type: js, file: join(redoc, 'bundles', 'redoc.standalone.js') },
+  };
+}
+
+/** Serves the document and its two readers; in production none of them exists (contract, section 9). */
+export function mountDocs(app: Koa<RouteState>, config: Config): void {
+  if (!isDevelopment(config)) return;
+  let served: Record<string, Page> | undefined;
+  app.use(async (ctx, next) => {
+    if (!ctx.path.startsWith('/api/') || (ctx.method !== 'GET' && ctx.method !== 'HEAD')) return next();
+    if (ctx.path === '/api/openapi.json') {
+      served ??= pages();
+      served[ctx.path] ??= { type: 'application/json; charset=utf-8', text: JSON.stringify(createOpenApi(ENDPOINTS)) };
+    }
+    const found = /^\/api\/(docs|redoc|openapi\.json)/.test(ctx.path) ? (served ??= pages())[ctx.path] : undefined;
+    if (!found) return next();
+    ctx.set('Content-Security-Policy', CSP);
+    ctx.status = 200;
+    ctx.body = found.text ?? createReadStream(found.file as string);
+    ctx.type = found.type;
+  });
+}

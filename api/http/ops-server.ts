@@ -1,0 +1,62 @@
+import { createServer, type Server } from 'node:http';
+import type { Knex } from 'knex';
+import { LATEST_MIGRATION } from '../../db/migrations/index.js';
+import { metrics } from './metrics.js';
+
+interface Check {
+  ok: boolean;
+  detail?: string;
+}
+
+/** A worker that has not reported for this long is taken for gone, ms. */
+const HEARTBEAT_MAX_AGE = 15_000;
+
+async function checkDatabase(db: Knex): Promise<{ postgres: Check; migrations: Check }> {
+  try {
+    const row = await db('knex_migrations').max('name as newest').first<{ newest: string | null }>();
+    const ok = row?.newest === LATEST_MIGRATION;
+    return {
+      postgres: { ok: true },
+      migrations: ok ? { ok } : { ok, detail: `at ${row?.newest ?? 'none'}, this build needs ${LATEST_MIGRATION}` },
+    };
+  } catch (error) {
+    const undefinedTable = (error as { code?: string }).code === '42P01';
+    return { postgres: { ok: undefinedTable }, migrations: { ok: false, detail: undefinedTable ? 'never run' : 'unknown' } };
+  }
+}
+
+/** The worker reports itself and its view of Temporal through the database, so the API needs no Temporal client for it. */
+async function checkWorker(db: Knex): Promise<{ worker: Check; temporal: Check }> {
+  const row = await db('heartbeats')
+    .where({ process: 'worker' })
+    .first<{ seen_at: Date; details: { temporal?: boolean } } | undefined>()
+    .catch(() => undefined);
+  const fresh = row !== undefined && Date.now() - row.seen_at.getTime() < HEARTBEAT_MAX_AGE;
+  return { worker: { ok: fresh }, temporal: { ok: fresh && row.details.temporal === true } };
+}
+
+/**
+ * Readiness: PostgreSQL answers and the migrations are in. Temporal and the worker are reported, never required: records and
+ * decisions work without them (J5).
+ */
+export async function readiness(db: Knex): Promise<{ ready: boolean; checks: Record<string, Check> }> {
+  const { postgres, migrations } = await checkDatabase(db);
+  const reported = postgres.ok ? await checkWorker(db) : { worker: { ok: false }, temporal: { ok: false } };
+  return { ready: postgres.ok && migrations.ok, checks: { postgres, migrations, ...reported } };
+}
+
+/** `/livez`, `/readyz` and `/metrics`, on a port of their own that is not published. `isDraining` turns readiness off first. */
+export function createOpsServer(db: Knex, isDraining: () => boolean): Server {
+  return createServer((request, response) => {
+    const send = (status: number, type: string, body: string) => response.writeHead(status, { 'Content-Type': type }).end(body);
+    const json = (status: number, body: unknown) => send(status, 'application/json', JSON.stringify(body));
+    const serve = async (): Promise<unknown> => {
+      if (request.url === '/livez') return json(200, { alive: true });
+      if (request.url === '/metrics') return send(200, metrics.contentType, await metrics.metrics());
+      if (request.url !== '/readyz') return json(404, { error: 'not found' });
+      const { ready, checks } = await readiness(db);
+      return json(ready && !isDraining() ? 200 : 503, { ready: ready && !isDraining(), draining: isDraining(), checks });
+    };
+    serve().catch(() => json(500, { error: 'internal' }));
+  });
+}

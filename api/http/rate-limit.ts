@@ -1,0 +1,79 @@
+import { RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
+import type { Config } from '../core/config.js';
+import type { Services } from '../core/context.js';
+import { DomainError } from '../core/errors.js';
+
+/** Each limited route has its own bucket (J3). The numbers are per minute; 0 switches a limit off, outside production only. */
+const LIMITS = {
+  login: { setting: 'RATE_LIMIT_LOGIN', per: 'ip' },
+  forge_webhook: { setting: 'RATE_LIMIT_FORGE_WEBHOOK', per: 'ip' },
+  automation_dispatch: { setting: 'RATE_LIMIT_AUTOMATION_DISPATCH', per: 'user' },
+} as const satisfies Record<string, { setting: keyof Config; per: 'ip' | 'user' }>;
+
+export type LimitName = keyof typeof LIMITS;
+export type RateLimiter = (
+  name: LimitName,
+  caller: { ip: string | null; userId: string | null },
+) => Promise<Record<string, string>>;
+
+const WINDOW_SECONDS = 60;
+
+/** An IPv6 caller owns a whole /64, so that is what is counted (J3); IPv4 counts by address, also when mapped into IPv6. */
+export function addressKey(ip: string | null): string {
+  if (!ip) return 'unknown';
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(ip)?.[1];
+  if (mapped || !ip.includes(':')) return mapped ?? ip;
+  const [head = '', tail] = (ip.split('%')[0] as string).toLowerCase().split('::');
+  const left = head === '' ? [] : head.split(':');
+  const right = tail === undefined || tail === '' ? [] : tail.split(':');
+  const groups = tail === undefined ? left : [...left, ...Array<string>(8 - left.length - right.length).fill('0'), ...right];
+  return `${groups
+    .slice(0, 4)
+    .map((group) => group.replace(/^0+(?=.)/, ''))
+    .join(':')}::/64`;
+}
+
+const headersOf = (name: string, limit: number, state: RateLimiterRes): Record<string, string> => ({
+  'RateLimit-Policy': `"${name}";q=${limit};w=${WINDOW_SECONDS}`,
+  RateLimit: `"${name}";r=${Math.max(0, state.remainingPoints)};t=${Math.ceil(state.msBeforeNext / 1000)}`,
+});
+
+/**
+ * Counts a call in PostgreSQL, so that every process sees the same count. The window opens with the key's first call.
+ * The returned function gives the RateLimit headers of the answer.
+ * @throws RATE_LIMIT_EXCEEDED with Retry-After
+ */
+export function createRateLimiter(services: Services): RateLimiter {
+  const limiters = Object.fromEntries(
+    Object.entries(LIMITS).map(([name, { setting }]) => {
+      const points = services.config[setting];
+      const limiter = new RateLimiterPostgres({
+        storeClient: services.db,
+        storeType: 'knex',
+        tableName: 'rate_limits',
+        tableCreated: true,
+        clearExpiredByTimeout: false,
+        keyPrefix: name,
+        points,
+        duration: WINDOW_SECONDS,
+        inMemoryBlockOnConsumed: Math.max(points, 1),
+      });
+      return [name, { limiter, points }];
+    }),
+  );
+  return async (name, { ip, userId }) => {
+    const { limiter, points } = limiters[name] as { limiter: RateLimiterPostgres; points: number };
+    if (points === 0) return {};
+    const key = LIMITS[name].per === 'user' && userId ? userId : addressKey(ip);
+    try {
+      return headersOf(name, points, await limiter.consume(key));
+    } catch (refusal) {
+      if (!(refusal instanceof RateLimiterRes)) throw refusal;
+      const retryAfter = String(Math.max(1, Math.ceil(refusal.msBeforeNext / 1000)));
+      throw new DomainError('RATE_LIMIT_EXCEEDED', 'Too many requests', {
+        detail: `At most ${points} requests a minute; try again in ${retryAfter} s`,
+        headers: { ...headersOf(name, points, refusal), 'Retry-After': retryAfter },
+      });
+    }
+  };
+}

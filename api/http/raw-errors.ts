@@ -1,0 +1,55 @@
+import type { Server } from 'node:http';
+import type { Socket } from 'node:net';
+import { STATUS_CODES } from 'node:http';
+import { v7 as uuidv7 } from 'uuid';
+import { DomainError } from '../core/errors.js';
+import { envelope } from './envelope.js';
+
+const STATUS_OF: Record<string, number> = {
+  HPE_HEADER_OVERFLOW: 431,
+  ERR_HTTP_REQUEST_TIMEOUT: 408,
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: 413,
+};
+
+/** One complete answer in the envelope for a request that Node's parser refused before it reached Koa (J1). */
+function rawAnswer(status: number, message: string): string {
+  const id = uuidv7();
+  const body = JSON.stringify(envelope(new DomainError('INVALID_REQUEST', message, { status }), id));
+  return [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+    `X-Correlation-ID: ${id}`,
+    'Content-Type: application/json; charset=utf-8',
+    'X-Content-Type-Options: nosniff',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    'Connection: close',
+    '',
+    body,
+  ].join('\r\n');
+}
+
+/** Gives what Node would answer by itself (bad HTTP, too large headers, timeouts, Expect) the envelope of every other refusal. */
+export function answerRawErrors(server: Server): void {
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
+    if (error.code === 'ECONNRESET' || !socket.writable) {
+      socket.destroy();
+      return;
+    }
+    const status = STATUS_OF[error.code ?? ''] ?? 400;
+    socket.end(
+      rawAnswer(
+        status,
+        status === 431
+          ? 'The request headers are too large'
+          : status === 408
+            ? 'The request took too long'
+            : 'This is not a valid HTTP request',
+      ),
+    );
+  });
+  server.on('checkExpectation', (_request, response) => {
+    const id = uuidv7();
+    const error = new DomainError('INVALID_REQUEST', 'Only Expect: 100-continue is understood', { status: 417 });
+    response.writeHead(417, { 'X-Correlation-ID': id, 'Content-Type': 'application/json; charset=utf-8' });
+    response.end(JSON.stringify(envelope(error, id)));
+  });
+}

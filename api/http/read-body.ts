@@ -1,0 +1,96 @@
+import type { IncomingMessage } from 'node:http';
+import { DomainError, invalid, invalidFields } from '../core/errors.js';
+
+/** Deepest JSON taken; deeper text would overflow the readers behind us (durability notes, 3.9). */
+const MAX_DEPTH = 32;
+
+const tooLarge = (limit: number) =>
+  new DomainError('PAYLOAD_TOO_LARGE', `The body is larger than ${limit} bytes`, { headers: { Connection: 'close' } });
+
+/** Refuses by the announced length, before a byte is read. @throws PAYLOAD_TOO_LARGE */
+export function refuseLargeBody(request: IncomingMessage, limit: number): void {
+  if (Number(request.headers['content-length'] ?? 0) > limit) throw tooLarge(limit);
+}
+
+/**
+ * The body's bytes exactly as they came.
+ * @throws PAYLOAD_TOO_LARGE over `limit` bytes; INVALID_REQUEST when the client stops half-way
+ */
+export async function readBody(request: IncomingMessage, limit: number): Promise<Buffer> {
+  refuseLargeBody(request, limit);
+  const chunks: Buffer[] = [];
+  let size = 0;
+  try {
+    for await (const chunk of request as AsyncIterable<Buffer>) {
+      size += chunk.length;
+      if (size > limit) throw tooLarge(limit);
+      chunks.push(chunk);
+    }
+  } catch (error) {
+    if (error instanceof DomainError) throw error;
+    throw invalid('The body ended before it was complete', { cause: error });
+  }
+  return chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks);
+}
+
+const notJson = (message: string) => invalidFields([{ field: 'body', message, type: 'json_invalid' }]);
+
+/** True when the text nests deeper than allowed; brackets inside strings do not count. */
+function isTooDeep(text: string): boolean {
+  let depth = 0;
+  let inString = false;
+  for (let i = 0; i < text.length; i += 1) {
+    const char = text.charCodeAt(i);
+    if (inString) {
+      if (char === 0x5c) i += 1;
+      else if (char === 0x22) inString = false;
+    } else if (char === 0x22) inString = true;
+    else if (char === 0x7b || char === 0x5b) {
+      depth += 1;
+      if (depth > MAX_DEPTH) return true;
+    } else if (char === 0x7d || char === 0x5d) depth -= 1;
+  }
+  return false;
+}
+
+/** @throws VALIDATION_ERROR of type json_invalid */
+export function parseJson(bytes: Buffer): unknown {
+  let text: string;
+  try {
+    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    throw notJson('The body is not valid UTF-8');
+  }
+  if (isTooDeep(text)) throw notJson(`The body nests deeper than ${MAX_DEPTH} levels`);
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    throw notJson('The body is not valid JSON');
+  }
+}
+
+/**
+ * The body as JSON. No body, or zero bytes, is `{}` whatever the Content-Type (J1).
+ * @throws UNSUPPORTED_MEDIA_TYPE for anything but JSON in UTF-8 without Content-Encoding; PAYLOAD_TOO_LARGE; VALIDATION_ERROR
+ */
+export async function readJson(request: IncomingMessage, limit: number): Promise<unknown> {
+  const bytes = await readBody(request, limit);
+  if (bytes.length === 0) return {};
+  const [type = '', ...parameters] = (request.headers['content-type'] ?? '')
+    .toLowerCase()
+    .split(';')
+    .map((part) => part.trim());
+  const charset = parameters
+    .find((part) => part.startsWith('charset='))
+    ?.slice(8)
+    .replaceAll('"', '');
+  const encoding = request.headers['content-encoding'];
+  if (
+    !/^application\/([\w.!#$&^-]+\+)?json$/.test(type) ||
+    (charset && charset !== 'utf-8') ||
+    (encoding && encoding !== 'identity')
+  ) {
+    throw new DomainError('UNSUPPORTED_MEDIA_TYPE', 'Send application/json in UTF-8 without Content-Encoding');
+  }
+  return parseJson(bytes);
+}

@@ -1,0 +1,71 @@
+import Router, { type RouterMiddleware } from '@koa/router';
+import { authRoutes } from '../auth/routes.js';
+import { approvalRoutes } from '../automations/approvals/routes.js';
+import { deadLetterRoutes } from '../automations/dead-letter/routes.js';
+import { automationRoutes } from '../automations/routes.js';
+import { commentRoutes } from '../comments/routes.js';
+import { forgeRoutes } from '../forge/routes.js';
+import { projectRoutes } from '../projects/routes.js';
+import { taskRoutes } from '../tasks/routes.js';
+import { teamRoutes } from '../teams/routes.js';
+import { trashRoutes } from '../trash/routes.js';
+import type { Services } from '../core/context.js';
+import { clientIp } from './client-ip.js';
+import { type Dispatcher, dispatch } from './dispatch.js';
+import type { Endpoint } from './endpoint.js';
+import { createRateLimiter } from './rate-limit.js';
+
+/** Every route of the API, in the order in which they are tried. The document, the matrix test and the router read this list. */
+export const ENDPOINTS: Endpoint[] = [
+  ...authRoutes,
+  ...teamRoutes,
+  ...projectRoutes,
+  ...taskRoutes,
+  ...commentRoutes,
+  ...trashRoutes,
+  ...approvalRoutes,
+  ...deadLetterRoutes,
+  ...automationRoutes,
+  ...forgeRoutes,
+];
+
+export interface RouteState {
+  requestId: string;
+  /** Headers that must be on the answer even when it is a refusal. */
+  headers: Record<string, string>;
+  endpoint?: Endpoint;
+}
+
+/** Runs one endpoint for Koa: the only place where a request turns into plain values and back. */
+const handlerOf =
+  (dispatcher: Dispatcher, endpoint: Endpoint): RouterMiddleware<RouteState> =>
+  async (ctx) => {
+    ctx.state.endpoint = endpoint;
+    const { requestId, headers } = ctx.state;
+    const ip = clientIp(ctx.req, dispatcher.services.config.TRUST_PROXY_HOPS);
+    const answer = await dispatch(
+      dispatcher,
+      endpoint,
+      { request: ctx.req, params: ctx.params, query: ctx.query, requestId, ip },
+      headers,
+    );
+    ctx.status = answer.status;
+    ctx.set(answer.headers);
+    ctx.body = answer.body;
+    if (typeof answer.body === 'string') ctx.type = 'application/json; charset=utf-8';
+  };
+
+/** Paths match exactly: in case, and without a trailing slash (durability notes, 3.7). */
+export function createRouter(services: Services) {
+  const dispatcher: Dispatcher = { services, limit: createRateLimiter(services) };
+  const router = new Router<RouteState>({ sensitive: true, strict: true });
+  for (const endpoint of ENDPOINTS) router.register(endpoint.path, [endpoint.method], handlerOf(dispatcher, endpoint));
+  return {
+    routes: () => router.routes(),
+    /** Methods that some route knows at this path, OPTIONS among them; empty for an unknown path. */
+    methodsAt: (path: string): string[] => {
+      const methods = router.match(path, 'OPTIONS').path.flatMap((layer) => layer.methods);
+      return methods.length === 0 ? [] : [...new Set([...methods, 'OPTIONS'])];
+    },
+  };
+}

@@ -1,0 +1,57 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { openDatabase } from '../db/connection.js';
+import { createBell } from './core/bell.js';
+import { loadConfig } from './core/config.js';
+import { createLogger } from './core/log.js';
+import { createApp } from './http/app.js';
+import { createOpsServer } from './http/ops-server.js';
+import { answerRawErrors } from './http/raw-errors.js';
+
+/** Requests under way may take this long after the stop signal, ms. */
+const DRAIN_MS = 10_000;
+
+const listen = async (server: Server, port: number, host: string): Promise<number> => {
+  server.listen(port, host);
+  await once(server, 'listening');
+  return (server.address() as AddressInfo).port;
+};
+
+const config = loadConfig();
+const log = createLogger(config, 'api');
+const db = openDatabase({ url: config.DATABASE_URL, poolSize: config.DATABASE_POOL_SIZE, name: 'assent-api' });
+const bellDb = openDatabase({ url: config.DATABASE_URL, poolSize: 1, name: 'assent-api-bell' });
+
+const app = createApp({ db, config, log, ring: createBell(bellDb) });
+const server = createServer(
+  { headersTimeout: 10_000, requestTimeout: 30_000, keepAliveTimeout: 65_000, maxHeaderSize: 16_384 },
+  app.callback(),
+);
+answerRawErrors(server);
+let draining = false;
+const ops = createOpsServer(db, () => draining);
+
+/** Readiness goes first, then no new connections, then what is under way ends, then the pools close. */
+async function stop(signal: string): Promise<void> {
+  if (draining) return;
+  draining = true;
+  log.info({ signal }, 'stopping');
+  const closed = once(server, 'close');
+  server.close();
+  server.closeIdleConnections();
+  const deadline = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
+  await closed;
+  clearTimeout(deadline);
+  ops.close();
+  ops.closeAllConnections();
+  await Promise.all([db.destroy(), bellDb.destroy()]);
+  process.exit(0);
+}
+process.on('SIGTERM', () => void stop('SIGTERM'));
+process.on('SIGINT', () => void stop('SIGINT'));
+
+await listen(ops, config.METRICS_PORT, config.BIND_ADDRESS);
+const port = await listen(server, config.PORT, config.BIND_ADDRESS);
+log.info({ port }, 'listening');
+process.send?.({ type: 'ready', port });

@@ -1,0 +1,119 @@
+import { z } from 'zod';
+import { Id, NewTaskId, TaskId, Text, Timestamp, Title } from '../core/fields.js';
+import { normaliseStatus, normaliseTags, TASK_PRIORITIES, TASK_STATUSES } from './rules.js';
+
+/** Accepts `in-progress` and any case, means `in_progress` (contract, section 2). */
+export const TaskStatus = z.preprocess(
+  (value) => (typeof value === 'string' ? normaliseStatus(value) : value),
+  z.enum(TASK_STATUSES),
+);
+const TaskPriority = z.preprocess(
+  (value) => (typeof value === 'string' ? value.trim().toLowerCase() : value),
+  z.enum(TASK_PRIORITIES),
+);
+/** Counted after trimming and removing repeats (B1). */
+const Tags = z.array(Text.trim().min(1).max(50)).overwrite(normaliseTags).pipe(z.array(z.string()).max(20));
+const Hours = z.number().min(0);
+const Version = z.int().min(1).max(2_147_483_647);
+
+/** A date or a date-time; a malformed one is a 400 in the verb, not a 422 here (contract, section 4, tasks rule 3). */
+const DueDate = Text.meta({ description: 'ISO 8601 date or date-time', example: '2026-12-01' });
+
+// On create an explicit null in an optional field counts as absent (C3); hence nullish there.
+export const CreateTask = z
+  .object({
+    title: Title(200),
+    project_id: Id,
+    description: Text.max(2000).nullish(),
+    assigned_to: Id.nullish(),
+    status: TaskStatus.nullish(),
+    priority: TaskPriority.nullish(),
+    due_date: DueDate.nullish(),
+    tags: Tags.nullish(),
+    estimated_hours: Hours.max(1000).nullish(),
+    parent_task_id: TaskId.nullish(),
+    task_id: NewTaskId.nullish(),
+  })
+  .meta({ id: 'CreateTask' });
+export type CreateTask = z.output<typeof CreateTask>;
+
+export const UpdateTask = z
+  .object({
+    title: Title(200).optional(),
+    description: Text.max(2000).nullable().optional(),
+    assigned_to: Id.nullable().optional(),
+    status: TaskStatus.optional(),
+    priority: TaskPriority.optional(),
+    due_date: DueDate.nullable().optional(),
+    tags: Tags.nullable().optional(),
+    estimated_hours: Hours.max(1000).nullable().optional(),
+    actual_hours: Hours.optional(),
+    position: z.number().nullable().optional(),
+    is_archived: z.boolean().optional(),
+    version: Version.nullish().meta({ description: 'The version last read; a stale one is refused with 409' }),
+  })
+  .meta({ id: 'UpdateTask' });
+export type UpdateTask = z.output<typeof UpdateTask>;
+
+/** Here the four exact values only: `in-progress` is a 422 (C2). */
+export const ChangeTaskStatus = z
+  .object({ status: z.enum(TASK_STATUSES), version: Version.nullish() })
+  .meta({ id: 'ChangeTaskStatus' });
+
+export const TaskParams = z.object({ task_id: TaskId });
+
+export const ListTasks = z.object({
+  project_id: Id.optional(),
+  team_id: Id.optional().meta({ description: 'Ignored when project_id is given' }),
+  status: TaskStatus.optional(),
+});
+export type ListTasks = z.output<typeof ListTasks>;
+
+const taskFields = {
+  task_id: z.string(),
+  title: z.string(),
+  project_id: z.string(),
+  team_id: z.string(),
+  description: z.string().nullable(),
+  assigned_to: z.string().nullable(),
+  status: z.enum(TASK_STATUSES),
+  priority: z.enum(TASK_PRIORITIES),
+  due_date: z.string().nullable(),
+  tags: z.array(z.string()),
+  estimated_hours: z.number().nullable(),
+  actual_hours: z.number(),
+  parent_task_id: z.string().nullable(),
+  position: z.number().nullable(),
+  created_by: z.string(),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+  completed_at: Timestamp.nullable(),
+  is_archived: z.boolean(),
+  version: z.int(),
+};
+export const Task = z.object(taskFields).meta({ id: 'Task' });
+export type Task = z.output<typeof Task>;
+
+/** A task with the tree below it. */
+export const TaskTree = z
+  .object({
+    ...taskFields,
+    get subtasks(): z.ZodArray<z.ZodType> {
+      return z.array(TaskTree);
+    },
+  })
+  .meta({ id: 'TaskTree' });
+
+export const CreatedTask = z.object({ message: z.string(), task_id: z.string(), data: Task }).meta({ id: 'CreatedTask' });
+export const Message = z.object({ message: z.string() }).meta({ id: 'Message' });
+export const TrashedTask = z
+  .object({
+    message: z.string(),
+    success: z.literal(true),
+    verified: z.boolean(),
+    soft_deleted: z.literal(true),
+    deleted_at: Timestamp,
+    restore_url: z.string(),
+    retention_days: z.int(),
+  })
+  .meta({ id: 'TrashedTask' });

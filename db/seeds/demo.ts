@@ -1,0 +1,3 @@
+export async function seedDemo(_s: unknown): Promise<boolean> {
+  return false;
+}

@@ -1,0 +1,20 @@
+import { parseArgs } from 'node:util';
+import { loadConfig } from '../api/core/config.js';
+import { createLogger } from '../api/core/log.js';
+import { openDatabase } from '../db/connection.js';
+import { migrationSource } from '../db/migrations/index.js';
+import { seedDemo } from '../db/seeds/demo.js';
+
+/** Brings the database to this build's schema; with --seed-demo fills an empty one with the demo (N4), never in production. */
+const { values } = parseArgs({ options: { 'seed-demo': { type: 'boolean', default: false } } });
+const url = process.env['DATABASE_URL'];
+if (!url) throw new Error('Set DATABASE_URL to the database to migrate');
+const db = openDatabase({ url, poolSize: 2, name: 'assent-migrate', statementTimeout: 0 });
+const [, applied] = (await db.migrate.latest({ migrationSource })) as [number, string[]];
+console.log(applied.length > 0 ? `applied ${applied.join(', ')}` : 'the schema is up to date');
+if (values['seed-demo']) {
+  const config = loadConfig();
+  if (await seedDemo({ db, config, log: createLogger(config, 'script'), ring: () => undefined }))
+    console.log('demo data written');
+}
+await db.destroy();

@@ -1,0 +1,117 @@
+import { randomBytes } from 'node:crypto';
+import { v7 as uuidv7 } from 'uuid';
+import { hashOf, issueToken, PAT_PREFIX } from '../../api/auth/authenticate.js';
+import type { Seat } from '../../api/core/access.js';
+import type { Scope } from '../../api/core/scopes.js';
+import type { TestApp } from '../support/app.js';
+
+export interface Person {
+  user_id: string;
+  email: string;
+  token: string;
+}
+
+interface PersonOptions {
+  status?: 'active' | 'suspended' | 'deprovisioned';
+  role?: 'user' | 'admin';
+}
+
+/** A person with an open session. */
+export async function buildPerson(app: TestApp, { status = 'active', role = 'user' }: PersonOptions = {}): Promise<Person> {
+  const { db } = app.services;
+  const user_id = uuidv7();
+  const name = `p${randomBytes(5).toString('hex')}`;
+  const email = `${name}@test.example`;
+  const session_id = uuidv7();
+  await db('users').insert({
+    user_id,
+    email,
+    name,
+    username: name,
+    display_name: name,
+    avatar: 'https://example.test/a.png',
+    status,
+    role,
+  });
+  await db('sessions').insert({ session_id, user_id, expires_at: db.raw("now() + interval '1 day'") });
+  const { token } = await issueToken(app.services, user_id, session_id);
+  return { user_id, email, token };
+}
+
+/** A personal access token of a person; the secret is returned as the product would show it once. */
+export async function buildToken(
+  app: TestApp,
+  person: Person,
+  scopes: Scope[],
+  fields: Record<string, unknown> = {},
+): Promise<string> {
+  const secret = `${PAT_PREFIX}${randomBytes(32).toString('base64url')}`;
+  await app.services
+    .db('personal_access_tokens')
+    .insert({
+      user_id: person.user_id,
+      name: 'test',
+      scopes,
+      token_hash: hashOf(secret),
+      prefix: secret.slice(0, 12),
+      ...fields,
+    });
+  return secret;
+}
+
+export interface TestTeam {
+  team_id: string;
+  admin: Person;
+  manager: Person;
+  member: Person;
+  guest: Person;
+}
+
+/** A team with one person in every seat. */
+export async function buildTeam(app: TestApp): Promise<TestTeam> {
+  const { db } = app.services;
+  const [admin, manager, member, guest] = await Promise.all([
+    buildPerson(app),
+    buildPerson(app),
+    buildPerson(app),
+    buildPerson(app),
+  ]);
+  const team_id = uuidv7();
+  await db('teams').insert({ team_id, name: `Team ${team_id}`, created_by: admin.user_id });
+  const seats: [Seat, Person][] = [
+    ['admin', admin],
+    ['manager', manager],
+    ['member', member],
+    ['guest', guest],
+  ];
+  await db('memberships').insert(seats.map(([role, person]) => ({ team_id, user_id: person.user_id, role })));
+  return { team_id, admin, manager, member, guest };
+}
+
+/** A live project; its team's creator made it. */
+export async function buildProject(
+  app: TestApp,
+  team: TestTeam,
+  fields: Record<string, unknown> = {},
+): Promise<{ project_id: string }> {
+  const project_id = uuidv7();
+  await app.services.db('item_keys').insert({ item_id: project_id, item_type: 'project' });
+  await app.services
+    .db('projects')
+    .insert({ project_id, team_id: team.team_id, name: 'Apollo', created_by: team.admin.user_id, ...fields });
+  return { project_id };
+}
+
+/** A task through the product's own door, by the team's member. */
+export async function buildTask(
+  app: TestApp,
+  team: TestTeam,
+  project: { project_id: string },
+  fields: Record<string, unknown> = {},
+) {
+  const made = await app
+    .as(team.member)
+    .post('/api/tasks', { title: 'Write it down', project_id: project.project_id, ...fields });
+  if (made.status !== 201) throw new Error(`no task: ${JSON.stringify(made.body)}`);
+  return made.body.data as { task_id: string; version: number; title: string; project_id: string };
+}

@@ -1,0 +1,100 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Config, loadConfig } from '../../api/core/config.js';
+import type { Services } from '../../api/core/context.js';
+import { createLogger } from '../../api/core/log.js';
+import { createApp } from '../../api/http/app.js';
+import { answerRawErrors } from '../../api/http/raw-errors.js';
+import { cloneDatabase, type TestDatabase } from './database.js';
+import { checkAgainstDocument } from './contract-check.js';
+
+export interface Answer {
+  status: number;
+  headers: Headers;
+  // biome-ignore lint: a test reads whatever came back
+  body: any; // oxlint-disable-line typescript/no-explicit-any
+}
+
+type Options = { headers?: Record<string, string>; raw?: string | Buffer };
+type Call = (path: string, body?: unknown, options?: Options) => Promise<Answer>;
+export type Client = Record<'get' | 'post' | 'put' | 'patch' | 'delete', Call>;
+
+export interface TestApp {
+  services: Services;
+  database: TestDatabase;
+  url: string;
+  /** A client with this credential; without one, a stranger's. */
+  as: (credential?: string | { token: string }) => Client;
+  close: () => Promise<void>;
+}
+
+/** The product's settings for tests: quiet, with generous limits unless a test sets its own. */
+export function testConfig(url: string, dataDir: string, settings: Record<string, string> = {}): Config {
+  return loadConfig({
+    NODE_ENV: 'test',
+    DATABASE_URL: url,
+    DATA_DIR: dataDir,
+    LOG_LEVEL: 'silent',
+    RATE_LIMIT_LOGIN: '100000',
+    RATE_LIMIT_FORGE_WEBHOOK: '100000',
+    RATE_LIMIT_AUTOMATION_DISPATCH: '100000',
+    TEMPORAL_ADDRESS: process.env['ASSENT_TEST_TEMPORAL_ADDRESS'] ?? '127.0.0.1:1',
+    WORKFLOW_BUNDLE: process.env['ASSENT_TEST_BUNDLE'] ?? '',
+    ...settings,
+  });
+}
+
+function clientOf(base: string, credential: string | undefined): Client {
+  const call =
+    (method: string): Call =>
+    async (path, body, { headers = {}, raw } = {}) => {
+      const sent = raw ?? (body === undefined ? undefined : JSON.stringify(body));
+      const response = await fetch(`${base}${path}`, {
+        method: method.toUpperCase(),
+        headers: {
+          ...(credential ? { authorization: `Bearer ${credential}` } : {}),
+          ...(sent === undefined ? {} : { 'content-type': 'application/json' }),
+          ...headers,
+        },
+        ...(sent === undefined ? {} : { body: sent as never }),
+      });
+      const text = await response.text();
+      const answer = {
+        status: response.status,
+        headers: response.headers,
+        body: text === '' ? undefined : (JSON.parse(text) as unknown),
+      };
+      checkAgainstDocument(method, path, answer);
+      return answer;
+    };
+  return { get: call('get'), post: call('post'), put: call('put'), patch: call('patch'), delete: call('delete') };
+}
+
+/** A real server on a free port over a database of its own. Close it in afterAll. */
+export async function startApp(settings: Record<string, string> = {}): Promise<TestApp> {
+  const database = await cloneDatabase();
+  const dataDir = mkdtempSync(join(tmpdir(), 'assent-test-data-'));
+  const config = testConfig(database.url, dataDir, settings);
+  const services: Services = { db: database.db, config, log: createLogger(config, 'api'), ring: () => undefined };
+  const server: Server = createServer(createApp(services).callback());
+  answerRawErrors(server);
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return {
+    services,
+    database,
+    url,
+    as: (credential) => clientOf(url, typeof credential === 'object' ? credential.token : credential),
+    async close() {
+      server.closeAllConnections();
+      server.close();
+      await database.drop();
+      rmSync(dataDir, { recursive: true, force: true });
+    },
+  };
+}

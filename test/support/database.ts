@@ -1,0 +1,36 @@
+import { randomBytes } from 'node:crypto';
+import type { Knex } from 'knex';
+import { openDatabase } from '../../db/connection.js';
+
+const fact = (name: string): string => {
+  const value = process.env[name];
+  if (!value) throw new Error(`${name} is not set: run the tests through npm test`);
+  return value;
+};
+
+export interface TestDatabase {
+  db: Knex;
+  url: string;
+  /** Closes the pool and drops the database. */
+  drop: () => Promise<void>;
+}
+
+/** A database of its own for a test file, cloned from the migrated template. */
+export async function cloneDatabase(poolSize = 8): Promise<TestDatabase> {
+  const adminUrl = fact('ASSENT_TEST_PG_URL');
+  const admin = openDatabase({ url: adminUrl, poolSize: 1, name: 'assent-test-admin' });
+  const name = `test_${randomBytes(6).toString('hex')}`;
+  await admin.raw(`create database ${name} template ${fact('ASSENT_TEST_TEMPLATE')}`);
+  const url = new URL(adminUrl);
+  url.pathname = `/${name}`;
+  const db = openDatabase({ url: url.href, poolSize, name: 'assent-test' });
+  return {
+    db,
+    url: url.href,
+    async drop() {
+      await db.destroy();
+      await admin.raw(`drop database if exists ${name} with (force)`);
+      await admin.destroy();
+    },
+  };
+}

@@ -1,0 +1,2 @@
+/** Every workflow type of the product: the export's name is the type's name, so a rename is a breaking change. */
+export { automationRun } from './automation-run.js';
