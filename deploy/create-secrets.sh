@@ -1,0 +1,57 @@
+#!/bin/sh
+# Makes every secret of the compose installation once, under ./secrets (git-ignored by a file of its own).
+# A secret that is there already is never touched, so running this again after an upgrade only adds what is new.
+#
+# The folder is closed to other users of the host (0700); the files inside are 0444, because compose mounts each of
+# them on its own into containers that run as different users, and keeps the owner and the mode of the host's file.
+set -eu
+umask 077
+cd "$(dirname "$0")/.."
+
+command -v openssl >/dev/null || {
+  echo 'openssl is needed, and is not on PATH' >&2
+  exit 1
+}
+
+mkdir -p secrets
+chmod 700 secrets
+printf '*\n' >secrets/.gitignore
+
+# store NAME: keeps standard input under secrets/NAME, unless that exists.
+store() {
+  if [ -e "secrets/$1" ]; then
+    cat >/dev/null
+    echo "kept     secrets/$1"
+    return
+  fi
+  rm -f "secrets/.$1.new"
+  cat >"secrets/.$1.new"
+  if [ ! -s "secrets/.$1.new" ] && [ "${2:-}" != 'empty' ]; then
+    rm -f "secrets/.$1.new"
+    echo "openssl gave nothing for $1 (OpenSSL 1.1.1 or newer is needed)" >&2
+    exit 1
+  fi
+  chmod 444 "secrets/.$1.new"
+  mv "secrets/.$1.new" "secrets/$1"
+  echo "created  secrets/$1"
+}
+
+random_hex() { openssl rand -hex "$1" | tr -d '\n'; }
+random_base64() { openssl rand -base64 "$1" | tr -d '\n'; }
+
+# PostgreSQL: the superuser, the owner of the tables (migrations), the running service, Temporal.
+random_hex 24 | store postgres_password
+random_hex 24 | store owner_db_password
+random_hex 24 | store app_db_password
+random_hex 24 | store temporal_db_password
+printf 'postgres://assent_owner:%s@postgres:5432/assent' "$(cat secrets/owner_db_password)" | store database_owner_url
+printf 'postgres://assent_app:%s@postgres:5432/assent' "$(cat secrets/app_db_password)" | store database_url
+
+# The service's own keys.
+random_base64 48 | store jwt_secret
+random_base64 32 | store secrets_master_key
+openssl genpkey -algorithm ED25519 | store audit_signing_key
+random_hex 32 | store forge_webhook_secret
+
+# Empty until used: see "Key rotation" in docs/runbook.md.
+store forge_webhook_secret_previous empty </dev/null

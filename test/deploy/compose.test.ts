@@ -1,0 +1,292 @@
+import { spawnSync } from 'node:child_process';
+import { generateKeyPairSync, randomBytes } from 'node:crypto';
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parse } from 'yaml';
+import { loadConfig, Settings } from '../../api/core/config.js';
+
+/** Where the list of search attributes is kept that the development server registers. */
+const SEARCH_ATTRIBUTES = 'scripts/embedded/search-attributes.json';
+
+interface Mount {
+  source: string;
+  target: string;
+}
+interface Service {
+  image: string;
+  build?: { context: string };
+  restart: string;
+  profiles?: string[];
+  environment?: Record<string, string | null>;
+  ports?: string[];
+  networks: string[];
+  secrets?: string[];
+  configs?: Mount[];
+  volumes?: string[];
+  depends_on?: Record<string, { condition: string }>;
+  healthcheck?: { test?: string[]; disable?: boolean };
+  read_only?: boolean;
+  cap_drop?: string[];
+  security_opt?: string[];
+}
+interface Compose {
+  services: Record<string, Service>;
+  networks: Record<string, { internal?: boolean }>;
+  volumes: Record<string, unknown>;
+  configs: Record<string, { file: string }>;
+  secrets: Record<string, { file: string }>;
+}
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const read = (path: string): string => readFileSync(join(root, path), 'utf8');
+const text = read('docker-compose.yml');
+const compose = parse(text, { merge: true }) as Compose;
+const services = Object.entries(compose.services);
+const service = (name: string): Service => compose.services[name] as Service;
+const runsForEver = ({ restart }: Service): boolean => restart === 'unless-stopped';
+const usesOurImage = ({ build }: Service): boolean => build !== undefined;
+/** `${NAME:-value}` as compose reads it with an empty environment. */
+const withDefaults = (value: string): string => value.replace(/\$\{\w+:-([^}]*)\}/g, '$1');
+/** Everything that installs the service: the compose file, the image and what is mounted. */
+const deployed = ['docker-compose.yml', 'Dockerfile', ...filesBelow('deploy')];
+
+function filesBelow(folder: string): string[] {
+  return readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(root.length));
+}
+
+describe('what the outside can reach', () => {
+  test('only the API, the Temporal UI and the mailbox of the dev profile are published, all on loopback unless told otherwise', () => {
+    const published = services.flatMap(([name, { ports = [] }]) => ports.map((port) => `${name} ${withDefaults(port)}`));
+    expect(published.sort()).toEqual([
+      'api 127.0.0.1:3000:3000',
+      'mailpit 127.0.0.1:8025:8025',
+      'temporal-ui 127.0.0.1:8233:8080',
+    ]);
+    expect(service('mailpit').profiles).toEqual(['dev']);
+    expect(service('temporal-ui').ports).toEqual([expect.stringMatching(/^127\.0\.0\.1:/)]);
+  });
+
+  test('PostgreSQL and Temporal are on internal networks alone', () => {
+    const internal = Object.keys(compose.networks).filter((name) => compose.networks[name]?.internal);
+    for (const name of ['postgres', 'temporal']) expect(internal).toEqual(expect.arrayContaining(service(name).networks));
+  });
+
+  test('no container can gain rights, and none may write outside its volumes and tmpfs', () => {
+    for (const [name, { read_only, cap_drop, security_opt }] of services) {
+      expect({ name, read_only, cap_drop, security_opt }).toEqual({
+        name,
+        read_only: true,
+        cap_drop: ['ALL'],
+        security_opt: ['no-new-privileges:true'],
+      });
+    }
+  });
+});
+
+describe('secrets', () => {
+  test('every variable that holds one names a mounted file, and nothing else', () => {
+    const secretName = /PASSWORD|PWD|SECRET|TOKEN|_KEY|DATABASE_URL/;
+    for (const [name, { environment = {}, secrets = [] }] of services) {
+      for (const [variable, value] of Object.entries(environment).filter(([variable]) => secretName.test(variable))) {
+        expect(`${name} ${variable}`).toMatch(/_FILE$/);
+        if (value !== null) expect(secrets.map((secret) => `/run/secrets/${secret}`)).toContain(value);
+      }
+    }
+  });
+
+  test('no file of the installation holds a password, literal or as a default', () => {
+    const literal = /(?:password|pwd|secret|token)\w*(?:=|:\s)\s*['"]?\w|password\s+'|(?:password|pwd|secret|token)\w*:-/i;
+    const inAddress = /:\/\/\w+:(?!%s)[^\s/@]+@/;
+    const found = deployed.flatMap((file) =>
+      read(file)
+        .split('\n')
+        .filter((line) => literal.test(line) || inAddress.test(line))
+        .map((line) => `${file}: ${line.trim()}`),
+    );
+    expect(found).toEqual([]);
+  });
+
+  test('a mounted script finds every secret that it reads', () => {
+    for (const [name, { configs = [], secrets = [] }] of services) {
+      const paths = configs.flatMap(
+        ({ source }) => read(compose.configs[source]?.file ?? '').match(/\/run\/secrets\/\w+/g) ?? [],
+      );
+      for (const path of paths) expect([name, ...secrets.map((secret) => `/run/secrets/${secret}`)]).toContain(path);
+    }
+  });
+
+  const hasOpenssl = spawnSync('openssl', ['version']).status === 0;
+  (hasOpenssl ? test : test.skip)(
+    'create-secrets.sh makes exactly the named ones, keeps them on a second run, and the service accepts them',
+    () => {
+      const copy = mkdtempSync(join(tmpdir(), 'assent-secrets-'));
+      try {
+        cpSync(join(root, 'deploy'), join(copy, 'deploy'), { recursive: true });
+        const run = () => spawnSync('sh', [join(copy, 'deploy/create-secrets.sh')], { encoding: 'utf8' });
+        expect(run()).toMatchObject({ status: 0, stderr: '' });
+        const files = readdirSync(join(copy, 'secrets')).filter((name) => name !== '.gitignore');
+        const contents = files.map((name) => readFileSync(join(copy, 'secrets', name), 'utf8'));
+        expect(files.map((name) => `secrets/${name}`).sort()).toEqual(
+          Object.values(compose.secrets)
+            .map(({ file }) => file)
+            .sort(),
+        );
+        expect(new Set(contents).size).toBe(files.length);
+        expect(statSync(join(copy, 'secrets')).mode & 0o777).toBe(0o700);
+        expect(readFileSync(join(copy, 'secrets/.gitignore'), 'utf8')).toBe('*\n');
+        expect(run().status).toBe(0);
+        expect(files.map((name) => readFileSync(join(copy, 'secrets', name), 'utf8'))).toEqual(contents);
+        expect(() => loadConfig(environmentOf('api', join(copy, 'secrets')))).not.toThrow();
+      } finally {
+        rmSync(copy, { recursive: true, force: true });
+      }
+    },
+  );
+});
+
+/** The environment that a container of ours starts with, its secrets read from another folder. */
+function environmentOf(name: string, secretsFolder: string): NodeJS.ProcessEnv {
+  const given = Object.entries(service(name).environment ?? {}).filter(([, value]) => value !== null);
+  return Object.fromEntries(given.map(([variable, value]) => [variable, String(value).replace('/run/secrets', secretsFolder)]));
+}
+
+describe('settings', () => {
+  const ours = services.filter(([, definition]) => usesOurImage(definition));
+
+  test('the service knows every variable that it is given', () => {
+    const known = Object.keys(Settings.shape);
+    for (const [, { environment = {} }] of ours) {
+      for (const variable of Object.keys(environment)) expect(known).toContain(variable.replace(/_FILE$/, ''));
+    }
+  });
+
+  test.each(['api', 'worker', 'tools'])('%s gets a complete production configuration', (name) => {
+    const folder = mkdtempSync(join(tmpdir(), 'assent-settings-'));
+    try {
+      const values: Record<string, string> = {
+        database_url: 'postgres://assent_app:x@postgres:5432/assent',
+        jwt_secret: randomBytes(48).toString('base64'),
+        secrets_master_key: randomBytes(32).toString('base64'),
+        audit_signing_key: generateKeyPairSync('ed25519').privateKey.export({ format: 'pem', type: 'pkcs8' }).toString(),
+        forge_webhook_secret: randomBytes(32).toString('hex'),
+      };
+      for (const [secret, value] of Object.entries(values)) writeFileSync(join(folder, secret), value);
+      expect(loadConfig(environmentOf(name, folder))).toMatchObject({
+        NODE_ENV: 'production',
+        BIND_ADDRESS: '0.0.0.0',
+        DATA_DIR: '/data',
+      });
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  });
+
+  test('the example of a production .env names only what the compose file hands on', () => {
+    const names = [...read('deploy/production.env.example').matchAll(/^#?([A-Z][A-Z_]+)=/gm)].map((match) => match[1] as string);
+    const handedOn = Object.entries(service('api').environment ?? {})
+      .filter(([, value]) => value === null)
+      .map(([name]) => name);
+    for (const name of names) expect([...handedOn, ...[...text.matchAll(/\$\{(\w+)/g)].map((match) => match[1])]).toContain(name);
+  });
+});
+
+describe('start and health', () => {
+  test('every long-running service has a health check', () => {
+    const unchecked = services.filter(([, definition]) => runsForEver(definition) && !definition.healthcheck?.test?.length);
+    expect(unchecked.map(([name]) => name)).toEqual([]);
+    expect(services.filter(([, definition]) => runsForEver(definition)).map(([name]) => name)).toEqual(
+      expect.arrayContaining(['postgres', 'temporal', 'temporal-ui', 'api', 'worker']),
+    );
+  });
+
+  test('whoever waits for another waits for something that can come true', () => {
+    for (const [name, { depends_on = {} }] of services) {
+      for (const [other, { condition }] of Object.entries(depends_on)) {
+        const expected = runsForEver(service(other)) ? 'service_healthy' : 'service_completed_successfully';
+        expect({ name, other, condition }).toEqual({ name, other, condition: expected });
+      }
+    }
+  });
+
+  test('the API waits for PostgreSQL and the migrations only; the worker for Temporal and its namespace too', () => {
+    const waitsFor = (name: string): string[] => {
+      const direct = Object.keys(service(name).depends_on ?? {});
+      return [...new Set([...direct, ...direct.flatMap(waitsFor)])].sort();
+    };
+    expect(waitsFor('api')).toEqual(['migrate', 'postgres']);
+    expect(waitsFor('worker')).toEqual(['migrate', 'postgres', 'temporal', 'temporal-namespace', 'temporal-schema']);
+  });
+
+  test('secrets, configurations, networks and volumes are declared, used, and their files are there', () => {
+    const used = (pick: (definition: Service) => string[]): string[] =>
+      [...new Set(services.flatMap(([, definition]) => pick(definition)))].sort();
+    expect(used(({ secrets = [] }) => secrets)).toEqual(Object.keys(compose.secrets).sort());
+    expect(used(({ configs = [] }) => configs.map(({ source }) => source))).toEqual(Object.keys(compose.configs).sort());
+    expect(used(({ networks }) => networks)).toEqual(Object.keys(compose.networks).sort());
+    expect(used(({ volumes = [] }) => volumes.map((volume) => volume.split(':')[0] as string))).toEqual(
+      Object.keys(compose.volumes).sort(),
+    );
+    for (const { file } of Object.values(compose.configs))
+      expect({ file, there: existsSync(join(root, file)) }).toEqual({ file, there: true });
+  });
+});
+
+describe('images', () => {
+  const images = [
+    ...services.map(([, { image }]) => withDefaults(image)),
+    ...[...read('Dockerfile').matchAll(/^ARG \w+_IMAGE=(\S+)$/gm)].map((match) => match[1] as string),
+  ];
+
+  test('are pinned to a tag that is not latest', () => {
+    expect(images.length).toBeGreaterThan(services.length);
+    for (const image of images) expect(image).toMatch(/^[\w./-]+:(?!latest$)[\w.-]+$/);
+  });
+
+  test('the Temporal server and its tools are of one version', () => {
+    const versions = images
+      .filter((image) => /^temporalio\/(server|admin-tools):/.test(image))
+      .map((image) => image.split(':')[1]);
+    expect(new Set(versions).size).toBe(1);
+  });
+
+  test('the build sees no secret, no data and no local file', () => {
+    const [first, ...rest] = read('.dockerignore')
+      .split('\n')
+      .filter((line) => line !== '' && !line.startsWith('#'));
+    expect(first).toBe('*');
+    expect(rest.filter((line) => !line.startsWith('!'))).toEqual([]);
+    expect(rest).not.toEqual(expect.arrayContaining([expect.stringMatching(/secrets|\.env|\.data|\.git/)]));
+  });
+});
+
+describe('Temporal', () => {
+  test('the namespace job registers the search attributes of development, in their order', () => {
+    const script = read('deploy/temporal/setup-namespace.sh');
+    const list = /^search_attributes='\n([^']+)'$/m.exec(script)?.[1]?.trim().split('\n');
+    const expected = JSON.parse(read(SEARCH_ATTRIBUTES)) as { name: string; type: string }[];
+    expect(list).toEqual(expected.map(({ name, type }) => `${name}:${type}`));
+  });
+
+  test('the dynamic configuration keeps the settings that latency depends on', () => {
+    expect(parse(read('deploy/temporal/dynamicconfig.yaml'))).toMatchObject({
+      'history.transferProcessorMaxPollRPS': [{ value: 200 }],
+      'matching.useNewMatcher': [{ value: true }],
+      'system.enableActivityEagerExecution': [{ value: true }],
+    });
+  });
+
+  test('our containers and the jobs agree on address and namespace', () => {
+    const told = services.flatMap(([, { environment = {} }]) => (environment['TEMPORAL_NAMESPACE'] ? [environment] : []));
+    expect(
+      new Set(told.map((environment) => `${environment['TEMPORAL_ADDRESS']} ${environment['TEMPORAL_NAMESPACE']}`)).size,
+    ).toBe(1);
+    expect(service('temporal-ui').environment).toMatchObject({
+      TEMPORAL_ADDRESS: 'temporal:7233',
+      TEMPORAL_DEFAULT_NAMESPACE: 'assent',
+    });
+  });
+});
