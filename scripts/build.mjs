@@ -6,6 +6,7 @@ import { dirname, extname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { printFailure, StartError } from './embedded/errors.mjs';
+import { track } from './embedded/processes.mjs';
 
 const run = promisify(execFile);
 /** The checkout's directory. */
@@ -102,7 +103,9 @@ async function bundle() {
 
 async function node(args, cause, cure) {
   try {
-    await run(process.execPath, args, { cwd: root, maxBuffer: MAX_OUTPUT });
+    const running = run(process.execPath, args, { cwd: root, maxBuffer: MAX_OUTPUT });
+    track(running.child);
+    await running;
   } catch (error) {
     throw new StartError(cause, cure, `${error.stdout ?? ''}${error.stderr ?? ''}`.trim().split('\n').slice(0, 40));
   }

@@ -1,13 +1,13 @@
 /** Launcher for the embedded PostgreSQL: creates the cluster once, clears up after a crash, starts, waits for truth, stops. */
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { chownSync, existsSync, mkdirSync, readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { chownSync, existsSync, readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { StartError } from './errors.mjs';
 import { clusterDir, findBinaries, makeDataDir, makePrivateDir, serviceUser } from './postgres-files.mjs';
-import { alive, howItEnded, logSize, looksLike, processesIn, spawnLogged, stopPid, tail } from './processes.mjs';
+import { alive, howItEnded, logSize, looksLike, processesIn, spawnLogged, stopPid, tail, track } from './processes.mjs';
 
 const run = promisify(execFile);
 const exe = process.platform === 'win32' ? '.exe' : '';
@@ -194,6 +194,7 @@ async function tool({ bin, user }, name, args, input = '') {
     env: serverEnv(),
     ...(user ? { uid: user.uid, gid: user.gid } : {}),
   });
+  track(running.child);
   running.child.stdin.on('error', () => {});
   running.child.stdin.end(input);
   const result = await running.catch((error) => {
@@ -231,7 +232,6 @@ async function launch(ctx) {
 
 function spawnServer({ bin, cluster, user, log, port, mode }) {
   const settings = Object.entries(mode === 'test' ? TEST : DURABLE).flatMap(([key, value]) => ['-c', `${key}=${value}`]);
-  mkdirSync(dirname(log), { recursive: true });
   return spawnLogged(join(bin, `postgres${exe}`), ['-D', cluster, '-p', String(port), ...settings], {
     log,
     env: serverEnv(),

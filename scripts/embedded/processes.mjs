@@ -16,6 +16,32 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 const LOG_KEEP_BYTES = 8 * 1024 * 1024;
 const hasProc = existsSync('/proc/self/stat');
+const live = new Set();
+
+/**
+ * Remembers a child until it ends, so that a start that is broken off can end what is under way.
+ * @template {import('node:child_process').ChildProcess} T
+ * @param {T} child
+ * @returns {T}
+ */
+export function track(child) {
+  live.add(child);
+  child.once('exit', () => live.delete(child));
+  child.once('error', () => live.delete(child));
+  return child;
+}
+
+/** Ends every child that still runs: an interrupt first, SIGKILL after `graceMs`. */
+export async function endChildren(graceMs) {
+  await Promise.all(
+    [...live].map((child) =>
+      stopPid(child.pid, [
+        ['SIGINT', graceMs],
+        ['SIGKILL', 500],
+      ]),
+    ),
+  );
+}
 
 /**
  * True while the process runs. A zombie counts as gone: in a container without an init nobody reaps orphans.
@@ -126,18 +152,13 @@ export async function stopPid(pid, steps) {
  * @param {{log: string, env: Record<string, string | undefined>, cwd: string, uid?: number, gid?: number, ipc?: boolean}} options
  */
 export function spawnLogged(file, args, { log, env, cwd, uid, gid, ipc = false }) {
-  mkdirSync(dirname(log), { recursive: true });
+  mkdirSync(dirname(log), { recursive: true, mode: 0o700 });
   rotate(log);
   const fd = openSync(log, 'a', 0o600);
   try {
-    const child = spawn(file, args, {
-      cwd,
-      env,
-      detached: true,
-      windowsHide: true,
-      stdio: ipc ? ['ignore', fd, fd, 'ipc'] : ['ignore', fd, fd],
-      ...(uid === undefined ? {} : { uid, gid }),
-    });
+    const stdio = ['ignore', fd, fd, ...(ipc ? ['ipc'] : [])];
+    const as = uid === undefined ? {} : { uid, gid };
+    const child = track(spawn(file, args, { cwd, env, detached: true, windowsHide: true, stdio, ...as }));
     child.exited = new Promise((resolve) => {
       child.once('error', (error) => resolve({ code: null, signal: null, error }));
       child.once('exit', (code, sig) => resolve({ code, signal: sig, error: null }));

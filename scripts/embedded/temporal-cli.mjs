@@ -8,6 +8,7 @@ import { delimiter, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import { StartError } from './errors.mjs';
+import { track } from './processes.mjs';
 
 const run = promisify(execFile);
 const VERSION = '1.5.1';
@@ -185,7 +186,7 @@ async function goInstall(target, say, env) {
 /** Runs a program to its end; its last words become the error. */
 function exec(file, args, env) {
   return new Promise((resolve, reject) => {
-    const child = spawn(file, args, { env, stdio: ['ignore', 'ignore', 'pipe'] });
+    const child = track(spawn(file, args, { env, stdio: ['ignore', 'ignore', 'pipe'] }));
     let last = '';
     child.stderr.on('data', (chunk) => {
       last = (last + chunk).slice(-2_000);

@@ -2,11 +2,10 @@
 import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { StartError } from './errors.mjs';
-import { makeDataDir } from './postgres-files.mjs';
 import { howItEnded, logSize, looksLike, spawnLogged, stopPid, tail } from './processes.mjs';
 
 const run = promisify(execFile);
@@ -30,16 +29,15 @@ export const searchAttributes = JSON.parse(readFileSync(new URL('./search-attrib
 /**
  * Starts the dev server on 127.0.0.1 and returns when its frontend answers for the namespace (the Web UI answers before that).
  * @param {{cli: string, base: string, log: string, mode: 'durable' | 'test',
- *   ports: {grpc: number, http: number, metrics: number, ui: number | null}}} options `ui: null` starts without the Web UI
+ *   ports: {grpc: number, http: number, metrics: number, ui: number | null}}} options `base`: directory of its data (made
+ *   private); `ui: null` starts without the Web UI
  * @returns {Promise<Temporal>}
  * @throws {StartError} with the cause and a cure
  */
 export async function startTemporal({ cli, base, log, mode, ports }) {
-  makeDataDir(base);
-  const db = join(base, 'temporal.db');
-  const pidFile = join(base, 'temporal.pid');
-  await stopOrphan(pidFile, db);
-  mkdirSync(dirname(log), { recursive: true });
+  mkdirSync(base, { recursive: true, mode: 0o700 });
+  const { db, pidFile } = filesOf(base);
+  await stopOrphan(base);
   const from = logSize(log);
   const child = spawnLogged(cli, launchLine({ db, mode, ports }), { log, env: serverEnv(), cwd: base });
   if (child.pid) writeFileSync(pidFile, `${child.pid}\n`, { mode: 0o600 });
@@ -98,13 +96,15 @@ function serverEnv() {
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('TEMPORAL_')));
 }
 
+const filesOf = (base) => ({ db: join(base, 'temporal.db'), pidFile: join(base, 'temporal.pid') });
+
 /**
- * Stops a dev server that an earlier start left behind on the same file.
- * @param {string} pidFile
- * @param {string} db path of its database, by which its command line is recognised
+ * Stops a dev server that an earlier start left behind on the same data.
+ * @param {string} base the directory of its data; its database's path is how its command line is recognised
  * @returns {Promise<boolean>} true when there was one
  */
-export async function stopOrphan(pidFile, db) {
+export async function stopOrphan(base) {
+  const { db, pidFile } = filesOf(base);
   if (!existsSync(pidFile)) return false;
   const pid = Number.parseInt(readFileSync(pidFile, 'utf8'), 10);
   const orphan = pid > 0 && looksLike(pid, ['start-dev', db]);

@@ -54,7 +54,13 @@ async function startWorkflows(servers) {
   const { base } = servers;
   const cli = await obtainCli((line) => process.stderr.write(`  ${line}\n`));
   const ports = { grpc: await anyFreePort(), http: await anyFreePort(), metrics: await anyFreePort(), ui: null };
-  servers.temporal = await startTemporal({ cli: cli.path, base, log: join(base, 'temporal.log'), mode: 'test', ports });
+  servers.temporal = await startTemporal({
+    cli: cli.path,
+    base: join(base, 'temporal'),
+    log: join(base, 'temporal.log'),
+    mode: 'test',
+    ports,
+  });
 }
 
 /** Creates and migrates the database that each test file clones, and closes it: a template with sessions cannot be cloned. */
@@ -111,7 +117,7 @@ async function removeAbandoned(parent) {
     const owner = readOwner(base);
     if (!owner || (looksLike(owner.pid, ['node']) && startMark(owner.pid) === owner.mark)) continue;
     await clearLeftovers(join(base, 'postgres'));
-    await stopOrphan(join(base, 'temporal.pid'), join(base, 'temporal.db'));
+    await stopOrphan(join(base, 'temporal'));
     removeRun(base);
   }
 }

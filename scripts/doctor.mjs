@@ -1,0 +1,140 @@
+/** `npm run doctor`: looks at what the service needs from this machine. One line each: ok, warn or FAIL with a cure; exit code 1 on a FAIL. */
+import { execFileSync } from 'node:child_process';
+import { accessSync, constants, existsSync, mkdtempSync, rmSync, statfsSync, symlinkSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { StartError } from './embedded/errors.mjs';
+import { isInstalled } from './embedded/install.mjs';
+import { isFree } from './embedded/ports.mjs';
+import { findBinaries, isMusl, serviceUser } from './embedded/postgres-files.mjs';
+import { runningState } from './embedded/run-state.mjs';
+import { checkNode, dataDir, loadEnvFile, root } from './embedded/settings.mjs';
+import { cachedCliPath, findCli } from './embedded/temporal-cli.mjs';
+
+const MIN_FREE_BYTES = 2 * 1024 ** 3;
+const ok = (text) => ({ state: 'ok', text });
+const warn = (text, cure) => ({ state: 'warn', text, cure });
+const fail = (text, cure) => ({ state: 'FAIL', text, cure });
+
+function node() {
+  checkNode();
+  return ok(`Node ${process.versions.node}`);
+}
+
+function npm() {
+  const agent = /npm\/(\d+)(\S*)/.exec(process.env.npm_config_user_agent ?? '');
+  const version = agent
+    ? agent[1] + agent[2]
+    : execFileSync('npm', ['--version'], { encoding: 'utf8', shell: process.platform === 'win32' }).trim();
+  return Number.parseInt(version, 10) >= 10
+    ? ok(`npm ${version}`)
+    : warn(`npm ${version}`, 'npm 10 or newer is tested: npm install -g npm@11');
+}
+
+function dependencies() {
+  if (isInstalled()) return ok('dependencies installed');
+  return warn('dependencies missing or older than package-lock.json', 'npm ci   (npm start does it as well)');
+}
+
+function cLibrary() {
+  if (process.platform !== 'linux') return ok(`${process.platform} ${process.arch}`);
+  if (isMusl())
+    return fail(
+      'musl instead of glibc',
+      'Use a glibc system (Debian, Ubuntu, Fedora …), or set DATABASE_URL and TEMPORAL_ADDRESS.',
+    );
+  return ok(`glibc ${process.report.getReport().header.glibcVersionRuntime}, ${process.arch}`);
+}
+
+/** The nearest directory above DATA_DIR that exists: what is true there is true for DATA_DIR. */
+function dataParent() {
+  let dir = dataDir();
+  while (!existsSync(dir)) dir = dirname(dir);
+  return dir;
+}
+
+function disk() {
+  const { bavail, bsize } = statfsSync(dataParent());
+  const text = `${((Number(bavail) * Number(bsize)) / 1024 ** 3).toFixed(1)} GB free for ${dataDir()}`;
+  return Number(bavail) * Number(bsize) >= MIN_FREE_BYTES
+    ? ok(text)
+    : warn(text, 'Free some space, or set DATA_DIR to another disk: 2 GB are comfortable.');
+}
+
+function writeAccess() {
+  for (const dir of [root, dataParent()]) {
+    try {
+      accessSync(dir, constants.W_OK);
+    } catch {
+      return fail(`${dir} is not writable`, 'Change its owner, or set DATA_DIR to a directory that is.');
+    }
+  }
+  return ok('checkout and data directory are writable');
+}
+
+function symlinks() {
+  const dir = mkdtempSync(join(dataParent(), '.doctor-'));
+  try {
+    symlinkSync('target', join(dir, 'link'));
+    return ok('symbolic links work');
+  } catch (error) {
+    return fail(
+      `no symbolic links in ${dataParent()} (${error.code})`,
+      'Move the checkout to a native file system; on Windows switch on developer mode.',
+    );
+  } finally {
+    rmSync(dir, { recursive: true, force: true });
+  }
+}
+
+async function ports() {
+  const state = runningState(dataDir());
+  if (state) return ok(`the service runs here (process ${state.pid}), so its ports are taken`);
+  const wanted = { PORT: 3000, METRICS_PORT: 4000, PG_PORT: 15_432, TEMPORAL_PORT: 7233, TEMPORAL_UI_PORT: 8233 };
+  const taken = [];
+  let fixed = false;
+  for (const [name, fallback] of Object.entries(wanted)) {
+    if (await isFree(Number(process.env[name] || fallback))) continue;
+    taken.push(`${name} ${process.env[name] || fallback}`);
+    fixed ||= Boolean(process.env[name]);
+  }
+  if (taken.length === 0) return ok('ports are free');
+  if (fixed) return fail(`taken: ${taken.join(', ')}`, 'Choose other ports, or leave the settings unset.');
+  return warn(`taken: ${taken.join(', ')}`, 'Nothing to do: npm start takes the next free ones and says so.');
+}
+
+function postgres() {
+  if (process.env.DATABASE_URL) return ok('PostgreSQL from DATABASE_URL');
+  const user = serviceUser();
+  const { bin, version } = findBinaries(user);
+  const identity = user ? { uid: user.uid, gid: user.gid } : {};
+  const banner = execFileSync(join(bin, 'postgres'), ['--version'], { encoding: 'utf8', cwd: '/', ...identity }).trim();
+  return ok(`PostgreSQL ${version} (${banner})${user ? `, runs as ${user.name} because you are root` : ''}`);
+}
+
+async function temporal() {
+  if (process.env.TEMPORAL_ADDRESS) return ok(`Temporal at ${process.env.TEMPORAL_ADDRESS}`);
+  const found = await findCli();
+  if (found) return ok(`Temporal CLI with server ${found.version} (${found.from}: ${found.path})`);
+  return warn(
+    `no Temporal CLI on the PATH or at ${cachedCliPath()}`,
+    'npm start downloads or builds it once; or install it: https://docs.temporal.io/cli#install',
+  );
+}
+
+/** A check that throws has failed; what we expect to go wrong brings its own cure. */
+async function outcome(check) {
+  try {
+    return await check();
+  } catch (error) {
+    return fail(error.message, error instanceof StartError ? error.cures.join('  ') : 'This is unexpected: please report it.');
+  }
+}
+
+loadEnvFile();
+let failures = 0;
+for (const check of [node, npm, dependencies, cLibrary, disk, writeAccess, symlinks, ports, postgres, temporal]) {
+  const { state, text, cure } = await outcome(check);
+  process.stdout.write(`${state.padEnd(5)} ${text}\n${cure ? `      → ${cure}\n` : ''}`);
+  if (state === 'FAIL') failures += 1;
+}
+process.exitCode = failures > 0 ? 1 : 0;

@@ -1,0 +1,132 @@
+/** What a start leaves under DATA_DIR for others: a lock against a second start, and `run.json` with the running addresses. */
+import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { StartError } from './errors.mjs';
+import { looksLike, startMark, stopPid } from './processes.mjs';
+
+/**
+ * @typedef {object} RunState
+ * @property {number} pid the supervisor
+ * @property {string} mark tells it from a later process with the same pid
+ * @property {boolean} ready everything answers
+ * @property {Record<string, {pid: number, mark: string}>} processes by name: postgres, temporal, api, worker
+ * @property {Record<string, string>} env settings for commands that talk to the service (DATABASE_URL, PORT, ...)
+ */
+
+const stateFile = (dir) => join(dir, 'run.json');
+const lockFile = (dir) => join(dir, 'start.lock');
+
+function readJson(file) {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8'));
+  } catch (error) {
+    if (error.code === 'ENOENT' || error instanceof SyntaxError) return null;
+    throw error;
+  }
+}
+
+/** True when the process that wrote the record still is that process. */
+function stillRuns(record, needles) {
+  return Boolean(record?.pid) && looksLike(record.pid, needles) && startMark(record.pid) === record.mark;
+}
+
+/**
+ * @param {string} dir DATA_DIR
+ * @returns {RunState | null} what the last start wrote, running or not
+ */
+export const readState = (dir) => readJson(stateFile(dir));
+
+/**
+ * @param {string} dir DATA_DIR
+ * @returns {RunState | null} the running service, null when none runs
+ */
+export function runningState(dir) {
+  const state = readState(dir);
+  return stillRuns(state, ['start.mjs']) ? state : null;
+}
+
+/** Writes `run.json` whole or not at all; only its owner may read it (it holds the database's password). */
+export function writeState(dir, state) {
+  const partial = `${stateFile(dir)}.${process.pid}`;
+  writeFileSync(partial, `${JSON.stringify(state, null, 2)}\n`, { mode: 0o600 });
+  renameSync(partial, stateFile(dir));
+}
+
+/**
+ * Makes this process the only supervisor of DATA_DIR.
+ * @param {string} dir
+ * @throws {StartError} when another one runs
+ */
+export function claim(dir) {
+  const own = `${lockFile(dir)}.${process.pid}`;
+  writeFileSync(own, JSON.stringify({ pid: process.pid, mark: startMark(process.pid) }), { mode: 0o600 });
+  try {
+    while (!linked(own, lockFile(dir))) {
+      const holder = readJson(lockFile(dir));
+      if (stillRuns(holder, ['start.mjs'])) throw alreadyRuns(dir, holder.pid);
+      removeStale(dir, holder);
+    }
+  } finally {
+    rmSync(own, { force: true });
+  }
+}
+
+/** A link appears with its content, all at once: nobody ever sees a lock without a holder. */
+function linked(from, to) {
+  try {
+    linkSync(from, to);
+    return true;
+  } catch (error) {
+    if (error.code === 'EEXIST') return false;
+    throw error;
+  }
+}
+
+/** Takes a dead supervisor's lock away. Two starts may try at once: what was moved is looked at, and a live lock is put back. */
+function removeStale(dir, expected) {
+  const aside = `${lockFile(dir)}.stale-${process.pid}`;
+  try {
+    renameSync(lockFile(dir), aside);
+  } catch (error) {
+    if (error.code === 'ENOENT') return;
+    throw error;
+  }
+  if (readJson(aside)?.pid !== expected?.pid) linked(aside, lockFile(dir));
+  rmSync(aside, { force: true });
+}
+
+function alreadyRuns(dir, pid) {
+  const url = readState(dir)?.env?.BASE_URL;
+  return new StartError(`Assent already runs in this checkout (process ${pid}${url ? `, ${url}` : ''}).`, [
+    'Use that one, or stop it with Ctrl-C in its terminal.',
+    `Or stop it from here: kill ${pid}`,
+    'A second service beside it needs a directory of its own: DATA_DIR=.data-2 npm start',
+  ]);
+}
+
+/** Gives the directory free. */
+export function release(dir) {
+  rmSync(lockFile(dir), { force: true });
+  rmSync(stateFile(dir), { force: true });
+}
+
+/**
+ * Stops API and worker that a killed supervisor left behind (the launchers see to PostgreSQL and Temporal).
+ * @param {string} dir DATA_DIR
+ * @returns {Promise<string[]>} names of what was stopped
+ */
+export async function stopOrphanServices(dir) {
+  const stopped = [];
+  const state = readState(dir);
+  const needles = { api: ['api/server.js'], worker: ['activities/worker.js'] };
+  for (const [name, needle] of Object.entries(needles)) {
+    const record = state?.processes?.[name];
+    if (!stillRuns(record, needle)) continue;
+    await stopPid(record.pid, [
+      ['SIGTERM', 2_000],
+      ['SIGKILL', 1_000],
+    ]);
+    stopped.push(name);
+  }
+  return stopped;
+}

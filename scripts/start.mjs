@@ -1,0 +1,264 @@
+/** `npm start`: everything the service needs, from a fresh clone to one screen with its addresses. `npm run dev` is the same with --watch. */
+import { execFile } from 'node:child_process';
+import { readFileSync, realpathSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { promisify } from 'node:util';
+import { build, bundlePath } from './build.mjs';
+import { createSteps, screen } from './embedded/display.mjs';
+import { printFailure, StartError } from './embedded/errors.mjs';
+import { ensureInstalled } from './embedded/install.mjs';
+import { clearLeftovers, startPostgres } from './embedded/postgres.mjs';
+import { clusterDir, makeDataDir, serviceUser } from './embedded/postgres-files.mjs';
+import { endChildren, startMark, track } from './embedded/processes.mjs';
+import { claim, release, stopOrphanServices, writeState } from './embedded/run-state.mjs';
+import { createUnit, startService, waitReady } from './embedded/services.mjs';
+import { checkNode, choosePorts, dataDir, loadEnvFile, root } from './embedded/settings.mjs';
+import { startTemporal, stopOrphan } from './embedded/temporal.mjs';
+import { obtainCli } from './embedded/temporal-cli.mjs';
+import { watchSources } from './embedded/watch.mjs';
+
+const run = promisify(execFile);
+const began = Date.now();
+const options = { watch: process.argv.includes('--watch'), json: process.argv.includes('--json') };
+const steps = createSteps({ stream: options.json ? process.stderr : process.stdout });
+const { step, say } = steps;
+/** How long each process may take to end after Ctrl-C, ms; together they stay near three seconds. */
+const GRACE = { api: 900, worker: 900, temporal: 2_500, postgres: 2_500 };
+/** Two signals this close are one Ctrl-C: npm passes on what the terminal has sent to us already. */
+const SAME_SIGNAL_MS = 400;
+
+const context = {
+  dir: '',
+  log: (name) => join(context.dir, 'logs', `${name}.log`),
+  units: {},
+  env: {},
+  ready: false,
+  stopping: false,
+};
+
+/** Writes what runs now, so that other commands and a later start find it. */
+function record() {
+  if (context.stopping) return;
+  const processes = Object.fromEntries(
+    Object.values(context.units).flatMap((unit) => (unit.record() ? [[unit.name, unit.record()]] : [])),
+  );
+  writeState(context.dir, { pid: process.pid, mark: startMark(process.pid), ready: context.ready, processes, env: context.env });
+}
+
+function addUnit(name, label, start) {
+  const unit = createUnit({ name, label, log: context.log(name), start, say, changed: record });
+  context.units[name] = unit;
+  return unit.start();
+}
+
+/** The embedded servers would carry demo data and no backups: production brings its own. */
+function refuseProduction(env) {
+  if (env.NODE_ENV !== 'production' || (env.DATABASE_URL && env.TEMPORAL_ADDRESS)) return;
+  throw new StartError('NODE_ENV=production, but npm start would run an embedded PostgreSQL and Temporal.', [
+    'For production see docs/deploy.md (compose file and images).',
+    'Or set DATABASE_URL and TEMPORAL_ADDRESS; or leave NODE_ENV unset to develop.',
+  ]);
+}
+
+/** Stops what a killed start left behind. */
+async function clearOrphans({ dir }) {
+  const services = await stopOrphanServices(dir);
+  const [temporal, postgres] = await Promise.all([
+    stopOrphan(join(dir, 'temporal')),
+    process.env.DATABASE_URL ? false : clearLeftovers(clusterDir(dir, serviceUser())),
+  ]);
+  const names = [...services, temporal && 'Temporal', postgres && 'PostgreSQL'].filter(Boolean);
+  if (names.length > 0) say(`an earlier start was killed: stopped its ${names.join(', ')}`);
+}
+
+async function startDatabase(port) {
+  if (port === null) return { url: process.env.DATABASE_URL, version: null };
+  let facts = null;
+  await addUnit('postgres', 'PostgreSQL', async () => {
+    facts = await startPostgres({ base: context.dir, port, log: context.log('postgres'), mode: 'durable' });
+    return facts;
+  });
+  return facts;
+}
+
+async function startWorkflowServer(ports) {
+  if (ports === null) return { address: process.env.TEMPORAL_ADDRESS, uiUrl: process.env.TEMPORAL_UI_URL ?? null };
+  const cli = await obtainCli(say);
+  let facts = null;
+  await addUnit('temporal', 'Temporal', async () => {
+    facts = await startTemporal({
+      cli: cli.path,
+      base: join(context.dir, 'temporal'),
+      log: context.log('temporal'),
+      mode: 'durable',
+      ports,
+    });
+    return facts;
+  });
+  return facts;
+}
+
+/** Settings of API, worker and commands; what the environment says already wins, but for what this start has decided. */
+function serviceEnv(ports, database, temporal) {
+  return {
+    NODE_ENV: process.env.NODE_ENV ?? 'development',
+    DATABASE_URL: database.url,
+    TEMPORAL_ADDRESS: temporal.address,
+    TEMPORAL_NAMESPACE: process.env.TEMPORAL_NAMESPACE || 'default',
+    ...(temporal.uiUrl ? { TEMPORAL_UI_URL: temporal.uiUrl } : {}),
+    ...(ports.temporal ? { TEMPORAL_UI_PORT: String(ports.temporal.ui) } : {}),
+    PORT: String(ports.api),
+    METRICS_PORT: String(ports.metrics),
+    WORKER_METRICS_PORT: String(ports.workerMetrics),
+    BASE_URL: process.env.BASE_URL || `http://localhost:${ports.api}`,
+    DATA_DIR: context.dir,
+    WORKFLOW_BUNDLE: bundlePath,
+  };
+}
+
+async function migrate() {
+  const demo = context.env.NODE_ENV === 'production' ? [] : ['--seed-demo'];
+  const args = ['--enable-source-maps', join(root, 'dist', 'scripts', 'migrate.js'), ...demo];
+  const running = run(process.execPath, args, { cwd: root, env: { ...process.env, ...context.env }, maxBuffer: 1 << 24 });
+  track(running.child);
+  await running.catch((error) => {
+    const lines = `${error.stdout ?? ''}${error.stderr ?? ''}`.trim().split('\n').slice(-20);
+    throw new StartError(
+      'The database could not be migrated.',
+      ['Start over with fresh demo data: npm run reset', `PostgreSQL's log: ${context.log('postgres')}`],
+      lines,
+    );
+  });
+}
+
+function addService(name, label, file) {
+  const env = { ...process.env, ...context.env };
+  return addUnit(name, label, () => startService({ label, file, log: context.log(name), env }));
+}
+
+async function startAll() {
+  checkNode();
+  loadEnvFile();
+  refuseProduction(process.env);
+  makeDataDir(dataDir());
+  context.dir = realpathSync(dataDir());
+  claim(context.dir);
+  process.once('exit', () => release(context.dir));
+  if (await ensureInstalled({ output: options.json ? 2 : 'inherit' })) say('dependencies installed');
+  await clearOrphans(context);
+  const { ports, moved } = await choosePorts(process.env);
+  for (const line of moved) say(line);
+
+  const [database, temporal] = await all([
+    step(
+      'PostgreSQL',
+      () => startDatabase(ports.postgres),
+      ({ version }) => version ?? 'from DATABASE_URL',
+    ),
+    step(
+      'Temporal',
+      () => startWorkflowServer(ports.temporal),
+      ({ address }) => address,
+    ),
+    step('Build', build, ({ compiled }) => (compiled ? '' : 'up to date')),
+  ]);
+  context.env = serviceEnv(ports, database, temporal);
+  await step('Database migrated, demo data in', migrate);
+  await all([
+    step('Worker', () => addService('worker', 'The worker', 'dist/activities/worker.js')),
+    step('API', () => addService('api', 'The API', 'dist/api/server.js').then(() => waitReady(ports.metrics))),
+  ]);
+  context.ready = true;
+  record();
+  return { ports, database, temporal };
+}
+
+/** Waits for every step, then throws the first failure: nothing may still be starting while we clean up. */
+async function all(promises) {
+  const outcomes = await Promise.allSettled(promises);
+  const failed = outcomes.find(({ status }) => status === 'rejected');
+  if (failed) throw failed.reason;
+  return outcomes.map(({ value }) => value);
+}
+
+function factsOf({ ports, database, temporal }) {
+  const { name, version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  const base = context.env.BASE_URL;
+  const url = new URL(database.url);
+  const { accounts, password, token } = JSON.parse(readFileSync(new URL('./embedded/demo-facts.json', import.meta.url), 'utf8'));
+  return {
+    name,
+    version,
+    ready_ms: Date.now() - began,
+    api: `${base}/api`,
+    docs: { swagger: `${base}/api/docs`, redoc: `${base}/api/redoc`, openapi: `${base}/api/openapi.json` },
+    ops: `http://localhost:${ports.metrics}`,
+    temporal_ui: temporal.uiUrl,
+    temporal_address: temporal.address,
+    database: `${url.host}${url.pathname}`,
+    postgres_version: database.version,
+    data_dir: relative(root, context.dir).startsWith('..') ? context.dir : `./${relative(root, context.dir)}`,
+    demo: context.env.NODE_ENV === 'production' ? null : { accounts, password, token },
+  };
+}
+
+/** Rebuilds and restarts what runs our code. A build that fails leaves the old code running. */
+async function reload(files) {
+  try {
+    const since = Date.now();
+    const { compiled } = await build();
+    if (!compiled || context.stopping) return;
+    if (files.some((file) => file.startsWith('db'))) await migrate();
+    await Promise.all([context.units.worker.restart(GRACE.worker), context.units.api.restart(GRACE.api)]);
+    say(
+      `${files[0]}${files.length > 1 ? ` and ${files.length - 1} more` : ''} changed: rebuilt and restarted in ${((Date.now() - since) / 1000).toFixed(1)} s`,
+    );
+  } catch (error) {
+    printFailure(error);
+  }
+}
+
+/** Ordered stop: nobody asks a server that is gone. */
+async function stopAll() {
+  context.stopping = true;
+  for (const name of ['api', 'worker', 'temporal', 'postgres']) await context.units[name]?.stop(GRACE[name]);
+  await endChildren(1_000);
+}
+
+function onSignal() {
+  let first = 0;
+  const handle = async () => {
+    if (first && Date.now() - first < SAME_SIGNAL_MS) return;
+    if (first) {
+      await endChildren(0);
+      process.exit(130);
+    }
+    first = Date.now();
+    steps.end();
+    say('stopping (Ctrl-C again to kill)');
+    await stopAll();
+    say(`stopped cleanly (${((Date.now() - first) / 1000).toFixed(1)} s)`);
+    process.exit(0);
+  };
+  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(name, () => void handle());
+}
+
+onSignal();
+try {
+  const facts = factsOf(await startAll());
+  steps.end();
+  if (options.json) process.stdout.write(`${JSON.stringify(facts)}\n`);
+  else for (const line of screen(facts)) steps.line(line);
+  if (options.watch) {
+    watchSources(reload);
+    say('watching the sources');
+  }
+} catch (error) {
+  // A start that was interrupted fails in some step; the signal's handler ends the process.
+  if (!context.stopping) {
+    steps.end();
+    await stopAll();
+    printFailure(error);
+    process.exit(1);
+  }
+}

@@ -1,0 +1,101 @@
+/**
+ * `npm test`: everything that continuous integration runs, on a fresh clone, alone. Ends with one line `N passed, N failed`.
+ * Arguments go to jest: `npm test -- test/api`. With a path the static checks are left out.
+ */
+import { execFile, spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { build } from './build.mjs';
+import { printFailure } from './embedded/errors.mjs';
+import { ensureInstalled } from './embedded/install.mjs';
+import { checkNode, root } from './embedded/settings.mjs';
+
+const run = promisify(execFile);
+const MAX_OUTPUT = 64 * 1024 * 1024;
+const args = process.argv.slice(2);
+const count = { passed: 0, failed: 0 };
+const out = (text) => process.stdout.write(`${text}\n`);
+
+/** The file behind a package's command: run by our own Node it needs no shell, on any system. */
+function bin(packageName, command) {
+  const dir = join(root, 'node_modules', packageName);
+  const declared = JSON.parse(readFileSync(join(dir, 'package.json'), 'utf8')).bin;
+  return join(dir, typeof declared === 'string' ? declared : declared[command]);
+}
+
+const CHECKS = [
+  ['format', () => [bin('@biomejs/biome', 'biome'), 'format', '.']],
+  ['lint', () => [bin('oxlint', 'oxlint'), '--type-aware']],
+  ['types', () => [bin('typescript', 'tsc'), '--noEmit']],
+  ['unused code', () => [bin('knip', 'knip')]],
+];
+
+/** Runs one step, prints its line and counts it; its output is shown only when it fails. */
+async function check(label, work) {
+  const since = Date.now();
+  const seconds = () => `${((Date.now() - since) / 1000).toFixed(1)} s`;
+  try {
+    await work();
+    out(`ok    ${label}  ${seconds()}`);
+    count.passed += 1;
+    return true;
+  } catch (error) {
+    out(`FAIL  ${label}  ${seconds()}`);
+    const output = `${error.stdout ?? ''}${error.stderr ?? ''}`.trim();
+    if (output) out(output);
+    else printFailure(error);
+    count.failed += 1;
+    return false;
+  }
+}
+
+/** Runs jest on this terminal and adds its counts; a suite that did not even run counts as one failure. */
+async function jest() {
+  const dir = mkdtempSync(join(tmpdir(), 'assent-jest-'));
+  const report = join(dir, 'report.json');
+  const flags = [
+    '--experimental-vm-modules',
+    '--disable-warning=ExperimentalWarning',
+    join(root, 'node_modules', 'jest', 'bin', 'jest.js'),
+  ];
+  const child = spawn(process.execPath, [...flags, '--json', `--outputFile=${report}`, ...args], {
+    cwd: root,
+    // With --json jest repeats the report on stdout only when it has no file; what is left there is noise.
+    stdio: ['ignore', 'ignore', 'inherit'],
+    env: { ...process.env, NODE_ENV: 'test' },
+  });
+  process.on('SIGINT', () => {});
+  const code = await new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', resolve);
+  });
+  try {
+    const { numPassedTests, numFailedTests, numRuntimeErrorTestSuites } = JSON.parse(readFileSync(report, 'utf8'));
+    count.passed += numPassedTests;
+    count.failed += numFailedTests + numRuntimeErrorTestSuites;
+  } catch {
+    count.failed += 1;
+  }
+  rmSync(dir, { recursive: true, force: true });
+  // Something else than a test went wrong, for example the teardown.
+  if (code !== 0 && count.failed === 0) count.failed = 1;
+}
+
+try {
+  checkNode();
+  await ensureInstalled();
+  if (await check('build', build)) {
+    if (!args.some((arg) => !arg.startsWith('-'))) {
+      for (const [label, command] of CHECKS)
+        await check(label, () => run(process.execPath, command(), { cwd: root, maxBuffer: MAX_OUTPUT }));
+    }
+    await jest();
+  }
+} catch (error) {
+  printFailure(error);
+  count.failed += 1;
+}
+out(`${count.passed} passed, ${count.failed} failed`);
+process.exitCode = count.failed === 0 ? 0 : 1;
