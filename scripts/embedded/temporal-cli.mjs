@@ -62,9 +62,9 @@ export async function obtainCli(say, env = process.env) {
   if (found) return found;
   const target = cachedCliPath(env);
   const tried = [];
-  for (const [from, obtain] of [
-    ['download', download],
-    ['go install', goInstall],
+  for (const { from, obtain } of [
+    { from: 'download', obtain: download },
+    { from: 'go install', obtain: goInstall },
   ]) {
     try {
       await obtain(target, say, env);
@@ -74,7 +74,7 @@ export async function obtainCli(say, env = process.env) {
       say(`${from} did not work: ${error.message}`);
     }
   }
-  throw new StartError(`There is no Temporal server to start: no CLI found, none obtained.`, cures(target), tried);
+  throw new StartError('There is no Temporal server to start: no CLI found, none obtained.', cures(target), tried);
 }
 
 function cures(target) {

@@ -1,0 +1,64 @@
+/** Types of the plain-JavaScript launchers, as far as their tests use them. */
+type Ended = { code: number | null; signal: string | null; error: Error | null };
+type ServiceUser = { name: string; uid: number; gid: number };
+
+declare module '*/embedded/errors.mjs' {
+  export class StartError extends Error {
+    cures: string[];
+    log: string[];
+  }
+}
+declare module '*/embedded/ports.mjs' {
+  export function isFree(port: number): Promise<boolean>;
+  export function anyFreePort(): Promise<number>;
+  export function choosePort(wanted: {
+    name: string;
+    fallback: number;
+    env: Record<string, string | undefined>;
+    taken: Set<number>;
+  }): Promise<{ port: number; movedFrom: number | null }>;
+}
+declare module '*/embedded/processes.mjs' {
+  export function alive(pid: number): boolean;
+  export function startMark(pid: number): string;
+  export function stopPid(pid: number, steps: [NodeJS.Signals, number][]): Promise<boolean>;
+}
+declare module '*/embedded/postgres-files.mjs' {
+  export function serviceUser(): ServiceUser | null;
+  export function canReach(user: ServiceUser | null, dir: string): boolean;
+  export function ensureLinks(packageDir: string): number;
+  export function clusterDir(base: string, user: ServiceUser | null): string;
+  export function temporaryParent(user: ServiceUser | null): string;
+}
+declare module '*/embedded/postgres.mjs' {
+  export interface Postgres {
+    url: string;
+    adminUrl: string;
+    port: number;
+    pid: number;
+    version: string;
+    cluster: string;
+    exited: Promise<Ended>;
+    stop(graceMs?: number): Promise<void>;
+  }
+  export function startPostgres(options: {
+    base: string;
+    port: number;
+    log: string;
+    mode: 'durable' | 'test';
+  }): Promise<Postgres>;
+}
+declare module '*/embedded/temporal-cli.mjs' {
+  export function findCli(
+    env: Record<string, string | undefined>,
+  ): Promise<{ path: string; from: string; version: string } | null>;
+  export function cachedCliPath(env: Record<string, string | undefined>): string;
+}
+declare module '*/embedded/install.mjs' {
+  export function isInstalled(dir: string): boolean;
+}
+declare module '*/embedded/run-state.mjs' {
+  export function claim(dir: string): void;
+  export function release(dir: string): void;
+  export function runningState(dir: string): { pid: number } | null;
+}
