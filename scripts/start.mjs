@@ -243,6 +243,16 @@ function onSignal() {
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(name, () => void handle());
 }
 
+/** A bug of ours must not leave servers behind; a closed terminal or pipe (`npm start | head`) must not end anything. */
+function guard() {
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
+  process.on('uncaughtException', (error) => {
+    printFailure(error);
+    void stopAll().finally(() => process.exit(1));
+  });
+}
+
+guard();
 onSignal();
 try {
   const facts = factsOf(await startAll());

@@ -13,6 +13,7 @@ import { root } from './settings.mjs';
  */
 export async function ensureInstalled({ output = 'inherit' } = {}) {
   if (isInstalled()) return false;
+  process.stderr.write('  · installing the dependencies: npm ci, usually under a minute\n');
   const npm = process.env.npm_execpath;
   const [file, args] = npm?.endsWith('.js') ? [process.execPath, [npm]] : ['npm', []];
   const code = await new Promise((resolve, reject) => {
