@@ -312,6 +312,7 @@ function priceOfCall(name: string, operands: readonly unknown[], limit: number):
   for (const operand of operands) price += weigh(operand, limit);
   if (typeof text === 'string') {
     if (name === 'duration' && text.length > MAX_DURATION) throw new Refused(`A duration has at most ${MAX_DURATION} characters`);
+    if (name === 'size') price += text.length / 16; // counts code points, one by one
     if (name === 'split') price += text.length; // may give one entry per character
     if (SEARCHES.has(name) && typeof other === 'string') price += (text.length * other.length) / 64;
   }

@@ -11,7 +11,7 @@ type RenderFailure =
 export type RenderResult = { ok: true; value: unknown } | RenderFailure;
 
 /** `position` counts code points from 0 in the text found at `path` (`headers.authorization`); null when it is not one text. */
-export type TemplateCheck = { ok: true } | { ok: false; message: string; path: string; position: number | null };
+type TemplateCheck = { ok: true } | { ok: false; message: string; path: string; position: number | null };
 
 /** A stretch of a text, in order. `at` is the offset of a fault in UTF-16 units. */
 type Piece =
@@ -127,7 +127,7 @@ function textOf(piece: Piece, event: object, secrets: (name: string) => string |
   if (piece.kind === 'fault') throw new Refused({ ok: false, code: 'template_invalid', message: piece.message });
   if (piece.kind === 'secret') {
     const secret = secrets(piece.name);
-    if (secret !== undefined) return secret;
+    if (typeof secret === 'string') return secret; // a look-up that answers anything else has no such secret
     const message = `Secret ${piece.name} does not exist`;
     throw new Refused({ ok: false, code: 'secret_missing', message, secretMissing: piece.name });
   }
