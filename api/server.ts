@@ -6,7 +6,7 @@ import { createBell } from './core/bell.js';
 import { loadConfig } from './core/config.js';
 import { createLogger } from './core/log.js';
 import { createApp } from './http/app.js';
-import { createOpsServer } from './http/ops-server.js';
+import { createOpsServer, readiness } from './core/ops-server.js';
 import { answerRawErrors } from './http/raw-errors.js';
 
 /** Requests under way may take this long after the stop signal, ms. */
@@ -24,13 +24,17 @@ const db = openDatabase({ url: config.DATABASE_URL, poolSize: config.DATABASE_PO
 const bellDb = openDatabase({ url: config.DATABASE_URL, poolSize: 1, name: 'assent-api-bell' });
 
 const app = createApp({ db, config, log, ring: createBell(bellDb) });
+const handle = app.callback();
 const server = createServer(
   { headersTimeout: 10_000, requestTimeout: 30_000, keepAliveTimeout: 65_000, maxHeaderSize: 16_384 },
-  app.callback(),
+  (request, response) => void handle(request, response),
 );
 answerRawErrors(server);
 let draining = false;
-const ops = createOpsServer(db, () => draining);
+const ops = createOpsServer(async () => {
+  const { ready, checks } = await readiness(db);
+  return { ready: ready && !draining, draining, checks };
+});
 
 /** Readiness goes first, then no new connections, then what is under way ends, then the pools close. */
 async function stop(signal: string): Promise<void> {

@@ -4,7 +4,7 @@ import { run, type Statement } from '../../db/statement.js';
 import type { Actor } from '../core/actor.js';
 import type { Services } from '../core/context.js';
 import { unauthenticated } from '../core/errors.js';
-import { NO_ID } from '../core/fields.js';
+import { Id, NO_ID } from '../core/fields.js';
 import type { Scope } from '../core/scopes.js';
 
 /** Every personal access token begins so; anything else is taken for a JWT (durability notes, 3.7). */
@@ -84,6 +84,9 @@ async function byToken(services: Services, secret: string): Promise<Actor> {
   };
 }
 
+/** A claim as an id to look up; what is no id of ours finds nothing. */
+const known = (claim: unknown): string => Id.safeParse(claim).data ?? NO_ID;
+
 async function byJwt(services: Services, token: string): Promise<Actor> {
   const claims = await jwtVerify(token, keyOf(services), {
     algorithms: ['HS256'],
@@ -100,8 +103,8 @@ async function byJwt(services: Services, token: string): Promise<Actor> {
     },
   );
   const [session] = await run<Owner & { session_id: string; impersonator_id: string | null }>(services.db, findSession, [
-    String(claims['sid'] ?? NO_ID),
-    String(claims.sub ?? NO_ID),
+    known(claims['sid']),
+    known(claims.sub),
   ]);
   if (!session) throw unauthenticated();
   return {

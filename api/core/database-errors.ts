@@ -1,4 +1,4 @@
-import { conflict, DomainError, invalidFields, unavailable } from './errors.js';
+import { conflict, type DomainError, invalidFields, unavailable } from './errors.js';
 
 /**
  * Turns what PostgreSQL or its pool threw into what a caller may see, by SQLSTATE (durability notes, 3.9, last rows).

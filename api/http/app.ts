@@ -6,7 +6,7 @@ import { logScope } from '../core/log.js';
 import { isDeclared } from './dispatch.js';
 import { mountDocs } from './docs.js';
 import { envelope, toDomainError } from './envelope.js';
-import { observeRequest } from './metrics.js';
+import { observeRequest } from '../core/metrics.js';
 import { createRouter, type RouteState } from './router.js';
 
 const CLIENT_REQUEST_ID = /^[\w-]{1,64}$/;

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { z } from 'zod';
+import type { z } from 'zod';
 import type { Ability } from '../core/access.js';
 import type { Context, Services } from '../core/context.js';
 import type { LimitName } from './rate-limit.js';

@@ -260,7 +260,8 @@ begin
       values (id, (who->>'correlation_id')::uuid, stamp, team, (who->>'user_id')::uuid, who->>'email',
         who->>'actor_type', (who->>'impersonator_id')::uuid, (who->>'token_id')::uuid, who->>'ip', who->>'user_agent',
         change->>'feature', change->>'action', coalesce(change->>'severity', 'LOW'), coalesce(change->>'outcome', 'success'),
-        change->>'entity_type', change->>'entity_id', coalesce(change->'details', '{}')::text)
+        change->>'entity_type', change->>'entity_id', (coalesce(change->'details', '{}') ||
+          case when who ->> 'run_id' is null then '{}' else jsonb_build_object('caused_by', who->'caused_by') end)::text)
       on conflict (audit_id) do nothing;
     exit when found;
     id := uuidv7();

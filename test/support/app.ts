@@ -80,7 +80,8 @@ export async function startApp(settings: Record<string, string> = {}): Promise<T
   const dataDir = mkdtempSync(join(tmpdir(), 'assent-test-data-'));
   const config = testConfig(database.url, dataDir, settings);
   const services: Services = { db: database.db, config, log: createLogger(config, 'api'), ring: () => undefined };
-  const server: Server = createServer(createApp(services).callback());
+  const handle = createApp(services).callback();
+  const server: Server = createServer((request, response) => void handle(request, response));
   answerRawErrors(server);
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

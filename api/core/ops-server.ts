@@ -45,8 +45,11 @@ export async function readiness(db: Knex): Promise<{ ready: boolean; checks: Rec
   return { ready: postgres.ok && migrations.ok, checks: { postgres, migrations, ...reported } };
 }
 
-/** `/livez`, `/readyz` and `/metrics`, on a port of their own that is not published. `isDraining` turns readiness off first. */
-export function createOpsServer(db: Knex, isDraining: () => boolean): Server {
+/** What a process says of itself: ready or not, with the checks behind it. */
+export type Readiness = () => Promise<{ ready: boolean; checks: Record<string, unknown> }>;
+
+/** `/livez`, `/readyz` and `/metrics`, on a port of their own that is not published. */
+export function createOpsServer(readinessNow: Readiness): Server {
   return createServer((request, response) => {
     const send = (status: number, type: string, body: string) => response.writeHead(status, { 'Content-Type': type }).end(body);
     const json = (status: number, body: unknown) => send(status, 'application/json', JSON.stringify(body));
@@ -54,8 +57,8 @@ export function createOpsServer(db: Knex, isDraining: () => boolean): Server {
       if (request.url === '/livez') return json(200, { alive: true });
       if (request.url === '/metrics') return send(200, metrics.contentType, await metrics.metrics());
       if (request.url !== '/readyz') return json(404, { error: 'not found' });
-      const { ready, checks } = await readiness(db);
-      return json(ready && !isDraining() ? 200 : 503, { ready: ready && !isDraining(), draining: isDraining(), checks });
+      const state = await readinessNow();
+      return json(state.ready ? 200 : 503, state);
     };
     serve().catch(() => json(500, { error: 'internal' }));
   });
