@@ -2,15 +2,14 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, extname, join, relative } from 'node:path';
+import { extname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { printFailure, StartError } from './embedded/errors.mjs';
 import { track } from './embedded/processes.mjs';
+import { root } from './embedded/settings.mjs';
 
 const run = promisify(execFile);
-/** The checkout's directory. */
-export const root = dirname(dirname(fileURLToPath(import.meta.url)));
 /** Where the prebuilt workflow bundle lies. */
 export const bundlePath = join(root, '.build', 'workflow-bundle.js');
 const SOURCE_DIRS = ['api', 'workflows', 'activities', 'db', 'scripts'];

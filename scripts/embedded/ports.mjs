@@ -35,7 +35,7 @@ export function anyFreePort() {
  * @param {number} from
  * @param {Set<number>} [taken] ports already given away in this start
  */
-export async function nextFree(from, taken = new Set()) {
+async function nextFree(from, taken = new Set()) {
   for (let port = from; port <= Math.min(from + SEARCH_WIDTH, LAST_PORT); port += 1) {
     if (!taken.has(port) && (await isFree(port))) return port;
   }

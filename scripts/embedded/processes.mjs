@@ -78,7 +78,7 @@ export const startMark = (pid) => procStat(pid)?.startTime ?? '';
  * The command line of a process, arguments joined by blanks; null when it does not run or cannot be read.
  * @param {number} pid
  */
-export function commandLine(pid) {
+function commandLine(pid) {
   if (!alive(pid)) return null;
   try {
     if (hasProc) return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim();

@@ -34,7 +34,7 @@ function stillRuns(record, needles) {
  * @param {string} dir DATA_DIR
  * @returns {RunState | null} what the last start wrote, running or not
  */
-export const readState = (dir) => readJson(stateFile(dir));
+const readState = (dir) => readJson(stateFile(dir));
 
 /**
  * @param {string} dir DATA_DIR

@@ -54,7 +54,7 @@ export async function startService({ label, file, log, env }) {
 }
 
 /** Makes a JSON log line readable: level, message and error. Other lines stay as they are. */
-export function readable(lines) {
+function readable(lines) {
   return lines.map((line) => {
     try {
       const { level, msg, err } = JSON.parse(line);
@@ -67,7 +67,7 @@ export function readable(lines) {
 }
 
 /** Status of GET http://127.0.0.1:port/path; 0 when nobody answers. */
-export function statusOf(port, path) {
+function statusOf(port, path) {
   return new Promise((resolve) => {
     const sent = request({ host: '127.0.0.1', port, path, timeout: 2_000, agent: false }, (response) => {
       response.resume();

@@ -15,7 +15,7 @@ const READY_MS = 60_000;
 const HTTP_MS = 2_000;
 
 /** Custom search attributes as `{name, type}`, in the order in which a cluster short of slots gets them. */
-export const searchAttributes = JSON.parse(readFileSync(new URL('./search-attributes.json', import.meta.url), 'utf8'));
+const searchAttributes = JSON.parse(readFileSync(new URL('./search-attributes.json', import.meta.url), 'utf8'));
 
 /**
  * @typedef {object} Temporal

@@ -8,12 +8,13 @@ import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import pg from 'pg';
-import { build, bundlePath, root } from '../../scripts/build.mjs';
+import { build, bundlePath } from '../../scripts/build.mjs';
 import { StartError } from '../../scripts/embedded/errors.mjs';
 import { anyFreePort } from '../../scripts/embedded/ports.mjs';
 import { clearLeftovers, startPostgres } from '../../scripts/embedded/postgres.mjs';
 import { serviceUser, temporaryParent } from '../../scripts/embedded/postgres-files.mjs';
 import { looksLike, signal, startMark } from '../../scripts/embedded/processes.mjs';
+import { root } from '../../scripts/embedded/settings.mjs';
 import { startTemporal, stopOrphan } from '../../scripts/embedded/temporal.mjs';
 import { obtainCli } from '../../scripts/embedded/temporal-cli.mjs';
 
