@@ -1,3 +1,70 @@
-import type { Endpoint } from '../http/endpoint.js';
+import { z } from 'zod';
+import { type Endpoint, endpoint } from '../http/endpoint.js';
+import { addComment } from './add-comment.js';
+import { deleteComment } from './delete-comment.js';
+import { editComment } from './edit-comment.js';
+import { listComments } from './list-comments.js';
+import { AddComment, CommentParams, CommentRecord, CommentsOfTask, DeletedComment, EditComment } from './schema.js';
 
-export const commentRoutes: Endpoint[] = [];
+const tag = 'Comments';
+
+export const commentRoutes: Endpoint[] = [
+  endpoint({
+    method: 'get',
+    path: '/api/tasks/:task_id/comments',
+    tag,
+    summary: 'List the comments of a task, replies nested',
+    ability: 'comment.read',
+    scope: 'tasks:read',
+    params: CommentsOfTask,
+    response: z.array(CommentRecord),
+    errors: [404],
+    handle: ({ ctx, params }) => listComments(ctx, params.task_id),
+  }),
+  endpoint({
+    method: 'post',
+    path: '/api/tasks/:task_id/comments',
+    tag,
+    summary: 'Comment on a task',
+    description: 'Replies nest one level: a reply to a reply is refused with 400.',
+    ability: 'comment.write',
+    scope: 'tasks:write',
+    params: CommentsOfTask,
+    body: AddComment,
+    response: CommentRecord,
+    status: 201,
+    errors: [404],
+    example: { content: 'Ready for review, @ada' },
+    handle: ({ ctx, params, body }) => addComment(ctx, params.task_id, body),
+  }),
+  endpoint({
+    method: 'patch',
+    path: '/api/comments/:comment_id',
+    tag,
+    summary: 'Edit a comment of one’s own',
+    ability: 'comment.write',
+    scope: 'tasks:write',
+    params: CommentParams,
+    body: EditComment,
+    response: CommentRecord,
+    errors: [404],
+    example: { content: 'Ready for review, @max' },
+    handle: ({ ctx, params, body }) => editComment(ctx, params.comment_id, body),
+  }),
+  endpoint({
+    method: 'delete',
+    path: '/api/comments/:comment_id',
+    tag,
+    summary: 'Delete a comment',
+    description: 'One with replies stays listed, empty and marked as deleted.',
+    ability: 'comment.write',
+    scope: 'tasks:write',
+    params: CommentParams,
+    response: DeletedComment,
+    errors: [404],
+    async handle({ ctx, params }) {
+      await deleteComment(ctx, params.comment_id);
+      return { success: true, comment_id: params.comment_id };
+    },
+  }),
+];

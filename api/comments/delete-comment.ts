@@ -1,0 +1,35 @@
+import { authorize, isAtLeast } from '../core/access.js';
+import { type Context, inTransaction, userOf } from '../core/context.js';
+import { forbidden } from '../core/errors.js';
+import { recordChange } from '../core/record-change.js';
+import { seatOf } from '../core/seats.js';
+import { loadComment } from './load-comment.js';
+
+/**
+ * Deletes a comment for good: its words are erased, the row stays as the place where its replies hang.
+ * @throws RESOURCE_NOT_FOUND unknown, deleted, or its task is in the trash | PERMISSION_DENIED stranger, guest, neither the
+ * author nor a manager
+ * Source: decision C9.
+ */
+export function deleteComment(ctx: Context, commentId: string): Promise<void> {
+  return inTransaction(ctx, async (ctx) => {
+    const { comment, task } = await loadComment(ctx, commentId);
+    const seat = await seatOf(ctx, task.team_id);
+    authorize('comment.write', seat);
+    if (comment.author_id !== userOf(ctx) && !isAtLeast(seat, 'manager')) {
+      throw forbidden('Only its author or a manager may delete a comment');
+    }
+    await comment.$query(ctx.db).patch({ content: '', mentions: [], deleted_at: ctx.db.fn.now() as unknown as Date });
+    await recordChange(ctx, {
+      team_id: task.team_id,
+      project_id: task.project_id,
+      feature: 'comments',
+      action: 'delete',
+      entity_type: 'comment',
+      entity_id: commentId,
+      title: task.title,
+      summary: 'deleted a comment',
+      details: { task_id: task.task_id, author_id: comment.author_id },
+    });
+  });
+}

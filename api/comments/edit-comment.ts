@@ -1,0 +1,53 @@
+import { Comment } from '../../db/models/comment.js';
+import { authorize } from '../core/access.js';
+import { type Context, inTransaction, userOf } from '../core/context.js';
+import { forbidden } from '../core/errors.js';
+import { recordChange } from '../core/record-change.js';
+import { seatOf } from '../core/seats.js';
+import { findMentions } from './find-mentions.js';
+import { loadComment } from './load-comment.js';
+import { presentComment } from './present.js';
+import type { CommentRecord, EditComment } from './schema.js';
+
+/** A comment as an answer to its own change shows it: with its replies. */
+async function withReplies(ctx: Context, comment: Comment): Promise<CommentRecord> {
+  const replies = await Comment.query(ctx.db)
+    .where({ parent_comment_id: comment.comment_id })
+    .modify('live')
+    .orderBy(['created_at', 'comment_id']);
+  return presentComment(
+    comment,
+    replies.map((reply) => presentComment(reply)),
+  );
+}
+
+/**
+ * Changes the words of the caller's own comment. The same words change nothing.
+ * @throws RESOURCE_NOT_FOUND unknown, deleted, or its task is in the trash | PERMISSION_DENIED stranger, guest, not the author
+ * Source: decision C9.
+ */
+export function editComment(ctx: Context, commentId: string, { content }: EditComment): Promise<CommentRecord> {
+  return inTransaction(ctx, async (ctx) => {
+    const { comment, task } = await loadComment(ctx, commentId);
+    authorize('comment.write', await seatOf(ctx, task.team_id));
+    if (comment.author_id !== userOf(ctx)) throw forbidden('Only its author may edit a comment');
+    if (comment.content === content) return withReplies(ctx, comment);
+    const mentions = await findMentions(ctx, task.team_id, content);
+    const edited = await comment
+      .$query(ctx.db)
+      .patch({ content, mentions, edited: true, updated_at: ctx.db.fn.now() as unknown as Date })
+      .returning('*');
+    await recordChange(ctx, {
+      team_id: task.team_id,
+      project_id: task.project_id,
+      feature: 'comments',
+      action: 'update',
+      entity_type: 'comment',
+      entity_id: commentId,
+      title: task.title,
+      summary: 'edited a comment',
+      details: { task_id: task.task_id, mentions },
+    });
+    return withReplies(ctx, edited as unknown as Comment);
+  });
+}
