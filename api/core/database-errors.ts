@@ -6,6 +6,8 @@ import { conflict, type DomainError, invalidFields, unavailable } from './errors
  */
 export function fromDatabaseError(error: unknown): DomainError | undefined {
   if (!(error instanceof Error)) return undefined;
+  // Objection wraps violated constraints and leaves the SQLSTATE on the error inside.
+  if ('nativeError' in error) return fromDatabaseError(error.nativeError);
   if (error.name === 'KnexTimeoutError' || /timeout exceeded when trying to connect/.test(error.message))
     return unavailable(error);
   const { code } = error as Error & { code?: unknown };
