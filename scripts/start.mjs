@@ -133,7 +133,7 @@ async function migrate() {
 
 function addService(name, label, file) {
   const env = { ...process.env, ...context.env };
-  return addUnit(name, label, () => startService({ label, file, log: context.log(name), env }));
+  return addUnit(name, label, (spawned) => startService({ label, file, log: context.log(name), env, spawned }));
 }
 
 async function startAll() {
@@ -143,7 +143,7 @@ async function startAll() {
   makeDataDir(dataDir());
   context.dir = realpathSync(dataDir());
   claim(context.dir);
-  process.once('exit', () => release(context.dir));
+  context.claimed = true;
   if (await ensureInstalled({ output: options.json ? 2 : 'inherit' })) say('dependencies installed');
   await clearOrphans(context);
   const { ports, moved } = await choosePorts(process.env);
@@ -223,6 +223,8 @@ async function stopAll() {
   context.stopping = true;
   for (const name of ['api', 'worker', 'temporal', 'postgres']) await context.units[name]?.stop(GRACE[name]);
   await endChildren(1_000);
+  // Only now: as long as something may still run, the next start must be able to find it.
+  if (context.claimed) release(context.dir);
 }
 
 function onSignal() {

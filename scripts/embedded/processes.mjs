@@ -17,6 +17,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 const LOG_KEEP_BYTES = 8 * 1024 * 1024;
 const hasProc = existsSync('/proc/self/stat');
 const live = new Set();
+let closing = false;
 
 /**
  * Remembers a child until it ends, so that a start that is broken off can end what is under way.
@@ -31,8 +32,12 @@ export function track(child) {
   return child;
 }
 
-/** Ends every child that still runs: an interrupt first, SIGKILL after `graceMs`. */
+/**
+ * Ends every child that still runs, an interrupt first, SIGKILL after `graceMs`, and lets no new one begin: a start that is broken off
+ * may be just about to go on to its next process.
+ */
 export async function endChildren(graceMs) {
+  closing = true;
   await Promise.all(
     [...live].map((child) =>
       stopPid(child.pid, [
@@ -152,6 +157,7 @@ export async function stopPid(pid, steps) {
  * @param {{log: string, env: Record<string, string | undefined>, cwd: string, uid?: number, gid?: number, ipc?: boolean}} options
  */
 export function spawnLogged(file, args, { log, env, cwd, uid, gid, ipc = false }) {
+  if (closing) throw new Error('stopping');
   mkdirSync(dirname(log), { recursive: true, mode: 0o700 });
   rotate(log);
   const fd = openSync(log, 'a', 0o600);

@@ -21,13 +21,15 @@ const STEADY_MS = 60_000;
 
 /**
  * Starts a Node process of ours and waits for its `{type: 'ready'}` message.
- * @param {{label: string, file: string, log: string, env: Record<string, string | undefined>}} options `file`: below the checkout
+ * @param {{label: string, file: string, log: string, env: Record<string, string | undefined>, spawned: (pid: number) => void}} options
+ *   `file`: below the checkout; `spawned` is told the pid before the process is ready
  * @returns {Promise<Handle>}
  * @throws {StartError} when it ends or stays silent
  */
-export async function startService({ label, file, log, env }) {
+export async function startService({ label, file, log, env, spawned }) {
   const from = logSize(log);
   const child = spawnLogged(process.execPath, ['--enable-source-maps', join(root, file)], { log, env, cwd: root, ipc: true });
+  if (child.pid) spawned(child.pid);
   const ready = new Promise((resolve) => {
     child.on('message', (message) => {
       if (message?.type === 'ready') resolve('ready');
@@ -95,18 +97,23 @@ export async function waitReady(port) {
 
 /**
  * Keeps one process running.
- * @param {{name: string, label: string, log: string, start: () => Promise<Handle>, say: (line: string) => void, changed: () => void}} options
+ * @param {{name: string, label: string, log: string, start: (spawned: (pid: number) => void) => Promise<Handle>, say: (line: string) => void, changed: () => void}} options
  *   `changed` is called whenever the process is another one
  */
 export function createUnit({ name, label, log, start, say, changed }) {
   let handle = null;
+  let known = null;
   let stopping = false;
   let delay = FIRST_DELAY_MS;
 
+  const spawned = (pid) => {
+    known = { pid, mark: startMark(pid) };
+    changed();
+  };
   const adopt = (started) => {
     handle = started;
     const since = Date.now();
-    changed();
+    spawned(started.pid);
     void handle.exited.then((how) => {
       if (handle !== started || stopping) return undefined;
       if (Date.now() - since > STEADY_MS) delay = FIRST_DELAY_MS;
@@ -122,7 +129,7 @@ export function createUnit({ name, label, log, start, say, changed }) {
       delay = Math.min(delay * 2, MAX_DELAY_MS);
       if (stopping) return;
       try {
-        adopt(await start());
+        adopt(await start(spawned));
         say(`${label} runs again.`);
         return;
       } catch (error) {
@@ -134,10 +141,10 @@ export function createUnit({ name, label, log, start, say, changed }) {
     name,
     /** Starts it for the first time; a failure is the caller's. */
     async start() {
-      adopt(await start());
+      adopt(await start(spawned));
     },
-    /** The running process for run.json, null while there is none. */
-    record: () => (handle ? { pid: handle.pid, mark: startMark(handle.pid) } : null),
+    /** The latest process for run.json, null before the first. */
+    record: () => known,
     async stop(graceMs) {
       stopping = true;
       await handle?.stop(graceMs);
@@ -147,7 +154,7 @@ export function createUnit({ name, label, log, start, say, changed }) {
       const old = handle;
       handle = null;
       await old?.stop(graceMs);
-      if (!stopping) adopt(await start());
+      if (!stopping) adopt(await start(spawned));
     },
   };
 }
