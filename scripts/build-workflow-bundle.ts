@@ -4,8 +4,10 @@ import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
 
 /** Bundles the workflows once, at build time: a worker then starts in 0.4 s instead of 2.7 s. Argument: the file to write. */
 const target = resolve(process.argv[2] ?? '.build/workflow-bundle.js');
+const workflows = resolve(import.meta.dirname, '../workflows');
 const { code } = await bundleWorkflowCode({
-  workflowsPath: resolve(import.meta.dirname, '../workflows/index.js'),
+  workflowsPath: `${workflows}/index.js`,
+  workflowInterceptorModules: [`${workflows}/interceptors.js`],
   logger: new DefaultLogger('WARN'),
 });
 mkdirSync(dirname(target), { recursive: true });

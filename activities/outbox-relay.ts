@@ -1,0 +1,147 @@
+import type { Knex } from 'knex';
+import { v7 as uuidv7 } from 'uuid';
+import { matchAutomations, type OutboxEvent } from '../api/automations/match-automations.js';
+import type { Context, Services } from '../api/core/context.js';
+import { applyDelivery } from '../api/forge/apply-delivery.js';
+import { failDispatch } from '../api/automations/run/fail-dispatch.js';
+import type { Dispatch, RunDispatcher } from './run-dispatcher.js';
+
+/** Rows of one pass; more wait for the next, so that no kind starves another. */
+const BATCH = 100;
+/** Seconds until a row is tried again, by attempts: quick at first, never more than a minute. */
+const BACKOFF = 'least(60, power(2, least(attempts, 6)))';
+
+interface OutboxRow extends OutboxEvent {
+  kind: string;
+  attempts: number;
+}
+
+/**
+ * Events nobody in their team listens for, by the family before the dot: dropped in one statement, without a transaction of
+ * their own and without Temporal. What is left is matched exactly.
+ */
+const DROP_IDLE = /* sql */ `
+  delete from outbox where outbox_id in (
+    select o.outbox_id from outbox o
+    where o.kind = 'event' and o.next_attempt_at <= now() and not exists (
+      select from automations a
+      where a.is_active and a.deleted_at is null and split_part(a.trigger_type, '.', 1) = split_part(o.subject, '.', 1)
+        and (a.team_id = o.team_id or o.team_id is null or (a.team_id is null and a.created_by::text = o.payload->>'actor_id')))
+    order by o.outbox_id limit 1000 for update skip locked)`;
+
+const CLAIM = /* sql */ `
+  delete from outbox where outbox_id in (
+    select outbox_id from outbox where kind = ? and next_attempt_at <= now() order by outbox_id limit ? for update skip locked)
+  returning *`;
+
+/** A row handed to Temporal stays until it was taken; the lease lets another relay try when this one dies. */
+const LEASE = /* sql */ `
+  with due as (
+    select outbox_id from outbox where kind in ('run.start', 'run.wake') and next_attempt_at <= now()
+    order by outbox_id limit ? for update skip locked
+  )
+  update outbox o set attempts = o.attempts + 1, next_attempt_at = now() + make_interval(secs => ${BACKOFF.replaceAll('attempts', 'o.attempts')} + 5)
+  from due, automation_runs r
+  where o.outbox_id = due.outbox_id and r.run_id = (o.payload->>'run_id')::uuid
+  returning o.outbox_id, o.kind, o.payload, o.correlation_id, r.run_id, r.automation_id, r.automation_name, r.team_id, r.project_id,
+    r.creator_id, r.trigger_type, r.depth, r.is_test, r.status, r.event, o.created_at < now() - make_interval(hours => ?) as given_up`;
+
+/** Notes a failure on the rows and lets them wait; they are tried again, alone. */
+const POSTPONE = /* sql */ `
+  update outbox set attempts = attempts + 1, last_error = ?, next_attempt_at = now() + make_interval(secs => ${BACKOFF})
+  where outbox_id = any(?)`;
+
+/** The first `n` of the due rows that would be claimed: which one to postpone when a claim of one failed. */
+const FIRST_DUE = `select outbox_id from outbox where kind = ? and next_attempt_at <= now() order by outbox_id limit 1`;
+
+export class OutboxRelay {
+  constructor(
+    private readonly services: Services,
+    /** Undefined while Temporal cannot be reached: database work goes on without it. */
+    private readonly dispatcher: () => RunDispatcher | undefined,
+  ) {}
+
+  /** One pass over everything due. Returns the number of rows handled, 0 when there was nothing to do. */
+  async pass(): Promise<number> {
+    const { db } = this.services;
+    const dropped = (await db.raw<{ rowCount: number }>(DROP_IDLE)).rowCount;
+    const deliveries = await this.inTransactions('forge.delivery', 1, (work, rows) => this.deliver(work, rows));
+    const events = await this.inTransactions('event', BATCH, (work, rows) => matchAutomations(work, rows));
+    return dropped + deliveries + events + (await this.dispatch());
+  }
+
+  /**
+   * Claims rows of a kind and works on them in the claim's own transaction: both happen or neither. When a batch fails its rows
+   * are tried one by one, so that a bad one holds up nobody else.
+   */
+  private async inTransactions(kind: string, size: number, work: (services: Services, rows: OutboxRow[]) => Promise<unknown>): Promise<number> {
+    let handled = 0;
+    for (let limit = size; ; ) {
+      try {
+        const count = await this.claim(kind, limit, work);
+        handled += count;
+        if (count < limit) return handled;
+      } catch (error) {
+        if (limit > 1) limit = 1;
+        else handled += await this.postpone(kind, error);
+      }
+    }
+  }
+
+  private claim(kind: string, limit: number, work: (services: Services, rows: OutboxRow[]) => Promise<unknown>): Promise<number> {
+    return this.services.db.transaction(async (db: Knex) => {
+      const { rows } = await db.raw<{ rows: OutboxRow[] }>(CLAIM, [kind, limit]);
+      if (rows.length > 0) await work({ ...this.services, db }, rows);
+      return rows.length;
+    });
+  }
+
+  private async postpone(kind: string, error: unknown): Promise<number> {
+    this.services.log.error({ err: error, kind }, 'outbox row failed');
+    const { rows } = await this.services.db.raw<{ rows: { outbox_id: number }[] }>(FIRST_DUE, [kind]);
+    const ids = rows.map((row) => row.outbox_id);
+    await this.services.db.raw(POSTPONE, [error instanceof Error ? error.message.slice(0, 500) : 'unknown', ids]);
+    return ids.length;
+  }
+
+  private async deliver(services: Services, rows: OutboxRow[]): Promise<void> {
+    for (const row of rows) {
+      const ctx: Context = {
+        ...services,
+        actor: { type: 'system', name: 'forge' },
+        requestId: uuidv7(),
+        correlationId: row.correlation_id,
+        ip: null,
+        userAgent: null,
+      };
+      await applyDelivery(ctx, String(row.payload['receipt_id']));
+    }
+  }
+
+  /** Starts and wakes workflows. Without Temporal the rows wait; after OUTBOX_GIVE_UP_HOURS a start becomes a failed run (F7). */
+  private async dispatch(): Promise<number> {
+    const { db, config, log } = this.services;
+    const dispatcher = this.dispatcher();
+    if (!dispatcher) return 0;
+    const { rows } = await db.raw<{ rows: (Dispatch & { given_up: boolean })[] }>(LEASE, [BATCH, config.OUTBOX_GIVE_UP_HOURS]);
+    const done = await Promise.all(
+      rows.map(async (row) => {
+        try {
+          await dispatcher.dispatch(row);
+          return row.outbox_id;
+        } catch (error) {
+          log.warn({ err: error, run_id: row.run_id, kind: row.kind }, 'not dispatched, will try again');
+          if (row.given_up && row.kind === 'run.start') {
+            await failDispatch(this.services, row.run_id);
+            return row.outbox_id;
+          }
+          await db('outbox').where({ outbox_id: row.outbox_id }).update({ last_error: String(error).slice(0, 500) });
+          return null;
+        }
+      }),
+    );
+    const ids = done.filter((id) => id !== null);
+    if (ids.length > 0) await db('outbox').whereIn('outbox_id', ids).delete();
+    return ids.length;
+  }
+}

@@ -1,0 +1,74 @@
+import type { Client } from '@temporalio/client';
+import { WorkflowNotFoundError } from '@temporalio/client';
+import { v7 as uuidv7 } from 'uuid';
+import type { Context, Services } from '../api/core/context.js';
+import { inTransaction } from '../api/core/context.js';
+import { enqueue } from '../api/core/outbox.js';
+import { runWorkflowId } from '../workflows/contract.js';
+
+/** Runs younger than this may simply not have been dispatched yet, s. */
+const SETTLED_AFTER_SECONDS = 60;
+const AT_ONCE = 10;
+
+interface OpenRun {
+  run_id: string;
+  incarnation: number;
+  correlation_id: string;
+}
+
+/** Open runs whose start is not waiting in the outbox. `minAge` in seconds. */
+const OPEN_RUNS = /* sql */ `
+  select r.run_id, r.incarnation, r.correlation_id from automation_runs r
+  where r.finished_at is null and r.queued_at < now() - make_interval(secs => ?)
+    and not exists (select from outbox o where o.kind = 'run.start' and o.payload->>'run_id' = r.run_id::text)
+  order by r.queued_at limit 5000`;
+
+async function isCarried(client: Client, runId: string): Promise<boolean> {
+  try {
+    const { status } = await client.workflow.getHandle(runWorkflowId(runId)).describe();
+    return status.name === 'RUNNING' || status.name === 'PAUSED';
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return false;
+    throw error;
+  }
+}
+
+/** Starts a run again from its row, under the next incarnation: whatever is left of the old one finds nothing to claim. */
+async function restart(services: Services, run: OpenRun): Promise<boolean> {
+  const ctx: Context = {
+    ...services,
+    actor: { type: 'system', name: 'reconciler' },
+    requestId: uuidv7(),
+    correlationId: run.correlation_id,
+    ip: null,
+    userAgent: null,
+  };
+  return inTransaction(ctx, async (ctx) => {
+    const incarnation = run.incarnation + 1;
+    const taken = await ctx
+      .db('automation_runs')
+      .where({ run_id: run.run_id, incarnation: run.incarnation })
+      .whereNull('finished_at')
+      .update({ incarnation, claimed_by: null });
+    if (taken === 1) await enqueue(ctx, 'run.start', run.run_id, { run_id: run.run_id, incarnation });
+    return taken === 1;
+  });
+}
+
+/**
+ * Compares the open runs of the database with Temporal and starts again those that no open workflow carries: what a lost
+ * Temporal file, a terminated or a timed-out workflow left behind (durability notes, 3.1). Returns how many.
+ */
+export async function reconcileRuns(services: Services, client: Client, minAge = SETTLED_AFTER_SECONDS): Promise<number> {
+  const { rows } = await services.db.raw<{ rows: OpenRun[] }>(OPEN_RUNS, [minAge]);
+  let restarted = 0;
+  for (let at = 0; at < rows.length; at += AT_ONCE) {
+    const batch = rows.slice(at, at + AT_ONCE);
+    const carried = await Promise.all(batch.map((run) => isCarried(client, run.run_id)));
+    for (const [i, run] of batch.entries()) {
+      if (!carried[i] && (await restart(services, run))) restarted += 1;
+    }
+  }
+  if (restarted > 0) services.log.warn({ restarted }, 'runs without a workflow were started again');
+  return restarted;
+}

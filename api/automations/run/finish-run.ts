@@ -1,0 +1,67 @@
+import type { Services } from '../../core/context.js';
+import { recordChange } from '../../core/record-change.js';
+import { type ActionStatus, type RunStatus, settle } from '../rules.js';
+import { lockRun, type RunRow, systemContext } from './load-run.js';
+
+interface ActionRow {
+  index: number;
+  type: string;
+  status: ActionStatus;
+  error: { code: string; message: string } | null;
+}
+
+/** The run's own error: the first action that failed, which is what the dead letter shows. */
+function errorOf(actions: ActionRow[]): string | null {
+  const failed = actions.find((action) => action.status === 'failed');
+  if (!failed) return null;
+  const { code = 'failed', message = 'The action failed' } = failed.error ?? {};
+  return JSON.stringify({ code, message: `Action ${failed.index} (${failed.type}): ${message}` });
+}
+
+/** Writes the end of a run into its rows. Whoever writes it first wins; a run that ended stays as it is. */
+async function end(services: Services, run: RunRow, actions: ActionRow[], status: RunStatus, skipReason: string | null): Promise<void> {
+  const { db } = services;
+  const { run_id } = run;
+  await db('run_actions').where({ run_id }).whereIn('status', ['pending', 'running', 'staged']).update({ status: 'skipped' });
+  const error = status === 'failed' ? errorOf(actions) : null;
+  await db('automation_runs').where({ run_id }).update({ status, skip_reason: skipReason, error, finished_at: db.fn.now() });
+  // A replay that succeeds takes the original off the dead-letter list (F10).
+  if (run.retry_of && status === 'succeeded') await db('automation_runs').where({ run_id: run.retry_of }).update({ retried_by: run_id });
+  await recordChange(systemContext(services, run), {
+    team_id: run.team_id,
+    project_id: run.project_id,
+    feature: 'automations',
+    action: 'execute',
+    severity: 'MEDIUM',
+    outcome: status === 'failed' ? 'failure' : 'success',
+    entity_type: 'automation_run',
+    entity_id: run_id,
+    title: run.automation_name,
+    summary: `ended a run of ${run.automation_name}: ${status}`,
+    details: { status, automation_id: run.automation_id, automation_version: run.automation_version },
+  });
+}
+
+/**
+ * Settles a run from its rows and returns the status it ended with. An action that failed is never hidden; a gate that was
+ * approved counts as an action that succeeded. `cancelled`: an operator cancelled the workflow.
+ */
+export async function finishRun(services: Services, runId: string, cancelled: boolean): Promise<RunStatus> {
+  const status = await services.db.transaction(async (db): Promise<RunStatus> => {
+    const run = await lockRun(db, runId);
+    if (!run) return 'cancelled';
+    if (run.finished_at) return run.status;
+    await db.raw(
+      `update run_actions a set status = 'succeeded', finished_at = g.decided_at from gates g
+       where a.run_id = ? and g.run_id = a.run_id and g.gate_index = a.index and g.decision = 'approved'`,
+      [runId],
+    );
+    const actions = await db('run_actions').where({ run_id: runId }).orderBy('index').select<ActionRow[]>('index', 'type', 'status', 'error');
+    const rejected = await db('gates').where({ run_id: runId, decision: 'rejected' }).first<object | undefined>();
+    const settled = cancelled ? { status: 'cancelled' as const, skipReason: null } : settle(actions, rejected !== undefined);
+    await end({ ...services, db }, run, actions, settled.status, settled.skipReason);
+    return settled.status;
+  });
+  services.ring();
+  return status;
+}

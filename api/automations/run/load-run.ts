@@ -1,0 +1,61 @@
+import type { Knex } from 'knex';
+import { v7 as uuidv7 } from 'uuid';
+import type { Context, Services } from '../../core/context.js';
+import { conflict } from '../../core/errors.js';
+import type { RunStatus } from '../rules.js';
+
+export interface RunRow {
+  run_id: string;
+  automation_id: string;
+  automation_version: number;
+  automation_name: string;
+  team_id: string | null;
+  project_id: string | null;
+  creator_id: string;
+  status: RunStatus;
+  event: Record<string, unknown>;
+  trigger_type: string;
+  depth: number;
+  correlation_id: string;
+  retry_of: string | null;
+  finished_at: Date | null;
+  /** The actions of the version that the run is pinned to. */
+  actions: Record<string, unknown>[];
+}
+
+/** The run's row, held until the commit, with its version's actions; undefined when there is none. */
+export function lockRun(db: Knex, runId: string): Promise<RunRow | undefined> {
+  return db('automation_runs as r')
+    .join('automation_versions as v', (on) => on.on('v.automation_id', 'r.automation_id').andOn('v.version', 'r.automation_version'))
+    .where('r.run_id', runId)
+    .forUpdate('r')
+    .first<RunRow | undefined>('r.*', 'v.actions');
+}
+
+/** The service's own hand on a run: for what no person did. */
+export const systemContext = (services: Services, run: RunRow): Context => ({
+  ...services,
+  actor: { type: 'system', name: 'runs' },
+  requestId: uuidv7(),
+  correlationId: run.correlation_id,
+  ip: null,
+  userAgent: null,
+});
+
+/**
+ * The run acting as its automation's creator, with the creator's rights at this moment (F7, R6).
+ * @throws RESOURCE_CONFLICT when the account may no longer act at all
+ */
+export async function creatorContext(services: Services, run: RunRow): Promise<Context> {
+  const creator = await services
+    .db('users')
+    .where({ user_id: run.creator_id, status: 'active' })
+    .first<{ email: string; role: 'user' | 'admin' } | undefined>('email', 'role');
+  if (!creator) throw conflict('The automation’s creator may no longer act', { extra: { reason: 'creator_not_authorized' } });
+  const { automation_id: automationId, run_id: runId } = run;
+  return {
+    ...systemContext(services, run),
+    // What an automation does is one deeper than what set it off; the guard against loops reads this (F11).
+    actor: { type: 'automation', userId: run.creator_id, ...creator, automationId, runId, depth: run.depth + 1 },
+  };
+}

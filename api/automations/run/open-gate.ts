@@ -1,0 +1,59 @@
+import type { GateView } from '../../../workflows/contract.js';
+import type { Services } from '../../core/context.js';
+import { recordChange } from '../../core/record-change.js';
+import { GATE_DEFAULTS, type GateRole } from '../rules.js';
+import { lockRun, systemContext } from './load-run.js';
+import { readGate } from './read-gate.js';
+
+/** Parameters of `require_approval` (F6), checked when the automation was saved. */
+interface GateParams {
+  role?: GateRole;
+  message?: string;
+  expires_in_seconds?: number;
+  required_approvals?: number;
+  allow_self_approval?: boolean;
+}
+
+/**
+ * Opens a gate: the run is paused and what follows is staged, in one transaction. Asked again, it only reads: the row of a gate
+ * is made once. Returns what the row says.
+ */
+export async function openGate(services: Services, runId: string, index: number): Promise<GateView> {
+  await services.db.transaction(async (db) => {
+    const run = await lockRun(db, runId);
+    if (!run || run.finished_at) return;
+    const action = run.actions[index] as { params?: GateParams } & GateParams;
+    const params = action.params ?? action;
+    const [opened] = await db('gates')
+      .insert({
+        run_id: runId,
+        gate_index: index,
+        required_role: params.role ?? GATE_DEFAULTS.role,
+        required_approvals: params.required_approvals ?? GATE_DEFAULTS.requiredApprovals,
+        allow_self_approval: params.allow_self_approval ?? GATE_DEFAULTS.allowSelfApproval,
+        message: params.message ?? null,
+        expires_at: db.raw('now() + make_interval(secs => ?)', [params.expires_in_seconds ?? GATE_DEFAULTS.expiresInSeconds]),
+      })
+      .onConflict()
+      .ignore()
+      .returning<{ required_role: string; expires_at: Date }[]>(['required_role', 'expires_at']);
+    if (!opened) return;
+    await db('automation_runs').where({ run_id: runId }).update({ status: 'paused' });
+    await db('run_actions').where({ run_id: runId, index }).update({ status: 'running', started_at: db.fn.now(), attempts: 1 });
+    await db('run_actions').where({ run_id: runId, status: 'pending' }).where('index', '>', index).update({ status: 'staged' });
+    await recordChange(systemContext({ ...services, db }, run), {
+      team_id: run.team_id,
+      project_id: run.project_id,
+      feature: 'approvals',
+      action: 'stage',
+      severity: 'MEDIUM',
+      entity_type: 'automation_run',
+      entity_id: runId,
+      title: run.automation_name,
+      summary: `asked for the approval of a ${opened.required_role}`,
+      details: { gate_index: index, required_role: opened.required_role, expires_at: opened.expires_at.toISOString() },
+    });
+  });
+  services.ring();
+  return readGate(services, runId, index);
+}
