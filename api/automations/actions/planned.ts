@@ -1,0 +1,68 @@
+import { z } from 'zod';
+import { Text } from '../../core/fields.js';
+import type { ActionDescription } from './action-type.js';
+
+const describe = (
+  type: string,
+  label: string,
+  params: z.ZodType,
+  category: ActionDescription['category'] = 'core',
+): ActionDescription => ({ type, label, params, category });
+
+const DAYS_30 = 2_592_000; // seconds
+
+/**
+ * Actions whose slice does not exist yet: listed with `available: false` and refused when an automation is saved (F13).
+ * Parameters: decisions F5 and F13.
+ */
+export const PLANNED_ACTIONS: readonly ActionDescription[] = [
+  describe(
+    'create_relation',
+    'Relate two items',
+    z.object({ source_id: z.string(), target_id: z.string(), relation_type: z.string() }),
+  ),
+  describe('create_note', 'Create a note', z.object({ title: Text, content: Text, project_id: z.string().optional() })),
+  describe('move_to_cycle', 'Move a task to a cycle', z.object({ task_id: z.string(), cycle_id: z.string() })),
+  describe(
+    'notify',
+    'Notify people',
+    z.object({
+      user_ids: z.array(z.string()).optional(),
+      role: z.string().optional(),
+      message: Text,
+      channel: z.enum(['in_app', 'email']),
+    }),
+  ),
+  describe(
+    'http_request',
+    'Send an HTTP request',
+    z.object({
+      method: z.string(),
+      url: z.string(),
+      headers: z.record(z.string(), z.string()).optional(),
+      body: z.json().optional(),
+    }),
+  ),
+  describe('send_webhook', 'Send a webhook', z.object({ url: z.string(), payload: z.json().optional() })),
+  describe(
+    'run_agent',
+    'Ask the agent for a plan',
+    z.object({
+      instruction: Text,
+      link: z.array(z.object({ item_type: z.string(), item_id: z.string() })).optional(),
+    }),
+  ),
+  describe(
+    'dispatch_runner_job',
+    'Run a job on a runner',
+    z.object({ labels: z.array(z.string()), command: Text, timeout_minutes: z.int().min(1).optional() }),
+  ),
+  describe('delay', 'Wait', z.object({ seconds: z.int().min(1).max(DAYS_30) })),
+  describe(
+    'forge_comment',
+    'Comment on an issue or pull request',
+    z.object({ repo: z.string(), number: z.int().min(1), body: Text }),
+    'integration',
+  ),
+  describe('forge_create_issue', 'Open an issue', z.object({ repo: z.string(), title: Text, body: Text }), 'integration'),
+];

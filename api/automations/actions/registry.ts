@@ -1,0 +1,55 @@
+import { addComment } from './add-comment.js';
+import type { ActionDescription, ActionType, DefaultedParam } from './action-type.js';
+import { assignTask } from './assign-task.js';
+import { createTask } from './create-task.js';
+import { PLANNED_ACTIONS } from './planned.js';
+import { requireApproval } from './require-approval.js';
+import { setTaskStatus } from './set-task-status.js';
+import { updateTask } from './update-task.js';
+
+const PERFORMABLE: readonly ActionType[] = [createTask, updateTask, setTaskStatus, assignTask, addComment];
+
+/** Every action that a run can perform, by its type; a gate is none of them. */
+export const actionTypes: Readonly<Record<string, ActionType>> = Object.assign(
+  Object.create(null) as Record<string, ActionType>,
+  Object.fromEntries(PERFORMABLE.map((action) => [action.type, action])),
+);
+
+/** What may stand in an automation: performable actions and the gate. */
+export const AVAILABLE_ACTIONS: readonly ActionDescription[] = [...PERFORMABLE, requireApproval];
+
+/** The whole catalogue in the order in which it is listed (F5, F13). */
+export const CATALOGUE: readonly ActionDescription[] = [...AVAILABLE_ACTIONS, ...PLANNED_ACTIONS];
+
+/** What the defaults are read from, as far as it matters here. */
+interface DefaultSources {
+  event: Readonly<Record<string, unknown>>;
+  automation: { project_id: string | null };
+}
+
+const idIn = (record: unknown, name: DefaultedParam): unknown =>
+  typeof record === 'object' && record !== null && Object.hasOwn(record, name)
+    ? (record as Record<string, unknown>)[name]
+    : undefined;
+
+const DEFAULTS: Readonly<Record<DefaultedParam, (sources: DefaultSources) => unknown>> = {
+  task_id: ({ event }) => idIn(event['task'], 'task_id'),
+  project_id: ({ event, automation }) => idIn(event, 'project_id') ?? automation.project_id,
+};
+
+/**
+ * The parameters with `task_id` and `project_id`, where they are left out, taken from the event, then from the automation (F5).
+ * Ids hold no braces, so this may happen before the templates are rendered.
+ */
+export function withDefaults(
+  type: string,
+  params: Readonly<Record<string, unknown>>,
+  event: Readonly<Record<string, unknown>>,
+  automation: { project_id: string | null },
+): Record<string, unknown> {
+  const filled: Record<string, unknown> = { ...params };
+  for (const name of actionTypes[type]?.defaulted ?? []) {
+    if (filled[name] === undefined) filled[name] = DEFAULTS[name]({ event, automation }) ?? undefined;
+  }
+  return filled;
+}

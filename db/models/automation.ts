@@ -1,0 +1,37 @@
+import { BaseModel } from './base.js';
+
+/** One action as it is stored: `params` apart from the rest, whichever way the caller wrote it. */
+export interface StoredAction {
+  type: string;
+  name?: string;
+  params: Record<string, unknown>;
+  on_failure: 'continue' | 'stop';
+  retry?: { max_attempts: number };
+}
+
+/** An automation: what arms it, and what it then does. Without a team it is personal and hears its creator's events only. */
+export class Automation extends BaseModel {
+  static override readonly tableName = 'automations';
+  static override readonly idColumn = 'automation_id';
+  static override readonly jsonAttributes = ['trigger_config', 'actions'];
+
+  declare automation_id: string;
+  declare name: string;
+  declare description: string | null;
+  declare trigger_type: string;
+  declare trigger_config: Record<string, unknown>;
+  declare condition: string | null;
+  declare actions: StoredAction[];
+  declare is_active: boolean;
+  declare schedule_cron: string | null;
+  declare schedule_timezone: string;
+  declare team_id: string | null;
+  declare project_id: string | null;
+  declare version: number;
+  declare created_by: string;
+  declare created_at: Date;
+  declare updated_by: string;
+  declare updated_at: Date;
+  declare disabled_reason: string | null;
+  declare deleted_at: Date | null;
+}
