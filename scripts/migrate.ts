@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { loadConfig } from '../api/core/config.js';
 import { createLogger } from '../api/core/log.js';
@@ -7,8 +8,10 @@ import { seedDemo } from '../db/seeds/demo.js';
 
 /** Brings the database to this build's schema; with --seed-demo fills an empty one with the demo (N4), never in production. */
 const { values } = parseArgs({ options: { 'seed-demo': { type: 'boolean', default: false } } });
-const url = process.env['DATABASE_URL'];
-if (!url) throw new Error('Set DATABASE_URL to the database to migrate');
+// Only the address: the migrating role has none of the service's secrets.
+const file = process.env['DATABASE_URL_FILE'];
+const url = file ? readFileSync(file, 'utf8').trim() : process.env['DATABASE_URL'];
+if (!url) throw new Error('Set DATABASE_URL (or DATABASE_URL_FILE) to the database to migrate');
 const db = openDatabase({ url, poolSize: 2, name: 'assent-migrate', statementTimeout: 0 });
 const [, applied] = (await db.migrate.latest({ migrationSource })) as [number, string[]];
 console.log(applied.length > 0 ? `applied ${applied.join(', ')}` : 'the schema is up to date');

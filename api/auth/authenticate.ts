@@ -2,7 +2,9 @@ import { createHash } from 'node:crypto';
 import { errors, jwtVerify, SignJWT } from 'jose';
 import { run, type Statement } from '../../db/statement.js';
 import type { Actor } from '../core/actor.js';
+import { isDevelopment } from '../core/config.js';
 import type { Services } from '../core/context.js';
+import { DEMO_TOKEN } from '../core/demo-token.js';
 import { unauthenticated } from '../core/errors.js';
 import { Id, NO_ID } from '../core/fields.js';
 import type { Scope } from '../core/scopes.js';
@@ -68,6 +70,7 @@ export async function issueToken(
 }
 
 async function byToken(services: Services, secret: string): Promise<Actor> {
+  if (secret === DEMO_TOKEN && !isDevelopment(services.config)) throw unauthenticated();
   const [owner] = await run<Owner & { token_id: string; scopes: Scope[]; stale: boolean }>(services.db, findToken, [
     hashOf(secret),
   ]);

@@ -3,7 +3,6 @@ import { run, type Statement } from '../../db/statement.js';
 import type { Context, Services } from '../core/context.js';
 import { conditionScope, evaluateCondition } from './condition.js';
 import { type ArmedAutomation, createRun } from './create-run.js';
-import type { SkipReason } from './rules.js';
 import { triggersOfEvent } from './triggers.js';
 
 /** An event as it stands in the outbox. */
@@ -68,7 +67,7 @@ const eventOf = (event: OutboxEvent): Record<string, unknown> => ({
   ...event.payload,
 });
 
-function judge(match: Match, event: OutboxEvent): { skip: SkipReason | null; conditionError: string | null } {
+function judge(match: Match, event: OutboxEvent): { skip: 'loop' | 'condition_false' | null; conditionError: string | null } {
   if (event.depth > MAX_DEPTH) return { skip: 'loop', conditionError: null };
   const { condition } = match.automation;
   if (!condition) return { skip: null, conditionError: null };

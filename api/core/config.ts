@@ -90,6 +90,7 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env): Config {
       ),
     );
   }
+  if (!development && given.DATABASE_URL?.includes('demo-password')) problems.push('DATABASE_URL: holds the demo password');
   if (!parsed.success || problems.length > 0)
     throw new Error(`The settings are not usable:\n${problems.map((line) => `  ${line}`).join('\n')}`);
   return parsed.data;

@@ -211,6 +211,17 @@ create trigger audit_entries_append_only before update or delete on audit_entrie
 create trigger audit_entries_keep before truncate on audit_entries for each statement execute function refuse_change();
 create trigger audit_seals_append_only before update or delete on audit_seals for each row execute function refuse_change();
 create trigger audit_seals_keep before truncate on audit_seals for each statement execute function refuse_change();
+-- Whoever the service runs as may add to them and read them, nothing else; only the owner of the schema keeps the rest (G6).
+do $$
+declare role name;
+begin
+  for role in select distinct grantee from information_schema.role_table_grants
+    where table_name in ('audit_entries', 'audit_seals') and grantee not in (current_user, 'PUBLIC')
+  loop
+    execute format('revoke update, delete, truncate on audit_entries, audit_seals from %I', role);
+  end loop;
+  revoke update, delete, truncate on audit_entries, audit_seals from public;
+end $$;
 
 -- Written with the change it announces; the relay claims, acts and deletes.
 create table outbox (
