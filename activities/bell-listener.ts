@@ -13,7 +13,12 @@ export function listenForBell({ config, log }: Services, onBell: () => void): { 
   let stopped = false;
   const connect = async (): Promise<void> => {
     if (stopped) return;
-    const next = new pg.Client({ connectionString: config.DATABASE_URL, application_name: 'assent-bell', connectionTimeoutMillis: 2_000, keepAlive: true });
+    const next = new pg.Client({
+      connectionString: config.DATABASE_URL,
+      application_name: 'assent-bell',
+      connectionTimeoutMillis: 2_000,
+      keepAlive: true,
+    });
     const again = (error?: unknown) => {
       if (client !== next || stopped) return;
       client = undefined;

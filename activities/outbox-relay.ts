@@ -74,7 +74,11 @@ export class OutboxRelay {
    * Claims rows of a kind and works on them in the claim's own transaction: both happen or neither. When a batch fails its rows
    * are tried one by one, so that a bad one holds up nobody else.
    */
-  private async inTransactions(kind: string, size: number, work: (services: Services, rows: OutboxRow[]) => Promise<unknown>): Promise<number> {
+  private async inTransactions(
+    kind: string,
+    size: number,
+    work: (services: Services, rows: OutboxRow[]) => Promise<unknown>,
+  ): Promise<number> {
     let handled = 0;
     for (let limit = size; ; ) {
       try {
@@ -135,7 +139,9 @@ export class OutboxRelay {
             await failDispatch(this.services, row.run_id);
             return row.outbox_id;
           }
-          await db('outbox').where({ outbox_id: row.outbox_id }).update({ last_error: String(error).slice(0, 500) });
+          await db('outbox')
+            .where({ outbox_id: row.outbox_id })
+            .update({ last_error: String(error).slice(0, 500) });
           return null;
         }
       }),

@@ -42,11 +42,20 @@ const attributesOf = (row: Dispatch): SearchAttributePair[] => {
 /** One line for the list of workflows, at most 200 bytes. */
 const summaryOf = (row: Dispatch): string => {
   const text = `${row.automation_name} · ${row.trigger_type}`;
-  return Buffer.byteLength(text) <= 200 ? text : `${Buffer.from(text).subarray(0, 190).toString('utf8').replace(/\uFFFD+$/, '')}…`;
+  return Buffer.byteLength(text) <= 200
+    ? text
+    : `${Buffer.from(text)
+        .subarray(0, 190)
+        .toString('utf8')
+        .replace(/\uFFFD+$/, '')}…`;
 };
 
 const detailsOf = (row: Dispatch): string =>
-  [`Run \`${row.run_id}\``, `Automation \`${row.automation_id}\``, `Correlation id \`${row.correlation_id}\` (search the logs and the audit log for it)`].join('\n\n');
+  [
+    `Run \`${row.run_id}\``,
+    `Automation \`${row.automation_id}\``,
+    `Correlation id \`${row.correlation_id}\` (search the logs and the audit log for it)`,
+  ].join('\n\n');
 
 /** Hands runs to Temporal. Everything here may be repeated: ids come from the run, the rows decide. */
 export class RunDispatcher {
@@ -78,8 +87,14 @@ export class RunDispatcher {
     };
     await logScope.run({ correlation_id: row.correlation_id }, async () => {
       try {
-        if (row.kind === 'run.start') await this.client.workflow.start(AUTOMATION_RUN, { ...start, requestEagerStart: this.options.eager });
-        else await this.client.workflow.signalWithStart(AUTOMATION_RUN, { ...start, signal: DECIDED_SIGNAL, signalArgs: [row.payload.gate_index] });
+        if (row.kind === 'run.start')
+          await this.client.workflow.start(AUTOMATION_RUN, { ...start, requestEagerStart: this.options.eager });
+        else
+          await this.client.workflow.signalWithStart(AUTOMATION_RUN, {
+            ...start,
+            signal: DECIDED_SIGNAL,
+            signalArgs: [row.payload.gate_index],
+          });
       } catch (error) {
         if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
       }

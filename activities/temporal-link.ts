@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Client, isGrpcServiceError, type WorkflowClientInterceptor } from '@temporalio/client';
-import { Client as TemporalClient } from '@temporalio/client';
+import { Client, isGrpcServiceError, type WorkflowClientInterceptor } from '@temporalio/client';
 import { defaultPayloadConverter, type SearchAttributeType } from '@temporalio/common';
 import { type ActivityInterceptorsFactory, NativeConnection, Worker } from '@temporalio/worker';
 import type { Services } from '../api/core/context.js';
@@ -8,7 +7,9 @@ import { logScope } from '../api/core/log.js';
 import { CORRELATION_HEADER, taskQueue } from '../workflows/contract.js';
 import { SEARCH_ATTRIBUTES } from '../workflows/search-attributes.js';
 import { automationActivities } from './automations.js';
+import { choreActivities } from './chores.js';
 import { RunDispatcher } from './run-dispatcher.js';
+import { ensureSchedules } from './schedules.js';
 
 /** Wait before trying Temporal again, ms. */
 const RETRY_MS = 2_000;
@@ -16,7 +17,15 @@ const RETRY_MS = 2_000;
 const ALREADY_EXISTS = 6;
 
 /** Indexed value types by the names the SDK uses for them. */
-const INDEXED: Record<SearchAttributeType, number> = { TEXT: 1, KEYWORD: 2, INT: 3, DOUBLE: 4, BOOL: 5, DATETIME: 6, KEYWORD_LIST: 7 };
+const INDEXED: Record<SearchAttributeType, number> = {
+  TEXT: 1,
+  KEYWORD: 2,
+  INT: 3,
+  DOUBLE: 4,
+  BOOL: 5,
+  DATETIME: 6,
+  KEYWORD_LIST: 7,
+};
 
 /** Puts the correlation id of the log scope into the headers of what is started or signalled. */
 const correlated: WorkflowClientInterceptor = {
@@ -35,7 +44,9 @@ const scoped: ActivityInterceptorsFactory = (context) => ({
       const header = input.headers[CORRELATION_HEADER];
       const correlation_id = header ? defaultPayloadConverter.fromPayload<string>(header) : undefined;
       const { workflowExecution, activityType } = context.info;
-      return logScope.run({ correlation_id, workflow_id: workflowExecution?.workflowId, activity: activityType }, () => next(input));
+      return logScope.run({ correlation_id, workflow_id: workflowExecution?.workflowId, activity: activityType }, () =>
+        next(input),
+      );
     },
   },
 });
@@ -81,7 +92,7 @@ function createWorkers(services: Services, connection: NativeConnection, slots: 
     namespace: config.TEMPORAL_NAMESPACE,
     taskQueue: taskQueue(config.TASK_QUEUE_PREFIX, 'core'),
     workflowBundle: { codePath: config.WORKFLOW_BUNDLE },
-    activities: automationActivities(services),
+    activities: { ...automationActivities(services), ...choreActivities(services) },
     interceptors: { activity: [scoped] },
     maxCachedWorkflows: 500,
     maxConcurrentWorkflowTaskExecutions: 40,
@@ -122,12 +133,18 @@ export function linkTemporal(services: Services, { onPolling, localActivitySlots
   const session = async (): Promise<void> => {
     const connection = await NativeConnection.connect({ address: config.TEMPORAL_ADDRESS, grpcCompression: { codec: 'none' } });
     try {
-      const client = new TemporalClient({ connection, namespace: config.TEMPORAL_NAMESPACE, interceptors: { workflow: [correlated] } });
+      const client = new Client({ connection, namespace: config.TEMPORAL_NAMESPACE, interceptors: { workflow: [correlated] } });
       const searchable = await ensureSearchAttributes(client, connection, services);
       worker = await createWorkers(services, connection, localActivitySlots);
       const running = worker.run();
       const queue = taskQueue(config.TASK_QUEUE_PREFIX, 'core');
-      current = { client, dispatcher: new RunDispatcher(client, { taskQueuePrefix: config.TASK_QUEUE_PREFIX, eager: true, searchable }) };
+      current = {
+        client,
+        dispatcher: new RunDispatcher(client, { taskQueuePrefix: config.TASK_QUEUE_PREFIX, eager: true, searchable }),
+      };
+      void ensureSchedules(client, config.TASK_QUEUE_PREFIX).catch((error: unknown) =>
+        log.warn({ err: error }, 'schedules not set'),
+      );
       void waitForPollers(client, queue).then(onPolling, (error: unknown) => log.warn({ err: error }, 'pollers not confirmed'));
       await running;
     } finally {

@@ -63,7 +63,11 @@ const reconciler = startLoop(
 
 /** Tells the API, through the database, that this worker lives and whether it reaches Temporal (J5). */
 async function beat(): Promise<void> {
-  const row = { process: 'worker', seen_at: relayDb.fn.now(), details: JSON.stringify({ temporal: link.client() !== undefined, pid: process.pid }) };
+  const row = {
+    process: 'worker',
+    seen_at: relayDb.fn.now(),
+    details: JSON.stringify({ temporal: link.client() !== undefined, pid: process.pid }),
+  };
   await relayDb('heartbeats').insert(row).onConflict('process').merge();
 }
 const heart = setInterval(() => void beat().catch((error: unknown) => log.warn({ err: error }, 'no heartbeat')), HEARTBEAT_MS);

@@ -10,7 +10,14 @@ import {
   allHandlersFinished,
 } from '@temporalio/workflow';
 import { GATE } from '../api/automations/rules.js';
-import { type ActionActivity, type AutomationRunInput, DECIDED_SIGNAL, type RunActivities, type RunPlan, type RunStep } from './contract.js';
+import {
+  type ActionActivity,
+  type AutomationRunInput,
+  DECIDED_SIGNAL,
+  type RunActivities,
+  type RunPlan,
+  type RunStep,
+} from './contract.js';
 import { RunStory } from './run-story.js';
 import { SEARCH_ATTRIBUTES } from './search-attributes.js';
 
@@ -18,7 +25,10 @@ import { SEARCH_ATTRIBUTES } from './search-attributes.js';
  * Short writes to the database, so local activities. They are retried until they get through: what the caller may never have is
  * recorded by the activity itself as a failed action, so an error here means that PostgreSQL is away.
  */
-const OPTIONS = { startToCloseTimeout: '15 seconds', retry: { initialInterval: '200 ms', maximumInterval: '10 seconds' } } as const;
+const OPTIONS = {
+  startToCloseTimeout: '15 seconds',
+  retry: { initialInterval: '200 ms', maximumInterval: '10 seconds' },
+} as const;
 const { claimRun, openGate, readGate, finishRun } = proxyLocalActivities<RunActivities>(OPTIONS);
 /** One activity an action type, under the type's own name, so that a history reads like the automation. */
 const actions = proxyLocalActivities<Record<string, ActionActivity>>(OPTIONS);

@@ -55,3 +55,11 @@ export interface RunActivities {
   finishRun(runId: string, cancelled: boolean): Promise<string>;
 }
 export type ActionActivity = (runId: string, index: number) => Promise<ActionOutcome>;
+
+/** Workflow type of the chores, and what each does on its schedule. */
+export const HOUSEKEEPING = 'housekeeping';
+export type Chore = 'audit-checkpoint' | 'forge-receipts';
+export interface ChoreActivities {
+  /** Does one round; returns one line of what was done. */
+  runChore(chore: Chore): Promise<string>;
+}

@@ -1,2 +1,3 @@
 /** Every workflow type of the product: the export's name is the type's name, so a rename is a breaking change. */
 export { automationRun } from './automation-run.js';
+export { housekeeping } from './housekeeping.js';

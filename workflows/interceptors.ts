@@ -1,4 +1,10 @@
-import type { Headers, LocalActivityInput, Next, WorkflowInterceptorsFactory, WorkflowOutboundCallsInterceptor } from '@temporalio/workflow';
+import type {
+  Headers,
+  LocalActivityInput,
+  Next,
+  WorkflowInterceptorsFactory,
+  WorkflowOutboundCallsInterceptor,
+} from '@temporalio/workflow';
 import { CORRELATION_HEADER } from './contract.js';
 
 /**

@@ -2,7 +2,12 @@ import { GATE } from '../api/automations/rules.js';
 import type { ActionOutcome, GateView, RunPlan, RunStep } from './contract.js';
 
 const MARK: Record<ActionOutcome, string> = { succeeded: '✅', failed: '❌', stop: '🛑', skipped: '⏭️' };
-const SAID: Record<ActionOutcome, string> = { succeeded: 'done', failed: 'failed', stop: 'failed; the automation stops here', skipped: 'skipped' };
+const SAID: Record<ActionOutcome, string> = {
+  succeeded: 'done',
+  failed: 'failed',
+  stop: 'failed; the automation stops here',
+  skipped: 'skipped',
+};
 
 const minute = (iso: string): string => `${iso.slice(0, 16).replace('T', ' ')} UTC`;
 
@@ -41,11 +46,20 @@ export class RunStory {
   /** Markdown. */
   text(): string {
     const { automationName, triggerType } = this.plan;
-    return [`### ${automationName}`, `Set off by \`${triggerType}\``, this.headline, this.lines.map((line, i) => `${i + 1}. ${line}`).join('\n')].join('\n\n');
+    return [
+      `### ${automationName}`,
+      `Set off by \`${triggerType}\``,
+      this.headline,
+      this.lines.map((line, i) => `${i + 1}. ${line}`).join('\n'),
+    ].join('\n\n');
   }
 
   private name(step: RunStep): string {
-    return step.type === GATE ? `Gate “${step.label}”` : step.label === step.type ? `\`${step.type}\`` : `${step.label} (\`${step.type}\`)`;
+    return step.type === GATE
+      ? `Gate “${step.label}”`
+      : step.label === step.type
+        ? `\`${step.type}\``
+        : `${step.label} (\`${step.type}\`)`;
   }
 
   private write(step: RunStep, line: string): void {

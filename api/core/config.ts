@@ -46,7 +46,6 @@ export const Settings = z.object({
   RATE_LIMIT_FORGE_WEBHOOK: perMinute(120),
   RATE_LIMIT_AUTOMATION_DISPATCH: perMinute(10).describe('Execute, test and retry together, per user (F11)'),
   JWT_MINUTES: count(60),
-  SESSION_IDLE_HOURS: count(12),
   SESSION_DAYS: count(30),
   LOCKOUT_FAILURES: count(20),
   LOCKOUT_MINUTES: count(15),

@@ -36,7 +36,12 @@ export function whoIs({ actor, requestId, correlationId, ip, userAgent }: Contex
     case 'pat':
       return { ...person, token_id: actor.tokenId };
     case 'automation':
-      return { ...person, run_id: actor.runId, depth: actor.depth, caused_by: { automation_id: actor.automationId, run_id: actor.runId } };
+      return {
+        ...person,
+        run_id: actor.runId,
+        depth: actor.depth,
+        caused_by: { automation_id: actor.automationId, run_id: actor.runId },
+      };
     case 'agent':
       return person;
   }

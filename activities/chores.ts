@@ -1,0 +1,13 @@
+import { writeCheckpoint } from '../api/audit/checkpoint.js';
+import type { Services } from '../api/core/context.js';
+import { purgeReceipts } from '../api/forge/purge-receipts.js';
+import type { Chore, ChoreActivities } from '../workflows/contract.js';
+
+/** What each chore does, and what it says afterwards. Each may be repeated. */
+export function choreActivities(services: Services): ChoreActivities {
+  const chores: Record<Chore, () => Promise<string>> = {
+    'audit-checkpoint': async () => `signed the heads of ${(await writeCheckpoint(services)).heads.length} chains`,
+    'forge-receipts': async () => `emptied ${await purgeReceipts(services.db)} receipts`,
+  };
+  return { runChore: (chore) => chores[chore]() };
+}

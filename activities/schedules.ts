@@ -1,0 +1,37 @@
+import { type Client, ScheduleAlreadyRunning, ScheduleOverlapPolicy, type ScheduleOptions } from '@temporalio/client';
+import { type Chore, HOUSEKEEPING, taskQueue } from '../workflows/contract.js';
+
+/** When each chore runs. An outage is made up for once at most: every chore does all that is due. */
+const SCHEDULES: { chore: Chore; spec: ScheduleOptions['spec']; note: string }[] = [
+  { chore: 'audit-checkpoint', spec: { intervals: [{ every: '1 hour' }] }, note: 'Signs the heads of all audit chains' },
+  { chore: 'forge-receipts', spec: { calendars: [{ hour: 3, minute: 20 }] }, note: 'Empties inbound deliveries after 30 days' },
+];
+
+/** Makes the service's own schedules, or brings existing ones to this build's. Idempotent; called at every start. */
+export async function ensureSchedules(client: Client, taskQueuePrefix: string): Promise<void> {
+  for (const { chore, spec, note } of SCHEDULES) {
+    const options: ScheduleOptions = {
+      scheduleId: `${taskQueuePrefix}${chore}`,
+      spec,
+      action: {
+        type: 'startWorkflow',
+        workflowType: HOUSEKEEPING,
+        workflowId: `${taskQueuePrefix}${chore}`,
+        taskQueue: taskQueue(taskQueuePrefix, 'core'),
+        args: [chore],
+        staticSummary: note,
+      },
+      policies: { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow: '10 minutes', pauseOnFailure: false },
+      state: { note },
+    };
+    try {
+      await client.schedule.create(options);
+    } catch (error) {
+      if (!(error instanceof ScheduleAlreadyRunning)) throw error;
+      const { action, policies } = options;
+      await client.schedule
+        .getHandle(options.scheduleId)
+        .update(({ state }) => ({ action, spec, policies: policies ?? {}, state }) as never);
+    }
+  }
+}
