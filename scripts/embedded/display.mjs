@@ -114,6 +114,6 @@ export function screen(facts) {
     lines.push('', row('Try', `curl -H "Authorization: Bearer ${token}" ${facts.api}/auth/me`));
     lines.push(row('Next', bold('npm run demo'), 'a pull request arrives, waits for a yes, and closes its task'));
   }
-  lines.push('', dim('  Ctrl-C stops everything. Logs: .data/logs/'.replace('.data', facts.data_dir)), '');
+  lines.push('', dim(`  Ctrl-C stops everything. Logs: ${facts.data_dir}/logs/`), '');
   return lines;
 }
