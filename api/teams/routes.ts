@@ -1,3 +1,152 @@
-import type { Endpoint } from '../http/endpoint.js';
+import { z } from 'zod';
+import { type Endpoint, endpoint } from '../http/endpoint.js';
+import { addMember } from './add-member.js';
+import { changeRole } from './change-role.js';
+import { createTeam } from './create-team.js';
+import { getTeam } from './get-team.js';
+import { listConversations } from './list-conversations.js';
+import { listMembers } from './list-members.js';
+import { readOwnTeams } from './read-team.js';
+import { removeMember } from './remove-member.js';
+import {
+  AddMember,
+  ChangeRole,
+  Conversation,
+  CreatedTeam,
+  CreateTeam,
+  Member,
+  MemberParams,
+  RemovedMember,
+  TeamParams,
+  TeamRecord,
+  UpdateTeam,
+} from './schema.js';
+import { updateTeam } from './update-team.js';
 
-export const teamRoutes: Endpoint[] = [];
+const tag = 'Teams';
+const scope = 'teams:read';
+
+const ofTeams: Endpoint[] = [
+  endpoint({
+    method: 'get',
+    path: '/api/teams',
+    tag,
+    summary: 'List the caller’s teams',
+    ability: 'team.list',
+    scope,
+    response: z.array(TeamRecord),
+    handle: ({ ctx }) => readOwnTeams(ctx),
+  }),
+  endpoint({
+    method: 'post',
+    path: '/api/teams',
+    tag,
+    summary: 'Create a team',
+    description: 'The caller becomes its first member and admin; the people of `member_ids` join as members.',
+    ability: 'team.create',
+    body: CreateTeam,
+    response: CreatedTeam,
+    status: 201,
+    example: { name: 'Acme', description: 'Rockets and anvils', member_ids: ['019a9f00-0000-7000-8000-000000000001'] },
+    handle: ({ ctx, body }) => createTeam(ctx, body),
+  }),
+  endpoint({
+    method: 'get',
+    path: '/api/teams/:team_id',
+    tag,
+    summary: 'Read a team',
+    ability: 'team.read',
+    scope,
+    params: TeamParams,
+    response: TeamRecord,
+    errors: [404],
+    handle: ({ ctx, params }) => getTeam(ctx, params.team_id),
+  }),
+  endpoint({
+    method: 'patch',
+    path: '/api/teams/:team_id',
+    tag,
+    summary: 'Rename or describe a team',
+    ability: 'team.write',
+    params: TeamParams,
+    body: UpdateTeam,
+    response: TeamRecord,
+    errors: [404],
+    example: { description: 'Rockets, anvils and magnets' },
+    handle: ({ ctx, params, body }) => updateTeam(ctx, params.team_id, body),
+  }),
+  endpoint({
+    method: 'get',
+    path: '/api/teams/:team_id/conversations',
+    tag,
+    summary: 'List a team’s conversations',
+    ability: 'team.read',
+    scope,
+    params: TeamParams,
+    response: z.array(Conversation),
+    errors: [404],
+    handle: ({ ctx, params }) => listConversations(ctx, params.team_id),
+  }),
+];
+
+const ofMembers: Endpoint[] = [
+  endpoint({
+    method: 'get',
+    path: '/api/teams/:team_id/members',
+    tag,
+    summary: 'List a team’s members',
+    ability: 'team.read',
+    scope,
+    params: TeamParams,
+    response: z.array(Member),
+    errors: [404],
+    handle: ({ ctx, params }) => listMembers(ctx, params.team_id),
+  }),
+  endpoint({
+    method: 'post',
+    path: '/api/teams/:team_id/members',
+    tag,
+    summary: 'Add a member',
+    description: 'Give `user_id` or `email`. An address without an account answers 404: nobody is invited by mail.',
+    ability: 'member.manage',
+    params: TeamParams,
+    body: AddMember,
+    response: Member,
+    status: 201,
+    errors: [404, 409],
+    example: { email: 'uma@demo.test', role: 'member' },
+    handle: ({ ctx, params, body }) => addMember(ctx, params.team_id, body),
+  }),
+  endpoint({
+    method: 'patch',
+    path: '/api/teams/:team_id/members/:user_id',
+    tag,
+    summary: 'Change a member’s role',
+    description: 'The last admin keeps the role (409).',
+    ability: 'member.manage',
+    params: MemberParams,
+    body: ChangeRole,
+    response: Member,
+    errors: [404, 409],
+    example: { role: 'manager' },
+    handle: ({ ctx, params, body }) => changeRole(ctx, params.team_id, params.user_id, body.role),
+  }),
+  endpoint({
+    method: 'delete',
+    path: '/api/teams/:team_id/members/:user_id',
+    tag,
+    summary: 'Remove a member, or leave',
+    description: 'The person’s open tasks lose their assignee. The last admin stays (409).',
+    ability: 'member.remove',
+    params: MemberParams,
+    response: RemovedMember,
+    errors: [404, 409],
+    handle: async ({ ctx, params }) => ({
+      success: true,
+      removed: params.user_id,
+      unassigned_tasks: await removeMember(ctx, params.team_id, params.user_id),
+    }),
+  }),
+];
+
+export const teamRoutes: Endpoint[] = [...ofTeams, ...ofMembers];

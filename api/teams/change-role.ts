@@ -1,0 +1,41 @@
+import { Membership } from '../../db/models/membership.js';
+import { authorize, type Seat } from '../core/access.js';
+import { type Context, inTransaction } from '../core/context.js';
+import { notFound } from '../core/errors.js';
+import { recordChange } from '../core/record-change.js';
+import { seatOf } from '../core/seats.js';
+import { holdTeam } from './hold-team.js';
+import { keepAnAdmin } from './keep-an-admin.js';
+import { readMember } from './read-members.js';
+import type { Member } from './schema.js';
+
+/**
+ * Gives a member another seat; the same one changes nothing.
+ * @throws RESOURCE_NOT_FOUND no such team or member | PERMISSION_DENIED below admin | RESOURCE_CONFLICT the last admin
+ * Source: decision B2.
+ */
+export function changeRole(ctx: Context, teamId: string, userId: string, role: Seat): Promise<Member> {
+  return inTransaction(ctx, async (ctx) => {
+    const team = await holdTeam(ctx, teamId);
+    authorize('member.manage', await seatOf(ctx, teamId));
+    // FOR UPDATE waits for writers who already used this seat: none of them commits after the demotion.
+    const membership = await Membership.query(ctx.db).findById([teamId, userId]).forUpdate();
+    if (!membership) throw notFound('Member');
+    if (membership.role !== role) {
+      await keepAnAdmin(ctx, membership);
+      await Membership.query(ctx.db).findById([teamId, userId]).patch({ role });
+      await recordChange(ctx, {
+        team_id: teamId,
+        feature: 'teams',
+        action: 'change_role',
+        severity: 'HIGH',
+        entity_type: 'team',
+        entity_id: teamId,
+        title: team.name,
+        summary: `made a ${membership.role} a ${role}`,
+        details: { user_id: userId, changes: { role: { from: membership.role, to: role } } },
+      });
+    }
+    return (await readMember(ctx, teamId, userId)) as Member;
+  });
+}

@@ -1,0 +1,15 @@
+import { authorize } from '../core/access.js';
+import type { Context } from '../core/context.js';
+import { readTeam } from './read-team.js';
+import type { TeamRecord } from './schema.js';
+
+/**
+ * One team.
+ * @throws RESOURCE_NOT_FOUND | PERMISSION_DENIED stranger
+ * Source: contract, section 4, teams.
+ */
+export async function getTeam(ctx: Context, teamId: string): Promise<TeamRecord> {
+  const { team, seat } = await readTeam(ctx, teamId);
+  authorize('team.read', seat);
+  return team;
+}

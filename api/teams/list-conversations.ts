@@ -1,0 +1,20 @@
+import { authorize } from '../core/access.js';
+import type { Context } from '../core/context.js';
+import { readTeam } from './read-team.js';
+import type { Conversation } from './schema.js';
+
+/**
+ * The conversations of a team: the default one that came with it.
+ * @throws RESOURCE_NOT_FOUND | PERMISSION_DENIED stranger
+ * Source: decision B3.
+ */
+export async function listConversations(ctx: Context, teamId: string): Promise<Conversation[]> {
+  const { seat } = await readTeam(ctx, teamId);
+  authorize('team.read', seat);
+  const rows = await ctx
+    .db('conversations')
+    .where({ team_id: teamId })
+    .orderBy(['created_at', 'conversation_id'])
+    .select<(Omit<Conversation, 'created_at'> & { created_at: Date })[]>('conversation_id', 'title', 'is_default', 'created_at');
+  return rows.map((row) => ({ ...row, created_at: row.created_at.toISOString() }));
+}

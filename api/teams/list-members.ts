@@ -1,0 +1,16 @@
+import { authorize } from '../core/access.js';
+import type { Context } from '../core/context.js';
+import { readMembers } from './read-members.js';
+import { readTeam } from './read-team.js';
+import type { Member } from './schema.js';
+
+/**
+ * The members of a team with their seats.
+ * @throws RESOURCE_NOT_FOUND | PERMISSION_DENIED stranger
+ * Source: contract, section 4, teams; decision B2.
+ */
+export async function listMembers(ctx: Context, teamId: string): Promise<Member[]> {
+  const { seat } = await readTeam(ctx, teamId);
+  authorize('team.read', seat);
+  return readMembers(ctx, teamId);
+}

@@ -1,0 +1,75 @@
+import { z } from 'zod';
+import { SEATS } from '../core/access.js';
+import { Id, Text, Timestamp, Title } from '../core/fields.js';
+
+const Description = Text.max(500);
+const lowerAndUnique = (ids: string[]): string[] => [...new Set(ids.map((id) => id.toLowerCase()))];
+/** Counted after removing repeats; the only ids that are checked for their form (B1). */
+const MemberIds = z
+  .array(z.guid())
+  .overwrite(lowerAndUnique)
+  .pipe(z.array(z.string()).max(100))
+  .meta({ description: 'Join as members; ids of nobody come back in ignored_member_ids' });
+
+export const CreateTeam = z
+  .object({ name: Title(100), description: Description.nullish(), member_ids: MemberIds.nullish() })
+  .meta({ id: 'CreateTeam' });
+export type CreateTeam = z.output<typeof CreateTeam>;
+
+export const UpdateTeam = z
+  .object({ name: Title(100).optional(), description: Description.nullable().optional() })
+  .meta({ id: 'UpdateTeam' });
+export type UpdateTeam = z.output<typeof UpdateTeam>;
+
+export const TeamParams = z.object({ team_id: Id });
+export const MemberParams = z.object({ team_id: Id, user_id: Id });
+
+export const AddMember = z
+  .object({
+    user_id: Id.optional(),
+    email: Text.trim().toLowerCase().max(320).optional(),
+    role: z.enum(SEATS).default('member'),
+  })
+  .refine(({ user_id, email }) => (user_id === undefined) !== (email === undefined), 'Give either user_id or email')
+  .meta({ id: 'AddMember' });
+export type AddMember = z.output<typeof AddMember>;
+
+export const ChangeRole = z.object({ role: z.enum(SEATS) }).meta({ id: 'ChangeRole' });
+
+const teamFields = {
+  team_id: z.string(),
+  name: z.string(),
+  description: z.string().nullable(),
+  member_ids: z.array(z.string()),
+  created_by: z.string(),
+  created_at: Timestamp,
+};
+export const TeamRecord = z.object(teamFields).meta({ id: 'Team' });
+export type TeamRecord = z.output<typeof TeamRecord>;
+
+export const CreatedTeam = z.object({ ...teamFields, ignored_member_ids: z.array(z.string()) }).meta({ id: 'CreatedTeam' });
+export type CreatedTeam = z.output<typeof CreatedTeam>;
+
+export const Member = z
+  .object({
+    user_id: z.string(),
+    email: z.string(),
+    name: z.string(),
+    display_name: z.string(),
+    username: z.string(),
+    avatar: z.string(),
+    role: z.enum(SEATS),
+    is_guest: z.boolean(),
+    joined_at: Timestamp,
+  })
+  .meta({ id: 'Member' });
+export type Member = z.output<typeof Member>;
+
+export const RemovedMember = z
+  .object({ success: z.literal(true), removed: z.string().meta({ description: 'The user’s id' }), unassigned_tasks: z.int() })
+  .meta({ id: 'RemovedMember' });
+
+export const Conversation = z
+  .object({ conversation_id: z.string(), title: z.string(), is_default: z.boolean(), created_at: Timestamp })
+  .meta({ id: 'Conversation' });
+export type Conversation = z.output<typeof Conversation>;

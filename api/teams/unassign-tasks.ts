@@ -1,0 +1,42 @@
+import { run, type Statement } from '../../db/statement.js';
+import { type Context, whoIs } from '../core/context.js';
+
+/**
+ * Whoever changes a task locks it first and a seat after it, so the leaver's tasks are locked before the seat. A foreign key's
+ * lock, as a new subtask takes it, is let through.
+ */
+const lockStatement: Statement = {
+  name: 'lock_tasks_of_leaver',
+  text: /* sql */ `
+    select task_id from tasks where team_id = $1 and assigned_to = $2 and status <> 'done' order by task_id for no key update`,
+};
+
+/** $1 who (jsonb), $2 team, $3 user. Tasks in the trash lose their assignee too, with an audit entry but no event. */
+const unassignStatement: Statement = {
+  name: 'unassign_tasks_of_leaver',
+  text: /* sql */ `
+with changed as (
+  update tasks t set assigned_to = null, version = version + 1, updated_at = now()
+  where team_id = $2 and assigned_to = $3 and status <> 'done'
+  returning t.task_id, t.title, t.project_id, t.deleted_at is null as live, t.version, task_json(t) as json
+), told as (
+  select c.*, jsonb_build_object('assigned_to', jsonb_build_object('from', $3::uuid, 'to', null)) as changes from changed c
+)
+select count(*) filter (where live) as live, count(record_change($1::jsonb,
+  jsonb_build_object('team_id', $2::uuid, 'project_id', project_id, 'feature', 'tasks', 'action', 'update', 'entity_type', 'task',
+    'entity_id', task_id, 'title', title, 'details', jsonb_build_object('changes', changes, 'version', version))
+  || case when live then jsonb_build_object('summary', 'changed assigned_to', 'event', jsonb_build_object(
+    'type', 'task.updated', 'payload', jsonb_build_object('task', json, 'changes', changes))) else '{}' end)) as recorded
+from told`,
+};
+
+/** Locks the open tasks of a person who is about to leave the team; to be called before the seat itself is locked. */
+export async function lockTasksOf(ctx: Context, teamId: string, userId: string): Promise<void> {
+  await run(ctx.db, lockStatement, [teamId, userId]);
+}
+
+/** Takes a person's open tasks in a team off them, each with its trace. Returns how many live ones there were (B2). */
+export async function unassignTasks(ctx: Context, teamId: string, userId: string): Promise<number> {
+  const [row] = await run<{ live: number }>(ctx.db, unassignStatement, [JSON.stringify(whoIs(ctx)), teamId, userId]);
+  return row?.live ?? 0;
+}

@@ -1,0 +1,38 @@
+import { authorize } from '../core/access.js';
+import { type Context, inTransaction } from '../core/context.js';
+import { recordChange } from '../core/record-change.js';
+import { seatOf } from '../core/seats.js';
+import { holdTeam } from './hold-team.js';
+import { readTeam } from './read-team.js';
+import type { TeamRecord, UpdateTeam } from './schema.js';
+
+/**
+ * Changes name and description; what changes nothing writes nothing.
+ * @throws RESOURCE_NOT_FOUND | PERMISSION_DENIED below admin
+ * Source: decision B3.
+ */
+export function updateTeam(ctx: Context, teamId: string, input: UpdateTeam): Promise<TeamRecord> {
+  return inTransaction(ctx, async (ctx) => {
+    const before = await holdTeam(ctx, teamId);
+    authorize('team.write', await seatOf(ctx, teamId));
+    const { name = before.name, description = before.description } = input;
+    const changes = {
+      ...(name === before.name ? {} : { name: { from: before.name, to: name } }),
+      ...(description === before.description ? {} : { description: { from: before.description, to: description } }),
+    };
+    if (Object.keys(changes).length > 0) {
+      await before.$query(ctx.db).patch({ name, description });
+      await recordChange(ctx, {
+        team_id: teamId,
+        feature: 'teams',
+        action: 'update',
+        entity_type: 'team',
+        entity_id: teamId,
+        title: name,
+        summary: `changed ${Object.keys(changes).join(', ')}`,
+        details: { changes },
+      });
+    }
+    return (await readTeam(ctx, teamId)).team;
+  });
+}
