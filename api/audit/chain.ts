@@ -1,0 +1,112 @@
+import { hash } from 'node:crypto';
+
+/** Chain of what belongs to no team: sign-ins, administration. A team's chain has the team's id. */
+export const INSTANCE_CHAIN = '00000000-0000-0000-0000-000000000000';
+
+/** What is hashed of an entry, in this order: every column of `audit_entries`, in the table's order. */
+export const HASHED_FIELDS = [
+  'audit_id',
+  'correlation_id',
+  'timestamp',
+  'team_id',
+  'user_id',
+  'user_email',
+  'actor_type',
+  'impersonator_id',
+  'token_id',
+  'ip_address',
+  'user_agent',
+  'feature',
+  'action',
+  'severity',
+  'outcome',
+  'entity_type',
+  'entity_id',
+  'details',
+] as const;
+
+/** An entry as the table gives it: uuids in lower case with hyphens, the rest untouched. `details` stays the stored text. */
+export type StoredEntry = Record<(typeof HASHED_FIELDS)[number], string | null>;
+
+/** A place in a chain. */
+export interface Link {
+  /** From 1, without gaps. */
+  sequence: number;
+  /** `entry_hash`, 32 bytes. */
+  hash: Buffer;
+}
+
+/** What the first entry of every chain is linked to. */
+export const GENESIS: Link = { sequence: 0, hash: Buffer.alloc(32) };
+
+/** First byte of what is hashed. Another layout takes another byte, so that no two layouts give the same bytes. */
+const ENTRY_LAYOUT = 0x01;
+
+function fieldForm(value: string | null): Buffer {
+  if (value === null) return Buffer.of(0);
+  const length = Buffer.byteLength(value);
+  const form = Buffer.allocUnsafe(5 + length);
+  form.writeUInt8(1, 0);
+  form.writeUInt32BE(length, 1);
+  form.write(value, 5);
+  return form;
+}
+
+/**
+ * The bytes that stand for an entry at its place; no two places or entries share them.
+ *
+ *     offset  bytes  what
+ *     0       1      0x01, this layout
+ *     1       8      sequence, unsigned, big-endian
+ *     9       32     entry_hash of the entry before, zeros at sequence 1
+ *     41      ...    the fields of HASHED_FIELDS, one after the other: null is the byte 0x00;
+ *                    a text is the byte 0x01, its length in bytes (4, unsigned, big-endian), its bytes in UTF-8
+ *
+ * Lengths, not separators, so that no text moves from one field into the next; nothing is re-serialised, because key order and
+ * number form of JSON change on the way. Source: decisions G6; durability notes, 3.6; docs/adr/0004.
+ */
+export function canonicalForm(entry: StoredEntry, sequence: number, previousHash: Buffer): Buffer {
+  const place = Buffer.allocUnsafe(9);
+  place.writeUInt8(ENTRY_LAYOUT, 0);
+  place.writeBigUInt64BE(BigInt(sequence), 1);
+  return Buffer.concat([place, previousHash, ...HASHED_FIELDS.map((field) => fieldForm(entry[field]))]);
+}
+
+/** The place of an entry that follows `previous`. */
+export function linkEntry(entry: StoredEntry, previous: Link): Link {
+  const sequence = previous.sequence + 1;
+  return { sequence, hash: hash('sha256', canonicalForm(entry, sequence, previous.hash), 'buffer') };
+}
+
+/** How a chain or the file of checkpoints can be broken. */
+type BreakKind =
+  /** Sequences are not 1, 2, 3 …: seals were removed or renumbered. */
+  | 'sequence_gap'
+  /** A seal does not name the hash of the one before: seals were removed, moved or put in. */
+  | 'link_broken'
+  /** A seal without its entry: the entry was deleted. */
+  | 'entry_missing'
+  /** An entry in the chain of another team. */
+  | 'entry_misplaced'
+  /** An entry whose hash is not the sealed one: a field was changed, or another entry took its place. */
+  | 'entry_changed'
+  /** An entry that neither has a seal nor waits for one: it was put in past the product. */
+  | 'entry_unsealed'
+  /** The head of a chain is not its last seal: one of them was removed or changed. */
+  | 'head_mismatch'
+  /** A line of the checkpoints is unreadable, or not signed with this key. */
+  | 'checkpoint_altered'
+  /** A line does not follow the line before it: lines were removed or moved. */
+  | 'checkpoint_unlinked'
+  /** A signed head is no longer on its chain: the tail was cut, the chain written anew, or the database is an older one. */
+  | 'checkpoint_contradicted';
+
+/** Where verification stopped. */
+export interface Break {
+  kind: BreakKind;
+  chain: string | null;
+  sequence: number | null;
+  audit_id: string | null;
+  /** One sentence for the operator. */
+  detail: string;
+}

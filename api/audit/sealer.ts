@@ -1,0 +1,67 @@
+import type { Services } from '../core/context.js';
+import { sealEntries } from './seal-entries.js';
+
+/** Changes that come together are sealed together, ms. An entry waits no longer than this and the pass under way. */
+const DEBOUNCE = 20;
+/** When no bell rang, ms: closes the gap of a lost one (api/core/bell.ts). */
+const SWEEP = 1_000;
+
+export interface Sealer {
+  /** Entries may be waiting. Free to call as often as one likes. */
+  wake: () => void;
+  /** Seals what is committed by now and ends. */
+  stop: () => Promise<void>;
+}
+
+/**
+ * Seals in the background, soon after each change. A failed pass is logged once and tried again with the next sweep; nothing is
+ * lost meanwhile, the entries wait in the database. Source: decisions G6.
+ */
+export function startSealer({ db, log }: Pick<Services, 'db' | 'log'>): Sealer {
+  const refused = new Set<string>();
+  let pass: Promise<void> | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  let woken = false;
+  let stopping = false;
+  let failing = false;
+
+  const refuse = (chain: string): void => {
+    if (!refused.has(chain)) log.error({ chain }, 'The head of this audit chain is not its last seal: it is sealed no further');
+    refused.add(chain);
+  };
+  const seal = async (): Promise<void> => {
+    try {
+      await sealEntries(db, refuse);
+      if (failing) log.info('Audit entries are sealed again');
+      failing = false;
+    } catch (error) {
+      if (!failing) log.error(error, 'Audit entries cannot be sealed; trying again every second');
+      failing = true;
+    }
+  };
+  const runIn = (ms: number): void => {
+    clearTimeout(timer);
+    timer = setTimeout(() => {
+      woken = false;
+      pass = seal().then(() => {
+        pass = undefined;
+        if (!stopping) runIn(woken && !failing ? DEBOUNCE : SWEEP);
+      });
+    }, ms);
+  };
+
+  runIn(0);
+  return {
+    wake() {
+      const waiting = !woken && !pass && !stopping && !failing;
+      woken = true;
+      if (waiting) runIn(DEBOUNCE);
+    },
+    async stop() {
+      stopping = true;
+      clearTimeout(timer);
+      await pass;
+      await seal();
+    },
+  };
+}

@@ -1,0 +1,59 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Knex } from 'knex';
+import { v7 as uuidv7 } from 'uuid';
+import type { Services } from '../../../api/core/context.js';
+import { createLogger } from '../../../api/core/log.js';
+import { testConfig } from '../../support/app.js';
+import { cloneDatabase, type TestDatabase } from '../../support/database.js';
+
+export interface AuditLog extends Services {
+  database: TestDatabase;
+  close: () => Promise<void>;
+}
+
+/** An empty log: a database and a data directory of its own. */
+export async function openAuditLog(): Promise<AuditLog> {
+  const database = await cloneDatabase();
+  const dataDir = mkdtempSync(join(tmpdir(), 'assent-test-audit-'));
+  const config = testConfig(database.url, dataDir);
+  return {
+    db: database.db,
+    config,
+    log: createLogger(config, 'script'),
+    ring: () => undefined,
+    database,
+    async close() {
+      await database.drop();
+      rmSync(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+/** `count` audited changes of a team, or of the instance, each with the trace that the product leaves; one transaction. */
+export async function writeEntries(db: Knex, team_id: string | null, count = 1): Promise<void> {
+  await db.raw(
+    /* sql */ `
+select record_change(
+  jsonb_build_object('request_id', id, 'correlation_id', id, 'actor_type', 'user', 'user_id', uuidv7(), 'email', 'ada@demo.test',
+    'ip', '10.0.0.7', 'user_agent', ''),
+  jsonb_build_object('team_id', ?::uuid, 'feature', 'tasks', 'action', 'update', 'entity_type', 'task', 'entity_id', 'k' || n,
+    'details', jsonb_build_object('title', 'Zoë ' || n)))
+from (select n, uuidv7() as id from generate_series(1, ?::int) n) made`,
+    [team_id, count],
+  );
+}
+
+export const newTeamId = (): string => uuidv7();
+
+/** What somebody with every right in the database can do: no trigger and no foreign key stands in the way. */
+export async function tamper(db: Knex, ...statements: (string | [sql: string, ...values: Knex.RawBinding[]])[]): Promise<void> {
+  await db.transaction(async (trx) => {
+    await trx.raw('set local session_replication_role = replica');
+    for (const statement of statements) {
+      const [sql, ...values] = typeof statement === 'string' ? [statement] : statement;
+      await trx.raw(sql, values);
+    }
+  });
+}
