@@ -55,7 +55,7 @@ function addUnit(name, label, start) {
 function refuseProduction(env) {
   if (env.NODE_ENV !== 'production' || (env.DATABASE_URL && env.TEMPORAL_ADDRESS)) return;
   throw new StartError('NODE_ENV=production, but npm start would run an embedded PostgreSQL and Temporal.', [
-    'For production see docs/deploy.md (compose file and images).',
+    'For production use docker-compose.yml: docs/runbook.md tells how.',
     'Or set DATABASE_URL and TEMPORAL_ADDRESS; or leave NODE_ENV unset to develop.',
   ]);
 }

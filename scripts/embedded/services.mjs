@@ -9,6 +9,7 @@ import { root } from './settings.mjs';
 const READY_MS = 60_000;
 const FIRST_DELAY_MS = 500;
 const MAX_DELAY_MS = 30_000;
+const LEVELS = { 30: 'info', 40: 'warn', 50: 'error', 60: 'fatal' };
 /** A process that ran this long starts its back-off anew. */
 const STEADY_MS = 60_000;
 
@@ -61,7 +62,7 @@ function readable(lines) {
     try {
       const { level, msg, err } = JSON.parse(line);
       if (msg === undefined && err === undefined) return line;
-      return [level, msg, err?.message, err?.stack?.split('\n')[1]?.trim()].filter(Boolean).join(' ');
+      return [LEVELS[level] ?? level, msg, err?.message, err?.stack?.split('\n')[1]?.trim()].filter(Boolean).join(' ');
     } catch {
       return line;
     }
