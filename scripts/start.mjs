@@ -163,7 +163,7 @@ async function startAll() {
     step('Build', build, ({ compiled }) => (compiled ? '' : 'up to date')),
   ]);
   context.env = serviceEnv(ports, database, temporal);
-  await step('Database migrated, demo data in', migrate);
+  await step(context.env.NODE_ENV === 'production' ? 'Database migrated' : 'Database migrated, demo data in', migrate);
   await all([
     step('Worker', () => addService('worker', 'The worker', 'dist/activities/worker.js')),
     step('API', () => addService('api', 'The API', 'dist/api/server.js').then(() => waitReady(ports.metrics))),
