@@ -1,0 +1,32 @@
+import { run, type Statement } from '../../db/statement.js';
+import { authorize } from '../core/access.js';
+import type { Context } from '../core/context.js';
+import type { ForgeDelivery, ListDeliveries } from './schema.js';
+import { seatInTeam } from './team-seat.js';
+
+/**
+ * $1 team, $2 most rows, $3 rows to skip. Runs are found through their event, which names the receipt (publish-event.ts);
+ * only the team's own are shown.
+ */
+const statement: Statement = {
+  name: 'list_forge_deliveries',
+  text: /* sql */ `
+    select d.delivery_id, d.event, d.normalized, d.repo, d.received_at, d.outcome, d.reason,
+      array(select r.run_id::text from automation_runs r
+        where r.team_id = $1 and r.event->>'receipt_id' = d.receipt_id::text order by r.queued_at, r.run_id) as armed_runs
+    from forge_deliveries d
+    where d.repo in (select repo from forge_repositories where team_id = $1)
+    order by d.receipt_id desc limit $2 offset $3`,
+};
+
+/**
+ * What came from the team's repositories, newest first: why did it fire, why not.
+ * @throws RESOURCE_NOT_FOUND no such team | PERMISSION_DENIED below admin
+ * Source: decision H1.
+ */
+export async function listDeliveries(ctx: Context, { team_id, limit, offset }: ListDeliveries): Promise<ForgeDelivery[]> {
+  authorize('forge.bind', await seatInTeam(ctx, team_id));
+  type Row = Omit<ForgeDelivery, 'received_at'> & { received_at: Date };
+  const rows = await run<Row>(ctx.db, statement, [team_id, limit, offset]);
+  return rows.map((row) => ({ ...row, received_at: row.received_at.toISOString() }));
+}
