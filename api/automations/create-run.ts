@@ -57,7 +57,7 @@ with given as (
   on conflict do nothing returning run_id, skip_reason, correlation_id
 ), steps as (
   insert into run_actions (run_id, index, type, name, on_failure, status)
-  select m.run_id, a.index, a.type, a.name, a.on_failure, a.status
+  select m.run_id, a.index, a.type, a.name, coalesce(a.on_failure, 'continue'), a.status
   from made m, jsonb_to_recordset($2::jsonb) as a(index int, type text, name text, on_failure text, status text)
 ), start as (
   insert into outbox (kind, subject, payload, correlation_id)

@@ -17,8 +17,10 @@ export interface ActionDescription<P = unknown> {
   label: string;
   category: 'core' | 'integration';
   /** Parameters as `perform` gets them: templates rendered, defaults filled in. */
-  params: z.ZodType<P>;
+  params: z.ZodType<P> & Pick<z.ZodObject, 'shape'>;
   defaulted?: readonly DefaultedParam[];
+  /** Parameters that may hold templates; all of them where absent. */
+  templated?: readonly string[];
 }
 
 /** An action that can be performed. It calls the same verb as the API, so the creator's rights of that moment decide. */

@@ -5,7 +5,7 @@ import type { ActionDescription } from './action-type.js';
 const describe = (
   type: string,
   label: string,
-  params: z.ZodType,
+  params: z.ZodObject,
   category: ActionDescription['category'] = 'core',
 ): ActionDescription => ({ type, label, params, category });
 

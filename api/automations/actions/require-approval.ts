@@ -21,15 +21,15 @@ const Params = z.object({
     .meta({ description: 'false: neither the creator nor who set the run off may approve' }),
   remind_after_seconds: Seconds.optional(),
 });
-export type GateParams = z.output<typeof Params>;
 
 /**
- * The gate. Nothing performs it: the run stops here until people decide. Its parameters are the same in every run: what an
- * event says must not choose who may approve, so templates are refused in all of them.
+ * The gate. Nothing performs it: the run stops here until people decide. What an event says must not choose who may approve,
+ * so its message alone may hold templates.
  */
-export const requireApproval: ActionDescription<GateParams> = {
+export const requireApproval: ActionDescription<z.output<typeof Params>> = {
   type: GATE,
   label: 'Wait for an approval',
   category: 'core',
   params: Params,
+  templated: ['message'],
 };

@@ -1,0 +1,26 @@
+import type { Automation } from '../../db/models/automation.js';
+import type { Seat } from '../core/access.js';
+import type { RunStatus } from './rules.js';
+
+/** An automation with what its runs say of it and the caller's seat in its team. Test runs do not count. */
+export type AutomationRow = Pick<Automation, keyof Automation> & {
+  seat: Seat | null;
+  run_count: number;
+  failed_count: number;
+  last_run_at: Date | null;
+  last_run_status: RunStatus | null;
+};
+
+/** Select list and joins of `AutomationRow`; $1 is the caller. A `where` follows. */
+export const SELECT_AUTOMATIONS = /* sql */ `
+  select a.*, m.role as seat, runs.run_count, runs.failed_count, newest.queued_at as last_run_at, newest.status as last_run_status
+  from automations a
+  left join memberships m on m.team_id = a.team_id and m.user_id = $1
+  left join lateral (
+    select count(*)::int as run_count, (count(*) filter (where r.status = 'failed'))::int as failed_count
+    from automation_runs r where r.automation_id = a.automation_id and not r.is_test
+  ) runs on true
+  left join lateral (
+    select r.queued_at, r.status from automation_runs r where r.automation_id = a.automation_id and not r.is_test
+    order by r.queued_at desc limit 1
+  ) newest on true`;

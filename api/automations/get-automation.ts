@@ -1,0 +1,26 @@
+import { run, type Statement } from '../../db/statement.js';
+import { type Context, userOf } from '../core/context.js';
+import { notFound } from '../core/errors.js';
+import { type AutomationRow, SELECT_AUTOMATIONS } from './automation-record.js';
+import { authorizeOn } from './policy.js';
+import { presentAutomation } from './present.js';
+import type { AutomationRecord } from './schema.js';
+
+/** $1 caller, $2 automation. */
+const statement: Statement = {
+  name: 'get_automation',
+  text: `${SELECT_AUTOMATIONS} where a.automation_id = $2 and a.deleted_at is null`,
+};
+
+/**
+ * One automation.
+ * @throws RESOURCE_NOT_FOUND | PERMISSION_DENIED a stranger, or another person's personal one
+ * Source: decision F1.
+ */
+export async function getAutomation(ctx: Context, automationId: string): Promise<AutomationRecord> {
+  const userId = userOf(ctx);
+  const [row] = await run<AutomationRow>(ctx.db, statement, [userId, automationId]);
+  if (!row) throw notFound('Automation');
+  authorizeOn('automation.read', row, { userId, seat: row.seat });
+  return presentAutomation(row);
+}

@@ -1,0 +1,72 @@
+import type { AutomationRow } from './automation-record.js';
+import type { RunRow } from './run-record.js';
+import { runWorkflowId } from '../../workflows/contract.js';
+import type { AutomationRecord, RunSummary } from './schema.js';
+
+const iso = (at: Date | string | null): string | null => (at === null ? null : new Date(at).toISOString());
+
+/** An automation as the API shows it (F1). */
+export const presentAutomation = (row: AutomationRow): AutomationRecord => ({
+  automation_id: row.automation_id,
+  name: row.name,
+  description: row.description,
+  trigger_type: row.trigger_type,
+  trigger_config: row.trigger_config,
+  condition: row.condition,
+  actions: row.actions,
+  is_active: row.is_active,
+  schedule_cron: row.schedule_cron,
+  schedule_timezone: row.schedule_timezone,
+  team_id: row.team_id,
+  project_id: row.project_id,
+  version: row.version,
+  created_by: row.created_by,
+  created_at: row.created_at.toISOString(),
+  updated_by: row.updated_by,
+  updated_at: row.updated_at.toISOString(),
+  next_run_at: null, // schedules come later
+  last_run_at: iso(row.last_run_at),
+  last_run_status: row.last_run_status,
+  run_count: row.run_count,
+  failed_count: row.failed_count,
+  disabled_reason: row.disabled_reason,
+});
+
+function presentApproval({ approval }: RunRow): RunSummary['approval'] {
+  if (!approval) return null;
+  return {
+    ...approval,
+    approvals: approval.approvals.map(({ user_id, at }) => ({ user_id, at: new Date(at).toISOString() })),
+    requested_at: new Date(approval.requested_at).toISOString(),
+    expires_at: new Date(approval.expires_at).toISOString(),
+    decided_at: iso(approval.decided_at),
+  };
+}
+
+/** A run as the API shows it (F7, M): what it did, never the parameters of what it may still do. */
+export const presentRun = (row: RunRow): RunSummary => ({
+  run_id: row.run_id,
+  automation_id: row.automation_id,
+  automation_name: row.automation_name,
+  automation_version: row.automation_version,
+  team_id: row.team_id,
+  project_id: row.project_id,
+  status: row.status,
+  skip_reason: row.skip_reason,
+  condition_error: row.condition_error,
+  trigger_type: row.trigger_type,
+  event_truncated: row.event_truncated,
+  is_test: row.is_test,
+  triggered_by: row.triggered_by,
+  depth: row.depth,
+  retry_of: row.retry_of,
+  retried_by: row.retried_by,
+  queued_at: row.queued_at.toISOString(),
+  started_at: iso(row.started_at),
+  finished_at: iso(row.finished_at),
+  duration_ms: row.started_at && row.finished_at ? row.finished_at.getTime() - row.started_at.getTime() : null,
+  error: row.error,
+  actions: row.actions.map((action) => ({ ...action, started_at: iso(action.started_at), finished_at: iso(action.finished_at) })),
+  approval: presentApproval(row),
+  workflow_id: row.skip_reason === 'condition_false' || row.skip_reason === 'loop' ? null : runWorkflowId(row.run_id),
+});

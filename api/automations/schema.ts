@@ -1,0 +1,213 @@
+import { z } from 'zod';
+import { ClampedInt, Id, Text, Timestamp, Title } from '../core/fields.js';
+import { ACTION_STATUSES, GATE_ROLES, RUN_STATUSES } from './rules.js';
+
+/** Most actions of one automation (F1). */
+const MAX_ACTIONS = 50;
+
+const Action = z
+  .looseObject({
+    type: z.string(),
+    name: Title(100).nullish(),
+    params: z
+      .record(z.string(), z.unknown())
+      .nullish()
+      .meta({ description: 'Templates such as `{{event.task.title}}`; without `params` the action’s other keys are taken' }),
+    on_failure: z.enum(['continue', 'stop']).nullish(),
+    retry: z.object({ max_attempts: z.int().min(1).max(5) }).nullish(),
+  })
+  .meta({ id: 'AutomationActionInput' });
+
+/** An unknown trigger, a bad condition, action or time zone is a 400 in the verb, with the position (F1). */
+const definition = {
+  name: Title(200),
+  description: Text.max(2000).nullish(),
+  trigger_type: z.string().meta({ example: 'task.created', description: 'A key of GET /api/automations/triggers' }),
+  condition: Text.nullish().meta({ description: 'CEL expression; empty or null = always', example: 'task.priority == "urgent"' }),
+  actions: z.array(Action).max(MAX_ACTIONS).nullish(),
+  is_active: z.boolean().nullish(),
+  schedule_cron: Text.max(200).nullish(),
+  schedule_timezone: Text.max(100).nullish().meta({ description: 'IANA name; UTC when absent' }),
+  team_id: Id.nullish(),
+  project_id: Id.nullish().meta({ description: 'Hears this project only; alone it sets the team' }),
+};
+const versioned = {
+  version: z
+    .int()
+    .min(1)
+    .max(2_147_483_647)
+    .nullish()
+    .meta({ description: 'The version last read; a stale one is refused with 409' }),
+  change_note: Text.max(500).nullish(),
+};
+
+export const CreateAutomation = z.object(definition).meta({ id: 'CreateAutomation' });
+export type CreateAutomation = z.output<typeof CreateAutomation>;
+
+/** Whole replacement: what is left out goes back to its default. */
+export const ReplaceAutomation = z.object({ ...definition, ...versioned }).meta({ id: 'ReplaceAutomation' });
+export type ReplaceAutomation = z.output<typeof ReplaceAutomation>;
+
+export const UpdateAutomation = z
+  .object({
+    ...definition,
+    name: definition.name.optional(),
+    trigger_type: definition.trigger_type.optional(),
+    is_active: z.boolean().optional(),
+    ...versioned,
+  })
+  .meta({ id: 'UpdateAutomation' });
+export type UpdateAutomation = z.output<typeof UpdateAutomation>;
+
+export const AutomationParams = z.object({ automation_id: Id });
+export const RunParams = z.object({ run_id: Id });
+export const ListAutomations = z.object({ team_id: Id.optional(), project_id: Id.optional() });
+export type ListAutomations = z.output<typeof ListAutomations>;
+
+const RunStatus = z.preprocess((value) => (typeof value === 'string' ? value.toLowerCase() : value), z.enum(RUN_STATUSES));
+export const ListRuns = z.object({
+  status: RunStatus.optional(),
+  limit: ClampedInt(1, 500, 100),
+  offset: ClampedInt(0, 2_147_483_647, 0),
+});
+export type ListRuns = z.output<typeof ListRuns>;
+
+const StoredAction = z
+  .object({
+    type: z.string(),
+    name: z.string().optional(),
+    params: z.record(z.string(), z.unknown()),
+    on_failure: z.enum(['continue', 'stop']),
+    retry: z.object({ max_attempts: z.int() }).optional(),
+  })
+  .meta({ id: 'AutomationAction' });
+
+const automationFields = {
+  automation_id: z.string(),
+  name: z.string(),
+  description: z.string().nullable(),
+  trigger_type: z.string(),
+  trigger_config: z.record(z.string(), z.unknown()),
+  condition: z.string().nullable(),
+  actions: z.array(StoredAction),
+  is_active: z.boolean(),
+  schedule_cron: z.string().nullable(),
+  schedule_timezone: z.string(),
+  team_id: z.string().nullable(),
+  project_id: z.string().nullable(),
+  version: z.int(),
+  created_by: z.string(),
+  created_at: Timestamp,
+  updated_by: z.string(),
+  updated_at: Timestamp,
+  next_run_at: Timestamp.nullable(),
+  last_run_at: Timestamp.nullable(),
+  last_run_status: z.enum(RUN_STATUSES).nullable(),
+  run_count: z.int(),
+  failed_count: z.int(),
+  disabled_reason: z.string().nullable(),
+};
+export const AutomationRecord = z.object(automationFields).meta({ id: 'Automation' });
+export type AutomationRecord = z.output<typeof AutomationRecord>;
+
+export const SavedAutomation = z
+  .object({
+    ...automationFields,
+    warnings: z.array(z.string()).meta({ description: 'Secrets that the actions name and nobody has saved' }),
+  })
+  .meta({ id: 'SavedAutomation' });
+export type SavedAutomation = z.output<typeof SavedAutomation>;
+
+export const DeletedAutomation = z
+  .object({ success: z.literal(true), automation_id: z.string(), cancelled_runs: z.int() })
+  .meta({ id: 'DeletedAutomation' });
+
+const Failure = z.object({ code: z.string(), message: z.string() });
+
+const RunAction = z
+  .object({
+    index: z.int(),
+    type: z.string(),
+    name: z.string().nullable(),
+    status: z.enum(ACTION_STATUSES),
+    attempts: z.int(),
+    started_at: Timestamp.nullable(),
+    finished_at: Timestamp.nullable(),
+    output: z.record(z.string(), z.unknown()).nullable(),
+    error: Failure.nullable(),
+  })
+  .meta({ id: 'RunAction' });
+
+/** The gate that a run last came to. */
+const RunApproval = z
+  .object({
+    gate_index: z.int(),
+    required_role: z.enum(GATE_ROLES),
+    required_approvals: z.int(),
+    approvals: z.array(z.object({ user_id: z.string(), at: Timestamp })),
+    requested_at: Timestamp,
+    expires_at: Timestamp,
+    expired: z.boolean(),
+    decision: z.enum(['approved', 'rejected']).nullable(),
+    decided_by: z.string().nullable(),
+    decided_at: Timestamp.nullable(),
+    reason: z.string().nullable(),
+  })
+  .meta({ id: 'RunApproval' });
+
+const runFields = {
+  run_id: z.string(),
+  automation_id: z.string(),
+  automation_name: z.string(),
+  automation_version: z.int(),
+  team_id: z.string().nullable(),
+  project_id: z.string().nullable(),
+  status: z.enum(RUN_STATUSES),
+  skip_reason: z.enum(['condition_false', 'rejected', 'loop']).nullable(),
+  condition_error: z.string().nullable(),
+  trigger_type: z.string(),
+  event_truncated: z.boolean(),
+  is_test: z.boolean(),
+  triggered_by: z.string().nullable(),
+  depth: z.int(),
+  retry_of: z.string().nullable(),
+  retried_by: z.string().nullable(),
+  queued_at: Timestamp,
+  started_at: Timestamp.nullable(),
+  finished_at: Timestamp.nullable(),
+  duration_ms: z.int().nullable(),
+  error: Failure.nullable(),
+  actions: z.array(RunAction),
+  approval: RunApproval.nullable(),
+  workflow_id: z.string().nullable().meta({ description: 'null where no workflow was needed' }),
+};
+/** A run as lists show it; the event that set it off is in the single run. */
+export const RunSummary = z.object(runFields).meta({ id: 'RunSummary' });
+export type RunSummary = z.output<typeof RunSummary>;
+export const RunRecord = z.object({ ...runFields, event: z.record(z.string(), z.unknown()) }).meta({ id: 'Run' });
+export type RunRecord = z.output<typeof RunRecord>;
+
+export const TriggerList = z
+  .object({
+    triggers: z.array(
+      z.object({ key: z.string(), label: z.string(), available: z.boolean(), sample_payload: z.record(z.string(), z.unknown()) }),
+    ),
+  })
+  .meta({ id: 'TriggerList' });
+
+export const ActionTypeList = z
+  .object({
+    actions: z.array(
+      z.object({
+        type: z.string(),
+        label: z.string(),
+        category: z.enum(['core', 'integration']),
+        params_schema: z.record(z.string(), z.unknown()),
+        integration: z.string().nullable(),
+        connected: z.boolean(),
+        available: z.boolean(),
+        missing_scopes: z.array(z.string()),
+      }),
+    ),
+  })
+  .meta({ id: 'ActionTypeList' });

@@ -1,0 +1,102 @@
+import { raw } from 'objection';
+import { Automation } from '../../db/models/automation.js';
+import { type Context, inTransaction, userOf } from '../core/context.js';
+import { conflict, invalid, notFound } from '../core/errors.js';
+import { recordChange } from '../core/record-change.js';
+import { seatOf } from '../core/seats.js';
+import { checkDefinition } from './check-definition.js';
+import { teamOfProject } from './find-place.js';
+import { getAutomation } from './get-automation.js';
+import { authorizeOwn } from './policy.js';
+import type { ReplaceAutomation, SavedAutomation, UpdateAutomation } from './schema.js';
+import { storeVersion } from './store-version.js';
+
+/** What a replacement leaves out goes back to its default; the team stays (C1). */
+export const replacementOf = (body: ReplaceAutomation): UpdateAutomation => ({
+  ...body,
+  description: body.description ?? null,
+  condition: body.condition ?? null,
+  actions: body.actions ?? [],
+  is_active: body.is_active ?? true,
+  schedule_timezone: body.schedule_timezone ?? null,
+  project_id: body.project_id ?? null,
+});
+
+/** @throws RESOURCE_NOT_FOUND project | INVALID_REQUEST another team, or a project of another one */
+async function checkPlace(ctx: Context, before: Automation, { team_id, project_id }: UpdateAutomation): Promise<void> {
+  if (team_id != null && team_id !== before.team_id) throw invalid('An automation stays in its team');
+  if (project_id == null || project_id === before.project_id) return;
+  if ((await teamOfProject(ctx, project_id)) !== before.team_id) throw invalid('project_id names a project of another team');
+}
+
+/** The row as it shall be, judged. @throws INVALID_REQUEST */
+function nextState(before: Automation, input: UpdateAutomation) {
+  const trigger_type = input.trigger_type ?? before.trigger_type;
+  const schedule_timezone = input.schedule_timezone === undefined ? before.schedule_timezone : (input.schedule_timezone ?? 'UTC');
+  const { condition, actions, warnings } = checkDefinition({
+    trigger_type,
+    condition: input.condition === undefined ? before.condition : input.condition,
+    actions: input.actions === undefined ? before.actions.map((action) => ({ ...action })) : (input.actions ?? []),
+    schedule_timezone,
+    team_id: before.team_id,
+  });
+  const fields = {
+    name: input.name ?? before.name,
+    description: input.description === undefined ? before.description : input.description,
+    trigger_type,
+    condition,
+    actions,
+    schedule_timezone,
+    project_id: input.project_id === undefined ? before.project_id : input.project_id,
+    // Switched by hand, either way: whatever had switched it off no longer tells why.
+    ...(input.is_active === undefined ? {} : { is_active: input.is_active, disabled_reason: null }),
+    version: before.version + 1,
+  };
+  return { fields, warnings };
+}
+
+/**
+ * Changes an automation and keeps the change as a new version. Runs under way stay with the version they started with.
+ * @throws RESOURCE_NOT_FOUND | PERMISSION_DENIED another person's automation needs a manager | RESOURCE_CONFLICT stale version
+ * | INVALID_REQUEST trigger, condition, action, time zone, place
+ * Source: decision F1.
+ */
+export function updateAutomation(ctx: Context, automationId: string, input: UpdateAutomation): Promise<SavedAutomation> {
+  return inTransaction(ctx, async (ctx) => {
+    const userId = userOf(ctx);
+    const before = await Automation.query(ctx.db).findById(automationId).modify('live').forNoKeyUpdate();
+    if (!before) throw notFound('Automation');
+    authorizeOwn('automation.write', before, {
+      userId,
+      seat: before.team_id === null ? null : await seatOf(ctx, before.team_id),
+    });
+    if (input.version != null && input.version !== before.version) {
+      throw conflict(`The automation is at version ${before.version}, not ${input.version}`);
+    }
+    await checkPlace(ctx, before, input);
+    const { fields, warnings } = nextState(before, input);
+    const after = await Automation.query(ctx.db).patchAndFetchById(automationId, {
+      ...fields,
+      updated_by: userId,
+      updated_at: raw('now()'),
+    });
+    await storeVersion(ctx, after, input.change_note ?? null);
+    await recordChange(ctx, {
+      team_id: after.team_id,
+      project_id: after.project_id,
+      feature: 'automations',
+      action: 'update',
+      severity: 'MEDIUM',
+      entity_type: 'automation',
+      entity_id: automationId,
+      title: after.name,
+      summary: 'changed the automation',
+      details: { version: after.version, is_active: after.is_active, fields: givenFields(input) },
+    });
+    return { ...(await getAutomation(ctx, automationId)), warnings };
+  });
+}
+
+/** Names of the fields that the caller sent; the values are in the versions. */
+const givenFields = ({ version: _version, ...fields }: UpdateAutomation): string[] =>
+  Object.entries(fields).flatMap(([name, value]) => (value === undefined ? [] : [name]));
