@@ -31,8 +31,9 @@ async function* readSeals(db: Knex): AsyncGenerator<SealedEntry> {
   for (;;) {
     const { rows } = await db.raw<{ rows: SealedEntry[] }>(
       /* sql */ `
-select s.chain, s.sequence, s.audit_id as sealed_id, s.prev_hash, s.entry_hash, ${HASHED_FIELDS.map((field) => `e.${field}`).join(', ')}
-from audit_seals s left join audit_entries e on e.audit_id = s.audit_id
+select s.chain, s.sequence, s.audit_id as sealed_id, s.prev_hash, s.entry_hash, e.*
+from audit_seals s
+left join lateral (select ${HASHED_FIELDS.join(', ')} from audit_entries where audit_id = s.audit_id limit 1) e on true
 where (s.chain, s.sequence) > (?::uuid, ?::bigint) order by s.chain, s.sequence limit ${PAGE}`,
       [after.chain, after.sequence],
     );

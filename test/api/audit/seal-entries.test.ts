@@ -127,12 +127,15 @@ describe('startSealer', () => {
     const sealer = startSealer(log);
     await writeEntries(db, null);
     await until(async () => (await pending(db)) === 0);
+    // The sweep alone would need five seconds.
     const since = Date.now();
-    await writeEntries(db, null);
-    sealer.wake();
-    sealer.wake();
-    await until(async () => (await pending(db)) === 0);
-    expect(Date.now() - since).toBeLessThan(900);
+    for (let i = 0; i < 5; i += 1) {
+      await writeEntries(db, null);
+      sealer.wake();
+      sealer.wake();
+      await until(async () => (await pending(db)) === 0);
+    }
+    expect(Date.now() - since).toBeLessThan(3_000);
     await writeEntries(db, null);
     await sealer.stop();
     expect(await pending(db)).toBe(0);
