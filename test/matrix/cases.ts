@@ -1,0 +1,494 @@
+import { v7 as uuidv7 } from 'uuid';
+import type { Seat } from '../../api/core/access.js';
+import type { Subject, SubjectType } from './subjects.js';
+
+/**
+ * How the id stands to the caller's team: its own, another tenant's, in the trash, well-formed but nobody's, malformed, or the own
+ * one in another spelling that PostgreSQL would take for the same.
+ */
+export type Kind = 'own' | 'foreign' | 'trashed' | 'unknown' | 'garbage' | 'respelt';
+
+export interface Sent {
+  params?: Record<string, string>;
+  query?: Record<string, string>;
+  body?: unknown;
+  raw?: string;
+  headers?: Record<string, string>;
+}
+
+/** One way of calling one route. Whatever it does not say follows from api/core/access.ts and the rules of the house (expected.ts). */
+export interface Row {
+  /** Method and path as the route declares them. */
+  route: string;
+  /** Which part of the request names the subject, where a route has several. */
+  by?: string;
+  subject: SubjectType;
+  /** The field of the subject that is made foreign, unknown, garbage …; `id` unless said otherwise. */
+  names?: keyof Subject;
+  kinds: Kind[];
+  send: (subject: Subject) => Sent;
+  /** Who made the subject: whoever calls (strangers and guests too: they once had another seat), or a second member. */
+  author?: 'caller' | 'colleague';
+  /** Another seat than the table's, where its words say more than its column. `nobody`: not even an admin. `none`: any signed-in person. */
+  lowest?: Seat | 'none' | 'nobody';
+  /** The installation's admin may too, without a seat and for any team, but never by a token. */
+  instanceAdmin?: true;
+  /** The same status for everybody who is signed in, by kind. */
+  outcome?: Partial<Record<Kind, number>>;
+  /** Status where it is not the declared one of success. */
+  success?: number;
+  /** The subject is a second id of a resource of the caller's own team: status by kind, once the caller may at all. */
+  reference?: Partial<Record<Kind, number>>;
+  /** Never refused for its team: 200 with the subject in it for its team's seats, and without it for everybody else. */
+  list?: true;
+  /** Asks for no credential, so every caller gets the same. */
+  public?: Partial<Record<Kind, number>>;
+  /** A refusal that is meant to leave something behind, and why. */
+  leaves?: string;
+  /** Why it departs from the rules. */
+  why?: string;
+}
+
+const LIVE: Kind[] = ['own', 'foreign', 'unknown', 'garbage', 'respelt'];
+const TRASHABLE: Kind[] = ['own', 'foreign', 'trashed', 'unknown', 'garbage', 'respelt'];
+
+const auth: Row[] = [
+  {
+    route: 'POST /api/auth/login',
+    subject: 'account',
+    kinds: ['own', 'unknown', 'garbage'],
+    send: (s) => ({ body: { email: s.id, password: s.canary } }),
+    public: { own: 200, unknown: 401, garbage: 401 },
+  },
+  { route: 'GET /api/auth/me', subject: 'nothing', kinds: ['own'], send: () => ({}) },
+];
+
+const teams: Row[] = [
+  { route: 'GET /api/teams', subject: 'team', kinds: ['own', 'foreign'], send: () => ({}), list: true },
+  { route: 'POST /api/teams', subject: 'nothing', kinds: ['own'], send: () => ({ body: { name: 'Acme' } }) },
+  { route: 'GET /api/teams/:team_id', subject: 'team', kinds: LIVE, send: (s) => ({ params: { team_id: s.id } }) },
+  {
+    route: 'PATCH /api/teams/:team_id',
+    subject: 'team',
+    kinds: LIVE,
+    send: (s) => ({ params: { team_id: s.id }, body: { description: `Anvils ${uuidv7()}` } }),
+  },
+  { route: 'GET /api/teams/:team_id/conversations', subject: 'team', kinds: LIVE, send: (s) => ({ params: { team_id: s.id } }) },
+  { route: 'GET /api/teams/:team_id/members', subject: 'team', kinds: LIVE, send: (s) => ({ params: { team_id: s.id } }) },
+  {
+    route: 'POST /api/teams/:team_id/members',
+    by: 'team_id',
+    subject: 'outsider',
+    names: 'team_id',
+    kinds: LIVE,
+    send: (s) => ({ params: { team_id: s.team_id }, body: { user_id: s.id } }),
+  },
+  {
+    route: 'POST /api/teams/:team_id/members',
+    by: 'user_id',
+    subject: 'outsider',
+    kinds: ['own', 'unknown', 'garbage', 'respelt'],
+    send: (s) => ({ params: { team_id: s.team_id }, body: { user_id: s.id } }),
+    reference: { unknown: 404, garbage: 404, respelt: 404 },
+  },
+  {
+    route: 'PATCH /api/teams/:team_id/members/:user_id',
+    by: 'team_id',
+    subject: 'member',
+    names: 'team_id',
+    kinds: LIVE,
+    send: (s) => ({ params: { team_id: s.team_id, user_id: s.id }, body: { role: 'manager' } }),
+  },
+  {
+    route: 'PATCH /api/teams/:team_id/members/:user_id',
+    by: 'user_id',
+    subject: 'outsider',
+    kinds: ['own', 'unknown', 'garbage', 'respelt'],
+    send: (s) => ({ params: { team_id: s.team_id, user_id: s.id }, body: { role: 'manager' } }),
+    reference: { own: 404, unknown: 404, garbage: 404, respelt: 404 },
+    why: 'nobody here has a seat in the team',
+  },
+  {
+    route: 'DELETE /api/teams/:team_id/members/:user_id',
+    by: 'team_id',
+    subject: 'member',
+    names: 'team_id',
+    kinds: LIVE,
+    send: (s) => ({ params: { team_id: s.team_id, user_id: s.id } }),
+    lowest: 'admin',
+    why: 'another person’s seat; the table’s `member` is for one’s own',
+  },
+  {
+    route: 'DELETE /api/teams/:team_id/members/:user_id',
+    by: 'user_id',
+    subject: 'outsider',
+    kinds: ['own', 'unknown', 'garbage', 'respelt'],
+    send: (s) => ({ params: { team_id: s.team_id, user_id: s.id } }),
+    lowest: 'admin',
+    reference: { own: 404, unknown: 404, garbage: 404, respelt: 404 },
+    why: 'nobody here has a seat in the team',
+  },
+];
+
+const STATUS_BODY = { status: 'in_review' };
+
+const tasks: Row[] = [
+  { route: 'GET /api/tasks', by: 'nothing', subject: 'task', kinds: ['own', 'foreign', 'trashed'], send: () => ({}), list: true },
+  {
+    route: 'GET /api/tasks',
+    by: 'team_id',
+    subject: 'task',
+    names: 'team_id',
+    kinds: TRASHABLE,
+    send: (s) => ({ query: { team_id: s.team_id } }),
+    list: true,
+  },
+  {
+    route: 'GET /api/tasks',
+    by: 'project_id',
+    subject: 'project',
+    kinds: TRASHABLE,
+    send: (s) => ({ query: { project_id: s.id } }),
+  },
+  {
+    route: 'GET /api/tasks/my',
+    subject: 'task',
+    author: 'caller',
+    kinds: ['own', 'foreign', 'trashed'],
+    send: () => ({}),
+    list: true,
+    why: 'the factory assigns a task to its author, whether or not that person still has a seat',
+  },
+  {
+    route: 'POST /api/tasks',
+    by: 'project_id',
+    subject: 'project',
+    kinds: TRASHABLE,
+    send: (s) => ({ body: { title: 'Ship it', project_id: s.id } }),
+  },
+  {
+    route: 'POST /api/tasks',
+    by: 'parent_task_id',
+    subject: 'task',
+    kinds: TRASHABLE,
+    send: (s) => ({ body: { title: 'Ship it', project_id: s.project_id, parent_task_id: s.id } }),
+    reference: { foreign: 400, trashed: 400, unknown: 400, garbage: 400, respelt: 400 },
+  },
+  {
+    route: 'POST /api/tasks',
+    by: 'assigned_to',
+    subject: 'member',
+    kinds: LIVE,
+    send: (s) => ({ body: { title: 'Ship it', project_id: s.project_id, assigned_to: s.id } }),
+    reference: { foreign: 400, unknown: 400, garbage: 400, respelt: 400 },
+    why: 'contract: a person outside the project’s team gives 400',
+  },
+  {
+    route: 'POST /api/tasks',
+    by: 'task_id',
+    subject: 'task',
+    kinds: ['own', 'foreign', 'trashed'],
+    send: (s) => ({ body: { title: 'Again', project_id: s.project_id, task_id: s.id } }),
+    success: 200,
+    reference: { foreign: 409, trashed: 409 },
+    why: 'a repeated create answers with the stored task (C6); a guest must not use it as a side door',
+  },
+  { route: 'GET /api/tasks/:task_id', subject: 'task', kinds: TRASHABLE, send: (s) => ({ params: { task_id: s.id } }) },
+  ...(['PATCH', 'PUT'] as const).flatMap((method): Row[] => [
+    {
+      route: `${method} /api/tasks/:task_id`,
+      by: 'task_id',
+      subject: 'task',
+      kinds: TRASHABLE,
+      send: (s) => ({ params: { task_id: s.id }, body: { title: 'Another' } }),
+    },
+    {
+      route: `${method} /api/tasks/:task_id/status`,
+      subject: 'task',
+      kinds: TRASHABLE,
+      send: (s) => ({ params: { task_id: s.id }, body: STATUS_BODY }),
+    },
+  ]),
+  { route: 'DELETE /api/tasks/:task_id', subject: 'task', kinds: TRASHABLE, send: (s) => ({ params: { task_id: s.id } }) },
+];
+
+const comments: Row[] = [
+  { route: 'GET /api/tasks/:task_id/comments', subject: 'task', kinds: TRASHABLE, send: (s) => ({ params: { task_id: s.id } }) },
+  {
+    route: 'POST /api/tasks/:task_id/comments',
+    by: 'task_id',
+    subject: 'task',
+    kinds: TRASHABLE,
+    send: (s) => ({ params: { task_id: s.id }, body: { content: 'Ready' } }),
+  },
+  {
+    route: 'PATCH /api/comments/:comment_id',
+    by: 'one’s own',
+    subject: 'comment',
+    author: 'caller',
+    kinds: TRASHABLE,
+    send: (s) => ({ params: { comment_id: s.id }, body: { content: 'Better words' } }),
+  },
+  {
+    route: 'PATCH /api/comments/:comment_id',
+    by: 'another’s',
+    subject: 'comment',
+    author: 'colleague',
+    kinds: ['own'],
+    send: (s) => ({ params: { comment_id: s.id }, body: { content: 'Better words' } }),
+    lowest: 'nobody',
+    why: 'editing is the author’s alone (C9)',
+  },
+  {
+    route: 'DELETE /api/comments/:comment_id',
+    by: 'one’s own',
+    subject: 'comment',
+    author: 'caller',
+    kinds: TRASHABLE,
+    send: (s) => ({ params: { comment_id: s.id } }),
+  },
+  {
+    route: 'DELETE /api/comments/:comment_id',
+    by: 'another’s',
+    subject: 'comment',
+    author: 'colleague',
+    kinds: ['own'],
+    send: (s) => ({ params: { comment_id: s.id } }),
+    lowest: 'manager',
+    why: 'deleting is the author’s or a manager’s (C9)',
+  },
+];
+
+const projects: Row[] = [
+  {
+    route: 'GET /api/projects',
+    by: 'nothing',
+    subject: 'project',
+    kinds: ['own', 'foreign', 'trashed'],
+    send: () => ({}),
+    list: true,
+  },
+  {
+    route: 'GET /api/projects',
+    by: 'team_id',
+    subject: 'project',
+    names: 'team_id',
+    kinds: TRASHABLE,
+    send: (s) => ({ query: { team_id: s.team_id, limit: '2000' } }),
+    list: true,
+  },
+  {
+    route: 'POST /api/projects',
+    subject: 'team',
+    kinds: LIVE,
+    send: (s) => ({ body: { name: 'Apollo', team_id: s.id } }),
+  },
+  {
+    route: 'GET /api/projects/:project_id',
+    subject: 'project',
+    kinds: TRASHABLE,
+    send: (s) => ({ params: { project_id: s.id } }),
+  },
+  ...(['PATCH', 'PUT'] as const).flatMap((method): Row[] => [
+    {
+      route: `${method} /api/projects/:project_id`,
+      by: 'project_id',
+      subject: 'project',
+      kinds: TRASHABLE,
+      send: (s) => ({ params: { project_id: s.id }, body: { name: 'Gemini' } }),
+    },
+    {
+      route: `${method} /api/projects/:project_id`,
+      by: 'team_id',
+      subject: 'project',
+      names: 'team_id',
+      kinds: LIVE,
+      send: (s) => ({ params: { project_id: s.id }, body: { name: 'Gemini', team_id: s.team_id } }),
+      reference: { foreign: 400, unknown: 400, garbage: 400, respelt: 400 },
+      why: 'the team of a project never changes (C1)',
+    },
+  ]),
+  {
+    route: 'DELETE /api/projects/:project_id',
+    subject: 'project',
+    kinds: TRASHABLE,
+    send: (s) => ({ params: { project_id: s.id } }),
+  },
+];
+
+const AUTOMATION = { name: 'Thank you', trigger_type: 'task.created', actions: [] };
+const byPath = (s: Subject): Sent => ({ params: { automation_id: s.id } });
+
+/** Changing and deleting have the same rules. */
+const automationWrites = (
+  [
+    ['PATCH', { description: 'Changed' }],
+    ['PUT', AUTOMATION],
+    ['DELETE', undefined],
+  ] as const
+).flatMap(([method, body]): Row[] => {
+  const route = `${method} /api/automations/:automation_id`;
+  const send = (s: Subject): Sent => ({ ...byPath(s), body });
+  return [
+    { route, by: 'one’s own', subject: 'automation', author: 'caller', kinds: TRASHABLE, send },
+    {
+      route,
+      by: 'another’s',
+      subject: 'automation',
+      author: 'colleague',
+      kinds: TRASHABLE,
+      send,
+      lowest: 'manager',
+      why: 'another person’s automation needs a manager (decision K)',
+    },
+    {
+      route,
+      by: 'one’s own personal one',
+      subject: 'personalAutomation',
+      author: 'caller',
+      kinds: ['own'],
+      send,
+      lowest: 'none',
+      why: 'it belongs to no team (F1)',
+    },
+    {
+      route,
+      by: 'another’s personal one',
+      subject: 'personalAutomation',
+      author: 'colleague',
+      kinds: ['own'],
+      send,
+      lowest: 'nobody',
+      why: 'it is its creator’s alone (F1)',
+    },
+  ];
+});
+
+const automations: Row[] = [
+  { route: 'GET /api/automations/triggers', subject: 'nothing', kinds: ['own'], send: () => ({}) },
+  { route: 'GET /api/automations/actions/types', subject: 'nothing', kinds: ['own'], send: () => ({}) },
+  {
+    route: 'GET /api/automations',
+    by: 'nothing',
+    subject: 'automation',
+    kinds: ['own', 'foreign', 'trashed'],
+    send: () => ({}),
+    list: true,
+  },
+  ...(['team_id', 'project_id'] as const).map(
+    (names): Row => ({
+      route: 'GET /api/automations',
+      by: names,
+      subject: 'automation',
+      names,
+      kinds: TRASHABLE,
+      send: (s) => ({ query: { [names]: s[names] } }),
+      list: true,
+    }),
+  ),
+  {
+    route: 'POST /api/automations',
+    by: 'team_id',
+    subject: 'team',
+    kinds: LIVE,
+    send: (s) => ({ body: { ...AUTOMATION, team_id: s.id } }),
+  },
+  {
+    route: 'POST /api/automations',
+    by: 'project_id',
+    subject: 'project',
+    kinds: TRASHABLE,
+    send: (s) => ({ body: { ...AUTOMATION, project_id: s.id } }),
+  },
+  {
+    route: 'POST /api/automations',
+    by: 'nothing',
+    subject: 'nothing',
+    kinds: ['own'],
+    send: () => ({ body: AUTOMATION }),
+    lowest: 'none',
+    why: 'a personal one belongs to no team (F1)',
+  },
+  { route: 'GET /api/automations/:automation_id', by: 'id', subject: 'automation', kinds: TRASHABLE, send: byPath },
+  {
+    route: 'GET /api/automations/:automation_id',
+    by: 'another’s personal one',
+    subject: 'personalAutomation',
+    author: 'colleague',
+    kinds: ['own'],
+    send: byPath,
+    lowest: 'nobody',
+    why: 'it is its creator’s alone (F1)',
+  },
+  ...automationWrites,
+  {
+    route: 'PATCH /api/automations/:automation_id',
+    by: 'project_id',
+    subject: 'automation',
+    author: 'caller',
+    names: 'project_id',
+    kinds: ['own', 'foreign', 'unknown', 'garbage', 'respelt'],
+    send: (s) => ({ ...byPath(s), body: { project_id: s.project_id } }),
+    reference: { foreign: 400, unknown: 404, garbage: 404, respelt: 404 },
+    why: 'a project of another team is 400 (F1)',
+  },
+  { route: 'GET /api/automations/:automation_id/runs', subject: 'automation', kinds: TRASHABLE, send: byPath },
+  {
+    route: 'GET /api/automations/runs/:run_id',
+    by: 'id',
+    subject: 'run',
+    kinds: LIVE,
+    send: (s) => ({ params: { run_id: s.id } }),
+  },
+];
+
+const BIND = (s: Subject) => ({ repo: `acme/${uuidv7()}`, team_id: s.team_id });
+
+const forge: Row[] = [
+  {
+    route: 'POST /api/forge/webhooks',
+    subject: 'delivery',
+    kinds: ['own', 'unknown', 'garbage'],
+    send: (s) => ({ raw: s.canary, headers: { 'x-forge-event': 'push', 'x-hub-signature-256': `sha256=${s.id}` } }),
+    public: { own: 200, unknown: 401, garbage: 401 },
+    leaves: 'a count of deliveries with a bad signature',
+  },
+  { route: 'GET /api/forge/webhooks/status', subject: 'nothing', kinds: ['own'], send: () => ({}) },
+  { route: 'GET /api/forge/deliveries', subject: 'team', kinds: LIVE, send: (s) => ({ query: { team_id: s.id } }) },
+  { route: 'GET /api/forge/repositories', subject: 'team', kinds: LIVE, send: (s) => ({ query: { team_id: s.id } }) },
+  {
+    route: 'POST /api/forge/repositories',
+    by: 'team_id',
+    subject: 'team',
+    names: 'team_id',
+    kinds: LIVE,
+    send: (s) => ({ body: BIND(s) }),
+    instanceAdmin: true,
+    why: 'only an instance admin may bind a repository for a second team (F2)',
+  },
+  {
+    route: 'POST /api/forge/repositories',
+    by: 'project_id',
+    subject: 'project',
+    kinds: TRASHABLE,
+    send: (s) => ({ body: { ...BIND(s), project_id: s.id } }),
+    reference: { foreign: 403, trashed: 404, unknown: 404, garbage: 404, respelt: 404 },
+    instanceAdmin: true,
+  },
+  {
+    route: 'DELETE /api/forge/repositories/:binding_id',
+    subject: 'binding',
+    kinds: LIVE,
+    send: (s) => ({ params: { binding_id: s.id } }),
+    instanceAdmin: true,
+  },
+  {
+    route: 'POST /api/tasks/:task_id/forge-links',
+    subject: 'task',
+    kinds: TRASHABLE,
+    send: (s) => ({ params: { task_id: s.id }, body: { repo: 'acme/rocket', issue_number: 7 } }),
+  },
+];
+
+/** The matrix. A route without a row, or a row without a route, fails the suite. */
+export const CASES: Row[] = [...auth, ...teams, ...projects, ...tasks, ...comments, ...automations, ...forge];

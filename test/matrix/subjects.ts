@@ -1,0 +1,233 @@
+import { createHmac } from 'node:crypto';
+import { hash } from '@node-rs/argon2';
+import { v7 as uuidv7 } from 'uuid';
+import { buildPerson } from '../factories/people.js';
+import { FORGE_SECRET, type Tenant, type World } from './world.js';
+
+/** What a request is about. `id` is the record's own; the others are of what it belongs to. */
+export interface Subject {
+  id: string;
+  team_id: string;
+  project_id: string;
+  task_id: string;
+  user_id: string;
+  /** Something only the subject's readers may ever see. */
+  canary: string;
+}
+
+interface Wish {
+  tenant: Tenant;
+  trashed: boolean;
+  /** Who made it. */
+  author: string;
+}
+
+type Build = (world: World, wish: Wish) => Promise<Subject>;
+
+const PASSWORD = 'correct horse battery staple';
+const basis = ({ tenant }: Wish, id: string): Subject => ({
+  id,
+  team_id: tenant.team_id,
+  project_id: tenant.project_id,
+  task_id: '',
+  user_id: tenant.colleague.user_id,
+  canary: `canary ${id}`,
+});
+
+/** One statement a subject: there are thousands. */
+async function insert(world: World, sql: string, values: Record<string, unknown>): Promise<void> {
+  await world.app.services.db.raw(sql, values as never);
+}
+
+const project: Build = async (world, wish) => {
+  const subject = basis(wish, uuidv7());
+  await insert(
+    world,
+    /* sql */ `
+    with key as (insert into item_keys values (:id, 'project'))
+    insert into projects (project_id, team_id, name, created_by, deleted_at, deleted_by, cascade_id)
+      values (:id, :team_id, :canary, :author, case when :trashed then now() end, case when :trashed then :author::uuid end,
+        case when :trashed then uuidv7() end)`,
+    { ...subject, author: wish.author, trashed: wish.trashed },
+  );
+  return { ...subject, project_id: subject.id };
+};
+
+const task: Build = async (world, wish) => {
+  const subject = { ...basis(wish, uuidv7()) };
+  await insert(
+    world,
+    /* sql */ `
+    with key as (insert into item_keys values (:id, 'task'))
+    insert into tasks (task_id, project_id, team_id, title, created_by, assigned_to, deleted_at, deleted_by, cascade_id)
+      values (:id, :project_id, :team_id, :canary, :author, :author, case when :trashed then now() end,
+        case when :trashed then :author::uuid end, case when :trashed then uuidv7() end)`,
+    { ...subject, author: wish.author, trashed: wish.trashed },
+  );
+  return { ...subject, task_id: subject.id };
+};
+
+/** In the trash with its task. */
+const comment: Build = async (world, wish) => {
+  const { task_id } = await task(world, wish);
+  const subject = { ...basis(wish, uuidv7()), task_id };
+  await insert(
+    world,
+    'insert into comments (comment_id, task_id, team_id, content, author_id) values (:id, :task_id, :team_id, :canary, :author)',
+    { ...subject, author: wish.author },
+  );
+  return subject;
+};
+
+const team: Build = async (world, wish) => {
+  const subject = basis(wish, wish.tenant.team_id);
+  await insert(world, 'update teams set name = :canary where team_id = :id', { ...subject });
+  return subject;
+};
+
+/** A person with a seat in the team, for whoever wants to change or take it. */
+const member: Build = async (world, wish) => {
+  const person = await buildPerson(world.app);
+  await insert(world, "insert into memberships (team_id, user_id, role) values (:team_id, :user_id, 'member')", {
+    team_id: wish.tenant.team_id,
+    user_id: person.user_id,
+  });
+  return { ...basis(wish, person.user_id), user_id: person.user_id };
+};
+
+/** A person without a seat in the team. */
+const outsider: Build = async (world, wish) => {
+  const person = await buildPerson(world.app);
+  return { ...basis(wish, person.user_id), user_id: person.user_id };
+};
+
+let passwordHash: Promise<string> | undefined;
+/** An account that signs in with a password; `id` is its mail address. */
+const account: Build = async (world, wish) => {
+  const person = await buildPerson(world.app);
+  passwordHash ??= hash(PASSWORD, { memoryCost: 1024, timeCost: 1, parallelism: 1 });
+  await world.app.services
+    .db('users')
+    .where({ user_id: person.user_id })
+    .update({ password_hash: await passwordHash, login_otp_exempt: true });
+  return { ...basis(wish, person.email), canary: PASSWORD };
+};
+
+const AUTOMATION = /* sql */ `
+  automation as (insert into automations (automation_id, name, trigger_type, team_id, project_id, created_by, updated_by, deleted_at)
+    values (:automation_id, :canary, 'task.created', :of_team, :of_project, :author, :author, case when :trashed then now() end)),
+  version as (insert into automation_versions (automation_id, version, name, trigger_type, actions, changed_by)
+    values (:automation_id, 1, :canary, 'task.created', '[]', :author))`;
+
+/** `trashed`: deleted, for there is no trash of automations. */
+const automation: Build = async (world, wish) => {
+  const subject = basis(wish, uuidv7());
+  await insert(world, `with ${AUTOMATION} select 1`, {
+    ...subject,
+    automation_id: subject.id,
+    of_team: subject.team_id,
+    of_project: subject.project_id,
+    author: wish.author,
+    trashed: wish.trashed,
+  });
+  return subject;
+};
+
+/** Of no team: its creator's alone. */
+const personalAutomation: Build = async (world, wish) => {
+  const subject = basis(wish, uuidv7());
+  const place = { of_team: null, of_project: null };
+  await insert(world, `with ${AUTOMATION} select 1`, {
+    ...subject,
+    ...place,
+    automation_id: subject.id,
+    author: wish.author,
+    trashed: wish.trashed,
+  });
+  return subject;
+};
+
+/** A run of an automation by that author; `trashed`: the automation has been deleted since. */
+const runAs =
+  (status: 'succeeded' | 'paused' | 'failed', gate?: { role: string; expired?: boolean }): Build =>
+  async (world, wish) => {
+    const subject = basis(wish, uuidv7());
+    await insert(
+      world,
+      /* sql */ `
+      with ${AUTOMATION},
+      run as (insert into automation_runs (run_id, automation_id, automation_version, automation_name, team_id, project_id, creator_id,
+          status, trigger_type, event, correlation_id, started_at, finished_at)
+        values (:id, :automation_id, 1, :canary, :of_team, :of_project, :author, :status, 'task.created', '{"type":"task.created"}',
+          uuidv7(), now(), case when :status <> 'paused' then now() end)),
+      gate as (insert into run_actions (run_id, index, type, status)
+        select :id, 0, 'require_approval', 'running' where :role::text is not null)
+      insert into gates (run_id, gate_index, required_role, expires_at)
+        select :id, 0, :role, now() + case when :expired then interval '-1 hour' else interval '1 hour' end where :role::text is not null`,
+      {
+        ...subject,
+        automation_id: uuidv7(),
+        of_team: subject.team_id,
+        of_project: subject.project_id,
+        author: wish.author,
+        trashed: wish.trashed,
+        status,
+        role: gate?.role ?? null,
+        expired: gate?.expired ?? false,
+      },
+    );
+    return subject;
+  };
+
+/** Waits for a person with that role. */
+const pausedFor = (role: string) => runAs('paused', { role });
+
+/** A repository bound to the team. */
+const binding: Build = async (world, wish) => {
+  const subject = basis(wish, uuidv7());
+  await insert(
+    world,
+    'insert into forge_repositories (binding_id, repo, team_id, created_by) values (:id, :repo, :team_id, :author)',
+    { ...subject, repo: `canary/${subject.id}`, author: wish.author },
+  );
+  return { ...subject, canary: `canary/${subject.id}` };
+};
+
+/** A delivery of the forge: `canary` is its body, `id` the body's signature. */
+const delivery: Build = (_world, wish) => {
+  const body = JSON.stringify({ ref: 'refs/heads/main', commits: [], delivery: uuidv7() });
+  const signature = createHmac('sha256', FORGE_SECRET).update(body).digest('hex');
+  return Promise.resolve({ ...basis(wish, signature), canary: body });
+};
+
+/** The same record, in the trash. */
+const inTrash =
+  (build: Build): Build =>
+  (world, wish) =>
+    build(world, { ...wish, trashed: true });
+
+/** The route is about nothing in particular. */
+const nothing: Build = async (_world, wish) => basis(wish, '');
+
+export const SUBJECTS = {
+  nothing,
+  account,
+  team,
+  member,
+  outsider,
+  project,
+  task,
+  comment,
+  automation,
+  personalAutomation,
+  run: runAs('succeeded'),
+  failedRun: runAs('failed'),
+  runForMember: pausedFor('member'),
+  runForManager: pausedFor('manager'),
+  runForAdmin: pausedFor('admin'),
+  binding,
+  delivery,
+  trashedTask: inTrash(task),
+  trashedProject: inTrash(project),
+};
+export type SubjectType = keyof typeof SUBJECTS;

@@ -1,0 +1,143 @@
+import { randomBytes } from 'node:crypto';
+import { v7 as uuidv7 } from 'uuid';
+import type { Seat } from '../../api/core/access.js';
+import { SCOPES, type Scope } from '../../api/core/scopes.js';
+import { buildPerson, buildProject, buildTeam, buildToken, type Person, type TestTeam } from '../factories/people.js';
+import { startApp, type TestApp } from '../support/app.js';
+
+/** Shared with the forge in this suite's installation. */
+export const FORGE_SECRET = 'matrix-forge-secret';
+
+/** A team with one person a seat, a second member, and a live project. */
+export interface Tenant extends TestTeam {
+  colleague: Person;
+  project_id: string;
+}
+
+/** Someone who calls: what is sent as credential, and what the rules may know of the person behind it. */
+export interface Actor {
+  name: string;
+  /** No credential that anybody accepts: 401 everywhere. */
+  refused: boolean;
+  credential: (needed: Scope | undefined) => string | undefined;
+  user_id: string | null;
+  /** In the own team; null for a stranger. */
+  seat: Seat | null;
+  /** Administers the installation, signed in as themselves. */
+  instanceAdmin: boolean;
+  /** How a token stands to the scope a route names; null for no token at all. */
+  scope: 'none' | 'exact' | 'all' | null;
+}
+
+export interface World {
+  app: TestApp;
+  own: Tenant;
+  foreign: Tenant;
+  actors: Actor[];
+  /** Tables written since the last call: a row here for every row inserted, changed or deleted. */
+  writes: () => Promise<string[]>;
+}
+
+async function buildTenant(app: TestApp): Promise<Tenant> {
+  const team = await buildTeam(app);
+  const colleague = await buildPerson(app);
+  await app.services.db('memberships').insert({ team_id: team.team_id, user_id: colleague.user_id, role: 'member' });
+  return { ...team, colleague, ...(await buildProject(app, team)) };
+}
+
+/** Written beside a request and not by it: the note when a token was last used, counters, signs of life. */
+const BESIDE = ['personal_access_tokens', 'rate_limits', 'heartbeats'];
+
+/** Has the database itself note every row that is written, so that "writes nothing" means nothing at all. */
+async function watchWrites({ services: { db } }: TestApp): Promise<World['writes']> {
+  await db.raw(/* sql */ `
+    create schema watch;
+    create table watch.writes (at_table text not null);
+    create function watch.note() returns trigger language plpgsql as $$
+    begin insert into watch.writes values (tg_table_name); return null; end $$`);
+  const tables = await db('pg_tables').where({ schemaname: 'public' }).whereNotIn('tablename', BESIDE).pluck('tablename');
+  for (const table of tables) {
+    await db.raw(
+      `create trigger watch_writes after insert or update or delete on ${table} for each row execute function watch.note()`,
+    );
+  }
+  return async () => {
+    const { rows } = await db.raw<{ rows: { at_table: string }[] }>(
+      'with gone as (delete from watch.writes returning at_table) select distinct at_table from gone order by 1',
+    );
+    return rows.map((row) => row.at_table);
+  };
+}
+
+const withSession = (name: string, person: Person, seat: Seat | null, refused = false): Actor => ({
+  name,
+  refused,
+  credential: () => person.token,
+  user_id: person.user_id,
+  seat,
+  instanceAdmin: false,
+  scope: null,
+});
+
+/** Tokens of the own team's member: one for every scope, and what it takes to lack or to hold the one a route names. */
+async function buildTokens(app: TestApp, { member }: Tenant): Promise<Actor[]> {
+  const scopes = Object.keys(SCOPES) as Scope[];
+  const held = new Map(await Promise.all(scopes.map(async (scope) => [scope, await buildToken(app, member, [scope])] as const)));
+  const rest = await buildToken(
+    app,
+    member,
+    scopes.filter((scope) => scope !== 'admin:*'),
+  );
+  const lacking = new Map(
+    await Promise.all(
+      scopes.map(async (scope) => {
+        const others = scopes.filter((other) => other !== scope && other !== 'admin:*');
+        return [scope, await buildToken(app, member, others)] as const;
+      }),
+    ),
+  );
+  const token = (name: string, scope: Actor['scope'], credential: Actor['credential']): Actor => ({
+    name,
+    refused: false,
+    credential,
+    user_id: member.user_id,
+    seat: 'member',
+    instanceAdmin: false,
+    scope,
+  });
+  return [
+    token('token with every scope but the needed one', 'none', (needed) => (needed ? lacking.get(needed) : rest)),
+    token('token with the needed scope only', 'exact', (needed) => held.get(needed ?? 'ai:chat')),
+    token('token with admin:*', 'all', () => held.get('admin:*')),
+  ];
+}
+
+async function buildActors(app: TestApp, own: Tenant): Promise<Actor[]> {
+  const { db } = app.services;
+  const neighbour = await buildTeam(app);
+  const suspended = await buildPerson(app, { status: 'suspended' });
+  await db('memberships').insert({ team_id: own.team_id, user_id: suspended.user_id, role: 'admin' });
+  const suspendedToken = await buildToken(app, suspended, ['admin:*']);
+  const stranger = { refused: true, user_id: null, seat: null, instanceAdmin: false, scope: null };
+  return [
+    { ...stranger, name: 'nobody', credential: () => undefined },
+    { ...stranger, name: 'bad token', credential: () => `eyJhbGciOiJub25lIn0.${randomBytes(40).toString('base64url')}.` },
+    withSession('suspended admin', suspended, 'admin', true),
+    { ...withSession('token of a suspended admin', suspended, 'admin', true), credential: () => suspendedToken, scope: 'all' },
+    withSession('admin of another tenant', neighbour.admin, null),
+    { ...withSession('instance admin without a seat', await buildPerson(app, { role: 'admin' }), null), instanceAdmin: true },
+    ...(['guest', 'member', 'manager', 'admin'] as const).map((seat) => withSession(seat, own[seat], seat)),
+    ...(await buildTokens(app, own)),
+  ];
+}
+
+/** Two tenants and everyone who may call, over a database that notes its writes. */
+export async function buildWorld(settings: Record<string, string> = {}): Promise<World> {
+  const app = await startApp({ FORGE_WEBHOOK_SECRET: FORGE_SECRET, ...settings });
+  const [own, foreign] = await Promise.all([buildTenant(app), buildTenant(app)]);
+  const actors = await buildActors(app, own);
+  return { app, own, foreign, actors, writes: await watchWrites(app) };
+}
+
+/** An id in our form that no row has. */
+export const unknownId = (): string => uuidv7();
