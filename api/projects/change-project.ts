@@ -1,0 +1,56 @@
+import { raw } from 'objection';
+import { Project } from '../../db/models/project.js';
+import { authorize } from '../core/access.js';
+import { type Context, inTransaction } from '../core/context.js';
+import { invalid, notFound } from '../core/errors.js';
+import { recordChange } from '../core/record-change.js';
+import { seatOf } from '../core/seats.js';
+import { checkOrder } from './project-fields.js';
+import { changesBetween, type ProjectFields } from './rules.js';
+import type { ProjectWrite } from './schema.js';
+import { rereadProject, verifiedWrite } from './verify-written.js';
+
+/**
+ * Writes what `next` makes of the stored fields. A write that changes nothing leaves its audit entry (its id is the answer's
+ * `action_id`) but neither activity nor event.
+ * @throws RESOURCE_NOT_FOUND no live project | PERMISSION_DENIED stranger or guest | INVALID_REQUEST an end before the start,
+ * or another team
+ */
+export function changeProject(
+  ctx: Context,
+  projectId: string,
+  teamId: string | undefined,
+  next: (before: ProjectFields) => ProjectFields,
+): Promise<ProjectWrite> {
+  return inTransaction(ctx, async (ctx) => {
+    const before = await Project.query(ctx.db).findById(projectId).modify('live').forNoKeyUpdate();
+    if (!before) throw notFound('Project');
+    authorize('project.write', await seatOf(ctx, before.team_id));
+    if (teamId !== undefined && teamId !== before.team_id) throw invalid('A project stays in its team');
+    const after = next(before);
+    checkOrder(after);
+    const changes = changesBetween(before, after);
+    const changed = Object.keys(changes);
+    if (changed.length > 0) {
+      await Project.query(ctx.db)
+        .findById(projectId)
+        .patch({ ...after, updated_at: raw('now()') });
+    }
+    const project = await rereadProject(ctx, projectId, after);
+    const auditId = await recordChange(ctx, {
+      team_id: before.team_id,
+      project_id: projectId,
+      feature: 'projects',
+      action: 'update',
+      entity_type: 'project',
+      entity_id: projectId,
+      title: after.name,
+      details: { changes },
+      ...(changed.length > 0 && {
+        summary: `changed ${changed.join(', ')}`,
+        event: { type: 'project.updated', payload: { project, changes } },
+      }),
+    });
+    return verifiedWrite('update', auditId, project);
+  });
+}

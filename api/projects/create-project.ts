@@ -1,0 +1,43 @@
+import { v7 as uuidv7 } from 'uuid';
+import { Project } from '../../db/models/project.js';
+import { Team } from '../../db/models/team.js';
+import { authorize } from '../core/access.js';
+import { type Context, inTransaction, userOf } from '../core/context.js';
+import { notFound } from '../core/errors.js';
+import { recordChange } from '../core/record-change.js';
+import { seatOf } from '../core/seats.js';
+import { checkOrder, wholeProject } from './project-fields.js';
+import type { CreateProject, ProjectWrite } from './schema.js';
+import { rereadProject, verifiedWrite } from './verify-written.js';
+
+/**
+ * Creates a project in a team of the caller's.
+ * @throws RESOURCE_NOT_FOUND no such team | PERMISSION_DENIED stranger or guest | INVALID_REQUEST malformed or crossed dates
+ * Source: contract, section 4, projects; decision C1.
+ */
+export async function createProject(ctx: Context, { team_id, ...input }: CreateProject): Promise<ProjectWrite> {
+  const fields = wholeProject(input);
+  checkOrder(fields);
+  return inTransaction(ctx, async (ctx) => {
+    const team = await Team.query(ctx.db).findById(team_id).modify('live').forKeyShare();
+    if (!team) throw notFound('Team');
+    authorize('project.write', await seatOf(ctx, team_id));
+    const project_id = uuidv7();
+    await ctx.db('item_keys').insert({ item_id: project_id, item_type: 'project' });
+    await Project.query(ctx.db).insert({ project_id, team_id, created_by: userOf(ctx), ...fields });
+    const project = await rereadProject(ctx, project_id, fields);
+    const auditId = await recordChange(ctx, {
+      team_id,
+      project_id,
+      feature: 'projects',
+      action: 'create',
+      entity_type: 'project',
+      entity_id: project_id,
+      title: fields.name,
+      summary: 'created the project',
+      details: { name: fields.name },
+      event: { type: 'project.created', payload: { project, changes: {} } },
+    });
+    return verifiedWrite('create', auditId, project);
+  });
+}

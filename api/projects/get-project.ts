@@ -1,0 +1,26 @@
+import { run, type Statement } from '../../db/statement.js';
+import { authorize, type Seat } from '../core/access.js';
+import { type Context, userOf } from '../core/context.js';
+import { notFound } from '../core/errors.js';
+import { PROJECT_JSON } from './project-json.js';
+
+/** $1 project, $2 caller. */
+const statement: Statement = {
+  name: 'get_project',
+  text: /* sql */ `
+    select ${PROJECT_JSON}::text as json, m.role as seat
+    from projects p left join memberships m on m.team_id = p.team_id and m.user_id = $2
+    where p.project_id = $1 and p.deleted_at is null`,
+};
+
+/**
+ * One live project, as JSON text.
+ * @throws RESOURCE_NOT_FOUND | PERMISSION_DENIED stranger
+ * Source: decision C1.
+ */
+export async function getProject(ctx: Context, projectId: string): Promise<string> {
+  const [row] = await run<{ json: string; seat: Seat | null }>(ctx.db, statement, [projectId, userOf(ctx)]);
+  if (!row) throw notFound('Project');
+  authorize('project.read', row.seat);
+  return row.json;
+}

@@ -1,0 +1,20 @@
+import { run, type Statement } from '../../db/statement.js';
+import { type Context, userOf } from '../core/context.js';
+import { PROJECT_JSON } from './project-json.js';
+import type { ListProjects } from './schema.js';
+
+/** $1 caller, $2 team or null, $3 most rows, $4 rows to skip. */
+const statement: Statement = {
+  name: 'list_projects',
+  text: /* sql */ `
+    select ${PROJECT_JSON}::text as json
+    from memberships m join projects p on p.team_id = m.team_id
+    where m.user_id = $1 and ($2::uuid is null or m.team_id = $2) and p.deleted_at is null
+    order by p.created_at, p.project_id limit $3 offset $4`,
+};
+
+/** The live projects of the caller's teams, oldest first, as a JSON array. Source: contract, section 4, projects. */
+export async function listProjects(ctx: Context, { team_id, limit, offset }: ListProjects): Promise<string> {
+  const rows = await run<{ json: string }>(ctx.db, statement, [userOf(ctx), team_id ?? null, limit, offset]);
+  return `[${rows.map((row) => row.json).join(',')}]`;
+}

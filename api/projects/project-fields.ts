@@ -1,0 +1,32 @@
+import { dayField } from '../core/dates.js';
+import { invalid } from '../core/errors.js';
+import { orNull, type ProjectFields } from './rules.js';
+import type { ReplaceProject } from './schema.js';
+
+interface Dates<T> {
+  start_date: T;
+  end_date: T;
+}
+
+/** Both days of a body, normalised; null and absent pass. @throws INVALID_REQUEST for a malformed one */
+export const daysOf = <T extends string | null | undefined>(body: Partial<Dates<T>>): Dates<T> => ({
+  start_date: dayField('start_date', body.start_date as T),
+  end_date: dayField('end_date', body.end_date as T),
+});
+
+/** @throws INVALID_REQUEST for an end before the start */
+export function checkOrder({ start_date, end_date }: Dates<string | null>): void {
+  if (start_date !== null && end_date !== null && end_date < start_date) throw invalid('end_date is before start_date');
+}
+
+/** A body laid over nothing: what it leaves out has its default. @throws INVALID_REQUEST for a malformed date */
+export function wholeProject({ name, description, status, ...dates }: Omit<ReplaceProject, 'team_id'>): ProjectFields {
+  const { start_date, end_date } = daysOf(dates);
+  return {
+    name,
+    description: orNull(description),
+    status: status ?? 'active',
+    start_date: start_date ?? null,
+    end_date: end_date ?? null,
+  };
+}

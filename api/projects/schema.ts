@@ -1,0 +1,102 @@
+import { z } from 'zod';
+import { ClampedInt, Id, Text, Timestamp, Title } from '../core/fields.js';
+import { PROJECT_STATUSES } from './rules.js';
+
+const Name = Title(200);
+const Description = Text.max(5000).meta({ description: 'An empty one is stored as null' });
+const Status = z.enum(PROJECT_STATUSES);
+/** A malformed one is a 400 in the verb, not a 422 here (decisions, L, last lines). */
+const Day = Text.meta({ description: 'ISO 8601 date; of a date-time the day in UTC is kept', example: '2026-12-01' });
+const SameTeam = Id.optional().meta({ description: 'A project stays in its team: any other team is refused with 400' });
+
+export const CreateProject = z
+  .object({
+    name: Name,
+    team_id: Id,
+    description: Description.nullish(),
+    status: Status.nullish(),
+    start_date: Day.nullish(),
+    end_date: Day.nullish(),
+  })
+  .meta({ id: 'CreateProject' });
+export type CreateProject = z.output<typeof CreateProject>;
+
+export const UpdateProject = z
+  .object({
+    name: Name.optional(),
+    team_id: SameTeam,
+    description: Description.nullable().optional(),
+    status: Status.optional(),
+    start_date: Day.nullable().optional(),
+    end_date: Day.nullable().optional(),
+  })
+  .meta({ id: 'UpdateProject' });
+export type UpdateProject = z.output<typeof UpdateProject>;
+
+/** What is left out goes back to its default (C1). */
+export const ReplaceProject = z
+  .object({
+    name: Name,
+    team_id: SameTeam,
+    description: Description.nullish(),
+    status: Status.nullish(),
+    start_date: Day.nullish(),
+    end_date: Day.nullish(),
+  })
+  .meta({ id: 'ReplaceProject' });
+export type ReplaceProject = z.output<typeof ReplaceProject>;
+
+export const ProjectParams = z.object({ project_id: Id });
+
+export const ListProjects = z.object({
+  team_id: Id.optional().meta({ description: 'A team the caller is not in gives an empty list' }),
+  limit: ClampedInt(1, 2000, 500),
+  offset: ClampedInt(0, 2_147_483_647, 0),
+});
+export type ListProjects = z.output<typeof ListProjects>;
+
+export const ProjectRecord = z
+  .object({
+    project_id: z.string(),
+    name: z.string(),
+    team_id: z.string(),
+    description: z.string().nullable(),
+    status: Status,
+    start_date: z.string().nullable().meta({ format: 'date' }),
+    end_date: z.string().nullable().meta({ format: 'date' }),
+    created_by: z.string(),
+    created_at: Timestamp,
+  })
+  .meta({ id: 'Project' });
+export type ProjectRecord = z.output<typeof ProjectRecord>;
+
+/** What a write of a project answers (contract, section 4, projects). */
+export const ProjectWrite = z
+  .object({
+    action_id: z.string().meta({ description: 'Id of the write’s audit entry' }),
+    status: z.literal('verified'),
+    verified: z.literal(true).meta({ description: 'The row was read again before the commit and holds what was asked' }),
+    message: z.string(),
+    affected_entities: z.array(
+      z.object({ entity_type: z.literal('project'), entity_id: z.string(), action: z.enum(['create', 'update', 'delete']) }),
+    ),
+    data: ProjectRecord,
+    rollback_available: z.boolean().meta({ description: 'The trash or an inverse update can undo it' }),
+    timestamp: Timestamp,
+  })
+  .meta({ id: 'ProjectWrite' });
+export type ProjectWrite = z.output<typeof ProjectWrite>;
+
+export const TrashedProject = z
+  .object({
+    message: z.string(),
+    success: z.literal(true),
+    verified: z.literal(true),
+    soft_deleted: z.literal(true),
+    deleted_at: Timestamp,
+    restore_url: z.string(),
+    retention_days: z.int(),
+    cascade_count: z.int().meta({ description: 'Tasks that went to the trash with it' }),
+  })
+  .meta({ id: 'TrashedProject' });
+export type TrashedProject = z.output<typeof TrashedProject>;

@@ -1,0 +1,76 @@
+import { v7 as uuidv7 } from 'uuid';
+import { Project } from '../../db/models/project.js';
+import { run, type Statement } from '../../db/statement.js';
+import { authorize } from '../core/access.js';
+import { type Context, inTransaction, userOf } from '../core/context.js';
+import { notFound } from '../core/errors.js';
+import { recordChange } from '../core/record-change.js';
+import { seatOf } from '../core/seats.js';
+import { PROJECT_JSON } from './project-json.js';
+import type { TrashedProject } from './schema.js';
+
+/** $1 project, $2 who, $3 cascade. Every live task of the project, then the project itself. */
+const statement: Statement = {
+  name: 'trash_project',
+  text: /* sql */ `
+    with moved as (
+      update tasks set deleted_at = now(), deleted_by = $2, cascade_id = $3, version = version + 1
+      where project_id = $1 and deleted_at is null returning 1
+    )
+    update projects p set deleted_at = now(), deleted_by = $2, cascade_id = $3 where p.project_id = $1
+    returning ${PROJECT_JSON} as json, p.deleted_at, (select count(*) from moved) as tasks`,
+};
+
+/** What must hold before the answer may say `verified`. */
+const verifyStatement: Statement = {
+  name: 'verify_trashed_project',
+  text: /* sql */ `
+    select 1 from projects p where p.project_id = $1 and p.cascade_id = $2 and p.deleted_at is not null
+      and not exists (select from tasks t where t.project_id = $1 and t.deleted_at is null)`,
+};
+
+/**
+ * Moves a project and its live tasks to the trash as one cascade. Its automations rest with it: the relay matches those of
+ * live projects only.
+ * @throws RESOURCE_NOT_FOUND no live project | PERMISSION_DENIED stranger or guest
+ * Source: contract, section 3, soft delete; decision C8.
+ */
+export function trashProject(ctx: Context, projectId: string): Promise<TrashedProject> {
+  return inTransaction(ctx, async (ctx) => {
+    // Creators of tasks hold the project FOR KEY SHARE until they commit: after this lock, in a statement of its own, every
+    // task of the project can be seen and none can be added.
+    const project = await Project.query(ctx.db).findById(projectId).modify('live').forUpdate();
+    if (!project) throw notFound('Project');
+    authorize('project.write', await seatOf(ctx, project.team_id));
+    const cascadeId = uuidv7();
+    const [moved] = await run<{ json: unknown; deleted_at: Date; tasks: number }>(ctx.db, statement, [
+      projectId,
+      userOf(ctx),
+      cascadeId,
+    ]);
+    const [verified] = await run(ctx.db, verifyStatement, [projectId, cascadeId]);
+    if (!moved || !verified) throw new Error(`Project ${projectId} is not wholly in the trash`);
+    await recordChange(ctx, {
+      team_id: project.team_id,
+      project_id: projectId,
+      feature: 'projects',
+      action: 'delete',
+      entity_type: 'project',
+      entity_id: projectId,
+      title: project.name,
+      summary: 'moved the project to the trash',
+      details: { cascade_id: cascadeId, cascade_count: moved.tasks },
+      event: { type: 'project.deleted', payload: { project: moved.json } },
+    });
+    return {
+      message: 'Project moved to the trash',
+      success: true,
+      verified: true,
+      soft_deleted: true,
+      deleted_at: moved.deleted_at.toISOString(),
+      restore_url: `/api/trash/project/${projectId}/restore`,
+      retention_days: ctx.config.TRASH_RETENTION_DAYS,
+      cascade_count: moved.tasks,
+    };
+  });
+}

@@ -1,0 +1,25 @@
+import type { Context } from '../core/context.js';
+import { changeProject } from './change-project.js';
+import { daysOf } from './project-fields.js';
+import { orNull } from './rules.js';
+import type { ProjectWrite, UpdateProject } from './schema.js';
+
+/**
+ * Changes the fields present.
+ * @throws RESOURCE_NOT_FOUND no live project | PERMISSION_DENIED stranger or guest | INVALID_REQUEST dates, or another team
+ * Source: contract, section 4, projects; decision C1.
+ */
+export async function updateProject(
+  ctx: Context,
+  projectId: string,
+  { team_id, ...patch }: UpdateProject,
+): Promise<ProjectWrite> {
+  const days = daysOf(patch);
+  return changeProject(ctx, projectId, team_id, (before) => ({
+    name: patch.name ?? before.name,
+    description: patch.description === undefined ? before.description : orNull(patch.description),
+    status: patch.status ?? before.status,
+    start_date: days.start_date === undefined ? before.start_date : days.start_date,
+    end_date: days.end_date === undefined ? before.end_date : days.end_date,
+  }));
+}

@@ -1,0 +1,22 @@
+import { BaseModel } from './base.js';
+
+/** A project, live or in the trash. Its days are `2026-11-20`: no zone may shift them. */
+export class Project extends BaseModel {
+  static override readonly tableName = 'projects';
+  static override readonly idColumn = 'project_id';
+
+  declare project_id: string;
+  declare team_id: string;
+  declare name: string;
+  declare description: string | null;
+  declare status: 'active' | 'archived' | 'completed';
+  declare start_date: string | null;
+  declare end_date: string | null;
+  declare created_by: string;
+  declare created_at: Date;
+  declare updated_at: Date;
+  declare deleted_at: Date | null;
+  declare deleted_by: string | null;
+  /** Shared by everything that one deletion moved to the trash. */
+  declare cascade_id: string | null;
+}
