@@ -1,0 +1,58 @@
+import { run, type Statement } from '../../db/statement.js';
+import { type Context, userOf } from '../core/context.js';
+import type { ListTrash, TrashEntry } from './schema.js';
+
+interface TrashRow extends Record<string, unknown> {
+  entity_type: 'task' | 'project';
+  entity_id: string;
+  title: string;
+  team_id: string;
+  project_id: string;
+  deleted_at: Date;
+  deleted_by: string | null;
+  cascade_id: string;
+  cascade_count: number;
+}
+
+/** $1 caller, $2 team, $3 project, $4 entity type, each null for all; $5 most rows, $6 rows to skip. */
+const statement: Statement = {
+  name: 'list_trash',
+  text: /* sql */ `
+    with mine as (
+      select team_id from memberships where user_id = $1 and ($2::uuid is null or team_id = $2)
+    ), page as (
+      select 'task' as entity_type, t.task_id as entity_id, t.title, t.team_id, t.project_id, t.deleted_at, t.deleted_by, t.cascade_id
+      from mine join tasks t using (team_id)
+      where t.deleted_at is not null and ($3::uuid is null or t.project_id = $3) and coalesce($4, 'task') = 'task'
+      union all
+      select 'project', p.project_id::text, p.name, p.team_id, p.project_id, p.deleted_at, p.deleted_by, p.cascade_id
+      from mine join projects p using (team_id)
+      where p.deleted_at is not null and ($3::uuid is null or p.project_id = $3) and coalesce($4, 'project') = 'project'
+      order by deleted_at desc, entity_type, entity_id limit $5 offset $6
+    )
+    select page.*, (select count(*) from tasks c where c.cascade_id = page.cascade_id)
+      + (select count(*) from projects c where c.project_id = page.project_id and c.cascade_id = page.cascade_id) - 1 as cascade_count
+    from page order by deleted_at desc, entity_type, entity_id`,
+};
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+/**
+ * What the caller's teams have in the trash, newest first; other people's teams and projects are an empty list.
+ * Source: decision C8.
+ */
+export async function listTrash(
+  ctx: Context,
+  { team_id, project_id, entity_type, limit, offset }: ListTrash,
+): Promise<TrashEntry[]> {
+  const filters = [team_id ?? null, project_id ?? null, entity_type ?? null];
+  const rows = await run<TrashRow>(ctx.db, statement, [userOf(ctx), ...filters, limit, offset]);
+  const retention_days = ctx.config.TRASH_RETENTION_DAYS;
+  return rows.map((row) => ({
+    ...row,
+    deleted_at: row.deleted_at.toISOString(),
+    expires_at: new Date(row.deleted_at.getTime() + retention_days * DAY_MS).toISOString(),
+    retention_days,
+    restore_url: `/api/trash/${row.entity_type}/${encodeURIComponent(row.entity_id)}/restore`,
+  }));
+}

@@ -1,0 +1,46 @@
+import { z } from 'zod';
+import { ClampedInt, Id, TaskId, Timestamp } from '../core/fields.js';
+
+const ENTITY_TYPES = ['task', 'project', 'note', 'file', 'whiteboard', 'doc'] as const;
+
+export const ListTrash = z.object({
+  team_id: Id.optional(),
+  project_id: Id.optional(),
+  entity_type: z.enum(ENTITY_TYPES).optional(),
+  limit: ClampedInt(1, 500, 100),
+  offset: ClampedInt(0, 2_147_483_647, 0),
+});
+export type ListTrash = z.output<typeof ListTrash>;
+
+export const TrashEntry = z
+  .object({
+    entity_type: z.enum(ENTITY_TYPES),
+    entity_id: z.string(),
+    title: z.string(),
+    team_id: z.string(),
+    project_id: z.string().nullable(),
+    deleted_at: Timestamp,
+    deleted_by: z.string().nullable(),
+    expires_at: Timestamp,
+    retention_days: z.int(),
+    restore_url: z.string(),
+    cascade_id: z.string(),
+    cascade_count: z.int().meta({ description: 'Other items in the trash that the same deletion moved there' }),
+  })
+  .meta({ id: 'TrashEntry' });
+export type TrashEntry = z.output<typeof TrashEntry>;
+
+export const RestoreTask = z.object({ task_id: TaskId });
+export const RestoreProject = z.object({ project_id: Id });
+
+export const Restored = z
+  .object({
+    message: z.string(),
+    success: z.literal(true),
+    entity_type: z.enum(ENTITY_TYPES),
+    entity_id: z.string(),
+    restored_at: Timestamp,
+    restored_count: z.int().meta({ description: 'Everything that came back, the item itself included' }),
+  })
+  .meta({ id: 'Restored' });
+export type Restored = z.output<typeof Restored>;
