@@ -1,3 +1,4 @@
+import { raw } from 'objection';
 import { authorize, isAtLeast } from '../core/access.js';
 import { type Context, inTransaction, userOf } from '../core/context.js';
 import { forbidden } from '../core/errors.js';
@@ -19,7 +20,7 @@ export function deleteComment(ctx: Context, commentId: string): Promise<void> {
     if (comment.author_id !== userOf(ctx) && !isAtLeast(seat, 'manager')) {
       throw forbidden('Only its author or a manager may delete a comment');
     }
-    await comment.$query(ctx.db).patch({ content: '', mentions: [], deleted_at: ctx.db.fn.now() as unknown as Date });
+    await comment.$query(ctx.db).patch({ content: '', mentions: [], deleted_at: raw('now()') });
     await recordChange(ctx, {
       team_id: task.team_id,
       project_id: task.project_id,

@@ -1,3 +1,4 @@
+import { raw } from 'objection';
 import { Comment } from '../../db/models/comment.js';
 import { authorize } from '../core/access.js';
 import { type Context, inTransaction, userOf } from '../core/context.js';
@@ -35,7 +36,7 @@ export function editComment(ctx: Context, commentId: string, { content }: EditCo
     const mentions = await findMentions(ctx, task.team_id, content);
     const edited = await comment
       .$query(ctx.db)
-      .patch({ content, mentions, edited: true, updated_at: ctx.db.fn.now() as unknown as Date })
+      .patch({ content, mentions, edited: true, updated_at: raw('now()') })
       .returning('*');
     await recordChange(ctx, {
       team_id: task.team_id,

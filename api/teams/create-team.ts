@@ -1,3 +1,4 @@
+import { raw } from 'objection';
 import { Membership } from '../../db/models/membership.js';
 import { Team } from '../../db/models/team.js';
 import { type Context, inTransaction, userOf } from '../core/context.js';
@@ -25,7 +26,7 @@ export function createTeam(ctx: Context, { name, description, member_ids }: Crea
     const wanted = (member_ids ?? []).filter((id) => id !== creator);
     const joining = await knownAmong(ctx, wanted);
     // The clock goes on while the transaction's time stands still: the creator comes first, the others in the order given.
-    const joined_at = ctx.db.raw('clock_timestamp()') as unknown as Date;
+    const joined_at = raw('clock_timestamp()');
     await Membership.query(ctx.db).insert({ team_id, user_id: creator, role: 'admin' });
     if (joining.length > 0) {
       await Membership.query(ctx.db).insert(joining.map((user_id) => ({ team_id, user_id, role: 'member' as const, joined_at })));

@@ -25,6 +25,8 @@ import { updateTeam } from './update-team.js';
 
 const tag = 'Teams';
 const scope = 'teams:read';
+/** No scope of the contract names changes of teams. */
+const writeScope = 'admin:*';
 
 const ofTeams: Endpoint[] = [
   endpoint({
@@ -44,6 +46,7 @@ const ofTeams: Endpoint[] = [
     summary: 'Create a team',
     description: 'The caller becomes its first member and admin; the people of `member_ids` join as members.',
     ability: 'team.create',
+    scope: writeScope,
     body: CreateTeam,
     response: CreatedTeam,
     status: 201,
@@ -68,6 +71,7 @@ const ofTeams: Endpoint[] = [
     tag,
     summary: 'Rename or describe a team',
     ability: 'team.write',
+    scope: writeScope,
     params: TeamParams,
     body: UpdateTeam,
     response: TeamRecord,
@@ -109,6 +113,7 @@ const ofMembers: Endpoint[] = [
     summary: 'Add a member',
     description: 'Give `user_id` or `email`. An address without an account answers 404: nobody is invited by mail.',
     ability: 'member.manage',
+    scope: writeScope,
     params: TeamParams,
     body: AddMember,
     response: Member,
@@ -124,6 +129,7 @@ const ofMembers: Endpoint[] = [
     summary: 'Change a member’s role',
     description: 'The last admin keeps the role (409).',
     ability: 'member.manage',
+    scope: writeScope,
     params: MemberParams,
     body: ChangeRole,
     response: Member,
@@ -138,6 +144,7 @@ const ofMembers: Endpoint[] = [
     summary: 'Remove a member, or leave',
     description: 'The person’s open tasks lose their assignee. The last admin stays (409).',
     ability: 'member.remove',
+    scope: writeScope,
     params: MemberParams,
     response: RemovedMember,
     errors: [404, 409],
