@@ -4,7 +4,7 @@ import { loadConfig } from '../api/core/config.js';
 import { createLogger } from '../api/core/log.js';
 import { openDatabase } from '../db/connection.js';
 import { migrationSource } from '../db/migrations/index.js';
-import { seedDemo } from '../db/seeds/demo.js';
+import { seedDemo } from './demo-data/seed-demo.js';
 
 /** Brings the database to this build's schema; with --seed-demo fills an empty one with the demo (N4), never in production. */
 const { values } = parseArgs({ options: { 'seed-demo': { type: 'boolean', default: false } } });

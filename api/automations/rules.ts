@@ -34,3 +34,13 @@ export function settle(
   if (actions.some((action) => action.status === 'failed')) return { status: 'failed', skipReason: null };
   return rejected ? { status: 'skipped', skipReason: 'rejected' } : { status: 'succeeded', skipReason: null };
 }
+
+/** A run's own error: its first action that failed, which is what the dead letter shows; null when none did. */
+export function errorOf(
+  actions: readonly { index: number; type: string; status: ActionStatus; error: { code: string; message: string } | null }[],
+): { code: string; message: string } | null {
+  const failed = actions.find((action) => action.status === 'failed');
+  if (!failed) return null;
+  const { code = 'failed', message = 'The action failed' } = failed.error ?? {};
+  return { code, message: `Action ${failed.index} (${failed.type}): ${message}` };
+}

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createBell } from '../../api/core/bell.js';
 import { type Config, loadConfig } from '../../api/core/config.js';
 import type { Services } from '../../api/core/context.js';
 import { createLogger } from '../../api/core/log.js';
@@ -79,7 +80,7 @@ export async function startApp(settings: Record<string, string> = {}): Promise<T
   const database = await cloneDatabase();
   const dataDir = mkdtempSync(join(tmpdir(), 'assent-test-data-'));
   const config = testConfig(database.url, dataDir, settings);
-  const services: Services = { db: database.db, config, log: createLogger(config, 'api'), ring: () => undefined };
+  const services: Services = { db: database.db, config, log: createLogger(config, 'api'), ring: createBell(database.db) };
   const handle = createApp(services).callback();
   const server: Server = createServer((request, response) => void handle(request, response));
   answerRawErrors(server);

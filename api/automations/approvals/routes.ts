@@ -1,3 +1,52 @@
-import type { Endpoint } from '../../http/endpoint.js';
+import { type Endpoint, endpoint } from '../../http/endpoint.js';
+import { RunParams } from '../schema.js';
+import { approveGate } from './approve-gate.js';
+import { listApprovals } from './list-approvals.js';
+import { rejectGate } from './reject-gate.js';
+import { ApprovalList, ApproveGate, Approved, ListApprovals, RejectGate, Rejected } from './schema.js';
 
-export const approvalRoutes: Endpoint[] = [];
+const tag = 'Approvals';
+
+export const approvalRoutes: Endpoint[] = [
+  endpoint({
+    method: 'get',
+    path: '/api/automations/approvals',
+    tag,
+    summary: 'List what waits for an approval, oldest deadline first',
+    description: 'Spans all your teams. What is staged is named by its types only.',
+    ability: 'automation.list',
+    scope: 'automations:read',
+    query: ListApprovals,
+    response: ApprovalList,
+    handle: ({ ctx, query }) => listApprovals(ctx, query.limit),
+  }),
+  endpoint({
+    method: 'post',
+    path: '/api/automations/runs/:run_id/approve',
+    tag,
+    summary: 'Approve the gate that a run waits at',
+    description: 'The staged actions then run as the automation’s creator. The answer tells the stored state, not the effects.',
+    ability: 'gate.decide',
+    scope: 'automations:write',
+    params: RunParams,
+    body: ApproveGate,
+    response: Approved,
+    errors: [404, 409, 410],
+    handle: ({ ctx, params, body }) => approveGate(ctx, params.run_id, body.gate_index ?? null),
+  }),
+  endpoint({
+    method: 'post',
+    path: '/api/automations/runs/:run_id/reject',
+    tag,
+    summary: 'Reject the gate that a run waits at',
+    description: 'Works after the gate’s time has passed, too. A run with a failed action ends as failed.',
+    ability: 'gate.decide',
+    scope: 'automations:write',
+    params: RunParams,
+    body: RejectGate,
+    response: Rejected,
+    errors: [404, 409, 410],
+    example: { reason: 'Not on a Friday' },
+    handle: ({ ctx, params, body }) => rejectGate(ctx, params.run_id, body),
+  }),
+];

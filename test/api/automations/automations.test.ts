@@ -227,7 +227,7 @@ describe('POST /api/automations', () => {
       500,
     );
     const answers = await Promise.all([create(), create(), create()]);
-    expect(answers.map(({ status }) => status).sort()).toEqual([201, 400, 400]);
+    expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([201, 400, 400]);
   });
 });
 

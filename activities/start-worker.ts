@@ -1,0 +1,79 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { startSealer } from '../api/audit/sealer.js';
+import { createBell } from '../api/core/bell.js';
+import type { Config } from '../api/core/config.js';
+import type { Services } from '../api/core/context.js';
+import type { Logger } from '../api/core/log.js';
+import { openDatabase } from '../db/connection.js';
+import { listenForBell } from './bell-listener.js';
+import { startLoop } from './loop.js';
+import { OutboxRelay } from './outbox-relay.js';
+import { reconcileRuns } from './reconciler.js';
+import { linkTemporal } from './temporal-link.js';
+
+const HEARTBEAT_MS = 5_000;
+const RECONCILE_MS = 60_000;
+const SWEEP_MS = 1_000;
+/** Longest wait for workflows under way when stopping, ms. */
+const DRAIN_MS = 20_000;
+
+export interface RunningWorker {
+  /** True while Temporal can be reached. */
+  isLinked: () => boolean;
+  /** Compares open runs with Temporal now; normally once a minute. `minAge` in seconds. */
+  reconcile: (minAge?: number) => Promise<number>;
+  stop: () => Promise<void>;
+}
+
+/**
+ * Everything the worker process does: Temporal worker, outbox relay, sealer, reconciler, heartbeat. `onReady` is called when
+ * Temporal itself names this worker as a poller, again after each reconnection.
+ */
+export function startWorker(config: Config, log: Logger, onReady: () => void): RunningWorker {
+  const open = (name: string, poolSize: number) => openDatabase({ url: config.DATABASE_URL, poolSize, name });
+  const db = open('assent-worker', config.DATABASE_POOL_SIZE);
+  // The relay and the sealer have connections of their own: a burst of actions must not hold them up, nor they the actions.
+  const relayDb = open('assent-relay', 4);
+  const sealerDb = open('assent-sealer', 2);
+  const services: Services = { db, config, log, ring: createBell(relayDb) };
+
+  /** Tells the API, through the database, that this worker lives and whether it reaches Temporal (J5). */
+  const beat = async (): Promise<void> => {
+    const details = JSON.stringify({ temporal: link.client() !== undefined, pid: process.pid });
+    await relayDb('heartbeats').insert({ process: 'worker', seen_at: relayDb.fn.now(), details }).onConflict('process').merge();
+  };
+  const link = linkTemporal(services, {
+    localActivitySlots: config.DATABASE_POOL_SIZE,
+    onPolling() {
+      relay.wake();
+      reconciler.wake();
+      void beat().then(onReady, (error: unknown) => log.warn({ err: error }, 'ready, but the heartbeat could not be written'));
+    },
+  });
+  const outbox = new OutboxRelay({ ...services, db: relayDb }, link.dispatcher);
+  const relay = startLoop('relay', () => outbox.pass(), SWEEP_MS, log);
+  const sealer = startSealer({ db: sealerDb, log });
+  const bell = listenForBell(services, () => {
+    relay.wake();
+    sealer.wake();
+  });
+  const reconcile = async (minAge?: number): Promise<number> => {
+    const client = link.client();
+    return client ? reconcileRuns(services, client, minAge) : 0;
+  };
+  const reconciler = startLoop('reconciler', () => reconcile().then(() => 0), RECONCILE_MS, log);
+  const heart = setInterval(() => void beat().catch((error: unknown) => log.warn({ err: error }, 'no heartbeat')), HEARTBEAT_MS);
+
+  return {
+    isLinked: () => link.client() !== undefined,
+    reconcile,
+    /** First nothing new is taken from Temporal, then the relay and the sealer finish their pass, then the pools close. */
+    async stop() {
+      clearInterval(heart);
+      await Promise.race([link.stop(), sleep(DRAIN_MS, undefined, { ref: false })]);
+      await Promise.all([relay.stop(), reconciler.stop(), bell.stop()]);
+      await sealer.stop();
+      await Promise.all([db.destroy(), relayDb.destroy(), sealerDb.destroy()]);
+    },
+  };
+}

@@ -1,0 +1,91 @@
+import { AutomationRun } from '../../../db/models/automation-run.js';
+import { run, type Statement } from '../../../db/statement.js';
+import { type Context, userOf } from '../../core/context.js';
+import { conflict, DomainError, notFound } from '../../core/errors.js';
+import { seatOf } from '../../core/seats.js';
+import type { GateRole } from '../rules.js';
+import { authorizeDecision } from './policy.js';
+
+export interface HeldGate {
+  gate_index: number;
+  required_role: GateRole;
+  required_approvals: number;
+  allow_self_approval: boolean;
+  expires_at: Date;
+  expired: boolean;
+  decision: 'approved' | 'rejected' | null;
+  decider: string | null;
+  decided_at: Date | null;
+  /** Of the actions behind the gate, as the run's version holds them. */
+  staged_hash: string;
+}
+
+/** SHA-256 of the actions after a gate, over PostgreSQL's own text of them, which is the same whenever it is asked for. */
+export const STAGED_HASH = /* sql */ `
+  'sha256:' || encode(sha256(convert_to(coalesce((select jsonb_agg(a.value order by a.n)
+    from automation_versions v, jsonb_array_elements(v.actions) with ordinality as a(value, n)
+    where v.automation_id = r.automation_id and v.version = r.automation_version and a.n - 1 > g.gate_index), '[]')::text, 'UTF8')), 'hex')`;
+
+/**
+ * $1 run, $2 gate index or null for the one the run last came to. Read after the run's row is locked, so nobody decides in
+ * between. clock_timestamp(), because now() is as old as this transaction, which may have waited for the lock.
+ */
+const gateStatement: Statement = {
+  name: 'hold_gate',
+  text: /* sql */ `
+    select g.gate_index, g.required_role, g.required_approvals, g.allow_self_approval, g.expires_at, g.decision, g.decided_at,
+      g.expires_at <= clock_timestamp() as expired, u.display_name as decider, ${STAGED_HASH} as staged_hash
+    from gates g join automation_runs r using (run_id) left join users u on u.user_id = g.decided_by
+    where g.run_id = $1 and ($2::int is null or g.gate_index = $2) order by g.gate_index desc limit 1`,
+};
+
+const COLUMNS = [
+  'run_id',
+  'status',
+  'automation_id',
+  'automation_version',
+  'automation_name',
+  'team_id',
+  'project_id',
+  'creator_id',
+  'triggered_by',
+  'incarnation',
+] as const;
+export type HeldRun = Pick<AutomationRun, (typeof COLUMNS)[number]>;
+
+/** The text of a gate whose time has passed (decisions, M). */
+export const lapsed = (runId: string, gate: HeldGate) =>
+  new DomainError('APPROVAL_EXPIRED', `This approval expired at ${gate.expires_at.toISOString()}`, {
+    detail: `Gate ${gate.gate_index} of run ${runId} lapsed; reject it or replay the run`,
+  });
+
+/** @throws APPROVAL_EXPIRED | RESOURCE_CONFLICT saying what was decided, by whom and when */
+function checkState(decision: 'approved' | 'rejected', held: HeldRun, gate: HeldGate | undefined): HeldGate {
+  if (gate && held.status === 'expired') throw lapsed(held.run_id, gate);
+  if (gate?.decision) {
+    throw conflict(`Gate ${gate.gate_index} was ${gate.decision} by ${gate.decider} at ${gate.decided_at?.toISOString()}`);
+  }
+  if (!gate || held.status !== 'paused') throw conflict(`The run is ${held.status} and waits for no such decision`);
+  if (decision === 'approved' && gate.expired) throw lapsed(held.run_id, gate);
+  return gate;
+}
+
+/**
+ * Locks a run and gives the gate that the caller may now decide. The checks come in this order, so that a stranger learns
+ * nothing of the state: exists, role, state.
+ * @throws RESOURCE_NOT_FOUND no such run | PERMISSION_DENIED | APPROVAL_EXPIRED | RESOURCE_CONFLICT already decided
+ * Source: decision F9; durability notes, 3.2.
+ */
+export async function holdGate(
+  ctx: Context,
+  runId: string,
+  decision: 'approved' | 'rejected',
+  gateIndex: number | null,
+): Promise<{ held: HeldRun; gate: HeldGate }> {
+  const held = await AutomationRun.query(ctx.db).findById(runId).select(COLUMNS).forUpdate();
+  if (!held) throw notFound('Run');
+  const seat = held.team_id === null ? null : await seatOf(ctx, held.team_id);
+  const [gate] = await run<HeldGate & Record<string, unknown>>(ctx.db, gateStatement, [runId, gateIndex]);
+  authorizeDecision(decision, held, gate, { userId: userOf(ctx), seat });
+  return { held, gate: checkState(decision, held, gate) };
+}

@@ -1,0 +1,52 @@
+import { isAtLeast, type Seat } from '../../core/access.js';
+import { forbidden } from '../../core/errors.js';
+import { authorizeOn } from '../policy.js';
+import type { GateRole } from '../rules.js';
+
+interface GatedRun {
+  team_id: string | null;
+  /** The creator of the automation, as whom the tail runs. */
+  creator_id: string;
+  /** The person who set the run off by hand. */
+  triggered_by: string | null;
+}
+
+interface Asked {
+  required_role: GateRole;
+  allow_self_approval: boolean;
+}
+
+interface Caller {
+  userId: string;
+  seat: Seat | null;
+}
+
+/** True when the person approves what they themselves made or set off. */
+const isSelf = (run: GatedRun, userId: string): boolean => run.creator_id === userId || run.triggered_by === userId;
+
+/** Gates of a personal automation are its creator's whatever role they name: there is no team to have a role in (F7). */
+const hasRole = (run: GatedRun, gate: Asked, { seat }: Caller): boolean =>
+  run.team_id === null || isAtLeast(seat, gate.required_role);
+
+/** True for who may open this gate; what the approvals list shows as `can_decide`. */
+export const mayApprove = (run: GatedRun, gate: Asked, caller: Caller): boolean =>
+  hasRole(run, gate, caller) && (gate.allow_self_approval || !isSelf(run, caller.userId));
+
+/**
+ * Refuses who may not decide this gate, before anything is said about its state (durability notes, 3.2). Rejecting one's own
+ * run is always allowed: it only keeps things from happening.
+ * @throws PERMISSION_DENIED
+ */
+export function authorizeDecision(
+  decision: 'approved' | 'rejected',
+  run: GatedRun,
+  gate: Asked | undefined,
+  caller: Caller,
+): void {
+  authorizeOn('gate.decide', { team_id: run.team_id, created_by: run.creator_id }, caller);
+  if (!gate) return;
+  if (!hasRole(run, gate, caller)) throw forbidden(`This gate needs the ${gate.required_role} role in the team`);
+  if (decision === 'approved' && !mayApprove(run, gate, caller)) {
+    throw forbidden('This gate needs the approval of someone who neither made the automation nor set it off');
+  }
+}

@@ -1,0 +1,61 @@
+import { z } from 'zod';
+import { StrictInt, Text, Timestamp } from '../../core/fields.js';
+import { GATE_ROLES, RUN_STATUSES } from '../rules.js';
+
+/** Without it the gate that waits is meant; with it a decision made for one gate can never open the next. */
+const GateIndex = z.int().min(0).max(49).nullish().meta({ description: 'The gate that is meant; another one waiting gives 409' });
+
+export const ApproveGate = z.object({ gate_index: GateIndex }).meta({ id: 'ApproveGate' });
+export const RejectGate = z.object({ gate_index: GateIndex, reason: Text.max(2000).nullish() }).meta({ id: 'RejectGate' });
+export type Decide = z.output<typeof RejectGate>;
+
+const decided = {
+  run_id: z.string(),
+  status: z.enum(RUN_STATUSES),
+  decided_by: z.string(),
+  decided_at: Timestamp,
+};
+export const Approved = z
+  .object({
+    ...decided,
+    decision: z.literal('approved'),
+    approvals_needed: z.int().meta({ description: 'Further people who must approve before the run goes on' }),
+    gate_index: z.int(),
+  })
+  .meta({ id: 'Approved' });
+export type Approved = z.output<typeof Approved>;
+export const Rejected = z.object({ ...decided, decision: z.literal('rejected') }).meta({ id: 'Rejected' });
+export type Rejected = z.output<typeof Rejected>;
+
+export const ListApprovals = z.object({ limit: StrictInt(1, 200, 50) });
+
+export const ApprovalList = z
+  .object({
+    approvals: z.array(
+      z.object({
+        run_id: z.string(),
+        automation_id: z.string(),
+        automation_name: z.string(),
+        team_id: z.string().nullable(),
+        project_id: z.string().nullable(),
+        gate_index: z.int(),
+        message: z.string().nullable(),
+        required_role: z.enum(GATE_ROLES),
+        required_approvals: z.int(),
+        approvals: z.array(z.object({ user_id: z.string(), at: Timestamp })),
+        can_decide: z.boolean().meta({ description: 'You have what the gate asks for' }),
+        requested_at: Timestamp,
+        expires_at: Timestamp,
+        expired: z.boolean().meta({ description: 'Too late to approve; rejecting still works' }),
+        trigger_type: z.string(),
+        staged_action_types: z.array(z.string()),
+        staged_hash: z
+          .string()
+          .meta({ description: 'Of what would be released; the audit entry of the decision holds the same' }),
+        failed_before_gate: z.int().meta({ description: 'Actions that failed already; they stay failed' }),
+      }),
+    ),
+    total: z.int(),
+  })
+  .meta({ id: 'ApprovalList' });
+export type ApprovalList = z.output<typeof ApprovalList>;

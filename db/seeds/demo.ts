@@ -1,3 +1,0 @@
-export async function seedDemo(_s: unknown): Promise<boolean> {
-  return false;
-}

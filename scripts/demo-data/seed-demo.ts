@@ -1,0 +1,219 @@
+import { randomUUID } from 'node:crypto';
+import { v7 as uuidv7 } from 'uuid';
+import { createUser } from '../../api/admin/create-user.js';
+import { hashOf } from '../../api/auth/authenticate.js';
+import { createAutomation } from '../../api/automations/create-automation.js';
+import { type ArmedAutomation, createRun } from '../../api/automations/create-run.js';
+import { type Config, isDevelopment } from '../../api/core/config.js';
+import { type Context, inTransaction, type Services } from '../../api/core/context.js';
+import { DEMO_TOKEN } from '../../api/core/demo-token.js';
+import { bindRepository } from '../../api/forge/bind-repository.js';
+import { createProject } from '../../api/projects/create-project.js';
+import { createTask } from '../../api/tasks/create-task.js';
+import { addMember } from '../../api/teams/add-member.js';
+import { createTeam } from '../../api/teams/create-team.js';
+import { APOLLO, type DemoTask, HERMES } from './tasks.js';
+
+const PASSWORD = 'demo-password';
+export const DEMO_REPOSITORY = 'acme/rocket';
+/** Well known on purpose: anyone may try the second factor of the demo (N4). */
+const TINAS_TOTP_SECRET = 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP';
+
+const PEOPLE = {
+  ada: { name: 'Ada Marsh', role: 'user' },
+  max: { name: 'Max Olsen', role: 'user' },
+  uma: { name: 'Uma Rao', role: 'user' },
+  gus: { name: 'Gus Weber', role: 'user' },
+  olga: { name: 'Olga Petit', role: 'user' },
+  root: { name: 'Root Admin', role: 'admin' },
+  tina: { name: 'Tina Chen', role: 'user' },
+  dana: { name: 'Dana Novak', role: 'user' },
+} as const;
+type Name = keyof typeof PEOPLE;
+type Ids = Record<Name, string>;
+
+const mail = (name: Name): string => `${name}@demo.test`;
+
+/** A person acting, as if over the API; each act has an id of its own. */
+function as(services: Services, ids: Ids, name: Name): Context {
+  const requestId = uuidv7();
+  const actor = {
+    type: 'user' as const,
+    userId: ids[name],
+    email: mail(name),
+    role: PEOPLE[name].role,
+    sessionId: randomUUID(),
+    impersonatorId: null,
+  };
+  return { ...services, actor, requestId, correlationId: requestId, ip: '127.0.0.1', userAgent: 'demo data' };
+}
+
+async function makePeople(services: Services): Promise<Ids> {
+  const requestId = uuidv7();
+  const ctx: Context = {
+    ...services,
+    actor: { type: 'system', name: 'demo data' },
+    requestId,
+    correlationId: requestId,
+    ip: null,
+    userAgent: null,
+  };
+  const names = Object.keys(PEOPLE) as Name[];
+  const made = await Promise.all(
+    names.map(async (name) => {
+      const loginOtpExempt = name !== 'dana';
+      return [name, await createUser(ctx, { email: mail(name), password: PASSWORD, loginOtpExempt, ...PEOPLE[name] })] as const;
+    }),
+  );
+  await services
+    .db('users')
+    .where({ email: mail('tina') })
+    .update({ two_factor_secret: TINAS_TOTP_SECRET, two_factor_enabled_at: services.db.fn.now() });
+  return Object.fromEntries(made) as Ids;
+}
+
+const day = (offset: number): string => new Date(Date.now() + offset * 86_400_000).toISOString().slice(0, 10);
+
+async function makeTasks(
+  services: Services,
+  ids: Ids,
+  project_id: string,
+  tasks: DemoTask[],
+  parent?: string,
+): Promise<string[]> {
+  const made: string[] = [];
+  for (const { title, status, priority, due, who, tags, hours, description, subtasks } of tasks) {
+    const { taskId } = await createTask(as(services, ids, 'max'), {
+      title,
+      project_id,
+      status,
+      priority,
+      description,
+      due_date: due === undefined ? undefined : day(due),
+      assigned_to: who && ids[who],
+      tags,
+      estimated_hours: hours,
+      parent_task_id: parent,
+    });
+    made.push(taskId);
+    await makeTasks(services, ids, project_id, subtasks ?? [], taskId);
+  }
+  return made;
+}
+
+/** A run set off by a delivery of last night: stored like any other, carried out when the worker starts. */
+async function setOff(services: Services, ids: Ids, automation: ArmedAutomation, event: Record<string, unknown>): Promise<void> {
+  const run = {
+    run_id: uuidv7(),
+    automation,
+    event: { type: automation.trigger_type, ...event },
+    trigger_type: automation.trigger_type,
+    depth: 0,
+  };
+  await inTransaction(as(services, ids, 'ada'), (ctx) => createRun(ctx, run));
+}
+
+const deliveryOf = (number: number, title: string) => ({
+  repo: DEMO_REPOSITORY,
+  sender: 'octocat',
+  action: 'closed',
+  pr_number: number,
+  title,
+  url: `https://github.com/${DEMO_REPOSITORY}/pull/${number}`,
+  merged: true,
+  occurred_at: new Date().toISOString(),
+});
+
+async function makeAutomations(services: Services, ids: Ids, team_id: string, apollo: string, tasks: string[]): Promise<void> {
+  const ada = () => as(services, ids, 'ada');
+  const task = '{{event.task.task_id}}';
+  const { warnings: _none, ...deploy } = await createAutomation(ada(), {
+    name: 'Deploy on merge',
+    description: 'When a pull request that closes an issue is merged, a manager says whether its task is done.',
+    trigger_type: 'forge.pr_merged',
+    condition: 'has(event.task) && event.task != null',
+    team_id,
+    project_id: apollo,
+    actions: [
+      {
+        type: 'add_comment',
+        name: 'Tell the task',
+        params: { task_id: task, content: 'Merged: {{event.title}} (#{{event.pr_number}})' },
+      },
+      { type: 'require_approval', name: 'Release manager', params: { role: 'manager', message: 'Deploy and close the task?' } },
+      { type: 'set_task_status', name: 'Close the task', params: { task_id: task, status: 'done' } },
+    ],
+  });
+  const { warnings: _handles, ...announce } = await createAutomation(ada(), {
+    name: 'Announce the release',
+    description: 'Fails until somebody stores the secret it needs: look at the dead letter.',
+    trigger_type: 'forge.release_published',
+    team_id,
+    project_id: apollo,
+    actions: [
+      { type: 'add_comment', params: { task_id: tasks[0], content: 'Released {{event.tag}} with {{secret:RELEASE_CHANNEL}}' } },
+    ],
+  });
+  const record = await services
+    .db('tasks')
+    .where({ task_id: tasks[1] })
+    .first<{ json: object }>(services.db.raw('task_json(tasks) as json'));
+  await setOff(services, ids, deploy as ArmedAutomation, {
+    ...deliveryOf(41, 'Harden the session cookie'),
+    project_id: apollo,
+    team_id,
+    task: record.json,
+    linked_task_ids: [tasks[1]],
+  });
+  await setOff(services, ids, announce as ArmedAutomation, {
+    repo: DEMO_REPOSITORY,
+    sender: 'octocat',
+    action: 'published',
+    tag: 'v1.3.2',
+    name: 'Guidance 1.3.2',
+    project_id: apollo,
+    team_id,
+  });
+}
+
+/**
+ * Fills an empty database with the demo (N4), by the same verbs as the API. Returns false when there is somebody already.
+ * @throws Error in production
+ */
+export async function seedDemo(services: Services): Promise<boolean> {
+  refuseProduction(services.config);
+  if (await services.db('users').first('user_id')) return false;
+  const ids = await makePeople(services);
+  const acme = await createTeam(as(services, ids, 'ada'), { name: 'Acme', description: 'Rockets, mostly' });
+  const seats = { max: 'manager', uma: 'member', gus: 'guest', tina: 'member', dana: 'member' } as const;
+  for (const [name, role] of Object.entries(seats))
+    await addMember(as(services, ids, 'ada'), acme.team_id, { user_id: ids[name as Name], role });
+  const globex = await createTeam(as(services, ids, 'olga'), { name: 'Globex', description: 'On the free plan' });
+  await services.db('teams').where({ team_id: globex.team_id }).update({ plan: 'free' });
+  const project = async (name: string, description: string) =>
+    (await createProject(as(services, ids, 'ada'), { name, description, team_id: acme.team_id })).data.project_id;
+  const apollo = await project('Apollo', 'The guidance computer');
+  const hermes = await project('Hermes', 'Telling the world');
+  const tasks = await makeTasks(services, ids, apollo, APOLLO);
+  await makeTasks(services, ids, hermes, HERMES);
+  await bindRepository(as(services, ids, 'ada'), {
+    repo: DEMO_REPOSITORY,
+    team_id: acme.team_id,
+    project_id: apollo,
+    sync_issues: true,
+  });
+  await makeAutomations(services, ids, acme.team_id, apollo, tasks);
+  const token = {
+    user_id: ids.ada,
+    name: 'Demo token',
+    scopes: ['admin:*'],
+    token_hash: hashOf(DEMO_TOKEN),
+    prefix: `${DEMO_TOKEN.slice(0, 12)}...`,
+  };
+  await services.db('personal_access_tokens').insert(token);
+  return true;
+}
+
+function refuseProduction(config: Config): void {
+  if (!isDevelopment(config)) throw new Error('The demo data is for development only');
+}

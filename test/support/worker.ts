@@ -1,0 +1,30 @@
+import { randomBytes } from 'node:crypto';
+import { DefaultLogger, Runtime } from '@temporalio/worker';
+import { type RunningWorker, startWorker } from '../../activities/start-worker.js';
+import type { TestApp } from './app.js';
+
+let installed = false;
+
+/** A prefix for the task queues of a test file: many files share one Temporal server. */
+export const queuePrefix = (): string => `t${randomBytes(5).toString('hex')}-`;
+
+/** The whole worker in this process, over the app's database; resolves when Temporal names it as a poller. */
+export async function runWorker(app: TestApp): Promise<RunningWorker> {
+  if (!installed) Runtime.install({ logger: new DefaultLogger('ERROR'), shutdownSignals: [] });
+  installed = true;
+  const { config, log } = app.services;
+  return new Promise((resolve) => {
+    const worker = startWorker(config, log, () => resolve(worker));
+  });
+}
+
+/** Waits until `look` gives something, at most `ms`. Conditions, not sleeps. */
+export async function until<T>(look: () => Promise<T | undefined | false | null>, ms = 15_000): Promise<T> {
+  const deadline = Date.now() + ms;
+  for (;;) {
+    const found = await look();
+    if (found) return found;
+    if (Date.now() > deadline) throw new Error('It did not happen in time');
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}

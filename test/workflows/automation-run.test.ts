@@ -1,0 +1,214 @@
+import type { RunningWorker } from '../../activities/start-worker.js';
+import { buildAutomation, comment, gate, setStatus } from '../factories/automations.js';
+import { buildProject, buildTask, buildTeam, type TestTeam } from '../factories/people.js';
+import { startApp, type TestApp } from '../support/app.js';
+import { queuePrefix, runWorker, until } from '../support/worker.js';
+
+let app: TestApp;
+let worker: RunningWorker;
+let team: TestTeam;
+let project: { project_id: string };
+
+beforeAll(async () => {
+  app = await startApp({ TASK_QUEUE_PREFIX: queuePrefix(), LOG_LEVEL: process.env['TEST_LOG_LEVEL'] ?? 'silent' });
+  worker = await runWorker(app);
+});
+afterAll(async () => {
+  await worker.stop();
+  await app.close();
+});
+beforeEach(async () => {
+  team = await buildTeam(app);
+  project = await buildProject(app, team);
+});
+
+const db = () => app.services.db;
+const runOf = (automation: { automation_id: string }) => db()('automation_runs').where(automation).first();
+const runIn = (automation: { automation_id: string }, ...statuses: string[]) =>
+  until(async () => {
+    const run = await runOf(automation);
+    return run && statuses.includes(run.status) ? run : undefined;
+  });
+const commentsOn = (task: { task_id: string }) =>
+  db()('comments').where({ task_id: task.task_id }).orderBy('created_at').pluck<string[]>('content');
+const actionsOf = (run: { run_id: string }) =>
+  db()('run_actions').where({ run_id: run.run_id }).orderBy('index').pluck<string[]>('status');
+
+it('an event runs the actions once, as the creator, and every trace names the run', async () => {
+  const automation = await buildAutomation(app, team, {
+    actions: [comment('seen {{event.task.title}}'), setStatus('in_progress')],
+  });
+  const task = await buildTask(app, team, project, { title: 'Hello' });
+  const run = await runIn(automation, 'succeeded');
+  expect(await commentsOn(task)).toEqual(['seen Hello']);
+  expect((await app.as(team.guest).get(`/api/tasks/${task.task_id}`)).body.status).toBe('in_progress');
+  expect(await db()('effects').where({ run_id: run.run_id })).toHaveLength(2);
+  const entries = await db()('audit_entries').where({ actor_type: 'automation', team_id: team.team_id });
+  expect(entries).toHaveLength(2);
+  for (const entry of entries) {
+    expect(entry).toMatchObject({ user_id: team.manager.user_id, correlation_id: run.correlation_id });
+    expect(JSON.parse(entry.details).caused_by).toEqual({ automation_id: automation.automation_id, run_id: run.run_id });
+  }
+});
+
+it('a condition that does not hold leaves a skipped row and no workflow', async () => {
+  const automation = await buildAutomation(app, team, { condition: 'task.priority == "urgent"', actions: [comment('no')] });
+  const task = await buildTask(app, team, project);
+  expect(await runIn(automation, 'skipped')).toMatchObject({ skip_reason: 'condition_false', claimed_by: null });
+  expect(await commentsOn(task)).toEqual([]);
+});
+
+it('pauses at a gate, and goes on when a manager approves', async () => {
+  const automation = await buildAutomation(app, team, { actions: [comment('before'), gate(), setStatus('done')] });
+  const task = await buildTask(app, team, project);
+  const run = await runIn(automation, 'paused');
+  expect(await commentsOn(task)).toEqual(['before']);
+  expect(await actionsOf(run)).toEqual(['succeeded', 'running', 'staged']);
+  const answer = await app.as(team.manager).post(`/api/automations/runs/${run.run_id}/approve`);
+  expect(answer).toMatchObject({ status: 200, body: { decision: 'approved', approvals_needed: 0 } });
+  await runIn(automation, 'succeeded');
+  expect((await app.as(team.guest).get(`/api/tasks/${task.task_id}`)).body.status).toBe('done');
+  expect(await actionsOf(run)).toEqual(['succeeded', 'succeeded', 'succeeded']);
+});
+
+it('two gates need two decisions', async () => {
+  const automation = await buildAutomation(app, team, {
+    actions: [gate(), comment('middle'), gate({ role: 'admin' }), comment('end')],
+  });
+  const task = await buildTask(app, team, project);
+  const run = await runIn(automation, 'paused');
+  const approve = (person: { token: string }) => app.as(person).post(`/api/automations/runs/${run.run_id}/approve`);
+  expect((await approve(team.manager)).status).toBe(200);
+  await until(async () => (await db()('gates').where({ run_id: run.run_id })).length === 2);
+  expect(await commentsOn(task)).toEqual(['middle']);
+  expect((await approve(team.manager)).status).toBe(403);
+  expect((await approve(team.admin)).status).toBe(200);
+  await runIn(automation, 'succeeded');
+  expect(await commentsOn(task)).toEqual(['middle', 'end']);
+});
+
+it('a reject discards the tail: skipped, or failed when an action failed before', async () => {
+  const clean = await buildAutomation(app, team, { actions: [gate(), comment('never')] });
+  const dirty = await buildAutomation(app, team, { actions: [comment('x', 'no-such-task'), gate(), comment('never')] });
+  const task = await buildTask(app, team, project);
+  for (const automation of [clean, dirty]) {
+    const run = await runIn(automation, 'paused');
+    expect((await app.as(team.manager).post(`/api/automations/runs/${run.run_id}/reject`, { reason: 'no' })).status).toBe(200);
+  }
+  expect(await runIn(clean, 'skipped')).toMatchObject({ skip_reason: 'rejected' });
+  expect(await runIn(dirty, 'failed')).toMatchObject({ error: { code: 'resource_not_found' } });
+  expect(await commentsOn(task)).toEqual([]);
+});
+
+it('a gate that lapses leaves the run paused: approve is 410, reject still works', async () => {
+  const automation = await buildAutomation(app, team, { actions: [gate({ expires_in_seconds: 1 }), comment('never')] });
+  const task = await buildTask(app, team, project);
+  const run = await runIn(automation, 'paused');
+  await until(() => db()('gates').where({ run_id: run.run_id }).whereNotNull('lapsed_at').first());
+  const approve = await app.as(team.manager).post(`/api/automations/runs/${run.run_id}/approve`);
+  expect(approve).toMatchObject({ status: 410, body: { error_code: 'APPROVAL_EXPIRED' } });
+  expect(await runOf(automation)).toMatchObject({ status: 'paused' });
+  expect((await app.as(team.manager).post(`/api/automations/runs/${run.run_id}/reject`)).status).toBe(200);
+  await runIn(automation, 'skipped');
+  expect(await commentsOn(task)).toEqual([]);
+});
+
+it('failures go on or stop as the action says, and are never hidden', async () => {
+  const goes = await buildAutomation(app, team, { actions: [comment('x', 'nope'), comment('after')] });
+  const stops = await buildAutomation(app, team, {
+    actions: [{ ...comment('{{secret:KEY}}'), on_failure: 'stop' }, comment('never')],
+  });
+  const missing = await buildAutomation(app, team, { actions: [comment('{{event.nothing.here}}')] });
+  const task = await buildTask(app, team, project);
+  const went = await runIn(goes, 'failed');
+  expect(await actionsOf(went)).toEqual(['failed', 'succeeded']);
+  const stopped = await runIn(stops, 'failed');
+  expect(await actionsOf(stopped)).toEqual(['failed', 'skipped']);
+  expect(stopped.error).toMatchObject({ code: 'secret_missing' });
+  expect((await runIn(missing, 'failed')).error).toMatchObject({ code: 'template_missing' });
+  expect(await commentsOn(task)).toEqual(['after']);
+});
+
+it('the tail asks for the creator’s rights again: suspended after the approval, nothing happens', async () => {
+  const automation = await buildAutomation(app, team, {
+    actions: [gate({ expires_in_seconds: 3600 }), comment('never')],
+    creator: team.member,
+  });
+  const task = await buildTask(app, team, project);
+  const run = await runIn(automation, 'paused');
+  await worker.stop();
+  try {
+    expect((await app.as(team.manager).post(`/api/automations/runs/${run.run_id}/approve`)).status).toBe(200);
+    await db()('users').where({ user_id: team.member.user_id }).update({ status: 'suspended' });
+  } finally {
+    worker = await runWorker(app);
+  }
+  expect(await runIn(automation, 'failed')).toMatchObject({ error: { code: 'creator_not_authorized' } });
+  expect(await commentsOn(task)).toEqual([]);
+});
+
+it('an approval given while no worker runs is carried out when one starts, once', async () => {
+  const automation = await buildAutomation(app, team, { actions: [gate(), comment('tail')] });
+  const task = await buildTask(app, team, project);
+  const run = await runIn(automation, 'paused');
+  await worker.stop();
+  try {
+    expect((await app.as(team.manager).post(`/api/automations/runs/${run.run_id}/approve`)).status).toBe(200);
+  } finally {
+    worker = await runWorker(app);
+  }
+  await runIn(automation, 'succeeded');
+  expect(await commentsOn(task)).toEqual(['tail']);
+});
+
+it('a run is pinned to the version it started with', async () => {
+  const automation = await buildAutomation(app, team, { actions: [gate(), comment('old')] });
+  const task = await buildTask(app, team, project);
+  const run = await runIn(automation, 'paused');
+  const changed = { actions: JSON.stringify([gate(), comment('new')]), version: 2 };
+  await db()('automations').where(automation).update(changed);
+  await app.as(team.manager).post(`/api/automations/runs/${run.run_id}/approve`);
+  await runIn(automation, 'succeeded');
+  expect(await commentsOn(task)).toEqual(['old']);
+});
+
+it('automations that set each other off stop at depth 10', async () => {
+  const automation = await buildAutomation(app, team, {
+    actions: [{ type: 'create_task', params: { title: 'again', project_id: project.project_id } }],
+  });
+  await buildTask(app, team, project);
+  await until(
+    () =>
+      db()('automation_runs')
+        .where({ ...automation, skip_reason: 'loop' })
+        .first(),
+    25_000,
+  );
+  expect(await db()('automation_runs').where({ ...automation, status: 'succeeded' })).toHaveLength(11);
+});
+
+it('the database’s own row guards a run beyond what Temporal remembers', async () => {
+  const automation = await buildAutomation(app, team, { actions: [comment('once')] });
+  const task = await buildTask(app, team, project);
+  const run = await runIn(automation, 'succeeded');
+  const again = { kind: 'run.start', subject: run.run_id, correlation_id: run.correlation_id };
+  await db()('outbox').insert({ ...again, payload: JSON.stringify({ run_id: run.run_id, incarnation: 2 }) });
+  await until(async () => (await db()('outbox').where({ subject: run.run_id })).length === 0);
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  expect(await commentsOn(task)).toEqual(['once']);
+});
+
+it('a run whose workflow was lost is started again from its row', async () => {
+  const automation = await buildAutomation(app, team, { actions: [comment('head'), gate(), comment('tail')] });
+  const task = await buildTask(app, team, project);
+  const run = await runIn(automation, 'paused');
+  const { Client, Connection } = await import('@temporalio/client');
+  const connection = await Connection.connect({ address: app.services.config.TEMPORAL_ADDRESS });
+  await new Client({ connection }).workflow.getHandle(`run:${run.run_id}`).terminate('lost');
+  await connection.close();
+  expect(await worker.reconcile(0)).toBe(1);
+  await until(async () => (await runOf(automation)).claimed_by !== null);
+  await app.as(team.manager).post(`/api/automations/runs/${run.run_id}/approve`);
+  await runIn(automation, 'succeeded');
+  expect(await commentsOn(task)).toEqual(['head', 'tail']);
+});
