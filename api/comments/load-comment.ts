@@ -1,7 +1,7 @@
 import { Comment } from '../../db/models/comment.js';
 import type { Context } from '../core/context.js';
 import { notFound } from '../core/errors.js';
-import { type CommentedTask, loadTask } from './load-task.js';
+import { type CommentedTask, findTask } from './load-task.js';
 
 /**
  * A comment that is neither deleted nor on a task in the trash, locked for a change, with its task.
@@ -9,6 +9,7 @@ import { type CommentedTask, loadTask } from './load-task.js';
  */
 export async function loadComment(ctx: Context, commentId: string): Promise<{ comment: Comment; task: CommentedTask }> {
   const comment = await Comment.query(ctx.db).findById(commentId).modify('live').forUpdate();
-  if (!comment) throw notFound('Comment');
-  return { comment, task: await loadTask(ctx, comment.task_id) };
+  const task = comment && (await findTask(ctx, comment.task_id));
+  if (!comment || !task) throw notFound('Comment');
+  return { comment, task };
 }

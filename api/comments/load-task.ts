@@ -18,12 +18,15 @@ const readStatement: Statement = { name: 'commented_task', text };
 /** Whoever trashes a task takes FOR UPDATE on it: none is trashed while a comment is being written. */
 const holdStatement: Statement = { name: 'commented_task_held', text: `${text} for key share` };
 
-/**
- * The live task that a comment belongs to; in a transaction it stays live until the commit.
- * @throws RESOURCE_NOT_FOUND unknown or in the trash
- */
-export async function loadTask(ctx: Context, taskId: string): Promise<CommentedTask> {
+/** The live task that a comment belongs to, undefined for any other; in a transaction it stays live until the commit. */
+export async function findTask(ctx: Context, taskId: string): Promise<CommentedTask | undefined> {
   const [task] = await run<CommentedTask>(ctx.db, ctx.db.isTransaction ? holdStatement : readStatement, [taskId]);
+  return task;
+}
+
+/** As `findTask`. @throws RESOURCE_NOT_FOUND unknown or in the trash */
+export async function loadTask(ctx: Context, taskId: string): Promise<CommentedTask> {
+  const task = await findTask(ctx, taskId);
   if (!task) throw notFound('Task');
   return task;
 }
