@@ -1,5 +1,5 @@
 import { raw } from 'objection';
-import { Comment } from '../../db/models/comment.js';
+import type { Comment } from '../../db/models/comment.js';
 import { authorize } from '../core/access.js';
 import { type Context, inTransaction, userOf } from '../core/context.js';
 import { forbidden } from '../core/errors.js';
@@ -8,19 +8,12 @@ import { seatOf } from '../core/seats.js';
 import { findMentions } from './find-mentions.js';
 import { loadComment } from './load-comment.js';
 import { presentComment } from './present.js';
+import { readReplies } from './read-replies.js';
 import type { CommentRecord, EditComment } from './schema.js';
 
 /** A comment as an answer to its own change shows it: with its replies. */
-async function withReplies(ctx: Context, comment: Comment): Promise<CommentRecord> {
-  const replies = await Comment.query(ctx.db)
-    .where({ parent_comment_id: comment.comment_id })
-    .modify('live')
-    .orderBy(['created_at', 'comment_id']);
-  return presentComment(
-    comment,
-    replies.map((reply) => presentComment(reply)),
-  );
-}
+const withReplies = async (ctx: Context, comment: Comment): Promise<CommentRecord> =>
+  presentComment(comment, (await readReplies(ctx, comment.task_id, [comment.comment_id])).get(comment.comment_id));
 
 /**
  * Changes the words of the caller's own comment. The same words change nothing.

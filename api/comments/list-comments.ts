@@ -4,22 +4,37 @@ import type { Context } from '../core/context.js';
 import { seatOf } from '../core/seats.js';
 import { loadTask } from './load-task.js';
 import { presentComment } from './present.js';
-import type { CommentRecord } from './schema.js';
+import { readReplies } from './read-replies.js';
+import type { CommentRecord, ListComments } from './schema.js';
 
 /**
  * The comments of a live task, oldest first, replies below theirs. A deleted comment is listed, without its words, only while
- * replies hang on it.
+ * replies hang on it. `limit` and `offset` count comments, not replies.
  * @throws RESOURCE_NOT_FOUND no live task | PERMISSION_DENIED stranger
  * Source: decision C9.
  */
-export async function listComments(ctx: Context, taskId: string): Promise<CommentRecord[]> {
+export async function listComments(ctx: Context, taskId: string, { limit, offset }: ListComments): Promise<CommentRecord[]> {
   const task = await loadTask(ctx, taskId);
   authorize('comment.read', await seatOf(ctx, task.team_id));
-  const rows = await Comment.query(ctx.db).where({ task_id: taskId }).orderBy(['created_at', 'comment_id']);
-  const repliesTo = (id: string) =>
-    rows.filter((row) => row.parent_comment_id === id && row.deleted_at === null).map((row) => presentComment(row));
-  return rows
-    .filter((row) => row.parent_comment_id === null)
-    .map((row) => presentComment(row, repliesTo(row.comment_id)))
-    .filter((comment) => !comment.deleted || comment.replies.length > 0);
+  // By task as well, because that is what the index knows.
+  const liveReplies = Comment.query(ctx.db)
+    .alias('r')
+    .where('r.task_id', taskId)
+    .whereColumn('r.parent_comment_id', 'c.comment_id')
+    .whereNull('r.deleted_at');
+  const rows = await Comment.query(ctx.db)
+    .alias('c')
+    .where({ task_id: taskId, parent_comment_id: null })
+    .where((query) => {
+      void query.whereNull('deleted_at').orWhereExists(liveReplies);
+    })
+    .orderBy(['created_at', 'comment_id'])
+    .limit(limit)
+    .offset(offset);
+  const replies = await readReplies(
+    ctx,
+    taskId,
+    rows.map((row) => row.comment_id),
+  );
+  return rows.map((row) => presentComment(row, replies.get(row.comment_id)));
 }

@@ -4,7 +4,7 @@ import { addComment } from './add-comment.js';
 import { deleteComment } from './delete-comment.js';
 import { editComment } from './edit-comment.js';
 import { listComments } from './list-comments.js';
-import { AddComment, CommentParams, CommentRecord, CommentsOfTask, DeletedComment, EditComment } from './schema.js';
+import { AddComment, CommentParams, CommentRecord, CommentsOfTask, DeletedComment, EditComment, ListComments } from './schema.js';
 
 const tag = 'Comments';
 
@@ -16,10 +16,12 @@ export const commentRoutes: Endpoint[] = [
     summary: 'List the comments of a task, replies nested',
     ability: 'comment.read',
     scope: 'tasks:read',
+    description: 'Oldest first. `limit` and `offset` count comments; each comes with all its replies.',
     params: CommentsOfTask,
+    query: ListComments,
     response: z.array(CommentRecord),
     errors: [404],
-    handle: ({ ctx, params }) => listComments(ctx, params.task_id),
+    handle: ({ ctx, params, query }) => listComments(ctx, params.task_id, query),
   }),
   endpoint({
     method: 'post',

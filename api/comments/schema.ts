@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Id, TaskId, Text, Timestamp } from '../core/fields.js';
+import { ClampedInt, Id, TaskId, Text, Timestamp } from '../core/fields.js';
 
 const Content = Text.min(1)
   .max(10_000)
@@ -15,6 +15,8 @@ export const EditComment = z.object({ content: Content }).meta({ id: 'EditCommen
 export type EditComment = z.output<typeof EditComment>;
 
 export const CommentsOfTask = z.object({ task_id: TaskId });
+export const ListComments = z.object({ limit: ClampedInt(1, 500, 100), offset: ClampedInt(0, 2_147_483_647, 0) });
+export type ListComments = z.output<typeof ListComments>;
 export const CommentParams = z.object({ comment_id: Id });
 
 export const CommentRecord = z

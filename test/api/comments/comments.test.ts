@@ -114,6 +114,20 @@ describe('POST /api/tasks/:task_id/comments', () => {
   });
 });
 
+it('GET counts comments, not replies, in its pages', async () => {
+  const [first, second, third] = [await comment(team.member), await comment(team.member), await comment(team.member)];
+  await comment(team.member, { parent_comment_id: first.comment_id });
+  await comment(team.member, { parent_comment_id: second.comment_id });
+  await app.as(team.member).delete(`/api/comments/${second.comment_id}`);
+  const list = async (query: string) => (await app.as(team.guest).get(`${path()}?${query}`)).body;
+  expect(await list('limit=2')).toMatchObject([
+    { comment_id: first.comment_id, replies: [{}] },
+    { comment_id: second.comment_id, deleted: true },
+  ]);
+  expect(await list('offset=2&limit=9999')).toMatchObject([{ comment_id: third.comment_id }]);
+  expect((await app.as(team.guest).get(`${path()}?limit=0`)).status).toBe(422);
+});
+
 describe('PATCH /api/comments/:comment_id', () => {
   it('200 edits one’s own, marks it, finds mentions again; the same words change nothing', async () => {
     const made = await comment(team.member);
