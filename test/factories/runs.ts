@@ -1,0 +1,118 @@
+import { v7 as uuidv7 } from 'uuid';
+import type { ActionStatus, RunStatus } from '../../api/automations/rules.js';
+import type { TestApp } from '../support/app.js';
+import type { Person, TestTeam } from './people.js';
+
+type Action = { type: string; params?: Record<string, unknown>; on_failure?: 'continue' | 'stop' };
+
+interface RunOptions {
+  creator?: Person;
+  /** false: a personal automation of the creator's. */
+  inTeam?: boolean;
+  actions?: Action[];
+  /** One an action; where absent, as the opened gate leaves them. */
+  statuses?: ActionStatus[];
+  status?: RunStatus;
+  /** Index of the gate that is open; the first one where absent. */
+  gateIndex?: number;
+  /** Seconds until the gate's time has passed, by the database's clock; negative = long gone. */
+  expiresIn?: number;
+  automation?: { automation_id: string };
+  fields?: Record<string, unknown>;
+}
+
+export interface TestRun {
+  run_id: string;
+  automation_id: string;
+  gate_index: number;
+}
+
+const COMMENT: Action = { type: 'add_comment', params: { task_id: 'nobody', content: 'Hello' } };
+export const GATE: Action = { type: 'require_approval', params: {} };
+export const GATED: Action[] = [COMMENT, GATE, { type: 'set_task_status', params: { task_id: 'nobody', status: 'done' } }];
+
+async function makeAutomation(
+  app: TestApp,
+  team: TestTeam,
+  { creator = team.member, inTeam = true, actions = GATED }: RunOptions,
+) {
+  const made = await app.as(creator).post('/api/automations', {
+    name: 'Deploy on merge',
+    trigger_type: 'forge.pr_merged',
+    actions,
+    ...(inTeam ? { team_id: team.team_id } : {}),
+  });
+  if (made.status !== 201) throw new Error(`no automation: ${JSON.stringify(made.body)}`);
+  return made.body as { automation_id: string };
+}
+
+const statusesOf = (count: number, gateIndex: number): ActionStatus[] =>
+  Array.from({ length: count }, (_, index) => (index < gateIndex ? 'succeeded' : index === gateIndex ? 'running' : 'staged'));
+
+const gateRow = (app: TestApp, action: Action, expiresIn: number) => {
+  const params = action.params ?? {};
+  return {
+    required_role: params['role'] ?? 'manager',
+    required_approvals: params['required_approvals'] ?? 1,
+    allow_self_approval: params['allow_self_approval'] ?? true,
+    message: params['message'] ?? null,
+    requested_at: app.services.db.raw("clock_timestamp() - interval '1 day'"),
+    expires_at: app.services.db.raw('clock_timestamp() + make_interval(secs => ?)', [expiresIn]),
+  };
+};
+
+/** A run as its rows stand when a gate has been opened, or in any other state that is asked for. */
+export async function buildRun(app: TestApp, team: TestTeam, options: RunOptions = {}): Promise<TestRun> {
+  const { db } = app.services;
+  const { creator = team.member, inTeam = true, status = 'paused', expiresIn = 3600, fields = {} } = options;
+  const { automation_id } = options.automation ?? (await makeAutomation(app, team, options));
+  const version = await db('automation_versions').where({ automation_id }).orderBy('version', 'desc').first();
+  const actions = version.actions as Action[];
+  const gateIndex = options.gateIndex ?? actions.findIndex(({ type }) => type === GATE.type);
+  const run_id = uuidv7();
+  const finished = !['queued', 'running', 'paused'].includes(status);
+  await db('automation_runs').insert({
+    run_id,
+    automation_id,
+    automation_version: version.version,
+    automation_name: version.name,
+    team_id: inTeam ? team.team_id : null,
+    creator_id: creator.user_id,
+    status,
+    trigger_type: version.trigger_type,
+    event: JSON.stringify({ type: 'forge.pr_merged', pr_number: 12 }),
+    correlation_id: uuidv7(),
+    started_at: status === 'queued' ? null : db.fn.now(),
+    finished_at: finished ? db.fn.now() : null,
+    claimed_by: status === 'queued' ? null : 'an-execution',
+    ...fields,
+  });
+  const statuses = options.statuses ?? statusesOf(actions.length, gateIndex);
+  const rows = actions.map(({ type, on_failure }, index) => ({
+    run_id,
+    index,
+    type,
+    on_failure,
+    status: statuses[index],
+    error: statuses[index] === 'failed' ? JSON.stringify({ code: 'template_missing', message: 'event.task is not there' }) : null,
+  }));
+  if (rows.length > 0) await db('run_actions').insert(rows);
+  const gate = actions[gateIndex];
+  if (gate && status !== 'queued') await db('gates').insert({ run_id, gate_index: gateIndex, ...gateRow(app, gate, expiresIn) });
+  return { run_id, automation_id, gate_index: gateIndex };
+}
+
+/** What the workflow does when the run comes to its next gate. */
+export async function openNextGate(app: TestApp, run: TestRun, gateIndex: number): Promise<void> {
+  const { db } = app.services;
+  const { run_id } = run;
+  await db('gates').insert({ run_id, gate_index: gateIndex, ...gateRow(app, GATE, 3600) });
+  await db('automation_runs').where({ run_id }).update({ status: 'paused' });
+  await db('run_actions')
+    .where({ run_id })
+    .where('index', '<', gateIndex)
+    .where({ status: 'pending' })
+    .update({ status: 'succeeded' });
+  await db('run_actions').where({ run_id, index: gateIndex }).update({ status: 'running' });
+  await db('run_actions').where({ run_id, status: 'pending' }).where('index', '>', gateIndex).update({ status: 'staged' });
+}
