@@ -1,0 +1,94 @@
+import { Automation } from '../../../db/models/automation.js';
+import { AutomationRun } from '../../../db/models/automation-run.js';
+import { AutomationVersion } from '../../../db/models/automation-version.js';
+import { type Context, inTransaction, userOf } from '../../core/context.js';
+import { conflict, invalid, notFound } from '../../core/errors.js';
+import { recordChange } from '../../core/record-change.js';
+import { seatOf } from '../../core/seats.js';
+import { createRun } from '../create-run.js';
+import { authorizeOwn } from '../policy.js';
+import type { ActionStatus } from '../rules.js';
+import { retryIdOf } from './retry-id.js';
+import { leftOut } from './rules.js';
+import type { RetriedRun, RetryRun } from './schema.js';
+
+const running = () => conflict('A replay of this run is already under way');
+
+/**
+ * The failed run, held until the commit, and its live automation.
+ * @throws RESOURCE_NOT_FOUND no such run, or it is no dead letter | PERMISSION_DENIED
+ */
+async function holdDeadLetter(ctx: Context, runId: string): Promise<{ failed: AutomationRun; automation: Automation }> {
+  const failed = await AutomationRun.query(ctx.db).findById(runId).forUpdate();
+  if (!failed) throw notFound('Run');
+  const { team_id, creator_id: created_by } = failed;
+  const seat = team_id === null ? null : await seatOf(ctx, team_id);
+  authorizeOwn('automation.replay', { team_id, created_by }, { userId: userOf(ctx), seat });
+  const automation = await Automation.query(ctx.db).findById(failed.automation_id).modify('live');
+  if (!automation || failed.status !== 'failed' || failed.is_test || failed.retried_by) throw notFound('Dead letter');
+  return { failed, automation };
+}
+
+const versionOf = async (ctx: Context, automationId: string, version: number): Promise<AutomationVersion> =>
+  await AutomationVersion.query(ctx.db).findById([automationId, version]).throwIfNotFound();
+
+/** Indexes that a replay of only the failed actions leaves out of `next`. */
+async function indexesLeftOut(ctx: Context, failed: AutomationRun, next: AutomationVersion): Promise<number[]> {
+  const first = await versionOf(ctx, failed.automation_id, failed.automation_version);
+  const rows = await ctx
+    .db('run_actions')
+    .where({ run_id: failed.run_id })
+    .select<{ index: number; status: ActionStatus }[]>('index', 'status');
+  const statuses = new Map(rows.map(({ index, status }) => [index, status]));
+  const before = first.actions.map((action, index) => ({ ...action, status: statuses.get(index) ?? 'pending' }));
+  return leftOut(before, next.actions);
+}
+
+/**
+ * Replays a failed run: a new run on the same event, which stays on its own list until a replay succeeds.
+ * @throws RESOURCE_NOT_FOUND no dead letter | PERMISSION_DENIED neither the creator nor a manager
+ * | INVALID_REQUEST the stored event was cut | RESOURCE_CONFLICT a replay is under way
+ * Source: contract, section 3, automation run; decisions F10, F11.
+ */
+export function retryRun(ctx: Context, runId: string, options: RetryRun): Promise<RetriedRun> {
+  return inTransaction(ctx, async (ctx) => {
+    const { failed, automation } = await holdDeadLetter(ctx, runId);
+    if (failed.event_truncated) throw invalid('The event of this run was too large to be kept whole, so it cannot be replayed');
+    const open = await AutomationRun.query(ctx.db).where({ retry_of: runId }).whereNull('finished_at').select('run_id').first();
+    if (open) throw running();
+    const { version: which, actions: scope } = options;
+    const version = await versionOf(
+      ctx,
+      failed.automation_id,
+      which === 'original' ? failed.automation_version : automation.version,
+    );
+    const n = failed.retry_count + 1;
+    const retryId = retryIdOf(runId, n);
+    const created = await createRun(ctx, {
+      run_id: retryId,
+      automation,
+      version_row: version,
+      event: failed.event,
+      trigger_type: failed.trigger_type,
+      depth: failed.depth,
+      triggered_by: userOf(ctx),
+      retry_of: runId,
+      skip_indexes: scope === 'failed' ? await indexesLeftOut(ctx, failed, version) : [],
+    });
+    if (!created) throw running();
+    await failed.$query(ctx.db).patch({ retry_count: n });
+    await recordChange(ctx, {
+      team_id: failed.team_id,
+      project_id: failed.project_id,
+      feature: 'automations',
+      action: 'retry',
+      severity: 'MEDIUM',
+      entity_type: 'automation_run',
+      entity_id: runId,
+      title: failed.automation_name,
+      summary: `replayed a failed run of ${failed.automation_name}`,
+      details: { retry_run_id: retryId, automation_version: version.version, actions: scope ?? 'all' },
+    });
+    return { success: true, run_id: retryId, retry_of: runId, automation_version: version.version, status: 'queued' };
+  });
+}
