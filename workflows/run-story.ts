@@ -1,7 +1,7 @@
 import { GATE } from '../api/automations/rules.js';
 import type { ActionOutcome, GateView, RunPlan, RunStep } from './contract.js';
 
-const MARK: Record<ActionOutcome, string> = { succeeded: '✅', failed: '❌', stop: '🛑', skipped: '⏭️' };
+const MARK: Record<ActionOutcome, string> = { succeeded: '✓', failed: '✗', stop: '✗', skipped: '–' };
 const SAID: Record<ActionOutcome, string> = {
   succeeded: 'done',
   failed: 'failed',
@@ -14,10 +14,10 @@ const minute = (iso: string): string => `${iso.slice(0, 16).replace('T', ' ')} U
 /** What an operator reads under "Current details": each step, where the run stands, and whom it waits for. Names and times only. */
 export class RunStory {
   private readonly lines: string[];
-  private headline = '▶️ Running';
+  private headline = 'Running';
 
   constructor(private readonly plan: RunPlan) {
-    this.lines = plan.steps.map((step) => `⬜ ${this.name(step)}`);
+    this.lines = plan.steps.map((step) => `· ${this.name(step)}`);
   }
 
   acted(step: RunStep, outcome: ActionOutcome): void {
@@ -27,20 +27,20 @@ export class RunStory {
   waiting(step: RunStep, view: GateView): void {
     const lapsed = view.state === 'lapsed';
     this.headline = lapsed
-      ? `⌛ The approval lapsed on ${minute(view.expiresAt)}: reject it, or it ends by itself after 30 days`
-      : `⏸️ Waiting for a **${view.requiredRole}** to approve, until ${minute(view.expiresAt)}`;
-    this.write(step, `${lapsed ? '⌛' : '⏸️'} ${this.name(step)}: ${lapsed ? 'lapsed' : 'waiting'}`);
+      ? `The approval lapsed on ${minute(view.expiresAt)}: reject it, or it ends by itself after 30 days`
+      : `Waiting for a **${view.requiredRole}** to approve, until ${minute(view.expiresAt)}`;
+    this.write(step, `» ${this.name(step)}: ${lapsed ? 'lapsed' : 'waiting'}`);
   }
 
   decided(step: RunStep, view: GateView): void {
     const approved = view.state === 'approved';
     const at = view.decidedAt ? ` on ${minute(view.decidedAt)}` : '';
-    this.headline = approved ? '▶️ Approved, running the rest' : '⏹️ Not approved';
-    this.write(step, `${approved ? '✅' : '🚫'} ${this.name(step)}: ${approved ? `approved${at}` : 'not approved'}`);
+    this.headline = approved ? 'Approved, running the rest' : 'Not approved';
+    this.write(step, `${approved ? '✓' : '✗'} ${this.name(step)}: ${approved ? `approved${at}` : 'not approved'}`);
   }
 
   ended(status: string): void {
-    this.headline = `🏁 Ended: **${status}**`;
+    this.headline = `Ended: **${status}**`;
   }
 
   /** Markdown. */
