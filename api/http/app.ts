@@ -1,7 +1,7 @@
 import Koa from 'koa';
 import { v7 as uuidv7 } from 'uuid';
 import type { Services } from '../core/context.js';
-import { DomainError } from '../core/errors.js';
+import { DomainError, invalid } from '../core/errors.js';
 import { logScope } from '../core/log.js';
 import { isDeclared } from './dispatch.js';
 import { mountDocs } from './docs.js';
@@ -56,6 +56,10 @@ export function createApp(services: Services): Koa {
   const app = new Koa<RouteState>();
   const router = createRouter(services);
   app.use(surround(services));
+  app.use((ctx, next) => {
+    if (ctx.req.httpVersion === '1.1' && ctx.req.headers.host === undefined) throw invalid('The request names no Host');
+    return next();
+  });
   app.use(router.routes());
   mountDocs(app, services.config);
   // What is left matched no route: 204 to OPTIONS and 405 with Allow where the path is known, else 404.

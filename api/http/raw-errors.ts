@@ -27,8 +27,13 @@ function rawAnswer(status: number, message: string): string {
   ].join('\r\n');
 }
 
-/** Gives what Node would answer by itself (bad HTTP, too large headers, timeouts, Expect) the envelope of every other refusal. */
+/**
+ * Gives what Node would answer by itself (bad HTTP, too large headers, timeouts, Expect, no Host) the envelope of every other
+ * refusal.
+ */
 export function answerRawErrors(server: Server): void {
+  // Node's own 400 for a missing Host has no body and no event: the application refuses it instead (app.ts).
+  Object.assign(server, { requireHostHeader: false });
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     if (error.code === 'ECONNRESET' || !socket.writable) {
       socket.destroy();
@@ -49,7 +54,14 @@ export function answerRawErrors(server: Server): void {
   server.on('checkExpectation', (_request, response) => {
     const id = uuidv7();
     const error = new DomainError('INVALID_REQUEST', 'Only Expect: 100-continue is understood', { status: 417 });
-    response.writeHead(417, { 'X-Correlation-ID': id, 'Content-Type': 'application/json; charset=utf-8' });
-    response.end(JSON.stringify(envelope(error, id)));
+    const body = JSON.stringify(envelope(error, id));
+    response.writeHead(417, {
+      'X-Correlation-ID': id,
+      'Content-Type': 'application/json; charset=utf-8',
+      'X-Content-Type-Options': 'nosniff',
+      'Content-Length': Buffer.byteLength(body),
+      Connection: 'close',
+    });
+    response.end(body);
   });
 }

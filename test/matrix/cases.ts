@@ -316,6 +316,29 @@ const projects: Row[] = [
   },
 ];
 
+const trash: Row[] = [
+  { route: 'GET /api/trash', by: 'nothing', subject: 'trashedTask', kinds: ['own', 'foreign'], send: () => ({}), list: true },
+  ...(['team_id', 'project_id'] as const).map(
+    (names): Row => ({
+      route: 'GET /api/trash',
+      by: names,
+      subject: 'trashedTask',
+      names,
+      kinds: LIVE,
+      send: (s) => ({ query: { [names]: s[names] } }),
+      list: true,
+    }),
+  ),
+  ...(['task', 'project'] as const).flatMap((type): Row[] => {
+    const route = `POST /api/trash/${type}/:${type}_id/restore`;
+    const send = (s: Subject): Sent => ({ params: { [`${type}_id`]: s.id } });
+    return [
+      { route, by: 'in the trash', subject: type === 'task' ? 'trashedTask' : 'trashedProject', kinds: LIVE, send },
+      { route, by: 'live', subject: type, kinds: ['own'], send, reference: { own: 404 }, why: 'nothing to restore (C8)' },
+    ];
+  }),
+];
+
 const AUTOMATION = { name: 'Thank you', trigger_type: 'task.created', actions: [] };
 const byPath = (s: Subject): Sent => ({ params: { automation_id: s.id } });
 
@@ -442,6 +465,142 @@ const automations: Row[] = [
   },
 ];
 
+const decisions = (['approve', 'reject'] as const).flatMap((verb): Row[] => {
+  const route = `POST /api/automations/runs/:run_id/${verb}`;
+  const send = (s: Subject): Sent => ({ params: { run_id: s.id } });
+  return [
+    { route, by: 'a gate for members', subject: 'runForMember', author: 'colleague', kinds: LIVE, send },
+    {
+      route,
+      by: 'a gate for managers',
+      subject: 'runForManager',
+      author: 'colleague',
+      kinds: LIVE,
+      send,
+      lowest: 'manager',
+      why: 'the gate names the role (F6)',
+    },
+    {
+      route,
+      by: 'a gate for admins',
+      subject: 'runForAdmin',
+      author: 'colleague',
+      kinds: ['own'],
+      send,
+      lowest: 'admin',
+      why: 'the gate names the role (F6)',
+    },
+    {
+      route,
+      by: 'a lapsed gate',
+      subject: 'runForManagerLapsed',
+      author: 'colleague',
+      kinds: ['own'],
+      send,
+      lowest: 'manager',
+      ...(verb === 'approve' ? { reference: { own: 410 } } : {}),
+      why: 'past its time a gate can only be rejected (F7)',
+    },
+    {
+      route,
+      by: 'a run without an open gate',
+      subject: 'run',
+      author: 'colleague',
+      kinds: ['own'],
+      send,
+      reference: { own: 409 },
+      why: 'nothing to decide (F9)',
+    },
+    {
+      route,
+      by: 'another’s personal run',
+      subject: 'personalRun',
+      author: 'colleague',
+      kinds: ['own'],
+      send,
+      lowest: 'nobody',
+      why: 'its creator alone decides (F1)',
+    },
+    {
+      route,
+      by: 'one’s own personal run',
+      subject: 'personalRun',
+      author: 'caller',
+      kinds: ['own'],
+      send,
+      lowest: 'none',
+      why: 'its creator alone decides (F1)',
+    },
+  ];
+});
+
+const approvals: Row[] = [
+  {
+    route: 'GET /api/automations/approvals',
+    subject: 'runForManager',
+    kinds: ['own', 'foreign'],
+    send: () => ({ query: { limit: '200' } }),
+    list: true,
+  },
+  ...decisions,
+];
+
+const RETRY = 'POST /api/automations/dead-letter/:run_id/retry';
+const byRun = (s: Subject): Sent => ({ params: { run_id: s.id } });
+
+const deadLetter: Row[] = [
+  {
+    route: 'GET /api/automations/dead-letter',
+    by: 'nothing',
+    subject: 'failedRun',
+    kinds: ['own', 'foreign', 'trashed'],
+    send: () => ({ query: { limit: '200' } }),
+    list: true,
+  },
+  {
+    route: 'GET /api/automations/dead-letter',
+    by: 'team_id',
+    subject: 'failedRun',
+    names: 'team_id',
+    kinds: LIVE,
+    send: (s) => ({ query: { team_id: s.team_id } }),
+    lowest: 'guest',
+    outcome: { unknown: 403, garbage: 403, respelt: 403 },
+    why: 'the contract has 403 for this filter; a team that is not there is one the caller is not in',
+  },
+  { route: RETRY, by: 'one’s own', subject: 'failedRun', author: 'caller', kinds: LIVE, send: byRun },
+  {
+    route: RETRY,
+    by: 'another’s',
+    subject: 'failedRun',
+    author: 'colleague',
+    kinds: LIVE,
+    send: byRun,
+    lowest: 'manager',
+    why: 'another person’s automation needs a manager (F11)',
+  },
+  {
+    route: RETRY,
+    by: 'a deleted automation’s',
+    subject: 'deletedFailedRun',
+    author: 'caller',
+    kinds: ['own'],
+    send: byRun,
+    reference: { own: 404 },
+    why: 'no dead letter any more (F7)',
+  },
+  {
+    route: RETRY,
+    by: 'one that did not fail',
+    subject: 'run',
+    author: 'caller',
+    kinds: ['own'],
+    send: byRun,
+    reference: { own: 404 },
+    why: 'no dead letter (F7)',
+  },
+];
+
 const BIND = (s: Subject) => ({ repo: `acme/${uuidv7()}`, team_id: s.team_id });
 
 const forge: Row[] = [
@@ -491,4 +650,15 @@ const forge: Row[] = [
 ];
 
 /** The matrix. A route without a row, or a row without a route, fails the suite. */
-export const CASES: Row[] = [...auth, ...teams, ...projects, ...tasks, ...comments, ...automations, ...forge];
+export const CASES: Row[] = [
+  ...auth,
+  ...teams,
+  ...projects,
+  ...tasks,
+  ...comments,
+  ...trash,
+  ...automations,
+  ...approvals,
+  ...deadLetter,
+  ...forge,
+];

@@ -149,7 +149,7 @@ const personalAutomation: Build = async (world, wish) => {
 
 /** A run of an automation by that author; `trashed`: the automation has been deleted since. */
 const runAs =
-  (status: 'succeeded' | 'paused' | 'failed', gate?: { role: string; expired?: boolean }): Build =>
+  (status: 'succeeded' | 'paused' | 'failed', gate?: { role: string; expired?: true; personal?: true }): Build =>
   async (world, wish) => {
     const subject = basis(wish, uuidv7());
     await insert(
@@ -167,8 +167,8 @@ const runAs =
       {
         ...subject,
         automation_id: uuidv7(),
-        of_team: subject.team_id,
-        of_project: subject.project_id,
+        of_team: gate?.personal ? null : subject.team_id,
+        of_project: gate?.personal ? null : subject.project_id,
         author: wish.author,
         trashed: wish.trashed,
         status,
@@ -180,7 +180,7 @@ const runAs =
   };
 
 /** Waits for a person with that role. */
-const pausedFor = (role: string) => runAs('paused', { role });
+const pausedFor = (role: string, more: { expired?: true; personal?: true } = {}) => runAs('paused', { role, ...more });
 
 /** A repository bound to the team. */
 const binding: Build = async (world, wish) => {
@@ -222,9 +222,12 @@ export const SUBJECTS = {
   personalAutomation,
   run: runAs('succeeded'),
   failedRun: runAs('failed'),
+  deletedFailedRun: inTrash(runAs('failed')),
   runForMember: pausedFor('member'),
   runForManager: pausedFor('manager'),
   runForAdmin: pausedFor('admin'),
+  runForManagerLapsed: pausedFor('manager', { expired: true }),
+  personalRun: pausedFor('manager', { personal: true }),
   binding,
   delivery,
   trashedTask: inTrash(task),
