@@ -56,7 +56,7 @@ const WORK_TRIGGERS: readonly Trigger[] = [
   sampled('task.assigned', 'A task gets an assignee', taskChanged('assigned_to', null, PERSON), 'task.updated'),
   sampled('task.completed', 'A task is done', taskChanged('status', 'in_review', 'done'), 'task.updated'),
   sampled('task.deleted', 'A task is moved to the trash', { task: TASK }),
-  sampled('task.restored', 'A task comes back from the trash', { task: TASK }),
+  sampled('task.restored', 'A task comes back from the trash', { task: TASK, changes: {} }),
   planned('task.due_soon', 'A task is due soon'),
   planned('task.overdue', 'A task is overdue'),
   sampled('comment.created', 'Someone comments on a task', { comment: COMMENT, task: TASK }),

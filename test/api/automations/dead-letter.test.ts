@@ -15,6 +15,7 @@ beforeEach(async () => {
 });
 
 const ROUNDS = 20;
+const byText = (a: string, b: string): number => (a < b ? -1 : 1);
 const NOBODY = '019a9f00-0000-7000-8000-000000000001';
 const FAILED = ['succeeded', 'succeeded', 'failed'] as const;
 const failure = { code: 'template_missing', message: 'Action 2 (set_task_status): event.task is not there' };
@@ -80,7 +81,7 @@ describe('GET /api/automations/dead-letter', () => {
     const personal = await buildFailed({ inTeam: false });
     const ids = async (person: Person, query?: string) =>
       (await list(person, query)).entries.map((entry: { run_id: string }) => entry.run_id);
-    expect((await ids(team.member)).toSorted()).toEqual([run.run_id, personal.run_id].toSorted());
+    expect((await ids(team.member)).toSorted(byText)).toEqual([run.run_id, personal.run_id].toSorted(byText));
     expect(await ids(team.member, `?team_id=${team.team_id}`)).toEqual([run.run_id]);
     expect(await ids(team.admin)).toEqual([run.run_id]);
     const stranger = await buildPerson(app);
@@ -146,8 +147,8 @@ describe('POST /api/automations/dead-letter/:run_id/retry', () => {
     const first = await retry(team.member, run);
     expect((await retry(team.member, run)).status).toBe(409);
     await finish(first.body.run_id, 'failed');
-    expect((await list(team.guest)).entries.map((entry: { run_id: string }) => entry.run_id).toSorted()).toEqual(
-      [run.run_id, first.body.run_id].toSorted(),
+    expect((await list(team.guest)).entries.map((entry: { run_id: string }) => entry.run_id).toSorted(byText)).toEqual(
+      [run.run_id, first.body.run_id].toSorted(byText),
     );
     const second = await retry(team.member, run);
     expect(second.status).toBe(200);
