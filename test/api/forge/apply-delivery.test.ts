@@ -304,12 +304,35 @@ describe('issue sync', () => {
     expect(await tasksOf()).toMatchObject([{ status: 'done', completed_at: expect.any(Date) }]);
   });
 
-  it('closed after reopened, though it happened before: the task stays open', async () => {
+  it('closed after reopened, though it happened before: nobody’s work on the task is undone', async () => {
     await bindWithSync();
     await deliver('issues.opened');
     await deliver('issues.reopened', { 'issue.number': 1, 'issue.updated_at': '2019-05-17T00:00:00Z' });
-    await deliver('issues.closed', { 'issue.updated_at': '2019-05-16T00:00:00Z' });
-    expect(await tasksOf()).toMatchObject([{ status: 'todo' }]);
+    const [{ task_id }] = await tasksOf();
+    await app.as(team.member).patch(`/api/tasks/${task_id}`, { status: 'in_review' });
+    const late = await deliver('issues.closed', { 'issue.updated_at': '2019-05-16T00:00:00Z' });
+    expect(await tasksOf()).toMatchObject([{ status: 'in_review' }]);
+    expect(await receiptOf(app, late)).toMatchObject({ outcome: 'applied' });
+  });
+
+  it('closed while the opening is still being applied waits for it', async () => {
+    await bindWithSync();
+    const [opened, closed] = [uuidv7(), uuidv7()];
+    await send(app, 'issues.opened', { 'repository.full_name': repo }, { id: opened });
+    const { receipt_id } = await receiptOf(app, opened);
+    await db()('outbox').where({ kind: 'forge.delivery' }).delete();
+    let closing: Promise<void> = Promise.resolve();
+    await db().transaction(async (trx) => {
+      await applyDelivery(contextOf(app, { db: trx }), receipt_id);
+      const close = { 'repository.full_name': repo, 'issue.updated_at': '2019-05-15T15:21:19Z' };
+      await send(app, 'issues.closed', close, { id: closed });
+      closing = relay(app);
+      const waiting = "select 1 from pg_locks where locktype = 'advisory' and not granted";
+      for (let i = 0; i < 100 && (await db().raw(waiting)).rowCount === 0; i += 1)
+        await new Promise((next) => setTimeout(next, 10));
+    });
+    await closing;
+    expect(await tasksOf()).toMatchObject([{ status: 'done' }]);
   });
 
   it('opened and closed applied at the same moment: the task ends done, 10 times of 10', async () => {

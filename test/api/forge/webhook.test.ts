@@ -83,6 +83,19 @@ describe('signature', () => {
     expect((await post(app, BODY, { secret: 'wrong', headers: bearer })).status).toBe(401);
   });
 
+  it('a burst of wrong ones is told once, CRITICAL, in the instance’s own chain', async () => {
+    const besieged = await startApp({ FORGE_WEBHOOK_SECRET: SECRET });
+    const bursts = () => besieged.services.db('audit_entries').where({ feature: 'forge', action: 'deny' });
+    const wrong = (times: number) => Promise.all(Array.from({ length: times }, () => post(besieged, BODY, { secret: 'wrong' })));
+    await wrong(19);
+    expect(await bursts()).toHaveLength(0);
+    await wrong(1);
+    await wrong(30);
+    expect(await bursts()).toMatchObject([{ team_id: null, severity: 'CRITICAL', outcome: 'denied', actor_type: 'system' }]);
+    expect((await statusOf(besieged)).signature_failures_total).toBe(50);
+    await besieged.close();
+  });
+
   it('without a secret of ours every delivery is refused, and the status says why', async () => {
     const bare = await startApp({ FORGE_WEBHOOK_SECRET: SECRET, FORGE_WEBHOOK_SECRET_PREVIOUS: PREVIOUS });
     bare.services.config.FORGE_WEBHOOK_SECRET = undefined;
