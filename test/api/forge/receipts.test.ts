@@ -1,4 +1,5 @@
 import { v7 as uuidv7 } from 'uuid';
+import { OutboxRelay } from '../../../activities/outbox-relay.js';
 import { purgeReceipts } from '../../../api/forge/purge-receipts.js';
 import { buildPerson, buildTeam, type TestTeam } from '../../factories/people.js';
 import { startApp, type TestApp } from '../../support/app.js';
@@ -25,20 +26,25 @@ const deliver = async (name: Parameters<typeof send>[1], id = uuidv7()) => {
 };
 const list = (person = team.admin, query = '') => app.as(person).get(`/api/forge/deliveries?team_id=${team.team_id}${query}`);
 
-/** A run of an automation of the team, as the matcher leaves it. */
-async function buildRun(receiptId: string, of = team): Promise<string> {
-  const [automation, run_id] = [uuidv7(), uuidv7()];
+async function arm(of: TestTeam, trigger_type = 'forge.push'): Promise<string> {
+  const automation_id = uuidv7();
   const person = of.member.user_id;
-  const definition = { automation_id: automation, name: 'a', trigger_type: 'forge.push' };
+  const definition = { automation_id, name: 'a', trigger_type };
   await db()('automations').insert({ ...definition, team_id: of.team_id, created_by: person, updated_by: person });
   await db()('automation_versions').insert({ ...definition, version: 1, actions: '[]', changed_by: person });
+  return automation_id;
+}
+
+/** A run of an automation of the team, as the matcher leaves it. */
+async function buildRun(receiptId: string, of = team): Promise<string> {
+  const run_id = uuidv7();
   await db()('automation_runs').insert({
     run_id,
-    automation_id: automation,
+    automation_id: await arm(of),
     automation_version: 1,
     automation_name: 'a',
     team_id: of.team_id,
-    creator_id: person,
+    creator_id: of.member.user_id,
     trigger_type: 'forge.push',
     event: { receipt_id: receiptId },
     correlation_id: uuidv7(),
@@ -86,6 +92,20 @@ describe('GET /api/forge/deliveries', () => {
         armed_runs: [run_id],
       },
     ]);
+  });
+
+  it('names the runs that the worker’s relay makes of it', async () => {
+    const automation_id = await arm(team, 'forge.pull_request');
+    const id = await deliver('pull_request.merged');
+    await new OutboxRelay(app.services, () => undefined).pass();
+    const [run] = await db()('automation_runs').where({ automation_id });
+    expect(run).toMatchObject({
+      status: 'queued',
+      team_id: team.team_id,
+      event: { type: 'forge.pr_merged', pr_number: 2, task: null },
+    });
+    expect((await list()).body).toMatchObject([{ delivery_id: id, outcome: 'applied', armed_runs: [run.run_id] }]);
+    expect(await db()('outbox').whereNot({ kind: 'run.start' })).toHaveLength(0);
   });
 
   it('is for the team’s admin, and of the team’s repositories only', async () => {
