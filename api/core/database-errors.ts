@@ -1,3 +1,4 @@
+import { types } from 'node:util';
 import { conflict, type DomainError, invalidFields, unavailable } from './errors.js';
 
 /**
@@ -5,7 +6,8 @@ import { conflict, type DomainError, invalidFields, unavailable } from './errors
  * Nothing of the statement, the table or the values leaves. Returns undefined for what is no database error.
  */
 export function fromDatabaseError(error: unknown): DomainError | undefined {
-  if (!(error instanceof Error)) return undefined;
+  // Not `instanceof`: errors of Node's sockets may come from another realm than ours (tests, worker threads).
+  if (!types.isNativeError(error)) return undefined;
   // Objection wraps violated constraints and leaves the SQLSTATE on the error inside.
   if ('nativeError' in error) return fromDatabaseError(error.nativeError);
   if (error.name === 'KnexTimeoutError' || /timeout exceeded when trying to connect/.test(error.message))
@@ -31,4 +33,4 @@ export function fromDatabaseError(error: unknown): DomainError | undefined {
 
 /** True for what is worth running again at once: a serialisation failure or a deadlock's victim. */
 export const isTransient = (error: unknown): boolean =>
-  error instanceof Error && ['40001', '40P01'].includes((error as Error & { code?: string }).code ?? '');
+  types.isNativeError(error) && ['40001', '40P01'].includes((error as Error & { code?: string }).code ?? '');

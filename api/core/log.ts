@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { pino, type Logger } from 'pino';
+import { pino, type DestinationStream, type Logger, type LoggerOptions } from 'pino';
 import type { Config } from './config.js';
 
 export type { Logger };
@@ -19,13 +19,21 @@ const SECRET_KEYS = [
   'device_token',
 ];
 
-/** The process's logger: JSON lines, secrets removed by key at the top level and one level down. */
-export function createLogger(config: Pick<Config, 'LOG_LEVEL' | 'NODE_ENV'>, process: 'api' | 'worker' | 'script'): Logger {
-  return pino({
+/** A mailed code is a secret; the code of an error (SQLSTATE, errno) is what an operator looks for first. */
+const censor = (value: unknown, [parent, key]: unknown[]): unknown => (parent === 'err' && key === 'code' ? value : '[redacted]');
+
+/** The process's logger: JSON lines to stdout, secrets removed by key at the top level and one level down. */
+export function createLogger(
+  config: Pick<Config, 'LOG_LEVEL' | 'NODE_ENV'>,
+  process: 'api' | 'worker' | 'script',
+  destination: DestinationStream = pino.destination(1),
+): Logger {
+  const options: LoggerOptions = {
     level: config.LOG_LEVEL,
     base: { process },
     timestamp: pino.stdTimeFunctions.isoTime,
-    redact: { paths: SECRET_KEYS.flatMap((key) => [key, `*.${key}`]), censor: '[redacted]' },
+    redact: { paths: SECRET_KEYS.flatMap((key) => [key, `*.${key}`]), censor },
     mixin: () => logScope.getStore() ?? {},
-  });
+  };
+  return pino(options, destination);
 }
