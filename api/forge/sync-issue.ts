@@ -54,7 +54,7 @@ const linkStatement: Statement = {
 };
 
 /** The id of the task that an issue becomes in a project: made of both, so that an issue opened twice is one task. */
-export const syncedTaskId = (repo: string, number: number, projectId: string): string =>
+const syncedTaskId = (repo: string, number: number, projectId: string): string =>
   `forge.${createHash('sha256').update(`${repo}#${number} ${projectId}`).digest('hex').slice(0, 32)}`;
 
 const cut = (text: string, max: number): string => Array.from(text.trim()).slice(0, max).join('').trim();
