@@ -59,20 +59,28 @@ export function userOf(ctx: Context): string {
 const ATTEMPTS = 3;
 
 /**
- * Runs `work` in one transaction, or joins the one already open. A serialisation failure or a deadlock is tried again,
- * three times in all; after the commit the relay is told.
+ * Runs what PostgreSQL does in one transaction; a serialisation failure or a deadlock is tried again, three times in all. Inside
+ * an open transaction there is nothing to repeat: the error goes up to whoever opened it.
+ * @throws what `work` throws; INTERNAL_ERROR 503 when it kept colliding
+ */
+export async function retrying<T>(ctx: Pick<Context, 'db'>, work: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await work();
+    } catch (error) {
+      if (ctx.db.isTransaction || !isTransient(error)) throw error;
+      if (attempt === ATTEMPTS) throw unavailable(error);
+    }
+  }
+}
+
+/**
+ * Runs `work` in one transaction, or joins the one already open; after the commit the relay is told.
  * @throws what `work` throws; INTERNAL_ERROR 503 when it kept colliding
  */
 export async function inTransaction<T>(ctx: Context, work: (ctx: Context) => Promise<T>): Promise<T> {
   if (ctx.db.isTransaction) return work(ctx);
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      const result = await ctx.db.transaction((db) => work({ ...ctx, db }));
-      ctx.ring();
-      return result;
-    } catch (error) {
-      if (!isTransient(error)) throw error;
-      if (attempt === ATTEMPTS) throw unavailable(error);
-    }
-  }
+  const result = await retrying(ctx, () => ctx.db.transaction((db) => work({ ...ctx, db })));
+  ctx.ring();
+  return result;
 }

@@ -1,6 +1,6 @@
 import { run } from '../../db/statement.js';
 import { authorize, type Seat } from '../core/access.js';
-import { type Context, whoIs } from '../core/context.js';
+import { type Context, retrying, whoIs } from '../core/context.js';
 import { dateField } from '../core/dates.js';
 import { conflict, invalid, notFound } from '../core/errors.js';
 import { createTaskStatement } from './create-task.sql.js';
@@ -43,7 +43,7 @@ export async function createTask(ctx: Context, input: CreateTask): Promise<TaskC
   const fields = { ...input, due_date: dateField('due_date', input.due_date) };
   const values = [JSON.stringify(whoIs(ctx)), JSON.stringify(fields), MAX_SUBTASK_DEPTH];
   for (;;) {
-    const [outcome] = await run<Outcome & Record<string, unknown>>(ctx.db, createTaskStatement, values);
+    const [outcome] = await retrying(ctx, () => run<Outcome & Record<string, unknown>>(ctx.db, createTaskStatement, values));
     if (!outcome?.project_found) throw notFound('Project');
     authorize('task.write', outcome.seat);
     if (outcome.replay && outcome.stored) return { created: false, taskId: input.task_id as string, json: outcome.stored };

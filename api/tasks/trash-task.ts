@@ -1,3 +1,4 @@
+import { v7 as uuidv7 } from 'uuid';
 import { authorize } from '../core/access.js';
 import { type Context, inTransaction, userOf } from '../core/context.js';
 import { notFound } from '../core/errors.js';
@@ -38,6 +39,7 @@ export function trashTask(ctx: Context, taskId: string): Promise<Trashed> {
       project_id: string;
       json: unknown;
     }
+    const cascadeId = uuidv7();
     await ctx.db.raw(LOCK_PROJECT, [taskId]);
     const { rows } = await ctx.db.raw<{ rows: Row[] }>(SUBTREE, [taskId]);
     const task = rows.find((row) => row.task_id === taskId);
@@ -65,7 +67,7 @@ export function trashTask(ctx: Context, taskId: string): Promise<Trashed> {
       entity_id: taskId,
       title: task.title,
       summary: 'moved the task to the trash',
-      details: { cascade_id: ctx.requestId, cascade_count: rows.length },
+      details: { cascade_id: cascadeId, cascade_count: rows.length - 1 },
       event: { type: 'task.deleted', payload: { task: task.json } },
     });
     return {

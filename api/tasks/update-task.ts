@@ -1,6 +1,6 @@
 import { run } from '../../db/statement.js';
 import { authorize, type Seat } from '../core/access.js';
-import { type Context, whoIs } from '../core/context.js';
+import { type Context, retrying, whoIs } from '../core/context.js';
 import { dateField } from '../core/dates.js';
 import { conflict, invalid, notFound } from '../core/errors.js';
 import type { UpdateTask } from './schema.js';
@@ -23,7 +23,7 @@ interface Outcome {
 export async function updateTask(ctx: Context, taskId: string, { version, ...fields }: UpdateTask): Promise<number> {
   const patch = { ...fields, due_date: dateField('due_date', fields.due_date), tags: fields.tags === null ? [] : fields.tags };
   const values = [JSON.stringify(whoIs(ctx)), taskId, JSON.stringify(patch), version ?? null];
-  const [outcome] = await run<Outcome & Record<string, unknown>>(ctx.db, updateTaskStatement, values);
+  const [outcome] = await retrying(ctx, () => run<Outcome & Record<string, unknown>>(ctx.db, updateTaskStatement, values));
   if (!outcome) throw notFound('Task');
   authorize('task.write', outcome.seat);
   if (outcome.stale) throw conflict(`The task is at version ${outcome.version}, not ${version}`);

@@ -184,6 +184,7 @@ it('automations that set each other off stop at depth 10', async () => {
         .first(),
     25_000,
   );
+  await until(async () => (await db()('automation_runs').where(automation).whereNull('finished_at')).length === 0);
   expect(await db()('automation_runs').where({ ...automation, status: 'succeeded' })).toHaveLength(11);
 });
 
