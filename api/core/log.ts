@@ -19,8 +19,10 @@ const SECRET_KEYS = [
   'device_token',
 ];
 
-/** A mailed code is a secret; the code of an error (SQLSTATE, errno) is what an operator looks for first. */
-const censor = (value: unknown, [parent, key]: unknown[]): unknown => (parent === 'err' && key === 'code' ? value : '[redacted]');
+/** A SQLSTATE or a system's error name: what an operator looks for first. The codes that people are mailed have six digits. */
+const ERROR_CODE = /^([0-9A-Z]{5}|E[A-Z]\w+)$/;
+const censor = (value: unknown, path: unknown[]): unknown =>
+  path.at(-1) === 'code' && typeof value === 'string' && ERROR_CODE.test(value) ? value : '[redacted]';
 
 /** The process's logger: JSON lines to stdout, secrets removed by key at the top level and one level down. */
 export function createLogger(
