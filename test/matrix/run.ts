@@ -69,6 +69,7 @@ export class Walk {
   private readonly shared = new Map<string, Subject>();
   private readonly refusals = new Map<number, string>();
   private readonly found = new Map<string, string[]>();
+  private dirty = true;
   calls = 0;
 
   constructor(
@@ -80,11 +81,13 @@ export class Walk {
 
   /** A call that succeeds changes its subject, so it gets one of its own; refusals and reads share. */
   private async subjectFor(actor: Actor, kind: Kind, expected: Expectation): Promise<Subject> {
-    const changes = this.endpoint.method !== 'get' && expected.status < 300 && !this.row.public;
-    if (changes) return buildSubject(this.world, this.row, actor, kind);
     const key = this.row.author === 'caller' ? `${kind} ${actor.user_id}` : kind;
-    const subject = this.shared.get(key) ?? (await buildSubject(this.world, this.row, actor, kind));
-    this.shared.set(key, subject);
+    const changes = this.endpoint.method !== 'get' && expected.status < 300 && !this.row.public;
+    const kept = changes ? undefined : this.shared.get(key);
+    if (kept) return kept;
+    this.dirty = true;
+    const subject = await buildSubject(this.world, this.row, actor, kind);
+    if (!changes) this.shared.set(key, subject);
     return subject;
   }
 
@@ -92,7 +95,8 @@ export class Walk {
     const { world, row, endpoint, mode } = this;
     const expected = expectedOf(endpoint, row, actor, kind, mode);
     const subject = await this.subjectFor(actor, kind, expected);
-    await world.writes();
+    // What the subject's own making wrote is none of this call's doing.
+    if (this.dirty) await world.writes();
     const answer = await send(world, endpoint, row, actor, subject);
     this.calls += 1;
     const faults = headerFaults(endpoint, mode, answer);
@@ -100,6 +104,7 @@ export class Walk {
     else faults.push(`${answer.status} where ${expected.status} belongs: ${answer.body?.message ?? ''}`);
     const mustNotWrite = endpoint.method === 'get' || (answer.status >= 400 && !row.leaves);
     const written = mustNotWrite ? await world.writes() : [];
+    this.dirty = !mustNotWrite;
     if (written.length > 0) faults.push(`${answer.status} and yet wrote to ${written.join(', ')}`);
     if (answer.status === 401 || answer.status === 404) faults.push(...this.hints(answer));
     for (const fault of faults) {
