@@ -55,7 +55,7 @@ interface Match extends Record<string, unknown> {
 }
 
 /** The id of the run that an event sets off in an automation: the same for the same two, so it can exist once (R3). */
-export const runIdOf = (automationId: string, eventId: string): string => uuidv5(eventId, automationId);
+const runIdOf = (automationId: string, eventId: string): string => uuidv5(eventId, automationId);
 
 /** What templates and conditions see as `event` (F5). */
 const eventOf = (event: OutboxEvent): Record<string, unknown> => ({

@@ -16,9 +16,6 @@ export const GATE_DEFAULTS = {
 /** The type of the action that is a gate. */
 export const GATE = 'require_approval';
 
-/** Ends of a run: nothing moves it any more. */
-export const isFinished = (status: RunStatus): boolean => !['queued', 'running', 'paused'].includes(status);
-
 export type GateState = 'pending' | 'lapsed' | 'approved' | 'rejected';
 
 /** What the row of a gate says; approval and rejection outlive the expiry, which only closes the way to approve. */

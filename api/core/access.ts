@@ -17,7 +17,7 @@ interface Rule {
  * Who may do what (decision K): the one table. `endpoint({ability})` puts it into the router, the OpenAPI text and the
  * generated authorisation test; the verb calls `authorize(ability, seat)` with the seat it read in its own transaction.
  */
-export const ABILITIES = {
+const ABILITIES = {
   'account.read': { seat: 'none', words: 'Any signed-in caller, about themselves' },
   'team.create': { seat: 'none', words: 'Any signed-in caller' },
   'team.list': { seat: 'none', words: 'Any signed-in caller; only own teams are listed' },

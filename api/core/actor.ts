@@ -43,5 +43,3 @@ interface SystemActor {
 }
 
 export type Actor = UserActor | PatActor | AutomationActor | AgentActor | SystemActor;
-/** Everyone who stands for a person. */
-export type PersonActor = Exclude<Actor, SystemActor>;

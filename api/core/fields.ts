@@ -50,12 +50,5 @@ export const StrictInt = (min: number, max: number, fallback: number) =>
     .default(fallback)
     .meta({ override: { type: 'integer', minimum: min, maximum: max, default: fallback } });
 
-/** `true`, `false`, `1` or `0` in a query string. */
-export const Flag = z
-  .enum(['true', 'false', '1', '0'])
-  .transform((value) => value === 'true' || value === '1')
-  .default(false)
-  .meta({ override: { type: 'boolean', default: false } });
-
 /** A timestamp as it leaves the service: `2026-11-20T17:51:02.123Z`. */
 export const Timestamp = z.string().meta({ format: 'date-time', example: '2026-11-20T17:51:02.123Z' });

@@ -18,7 +18,7 @@ export class JsonText {
   constructor(readonly text: string) {}
 }
 
-export interface Request<Params, Query, Body> {
+interface Request<Params, Query, Body> {
   ctx: Context;
   params: Params;
   query: Query;

@@ -38,11 +38,13 @@ const correlationHeader = { 'X-Correlation-ID': { description: 'Id of this reque
 
 function responsesOf(endpoint: Endpoint): ZodOpenApiOperationObject['responses'] {
   const successes = [endpoint.status ?? 200, ...(endpoint.alsoStatus ?? [])];
-  const entries = [...declaredStatuses(endpoint)].sort((a, b) => a - b).map((status) => {
-    const schema = successes.includes(status as 200) ? endpoint.response : ErrorEnvelope;
-    const description = successes.includes(status as 200) ? 'Success' : (MEANING[status] ?? 'Refused');
-    return [String(status), { description, headers: correlationHeader, content: { 'application/json': { schema } } }] as const;
-  });
+  const entries = [...declaredStatuses(endpoint)]
+    .sort((a, b) => a - b)
+    .map((status) => {
+      const schema = successes.includes(status as 200) ? endpoint.response : ErrorEnvelope;
+      const description = successes.includes(status as 200) ? 'Success' : (MEANING[status] ?? 'Refused');
+      return [String(status), { description, headers: correlationHeader, content: { 'application/json': { schema } } }] as const;
+    });
   return Object.fromEntries(entries) as ZodOpenApiOperationObject['responses'];
 }
 

@@ -6,7 +6,7 @@ import { nestTasks, type TaskNode } from './rules.js';
 import type { ListTasks } from './schema.js';
 
 /** Most tasks of one answer (contract, section 8). */
-export const MAX_TASKS = 10_000;
+const MAX_TASKS = 10_000;
 
 const ORDER = 't.position nulls last, t.created_at, t.task_id';
 

@@ -46,16 +46,14 @@ export async function buildToken(
   fields: Record<string, unknown> = {},
 ): Promise<string> {
   const secret = `${PAT_PREFIX}${randomBytes(32).toString('base64url')}`;
-  await app.services
-    .db('personal_access_tokens')
-    .insert({
-      user_id: person.user_id,
-      name: 'test',
-      scopes,
-      token_hash: hashOf(secret),
-      prefix: secret.slice(0, 12),
-      ...fields,
-    });
+  await app.services.db('personal_access_tokens').insert({
+    user_id: person.user_id,
+    name: 'test',
+    scopes,
+    token_hash: hashOf(secret),
+    prefix: secret.slice(0, 12),
+    ...fields,
+  });
   return secret;
 }
 

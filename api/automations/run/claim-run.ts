@@ -25,7 +25,11 @@ const statement: Statement = {
  * Takes a run for one execution of its workflow. Returns its steps, or null when it ended or belongs to another execution.
  * `execution` is the id of the workflow's first execution.
  */
-export async function claimRun(services: Services, { runId, incarnation }: AutomationRunInput, execution: string): Promise<RunPlan | null> {
+export async function claimRun(
+  services: Services,
+  { runId, incarnation }: AutomationRunInput,
+  execution: string,
+): Promise<RunPlan | null> {
   const [row] = await run<{ automation_name: string; trigger_type: string; steps: RunStep[] }>(services.db, statement, [
     runId,
     incarnation,

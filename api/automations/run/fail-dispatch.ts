@@ -8,8 +8,13 @@ export async function failDispatch(services: Services, runId: string): Promise<v
     const run = await lockRun(db, runId);
     if (!run || run.finished_at) return;
     const error = { code: 'dispatch_failed', message: 'The run could not be handed to the workflow service' };
-    await db('run_actions').where({ run_id: runId }).whereIn('status', ['pending', 'running', 'staged']).update({ status: 'skipped' });
-    await db('automation_runs').where({ run_id: runId }).update({ status: 'failed', error: JSON.stringify(error), finished_at: db.fn.now() });
+    await db('run_actions')
+      .where({ run_id: runId })
+      .whereIn('status', ['pending', 'running', 'staged'])
+      .update({ status: 'skipped' });
+    await db('automation_runs')
+      .where({ run_id: runId })
+      .update({ status: 'failed', error: JSON.stringify(error), finished_at: db.fn.now() });
     await recordChange(systemContext({ ...services, db }, run), {
       team_id: run.team_id,
       project_id: run.project_id,

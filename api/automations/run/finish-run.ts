@@ -19,14 +19,21 @@ function errorOf(actions: ActionRow[]): string | null {
 }
 
 /** Writes the end of a run into its rows. Whoever writes it first wins; a run that ended stays as it is. */
-async function end(services: Services, run: RunRow, actions: ActionRow[], status: RunStatus, skipReason: string | null): Promise<void> {
+async function end(
+  services: Services,
+  run: RunRow,
+  actions: ActionRow[],
+  status: RunStatus,
+  skipReason: string | null,
+): Promise<void> {
   const { db } = services;
   const { run_id } = run;
   await db('run_actions').where({ run_id }).whereIn('status', ['pending', 'running', 'staged']).update({ status: 'skipped' });
   const error = status === 'failed' ? errorOf(actions) : null;
   await db('automation_runs').where({ run_id }).update({ status, skip_reason: skipReason, error, finished_at: db.fn.now() });
   // A replay that succeeds takes the original off the dead-letter list (F10).
-  if (run.retry_of && status === 'succeeded') await db('automation_runs').where({ run_id: run.retry_of }).update({ retried_by: run_id });
+  if (run.retry_of && status === 'succeeded')
+    await db('automation_runs').where({ run_id: run.retry_of }).update({ retried_by: run_id });
   await recordChange(systemContext(services, run), {
     team_id: run.team_id,
     project_id: run.project_id,
@@ -56,7 +63,10 @@ export async function finishRun(services: Services, runId: string, cancelled: bo
        where a.run_id = ? and g.run_id = a.run_id and g.gate_index = a.index and g.decision = 'approved'`,
       [runId],
     );
-    const actions = await db('run_actions').where({ run_id: runId }).orderBy('index').select<ActionRow[]>('index', 'type', 'status', 'error');
+    const actions = await db('run_actions')
+      .where({ run_id: runId })
+      .orderBy('index')
+      .select<ActionRow[]>('index', 'type', 'status', 'error');
     const rejected = await db('gates').where({ run_id: runId, decision: 'rejected' }).first<object | undefined>();
     const settled = cancelled ? { status: 'cancelled' as const, skipReason: null } : settle(actions, rejected !== undefined);
     await end({ ...services, db }, run, actions, settled.status, settled.skipReason);

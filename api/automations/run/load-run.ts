@@ -26,7 +26,9 @@ export interface RunRow {
 /** The run's row, held until the commit, with its version's actions; undefined when there is none. */
 export function lockRun(db: Knex, runId: string): Promise<RunRow | undefined> {
   return db('automation_runs as r')
-    .join('automation_versions as v', (on) => on.on('v.automation_id', 'r.automation_id').andOn('v.version', 'r.automation_version'))
+    .join('automation_versions as v', (on) =>
+      on.on('v.automation_id', 'r.automation_id').andOn('v.version', 'r.automation_version'),
+    )
     .where('r.run_id', runId)
     .forUpdate('r')
     .first<RunRow | undefined>('r.*', 'v.actions');

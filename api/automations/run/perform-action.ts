@@ -38,7 +38,8 @@ function paramsOf(run: RunRow, index: number): Record<string, unknown> {
   if ('secretMissing' in rendered) {
     throw new ActionRefused({ code: 'secret_missing', message: `There is no secret named ${rendered.secretMissing}` });
   }
-  if ('missing' in rendered) throw new ActionRefused({ code: 'template_missing', message: `The event has no ${rendered.missing}` });
+  if ('missing' in rendered)
+    throw new ActionRefused({ code: 'template_missing', message: `The event has no ${rendered.missing}` });
   throw new ActionRefused({ code: rendered.code, message: rendered.message });
 }
 
@@ -48,8 +49,11 @@ async function act(services: Services, runId: string, index: number): Promise<Ac
     const run = await lockRun(db, runId);
     const action = await db('run_actions').where({ run_id: runId, index }).forUpdate().first<ActionRow | undefined>();
     if (!run || run.finished_at || !action) return 'stop';
-    if (action.status === 'succeeded' || action.status === 'failed' || action.status === 'skipped') return outcomeOf(action.status, action.on_failure);
-    await db('run_actions').where({ run_id: runId, index }).update({ attempts: db.raw('attempts + 1'), started_at: db.raw('coalesce(started_at, now())') });
+    if (action.status === 'succeeded' || action.status === 'failed' || action.status === 'skipped')
+      return outcomeOf(action.status, action.on_failure);
+    await db('run_actions')
+      .where({ run_id: runId, index })
+      .update({ attempts: db.raw('attempts + 1'), started_at: db.raw('coalesce(started_at, now())') });
     const type = actionTypes[action.type];
     if (!type) throw new ActionRefused({ code: 'action_unavailable', message: `There is no action ${action.type}` });
     const params = type.params.safeParse(paramsOf(run, index));
