@@ -1,0 +1,121 @@
+import type { Client } from '@temporalio/client';
+import { WorkflowNotFoundError } from '@temporalio/client';
+import type { Knex } from 'knex';
+import { verifyChain } from '../../api/audit/verify-chain.js';
+import type { Services } from '../../api/core/context.js';
+import { run } from '../../db/statement.js';
+import { runWorkflowId } from '../../workflows/contract.js';
+import { acknowledged } from './acknowledged.sql.js';
+import { always } from './always.sql.js';
+import type { Invariant } from './invariant.js';
+import type { Ledger } from './ledger.js';
+
+export interface Verdict {
+  name: string;
+  words: string;
+  /** The first few; empty when it holds. */
+  violations: string[];
+  /** Why it could not be judged; null when it was. */
+  skipped: string | null;
+}
+
+interface CheckOptions {
+  services: Pick<Services, 'db' | 'config'>;
+  /** What was acknowledged; without it only what needs no memory is judged. */
+  ledger?: Ledger | undefined;
+  /** Asked about runs that seem to stand still; without it they count as stuck. */
+  temporal?: Client | undefined;
+}
+
+/** Most violations that are named. */
+const SHOWN = 20;
+
+/** Pairs of tables where a foreign key leads from one team's row to another's: both ends carry a team. */
+const FOREIGN_KEYS = /* sql */ `
+  select c.conrelid::regclass::text as child, c.confrelid::regclass::text as parent, c.conname as name,
+    (select string_agg(format('c.%I = p.%I', ca.attname, pa.attname), ' and ')
+      from unnest(c.conkey, c.confkey) as k(child, parent)
+      join pg_attribute ca on ca.attrelid = c.conrelid and ca.attnum = k.child
+      join pg_attribute pa on pa.attrelid = c.confrelid and pa.attnum = k.parent) as matched
+  from pg_constraint c
+  where c.contype = 'f' and c.confrelid <> 'teams'::regclass
+    and exists (select from pg_attribute a where a.attrelid = c.conrelid and a.attname = 'team_id' and not a.attisdropped)
+    and exists (select from pg_attribute a where a.attrelid = c.confrelid and a.attname = 'team_id' and not a.attisdropped)
+  order by 1, 3`;
+
+/** The SQL that finds rows of one team referring to a row of another, made from the foreign keys that there are. */
+async function crossTeamSql(db: Knex): Promise<string> {
+  interface Key {
+    child: string;
+    parent: string;
+    name: string;
+    matched: string;
+  }
+  const { rows } = await db.raw<{ rows: Key[] }>(FOREIGN_KEYS);
+  const parts = rows.map(
+    ({ child, parent, name, matched }) =>
+      `select format('%s: a row of team %s refers to one of team %s', '${name}', c.team_id, p.team_id) as violation
+       from ${child} c join ${parent} p on ${matched} where c.team_id <> p.team_id`,
+  );
+  return `${parts.join('\nunion all\n')} limit ${SHOWN}`;
+}
+
+/** Runs that should be moving; whether a workflow carries them, only Temporal knows. */
+const UNMOVED: Invariant = {
+  name: 'runs_carried',
+  words: 'No run stands in queued or running for more than 60 s without an open workflow',
+  sql: /* sql */ `
+    select r.run_id::text as violation from automation_runs r
+    where r.status in ('queued', 'running') and r.queued_at < clock_timestamp() - interval '60 seconds'
+      and not exists (select from gates g where g.run_id = r.run_id and g.decided_at > clock_timestamp() - interval '60 seconds')
+    order by r.queued_at`,
+};
+
+async function isOpen(client: Client, runId: string): Promise<boolean> {
+  try {
+    const { status } = await client.workflow.getHandle(runWorkflowId(runId)).describe();
+    return status.name === 'RUNNING';
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return false;
+    throw error;
+  }
+}
+
+async function find(db: Knex, name: string, text: string, values: unknown[] = []): Promise<string[]> {
+  const rows = await run<{ violation: string }>(db, { name: `invariant_${name}`, text }, values);
+  return rows.map((row) => row.violation);
+}
+
+async function findUncarried({ services, temporal }: CheckOptions): Promise<string[]> {
+  const runs = await find(services.db, UNMOVED.name, UNMOVED.sql);
+  const open = await Promise.all(runs.map(async (runId) => temporal !== undefined && (await isOpen(temporal, runId))));
+  return runs.filter((_, i) => !open[i]).map((runId) => `run ${runId} has no open workflow`);
+}
+
+async function findBrokenChain(services: CheckOptions['services']): Promise<string[]> {
+  const { broken } = await verifyChain(services);
+  return broken ? [`${broken.kind}, chain ${broken.chain}, sequence ${broken.sequence}: ${broken.detail}`] : [];
+}
+
+/** Judges every invariant; the order is that of the printed table. */
+export async function checkInvariants(options: CheckOptions): Promise<Verdict[]> {
+  const { services, ledger } = options;
+  const { db } = services;
+  const verdicts: Verdict[] = [];
+  const judge = async ({ name, words }: Pick<Invariant, 'name' | 'words'>, look: () => Promise<string[]>) => {
+    verdicts.push({ name, words, violations: (await look()).slice(0, SHOWN), skipped: null });
+  };
+  for (const { name, words, sql } of acknowledged) {
+    if (ledger) await judge({ name, words }, () => find(db, name, sql, [JSON.stringify(ledger)]));
+    else verdicts.push({ name, words, violations: [], skipped: 'no record of what was acknowledged' });
+  }
+  for (const invariant of always) await judge(invariant, () => find(db, invariant.name, invariant.sql));
+  await judge(UNMOVED, () => findUncarried(options));
+  await judge({ name: 'teams_apart', words: 'No row of one team refers to a row of another' }, async () =>
+    find(db, 'teams_apart', await crossTeamSql(db)),
+  );
+  await judge({ name: 'chain_intact', words: 'Every audit entry is sealed, and every chain verifies' }, () =>
+    findBrokenChain(services),
+  );
+  return verdicts;
+}

@@ -1,0 +1,268 @@
+/** The invariant checker is itself checked: each test plants one violation and sees exactly that one reported. */
+import { randomUUID } from 'node:crypto';
+import { v7 as uuidv7 } from 'uuid';
+import { verifyChain } from '../../api/audit/verify-chain.js';
+import { checkInvariants } from '../../scripts/chaos/invariants.js';
+import { emptyLedger, type Ledger } from '../../scripts/chaos/ledger.js';
+import { buildProject, buildTask, buildTeam, buildToken, type TestTeam } from '../factories/people.js';
+import { buildRun, type TestRun } from '../factories/runs.js';
+import { startApp, type TestApp } from '../support/app.js';
+
+let app: TestApp;
+let team: TestTeam;
+let project: { project_id: string };
+let task: { task_id: string };
+let run: TestRun;
+
+beforeEach(async () => {
+  app = await startApp();
+  team = await buildTeam(app);
+  project = await buildProject(app, team);
+  task = await buildTask(app, team, project);
+  // As the gate leaves it: one action done, one gate open, one action staged.
+  run = await buildRun(app, team);
+  await effect(0);
+  await app.services.db('outbox').delete();
+});
+afterEach(() => app.close());
+
+const db = () => app.services.db;
+/** Changes rows that the product can only add to. */
+const forge = (sql: string, values: unknown[] = []) =>
+  db().transaction(async (trx) => {
+    await trx.raw('set local session_replication_role = replica');
+    await trx.raw(sql, values as never);
+  });
+const broken = async (ledger?: Ledger): Promise<Record<string, string[]>> =>
+  Object.fromEntries(
+    (await checkInvariants({ services: app.services, ledger }))
+      .filter(({ violations }) => violations.length > 0)
+      .map(({ name, violations }) => [name, violations]),
+  );
+/** What a comment of the run leaves behind. */
+async function effect(index: number): Promise<string> {
+  const [comment] = await db()('comments')
+    .insert({ task_id: task.task_id, team_id: team.team_id, content: `by action ${index}`, author_id: team.member.user_id })
+    .returning<{ comment_id: string }[]>('comment_id');
+  const entity_id = comment?.comment_id as string;
+  await db()('effects').insert({ run_id: run.run_id, action_index: index, entity_type: 'comment', entity_id });
+  await trace(entity_id);
+  return entity_id;
+}
+/** The audit entry of a write that the run made. */
+const trace = (entity_id: string) =>
+  db().raw('select record_change(?::jsonb, ?::jsonb)', [
+    JSON.stringify({
+      request_id: uuidv7(),
+      correlation_id: uuidv7(),
+      actor_type: 'automation',
+      user_id: team.member.user_id,
+      run_id: run.run_id,
+      caused_by: { run_id: run.run_id },
+    }),
+    JSON.stringify({ team_id: team.team_id, feature: 'comments', action: 'create', entity_type: 'comment', entity_id }),
+  ]);
+const ledgerOf = (part: Partial<Ledger>): Ledger => ({ ...emptyLedger(), ...part });
+const acked = (more: object = {}) => ({
+  task_id: task.task_id,
+  project_id: project.project_id,
+  title: 'Write it down',
+  description: null,
+  version: 1,
+  trashed: false,
+  comments: [],
+  ...more,
+});
+
+it('finds nothing in a sound database, and judges what was acknowledged only when told', async () => {
+  const verdicts = await checkInvariants({ services: app.services });
+  expect(verdicts.flatMap(({ violations }) => violations)).toEqual([]);
+  expect(verdicts.filter(({ skipped }) => skipped !== null).every(({ name }) => name.startsWith('acked_'))).toBe(true);
+  expect(new Set(verdicts.map(({ name }) => name)).size).toBe(verdicts.length);
+  expect(await broken(ledgerOf({ tasks: [acked()] }))).toEqual({});
+});
+
+describe('what was acknowledged', () => {
+  it('a task that is gone, older, changed, or in the trash', async () => {
+    const names = async (more: object) => Object.keys(await broken(ledgerOf({ tasks: [acked(more)] })));
+    expect(await names({ task_id: 'nowhere' })).toEqual(['acked_tasks_kept']);
+    expect(await names({ version: 2 })).toEqual(['acked_tasks_kept']);
+    expect(await names({ title: 'Something else' })).toEqual(['acked_tasks_kept']);
+    expect(await names({ description: 'lost' })).toEqual(['acked_tasks_kept']);
+    expect(await names({ trashed: true })).toEqual(['acked_tasks_kept']);
+  });
+
+  it('an update without a record, and one recorded under another version', async () => {
+    await app.as(team.member).patch(`/api/tasks/${task.task_id}`, { title: 'Second', version: 1 });
+    await db()('outbox').delete();
+    const update = { task_id: task.task_id, version: 2, title: 'Second' };
+    expect(await broken(ledgerOf({ updates: [update] }))).toEqual({});
+    expect(Object.keys(await broken(ledgerOf({ updates: [{ ...update, version: 3 }] })))).toEqual(['acked_updates_recorded']);
+    expect(Object.keys(await broken(ledgerOf({ updates: [{ ...update, title: 'Other' }] })))).toEqual(['acked_updates_recorded']);
+  });
+
+  it('a task that set nothing off, or too much', async () => {
+    const ledger = ledgerOf({ tasks: [acked({ comments: ['by action 0'] })] });
+    expect(await broken(ledger)).toEqual({});
+    expect(Object.keys(await broken(ledgerOf({ tasks: [acked({ comments: ['never'] })] })))).toEqual(['acked_tasks_fired']);
+    await db()('comments').insert({
+      task_id: task.task_id,
+      team_id: team.team_id,
+      content: 'by action 0',
+      author_id: team.member.user_id,
+    });
+    expect(Object.keys(await broken(ledger))).toEqual(['acked_tasks_fired']);
+  });
+
+  it('a delivery that was lost, not applied, or applied twice', async () => {
+    const ledger = ledgerOf({ deliveries: [{ delivery_id: 'd1', title: 'Write it down' }] });
+    expect(Object.keys(await broken(ledger))).toEqual(['acked_deliveries_applied']);
+    await db()('forge_deliveries').insert({ delivery_id: 'd1', body_sha256: Buffer.alloc(32), outcome: 'failed' });
+    expect(Object.keys(await broken(ledger))).toEqual(['acked_deliveries_applied']);
+    await db()('forge_deliveries').update({ outcome: 'applied' });
+    expect(await broken(ledger)).toEqual({});
+    await buildTask(app, team, project);
+    await db()('outbox').delete();
+    expect(Object.keys(await broken(ledger))).toEqual(['acked_deliveries_applied']);
+  });
+
+  it('a decision that was lost, or not carried out, or carried out against a no', async () => {
+    const of = (decision: 'approved' | 'rejected') => ledgerOf({ decisions: [{ run_id: run.run_id, gate_index: 1, decision }] });
+    expect(Object.keys(await broken(of('approved')))).toEqual(['acked_decisions_carried_out']);
+    await db()('gates').update({ decision: 'approved', decided_at: db().fn.now() });
+    await db()('run_actions').where({ index: 1 }).update({ status: 'succeeded' });
+    await db()('run_actions').where({ index: 2 }).update({ status: 'skipped' });
+    await db()('automation_runs').update({ status: 'succeeded', finished_at: db().fn.now() });
+    expect(Object.keys(await broken(of('approved')))).toEqual(['acked_decisions_carried_out']);
+    await db()('run_actions').where({ index: 2 }).update({ status: 'succeeded' });
+    await effect(2);
+    expect(await broken(of('approved'))).toEqual({});
+    await db()('gates').update({ decision: 'rejected' });
+    expect(Object.keys(await broken(of('rejected')))).toEqual(['acked_decisions_carried_out', 'gates_kept']);
+  });
+
+  it('a replay that never was', async () => {
+    const ledger = ledgerOf({ retries: [{ run_id: randomUUID(), retry_of: run.run_id }] });
+    expect(Object.keys(await broken(ledger))).toEqual(['acked_retries_made']);
+  });
+});
+
+describe('what always holds', () => {
+  const plant = async (work: () => Promise<unknown>, ...names: string[]) => {
+    await work();
+    expect(Object.keys(await broken())).toEqual(names);
+  };
+
+  it('an effect of an action that did not succeed, and a success without one', async () => {
+    await plant(() => db()('run_actions').where({ index: 0 }).update({ status: 'failed' }), 'effects_once');
+    await db()('run_actions').where({ index: 0 }).update({ status: 'succeeded' });
+    await plant(() => db()('effects').delete(), 'effects_once', 'effects_traced');
+  });
+
+  it('a write of a run beyond its effects: the second time is seen though the key is taken', async () => {
+    await plant(() => trace(randomUUID()), 'effects_traced');
+  });
+
+  it('an effect whose comment is not there', async () => {
+    await plant(() => db()('comments').delete(), 'effects_traced');
+  });
+
+  it('an effect behind a closed gate', async () => {
+    await db()('run_actions').where({ index: 2 }).update({ status: 'succeeded' });
+    await plant(() => effect(2), 'gates_kept');
+  });
+
+  it('a paused run without a gate, and a gate of a run that is not paused', async () => {
+    await plant(() => db()('automation_runs').update({ status: 'running' }), 'paused_runs_wait');
+    await db()('automation_runs').update({ status: 'paused' });
+    await plant(() => db()('gates').delete(), 'paused_runs_wait');
+  });
+
+  it('a run that ended with an action to come, and an end without a time', async () => {
+    await db()('gates').update({ decision: 'rejected', decided_at: db().fn.now() });
+    await plant(() => db()('automation_runs').update({ status: 'skipped', finished_at: db().fn.now() }), 'ends_are_whole');
+    await db()('run_actions').whereNot({ index: 0 }).update({ status: 'skipped' });
+    await plant(() => db()('automation_runs').update({ finished_at: null }), 'ends_are_whole');
+  });
+
+  it('one event that set off one automation twice', async () => {
+    await db()('automation_runs').update({ event: JSON.stringify({ event_id: 'e1' }) });
+    const twin = () =>
+      buildRun(app, team, {
+        automation: run,
+        status: 'skipped',
+        statuses: ['skipped', 'skipped', 'skipped'],
+        fields: { event: '{"event_id":"e1"}' },
+      });
+    await plant(
+      async () =>
+        db()('gates')
+          .where({ run_id: (await twin()).run_id })
+          .delete(),
+      'events_fire_once',
+    );
+  });
+
+  it('a delivery that nothing will finish', async () => {
+    await plant(
+      () => db()('forge_deliveries').insert({ delivery_id: 'd1', body_sha256: Buffer.alloc(32) }),
+      'deliveries_settled',
+    );
+  });
+
+  it('work that nobody takes from the outbox', async () => {
+    const row = { kind: 'event', subject: 'task.created', correlation_id: uuidv7() };
+    await plant(() => db()('outbox').insert({ ...row, created_at: db().raw("now() - interval '10 seconds'") }), 'outbox_empty');
+  });
+
+  it('a live task in a trashed project', async () => {
+    await plant(() => db()('projects').update({ deleted_at: db().fn.now() }), 'trash_is_whole');
+  });
+
+  it('a version that no change explains, a change that no version counts, and a lost version of an automation', async () => {
+    await plant(() => db()('tasks').update({ version: 2 }), 'versions_count_changes');
+    await db()('tasks').update({ version: 1 });
+    await app.as(team.member).patch(`/api/tasks/${task.task_id}`, { title: 'Second' });
+    await db()('outbox').delete();
+    expect(await broken()).toEqual({});
+    await plant(() => db()('tasks').update({ version: 1 }), 'versions_count_changes');
+    await db()('tasks').update({ version: 2 });
+    await plant(() => db()('automations').update({ version: 2 }), 'versions_count_changes');
+  });
+
+  it('a task that came and went explains a version by its moves only', async () => {
+    await app.as(team.member).delete(`/api/tasks/${task.task_id}`);
+    await app.as(team.member).post(`/api/trash/task/${task.task_id}/restore`);
+    await db()('outbox').delete();
+    expect(await broken()).toEqual({});
+    await plant(() => db()('tasks').update({ version: 4 }), 'versions_count_changes');
+  });
+
+  it('a 51st token', async () => {
+    for (let n = 0; n < 51; n += 1) await buildToken(app, team.member, ['tasks:read']);
+    expect(Object.keys(await broken())).toEqual(['tokens_limited']);
+  });
+
+  it('a task below itself', async () => {
+    const child = await buildTask(app, team, project, { parent_task_id: task.task_id });
+    await db()('outbox').delete();
+    await plant(() => db()('tasks').where({ task_id: task.task_id }).update({ parent_task_id: child.task_id }), 'trees_end');
+  });
+
+  it('a run that stands still', async () => {
+    const still = { status: 'running', queued_at: db().raw("now() - interval '2 minutes'") };
+    await db()('gates').update({ decision: 'approved', decided_at: db().raw("now() - interval '90 seconds'") });
+    await plant(() => db()('automation_runs').update(still), 'runs_carried');
+  });
+
+  it('a row that refers to another team’s', async () => {
+    const other = await buildTeam(app);
+    await plant(() => db()('tasks').update({ team_id: other.team_id }), 'teams_apart');
+    expect((await broken())['teams_apart']?.[0]).toMatch(/tasks_project_id_fkey|comments_task_id_fkey/);
+  });
+
+  it('an audit entry that was changed', async () => {
+    await verifyChain(app.services);
+    await plant(() => forge("update audit_entries set action = 'forged' where entity_type = 'automation'"), 'chain_intact');
+  });
+});
