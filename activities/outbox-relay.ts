@@ -26,7 +26,7 @@ const DROP_IDLE = /* sql */ `
     where o.kind = 'event' and o.next_attempt_at <= now() and not exists (
       select from automations a
       where a.is_active and a.deleted_at is null and split_part(a.trigger_type, '.', 1) = split_part(o.subject, '.', 1)
-        and (a.team_id = o.team_id or o.team_id is null or (a.team_id is null and a.created_by::text = o.payload->>'actor_id')))
+        and (a.team_id = o.team_id or (a.team_id is null and a.created_by::text = o.payload->>'actor_id')))
     order by o.outbox_id limit 1000 for update skip locked)`;
 
 const CLAIM = /* sql */ `
@@ -52,7 +52,7 @@ const POSTPONE = /* sql */ `
   where outbox_id = any(?)`;
 
 /** The first `n` of the due rows that would be claimed: which one to postpone when a claim of one failed. */
-const FIRST_DUE = `select outbox_id from outbox where kind = ? and next_attempt_at <= now() order by outbox_id limit 1`;
+const FIRST_DUE = `select outbox_id from outbox where kind = ? and next_attempt_at <= now() order by outbox_id limit 1 for update skip locked`;
 
 export class OutboxRelay {
   constructor(

@@ -23,9 +23,8 @@ export interface OutboxEvent {
 const MAX_DEPTH = 10;
 
 /**
- * $1 events as [{outbox_id, team_id, project_id, actor_id, triggers}]. An armed automation hears the events of its team, or of
- * its live project; a personal one those of its creator; events of no team (an unbound repository) reach every team's
- * automations that name no project (F1, F2).
+ * $1 events as [{outbox_id, team_id, project_id, project_ids, actor_id, triggers}]. An armed automation hears the events of its
+ * team, or of its live project; a personal one those of its creator (F1). A delivery may concern several projects of a team (F2).
  */
 const matchStatement: Statement = {
   name: 'match_automations',
@@ -34,15 +33,13 @@ const matchStatement: Statement = {
       case when p.project_id is null then null else json_build_object('project_id', p.project_id, 'name', p.name, 'status', p.status) end as project,
       case when u.user_id is null then null else json_build_object('user_id', u.user_id, 'name', u.name, 'email', u.email) end as actor,
       now() as now
-    from jsonb_to_recordset($1::jsonb) as e(outbox_id bigint, team_id uuid, project_id uuid, actor_id uuid, triggers text[])
+    from jsonb_to_recordset($1::jsonb) as e(outbox_id bigint, team_id uuid, project_id uuid, project_ids uuid[], actor_id uuid, triggers text[])
     join automations a on a.trigger_type = any(e.triggers) and a.is_active and a.deleted_at is null
-      and (a.team_id = e.team_id
-        or (e.team_id is null and a.team_id is not null and a.project_id is null)
-        or (a.team_id is null and a.created_by = e.actor_id))
+      and (a.team_id = e.team_id or (a.team_id is null and a.created_by = e.actor_id))
     left join projects own on own.project_id = a.project_id
     left join projects p on p.project_id = e.project_id
     left join users u on u.user_id = e.actor_id
-    where a.project_id is null or (a.project_id = e.project_id and own.deleted_at is null)
+    where a.project_id is null or (a.project_id = any(e.project_ids) and own.deleted_at is null)
     order by e.outbox_id, a.automation_id`,
 };
 
@@ -85,6 +82,7 @@ export async function matchAutomations(services: Services, events: OutboxEvent[]
     outbox_id,
     team_id,
     project_id,
+    project_ids: payload['project_ids'] ?? [project_id],
     actor_id: payload['actor_id'] ?? null,
     triggers: triggersOfEvent(subject, payload),
   }));

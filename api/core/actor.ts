@@ -36,10 +36,15 @@ interface AgentActor extends Person {
   actionId: string;
 }
 
+/** Issue sync: the service writing on behalf of whoever bound the repository, with that person's rights at this moment (F2). */
+interface SyncActor extends Person {
+  type: 'sync';
+}
+
 /** The service itself: schedules, clean-up, the operator's commands. Has no seat anywhere. */
 interface SystemActor {
   type: 'system';
   name: string;
 }
 
-export type Actor = UserActor | PatActor | AutomationActor | AgentActor | SystemActor;
+export type Actor = UserActor | PatActor | AutomationActor | AgentActor | SyncActor | SystemActor;

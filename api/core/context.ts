@@ -42,6 +42,8 @@ export function whoIs({ actor, requestId, correlationId, ip, userAgent }: Contex
         depth: actor.depth,
         caused_by: { automation_id: actor.automationId, run_id: actor.runId },
       };
+    case 'sync':
+      return { ...person, actor_type: 'system' };
     case 'agent':
       return person;
   }

@@ -83,7 +83,7 @@ function actAsCreator(ctx: Context, { creator }: Binding, { deliveryId }: Issue)
   const { userId, email, role } = creator;
   return {
     ...ctx,
-    actor: { type: 'user', userId, email, role, sessionId: '', impersonatorId: null },
+    actor: { type: 'sync', userId, email, role },
     ip: null,
     userAgent: `forge issue sync, delivery ${deliveryId}`,
   };

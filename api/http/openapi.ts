@@ -3,8 +3,9 @@ import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiPathsObj
 import { ruleOf } from '../core/access.js';
 import { declaredStatuses, type Endpoint } from './endpoint.js';
 
+/** Open: some refusals carry a key of their own beside the envelope, such as `upgrade_required`. */
 const ErrorEnvelope = z
-  .object({
+  .looseObject({
     success: z.literal(false),
     verified: z.literal(false).optional(),
     status: z.literal('failure'),

@@ -89,6 +89,9 @@ const taskFields = {
   updated_at: Timestamp,
   completed_at: Timestamp.nullable(),
   is_archived: z.boolean(),
+  forge_links: z.array(
+    z.object({ repo: z.string(), number: z.int(), kind: z.enum(['issue', 'pull_request']), url: z.string().nullable() }),
+  ),
   version: z.int(),
 };
 export const Task = z.object(taskFields).meta({ id: 'Task' });

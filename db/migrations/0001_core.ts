@@ -125,6 +125,7 @@ create table tasks (
   updated_at timestamptz not null default now(),
   completed_at timestamptz,
   is_archived boolean not null default false,
+  forge_links jsonb not null default '[]',
   version integer not null default 1,
   deleted_at timestamptz,
   deleted_by uuid references users,
@@ -305,14 +306,14 @@ create function task_json(t tasks) returns json language sql stable as $$
     'created_at', to_char(t.created_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
     'updated_at', to_char(t.updated_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
     'completed_at', to_char(t.completed_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
-    'is_archived', t.is_archived, 'version', t.version)
+    'is_archived', t.is_archived, 'forge_links', t.forge_links, 'version', t.version)
 $$;
 
 -- What differs between two records, as {field: {from, to}} (F5); the bookkeeping fields are left out.
 create function changes_between(before jsonb, after jsonb) returns jsonb language sql immutable as $$
   select coalesce(jsonb_object_agg(key, jsonb_build_object('from', b.value, 'to', a.value)), '{}')
   from jsonb_each(before) b join jsonb_each(after) a using (key)
-  where a.value is distinct from b.value and key not in ('version', 'updated_at')
+  where a.value is distinct from b.value and key not in ('version', 'updated_at', 'forge_links')
 $$;
 `;
 

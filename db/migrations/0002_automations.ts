@@ -18,6 +18,7 @@ create table forge_deliveries (
 -- The key of a handled delivery stays for good; repeats are kept beside it as 'duplicate' (H1).
 create unique index forge_delivery_key on forge_deliveries (delivery_id) where outcome is distinct from 'duplicate';
 create index forge_deliveries_of_repo on forge_deliveries (repo, receipt_id);
+create index forge_deliveries_to_empty on forge_deliveries (receipt_id) where payload is not null or outcome = 'duplicate';
 create index forge_deliveries_of_body on forge_deliveries (body_sha256, received_at);
 
 -- Counters are striped over slots, so that concurrent deliveries do not queue for one row's lock until each commit.
@@ -53,6 +54,18 @@ create table forge_links (
   primary key (repo, kind, number, task_id)
 );
 create index forge_links_of_task on forge_links (task_id);
+
+-- A task shows its links (F2). They are kept beside it, so that lists of 10,000 tasks need no look-up a row.
+create function show_forge_links() returns trigger language plpgsql as $$
+begin
+  update tasks set forge_links = (
+    select coalesce(jsonb_agg(jsonb_build_object('repo', l.repo, 'number', l.number, 'kind', l.kind, 'url', l.url)
+      order by l.created_at, l.kind, l.number), '[]')
+    from forge_links l where l.task_id = coalesce(new.task_id, old.task_id))
+  where task_id = coalesce(new.task_id, old.task_id);
+  return null;
+end $$;
+create trigger forge_links_shown after insert or update or delete on forge_links for each row execute function show_forge_links();
 
 create table automations (
   automation_id uuid primary key default uuidv7(),
@@ -129,6 +142,7 @@ create table automation_runs (
 create index runs_of_automation on automation_runs (automation_id, queued_at desc);
 create index runs_open on automation_runs (status, queued_at) where finished_at is null;
 create index runs_failed on automation_runs (team_id, finished_at desc) where status = 'failed';
+create index runs_of_delivery on automation_runs ((event->>'receipt_id')) where event->>'receipt_id' is not null;
 -- A replay is one at a time per run (F10): an open retry holds the place.
 create unique index runs_one_open_retry on automation_runs (retry_of) where finished_at is null;
 

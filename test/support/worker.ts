@@ -8,10 +8,15 @@ let installed = false;
 /** A prefix for the task queues of a test file: many files share one Temporal server. */
 export const queuePrefix = (): string => `t${randomBytes(5).toString('hex')}-`;
 
-/** The whole worker in this process, over the app's database; resolves when Temporal names it as a poller. */
-export async function runWorker(app: TestApp): Promise<RunningWorker> {
+/** Temporal's runtime of this process, quiet; may be asked for many times. */
+export function quietRuntime(): void {
   if (!installed) Runtime.install({ logger: new DefaultLogger('ERROR'), shutdownSignals: [] });
   installed = true;
+}
+
+/** The whole worker in this process, over the app's database; resolves when Temporal names it as a poller. */
+export async function runWorker(app: TestApp): Promise<RunningWorker> {
+  quietRuntime();
   const { config, log } = app.services;
   return new Promise((resolve) => {
     const worker = startWorker(config, log, () => resolve(worker));

@@ -6,7 +6,7 @@ import { Worker } from '@temporalio/worker';
 import { buildAutomation, comment, gate } from '../factories/automations.js';
 import { buildProject, buildTask, buildTeam } from '../factories/people.js';
 import { startApp, type TestApp } from '../support/app.js';
-import { queuePrefix, runWorker, until } from '../support/worker.js';
+import { queuePrefix, quietRuntime, runWorker, until } from '../support/worker.js';
 
 /**
  * Histories recorded from a real server, replayed through today's workflow code: whoever changes the order of commands breaks
@@ -67,6 +67,7 @@ async function record(name: string): Promise<void> {
 }
 
 beforeAll(async () => {
+  quietRuntime();
   if (!process.env['RECORD_HISTORIES']) return;
   for (const name of CASES) await record(name);
 }, 120_000);

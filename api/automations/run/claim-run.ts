@@ -18,7 +18,7 @@ const statement: Statement = {
     select c.automation_name, c.trigger_type,
       coalesce(json_agg(json_build_object('index', a.index, 'type', a.type, 'label', coalesce(a.name, a.type)) order by a.index)
         filter (where a.index is not null), '[]') as steps
-    from claimed c left join run_actions a using (run_id) group by c.automation_name, c.trigger_type`,
+    from claimed c left join run_actions a on a.run_id = c.run_id and a.status <> 'skipped' group by c.automation_name, c.trigger_type`,
 };
 
 /**

@@ -1,6 +1,6 @@
 import type { Services } from '../../core/context.js';
 import { recordChange } from '../../core/record-change.js';
-import { type ActionStatus, type RunStatus, settle } from '../rules.js';
+import { type ActionStatus, errorOf, type RunStatus, settle } from '../rules.js';
 import { lockRun, type RunRow, systemContext } from './load-run.js';
 
 interface ActionRow {
@@ -10,13 +10,14 @@ interface ActionRow {
   error: { code: string; message: string } | null;
 }
 
-/** The run's own error: the first action that failed, which is what the dead letter shows. */
-function errorOf(actions: ActionRow[]): string | null {
-  const failed = actions.find((action) => action.status === 'failed');
-  if (!failed) return null;
-  const { code = 'failed', message = 'The action failed' } = failed.error ?? {};
-  return JSON.stringify({ code, message: `Action ${failed.index} (${failed.type}): ${message}` });
-}
+/** A replay that succeeds takes the run off the dead-letter list, and every run of which that one was a replay (F10). */
+const MARK_REPLAYED = /* sql */ `
+  with recursive line as (
+    select run_id, retry_of, ?::uuid as by from automation_runs where run_id = ?
+    union all
+    select r.run_id, r.retry_of, l.by from line l join automation_runs r on r.run_id = l.retry_of
+  )
+  update automation_runs r set retried_by = line.by from line where r.run_id = line.run_id`;
 
 /** Writes the end of a run into its rows. Whoever writes it first wins; a run that ended stays as it is. */
 async function end(
@@ -31,9 +32,7 @@ async function end(
   await db('run_actions').where({ run_id }).whereIn('status', ['pending', 'running', 'staged']).update({ status: 'skipped' });
   const error = status === 'failed' ? errorOf(actions) : null;
   await db('automation_runs').where({ run_id }).update({ status, skip_reason: skipReason, error, finished_at: db.fn.now() });
-  // A replay that succeeds takes the original off the dead-letter list (F10).
-  if (run.retry_of && status === 'succeeded')
-    await db('automation_runs').where({ run_id: run.retry_of }).update({ retried_by: run_id });
+  if (run.retry_of && status === 'succeeded') await db.raw(MARK_REPLAYED, [run_id, run.retry_of]);
   await recordChange(systemContext(services, run), {
     team_id: run.team_id,
     project_id: run.project_id,

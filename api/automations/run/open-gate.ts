@@ -2,6 +2,7 @@ import type { GateView } from '../../../workflows/contract.js';
 import type { Services } from '../../core/context.js';
 import { recordChange } from '../../core/record-change.js';
 import { GATE_DEFAULTS, type GateRole } from '../rules.js';
+import { renderTemplates } from '../template.js';
 import { lockRun, systemContext } from './load-run.js';
 import { readGate } from './read-gate.js';
 
@@ -12,6 +13,13 @@ interface GateParams {
   expires_in_seconds?: number;
   required_approvals?: number;
   allow_self_approval?: boolean;
+}
+
+/** The message with its templates filled in; as it was written where the event lacks what it names. */
+function messageOf({ message }: GateParams, event: Record<string, unknown>): string | null {
+  if (message === undefined) return null;
+  const rendered = renderTemplates(message, event);
+  return rendered.ok ? String(rendered.value) : message;
 }
 
 /**
@@ -31,7 +39,7 @@ export async function openGate(services: Services, runId: string, index: number)
         required_role: params.role ?? GATE_DEFAULTS.role,
         required_approvals: params.required_approvals ?? GATE_DEFAULTS.requiredApprovals,
         allow_self_approval: params.allow_self_approval ?? GATE_DEFAULTS.allowSelfApproval,
-        message: params.message ?? null,
+        message: messageOf(params, run.event),
         expires_at: db.raw('now() + make_interval(secs => ?)', [params.expires_in_seconds ?? GATE_DEFAULTS.expiresInSeconds]),
       })
       .onConflict()
