@@ -10,9 +10,9 @@ const CSP =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; worker-src blob:; font-src 'self' data:; frame-ancestors 'none'";
 
 const page = (title: string, head: string, body: string) =>
-  `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>${title}</title>${head}</head><body>${body}</body></html>`;
+  `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="data:,"><title>${title}</title><link rel="stylesheet" href="/api/docs/page.css">${head}</head><body>${body}</body></html>`;
 
-const SWAGGER_START = `window.onload = () => SwaggerUIBundle({ url: '/api/openapi.json', dom_id: '#docs', validatorUrl: null, persistAuthorization: true, docExpansion: 'none', tagsSorter: 'alpha', displayRequestDuration: true });`;
+const SWAGGER_START = `window.onload = () => SwaggerUIBundle({ url: '/api/openapi.json', dom_id: '#docs', validatorUrl: null, persistAuthorization: true, docExpansion: 'list', defaultModelsExpandDepth: 0, displayRequestDuration: true });`;
 const REDOC_START = `Redoc.init('/api/openapi.json', { hideDownloadButton: false, expandResponses: '200,201' }, document.getElementById('docs'));`;
 
 interface Page {
@@ -38,6 +38,7 @@ function pages(): Record<string, Page> {
         '<div id="docs"></div><script src="/api/docs/swagger-ui-bundle.js"></script><script src="/api/docs/start.js"></script>',
       ),
     },
+    '/api/docs/page.css': { type: 'text/css; charset=utf-8', text: 'body { margin: 0; }' },
     '/api/docs/start.js': { type: js, text: SWAGGER_START },
     '/api/docs/swagger-ui-bundle.js': { type: js, file: join(swagger, 'swagger-ui-bundle.js') },
     '/api/docs/swagger-ui.css': { type: 'text/css; charset=utf-8', file: join(swagger, 'swagger-ui.css') },

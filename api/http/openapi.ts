@@ -85,6 +85,26 @@ function operationOf(endpoint: Endpoint): ZodOpenApiOperationObject {
   return operation;
 }
 
+const INTRODUCTION = `Work management where every change a machine wants to make can wait for a person’s yes.
+
+**Sign in** with \`POST /api/auth/login\` or use a personal access token; either goes into \`Authorization: Bearer …\`.
+**Ids** are opaque: an id that is unknown, malformed or in the trash is a 404; one of a team you are not in is a 403.
+**Errors** share one envelope, and every answer carries \`X-Correlation-ID\`: name it when you ask about a request; the audit entry has it too.
+**Concurrency**: send the \`version\` you last read, or \`If-Match\`, and a stale write is refused with 409 instead of lost.`;
+
+const TAGS: Record<string, string> = {
+  Auth: 'Who is asking.',
+  Teams: 'Teams, their members and seats: guest, member, manager, admin.',
+  Projects: 'Projects of a team. Every write answers in one envelope that names its audit entry.',
+  Tasks: 'Tasks of a project, nested to 20 levels.',
+  Comments: 'Comments on tasks, one level of replies.',
+  Trash: 'What was deleted, for 30 days, and its way back.',
+  Automations: 'A trigger, a condition, actions; some wait at a gate. Runs are their record.',
+  Approvals: 'Runs that wait for a person, and the decision.',
+  'Dead letter': 'Runs that failed, why, and their replay.',
+  Forge: 'The signed inbound webhook of a code host, and the repositories bound to a team.',
+};
+
 /** The OpenAPI 3.1 document of the routes given; its own version is 2.0.0 (contract, section 9). */
 export function createOpenApi(endpoints: Endpoint[]): ReturnType<typeof createDocument> {
   const paths: ZodOpenApiPathsObject = {};
@@ -97,11 +117,12 @@ export function createOpenApi(endpoints: Endpoint[]): ReturnType<typeof createDo
     info: {
       title: 'Assent',
       version: '2.0.0',
-      description: 'Work management where every change a machine wants to make can wait for a person’s yes.',
+      description: INTRODUCTION,
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/' }],
     security: [{ bearer: [] }],
+    tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
     paths,
     components: {
       securitySchemes: {
