@@ -1,0 +1,229 @@
+import { generateKeyPairSync, randomBytes } from 'node:crypto';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { ruleOf } from '../api/core/access.js';
+import { createOpenApi } from '../api/http/openapi.js';
+import { ENDPOINTS } from '../api/http/router.js';
+import { expectEnvelope } from './envelope/expect-envelope.js';
+import { routeOf, SEVEN } from './matrix/expected.js';
+import { startApp, type TestApp } from './support/app.js';
+
+// The published document (contract, section 9) and the pages that show it.
+
+interface Operation {
+  operationId: string;
+  tags: string[];
+  summary: string;
+  description?: string;
+  security: unknown[];
+  parameters?: { in: string; name: string; required?: boolean; schema?: object }[];
+  requestBody?: { content: Record<string, { schema: object; example?: unknown }> };
+  responses: Record<string, { description: string; headers?: object; content: Record<string, { schema: object }> }>;
+}
+interface Document {
+  openapi: string;
+  info: { title: string; version: string };
+  paths: Record<string, Record<string, Operation>>;
+  components: { schemas: Record<string, object>; securitySchemes: Record<string, object> };
+}
+
+const document = createOpenApi(ENDPOINTS) as unknown as Document;
+const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, operation]) => ({ path, method, operation, name: `${method.toUpperCase()} ${path}` })),
+);
+const named = (route: string) => route.replace(/:(\w+)/g, '{$1}');
+/** Names of the operations of which the judgement says something other than undefined, with what it says. */
+const faults = (judge: (entry: (typeof operations)[number]) => string | false | undefined) =>
+  operations.flatMap((entry) => {
+    const fault = judge(entry);
+    return fault === undefined || fault === false ? [] : [`${entry.name}: ${fault}`];
+  });
+
+/** Every object below a value, with where it stands. */
+function* objectsIn(value: unknown, at = '#'): Generator<[string, Record<string, unknown>]> {
+  if (typeof value !== 'object' || value === null) return;
+  yield [at, value as Record<string, unknown>];
+  for (const [key, inner] of Object.entries(value))
+    yield* objectsIn(inner, `${at}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`);
+}
+
+describe('the document', () => {
+  it('is OpenAPI 3.1 in its own version 2.0.0', () => {
+    expect(document.openapi).toMatch(/^3\.1\.\d$/);
+    expect(document.info).toMatchObject({ title: 'Assent', version: '2.0.0' });
+  });
+
+  it('has one operation for each route and none besides', () => {
+    expect(operations.map(({ name }) => name).toSorted()).toEqual(
+      ENDPOINTS.map((endpoint) => named(routeOf(endpoint))).toSorted(),
+    );
+    const ids = operations.map(({ operation }) => operation.operationId);
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+
+  it('says of every operation what it is, what it answers and who may', () => {
+    expect(faults(({ operation }) => (operation.tags?.length === 1 ? undefined : 'no tag'))).toEqual([]);
+    expect(
+      faults(({ operation }) => (/^[A-Z].*[^.]$/.test(operation.summary) ? undefined : `summary "${operation.summary}"`)),
+    ).toEqual([]);
+    expect(faults(({ operation }) => !Array.isArray(operation.security) && 'no security')).toEqual([]);
+    expect(
+      faults(({ operation }) => {
+        const statuses = Object.keys(operation.responses);
+        const missing = ['500', '503'].filter((status) => !statuses.includes(status));
+        return missing.length > 0 || !statuses.some((status) => status.startsWith('2')) ? statuses.join() : undefined;
+      }),
+    ).toEqual([]);
+    expect(
+      faults(
+        ({ operation }) =>
+          Object.entries(operation.responses).some(
+            ([, { description, headers, content }]) => !description || !headers || !content?.['application/json']?.schema,
+          ) && 'a response without text, X-Correlation-ID or schema',
+      ),
+    ).toEqual([]);
+  });
+
+  it('asks for a credential everywhere but at login and at the inbound webhook', () => {
+    const open = operations.filter(({ operation }) => operation.security.length === 0).map(({ name }) => name);
+    expect(open).toEqual(['POST /api/auth/login', 'POST /api/forge/webhooks']);
+    expect(document.components.securitySchemes).toMatchObject({ bearer: { type: 'http', scheme: 'bearer' } });
+  });
+
+  it('tells who may and which scope a token needs, and marks the scopes that are not enforced', () => {
+    for (const endpoint of ENDPOINTS) {
+      const text = document.paths[named(endpoint.path)]?.[endpoint.method]?.description ?? '';
+      if (endpoint.raw || endpoint.ability === 'public') continue;
+      expect(text).toContain(`Who may: ${ruleOf(endpoint.ability).words}.`);
+      if (!endpoint.scope) continue;
+      expect(text).toContain(`Token scope: \`${endpoint.scope}\`${routeOf(endpoint) in SEVEN ? '.' : ' (advisory).'}`);
+    }
+  });
+
+  it('declares every path parameter, required, and no other', () => {
+    expect(
+      faults(({ path, operation }) => {
+        const wanted = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name as string).toSorted();
+        const declared = (operation.parameters ?? []).filter((parameter) => parameter.in === 'path');
+        const got = declared.map(({ name }) => name).toSorted();
+        return got.join() !== wanted.join() || declared.some(({ required, schema }) => !required || !schema)
+          ? got.join()
+          : undefined;
+      }),
+    ).toEqual([]);
+  });
+
+  it('has an example for every body, and every example is one that the route takes', () => {
+    const bodies = ENDPOINTS.flatMap((endpoint) =>
+      endpoint.raw || !endpoint.body ? [] : [{ name: routeOf(endpoint), ...endpoint }],
+    );
+    expect(bodies.filter(({ example }) => example === undefined).map(({ name }) => name)).toEqual([]);
+    const refused = bodies.filter(({ body, example }) => body?.safeParse(example).success === false);
+    expect(refused.map(({ name }) => name)).toEqual([]);
+  });
+
+  it('has no dangling $ref', () => {
+    const refs = [...objectsIn(document)].flatMap(([at, object]) =>
+      typeof object['$ref'] === 'string' ? [[at, object['$ref']] as const] : [],
+    );
+    expect(refs.length).toBeGreaterThan(100);
+    const places = new Set([...objectsIn(document)].map(([at]) => at));
+    expect(refs.filter(([, target]) => !places.has(target))).toEqual([]);
+  });
+
+  it('holds valid JSON Schema 2020-12 throughout', () => {
+    const ajv = new Ajv2020({ strict: false, logger: false });
+    const wrong = (schema: unknown) => (ajv.validateSchema(schema as object) === true ? undefined : ajv.errorsText(ajv.errors));
+    const all = [
+      ...Object.entries(document.components.schemas),
+      ...operations.flatMap(({ name, operation }) => [
+        ...(operation.parameters ?? []).map((parameter) => [`${name} ${parameter.name}`, parameter.schema] as const),
+        ...Object.values(operation.requestBody?.content ?? {}).map(({ schema }) => [`${name} body`, schema] as const),
+        ...Object.entries(operation.responses).map(
+          ([status, { content }]) => [`${name} ${status}`, content['application/json']?.schema] as const,
+        ),
+      ]),
+    ];
+    expect(all.flatMap(([name, schema]) => (wrong(schema) ? [`${name}: ${wrong(schema)}`] : []))).toEqual([]);
+    expect(wrong({ type: 'wrong' })).toMatch(/type/);
+  });
+
+  it('calls every error by the one envelope', () => {
+    expect(
+      faults(({ operation }) => {
+        const other = Object.entries(operation.responses).filter(
+          ([status, { content }]) =>
+            status >= '400' && JSON.stringify(content['application/json']?.schema) !== '{"$ref":"#/components/schemas/Error"}',
+        );
+        return other.length > 0 ? other.map(([status]) => status).join() : undefined;
+      }),
+    ).toEqual([]);
+  });
+});
+
+describe('the pages', () => {
+  let app: TestApp;
+  beforeAll(async () => {
+    app = await startApp();
+  });
+  afterAll(() => app.close());
+
+  it('the document is served as it is', async () => {
+    const response = await fetch(`${app.url}/api/openapi.json`);
+    expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8');
+    expect(await response.json()).toEqual(JSON.parse(JSON.stringify(document)));
+  });
+
+  it.each(['/api/docs', '/api/redoc'])('%s works without any other host', async (path) => {
+    const response = await fetch(`${app.url}${path}`);
+    expect(response.status).toBe(200);
+    expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8');
+    const policy = response.headers.get('content-security-policy') ?? '';
+    expect(policy).toContain("default-src 'none'");
+    expect(policy).not.toMatch(/https?:|\*|'unsafe-eval'|script-src[^;]*unsafe/);
+    const html = await response.text();
+    expect(html).not.toMatch(/(?:https?:)?\/\/[a-z]/i);
+    const addresses = [...html.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, address]) => address as string);
+    const parts = addresses.filter((address) => !address.startsWith('data:'));
+    expect(parts.length).toBeGreaterThanOrEqual(2);
+    for (const part of parts) {
+      const loaded = await fetch(`${app.url}${part}`);
+      expect([part, loaded.status]).toEqual([part, 200]);
+      expect(loaded.headers.get('content-type')).toMatch(part.endsWith('.css') ? /^text\/css/ : /javascript/);
+      const text = await loaded.text();
+      expect(text).not.toBe('');
+      expect(text).not.toMatch(/@import\s+url\(["']?https?:|importScripts\(["']https?:/);
+    }
+    expect((await fetch(`${app.url}${path}`, { method: 'HEAD' })).status).toBe(200);
+  });
+
+  it('a page’s neighbour that is not there is a 404', async () => {
+    const { status } = await fetch(`${app.url}/api/docs/package.json`);
+    expect(status).toBe(404);
+  });
+});
+
+it('in production neither the document nor its pages exist', async () => {
+  const app = await startApp({
+    NODE_ENV: 'production',
+    JWT_SECRET: randomBytes(32).toString('hex'),
+    SECRETS_MASTER_KEY: randomBytes(32).toString('base64'),
+    AUDIT_SIGNING_KEY: generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
+    RATE_LIMIT_LOGIN: '',
+    RATE_LIMIT_FORGE_WEBHOOK: '',
+  });
+  try {
+    for (const path of [
+      '/api/docs',
+      '/api/docs/start.js',
+      '/api/docs/swagger-ui.css',
+      '/api/redoc',
+      '/api/redoc/redoc.js',
+      '/api/openapi.json',
+    ]) {
+      expectEnvelope(await app.as().get(path), 404);
+    }
+    expectEnvelope(await app.as().get('/api/auth/me'), 401);
+  } finally {
+    await app.close();
+  }
+});
