@@ -1,0 +1,106 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+
+/** What one round of load saw. */
+export interface Load {
+  count: number;
+  /** Answers with another status than the expected one. */
+  errors: number;
+  seconds: number;
+  /** Milliseconds from the first byte sent to the last byte read, one for each answer. */
+  latencies: number[];
+}
+
+/** Where the requests of a round come from. */
+export interface Source {
+  /** Bytes of the next request of a connection. */
+  next: (connection: number) => Buffer;
+  /** Status of success. */
+  expect: number;
+  /** Told of each answer, in the order of the connection's requests. */
+  answered?: (connection: number, ok: boolean) => void;
+}
+
+interface Answer {
+  status: number;
+  /** Length of head and body together. */
+  length: number;
+}
+
+/** Reads the head of an answer; null until all its bytes are there. Enough of HTTP/1.1 for servers that send Content-Length. */
+function readAnswer(bytes: Buffer): Answer | null {
+  const headEnd = bytes.indexOf('\r\n\r\n');
+  if (headEnd === -1) return null;
+  const head = bytes.toString('latin1', 0, headEnd);
+  const length = /\r\ncontent-length: (\d+)/i.exec(head)?.[1];
+  if (length === undefined) throw new Error(`An answer without Content-Length:\n${head}`);
+  const total = headEnd + 4 + Number(length);
+  return bytes.length < total ? null : { status: Number(head.slice(9, 12)), length: total };
+}
+
+/** One keep-alive connection that sends the next request when the answer to the last one is complete, until `until`. */
+async function converse(socket: Socket, connection: number, source: Source, until: number, load: Load): Promise<void> {
+  let pending: Buffer = Buffer.alloc(0);
+  let sentAt = 0;
+  const send = () => {
+    sentAt = performance.now();
+    socket.write(source.next(connection));
+  };
+  await new Promise<void>((resolve, reject) => {
+    socket.on('error', reject);
+    socket.on('close', () => reject(new Error('The server closed the connection')));
+    socket.on('data', (chunk: Buffer) => {
+      try {
+        pending = pending.length === 0 ? chunk : Buffer.concat([pending, chunk]);
+        const answer = readAnswer(pending);
+        if (!answer) return;
+        const now = performance.now();
+        pending = pending.subarray(answer.length);
+        const ok = answer.status === source.expect;
+        load.latencies.push(now - sentAt);
+        load.count += 1;
+        if (!ok) load.errors += 1;
+        source.answered?.(connection, ok);
+        if (now < until) send();
+        else resolve();
+      } catch (error) {
+        reject(error as Error);
+      }
+    });
+    send();
+  });
+  socket.removeAllListeners('close');
+  socket.destroy();
+}
+
+/**
+ * Closed loop: `connections` clients, each with one request under way, for `seconds`. Plain sockets and ready-made bytes, because
+ * the generator shares the machine's cores with what it measures.
+ */
+export async function drive(port: number, connections: number, seconds: number, source: Source): Promise<Load> {
+  const sockets = await Promise.all(
+    Array.from({ length: connections }, async () => {
+      const socket = connect({ host: '127.0.0.1', port, noDelay: true });
+      await once(socket, 'connect');
+      return socket;
+    }),
+  );
+  const load: Load = { count: 0, errors: 0, seconds: 0, latencies: [] };
+  const started = performance.now();
+  const until = started + seconds * 1_000;
+  await Promise.all(sockets.map((socket, i) => converse(socket, i, source, until, load)));
+  load.seconds = (performance.now() - started) / 1_000;
+  return load;
+}
+
+/** The bytes of a request. */
+export function requestBytes(
+  method: string,
+  path: string,
+  headers: Record<string, string> = {},
+  body: Buffer = Buffer.alloc(0),
+): Buffer {
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  const length = method === 'GET' ? '' : `Content-Length: ${body.length}\r\n`;
+  return Buffer.concat([Buffer.from(`${method} ${path} HTTP/1.1\r\nHost: bench\r\n${lines.join('')}${length}\r\n`), body]);
+}

@@ -1,0 +1,50 @@
+import { readdirSync, readFileSync } from 'node:fs';
+
+/** Clock ticks of a CPU second in /proc; 100 on every Linux that Node runs on. */
+const TICKS = 100;
+
+interface Stat {
+  parent: number;
+  /** CPU seconds of the process itself. */
+  own: number;
+  /** CPU seconds of its children that have ended. */
+  ended: number;
+}
+
+function statOf(pid: number): Stat | null {
+  try {
+    const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    // The name in brackets may hold blanks; the numbers begin behind it.
+    const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+    const at = (i: number) => Number(fields[i]);
+    return { parent: at(1), own: (at(11) + at(12)) / TICKS, ended: (at(13) + at(14)) / TICKS };
+  } catch {
+    return null;
+  }
+}
+
+/** CPU seconds used so far by a process alone. NaN where there is no /proc. */
+export const cpuOf = (pid: number): number => statOf(pid)?.own ?? Number.NaN;
+
+/** CPU seconds used so far by a server and everything it forked, ended backends included. NaN where there is no /proc. */
+export function cpuOfFamily(pid: number): number {
+  const head = statOf(pid);
+  if (!head) return Number.NaN;
+  const children = readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map((name) => statOf(Number(name)))
+    .filter((stat) => stat?.parent === pid);
+  return children.reduce((sum, child) => sum + (child?.own ?? 0), head.own + head.ended);
+}
+
+/** Runs `work` and returns its result with the CPU seconds that each named reading grew by meanwhile. */
+export async function metered<T, K extends string>(
+  readings: Record<K, () => number>,
+  work: () => Promise<T>,
+): Promise<{ result: T; cpu: Record<K, number> }> {
+  const names = Object.keys(readings) as K[];
+  const before = names.map((name) => readings[name]());
+  const result = await work();
+  const cpu = Object.fromEntries(names.map((name, i) => [name, readings[name]() - (before[i] as number)]));
+  return { result, cpu: cpu as Record<K, number> };
+}

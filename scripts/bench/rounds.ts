@@ -1,0 +1,91 @@
+import { drive, type Load, type Source } from './load.js';
+import { metered } from './process-table.js';
+import type { Servers, Service } from './servers.js';
+import { median, quantile, sum } from './statistics.js';
+
+/** What one side of a comparison did, over all rounds. */
+export interface Figures {
+  requests: number;
+  errors: number;
+  /** Median of the rounds, a second. */
+  rate: number;
+  /** Milliseconds. */
+  p50: number;
+  p99: number;
+  /** CPU seconds per 1,000, from the process tables. */
+  cpuApp: number;
+  cpuPostgres: number;
+}
+
+/** The product and its floor, measured in turns. */
+export interface Comparison {
+  product: Figures;
+  floor: Figures;
+  /** Median of the rounds' own ratios of rates. */
+  ratio: number;
+  /** Ratio of CPU per request, application and PostgreSQL together. */
+  cpuRatio: number;
+}
+
+interface Round extends Load {
+  app: number;
+  postgres: number;
+}
+
+export interface LoadOptions {
+  connections: number;
+  seconds: number;
+  rounds: number;
+}
+
+const WARM_UP_SECONDS = 1;
+
+const figuresOf = (rounds: Round[]): Figures => {
+  const latencies = rounds.flatMap((round) => round.latencies);
+  const requests = sum(rounds.map((round) => round.count));
+  const per1000 = (of: 'app' | 'postgres') => (sum(rounds.map((round) => round[of])) / requests) * 1_000;
+  return {
+    requests,
+    errors: sum(rounds.map((round) => round.errors)),
+    rate: median(rounds.map((round) => round.count / round.seconds)),
+    p50: quantile(latencies, 0.5),
+    p99: quantile(latencies, 0.99),
+    cpuApp: per1000('app'),
+    cpuPostgres: per1000('postgres'),
+  };
+};
+
+const cpuSum = ({ cpuApp, cpuPostgres }: Figures): number => cpuApp + cpuPostgres;
+
+/**
+ * Product and floor by turns (A B A B A B), each after a warm-up, from the same source of requests. What disturbs the machine
+ * for longer than a round disturbs both, so the ratio of neighbours is what to trust.
+ */
+export async function compare(
+  servers: Servers,
+  sides: { product: Service; floor: Service },
+  source: Source,
+  { connections, seconds, rounds }: LoadOptions,
+): Promise<Comparison> {
+  const round = async (service: Service, length: number): Promise<Round> => {
+    const readings = { app: service.cpu, postgres: servers.postgresCpu };
+    const { result, cpu } = await metered(readings, () => drive(service.port, connections, length, source));
+    return { ...result, ...cpu };
+  };
+  await servers.db.raw('checkpoint');
+  await round(sides.product, WARM_UP_SECONDS);
+  await round(sides.floor, WARM_UP_SECONDS);
+  const product: Round[] = [];
+  const floor: Round[] = [];
+  for (let i = 0; i < rounds; i += 1) {
+    product.push(await round(sides.product, seconds));
+    floor.push(await round(sides.floor, seconds));
+  }
+  const rate = (one: Round) => one.count / one.seconds;
+  const figures = { product: figuresOf(product), floor: figuresOf(floor) };
+  return {
+    ...figures,
+    ratio: median(product.map((one, i) => rate(one) / rate(floor[i] as Round))),
+    cpuRatio: cpuSum(figures.product) / cpuSum(figures.floor),
+  };
+}

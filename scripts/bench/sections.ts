@@ -1,0 +1,26 @@
+import type { Section } from './report.js';
+import { taskSection, webhookSection } from './requests-section.js';
+
+/** What `npm run bench` can measure, in the order in which it does. */
+export const SECTIONS = {
+  webhook: webhookSection,
+  create: taskSection('create'),
+  update: taskSection('update'),
+  status: taskSection('status'),
+  get: taskSection('get'),
+  list: taskSection('list'),
+  me: taskSection('me'),
+} satisfies Record<string, Section>;
+export type SectionName = keyof typeof SECTIONS;
+
+/** Several sections under one name. */
+const GROUPS: Record<string, SectionName[]> = { tasks: ['create', 'update', 'status', 'get', 'list', 'me'] };
+
+/** The names for the words of a person, in order, each once. @throws Error naming what there is */
+export function sectionsOf(words: string[]): SectionName[] {
+  const all = Object.keys(SECTIONS) as SectionName[];
+  const asked = words.flatMap((word) => GROUPS[word] ?? [word]);
+  const unknown = asked.find((name) => !all.includes(name as SectionName));
+  if (unknown !== undefined) throw new Error(`There is no section "${unknown}": ${[...all, ...Object.keys(GROUPS)].join(', ')}`);
+  return all.filter((name) => asked.includes(name));
+}

@@ -1,0 +1,69 @@
+import { randomBytes } from 'node:crypto';
+import type { Knex } from 'knex';
+import { v7 as uuidv7 } from 'uuid';
+import { hashOf, PAT_PREFIX } from '../../api/auth/authenticate.js';
+
+/** What the benchmark finds in the database. */
+export interface World {
+  /** A personal access token of the team's admin, for the Authorization header. */
+  token: string;
+  userId: string;
+  teamId: string;
+  /** Big projects; new tasks are spread over them. */
+  projects: string[];
+  /** A project of 50 tasks. */
+  listed: string;
+  /** Every task of the big projects. */
+  tasks: string[];
+}
+
+const TASKS = 100_000;
+const PROJECTS = 20;
+const LISTED = 50;
+
+const makeProject = /* sql */ `
+  with key as (insert into item_keys (item_id, item_type) values (:id::text, 'project'))
+  insert into projects (project_id, team_id, name, created_by) values (:id::uuid, :team, 'Benchmark', :user)`;
+
+const makeTasks = /* sql */ `
+  with key as (
+    insert into item_keys (item_id, item_type) select uuidv7()::text, 'task' from generate_series(1, :count) returning item_id
+  )
+  insert into tasks (task_id, project_id, team_id, title, description, priority, tags, created_by)
+  select item_id, :project, :team, 'Check valve ' || substr(item_id, 25), 'Pressure, seals, and the note of the last inspection.',
+    'medium', '{hardware,weekly}', :user from key`;
+
+/** One team, its admin with a token, and 100,000 tasks in 20 projects; statistics and visibility as after a while of use. */
+export async function seed(db: Knex): Promise<World> {
+  const [user, team] = [uuidv7(), uuidv7()];
+  const token = `${PAT_PREFIX}${randomBytes(32).toString('base64url')}`;
+  await db('users').insert({
+    user_id: user,
+    email: 'bench@bench.test',
+    name: 'Bench',
+    username: 'bench',
+    display_name: 'Bench',
+    avatar: 'https://bench.test/a.png',
+  });
+  await db('teams').insert({ team_id: team, name: 'Bench', created_by: user });
+  await db('memberships').insert({ team_id: team, user_id: user, role: 'admin' });
+  await db('personal_access_tokens').insert({
+    user_id: user,
+    name: 'bench',
+    scopes: ['admin:*'],
+    token_hash: hashOf(token),
+    prefix: token.slice(0, 12),
+  });
+  const project = async (count: number): Promise<string> => {
+    const id = uuidv7();
+    await db.raw(makeProject, { id, team, user });
+    await db.raw(makeTasks, { project: id, team, user, count });
+    return id;
+  };
+  const projects: string[] = [];
+  for (let i = 0; i < PROJECTS; i += 1) projects.push(await project(TASKS / PROJECTS));
+  const listed = await project(LISTED);
+  await db.raw('vacuum (analyze)');
+  const tasks = await db('tasks').whereIn('project_id', projects).pluck<string[]>('task_id');
+  return { token, userId: user, teamId: team, projects, listed, tasks };
+}

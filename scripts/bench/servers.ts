@@ -1,0 +1,211 @@
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, relative, resolve } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import type { Knex } from 'knex';
+import pg from 'pg';
+import { openDatabase } from '../../db/connection.js';
+import { migrationSource } from '../../db/migrations/index.js';
+import { cpuOf, cpuOfFamily } from './process-table.js';
+
+/** The checkout: this file runs from dist/scripts/bench. */
+const ROOT = resolve(import.meta.dirname, '../../..');
+
+interface Running {
+  pid: number;
+  stop: (graceMs?: number) => Promise<void>;
+}
+
+/** The launchers of `npm start`, which are plain JavaScript beside the sources: what is measured starts the same way. */
+interface Launchers {
+  anyFreePort: () => Promise<number>;
+  startPostgres: (options: { base: string; port: number; log: string; mode: 'durable' }) => Promise<Running & { url: string }>;
+  startTemporal: (options: {
+    cli: string;
+    base: string;
+    log: string;
+    mode: 'durable';
+    ports: { grpc: number; http: number; metrics: number; ui: null };
+  }) => Promise<Running & { address: string }>;
+  obtainCli: (say: (line: string) => void) => Promise<{ path: string }>;
+  startService: (options: {
+    label: string;
+    file: string;
+    log: string;
+    env: Record<string, string | undefined>;
+    spawned: (pid: number) => void;
+  }) => Promise<Running>;
+  waitReady: (port: number) => Promise<void>;
+  endChildren: (graceMs: number) => Promise<void>;
+}
+
+async function loadLaunchers(): Promise<Launchers> {
+  const load = (name: string): Promise<object> =>
+    import(pathToFileURL(join(ROOT, 'scripts', 'embedded', name)).href) as Promise<object>;
+  const files = ['ports.mjs', 'postgres.mjs', 'temporal.mjs', 'temporal-cli.mjs', 'services.mjs', 'processes.mjs'];
+  return Object.assign({}, ...(await Promise.all(files.map(load)))) as Launchers;
+}
+
+/** High enough never to be reached, and not 0, which would switch the limiter off: its work is part of what is measured. */
+const UNREACHED = '1000000000';
+export const FORGE_SECRET = 'bench-forge-secret';
+
+/** A process of ours and where it listens. */
+export interface Service extends Running {
+  port: number;
+  /** CPU seconds used so far. */
+  cpu: () => number;
+}
+
+/** Everything that a benchmark runs against, on ports and in a directory of its own. */
+export class Servers {
+  readonly dir = mkdtempSync(join(tmpdir(), 'assent-bench-'));
+  private launchers!: Launchers;
+  private postgres!: Running & { url: string };
+  private temporal: (Running & { address: string; ports: { http: number; metrics: number } }) | undefined;
+  private readonly started: Running[] = [];
+  private databases: Knex[] = [];
+  /** The benchmark's own connections, as the launchers' superuser. */
+  db!: Knex;
+
+  /** `profileDir`: where CPU profiles and the costliest statements are written, when asked for. */
+  constructor(private readonly profileDir?: string) {}
+
+  /** PostgreSQL with the product's schema, durable as `npm start` runs it, with the time of each commit kept. */
+  async start(): Promise<void> {
+    // Root's database user must be able to pass.
+    chmodSync(this.dir, 0o711);
+    this.launchers = await loadLaunchers();
+    const options = {
+      base: this.dir,
+      port: await this.launchers.anyFreePort(),
+      log: this.log('postgres'),
+      mode: 'durable' as const,
+    };
+    const first = await this.launchers.startPostgres(options);
+    const admin = new pg.Client({ connectionString: first.url });
+    await admin.connect();
+    await admin.query('alter system set track_commit_timestamp = on');
+    if (this.profileDir) await admin.query(`alter system set shared_preload_libraries = 'pg_stat_statements'`);
+    await admin.end();
+    await first.stop();
+    this.postgres = this.track(await this.launchers.startPostgres(options));
+    this.db = this.open();
+    await this.db.migrate.latest({ migrationSource });
+    if (this.profileDir) await this.db.raw('create extension pg_stat_statements');
+  }
+
+  /** A pool for the benchmark's own statements. */
+  open(): Knex {
+    const db = openDatabase({ url: this.postgres.url, poolSize: 4, name: 'bench', statementTimeout: 0 });
+    this.databases.push(db);
+    return db;
+  }
+
+  /** With a profile directory: writes the statements that PostgreSQL spent most time on since the last call. */
+  async writeStatements(name: string): Promise<void> {
+    if (!this.profileDir) return;
+    const { rows } = await this.db.raw<{ rows: { total: number; calls: number; mean: number; query: string }[] }>(/* sql */ `
+      select round(total_exec_time) as total, calls, round(mean_exec_time::numeric, 3) as mean, query
+      from pg_stat_statements order by total_exec_time desc limit 40`);
+    const lines = rows.map(({ total, calls, mean, query }) => `${total} ms  ${calls} calls  ${mean} ms each\n${query.trim()}\n`);
+    writeFileSync(join(this.profileDir, `${name}-statements.txt`), lines.join('\n'));
+    await this.db.raw('select pg_stat_statements_reset()');
+  }
+
+  /** PostgreSQL and all its backends. */
+  postgresCpu = (): number => cpuOfFamily(this.postgres.pid);
+  temporalCpu = (): number => cpuOf(this.temporal?.pid ?? 0);
+
+  async startTemporal(): Promise<void> {
+    if (this.temporal) return;
+    const { anyFreePort, obtainCli, startTemporal } = this.launchers;
+    const cli = await obtainCli((line) => console.error(line));
+    const ports = { grpc: await anyFreePort(), http: await anyFreePort(), metrics: await anyFreePort(), ui: null };
+    const running = await startTemporal({
+      cli: cli.path,
+      base: join(this.dir, 'temporal'),
+      log: this.log('temporal'),
+      mode: 'durable',
+      ports,
+    });
+    this.temporal = this.track({ ...running, ports });
+  }
+
+  /** Requests that Temporal's frontend has answered so far, by operation. */
+  async temporalCalls(): Promise<Map<string, number>> {
+    const text = await (await fetch(`http://127.0.0.1:${this.temporal?.ports.metrics}/metrics`)).text();
+    const calls = new Map<string, number>();
+    for (const line of text.split('\n')) {
+      const found = /^service_requests\{(.*)\} (\S+)$/.exec(line);
+      const operation = /operation="(\w+)"/.exec(found?.[1] ?? '')?.[1];
+      if (!found || !operation || !found[1]?.includes('service_name="frontend"')) continue;
+      calls.set(operation, (calls.get(operation) ?? 0) + Number(found[2]));
+    }
+    return calls;
+  }
+
+  /** The API exactly as `npm start` runs it, but for the limits. */
+  async startApi(): Promise<Service> {
+    const ports = { PORT: await this.launchers.anyFreePort(), METRICS_PORT: await this.launchers.anyFreePort() };
+    const api = await this.service('API', 'dist/api/server.js', 'api', ports.PORT, ports);
+    await this.launchers.waitReady(ports.METRICS_PORT);
+    return api;
+  }
+
+  /** The worker as `npm start` runs it; ready when Temporal names it as a poller. */
+  async startWorker(): Promise<Service> {
+    const WORKER_METRICS_PORT = await this.launchers.anyFreePort();
+    return this.service('The worker', 'dist/activities/worker.js', 'worker', WORKER_METRICS_PORT, { WORKER_METRICS_PORT });
+  }
+
+  async startFloor(kind: 'http' | 'temporal'): Promise<Service> {
+    const PORT = await this.launchers.anyFreePort();
+    return this.service('The floor', relative(ROOT, fileURLToPath(import.meta.resolve('./floors.js'))), `floor-${kind}`, PORT, {
+      PORT,
+      FLOOR: kind,
+    });
+  }
+
+  private async service(
+    label: string,
+    file: string,
+    log: string,
+    port: number,
+    settings: Record<string, string | number>,
+  ): Promise<Service> {
+    const { PATH, HOME } = process.env;
+    const profiler = `--import ${import.meta.resolve('./profiler.js')}`;
+    const env = {
+      PATH,
+      HOME,
+      ...(this.profileDir ? { NODE_OPTIONS: profiler, BENCH_PROFILE: this.profileDir } : {}),
+      NODE_ENV: 'development',
+      DATABASE_URL: this.postgres.url,
+      TEMPORAL_ADDRESS: this.temporal?.address ?? '127.0.0.1:1',
+      DATA_DIR: join(this.dir, 'data'),
+      WORKFLOW_BUNDLE: join(ROOT, '.build', 'workflow-bundle.js'),
+      FORGE_WEBHOOK_SECRET: FORGE_SECRET,
+      RATE_LIMIT_FORGE_WEBHOOK: UNREACHED,
+      RATE_LIMIT_AUTOMATION_DISPATCH: UNREACHED,
+      ...Object.fromEntries(Object.entries(settings).map(([name, value]) => [name, String(value)])),
+    };
+    const running = await this.launchers.startService({ label, file, log: this.log(log), env, spawned: () => undefined });
+    return this.track({ ...running, stop: () => running.stop(5_000), port, cpu: () => cpuOf(running.pid) });
+  }
+
+  private log = (name: string): string => join(this.dir, 'logs', `${name}.log`);
+
+  private track<T extends Running>(running: T): T {
+    this.started.push(running);
+    return running;
+  }
+
+  /** Stops everything, last started first, and removes the directory. Safe at any moment, also in the middle of a start. */
+  async stop(): Promise<void> {
+    for (const db of this.databases.splice(0)) await db.destroy().catch(() => undefined);
+    for (const running of this.started.splice(0).reverse()) await running.stop(5_000).catch(() => undefined);
+    await this.launchers?.endChildren(2_000);
+    rmSync(this.dir, { recursive: true, force: true });
+  }
+}
