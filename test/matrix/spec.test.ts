@@ -1,3 +1,4 @@
+import { type Ability, ruleOf, type Seat } from '../../api/core/access.js';
 import { CASES } from './cases.js';
 import { routeOf, scopeOf, SEVEN } from './expected.js';
 import { endpointOf, gaps, nameOf, Walk } from './run.js';
@@ -5,6 +6,9 @@ import { buildWorld, type World } from './world.js';
 import { ENDPOINTS } from '../../api/http/router.js';
 
 // T-MATRIX: every route, by everyone, about every kind of id; tokens as the contract has them (PAT_SCOPE_ENFORCEMENT=spec).
+
+/** Routes that need no scope, also in strict mode. */
+const ANY_TOKEN = ['GET /api/auth/me'];
 
 let world: World;
 beforeAll(async () => {
@@ -24,6 +28,55 @@ it('has one row of a name', () => {
 it('the seven pairs of the contract are enforced, with the contract’s scopes, and no others', () => {
   const enforced = ENDPOINTS.filter((endpoint) => !endpoint.raw && endpoint.scopeEnforced);
   expect(Object.fromEntries(enforced.map((endpoint) => [routeOf(endpoint), scopeOf(endpoint)]))).toEqual(SEVEN);
+});
+
+/** Decision K, written out: the code's table is held to it, so that a seat cannot slip by changing the table alone. */
+const DECISION_K: Record<Seat | 'none', Ability[]> = {
+  none: [
+    'account.read',
+    'team.create',
+    'team.list',
+    'project.list',
+    'trash.list',
+    'forge.status',
+    'automation.catalogue',
+    'automation.list',
+  ],
+  guest: ['team.read', 'project.read', 'task.list', 'task.read', 'comment.read', 'automation.read'],
+  member: [
+    'member.remove',
+    'project.write',
+    'task.write',
+    'trash.restore',
+    'comment.write',
+    'forge.link',
+    'automation.write',
+    'automation.replay',
+    'gate.decide',
+  ],
+  manager: [],
+  admin: ['team.write', 'member.manage', 'forge.bind'],
+};
+
+it('the table of who may do what is decision K', () => {
+  const listed = Object.entries(DECISION_K).flatMap(([seat, abilities]) => abilities.map((ability) => [ability, seat] as const));
+  expect(listed.map(([ability]) => [ability, ruleOf(ability).seat])).toEqual(listed);
+  const used = ENDPOINTS.flatMap(({ ability }) => (ability === 'public' ? [] : [ability]));
+  expect(used.filter((ability) => !listed.some(([name]) => name === ability))).toEqual([]);
+});
+
+it('a guest writes nowhere: no route that writes is open to the seat', () => {
+  const open = ENDPOINTS.filter(({ method, ability }) => {
+    const seat = ability === 'public' ? 'none' : ruleOf(ability).seat;
+    return method !== 'get' && ability !== 'public' && (seat === 'none' || seat === 'guest');
+  });
+  // A team of one's own has no guests yet.
+  expect(open.map(routeOf)).toEqual(['POST /api/teams']);
+});
+
+it('every route names a scope, but for a few that any token may call', () => {
+  const without = ENDPOINTS.filter((endpoint) => endpoint.ability !== 'public' && !scopeOf(endpoint)).map(routeOf);
+  expect(without).toEqual(ANY_TOKEN);
 });
 
 it('a route that reads names a scope to read, one that writes a scope to write', () => {
