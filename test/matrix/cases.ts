@@ -203,6 +203,16 @@ const tasks: Row[] = [
       send: (s) => ({ params: { task_id: s.id }, body: { title: 'Another' } }),
     },
     {
+      route: `${method} /api/tasks/:task_id`,
+      by: 'assigned_to',
+      subject: 'task',
+      names: 'user_id',
+      kinds: LIVE,
+      send: (s) => ({ params: { task_id: s.id }, body: { assigned_to: s.user_id } }),
+      reference: { foreign: 400, unknown: 400, garbage: 400, respelt: 400 },
+      why: 'contract: a person outside the project’s team gives 400',
+    },
+    {
       route: `${method} /api/tasks/:task_id/status`,
       subject: 'task',
       kinds: TRASHABLE,
@@ -220,6 +230,15 @@ const comments: Row[] = [
     subject: 'task',
     kinds: TRASHABLE,
     send: (s) => ({ params: { task_id: s.id }, body: { content: 'Ready' } }),
+  },
+  {
+    route: 'POST /api/tasks/:task_id/comments',
+    by: 'parent_comment_id',
+    subject: 'comment',
+    kinds: LIVE,
+    send: (s) => ({ params: { task_id: s.task_id }, body: { content: 'Ready', parent_comment_id: s.id } }),
+    reference: { foreign: 404, unknown: 404, garbage: 404, respelt: 404 },
+    why: 'a reply is to a comment on the same task',
   },
   {
     route: 'PATCH /api/comments/:comment_id',
