@@ -6,6 +6,8 @@ pg.types.setTypeParser(pg.types.builtins.DATE, (value) => value);
 pg.types.setTypeParser(pg.types.builtins.INT8, Number);
 pg.types.setTypeParser(pg.types.builtins.NUMERIC, Number);
 
+const silent = (): void => undefined;
+
 interface ConnectionOptions {
   url: string;
   /** Most connections at once. */
@@ -34,5 +36,7 @@ export function openDatabase({ url, poolSize, name, statementTimeout = 10_000 }:
     pool: { min: 0, max: poolSize, idleTimeoutMillis: 60_000 },
     acquireConnectionTimeout: 2_000,
     asyncStackTraces: false,
+    // What goes wrong is thrown, mapped and logged by whoever asked; knex would print it a second time.
+    log: { warn: silent, error: silent, deprecate: silent, debug: silent },
   });
 }
