@@ -16,6 +16,8 @@ interface OutboxRow extends OutboxEvent {
   attempts: number;
 }
 
+type LeasedRow = Omit<Dispatch, 'run_id'> & { run_id: string | null; given_up: boolean };
+
 /**
  * Events nobody in their team listens for, by the family before the dot: dropped in one statement, without a transaction of
  * their own and without Temporal. What is left is matched exactly.
@@ -34,17 +36,25 @@ const CLAIM = /* sql */ `
     select outbox_id from outbox where kind = ? and next_attempt_at <= now() order by outbox_id limit ? for update skip locked)
   returning *`;
 
-/** A row handed to Temporal stays until it was taken; the lease lets another relay try when this one dies. */
+/**
+ * A row handed to Temporal stays until it was taken; the lease lets another relay try when this one dies. A row without its run
+ * is leased too, with `run_id` null, so that it can be told from the others and dropped.
+ */
 const LEASE = /* sql */ `
   with due as (
     select outbox_id from outbox where kind in ('run.start', 'run.wake') and next_attempt_at <= now()
     order by outbox_id limit ? for update skip locked
   )
   update outbox o set attempts = o.attempts + 1, next_attempt_at = now() + make_interval(secs => ${BACKOFF.replaceAll('attempts', 'o.attempts')} + 5)
-  from due, automation_runs r
-  where o.outbox_id = due.outbox_id and r.run_id = (o.payload->>'run_id')::uuid
+  from due join outbox d using (outbox_id) left join automation_runs r on r.run_id = (d.payload->>'run_id')::uuid
+  where o.outbox_id = due.outbox_id
   returning o.outbox_id, o.kind, o.payload, o.correlation_id, r.run_id, r.automation_id, r.automation_name, r.team_id, r.project_id,
     r.creator_id, r.trigger_type, r.depth, r.is_test, r.status, r.event, o.created_at < now() - make_interval(hours => ?) as given_up`;
+
+/** Starts that have waited too long, while there is no Temporal to hand them to. */
+const GIVEN_UP = /* sql */ `
+  select outbox_id, (payload->>'run_id')::uuid as run_id from outbox
+  where kind = 'run.start' and created_at < now() - make_interval(hours => ?) order by outbox_id limit ?`;
 
 /** Notes a failure on the rows and lets them wait; they are tried again, alone. */
 const POSTPONE = /* sql */ `
@@ -61,13 +71,16 @@ export class OutboxRelay {
     private readonly dispatcher: () => RunDispatcher | undefined,
   ) {}
 
-  /** One pass over everything due. Returns the number of rows handled, 0 when there was nothing to do. */
+  /**
+   * One pass over everything due that is database work: deliveries and events. Returns the number of rows handled, 0 when there was
+   * nothing to do.
+   */
   async pass(): Promise<number> {
     const { db } = this.services;
     const dropped = (await db.raw<{ rowCount: number }>(DROP_IDLE)).rowCount;
     const deliveries = await this.inTransactions('forge.delivery', 1, (work, rows) => this.deliver(work, rows));
     const events = await this.inTransactions('event', BATCH, (work, rows) => matchAutomations(work, rows));
-    return dropped + deliveries + events + (await this.dispatch());
+    return dropped + deliveries + events;
   }
 
   /**
@@ -122,32 +135,57 @@ export class OutboxRelay {
     }
   }
 
-  /** Starts and wakes workflows. Without Temporal the rows wait; after OUTBOX_GIVE_UP_HOURS a start becomes a failed run (F7). */
-  private async dispatch(): Promise<number> {
-    const { db, config, log } = this.services;
+  /**
+   * One pass over what is to be handed to Temporal: starts and wakes. Apart from `pass`, because a call to a Temporal that went
+   * silent ends only after many seconds. Without Temporal the rows wait; after OUTBOX_GIVE_UP_HOURS a start becomes a failed run
+   * (F7). Returns the number of rows handled.
+   */
+  async handOver(): Promise<number> {
+    const { db, config } = this.services;
     const dispatcher = this.dispatcher();
-    if (!dispatcher) return 0;
-    const { rows } = await db.raw<{ rows: (Dispatch & { given_up: boolean })[] }>(LEASE, [BATCH, config.OUTBOX_GIVE_UP_HOURS]);
-    const done = await Promise.all(
-      rows.map(async (row) => {
-        try {
-          await dispatcher.dispatch(row);
-          return row.outbox_id;
-        } catch (error) {
-          log.warn({ err: error, run_id: row.run_id, kind: row.kind }, 'not dispatched, will try again');
-          if (row.given_up && row.kind === 'run.start') {
-            await failDispatch(this.services, row.run_id);
-            return row.outbox_id;
-          }
-          await db('outbox')
-            .where({ outbox_id: row.outbox_id })
-            .update({ last_error: String(error).slice(0, 500) });
-          return null;
-        }
-      }),
-    );
-    const ids = done.filter((id) => id !== null);
-    if (ids.length > 0) await db('outbox').whereIn('outbox_id', ids).delete();
+    if (!dispatcher) return this.giveUp();
+    const { rows } = await db.raw<{ rows: LeasedRow[] }>(LEASE, [BATCH, config.OUTBOX_GIVE_UP_HOURS]);
+    const done = await Promise.all(rows.map((row) => this.dispatch(dispatcher, row)));
+    return this.remove(rows.filter((_, i) => done[i]));
+  }
+
+  /** True when nothing is left to do for the row. */
+  private async dispatch(dispatcher: RunDispatcher, row: LeasedRow): Promise<boolean> {
+    const { db, log } = this.services;
+    const { run_id, kind, outbox_id } = row;
+    if (run_id === null) {
+      log.warn({ kind, payload: row.payload }, 'nothing to dispatch: there is no such run');
+      return true;
+    }
+    try {
+      await dispatcher.dispatch({ ...row, run_id });
+      return true;
+    } catch (error) {
+      log.warn({ err: error, run_id, kind }, 'not dispatched, will try again');
+      if (row.given_up && kind === 'run.start') {
+        await failDispatch(this.services, run_id);
+        return true;
+      }
+      const last_error = String(error).slice(0, 500);
+      await db('outbox').where({ outbox_id }).update({ last_error });
+      return false;
+    }
+  }
+
+  /** There was nobody to try with, so no try is made a last time. */
+  private async giveUp(): Promise<number> {
+    const { db, config } = this.services;
+    const { rows } = await db.raw<{ rows: { outbox_id: number; run_id: string }[] }>(GIVEN_UP, [
+      config.OUTBOX_GIVE_UP_HOURS,
+      BATCH,
+    ]);
+    for (const { run_id } of rows) await failDispatch(this.services, run_id);
+    return this.remove(rows);
+  }
+
+  private async remove(rows: { outbox_id: number }[]): Promise<number> {
+    const ids = rows.map((row) => row.outbox_id);
+    if (ids.length > 0) await this.services.db('outbox').whereIn('outbox_id', ids).delete();
     return ids.length;
   }
 }

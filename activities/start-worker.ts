@@ -45,16 +45,23 @@ export function startWorker(config: Config, log: Logger, onReady: () => void): R
   const link = linkTemporal(services, {
     localActivitySlots: config.DATABASE_POOL_SIZE,
     onPolling() {
-      relay.wake();
+      handOver.wake();
       reconciler.wake();
       void beat().then(onReady, (error: unknown) => log.warn({ err: error }, 'ready, but the heartbeat could not be written'));
     },
   });
   const outbox = new OutboxRelay({ ...services, db: relayDb }, link.dispatcher);
-  const relay = startLoop('relay', () => outbox.pass(), SWEEP_MS, log);
+  const handOver = startLoop('hand-over', () => outbox.handOver(), SWEEP_MS, log);
+  const pass = async (): Promise<number> => {
+    const handled = await outbox.pass();
+    if (handled > 0) handOver.wake();
+    return handled;
+  };
+  const relay = startLoop('relay', pass, SWEEP_MS, log);
   const sealer = startSealer({ db: sealerDb, log });
   const bell = listenForBell(services, () => {
     relay.wake();
+    handOver.wake();
     sealer.wake();
   });
   const reconcile = async (minAge?: number): Promise<number> => {
@@ -71,7 +78,7 @@ export function startWorker(config: Config, log: Logger, onReady: () => void): R
     async stop() {
       clearInterval(heart);
       await Promise.race([link.stop(), sleep(DRAIN_MS, undefined, { ref: false })]);
-      await Promise.all([relay.stop(), reconciler.stop(), bell.stop()]);
+      await Promise.all([relay.stop(), handOver.stop(), reconciler.stop(), bell.stop()]);
       await sealer.stop();
       await Promise.all([db.destroy(), relayDb.destroy(), sealerDb.destroy()]);
     },

@@ -1,0 +1,187 @@
+/** T-OUTBOX with the whole worker: Temporal away, cut off or mute; bells lost; a worker killed. Everything ends, once. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { v7 as uuidv7 } from 'uuid';
+import { type RunningWorker, startWorker } from '../../activities/start-worker.js';
+import { sign } from '../../api/forge/signature.js';
+import { startTcpProxy, type TcpProxy } from '../degrade/tcp-proxy.js';
+import { buildAutomation, comment, gate } from '../factories/automations.js';
+import { buildProject, buildTask, buildTeam, type TestTeam } from '../factories/people.js';
+import { startApp, type TestApp } from '../support/app.js';
+import { queuePrefix, quietRuntime, until } from '../support/worker.js';
+import { killConnections, makeDue } from './support.js';
+
+let app: TestApp;
+let team: TestTeam;
+let project: { project_id: string };
+let proxy: TcpProxy;
+let stopWorker: () => Promise<unknown> = () => Promise.resolve();
+
+beforeEach(async () => {
+  quietRuntime();
+  const [host = '', port] = (process.env['ASSENT_TEST_TEMPORAL_ADDRESS'] ?? '').split(':');
+  proxy = await startTcpProxy(host, Number(port), false);
+  app = await startApp({
+    TASK_QUEUE_PREFIX: queuePrefix(),
+    TEMPORAL_ADDRESS: `127.0.0.1:${proxy.port}`,
+    FORGE_WEBHOOK_SECRET: 'outage',
+  });
+  team = await buildTeam(app);
+  project = await buildProject(app, team);
+});
+afterEach(async () => {
+  await proxy.restore().catch(() => undefined);
+  await stopWorker();
+  await proxy.close();
+  await app.close();
+});
+
+const db = () => app.services.db;
+/** The worker in this process, at once: nothing waits for Temporal. */
+function startHere(): RunningWorker {
+  const worker = startWorker(app.services.config, app.services.log, () => undefined);
+  stopWorker = () => worker.stop();
+  return worker;
+}
+const statuses = (automation: { automation_id: string }) => db()('automation_runs').where(automation).pluck<string[]>('status');
+const commentsOn = (task: { task_id: string }) =>
+  db()('comments').where({ task_id: task.task_id }).orderBy('created_at').pluck<string[]>('content');
+const all = (automation: { automation_id: string }, status: string, count: number, ms?: number) =>
+  until(async () => {
+    const found = await statuses(automation);
+    return found.length === count && found.every((each) => each === status);
+  }, ms);
+
+/** A signed delivery of an issue that was opened; resolves when the relay has applied it. */
+async function deliver(ms = 5_000): Promise<void> {
+  const delivery = uuidv7();
+  const body = JSON.stringify({
+    action: 'opened',
+    issue: { number: 1, title: 'Lost contact' },
+    repository: { full_name: 'acme/rocket' },
+  });
+  const headers = {
+    'x-forge-event': 'issues',
+    'x-forge-delivery': delivery,
+    'x-hub-signature-256': sign(Buffer.from(body), 'outage'),
+  };
+  expect((await app.as().post('/api/forge/webhooks', undefined, { raw: body, headers })).status).toBe(200);
+  await until(() => db()('forge_deliveries').where({ delivery_id: delivery }).whereNotNull('outcome').first(), ms);
+}
+
+it('Temporal away from the start: everything but the runs goes on, and all of them end after it came', async () => {
+  const plain = await buildAutomation(app, team, { actions: [comment('done')] });
+  const gated = await buildAutomation(app, team, { actions: [gate(), comment('tail')] });
+  startHere();
+  const tasks = [];
+  for (let n = 0; n < 5; n += 1) tasks.push(await buildTask(app, team, project));
+  await all(plain, 'queued', 5);
+  await deliver();
+  await proxy.restore();
+  await all(plain, 'succeeded', 5, 20_000);
+  await all(gated, 'paused', 5);
+  // Decisions, while it is away again.
+  await proxy.cut();
+  const approvals = await db()('automation_runs').where(gated).pluck<string[]>('run_id');
+  for (const run_id of approvals) {
+    const answer = await app.as(team.manager).post(`/api/automations/runs/${run_id}/approve`);
+    expect(answer).toMatchObject({ status: 200, body: { decision: 'approved', status: 'running' } });
+  }
+  await deliver();
+  await proxy.restore();
+  await all(gated, 'succeeded', 5, 20_000);
+  for (const task of tasks) expect((await commentsOn(task)).sort()).toEqual(['done', 'tail']);
+}, 60_000);
+
+it('Temporal mute under way: deliveries are applied and events matched all the same', async () => {
+  const automation = await buildAutomation(app, team, { actions: [comment('done')] });
+  await proxy.restore();
+  const worker = startHere();
+  await buildTask(app, team, project);
+  await all(automation, 'succeeded', 1);
+  expect(worker.isLinked()).toBe(true);
+  proxy.swallow(true);
+  await buildTask(app, team, project);
+  await until(async () => (await statuses(automation)).length === 2);
+  // The start of that run hangs in the network now. What needs no Temporal must not wait for it.
+  await until(() => db()('outbox').where({ kind: 'run.start' }).where('attempts', '>', 0).first());
+  await deliver(2_000);
+  await buildTask(app, team, project);
+  await until(async () => (await statuses(automation)).length === 3, 2_000);
+  proxy.swallow(false);
+  await proxy.cut();
+  await proxy.restore();
+  await all(automation, 'succeeded', 3, 30_000);
+}, 60_000);
+
+it('a lost bell: the sweep comes within seconds, and the bell is heard again', async () => {
+  const automation = await buildAutomation(app, team, { actions: [comment('done')] });
+  await proxy.restore();
+  startHere();
+  await buildTask(app, team, project);
+  await all(automation, 'succeeded', 1);
+  for (let count = 2; count < 5; count += 1) {
+    await killConnections(app, 'assent-bell');
+    await killConnections(app, 'assent-relay');
+    await buildTask(app, team, project);
+    await all(automation, 'succeeded', count, 5_000);
+  }
+  await until(async () => {
+    const sql = "select from pg_stat_activity where application_name = 'assent-bell' and query like 'listen%'";
+    return (await db().raw<{ rowCount: number }>(sql)).rowCount === 1;
+  });
+}, 60_000);
+
+describe('a worker that is killed', () => {
+  let child: ChildProcess | undefined;
+  const spawnWorker = async (): Promise<ChildProcess> => {
+    const { config } = app.services;
+    const env = {
+      ...process.env,
+      NODE_ENV: 'test',
+      DATABASE_URL: app.database.url,
+      DATA_DIR: config.DATA_DIR,
+      LOG_LEVEL: 'silent',
+      TEMPORAL_ADDRESS: config.TEMPORAL_ADDRESS,
+      TASK_QUEUE_PREFIX: config.TASK_QUEUE_PREFIX,
+      WORKFLOW_BUNDLE: config.WORKFLOW_BUNDLE,
+      WORKER_METRICS_PORT: '0',
+    };
+    const stdio = ['ignore', 'ignore', 'ignore', 'ipc'] as const;
+    const started = spawn(process.execPath, [join(process.cwd(), 'dist/activities/worker.js')], { env, stdio: [...stdio] });
+    child = started;
+    stopWorker = () => kill(started);
+    await once(started, 'message');
+    return started;
+  };
+  const kill = async (target: ChildProcess): Promise<void> => {
+    if (target.exitCode !== null || target.signalCode !== null) return;
+    const exited = once(target, 'exit');
+    target.kill('SIGKILL');
+    await exited;
+  };
+
+  it('in the middle of many runs, before and behind the gate: each action happens once', async () => {
+    await proxy.restore();
+    const automation = await buildAutomation(app, team, {
+      actions: [comment('one'), comment('two'), gate(), comment('three'), comment('four')],
+    });
+    await spawnWorker();
+    const tasks = await Promise.all(Array.from({ length: 12 }, () => buildTask(app, team, project)));
+    const reach = (effects: number) => until(async () => (await db()('effects')).length >= effects);
+    await reach(8);
+    await kill(child as ChildProcess);
+    await makeDue(app);
+    await spawnWorker();
+    await all(automation, 'paused', 12, 30_000);
+    const runs = await db()('automation_runs').where(automation).pluck<string[]>('run_id');
+    await Promise.all(runs.map((run_id) => app.as(team.manager).post(`/api/automations/runs/${run_id}/approve`)));
+    await reach(30);
+    await kill(child as ChildProcess);
+    await makeDue(app);
+    await spawnWorker();
+    await all(automation, 'succeeded', 12, 30_000);
+    for (const task of tasks) expect(await commentsOn(task)).toEqual(['one', 'two', 'three', 'four']);
+  }, 90_000);
+});

@@ -1,0 +1,72 @@
+import { randomUUID } from 'node:crypto';
+import type { Knex } from 'knex';
+import { v7 as uuidv7 } from 'uuid';
+import { OutboxRelay } from '../../activities/outbox-relay.js';
+import type { Dispatch, RunDispatcher } from '../../activities/run-dispatcher.js';
+import { openDatabase } from '../../db/connection.js';
+import type { TestApp } from '../support/app.js';
+
+/** Rounds of each fault point; more by OUTBOX_ROUNDS. */
+const ROUNDS = Number(process.env['OUTBOX_ROUNDS'] ?? 5);
+
+/** Runs a fault point several times over. */
+export const rounds =
+  (work: (round: number) => Promise<void>, count = ROUNDS): (() => Promise<void>) =>
+  async () => {
+    for (let round = 0; round < count; round += 1) await work(round);
+  };
+
+/** A relay with connections of its own, which can be killed under it. */
+export interface KillableRelay {
+  relay: OutboxRelay;
+  /** Ends its connections on the server, as a killed process or a killed server does. */
+  kill: () => Promise<void>;
+  /** True while one of its statements waits for a lock. */
+  isBlocked: () => Promise<boolean>;
+  /** Passes until there is nothing left to do. */
+  drain: () => Promise<void>;
+  close: () => Promise<void>;
+}
+
+type DispatchRow = (row: Dispatch) => Promise<void>;
+
+/** `dispatch` undefined: Temporal cannot be reached. */
+export function openRelay(app: TestApp, dispatch?: DispatchRow): KillableRelay {
+  const name = `relay-${randomUUID().slice(0, 8)}`;
+  const db: Knex = openDatabase({ url: app.database.url, poolSize: 4, name });
+  const dispatcher = dispatch && ({ dispatch } as unknown as RunDispatcher);
+  const relay = new OutboxRelay({ ...app.services, db }, () => dispatcher);
+  return {
+    relay,
+    kill: () => killConnections(app, name),
+    async isBlocked() {
+      const sql = "select from pg_stat_activity where application_name = ? and wait_event_type = 'Lock'";
+      return (await app.services.db.raw<{ rowCount: number }>(sql, [name])).rowCount > 0;
+    },
+    async drain() {
+      while ((await relay.pass()) + (await relay.handOver()) > 0);
+    },
+    close: () => db.destroy(),
+  };
+}
+
+/** Ends every connection with this name on the server. */
+export async function killConnections(app: TestApp, name: string): Promise<void> {
+  await app.services.db.raw('select pg_terminate_backend(pid) from pg_stat_activity where application_name = ?', [name]);
+}
+
+/** Makes everything in the outbox due now: time goes by. */
+export const makeDue = (app: TestApp) => app.services.db('outbox').update({ next_attempt_at: app.services.db.fn.now() });
+
+/** Everything in the outbox is as old as this. */
+export const age = (app: TestApp, hours: number) =>
+  app.services.db('outbox').update({ created_at: app.services.db.raw('now() - make_interval(hours => ?)', [hours]) });
+
+/** Puts an order into the outbox by hand, as an operator would. */
+export const replay = (app: TestApp, kind: 'run.start' | 'run.wake', run: { run_id: string }, more: object = {}) =>
+  app.services.db('outbox').insert({
+    kind,
+    subject: run.run_id,
+    payload: JSON.stringify({ run_id: run.run_id, incarnation: 1, ...more }),
+    correlation_id: uuidv7(),
+  });

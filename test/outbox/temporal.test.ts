@@ -1,0 +1,145 @@
+/** T-OUTBOX against a real Temporal: answers are lost on the way there and back, and what was started runs once. */
+import type { Dispatch } from '../../activities/run-dispatcher.js';
+import { linkTemporal, type TemporalLink } from '../../activities/temporal-link.js';
+import { claimRun } from '../../api/automations/run/claim-run.js';
+import { buildAutomation, comment, gate } from '../factories/automations.js';
+import { buildProject, buildTask, buildTeam, type TestTeam } from '../factories/people.js';
+import { startApp, type TestApp } from '../support/app.js';
+import { quietRuntime, queuePrefix, until } from '../support/worker.js';
+import { type KillableRelay, makeDue, openRelay, replay, rounds } from './support.js';
+
+let app: TestApp;
+let link: TemporalLink;
+let team: TestTeam;
+let project: { project_id: string };
+const relays: KillableRelay[] = [];
+
+/** The worker without its relay: each test drives relays of its own, pass by pass. */
+beforeAll(async () => {
+  quietRuntime();
+  app = await startApp({ TASK_QUEUE_PREFIX: queuePrefix() });
+  await new Promise<void>((resolve) => {
+    link = linkTemporal(app.services, { onPolling: resolve, localActivitySlots: 8 });
+  });
+});
+afterAll(async () => {
+  await link.stop();
+  await app.close();
+});
+beforeEach(async () => {
+  team = await buildTeam(app);
+  project = await buildProject(app, team);
+});
+afterEach(async () => {
+  await Promise.all(relays.splice(0).map((relay) => relay.close()));
+  await db()('automations').update({ is_active: false });
+  await db()('outbox').delete();
+});
+
+const db = () => app.services.db;
+const real = (row: Dispatch): Promise<void> => {
+  const dispatcher = link.dispatcher();
+  if (!dispatcher) throw new Error('not linked');
+  return dispatcher.dispatch(row);
+};
+const open = (dispatch: (row: Dispatch) => Promise<void> = real): KillableRelay => {
+  const relay = openRelay(app, dispatch);
+  relays.push(relay);
+  return relay;
+};
+const answerLost = async (row: Dispatch): Promise<void> => {
+  await real(row);
+  throw new Error('the answer was lost');
+};
+const runOf = (automation: { automation_id: string }) => db()('automation_runs').where(automation).first();
+const runIn = (automation: { automation_id: string }, status: string) =>
+  until(async () => {
+    const run = await runOf(automation);
+    return run?.status === status ? run : undefined;
+  });
+const commentsOn = (task: { task_id: string }) =>
+  db()('comments').where({ task_id: task.task_id }).orderBy('created_at').pluck<string[]>('content');
+const executions = async (run: { run_id: string }): Promise<number> => {
+  let count = 0;
+  for await (const _each of link.client()?.workflow.list({ query: `WorkflowId = "run:${run.run_id}"` }) ?? []) count += 1;
+  return count;
+};
+const approve = (run: { run_id: string }) => app.as(team.manager).post(`/api/automations/runs/${run.run_id}/approve`);
+/** A run with an action before and one behind its gate, which it has reached. */
+async function paused() {
+  const automation = await buildAutomation(app, team, { actions: [comment('head'), gate(), comment('tail')] });
+  const task = await buildTask(app, team, project);
+  await open().drain();
+  return { automation, task, run: await runIn(automation, 'paused') };
+}
+
+it(
+  'started, but the answer was lost: started again, it is the same execution',
+  rounds(async () => {
+    const automation = await buildAutomation(app, team, { actions: [comment('once')] });
+    const task = await buildTask(app, team, project);
+    await open(answerLost).drain();
+    await makeDue(app);
+    await open().drain();
+    const run = await runIn(automation, 'succeeded');
+    expect(await commentsOn(task)).toEqual(['once']);
+    // Also when the first execution has ended by then.
+    await replay(app, 'run.start', run);
+    await open().drain();
+    expect(await db()('outbox')).toEqual([]);
+    expect(await executions(run)).toBe(1);
+    expect(await commentsOn(task)).toEqual(['once']);
+    await db()('automations').update({ is_active: false });
+  }),
+);
+
+it(
+  'the wake of a decision was lost or told twice: the tail runs once',
+  rounds(async () => {
+    const { automation, task, run } = await paused();
+    expect((await approve(run)).status).toBe(200);
+    await open(() => Promise.reject(new Error('lost on the way'))).drain();
+    expect(await commentsOn(task)).toEqual(['head']);
+    await makeDue(app);
+    await open(answerLost).drain();
+    await makeDue(app);
+    await open().drain();
+    await runIn(automation, 'succeeded');
+    expect(await db()('outbox').where({ kind: 'run.wake' })).toEqual([]);
+    expect(await commentsOn(task)).toEqual(['head', 'tail']);
+    await db()('automations').update({ is_active: false });
+  }),
+);
+
+it(
+  'an order replayed by an operator has no second effect, whatever it asks for',
+  rounds(async () => {
+    const { automation, task, run } = await paused();
+    await approve(run);
+    await open().drain();
+    await runIn(automation, 'succeeded');
+    await replay(app, 'run.start', run);
+    await replay(app, 'run.start', run, { incarnation: 2 });
+    await replay(app, 'run.wake', run, { gate_index: 1 });
+    await replay(app, 'run.wake', run, { incarnation: 3, gate_index: 1 });
+    await open().drain();
+    expect(await db()('outbox')).toEqual([]);
+    for await (const { workflowId, runId } of link.client()?.workflow.list({ query: `WorkflowId = "run:${run.run_id}"` }) ?? [])
+      await link.client()?.workflow.getHandle(workflowId, runId).result();
+    expect(await commentsOn(task)).toEqual(['head', 'tail']);
+    expect(await runOf(automation)).toMatchObject({ status: 'succeeded', finished_at: run.finished_at ?? expect.any(Date) });
+    await db()('automations').update({ is_active: false });
+  }, 2),
+);
+
+it('the answer to a claim was lost: the same execution goes on, another finds nothing', async () => {
+  const automation = await buildAutomation(app, team, { actions: [comment('x')] });
+  await buildTask(app, team, project);
+  await openRelay(app).drain();
+  const input = { runId: (await runOf(automation)).run_id as string, incarnation: 1 };
+  const claims = await Promise.all(['one', 'two', 'one', 'three'].map((execution) => claimRun(app.services, input, execution)));
+  const [winner] = await db()('automation_runs').where(automation).pluck<string[]>('claimed_by');
+  expect(claims.filter((plan) => plan !== null)).toHaveLength(winner === 'one' ? 2 : 1);
+  expect(await claimRun(app.services, input, winner as string)).toMatchObject({ steps: [{ type: 'add_comment' }] });
+  expect(await claimRun(app.services, { ...input, incarnation: 2 }, winner as string)).toBeNull();
+});
