@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { errors, jwtVerify, SignJWT } from 'jose';
+import type { Knex } from 'knex';
 import { run, type Statement } from '../../db/statement.js';
 import type { Actor } from '../core/actor.js';
 import { isDevelopment } from '../core/config.js';
@@ -7,6 +8,7 @@ import type { Services } from '../core/context.js';
 import { DEMO_TOKEN } from '../core/demo-token.js';
 import { unauthenticated } from '../core/errors.js';
 import { Id, NO_ID } from '../core/fields.js';
+import { gather } from '../core/gather.js';
 import type { Scope } from '../core/scopes.js';
 
 /** Every personal access token begins so; anything else is taken for a JWT (durability notes, 3.7). */
@@ -14,23 +16,23 @@ export const PAT_PREFIX = 'svc_pat_';
 const ISSUER = 'assent';
 const AUDIENCE = 'assent-api';
 
-/** A live session of an active person, in one indexed look-up: revocation and suspension act on the next request (A5). */
+/** $1 sessions: those that are live, of active persons, by one indexed look-up. Revocation and suspension act on the next request (A5). */
 const findSession: Statement = {
   name: 'authenticate_session',
   text: /* sql */ `
     select u.user_id, u.email, u.role, s.session_id, s.impersonator_id
     from sessions s join users u using (user_id)
-    where s.session_id = $1 and s.user_id = $2 and s.ended_at is null and s.expires_at > now() and u.status = 'active'`,
+    where s.session_id = any($1::uuid[]) and s.ended_at is null and s.expires_at > now() and u.status = 'active'`,
 };
 
-/** A live token of an active person by the SHA-256 of its secret (contract, section 5). */
+/** $1 SHA-256 of secrets: their live tokens, of active persons (contract, section 5). */
 const findToken: Statement = {
   name: 'authenticate_token',
   text: /* sql */ `
-    select u.user_id, u.email, u.role, t.token_id, t.scopes,
+    select u.user_id, u.email, u.role, t.token_id, t.scopes, t.token_hash,
       t.last_used_at is null or t.last_used_at < now() - interval '1 minute' as stale
     from personal_access_tokens t join users u using (user_id)
-    where t.token_hash = $1 and t.revoked_at is null and (t.expires_at is null or t.expires_at > now()) and u.status = 'active'`,
+    where t.token_hash = any($1::bytea[]) and t.revoked_at is null and (t.expires_at is null or t.expires_at > now()) and u.status = 'active'`,
 };
 
 const touchToken: Statement = {
@@ -44,6 +46,33 @@ interface Owner {
   user_id: string;
   email: string;
   role: 'user' | 'admin';
+}
+
+type Session = Owner & { session_id: string; impersonator_id: string | null };
+type Token = Owner & { token_id: string; scopes: Scope[]; token_hash: Buffer; stale: boolean };
+
+interface Lookups {
+  session: (id: string) => Promise<Session | undefined>;
+  token: (hash: Buffer) => Promise<Token | undefined>;
+}
+const lookups = new WeakMap<Knex, Lookups>();
+
+/** The look-ups over a pool. Requests that come together share one: each still sees the rows as they are after it came. */
+function lookupsOf(db: Knex): Lookups {
+  const known = lookups.get(db);
+  if (known) return known;
+  const made: Lookups = {
+    session: gather(async (ids) => {
+      const rows = await run<Session & Record<string, unknown>>(db, findSession, [[...new Set(ids)]]);
+      return ids.map((id) => rows.find((row) => row.session_id === id));
+    }),
+    token: gather(async (hashes) => {
+      const rows = await run<Token & Record<string, unknown>>(db, findToken, [hashes]);
+      return hashes.map((hash) => rows.find((row) => row.token_hash.equals(hash)));
+    }),
+  };
+  lookups.set(db, made);
+  return made;
 }
 
 /** SHA-256 of a secret as it is stored and looked up. */
@@ -71,9 +100,7 @@ export async function issueToken(
 
 async function byToken(services: Services, secret: string): Promise<Actor> {
   if (secret === DEMO_TOKEN && !isDevelopment(services.config)) throw unauthenticated();
-  const [owner] = await run<Owner & { token_id: string; scopes: Scope[]; stale: boolean }>(services.db, findToken, [
-    hashOf(secret),
-  ]);
+  const owner = await lookupsOf(services.db).token(hashOf(secret));
   if (!owner) throw unauthenticated();
   // Noted at most once a minute, beside the request and never on its path; a failure only delays the note (A9).
   if (owner.stale) void run(services.db, touchToken, [owner.token_id]).catch(() => undefined);
@@ -105,11 +132,8 @@ async function byJwt(services: Services, token: string): Promise<Actor> {
       throw error;
     },
   );
-  const [session] = await run<Owner & { session_id: string; impersonator_id: string | null }>(services.db, findSession, [
-    known(claims['sid']),
-    known(claims.sub),
-  ]);
-  if (!session) throw unauthenticated();
+  const session = await lookupsOf(services.db).session(known(claims['sid']));
+  if (session?.user_id !== known(claims.sub)) throw unauthenticated();
   return {
     type: 'user',
     userId: session.user_id,

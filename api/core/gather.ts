@@ -1,0 +1,35 @@
+interface Asked<Key, Value> {
+  key: Key;
+  resolve: (value: Value) => void;
+  reject: (error: unknown) => void;
+}
+
+/**
+ * Turns a look-up of many into one of a single key: while one look-up is under way, the keys that come wait and go together in
+ * the next. A key that comes alone waits for nobody, and no answer is older than its question. Under load this is one round trip
+ * for many requests, which is most of what a small look-up costs.
+ * `load` answers the keys in their order; what it throws is thrown to each of them.
+ */
+export function gather<Key, Value>(load: (keys: Key[]) => Promise<Value[]>): (key: Key) => Promise<Value> {
+  let waiting: Asked<Key, Value>[] = [];
+  let busy = false;
+  const ask = async (): Promise<void> => {
+    busy = true;
+    while (waiting.length > 0) {
+      const batch = waiting;
+      waiting = [];
+      try {
+        const values = await load(batch.map(({ key }) => key));
+        for (const [i, one] of batch.entries()) one.resolve(values[i] as Value);
+      } catch (error) {
+        for (const one of batch) one.reject(error);
+      }
+    }
+    busy = false;
+  };
+  return (key) =>
+    new Promise((resolve, reject) => {
+      waiting.push({ key, resolve, reject });
+      if (!busy) void ask();
+    });
+}
