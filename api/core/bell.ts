@@ -1,12 +1,17 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Knex } from 'knex';
+import { run, type Statement } from '../../db/statement.js';
 
 /** Channel on which the worker's relay and sealer listen. */
 export const BELL_CHANNEL = 'assent_outbox';
+const notify: Statement = { name: 'ring', text: `notify ${BELL_CHANNEL}` };
+/** Rest between two rings, ms: the first of a burst is heard at once, the others together. */
+const REST_MS = 5;
 
 /**
- * Returns `ring()`: tells the relay that a commit left rows for it. Called after the commit, at most one NOTIFY is under way
- * and later calls fold into the next one. A NOTIFY inside the writing transaction would be lossless, but PostgreSQL takes one
- * database-wide lock for it until the commit is on disk, which would put every writer in single file; a lost ring costs at
+ * Returns `ring()`: tells the relay that a commit left rows for it. Called after the commit; while a NOTIFY is under way, or has
+ * just been, later calls fold into the next one. A NOTIFY inside the writing transaction would be lossless, but PostgreSQL takes
+ * one database-wide lock for it until the commit is on disk, which would put every writer in single file; a lost ring costs at
  * most the relay's one-second sweep (docs/adr/0003).
  */
 export function createBell(db: Knex): () => void {
@@ -16,7 +21,8 @@ export function createBell(db: Knex): () => void {
     ringing = true;
     do {
       again = false;
-      await db.raw(`notify ${BELL_CHANNEL}`).catch(() => undefined);
+      await run(db, notify, []).catch(() => undefined);
+      await sleep(REST_MS, undefined, { ref: false });
     } while (again);
     ringing = false;
   };
