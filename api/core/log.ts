@@ -24,11 +24,14 @@ const ERROR_CODE = /^([0-9A-Z]{5}|E[A-Z]\w+)$/;
 const censor = (value: unknown, path: unknown[]): unknown =>
   path.at(-1) === 'code' && typeof value === 'string' && ERROR_CODE.test(value) ? value : '[redacted]';
 
-/** The process's logger: JSON lines to stdout, secrets removed by key at the top level and one level down. */
+/**
+ * The process's logger: JSON lines to stdout, secrets removed by key at the top level and one level down. Written beside the work:
+ * lines that come while one is being written go together with the next write, and an exit writes what is left.
+ */
 export function createLogger(
   config: Pick<Config, 'LOG_LEVEL' | 'NODE_ENV'>,
   process: 'api' | 'worker' | 'script',
-  destination: DestinationStream = pino.destination(1),
+  destination: DestinationStream = pino.destination({ dest: 1, sync: false }),
 ): Logger {
   const options: LoggerOptions = {
     level: config.LOG_LEVEL,
