@@ -1,11 +1,13 @@
 import type { Knex } from 'knex';
 import * as core from './0001_core.js';
 import * as automations from './0002_automations.js';
+import * as tasks from './0003_tasks.js';
 
 /** Every migration in order; listed by hand so that a build holds exactly what was reviewed. Never edited once released. */
 const MIGRATIONS: Record<string, Knex.Migration> = {
   '0001_core': core,
   '0002_automations': automations,
+  '0003_tasks': tasks,
 };
 
 /** How knex finds the migrations above. */
