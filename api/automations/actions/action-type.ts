@@ -2,8 +2,8 @@ import type { z } from 'zod';
 import type { Context } from '../../core/context.js';
 
 /** What an action did: the key of its effect and what the run's record shows of it; no text of the user's in there. */
-interface Effect {
-  entity_type: string;
+export interface Effect {
+  entity_type: 'task' | 'comment';
   entity_id: string;
   output: Record<string, unknown>;
 }

@@ -22,14 +22,23 @@ function messageOf({ message }: GateParams, event: Record<string, unknown>): str
   return rendered.ok ? String(rendered.value) : message;
 }
 
+/** What the workflow is told of a gate of a run that has ended by another hand: there is nothing to wait for. */
+const NEVER_OPENED: GateView = {
+  state: 'closed',
+  msLeft: 0,
+  requiredRole: GATE_DEFAULTS.role,
+  expiresAt: new Date(0).toISOString(),
+  decidedAt: null,
+};
+
 /**
  * Opens a gate: the run is paused and what follows is staged, in one transaction. Asked again, it only reads: the row of a gate
- * is made once. Returns what the row says.
+ * is made once. Returns what the row says; of a run that has ended, that the gate is closed.
  */
 export async function openGate(services: Services, runId: string, index: number): Promise<GateView> {
-  await services.db.transaction(async (db) => {
+  const isOver = await services.db.transaction(async (db): Promise<boolean> => {
     const run = await lockRun(db, runId);
-    if (!run || run.finished_at) return;
+    if (!run || run.finished_at) return true;
     const action = run.actions[index] as { params?: GateParams } & GateParams;
     const params = action.params ?? action;
     const [opened] = await db('gates')
@@ -45,7 +54,7 @@ export async function openGate(services: Services, runId: string, index: number)
       .onConflict()
       .ignore()
       .returning<{ required_role: string; expires_at: Date }[]>(['required_role', 'expires_at']);
-    if (!opened) return;
+    if (!opened) return false;
     await db('automation_runs').where({ run_id: runId }).update({ status: 'paused' });
     await db('run_actions').where({ run_id: runId, index }).update({ status: 'running', started_at: db.fn.now(), attempts: 1 });
     await db('run_actions').where({ run_id: runId, status: 'pending' }).where('index', '>', index).update({ status: 'staged' });
@@ -61,7 +70,9 @@ export async function openGate(services: Services, runId: string, index: number)
       summary: `asked for the approval of a ${opened.required_role}`,
       details: { gate_index: index, required_role: opened.required_role, expires_at: opened.expires_at.toISOString() },
     });
+    return false;
   });
+  if (isOver) return NEVER_OPENED;
   services.ring();
   return readGate(services, runId, index);
 }

@@ -1,7 +1,9 @@
+import type { Knex } from 'knex';
 import type { ActionOutcome } from '../../../workflows/contract.js';
 import type { Services } from '../../core/context.js';
 import { fromDatabaseError } from '../../core/database-errors.js';
-import { DomainError, invalid } from '../../core/errors.js';
+import { DomainError, forbidden, invalid } from '../../core/errors.js';
+import type { Effect } from '../actions/action-type.js';
 import { actionTypes, withDefaults } from '../actions/registry.js';
 import type { ActionStatus } from '../rules.js';
 import { renderTemplates } from '../template.js';
@@ -43,6 +45,23 @@ function paramsOf(run: RunRow, index: number): Record<string, unknown> {
   throw new ActionRefused({ code: rendered.code, message: rendered.message });
 }
 
+/** Where the entity of an effect is kept, and by which key. */
+const KEPT_IN = { task: ['tasks', 'task_id'], comment: ['comments', 'comment_id'] } as const;
+
+/**
+ * What a team's automation does stays in that team. It acts with its creator's rights, who may sit in other teams too, while
+ * every manager of this one may change what it does, and an event may say on what.
+ * @throws PERMISSION_DENIED, which takes the effect back
+ */
+async function checkTeam(db: Knex, { team_id }: RunRow, { entity_type, entity_id }: Effect): Promise<void> {
+  if (team_id === null) return;
+  const [table, key] = KEPT_IN[entity_type];
+  const inTeam = await db(table)
+    .where({ [key]: entity_id, team_id })
+    .first<object | undefined>(key);
+  if (!inTeam) throw forbidden('A team’s automation acts in that team only');
+}
+
 /** Performs one action and marks it done: the effect, its key and the mark are one transaction, so they happen once (R4). */
 async function act(services: Services, runId: string, index: number): Promise<ActionOutcome> {
   return services.db.transaction(async (db) => {
@@ -63,6 +82,7 @@ async function act(services: Services, runId: string, index: number): Promise<Ac
     }
     const ctx = await creatorContext({ ...services, db }, run);
     const effect = await type.perform(ctx, params.data);
+    await checkTeam(db, run, effect);
     const { entity_type, entity_id, output } = effect;
     await db('effects').insert({ run_id: runId, action_index: index, entity_type, entity_id });
     const done = { status: 'succeeded', finished_at: db.fn.now(), output: JSON.stringify(output) };

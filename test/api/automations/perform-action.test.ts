@@ -1,0 +1,58 @@
+import { openGate } from '../../../api/automations/run/open-gate.js';
+import { performAction } from '../../../api/automations/run/perform-action.js';
+import { buildProject, buildTask, buildTeam, type TestTeam } from '../../factories/people.js';
+import { buildRun, GATE } from '../../factories/runs.js';
+import { startApp, type TestApp } from '../../support/app.js';
+
+let app: TestApp;
+let team: TestTeam;
+beforeAll(async () => {
+  app = await startApp();
+  team = await buildTeam(app);
+});
+afterAll(() => app.close());
+
+const actionsOf = (run: { run_id: string }) => app.services.db('run_actions').where({ run_id: run.run_id }).orderBy('index');
+
+describe('a team’s automation', () => {
+  it('does nothing in another team, where only its creator has a seat', async () => {
+    const other = await buildTeam(app);
+    await app.services.db('memberships').insert({ team_id: other.team_id, user_id: team.member.user_id, role: 'admin' });
+    const project = await buildProject(app, other);
+    const task = await buildTask(app, other, project);
+    const { task_id } = task;
+    const actions = [
+      { type: 'create_task', params: { ...project, title: 'From outside' } },
+      { type: 'update_task', params: { task_id, title: 'From outside' } },
+      { type: 'set_task_status', params: { task_id, status: 'done' } },
+      { type: 'assign_task', params: { task_id, assigned_to: team.member.user_id } },
+      { type: 'add_comment', params: { task_id, content: 'From outside' } },
+    ];
+    const run = await buildRun(app, team, { actions, status: 'running', statuses: actions.map(() => 'pending') });
+    for (const index of actions.keys()) expect(await performAction(app.services, run.run_id, index)).toBe('failed');
+    for (const action of await actionsOf(run)) {
+      expect(action).toMatchObject({ status: 'failed', error: { code: 'permission_denied' } });
+    }
+    expect((await app.as(other.member).get(`/api/tasks?project_id=${project.project_id}`)).body).toEqual([
+      { ...task, subtasks: [] },
+    ]);
+    expect((await app.as(other.member).get(`/api/tasks/${task_id}/comments`)).body).toEqual([]);
+    expect(await app.services.db('effects').where({ run_id: run.run_id })).toEqual([]);
+    expect(await app.services.db('audit_entries').where({ team_id: other.team_id, actor_type: 'automation' })).toEqual([]);
+  });
+
+  it('acts in its own team; a personal one wherever its creator may', async () => {
+    const { task_id } = await buildTask(app, team, await buildProject(app, team));
+    const actions = [{ type: 'add_comment', params: { task_id, content: 'From inside' } }];
+    for (const inTeam of [true, false]) {
+      const run = await buildRun(app, team, { actions, inTeam, status: 'running', statuses: ['pending'] });
+      expect(await performAction(app.services, run.run_id, 0)).toBe('succeeded');
+    }
+  });
+});
+
+it('a gate of a run that ended meanwhile is closed, not waited for', async () => {
+  const run = await buildRun(app, team, { actions: [GATE], status: 'failed', statuses: ['skipped'], gateIndex: 5 });
+  expect(await openGate(app.services, run.run_id, 0)).toMatchObject({ state: 'closed' });
+  expect(await app.services.db('gates').where({ run_id: run.run_id })).toEqual([]);
+});
