@@ -21,7 +21,7 @@ interface NewRun {
   event: Readonly<Record<string, unknown>>;
   trigger_type: string;
   depth: number;
-  /** The person who set it off by hand. */
+  /** The person who set it off: by hand, or by what they did. */
   triggered_by?: string | null;
   retry_of?: string | null;
   is_test?: boolean;

@@ -105,6 +105,7 @@ export async function matchAutomations(services: Services, events: OutboxEvent[]
       event: eventOf(event),
       trigger_type: match.automation.trigger_type,
       depth: event.depth,
+      triggered_by: (event.payload['actor_id'] as string | null | undefined) ?? null,
       skip_reason: skip,
       condition_error: conditionError,
     });

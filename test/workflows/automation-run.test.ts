@@ -213,3 +213,16 @@ it('a run whose workflow was lost is started again from its row', async () => {
   await runIn(automation, 'succeeded');
   expect(await commentsOn(task)).toEqual(['head', 'tail']);
 });
+
+it('whoever set a run off by what they did is no second pair of eyes', async () => {
+  const automation = await buildAutomation(app, team, {
+    creator: team.admin,
+    actions: [gate({ allow_self_approval: false }), setStatus('done')],
+  });
+  await app.as(team.manager).post('/api/tasks', { title: 'Mine', project_id: project.project_id });
+  const { run_id, triggered_by } = await runIn(automation, 'paused');
+  expect(triggered_by).toBe(team.manager.user_id);
+  const approve = (token: { token: string }) => app.as(token).post(`/api/automations/runs/${run_id}/approve`);
+  expect((await approve(team.manager)).status).toBe(403);
+  expect((await app.as(team.manager).get('/api/automations/approvals')).body.approvals).toMatchObject([{ can_decide: false }]);
+});

@@ -7,7 +7,7 @@ interface GatedRun {
   team_id: string | null;
   /** The creator of the automation, as whom the tail runs. */
   creator_id: string;
-  /** The person who set the run off by hand. */
+  /** The person who set the run off: by hand, or by what they did. */
   triggered_by: string | null;
 }
 
