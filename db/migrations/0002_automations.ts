@@ -58,6 +58,8 @@ create index forge_links_of_task on forge_links (task_id);
 -- A task shows its links (F2). They are kept beside it, so that lists of 10,000 tasks need no look-up a row.
 create function show_forge_links() returns trigger language plpgsql as $$
 begin
+  -- The task first, in a statement of its own: whoever had to wait for it then reads the links that the other one committed.
+  perform from tasks where task_id = coalesce(new.task_id, old.task_id) for no key update;
   update tasks set forge_links = (
     select coalesce(jsonb_agg(jsonb_build_object('repo', l.repo, 'number', l.number, 'kind', l.kind, 'url', l.url)
       order by l.created_at, l.kind, l.number), '[]')

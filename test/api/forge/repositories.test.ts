@@ -188,6 +188,25 @@ describe('POST /api/tasks/:task_id/forge-links', () => {
     expect(answers.filter((answer) => answer.status === 200)).toHaveLength(9);
   });
 
+  it('a task shows the links that several made at once', async () => {
+    const { db } = app.services;
+    const { task_id } = await buildTask(app, team, project);
+    const first = await db.transaction();
+    await first('forge_links').insert({ task_id, repo: 'acme/rocket', kind: 'issue', number: 1 });
+    const second = link(team.member, task_id, { issue_number: 2 });
+    // The second waits for the task's row by now.
+    for (let waiting = 0; waiting === 0; ) {
+      const { rows } = await db.raw<{ rows: [{ n: number }] }>(
+        `select count(*)::int as n from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+      );
+      waiting = rows[0].n;
+    }
+    await first.commit();
+    expect((await second).status).toBe(201);
+    const { body } = await app.as(team.member).get(`/api/tasks/${task_id}`);
+    expect(body.forge_links.map(({ number }: { number: number }) => number).toSorted()).toEqual([1, 2]);
+  });
+
   it('403 for guests and strangers, 404 for a task that is unknown or in the trash, 422 for a bad number', async () => {
     const { task_id } = await buildTask(app, team, project);
     expect((await link(team.guest, task_id)).status).toBe(403);
