@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { Writable } from 'node:stream';
 import { hash } from '@node-rs/argon2';
-import { createLogger } from '../api/core/log.js';
+import { createLogger, logScope } from '../api/core/log.js';
 import { buildPerson, buildProject, buildTeam, buildToken, type Person, type TestTeam } from './factories/people.js';
 import { startApp, type TestApp } from './support/app.js';
 
@@ -148,4 +148,15 @@ it('the logger itself takes secrets out by their key, and leaves the codes of er
   expect(text).not.toMatch(/canary-|123456/);
   expect(text.match(/\[redacted\]/g)?.length).toBe(7 * 3 + 1);
   expect(text).toContain('"code":"42P01"');
+});
+
+it('a line keeps its own fields to itself', () => {
+  const { log } = app.services;
+  logScope.run({ correlation_id: 'one' }, () => {
+    log.warn({ err: new Error('broken'), path: '/x' }, 'first');
+    log.info('second');
+  });
+  const [first, second] = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+  expect(first).toMatchObject({ correlation_id: 'one', path: '/x' });
+  expect(Object.keys(second ?? {}).toSorted()).toEqual(['correlation_id', 'level', 'msg', 'process', 'time']);
 });

@@ -38,7 +38,8 @@ export function createLogger(
     base: { process },
     timestamp: pino.stdTimeFunctions.isoTime,
     redact: { paths: SECRET_KEYS.flatMap((key) => [key, `*.${key}`]), censor },
-    mixin: () => logScope.getStore() ?? {},
+    // A copy: pino lays the line's own fields over what it gets, and they must not stay for the lines that follow.
+    mixin: () => ({ ...logScope.getStore() }),
   };
   return pino(options, destination);
 }
