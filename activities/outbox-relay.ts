@@ -61,7 +61,7 @@ const POSTPONE = /* sql */ `
   update outbox set attempts = attempts + 1, last_error = ?, next_attempt_at = now() + make_interval(secs => ${BACKOFF})
   where outbox_id = any(?)`;
 
-/** The first `n` of the due rows that would be claimed: which one to postpone when a claim of one failed. */
+/** The row that would be claimed next: the one to postpone when a claim of one failed. */
 const FIRST_DUE = `select outbox_id from outbox where kind = ? and next_attempt_at <= now() order by outbox_id limit 1 for update skip locked`;
 
 export class OutboxRelay {
@@ -85,7 +85,7 @@ export class OutboxRelay {
 
   /**
    * Claims rows of a kind and works on them in the claim's own transaction: both happen or neither. When a batch fails its rows
-   * are tried one by one, so that a bad one holds up nobody else.
+   * are tried one by one, so that a bad one holds up nobody else. Ends after `BATCH` rows: the other kinds have their turn.
    */
   private async inTransactions(
     kind: string,
@@ -97,7 +97,7 @@ export class OutboxRelay {
       try {
         const count = await this.claim(kind, limit, work);
         handled += count;
-        if (count < limit) return handled;
+        if (count < limit || handled >= BATCH) return handled;
       } catch (error) {
         if (limit > 1) limit = 1;
         else handled += await this.postpone(kind, error);

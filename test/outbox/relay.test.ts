@@ -297,3 +297,18 @@ describe('a hand-over that was given up', () => {
     expect(await deadLetter()).toMatchObject([{ automation_id: automation.automation_id, error: { code: 'dispatch_failed' } }]);
   });
 });
+
+it('a flood of deliveries holds up no event: each kind has its turn in every pass', async () => {
+  const automation = await armed();
+  const rows = Array.from({ length: 250 }, () => ({
+    kind: 'forge.delivery',
+    subject: 'forge.push',
+    payload: JSON.stringify({ receipt_id: uuidv7() }),
+    correlation_id: uuidv7(),
+  }));
+  await db()('outbox').insert(rows);
+  await buildTask(app, team, project);
+  expect(await open().relay.pass()).toBe(101);
+  expect(await runsOf(automation)).toHaveLength(1);
+  expect(await waiting({ kind: 'forge.delivery' })).toHaveLength(150);
+});
