@@ -1,5 +1,6 @@
 import { raw } from 'objection';
 import { Automation } from '../../db/models/automation.js';
+import { authorize } from '../core/access.js';
 import { type Context, inTransaction, userOf } from '../core/context.js';
 import { conflict, invalid, notFound } from '../core/errors.js';
 import { recordChange } from '../core/record-change.js';
@@ -22,11 +23,14 @@ export const replacementOf = (body: ReplaceAutomation): UpdateAutomation => ({
   project_id: body.project_id ?? null,
 });
 
-/** @throws RESOURCE_NOT_FOUND project | INVALID_REQUEST another team, or a project of another one */
+/** @throws RESOURCE_NOT_FOUND project | INVALID_REQUEST another team, or, to strangers PERMISSION_DENIED, a project of another one */
 async function checkPlace(ctx: Context, before: Automation, { team_id, project_id }: UpdateAutomation): Promise<void> {
   if (team_id != null && team_id !== before.team_id) throw invalid('An automation stays in its team');
   if (project_id == null || project_id === before.project_id) return;
-  if ((await teamOfProject(ctx, project_id)) !== before.team_id) throw invalid('project_id names a project of another team');
+  const teamId = await teamOfProject(ctx, project_id);
+  if (teamId === before.team_id) return;
+  authorize('automation.write', await seatOf(ctx, teamId));
+  throw invalid('project_id names a project of another team');
 }
 
 /** The row as it shall be, judged. @throws INVALID_REQUEST */

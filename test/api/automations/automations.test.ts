@@ -327,10 +327,13 @@ describe('PATCH and PUT /api/automations/:automation_id', () => {
       { condition: '1 +' },
       { actions: [{ type: 'fly' }] },
       { team_id: other.team_id },
-      { project_id: (await buildProject(app, other)).project_id },
     ]) {
       expect((await member.patch(path(automation), fields)).status).toBe(400);
     }
+    const foreign = await buildProject(app, other);
+    expect((await member.patch(path(automation), foreign)).status).toBe(403);
+    await app.services.db('memberships').insert({ team_id: other.team_id, user_id: team.member.user_id, role: 'member' });
+    expect((await member.patch(path(automation), foreign)).status).toBe(400);
     expect((await member.patch(path(automation), { project_id: NOBODY })).status).toBe(404);
     expect((await member.patch(path(automation), { team_id: team.team_id, ...project })).body).toMatchObject({
       version: 2,
