@@ -54,7 +54,7 @@ export function trashTask(ctx: Context, taskId: string): Promise<Trashed> {
       .update({
         deleted_at: ctx.db.fn.now(),
         deleted_by: userOf(ctx),
-        cascade_id: ctx.requestId,
+        cascade_id: cascadeId,
         version: ctx.db.raw('version + 1'),
       })
       .returning<{ deleted_at: Date }[]>('deleted_at');

@@ -53,6 +53,16 @@ describe('POST /api/trash/task/:task_id/restore', () => {
     expect(event.payload).toMatchObject({ task: { task_id: parent.task_id, version: 3 }, actor_id: team.member.user_id });
   });
 
+  it('the audit entry of the deletion names the cascade that the trash shows', async () => {
+    const parent = await task();
+    await under(parent);
+    await trashTask(parent);
+    const shown = (await member.get(`/api/trash?project_id=${project.project_id}`)).body as { cascade_id: string }[];
+    expect(new Set(shown.map(({ cascade_id }) => cascade_id)).size).toBe(1);
+    const entry = (await auditOf(parent.task_id)).find(({ action }) => action === 'delete');
+    expect(JSON.parse(entry.details)).toEqual({ cascade_id: shown[0]?.cascade_id, cascade_count: 1 });
+  });
+
   it('200 leaves in the trash what was there before', async () => {
     const parent = await task();
     const earlier = await under(parent);
