@@ -112,12 +112,16 @@ describe('the document', () => {
     ).toEqual([]);
   });
 
-  it('has an example for every body, and every example is one that the route takes', () => {
-    const bodies = ENDPOINTS.flatMap((endpoint) =>
-      endpoint.raw || !endpoint.body ? [] : [{ name: routeOf(endpoint), ...endpoint }],
-    );
+  const bodies = ENDPOINTS.flatMap((endpoint) =>
+    endpoint.raw || !endpoint.body ? [] : [{ name: routeOf(endpoint), ...endpoint }],
+  );
+
+  it('has an example for every body', () => {
     expect(bodies.filter(({ example }) => example === undefined).map(({ name }) => name)).toEqual([]);
-    const refused = bodies.filter(({ body, example }) => body?.safeParse(example).success === false);
+  });
+
+  it('has only examples that the route takes', () => {
+    const refused = bodies.filter(({ body, example }) => example !== undefined && body?.safeParse(example).success !== true);
     expect(refused.map(({ name }) => name)).toEqual([]);
   });
 

@@ -11,7 +11,7 @@ const types = [...readFileSync(join(workflows, 'index.js'), 'utf8').matchAll(/ex
 
 /** Packages whose modules are inside a bundle, from the addresses that webpack gives them. */
 const packagesIn = (code: string): string[] => {
-  const found = [...code.matchAll(/"\.\/(?:[^"]*\/)?node_modules\/((?:@[^"/]+\/)?[^"/]+)\//g)].map(([, name]) => name as string);
+  const found = [...code.matchAll(/"[./][^"\n]*node_modules\/((?:@[^"/]+\/)?[^"/]+)\//g)].map(([, name]) => name as string);
   return [...new Set(found)].toSorted();
 };
 /** Temporal's own, and what that needs. zod, knex and their like would be code that is not deterministic, and megabytes of it. */
@@ -23,8 +23,8 @@ const ownModules = (code: string): string[] => [
   ),
 ];
 
-it('names the workflow types', () => {
-  expect(types.toSorted()).toEqual(['automationRun', 'housekeeping']);
+it('names every workflow type that runs under way may have', () => {
+  expect(types).toEqual(expect.arrayContaining(['automationRun', 'housekeeping']));
 });
 
 describe.each([
