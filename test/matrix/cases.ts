@@ -8,7 +8,7 @@ import type { Subject, SubjectType } from './subjects.js';
  */
 export type Kind = 'own' | 'foreign' | 'trashed' | 'unknown' | 'garbage' | 'respelt';
 
-export interface Sent {
+interface Sent {
   params?: Record<string, string>;
   query?: Record<string, string>;
   body?: unknown;
