@@ -1,3 +1,5 @@
+import { approvalSection, automationSection } from './automations.js';
+import { idleEventSection } from './idle-events.js';
 import type { Section } from './report.js';
 import { taskSection, webhookSection } from './requests-section.js';
 
@@ -10,6 +12,9 @@ export const SECTIONS = {
   get: taskSection('get'),
   list: taskSection('list'),
   me: taskSection('me'),
+  automation: automationSection,
+  approval: approvalSection,
+  idle: idleEventSection,
 } satisfies Record<string, Section>;
 export type SectionName = keyof typeof SECTIONS;
 

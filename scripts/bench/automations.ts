@@ -1,0 +1,218 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Knex } from 'knex';
+import { call } from './client.js';
+import { metered } from './process-table.js';
+import type { Goal, Section } from './report.js';
+import type { World } from './seed.js';
+import type { Servers, Service } from './servers.js';
+import { median, quantile, sum } from './statistics.js';
+
+/** Runs of one side, one after the other or some at a time. */
+interface Batch {
+  /** Milliseconds from the cause to the committed effect. */
+  latencies: number[];
+  seconds: number;
+}
+
+interface MeteredBatch {
+  result: Batch;
+  cpu: { app: number; temporal: number; postgres: number };
+}
+
+interface Setup {
+  servers: Servers;
+  world: World;
+  api: Service;
+  worker: Service;
+  floor: Service;
+}
+
+const LATENCY_RUNS = 150;
+const APPROVALS = 60;
+const RATE_RUNS = 300;
+const IN_FLIGHT = 16;
+const POLL_MS = 10;
+const GIVE_UP_MS = 60_000;
+/** Rest between runs one at a time, so that the last one's tidying up is over. */
+const REST_MS = 30;
+
+/** The clock of PostgreSQL at the commit of a request's audit entry and of its run's first effect, ms apart. */
+const SPANS = /* sql */ `
+  select extract(epoch from pg_xact_commit_timestamp(e.xmin) - pg_xact_commit_timestamp(a.xmin)) * 1000 as ms
+  from automation_runs r join effects e using (run_id) join audit_entries a on a.audit_id = any(:causes::uuid[])
+  where r.run_id::text = a.entity_id or r.correlation_id = a.audit_id`;
+
+async function makeAutomation(api: Service, world: World, gated: boolean): Promise<{ id: string; project: string }> {
+  const project = await call(api, world, 'POST', '/api/projects', { name: 'Automated', team_id: world.teamId });
+  const { project_id } = project.body['data'] as { project_id: string };
+  const act = { type: 'set_task_status', params: { task_id: '{{event.task.task_id}}', status: 'in_progress' } };
+  const made = await call(api, world, 'POST', '/api/automations', {
+    name: gated ? 'Gated' : 'One action',
+    trigger_type: 'task.created',
+    project_id,
+    actions: gated ? [{ type: 'require_approval', params: { role: 'manager' } }, act] : [act],
+  });
+  return { id: made.body['automation_id'] as string, project: project_id };
+}
+
+const newTask = (api: Service, world: World, project_id: string) =>
+  call(api, world, 'POST', '/api/tasks', { title: 'Something to act on', project_id });
+
+/** Resolves when each of these causes has a run in one of the states. */
+async function reached(db: Knex, causes: string[], states: string[]): Promise<{ run_id: string; correlation_id: string }[]> {
+  const deadline = Date.now() + GIVE_UP_MS;
+  for (;;) {
+    const runs = await db('automation_runs')
+      .whereIn('correlation_id', causes)
+      .whereIn('status', states)
+      .select<{ run_id: string; correlation_id: string }[]>('run_id', 'correlation_id');
+    if (runs.length === causes.length) return runs;
+    if (Date.now() > deadline) throw new Error(`${causes.length - runs.length} of ${causes.length} runs did not end`);
+    await sleep(POLL_MS);
+  }
+}
+
+async function spans(db: Knex, causes: string[]): Promise<number[]> {
+  const { rows } = await db.raw<{ rows: { ms: number }[] }>(SPANS, { causes });
+  if (rows.length !== causes.length) throw new Error(`${rows.length} effects of ${causes.length} causes`);
+  return rows.map((row) => Number(row.ms));
+}
+
+/** The product: POST /api/tasks arms a one-action automation. One at a time, the next when the run has ended. */
+async function productLatency({ servers: { db }, world, api }: Setup, project: string, count: number): Promise<number[]> {
+  const causes: string[] = [];
+  for (let i = 0; i < count; i += 1) {
+    const { id } = await newTask(api, world, project);
+    causes.push(id);
+    await reached(db, [id], ['succeeded']);
+    await sleep(REST_MS);
+  }
+  return spans(db, causes);
+}
+
+/** The product with `IN_FLIGHT` runs under way: each lane makes its next task when its run has ended. */
+async function productRate({ servers: { db }, world, api }: Setup, project: string, count: number): Promise<Batch> {
+  const waiting = new Map<string, () => void>();
+  const causes: string[] = [];
+  let seen = new Date(0);
+  let over = false;
+  const watch = (async () => {
+    while (!over) {
+      const { rows } = await db.raw<{ rows: { correlation_id: string; finished_at: Date }[] }>(
+        'select correlation_id, finished_at from automation_runs where correlation_id = any(?) and finished_at is not null',
+        [[...waiting.keys()]],
+      );
+      for (const { correlation_id, finished_at } of rows) {
+        if (finished_at > seen) seen = finished_at;
+        waiting.get(correlation_id)?.();
+        waiting.delete(correlation_id);
+      }
+      await sleep(POLL_MS);
+    }
+  })();
+  const lane = async () => {
+    while (causes.length < count) {
+      const place = causes.push('') - 1;
+      const { id } = await newTask(api, world, project);
+      causes[place] = id;
+      await new Promise<void>((done) => waiting.set(id, done));
+    }
+  };
+  const started = performance.now();
+  await Promise.all(Array.from({ length: IN_FLIGHT }, lane));
+  const seconds = (performance.now() - started) / 1_000;
+  over = true;
+  await watch;
+  return { latencies: await spans(db, causes), seconds };
+}
+
+async function floorRuns(floor: Service, count: number, inFlight: number, pauseMs: number): Promise<Batch> {
+  const body = JSON.stringify({ count, inFlight, pauseMs });
+  const response = await fetch(`http://127.0.0.1:${floor.port}/runs`, { method: 'POST', body });
+  if (!response.ok) throw new Error(`The floor answered ${response.status}`);
+  return (await response.json()) as Batch;
+}
+
+/** From a gate's approval to the effect of the first action behind it, one at a time. */
+async function approvalLatency({ servers: { db }, world, api }: Setup, project: string, count: number): Promise<number[]> {
+  const causes: string[] = [];
+  for (let i = 0; i < count; i += 1) {
+    const { id } = await newTask(api, world, project);
+    const [run] = await reached(db, [id], ['paused']);
+    await sleep(REST_MS);
+    causes.push((await call(api, world, 'POST', `/api/automations/runs/${run?.run_id}/approve`, {})).id);
+    await reached(db, [id], ['succeeded']);
+  }
+  return spans(db, causes);
+}
+
+/** Both workers at once on one Temporal, each on its own queue: what is idle costs the other next to nothing. */
+async function withWorkers<T>(servers: Servers, world: World, work: (setup: Setup) => Promise<T>): Promise<T> {
+  await servers.startTemporal();
+  await servers.db.raw('create table if not exists bench_effects (run_id uuid primary key)');
+  const [api, worker, floor] = [await servers.startApi(), await servers.startWorker(), await servers.startFloor('temporal')];
+  try {
+    return await work({ servers, world, api, worker, floor });
+  } finally {
+    await Promise.all([api.stop(), worker.stop(), floor.stop()]);
+  }
+}
+
+const milliseconds = (values: number[]): string =>
+  `p50 ${quantile(values, 0.5).toFixed(1)} ms  p99 ${quantile(values, 0.99).toFixed(1)} ms  (${values.length} runs)`;
+
+/** From an event to its effect: one in flight for the latency, 16 for the rate; product and floor by turns. */
+export const automationSection: Section = (servers, world, { rounds }) =>
+  withWorkers(servers, world, async (setup) => {
+    const { project } = await makeAutomation(setup.api, world, false);
+    const sides = { product: [] as number[], floor: [] as number[] };
+    const share = Math.ceil(LATENCY_RUNS / rounds);
+    await productLatency(setup, project, 20);
+    await floorRuns(setup.floor, 20, 1, REST_MS);
+    for (let i = 0; i < rounds; i += 1) {
+      sides.product.push(...(await productLatency(setup, project, share)));
+      sides.floor.push(...(await floorRuns(setup.floor, share, 1, REST_MS)).latencies);
+    }
+    const more = quantile(sides.product, 0.5) - quantile(sides.floor, 0.5);
+    const latency: Goal = { what: 'more than the bare workflow at p50', value: more, goal: 8, better: 'less', unit: ' ms' };
+    const notes = [`product ${milliseconds(sides.product)}`, `floor   ${milliseconds(sides.floor)}`];
+    return [{ name: 'event to first action, one in flight', goals: [latency], notes }, await rateOfRuns(setup, project, rounds)];
+  });
+
+async function rateOfRuns(setup: Setup, project: string, rounds: number) {
+  const { servers, api, worker, floor } = setup;
+  const readings = { postgres: servers.postgresCpu, temporal: servers.temporalCpu };
+  const share = Math.ceil(RATE_RUNS / rounds);
+  const product: MeteredBatch[] = [];
+  const bare: MeteredBatch[] = [];
+  for (let i = 0; i < rounds; i += 1) {
+    const app = () => api.cpu() + worker.cpu();
+    product.push(await metered({ ...readings, app }, () => productRate(setup, project, share)));
+    bare.push(await metered({ ...readings, app: floor.cpu }, () => floorRuns(floor, share, IN_FLIGHT, 0)));
+  }
+  const rate = (one: MeteredBatch) => one.result.latencies.length / one.result.seconds;
+  const line = (side: string, batches: MeteredBatch[]): string => {
+    const per = (of: keyof MeteredBatch['cpu']) =>
+      ((sum(batches.map(({ cpu }) => cpu[of])) / sum(batches.map(({ result }) => result.latencies.length))) * 1_000).toFixed(1);
+    const latencies = batches.flatMap(({ result }) => result.latencies);
+    return (
+      `${side} ${median(batches.map(rate)).toFixed(1)} runs/s  ${milliseconds(latencies)}  ` +
+      `CPU ms a run: ${per('app')} processes, ${per('temporal')} Temporal, ${per('postgres')} PostgreSQL`
+    );
+  };
+  const ratio = median(product.map((one, i) => rate(one) / rate(bare[i] as MeteredBatch)));
+  const goal: Goal = { what: 'share of the bare workflow’s rate', value: ratio, goal: 0.6, better: 'more', unit: '' };
+  const notes = [line('product', product), line('floor  ', bare)];
+  return { name: `runs a second, ${IN_FLIGHT} in flight`, goals: [goal], notes };
+}
+
+/** From an approval to the first action behind the gate. */
+export const approvalSection: Section = (servers, world) =>
+  withWorkers(servers, world, async (setup) => {
+    const { project } = await makeAutomation(setup.api, world, true);
+    await approvalLatency(setup, project, 10);
+    const latencies = await approvalLatency(setup, project, APPROVALS);
+    const value = quantile(latencies, 0.5);
+    const goal: Goal = { what: 'p50', value, goal: 30, better: 'less', unit: ' ms' };
+    return [{ name: 'approval to first action behind the gate, one in flight', goals: [goal], notes: [milliseconds(latencies)] }];
+  });
