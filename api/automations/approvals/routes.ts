@@ -32,6 +32,7 @@ export const approvalRoutes: Endpoint[] = [
     body: ApproveGate,
     response: Approved,
     errors: [404, 409, 410],
+    example: { gate_index: 1 },
     handle: ({ ctx, params, body }) => approveGate(ctx, params.run_id, body.gate_index ?? null),
   }),
   endpoint({
