@@ -1,0 +1,68 @@
+import { z } from 'zod';
+import { normaliseDate } from '../core/dates.js';
+import { Text } from '../core/fields.js';
+import { MODES, normaliseRule, parseRule, type Recurrence as Stored } from './rules.js';
+
+const ZONE = /^[A-Za-z][A-Za-z0-9_+-]*(\/[A-Za-z0-9_+-]+)*$/;
+
+function isTimeZone(name: string): boolean {
+  try {
+    return ZONE.test(name) && new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== '';
+  } catch {
+    return false;
+  }
+}
+
+const given = z.object({
+  rule: Text.max(500).meta({
+    description: 'RFC 5545: FREQ=DAILY, WEEKLY, MONTHLY or YEARLY; INTERVAL, BYDAY, BYMONTHDAY, COUNT, UNTIL',
+    example: 'FREQ=WEEKLY;BYDAY=MO',
+  }),
+  mode: z.enum(MODES).meta({
+    description: 'on_complete: the next task comes when this one is done; on_schedule: also when its date comes',
+  }),
+  timezone: z
+    .string()
+    .max(64)
+    .refine(isTimeZone, 'Must be an IANA time zone, such as Europe/Berlin')
+    .meta({ example: 'Europe/Berlin' }),
+  until: Text.max(40).nullish().meta({ description: 'Last date, that day included, or last moment' }),
+  count: z.int().min(1).max(999_999).nullish().meta({ description: 'Occurrences in all' }),
+});
+
+/** How a task recurs (C7): checked, and brought to the one form that is stored, so that sending it back changes nothing. */
+export const Recurrence = given
+  .transform((value, ctx): Stored => {
+    const rule = normaliseRule(value.rule);
+    const refuse = (field: string, message: string): never => {
+      ctx.addIssue({ code: 'custom', path: [field], message, input: value });
+      return z.NEVER;
+    };
+    const parsed = parseRule(rule);
+    if (typeof parsed === 'string') return refuse('rule', parsed);
+    const until = value.until == null ? null : normaliseDate(value.until);
+    if (value.until != null && until === null) return refuse('until', 'Must be an ISO 8601 date or date-time');
+    const ruleUntil = parsed.until === null ? null : normaliseDate(parsed.until);
+    if (parsed.until !== null && ruleUntil === null) return refuse('rule', 'UNTIL names no day of the calendar');
+    if (until !== null && ruleUntil !== null && until !== ruleUntil) return refuse('until', 'The rule names another UNTIL');
+    if (value.count != null && parsed.count !== null && value.count !== parsed.count)
+      return refuse('count', 'The rule names another COUNT');
+    const end = { until: until ?? ruleUntil, count: value.count ?? parsed.count };
+    if (end.until !== null && end.count !== null) return refuse('count', 'count and until exclude each other');
+    return { rule, mode: value.mode, timezone: value.timezone, ...end };
+  })
+  .meta({ id: 'NewRecurrence' });
+
+/** The recurrence as a task shows it. */
+export const TaskRecurrence = z
+  .object({
+    rule: z.string(),
+    mode: z.enum(MODES),
+    timezone: z.string(),
+    until: z.string().nullable(),
+    count: z.int().nullable(),
+  })
+  .meta({
+    id: 'Recurrence',
+    example: { rule: 'FREQ=WEEKLY;BYDAY=MO', mode: 'on_complete', timezone: 'Europe/Berlin', until: null, count: null },
+  });
