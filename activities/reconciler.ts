@@ -5,6 +5,7 @@ import type { Context, Services } from '../api/core/context.js';
 import { inTransaction } from '../api/core/context.js';
 import { enqueue } from '../api/core/outbox.js';
 import { runWorkflowId } from '../workflows/contract.js';
+import { reconcileSeries } from './recurrence.js';
 
 /** Runs younger than this may simply not have been dispatched yet, s. */
 const SETTLED_AFTER_SECONDS = 60;
@@ -59,7 +60,7 @@ async function restart(services: Services, run: OpenRun): Promise<boolean> {
  * Compares the open runs of the database with Temporal and starts again those that no open workflow carries: what a lost
  * Temporal file, a terminated or a timed-out workflow left behind (durability notes, 3.1). Returns how many.
  */
-export async function reconcileRuns(services: Services, client: Client, minAge = SETTLED_AFTER_SECONDS): Promise<number> {
+async function reconcileRuns(services: Services, client: Client, minAge: number): Promise<number> {
   const { rows } = await services.db.raw<{ rows: OpenRun[] }>(OPEN_RUNS, [minAge]);
   let restarted = 0;
   for (let at = 0; at < rows.length; at += AT_ONCE) {
@@ -71,4 +72,9 @@ export async function reconcileRuns(services: Services, client: Client, minAge =
   }
   if (restarted > 0) services.log.warn({ restarted }, 'runs without a workflow were started again');
   return restarted;
+}
+
+/** Runs and recurring series that lost their workflow go on. Returns how many; `minAge` in seconds. */
+export async function reconcileAll(services: Services, client: Client, minAge = SETTLED_AFTER_SECONDS): Promise<number> {
+  return (await reconcileRuns(services, client, minAge)) + (await reconcileSeries(services, client, minAge));
 }

@@ -8,7 +8,7 @@ import { openDatabase } from '../db/connection.js';
 import { listenForBell } from './bell-listener.js';
 import { startLoop } from './loop.js';
 import { OutboxRelay } from './outbox-relay.js';
-import { reconcileRuns } from './reconciler.js';
+import { reconcileAll } from './reconciler.js';
 import { linkTemporal } from './temporal-link.js';
 
 const HEARTBEAT_MS = 5_000;
@@ -50,8 +50,13 @@ export function startWorker(config: Config, log: Logger, onReady: () => void): R
       void beat().then(onReady, (error: unknown) => log.warn({ err: error }, 'ready, but the heartbeat could not be written'));
     },
   });
-  const outbox = new OutboxRelay({ ...services, db: relayDb }, link.dispatcher);
-  const handOver = startLoop('hand-over', () => outbox.handOver(), SWEEP_MS, log);
+  const relayServices: Services = { ...services, db: relayDb };
+  const outbox = new OutboxRelay(relayServices, link.dispatcher);
+  const toTemporal = async (): Promise<number> => {
+    const [runs, series] = await Promise.all([outbox.handOver(), link.series()?.pass(relayServices)]);
+    return runs + (series ?? 0);
+  };
+  const handOver = startLoop('hand-over', toTemporal, SWEEP_MS, log);
   const pass = async (): Promise<number> => {
     const handled = await outbox.pass();
     if (handled > 0) handOver.wake();
@@ -66,7 +71,7 @@ export function startWorker(config: Config, log: Logger, onReady: () => void): R
   });
   const reconcile = async (minAge?: number): Promise<number> => {
     const client = link.client();
-    return client ? reconcileRuns(services, client, minAge) : 0;
+    return client ? reconcileAll(services, client, minAge) : 0;
   };
   const reconciler = startLoop('reconciler', () => reconcile().then(() => 0), RECONCILE_MS, log);
   const heart = setInterval(() => void beat().catch((error: unknown) => log.warn({ err: error }, 'no heartbeat')), HEARTBEAT_MS);

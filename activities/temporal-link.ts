@@ -8,6 +8,7 @@ import { CORRELATION_HEADER, taskQueue } from '../workflows/contract.js';
 import { SEARCH_ATTRIBUTES } from '../workflows/search-attributes.js';
 import { automationActivities } from './automations.js';
 import { choreActivities } from './chores.js';
+import { recurrenceActivities, SeriesDispatcher } from './recurrence.js';
 import { RunDispatcher } from './run-dispatcher.js';
 import { ensureSchedules } from './schedules.js';
 
@@ -74,6 +75,7 @@ async function ensureSearchAttributes(client: Client, connection: NativeConnecti
 export interface TemporalLink {
   /** Undefined while Temporal cannot be reached. */
   dispatcher: () => RunDispatcher | undefined;
+  series: () => SeriesDispatcher | undefined;
   client: () => Client | undefined;
   /** Drains the workers: what is under way may end, nothing new is taken. */
   stop: () => Promise<void>;
@@ -92,7 +94,7 @@ function createWorkers(services: Services, connection: NativeConnection, slots: 
     namespace: config.TEMPORAL_NAMESPACE,
     taskQueue: taskQueue(config.TASK_QUEUE_PREFIX, 'core'),
     workflowBundle: { codePath: config.WORKFLOW_BUNDLE },
-    activities: { ...automationActivities(services), ...choreActivities(services) },
+    activities: { ...automationActivities(services), ...choreActivities(services), ...recurrenceActivities(services) },
     interceptors: { activity: [scoped] },
     maxCachedWorkflows: 500,
     maxConcurrentWorkflowTaskExecutions: 40,
@@ -128,7 +130,7 @@ export function linkTemporal(services: Services, { onPolling, localActivitySlots
   const { config, log } = services;
   let stopped = false;
   let worker: Worker | undefined;
-  let current: { client: Client; dispatcher: RunDispatcher } | undefined;
+  let current: { client: Client; dispatcher: RunDispatcher; series: SeriesDispatcher } | undefined;
 
   const session = async (): Promise<void> => {
     const connection = await NativeConnection.connect({ address: config.TEMPORAL_ADDRESS, grpcCompression: { codec: 'none' } });
@@ -138,9 +140,11 @@ export function linkTemporal(services: Services, { onPolling, localActivitySlots
       worker = await createWorkers(services, connection, localActivitySlots);
       const running = worker.run();
       const queue = taskQueue(config.TASK_QUEUE_PREFIX, 'core');
+      const options = { taskQueuePrefix: config.TASK_QUEUE_PREFIX, eager: true, searchable };
       current = {
         client,
-        dispatcher: new RunDispatcher(client, { taskQueuePrefix: config.TASK_QUEUE_PREFIX, eager: true, searchable }),
+        dispatcher: new RunDispatcher(client, options),
+        series: new SeriesDispatcher(client, options),
       };
       void ensureSchedules(client, config.TASK_QUEUE_PREFIX).catch((error: unknown) =>
         log.warn({ err: error }, 'schedules not set'),
@@ -166,6 +170,7 @@ export function linkTemporal(services: Services, { onPolling, localActivitySlots
   })();
   return {
     dispatcher: () => current?.dispatcher,
+    series: () => current?.series,
     client: () => current?.client,
     async stop() {
       stopped = true;

@@ -56,6 +56,44 @@ export interface RunActivities {
 }
 export type ActionActivity = (runId: string, index: number) => Promise<ActionOutcome>;
 
+/** Workflow type of a recurring series: one for all its occurrences. */
+export const RECURRING_TASK = 'recurringTask';
+export const seriesWorkflowId = (seriesId: string): string => `series:${seriesId}`;
+/** What woke a series, by the kind of the outbox row that tells it; the rows say what there is to do. */
+export const SERIES_SIGNALS = {
+  'series.completed': 'completed',
+  'series.changed': 'ruleChanged',
+  'series.ended': 'end',
+} as const;
+export interface RecurringTaskInput {
+  seriesId: string;
+  /** Rounds until the history starts anew; fewer in tests. */
+  rounds?: number;
+}
+
+/** Where a series stands after everything that was due. Ids, numbers and dates only. */
+export interface SeriesView {
+  /** `resting`: its newest occurrence is in the trash. `blocked`: nobody is left who may write in its name. */
+  state: 'waiting' | 'resting' | 'blocked' | 'ended';
+  /** True when an occurrence was made just now; there may be more to do. */
+  made: boolean;
+  rule: string;
+  mode: 'on_complete' | 'on_schedule';
+  timezone: string;
+  index: number;
+  taskId: string | null;
+  dueDate: string | null;
+  /** When the next occurrence comes by itself, and how long that is by the database's clock; null when nothing comes by itself. */
+  nextAt: string | null;
+  msLeft: number | null;
+  /** Why it ended or does not go on. */
+  reason: string | null;
+}
+export interface SeriesActivities {
+  /** Makes the next occurrence if it is due; null when there is no such series. */
+  advanceSeries(seriesId: string): Promise<SeriesView | null>;
+}
+
 /** Workflow type of the chores, and what each does on its schedule. */
 export const HOUSEKEEPING = 'housekeeping';
 export type Chore = 'audit-checkpoint' | 'forge-receipts';

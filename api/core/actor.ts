@@ -41,10 +41,17 @@ interface SyncActor extends Person {
   type: 'sync';
 }
 
+/** A recurring series making its next occurrence: acts as the series' creator, with their rights at this moment (C7). */
+interface SeriesActor extends Person {
+  type: 'series';
+  /** As deep as what set the last occurrence done: automations that complete what recurs must not go on for ever (F11). */
+  depth: number;
+}
+
 /** The service itself: schedules, clean-up, the operator's commands. Has no seat anywhere. */
 interface SystemActor {
   type: 'system';
   name: string;
 }
 
-export type Actor = UserActor | PatActor | AutomationActor | AgentActor | SyncActor | SystemActor;
+export type Actor = UserActor | PatActor | AutomationActor | AgentActor | SyncActor | SeriesActor | SystemActor;

@@ -44,6 +44,8 @@ export function whoIs({ actor, requestId, correlationId, ip, userAgent }: Contex
       };
     case 'sync':
       return { ...person, actor_type: 'system' };
+    case 'series':
+      return { ...person, actor_type: 'system', depth: actor.depth };
     case 'agent':
       return person;
   }

@@ -7,7 +7,11 @@ export type OutboxKind =
   /** `{run_id, incarnation, gate_index?}`: something about the run was decided; its workflow re-reads the rows. */
   | 'run.wake'
   /** `{receipt_id}`: do the database work of an inbound delivery. */
-  | 'forge.delivery';
+  | 'forge.delivery'
+  /** `{series_id, occurrence_index}`: written by the triggers of 0004; the series' workflow is woken, or started. */
+  | 'series.completed'
+  | 'series.changed'
+  | 'series.ended';
 
 /** Puts work into the outbox, in the transaction of what caused it (R1). `subject` is what an operator reads in the table. */
 export async function enqueue(ctx: Context, kind: OutboxKind, subject: string, payload: Record<string, unknown>): Promise<void> {

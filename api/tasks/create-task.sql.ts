@@ -12,7 +12,8 @@ export const createTaskStatement: Statement = {
 with recursive given as (
   select ($1::jsonb->>'user_id')::uuid as user_id, g.*
   from jsonb_to_record($2::jsonb) as g(task_id text, title text, project_id uuid, description text, assigned_to uuid, status text,
-    priority text, due_date text, tags text[], estimated_hours double precision, parent_task_id text)
+    priority text, due_date text, tags text[], estimated_hours double precision, parent_task_id text, recurrence jsonb,
+    position double precision, series_id uuid, occurrence_index integer, recurrence_of text)
 ), place as (
   select p.project_id, p.team_id from projects p join given g using (project_id) where p.deleted_at is null for key share of p
 ), seat as (
@@ -44,9 +45,10 @@ with recursive given as (
   on conflict do nothing returning item_id
 ), made as (
   insert into tasks (task_id, project_id, team_id, title, description, assigned_to, status, priority, due_date, tags,
-    estimated_hours, parent_task_id, created_by, completed_at)
+    estimated_hours, parent_task_id, recurrence, position, series_id, occurrence_index, recurrence_of, created_by, completed_at)
   select key.item_id, place.project_id, place.team_id, g.title, g.description, g.assigned_to, coalesce(g.status, 'todo'),
-    coalesce(g.priority, 'medium'), g.due_date, coalesce(g.tags, '{}'), g.estimated_hours, g.parent_task_id, g.user_id,
+    coalesce(g.priority, 'medium'), g.due_date, coalesce(g.tags, '{}'), g.estimated_hours, g.parent_task_id, g.recurrence,
+    g.position, g.series_id, g.occurrence_index, g.recurrence_of, g.user_id,
     case g.status when 'done' then now() end
   from key, place, given g
   returning task_id, title, team_id, project_id, task_json(tasks) as json

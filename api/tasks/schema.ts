@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { Id, NewTaskId, TaskId, Text, Timestamp, Title } from '../core/fields.js';
+import { Recurrence, TaskRecurrence } from '../recurrence/schema.js';
 import { normaliseStatus, normaliseTags, TASK_PRIORITIES, TASK_STATUSES } from './rules.js';
 
 /** Accepts `in-progress` and any case, means `in_progress` (contract, section 2). */
@@ -32,6 +33,7 @@ export const CreateTask = z
     tags: Tags.nullish(),
     estimated_hours: Hours.max(1000).nullish(),
     parent_task_id: TaskId.nullish(),
+    recurrence: Recurrence.nullish(),
     task_id: NewTaskId.nullish(),
   })
   .meta({ id: 'CreateTask' });
@@ -50,6 +52,7 @@ export const UpdateTask = z
     actual_hours: Hours.optional(),
     position: z.number().nullable().optional(),
     is_archived: z.boolean().optional(),
+    recurrence: Recurrence.nullable().optional().meta({ description: 'null ends the series' }),
     version: Version.nullish().meta({ description: 'The version last read; a stale one is refused with 409' }),
   })
   .meta({ id: 'UpdateTask' });
@@ -89,6 +92,10 @@ const taskFields = {
   updated_at: Timestamp,
   completed_at: Timestamp.nullable(),
   is_archived: z.boolean(),
+  recurrence: TaskRecurrence.nullable(),
+  series_id: z.string().nullable(),
+  occurrence_index: z.int().nullable(),
+  recurrence_of: z.string().nullable(),
   forge_links: z.array(
     z.object({ repo: z.string(), number: z.int(), kind: z.enum(['issue', 'pull_request']), url: z.string().nullable() }),
   ),

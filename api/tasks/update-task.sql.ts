@@ -25,7 +25,7 @@ with before as (
 ), updated as (
   update tasks t set title = (w).title, description = (w).description, assigned_to = (w).assigned_to, status = (w).status,
     priority = (w).priority, due_date = (w).due_date, tags = (w).tags, estimated_hours = (w).estimated_hours,
-    actual_hours = (w).actual_hours, position = (w).position, is_archived = (w).is_archived,
+    actual_hours = (w).actual_hours, position = (w).position, is_archived = (w).is_archived, recurrence = (w).recurrence,
     completed_at = case when (w).status = 'done' then coalesce(t.completed_at, now()) end,
     version = t.version + 1, updated_at = now()
   from wanted, before b, verdict v

@@ -2,12 +2,14 @@ import type { Knex } from 'knex';
 import * as core from './0001_core.js';
 import * as automations from './0002_automations.js';
 import * as tasks from './0003_tasks.js';
+import * as recurrence from './0004_recurrence.js';
 
 /** Every migration in order; listed by hand so that a build holds exactly what was reviewed. Never edited once released. */
 const MIGRATIONS: Record<string, Knex.Migration> = {
   '0001_core': core,
   '0002_automations': automations,
   '0003_tasks': tasks,
+  '0004_recurrence': recurrence,
 };
 
 /** How knex finds the migrations above. */

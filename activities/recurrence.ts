@@ -1,0 +1,141 @@
+import type { Client } from '@temporalio/client';
+import type { SearchAttributePair } from '@temporalio/common';
+import { v7 as uuidv7 } from 'uuid';
+import type { Services } from '../api/core/context.js';
+import { logScope } from '../api/core/log.js';
+import { advanceSeries } from '../api/recurrence/advance-series.js';
+import {
+  RECURRING_TASK,
+  type RecurringTaskInput,
+  SERIES_SIGNALS,
+  type SeriesActivities,
+  seriesWorkflowId,
+  taskQueue,
+} from '../workflows/contract.js';
+import { SEARCH_ATTRIBUTES as ATTRIBUTE } from '../workflows/search-attributes.js';
+
+/** Activities of a recurring series. */
+export const recurrenceActivities = (services: Services): SeriesActivities & Record<string, unknown> => ({
+  advanceSeries: (seriesId: string) => advanceSeries(services, seriesId),
+});
+
+/** A row of the outbox that wakes a series, with what an operator should see of it. */
+interface Wake {
+  outbox_id: number;
+  kind: keyof typeof SERIES_SIGNALS;
+  occurrence_index: number | null;
+  correlation_id: string;
+  series_id: string;
+  team_id: string;
+  project_id: string | null;
+  created_by: string;
+  rule: string;
+  mode: string;
+  timezone: string;
+  last_task_id: string | null;
+}
+
+/** As with runs, a row stays until Temporal took it; the lease lets another relay try when this one dies. */
+const LEASE = /* sql */ `
+  with due as (
+    select outbox_id from outbox where kind = any(?) and next_attempt_at <= now() order by outbox_id limit 100 for update skip locked
+  )
+  update outbox o set attempts = o.attempts + 1, next_attempt_at = now() + make_interval(secs => least(60, power(2, least(o.attempts, 6))) + 5)
+  from due, task_series s
+  where o.outbox_id = due.outbox_id and s.series_id = (o.payload->>'series_id')::uuid
+  returning o.outbox_id, o.kind, o.correlation_id, (o.payload->>'occurrence_index')::int as occurrence_index, s.series_id, s.team_id,
+    o.project_id, s.created_by, s.recurrence->>'rule' as rule, s.recurrence->>'mode' as mode, s.recurrence->>'timezone' as timezone, s.last_task_id`;
+
+const attributesOf = (row: Wake): SearchAttributePair[] => [
+  { key: ATTRIBUTE.Process, value: 'recurring_task' },
+  { key: ATTRIBUTE.RunState, value: 'waiting' },
+  { key: ATTRIBUTE.TeamId, value: row.team_id },
+  { key: ATTRIBUTE.ActorId, value: row.created_by },
+  { key: ATTRIBUTE.CorrelationId, value: row.correlation_id },
+  ...(row.project_id ? [{ key: ATTRIBUTE.ProjectId, value: row.project_id }] : []),
+  ...(row.last_task_id ? [{ key: ATTRIBUTE.EntityId, value: row.last_task_id }] : []),
+];
+
+const detailsOf = (row: Wake): string =>
+  [
+    `Series \`${row.series_id}\` of team \`${row.team_id}\``,
+    `Correlation id of what started it \`${row.correlation_id}\` (search the logs and the audit log for it)`,
+  ].join('\n\n');
+
+/** Wakes series in Temporal, starting the workflow of one that has none: everything here may be repeated, the rows decide. */
+export class SeriesDispatcher {
+  constructor(
+    private readonly client: Client,
+    private readonly options: { taskQueuePrefix: string; searchable: boolean },
+  ) {}
+
+  /** Hands over what is due. Returns how many rows were taken; without Temporal they wait. */
+  async pass({ db, log }: Services): Promise<number> {
+    const { rows } = await db.raw<{ rows: Wake[] }>(LEASE, [Object.keys(SERIES_SIGNALS)]);
+    const taken = await Promise.all(
+      rows.map(async (row) => {
+        try {
+          await this.wake(row);
+          return row.outbox_id;
+        } catch (error) {
+          log.warn({ err: error, series_id: row.series_id }, 'series not woken, will try again');
+          await db('outbox')
+            .where({ outbox_id: row.outbox_id })
+            .update({ last_error: String(error).slice(0, 500) });
+          return null;
+        }
+      }),
+    );
+    const ids = taken.filter((id) => id !== null);
+    if (ids.length > 0) await db('outbox').whereIn('outbox_id', ids).delete();
+    return ids.length;
+  }
+
+  private async wake(row: Wake): Promise<void> {
+    const input: RecurringTaskInput = { seriesId: row.series_id };
+    await logScope.run({ correlation_id: row.correlation_id }, () =>
+      this.client.workflow.signalWithStart(RECURRING_TASK, {
+        workflowId: seriesWorkflowId(row.series_id),
+        taskQueue: taskQueue(this.options.taskQueuePrefix, 'core'),
+        args: [input],
+        signal: SERIES_SIGNALS[row.kind],
+        signalArgs: [row.occurrence_index],
+        // A series that ended may be taken up again; its row says whether there is anything to do.
+        workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+        workflowIdConflictPolicy: 'USE_EXISTING',
+        staticSummary: `${row.rule.slice(0, 100)} · ${row.mode} · ${row.timezone}`,
+        staticDetails: detailsOf(row),
+        ...(this.options.searchable ? { typedSearchAttributes: attributesOf(row) } : {}),
+      }),
+    );
+  }
+}
+
+/** Series that go on, and those among them that should have done so already. `minAge` in seconds. */
+const OPEN = /* sql */ `
+  select series_id from task_series s
+  where ended_at is null and started_at < now() - make_interval(secs => :minAge)
+    and not exists (select from outbox o where o.subject = s.series_id::text and o.kind like 'series.%')
+  order by started_at`;
+
+const WAKE = /* sql */ `
+  insert into outbox (kind, subject, team_id, payload, correlation_id)
+  select 'series.changed', series_id::text, team_id, jsonb_build_object('series_id', series_id, 'occurrence_index', last_index), ?::uuid
+  from task_series where series_id = any(?) and ended_at is null`;
+
+/**
+ * Starts the workflow of every series again that has none: what a lost Temporal file, a terminated or timed-out workflow left
+ * behind. One list of what runs is compared with the rows, so ten thousand series cost ten questions. Returns how many.
+ */
+export async function reconcileSeries({ db, log }: Services, client: Client, minAge: number): Promise<number> {
+  const { rows } = await db.raw<{ rows: { series_id: string }[] }>(OPEN, { minAge });
+  if (rows.length === 0) return 0;
+  const carried = new Set<string>();
+  const query = `WorkflowType = '${RECURRING_TASK}' AND ExecutionStatus = 'Running'`;
+  for await (const { workflowId } of client.workflow.list({ query, pageSize: 1_000 })) carried.add(workflowId);
+  const lost = rows.map((row) => row.series_id).filter((id) => !carried.has(seriesWorkflowId(id)));
+  if (lost.length === 0) return 0;
+  await db.raw(WAKE, [uuidv7(), lost]);
+  log.warn({ restarted: lost.length }, 'series without a workflow were started again');
+  return lost.length;
+}

@@ -1,0 +1,34 @@
+import { dayIn, momentOf, nextDue, nextOnSchedule } from './next-date.js';
+import type { EndReason } from './rules.js';
+import type { Occurrence, Series } from './series.js';
+
+/** What a series does now. `at` is when the next occurrence comes by itself; null when it waits for the present one to be done. */
+export type Step =
+  | { kind: 'wait'; at: Date | null }
+  | { kind: 'make'; due: string; anchor: string }
+  | { kind: 'end'; reason: EndReason };
+
+const untilDone: Step = { kind: 'wait', at: null };
+
+/**
+ * From the rows alone: an occurrence that was done has a successor, unless it was the last; on a schedule the successor comes
+ * when its own time has come, done or not.
+ */
+export function decideStep(series: Series, task: Pick<Occurrence, 'due_date'>): Step {
+  const { recurrence, last_index, completed_index, now } = series;
+  const { mode, timezone, count } = recurrence;
+  const isDone = completed_index >= last_index;
+  const onSchedule = mode === 'on_schedule';
+  if (!isDone && !onSchedule) return untilDone;
+  if (count !== null && last_index >= count) return isDone ? { kind: 'end', reason: 'count' } : untilDone;
+
+  const begun = onSchedule ? series.started_at : (series.completed_at ?? now);
+  const after = task.due_date ?? dayIn(timezone, begun);
+  const calendar = { recurrence, anchor: series.anchor ?? after };
+  const next = onSchedule ? nextOnSchedule(calendar, after, now) : nextDue(calendar, after);
+  if ('none' in next) return isDone ? { kind: 'end', reason: next.none } : untilDone;
+  const at = momentOf(next.due, timezone);
+  return isDone || at <= now.getTime()
+    ? { kind: 'make', due: next.due, anchor: calendar.anchor }
+    : { kind: 'wait', at: new Date(at) };
+}

@@ -1,0 +1,184 @@
+import type { Knex } from 'knex';
+
+/** Recurring tasks: the occurrence's columns, the series, and the triggers that tell a series what became of its occurrences (C7). */
+export async function up(knex: Knex): Promise<void> {
+  await knex.raw(/* sql */ `
+alter table tasks
+  add column recurrence jsonb,
+  add column series_id uuid,
+  add column occurrence_index integer,
+  -- The edge to the occurrence before; whoever purges that one does not have to look for it.
+  add column recurrence_of text references tasks on delete set null,
+  add constraint occurrence_is_numbered check ((series_id is null) = (occurrence_index is null));
+-- The lasting guard: whatever happens twice, an occurrence has one successor.
+create unique index tasks_of_series on tasks (series_id, occurrence_index) where series_id is not null;
+create index successors_of_task on tasks (recurrence_of) where recurrence_of is not null;
+
+-- One row a series. Triggers write what people did to its occurrences, the series' workflow writes what followed.
+create table task_series (
+  series_id uuid primary key,
+  team_id uuid not null references teams,
+  recurrence jsonb not null,
+  created_by uuid not null references users,
+  -- What the rule counts from, as a due date; null until there is one. Keeps the 31st through February.
+  anchor text,
+  started_at timestamptz not null default now(),
+  -- The newest occurrence: only this one can have a successor.
+  last_index integer not null,
+  last_task_id text references tasks on delete set null,
+  -- The newest occurrence that was ever done; a task that is opened again stays counted here.
+  completed_index integer not null default 0,
+  completed_at timestamptz,
+  -- When the next one comes by the clock, as last worked out; null where it waits for something else.
+  next_at timestamptz,
+  blocked_reason text,
+  ended_at timestamptz,
+  end_reason text check (end_reason in ('cancelled', 'count', 'until', 'no_date', 'purged')),
+  -- Who moved it last, under which correlation id and how many automations deep.
+  cause jsonb not null
+);
+create index series_of_task on task_series (last_task_id) where last_task_id is not null;
+create index series_open on task_series (started_at) where ended_at is null;
+`);
+  await knex.raw(follow);
+  await knex.raw(records);
+}
+
+/**
+ * Whatever statement makes a task recur, ends that, or sets an occurrence done, the series hears of it in the same transaction.
+ * The triggers that write to the series wait for the commit, so that the event which the change left in the outbox is there to
+ * say who did it, and so that a task's lock is always taken before its series'. Every other task pays for three comparisons.
+ */
+const follow = /* sql */ `
+create function number_first_occurrence() returns trigger language plpgsql as $$
+begin
+  new.series_id := uuidv7();
+  new.occurrence_index := 1;
+  return new;
+end $$;
+create trigger first_occurrence before insert or update of recurrence on tasks for each row
+  when (new.recurrence is not null and new.series_id is null) execute function number_first_occurrence();
+
+-- A rule without its end: where only COUNT or UNTIL change, the dates stay what they were.
+create function dates_of_rule(recurrence jsonb) returns text language sql immutable as $$
+  select string_agg(part, ';' order by part) || ' ' || (recurrence->>'timezone')
+  from unnest(string_to_array(recurrence->>'rule', ';')) as part where part !~ '^(COUNT|UNTIL)='
+$$;
+
+create function follow_series() returns trigger language plpgsql as $$
+declare
+  task tasks;
+  newest tasks;
+  series task_series;
+  event outbox;
+  kind text;
+begin
+  if tg_op = 'DELETE' then task := old; else task := new; end if;
+  -- Everything this transaction put into the outbox carries its own now(); the index on it makes this one look-up.
+  select o.* into event from outbox o
+    where o.next_attempt_at = now() and o.kind = 'event' and o.payload->'task'->>'task_id' = task.task_id
+    order by o.outbox_id desc limit 1;
+  select s.* into series from task_series s where s.series_id = task.series_id for update;
+
+  if not found then
+    if tg_op = 'DELETE' then return null; end if;
+    insert into task_series (series_id, team_id, recurrence, created_by, anchor, last_index, last_task_id, completed_index, completed_at, cause)
+      values (task.series_id, task.team_id, task.recurrence, coalesce((event.payload->>'actor_id')::uuid, task.created_by), task.due_date,
+        task.occurrence_index, task.task_id, case task.status when 'done' then task.occurrence_index else 0 end, task.completed_at, '{}')
+      returning * into series;
+    kind := 'series.changed';
+  elsif tg_op = 'DELETE' then
+    if series.ended_at is null and series.last_task_id is null then kind := 'series.changed'; end if;
+  else
+    newest := task;
+    if task.task_id is distinct from series.last_task_id then
+      select t.* into newest from tasks t where t.task_id = series.last_task_id;
+    end if;
+    if task.recurrence is distinct from old.recurrence
+      and task.recurrence is distinct from (case when series.ended_at is null then series.recurrence end)
+    then
+      if task.recurrence is null then
+        series.ended_at := now();
+        series.end_reason := 'cancelled';
+        kind := 'series.ended';
+      else
+        if series.ended_at is not null then
+          series.created_by := coalesce((event.payload->>'actor_id')::uuid, series.created_by);
+          series.started_at := now();
+          series.completed_index := series.last_index - case newest.status when 'done' then 0 else 1 end;
+          series.ended_at := null;
+          series.end_reason := null;
+        end if;
+        if dates_of_rule(task.recurrence) is distinct from dates_of_rule(series.recurrence) then series.anchor := newest.due_date; end if;
+        series.recurrence := task.recurrence;
+        kind := 'series.changed';
+      end if;
+    end if;
+    -- Until it has recurred, moving the task moves the series; later only this one occurrence.
+    if newest.due_date is distinct from series.anchor and (series.last_index = 1 or series.anchor is null) then
+      series.anchor := newest.due_date;
+    end if;
+    if task.task_id = series.last_task_id and series.ended_at is null and kind is null
+      and ((task.deleted_at is null) <> (old.deleted_at is null)
+        or task.due_date is distinct from old.due_date and series.recurrence->>'mode' = 'on_schedule')
+    then
+      kind := 'series.changed';
+    end if;
+    if task.status = 'done' and old.status <> 'done' and task.occurrence_index > series.completed_index then
+      series.completed_index := task.occurrence_index;
+      series.completed_at := task.completed_at;
+      if series.ended_at is null and task.occurrence_index = series.last_index then kind := 'series.completed'; end if;
+    end if;
+  end if;
+
+  if kind is not null then
+    series.cause := jsonb_build_object('actor_id', coalesce(event.payload->>'actor_id', series.created_by::text),
+      'correlation_id', coalesce(event.correlation_id, uuidv7()), 'depth', coalesce(event.depth, 0));
+    insert into outbox (kind, subject, team_id, project_id, payload, correlation_id, depth, caused_by_run)
+      values (kind, series.series_id::text, series.team_id, task.project_id,
+        jsonb_build_object('series_id', series.series_id, 'occurrence_index', task.occurrence_index),
+        (series.cause->>'correlation_id')::uuid, (series.cause->>'depth')::int, event.caused_by_run);
+  end if;
+  update task_series set recurrence = series.recurrence, created_by = series.created_by, anchor = series.anchor,
+    started_at = series.started_at, completed_index = series.completed_index, completed_at = series.completed_at,
+    ended_at = series.ended_at, end_reason = series.end_reason, cause = series.cause
+    where series_id = series.series_id;
+  return null;
+end $$;
+
+create constraint trigger series_starts after insert on tasks deferrable initially deferred for each row
+  when (new.recurrence is not null and new.recurrence_of is null) execute function follow_series();
+create constraint trigger series_moves after update on tasks deferrable initially deferred for each row
+  when (new.series_id is not null and (old.recurrence is distinct from new.recurrence or old.due_date is distinct from new.due_date
+    or (new.status = 'done' and old.status <> 'done') or (old.deleted_at is null) <> (new.deleted_at is null)))
+  execute function follow_series();
+create constraint trigger series_loses after delete on tasks deferrable initially deferred for each row
+  when (old.series_id is not null) execute function follow_series();
+`;
+
+const records = /* sql */ `
+-- A task as the API shows it (contract, section 2; C7). One definition for reads, lists, events and audit diffs.
+create or replace function task_json(t tasks) returns json language sql stable as $$
+  select json_build_object('task_id', t.task_id, 'title', t.title, 'project_id', t.project_id, 'team_id', t.team_id,
+    'description', t.description, 'assigned_to', t.assigned_to, 'status', t.status, 'priority', t.priority,
+    'due_date', t.due_date, 'tags', t.tags, 'estimated_hours', t.estimated_hours, 'actual_hours', t.actual_hours,
+    'parent_task_id', t.parent_task_id, 'position', t.position, 'created_by', t.created_by,
+    'created_at', to_char(t.created_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+    'updated_at', to_char(t.updated_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+    'completed_at', to_char(t.completed_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+    'is_archived', t.is_archived, 'recurrence', t.recurrence, 'series_id', t.series_id, 'occurrence_index', t.occurrence_index,
+    'recurrence_of', t.recurrence_of, 'forge_links', t.forge_links, 'version', t.version)
+$$;
+
+-- What differs between two records, as {field: {from, to}} (F5); bookkeeping is left out, and what a recurrence brings by itself.
+create or replace function changes_between(before jsonb, after jsonb) returns jsonb language sql immutable as $$
+  select coalesce(jsonb_object_agg(key, jsonb_build_object('from', b.value, 'to', a.value)), '{}')
+  from jsonb_each(before) b join jsonb_each(after) a using (key)
+  where a.value is distinct from b.value
+    and key not in ('version', 'updated_at', 'forge_links', 'series_id', 'occurrence_index', 'recurrence_of')
+$$;
+`;
+
+export async function down(): Promise<void> {
+  throw new Error('Migrations go forward only: restore a backup instead');
+}

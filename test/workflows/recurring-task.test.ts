@@ -1,0 +1,436 @@
+import { Client, Connection } from '@temporalio/client';
+import type { RunningWorker } from '../../activities/start-worker.js';
+import { RECURRING_TASK, seriesWorkflowId, taskQueue } from '../../workflows/contract.js';
+import { buildAutomation, setStatus } from '../factories/automations.js';
+import { buildProject, buildTask, buildTeam, type TestTeam } from '../factories/people.js';
+import { startApp, type TestApp } from '../support/app.js';
+import { queuePrefix, runWorker, until } from '../support/worker.js';
+
+let app: TestApp;
+let worker: RunningWorker;
+let connection: Connection;
+let temporal: Client;
+let team: TestTeam;
+let project: { project_id: string };
+
+beforeAll(async () => {
+  app = await startApp({ TASK_QUEUE_PREFIX: queuePrefix(), LOG_LEVEL: process.env['TEST_LOG_LEVEL'] ?? 'silent' });
+  worker = await runWorker(app);
+  connection = await Connection.connect({ address: app.services.config.TEMPORAL_ADDRESS });
+  temporal = new Client({ connection });
+});
+afterAll(async () => {
+  await connection.close();
+  await worker.stop();
+  await app.close();
+});
+beforeEach(async () => {
+  team = await buildTeam(app);
+  project = await buildProject(app, team);
+});
+
+const WEEKLY = { rule: 'FREQ=WEEKLY', mode: 'on_complete', timezone: 'Europe/Berlin' };
+const DAY_MS = 86_400_000;
+const db = () => app.services.db;
+const member = () => app.as(team.member);
+
+interface Recurring {
+  task_id: string;
+  series_id: string;
+}
+const build = async (fields: Record<string, unknown> = {}): Promise<Recurring> =>
+  (await buildTask(app, team, project, { due_date: '2026-01-05', recurrence: WEEKLY, ...fields })) as unknown as Recurring;
+const done = async (task_id: string) => {
+  const { status } = await member().patch(`/api/tasks/${task_id}/status`, { status: 'done' });
+  expect(status).toBe(200);
+};
+/** Rows of a series, in order. */
+const occurrences = ({ series_id }: Recurring) => db()('tasks').where({ series_id }).orderBy('occurrence_index');
+const occurrence = ({ series_id }: Recurring, occurrence_index: number) =>
+  until(() => db()('tasks').where({ series_id, occurrence_index }).first());
+const seriesOf = ({ series_id }: Recurring) => db()('task_series').where({ series_id }).first();
+const ended = (task: Recurring) => until(async () => (await seriesOf(task)).ended_at && (await seriesOf(task)));
+const handleOf = ({ series_id }: Recurring) => temporal.workflow.getHandle(seriesWorkflowId(series_id));
+/** Everything that was handed over so far has been worked on, and nothing more came of it. */
+const settled = async (...tasks: Recurring[]) => {
+  await until(async () => (await db()('outbox').where('kind', 'like', 'series.%')).length === 0);
+  for (const { series_id } of tasks) {
+    await until(async () => {
+      const { status } = await handleOf({ series_id } as Recurring).describe();
+      return status.name !== 'UNSPECIFIED';
+    });
+  }
+  await new Promise((resolve) => setTimeout(resolve, 250));
+};
+
+it('done makes the next occurrence, with everything that passes on, and the edge to the last', async () => {
+  const parent = await buildTask(app, team, project, { title: 'Parent' });
+  const task = await build({
+    title: 'Review',
+    description: 'Look at it',
+    assigned_to: team.manager.user_id,
+    priority: 'high',
+    tags: ['a', 'b'],
+    estimated_hours: 1.5,
+    parent_task_id: parent.task_id,
+  });
+  await member().patch(`/api/tasks/${task.task_id}`, { position: 7, actual_hours: 3 });
+  const child = await buildTask(app, team, project, {
+    title: 'Child',
+    parent_task_id: task.task_id,
+    due_date: '2026-01-04',
+    status: 'done',
+  });
+  await buildTask(app, team, project, { title: 'Grandchild', parent_task_id: child.task_id, tags: ['c'] });
+  const gone = await buildTask(app, team, project, { title: 'Gone', parent_task_id: task.task_id });
+  await member().delete(`/api/tasks/${gone.task_id}`);
+  await done(task.task_id);
+
+  const { task_id } = await occurrence(task, 2);
+  const { body } = await member().get(`/api/tasks/${task_id}`);
+  expect(body).toMatchObject({
+    title: 'Review',
+    description: 'Look at it',
+    assigned_to: team.manager.user_id,
+    priority: 'high',
+    tags: ['a', 'b'],
+    estimated_hours: 1.5,
+    actual_hours: 0,
+    parent_task_id: parent.task_id,
+    position: 7,
+    status: 'todo',
+    due_date: '2026-01-12',
+    completed_at: null,
+    created_by: team.member.user_id,
+    recurrence: { ...WEEKLY, until: null, count: null },
+    series_id: task.series_id,
+    occurrence_index: 2,
+    recurrence_of: task.task_id,
+    version: 1,
+  });
+  expect(body.subtasks).toHaveLength(1);
+  expect(body.subtasks[0]).toMatchObject({
+    title: 'Child',
+    status: 'todo',
+    due_date: '2026-01-11',
+    recurrence: null,
+    series_id: null,
+  });
+  expect(body.subtasks[0].subtasks).toMatchObject([{ title: 'Grandchild', status: 'todo', tags: ['c'] }]);
+});
+
+it('the successor leaves the traces of any task, in its creator’s name and under the id of what caused it', async () => {
+  const task = await build();
+  const answer = await app.as(team.manager).patch(`/api/tasks/${task.task_id}/status`, { status: 'done' });
+  const { task_id } = await occurrence(task, 2);
+  const [entry] = await db()('audit_entries').where({ entity_id: task_id });
+  expect(entry).toMatchObject({
+    action: 'create',
+    actor_type: 'system',
+    user_id: team.member.user_id,
+    correlation_id: answer.headers.get('x-correlation-id'),
+    user_agent: `recurring series ${task.series_id}`,
+  });
+  expect(await db()('activity').where({ entity_id: task_id })).toMatchObject([{ action: 'create', summary: 'created the task' }]);
+});
+
+it('20 at once, and again after it was opened: one successor', async () => {
+  const task = await build();
+  const doors = Array.from({ length: 20 }, (_, i) => {
+    const path = `/api/tasks/${task.task_id}`;
+    const by = app.as(i % 2 ? team.member : team.manager);
+    return i % 4 < 2
+      ? by.patch(`${path}/status`, { status: 'done' })
+      : by[i % 4 === 2 ? 'patch' : 'put'](path, { status: 'done' });
+  });
+  for (const { status } of await Promise.all(doors)) expect(status).toBe(200);
+  await occurrence(task, 2);
+  for (const status of ['todo', 'done', 'in_review', 'done'])
+    await member().patch(`/api/tasks/${task.task_id}/status`, { status });
+  await settled(task);
+  expect(await occurrences(task)).toHaveLength(2);
+});
+
+it('whatever door sets it done', async () => {
+  const doors: Record<string, (id: string) => Promise<unknown>> = {
+    status: (id) => member().put(`/api/tasks/${id}/status`, { status: 'done' }),
+    patch: (id) => member().patch(`/api/tasks/${id}`, { status: 'Done', title: 'Changed too' }),
+    put: (id) => member().put(`/api/tasks/${id}`, { status: 'done' }),
+    // Any statement at all, so also those that are not written yet.
+    statement: (id) => db()('tasks').where({ task_id: id }).update({ status: 'done', completed_at: db().fn.now() }),
+  };
+  for (const open of Object.values(doors)) {
+    const task = await build();
+    await open(task.task_id);
+    app.services.ring();
+    await occurrence(task, 2);
+  }
+  const born = await build({ status: 'done' });
+  await occurrence(born, 2);
+  const late = await buildTask(app, team, project, { due_date: '2026-01-05', status: 'done' });
+  await member().patch(`/api/tasks/${late.task_id}`, { recurrence: WEEKLY });
+  const { series_id } = await db()('tasks').where({ task_id: late.task_id }).first();
+  await occurrence({ task_id: late.task_id, series_id }, 2);
+});
+
+it('an automation that completes what recurs goes on to its depth and stops', async () => {
+  await buildAutomation(app, team, { condition: 'task.recurrence != null', actions: [setStatus('done')] });
+  const task = await build({ recurrence: { ...WEEKLY, rule: 'FREQ=DAILY' } });
+  await until(() => db()('automation_runs').where({ team_id: team.team_id, skip_reason: 'loop' }).first(), 25_000);
+  await settled(task);
+  const rows = await occurrences(task);
+  expect(rows).toHaveLength(12);
+  expect(rows.at(-1).status).toBe('todo');
+  expect(new Set(rows.map((row) => row.due_date)).size).toBe(12);
+});
+
+it('a worker that dies between done and the successor loses nothing and doubles nothing', async () => {
+  const task = await build();
+  await settled(task);
+  await worker.stop();
+  try {
+    await done(task.task_id);
+    expect(await occurrences(task)).toHaveLength(1);
+    expect(await db()('outbox').where({ kind: 'series.completed', subject: task.series_id })).toHaveLength(1);
+  } finally {
+    worker = await runWorker(app);
+  }
+  await occurrence(task, 2);
+  await settled(task);
+  expect(await occurrences(task)).toHaveLength(2);
+});
+
+it('COUNT ends it, visibly; a larger count takes it up again', async () => {
+  const task = await build({ recurrence: { ...WEEKLY, rule: 'FREQ=WEEKLY;COUNT=2' } });
+  await done(task.task_id);
+  const { task_id } = await occurrence(task, 2);
+  await done(task_id);
+  expect(await ended(task)).toMatchObject({ end_reason: 'count' });
+  expect(await handleOf(task).result()).toMatch(/^ended: that was the last/);
+  expect(await db()('activity').where({ entity_id: task_id, action: 'end_series' })).toHaveLength(1);
+  expect(await db()('audit_entries').where({ entity_id: task_id, action: 'end_series' })).toHaveLength(1);
+  await member().patch(`/api/tasks/${task_id}`, { recurrence: { ...WEEKLY, count: 3 } });
+  expect(await occurrence(task, 3)).toMatchObject({ due_date: '2026-01-19' });
+});
+
+it('UNTIL ends it', async () => {
+  const task = await build({ recurrence: { ...WEEKLY, until: '2026-01-12' } });
+  await done(task.task_id);
+  await done((await occurrence(task, 2)).task_id);
+  expect(await ended(task)).toMatchObject({ end_reason: 'until' });
+  expect(await occurrences(task)).toHaveLength(2);
+});
+
+it('null ends it, on any occurrence; the newest one shows it', async () => {
+  const task = await build();
+  await done(task.task_id);
+  const { task_id } = await occurrence(task, 2);
+  expect((await member().patch(`/api/tasks/${task.task_id}`, { recurrence: null })).status).toBe(200);
+  expect(await ended(task)).toMatchObject({ end_reason: 'cancelled' });
+  expect(await handleOf(task).result()).toMatch(/taken away/);
+  const { body } = await member().get(`/api/tasks/${task_id}`);
+  expect(body).toMatchObject({ recurrence: null, series_id: task.series_id, occurrence_index: 2, version: 2 });
+  await done(task_id);
+  await settled();
+  expect(await occurrences(task)).toHaveLength(2);
+  await member().patch(`/api/tasks/${task_id}`, { recurrence: WEEKLY });
+  await occurrence(task, 3);
+});
+
+it('a changed rule holds for what follows, and counts from the present date', async () => {
+  const task = await build({ due_date: '2026-01-31', recurrence: { ...WEEKLY, rule: 'FREQ=MONTHLY' } });
+  await done(task.task_id);
+  const second = await occurrence(task, 2);
+  expect(second.due_date).toBe('2026-02-28');
+  await done(second.task_id);
+  const third = await occurrence(task, 3);
+  expect(third.due_date).toBe('2026-03-31');
+  await member().patch(`/api/tasks/${third.task_id}`, { recurrence: { ...WEEKLY, rule: 'FREQ=DAILY;INTERVAL=10' } });
+  await done(third.task_id);
+  expect((await occurrence(task, 4)).due_date).toBe('2026-04-10');
+});
+
+it('a moved first occurrence moves the series; a later one only itself', async () => {
+  const task = await build();
+  await member().patch(`/api/tasks/${task.task_id}`, { due_date: '2026-01-07' });
+  await done(task.task_id);
+  const second = await occurrence(task, 2);
+  expect(second.due_date).toBe('2026-01-14');
+  await member().patch(`/api/tasks/${second.task_id}`, { due_date: '2026-01-16' });
+  await done(second.task_id);
+  expect((await occurrence(task, 3)).due_date).toBe('2026-01-21');
+});
+
+it('without a due date it counts from the completion', async () => {
+  const task = await build({ due_date: null, recurrence: { ...WEEKLY, rule: 'FREQ=DAILY;INTERVAL=3', timezone: 'UTC' } });
+  await db()('tasks').where({ task_id: task.task_id }).update({ status: 'done', completed_at: '2026-03-30T23:30:00Z' });
+  app.services.ring();
+  expect((await occurrence(task, 2)).due_date).toBe('2026-04-02');
+});
+
+it('in the trash it rests: no successor until it is restored; purged, the series ends', async () => {
+  const task = await build();
+  await settled(task);
+  await worker.stop();
+  try {
+    await done(task.task_id);
+    await member().delete(`/api/tasks/${task.task_id}`);
+  } finally {
+    worker = await runWorker(app);
+  }
+  await settled(task);
+  expect(await occurrences(task)).toHaveLength(1);
+  await member().post(`/api/trash/task/${task.task_id}/restore`);
+  const { task_id } = await occurrence(task, 2);
+  await member().delete(`/api/tasks/${task_id}`);
+  await db()('tasks').where({ task_id }).delete();
+  app.services.ring();
+  expect(await ended(task)).toMatchObject({ end_reason: 'purged', last_task_id: null });
+});
+
+it('the successor of a moved task is where it was moved to', async () => {
+  const other = await buildProject(app, team);
+  const task = await build();
+  await db()('tasks').where({ task_id: task.task_id }).update({ project_id: other.project_id });
+  await done(task.task_id);
+  expect(await occurrence(task, 2)).toMatchObject(other);
+});
+
+it('an assignee who left is dropped; a creator who left passes the series to whoever did the last one', async () => {
+  const task = await build({ assigned_to: team.manager.user_id });
+  await done(task.task_id);
+  const { task_id } = await occurrence(task, 2);
+  const leave = (user_id: string) => db()('memberships').where({ team_id: team.team_id, user_id }).delete();
+  await leave(team.manager.user_id);
+  await leave(team.member.user_id);
+  expect((await app.as(team.admin).patch(`/api/tasks/${task_id}/status`, { status: 'done' })).status).toBe(200);
+  expect(await occurrence(task, 3)).toMatchObject({ assigned_to: null, created_by: team.admin.user_id });
+  expect(await seriesOf(task)).toMatchObject({ created_by: team.admin.user_id });
+});
+
+it('with nobody left who may write it is blocked, visibly, and goes on when somebody is', async () => {
+  const task = await build();
+  await settled(task);
+  await worker.stop();
+  try {
+    await done(task.task_id);
+    await db()('memberships').where({ team_id: team.team_id, user_id: team.member.user_id }).update({ role: 'guest' });
+  } finally {
+    worker = await runWorker(app);
+  }
+  await until(async () => (await seriesOf(task)).blocked_reason);
+  expect(await db()('audit_entries').where({ entity_id: task.task_id, action: 'block_series', outcome: 'denied' })).toHaveLength(
+    1,
+  );
+  await db()('memberships').where({ team_id: team.team_id, user_id: team.member.user_id }).update({ role: 'member' });
+  await handleOf(task).signal('ruleChanged');
+  await occurrence(task, 2);
+  expect(await seriesOf(task)).toMatchObject({ blocked_reason: null });
+});
+
+it('on a schedule the next comes when its time comes, done or not', async () => {
+  const first = new Date(Date.now() - DAY_MS + 1_500);
+  const recurrence = { rule: 'FREQ=DAILY', mode: 'on_schedule', timezone: 'UTC' };
+  const task = await build({ due_date: first.toISOString(), recurrence });
+  await until(async () => (await seriesOf(task)).next_at);
+  expect(await occurrences(task)).toHaveLength(1);
+  const second = await occurrence(task, 2);
+  expect(second).toMatchObject({ due_date: new Date(first.getTime() + DAY_MS).toISOString(), status: 'todo' });
+  expect((await occurrences(task))[0].status).toBe('todo');
+  expect(Date.now()).toBeGreaterThanOrEqual(first.getTime() + DAY_MS);
+  // Done before its time: the next is there at once, and the timer makes no other.
+  await done(second.task_id);
+  await occurrence(task, 3);
+  await settled(task);
+  expect(await occurrences(task)).toHaveLength(3);
+});
+
+it('a due date that is moved moves the timer; what went by unnoticed is made up for once', async () => {
+  const recurrence = { rule: 'FREQ=DAILY', mode: 'on_schedule', timezone: 'UTC' };
+  const task = await build({ due_date: new Date(Date.now() + DAY_MS).toISOString(), recurrence });
+  await until(async () => (await seriesOf(task)).next_at);
+  await member().patch(`/api/tasks/${task.task_id}`, { due_date: new Date(Date.now() - 10.5 * DAY_MS).toISOString() });
+  const second = await occurrence(task, 2);
+  expect(Date.parse(second.due_date)).toBeGreaterThan(Date.now() - DAY_MS);
+  await settled(task);
+  expect(await occurrences(task)).toHaveLength(2);
+});
+
+it('is there to be seen in Temporal', async () => {
+  const task = await build({ due_date: '2099-01-31', recurrence: { ...WEEKLY, rule: 'FREQ=MONTHLY', mode: 'on_schedule' } });
+  await until(async () => (await seriesOf(task)).next_at);
+  const handle = handleOf(task);
+  const details = await until(async () => {
+    const { userMetadata } = (await handle.describe()).raw.executionConfig ?? {};
+    return userMetadata?.summary?.data && Buffer.from(userMetadata.summary.data).toString();
+  });
+  expect(details).toBe('"FREQ=MONTHLY · on_schedule · Europe/Berlin"');
+  await until(async () => {
+    const { typedSearchAttributes } = await handle.describe();
+    const found = Object.fromEntries(typedSearchAttributes.getAll().map(({ key, value }) => [key.name, value]));
+    expect(found).toMatchObject({ Process: 'recurring_task', TeamId: team.team_id, ActorId: team.member.user_id });
+    return (
+      found['EntityId'] === task.task_id &&
+      (found['NextAttemptAt'] as Date | undefined)?.toISOString() === '2099-02-27T23:00:00.000Z'
+    );
+  });
+  const text = await handle.query<{ currentDetails?: string }>('__temporal_workflow_metadata');
+  expect(text.currentDetails).toMatch(
+    /^### `FREQ=MONTHLY` in Europe\/Berlin, on its schedule\n\nWaiting until 2099-02-27 23:00 UTC/,
+  );
+});
+
+it('a series whose workflow was lost is started again', async () => {
+  const task = await build();
+  await settled(task);
+  await handleOf(task).terminate('lost');
+  await until(async () => (await worker.reconcile(0)) > 0);
+  await until(async () => (await handleOf(task).describe()).status.name === 'RUNNING');
+  await done(task.task_id);
+  await occurrence(task, 2);
+});
+
+it('its history starts anew and nothing is missed', async () => {
+  const task = await build();
+  await settled(task);
+  await handleOf(task).terminate('for a shorter one');
+  await temporal.workflow.start(RECURRING_TASK, {
+    workflowId: seriesWorkflowId(task.series_id),
+    taskQueue: taskQueue(app.services.config.TASK_QUEUE_PREFIX, 'core'),
+    args: [{ seriesId: task.series_id, rounds: 2 }],
+  });
+  for (let index = 1; index <= 5; index += 1) await done((await occurrence(task, index)).task_id);
+  await occurrence(task, 6);
+  const { runId } = await handleOf(task).describe();
+  expect(runId).not.toBe(
+    (await handleOf(task).fetchHistory()).events?.[0]?.workflowExecutionStartedEventAttributes?.firstExecutionRunId,
+  );
+  expect(await occurrences(task)).toHaveLength(6);
+});
+
+it('refuses a recurrence that is none with 422, and stores nothing', async () => {
+  for (const recurrence of [
+    { ...WEEKLY, rule: 'FREQ=HOURLY' },
+    { ...WEEKLY, timezone: 'Moon' },
+    { rule: 'FREQ=DAILY' },
+    'FREQ=DAILY',
+    [],
+  ]) {
+    const made = await member().post('/api/tasks', { title: 'No', ...project, recurrence });
+    expect(made).toMatchObject({ status: 422, body: { error_code: 'VALIDATION_ERROR' } });
+    expect(made.body.detail.errors[0].field).toMatch(/^body\.recurrence/);
+  }
+  const task = await buildTask(app, team, project);
+  const patched = await member().patch(`/api/tasks/${task.task_id}`, {
+    recurrence: { ...WEEKLY, rule: 'FREQ=DAILY;INTERVAL=100' },
+  });
+  expect(patched.status).toBe(422);
+  expect(await db()('task_series').where({ team_id: team.team_id })).toEqual([]);
+});
+
+it('sending back what was read changes nothing', async () => {
+  const task = await build({ recurrence: { ...WEEKLY, rule: 'FREQ=WEEKLY;COUNT=9' } });
+  const { body, headers } = await member().get(`/api/tasks/${task.task_id}`);
+  const again = await member().put(`/api/tasks/${task.task_id}`, { recurrence: body.recurrence });
+  expect(again.headers.get('etag')).toBe(headers.get('etag'));
+});
