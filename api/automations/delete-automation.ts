@@ -20,10 +20,8 @@ async function cancelWaitingRuns(ctx: Context, automationId: string): Promise<nu
     .returning(['run_id', 'incarnation', 'claimed_by']);
   await ctx
     .db('run_actions')
-    .whereIn(
-      'run_id',
-      runs.map(({ run_id }) => run_id),
-    )
+    // One array, not one parameter a run: a statement takes 65,535 of them.
+    .whereRaw('run_id = any(?)', [runs.map(({ run_id }) => run_id)])
     .whereIn('status', ['pending', 'running', 'staged'])
     .update({ status: 'skipped' });
   for (const { run_id, incarnation, claimed_by } of runs) {

@@ -180,6 +180,22 @@ describe('DELETE /api/automations/:automation_id', () => {
     expect((await app.as(team.manager).post(`/api/automations/runs/${paused.run_id}/approve`)).status).toBe(409);
     expect((await member.get('/api/automations')).body).toEqual([]);
   });
+
+  it('needs as many parameters for many waiting runs as for one: a statement takes 65,535', async () => {
+    const sent: number[] = [];
+    const note = ({ bindings = [] }: { bindings?: unknown[] }) => void sent.push(bindings.length);
+    const parametersFor = async (count: number): Promise<number> => {
+      const automation = await build();
+      for (let i = 0; i < count; i += 1) await buildRun(app, team, { automation, status: 'queued' });
+      sent.length = 0;
+      const { body } = await app.as(team.member).delete(`/api/automations/${automation.automation_id}`);
+      expect(body.cancelled_runs).toBe(count);
+      return Math.max(...sent);
+    };
+    app.services.db.on('query', note);
+    expect(await parametersFor(12)).toBe(await parametersFor(1));
+    app.services.db.removeListener('query', note);
+  });
 });
 
 describe('reading runs', () => {

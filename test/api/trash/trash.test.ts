@@ -53,6 +53,22 @@ describe('POST /api/trash/task/:task_id/restore', () => {
     expect(event.payload).toMatchObject({ task: { task_id: parent.task_id, version: 3 }, actor_id: team.member.user_id });
   });
 
+  it('needs as many parameters for a large tree as for a small one: a statement takes 65,535', async () => {
+    const sent: number[] = [];
+    const note = ({ bindings = [] }: { bindings?: unknown[] }) => void sent.push(bindings.length);
+    const parametersFor = async (children: number): Promise<number> => {
+      const parent = await task();
+      for (let i = 0; i < children; i += 1) await under(parent);
+      sent.length = 0;
+      expect((await trashTask(parent)).status).toBe(200);
+      expect((await restoreTask(parent)).body.restored_count).toBe(children + 1);
+      return Math.max(...sent);
+    };
+    app.services.db.on('query', note);
+    expect(await parametersFor(12)).toBe(await parametersFor(0));
+    app.services.db.removeListener('query', note);
+  });
+
   it('the audit entry of the deletion names the cascade that the trash shows', async () => {
     const parent = await task();
     await under(parent);
