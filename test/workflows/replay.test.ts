@@ -3,18 +3,21 @@ import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import { historyFromJSON, historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { Worker } from '@temporalio/worker';
+import { runWorkflowId, seriesWorkflowId } from '../../workflows/contract.js';
 import { buildAutomation, comment, gate } from '../factories/automations.js';
-import { buildProject, buildTask, buildTeam } from '../factories/people.js';
-import { startApp, type TestApp } from '../support/app.js';
+import { buildProject, buildTask, buildTeam, type TestTeam } from '../factories/people.js';
+import { type Client as ApiClient, startApp, type TestApp } from '../support/app.js';
 import { queuePrefix, quietRuntime, runWorker, until } from '../support/worker.js';
 
 /**
  * Histories recorded from a real server, replayed through today's workflow code: whoever changes the order of commands breaks
- * runs that are paused right now. Record them anew, after a change on purpose, with
- * `RECORD_HISTORIES=1 npm test -- test/workflows/replay`.
+ * runs that are paused right now, and series that wait. Record them anew, after a change on purpose, with
+ * `RECORD_HISTORIES=automation-run npm test -- test/workflows/replay`, or `RECORD_HISTORIES=recurring-task`.
  */
 const DIRECTORY = join(import.meta.dirname, '../histories');
-const CASES = ['no-gate', 'approved', 'rejected', 'lapsed-then-rejected', 'failed-then-retried'];
+const RUNS = ['no-gate', 'approved', 'rejected', 'lapsed-then-rejected', 'failed-then-retried'];
+const SERIES = ['done-until-count', 'on-schedule', 'trashed-then-ended', 'continued'];
+const CASES = [...RUNS.map((name) => `automation-run.${name}`), ...SERIES.map((name) => `recurring-task.${name}`)];
 
 type Play = (app: TestApp, runId: string, call: (path: string) => Promise<{ body: { run_id: string } }>) => Promise<string>;
 
@@ -42,13 +45,86 @@ const PLAYS: Record<string, { actions: Parameters<typeof buildAutomation>[2]['ac
   },
 };
 
-async function record(name: string): Promise<void> {
+/** What people do to a series; ends when its workflow has done all that followed. Occurrences are found by their number. */
+type SeriesPlay = (call: ApiClient, taskOf: (index: number) => Promise<string>) => Promise<unknown>;
+const done = async (call: ApiClient, id: string) => call.patch(`/api/tasks/${id}/status`, { status: 'done' });
+
+const SERIES_PLAYS: Record<string, { task: object; rounds?: number; play: SeriesPlay }> = {
+  'done-until-count': {
+    task: { due_date: '2026-01-31', recurrence: { rule: 'FREQ=MONTHLY;COUNT=3', mode: 'on_complete', timezone: 'UTC' } },
+    async play(call, taskOf) {
+      for (const index of [1, 2, 3]) await done(call, await taskOf(index));
+    },
+  },
+  'on-schedule': {
+    task: { recurrence: { rule: 'FREQ=DAILY', mode: 'on_schedule', timezone: 'UTC' } },
+    async play(call, taskOf) {
+      const due_date = new Date(Date.now() - 86_400_000 + 1_500).toISOString();
+      await call.patch(`/api/tasks/${await taskOf(1)}`, { due_date });
+      await call.patch(`/api/tasks/${await taskOf(2)}`, { recurrence: null });
+    },
+  },
+  'trashed-then-ended': {
+    task: { due_date: '2026-01-05', recurrence: { rule: 'FREQ=WEEKLY', mode: 'on_complete', timezone: 'UTC' } },
+    async play(call, taskOf) {
+      await call.delete(`/api/tasks/${await taskOf(1)}`);
+      await call.post(`/api/trash/task/${await taskOf(1)}/restore`);
+      await done(call, await taskOf(1));
+      await call.patch(`/api/tasks/${await taskOf(2)}`, { recurrence: null });
+    },
+  },
+  continued: {
+    task: { due_date: '2026-01-05', recurrence: { rule: 'FREQ=WEEKLY;COUNT=3', mode: 'on_complete', timezone: 'UTC' } },
+    rounds: 2,
+    async play(call, taskOf) {
+      for (const index of [1, 2, 3]) await done(call, await taskOf(index));
+    },
+  },
+};
+
+interface Stage {
+  app: TestApp;
+  team: TestTeam;
+  project: { project_id: string };
+  temporal: Client;
+}
+
+/** Keeps the history of a workflow's first execution once it has ended. */
+async function keep({ temporal }: Stage, name: string, workflowId: string): Promise<void> {
+  await temporal.workflow.getHandle(workflowId).result();
+  const { firstExecutionRunId } =
+    (await temporal.workflow.getHandle(workflowId).fetchHistory()).events?.[0]?.workflowExecutionStartedEventAttributes ?? {};
+  const first = temporal.workflow.getHandle(workflowId, firstExecutionRunId ?? undefined);
+  mkdirSync(DIRECTORY, { recursive: true });
+  writeFileSync(join(DIRECTORY, `${name}.json`), `${historyToJSON(await first.fetchHistory())}\n`);
+}
+
+async function recordSeries(stage: Stage, name: string): Promise<void> {
+  const { app, team, project, temporal } = stage;
+  const { task, rounds, play } = SERIES_PLAYS[name] as (typeof SERIES_PLAYS)[string];
+  const { series_id } = (await buildTask(app, team, project, { ...task })) as unknown as { series_id: string };
+  const { db, config } = app.services;
+  const workflowId = seriesWorkflowId(series_id);
+  await until(async () => (await db('outbox').where({ subject: series_id })).length === 0);
+  if (rounds) {
+    await temporal.workflow.getHandle(workflowId).terminate('for a shorter one');
+    const taskQueue = `${config.TASK_QUEUE_PREFIX}core`;
+    await temporal.workflow.start('recurringTask', { workflowId, taskQueue, args: [{ seriesId: series_id, rounds }] });
+  }
+  await play(app.as(team.member), async (occurrence_index) => {
+    const row = await until(() => db('tasks').where({ series_id, occurrence_index }).first());
+    // Each step is a round of its own in the history, not folded into the one before.
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    return (row as { task_id: string }).task_id;
+  });
+  await keep(stage, `recurring-task.${name}`, workflowId);
+}
+
+async function recordRun(stage: Stage, name: string): Promise<void> {
   const { actions, play } = PLAYS[name] as (typeof PLAYS)[string];
-  const app = await startApp({ TASK_QUEUE_PREFIX: queuePrefix() });
-  const worker = await runWorker(app);
-  const team = await buildTeam(app);
+  const { app, team, project } = stage;
   const automation = await buildAutomation(app, team, { actions });
-  await buildTask(app, team, await buildProject(app, team));
+  await buildTask(app, team, project);
   const settled = (where: object) =>
     until(() =>
       app.services.db('automation_runs').where(where).whereIn('status', ['paused', 'succeeded', 'failed', 'skipped']).first(),
@@ -56,11 +132,18 @@ async function record(name: string): Promise<void> {
   const run = (await settled(automation)) as { run_id: string };
   const kept = await play(app, run.run_id, (path) => app.as(team.manager).post(path) as never);
   await until(() => app.services.db('automation_runs').where({ run_id: kept }).whereNotNull('finished_at').first());
+  await keep(stage, `automation-run.${name}`, runWorkflowId(kept));
+}
+
+async function record(name: string): Promise<void> {
+  const app = await startApp({ TASK_QUEUE_PREFIX: queuePrefix() });
+  const worker = await runWorker(app);
+  const team = await buildTeam(app);
+  const project = await buildProject(app, team);
   const connection = await Connection.connect({ address: app.services.config.TEMPORAL_ADDRESS });
-  const handle = new Client({ connection }).workflow.getHandle(`run:${kept}`);
-  await handle.result();
-  mkdirSync(DIRECTORY, { recursive: true });
-  writeFileSync(join(DIRECTORY, `automation-run.${name}.json`), `${historyToJSON(await handle.fetchHistory())}\n`);
+  const stage = { app, team, project, temporal: new Client({ connection }) };
+  const [type = '', play = ''] = name.split('.');
+  await (type === 'automation-run' ? recordRun : recordSeries)(stage, play);
   await connection.close();
   await worker.stop();
   await app.close();
@@ -68,19 +151,20 @@ async function record(name: string): Promise<void> {
 
 beforeAll(async () => {
   quietRuntime();
-  if (!process.env['RECORD_HISTORIES']) return;
-  for (const name of CASES) await record(name);
+  const wanted = process.env['RECORD_HISTORIES'];
+  if (!wanted) return;
+  for (const name of CASES.filter((each) => each.startsWith(wanted))) await record(name);
 }, 120_000);
 
 const codePath = process.env['ASSENT_TEST_BUNDLE'] as string;
 const load = (file: string) => historyFromJSON(JSON.parse(readFileSync(join(DIRECTORY, file), 'utf8')));
 
-it('there is a history for every way a run can go', () => {
-  expect(readdirSync(DIRECTORY).sort()).toEqual(CASES.map((name) => `automation-run.${name}.json`).sort());
+it('there is a history for every way a run or a series can go', () => {
+  expect(readdirSync(DIRECTORY).sort()).toEqual(CASES.map((name) => `${name}.json`).sort());
 });
 
 it('every recorded history replays through the present code', async () => {
-  const histories = CASES.map((name) => ({ workflowId: name, history: load(`automation-run.${name}.json`) }));
+  const histories = CASES.map((name) => ({ workflowId: name, history: load(`${name}.json`) }));
   const outcomes: Record<string, unknown> = {};
   for await (const { workflowId, error } of Worker.runReplayHistories({ workflowBundle: { codePath } }, histories))
     outcomes[workflowId] = error;
