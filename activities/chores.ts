@@ -1,5 +1,6 @@
 import { writeCheckpoint } from '../api/audit/checkpoint.js';
 import type { Services } from '../api/core/context.js';
+import { forgetKeys } from '../api/core/idempotency-keys.js';
 import { purgeReceipts } from '../api/forge/purge-receipts.js';
 import type { Chore, ChoreActivities } from '../workflows/contract.js';
 
@@ -8,6 +9,7 @@ export function choreActivities(services: Services): ChoreActivities {
   const chores: Record<Chore, () => Promise<string>> = {
     'audit-checkpoint': async () => `signed the heads of ${(await writeCheckpoint(services)).heads.length} chains`,
     'forge-receipts': async () => `emptied ${await purgeReceipts(services.db)} receipts`,
+    'idempotency-keys': async () => `forgot ${await forgetKeys(services.db)} keys`,
   };
   return { runChore: (chore) => chores[chore]() };
 }

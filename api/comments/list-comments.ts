@@ -7,6 +7,22 @@ import { presentComment } from './present.js';
 import { readReplies } from './read-replies.js';
 import type { CommentRecord, ListComments } from './schema.js';
 
+/** The comments of a task that are listed, without their replies; a deleted one only while replies hang on it. */
+function listed(ctx: Context, taskId: string) {
+  // By task as well, because that is what the index knows.
+  const liveReplies = Comment.query(ctx.db)
+    .alias('r')
+    .where('r.task_id', taskId)
+    .whereColumn('r.parent_comment_id', 'c.comment_id')
+    .whereNull('r.deleted_at');
+  return Comment.query(ctx.db)
+    .alias('c')
+    .where({ task_id: taskId, parent_comment_id: null })
+    .where((query) => {
+      void query.whereNull('deleted_at').orWhereExists(liveReplies);
+    });
+}
+
 /**
  * The comments of a live task, oldest first, replies below theirs. A deleted comment is listed, without its words, only while
  * replies hang on it. `limit` and `offset` count comments, not replies.
@@ -16,25 +32,16 @@ import type { CommentRecord, ListComments } from './schema.js';
 export async function listComments(ctx: Context, taskId: string, { limit, offset }: ListComments): Promise<CommentRecord[]> {
   const task = await loadTask(ctx, taskId);
   authorize('comment.read', await seatOf(ctx, task.team_id));
-  // By task as well, because that is what the index knows.
-  const liveReplies = Comment.query(ctx.db)
-    .alias('r')
-    .where('r.task_id', taskId)
-    .whereColumn('r.parent_comment_id', 'c.comment_id')
-    .whereNull('r.deleted_at');
-  const rows = await Comment.query(ctx.db)
-    .alias('c')
-    .where({ task_id: taskId, parent_comment_id: null })
-    .where((query) => {
-      void query.whereNull('deleted_at').orWhereExists(liveReplies);
-    })
-    .orderBy(['created_at', 'comment_id'])
-    .limit(limit)
-    .offset(offset);
+  const rows = await listed(ctx, taskId).orderBy(['created_at', 'comment_id']).limit(limit).offset(offset);
   const replies = await readReplies(
     ctx,
     taskId,
     rows.map((row) => row.comment_id),
   );
   return rows.map((row) => presentComment(row, replies.get(row.comment_id)));
+}
+
+/** How many there are, replies not counted; for a caller who has been shown some. */
+export function countComments(ctx: Context, taskId: string): Promise<number> {
+  return listed(ctx, taskId).resultSize();
 }

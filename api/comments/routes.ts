@@ -3,7 +3,7 @@ import { type Endpoint, endpoint } from '../http/endpoint.js';
 import { addComment } from './add-comment.js';
 import { deleteComment } from './delete-comment.js';
 import { editComment } from './edit-comment.js';
-import { listComments } from './list-comments.js';
+import { countComments, listComments } from './list-comments.js';
 import { AddComment, CommentParams, CommentRecord, CommentsOfTask, DeletedComment, EditComment, ListComments } from './schema.js';
 
 const tag = 'Comments';
@@ -21,6 +21,7 @@ export const commentRoutes: Endpoint[] = [
     query: ListComments,
     response: z.array(CommentRecord),
     errors: [404],
+    pages: { total: ({ ctx, params }) => countComments(ctx, params.task_id) },
     handle: ({ ctx, params, query }) => listComments(ctx, params.task_id, query),
   }),
   endpoint({

@@ -59,6 +59,7 @@ const webhook: Endpoint[] = [
     query: ListDeliveries,
     response: z.array(ForgeDelivery),
     errors: [404],
+    pages: {},
     handle: ({ ctx, query }) => listDeliveries(ctx, query),
   }),
 ];

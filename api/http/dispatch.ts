@@ -6,7 +6,9 @@ import type { Actor } from '../core/actor.js';
 import type { Context, Services } from '../core/context.js';
 import { type FieldError, forbidden, invalidFields } from '../core/errors.js';
 import { requireScope } from '../core/scopes.js';
+import { keyOf, once } from './idempotency.js';
 import { declaredStatuses, type Endpoint, type EndpointSpec, JsonText, type RawEndpointSpec, Reply } from './endpoint.js';
+import { page } from './paging.js';
 import type { RateLimiter } from './rate-limit.js';
 import { readBody, readJson, refuseLargeBody } from './read-body.js';
 
@@ -57,6 +59,16 @@ const userAgentOf = (request: IncomingMessage): string | null => {
   return value === undefined ? null : value.toWellFormed().replaceAll('\0', '').slice(0, 300);
 };
 
+/** What a handler returned, as an answer. */
+function answerOf(spec: Endpoint, result: unknown): Outgoing {
+  const { body, options } = result instanceof Reply ? result : { body: result, options: {} as Reply['options'] };
+  return {
+    status: options.status ?? spec.status ?? 200,
+    body: body instanceof JsonText ? body.text : body,
+    headers: options.headers ?? {},
+  };
+}
+
 const NOBODY: Actor = { type: 'system', name: 'anonymous' };
 
 async function handleJson(
@@ -64,7 +76,7 @@ async function handleJson(
   spec: EndpointSpec<z.ZodType, z.ZodType, z.ZodType>,
   incoming: Incoming,
   headers: Record<string, string>,
-): Promise<unknown> {
+): Promise<Outgoing> {
   const { request, requestId, ip } = incoming;
   const strict = services.config.PAT_SCOPE_ENFORCEMENT === 'strict';
   if (spec.scope) {
@@ -78,8 +90,12 @@ async function handleJson(
   const ctx: Context = { ...services, actor, requestId, correlationId: requestId, ip, userAgent: userAgentOf(request) };
   const params = parse('path', spec.params, incoming.params);
   const query = parse('query', spec.query, incoming.query);
-  const body = spec.body ? parse('body', spec.body, await readJson(request, spec.bodyLimit ?? MAX_BODY)) : undefined;
-  return spec.handle({ ctx, params, query, body, headers: request.headers });
+  const given = spec.body && (await readJson(request, spec.bodyLimit ?? MAX_BODY));
+  const body = spec.body && parse('body', spec.body, given);
+  const call = { ctx, params, query, body, headers: request.headers };
+  const perform = async () => answerOf(spec, await (spec.pages ? page(spec, call, request.url ?? '') : spec.handle(call)));
+  const key = keyOf(spec, actor, incoming, given);
+  return key ? once(services, key, perform) : perform();
 }
 
 async function handleRaw(
@@ -87,13 +103,14 @@ async function handleRaw(
   spec: RawEndpointSpec,
   incoming: Incoming,
   headers: Record<string, string>,
-) {
+): Promise<Outgoing> {
   const { request, requestId, ip } = incoming;
   const bodyLimit = spec.bodyLimit ?? MAX_BODY;
   // The cheap refusals come first: size by its announcement, then the rate, then the bytes (H1).
   refuseLargeBody(request, bodyLimit);
   if (spec.limit) Object.assign(headers, await limit(spec.limit, { ip, userId: null }));
-  return spec.handle({ services, headers: request.headers, body: await readBody(request, bodyLimit), requestId, ip });
+  const body = await readBody(request, bodyLimit);
+  return answerOf(spec, await spec.handle({ services, headers: request.headers, body, requestId, ip }));
 }
 
 /**
@@ -107,12 +124,10 @@ export async function dispatch(
   incoming: Incoming,
   headers: Record<string, string>,
 ): Promise<Outgoing> {
-  const result = spec.raw
+  const answer = spec.raw
     ? await handleRaw(dispatcher, spec, incoming, headers)
     : await handleJson(dispatcher, spec, incoming, headers);
-  const { body, options } = result instanceof Reply ? result : { body: result, options: {} as Reply['options'] };
-  Object.assign(headers, options.headers);
-  return { status: options.status ?? spec.status ?? 200, body: body instanceof JsonText ? body.text : body, headers };
+  return { ...answer, headers: Object.assign(headers, answer.headers) };
 }
 
 /**

@@ -18,7 +18,7 @@ export class JsonText {
   constructor(readonly text: string) {}
 }
 
-interface Request<Params, Query, Body> {
+export interface Request<Params, Query, Body> {
   ctx: Context;
   params: Params;
   query: Query;
@@ -57,6 +57,8 @@ interface Described {
   bodyLimit?: number;
   /** A worked example of the body, for the document. */
   example?: unknown;
+  /** False where the answer holds a secret or signs somebody in: it is never stored, so no Idempotency-Key is taken (J2). */
+  storable?: false;
 }
 
 export interface EndpointSpec<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType> extends Described {
@@ -68,6 +70,11 @@ export interface EndpointSpec<P extends z.ZodType, Q extends z.ZodType, B extend
   params?: P;
   query?: Q;
   body?: B;
+  /**
+   * A list that goes on: the handler returns an array, Link and X-Total-Count are made of it (paging.ts). `by` names the id that
+   * `before` takes, where pages go by cursor; `total` counts the whole list, where that is cheap.
+   */
+  pages?: { by?: string; total?: (request: Request<z.output<P>, z.output<Q>, z.output<B>>) => Promise<number> };
   handle: (request: Request<z.output<P>, z.output<Q>, z.output<B>>) => Promise<unknown>;
 }
 
@@ -97,6 +104,10 @@ export const rawEndpoint = (spec: Omit<RawEndpointSpec, 'raw' | 'ability'>): End
   ability: 'public',
 });
 
+/** True for the routes that take an Idempotency-Key (J2). */
+export const takesKey = (spec: Endpoint): boolean =>
+  spec.method === 'post' && !spec.raw && spec.ability !== 'public' && spec.storable !== false;
+
 /** Every status a route may answer with; anything else is a fault (checked in tests, see dispatch.ts). */
 export function declaredStatuses(spec: Endpoint): Set<number> {
   const statuses = [spec.status ?? 200, ...(spec.alsoStatus ?? []), ...(spec.errors ?? []), 400, 500, 503];
@@ -105,5 +116,6 @@ export function declaredStatuses(spec: Endpoint): Set<number> {
   if (spec.raw || spec.body) statuses.push(413);
   if (!spec.raw && spec.body) statuses.push(415, 422);
   if (!spec.raw && spec.query) statuses.push(422);
+  if (takesKey(spec)) statuses.push(409, 422);
   return new Set(statuses);
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiPathsObject } from 'zod-openapi';
 import { ruleOf } from '../core/access.js';
-import { declaredStatuses, type Endpoint } from './endpoint.js';
+import { declaredStatuses, type Endpoint, takesKey } from './endpoint.js';
 
 /** Open: some refusals carry a key of their own beside the envelope, such as `upgrade_required`. */
 const ErrorEnvelope = z
@@ -35,16 +35,48 @@ const MEANING: Record<number, string> = {
   503: 'Something we need is away; try again',
 };
 
-const correlationHeader = { 'X-Correlation-ID': { description: 'Id of this request', schema: { type: 'string' as const } } };
+const IdempotencyKey = z.object({
+  'Idempotency-Key': z.string().min(1).max(255).optional().meta({
+    description:
+      'Makes the call repeatable for 24 hours: the same key with the same body answers again what the first call answered, with `Idempotency-Replayed: true`; with another body 422; while the first call is under way 409.',
+    example: 'b8a3e1f0-deploy-41',
+  }),
+});
+
+const text = (description: string) => ({ description, schema: { type: 'string' as const } });
+const correlationHeader = { 'X-Correlation-ID': text('Id of this request') };
+const retryAfter = { 'Retry-After': text('Seconds until it is worth trying again') };
+const limitHeaders = {
+  'RateLimit-Policy': text('What is allowed: `"login";q=10;w=60` is ten in 60 seconds'),
+  RateLimit: text('What is left: `"login";r=3;t=42` is three in the next 42 seconds'),
+};
+const pageHeaders = {
+  Link: text('Where the list goes on: `rel="next"`, `prev` and `first` (RFC 8288); absent when this is all'),
+  'X-Total-Count': { description: 'Rows of the whole list, where it is known', schema: { type: 'integer' as const } },
+};
+
+const successHeaders = (endpoint: Endpoint) => ({
+  ...correlationHeader,
+  ...(takesKey(endpoint) && { 'Idempotency-Replayed': text('`true` when this is the stored answer to an earlier call') }),
+  ...(!endpoint.raw && endpoint.pages && pageHeaders),
+  ...(endpoint.limit && limitHeaders),
+});
+const refusalHeaders = (status: number) => ({
+  ...correlationHeader,
+  ...(status === 429 && limitHeaders),
+  ...((status === 429 || status === 503) && retryAfter),
+});
 
 function responsesOf(endpoint: Endpoint): ZodOpenApiOperationObject['responses'] {
   const successes = [endpoint.status ?? 200, ...(endpoint.alsoStatus ?? [])];
   const entries = [...declaredStatuses(endpoint)]
     .sort((a, b) => a - b)
     .map((status) => {
-      const schema = successes.includes(status as 200) ? endpoint.response : ErrorEnvelope;
-      const description = successes.includes(status as 200) ? 'Success' : (MEANING[status] ?? 'Refused');
-      return [String(status), { description, headers: correlationHeader, content: { 'application/json': { schema } } }] as const;
+      const isSuccess = successes.includes(status as 200);
+      const schema = isSuccess ? endpoint.response : ErrorEnvelope;
+      const description = isSuccess ? 'Success' : (MEANING[status] ?? 'Refused');
+      const headers = isSuccess ? successHeaders(endpoint) : refusalHeaders(status);
+      return [String(status), { description, headers, content: { 'application/json': { schema } } }] as const;
     });
   return Object.fromEntries(entries) as ZodOpenApiOperationObject['responses'];
 }
@@ -77,6 +109,7 @@ function operationOf(endpoint: Endpoint): ZodOpenApiOperationObject {
   const requestParams: NonNullable<ZodOpenApiOperationObject['requestParams']> = {};
   if (endpoint.params) requestParams.path = endpoint.params as z.ZodObject;
   if (endpoint.query) requestParams.query = endpoint.query as z.ZodObject;
+  if (takesKey(endpoint)) requestParams.header = IdempotencyKey;
   operation.requestParams = requestParams;
   if (endpoint.body) {
     const media = endpoint.example === undefined ? {} : { example: endpoint.example };
@@ -90,7 +123,9 @@ const INTRODUCTION = `Work management where every change a machine wants to make
 **Sign in** with \`POST /api/auth/login\` or use a personal access token; either goes into \`Authorization: Bearer …\`.
 **Ids** are opaque: an id that is unknown, malformed or in the trash is a 404; one of a team you are not in is a 403.
 **Errors** share one envelope, and every answer carries \`X-Correlation-ID\`: name it when you ask about a request; the audit entry has it too.
-**Concurrency**: send the \`version\` you last read, or \`If-Match\`, and a stale write is refused with 409 instead of lost.`;
+**Concurrency**: send the \`version\` you last read, or \`If-Match\`, and a stale write is refused with 409 instead of lost.
+**Repeats**: every POST but those that hand out a secret takes \`Idempotency-Key\`; sent again within a day it is answered again, not done again.
+**Pages**: lists are bare arrays; follow \`Link\` with \`rel="next"\` where they go on.`;
 
 const TAGS: Record<string, string> = {
   Auth: 'Who is asking.',

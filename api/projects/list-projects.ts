@@ -13,8 +13,22 @@ const statement: Statement = {
     order by p.created_at, p.project_id limit $3 offset $4`,
 };
 
-/** The live projects of the caller's teams, oldest first, as a JSON array. Source: contract, section 4, projects. */
-export async function listProjects(ctx: Context, { team_id, limit, offset }: ListProjects): Promise<string> {
+/** $1 caller, $2 team or null. */
+const countStatement: Statement = {
+  name: 'count_projects',
+  text: /* sql */ `
+    select count(*) as total from memberships m join projects p on p.team_id = m.team_id
+    where m.user_id = $1 and ($2::uuid is null or m.team_id = $2) and p.deleted_at is null`,
+};
+
+/** The live projects of the caller's teams, oldest first, each as JSON text. Source: contract, section 4, projects. */
+export async function listProjects(ctx: Context, { team_id, limit, offset }: ListProjects): Promise<string[]> {
   const rows = await run<{ json: string }>(ctx.db, statement, [userOf(ctx), team_id ?? null, limit, offset]);
-  return `[${rows.map((row) => row.json).join(',')}]`;
+  return rows.map((row) => row.json);
+}
+
+/** How many there are. */
+export async function countProjects(ctx: Context, { team_id }: Pick<ListProjects, 'team_id'>): Promise<number> {
+  const [row] = await run<{ total: number }>(ctx.db, countStatement, [userOf(ctx), team_id ?? null]);
+  return row?.total ?? 0;
 }

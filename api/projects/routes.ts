@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { type Endpoint, endpoint, JsonText } from '../http/endpoint.js';
 import { createProject } from './create-project.js';
 import { getProject } from './get-project.js';
-import { listProjects } from './list-projects.js';
+import { countProjects, listProjects } from './list-projects.js';
 import { replaceProject } from './replace-project.js';
 import {
   CreateProject,
@@ -30,7 +30,8 @@ export const projectRoutes: Endpoint[] = [
     scope: 'projects:read',
     query: ListProjects,
     response: z.array(ProjectRecord),
-    handle: async ({ ctx, query }) => new JsonText(await listProjects(ctx, query)),
+    pages: { total: ({ ctx, query }) => countProjects(ctx, query) },
+    handle: async ({ ctx, query }) => (await listProjects(ctx, query)).map((json) => new JsonText(json)),
   }),
   endpoint({
     method: 'post',

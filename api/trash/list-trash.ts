@@ -35,18 +35,34 @@ const statement: Statement = {
     from page order by deleted_at desc, entity_type, entity_id`,
 };
 
+/** $1 caller, $2 team, $3 project, $4 entity type, as above. */
+const countStatement: Statement = {
+  name: 'count_trash',
+  text: /* sql */ `
+    with mine as (
+      select team_id from memberships where user_id = $1 and ($2::uuid is null or team_id = $2)
+    )
+    select (select count(*) from mine join tasks t using (team_id)
+        where t.deleted_at is not null and ($3::uuid is null or t.project_id = $3) and coalesce($4, 'task') = 'task')
+      + (select count(*) from mine join projects p using (team_id)
+        where p.deleted_at is not null and ($3::uuid is null or p.project_id = $3) and coalesce($4, 'project') = 'project') as total`,
+};
+
+const filtersOf = (ctx: Context, { team_id, project_id, entity_type }: Partial<ListTrash>) => [
+  userOf(ctx),
+  team_id ?? null,
+  project_id ?? null,
+  entity_type ?? null,
+];
+
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 /**
  * What the caller's teams have in the trash, newest first; other people's teams and projects are an empty list.
  * Source: decision C8.
  */
-export async function listTrash(
-  ctx: Context,
-  { team_id, project_id, entity_type, limit, offset }: ListTrash,
-): Promise<TrashEntry[]> {
-  const filters = [team_id ?? null, project_id ?? null, entity_type ?? null];
-  const rows = await run<TrashRow>(ctx.db, statement, [userOf(ctx), ...filters, limit, offset]);
+export async function listTrash(ctx: Context, filters: ListTrash): Promise<TrashEntry[]> {
+  const rows = await run<TrashRow>(ctx.db, statement, [...filtersOf(ctx, filters), filters.limit, filters.offset]);
   const retention_days = ctx.config.TRASH_RETENTION_DAYS;
   return rows.map((row) => ({
     ...row,
@@ -55,4 +71,10 @@ export async function listTrash(
     retention_days,
     restore_url: `/api/trash/${row.entity_type}/${encodeURIComponent(row.entity_id)}/restore`,
   }));
+}
+
+/** How many there are. */
+export async function countTrash(ctx: Context, filters: ListTrash): Promise<number> {
+  const [row] = await run<{ total: number }>(ctx.db, countStatement, filtersOf(ctx, filters));
+  return row?.total ?? 0;
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type Endpoint, endpoint } from '../http/endpoint.js';
-import { listTrash } from './list-trash.js';
+import { countTrash, listTrash } from './list-trash.js';
 import { restoreProject } from './restore-project.js';
 import { restoreTask } from './restore-task.js';
 import { ListTrash, Restored, RestoreProject, RestoreTask, TrashEntry } from './schema.js';
@@ -17,6 +17,7 @@ export const trashRoutes: Endpoint[] = [
     scope: 'tasks:read',
     query: ListTrash,
     response: z.array(TrashEntry),
+    pages: { total: ({ ctx, query }) => countTrash(ctx, query) },
     handle: ({ ctx, query }) => listTrash(ctx, query),
   }),
   endpoint({

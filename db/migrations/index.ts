@@ -3,6 +3,7 @@ import * as core from './0001_core.js';
 import * as automations from './0002_automations.js';
 import * as tasks from './0003_tasks.js';
 import * as recurrence from './0004_recurrence.js';
+import * as conventions from './0005_conventions.js';
 
 /** Every migration in order; listed by hand so that a build holds exactly what was reviewed. Never edited once released. */
 const MIGRATIONS: Record<string, Knex.Migration> = {
@@ -10,6 +11,7 @@ const MIGRATIONS: Record<string, Knex.Migration> = {
   '0002_automations': automations,
   '0003_tasks': tasks,
   '0004_recurrence': recurrence,
+  '0005_conventions': conventions,
 };
 
 /** How knex finds the migrations above. */

@@ -55,7 +55,7 @@ export function expectEnvelope(answer: Answer | WireAnswer, status: number, code
     expect(errors.length).toBeGreaterThan(0);
     for (const error of errors) {
       expect(Object.keys(error).sort()).toEqual(['field', 'message', 'type']);
-      expect(error.field).toMatch(/^(body|query|path)/);
+      expect(error.field).toMatch(/^(body|query|path|header)/);
     }
   } else expect(detail).toEqual(expect.any(String));
   expect(JSON.stringify({ ...body, timestamp: '' })).not.toMatch(INNARDS);

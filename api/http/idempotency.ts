@@ -1,0 +1,95 @@
+import { createHash } from 'node:crypto';
+import type { Actor } from '../core/actor.js';
+import type { Services } from '../core/context.js';
+import { conflict, invalidFields } from '../core/errors.js';
+import {
+  claimKey,
+  finishKey,
+  type HeldKey,
+  type KeyUse,
+  LEASE_SECONDS,
+  readKey,
+  releaseKey,
+  renewKey,
+} from '../core/idempotency-keys.js';
+import type { Incoming, Outgoing } from './dispatch.js';
+import { type Endpoint, takesKey } from './endpoint.js';
+import { envelope, toDomainError } from './envelope.js';
+
+const PRINTABLE = /^[\x20-\x7e]{1,255}$/;
+const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest();
+
+const badKey = (type: string, message: string) => invalidFields([{ field: 'header.Idempotency-Key', message, type }]);
+
+/**
+ * The key of a request, where the route takes one and the client sent it. `body` is the JSON as it came, before defaults.
+ * @throws VALIDATION_ERROR for a key that is empty, too long or not printable
+ */
+export function keyOf(spec: Endpoint, actor: Actor, incoming: Incoming, body: unknown): KeyUse | undefined {
+  const key = incoming.request.headers['idempotency-key'];
+  if (key === undefined || actor.type === 'system' || !takesKey(spec)) return undefined;
+  if (typeof key !== 'string' || !PRINTABLE.test(key)) throw badKey('invalid_format', '1 to 255 printable ASCII characters');
+  const [path] = (incoming.request.url ?? '').split('?');
+  return {
+    userId: actor.userId,
+    key,
+    address: sha256(`${incoming.request.method} ${path}`),
+    fingerprint: sha256(JSON.stringify([incoming.query, body ?? null])),
+    requestId: incoming.requestId,
+  };
+}
+
+/** The first request's answer. @throws VALIDATION_ERROR another request | RESOURCE_CONFLICT still under way, or its answer is lost */
+function replay({ fingerprint, status, body, lost, request_id }: HeldKey, use: KeyUse): Outgoing {
+  if (!use.fingerprint.equals(fingerprint)) throw badKey('key_reused', 'This key was used with another body or query');
+  if (status !== null) return { status, body, headers: { 'Idempotency-Replayed': 'true' } };
+  if (!lost) throw conflict('The first request with this key is still under way', { headers: { 'Retry-After': '1' } });
+  throw conflict('The first request with this key was carried out, but its answer is lost', {
+    detail: `What it did is in the audit log under ${request_id}. Look before you send it again with another key.`,
+  });
+}
+
+/** An answer that says "later" or "our fault" is not kept: the client should try again, with the same key. */
+const isKept = (status: number): boolean => status !== 429 && status < 500;
+
+/** A refusal as an answer, so that what is kept is what was sent. @throws what is not kept */
+function refusalOf(thrown: unknown, use: KeyUse): Outgoing {
+  const error = toDomainError(thrown);
+  if (!isKept(error.status)) throw thrown;
+  return { status: error.status, body: envelope(error, use.requestId), headers: error.headers };
+}
+
+/** Carries the request out, renewing the claim meanwhile, and keeps the answer or gives the key back. */
+async function carryOut({ db, log }: Services, use: KeyUse, perform: () => Promise<Outgoing>): Promise<Outgoing> {
+  // Whatever goes wrong with the key now, the caller gets the answer: the work is done.
+  const note = (work: Promise<void>) => work.catch((error: unknown) => log.warn({ err: error }, 'idempotency key not settled'));
+  const settle = (status: number, body: string | null) =>
+    note(isKept(status) ? finishKey(db, use, status, body) : releaseKey(db, use));
+  const renewal = setInterval(() => void note(renewKey(db, use)), (LEASE_SECONDS * 1000) / 3);
+  try {
+    const answer = await perform().catch((thrown: unknown) => refusalOf(thrown, use));
+    const body = typeof answer.body === 'string' ? answer.body : JSON.stringify(answer.body);
+    await settle(answer.status, body ?? null);
+    return { ...answer, body };
+  } catch (thrown) {
+    await settle(toDomainError(thrown).status, null);
+    throw thrown;
+  } finally {
+    clearInterval(renewal);
+  }
+}
+
+/**
+ * At most one execution of a request with this key in 24 hours, whichever process it reaches: the first one is carried out, a
+ * repeat gets its answer again. The claim is committed before the work begins, so of many at once one goes on.
+ * @throws what `perform` throws; VALIDATION_ERROR the key belongs to another request; RESOURCE_CONFLICT it is still under way
+ * Source: decision J2.
+ */
+export async function once(services: Services, use: KeyUse, perform: () => Promise<Outgoing>): Promise<Outgoing> {
+  for (;;) {
+    if (await claimKey(services.db, use)) return carryOut(services, use, perform);
+    const held = await readKey(services.db, use);
+    if (held) return replay(held, use);
+    // Given back between our two statements: it is free now.
+  }
+}

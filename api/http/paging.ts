@@ -1,0 +1,61 @@
+import type { EndpointSpec, Request } from './endpoint.js';
+import { JsonText, Reply } from './endpoint.js';
+import type { z } from 'zod';
+
+type AnySpec = EndpointSpec<z.ZodType, z.ZodType, z.ZodType>;
+type AnyRequest = Request<unknown, unknown, unknown>;
+
+/** What the query of a list says once it is parsed: a place by number, or the entry before which to go on. */
+interface Window {
+  limit: number;
+  offset?: number;
+  before?: string;
+}
+
+/** `</api/projects?limit=10&offset=20>; rel="next"`: the caller's own address with these parameters changed (RFC 8288). */
+function link(rel: string, url: string, change: Record<string, string | number | null>): string {
+  const { pathname, searchParams } = new URL(url, 'http://localhost');
+  for (const [name, value] of Object.entries(change)) {
+    if (value === null) searchParams.delete(name);
+    else searchParams.set(name, String(value));
+  }
+  const query = searchParams.toString();
+  return `<${pathname}${query && `?${query}`}>; rel="${rel}"`;
+}
+
+/** Where one can go on from this page. `last`: its last row, where there are more behind it. */
+function linksOf(by: string | undefined, url: string, { limit, offset = 0, before }: Window, last: unknown): string[] {
+  if (by !== undefined) {
+    const next = last as Record<string, string> | undefined;
+    return [
+      ...(next ? [link('next', url, { limit, before: next[by] as string })] : []),
+      ...(before === undefined ? [] : [link('first', url, { limit, before: null })]),
+    ];
+  }
+  const at = (rel: string, place: number) => link(rel, url, { limit, offset: place });
+  return [
+    ...(last === undefined ? [] : [at('next', offset + limit)]),
+    ...(offset > 0 ? [at('prev', Math.max(0, offset - limit)), at('first', 0)] : []),
+  ];
+}
+
+/**
+ * One page of a list, as a bare array: asks the verb for one row more than wanted, so that the page knows whether it is the last.
+ * `Link` says where to go on; `X-Total-Count` comes where the last page tells the number, or the route can count cheaply.
+ */
+export async function page(spec: AnySpec, request: AnyRequest, url: string): Promise<Reply> {
+  const { by, total } = spec.pages ?? {};
+  const window = request.query as Window;
+  const found = (await spec.handle({ ...request, query: { ...window, limit: window.limit + 1 } })) as unknown[];
+  const rows = found.slice(0, window.limit);
+  const more = found.length > rows.length;
+  const headers: Record<string, string> = {};
+  const links = linksOf(by, url, window, more ? rows.at(-1) : undefined);
+  if (links.length > 0) headers['Link'] = links.join(', ');
+  const offset = window.offset ?? 0;
+  const ended = by === undefined && !more && (rows.length > 0 || offset === 0);
+  const count = ended ? offset + rows.length : await total?.(request);
+  if (count !== undefined) headers['X-Total-Count'] = String(count);
+  const texts = rows.filter((row) => row instanceof JsonText).map((row) => row.text);
+  return new Reply(texts.length > 0 ? new JsonText(`[${texts.join(',')}]`) : rows, { headers });
+}

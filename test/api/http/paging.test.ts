@@ -1,0 +1,166 @@
+import { v7 as uuidv7 } from 'uuid';
+import { z } from 'zod';
+import { ENDPOINTS } from '../../../api/http/router.js';
+import { buildAutomation } from '../../factories/automations.js';
+import { buildProject, buildTask, buildTeam, type TestTeam } from '../../factories/people.js';
+import { buildRun } from '../../factories/runs.js';
+import { routeOf } from '../../matrix/expected.js';
+import { type Answer, type Client, startApp, type TestApp } from '../../support/app.js';
+
+// Link and X-Total-Count on lists that go on (RFC 8288): one way for all of them.
+
+let app: TestApp;
+let team: TestTeam;
+let admin: Client;
+beforeAll(async () => {
+  app = await startApp();
+  team = await buildTeam(app);
+  admin = app.as(team.admin);
+});
+afterAll(() => app.close());
+
+/** `{next: '/api/…', …}` */
+const linksOf = ({ headers }: Answer): Record<string, string> =>
+  Object.fromEntries(
+    [...(headers.get('link') ?? '').matchAll(/<([^>]*)>; rel="(\w+)"/g)].map(([, url, rel]) => [rel as string, url as string]),
+  );
+const totalOf = ({ headers }: Answer): number | null => {
+  const total = headers.get('x-total-count');
+  return total === null ? null : Number(total);
+};
+
+const ROWS = 5;
+const times = <T>(make: (at: number) => Promise<T>): Promise<T[]> =>
+  Promise.all(Array.from({ length: ROWS }, (_, at) => make(at)));
+
+interface List {
+  /** Its address, with five rows behind it. */
+  build: () => Promise<string>;
+  counted: boolean;
+}
+
+/** Every paged list; a route without one fails below. */
+const LISTS: Record<string, List> = {
+  'GET /api/projects': {
+    counted: true,
+    async build() {
+      const own = await buildTeam(app);
+      await app.services.db('memberships').insert({ team_id: own.team_id, user_id: team.admin.user_id, role: 'guest' });
+      await times(() => buildProject(app, own));
+      return `/api/projects?team_id=${own.team_id}`;
+    },
+  },
+  'GET /api/tasks/:task_id/comments': {
+    counted: true,
+    async build() {
+      const { task_id } = await buildTask(app, team, await buildProject(app, team));
+      const made = await times((at) => admin.post(`/api/tasks/${task_id}/comments`, { content: `Words ${at}` }));
+      await admin.post(`/api/tasks/${task_id}/comments`, { content: 'A reply', parent_comment_id: made[0]?.body.comment_id });
+      return `/api/tasks/${task_id}/comments`;
+    },
+  },
+  'GET /api/trash': {
+    counted: true,
+    async build() {
+      const { project_id } = await buildProject(app, team);
+      await times(async () => admin.delete(`/api/tasks/${(await buildTask(app, team, { project_id })).task_id}`));
+      return `/api/trash?project_id=${project_id}`;
+    },
+  },
+  'GET /api/automations/:automation_id/runs': {
+    counted: false,
+    async build() {
+      const automation = await buildAutomation(app, team, { actions: [] });
+      await times(() => buildRun(app, team, { automation, status: 'succeeded' }));
+      return `/api/automations/${automation.automation_id}/runs`;
+    },
+  },
+  'GET /api/forge/deliveries': {
+    counted: false,
+    async build() {
+      const repo = `acme/${uuidv7()}`;
+      const binding = { repo, team_id: team.team_id, created_by: team.admin.user_id };
+      await app.services.db('forge_repositories').insert(binding);
+      await times((at) =>
+        app.services.db('forge_deliveries').insert({ delivery_id: `${repo} ${at}`, repo, body_sha256: Buffer.alloc(32) }),
+      );
+      return `/api/forge/deliveries?team_id=${team.team_id}`;
+    },
+  },
+};
+
+const isPaged = (endpoint: (typeof ENDPOINTS)[number]): boolean => {
+  const query = endpoint.raw ? undefined : (endpoint.query as z.ZodObject | undefined)?.shape;
+  return query !== undefined && 'limit' in query && endpoint.response instanceof z.ZodArray;
+};
+
+it('every list that takes a limit says where it goes on, and is tried here', () => {
+  const paged = ENDPOINTS.filter(isPaged).map(routeOf);
+  expect(ENDPOINTS.filter((endpoint) => !endpoint.raw && endpoint.pages).map(routeOf)).toEqual(paged);
+  expect(paged.toSorted()).toEqual(Object.keys(LISTS).toSorted());
+});
+
+describe.each(Object.entries(LISTS))('%s', (_route, { build, counted }) => {
+  let path: string;
+  let whole: Answer;
+  const page = (more: string) => admin.get(`${path}${path.includes('?') ? '&' : '?'}${more}`);
+  beforeAll(async () => {
+    path = await build();
+    whole = await admin.get(path);
+  });
+
+  it('all of it: no Link, and its number', () => {
+    expect(whole.body).toHaveLength(ROWS);
+    expect(whole.headers.get('link')).toBeNull();
+    expect(totalOf(whole)).toBe(ROWS);
+  });
+
+  it('goes on by `next` until the end, and back again', async () => {
+    const rows: unknown[] = [];
+    let answer = await page('limit=2');
+    let pages = 1;
+    for (; ; pages += 1) {
+      rows.push(...answer.body);
+      const { next } = linksOf(answer);
+      if (!next) break;
+      expect(answer.body).toHaveLength(2);
+      answer = await admin.get(next);
+    }
+    expect(pages).toBe(3);
+    expect(rows).toEqual(whole.body);
+    expect(totalOf(answer)).toBe(ROWS);
+    const { prev, first } = linksOf(answer);
+    expect((await admin.get(prev as string)).body).toEqual(rows.slice(2, 4));
+    expect((await admin.get(first as string)).body).toEqual(rows.slice(0, 2));
+  });
+
+  it('keeps the filters, and knows where nothing follows', async () => {
+    const middle = await page('limit=2&offset=1');
+    expect(Object.keys(linksOf(middle))).toEqual(['next', 'prev', 'first']);
+    const asked = new URL(path, 'http://x').searchParams;
+    for (const [name, value] of asked) {
+      for (const link of Object.values(linksOf(middle))) expect(new URL(link, 'http://x').searchParams.get(name)).toBe(value);
+    }
+    const exact = await page(`limit=${ROWS}`);
+    expect([exact.headers.get('link'), totalOf(exact)]).toEqual([null, ROWS]);
+    const last = await page('limit=1&offset=4');
+    expect(Object.keys(linksOf(last))).toEqual(['prev', 'first']);
+  });
+
+  it('counts the whole where that is cheap', async () => {
+    expect(totalOf(await page('limit=1'))).toBe(counted ? ROWS : null);
+    const beyond = await page('limit=2&offset=50');
+    expect(beyond.body).toEqual([]);
+    expect(totalOf(beyond)).toBe(counted ? ROWS : null);
+    expect(Object.keys(linksOf(beyond))).toEqual(['prev', 'first']);
+  });
+});
+
+it('a Link holds nothing of the address that could break out of it', async () => {
+  const answer = await fetch(`${app.url}/api/projects?limit=1&x=%3E%3B%20rel%3D%22next%22%0D%0ASet-Cookie:a&y=>,<`, {
+    headers: { authorization: `Bearer ${team.admin.token}` },
+  });
+  expect(answer.status).toBe(200);
+  expect(answer.headers.get('set-cookie')).toBeNull();
+  expect(answer.headers.get('link')).toMatch(/^<[\w/?=&%.:+-]*>; rel="next"$/);
+});
