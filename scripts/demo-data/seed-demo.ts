@@ -82,7 +82,7 @@ async function makeTasks(
   parent?: string,
 ): Promise<string[]> {
   const made: string[] = [];
-  for (const { title, status, priority, due, who, tags, hours, description, subtasks } of tasks) {
+  for (const { title, status, priority, due, who, tags, hours, description, recurrence, subtasks } of tasks) {
     const { taskId } = await createTask(as(services, ids, 'max'), {
       title,
       project_id,
@@ -94,6 +94,7 @@ async function makeTasks(
       tags,
       estimated_hours: hours,
       parent_task_id: parent,
+      recurrence,
     });
     made.push(taskId);
     await makeTasks(services, ids, project_id, subtasks ?? [], taskId);

@@ -1,3 +1,4 @@
+import type { Recurrence } from '../../api/recurrence/rules.js';
 import type { TaskPriority, TaskStatus } from '../../api/tasks/rules.js';
 
 export interface DemoTask {
@@ -10,6 +11,7 @@ export interface DemoTask {
   tags?: string[];
   hours?: number;
   description?: string;
+  recurrence?: Recurrence;
   subtasks?: DemoTask[];
 }
 
@@ -91,7 +93,17 @@ export const APOLLO: DemoTask[] = [
   { title: 'Flaky test: valve closes before the assertion', status: 'todo', priority: 'medium', tags: ['ci'], who: 'uma' },
   { title: 'Upgrade the simulator to the new aero tables', status: 'todo', priority: 'medium', due: 30, hours: 24 },
   { title: 'Retire the serial console', status: 'todo', priority: 'low', tags: ['chore'], due: 60 },
-  { title: 'Weekly anomaly review', status: 'todo', priority: 'medium', who: 'ada', tags: ['meeting'], due: 3 },
+  {
+    title: 'Weekly anomaly review',
+    status: 'todo',
+    priority: 'medium',
+    who: 'ada',
+    tags: ['meeting'],
+    due: 3,
+    description: 'Done, it comes back a week later.',
+    recurrence: { rule: 'FREQ=WEEKLY', mode: 'on_complete', timezone: 'Europe/Berlin', until: null, count: null },
+    subtasks: [{ title: 'Collect what the night shift saw', who: 'tina', due: 2 }],
+  },
   {
     title: 'Engine 3 gimbal shows a 0.2° offset after cold soak',
     status: 'in_progress',
