@@ -471,8 +471,8 @@ const automations: Row[] = [
     names: 'project_id',
     kinds: ['own', 'foreign', 'unknown', 'garbage', 'respelt'],
     send: (s) => ({ ...byPath(s), body: { project_id: s.project_id } }),
-    reference: { foreign: 400, unknown: 404, garbage: 404, respelt: 404 },
-    why: 'a project of another team is 400 (F1)',
+    reference: { foreign: 403, unknown: 404, garbage: 404, respelt: 404 },
+    why: 'a stranger to the project’s team is refused before its team is compared (house rules; 400 is for members of both, F1)',
   },
   { route: 'GET /api/automations/:automation_id/runs', subject: 'automation', kinds: TRASHABLE, send: byPath },
   {
