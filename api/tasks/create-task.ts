@@ -1,35 +1,14 @@
-import { run } from '../../db/statement.js';
-import { authorize, type Seat } from '../core/access.js';
-import { type Context, retrying, whoIs } from '../core/context.js';
-import { dateField } from '../core/dates.js';
-import { conflict, invalid, notFound } from '../core/errors.js';
-import { createTaskStatement } from './create-task.sql.js';
-import { MAX_SUBTASK_DEPTH } from './rules.js';
+import { type Context, inTransaction } from '../core/context.js';
+import { DomainError } from '../core/errors.js';
 import type { CreateTask } from './schema.js';
+import { holdProjects, type TaskCreation, writeNewTasks } from './write-new-tasks.js';
 
-interface Outcome {
-  project_found: boolean;
-  seat: Seat | null;
-  assignee_ok: boolean;
-  parent_ok: boolean;
-  depth_ok: boolean;
-  taken: boolean;
-  /** The record as JSON text when it was written now. */
-  created: string | null;
-  /** The record that already has this id. */
-  stored: string | null;
-  same_project: boolean | null;
-  replay: boolean | null;
-}
-
-/** The same words whoever owns the id, so that nothing is told of another project's task (contract, section 4, rule 5). */
-const idTaken = () => conflict('This task_id is already in use');
-
-/** A task that was created now, or that already stood under the client's id; `json` is its record as JSON text. */
-export interface TaskCreation {
-  created: boolean;
-  taskId: string;
-  json: string;
+async function create(ctx: Context, fields: CreateTask): Promise<TaskCreation> {
+  for (;;) {
+    const result = (await writeNewTasks(ctx, [{ index: 0, fields }])).get(0);
+    if (result instanceof DomainError) throw result;
+    if (result) return result;
+  }
 }
 
 /**
@@ -40,22 +19,14 @@ export interface TaskCreation {
  * Source: contract, section 4, tasks rules 1 to 5.
  */
 export async function createTask(ctx: Context, input: CreateTask): Promise<TaskCreation> {
-  const fields = { ...input, due_date: dateField('due_date', input.due_date) };
-  const values = [JSON.stringify(whoIs(ctx)), JSON.stringify(fields), MAX_SUBTASK_DEPTH];
-  for (;;) {
-    const [outcome] = await retrying(ctx, () => run<Outcome & Record<string, unknown>>(ctx.db, createTaskStatement, values));
-    if (!outcome?.project_found) throw notFound('Project');
-    authorize('task.write', outcome.seat);
-    if (outcome.replay && outcome.stored) return { created: false, taskId: input.task_id as string, json: outcome.stored };
-    if (outcome.taken) throw idTaken();
-    if (!outcome.assignee_ok) throw invalid('assigned_to must be a member of the project’s team');
-    if (!outcome.parent_ok) throw invalid('parent_task_id must be a live task of the same project');
-    if (!outcome.depth_ok) throw invalid(`Subtasks nest at most ${MAX_SUBTASK_DEPTH} deep`);
-    if (outcome.created) {
-      ctx.ring();
-      const { task_id } = JSON.parse(outcome.created) as { task_id: string };
-      return { created: true, taskId: task_id, json: outcome.created };
-    }
-    // Another request took the same id between our snapshot and our insert: look again, it can be seen now.
+  if (input.parent_task_id == null) {
+    const made = await create(ctx, input);
+    ctx.ring();
+    return made;
   }
+  // How deep the parent lies must not change between looking and writing.
+  return inTransaction(ctx, async (ctx) => {
+    await holdProjects(ctx, [input.project_id]);
+    return create(ctx, input);
+  });
 }

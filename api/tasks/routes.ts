@@ -1,13 +1,17 @@
 import { z } from 'zod';
-import { invalid } from '../core/errors.js';
+import { DomainError, invalid } from '../core/errors.js';
 import { type Endpoint, endpoint, JsonText, Reply } from '../http/endpoint.js';
 import { createTask } from './create-task.js';
+import { createTasksInBulk } from './create-tasks-in-bulk.js';
 import { getTask } from './get-task.js';
 import { listMyTasks, listTasks, type TaskList } from './list-tasks.js';
 import {
+  BulkOptions,
   ChangeTaskStatus,
   CreatedTask,
+  CreatedTasks,
   CreateTask,
+  CreateTasksInBulk,
   ListTasks,
   Message,
   Task,
@@ -18,6 +22,7 @@ import {
 } from './schema.js';
 import { trashTask } from './trash-task.js';
 import { updateTask } from './update-task.js';
+import type { TaskCreation } from './write-new-tasks.js';
 
 const tag = 'Tasks';
 
@@ -26,10 +31,14 @@ const listAnswer = ({ json, truncated }: TaskList) =>
 
 const etag = (version: number) => ({ ETag: `"${version}"` });
 
-/** `version` in the body or If-Match; both and different is a 400 (C3). `*` and weak tags ask for nothing we check. */
+/**
+ * `version` in the body or If-Match; both and different is a 400 (C3). Any ETag of ours begins with the version, also one that a
+ * proxy has made weak; `*` asks for nothing but that the task exists.
+ */
 function expectedVersion(ifMatch: string | undefined, version: number | null | undefined): number | null {
-  const tagged = /^"(\d{1,10})"$/.exec(ifMatch ?? '')?.[1];
-  if (tagged === undefined) return version ?? null;
+  if (ifMatch === undefined || ifMatch.trim() === '*') return version ?? null;
+  const tagged = /^(?:W\/)?"(\d{1,9})(?:-[\w-]+)?"$/.exec(ifMatch.trim())?.[1];
+  if (tagged === undefined) throw invalid('If-Match takes one ETag of the task');
   if (version != null && version !== Number(tagged)) throw invalid('If-Match and version name different versions');
   return Number(tagged);
 }
@@ -73,6 +82,23 @@ const changeStatus = (method: 'patch' | 'put') =>
         updateTask(ctx, params.task_id, { status: body.status, version: expectedVersion(headers['if-match'], body.version) }),
       ),
   });
+
+/** One line of a bulk answer; the record is spliced in as the text that PostgreSQL wrote. */
+function bulkLine(result: TaskCreation | DomainError, index: number): string {
+  if (result instanceof DomainError) {
+    const { code: error_code, message, detail } = result;
+    return JSON.stringify({ index, success: false, task_id: null, data: null, error: { error_code, message, detail } });
+  }
+  return `{"index":${index},"success":true,"task_id":${JSON.stringify(result.taskId)},"data":${result.json},"error":null}`;
+}
+
+function bulkAnswer(results: (TaskCreation | DomainError)[]): JsonText {
+  const failed = results.filter((result) => result instanceof DomainError).length;
+  const created = results.filter((result) => !(result instanceof DomainError) && result.created).length;
+  const total = results.length;
+  const counts = JSON.stringify({ created, replayed: total - created - failed, failed, total });
+  return new JsonText(`{"results":[${results.map(bulkLine).join(',')}],${counts.slice(1)}`);
+}
 
 export const taskRoutes: Endpoint[] = [
   endpoint({
@@ -121,6 +147,26 @@ export const taskRoutes: Endpoint[] = [
         status: created ? 201 : 200,
       });
     },
+  }),
+  endpoint({
+    method: 'post',
+    path: '/api/tasks/bulk',
+    tag,
+    summary: 'Create up to 500 tasks',
+    description:
+      'Each item is judged by itself and its result is in its place; with `atomic=true` the first refusal undoes everything. A later item may name an earlier one’s `task_id` as its parent. An item in a project that the caller may not write to refuses the whole call.',
+    ability: 'task.write',
+    scope: 'tasks:write',
+    query: BulkOptions,
+    body: CreateTasksInBulk,
+    bodyLimit: 24 * 1024 * 1024,
+    response: CreatedTasks,
+    errors: [404, 409],
+    example: [
+      { title: 'Ship the release notes', project_id: '019a9f00-0000-7000-8000-000000000001', task_id: 'release-7' },
+      { title: 'Proofread them', project_id: '019a9f00-0000-7000-8000-000000000001', parent_task_id: 'release-7' },
+    ],
+    handle: async ({ ctx, query, body }) => bulkAnswer(await createTasksInBulk(ctx, body, query.atomic)),
   }),
   endpoint({
     method: 'get',

@@ -17,6 +17,13 @@ const Tags = z.array(Text.trim().min(1).max(50)).overwrite(normaliseTags).pipe(z
 const Hours = z.number().min(0);
 const Version = z.int().min(1).max(2_147_483_647);
 
+/** A yes or no in a query string. */
+const Flag = z
+  .enum(['true', 'false', '1', '0'])
+  .transform((value) => value === 'true' || value === '1')
+  .default(false)
+  .meta({ override: { type: 'boolean', default: false } });
+
 /** A date or a date-time; a malformed one is a 400 in the verb, not a 422 here (contract, section 4, tasks rule 3). */
 const DueDate = Text.meta({ description: 'ISO 8601 date or date-time', example: '2026-12-01' });
 
@@ -50,6 +57,8 @@ export const UpdateTask = z
     tags: Tags.nullable().optional(),
     estimated_hours: Hours.max(1000).nullable().optional(),
     actual_hours: Hours.optional(),
+    parent_task_id: TaskId.nullable().optional().meta({ description: 'null lifts the task out of its parent' }),
+    project_id: Id.optional().meta({ description: 'Another project of the same team; the subtasks move along' }),
     position: z.number().nullable().optional(),
     is_archived: z.boolean().optional(),
     recurrence: Recurrence.nullable().optional().meta({ description: 'null ends the series' }),
@@ -58,12 +67,25 @@ export const UpdateTask = z
   .meta({ id: 'UpdateTask' });
 export type UpdateTask = z.output<typeof UpdateTask>;
 
+/** Most items of one bulk creation (L). */
+const MAX_BULK = 500;
+
+/** Items are judged one by one (C4): whatever is wrong with one is told in its place, so nothing but their number is checked here. */
+export const CreateTasksInBulk = z
+  .array(z.unknown().meta({ override: { $ref: '#/components/schemas/CreateTask' } }))
+  .min(1)
+  .max(MAX_BULK);
+
 /** Here the four exact values only: `in-progress` is a 422 (C2). */
 export const ChangeTaskStatus = z
   .object({ status: z.enum(TASK_STATUSES), version: Version.nullish() })
   .meta({ id: 'ChangeTaskStatus' });
 
 export const TaskParams = z.object({ task_id: TaskId });
+
+export const BulkOptions = z.object({
+  atomic: Flag.meta({ description: 'All or nothing: the first refusal undoes the whole call' }),
+});
 
 export const ListTasks = z.object({
   project_id: Id.optional(),
@@ -115,6 +137,27 @@ export const TaskTree = z
   .meta({ id: 'TaskTree' });
 
 export const CreatedTask = z.object({ message: z.string(), task_id: z.string(), data: Task }).meta({ id: 'CreatedTask' });
+const BulkResult = z
+  .object({
+    index: z.int(),
+    success: z.boolean(),
+    task_id: z.string().nullable(),
+    data: Task.nullable(),
+    error: z
+      .object({
+        error_code: z.string(),
+        message: z.string(),
+        detail: z.union([
+          z.string(),
+          z.object({ errors: z.array(z.object({ field: z.string(), message: z.string(), type: z.string() })) }),
+        ]),
+      })
+      .nullable(),
+  })
+  .meta({ id: 'BulkResult' });
+export const CreatedTasks = z
+  .object({ results: z.array(BulkResult), created: z.int(), replayed: z.int(), failed: z.int(), total: z.int() })
+  .meta({ id: 'CreatedTasks' });
 export const Message = z.object({ message: z.string() }).meta({ id: 'Message' });
 export const TrashedTask = z
   .object({

@@ -3,6 +3,7 @@ import type { Statement } from '../../db/statement.js';
 /**
  * One round trip for a change of a task. $1 who (jsonb), $2 task id, $3 the fields present (jsonb), $4 expected version or null.
  * No row: no live task. Otherwise the flags tell the outcomes apart. A change that changes nothing writes nothing (C3).
+ * `project_id` and `parent_task_id` are among the fields only when find-place.ts has judged them under the project's lock.
  */
 export const updateTaskStatement: Statement = {
   name: 'update_task',
@@ -26,6 +27,7 @@ with before as (
   update tasks t set title = (w).title, description = (w).description, assigned_to = (w).assigned_to, status = (w).status,
     priority = (w).priority, due_date = (w).due_date, tags = (w).tags, estimated_hours = (w).estimated_hours,
     actual_hours = (w).actual_hours, position = (w).position, is_archived = (w).is_archived, recurrence = (w).recurrence,
+    project_id = (w).project_id, parent_task_id = (w).parent_task_id,
     completed_at = case when (w).status = 'done' then coalesce(t.completed_at, now()) end,
     version = t.version + 1, updated_at = now()
   from wanted, before b, verdict v

@@ -1,0 +1,120 @@
+import { run, type Statement } from '../../db/statement.js';
+import { authorize, type Seat } from '../core/access.js';
+import { type Context, retrying, userOf, whoIs } from '../core/context.js';
+import { dateField } from '../core/dates.js';
+import { conflict, DomainError, invalid, notFound } from '../core/errors.js';
+import { MAX_SUBTASK_DEPTH } from './rules.js';
+import type { CreateTask } from './schema.js';
+import { createTasksStatement } from './write-new-tasks.sql.js';
+
+/** A task to be written; `index` is its place in the caller's list. */
+export interface Draft {
+  index: number;
+  fields: CreateTask;
+}
+
+/** A task that was created now, or that already stood under the client's id; `json` is its record as JSON text. */
+export interface TaskCreation {
+  created: boolean;
+  taskId: string;
+  json: string;
+}
+
+interface Outcome {
+  index: number;
+  task_id: string;
+  project_found: boolean;
+  seat: Seat | null;
+  /** Null stands for false, as everywhere in SQL. */
+  assignee_ok: boolean | null;
+  parent_ok: boolean | null;
+  depth_ok: boolean;
+  taken: boolean;
+  /** The record as JSON text when it was written now. */
+  created: string | null;
+  /** The record that already has this id. */
+  stored: string | null;
+  replay: boolean | null;
+}
+
+/** The same words whoever owns the id, so that nothing is told of another project's task (contract, section 4, rule 5). */
+const idTaken = () => conflict('This task_id is already in use');
+
+/**
+ * What became of one item. Undefined: another request took the same id between our snapshot and our insert; look again, it can
+ * be seen now.
+ * @throws what `createTask` says
+ */
+function settle(outcome: Outcome): TaskCreation | undefined {
+  const { task_id: taskId } = outcome;
+  if (!outcome.project_found) throw notFound('Project');
+  authorize('task.write', outcome.seat);
+  if (outcome.replay && outcome.stored) return { created: false, taskId, json: outcome.stored };
+  if (outcome.taken) throw idTaken();
+  if (!outcome.assignee_ok) throw invalid('assigned_to must be a member of the project’s team');
+  if (!outcome.parent_ok) throw invalid('parent_task_id must be a live task of the same project');
+  if (!outcome.depth_ok) throw invalid(`Subtasks nest at most ${MAX_SUBTASK_DEPTH} deep`);
+  return outcome.created === null ? undefined : { created: true, taskId, json: outcome.created };
+}
+
+function settled(outcome: Outcome): TaskCreation | DomainError | undefined {
+  try {
+    return settle(outcome);
+  } catch (error) {
+    if (error instanceof DomainError) return error;
+    throw error;
+  }
+}
+
+/** The fields as the statement takes them, with dates in the one form that is stored. @throws INVALID_REQUEST malformed due date */
+const storable = ({ index, fields }: Draft): Record<string, unknown> => ({
+  ...fields,
+  index,
+  due_date: dateField('due_date', fields.due_date),
+});
+
+/**
+ * Writes all drafts in one statement, each on its own merits: what is refused leaves the others alone. The answer has the refusal
+ * or the task for each index; an index is missing when its id was taken by someone else this very moment, to be tried again.
+ * Drafts must not depend on each other: the statement does not see what it writes.
+ */
+export async function writeNewTasks(ctx: Context, drafts: Draft[]): Promise<Map<number, TaskCreation | DomainError>> {
+  const results = new Map<number, TaskCreation | DomainError>();
+  const items: Record<string, unknown>[] = [];
+  for (const draft of drafts) {
+    try {
+      items.push(storable(draft));
+    } catch (error) {
+      if (!(error instanceof DomainError)) throw error;
+      results.set(draft.index, error);
+    }
+  }
+  if (items.length === 0) return results;
+  const values = [JSON.stringify(whoIs(ctx)), JSON.stringify(items), MAX_SUBTASK_DEPTH];
+  const outcomes = await retrying(ctx, () => run<Outcome & Record<string, unknown>>(ctx.db, createTasksStatement, values));
+  for (const outcome of outcomes) {
+    const result = settled(outcome);
+    if (result) results.set(outcome.index, result);
+  }
+  return results;
+}
+
+/** $1 project ids, $2 caller. In one order for everybody, so that two callers never wait for each other. */
+const holdStatement: Statement = {
+  name: 'hold_projects',
+  text: /* sql */ `
+    select p.project_id, m.role as seat
+    from unnest($1::uuid[]) as wanted(project_id) join projects p using (project_id)
+    left join memberships m on m.team_id = p.team_id and m.user_id = $2
+    where p.deleted_at is null for key share of p`,
+};
+
+/**
+ * Holds live projects until the commit, in a statement of its own: who moves tasks about in one of them, or trashes it, has
+ * either finished before the next statement looks, or waits for this transaction. Returns the caller's seat in each.
+ */
+export async function holdProjects(ctx: Context, projectIds: Iterable<string>): Promise<Map<string, Seat | null>> {
+  const ids = [...new Set(projectIds)].sort();
+  const rows = await run<{ project_id: string; seat: Seat | null }>(ctx.db, holdStatement, [ids, userOf(ctx)]);
+  return new Map(rows.map(({ project_id, seat }) => [project_id, seat]));
+}
