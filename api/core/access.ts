@@ -33,6 +33,7 @@ const ABILITIES = {
   'task.write': { seat: 'member', words: 'Team member or above; guests are read-only' },
   'trash.list': { seat: 'none', words: 'Any signed-in caller; only own teams are listed, guests too' },
   'trash.restore': { seat: 'member', words: 'Team member or above' },
+  'activity.list': { seat: 'none', words: 'Any signed-in caller; only own teams’ activity is listed, guests too' },
   'comment.read': { seat: 'guest', words: 'Whoever may read the task' },
   'comment.write': {
     seat: 'member',

@@ -134,6 +134,7 @@ const TAGS: Record<string, string> = {
   Tasks: 'Tasks of a project, nested to 20 levels.',
   Comments: 'Comments on tasks, one level of replies.',
   Trash: 'What was deleted, for 30 days, and its way back.',
+  Activity: 'Who did what, in one line each.',
   Automations: 'A trigger, a condition, actions; some wait at a gate. Runs are their record.',
   Approvals: 'Runs that wait for a person, and the decision.',
   'Dead letter': 'Runs that failed, why, and their replay.',

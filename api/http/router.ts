@@ -1,4 +1,5 @@
 import Router, { type RouterMiddleware } from '@koa/router';
+import { activityRoutes } from '../activity/routes.js';
 import { authRoutes } from '../auth/routes.js';
 import { approvalRoutes } from '../automations/approvals/routes.js';
 import { deadLetterRoutes } from '../automations/dead-letter/routes.js';
@@ -23,6 +24,7 @@ export const ENDPOINTS: Endpoint[] = [
   ...taskRoutes,
   ...commentRoutes,
   ...trashRoutes,
+  ...activityRoutes,
   ...approvalRoutes,
   ...deadLetterRoutes,
   ...automationRoutes,

@@ -421,6 +421,21 @@ const trash: Row[] = [
   }),
 ];
 
+const activity: Row[] = [
+  { route: 'GET /api/activity', by: 'nothing', subject: 'activityLine', kinds: ['own', 'foreign'], send: () => ({}), list: true },
+  ...(['team_id', 'project_id', 'id'] as const).map(
+    (names): Row => ({
+      route: 'GET /api/activity',
+      by: names,
+      subject: 'activityLine',
+      names,
+      kinds: LIVE,
+      send: (s) => ({ query: { [names === 'id' ? 'entity_id' : names]: s[names] } }),
+      list: true,
+    }),
+  ),
+];
+
 const AUTOMATION = { name: 'Thank you', trigger_type: 'task.created', actions: [] };
 const byPath = (s: Subject): Sent => ({ params: { automation_id: s.id } });
 
@@ -739,6 +754,7 @@ export const CASES: Row[] = [
   ...tasks,
   ...comments,
   ...trash,
+  ...activity,
   ...automations,
   ...approvals,
   ...deadLetter,

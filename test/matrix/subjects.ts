@@ -182,6 +182,18 @@ const runAs =
 /** Waits for a person with that role. */
 const pausedFor = (role: string, more: { expired?: true; personal?: true } = {}) => runAs('paused', { role, ...more });
 
+/** One line of the team's activity. */
+const activityLine: Build = async (world, wish) => {
+  const subject = basis(wish, uuidv7());
+  await insert(
+    world,
+    /* sql */ `insert into activity (user_id, actor_type, action, entity_type, entity_id, entity_title, team_id, project_id, summary)
+      values (:author, 'user', 'create', 'task', :id, :canary, :team_id, :project_id, 'created the task')`,
+    { ...subject, author: wish.author },
+  );
+  return subject;
+};
+
 /** A repository bound to the team. */
 const binding: Build = async (world, wish) => {
   const subject = basis(wish, uuidv7());
@@ -228,6 +240,7 @@ export const SUBJECTS = {
   runForAdmin: pausedFor('admin'),
   runForManagerLapsed: pausedFor('manager', { expired: true }),
   personalRun: pausedFor('manager', { personal: true }),
+  activityLine,
   binding,
   delivery,
   trashedTask: inTrash(task),

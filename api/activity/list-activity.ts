@@ -1,0 +1,60 @@
+import { run, type Statement } from '../../db/statement.js';
+import { type Context, userOf } from '../core/context.js';
+import type { ActivityEntry, ListActivity } from './schema.js';
+
+/** Later than every id. */
+const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
+
+/**
+ * $1 caller, $2 team, $3 project, $4 entity type, $5 entity, $6 user, each but the first null for all; $7 the id to stay below,
+ * $8 most rows.
+ */
+const FILTERS = /* sql */ `($2::uuid is null or a.team_id = $2) and ($3::uuid is null or a.project_id = $3)
+  and ($4::text is null or a.entity_type = $4) and ($5::text is null or a.entity_id = $5)
+  and ($6::uuid is null or a.user_id = $6) and a.activity_id < $7::uuid`;
+const NEWEST = 'order by a.activity_id desc limit $8';
+
+const named = (name: string, page: string): Statement => ({
+  name,
+  text: /* sql */ `
+    select a.activity_id, a.timestamp, a.user_id, u.name as user_name, a.actor_type, a.action, a.entity_type, a.entity_id,
+      a.entity_title, a.team_id, a.project_id, a.summary
+    from (${page}) a left join users u using (user_id) order by a.activity_id desc`,
+});
+
+/** Where the filter picks little, it leads: the index on it knows the order too. */
+const of = (column: string, value: string): string => /* sql */ `
+  select a.* from activity a join memberships m on m.team_id = a.team_id and m.user_id = $1
+  where ${column} = ${value} and ${FILTERS} ${NEWEST}`;
+export const ofEntity = named('activity_of_entity', of('a.entity_id', '$5'));
+export const ofProject = named('activity_of_project', of('a.project_id', '$3'));
+
+/** Else the newest of each of the caller's teams, and of these the newest. */
+export const ofTeams = named(
+  'activity_of_teams',
+  /* sql */ `
+  select a.* from memberships m cross join lateral (
+    select a.* from activity a where a.team_id = m.team_id and ${FILTERS} ${NEWEST}
+  ) a where m.user_id = $1 ${NEWEST}`,
+);
+
+/**
+ * What happened in the caller's teams, newest first, as far as the filters let through; of other people's teams nothing.
+ * Source: contract, section 2, activity; decision C11.
+ */
+export async function listActivity(ctx: Context, filters: ListActivity): Promise<ActivityEntry[]> {
+  const {
+    team_id = null,
+    project_id = null,
+    entity_type = null,
+    entity_id = null,
+    user_id = null,
+    before = LAST_ID,
+    limit,
+  } = filters;
+  const statement = entity_id !== null ? ofEntity : project_id !== null ? ofProject : ofTeams;
+  type Row = Omit<ActivityEntry, 'timestamp'> & { timestamp: Date };
+  const values = [userOf(ctx), team_id, project_id, entity_type, entity_id, user_id, before, limit];
+  const rows = await run<Row>(ctx.db, statement, values);
+  return rows.map((row) => ({ ...row, timestamp: row.timestamp.toISOString() }));
+}

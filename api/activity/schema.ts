@@ -1,0 +1,49 @@
+import { z } from 'zod';
+import { normaliseDate } from '../core/dates.js';
+import { ClampedInt, Id, TaskId, Text, Timestamp } from '../core/fields.js';
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+/** The lowest id of a moment: ids are UUIDv7 and begin with the milliseconds since 1970. */
+function idAt(moment: string): string {
+  const ms = Math.max(0, Date.parse(moment)).toString(16).padStart(12, '0');
+  return `${ms.slice(0, 8)}-${ms.slice(8)}-7000-8000-000000000000`;
+}
+
+const Before = Text.transform((value, ctx) => {
+  if (UUID.test(value)) return value;
+  const moment = normaliseDate(value);
+  if (moment !== null) return idAt(moment);
+  ctx.addIssue({ code: 'custom', message: 'Must be an activity_id or an ISO 8601 moment' });
+  return z.NEVER;
+})
+  .optional()
+  .meta({ override: { type: 'string', description: 'Go on after this entry: its `activity_id`, or a moment' } });
+
+export const ListActivity = z.object({
+  team_id: Id.optional().meta({ description: 'A team the caller is not in gives an empty list' }),
+  project_id: Id.optional(),
+  entity_type: Text.max(100).optional().meta({ example: 'task' }),
+  entity_id: TaskId.optional(),
+  user_id: Id.optional().meta({ description: 'What this person did' }),
+  before: Before,
+  limit: ClampedInt(1, 200, 50),
+});
+export type ListActivity = z.output<typeof ListActivity>;
+
+export const ActivityEntry = z
+  .object({
+    activity_id: z.string(),
+    timestamp: Timestamp,
+    user_id: z.string().nullable(),
+    user_name: z.string().nullable(),
+    actor_type: z.enum(['user', 'automation', 'agent', 'system']),
+    action: z.string(),
+    entity_type: z.string(),
+    entity_id: z.string(),
+    entity_title: z.string().nullable(),
+    team_id: z.string(),
+    project_id: z.string().nullable(),
+    summary: z.string(),
+  })
+  .meta({ id: 'Activity' });
+export type ActivityEntry = z.output<typeof ActivityEntry>;

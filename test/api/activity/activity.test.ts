@@ -1,0 +1,161 @@
+import { v7 as uuidv7 } from 'uuid';
+import { ofEntity, ofProject, ofTeams } from '../../../api/activity/list-activity.js';
+import { run } from '../../../db/statement.js';
+import { buildPerson, buildProject, buildTask, buildTeam, type Person, type TestTeam } from '../../factories/people.js';
+import { type Client, startApp, type TestApp } from '../../support/app.js';
+
+// The activity feed (decision C11).
+
+let app: TestApp;
+let team: TestTeam;
+let project: { project_id: string };
+let member: Client;
+beforeAll(async () => {
+  app = await startApp();
+});
+afterAll(() => app.close());
+beforeEach(async () => {
+  team = await buildTeam(app);
+  project = await buildProject(app, team);
+  member = app.as(team.member);
+});
+
+interface Entry {
+  activity_id: string;
+  action: string;
+  entity_id: string;
+  timestamp: string;
+}
+const list = async (query = '', by = member): Promise<Entry[]> => (await by.get(`/api/activity${query}`)).body;
+const ids = (entries: Entry[]) => entries.map(({ activity_id }) => activity_id);
+const name = async ({ user_id }: Person) => (await app.services.db('users').where({ user_id }).first()).name as string;
+
+/** Lines of another time, as they would have been written then; the oldest comes first. */
+async function write(count: number, fields: Record<string, unknown> = {}): Promise<void> {
+  for (let at = count; at > 0; at -= 1) {
+    await app.services.db('activity').insert({
+      activity_id: app.services.db.raw(`uuidv7(make_interval(mins => ${-at}))`),
+      timestamp: app.services.db.raw(`now() - make_interval(mins => ${at})`),
+      user_id: team.member.user_id,
+      actor_type: 'user',
+      action: 'update',
+      entity_type: 'task',
+      entity_id: 'old',
+      entity_title: 'Old',
+      team_id: team.team_id,
+      project_id: project.project_id,
+      summary: 'changed title',
+      ...fields,
+    });
+  }
+}
+
+it('tells who did what to which entity, newest first, to guests too', async () => {
+  const task = await buildTask(app, team, project, { title: 'Count down' });
+  await app.as(team.manager).patch(`/api/tasks/${task.task_id}`, { status: 'done' });
+  const seen = await list('', app.as(team.guest));
+  expect(seen).toEqual([
+    {
+      activity_id: expect.any(String),
+      timestamp: expect.stringMatching(/Z$/),
+      user_id: team.manager.user_id,
+      user_name: await name(team.manager),
+      actor_type: 'user',
+      action: 'update',
+      entity_type: 'task',
+      entity_id: task.task_id,
+      entity_title: 'Count down',
+      team_id: team.team_id,
+      project_id: project.project_id,
+      summary: expect.stringContaining('status'),
+    },
+    expect.objectContaining({ action: 'create', entity_id: task.task_id, user_id: team.member.user_id }),
+  ]);
+});
+
+it('what the service did itself has no person', async () => {
+  await write(1, { user_id: null, actor_type: 'system' });
+  expect(await list()).toMatchObject([{ user_id: null, user_name: null, actor_type: 'system' }]);
+});
+
+it('every filter leaves the rest out, and all of them hold at once', async () => {
+  const task = await buildTask(app, team, project);
+  const elsewhere = await buildProject(app, team);
+  const other = await buildTask(app, team, elsewhere);
+  await app.as(team.manager).post(`/api/tasks/${task.task_id}/comments`, { content: 'Hello' });
+  const own = await buildTeam(app);
+  await app.services.db('memberships').insert({ team_id: own.team_id, user_id: team.member.user_id, role: 'guest' });
+  const third = await buildTask(app, own, await buildProject(app, own));
+  const entities = async (query: string) => (await list(query)).map(({ entity_id }) => entity_id);
+
+  const comment = (await list())[1] as Entry;
+  expect(await entities('')).toEqual([third.task_id, comment.entity_id, other.task_id, task.task_id]);
+  expect(await entities(`?team_id=${own.team_id}`)).toEqual([third.task_id]);
+  expect(await entities(`?project_id=${elsewhere.project_id}`)).toEqual([other.task_id]);
+  expect(await entities('?entity_type=comment')).toEqual([comment.entity_id]);
+  expect(await entities(`?entity_id=${task.task_id}`)).toEqual([task.task_id]);
+  expect(await entities(`?user_id=${team.manager.user_id}`)).toEqual([comment.entity_id]);
+  const all = `?team_id=${team.team_id}&project_id=${project.project_id}&entity_type=task&entity_id=${task.task_id}&user_id=${team.member.user_id}`;
+  expect(await entities(all)).toEqual([task.task_id]);
+  for (const wrong of ['team_id', 'project_id', 'entity_type', 'entity_id', 'user_id']) {
+    const query = new URLSearchParams(all);
+    query.set(wrong, wrong === 'entity_type' ? 'note' : uuidv7());
+    expect([wrong, await entities(`?${query}`)]).toEqual([wrong, []]);
+  }
+});
+
+it('shows nothing of other teams, by whatever filter, nor after one has left', async () => {
+  const task = await buildTask(app, team, project);
+  const stranger = app.as(await buildPerson(app));
+  const ways = ['', `?team_id=${team.team_id}`, `?project_id=${project.project_id}`, `?entity_id=${task.task_id}`];
+  for (const way of ways) expect(await list(way, stranger)).toEqual([]);
+  expect(await list(ways[3])).toHaveLength(1);
+  await app.services.db('memberships').where({ team_id: team.team_id, user_id: team.member.user_id }).delete();
+  for (const way of ways) expect(await list(way)).toEqual([]);
+});
+
+it('says 50 at a time, at most 200, and goes on before an entry or a moment', async () => {
+  await write(260);
+  const whole = await list('?limit=9999');
+  expect(whole).toHaveLength(200);
+  expect(await list()).toEqual(whole.slice(0, 50));
+  expect(await list(`?before=${whole[9]?.activity_id}&limit=5`)).toEqual(whole.slice(10, 15));
+  const moment = encodeURIComponent(whole[9]?.timestamp as string);
+  expect(ids(await list(`?before=${moment}&limit=5`))).toEqual(ids(whole.slice(10, 15)));
+  expect(await list('?before=1969-01-01')).toEqual([]);
+  const pages: string[] = [];
+  let next: string | undefined = `/api/activity?limit=100&project_id=${project.project_id}`;
+  while (next) {
+    const answer = await member.get(next);
+    pages.push(...ids(answer.body));
+    const links: string = answer.headers.get('link') ?? '';
+    expect(answer.headers.get('x-total-count')).toBeNull();
+    expect(links.includes('rel="first"')).toBe(pages.length > 100);
+    next = /<([^>]*)>; rel="next"/.exec(links)?.[1];
+  }
+  expect(pages).toHaveLength(260);
+  expect(new Set(pages).size).toBe(260);
+});
+
+it.each(['limit=0', 'limit=x', 'before=yesterday', 'before=', 'before=%00'])('422 refuses %s', async (query) => {
+  expect((await member.get(`/api/activity?${query}`)).status).toBe(422);
+});
+
+it.each([
+  ['activity_of_team', ofTeams, null, null],
+  ['activity_of_project', ofProject, uuidv7(), null],
+  ['activity_of_entity', ofEntity, null, 'e7'],
+])('finds the newest by index %s', async (index, statement, projectId, entityId) => {
+  const { db } = app.services;
+  await db.raw(
+    `insert into activity (actor_type, action, entity_type, entity_id, team_id, project_id, summary)
+      select 'user', 'update', 'task', 'e' || n % 500, ?, uuidv7(), 'x' from generate_series(1, 20000) n`,
+    [team.team_id],
+  );
+  await db.raw('analyze activity, memberships, users');
+  const explain = { name: `explain_${statement.name}`, text: `explain ${statement.text}` };
+  const values = [team.member.user_id, null, projectId, null, entityId, null, 'ffffffff-ffff-ffff-ffff-ffffffffffff', 51];
+  const plan = (await run<{ 'QUERY PLAN': string }>(db, explain, values)).map((row) => row['QUERY PLAN']).join('\n');
+  expect(plan).toMatch(new RegExp(`Scan (Backward using|on) ${index} `));
+  expect(plan).not.toContain('Seq Scan on activity');
+});
