@@ -1,5 +1,6 @@
 import type { Knex } from 'knex';
 import { v7 as uuidv7 } from 'uuid';
+import { run, type Statement } from '../../../db/statement.js';
 import type { Context, Services } from '../../core/context.js';
 import { conflict } from '../../core/errors.js';
 import type { RunStatus } from '../rules.js';
@@ -23,15 +24,19 @@ export interface RunRow {
   actions: Record<string, unknown>[];
 }
 
+/** $1 run. */
+const lockStatement: Statement = {
+  name: 'lock_run',
+  text: /* sql */ `
+    select r.*, v.actions from automation_runs r
+    join automation_versions v on v.automation_id = r.automation_id and v.version = r.automation_version
+    where r.run_id = $1 for update of r`,
+};
+
 /** The run's row, held until the commit, with its version's actions; undefined when there is none. */
-export function lockRun(db: Knex, runId: string): Promise<RunRow | undefined> {
-  return db('automation_runs as r')
-    .join('automation_versions as v', (on) =>
-      on.on('v.automation_id', 'r.automation_id').andOn('v.version', 'r.automation_version'),
-    )
-    .where('r.run_id', runId)
-    .forUpdate('r')
-    .first<RunRow | undefined>('r.*', 'v.actions');
+export async function lockRun(db: Knex, runId: string): Promise<RunRow | undefined> {
+  const [row] = await run<RunRow & Record<string, unknown>>(db, lockStatement, [runId]);
+  return row;
 }
 
 /** The service's own hand on a run: for what no person did. */
@@ -44,15 +49,18 @@ export const systemContext = (services: Services, run: RunRow): Context => ({
   userAgent: null,
 });
 
+/** What of the creator's account the run needs, while it is active. */
+export interface Creator {
+  email: string;
+  role: 'user' | 'admin';
+}
+
 /**
- * The run acting as its automation's creator, with the creator's rights at this moment (F7, R6).
+ * The run acting as its automation's creator, with the creator's rights at this moment (F7, R6). `creator`: null when the account
+ * is not active.
  * @throws RESOURCE_CONFLICT when the account may no longer act at all
  */
-export async function creatorContext(services: Services, run: RunRow): Promise<Context> {
-  const creator = await services
-    .db('users')
-    .where({ user_id: run.creator_id, status: 'active' })
-    .first<{ email: string; role: 'user' | 'admin' } | undefined>('email', 'role');
+export function creatorContext(services: Services, run: RunRow, creator: Creator | null): Context {
   if (!creator) throw conflict('The automation’s creator may no longer act', { extra: { reason: 'creator_not_authorized' } });
   const { automation_id: automationId, run_id: runId } = run;
   return {

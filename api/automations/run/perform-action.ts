@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import { run, type Statement } from '../../../db/statement.js';
 import type { ActionOutcome } from '../../../workflows/contract.js';
 import type { Services } from '../../core/context.js';
 import { fromDatabaseError } from '../../core/database-errors.js';
@@ -7,13 +8,48 @@ import type { Effect } from '../actions/action-type.js';
 import { actionTypes, withDefaults } from '../actions/registry.js';
 import type { ActionStatus } from '../rules.js';
 import { renderTemplates } from '../template.js';
-import { creatorContext, lockRun, type RunRow } from './load-run.js';
+import { type Creator, creatorContext, type RunRow } from './load-run.js';
 
-interface ActionRow {
-  type: string;
-  on_failure: 'continue' | 'stop';
-  status: ActionStatus;
+/** The run with its version's actions, one of its steps, and its creator while the account is active. */
+interface BegunAction extends RunRow, Record<string, unknown> {
+  step: { type: string; on_failure: 'continue' | 'stop'; status: ActionStatus } | null;
+  creator: Creator | null;
 }
+
+/**
+ * $1 run, $2 index. Locks the run, then the step, and counts the attempt at a step that is still to be done: both rows are read as
+ * they are once they are locked, whatever happened while this waited.
+ */
+const beginStatement: Statement = {
+  name: 'begin_action',
+  text: /* sql */ `
+with run as (
+  select r.*, v.actions from automation_runs r
+  join automation_versions v on v.automation_id = r.automation_id and v.version = r.automation_version
+  where r.run_id = $1 for update of r
+), step as (
+  select a.* from run_actions a join run using (run_id) where a.index = $2 for update of a
+), begun as (
+  update run_actions a set attempts = a.attempts + 1, started_at = coalesce(a.started_at, now())
+  from run, step
+  where a.run_id = run.run_id and a.index = step.index and run.finished_at is null
+    and step.status not in ('succeeded', 'failed', 'skipped')
+)
+select run.*,
+  (select json_build_object('type', type, 'on_failure', on_failure, 'status', status) from step) as step,
+  (select json_build_object('email', u.email, 'role', u.role) from users u where u.user_id = run.creator_id and u.status = 'active') as creator
+from run`,
+};
+
+/** $1 run, $2 index, $3 and $4 the entity, $5 output (jsonb). The effect's key can be taken once (R4). */
+const endStatement: Statement = {
+  name: 'end_action',
+  text: /* sql */ `
+with effect as (
+  insert into effects (run_id, action_index, entity_type, entity_id) values ($1, $2, $3, $4)
+)
+update run_actions set status = 'succeeded', finished_at = now(), output = $5::jsonb where run_id = $1 and index = $2`,
+};
 
 /** What a run's record says of a failed action; one line, no secret, nothing of our insides. */
 interface ActionFailure {
@@ -45,8 +81,11 @@ function paramsOf(run: RunRow, index: number): Record<string, unknown> {
   throw new ActionRefused({ code: rendered.code, message: rendered.message });
 }
 
-/** Where the entity of an effect is kept, and by which key. */
-const KEPT_IN = { task: ['tasks', 'task_id'], comment: ['comments', 'comment_id'] } as const;
+/** Whether an entity is of a team. $1 its id, $2 the team. */
+const IN_TEAM: Record<Effect['entity_type'], Statement> = {
+  task: { name: 'task_in_team', text: 'select from tasks where task_id = $1 and team_id = $2' },
+  comment: { name: 'comment_in_team', text: 'select from comments where comment_id = $1 and team_id = $2' },
+};
 
 /**
  * What a team's automation does stays in that team. It acts with its creator's rights, who may sit in other teams too, while
@@ -55,38 +94,28 @@ const KEPT_IN = { task: ['tasks', 'task_id'], comment: ['comments', 'comment_id'
  */
 async function checkTeam(db: Knex, { team_id }: RunRow, { entity_type, entity_id }: Effect): Promise<void> {
   if (team_id === null) return;
-  const [table, key] = KEPT_IN[entity_type];
-  const inTeam = await db(table)
-    .where({ [key]: entity_id, team_id })
-    .first<object | undefined>(key);
-  if (!inTeam) throw forbidden('A team’s automation acts in that team only');
+  const found = await run(db, IN_TEAM[entity_type], [entity_id, team_id]);
+  if (found.length === 0) throw forbidden('A team’s automation acts in that team only');
 }
 
 /** Performs one action and marks it done: the effect, its key and the mark are one transaction, so they happen once (R4). */
 async function act(services: Services, runId: string, index: number): Promise<ActionOutcome> {
   return services.db.transaction(async (db) => {
-    const run = await lockRun(db, runId);
-    const action = await db('run_actions').where({ run_id: runId, index }).forUpdate().first<ActionRow | undefined>();
-    if (!run || run.finished_at || !action) return 'stop';
-    if (action.status === 'succeeded' || action.status === 'failed' || action.status === 'skipped')
-      return outcomeOf(action.status, action.on_failure);
-    await db('run_actions')
-      .where({ run_id: runId, index })
-      .update({ attempts: db.raw('attempts + 1'), started_at: db.raw('coalesce(started_at, now())') });
-    const type = actionTypes[action.type];
-    if (!type) throw new ActionRefused({ code: 'action_unavailable', message: `There is no action ${action.type}` });
-    const params = type.params.safeParse(paramsOf(run, index));
+    const [begun] = await run<BegunAction>(db, beginStatement, [runId, index]);
+    const step = begun?.step;
+    if (!step || begun.finished_at) return 'stop';
+    if (step.status === 'succeeded' || step.status === 'failed' || step.status === 'skipped')
+      return outcomeOf(step.status, step.on_failure);
+    const type = actionTypes[step.type];
+    if (!type) throw new ActionRefused({ code: 'action_unavailable', message: `There is no action ${step.type}` });
+    const params = type.params.safeParse(paramsOf(begun, index));
     if (!params.success) {
       const [issue] = params.error.issues;
       throw invalid(`${issue?.path.join('.') ?? 'params'}: ${issue?.message ?? 'invalid'}`);
     }
-    const ctx = await creatorContext({ ...services, db }, run);
-    const effect = await type.perform(ctx, params.data);
-    await checkTeam(db, run, effect);
-    const { entity_type, entity_id, output } = effect;
-    await db('effects').insert({ run_id: runId, action_index: index, entity_type, entity_id });
-    const done = { status: 'succeeded', finished_at: db.fn.now(), output: JSON.stringify(output) };
-    await db('run_actions').where({ run_id: runId, index }).update(done);
+    const effect = await type.perform(creatorContext({ ...services, db }, begun, begun.creator), params.data);
+    await checkTeam(db, begun, effect);
+    await run(db, endStatement, [runId, index, effect.entity_type, effect.entity_id, JSON.stringify(effect.output)]);
     return 'succeeded';
   });
 }
