@@ -109,8 +109,10 @@ export async function actorContext(services: Services, series: Series): Promise<
   ]);
   if (!person) return undefined;
   const { user_id: userId, email, role } = person;
+  // What the clock brings is nobody's consequence: only a completion hands its depth on.
+  const depth = series.completed_index >= series.last_index ? series.cause.depth : 0;
   return {
     ...base(services, series),
-    actor: { type: 'series', userId, email, role, depth: series.cause.depth },
+    actor: { type: 'series', userId, email, role, depth },
   };
 }

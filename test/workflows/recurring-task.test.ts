@@ -2,6 +2,7 @@ import { Client, Connection } from '@temporalio/client';
 import type { RunningWorker } from '../../activities/start-worker.js';
 import { RECURRING_TASK, seriesWorkflowId, taskQueue } from '../../workflows/contract.js';
 import { buildAutomation, setStatus } from '../factories/automations.js';
+import { send } from '../api/forge/deliver.js';
 import { buildProject, buildTask, buildTeam, type TestTeam } from '../factories/people.js';
 import { startApp, type TestApp } from '../support/app.js';
 import { queuePrefix, runWorker, until } from '../support/worker.js';
@@ -156,6 +157,7 @@ it('whatever door sets it done', async () => {
     status: (id) => member().put(`/api/tasks/${id}/status`, { status: 'done' }),
     patch: (id) => member().patch(`/api/tasks/${id}`, { status: 'Done', title: 'Changed too' }),
     put: (id) => member().put(`/api/tasks/${id}`, { status: 'done' }),
+    move: async (id) => member().patch(`/api/tasks/${id}`, { ...(await buildProject(app, team)), status: 'done' }),
     // Any statement at all, so also those that are not written yet.
     statement: (id) => db()('tasks').where({ task_id: id }).update({ status: 'done', completed_at: db().fn.now() }),
   };
@@ -167,10 +169,24 @@ it('whatever door sets it done', async () => {
   }
   const born = await build({ status: 'done' });
   await occurrence(born, 2);
+  const item = { title: 'One of many', ...project, due_date: '2026-01-05', recurrence: WEEKLY };
+  const bulk = await member().post('/api/tasks/bulk', [item, { ...item, status: 'done' }, { ...item, status: 'done' }]);
+  const [open, ...finished] = (bulk.body.results as { data: Recurring }[]).map(({ data }) => data);
+  for (const each of finished) await occurrence(each, 2);
+  expect(await occurrences(open as Recurring)).toHaveLength(1);
   const late = await buildTask(app, team, project, { due_date: '2026-01-05', status: 'done' });
   await member().patch(`/api/tasks/${late.task_id}`, { recurrence: WEEKLY });
   const { series_id } = await db()('tasks').where({ task_id: late.task_id }).first();
   await occurrence({ task_id: late.task_id, series_id }, 2);
+});
+
+it('a closed issue of the forge sets it done too', async () => {
+  const repo = 'codertocat/hello-world';
+  await app.as(team.admin).post('/api/forge/repositories', { repo, team_id: team.team_id, ...project, sync_issues: true });
+  const task = await build();
+  await db()('forge_links').insert({ task_id: task.task_id, repo, kind: 'issue', number: 1 });
+  expect((await send(app, 'issues.closed', { 'repository.full_name': repo, 'issue.number': 1 })).status).toBe(200);
+  await occurrence(task, 2);
 });
 
 it('an automation that completes what recurs goes on to its depth and stops', async () => {
@@ -198,6 +214,23 @@ it('a worker that dies between done and the successor loses nothing and doubles 
   await occurrence(task, 2);
   await settled(task);
   expect(await occurrences(task)).toHaveLength(2);
+});
+
+it('a worker killed in the middle of making the successor leaves nothing half done', async () => {
+  const task = await build();
+  await buildTask(app, team, project, { parent_task_id: task.task_id });
+  await settled(task);
+  const stopped = await db().transaction();
+  await stopped.raw('select from projects where project_id = ? for update', [project.project_id]);
+  await done(task.task_id);
+  const ofWorker = "from pg_stat_activity where application_name = 'assent-worker' and datname = current_database()";
+  await until(async () => (await db().raw<{ rowCount: number }>(`select ${ofWorker} and wait_event_type = 'Lock'`)).rowCount > 0);
+  await db().raw(`select pg_terminate_backend(pid) ${ofWorker}`);
+  await stopped.rollback();
+  const { task_id } = await occurrence(task, 2);
+  await settled(task);
+  expect(await occurrences(task)).toHaveLength(2);
+  expect(await db()('tasks').where({ parent_task_id: task_id })).toHaveLength(1);
 });
 
 it('COUNT ends it, visibly; a larger count takes it up again', async () => {
@@ -291,7 +324,7 @@ it('in the trash it rests: no successor until it is restored; purged, the series
 it('the successor of a moved task is where it was moved to', async () => {
   const other = await buildProject(app, team);
   const task = await build();
-  await db()('tasks').where({ task_id: task.task_id }).update({ project_id: other.project_id });
+  expect((await member().patch(`/api/tasks/${task.task_id}`, other)).status).toBe(200);
   await done(task.task_id);
   expect(await occurrence(task, 2)).toMatchObject(other);
 });
