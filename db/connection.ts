@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import knexModule, { type Knex } from 'knex';
 import pg from 'pg';
 
@@ -18,6 +19,28 @@ interface ConnectionOptions {
   statementTimeout?: number;
 }
 
+/** What pg keeps to itself and we need: its socket, and whether it waits for an answer. */
+interface RawConnection {
+  readyForQuery: boolean;
+  connection: { stream: Socket };
+}
+
+/** Beyond the longest statement, ms: the server would have answered by then, if only that it cancelled. */
+const SILENCE_MARGIN = 2_000;
+
+/**
+ * Gives a connection up whose server went silent without a word: a network that swallows everything breaks no connection for a
+ * quarter of an hour, and the server's own limit for a statement cannot be heard through it.
+ */
+function giveUpSilence(client: RawConnection, ms: number): void {
+  const { stream } = client.connection;
+  // Not as the argument of setTimeout: that listener is gone after the first time, which may be an idle one.
+  stream.setTimeout(ms);
+  stream.on('timeout', () => {
+    if (!client.readyForQuery) stream.destroy(Object.assign(new Error('The database went silent'), { code: 'ETIMEDOUT' }));
+  });
+}
+
 /**
  * Opens a pool. A caller waits at most 2 s for a connection, a statement runs at most 10 s (durability notes, 3.1),
  * so that with PostgreSQL gone every request ends in a few seconds with a 503 instead of hanging.
@@ -33,7 +56,15 @@ export function openDatabase({ url, poolSize, name, statementTimeout = 10_000 }:
       keepAlive: true,
       options: '-c timezone=UTC',
     },
-    pool: { min: 0, max: poolSize, idleTimeoutMillis: 60_000 },
+    pool: {
+      min: 0,
+      max: poolSize,
+      idleTimeoutMillis: 60_000,
+      afterCreate(client: RawConnection, done: (error: Error | null, client: RawConnection) => void) {
+        if (statementTimeout > 0) giveUpSilence(client, statementTimeout + SILENCE_MARGIN);
+        done(null, client);
+      },
+    },
     acquireConnectionTimeout: 2_000,
     asyncStackTraces: false,
     // What goes wrong is thrown, mapped and logged by whoever asked; knex would print it a second time.

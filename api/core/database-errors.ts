@@ -2,6 +2,13 @@ import { types } from 'node:util';
 import { conflict, type DomainError, invalidFields, unavailable } from './errors.js';
 
 /**
+ * What the driver says, without any code, of a connection that broke, was closed or cannot be had in time. knex puts the statement
+ * in front of it.
+ */
+const CONNECTION_LOST =
+  /(^| - )(Connection terminated( unexpectedly)?|Client has encountered a connection error and is not queryable|Client was closed and is not queryable|timeout expired|Query read timeout|Unable to acquire a connection)$/;
+
+/**
  * Turns what PostgreSQL or its pool threw into what a caller may see, by SQLSTATE (durability notes, 3.9, last rows).
  * Nothing of the statement, the table or the values leaves. Returns undefined for what is no database error.
  */
@@ -13,12 +20,9 @@ export function fromDatabaseError(error: unknown): DomainError | undefined {
   if (error.name === 'KnexTimeoutError' || /timeout exceeded when trying to connect/.test(error.message))
     return unavailable(error);
   const { code } = error as Error & { code?: unknown };
-  if (typeof code !== 'string') {
-    return /^Connection terminated|Client has encountered a connection error/.test(error.message)
-      ? unavailable(error)
-      : undefined;
-  }
-  if (/^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND)$/.test(code)) return unavailable(error);
+  if (typeof code !== 'string') return CONNECTION_LOST.test(error.message) ? unavailable(error) : undefined;
+  if (/^(ECONN(REFUSED|RESET|ABORTED)|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|E(HOST|NET)UNREACH)$/.test(code))
+    return unavailable(error);
   if (!/^[0-9A-Z]{5}$/.test(code)) return undefined;
   if (code.startsWith('22')) {
     return invalidFields([{ field: 'body', message: 'A value cannot be stored', type: 'unstorable' }]);

@@ -1,0 +1,59 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import { join } from 'node:path';
+import type { TestApp } from '../support/app.js';
+
+export interface ApiProcess {
+  url: string;
+  /** Of /livez and /readyz. */
+  opsUrl: string;
+  child: ChildProcess;
+  /** Its log so far, one line a request. */
+  log: () => string;
+  /** Sends the stop signal and waits for the end; returns the exit code. */
+  stop: (signal?: NodeJS.Signals) => Promise<number | null>;
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  await once(server.close(), 'close');
+  return port;
+}
+
+/** The real API process over the app's database and secrets; `settings` win. */
+export async function startApiProcess(app: TestApp, settings: Record<string, string> = {}): Promise<ApiProcess> {
+  const metricsPort = await freePort();
+  const env = {
+    ...process.env,
+    NODE_ENV: 'development',
+    DATABASE_URL: app.database.url,
+    DATA_DIR: app.services.config.DATA_DIR,
+    LOG_LEVEL: 'info',
+    PORT: '0',
+    METRICS_PORT: String(metricsPort),
+    RATE_LIMIT_FORGE_WEBHOOK: '100000',
+    ...settings,
+  };
+  const child = spawn(process.execPath, [join(process.cwd(), 'dist/api/server.js')], {
+    env,
+    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+  });
+  const lines: Buffer[] = [];
+  child.stdout?.on('data', (chunk: Buffer) => lines.push(chunk));
+  const [{ port }] = (await once(child, 'message')) as [{ port: number }];
+  return {
+    url: `http://127.0.0.1:${port}`,
+    opsUrl: `http://127.0.0.1:${metricsPort}`,
+    child,
+    log: () => Buffer.concat(lines).toString(),
+    async stop(signal = 'SIGTERM') {
+      if (child.exitCode !== null || child.signalCode !== null) return child.exitCode;
+      const closed = once(child, 'close') as Promise<[number | null]>;
+      child.kill(signal);
+      return (await closed)[0];
+    },
+  };
+}
