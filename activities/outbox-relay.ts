@@ -69,7 +69,11 @@ export class OutboxRelay {
     private readonly services: Services,
     /** Undefined while Temporal cannot be reached: database work goes on without it. */
     private readonly dispatcher: () => RunDispatcher | undefined,
+    /** Without Temporal for this long, what is too old is given up: a worker that has just started may be linked in a moment. */
+    private readonly giveUpAfterMs = 60_000,
   ) {}
+
+  private lastLinked = Date.now();
 
   /**
    * One pass over everything due that is database work: deliveries and events. Returns the number of rows handled, 0 when there was
@@ -143,7 +147,8 @@ export class OutboxRelay {
   async handOver(): Promise<number> {
     const { db, config } = this.services;
     const dispatcher = this.dispatcher();
-    if (!dispatcher) return this.giveUp();
+    if (dispatcher) this.lastLinked = Date.now();
+    else return Date.now() - this.lastLinked >= this.giveUpAfterMs ? this.giveUp() : 0;
     const { rows } = await db.raw<{ rows: LeasedRow[] }>(LEASE, [BATCH, config.OUTBOX_GIVE_UP_HOURS]);
     const done = await Promise.all(rows.map((row) => this.dispatch(dispatcher, row)));
     return this.remove(rows.filter((_, i) => done[i]));

@@ -3,6 +3,7 @@ import { WorkflowNotFoundError } from '@temporalio/client';
 import { v7 as uuidv7 } from 'uuid';
 import type { Context, Services } from '../api/core/context.js';
 import { inTransaction } from '../api/core/context.js';
+import { NO_ID } from '../api/core/fields.js';
 import { enqueue } from '../api/core/outbox.js';
 import { runWorkflowId } from '../workflows/contract.js';
 import { reconcileSeries } from './recurrence.js';
@@ -10,6 +11,7 @@ import { reconcileSeries } from './recurrence.js';
 /** Runs younger than this may simply not have been dispatched yet, s. */
 const SETTLED_AFTER_SECONDS = 60;
 const AT_ONCE = 10;
+const PAGE = 1_000;
 
 interface OpenRun {
   run_id: string;
@@ -17,12 +19,12 @@ interface OpenRun {
   correlation_id: string;
 }
 
-/** Open runs whose start is not waiting in the outbox. `minAge` in seconds. */
+/** A page of open runs whose start is not waiting in the outbox: older than so many seconds, after this run id. */
 const OPEN_RUNS = /* sql */ `
   select r.run_id, r.incarnation, r.correlation_id from automation_runs r
   where r.finished_at is null and r.queued_at < now() - make_interval(secs => ?)
     and not exists (select from outbox o where o.kind = 'run.start' and o.payload->>'run_id' = r.run_id::text)
-  order by r.queued_at limit 5000`;
+    and r.run_id > ? order by r.run_id limit ${PAGE}`;
 
 async function isCarried(client: Client, runId: string): Promise<boolean> {
   try {
@@ -61,14 +63,18 @@ async function restart(services: Services, run: OpenRun): Promise<boolean> {
  * Temporal file, a terminated or a timed-out workflow left behind (durability notes, 3.1). Returns how many.
  */
 async function reconcileRuns(services: Services, client: Client, minAge: number): Promise<number> {
-  const { rows } = await services.db.raw<{ rows: OpenRun[] }>(OPEN_RUNS, [minAge]);
   let restarted = 0;
-  for (let at = 0; at < rows.length; at += AT_ONCE) {
-    const batch = rows.slice(at, at + AT_ONCE);
-    const carried = await Promise.all(batch.map((run) => isCarried(client, run.run_id)));
-    for (const [i, run] of batch.entries()) {
-      if (!carried[i] && (await restart(services, run))) restarted += 1;
+  for (let after = NO_ID; ; ) {
+    const { rows } = await services.db.raw<{ rows: OpenRun[] }>(OPEN_RUNS, [minAge, after]);
+    for (let at = 0; at < rows.length; at += AT_ONCE) {
+      const batch = rows.slice(at, at + AT_ONCE);
+      const carried = await Promise.all(batch.map((run) => isCarried(client, run.run_id)));
+      for (const [i, run] of batch.entries()) {
+        if (!carried[i] && (await restart(services, run))) restarted += 1;
+      }
     }
+    after = rows.at(-1)?.run_id ?? after;
+    if (rows.length < PAGE) break;
   }
   if (restarted > 0) services.log.warn({ restarted }, 'runs without a workflow were started again');
   return restarted;

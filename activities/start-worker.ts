@@ -12,7 +12,8 @@ import { reconcileAll } from './reconciler.js';
 import { linkTemporal } from './temporal-link.js';
 
 const HEARTBEAT_MS = 5_000;
-const RECONCILE_MS = 60_000;
+/** Also at every connection; between those only a terminated workflow can leave a run behind. */
+const RECONCILE_MS = 600_000;
 const SWEEP_MS = 1_000;
 /** Longest wait for workflows under way when stopping, ms. */
 const DRAIN_MS = 20_000;

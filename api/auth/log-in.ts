@@ -2,6 +2,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { run, type Statement } from '../../db/statement.js';
 import { type Context, inTransaction } from '../core/context.js';
 import { DomainError } from '../core/errors.js';
+import { NO_ID } from '../core/fields.js';
 import { recordChange } from '../core/record-change.js';
 import { issueToken } from './authenticate.js';
 import { getMe } from './get-me.js';
@@ -49,17 +50,20 @@ const clearFailures: Statement = {
 /** One text for unknown, wrong, locked and suspended (A6). */
 const badCredentials = () => new DomainError('AUTHENTICATION_REQUIRED', 'Invalid credentials');
 
-async function noteFailure(ctx: Context, account: Account): Promise<void> {
+/**
+ * Writes down a refused sign-in and counts it against the account, in one commit of its own: nothing rolls it back (R9), and an
+ * unknown address costs the same time as a known one. A locked or suspended account is not counted further.
+ */
+function noteFailure(ctx: Context, account: Account | undefined): Promise<string> {
   const { LOCKOUT_FAILURES, LOCKOUT_MINUTES } = ctx.config;
-  const [after] = await run<{ locked: boolean | null }>(ctx.db, countFailure, [
-    account.user_id,
-    LOCKOUT_FAILURES,
-    LOCKOUT_MINUTES,
-  ]);
-  const action = after?.locked ? 'lockout' : 'login_failed';
-  const severity = action === 'login_failed' ? 'LOW' : account.role === 'admin' ? 'CRITICAL' : 'HIGH';
-  const entity = { entity_type: 'user', entity_id: account.user_id };
-  await recordChange(ctx, { team_id: null, feature: 'auth', action, severity, outcome: 'denied', ...entity });
+  return inTransaction(ctx, async (ctx) => {
+    const counted = account && !account.locked && account.usable ? account.user_id : NO_ID;
+    const [after] = await run<{ locked: boolean | null }>(ctx.db, countFailure, [counted, LOCKOUT_FAILURES, LOCKOUT_MINUTES]);
+    const action = after?.locked ? 'lockout' : 'login_failed';
+    const severity = action === 'login_failed' ? 'LOW' : account?.role === 'admin' ? 'CRITICAL' : 'HIGH';
+    const entity = { entity_type: 'user', entity_id: account?.user_id ?? null };
+    return recordChange(ctx, { team_id: null, feature: 'auth', action, severity, outcome: 'denied', ...entity });
+  });
 }
 
 function openSession(ctx: Context, account: Account): Promise<LoginResult> {
@@ -97,8 +101,7 @@ export async function logIn(ctx: Context, { email, password }: Login): Promise<L
   const storable = address.isWellFormed() && !address.includes('\0');
   const [account] = storable ? await run<Account>(ctx.db, findAccount, [address, ctx.config.LOGIN_OTP === 'required']) : [];
   const matches = await verifyPassword(account?.password_hash ?? null, password);
-  if (!account || account.locked || !account.usable) throw badCredentials();
-  if (!matches) {
+  if (!account || account.locked || !account.usable || !matches) {
     await noteFailure(ctx, account);
     throw badCredentials();
   }

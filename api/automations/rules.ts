@@ -32,10 +32,16 @@ export function settle(
   return rejected ? { status: 'skipped', skipReason: 'rejected' } : { status: 'succeeded', skipReason: null };
 }
 
+/** An action of a run, as far as the run's end is judged by it. */
+export interface ActionRow {
+  index: number;
+  type: string;
+  status: ActionStatus;
+  error: { code: string; message: string } | null;
+}
+
 /** A run's own error: its first action that failed, which is what the dead letter shows; null when none did. */
-export function errorOf(
-  actions: readonly { index: number; type: string; status: ActionStatus; error: { code: string; message: string } | null }[],
-): { code: string; message: string } | null {
+export function errorOf(actions: readonly ActionRow[]): { code: string; message: string } | null {
   const failed = actions.find((action) => action.status === 'failed');
   if (!failed) return null;
   const { code = 'failed', message = 'The action failed' } = failed.error ?? {};

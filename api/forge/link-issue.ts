@@ -1,8 +1,8 @@
 import { authorize } from '../core/access.js';
 import { type Context, inTransaction } from '../core/context.js';
 import { notFound } from '../core/errors.js';
-import { recordChange } from '../core/record-change.js';
 import { seatOf } from '../core/seats.js';
+import { recordLink } from './record-link.js';
 import type { ForgeLink, LinkIssue } from './schema.js';
 
 /**
@@ -34,17 +34,7 @@ export function linkIssue(
     const stored = await ctx.db('forge_links').where(key).first<{ url: string | null } | undefined>('url');
     const link = { ...key, url: stored?.url ?? null };
     if (!made) return { created: false, link };
-    await recordChange(ctx, {
-      team_id: task.team_id,
-      project_id: task.project_id,
-      feature: 'forge',
-      action: 'create',
-      entity_type: 'task',
-      entity_id: taskId,
-      title: task.title,
-      summary: `linked ${repo}#${number}`,
-      details: { repo, number, kind: 'issue' },
-    });
+    await recordLink(ctx, { task_id: taskId, ...task }, { change: 'linked', repo, number, kind: 'issue' });
     return { created: true, link };
   });
 }

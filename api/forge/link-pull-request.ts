@@ -1,5 +1,6 @@
 import { run, type Statement } from '../../db/statement.js';
 import type { Context } from '../core/context.js';
+import { recordLink } from './record-link.js';
 import type { NormalisedEvent } from './rules.js';
 
 /** $1 repository, $2 pull request, $3 its address, $4 the tasks it closes, $5 teams it may be linked in, or null for all. */
@@ -11,12 +12,25 @@ const statement: Statement = {
       delete from forge_links l using tasks t
       where l.repo = $1 and l.kind = 'pull_request' and l.number = $2 and t.task_id = l.task_id and t.deleted_at is null
         and ($5::uuid[] is null or t.team_id = any($5)) and not l.task_id = any($4::text[])
+      returning l.task_id, 'unlinked' as change
+    ), made as (
+      insert into forge_links (task_id, repo, kind, number, url)
+      select task_id, $1, 'pull_request', $2, $3 from unnest($4::text[]) as task_id
+      on conflict (repo, kind, number, task_id) do update set url = excluded.url
+        where forge_links.url is distinct from excluded.url
+      returning task_id, 'linked' as change
     )
-    insert into forge_links (task_id, repo, kind, number, url)
-    select task_id, $1, 'pull_request', $2, $3 from unnest($4::text[]) as task_id
-    on conflict (repo, kind, number, task_id) do update set url = excluded.url
-      where forge_links.url is distinct from excluded.url`,
+    select t.task_id, t.title, t.team_id, t.project_id, c.change
+    from (select * from dropped union all select * from made) c join tasks t using (task_id) order by t.task_id`,
 };
+
+interface Changed extends Record<string, unknown> {
+  task_id: string;
+  title: string;
+  team_id: string;
+  project_id: string;
+  change: 'linked' | 'unlinked';
+}
 
 /** Links a pull request to exactly the tasks that its closing keywords name; other events change nothing. */
 export async function linkPullRequest(
@@ -26,5 +40,8 @@ export async function linkPullRequest(
   linkable: string[] | null,
 ): Promise<void> {
   if (!('closes_issues' in payload) || payload.pr_number === null || payload.repo === null) return;
-  await run(ctx.db, statement, [payload.repo.toLowerCase(), payload.pr_number, payload.url, taskIds, linkable]);
+  const repo = payload.repo.toLowerCase();
+  const number = payload.pr_number;
+  const changed = await run<Changed>(ctx.db, statement, [repo, number, payload.url, taskIds, linkable]);
+  for (const { change, ...task } of changed) await recordLink(ctx, task, { change, repo, number, kind: 'pull_request' });
 }

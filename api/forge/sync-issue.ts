@@ -7,6 +7,7 @@ import { createTask } from '../tasks/create-task.js';
 import { CreateTask } from '../tasks/schema.js';
 import { updateTask } from '../tasks/update-task.js';
 import type { Binding } from './find-audience.js';
+import { type LinkedTask, recordLink } from './record-link.js';
 import type { NormalisedEvent } from './rules.js';
 
 type IssueEvent = Extract<NormalisedEvent, { type: `forge.issue_${string}` }>;
@@ -50,7 +51,9 @@ const linkStatement: Statement = {
   name: 'forge_link_issue',
   text: /* sql */ `
     insert into forge_links (task_id, repo, kind, number, url) values ($1, $2, 'issue', $3, $4)
-    on conflict (repo, kind, number, task_id) do update set url = excluded.url where forge_links.url is distinct from excluded.url`,
+    on conflict (repo, kind, number, task_id) do update set url = excluded.url where forge_links.url is distinct from excluded.url
+    returning (select json_build_object('task_id', t.task_id, 'title', t.title, 'team_id', t.team_id, 'project_id', t.project_id)
+      from tasks t where t.task_id = $1) as task`,
 };
 
 /** The id of the task that an issue becomes in a project: made of both, so that an issue opened twice is one task. */
@@ -95,7 +98,10 @@ async function open(ctx: Context, projectId: string, issue: Issue, status: 'todo
   // Whoever put the task into the trash meant it; the issue does not bring it back.
   if (stored?.deleted_at) return;
   if (!stored) await createTask(ctx, task);
-  await run(ctx.db, linkStatement, [task.task_id, issue.repo, issue.number, issue.event.payload.url]);
+  const { repo, number } = issue;
+  const [linked] = await run<{ task: LinkedTask }>(ctx.db, linkStatement, [task.task_id, repo, number, issue.event.payload.url]);
+  // The link of a task made just now belongs to its creation.
+  if (linked && stored) await recordLink(ctx, linked.task, { change: 'linked', repo, number, kind: 'issue' });
 }
 
 async function follow(ctx: Context, teamId: string, { repo, number }: Issue, status: 'todo' | 'done'): Promise<void> {

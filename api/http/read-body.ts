@@ -85,11 +85,7 @@ export async function readJson(request: IncomingMessage, limit: number): Promise
     ?.slice(8)
     .replaceAll('"', '');
   const encoding = request.headers['content-encoding'];
-  if (
-    !/^application\/([\w.!#$&^-]+\+)?json$/.test(type) ||
-    (charset && charset !== 'utf-8') ||
-    (encoding && encoding !== 'identity')
-  ) {
+  if (!/^application\/([\w.!#$&^-]+\+)?json$/.test(type) || (charset && charset !== 'utf-8') || encoding !== undefined) {
     throw new DomainError('UNSUPPORTED_MEDIA_TYPE', 'Send application/json in UTF-8 without Content-Encoding');
   }
   return parseJson(bytes);

@@ -35,7 +35,7 @@ export function openRelay(app: TestApp, dispatch?: DispatchRow): KillableRelay {
   const name = `relay-${randomUUID().slice(0, 8)}`;
   const db: Knex = openDatabase({ url: app.database.url, poolSize: 4, name });
   const dispatcher = dispatch && ({ dispatch } as unknown as RunDispatcher);
-  const relay = new OutboxRelay({ ...app.services, db }, () => dispatcher);
+  const relay = new OutboxRelay({ ...app.services, db }, () => dispatcher, 0);
   return {
     relay,
     kill: () => killConnections(app, name),

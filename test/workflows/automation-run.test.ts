@@ -226,3 +226,15 @@ it('whoever set a run off by what they did is no second pair of eyes', async () 
   expect((await approve(team.manager)).status).toBe(403);
   expect((await app.as(team.manager).get('/api/automations/approvals')).body.approvals).toMatchObject([{ can_decide: false }]);
 });
+
+it('a run that was acting when its automation was deleted does not wait at the next gate', async () => {
+  const automation = await buildAutomation(app, team, { actions: [comment('head'), gate(), comment('never')] });
+  const blocker = await db().transaction();
+  await blocker.raw('lock table comments in share mode');
+  const task = await buildTask(app, team, project);
+  await runIn(automation, 'running');
+  expect((await app.as(team.manager).delete(`/api/automations/${automation.automation_id}`)).status).toBe(200);
+  await blocker.commit();
+  await runIn(automation, 'cancelled');
+  expect(await commentsOn(task)).toEqual(['head']);
+});

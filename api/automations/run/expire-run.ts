@@ -1,8 +1,12 @@
 import type { Services } from '../../core/context.js';
-import { recordChange } from '../../core/record-change.js';
-import { lockRun, systemContext } from './load-run.js';
+import { type ActionRow, errorOf } from '../rules.js';
+import { endRun } from './end-run.js';
+import { lockRun } from './load-run.js';
 
-/** Ends a paused run whose lapsed gate nobody rejected in time: `expired`, nothing of the tail happens (F7). */
+/**
+ * Ends a paused run whose lapsed gate nobody rejected in time; nothing of the tail happens. It ends `expired` (F7), or `failed`
+ * when an action failed before the gate: a failure is never hidden by what came after it (contract, section 3).
+ */
 export async function expireRun(services: Services, runId: string, index: number): Promise<void> {
   await services.db.transaction(async (db) => {
     const run = await lockRun(db, runId);
@@ -12,20 +16,16 @@ export async function expireRun(services: Services, runId: string, index: number
       .forUpdate()
       .first<object | undefined>();
     if (run?.status !== 'paused' || !gate) return;
-    await db('run_actions')
+    const actions = await db('run_actions')
       .where({ run_id: runId })
-      .whereIn('status', ['pending', 'running', 'staged'])
-      .update({ status: 'skipped' });
-    await db('automation_runs').where({ run_id: runId }).update({ status: 'expired', finished_at: db.fn.now() });
-    await recordChange(systemContext({ ...services, db }, run), {
-      team_id: run.team_id,
-      project_id: run.project_id,
+      .orderBy('index')
+      .select<ActionRow[]>('index', 'type', 'status', 'error');
+    const error = errorOf(actions);
+    await endRun({ ...services, db }, run, {
+      status: error ? 'failed' : 'expired',
+      error,
       feature: 'approvals',
       action: 'expire',
-      severity: 'MEDIUM',
-      entity_type: 'automation_run',
-      entity_id: runId,
-      title: run.automation_name,
       summary: 'let an approval lapse for good',
       details: { gate_index: index },
     });

@@ -1,14 +1,7 @@
 import type { Services } from '../../core/context.js';
-import { recordChange } from '../../core/record-change.js';
-import { type ActionStatus, errorOf, type RunStatus, settle } from '../rules.js';
-import { lockRun, type RunRow, systemContext } from './load-run.js';
-
-interface ActionRow {
-  index: number;
-  type: string;
-  status: ActionStatus;
-  error: { code: string; message: string } | null;
-}
+import { type ActionRow, errorOf, type RunStatus, settle } from '../rules.js';
+import { endRun } from './end-run.js';
+import { lockRun } from './load-run.js';
 
 /** A replay that succeeds takes the run off the dead-letter list, and every run of which that one was a replay (F10). */
 const MARK_REPLAYED = /* sql */ `
@@ -18,35 +11,6 @@ const MARK_REPLAYED = /* sql */ `
     select r.run_id, r.retry_of, l.by from line l join automation_runs r on r.run_id = l.retry_of
   )
   update automation_runs r set retried_by = line.by from line where r.run_id = line.run_id`;
-
-/** Writes the end of a run into its rows. Whoever writes it first wins; a run that ended stays as it is. */
-async function end(
-  services: Services,
-  run: RunRow,
-  actions: ActionRow[],
-  status: RunStatus,
-  skipReason: string | null,
-): Promise<void> {
-  const { db } = services;
-  const { run_id } = run;
-  await db('run_actions').where({ run_id }).whereIn('status', ['pending', 'running', 'staged']).update({ status: 'skipped' });
-  const error = status === 'failed' ? errorOf(actions) : null;
-  await db('automation_runs').where({ run_id }).update({ status, skip_reason: skipReason, error, finished_at: db.fn.now() });
-  if (run.retry_of && status === 'succeeded') await db.raw(MARK_REPLAYED, [run_id, run.retry_of]);
-  await recordChange(systemContext(services, run), {
-    team_id: run.team_id,
-    project_id: run.project_id,
-    feature: 'automations',
-    action: 'execute',
-    severity: 'MEDIUM',
-    outcome: status === 'failed' ? 'failure' : 'success',
-    entity_type: 'automation_run',
-    entity_id: run_id,
-    title: run.automation_name,
-    summary: `ended a run of ${run.automation_name}: ${status}`,
-    details: { status, automation_id: run.automation_id, automation_version: run.automation_version },
-  });
-}
 
 /**
  * Settles a run from its rows and returns the status it ended with. An action that failed is never hidden; a gate that was
@@ -68,7 +32,14 @@ export async function finishRun(services: Services, runId: string, cancelled: bo
       .select<ActionRow[]>('index', 'type', 'status', 'error');
     const rejected = await db('gates').where({ run_id: runId, decision: 'rejected' }).first<object | undefined>();
     const settled = cancelled ? { status: 'cancelled' as const, skipReason: null } : settle(actions, rejected !== undefined);
-    await end({ ...services, db }, run, actions, settled.status, settled.skipReason);
+    await endRun({ ...services, db }, run, {
+      ...settled,
+      error: settled.status === 'failed' ? errorOf(actions) : null,
+      feature: 'automations',
+      action: 'execute',
+      summary: `ended a run of ${run.automation_name}: ${settled.status}`,
+    });
+    if (run.retry_of && settled.status === 'succeeded') await db.raw(MARK_REPLAYED, [runId, run.retry_of]);
     return settled.status;
   });
   services.ring();

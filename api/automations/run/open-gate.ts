@@ -1,9 +1,11 @@
+import type { Knex } from 'knex';
 import type { GateView } from '../../../workflows/contract.js';
 import type { Services } from '../../core/context.js';
 import { recordChange } from '../../core/record-change.js';
 import { GATE_DEFAULTS, type GateRole } from '../rules.js';
 import { renderTemplates } from '../template.js';
-import { lockRun, systemContext } from './load-run.js';
+import { endRun } from './end-run.js';
+import { lockRun, type RunRow, systemContext } from './load-run.js';
 import { readGate } from './read-gate.js';
 
 /** Parameters of `require_approval` (F6), checked when the automation was saved. */
@@ -31,6 +33,14 @@ const NEVER_OPENED: GateView = {
   decidedAt: null,
 };
 
+/** Deleting an automation cancels what waits; a run that was acting at that moment ends here, before it could wait (durability, 3.2). */
+const isAutomationDeleted = async (db: Knex, { automation_id }: RunRow): Promise<boolean> =>
+  (await db('automations')
+    .where({ automation_id })
+    .whereNotNull('deleted_at')
+    .forKeyShare()
+    .first<object | undefined>('automation_id')) !== undefined;
+
 /**
  * Opens a gate: the run is paused and what follows is staged, in one transaction. Asked again, it only reads: the row of a gate
  * is made once. Returns what the row says; of a run that has ended, that the gate is closed.
@@ -39,6 +49,11 @@ export async function openGate(services: Services, runId: string, index: number)
   const isOver = await services.db.transaction(async (db): Promise<boolean> => {
     const run = await lockRun(db, runId);
     if (!run || run.finished_at) return true;
+    if (await isAutomationDeleted(db, run)) {
+      const summary = `ended a run of ${run.automation_name}: the automation has been deleted`;
+      await endRun({ ...services, db }, run, { status: 'cancelled', feature: 'automations', action: 'execute', summary });
+      return true;
+    }
     const action = run.actions[index] as { params?: GateParams } & GateParams;
     const params = action.params ?? action;
     const [opened] = await db('gates')
