@@ -59,6 +59,7 @@ const auth: Row[] = [
     kinds: ['own', 'unknown', 'garbage'],
     send: (s) => ({ body: { email: s.id, password: s.canary } }),
     public: { own: 200, unknown: 401, garbage: 401 },
+    leaves: 'the audit entry of a refused sign-in',
   },
   { route: 'GET /api/auth/me', subject: 'nothing', kinds: ['own'], send: () => ({}) },
 ];
