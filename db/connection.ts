@@ -29,16 +29,24 @@ interface RawConnection {
 const SILENCE_MARGIN = 2_000;
 
 /**
- * Gives a connection up whose server went silent without a word: a network that swallows everything breaks no connection for a
- * quarter of an hour, and the server's own limit for a statement cannot be heard through it.
+ * Returns what a pool does with each new connection: one whose server went silent in the middle of a statement is given up, and
+ * the idle ones with it. A network that swallows everything breaks no connection for a quarter of an hour, and the server's own
+ * limit for a statement cannot be heard through it.
  */
-function giveUpSilence(client: RawConnection, ms: number): void {
-  const { stream } = client.connection;
-  // Not as the argument of setTimeout: that listener is gone after the first time, which may be an idle one.
-  stream.setTimeout(ms);
-  stream.on('timeout', () => {
-    if (!client.readyForQuery) stream.destroy(Object.assign(new Error('The database went silent'), { code: 'ETIMEDOUT' }));
-  });
+function giveUpSilence(ms: number): (client: RawConnection) => void {
+  const open = new Set<RawConnection>();
+  return (client) => {
+    const { stream } = client.connection;
+    open.add(client);
+    stream.on('close', () => open.delete(client));
+    // Not as the argument of setTimeout: that listener is gone after the first time, which may be an idle one.
+    stream.setTimeout(ms);
+    stream.on('timeout', () => {
+      if (client.readyForQuery) return;
+      const error = Object.assign(new Error('The database went silent'), { code: 'ETIMEDOUT' });
+      for (const each of open) if (each === client || each.readyForQuery) each.connection.stream.destroy(error);
+    });
+  };
 }
 
 /**
@@ -46,6 +54,7 @@ function giveUpSilence(client: RawConnection, ms: number): void {
  * so that with PostgreSQL gone every request ends in a few seconds with a 503 instead of hanging.
  */
 export function openDatabase({ url, poolSize, name, statementTimeout = 10_000 }: ConnectionOptions): Knex {
+  const watch = statementTimeout > 0 ? giveUpSilence(statementTimeout + SILENCE_MARGIN) : undefined;
   return knexModule({
     client: 'pg',
     connection: {
@@ -61,7 +70,7 @@ export function openDatabase({ url, poolSize, name, statementTimeout = 10_000 }:
       max: poolSize,
       idleTimeoutMillis: 60_000,
       afterCreate(client: RawConnection, done: (error: Error | null, client: RawConnection) => void) {
-        if (statementTimeout > 0) giveUpSilence(client, statementTimeout + SILENCE_MARGIN);
+        watch?.(client);
         done(null, client);
       },
     },

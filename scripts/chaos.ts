@@ -1,20 +1,59 @@
 import { parseArgs } from 'node:util';
+import { fileURLToPath } from 'node:url';
 import { checkInstallation } from './chaos/check.js';
-import { allHold, verdictTable } from './chaos/report.js';
+import { allHold, timelineLine, verdictTable } from './chaos/report.js';
+import { runChaos } from './chaos/run.js';
 
-const USAGE = `Judges the invariants of an installation: whatever was killed when, they hold at any quiet moment.
+const USAGE = `Kills processes of a copy of the product under load, then judges what is left. Whatever was killed when, every
+acknowledged write is there, every effect happened once, and every run ends.
 
-  npm run chaos -- --check                  of the installation that DATABASE_URL names, or that runs in this checkout
-  npm run chaos -- --check --ledger FILE    and what was acknowledged, as a run with --keep has left it`;
+  npm run chaos                             20 kills at random; the copy has a directory and ports of its own
+    --kills N                               how many
+    --seed N                                repeats the choices of an earlier run, which prints its seed
+    --seconds-between N                     on average, between two kills (6)
+    --keep                                  leaves data, logs and ledger in place; a run that finds something always does
+
+  npm run chaos -- --check                  only judges: the installation that DATABASE_URL names, or that runs in this checkout
+    --ledger FILE                           and what a run acknowledged, as it left it in its directory
+
+Ends with 1 when an invariant is broken.`;
 
 const { values } = parseArgs({
-  options: { check: { type: 'boolean', default: false }, ledger: { type: 'string' }, help: { type: 'boolean', default: false } },
+  options: {
+    check: { type: 'boolean', default: false },
+    help: { type: 'boolean', default: false },
+    keep: { type: 'boolean', default: false },
+    kills: { type: 'string', default: '20' },
+    ledger: { type: 'string' },
+    seed: { type: 'string' },
+    'seconds-between': { type: 'string', default: '6' },
+  },
 });
-if (values.help || !values.check) {
-  console.log(USAGE);
-  process.exitCode = values.help ? 0 : 2;
-} else {
+const began = Date.now();
+const tell = (what: string, detail?: string): void => console.log(timelineLine((Date.now() - began) / 1_000, what, detail));
+
+async function check(): Promise<boolean> {
   const verdicts = await checkInstallation(process.env, values.ledger);
   for (const line of verdictTable(verdicts)) console.log(line);
-  process.exitCode = allHold(verdicts) ? 0 : 1;
+  return allHold(verdicts);
 }
+
+async function main(): Promise<number> {
+  if (values.help) {
+    console.log(USAGE);
+    return 0;
+  }
+  const kills = Number(values.kills);
+  const secondsBetween = Number(values['seconds-between']);
+  const seed = Number(values.seed ?? Date.now() % 1_000_000);
+  if (!Number.isInteger(kills) || kills < 0 || !(secondsBetween > 0) || !Number.isInteger(seed)) {
+    console.error(USAGE);
+    return 2;
+  }
+  if (values.check) return (await check()) ? 0 : 1;
+  // dist/scripts/chaos.js stands two levels below the checkout.
+  const root = fileURLToPath(new URL('../..', import.meta.url));
+  return (await runChaos({ root, kills, seed, secondsBetween, keep: values.keep, tell })) ? 0 : 1;
+}
+
+process.exitCode = await main();

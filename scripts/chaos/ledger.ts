@@ -14,7 +14,7 @@ export interface Ledger {
   retries: { run_id: string; retry_of: string }[];
 }
 
-interface AckedTask {
+export interface AckedTask {
   task_id: string;
   project_id: string;
   title: string;

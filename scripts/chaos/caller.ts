@@ -1,0 +1,82 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** What came back; `unknown` when nothing that can be relied on did: a broken connection, no answer in time, any 5xx. */
+type Outcome = { known: true; status: number; body: unknown; etag: string | null } | { known: false; why: string };
+
+interface Request {
+  method: string;
+  path: string;
+  token?: string;
+  body?: unknown;
+  /** Exact bytes instead of `body`. */
+  raw?: string;
+  headers?: Record<string, string>;
+}
+
+/** The load's way to the API, with a count of what came back. */
+export interface Caller {
+  once: (request: Request) => Promise<Outcome>;
+  /** Repeats a request that may be repeated until its outcome is known; undefined when the time was up before. */
+  untilKnown: (request: Request) => Promise<{ status: number; body: unknown; etag: string | null; attempts: number } | undefined>;
+  /** Answers by status; broken connections by their error. */
+  counts: Map<string, number>;
+  /** Answers of 5xx that are not the honest 503, with what was asked. */
+  dishonest: string[];
+}
+
+const ANSWER_MS = 10_000;
+const AGAIN_MS = 100;
+const GIVE_UP_MS = 120_000;
+
+const causeOf = (error: unknown): string => {
+  const { code, name, cause } = error as { code?: string; name?: string; cause?: unknown };
+  return cause === undefined ? (code ?? name ?? 'error') : causeOf(cause);
+};
+
+/** 503 says that nothing can be promised now; it has the envelope of every refusal, and a time to come again. */
+const isHonest = (response: Response, body: unknown): boolean =>
+  response.status === 503 && response.headers.has('retry-after') && (body as { success?: unknown }).success === false;
+
+export function createCaller(url: string): Caller {
+  const counts = new Map<string, number>();
+  const dishonest: string[] = [];
+  const count = (what: string): void => void counts.set(what, (counts.get(what) ?? 0) + 1);
+
+  const once = async ({ method, path, token, body, raw, headers = {} }: Request): Promise<Outcome> => {
+    try {
+      const sent = raw ?? (body === undefined ? undefined : JSON.stringify(body));
+      const response = await fetch(`${url}${path}`, {
+        method,
+        headers: { 'content-type': 'application/json', ...(token ? { authorization: `Bearer ${token}` } : {}), ...headers },
+        signal: AbortSignal.timeout(ANSWER_MS),
+        ...(sent === undefined ? {} : { body: sent }),
+      });
+      const text = await response.text();
+      const answer = (text === '' ? undefined : JSON.parse(text)) as unknown;
+      count(String(response.status));
+      if (response.status < 500)
+        return { known: true, status: response.status, body: answer, etag: response.headers.get('etag') };
+      if (!isHonest(response, answer)) dishonest.push(`${method} ${path} answered ${response.status}: ${text.slice(0, 200)}`);
+      return { known: false, why: String(response.status) };
+    } catch (error) {
+      const why = causeOf(error);
+      count(why);
+      return { known: false, why };
+    }
+  };
+
+  return {
+    once,
+    counts,
+    dishonest,
+    async untilKnown(request) {
+      const deadline = Date.now() + GIVE_UP_MS;
+      for (let attempts = 1; ; attempts += 1) {
+        const outcome = await once(request);
+        if (outcome.known) return { ...outcome, attempts };
+        if (Date.now() > deadline) return undefined;
+        await sleep(AGAIN_MS);
+      }
+    },
+  };
+}

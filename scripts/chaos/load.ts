@@ -1,0 +1,191 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { v7 as uuidv7 } from 'uuid';
+import { sign } from '../../api/forge/signature.js';
+import type { Caller } from './caller.js';
+import { type AckedTask, emptyLedger, type Ledger } from './ledger.js';
+import { type Random, seededRandom } from './random.js';
+import { commentsFor, FAILING, type World } from './world.js';
+
+export interface Load {
+  ledger: Ledger;
+  /** Answers that no rule of the contract explains. */
+  surprises: string[];
+  /** Lets everybody finish what they began, repeating until each outcome is known. */
+  stop: () => Promise<void>;
+}
+
+interface Desk {
+  caller: Caller;
+  world: World;
+  ledger: Ledger;
+  surprises: string[];
+  random: Random;
+  secret: string;
+  stopped: () => boolean;
+}
+
+/** Between two acts of one person, ms. */
+const PAUSE = { min: 10, max: 120 };
+const CREATORS = 3;
+
+const surprise = ({ surprises }: Desk, what: string, answer: { status: number; body: unknown }): void => {
+  surprises.push(`${what} answered ${answer.status}: ${JSON.stringify(answer.body).slice(0, 200)}`);
+};
+
+/** Creates a task under an id of its own; the answer is the same however often it is asked, also by two at once. */
+async function create(desk: Desk, project_id: string): Promise<AckedTask | undefined> {
+  const { caller, world, ledger, random } = desk;
+  const task_id = uuidv7();
+  const title = `task ${task_id}${random.chance(0.05) ? ` ${FAILING}` : ''}`;
+  const description = random.chance(0.5) ? `made by seed, ${'x'.repeat(random.between(0, 500))}` : null;
+  const request = { method: 'POST', path: '/api/tasks', token: world.member, body: { task_id, title, project_id, description } };
+  const twice = random.chance(0.1);
+  const [answer] = await Promise.all([caller.untilKnown(request), ...(twice ? [caller.untilKnown(request)] : [])]);
+  if (!answer) return undefined;
+  if (answer.status !== 201 && answer.status !== 200) {
+    surprise(desk, 'create', answer);
+    return undefined;
+  }
+  const comments = project_id === world.watched ? commentsFor(title) : [];
+  const task = { task_id, project_id, title, description, version: 1, trashed: false, comments };
+  ledger.tasks.push(task);
+  return task;
+}
+
+/** Changes the title at the version last seen. A repetition that comes second is told 409: then the row itself is read. */
+async function update(desk: Desk, task: AckedTask): Promise<void> {
+  const { caller, world, ledger } = desk;
+  const title = `changed ${uuidv7()}`;
+  const path = `/api/tasks/${task.task_id}`;
+  const { version } = task;
+  const answer = await caller.untilKnown({ method: 'PATCH', path, token: world.member, body: { title, version } });
+  if (answer?.status === 200) {
+    const given = Number(answer.etag?.replaceAll('"', ''));
+    Object.assign(task, { title, version: given });
+    ledger.updates.push({ task_id: task.task_id, version: given, title });
+    return;
+  }
+  if (answer && answer.status !== 409) surprise(desk, 'update', answer);
+  const read = await caller.untilKnown({ method: 'GET', path, token: world.member });
+  const found = read?.body as { title: string; version: number } | undefined;
+  if (read?.status !== 200 || !found) return;
+  if (found.title !== title && found.title !== task.title)
+    desk.surprises.push(`${path} has a title that nobody gave it: ${found.title}`);
+  Object.assign(task, { title: found.title, version: found.version });
+}
+
+async function trash(desk: Desk, task: AckedTask): Promise<void> {
+  const answer = await desk.caller.untilKnown({ method: 'DELETE', path: `/api/tasks/${task.task_id}`, token: desk.world.member });
+  if (!answer) return;
+  if (answer.status === 200 || (answer.status === 404 && answer.attempts > 1))
+    Object.assign(task, { trashed: true, version: task.version + 1 });
+  else surprise(desk, 'delete', answer);
+}
+
+async function workOnTasks(desk: Desk): Promise<void> {
+  const { random, world } = desk;
+  const watched = random.chance(0.5);
+  const task = await create(desk, watched ? world.watched : world.quiet);
+  if (!task) return;
+  for (let n = random.between(0, watched ? 1 : 4); n > 0; n -= 1) await update(desk, task);
+  if (!watched && random.chance(0.2)) await trash(desk, task);
+}
+
+/** A signed delivery of an opened issue; a forge sends it again, too, after it was taken. */
+async function deliver(desk: Desk): Promise<void> {
+  const { caller, ledger, random, secret, world } = desk;
+  const delivery_id = uuidv7();
+  const title = `issue ${delivery_id}`;
+  const issue = { number: random.between(1, 2_000_000_000), title, html_url: `https://forge.test/${delivery_id}`, labels: [] };
+  const raw = JSON.stringify({ action: 'opened', issue, repository: { full_name: world.repo }, sender: { login: 'octocat' } });
+  const headers = {
+    'x-forge-event': 'issues',
+    'x-forge-delivery': delivery_id,
+    'x-hub-signature-256': sign(Buffer.from(raw), secret),
+  };
+  const request = { method: 'POST', path: '/api/forge/webhooks', raw, headers };
+  const answer = await caller.untilKnown(request);
+  if (!answer) return;
+  if (answer.status !== 200) return surprise(desk, 'delivery', answer);
+  ledger.deliveries.push({ delivery_id, title });
+  if (random.chance(0.3)) await caller.untilKnown(request);
+}
+
+/** Decides one gate; what a repetition or a rival is told is settled by reading the run. */
+async function decide(desk: Desk, run: { run_id: string; gate_index: number }, token: string): Promise<void> {
+  const { caller, ledger, random } = desk;
+  const { run_id, gate_index } = run;
+  const verb = random.chance(0.75) ? 'approve' : 'reject';
+  const answer = await caller.untilKnown({
+    method: 'POST',
+    path: `/api/automations/runs/${run_id}/${verb}`,
+    token,
+    body: { gate_index },
+  });
+  if (!answer) return;
+  if (answer.status === 200) {
+    ledger.decisions.push({ run_id, gate_index, decision: verb === 'approve' ? 'approved' : 'rejected' });
+  } else if (answer.status !== 409) surprise(desk, verb, answer);
+}
+
+/** Two managers look at the same list at the same time. */
+async function workOnGates(desk: Desk): Promise<void> {
+  const { caller, world, random } = desk;
+  const listed = await caller.untilKnown({ method: 'GET', path: '/api/automations/approvals?limit=20', token: world.manager });
+  const { approvals = [] } = (listed?.body ?? {}) as {
+    approvals?: { run_id: string; gate_index: number; automation_name: string }[];
+  };
+  for (const run of approvals.filter(({ automation_name }) => automation_name === 'Ask')) {
+    if (random.chance(0.1)) continue;
+    const managers = random.chance(0.2) ? [world.manager, world.admin] : [world.manager];
+    await Promise.all(managers.map((token) => decide(desk, run, token)));
+  }
+}
+
+async function workOnFailures(desk: Desk): Promise<void> {
+  const { caller, ledger, world } = desk;
+  const path = '/api/automations/dead-letter';
+  const listed = await caller.untilKnown({
+    method: 'GET',
+    path: `${path}?team_id=${world.teamId}&limit=20`,
+    token: world.manager,
+  });
+  const { entries = [] } = (listed?.body ?? {}) as {
+    entries?: { run_id: string; retry_count: number; automation_name: string }[];
+  };
+  const [entry] = entries.filter(({ retry_count, automation_name }) => retry_count < 2 && automation_name === 'Fail');
+  if (!entry) return;
+  const answer = await caller.untilKnown({
+    method: 'POST',
+    path: `${path}/${entry.run_id}/retry`,
+    token: world.manager,
+    body: {},
+  });
+  if (answer?.status === 200) ledger.retries.push({ run_id: (answer.body as { run_id: string }).run_id, retry_of: entry.run_id });
+  else if (answer && answer.status !== 409) surprise(desk, 'retry', answer);
+}
+
+/** Sets everybody to work; they go on until `stop`. The same seed gives each of them the same decisions. */
+export function startLoad(caller: Caller, world: World, secret: string, seed: number): Load {
+  let stopped = false;
+  const ledger = emptyLedger();
+  const surprises: string[] = [];
+  const person = async (number: number, act: (desk: Desk) => Promise<void>): Promise<void> => {
+    const random = seededRandom(seed * 1_000 + number);
+    const desk = { caller, world, ledger, surprises, random, secret, stopped: () => stopped };
+    while (!stopped) {
+      await act(desk);
+      await sleep(random.between(PAUSE.min, PAUSE.max));
+    }
+  };
+  const acts = [...Array.from({ length: CREATORS }, () => workOnTasks), deliver, workOnGates, workOnFailures];
+  const work = Promise.all(acts.map((act, number) => person(number, act)));
+  return {
+    ledger,
+    surprises,
+    async stop() {
+      stopped = true;
+      await work;
+    },
+  };
+}

@@ -1,0 +1,135 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+export const VICTIMS = ['api', 'worker', 'temporal', 'postgres'] as const;
+export type Victim = (typeof VICTIMS)[number];
+
+interface RunState {
+  ready: boolean;
+  processes: Partial<Record<Victim, { pid: number }>>;
+  env: Record<string, string>;
+}
+
+/** A copy of the product in a directory and on ports of its own, kept running by its own supervisor. */
+export interface Product {
+  dir: string;
+  /** Settings of commands that talk to it. */
+  env: Record<string, string>;
+  url: string;
+  /** What runs now under this name; undefined while it does not. */
+  pidOf: (name: Victim) => number | undefined;
+  /** Ends everything it started, by pid, and removes its directory unless told to keep it. */
+  stop: (keep: boolean) => Promise<void>;
+}
+
+const START_MS = 180_000;
+const STOP_MS = 15_000;
+const PORTS = ['PORT', 'METRICS_PORT', 'WORKER_METRICS_PORT', 'PG_PORT', 'TEMPORAL_PORT', 'TEMPORAL_UI_PORT'] as const;
+/** Settings that would lead out of the copy; empty, so that no .env file fills them in either. */
+const CLEARED = [
+  'DATABASE_URL',
+  'TEMPORAL_ADDRESS',
+  'TEMPORAL_NAMESPACE',
+  'TEMPORAL_UI_URL',
+  'BASE_URL',
+  'TASK_QUEUE_PREFIX',
+] as const;
+/** What the contract limits is not what is tried here. */
+const LIMITS = { RATE_LIMIT_LOGIN: '0', RATE_LIMIT_FORGE_WEBHOOK: '0', RATE_LIMIT_AUTOMATION_DISPATCH: '0' };
+
+async function freePorts(count: number): Promise<number[]> {
+  const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'));
+  await Promise.all(servers.map((server) => once(server, 'listening')));
+  const ports = servers.map((server) => (server.address() as AddressInfo).port);
+  await Promise.all(servers.map((server) => once(server.close(), 'close')));
+  return ports;
+}
+
+function makeDir(): string {
+  const dir = mkdtempSync(join(realpathSync(tmpdir()), 'assent-chaos-'));
+  // The database's own user has to pass through it.
+  chmodSync(dir, process.getuid?.() === 0 ? 0o711 : 0o700);
+  return dir;
+}
+
+const alive = (pid: number): boolean => {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+function readState(dir: string): RunState | undefined {
+  try {
+    return JSON.parse(readFileSync(join(dir, 'run.json'), 'utf8')) as RunState;
+  } catch {
+    return undefined;
+  }
+}
+
+async function stopChild(child: ChildProcess, pids: Iterable<number>): Promise<void> {
+  if (child.exitCode === null && child.signalCode === null) {
+    const exited = once(child, 'exit');
+    child.kill('SIGINT');
+    await Promise.race([exited, sleep(STOP_MS, undefined, { ref: false })]);
+  }
+  // Only what was seen in this copy's own record, and only if its supervisor did not get to it.
+  if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL');
+  if (child.exitCode === 0) return;
+  for (const pid of pids) if (alive(pid)) process.kill(pid, 'SIGKILL');
+}
+
+/** Starts the copy and waits until it is ready. `say` gets each line of its supervisor. @throws Error when it does not start */
+export async function startProduct(root: string, say: (line: string) => void): Promise<Product> {
+  const dir = makeDir();
+  const ports = await freePorts(PORTS.length);
+  const env = {
+    ...process.env,
+    NODE_ENV: 'development',
+    DATA_DIR: dir,
+    LOG_LEVEL: 'warn',
+    ...LIMITS,
+    ...Object.fromEntries(CLEARED.map((name) => [name, ''])),
+    ...Object.fromEntries(PORTS.map((name, i) => [name, String(ports[i])])),
+  };
+  const child = spawn(process.execPath, [join(root, 'scripts', 'start.mjs'), '--json'], {
+    cwd: root,
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    // The terminal's Ctrl-C must not reach it: it is stopped after the load.
+    detached: true,
+  });
+  const pids = new Set<number>();
+  createInterface({ input: child.stderr }).on('line', say);
+  const stop = async (keep: boolean): Promise<void> => {
+    await stopChild(child, pids);
+    if (!keep) rmSync(dir, { recursive: true, force: true });
+  };
+  const ready = once(child.stdout, 'data').then(() => true);
+  const failed = once(child, 'exit').then(() => false);
+  const started = await Promise.race([ready, failed, sleep(START_MS, false, { ref: false })]);
+  const state = readState(dir);
+  if (!started || !state) {
+    await stop(false);
+    throw new Error('The copy of the product did not start');
+  }
+  return {
+    dir,
+    env: state.env,
+    url: `http://127.0.0.1:${state.env['PORT']}`,
+    pidOf(name) {
+      const pid = readState(dir)?.processes[name]?.pid;
+      if (pid !== undefined) pids.add(pid);
+      return pid !== undefined && alive(pid) ? pid : undefined;
+    },
+    stop,
+  };
+}

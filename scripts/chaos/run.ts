@@ -1,0 +1,151 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Knex } from 'knex';
+import { loadConfig } from '../../api/core/config.js';
+import { openDatabase } from '../../db/connection.js';
+import { type Caller, createCaller } from './caller.js';
+import { checkInstallation } from './check.js';
+import type { Verdict } from './invariants.js';
+import { type Load, startLoad } from './load.js';
+import { type Product, startProduct, type Victim, VICTIMS } from './product.js';
+import { type Random, seededRandom } from './random.js';
+import { allHold, verdictTable } from './report.js';
+import { buildWorld } from './world.js';
+
+export interface ChaosOptions {
+  root: string;
+  kills: number;
+  seed: number;
+  /** On average, between two kills. */
+  secondsBetween: number;
+  /** Leaves the data, the logs and the ledger where they are. */
+  keep: boolean;
+  tell: (what: string, detail?: string) => void;
+}
+
+/** Longest wait for everything to come to rest; a lost workflow is noticed within two minutes. */
+const QUIET_MS = 240_000;
+const SHORT_OF_QUIET = /* sql */ `
+  select (select count(*) from outbox) as outbox, (select count(*) from audit_unsealed) as unsealed,
+    (select count(*) from automation_runs where status in ('queued', 'running')) as runs,
+    (select count(*) from forge_deliveries where outcome is null) as deliveries`;
+
+/** A third of the kills come at once, while what was killed before is still coming back. */
+const pauseSeconds = (random: Random, average: number): number =>
+  random.chance(1 / 3) ? 0.2 + random.next() * 1.3 : average * (0.5 + random.next() * 1.5);
+
+/** Kills one after the other; every process gets its turn in each four. */
+async function killAll(
+  product: Product,
+  { kills, seed, secondsBetween, tell }: ChaosOptions,
+  stopped: () => boolean,
+): Promise<void> {
+  const random = seededRandom(seed);
+  let turn: Victim[] = [];
+  for (let n = 1; n <= kills && !stopped(); n += 1) {
+    await sleep(pauseSeconds(random, secondsBetween) * 1_000);
+    if (turn.length === 0)
+      turn = VICTIMS.map((name) => [random.next(), name] as const)
+        .sort(([a], [b]) => a - b)
+        .map(([, name]) => name);
+    const victim = turn.pop() as Victim;
+    let pid = product.pidOf(victim);
+    for (let waited = 0; pid === undefined && waited < 60_000 && !stopped(); waited += 50) {
+      await sleep(50);
+      pid = product.pidOf(victim);
+    }
+    if (pid === undefined) throw new Error(`${victim} did not come back within a minute`);
+    process.kill(pid, 'SIGKILL');
+    tell(`kill -9 ${victim}`, `${n} of ${kills}, process ${pid}`);
+  }
+}
+
+/** Waits until nothing moves any more; returns what still does when the time is up, else null. */
+async function awaitQuiet(db: Knex, stopped: () => boolean): Promise<string | null> {
+  let last = 'the database does not answer';
+  for (const deadline = Date.now() + QUIET_MS; Date.now() < deadline && !stopped(); await sleep(250)) {
+    const found = await db
+      .raw<{ rows: Record<string, number>[] }>(SHORT_OF_QUIET)
+      .then(({ rows: [row = {}] }) => row)
+      .catch(() => undefined);
+    if (!found) continue;
+    const left = Object.entries(found).filter(([, count]) => count > 0);
+    if (left.length === 0) return null;
+    last = left.map(([name, count]) => `${count} ${name}`).join(', ');
+  }
+  return last;
+}
+
+/** What the callers saw, judged like the rest. */
+function judgeAnswers({ dishonest }: Caller, { surprises }: Load, restless: string | null): Verdict[] {
+  const verdict = (name: string, words: string, violations: string[]): Verdict => ({
+    name,
+    words,
+    violations: violations.slice(0, 20),
+    skipped: null,
+  });
+  return [
+    verdict('all_at_rest', 'Everything came to rest after the last kill', restless === null ? [] : [restless]),
+    verdict('refusals_honest', 'What could not be done was refused with 503, the envelope and Retry-After', dishonest),
+    verdict('answers_expected', 'Every other answer is one that the contract explains', surprises),
+  ];
+}
+
+function tellLoad({ tell }: ChaosOptions, { ledger }: Load, { counts }: Caller): void {
+  const acked = Object.entries(ledger).map(([name, list]) => `${(list as unknown[]).length} ${name}`);
+  tell('acknowledged', acked.join(', '));
+  const answers = [...counts].sort(([a], [b]) => a.localeCompare(b)).map(([what, count]) => `${what}: ${count}`);
+  tell('answers', answers.join(', '));
+}
+
+async function torment(product: Product, options: ChaosOptions, stopped: () => boolean): Promise<Verdict[]> {
+  const { tell } = options;
+  const config = loadConfig(product.env);
+  const caller = createCaller(product.url);
+  const world = await buildWorld(caller);
+  const load = startLoad(caller, world, config.FORGE_WEBHOOK_SECRET ?? '', options.seed);
+  tell('load started');
+  try {
+    await killAll(product, options, stopped);
+    await sleep(2_000);
+  } finally {
+    await load.stop();
+  }
+  tell('load stopped, every outcome known');
+  tellLoad(options, load, caller);
+  const db = openDatabase({ url: config.DATABASE_URL, poolSize: 2, name: 'assent-chaos' });
+  try {
+    const restless = await awaitQuiet(db, stopped);
+    tell(restless === null ? 'everything at rest' : 'not at rest', restless ?? '');
+    const ledgerFile = join(product.dir, 'ledger.json');
+    writeFileSync(ledgerFile, JSON.stringify(load.ledger));
+    return [...judgeAnswers(caller, load, restless), ...(await checkInstallation(product.env, ledgerFile))];
+  } finally {
+    await db.destroy();
+  }
+}
+
+/** A whole run: start, load, kills, rest, judgement. Returns true when every invariant holds. Everything it started has ended. */
+export async function runChaos(options: ChaosOptions): Promise<boolean> {
+  const { root, keep, tell } = options;
+  let stopped = false;
+  const interrupt = (): void => {
+    stopped = true;
+    tell('stopping');
+  };
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, interrupt);
+  tell('starting a copy of the product', `seed ${options.seed}, ${options.kills} kills`);
+  const product = await startProduct(root, (line) => tell('  supervisor', line.trim()));
+  tell('ready', product.url);
+  let sound = false;
+  try {
+    const verdicts = await torment(product, options, () => stopped);
+    for (const line of verdictTable(verdicts)) console.log(line);
+    sound = !stopped && allHold(verdicts);
+    return sound;
+  } finally {
+    await product.stop(keep || !sound);
+    if (keep || !sound) tell('kept', product.dir);
+  }
+}

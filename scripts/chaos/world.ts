@@ -1,0 +1,72 @@
+import { v7 as uuidv7 } from 'uuid';
+import type { Caller } from './caller.js';
+
+/** The people, projects and automations that the load works with, made over the API in the copy's demo team. */
+export interface World {
+  admin: string;
+  manager: string;
+  member: string;
+  teamId: string;
+  /** Where every new task sets off the automations. */
+  watched: string;
+  /** Where nothing listens: updates and deletions go here. */
+  quiet: string;
+  /** Bound to the watched project with issue sync. */
+  repo: string;
+}
+
+/** Tasks with this in their title set off a run that fails. */
+export const FAILING = 'doomed';
+
+const TASK = '{{event.task.task_id}}';
+const say = (words: string): object => ({
+  type: 'add_comment',
+  params: { task_id: TASK, content: `${words} {{event.task.title}}` },
+});
+
+/** What each new task of the watched project sets off. */
+const AUTOMATIONS = [
+  { name: 'Greet', actions: [say('hello')] },
+  { name: 'Ask', actions: [say('before'), { type: 'require_approval', params: { role: 'manager' } }, say('after'), say('last')] },
+  {
+    name: 'Fail',
+    condition: `event.task.title.contains("${FAILING}")`,
+    actions: [{ type: 'add_comment', params: { task_id: 'not-there', content: 'lost' } }],
+  },
+];
+
+/** The comments that a new task of this title must get without anybody's decision. */
+export const commentsFor = (title: string): string[] => [`hello ${title}`, `before ${title}`];
+
+/** @throws Error for any other answer than the success asked for */
+export async function buildWorld(caller: Caller): Promise<World> {
+  const call = async (method: string, path: string, token?: string, body?: unknown) => {
+    const answer = await caller.untilKnown({ method, path, body, ...(token ? { token } : {}) });
+    if (!answer || answer.status >= 300)
+      throw new Error(`${method} ${path} answered ${answer?.status}: ${JSON.stringify(answer?.body)}`);
+    return answer.body as Record<string, unknown>;
+  };
+  const logIn = async (name: string) =>
+    (await call('POST', '/api/auth/login', undefined, { email: `${name}@demo.test`, password: 'demo-password' }))[
+      'token'
+    ] as string;
+  const [admin, manager, member] = await Promise.all([logIn('ada'), logIn('max'), logIn('uma')]);
+  const me = (await call('GET', '/api/auth/me', admin)) as { teams: { team_id: string }[] };
+  const teamId = me.teams[0]?.team_id as string;
+  const project = async (name: string) => {
+    const made = (await call('POST', '/api/projects', admin, { name, team_id: teamId })) as { data: { project_id: string } };
+    return made.data.project_id;
+  };
+  const watched = await project('Chaos, watched');
+  const quiet = await project('Chaos, quiet');
+  const repo = `chaos/${uuidv7()}`;
+  await call('POST', '/api/forge/repositories', admin, { repo, team_id: teamId, project_id: watched, sync_issues: true });
+  for (const automation of AUTOMATIONS)
+    await call('POST', '/api/automations', manager, {
+      ...automation,
+      trigger_type: 'task.created',
+      team_id: teamId,
+      project_id: watched,
+    });
+  return { admin, manager, member, teamId, watched, quiet, repo };
+}
