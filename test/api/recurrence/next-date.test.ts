@@ -233,6 +233,8 @@ describe('against a second library', () => {
       fc.property(rules, anchor, days(800), ({ freq, interval: every, byDay, byMonthDay }, start, later) => {
         // Only where nothing is named does the anchor's own day count, and only the first 28 are in every month.
         fc.pre(start.getUTCDate() <= 28 || freq === 'DAILY' || freq === 'WEEKLY' || byDay.length + byMonthDay.length > 0);
+        // Whole weeks from a day that is not named come to none that is; the other library needs seconds to see that.
+        fc.pre(freq !== 'DAILY' || every % 7 !== 0 || byDay.length === 0);
         const rule = [
           `FREQ=${freq};INTERVAL=${every}`,
           ...(byDay.length > 0 ? [`BYDAY=${byDay.join(',')}`] : []),
