@@ -8,7 +8,7 @@ import type { Servers, Service } from './servers.js';
 
 const SECONDS = 6;
 /** Events a second: far apart, so that each is a pass of its own, and close together. */
-const RATES = [20, 200];
+const RATES = [20, 200, 1_000];
 
 /** As `record_change` writes it, and the bell after the commit, as the API rings it. */
 const EVENT = /* sql */ `
