@@ -33,6 +33,8 @@ const ABILITIES = {
   'task.write': { seat: 'member', words: 'Team member or above; guests are read-only' },
   'trash.list': { seat: 'none', words: 'Any signed-in caller; only own teams are listed, guests too' },
   'trash.restore': { seat: 'member', words: 'Team member or above' },
+  'trash.purge': { seat: 'manager', words: 'Team manager or above' },
+  'trash.empty': { seat: 'admin', words: 'Team admin' },
   'activity.list': { seat: 'none', words: 'Any signed-in caller; only own teams’ activity is listed, guests too' },
   'comment.read': { seat: 'guest', words: 'Whoever may read the task' },
   'comment.write': {

@@ -66,6 +66,7 @@ async function carryOut({ db, log }: Services, use: KeyUse, perform: () => Promi
   const settle = (status: number, body: string | null) =>
     note(isKept(status) ? finishKey(db, use, status, body) : releaseKey(db, use));
   const renewal = setInterval(() => void note(renewKey(db, use)), (LEASE_SECONDS * 1000) / 3);
+  renewal.unref();
   try {
     const answer = await perform().catch((thrown: unknown) => refusalOf(thrown, use));
     const body = typeof answer.body === 'string' ? answer.body : JSON.stringify(answer.body);

@@ -3,6 +3,7 @@ import { type Endpoint, endpoint } from '../http/endpoint.js';
 import { addMember } from './add-member.js';
 import { changeRole } from './change-role.js';
 import { createTeam } from './create-team.js';
+import { deleteTeam } from './delete-team.js';
 import { getTeam } from './get-team.js';
 import { listConversations } from './list-conversations.js';
 import { listMembers } from './list-members.js';
@@ -14,6 +15,7 @@ import {
   Conversation,
   CreatedTeam,
   CreateTeam,
+  DeletedTeam,
   Member,
   MemberParams,
   RemovedMember,
@@ -78,6 +80,23 @@ const ofTeams: Endpoint[] = [
     errors: [404],
     example: { description: 'Rockets, anvils and magnets' },
     handle: ({ ctx, params, body }) => updateTeam(ctx, params.team_id, body),
+  }),
+  endpoint({
+    method: 'delete',
+    path: '/api/teams/:team_id',
+    tag,
+    summary: 'Delete a team',
+    description:
+      'For good: seats are given up, automations end, repositories are unbound. Refused with 409 while the team has live projects; what it has in the trash is purged when its time is over.',
+    ability: 'team.write',
+    scope: writeScope,
+    params: TeamParams,
+    response: DeletedTeam,
+    errors: [404, 409],
+    async handle({ ctx, params }) {
+      await deleteTeam(ctx, params.team_id);
+      return { success: true, team_id: params.team_id };
+    },
   }),
   endpoint({
     method: 'get',

@@ -36,6 +36,8 @@ export type AddMember = z.output<typeof AddMember>;
 
 export const ChangeRole = z.object({ role: z.enum(SEATS) }).meta({ id: 'ChangeRole' });
 
+export const DeletedTeam = z.object({ success: z.literal(true), team_id: z.string() }).meta({ id: 'DeletedTeam' });
+
 const teamFields = {
   team_id: z.string(),
   name: z.string(),

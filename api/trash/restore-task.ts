@@ -4,25 +4,8 @@ import { type Context, inTransaction } from '../core/context.js';
 import { conflict, notFound } from '../core/errors.js';
 import { recordChange } from '../core/record-change.js';
 import { seatOf } from '../core/seats.js';
+import { holdPlace } from './hold-place.js';
 import type { Restored } from './schema.js';
-
-interface Place extends Record<string, unknown> {
-  team_id: string;
-  project_id: string;
-  name: string;
-  in_trash: boolean;
-}
-
-/**
- * The project of a task. Every change of a project's tree in or out of the trash takes this lock first, in a statement of its
- * own: what is read after it stands until the commit.
- */
-const placeStatement: Statement = {
-  name: 'place_of_task',
-  text: /* sql */ `
-    select p.team_id, p.project_id, p.name, p.deleted_at is not null as in_trash
-    from projects p join tasks t using (project_id) where t.task_id = $1 for update of p`,
-};
 
 interface Back extends Record<string, unknown> {
   task_id: string;
@@ -63,7 +46,7 @@ const statement: Statement = {
  */
 export function restoreTask(ctx: Context, taskId: string): Promise<Restored> {
   return inTransaction(ctx, async (ctx) => {
-    const [place] = await run<Place>(ctx.db, placeStatement, [taskId]);
+    const place = await holdPlace(ctx, taskId);
     if (!place) throw notFound('Task in the trash');
     authorize('trash.restore', await seatOf(ctx, place.team_id));
     if (place.in_trash) throw conflict(`The project “${place.name}” is in the trash: restore it first`);

@@ -1,9 +1,21 @@
 import { z } from 'zod';
 import { type Endpoint, endpoint } from '../http/endpoint.js';
+import { emptyTrash } from './empty-trash.js';
 import { countTrash, listTrash } from './list-trash.js';
+import { purgeProject } from './purge-project.js';
+import { purgeTask } from './purge-task.js';
 import { restoreProject } from './restore-project.js';
 import { restoreTask } from './restore-task.js';
-import { ListTrash, Restored, RestoreProject, RestoreTask, TrashEntry } from './schema.js';
+import {
+  EmptiedTrash,
+  EmptyTrash,
+  ListTrash,
+  PurgedItem,
+  Restored,
+  TrashEntry,
+  TrashedProjectParams,
+  TrashedTaskParams,
+} from './schema.js';
 
 const tag = 'Trash';
 
@@ -29,7 +41,7 @@ export const trashRoutes: Endpoint[] = [
       'Brings back the subtasks that the same deletion moved. A task whose parent is still in the trash comes back at top level; one whose project is in the trash does not (409).',
     ability: 'trash.restore',
     scope: 'tasks:write',
-    params: RestoreTask,
+    params: TrashedTaskParams,
     response: Restored,
     errors: [404, 409],
     handle: ({ ctx, params }) => restoreTask(ctx, params.task_id),
@@ -42,9 +54,49 @@ export const trashRoutes: Endpoint[] = [
     description: 'Brings back exactly the tasks that its deletion moved; what was in the trash before stays there.',
     ability: 'trash.restore',
     scope: 'projects:write',
-    params: RestoreProject,
+    params: TrashedProjectParams,
     response: Restored,
     errors: [404],
     handle: ({ ctx, params }) => restoreProject(ctx, params.project_id),
+  }),
+  endpoint({
+    method: 'delete',
+    path: '/api/trash/task/:task_id',
+    tag,
+    summary: 'Purge a task from the trash',
+    description: 'For good, with its comments and with the subtasks that the same deletion moved. Its id is free afterwards.',
+    ability: 'trash.purge',
+    scope: 'tasks:write',
+    params: TrashedTaskParams,
+    response: PurgedItem,
+    errors: [404],
+    handle: async ({ ctx, params }) => ({ success: true, purged: await purgeTask(ctx, params.task_id) }),
+  }),
+  endpoint({
+    method: 'delete',
+    path: '/api/trash/project/:project_id',
+    tag,
+    summary: 'Purge a project from the trash',
+    description:
+      'For good, with all its tasks. Its automations end and its repositories are unbound; runs and the audit log stay.',
+    ability: 'trash.purge',
+    scope: 'projects:write',
+    params: TrashedProjectParams,
+    response: PurgedItem,
+    errors: [404],
+    handle: async ({ ctx, params }) => ({ success: true, purged: await purgeProject(ctx, params.project_id) }),
+  }),
+  endpoint({
+    method: 'delete',
+    path: '/api/trash',
+    tag,
+    summary: 'Empty a team’s trash',
+    description: 'Purges everything that is in it now.',
+    ability: 'trash.empty',
+    scope: 'projects:write',
+    query: EmptyTrash,
+    response: EmptiedTrash,
+    errors: [404],
+    handle: async ({ ctx, query }) => ({ purged: await emptyTrash(ctx, query.team_id) }),
   }),
 ];

@@ -30,8 +30,14 @@ export const TrashEntry = z
   .meta({ id: 'TrashEntry' });
 export type TrashEntry = z.output<typeof TrashEntry>;
 
-export const RestoreTask = z.object({ task_id: TaskId });
-export const RestoreProject = z.object({ project_id: Id });
+/** A task or a project in the trash. */
+export const TrashedTaskParams = z.object({ task_id: TaskId });
+export const TrashedProjectParams = z.object({ project_id: Id });
+export const EmptyTrash = z.object({ team_id: Id });
+
+const Purged = z.int().meta({ description: 'Everything that is gone, the item itself included' });
+export const PurgedItem = z.object({ success: z.literal(true), purged: Purged }).meta({ id: 'PurgedItem' });
+export const EmptiedTrash = z.object({ purged: Purged }).meta({ id: 'EmptiedTrash' });
 
 export const Restored = z
   .object({

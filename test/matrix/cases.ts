@@ -74,6 +74,7 @@ const teams: Row[] = [
     kinds: LIVE,
     send: (s) => ({ params: { team_id: s.id }, body: { description: `Anvils ${uuidv7()}` } }),
   },
+  { route: 'DELETE /api/teams/:team_id', subject: 'spareTeam', kinds: TRASHABLE, send: (s) => ({ params: { team_id: s.id } }) },
   { route: 'GET /api/teams/:team_id/conversations', subject: 'team', kinds: LIVE, send: (s) => ({ params: { team_id: s.id } }) },
   { route: 'GET /api/teams/:team_id/members', subject: 'team', kinds: LIVE, send: (s) => ({ params: { team_id: s.id } }) },
   {
@@ -412,10 +413,20 @@ const trash: Row[] = [
       list: true,
     }),
   ),
+  {
+    route: 'DELETE /api/trash',
+    subject: 'trashedTask',
+    names: 'team_id',
+    kinds: LIVE,
+    send: (s) => ({ query: { team_id: s.team_id } }),
+  },
   ...(['task', 'project'] as const).flatMap((type): Row[] => {
     const route = `POST /api/trash/${type}/:${type}_id/restore`;
+    const purge = `DELETE /api/trash/${type}/:${type}_id`;
     const send = (s: Subject): Sent => ({ params: { [`${type}_id`]: s.id } });
     return [
+      { route: purge, by: 'in the trash', subject: type === 'task' ? 'trashedTask' : 'trashedProject', kinds: LIVE, send },
+      { route: purge, by: 'live', subject: type, kinds: ['own'], send, reference: { own: 404 }, why: 'not in the trash (C8)' },
       { route, by: 'in the trash', subject: type === 'task' ? 'trashedTask' : 'trashedProject', kinds: LIVE, send },
       { route, by: 'live', subject: type, kinds: ['own'], send, reference: { own: 404 }, why: 'nothing to restore (C8)' },
     ];

@@ -38,6 +38,7 @@ const DECISION_K: Record<Seat | 'none', Ability[]> = {
     'team.list',
     'project.list',
     'trash.list',
+    'activity.list',
     'forge.status',
     'automation.catalogue',
     'automation.list',
@@ -54,8 +55,8 @@ const DECISION_K: Record<Seat | 'none', Ability[]> = {
     'automation.replay',
     'gate.decide',
   ],
-  manager: [],
-  admin: ['team.write', 'member.manage', 'forge.bind'],
+  manager: ['trash.purge'],
+  admin: ['team.write', 'member.manage', 'forge.bind', 'trash.empty'],
 };
 
 it('the table of who may do what is decision K', () => {

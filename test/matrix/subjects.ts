@@ -85,6 +85,20 @@ const team: Build = async (world, wish) => {
   return subject;
 };
 
+/** Another team with the same people in the same seats, for whoever wants to delete it. `trashed`: deleted. */
+const spareTeam: Build = async (world, wish) => {
+  const subject = basis(wish, uuidv7());
+  await insert(
+    world,
+    /* sql */ `
+    with team as (insert into teams (team_id, name, created_by, deleted_at)
+      values (:id, :canary, :author, case when :trashed then now() end))
+    insert into memberships (team_id, user_id, role) select :id, user_id, role from memberships where team_id = :team_id`,
+    { ...subject, author: wish.author, trashed: wish.trashed },
+  );
+  return { ...subject, team_id: subject.id };
+};
+
 /** A person with a seat in the team, for whoever wants to change or take it. */
 const member: Build = async (world, wish) => {
   const person = await buildPerson(world.app);
@@ -225,6 +239,7 @@ export const SUBJECTS = {
   nothing,
   account,
   team,
+  spareTeam,
   member,
   outsider,
   project,

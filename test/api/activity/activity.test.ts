@@ -100,7 +100,7 @@ it('every filter leaves the rest out, and all of them hold at once', async () =>
   for (const wrong of ['team_id', 'project_id', 'entity_type', 'entity_id', 'user_id']) {
     const query = new URLSearchParams(all);
     query.set(wrong, wrong === 'entity_type' ? 'note' : uuidv7());
-    expect([wrong, await entities(`?${query}`)]).toEqual([wrong, []]);
+    expect([wrong, await entities(`?${query.toString()}`)]).toEqual([wrong, []]);
   }
 });
 

@@ -1,0 +1,22 @@
+import { authorize } from '../core/access.js';
+import type { Context } from '../core/context.js';
+import { seatOf } from '../core/seats.js';
+import { readTeam } from '../teams/read-team.js';
+import { purgeBefore } from './purge-before.js';
+
+/**
+ * Removes for good everything that a team has in the trash now. Returns the number of items.
+ * @throws RESOURCE_NOT_FOUND no such team | PERMISSION_DENIED below admin
+ * Source: decision C8.
+ */
+export async function emptyTrash(ctx: Context, teamId: string): Promise<number> {
+  const { seat } = await readTeam(ctx, teamId);
+  authorize('trash.empty', seat);
+  const { rows } = await ctx.db.raw<{ rows: [{ until: string }] }>('select now()::text as until');
+  return purgeBefore(ctx, {
+    teamId,
+    until: rows[0].until,
+    cause: 'emptied',
+    allow: async (ctx) => authorize('trash.empty', await seatOf(ctx, teamId)),
+  });
+}

@@ -1,0 +1,69 @@
+import type { Project } from '../../db/models/project.js';
+import { run, type Statement } from '../../db/statement.js';
+import { endAutomationsOf } from '../automations/end-automation.js';
+import type { Context } from '../core/context.js';
+import { recordChange } from '../core/record-change.js';
+
+/** Most tasks of one statement. */
+export const BATCH = 500;
+
+/** What erased them, as the audit entry says it. */
+export type Cause = 'purged' | 'emptied' | 'retention';
+
+/**
+ * $1 tasks in the trash, of one project that the caller holds. What hangs on them goes first, their keys last: then the ids are
+ * free again. A subtask that stays, because another deletion moved it, comes to top level. Runs, effects, activity and audit
+ * entries hold ids only and stay.
+ */
+const STEPS: Statement[] = [
+  ['loose_subtasks', 'update tasks set parent_task_id = null where parent_task_id = any($1) and not task_id = any($1)'],
+  ['erase_comments', 'delete from comments where task_id = any($1)'],
+  ['erase_forge_links', 'delete from forge_links where task_id = any($1)'],
+  ['erase_tasks', 'delete from tasks where task_id = any($1)'],
+  ['erase_item_keys', 'delete from item_keys where item_id = any($1)'],
+].map(([name = '', text = '']) => ({ name, text }));
+
+/** Removes tasks for good, with everything that belongs to them alone. Leaves no trace: that is the caller's. */
+export async function eraseTasks(ctx: Context, taskIds: string[]): Promise<void> {
+  for (const step of STEPS) await run(ctx.db, step, [taskIds]);
+}
+
+const someTasksStatement: Statement = {
+  name: 'some_tasks_of_project',
+  text: `select task_id from tasks where project_id = $1 order by task_id limit ${BATCH}`,
+};
+
+/**
+ * Removes a project in the trash for good with all its tasks, in one transaction: it is never half there. Its repositories are
+ * unbound, its automations end, their runs stay. The caller holds the project's row. Returns the number of items.
+ */
+export async function eraseProject(ctx: Context, project: Project, cause: Cause): Promise<number> {
+  const { project_id, team_id, name, cascade_id } = project;
+  let tasks = 0;
+  for (;;) {
+    const batch = await run<{ task_id: string }>(ctx.db, someTasksStatement, [project_id]);
+    if (batch.length === 0) break;
+    await eraseTasks(
+      ctx,
+      batch.map(({ task_id }) => task_id),
+    );
+    tasks += batch.length;
+  }
+  const repositories = await ctx.db('forge_repositories').where({ project_id }).delete();
+  const automations = await endAutomationsOf(ctx, { project_id });
+  await ctx.db('projects').where({ project_id }).delete();
+  await ctx.db('item_keys').where({ item_id: project_id }).delete();
+  await recordChange(ctx, {
+    team_id,
+    project_id,
+    feature: 'projects',
+    action: 'purge',
+    severity: 'MEDIUM',
+    entity_type: 'project',
+    entity_id: project_id,
+    title: name,
+    ...(cause === 'retention' ? {} : { summary: 'purged the project' }),
+    details: { cause, name, cascade_id, purged_count: tasks + 1, repositories, automations },
+  });
+  return tasks + 1;
+}

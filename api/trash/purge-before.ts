@@ -1,0 +1,106 @@
+import { Project } from '../../db/models/project.js';
+import { run, type Statement } from '../../db/statement.js';
+import { type Context, inTransaction, whoIs } from '../core/context.js';
+import { BATCH, type Cause, eraseProject, eraseTasks } from './erase.js';
+
+/** What to remove for good. */
+interface Purge {
+  /** Null for every team. */
+  teamId: string | null;
+  /** What was in the trash by this moment, as PostgreSQL writes it: its microseconds count. */
+  until: string;
+  cause: Cause;
+  /** Refuses whoever may not, in the transaction of each batch. */
+  allow: (ctx: Context) => Promise<void>;
+}
+
+/** $1 moment, $2 team or null. Both come oldest first, from the indexes on what is in the trash. */
+const projectsStatement: Statement = {
+  name: 'projects_to_purge',
+  text: /* sql */ `
+    select project_id from projects where deleted_at <= $1::timestamptz and ($2::uuid is null or team_id = $2)
+    order by deleted_at limit ${BATCH}`,
+};
+const placesStatement: Statement = {
+  name: 'places_to_purge',
+  text: /* sql */ `
+    select distinct project_id from tasks where deleted_at <= $1::timestamptz and ($2::uuid is null or team_id = $2) limit ${BATCH}`,
+};
+
+/** $1 project, $2 moment. Oldest first; what one deletion moved stays together as far as it fits. */
+const tasksStatement: Statement = {
+  name: 'tasks_to_purge',
+  text: /* sql */ `
+    select task_id from tasks where project_id = $1 and deleted_at <= $2::timestamptz
+    order by deleted_at, cascade_id, created_at, task_id limit ${BATCH}`,
+};
+
+/**
+ * $1 who (jsonb), $2 cause, $3 tasks. One audit entry for each deletion that moved some of these: it names the topmost of them and
+ * counts them. The rows are still there.
+ */
+const recordStatement: Statement = {
+  name: 'record_purge',
+  text: /* sql */ `
+    with gone as (
+      select t.*, exists (select from tasks p where p.task_id = t.parent_task_id and p.task_id = any($3) and p.cascade_id = t.cascade_id) as below
+      from tasks t where t.task_id = any($3)
+    ), roots as (
+      select distinct on (cascade_id) *, count(*) over (partition by cascade_id) as purged_count
+      from gone order by cascade_id, below, created_at, task_id
+    )
+    select record_changes($1::jsonb, array_agg(jsonb_build_object('team_id', team_id, 'project_id', project_id, 'feature', 'tasks',
+      'action', 'purge', 'severity', 'MEDIUM', 'entity_type', 'task', 'entity_id', task_id, 'title', title,
+      'summary', case when $2::text <> 'retention' then 'purged the task' end,
+      'details', jsonb_build_object('cause', $2::text, 'title', title, 'cascade_id', cascade_id, 'purged_count', purged_count))))
+    from roots`,
+};
+
+/** Projects, each in a commit of its own. Returns the number of items. */
+async function purgeProjects(ctx: Context, { teamId, until, cause, allow }: Purge): Promise<number> {
+  let purged = 0;
+  for (;;) {
+    const due = await run<{ project_id: string }>(ctx.db, projectsStatement, [until, teamId]);
+    for (const { project_id } of due) {
+      purged += await inTransaction(ctx, async (ctx) => {
+        await allow(ctx);
+        // Judged again with its lock: it may have been restored in the meantime, or purged.
+        const project = await Project.query(ctx.db)
+          .findById(project_id)
+          .whereRaw('deleted_at <= ?::timestamptz', [until])
+          .forUpdate();
+        return project ? eraseProject(ctx, project, cause) : 0;
+      });
+    }
+    if (due.length < BATCH) return purged;
+  }
+}
+
+/** One batch of a project's tasks, in a commit of its own. Returns how many. */
+function purgeTasksOf(ctx: Context, projectId: string, { until, cause, allow }: Purge): Promise<number> {
+  return inTransaction(ctx, async (ctx) => {
+    await allow(ctx);
+    // Whoever restores one of them takes this lock first, too.
+    if (!(await Project.query(ctx.db).findById(projectId).forUpdate())) return 0;
+    const ids = (await run<{ task_id: string }>(ctx.db, tasksStatement, [projectId, until])).map(({ task_id }) => task_id);
+    if (ids.length === 0) return 0;
+    await run(ctx.db, recordStatement, [JSON.stringify(whoIs(ctx)), cause, ids]);
+    await eraseTasks(ctx, ids);
+    return ids.length;
+  });
+}
+
+/**
+ * Removes for good what has been in the trash since a moment: projects with their tasks, then single tasks, in batches of their
+ * own. May be repeated, and stopped anywhere. Returns the number of items.
+ */
+export async function purgeBefore(ctx: Context, purge: Purge): Promise<number> {
+  let purged = await purgeProjects(ctx, purge);
+  for (;;) {
+    const places = await run<{ project_id: string }>(ctx.db, placesStatement, [purge.until, purge.teamId]);
+    for (const { project_id } of places) {
+      for (let found = BATCH; found === BATCH; purged += found) found = await purgeTasksOf(ctx, project_id, purge);
+    }
+    if (places.length < BATCH) return purged;
+  }
+}

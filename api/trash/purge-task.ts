@@ -1,0 +1,55 @@
+import { run, type Statement } from '../../db/statement.js';
+import { authorize } from '../core/access.js';
+import { type Context, inTransaction } from '../core/context.js';
+import { notFound } from '../core/errors.js';
+import { recordChange } from '../core/record-change.js';
+import { seatOf } from '../core/seats.js';
+import { eraseTasks } from './erase.js';
+import { holdPlace } from './hold-place.js';
+
+/** $1 task: the task, first, and what went to the trash below it in the same cascade. No row: it is not in the trash. */
+const statement: Statement = {
+  name: 'trashed_tree',
+  text: /* sql */ `
+    with recursive tree as (
+      select task_id, title, cascade_id, 0 as level from tasks where task_id = $1 and deleted_at is not null
+      union all
+      select c.task_id, c.title, c.cascade_id, tree.level + 1 from tree
+      join tasks c on c.parent_task_id = tree.task_id and c.cascade_id = tree.cascade_id and c.deleted_at is not null
+    )
+    select task_id, title, cascade_id from tree order by level, task_id`,
+};
+
+/**
+ * Removes a task in the trash for good, with the subtasks that the same deletion moved. Whoever restores it at this moment comes
+ * first, or finds nothing. Returns the number of tasks.
+ * @throws RESOURCE_NOT_FOUND unknown or live | PERMISSION_DENIED below manager
+ * Source: decision C8.
+ */
+export function purgeTask(ctx: Context, taskId: string): Promise<number> {
+  return inTransaction(ctx, async (ctx) => {
+    const place = await holdPlace(ctx, taskId);
+    if (!place) throw notFound('Task in the trash');
+    authorize('trash.purge', await seatOf(ctx, place.team_id));
+    const tree = await run<{ task_id: string; title: string; cascade_id: string }>(ctx.db, statement, [taskId]);
+    const [task] = tree;
+    if (!task) throw notFound('Task in the trash');
+    await eraseTasks(
+      ctx,
+      tree.map(({ task_id }) => task_id),
+    );
+    await recordChange(ctx, {
+      team_id: place.team_id,
+      project_id: place.project_id,
+      feature: 'tasks',
+      action: 'purge',
+      severity: 'MEDIUM',
+      entity_type: 'task',
+      entity_id: taskId,
+      title: task.title,
+      summary: 'purged the task',
+      details: { cause: 'purged', title: task.title, cascade_id: task.cascade_id, purged_count: tree.length },
+    });
+    return tree.length;
+  });
+}
