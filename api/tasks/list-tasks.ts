@@ -1,80 +1,108 @@
-import { run, type Statement } from '../../db/statement.js';
+import { run } from '../../db/statement.js';
 import { authorize, type Seat } from '../core/access.js';
 import { type Context, userOf } from '../core/context.js';
 import { notFound } from '../core/errors.js';
-import { nestTasks, type TaskNode } from './rules.js';
+import { type Etag, fold, weakEtag } from './etags.js';
+import { listStatements, type Scope } from './list-tasks.sql.js';
+import { arrange, type TaskNode, writeTree } from './nesting.js';
 import type { ListTasks } from './schema.js';
+import { streamTasks } from './stream-tasks.js';
 
 /** Most tasks of one answer (contract, section 8). */
 const MAX_TASKS = 10_000;
+/** Up to here an answer is one statement and one piece of text; a longer one is streamed. */
+const MAX_AT_ONCE = 1_000;
 
-const ORDER = 't.position nulls last, t.created_at, t.task_id';
-
-/** $1 project, $2 caller, $3 status or null, $4 most rows. No row: no such project; one row without a task: it is empty. */
-const ofProject: Statement = {
-  name: 'list_tasks_of_project',
-  text: /* sql */ `
-    select m.role as seat, t.task_id, t.parent_task_id, t.json
-    from projects p
-    left join memberships m on m.team_id = p.team_id and m.user_id = $2
-    left join lateral (
-      select t.task_id, t.parent_task_id, task_json(t)::text as json from tasks t
-      where t.project_id = p.project_id and t.deleted_at is null and ($3::text is null or t.status = $3) and m.role is not null
-      order by ${ORDER} limit $4
-    ) t on true
-    where p.project_id = $1 and p.deleted_at is null`,
-};
-
-/** $1 caller, $2 team or null, $3 status or null, $4 most rows, $5 assigned to the caller only. */
-const ofTeams: Statement = {
-  name: 'list_tasks_of_teams',
-  text: /* sql */ `
-    select t.task_id, t.parent_task_id, task_json(t)::text as json
-    from memberships m join tasks t on t.team_id = m.team_id
-    where m.user_id = $1 and ($2::uuid is null or m.team_id = $2) and t.deleted_at is null
-      and ($3::text is null or t.status = $3) and (not $5::boolean or t.assigned_to = $1)
-    order by ${ORDER} limit $4`,
-};
+/** Tells whether the client has the answer with this tag already. */
+export type IsKnown = (etag: Etag) => boolean;
 
 export interface TaskList {
-  /** A JSON array, ready to send. */
-  json: string;
+  etag: Etag;
   truncated: boolean;
+  /** A JSON array, whole or in pieces; null where the client has it. */
+  body: string | AsyncIterable<string> | null;
 }
 
-const cut = <Row>(rows: Row[]) => ({ kept: rows.slice(0, MAX_TASKS), truncated: rows.length > MAX_TASKS });
+/** Which list: of what, and how it is shown. */
+interface Wanted {
+  scope: Scope;
+  /** The project's or team's id, where the scope has one. */
+  of?: string;
+  status?: string | undefined;
+  flat: boolean;
+}
+
+interface Place extends Record<string, unknown> {
+  seat: Seat | null;
+}
+interface Marked extends TaskNode, Place {
+  mark: string;
+}
+interface Complete extends Marked {
+  json: string;
+}
+
+/** The place of a list says who may see it. @throws RESOURCE_NOT_FOUND no such project | PERMISSION_DENIED of another team */
+function checkPlace({ scope }: Wanted, [first]: Place[]): void {
+  // A team that is not the caller's is an empty list (C5).
+  if (scope !== 'project') return;
+  if (!first) throw notFound('Project');
+  authorize('task.list', first.seat);
+}
+
+async function look<Row extends Place>(
+  ctx: Context,
+  wanted: Wanted,
+  kind: 'records' | 'marks' | 'fingerprint',
+  limit: number,
+): Promise<Row[]> {
+  const values = [userOf(ctx), wanted.status ?? null, limit, ...(wanted.of === undefined ? [] : [wanted.of])];
+  const rows = await run<Row>(ctx.db, listStatements[wanted.scope][kind], values);
+  checkPlace(wanted, rows);
+  return rows;
+}
+
+/** A place without a task in it is one row without a task. */
+const tasksIn = <Row extends Marked>(rows: Row[]): Row[] => rows.filter((row) => row.task_id !== null);
+
+async function isUnchanged(ctx: Context, wanted: Wanted, isKnown: IsKnown): Promise<Etag | undefined> {
+  const rows = await look<Place & { count: number; mark: string | null }>(ctx, wanted, 'fingerprint', MAX_TASKS + 1);
+  const [{ count, mark } = { count: 0, mark: null }] = rows;
+  const etag = weakEtag(count, BigInt(mark ?? 0));
+  return isKnown(etag) ? etag : undefined;
+}
 
 /**
- * Live tasks with their subtasks nested, as JSON text. A foreign `team_id` gives an empty list (C5).
+ * A list with its tag. The tag is taken before the records, or with them: what changes in between makes the tag of the next
+ * request another one. It covers exactly the tasks that the caller sees, so losing a team changes it too.
+ */
+async function list(ctx: Context, wanted: Wanted, isKnown?: IsKnown): Promise<TaskList> {
+  const unchanged = isKnown && (await isUnchanged(ctx, wanted, isKnown));
+  if (unchanged) return { etag: unchanged, truncated: false, body: null };
+  const first = tasksIn(await look<Complete>(ctx, wanted, 'records', MAX_AT_ONCE + 1));
+  if (first.length <= MAX_AT_ONCE) {
+    return { etag: weakEtag(first.length, fold(first)), truncated: false, body: writeTree(first, wanted.flat) };
+  }
+  const marks = tasksIn(await look<Marked>(ctx, wanted, 'marks', MAX_TASKS + 1));
+  const order = arrange(marks.slice(0, MAX_TASKS), wanted.flat);
+  return {
+    etag: weakEtag(marks.length, fold(marks)),
+    truncated: marks.length > MAX_TASKS,
+    body: streamTasks(ctx, order, first, wanted.flat),
+  };
+}
+
+/**
+ * Live tasks with their subtasks nested, as JSON text; above 1,000 in pieces. A foreign `team_id` gives an empty list (C5).
  * @throws RESOURCE_NOT_FOUND unknown project | PERMISSION_DENIED a project of another team
  * Source: contract, section 4, tasks.
  */
-export async function listTasks(ctx: Context, { project_id, team_id, status }: ListTasks): Promise<TaskList> {
-  if (project_id === undefined) {
-    const { kept, truncated } = cut(
-      await run<TaskNode & Record<string, unknown>>(ctx.db, ofTeams, [
-        userOf(ctx),
-        team_id ?? null,
-        status ?? null,
-        MAX_TASKS + 1,
-        false,
-      ]),
-    );
-    return { json: nestTasks(kept), truncated };
-  }
-  type Row = { seat: Seat | null; task_id: string | null } & Record<string, unknown>;
-  const rows = await run<Row>(ctx.db, ofProject, [project_id, userOf(ctx), status ?? null, MAX_TASKS + 1]);
-  const [first] = rows;
-  if (!first) throw notFound('Project');
-  authorize('task.list', first.seat);
-  const { kept, truncated } = cut(rows);
-  return { json: nestTasks(kept.filter((row) => row.task_id !== null) as unknown as TaskNode[]), truncated };
+export function listTasks(ctx: Context, { project_id, team_id, status }: ListTasks, isKnown?: IsKnown): Promise<TaskList> {
+  if (project_id !== undefined) return list(ctx, { scope: 'project', of: project_id, status, flat: false }, isKnown);
+  if (team_id !== undefined) return list(ctx, { scope: 'team', of: team_id, status, flat: false }, isKnown);
+  return list(ctx, { scope: 'visible', status, flat: false }, isKnown);
 }
 
 /** Live tasks assigned to the caller, flat (C1). */
-export async function listMyTasks(ctx: Context): Promise<TaskList> {
-  const { kept, truncated } = cut(
-    await run<TaskNode & Record<string, unknown>>(ctx.db, ofTeams, [userOf(ctx), null, null, MAX_TASKS + 1, true]),
-  );
-  return { json: `[${kept.map((row) => row.json).join(',')}]`, truncated };
-}
+export const listMyTasks = (ctx: Context, isKnown?: IsKnown): Promise<TaskList> =>
+  list(ctx, { scope: 'mine', flat: true }, isKnown);

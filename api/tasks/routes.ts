@@ -1,8 +1,10 @@
+import { Readable } from 'node:stream';
 import { z } from 'zod';
 import { DomainError, invalid } from '../core/errors.js';
 import { type Endpoint, endpoint, JsonText, Reply } from '../http/endpoint.js';
 import { createTask } from './create-task.js';
 import { createTasksInBulk } from './create-tasks-in-bulk.js';
+import { type Etag, knownTo, taskEtag } from './etags.js';
 import { getTask } from './get-task.js';
 import { listMyTasks, listTasks, type TaskList } from './list-tasks.js';
 import {
@@ -26,10 +28,17 @@ import type { TaskCreation } from './write-new-tasks.js';
 
 const tag = 'Tasks';
 
-const listAnswer = ({ json, truncated }: TaskList) =>
-  new Reply(new JsonText(json), { headers: truncated ? { 'X-Truncated': 'true' } : {} });
+/** What a client may keep, and must ask about before it shows it again: rights can end at any time. */
+const revalidated = (etag: Etag) => ({ ETag: etag, 'Cache-Control': 'private, no-cache', Vary: 'Authorization' });
 
-const etag = (version: number) => ({ ETag: `"${version}"` });
+const notModified = (etag: Etag) => new Reply(null, { status: 304, headers: revalidated(etag) });
+
+function listAnswer({ etag, truncated, body }: TaskList): Reply {
+  if (body === null) return notModified(etag);
+  const headers = { ...revalidated(etag), ...(truncated ? { 'X-Truncated': 'true' } : {}) };
+  if (typeof body === 'string') return new Reply(new JsonText(body), { headers });
+  return new Reply(Readable.from(body), { headers: { ...headers, 'Content-Type': 'application/json; charset=utf-8' } });
+}
 
 /**
  * `version` in the body or If-Match; both and different is a 400 (C3). Any ETag of ours begins with the version, also one that a
@@ -43,7 +52,8 @@ function expectedVersion(ifMatch: string | undefined, version: number | null | u
   return Number(tagged);
 }
 
-const updated = async (version: Promise<number>) => new Reply({ message: 'Task updated' }, { headers: etag(await version) });
+const updated = async (version: Promise<number>) =>
+  new Reply({ message: 'Task updated' }, { headers: { ETag: taskEtag(await version) } });
 
 const update = (method: 'patch' | 'put') =>
   endpoint({
@@ -106,13 +116,14 @@ export const taskRoutes: Endpoint[] = [
     path: '/api/tasks',
     tag,
     summary: 'List tasks, subtasks nested',
-    description: 'At most 10,000 tasks; `X-Truncated: true` says that there are more.',
+    description:
+      'At most 10,000 tasks; `X-Truncated: true` says that there are more. Sent again with If-None-Match, an unchanged list is a 304.',
     ability: 'task.list',
     scope: 'tasks:read',
     query: ListTasks,
     response: z.array(TaskTree),
     errors: [404],
-    handle: async ({ ctx, query }) => listAnswer(await listTasks(ctx, query)),
+    handle: async ({ ctx, query, headers }) => listAnswer(await listTasks(ctx, query, knownTo(headers['if-none-match']))),
   }),
   endpoint({
     method: 'get',
@@ -122,7 +133,7 @@ export const taskRoutes: Endpoint[] = [
     ability: 'task.list',
     scope: 'tasks:read',
     response: z.array(Task),
-    handle: async ({ ctx }) => listAnswer(await listMyTasks(ctx)),
+    handle: async ({ ctx, headers }) => listAnswer(await listMyTasks(ctx, knownTo(headers['if-none-match']))),
   }),
   endpoint({
     method: 'post',
@@ -178,9 +189,10 @@ export const taskRoutes: Endpoint[] = [
     params: TaskParams,
     response: TaskTree,
     errors: [404],
-    async handle({ ctx, params }) {
-      const { json, version } = await getTask(ctx, params.task_id);
-      return new Reply(new JsonText(json), { headers: etag(version) });
+    async handle({ ctx, params, headers }) {
+      const { json, etag } = await getTask(ctx, params.task_id);
+      if (knownTo(headers['if-none-match'])?.(etag)) return notModified(etag);
+      return new Reply(new JsonText(json), { headers: revalidated(etag) });
     },
   }),
   update('patch'),

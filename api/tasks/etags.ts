@@ -1,0 +1,30 @@
+import { createHash } from 'node:crypto';
+
+/** A tag of an answer as it stands in the ETag header (RFC 9110, 8.8.3). */
+export type Etag = `"${string}"` | `W/"${string}"`;
+
+/** All marks in one number, whatever their order: any other set of tasks, or any of them written to, gives another one. */
+export const fold = (rows: { mark: string }[]): bigint => rows.reduce((all, { mark }) => all ^ BigInt(mark), 0n);
+
+/** The tag of a list: weak, because it speaks of the tasks and not of the bytes. */
+export const weakEtag = (count: number, mark: bigint): Etag => `W/"${count}-${BigInt.asUintN(64, mark).toString(36)}"`;
+
+/**
+ * The tag of a task: its version, which If-Match takes, and where the answer shows more than the version counts (subtasks, links)
+ * a digest of the whole answer behind it.
+ */
+export const taskEtag = (version: number, answer?: string): Etag =>
+  answer === undefined ? `"${version}"` : `"${version}-${createHash('sha256').update(answer).digest('base64url').slice(0, 16)}"`;
+
+const opaque = (etag: string): string => etag.replace(/^W\//, '');
+
+/**
+ * What an If-None-Match header says of a tag: true when the client has that answer. Weak and strong tags compare alike (RFC 9110,
+ * 13.1.2). Undefined without the header: nothing is to be compared.
+ */
+export function knownTo(ifNoneMatch: string | undefined): ((etag: Etag) => boolean) | undefined {
+  if (ifNoneMatch === undefined) return undefined;
+  if (ifNoneMatch.trim() === '*') return () => true;
+  const held = new Set((ifNoneMatch.match(/(?:W\/)?"[^"]*"/g) ?? []).map(opaque));
+  return (etag) => held.has(opaque(etag));
+}

@@ -1,0 +1,80 @@
+/** A row of a list: what of it is needed to find its place. */
+export interface TaskNode {
+  task_id: string;
+  parent_task_id: string | null;
+}
+
+/** A row at its depth; rows in this form stand in the order in which they are written. */
+export interface Placed<Row extends TaskNode> {
+  row: Row;
+  level: number;
+}
+
+/**
+ * Puts every row behind its parent, siblings in the order given; a row whose parent is not among them stands at the top (C5).
+ * With `flat` all of them do.
+ */
+export function arrange<Row extends TaskNode>(rows: Row[], flat = false): Placed<Row>[] {
+  if (flat) return rows.map((row) => ({ row, level: 0 }));
+  const present = new Set(rows.map((row) => row.task_id));
+  const below = new Map<string | null, Row[]>();
+  for (const row of rows) {
+    const parent = row.parent_task_id !== null && present.has(row.parent_task_id) ? row.parent_task_id : null;
+    const siblings = below.get(parent);
+    if (siblings) siblings.push(row);
+    else below.set(parent, [row]);
+  }
+  const placed: Placed<Row>[] = [];
+  const place = (parent: string | null, level: number): void => {
+    for (const row of below.get(parent) ?? []) {
+      placed.push({ row, level });
+      place(row.task_id, level + 1);
+    }
+  };
+  place(null, 0);
+  return placed;
+}
+
+/**
+ * Writes records in the order of `arrange` as one JSON array, a piece at a time. Text is spliced, never parsed: each record's
+ * closing brace gives way to its `subtasks`.
+ */
+export class TreeText {
+  /** Depth of the record written last. */
+  private last = -1;
+  /** Levels of records that were left out above the present one; what is below them moves up. */
+  private readonly gaps: number[] = [];
+
+  constructor(private readonly flat = false) {}
+
+  /** The next record as text, or undefined for one that is there no longer: what is below it takes its place. */
+  add(json: string | undefined, level: number): string {
+    while ((this.gaps.at(-1) ?? -1) >= level) this.gaps.pop();
+    if (json === undefined) {
+      this.gaps.push(level);
+      return '';
+    }
+    const depth = level - this.gaps.length;
+    const before = this.last === -1 ? '[' : this.separator(depth);
+    this.last = depth;
+    return this.flat ? before + json : `${before}${json.slice(0, -1)},"subtasks":[`;
+  }
+
+  /** What closes the array. */
+  end(): string {
+    if (this.last === -1) return '[]';
+    return this.flat ? ']' : `${']}'.repeat(this.last + 1)}]`;
+  }
+
+  private separator(depth: number): string {
+    if (this.flat) return ',';
+    return depth > this.last ? '' : `${']}'.repeat(this.last - depth + 1)},`;
+  }
+}
+
+/** All of it at once: the rows, each with its record as `json`, as one JSON array. */
+export function writeTree(rows: (TaskNode & { json: string })[], flat = false): string {
+  const text = new TreeText(flat);
+  const parts = arrange(rows, flat).map(({ row, level }) => text.add(row.json, level));
+  return parts.join('') + text.end();
+}

@@ -1,0 +1,59 @@
+import { run } from '../../db/statement.js';
+import { type Context, userOf } from '../core/context.js';
+import { recordsStatement } from './list-tasks.sql.js';
+import { type Placed, type TaskNode, TreeText } from './nesting.js';
+
+/** Tasks of one piece: about half a megabyte, written in a few milliseconds. */
+const CHUNK = 500;
+
+interface Marked extends TaskNode {
+  mark: string;
+}
+
+/** The status is sent already: all that is left is to log it and to cut the answer off, so that nobody takes it for whole. */
+function breakOff({ log, requestId }: Context, cause: unknown): never {
+  log.error({ err: cause, correlation_id: requestId }, 'a list broke off');
+  // `expose` keeps Koa from printing it once more.
+  throw Object.assign(new Error('The list broke off', { cause }), { expose: true });
+}
+
+/**
+ * Writes a long list piece by piece, in the order given. Each piece is read when the one before it is on its way, by a statement
+ * of its own: no connection is held while a slow reader takes its time, and the rights are checked anew (durability notes, 3.7).
+ * A task that has gone meanwhile is left out. `atHand` are records that were read already; one that was written to since its mark
+ * was taken is read again.
+ */
+export async function* streamTasks(
+  ctx: Context,
+  order: Placed<Marked>[],
+  atHand: (Marked & { json: string })[],
+  flat: boolean,
+): AsyncGenerator<string> {
+  const kept = new Map(atHand.map(({ task_id, mark, json }) => [task_id, { mark, json }]));
+  const isKept = ({ row }: Placed<Marked>) => kept.get(row.task_id)?.mark === row.mark;
+
+  const read = async (at: number): Promise<Map<string, string>> => {
+    const piece = order.slice(at, at + CHUNK);
+    const records = new Map(piece.filter(isKept).map(({ row }) => [row.task_id, kept.get(row.task_id)?.json as string]));
+    for (const id of records.keys()) kept.delete(id);
+    const missing = piece.map(({ row }) => row.task_id).filter((id) => !records.has(id));
+    const rows =
+      missing.length === 0 ? [] : await run<{ task_id: string; json: string }>(ctx.db, recordsStatement, [missing, userOf(ctx)]);
+    for (const { task_id, json } of rows) records.set(task_id, json);
+    return records;
+  };
+
+  const text = new TreeText(flat);
+  let ahead = read(0);
+  for (let at = 0; at < order.length; at += CHUNK) {
+    const records = await ahead.catch((cause: unknown) => breakOff(ctx, cause));
+    ahead = read(at + CHUNK);
+    // Who stops reading never asks for this one; who goes on meets its error in the next round.
+    ahead.catch(() => undefined);
+    yield order
+      .slice(at, at + CHUNK)
+      .map(({ row, level }) => text.add(records.get(row.task_id), level))
+      .join('');
+  }
+  yield text.end();
+}
