@@ -4,10 +4,11 @@ import { matchAutomations, type OutboxEvent } from '../api/automations/match-aut
 import type { Context, Services } from '../api/core/context.js';
 import { applyDelivery } from '../api/forge/apply-delivery.js';
 import { failDispatch } from '../api/automations/run/fail-dispatch.js';
+import { run, type Statement } from '../db/statement.js';
 import type { Dispatch, RunDispatcher } from './run-dispatcher.js';
 
 /** Rows of one pass; more wait for the next, so that no kind starves another. */
-const BATCH = 100;
+export const BATCH = 100;
 /** Seconds until a row is tried again, by attempts: quick at first, never more than a minute. */
 const BACKOFF = 'least(60, power(2, least(attempts, 6)))';
 
@@ -18,38 +19,79 @@ interface OutboxRow extends OutboxEvent {
 
 type LeasedRow = Omit<Dispatch, 'run_id'> & { run_id: string | null; given_up: boolean };
 
+/** Events dropped by one survey; more wait for the next. */
+export const MOST_DROPPED = 1000;
+
+/** What is due, after the events that nobody listens for were dropped. */
+export interface Survey extends Record<string, unknown> {
+  dropped: number;
+  deliveries: boolean;
+  events: boolean;
+  /** Something waits for `handOver`. */
+  hand_overs: boolean;
+}
+
 /**
- * Events nobody in their team listens for, by the family before the dot: dropped in one statement, without a transaction of
- * their own and without Temporal. What is left is matched exactly.
+ * Events nobody in their team listens for, by the family before the dot, are dropped in this one statement, without a transaction
+ * of their own and without Temporal; what is left is matched exactly. The same round trip says what else is due, so that an event
+ * that arms nothing costs no more than this.
  */
-const DROP_IDLE = /* sql */ `
-  delete from outbox where outbox_id in (
+const surveyStatement: Statement = {
+  name: 'survey_outbox',
+  text: /* sql */ `
+with idle as (
+  delete from outbox where outbox_id = any(array(
     select o.outbox_id from outbox o
     where o.kind = 'event' and o.next_attempt_at <= now() and not exists (
       select from automations a
       where a.is_active and a.deleted_at is null and split_part(a.trigger_type, '.', 1) = split_part(o.subject, '.', 1)
         and (a.team_id = o.team_id or (a.team_id is null and a.created_by::text = o.payload->>'actor_id')))
-    order by o.outbox_id limit 1000 for update skip locked)`;
+    order by o.outbox_id limit ${MOST_DROPPED} for update skip locked))
+  returning outbox_id
+)
+select (select count(*)::int from idle) as dropped,
+  exists (select from outbox o where o.kind = 'forge.delivery' and o.next_attempt_at <= now()) as deliveries,
+  exists (select from outbox o where o.kind = 'event' and o.next_attempt_at <= now()
+    and o.outbox_id not in (select outbox_id from idle)) as events,
+  exists (select from outbox o where o.kind not in ('event', 'forge.delivery') and o.next_attempt_at <= now()) as hand_overs`,
+};
 
-const CLAIM = /* sql */ `
-  delete from outbox where outbox_id in (
-    select outbox_id from outbox where kind = ? and next_attempt_at <= now() order by outbox_id limit ? for update skip locked)
-  returning *`;
+/** $1 kind, $2 most rows. */
+const claimStatement: Statement = {
+  name: 'claim_outbox',
+  text: /* sql */ `
+  delete from outbox where outbox_id = any(array(
+    select outbox_id from outbox where kind = $1 and next_attempt_at <= now() order by outbox_id limit $2 for update skip locked))
+  returning *`,
+};
+
+/** A lease, or its end, need not be on disk: if a crash takes it back the row is handed over again, which changes nothing. */
+const RELAXED = `set_config('synchronous_commit', 'off', true) <> ''`;
 
 /**
- * A row handed to Temporal stays until it was taken; the lease lets another relay try when this one dies. A row without its run
- * is leased too, with `run_id` null, so that it can be told from the others and dropped.
+ * $1 most rows, $2 hours until a start is given up. A row handed to Temporal stays until it was taken; the lease lets another relay
+ * try when this one dies. A row without its run is leased too, with `run_id` null, so that it can be told from the others and
+ * dropped.
  */
-const LEASE = /* sql */ `
+const leaseStatement: Statement = {
+  name: 'lease_outbox',
+  text: /* sql */ `
   with due as (
     select outbox_id from outbox where kind in ('run.start', 'run.wake') and next_attempt_at <= now()
-    order by outbox_id limit ? for update skip locked
+    order by outbox_id limit $1 for update skip locked
   )
   update outbox o set attempts = o.attempts + 1, next_attempt_at = now() + make_interval(secs => ${BACKOFF.replaceAll('attempts', 'o.attempts')} + 5)
   from due join outbox d using (outbox_id) left join automation_runs r on r.run_id = (d.payload->>'run_id')::uuid
-  where o.outbox_id = due.outbox_id
+  where o.outbox_id = due.outbox_id and ${RELAXED}
   returning o.outbox_id, o.kind, o.payload, o.correlation_id, r.run_id, r.automation_id, r.automation_name, r.team_id, r.project_id,
-    r.creator_id, r.trigger_type, r.depth, r.is_test, r.status, r.event, o.created_at < now() - make_interval(hours => ?) as given_up`;
+    r.creator_id, r.trigger_type, r.depth, r.is_test, r.status, r.event, o.created_at < now() - make_interval(hours => $2) as given_up`,
+};
+
+/** $1 rows that were handed over. */
+const removeStatement: Statement = {
+  name: 'remove_outbox',
+  text: `delete from outbox where outbox_id = any($1::bigint[]) and ${RELAXED}`,
+};
 
 /** Starts that have waited too long, while there is no Temporal to hand them to. */
 const GIVEN_UP = /* sql */ `
@@ -75,16 +117,27 @@ export class OutboxRelay {
 
   private lastLinked = Date.now();
 
-  /**
-   * One pass over everything due that is database work: deliveries and events. Returns the number of rows handled, 0 when there was
-   * nothing to do.
-   */
+  /** One pass over everything due that is database work. Returns the number of rows handled, 0 when there was nothing to do. */
   async pass(): Promise<number> {
-    const { db } = this.services;
-    const dropped = (await db.raw<{ rowCount: number }>(DROP_IDLE)).rowCount;
-    const deliveries = await this.inTransactions('forge.delivery', 1, (work, rows) => this.deliver(work, rows));
-    const events = await this.inTransactions('event', BATCH, (work, rows) => matchAutomations(work, rows));
-    return dropped + deliveries + events;
+    const due = await this.survey();
+    return due.dropped + (await this.work(due));
+  }
+
+  /** Drops the events that arm nothing and says what else is due. */
+  async survey(): Promise<Survey> {
+    const [survey] = await run<Survey>(this.services.db, surveyStatement, []);
+    return survey as Survey;
+  }
+
+  /** Works on the deliveries and events that are due. Returns how many; a full batch means that more may wait. */
+  async work(due: Survey): Promise<number> {
+    const deliveries = due.deliveries
+      ? await this.inTransactions('forge.delivery', 1, (work, rows) => this.deliver(work, rows))
+      : 0;
+    // A delivery leaves events.
+    const events =
+      due.events || deliveries > 0 ? await this.inTransactions('event', BATCH, (work, rows) => matchAutomations(work, rows)) : 0;
+    return deliveries + events;
   }
 
   /**
@@ -111,7 +164,7 @@ export class OutboxRelay {
 
   private claim(kind: string, limit: number, work: (services: Services, rows: OutboxRow[]) => Promise<unknown>): Promise<number> {
     return this.services.db.transaction(async (db: Knex) => {
-      const { rows } = await db.raw<{ rows: OutboxRow[] }>(CLAIM, [kind, limit]);
+      const rows = await run<OutboxRow & Record<string, unknown>>(db, claimStatement, [kind, limit]);
       if (rows.length > 0) await work({ ...this.services, db }, rows);
       return rows.length;
     });
@@ -149,7 +202,7 @@ export class OutboxRelay {
     const dispatcher = this.dispatcher();
     if (dispatcher) this.lastLinked = Date.now();
     else return Date.now() - this.lastLinked >= this.giveUpAfterMs ? this.giveUp() : 0;
-    const { rows } = await db.raw<{ rows: LeasedRow[] }>(LEASE, [BATCH, config.OUTBOX_GIVE_UP_HOURS]);
+    const rows = await run<LeasedRow & Record<string, unknown>>(db, leaseStatement, [BATCH, config.OUTBOX_GIVE_UP_HOURS]);
     const done = await Promise.all(rows.map((row) => this.dispatch(dispatcher, row)));
     return this.remove(rows.filter((_, i) => done[i]));
   }
@@ -190,7 +243,7 @@ export class OutboxRelay {
 
   private async remove(rows: { outbox_id: number }[]): Promise<number> {
     const ids = rows.map((row) => row.outbox_id);
-    if (ids.length > 0) await this.services.db('outbox').whereIn('outbox_id', ids).delete();
+    if (ids.length > 0) await run(this.services.db, removeStatement, [ids]);
     return ids.length;
   }
 }

@@ -6,8 +6,8 @@ import type { Services } from '../api/core/context.js';
 import type { Logger } from '../api/core/log.js';
 import { openDatabase } from '../db/connection.js';
 import { listenForBell } from './bell-listener.js';
-import { startLoop } from './loop.js';
-import { OutboxRelay } from './outbox-relay.js';
+import { type Loop, startLoop } from './loop.js';
+import { BATCH, MOST_DROPPED, OutboxRelay } from './outbox-relay.js';
 import { reconcileAll } from './reconciler.js';
 import { linkTemporal } from './temporal-link.js';
 
@@ -15,6 +15,8 @@ const HEARTBEAT_MS = 5_000;
 /** Also at every connection; between those only a terminated workflow can leave a run behind. */
 const RECONCILE_MS = 600_000;
 const SWEEP_MS = 1_000;
+/** Between two passes of the relay when there were only events that arm nothing. */
+const REST_MS = 20;
 /** Longest wait for workflows under way when stopping, ms. */
 const DRAIN_MS = 20_000;
 
@@ -24,6 +26,36 @@ export interface RunningWorker {
   /** Compares open runs with Temporal now; normally once a minute. `minAge` in seconds. */
   reconcile: (minAge?: number) => Promise<number>;
   stop: () => Promise<void>;
+}
+
+/**
+ * The relay's database work, which also says when there is something to hand over. What a full batch left is worked on at once;
+ * whatever else comes is announced by the bell. After a pass that only dropped events the next one waits a moment, so that events
+ * which arm nothing are dropped many at a time.
+ */
+function startRelay(outbox: OutboxRelay, handOver: Loop, log: Logger): Loop {
+  let working = false;
+  const pass = async (): Promise<number> => {
+    const due = await outbox.survey();
+    if (due.hand_overs) handOver.wake();
+    working = true;
+    const handled = await outbox.work(due).finally(() => {
+      working = false;
+    });
+    if (handled > 0) handOver.wake();
+    if (handled >= BATCH || due.dropped >= MOST_DROPPED) return 1;
+    if (handled === 0 && due.dropped > 0) await sleep(REST_MS);
+    return 0;
+  };
+  const loop = startLoop('relay', pass, SWEEP_MS, log);
+  return {
+    ...loop,
+    wake() {
+      loop.wake();
+      // Long work on deliveries must not keep back what is due for Temporal.
+      if (working) handOver.wake();
+    },
+  };
 }
 
 /**
@@ -58,16 +90,10 @@ export function startWorker(config: Config, log: Logger, onReady: () => void): R
     return runs + (series ?? 0);
   };
   const handOver = startLoop('hand-over', toTemporal, SWEEP_MS, log);
-  const pass = async (): Promise<number> => {
-    const handled = await outbox.pass();
-    if (handled > 0) handOver.wake();
-    return handled;
-  };
-  const relay = startLoop('relay', pass, SWEEP_MS, log);
+  const relay = startRelay(outbox, handOver, log);
   const sealer = startSealer({ db: sealerDb, log });
   const bell = listenForBell(services, () => {
     relay.wake();
-    handOver.wake();
     sealer.wake();
   });
   const reconcile = async (minAge?: number): Promise<number> => {
