@@ -92,7 +92,7 @@ export class SeriesDispatcher {
   }
 
   private async wake(row: Wake): Promise<void> {
-    const input: RecurringTaskInput = { seriesId: row.series_id };
+    const input: RecurringTaskInput = { seriesId: row.series_id, ...(this.options.searchable ? {} : { searchable: false }) };
     await logScope.run({ correlation_id: row.correlation_id }, () =>
       this.client.workflow.signalWithStart(RECURRING_TASK, {
         workflowId: seriesWorkflowId(row.series_id),

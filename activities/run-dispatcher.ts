@@ -73,7 +73,11 @@ export class RunDispatcher {
   /** @throws what Temporal's client throws when the server is away; a workflow that already started or ended is success */
   async dispatch(row: Dispatch): Promise<void> {
     const incarnation = row.payload.incarnation ?? 1;
-    const input: AutomationRunInput = { runId: row.run_id, incarnation };
+    const input: AutomationRunInput = {
+      runId: row.run_id,
+      incarnation,
+      ...(this.options.searchable ? {} : { searchable: false }),
+    };
     const start = {
       workflowId: runWorkflowId(row.run_id),
       taskQueue: taskQueue(this.options.taskQueuePrefix, 'core'),

@@ -5,7 +5,6 @@ import {
   proxyLocalActivities,
   setCurrentDetails,
   setHandler,
-  upsertSearchAttributes,
   defineSignal,
   allHandlersFinished,
 } from '@temporalio/workflow';
@@ -20,6 +19,7 @@ import {
 } from './contract.js';
 import { RunStory } from './run-story.js';
 import { SEARCH_ATTRIBUTES } from './search-attributes.js';
+import { makeSearchable } from './make-searchable.js';
 
 /**
  * Short writes to the database, so local activities. They are retried until they get through: what the caller may never have is
@@ -38,38 +38,40 @@ const decided = defineSignal<[gateIndex?: number]>(DECIDED_SIGNAL);
 const perform = (type: string): ActionActivity => actions[type] as ActionActivity;
 
 /** Waits at a gate. The row decides; a signal and the timers only wake. True when the tail may go on. */
-async function passGate(runId: string, step: RunStep, story: RunStory, wakes: () => number): Promise<boolean> {
+async function passGate(input: AutomationRunInput, step: RunStep, story: RunStory, wakes: () => number): Promise<boolean> {
   let seen = wakes(); // taken before the row is read: no wake is lost
-  let view = await openGate(runId, step.index);
+  let view = await openGate(input.runId, step.index);
   while (view.state === 'pending' || view.state === 'lapsed') {
     const waited = seen;
-    upsertSearchAttributes([
+    makeSearchable(
+      input,
       { key: SEARCH_ATTRIBUTES.RunState, value: 'paused' },
       { key: SEARCH_ATTRIBUTES.GateState, value: view.state },
       { key: SEARCH_ATTRIBUTES.GateExpiresAt, value: new Date(view.expiresAt) },
-    ]);
+    );
     story.waiting(step, view);
     setCurrentDetails(story.text());
     const summary = view.state === 'pending' ? `Approval by ${view.requiredRole} expires` : 'Lapsed gate is cleaned up';
     await condition(() => wakes() > waited, Math.max(view.msLeft, 1), { summary });
     seen = wakes();
-    view = await readGate(runId, step.index);
+    view = await readGate(input.runId, step.index);
   }
-  upsertSearchAttributes([
+  makeSearchable(
+    input,
     { key: SEARCH_ATTRIBUTES.RunState, value: 'running' },
     { key: SEARCH_ATTRIBUTES.GateState, value: view.state },
-  ]);
+  );
   story.decided(step, view);
   return view.state === 'approved';
 }
 
-async function walk(runId: string, plan: RunPlan, story: RunStory, wakes: () => number): Promise<void> {
+async function walk(input: AutomationRunInput, plan: RunPlan, story: RunStory, wakes: () => number): Promise<void> {
   for (const step of plan.steps) {
     if (step.type === GATE) {
-      if (!(await passGate(runId, step, story, wakes))) return;
+      if (!(await passGate(input, step, story, wakes))) return;
       continue;
     }
-    const outcome = await perform(step.type)(runId, step.index);
+    const outcome = await perform(step.type)(input.runId, step.index);
     story.acted(step, outcome);
     setCurrentDetails(story.text());
     if (outcome === 'stop') return;
@@ -91,14 +93,14 @@ export async function automationRun(input: AutomationRunInput): Promise<string> 
   setCurrentDetails(story.text());
   let cancelled = false;
   try {
-    await walk(input.runId, plan, story, () => count);
+    await walk(input, plan, story, () => count);
   } catch (error) {
     if (!isCancellation(error)) throw error;
     cancelled = true;
   }
   // An operator's cancel must not keep the run's end from being written.
   const status = await CancellationScope.nonCancellable(() => finishRun(input.runId, cancelled));
-  upsertSearchAttributes([{ key: SEARCH_ATTRIBUTES.RunState, value: status }]);
+  makeSearchable(input, { key: SEARCH_ATTRIBUTES.RunState, value: status });
   story.ended(status);
   setCurrentDetails(story.text());
   await condition(allHandlersFinished);

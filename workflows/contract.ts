@@ -14,7 +14,12 @@ export const CORRELATION_HEADER = 'correlation-id';
 /** Workflow ids come from business keys (durability notes, 2). */
 export const runWorkflowId = (runId: string): string => `run:${runId}`;
 
-export interface AutomationRunInput {
+interface Searchable {
+  /** False on a cluster that has no room for the search attributes: the workflow then sets none. */
+  searchable?: false;
+}
+
+export interface AutomationRunInput extends Searchable {
   runId: string;
   /** Raised when a run is started again from its row; a stale start finds nothing to claim. */
   incarnation: number;
@@ -65,7 +70,7 @@ export const SERIES_SIGNALS = {
   'series.changed': 'ruleChanged',
   'series.ended': 'end',
 } as const;
-export interface RecurringTaskInput {
+export interface RecurringTaskInput extends Searchable {
   seriesId: string;
   /** Rounds until the history starts anew; fewer in tests. */
   rounds?: number;

@@ -6,10 +6,10 @@ import {
   proxyLocalActivities,
   setCurrentDetails,
   setHandler,
-  upsertSearchAttributes,
 } from '@temporalio/workflow';
 import { type RecurringTaskInput, SERIES_SIGNALS, type SeriesActivities, type SeriesView } from './contract.js';
 import { SEARCH_ATTRIBUTES } from './search-attributes.js';
+import { makeSearchable } from './make-searchable.js';
 
 /** A short write to the database, tried until it gets through: what may not be done is told by the view, not thrown. */
 const { advanceSeries } = proxyLocalActivities<SeriesActivities>({
@@ -54,13 +54,14 @@ const storyOf = (view: SeriesView, made: string[]): string =>
     ...(made.length > 0 ? [`Made here:\n${made.map((line) => `- ${line}`).join('\n')}`] : []),
   ].join('\n\n');
 
-function show(view: SeriesView, made: string[]): void {
+function show(input: RecurringTaskInput, view: SeriesView, made: string[]): void {
   setCurrentDetails(storyOf(view, made));
-  upsertSearchAttributes([
+  makeSearchable(
+    input,
     { key: SEARCH_ATTRIBUTES.RunState, value: view.state },
     { key: SEARCH_ATTRIBUTES.EntityId, value: view.taskId },
     { key: SEARCH_ATTRIBUTES.NextAttemptAt, value: view.nextAt === null ? null : new Date(view.nextAt) },
-  ]);
+  );
 }
 
 /** Until somebody signals, or until the next thing that comes by itself. */
@@ -90,7 +91,7 @@ export async function recurringTask(input: RecurringTaskInput): Promise<string> 
       made.push(`${view.index}: task \`${view.taskId}\`, due ${view.dueDate && minute(view.dueDate)}`);
       continue; // there may be more to do at once
     }
-    show(view, made.slice(-SHOWN));
+    show(input, view, made.slice(-SHOWN));
     if (view.state === 'ended' && wakes === seen) {
       await condition(allHandlersFinished);
       return `ended: ${view.reason}`;
