@@ -1,3 +1,4 @@
+import { run as sql, type Statement } from '../../../db/statement.js';
 import type { Services } from '../../core/context.js';
 import { recordChange } from '../../core/record-change.js';
 import type { RunStatus, SkipReason } from '../rules.js';
@@ -14,6 +15,16 @@ interface End {
   details?: Record<string, unknown>;
 }
 
+/** $1 run, $2 status, $3 skip reason, $4 error (jsonb). */
+const endStatement: Statement = {
+  name: 'end_run',
+  text: /* sql */ `
+with skipped as (
+  update run_actions set status = 'skipped' where run_id = $1 and status in ('pending', 'running', 'staged')
+)
+update automation_runs set status = $2, skip_reason = $3, error = $4::jsonb, finished_at = now() where run_id = $1`,
+};
+
 /**
  * Writes the end of a run into its rows, inside the transaction that holds the run (`lockRun`): what has not happened is skipped.
  * The caller has seen that the run is still open.
@@ -21,15 +32,7 @@ interface End {
 export async function endRun(services: Services, run: RunRow, end: End): Promise<void> {
   const { db } = services;
   const { run_id, team_id, project_id } = run;
-  await db('run_actions').where({ run_id }).whereIn('status', ['pending', 'running', 'staged']).update({ status: 'skipped' });
-  await db('automation_runs')
-    .where({ run_id })
-    .update({
-      status: end.status,
-      skip_reason: end.skipReason ?? null,
-      error: end.error ? JSON.stringify(end.error) : null,
-      finished_at: db.fn.now(),
-    });
+  await sql(db, endStatement, [run_id, end.status, end.skipReason ?? null, end.error ?? null]);
   await recordChange(systemContext(services, run), {
     team_id,
     project_id,

@@ -1,7 +1,26 @@
+import { run as sql, type Statement } from '../../../db/statement.js';
 import type { Services } from '../../core/context.js';
 import { type ActionRow, errorOf, type RunStatus, settle } from '../rules.js';
 import { endRun } from './end-run.js';
 import { lockRun } from './load-run.js';
+
+/**
+ * $1 run. The steps in order; an approved gate is marked as the step that succeeded. A statement of its own behind the lock of the
+ * run's row, so that it sees what was decided while that was waited for.
+ */
+const settleStatement: Statement = {
+  name: 'settle_run',
+  text: /* sql */ `
+with approved as (
+  update run_actions a set status = 'succeeded', finished_at = g.decided_at from gates g
+  where a.run_id = $1 and g.run_id = a.run_id and g.gate_index = a.index and g.decision = 'approved'
+  returning a.index
+)
+select a.index, a.type, a.error,
+  case when a.index in (select index from approved) then 'succeeded' else a.status end as status,
+  exists (select from gates g where g.run_id = $1 and g.decision = 'rejected') as rejected
+from run_actions a where a.run_id = $1 order by a.index`,
+};
 
 /** A replay that succeeds takes the run off the dead-letter list, and every run of which that one was a replay (F10). */
 const MARK_REPLAYED = /* sql */ `
@@ -21,17 +40,9 @@ export async function finishRun(services: Services, runId: string, cancelled: bo
     const run = await lockRun(db, runId);
     if (!run) return 'cancelled';
     if (run.finished_at) return run.status;
-    await db.raw(
-      `update run_actions a set status = 'succeeded', finished_at = g.decided_at from gates g
-       where a.run_id = ? and g.run_id = a.run_id and g.gate_index = a.index and g.decision = 'approved'`,
-      [runId],
-    );
-    const actions = await db('run_actions')
-      .where({ run_id: runId })
-      .orderBy('index')
-      .select<ActionRow[]>('index', 'type', 'status', 'error');
-    const rejected = await db('gates').where({ run_id: runId, decision: 'rejected' }).first<object | undefined>();
-    const settled = cancelled ? { status: 'cancelled' as const, skipReason: null } : settle(actions, rejected !== undefined);
+    const actions = await sql<ActionRow & { rejected: boolean } & Record<string, unknown>>(db, settleStatement, [runId]);
+    const rejected = actions.some((action) => action.rejected);
+    const settled = cancelled ? { status: 'cancelled' as const, skipReason: null } : settle(actions, rejected);
     await endRun({ ...services, db }, run, {
       ...settled,
       error: settled.status === 'failed' ? errorOf(actions) : null,
