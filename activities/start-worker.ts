@@ -70,17 +70,25 @@ export function startWorker(config: Config, log: Logger, onReady: () => void): R
   const sealerDb = open('assent-sealer', 2);
   const services: Services = { db, config, log, ring: createBell(relayDb) };
 
-  /** Tells the API, through the database, that this worker lives and whether it reaches Temporal (J5). */
+  let isNews = false;
+  /**
+   * Tells the API, through the database, that this worker lives and whether it reaches Temporal (J5), and then our starter that
+   * it is ready. With the database away the next beat does both.
+   */
   const beat = async (): Promise<void> => {
     const details = JSON.stringify({ temporal: link.client() !== undefined, pid: process.pid });
     await relayDb('heartbeats').insert({ process: 'worker', seen_at: relayDb.fn.now(), details }).onConflict('process').merge();
+    if (isNews) onReady();
+    isNews = false;
   };
+  const tryBeat = (): void => void beat().catch((error: unknown) => log.warn({ err: error }, 'no heartbeat'));
   const link = linkTemporal(services, {
     localActivitySlots: config.DATABASE_POOL_SIZE,
     onPolling() {
       handOver.wake();
       reconciler.wake();
-      void beat().then(onReady, (error: unknown) => log.warn({ err: error }, 'ready, but the heartbeat could not be written'));
+      isNews = true;
+      tryBeat();
     },
   });
   const relayServices: Services = { ...services, db: relayDb };
@@ -101,7 +109,7 @@ export function startWorker(config: Config, log: Logger, onReady: () => void): R
     return client ? reconcileAll(services, client, minAge) : 0;
   };
   const reconciler = startLoop('reconciler', () => reconcile().then(() => 0), RECONCILE_MS, log);
-  const heart = setInterval(() => void beat().catch((error: unknown) => log.warn({ err: error }, 'no heartbeat')), HEARTBEAT_MS);
+  const heart = setInterval(tryBeat, HEARTBEAT_MS);
 
   return {
     isLinked: () => link.client() !== undefined,

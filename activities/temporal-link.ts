@@ -109,17 +109,22 @@ function createWorkers(services: Services, connection: NativeConnection, slots: 
   });
 }
 
-/** Waits until the server itself names a poller of the queue: a worker that only believes to poll is not ready. */
-async function waitForPollers(client: Client, queue: string): Promise<void> {
-  for (;;) {
-    const { pollers } = await client.workflowService.describeTaskQueue({
+/**
+ * Waits until the server itself names a poller of the queue: a worker that only believes to poll is not ready. A server that goes
+ * away meanwhile is waited for, as the pollers do. False when the session was over before.
+ */
+async function waitForPollers(client: Client, queue: string, isOver: () => boolean): Promise<boolean> {
+  while (!isOver()) {
+    const asked = client.workflowService.describeTaskQueue({
       namespace: client.options.namespace,
       taskQueue: { name: queue },
       taskQueueType: 1,
     });
-    if (pollers && pollers.length > 0) return;
+    const answer = await asked.catch(() => undefined);
+    if (answer?.pollers && answer.pollers.length > 0) return true;
     await sleep(50);
   }
+  return false;
 }
 
 /**
@@ -149,7 +154,7 @@ export function linkTemporal(services: Services, { onPolling, localActivitySlots
       void ensureSchedules(client, config.TASK_QUEUE_PREFIX).catch((error: unknown) =>
         log.warn({ err: error }, 'schedules not set'),
       );
-      void waitForPollers(client, queue).then(onPolling, (error: unknown) => log.warn({ err: error }, 'pollers not confirmed'));
+      void waitForPollers(client, queue, () => current?.client !== client).then((polling) => polling && onPolling());
       await running;
     } finally {
       current = undefined;

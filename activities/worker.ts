@@ -10,7 +10,9 @@ const log = createLogger(config, 'worker');
 Runtime.install({
   logger: new DefaultLogger('INFO', ({ level, message, meta }) => {
     const at = level === 'WARN' ? 'warn' : level === 'ERROR' ? 'error' : 'debug';
-    log[at](meta ?? {}, message);
+    // Under this name the log knows how to write an error down.
+    const { error, ...rest } = meta ?? {};
+    log[at](error === undefined ? rest : { ...rest, err: error as unknown }, message);
   }),
   shutdownSignals: [],
 });

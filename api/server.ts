@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
+import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { openDatabase } from '../db/connection.js';
 import { createBell } from './core/bell.js';
@@ -25,28 +25,40 @@ const bellDb = openDatabase({ url: config.DATABASE_URL, poolSize: 1, name: 'asse
 
 const app = createApp({ db, config, log, ring: createBell(bellDb) });
 const handle = app.callback();
+let draining = false;
+const underWay = new Set<ServerResponse>();
 const server = createServer(
   { headersTimeout: 10_000, requestTimeout: 30_000, keepAliveTimeout: 65_000, maxHeaderSize: 16_384 },
-  (request, response) => void handle(request, response),
+  (request, response) => {
+    underWay.add(response);
+    response.once('close', () => underWay.delete(response));
+    response.shouldKeepAlive &&= !draining;
+    void handle(request, response);
+  },
 );
 answerRawErrors(server);
-let draining = false;
 const ops = createOpsServer(async () => {
   const { ready, checks } = await readiness(db);
   return { ready: ready && !draining, draining, checks };
 });
 
-/** Readiness goes first, then no new connections, then what is under way ends, then the pools close. */
+/**
+ * Readiness goes first, then no new connections, then what is under way ends, then the pools close. Every answer from now on says
+ * that it is the last one on its connection: a client that goes on asking would keep us until the deadline, and be cut off by it.
+ */
 async function stop(signal: string): Promise<void> {
   if (draining) return;
   draining = true;
   log.info({ signal }, 'stopping');
   const closed = once(server, 'close');
   server.close();
-  server.closeIdleConnections();
+  for (const response of underWay) response.shouldKeepAlive = false;
+  // Also those whose answer had begun before the signal, and so could not say it.
+  const idle = setInterval(() => server.closeIdleConnections(), 100);
   const deadline = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
   await closed;
   clearTimeout(deadline);
+  clearInterval(idle);
   ops.close();
   ops.closeAllConnections();
   await Promise.all([db.destroy(), bellDb.destroy()]);

@@ -23,6 +23,13 @@ async function freePort(): Promise<number> {
   return port;
 }
 
+const running = new Set<ChildProcess>();
+
+/** Ends whatever a failed test has left; for afterAll. */
+export function killApiProcesses(): void {
+  for (const child of running) child.kill('SIGKILL');
+}
+
 /** The real API process over the app's database and secrets; `settings` win. */
 export async function startApiProcess(app: TestApp, settings: Record<string, string> = {}): Promise<ApiProcess> {
   const metricsPort = await freePort();
@@ -41,6 +48,8 @@ export async function startApiProcess(app: TestApp, settings: Record<string, str
     env,
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
   });
+  running.add(child);
+  child.once('exit', () => running.delete(child));
   const lines: Buffer[] = [];
   child.stdout?.on('data', (chunk: Buffer) => lines.push(chunk));
   const [{ port }] = (await once(child, 'message')) as [{ port: number }];

@@ -133,6 +133,23 @@ it('a lost bell: the sweep comes within seconds, and the bell is heard again', a
   });
 }, 60_000);
 
+it('a worker is ready once it polls, also when Temporal and the database went away just then', async () => {
+  await proxy.restore();
+  await db().raw('alter table heartbeats rename to heartbeats_away');
+  let ready = 0;
+  const worker = startWorker(app.services.config, app.services.log, () => {
+    ready += 1;
+  });
+  stopWorker = () => worker.stop();
+  while (!worker.isLinked()) await new Promise((resolve) => setImmediate(resolve));
+  await proxy.cut();
+  await new Promise((resolve) => setTimeout(resolve, 1_500));
+  expect(ready).toBe(0);
+  await proxy.restore();
+  await db().raw('alter table heartbeats_away rename to heartbeats');
+  await until(async () => ready > 0, 12_000);
+}, 30_000);
+
 describe('a worker that is killed', () => {
   let child: ChildProcess | undefined;
   const spawnWorker = async (): Promise<ChildProcess> => {

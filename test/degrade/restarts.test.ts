@@ -1,0 +1,134 @@
+/** T-DEGRADE, the API told to stop under load, and the API without a worker. */
+import { Agent, request } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { v7 as uuidv7 } from 'uuid';
+import { buildProject, buildTask, buildTeam, type TestTeam } from '../factories/people.js';
+import { startApp, type TestApp } from '../support/app.js';
+import { queuePrefix, runWorker, until } from '../support/worker.js';
+import { type ApiProcess, killApiProcesses, startApiProcess } from './api-process.js';
+
+/** More by DEGRADE_RESTARTS. */
+const RESTARTS = Number(process.env['DEGRADE_RESTARTS'] ?? 20);
+
+let app: TestApp;
+let team: TestTeam;
+let project: { project_id: string };
+
+beforeAll(async () => {
+  app = await startApp({ TASK_QUEUE_PREFIX: queuePrefix() });
+  team = await buildTeam(app);
+  project = await buildProject(app, team);
+});
+afterAll(async () => {
+  killApiProcesses();
+  await app.close();
+});
+
+/** What became of one request: an answer read to its end, or the error instead. */
+type Result = { status: number } | { error: string };
+
+function send(url: string, method: string, path: string, agent: Agent | false, body?: object): Promise<Result> {
+  const { token } = team.member;
+  const text = body === undefined ? '' : JSON.stringify(body);
+  const headers = {
+    authorization: `Bearer ${token}`,
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(text),
+  };
+  return new Promise((resolve) => {
+    const fail = (error: Error & { code?: string }) => resolve({ error: error.code ?? error.message });
+    const sent = request(`${url}${path}`, { method, agent, headers }, (response) => {
+      response.on('error', fail);
+      response.on('end', () => resolve({ status: response.statusCode ?? 0 }));
+      response.resume();
+    });
+    sent.on('error', fail);
+    sent.end(text);
+  });
+}
+
+/** Creates tasks one after the other until nobody listens any more. Returns ids of the answered and of the unanswered. */
+async function createUntilRefused(api: ApiProcess, agent: Agent | false) {
+  const answered: string[] = [];
+  const unanswered: string[] = [];
+  for (;;) {
+    const task_id = uuidv7();
+    const result = await send(api.url, 'POST', '/api/tasks', agent, { task_id, title: 'x', project_id: project.project_id });
+    if ('status' in result) {
+      expect(result.status).toBe(201);
+      answered.push(task_id);
+    } else if (result.error === 'ECONNREFUSED') return { answered, unanswered };
+    // A connection that lay idle may be closed while a request is on its way: it was never accepted, and nothing came of it.
+    else unanswered.push(task_id);
+  }
+}
+
+const existing = (task_ids: string[]) => app.services.db('tasks').whereIn('task_id', task_ids).pluck<string[]>('task_id');
+
+it(
+  `${RESTARTS} stops under load: whatever was accepted was answered, and each stop takes seconds`,
+  async () => {
+    let next = startApiProcess(app);
+    let total = 0;
+    for (let n = 0; n < RESTARTS; n += 1) {
+      const api = await next;
+      if (n + 1 < RESTARTS) next = startApiProcess(app);
+      const agents = [new Agent({ keepAlive: true }), new Agent({ keepAlive: true }), false, false] as const;
+      const clients = Promise.all(agents.map((agent) => createUntilRefused(api, agent)));
+      await sleep(150 + (n % 5) * 40);
+      const since = Date.now();
+      expect(await api.stop()).toBe(0);
+      expect(Date.now() - since).toBeLessThan(5_000);
+      for (const agent of agents) if (agent) agent.destroy();
+      for (const { answered, unanswered } of await clients) {
+        total += answered.length;
+        expect(await existing(unanswered)).toEqual([]);
+        expect(await existing(answered)).toHaveLength(answered.length);
+      }
+    }
+    expect(total).toBeGreaterThan(RESTARTS * 4);
+  },
+  RESTARTS * 6_000,
+);
+
+it('a request under way when the signal comes is finished, new ones are not taken, and readiness goes first', async () => {
+  const api = await startApiProcess(app);
+  const task = await buildTask(app, team, project);
+  const agent = new Agent({ keepAlive: true });
+  const blocker = await app.services.db.transaction();
+  await blocker('tasks').where({ task_id: task.task_id }).forUpdate();
+  const held = send(api.url, 'PATCH', `/api/tasks/${task.task_id}`, agent, { title: 'finished' });
+  await until(async () => {
+    const sql = "select from pg_stat_activity where application_name = 'assent-api' and wait_event_type = 'Lock'";
+    return (await app.services.db.raw<{ rowCount: number }>(sql)).rowCount > 0;
+  });
+  const stopped = api.stop();
+  await until(async () => (await fetch(`${api.opsUrl}/readyz`)).status === 503, 2_000);
+  expect(await send(api.url, 'GET', '/api/tasks', false)).toEqual({ error: 'ECONNREFUSED' });
+  await blocker.rollback();
+  expect(await held).toEqual({ status: 200 });
+  expect(await stopped).toBe(0);
+  agent.destroy();
+  expect((await app.services.db('tasks').where({ task_id: task.task_id }).first()).title).toBe('finished');
+});
+
+it('without a worker the API answers, is ready, and reports it; with one it reports that', async () => {
+  const api = await startApiProcess(app);
+  const ready = async () => (await (await fetch(`${api.opsUrl}/readyz`)).json()) as { ready: boolean; checks: object };
+  try {
+    expect(await ready()).toMatchObject({ ready: true, checks: { worker: { ok: false }, temporal: { ok: false } } });
+    const made = await send(api.url, 'POST', '/api/tasks', false, { title: 'x', project_id: project.project_id });
+    expect(made).toEqual({ status: 201 });
+    const worker = await runWorker(app);
+    await until(async () => {
+      const { checks } = await ready();
+      return (checks as { worker: { ok: boolean }; temporal: { ok: boolean } }).temporal.ok;
+    });
+    await worker.stop();
+    // Silence is noticed by the age of the last beat.
+    await app.services.db('heartbeats').update({ seen_at: app.services.db.raw("now() - interval '1 minute'") });
+    expect(await ready()).toMatchObject({ ready: true, checks: { worker: { ok: false }, temporal: { ok: false } } });
+  } finally {
+    await api.stop();
+  }
+});
