@@ -65,8 +65,10 @@ async function checkProject(ctx: Context, teamId: string, projectId: string): Pr
 const lockStatement: Statement = {
   name: 'lock_projects',
   text: /* sql */ `
-    select p.project_id from unnest($1::uuid[]) as wanted(project_id) join projects p using (project_id)
-    where p.deleted_at is null for update of p`,
+    select p.project_id from unnest($1::uuid[]) as wanted(project_id)
+    cross join lateral (
+      select p.project_id from projects p where p.project_id = wanted.project_id and p.deleted_at is null for update
+    ) p`,
 };
 
 async function lockProjects(ctx: Context, { project_id: from }: Place, { project_id: to }: Place): Promise<Set<string>> {

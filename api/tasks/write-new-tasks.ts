@@ -103,10 +103,11 @@ export async function writeNewTasks(ctx: Context, drafts: Draft[]): Promise<Map<
 const holdStatement: Statement = {
   name: 'hold_projects',
   text: /* sql */ `
-    select p.project_id, m.role as seat
-    from unnest($1::uuid[]) as wanted(project_id) join projects p using (project_id)
-    left join memberships m on m.team_id = p.team_id and m.user_id = $2
-    where p.deleted_at is null for key share of p`,
+    select wanted.project_id, m.role as seat from unnest($1::uuid[]) as wanted(project_id)
+    cross join lateral (
+      select p.team_id from projects p where p.project_id = wanted.project_id and p.deleted_at is null for key share
+    ) p
+    left join memberships m on m.team_id = p.team_id and m.user_id = $2`,
 };
 
 /**

@@ -1,0 +1,201 @@
+/**
+ * What PostgreSQL does for the hot requests, on a table that is not small: index probes only. The statements are those that the
+ * requests really send, seen at the driver; each is explained as a connection runs it once it has settled on a plan.
+ */
+import pg from 'pg';
+import { buildToken } from '../../factories/people.js';
+import { plantTasks, taskWorld } from './world.js';
+
+const world = taskWorld();
+
+interface Sent {
+  name: string;
+  text: string;
+  values: unknown[];
+}
+interface PlanNode {
+  'Node Type': string;
+  'Relation Name'?: string;
+  Plans?: PlanNode[];
+}
+
+/** Runs a request and returns the named statements that it sent. */
+async function statementsOf(request: () => Promise<unknown>): Promise<Sent[]> {
+  const sent: Sent[] = [];
+  const prototype = pg.Client.prototype as unknown as { query: (...args: unknown[]) => unknown };
+  const original = prototype.query;
+  prototype.query = function spy(this: unknown, ...args: unknown[]) {
+    const [config] = args as [Partial<Sent> | undefined];
+    if (config?.name && config.text && !/^\s*notify/i.test(config.text))
+      sent.push({ name: config.name, text: config.text, values: config.values ?? [] });
+    return original.apply(this, args);
+  };
+  try {
+    await request();
+  } finally {
+    prototype.query = original;
+  }
+  return sent;
+}
+
+const nodesOf = (node: PlanNode): PlanNode[] => [node, ...(node.Plans ?? []).flatMap(nodesOf)];
+
+/** A value as PostgreSQL reads it from text. */
+const textOf = (value: unknown): string => {
+  if (Buffer.isBuffer(value)) return `\\x${value.toString('hex')}`;
+  return Array.isArray(value) ? `{${value.map((part) => JSON.stringify(textOf(part))).join(',')}}` : String(value);
+};
+const literal = (value: unknown): string => (value === null ? 'null' : pg.escapeLiteral(textOf(value)));
+
+/** Runs of a prepared statement until its connection keeps one plan: five with plans of their own, then the choice. */
+const SETTLING = 7;
+
+/** Scans of a whole table, and sorts, in the plan that a connection settles on. What the runs write is undone. */
+async function slowSteps({ name, text, values }: Sent): Promise<string[]> {
+  const client = new pg.Client(world.app.database.url);
+  await client.connect();
+  try {
+    await client.query('begin');
+    for (let run = 0; run < SETTLING; run += 1) await client.query({ name, text, values });
+    const { rows } = await client.query(`explain (format json) execute ${name}(${values.map(literal).join(', ')})`);
+    await client.query('rollback');
+    return nodesOf(rows[0]['QUERY PLAN'][0].Plan as PlanNode)
+      .filter((node) => /^(Seq Scan|Sort|Incremental Sort)$/.test(node['Node Type']))
+      .map((node) => [name, node['Node Type'], node['Relation Name']].filter(Boolean).join(' '));
+  } finally {
+    await client.end();
+  }
+}
+
+/** 20,000 tasks, most of them in other projects; other people, teams and seats in plenty. */
+async function grow(): Promise<void> {
+  const { db } = world.app.services;
+  await plantTasks(world, 800, { family: 4 });
+  await db.raw(/* sql */ `
+    with people as (
+      insert into users (email, name, username, display_name, avatar)
+      select uuidv7() || '@test.example', 'c', uuidv7(), 'c', 'a' from generate_series(1, 3000) i returning user_id
+    ), sessions as (
+      insert into sessions (user_id, expires_at) select user_id, now() + interval '1 day' from people
+    ), tokens as (
+      insert into personal_access_tokens (user_id, name, scopes, token_hash, prefix)
+      select user_id, 'x', '{tasks:read}', sha256(user_id::text::bytea), 'x' from people
+    ), teams as (
+      insert into teams (name, created_by) select 'crowd', user_id from people limit 300 returning team_id, created_by
+    ), seats as (
+      insert into memberships (team_id, user_id, role) select team_id, user_id, 'member' from teams, lateral (
+        select user_id from people where abs(hashtext(user_id::text || team_id::text)) % 300 = 0
+      ) p
+    ), projects as (
+      insert into projects (team_id, name, created_by) select team_id, 'p', created_by from teams, generate_series(1, 5)
+      returning project_id, team_id, created_by
+    ), given as (
+      select project_id, team_id, created_by, uuidv7()::text as id from projects, generate_series(1, 13)
+    ), keys as (
+      insert into item_keys select id, 'task' from given
+    ), audited as (
+      insert into audit_entries (audit_id, correlation_id, timestamp, team_id, user_id, actor_type, feature, action, severity, outcome,
+        entity_type, entity_id, details)
+      select uuidv7(), uuidv7(), '2026-11-20T12:00:00.000000', team_id, created_by, 'user', 'tasks', 'update', 'LOW', 'success', 'task',
+        id, '{"changes":{"title":{}},"version":2}' from given
+    )
+    insert into tasks (task_id, project_id, team_id, title, created_by, assigned_to)
+    select id, project_id, team_id, 't', created_by, created_by from given`);
+  await db.raw('analyze');
+}
+
+it('no hot request scans a table or sorts', async () => {
+  await grow();
+  const { member, project, team } = world;
+  const parent = await world.make();
+  const child = await world.make({ parent_task_id: parent.task_id });
+  await world.make({ parent_task_id: child.task_id });
+  const token = world.app.as(await buildToken(world.app, team.member, ['tasks:read', 'tasks:write']));
+  const list = `/api/tasks?project_id=${project.project_id}`;
+  const fields = { title: 'x', ...project };
+  const path = `/api/tasks/${parent.task_id}`;
+  const known = { headers: { 'if-none-match': '"x"' } };
+  const requests: Record<string, () => Promise<unknown>> = {
+    'sign-in token': () => member.get(path),
+    'personal access token': () => token.get(path),
+    'one task with its subtasks': () => member.get(path),
+    'list of a project': () => member.get(list),
+    'list of a project, by status': () => member.get(`${list}&status=todo`),
+    'list of a project, unchanged?': () => member.get(list, undefined, known),
+    'list of a team': () => member.get(`/api/tasks?team_id=${team.team_id}`),
+    'my tasks': () => member.get('/api/tasks/my'),
+    'my tasks, unchanged?': () => member.get('/api/tasks/my', undefined, known),
+    create: () => member.post('/api/tasks', fields),
+    'create with everything': () =>
+      member.post('/api/tasks', {
+        ...fields,
+        parent_task_id: child.task_id,
+        assigned_to: team.admin.user_id,
+        task_id: `x:${team.team_id}`,
+      }),
+    'create again': () => member.post('/api/tasks', { ...fields, task_id: `x:${team.team_id}` }),
+    'create many': () =>
+      member.post(
+        '/api/tasks/bulk',
+        Array.from({ length: 50 }, () => ({ ...fields, parent_task_id: parent.task_id })),
+      ),
+    update: () => member.patch(path, { title: 'y', assigned_to: team.admin.user_id, version: 1 }),
+    status: () => token.patch(`${path}/status`, { status: 'done' }),
+    nest: () => member.patch(`/api/tasks/${child.task_id}`, { parent_task_id: null }),
+  };
+  const seen = new Set<string>();
+  const slow: string[] = [];
+  for (const [what, request] of Object.entries(requests)) {
+    for (const statement of await statementsOf(request)) {
+      seen.add(statement.name);
+      slow.push(...(await slowSteps(statement)).map((step) => `${what}: ${step}`));
+    }
+  }
+  expect(slow).toEqual([]);
+  expect([...seen]).toEqual(
+    expect.arrayContaining([
+      'authenticate_session',
+      'authenticate_token',
+      'get_task',
+      'list_tasks_project',
+      'fingerprint_tasks_project',
+      'list_tasks_team',
+      'list_tasks_mine',
+      'fingerprint_tasks_mine',
+      'create_tasks',
+      'update_task',
+    ]),
+  );
+}, 120_000);
+
+it('a hot request is one statement beside the credential’s', async () => {
+  const task = await world.make();
+  const path = `/api/tasks/${task.task_id}`;
+  const requests = {
+    create: () => world.member.post('/api/tasks', { title: 'x', ...world.project }),
+    update: () => world.member.patch(path, { title: 'y', version: 1 }),
+    status: () => world.member.put(`${path}/status`, { status: 'done' }),
+    read: () => world.member.get(path),
+    list: () => world.member.get(`/api/tasks?project_id=${world.project.project_id}`),
+    everything: () => world.member.get('/api/tasks'),
+    mine: () => world.member.get('/api/tasks/my'),
+  };
+  for (const [what, request] of Object.entries(requests)) {
+    const names = (await statementsOf(request)).map(({ name }) => name).filter((name) => !/^(authenticate|touch)/.test(name));
+    expect([what, names.length]).toEqual([what, 1]);
+  }
+});
+
+it('beside the hot requests there are sorts of a few rows, and still no scans', async () => {
+  await grow();
+  const { task_id } = await world.make();
+  await world.member.patch(`/api/tasks/${task_id}`, { title: 'y' });
+  const stale = await statementsOf(() => world.member.patch(`/api/tasks/${task_id}`, { title: 'z', version: 1 }));
+  // Each team's tasks come in order; the pages of all teams are put into one.
+  const everything = await statementsOf(() => world.member.get('/api/tasks'));
+  const names = [...stale, ...everything].map(({ name }) => name);
+  expect(names).toEqual(expect.arrayContaining(['changes_since_version', 'list_tasks_visible']));
+  const steps: string[] = [];
+  for (const statement of [...stale, ...everything]) steps.push(...(await slowSteps(statement)));
+  expect(steps.filter((step) => step.includes('Seq Scan'))).toEqual([]);
+}, 120_000);
