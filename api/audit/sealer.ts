@@ -2,7 +2,7 @@ import type { Services } from '../core/context.js';
 import { sealEntries } from './seal-entries.js';
 
 /** Changes that come together are sealed together, ms. An entry waits no longer than this and the pass under way. */
-const DEBOUNCE = 20;
+const DEBOUNCE = 50;
 /** When no bell rang, ms: closes the gap of a lost one (api/core/bell.ts). */
 const SWEEP = 1_000;
 
