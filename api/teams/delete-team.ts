@@ -1,13 +1,13 @@
 import { raw } from 'objection';
 import { Membership } from '../../db/models/membership.js';
 import { Project } from '../../db/models/project.js';
-import { Team } from '../../db/models/team.js';
 import { endAutomationsOf } from '../automations/end-automation.js';
 import { authorize } from '../core/access.js';
 import { type Context, inTransaction } from '../core/context.js';
-import { conflict, notFound } from '../core/errors.js';
+import { conflict } from '../core/errors.js';
 import { recordChange } from '../core/record-change.js';
 import { seatOf } from '../core/seats.js';
+import { holdTeam } from './hold-team.js';
 
 /**
  * Deletes a team without live projects, for good: every seat is given up, its automations end with what waits for an approval, its
@@ -17,12 +17,11 @@ import { seatOf } from '../core/seats.js';
  */
 export function deleteTeam(ctx: Context, teamId: string): Promise<void> {
   return inTransaction(ctx, async (ctx) => {
-    // FOR UPDATE: whoever creates a project holds the team FOR KEY SHARE.
-    const team = await Team.query(ctx.db).findById(teamId).modify('live').forUpdate();
-    if (!team) throw notFound('Team');
+    // Held: nobody takes a seat meanwhile.
+    const team = await holdTeam(ctx, teamId);
     authorize('team.write', await seatOf(ctx, teamId));
     const members = await Membership.query(ctx.db).where({ team_id: teamId }).delete();
-    // Whoever restores a project holds a seat until the commit: with no seat left, what is seen now stands.
+    // Whoever creates or restores a project holds a seat until the commit: with no seat left, what is seen now stands.
     const project = await Project.query(ctx.db).where({ team_id: teamId }).modify('live').first();
     if (project) throw conflict('The team has live projects: move them to the trash first');
     const automations = await endAutomationsOf(ctx, { team_id: teamId });

@@ -102,3 +102,17 @@ it('no live project is left behind by whoever creates or restores one at the sam
     else expect([removed.status, live.length, written.status < 500]).toEqual([200, 0, true]);
   }
 });
+
+it('nobody has a seat in it afterwards, whoever was being added at the same time, 20 rounds', async () => {
+  const newcomer = await buildPerson(app);
+  for (let round = 0; round < 20; round += 1) {
+    team = await buildTeam(app);
+    admin = app.as(team.admin);
+    const add = () => admin.post(`/api/teams/${team.team_id}/members`, { user_id: newcomer.user_id });
+    const both = [add, () => remove()];
+    const answers = await Promise.all((round % 2 ? both : both.toReversed()).map((act) => act()));
+    for (const { status } of answers) expect([200, 201, 403, 404]).toContain(status);
+    expect((await get()).status).toBe(404);
+    expect(await db()('memberships').where({ team_id: team.team_id })).toEqual([]);
+  }
+});
