@@ -1,0 +1,109 @@
+import { Settings } from '../../../api/core/config.js';
+import { ENDPOINTS } from '../../../api/http/router.js';
+import type { Endpoint } from '../../../api/http/endpoint.js';
+import { expectEnvelope } from '../../envelope/expect-envelope.js';
+import { buildTeam, type TestTeam } from '../../factories/people.js';
+import { routeOf } from '../../matrix/expected.js';
+import { startApp, type TestApp } from '../../support/app.js';
+
+// HEAD and OPTIONS on every route, and what a limited route says of its limit (RFC 9110; decision J3).
+
+const LIMITED = ENDPOINTS.filter((endpoint) => endpoint.limit !== undefined);
+const UNKNOWN = '019a9f00-0000-7000-8000-000000000001';
+
+let app: TestApp;
+let team: TestTeam;
+beforeAll(async () => {
+  app = await startApp();
+  team = await buildTeam(app);
+});
+afterAll(() => app.close());
+
+const addressOf = ({ path }: Endpoint): string => path.replace(/:\w+/g, UNKNOWN);
+const ask = (method: string, path: string, base = app) =>
+  fetch(`${base.url}${path}`, { method, headers: { authorization: `Bearer ${team.member.token}` } });
+const paths = [...new Set(ENDPOINTS.map(addressOf))];
+/** Methods of the routes that stand at this address, first come first served. */
+const methodsAt = (path: string): string[] => {
+  const matching = ENDPOINTS.filter(({ path: declared }) => new RegExp(`^${declared.replace(/:\w+/g, '[^/]+')}$`).test(path));
+  const methods = matching.map(({ method }) => method.toUpperCase());
+  return [...new Set([...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'])].toSorted((a, b) =>
+    a.localeCompare(b),
+  );
+};
+
+it.each(paths)('OPTIONS %s: 204 and the methods it knows, without a credential', async (path) => {
+  const answer = await fetch(`${app.url}${path}`, { method: 'OPTIONS' });
+  expect([answer.status, await answer.text()]).toEqual([204, '']);
+  const allowed = (answer.headers.get('allow') ?? '').split(', ').toSorted((a, b) => a.localeCompare(b));
+  expect(allowed).toEqual(methodsAt(path));
+  expect(answer.headers.get('x-correlation-id')).toMatch(/^[0-9a-f-]{36}$/);
+});
+
+it.each(paths)('a method that %s does not know: 405 with the ones it does', async (path) => {
+  const known = methodsAt(path);
+  const other = ['PUT', 'PATCH', 'DELETE', 'POST'].find((method) => !known.includes(method));
+  if (!other) return;
+  const answer = await ask(other, path);
+  expect(answer.status).toBe(405);
+  expect(
+    answer.headers
+      .get('allow')
+      ?.split(', ')
+      .toSorted((a, b) => a.localeCompare(b)),
+  ).toEqual(known);
+});
+
+it.each(ENDPOINTS.filter(({ method }) => method === 'get').map((endpoint) => [routeOf(endpoint), endpoint] as const))(
+  'HEAD for %s: as GET, without the body',
+  async (_route, endpoint) => {
+    const path = addressOf(endpoint);
+    const [got, head] = [await ask('GET', path), await ask('HEAD', path)];
+    const text = await got.text();
+    expect([head.status, await head.text()]).toEqual([got.status, '']);
+    const same = ['content-type', 'x-required-scope', 'x-total-count', 'link', 'cache-control', 'etag'];
+    expect(same.map((name) => [name, head.headers.get(name)])).toEqual(same.map((name) => [name, got.headers.get(name)]));
+    const length = head.headers.get('content-length');
+    if (got.status < 300 && length !== null) expect(Number(length)).toBe(Buffer.byteLength(text));
+  },
+);
+
+describe('a limited route', () => {
+  let limited: TestApp;
+  beforeAll(async () => {
+    const limits = Object.keys(Settings.shape).filter((name) => name.startsWith('RATE_LIMIT_'));
+    limited = await startApp(Object.fromEntries(limits.map((name) => [name, '2'])));
+    team = await buildTeam(limited);
+  });
+  afterAll(() => limited.close());
+
+  it('there are some', () => {
+    expect(new Set(LIMITED.map(({ limit }) => limit)).size).toBeGreaterThanOrEqual(3);
+  });
+
+  it.each(LIMITED.map((endpoint) => [routeOf(endpoint), endpoint] as const))(
+    '%s says what is left, and when to come back',
+    async (_route, endpoint) => {
+      await limited.services.db('rate_limits').delete();
+      const call = () =>
+        limited.as(team.member)[endpoint.method](addressOf(endpoint), {}, { headers: { 'x-hub-signature-256': 'sha256=0' } });
+      for (const left of [1, 0]) {
+        const { status, headers } = await call();
+        expect(status).not.toBe(429);
+        expect(headers.get('ratelimit-policy')).toMatch(/^"[\w-]+";q=2;w=60$/);
+        expect(headers.get('ratelimit')).toMatch(new RegExp(`^"[\\w-]+";r=${left};t=(60|5\\d)$`));
+        expect(headers.get('retry-after')).toBeNull();
+      }
+      const refused = await call();
+      expectEnvelope(refused, 429);
+      expect(refused.headers.get('ratelimit')).toMatch(/;r=0;t=\d+$/);
+      expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+      expect(Number(refused.headers.get('retry-after'))).toBeLessThanOrEqual(60);
+    },
+  );
+
+  it('others say nothing of limits', async () => {
+    const { headers } = await limited.as(team.member).get('/api/projects');
+    expect([headers.get('ratelimit'), headers.get('ratelimit-policy')]).toEqual([null, null]);
+  });
+});
