@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiPathsObject } from 'zod-openapi';
 import { ruleOf } from '../core/access.js';
+import { answerExample, DELIVERY, REFUSALS, refusalExample } from './openapi-examples.js';
 import { declaredStatuses, type Endpoint, takesKey } from './endpoint.js';
 
 /** Open: some refusals carry a key of their own beside the envelope, such as `upgrade_required`. */
@@ -61,10 +62,14 @@ const successHeaders = (endpoint: Endpoint) => ({
   ...(!endpoint.raw && endpoint.pages && pageHeaders),
   ...(endpoint.limit && limitHeaders),
 });
-const refusalHeaders = (status: number) => ({
-  ...correlationHeader,
-  ...(status === 429 && limitHeaders),
-  ...((status === 429 || status === 503) && retryAfter),
+const refusalOf = (status: number) => ({
+  description: MEANING[status] ?? 'Refused',
+  headers: {
+    ...correlationHeader,
+    ...(status === 429 && limitHeaders),
+    ...((status === 429 || status === 503) && retryAfter),
+  },
+  content: { 'application/json': { schema: ErrorEnvelope, ...refusalExample(status) } },
 });
 
 function responsesOf(endpoint: Endpoint): ZodOpenApiOperationObject['responses'] {
@@ -72,11 +77,11 @@ function responsesOf(endpoint: Endpoint): ZodOpenApiOperationObject['responses']
   const entries = [...declaredStatuses(endpoint)]
     .sort((a, b) => a - b)
     .map((status) => {
-      const isSuccess = successes.includes(status as 200);
-      const schema = isSuccess ? endpoint.response : ErrorEnvelope;
-      const description = isSuccess ? 'Success' : (MEANING[status] ?? 'Refused');
-      const headers = isSuccess ? successHeaders(endpoint) : refusalHeaders(status);
-      return [String(status), { description, headers, content: { 'application/json': { schema } } }] as const;
+      if (!successes.includes(status as 200)) return [String(status), refusalOf(status)] as const;
+      const example = answerExample(endpoint.response);
+      const media = { schema: endpoint.response, ...(example === undefined ? {} : { example }) };
+      const answer = { description: 'Success', headers: successHeaders(endpoint), content: { 'application/json': media } };
+      return [String(status), answer] as const;
     });
   return Object.fromEntries(entries) as ZodOpenApiOperationObject['responses'];
 }
@@ -103,7 +108,10 @@ function operationOf(endpoint: Endpoint): ZodOpenApiOperationObject {
   if (description) operation.description = description;
   operation.security = endpoint.ability === 'public' ? [] : [{ bearer: [] }];
   if (endpoint.raw) {
-    operation.requestBody = { required: true, content: { 'application/json': { schema: { type: 'object' } } } };
+    operation.requestBody = {
+      required: true,
+      content: { 'application/json': { schema: { type: 'object' }, example: DELIVERY } },
+    };
     return operation;
   }
   const requestParams: NonNullable<ZodOpenApiOperationObject['requestParams']> = {};
@@ -161,6 +169,7 @@ export function createOpenApi(endpoints: Endpoint[]): ReturnType<typeof createDo
     tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
     paths,
     components: {
+      examples: REFUSALS,
       securitySchemes: {
         bearer: { type: 'http', scheme: 'bearer', description: 'A sign-in token (JWT) or a personal access token' },
       },

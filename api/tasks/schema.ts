@@ -19,7 +19,8 @@ const Version = z.int().min(1).max(2_147_483_647);
 
 /** A yes or no in a query string. */
 const Flag = z
-  .enum(['true', 'false', '1', '0'])
+  .string()
+  .refine((value) => ['true', 'false', '1', '0'].includes(value), 'Must be true, false, 1 or 0')
   .transform((value) => value === 'true' || value === '1')
   .default(false)
   .meta({ override: { type: 'boolean', default: false } });

@@ -1,0 +1,80 @@
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import { createOpenApi } from '../../../api/http/openapi.js';
+import { ENDPOINTS } from '../../../api/http/router.js';
+
+// The worked answers of the published document are answers that the document allows.
+
+interface Media {
+  schema: object;
+  example?: unknown;
+  examples?: Record<string, { $ref: string }>;
+}
+interface Operation {
+  requestBody?: { content: Record<string, Media> };
+  responses: Record<string, { content: Record<string, Media> }>;
+}
+const document = createOpenApi(ENDPOINTS) as unknown as {
+  paths: Record<string, Record<string, Operation>>;
+  components: { examples: Record<string, { value: { error_code: string } }> };
+};
+const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, operation]) => ({ name: `${method} ${path}`, operation })),
+);
+const answers = operations.flatMap(({ name, operation }) =>
+  Object.entries(operation.responses).map(([status, { content }]) => ({
+    name: `${name} ${status}`,
+    status: Number(status),
+    media: content['application/json'] as Media,
+  })),
+);
+
+const ajv = new Ajv2020({ strict: false, validateFormats: true });
+(addFormats as unknown as (instance: Ajv2020) => void)(ajv);
+ajv.addSchema(document, 'openapi');
+/** What is wrong with an example; undefined for nothing. */
+function wrong(pointer: string[], example: unknown): string | undefined {
+  const ref = pointer.map((part) => encodeURIComponent(part.replaceAll('~', '~0').replaceAll('/', '~1'))).join('/');
+  const validate = ajv.compile({ $ref: `openapi#/${ref}` });
+  return validate(example) ? undefined : ajv.errorsText(validate.errors);
+}
+const pointerTo = (name: string) => {
+  const [method = '', path = '', status = ''] = name.split(' ');
+  return ['paths', path, method, 'responses', status, 'content', 'application/json', 'schema'];
+};
+
+it('run, list of runs and approvals have one, and it fits', () => {
+  const shown = answers.filter(({ media }) => media.example !== undefined);
+  expect(shown.map(({ name }) => name)).toEqual(
+    expect.arrayContaining([
+      'get /api/automations/runs/{run_id} 200',
+      'get /api/automations/{automation_id}/runs 200',
+      'get /api/automations/approvals 200',
+      'post /api/automations/runs/{run_id}/approve 200',
+    ]),
+  );
+  expect(shown.map(({ name, media }) => [name, wrong(pointerTo(name), media.example)])).toEqual(
+    shown.map(({ name }) => [name, undefined]),
+  );
+});
+
+it('every refusal has one with the code of its status, and it fits', () => {
+  const refusals = answers.filter(({ status }) => status >= 400);
+  expect(refusals.length).toBeGreaterThan(100);
+  const faults = refusals.filter(
+    ({ status, media }) => media.examples?.[`Error${status}`]?.$ref !== `#/components/examples/Error${status}`,
+  );
+  expect(faults.map(({ name }) => name)).toEqual([]);
+  for (const [name, { value }] of Object.entries(document.components.examples)) {
+    expect([name, wrong(['components', 'schemas', 'Error'], value)]).toEqual([name, undefined]);
+  }
+  expect(document.components.examples['Error410']?.value.error_code).toBe('APPROVAL_EXPIRED');
+  expect(document.components.examples['Error503']?.value.error_code).toBe('INTERNAL_ERROR');
+});
+
+it('every body has one, the raw delivery’s too', () => {
+  const bodies = operations.filter(({ operation }) => operation.requestBody);
+  expect(bodies.length).toBeGreaterThan(10);
+  const without = bodies.filter(({ operation }) => operation.requestBody?.content['application/json']?.example === undefined);
+  expect(without.map(({ name }) => name)).toEqual([]);
+});
