@@ -1,0 +1,99 @@
+import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { DEMO_TOKEN } from '../../../api/core/demo-token.js';
+import { ENDPOINTS } from '../../../api/http/router.js';
+import { seedDemo } from '../../../scripts/demo-data/seed-demo.js';
+import { startApp, type TestApp } from '../../support/app.js';
+
+// requests.http at the root: every request of it, in its order, against the demo data.
+
+interface Written {
+  title: string;
+  name: string | undefined;
+  method: string;
+  url: string;
+  headers: [string, string][];
+  body: string;
+}
+
+const file = readFileSync(resolve(import.meta.dirname, '../../../requests.http'), 'utf8');
+const [preface = '', ...blocks] = file.split(/^### ?/m);
+const variables = new Map([...preface.matchAll(/^@(\w+) = (.*)$/gm)].map(([, name = '', value = '']) => [name, value] as const));
+
+function parse(block: string): Written {
+  const [title = '', ...lines] = block.split('\n');
+  const name = lines.map((line) => /^# @name (\w+)$/.exec(line)?.[1]).find(Boolean);
+  const [head = '', ...paragraphs] = lines
+    .filter((line) => !line.startsWith('#'))
+    .join('\n')
+    .trim()
+    .split('\n\n');
+  const [request = '', ...headers] = head.split('\n');
+  const [method = '', url = ''] = request.split(' ');
+  const pairs = headers.map((header) => header.split(/: (.*)/s).slice(0, 2) as [string, string]);
+  return { title, name, method, url, headers: pairs, body: paragraphs.join('\n\n') };
+}
+
+const requests = blocks.map(parse);
+const answers = new Map<string, unknown>();
+
+/** `{{base}}`, `{{$guid}}`, `{{task.response.body.$.task_id}}`; what is none of these stays as it is. */
+function fill(text: string): string {
+  return text.replace(/\{\{([^}]+)\}\}/g, (whole, expression: string) => {
+    if (expression === '$guid') return randomUUID();
+    if (variables.has(expression)) return fill(variables.get(expression) as string);
+    const [, name = '', path = ''] = /^(\w+)\.response\.body\.\$(.*)$/.exec(expression) ?? [];
+    if (!answers.has(name)) return whole;
+    const keys = path.split(/[.[\]]/).filter(Boolean);
+    const found = keys.reduce<unknown>((value, key) => (value as Record<string, unknown>)[key], answers.get(name));
+    if (typeof found !== 'string') throw new Error(`${expression} is ${JSON.stringify(found)}`);
+    return found;
+  });
+}
+
+const patternOf = (path: string) => new RegExp(`^${path.replace(/:\w+/g, '[^/]+')}$`);
+const endpointOf = ({ method, url }: Written) => {
+  const path = url
+    .replace('{{base}}', '')
+    .split('?')[0]
+    ?.replaceAll(/\{\{[^}]+\}\}/g, 'x') as string;
+  return ENDPOINTS.find((endpoint) => endpoint.method === method.toLowerCase() && patternOf(endpoint.path).test(path));
+};
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startApp();
+  await seedDemo(app.services);
+  variables.set('base', app.url);
+});
+afterAll(() => app.close());
+
+it('uses the demo token, and addresses that exist', () => {
+  expect(variables.get('token')).toBe(DEMO_TOKEN);
+  expect(requests.filter((request) => !endpointOf(request)).map(({ title }) => title)).toEqual([]);
+});
+
+it('shows every area of the document, and names it first', () => {
+  expect(new Set(requests.map((request) => endpointOf(request)?.tag))).toEqual(new Set(ENDPOINTS.map(({ tag }) => tag)));
+  expect(
+    requests.filter((request) => !request.title.startsWith(`${endpointOf(request)?.tag}: `)).map(({ title }) => title),
+  ).toEqual([]);
+});
+
+it.each(requests.map((request) => [request.title, request] as const))(
+  '%s',
+  async (_title, { name, method, url, headers, body }) => {
+    const filled = headers.map(([header, value]) => [header, fill(value)] as [string, string]);
+    const response = await fetch(fill(url), { method, headers: filled, ...(body ? { body: fill(body) } : {}) });
+    const answer = (await response.json()) as unknown;
+    expect([response.status < 300, answer]).toEqual([true, answer]);
+    if (name) answers.set(name, answer);
+  },
+);
+
+it('leaves nothing behind', async () => {
+  const client = app.as(DEMO_TOKEN);
+  expect((await client.get('/api/projects')).body.map(({ name }: { name: string }) => name)).toEqual(['Apollo', 'Hermes']);
+  expect((await client.get('/api/trash')).body).toEqual([]);
+});
