@@ -75,6 +75,13 @@ export const acknowledged: readonly Invariant[] = [
         or case decision when 'approved' then undone > 0 or effects <> actions else effects > 0 end`,
   },
   {
+    name: 'refused_left_nothing',
+    words: 'What was refused was not done',
+    sql: /* sql */ `
+      select format('task %s is there, its creation was refused', task_id) as violation
+      from jsonb_to_recordset($1::jsonb->'refused') as r(task_id text) join tasks t using (task_id)`,
+  },
+  {
     name: 'acked_retries_made',
     words: 'Every acknowledged replay is a run of its own that ended',
     sql: /* sql */ `

@@ -10,6 +10,8 @@ export interface Ledger {
   /** Signed deliveries of an opened issue, whose title is on no other task. */
   deliveries: { delivery_id: string; title: string }[];
   decisions: { run_id: string; gate_index: number; decision: 'approved' | 'rejected' }[];
+  /** Tasks whose creation was refused the first time it was asked for. */
+  refused: { task_id: string }[];
   /** Replays of failed runs. */
   retries: { run_id: string; retry_of: string }[];
 }
@@ -26,4 +28,4 @@ export interface AckedTask {
   comments: string[];
 }
 
-export const emptyLedger = (): Ledger => ({ tasks: [], updates: [], deliveries: [], decisions: [], retries: [] });
+export const emptyLedger = (): Ledger => ({ tasks: [], updates: [], deliveries: [], decisions: [], refused: [], retries: [] });

@@ -21,12 +21,15 @@ interface Desk {
   surprises: string[];
   random: Random;
   secret: string;
-  stopped: () => boolean;
 }
 
 /** Between two acts of one person, ms. */
-const PAUSE = { min: 10, max: 120 };
+const PAUSE = { min: 40, max: 300 };
 const CREATORS = 3;
+/** Gates that are decided at once. */
+const DECISIONS = 8;
+/** While the makers rest already, ms: gates that were reached late are decided, too. */
+const LAST_DECISIONS_MS = 15_000;
 
 const surprise = ({ surprises }: Desk, what: string, answer: { status: number; body: unknown }): void => {
   surprises.push(`${what} answered ${answer.status}: ${JSON.stringify(answer.body).slice(0, 200)}`);
@@ -128,18 +131,54 @@ async function decide(desk: Desk, run: { run_id: string; gate_index: number }, t
   } else if (answer.status !== 409) surprise(desk, verb, answer);
 }
 
-/** Two managers look at the same list at the same time. */
+/** Looks at what waits and decides some of it; now and then two managers decide the same at the same time. */
 async function workOnGates(desk: Desk): Promise<void> {
   const { caller, world, random } = desk;
-  const listed = await caller.untilKnown({ method: 'GET', path: '/api/automations/approvals?limit=20', token: world.manager });
+  const listed = await caller.untilKnown({ method: 'GET', path: '/api/automations/approvals?limit=200', token: world.manager });
   const { approvals = [] } = (listed?.body ?? {}) as {
     approvals?: { run_id: string; gate_index: number; automation_name: string }[];
   };
-  for (const run of approvals.filter(({ automation_name }) => automation_name === 'Ask')) {
-    if (random.chance(0.1)) continue;
-    const managers = random.chance(0.2) ? [world.manager, world.admin] : [world.manager];
-    await Promise.all(managers.map((token) => decide(desk, run, token)));
-  }
+  const waiting = approvals.filter(({ automation_name }) => automation_name === 'Ask');
+  // Not always the oldest: some wait through many kills.
+  const from = random.between(0, Math.max(0, waiting.length - DECISIONS));
+  await Promise.all(
+    waiting.slice(from, from + DECISIONS).flatMap((run) => {
+      const managers = random.chance(0.2) ? [world.manager, world.admin] : [world.manager];
+      return managers.map((token) => decide(desk, run, token));
+    }),
+  );
+}
+
+/** A project goes to the trash while tasks are made in it: none of them may stay behind. */
+async function workOnProjects(desk: Desk): Promise<void> {
+  const { caller, ledger, random, world } = desk;
+  const token = world.member;
+  const made = await caller.untilKnown({
+    method: 'POST',
+    path: '/api/projects',
+    token,
+    body: { name: 'Doomed', team_id: world.teamId },
+  });
+  if (made?.status !== 201) return;
+  const { project_id } = (made.body as { data: { project_id: string } }).data;
+  const make = async (): Promise<void> => {
+    await sleep(random.between(0, 30));
+    const task_id = uuidv7();
+    const answer = await caller.untilKnown({
+      method: 'POST',
+      path: '/api/tasks',
+      token,
+      body: { task_id, title: 'doomed', project_id },
+    });
+    if (answer?.status === 404 && answer.attempts === 1) ledger.refused.push({ task_id });
+    else if (answer && ![200, 201, 404, 409].includes(answer.status)) surprise(desk, 'create in a doomed project', answer);
+  };
+  const trash = async (): Promise<void> => {
+    await sleep(random.between(0, 30));
+    const answer = await caller.untilKnown({ method: 'DELETE', path: `/api/projects/${project_id}`, token });
+    if (answer && answer.status !== 200 && answer.status !== 404) surprise(desk, 'delete project', answer);
+  };
+  await Promise.all([make(), make(), trash(), make(), make()]);
 }
 
 async function workOnFailures(desk: Desk): Promise<void> {
@@ -167,25 +206,35 @@ async function workOnFailures(desk: Desk): Promise<void> {
 
 /** Sets everybody to work; they go on until `stop`. The same seed gives each of them the same decisions. */
 export function startLoad(caller: Caller, world: World, secret: string, seed: number): Load {
-  let stopped = false;
   const ledger = emptyLedger();
   const surprises: string[] = [];
-  const person = async (number: number, act: (desk: Desk) => Promise<void>): Promise<void> => {
-    const random = seededRandom(seed * 1_000 + number);
-    const desk = { caller, world, ledger, surprises, random, secret, stopped: () => stopped };
-    while (!stopped) {
-      await act(desk);
-      await sleep(random.between(PAUSE.min, PAUSE.max));
-    }
+  let people = 0;
+  const employ = (acts: ((desk: Desk) => Promise<void>)[]): (() => Promise<unknown>) => {
+    let going = true;
+    const work = Promise.all(
+      acts.map(async (act) => {
+        people += 1;
+        const random = seededRandom(seed * 1_000 + people);
+        while (going) {
+          await act({ caller, world, ledger, surprises, random, secret });
+          await sleep(random.between(PAUSE.min, PAUSE.max));
+        }
+      }),
+    );
+    return () => {
+      going = false;
+      return work;
+    };
   };
-  const acts = [...Array.from({ length: CREATORS }, () => workOnTasks), deliver, workOnGates, workOnFailures];
-  const work = Promise.all(acts.map((act, number) => person(number, act)));
+  const stopMaking = employ([...Array.from({ length: CREATORS }, () => workOnTasks), deliver, workOnProjects]);
+  const stopDeciding = employ([workOnGates, workOnFailures]);
   return {
     ledger,
     surprises,
     async stop() {
-      stopped = true;
-      await work;
+      await stopMaking();
+      await sleep(LAST_DECISIONS_MS);
+      await stopDeciding();
     },
   };
 }

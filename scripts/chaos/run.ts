@@ -108,7 +108,6 @@ async function torment(product: Product, options: ChaosOptions, stopped: () => b
   tell('load started');
   try {
     await killAll(product, options, stopped);
-    await sleep(2_000);
   } finally {
     await load.stop();
   }

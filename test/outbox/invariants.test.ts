@@ -77,7 +77,7 @@ const acked = (more: object = {}) => ({
 it('finds nothing in a sound database, and judges what was acknowledged only when told', async () => {
   const verdicts = await checkInvariants({ services: app.services });
   expect(verdicts.flatMap(({ violations }) => violations)).toEqual([]);
-  expect(verdicts.filter(({ skipped }) => skipped !== null).every(({ name }) => name.startsWith('acked_'))).toBe(true);
+  expect(verdicts.filter(({ skipped }) => skipped !== null).every(({ name }) => /^(acked|refused)_/.test(name))).toBe(true);
   expect(new Set(verdicts.map(({ name }) => name)).size).toBe(verdicts.length);
   expect(await broken(ledgerOf({ tasks: [acked()] }))).toEqual({});
 });
@@ -139,6 +139,11 @@ describe('what was acknowledged', () => {
     expect(await broken(of('approved'))).toEqual({});
     await db()('gates').update({ decision: 'rejected' });
     expect(Object.keys(await broken(of('rejected')))).toEqual(['acked_decisions_carried_out', 'gates_kept']);
+  });
+
+  it('something done against a refusal', async () => {
+    expect(await broken(ledgerOf({ refused: [{ task_id: 'nowhere' }] }))).toEqual({});
+    expect(Object.keys(await broken(ledgerOf({ refused: [{ task_id: task.task_id }] })))).toEqual(['refused_left_nothing']);
   });
 
   it('a replay that never was', async () => {
