@@ -42,13 +42,8 @@ describe('a rate limit under concurrent calls', () => {
     const answers = await Promise.all(Array.from({ length: 20 }, call));
     const passed = answers.filter(({ status }) => status === 401);
     expect(passed).toHaveLength(5);
-    expect(passed.map(({ headers }) => /r=(\d+)/.exec(headers.get('ratelimit') ?? '')?.[1]).sort()).toEqual([
-      '0',
-      '1',
-      '2',
-      '3',
-      '4',
-    ]);
+    const left = passed.map(({ headers }) => /r=(\d+)/.exec(headers.get('ratelimit') ?? '')?.[1]);
+    expect(new Set(left)).toEqual(new Set(['0', '1', '2', '3', '4']));
     expect(answers.filter(({ status }) => status === 429)).toHaveLength(15);
     expect((await call()).status).toBe(429);
   });
