@@ -83,8 +83,9 @@ export const listStatements: Record<Scope, ListStatements> = {
 };
 
 /**
- * $1 task ids, $2 caller: the records of those that are still there and still the caller's to read, in no order. `limit 1` keeps
- * the planner to one probe an id: right after many tasks were created its statistics know nothing of them.
+ * $1 task ids, $2 caller: the records of those that are still there and still the caller's to read, in no order. Written so that
+ * there is one way to run it, a probe an id and one for its seat (`limit 1`, no join with the seats): right after many tasks were
+ * created the planner's statistics know nothing of them, and what it knows of seats is of the average person.
  */
 export const recordsStatement: Statement = {
   name: 'task_records',
@@ -93,5 +94,5 @@ export const recordsStatement: Statement = {
     cross join lateral (
       select t.team_id, task_json(t)::text as json from tasks t where t.task_id = wanted.task_id and t.deleted_at is null limit 1
     ) t
-    where exists (select from memberships m where m.team_id = t.team_id and m.user_id = $2)`,
+    where (select true from memberships m where m.team_id = t.team_id and m.user_id = $2)`,
 };
