@@ -5,12 +5,16 @@ import { purgeReceipts } from '../api/forge/purge-receipts.js';
 import { purgeExpired } from '../api/trash/purge-expired.js';
 import type { Chore, ChoreActivities } from '../workflows/contract.js';
 
+/** Counters whose window has closed say nothing any more; without this there would be a row for ever for every address that called. */
+const forgetCallers = (db: Services['db']): Promise<number> => db('rate_limits').where('expire', '<', Date.now()).delete();
+
 /** What each chore does, and what it says afterwards. Each may be repeated. */
 export function choreActivities(services: Services): ChoreActivities {
   const chores: Record<Chore, () => Promise<string>> = {
     'audit-checkpoint': async () => `signed the heads of ${(await writeCheckpoint(services)).heads.length} chains`,
     'forge-receipts': async () => `emptied ${await purgeReceipts(services.db)} receipts`,
     'idempotency-keys': async () => `forgot ${await forgetKeys(services.db)} keys`,
+    'rate-limits': async () => `forgot ${await forgetCallers(services.db)} callers`,
     'trash-purge': async () => `purged ${await purgeExpired(services)} items`,
   };
   return { runChore: (chore) => chores[chore]() };

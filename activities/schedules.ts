@@ -5,6 +5,7 @@ import { type Chore, HOUSEKEEPING, taskQueue } from '../workflows/contract.js';
 const SCHEDULES: { chore: Chore; spec: ScheduleOptions['spec']; note: string }[] = [
   { chore: 'audit-checkpoint', spec: { intervals: [{ every: '1 hour' }] }, note: 'Signs the heads of all audit chains' },
   { chore: 'forge-receipts', spec: { calendars: [{ hour: 3, minute: 20 }] }, note: 'Empties inbound deliveries after 30 days' },
+  { chore: 'rate-limits', spec: { intervals: [{ every: '1 hour' }] }, note: 'Forgets callers whose window has closed' },
   { chore: 'trash-purge', spec: { intervals: [{ every: '1 hour' }] }, note: 'Purges what has been in the trash for 30 days' },
   { chore: 'idempotency-keys', spec: { calendars: [{ hour: 3, minute: 40 }] }, note: 'Forgets idempotency keys after 24 hours' },
 ];
