@@ -2,6 +2,7 @@ import { run, type Statement } from '../../db/statement.js';
 import { authorize, type Seat } from '../core/access.js';
 import { type Context, userOf } from '../core/context.js';
 import { forbidden, invalid, notFound } from '../core/errors.js';
+import { lockProjects } from './lock-projects.js';
 import { MAX_SUBTASK_DEPTH } from './rules.js';
 import { staleVersion } from './stale-version.js';
 
@@ -59,22 +60,6 @@ async function checkProject(ctx: Context, teamId: string, projectId: string): Pr
   if (!project) throw notFound('Project');
   if (project.seat === null) throw forbidden('You are not a member of this team');
   if (project.team_id !== teamId) throw invalid('A task moves between projects of its own team only');
-}
-
-/** In one order for everybody. Creating below a task, moving, trashing and restoring all queue here, project by project. */
-const lockStatement: Statement = {
-  name: 'lock_projects',
-  text: /* sql */ `
-    select p.project_id from unnest($1::uuid[]) as wanted(project_id)
-    cross join lateral (
-      select p.project_id from projects p where p.project_id = wanted.project_id and p.deleted_at is null for update
-    ) p`,
-};
-
-async function lockProjects(ctx: Context, { project_id: from }: Place, { project_id: to }: Place): Promise<Set<string>> {
-  const ids = [...new Set([from, to])].sort();
-  const rows = await run<{ project_id: string }>(ctx.db, lockStatement, [ids]);
-  return new Set(rows.map((row) => row.project_id));
 }
 
 /** $1 task, $2 the parent it wants, $3 project, $4 deepest nesting. What lies in the trash below the task counts: it may come back. */
@@ -141,6 +126,6 @@ export async function holdPlace(ctx: Context, taskId: string, wish: Wish, versio
       return place;
     }
     if (moves) await checkProject(ctx, task.team_id, place.project_id);
-    locked = await lockProjects(ctx, task, place);
+    locked = await lockProjects(ctx, [task.project_id, place.project_id]);
   }
 }

@@ -4,16 +4,13 @@ import { type Context, inTransaction, userOf } from '../core/context.js';
 import { notFound } from '../core/errors.js';
 import { recordChange } from '../core/record-change.js';
 import { seatOf } from '../core/seats.js';
+import { lockProjectOf } from './lock-projects.js';
 
 interface Trashed {
   deleted_at: Date;
   retention_days: number;
   restore_url: string;
 }
-
-/** Creators hold the project FOR KEY SHARE until they commit, so after this lock nothing can appear below the task unseen. */
-const LOCK_PROJECT = /* sql */ `
-  select p.project_id from projects p join tasks t using (project_id) where t.task_id = ? and t.deleted_at is null for update of p`;
 
 /** The task and its live descendants. */
 const SUBTREE = /* sql */ `
@@ -40,7 +37,8 @@ export function trashTask(ctx: Context, taskId: string): Promise<Trashed> {
       json: unknown;
     }
     const cascadeId = uuidv7();
-    await ctx.db.raw(LOCK_PROJECT, [taskId]);
+    // Creators hold the project FOR KEY SHARE until they commit: after this lock nothing can appear below the task unseen.
+    await lockProjectOf(ctx, taskId);
     const { rows } = await ctx.db.raw<{ rows: Row[] }>(SUBTREE, [taskId]);
     const task = rows.find((row) => row.task_id === taskId);
     if (!task) throw notFound('Task');

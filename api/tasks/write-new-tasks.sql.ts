@@ -4,9 +4,10 @@ import type { Statement } from '../../db/statement.js';
  * One round trip for the creation of any number of tasks; one is the usual number. $1 who (jsonb), $2 the tasks' fields (jsonb
  * array, `index` = place in the caller's list), $3 deepest nesting. One row an item, in no order; its flags tell the outcomes
  * apart, `created` and `stored` are there only when a row was written or already stood.
- * Locks: FOR KEY SHARE on project, membership and parent; whoever trashes or removes one takes FOR UPDATE first, so a right or
- * a place read here lasts until the commit (durability notes, 3.4). Each item looks its own up (lateral), so the plan is a chain
- * of index probes whatever the number of items.
+ * Locks: FOR KEY SHARE on project and memberships; whoever trashes or removes one takes FOR UPDATE first, so a right or a place
+ * read here lasts until the commit (durability notes, 3.4). Where items name a parent, the caller holds the project by a statement
+ * before this one (holdProjects): nobody moves or trashes the parent meanwhile. Each item looks its own up (lateral), so the plan
+ * is a chain of index probes whatever the number of items.
  */
 export const createTasksStatement: Statement = {
   name: 'create_tasks',
@@ -43,7 +44,6 @@ with given as materialized (
   ) assignee on true
   left join lateral (
     select true as found from tasks t where t.task_id = g.parent_task_id and t.project_id = g.project_id and t.deleted_at is null
-    for key share
   ) parent on true
 ), key as (
   insert into item_keys (item_id, item_type)

@@ -215,6 +215,6 @@ it('a piece of a long list costs a probe an id, also for someone in many teams',
   const sent = await statementsOf(() => world.member.get(`/api/tasks?project_id=${world.project.project_id}`));
   const [piece] = sent.filter(({ name }) => name === 'task_records');
   const probes = (await stepsOf(piece as Sent)).filter((node) => node['Relation Name'] !== undefined);
-  expect(probes.map((node) => node['Relation Name']).sort()).toEqual(['memberships', 'tasks']);
+  expect(new Set(probes.map((node) => node['Relation Name']))).toEqual(new Set(['memberships', 'tasks']));
   for (const probe of probes) expect(probe['Actual Loops']).toBeLessThanOrEqual(500);
 }, 120_000);

@@ -195,6 +195,32 @@ it(
 );
 
 it(
+  'trash against a move: whoever creates where the task has gone to leaves nothing alive below it',
+  async () => {
+    const [here, there] = [await buildProject(world.app, world.team), await buildProject(world.app, world.team)];
+    await rounds(async () => {
+      const { task_id } = await world.make(here);
+      const grow = (place: object) => world.member.post('/api/tasks', { title: 'x', ...place, parent_task_id: task_id });
+      const follow = async () => {
+        for (let nth = 0; nth < 6; nth += 1) await grow(there);
+      };
+      await race([
+        () => patch(task_id, there),
+        ...times(3, () => follow),
+        () => world.member.delete(`/api/tasks/${task_id}`),
+        ...times(3, () => follow),
+      ] as (() => Promise<unknown>)[]);
+      const orphans = await db().raw(
+        `select c.task_id from tasks c join tasks p on p.task_id = c.parent_task_id
+         where c.deleted_at is null and p.deleted_at is not null`,
+      );
+      expect(orphans.rows).toEqual([]);
+    });
+  },
+  LONG,
+);
+
+it(
   'member removed during a write: no open task stays with the leaver, and the leaver writes nothing more',
   async () => {
     await rounds(async () => {

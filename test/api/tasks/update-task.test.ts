@@ -150,6 +150,15 @@ describe('expected versions', () => {
     expect(answer).toMatchObject({ status: 409, body: { changed_since: { version: 1, fields: [], by: null, at: null } } });
   });
 
+  it('409 counts no change before the version that the writer had, also where the trash has raised it', async () => {
+    const task = await world.make();
+    await patch(task.task_id, { title: 'Second' });
+    await trash(task.task_id);
+    await world.member.post(`/api/trash/task/${task.task_id}/restore`);
+    const answer = await patch(task.task_id, { title: 'Late', version: 2 });
+    expect(answer).toMatchObject({ status: 409, body: { changed_since: { version: 4, fields: [], by: null, at: null } } });
+  });
+
   it('a stale version is 409 before anything else: no change, a bad parent, a foreign project', async () => {
     const task = await world.make();
     const foreign = await buildProject(world.app, await buildTeam(world.app));
