@@ -55,7 +55,10 @@ async function stop(signal: string): Promise<void> {
   for (const response of underWay) response.shouldKeepAlive = false;
   // Also those whose answer had begun before the signal, and so could not say it.
   const idle = setInterval(() => server.closeIdleConnections(), 100);
-  const deadline = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
+  const deadline = setTimeout(() => {
+    log.warn({ requests: underWay.size }, 'the time to drain is up: cutting off what is left');
+    server.closeAllConnections();
+  }, DRAIN_MS);
   await closed;
   clearTimeout(deadline);
   clearInterval(idle);

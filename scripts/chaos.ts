@@ -56,4 +56,8 @@ async function main(): Promise<number> {
   return (await runChaos({ root, kills, seed, secondsBetween, keep: values.keep, tell })) ? 0 : 1;
 }
 
-process.exitCode = await main();
+const code = await main().catch((error: unknown) => {
+  console.error(error instanceof Error ? error.message : error);
+  return 1;
+});
+process.exit(code);

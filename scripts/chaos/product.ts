@@ -87,8 +87,11 @@ async function stopChild(child: ChildProcess, pids: Iterable<number>): Promise<v
   for (const pid of pids) if (alive(pid)) process.kill(pid, 'SIGKILL');
 }
 
-/** Starts the copy and waits until it is ready. `say` gets each line of its supervisor. @throws Error when it does not start */
-export async function startProduct(root: string, say: (line: string) => void): Promise<Product> {
+/**
+ * Starts the copy and waits until it is ready. `say` gets each line of its supervisor; when `interrupted` rejects, the start ends.
+ * @throws Error when it does not start
+ */
+export async function startProduct(root: string, say: (line: string) => void, interrupted: Promise<never>): Promise<Product> {
   const dir = makeDir();
   const ports = await freePorts(PORTS.length);
   const env = {
@@ -115,7 +118,8 @@ export async function startProduct(root: string, say: (line: string) => void): P
   };
   const ready = once(child.stdout, 'data').then(() => true);
   const failed = once(child, 'exit').then(() => false);
-  const started = await Promise.race([ready, failed, sleep(START_MS, false, { ref: false })]);
+  const broken = interrupted.catch(() => false);
+  const started = await Promise.race([ready, failed, broken, sleep(START_MS, false, { ref: false })]);
   const state = readState(dir);
   if (!started || !state) {
     await stop(false);

@@ -36,14 +36,10 @@ const pauseSeconds = (random: Random, average: number): number =>
   random.chance(1 / 3) ? 0.2 + random.next() * 1.3 : average * (0.5 + random.next() * 1.5);
 
 /** Kills one after the other; every process gets its turn in each four. */
-async function killAll(
-  product: Product,
-  { kills, seed, secondsBetween, tell }: ChaosOptions,
-  stopped: () => boolean,
-): Promise<void> {
+async function killAll(product: Product, { kills, seed, secondsBetween, tell }: ChaosOptions): Promise<void> {
   const random = seededRandom(seed);
   let turn: Victim[] = [];
-  for (let n = 1; n <= kills && !stopped(); n += 1) {
+  for (let n = 1; n <= kills; n += 1) {
     await sleep(pauseSeconds(random, secondsBetween) * 1_000);
     if (turn.length === 0)
       turn = VICTIMS.map((name) => [random.next(), name] as const)
@@ -51,7 +47,7 @@ async function killAll(
         .map(([, name]) => name);
     const victim = turn.pop() as Victim;
     let pid = product.pidOf(victim);
-    for (let waited = 0; pid === undefined && waited < 60_000 && !stopped(); waited += 50) {
+    for (let waited = 0; pid === undefined && waited < 60_000; waited += 50) {
       await sleep(50);
       pid = product.pidOf(victim);
     }
@@ -62,9 +58,9 @@ async function killAll(
 }
 
 /** Waits until nothing moves any more; returns what still does when the time is up, else null. */
-async function awaitQuiet(db: Knex, stopped: () => boolean): Promise<string | null> {
+async function awaitQuiet(db: Knex): Promise<string | null> {
   let last = 'the database does not answer';
-  for (const deadline = Date.now() + QUIET_MS; Date.now() < deadline && !stopped(); await sleep(250)) {
+  for (const deadline = Date.now() + QUIET_MS; Date.now() < deadline; await sleep(250)) {
     const found = await db
       .raw<{ rows: Record<string, number>[] }>(SHORT_OF_QUIET)
       .then(({ rows: [row = {}] }) => row)
@@ -99,7 +95,7 @@ function tellLoad({ tell }: ChaosOptions, { ledger }: Load, { counts }: Caller):
   tell('answers', answers.join(', '));
 }
 
-async function torment(product: Product, options: ChaosOptions, stopped: () => boolean): Promise<Verdict[]> {
+async function torment(product: Product, options: ChaosOptions): Promise<Verdict[]> {
   const { tell } = options;
   const config = loadConfig(product.env);
   const caller = createCaller(product.url);
@@ -107,7 +103,7 @@ async function torment(product: Product, options: ChaosOptions, stopped: () => b
   const load = startLoad(caller, world, config.FORGE_WEBHOOK_SECRET ?? '', options.seed);
   tell('load started');
   try {
-    await killAll(product, options, stopped);
+    await killAll(product, options);
   } finally {
     await load.stop();
   }
@@ -115,7 +111,7 @@ async function torment(product: Product, options: ChaosOptions, stopped: () => b
   tellLoad(options, load, caller);
   const db = openDatabase({ url: config.DATABASE_URL, poolSize: 2, name: 'assent-chaos' });
   try {
-    const restless = await awaitQuiet(db, stopped);
+    const restless = await awaitQuiet(db);
     tell(restless === null ? 'everything at rest' : 'not at rest', restless ?? '');
     const ledgerFile = join(product.dir, 'ledger.json');
     writeFileSync(ledgerFile, JSON.stringify(load.ledger));
@@ -125,26 +121,36 @@ async function torment(product: Product, options: ChaosOptions, stopped: () => b
   }
 }
 
-/** A whole run: start, load, kills, rest, judgement. Returns true when every invariant holds. Everything it started has ended. */
+/** Rejects at Ctrl-C: what is under way then is left as it is. */
+function interruption(tell: ChaosOptions['tell']): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+      process.on(signal, () => {
+        tell('interrupted, ending what was started');
+        reject(new Error(`Interrupted by ${signal}`));
+      });
+    }
+  });
+}
+
+/**
+ * A whole run: start, load, kills, rest, judgement. Returns true when every invariant holds. Everything it started has ended,
+ * also when it is interrupted or fails; its own load may still be waiting for answers, so end the process.
+ */
 export async function runChaos(options: ChaosOptions): Promise<boolean> {
   const { root, keep, tell } = options;
-  let stopped = false;
-  const interrupt = (): void => {
-    stopped = true;
-    tell('stopping');
-  };
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, interrupt);
+  const interrupted = interruption(tell);
   tell('starting a copy of the product', `seed ${options.seed}, ${options.kills} kills`);
-  const product = await startProduct(root, (line) => tell('  supervisor', line.trim()));
+  const product = await startProduct(root, (line) => tell('  supervisor', line.trim()), interrupted);
   tell('ready', product.url);
-  let sound = false;
+  let verdicts: Verdict[] | undefined;
   try {
-    const verdicts = await torment(product, options, () => stopped);
+    verdicts = await Promise.race([torment(product, options), interrupted]);
     for (const line of verdictTable(verdicts)) console.log(line);
-    sound = !stopped && allHold(verdicts);
-    return sound;
+    return allHold(verdicts);
   } finally {
-    await product.stop(keep || !sound);
-    if (keep || !sound) tell('kept', product.dir);
+    const kept = keep || (verdicts !== undefined && !allHold(verdicts));
+    await product.stop(kept);
+    if (kept) tell('kept', product.dir);
   }
 }
