@@ -3,8 +3,10 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { v7 as uuidv7 } from 'uuid';
+import { DomainError } from '../../../api/core/errors.js';
 import { forgetKeys } from '../../../api/core/idempotency-keys.js';
 import { createApp } from '../../../api/http/app.js';
+import { once as keepOnce } from '../../../api/http/idempotency.js';
 import { takesKey } from '../../../api/http/endpoint.js';
 import { createOpenApi } from '../../../api/http/openapi.js';
 import { ENDPOINTS } from '../../../api/http/router.js';
@@ -256,12 +258,19 @@ describe('when it goes wrong', () => {
     expect((await create(key)).status).toBe(201);
   });
 
-  it('an answer of 429 is not kept', async () => {
+  it('an answer of 429 is not kept, whether it comes before the work or out of it', async () => {
     const retry = (key: string) => member.post(`/api/automations/dead-letter/${uuidv7()}/retry`, {}, keyed(key));
     expect((await retry('first')).status).toBe(404);
     const limited = await retry('second');
     expectEnvelope(limited, 429);
     expect(await stored('second')).toBeUndefined();
+    const hash = Buffer.alloc(32);
+    const use = { userId: team.member.user_id, key: 'third', address: hash, fingerprint: hash, requestId: uuidv7() };
+    const busy = new DomainError('RATE_LIMIT_EXCEEDED', 'Too many requests');
+    await expect(keepOnce(app.services, use, () => Promise.reject(busy))).rejects.toBe(busy);
+    expect(await stored('third')).toBeUndefined();
+    await keepOnce(app.services, use, () => Promise.resolve({ status: 202, body: { done: true }, headers: {} }));
+    expect(await stored('third')).toMatchObject({ status: 202, body: '{"done":true}' });
   });
 
   it('the key of a process that died is free again when its lease is over', async () => {
