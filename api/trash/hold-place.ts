@@ -10,17 +10,25 @@ export interface Place extends Record<string, unknown> {
   in_trash: boolean;
 }
 
-const statement: Statement = {
-  name: 'place_of_task',
+const whereStatement: Statement = { name: 'project_of_any_task', text: 'select project_id from tasks where task_id = $1' };
+
+const holdStatement: Statement = {
+  name: 'hold_project',
   text: /* sql */ `
-    select p.team_id, p.project_id, p.name, p.deleted_at is not null as in_trash
-    from projects p join tasks t using (project_id) where t.task_id = $1 for update of p`,
+    select p.team_id, p.project_id, p.name, p.deleted_at is not null as in_trash from projects p where p.project_id = $1 for update`,
 };
 
 /**
  * The project of a task, locked until the commit. Every change of a project's tree in or out of the trash takes this lock first,
- * in a statement of its own: what is read after it stands until the commit. Undefined: there is no such task.
+ * in a statement of its own: what is read after it stands until the commit. While we wait for it the task may be moved to another
+ * project together with its parent, so that is looked at again. Undefined: there is no such task.
  */
 export async function holdPlace(ctx: Context, taskId: string): Promise<Place | undefined> {
-  return (await run<Place>(ctx.db, statement, [taskId]))[0];
+  let held: Place | undefined;
+  for (;;) {
+    const [task] = await run<{ project_id: string }>(ctx.db, whereStatement, [taskId]);
+    if (!task) return undefined;
+    if (task.project_id === held?.project_id) return held;
+    [held] = await run<Place>(ctx.db, holdStatement, [task.project_id]);
+  }
 }

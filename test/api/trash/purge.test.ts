@@ -5,6 +5,7 @@ import { buildAutomation, gate } from '../../factories/automations.js';
 import { buildPerson, buildProject, buildTask, buildTeam, type TestTeam } from '../../factories/people.js';
 import { buildRun } from '../../factories/runs.js';
 import { type Client, startApp, type TestApp } from '../../support/app.js';
+import { until } from '../../support/worker.js';
 
 // What leaves the trash for good (decision C8), by a person or when its 30 days are over.
 
@@ -330,6 +331,48 @@ describe('restore against purge: one of them does it, the other finds nothing', 
     expect(statusesOf(answers)).toEqual([200, ...Array<number>(9).fill(404)]);
     expect(await auditOf(one.task_id)).toHaveLength(1);
   });
+});
+
+it('a task that moved away with its parent is restored where it is by then, never alive in a project in the trash', async () => {
+  for (let round = 0; round < 20; round += 1) {
+    project = await buildProject(app, team);
+    const there = await buildProject(app, team);
+    const parent = await task();
+    const child = await under(parent);
+    await trashTask(child);
+    const acts = [
+      () => member.patch(`/api/tasks/${parent.task_id}`, there),
+      () => restoreTask(child),
+      () => member.delete(`/api/projects/${there.project_id}`),
+    ];
+    const answers = await Promise.all((round % 2 ? acts : acts.toReversed()).map((act) => act()));
+    for (const { status } of answers) expect([200, 404, 409]).toContain(status);
+    const { rows } = await db().raw(
+      'select from tasks t join projects p using (project_id) where t.deleted_at is null and p.deleted_at is not null',
+    );
+    expect(rows).toEqual([]);
+  }
+});
+
+it('while the lock is waited for, the task may get another project: it is looked up again', async () => {
+  const there = await buildProject(app, team);
+  const parent = await task();
+  const child = await under(parent);
+  await trashTask(child);
+  let restored: Promise<{ status: number }> | undefined;
+  await db().transaction(async (held) => {
+    await held('projects').where(project).forUpdate().first();
+    await held('tasks').whereIn('task_id', [parent.task_id, child.task_id]).update(there);
+    restored = restoreTask(child);
+    await until(async () => {
+      const { rows } = await db().raw(
+        "select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()",
+      );
+      return rows.length > 0;
+    });
+    await held('projects').where(there).update({ deleted_at: held.fn.now(), cascade_id: uuidv7() });
+  });
+  expect((await restored)?.status).toBe(409);
 });
 
 it('whatever holds on to a task, a project or a comment is dealt with when that is purged', async () => {
