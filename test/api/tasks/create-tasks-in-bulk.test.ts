@@ -210,14 +210,15 @@ describe('POST /api/tasks/bulk', () => {
     expect((await world.app.as(token).post('/api/tasks', item())).status).toBe(403);
   });
 
+  // So many that the calls meet half-way: without one order for all they lock each other out, and end in a 503.
   it('racing calls with the same ids in opposite order make each task once', async () => {
     for (let round = 0; round < Math.ceil(ROUNDS / 4); round += 1) {
-      const ids = Array.from({ length: 25 }, (_, i) => `r${round}.${i}:${world.team.team_id}`);
+      const ids = Array.from({ length: 300 }, (_, i) => `r${round}.${i}:${world.team.team_id}`);
       const items = ids.map((task_id) => item({ task_id }));
       const answers = await Promise.all([items, items.toReversed(), items, items.toReversed()].map((list) => bulk(list)));
       expect(answers.map((answer) => answer.status)).toEqual([200, 200, 200, 200]);
-      expect(answers.reduce((sum, { body }) => sum + body.created, 0)).toBe(25);
-      expect(answers.reduce((sum, { body }) => sum + body.replayed, 0)).toBe(75);
+      expect(answers.reduce((sum, { body }) => sum + body.created, 0)).toBe(300);
+      expect(answers.reduce((sum, { body }) => sum + body.replayed, 0)).toBe(900);
     }
   });
 });
