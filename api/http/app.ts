@@ -55,6 +55,8 @@ const surround =
 export function createApp(services: Services): Koa {
   const app = new Koa<RouteState>();
   const router = createRouter(services);
+  // What breaks after the answer began, such as a reader who went away: Koa would print a stack.
+  app.on('error', (error: Error) => services.log.warn({ err: error }, 'an answer broke off'));
   app.use(surround(services));
   app.use((ctx, next) => {
     if (ctx.req.httpVersion === '1.1' && ctx.req.headers.host === undefined) throw invalid('The request names no Host');
