@@ -16,13 +16,18 @@ export const PAT_PREFIX = 'svc_pat_';
 const ISSUER = 'assent';
 const AUDIENCE = 'assent-api';
 
-/** $1 sessions: those that are live, of active persons, by one indexed look-up. Revocation and suspension act on the next request (A5). */
+/**
+ * $1 sessions: those that are live, of active persons, by one indexed look-up. Revocation and suspension act on the next request
+ * (A5); who acts as somebody else must still be an active admin of the installation (A12).
+ */
 const findSession: Statement = {
   name: 'authenticate_session',
   text: /* sql */ `
     select u.user_id, u.email, u.role, s.session_id, s.impersonator_id
     from sessions s join users u using (user_id)
-    where s.session_id = any($1::uuid[]) and s.ended_at is null and s.expires_at > now() and u.status = 'active'`,
+    where s.session_id = any($1::uuid[]) and s.ended_at is null and s.expires_at > now() and u.status = 'active'
+      and (s.impersonator_id is null
+        or exists (select from users i where i.user_id = s.impersonator_id and i.status = 'active' and i.role = 'admin'))`,
 };
 
 /** $1 SHA-256 of secrets: their live tokens, of active persons (contract, section 5). */

@@ -1,3 +1,4 @@
+import type { Actor } from './actor.js';
 import { forbidden } from './errors.js';
 
 /** Seats in a team, lowest first (B1). */
@@ -11,6 +12,10 @@ interface Rule {
   words: string;
   /** False where a personal access token is refused whatever its scopes (K, last row). */
   pat?: false;
+  /** False where an instance admin who acts as somebody else is refused (A12). */
+  impersonated?: false;
+  /** Only an administrator of the installation, signed in as themselves (A11). */
+  instanceAdmin?: true;
 }
 
 /**
@@ -19,6 +24,9 @@ interface Rule {
  */
 const ABILITIES = {
   'account.read': { seat: 'none', words: 'Any signed-in caller, about themselves' },
+  'token.read': { seat: 'none', words: 'Any person, about their own tokens', pat: false },
+  'token.create': { seat: 'none', words: 'Any person, for themselves', pat: false, impersonated: false },
+  'token.revoke': { seat: 'none', words: 'Any person, their own tokens', pat: false },
   'team.create': { seat: 'none', words: 'Any signed-in caller' },
   'team.list': { seat: 'none', words: 'Any signed-in caller; only own teams are listed' },
   'team.read': { seat: 'guest', words: 'Any member of the team, guests too' },
@@ -60,6 +68,22 @@ export const ruleOf = (ability: Ability): Rule => ABILITIES[ability];
 /** True when `seat` is at least `lowest`; a stranger (null) is below every seat. */
 export const isAtLeast = (seat: Seat | null, lowest: Seat): boolean =>
   seat !== null && SEATS.indexOf(seat) >= SEATS.indexOf(lowest);
+
+/**
+ * Refuses a kind of caller that the table keeps from an ability whatever the seat: tokens, who acts as somebody else, everyone but
+ * the installation's admins. Asked of every request before anything else (dispatch.ts), so no verb repeats it.
+ * @throws PERMISSION_DENIED
+ */
+export function admit(ability: Ability, actor: Actor): void {
+  const { pat, impersonated, instanceAdmin } = ruleOf(ability);
+  if (pat === false && actor.type === 'pat') throw forbidden('Personal access tokens may not be used here');
+  if (impersonated === false && actor.type === 'user' && actor.impersonatorId !== null) {
+    throw forbidden('Not while acting as somebody else');
+  }
+  if (instanceAdmin && !(actor.type === 'user' && actor.role === 'admin')) {
+    throw forbidden('This needs an administrator of the installation');
+  }
+}
 
 /**
  * Refuses a caller whose seat in the resource's team is below the table's.

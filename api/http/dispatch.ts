@@ -1,10 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 import { type ZodError, z } from 'zod';
 import { authenticate } from '../auth/authenticate.js';
-import { ruleOf } from '../core/access.js';
+import { admit } from '../core/access.js';
 import type { Actor } from '../core/actor.js';
 import type { Context, Services } from '../core/context.js';
-import { type FieldError, forbidden, invalidFields } from '../core/errors.js';
+import { type FieldError, invalidFields } from '../core/errors.js';
 import { requireScope } from '../core/scopes.js';
 import { keyOf, once } from './idempotency.js';
 import { declaredStatuses, type Endpoint, type EndpointSpec, JsonText, type RawEndpointSpec, Reply } from './endpoint.js';
@@ -45,13 +45,10 @@ function parse<S extends z.ZodType>(place: string, schema: S | undefined, value:
   return result.data as z.output<S>;
 }
 
-/** @throws PERMISSION_DENIED where the table refuses tokens, or the token lacks the scope of an enforced route (A10) */
-function checkToken(spec: EndpointSpec<z.ZodType, z.ZodType, z.ZodType>, actor: Actor, strict: boolean): void {
-  if (actor.type !== 'pat') return;
-  if (spec.ability !== 'public' && ruleOf(spec.ability).pat === false) {
-    throw forbidden('Personal access tokens may not be used here');
-  }
-  if (spec.scope && (spec.scopeEnforced || strict)) requireScope(actor.scopes, spec.scope);
+/** @throws PERMISSION_DENIED where the table refuses this kind of caller, or a token lacks the scope of an enforced route (A10) */
+function checkCaller(spec: EndpointSpec<z.ZodType, z.ZodType, z.ZodType>, actor: Actor, strict: boolean): void {
+  if (spec.ability !== 'public') admit(spec.ability, actor);
+  if (actor.type === 'pat' && spec.scope && (spec.scopeEnforced || strict)) requireScope(actor.scopes, spec.scope);
 }
 
 const userAgentOf = (request: IncomingMessage): string | null => {
@@ -85,7 +82,7 @@ async function handleJson(
   }
   const actor = spec.ability === 'public' ? NOBODY : await authenticate(services, request.headers.authorization);
   if (actor.type === 'user' && actor.impersonatorId) headers['X-Impersonated-By'] = actor.impersonatorId;
-  checkToken(spec, actor, strict);
+  checkCaller(spec, actor, strict);
   if (spec.limit) Object.assign(headers, await limit(spec.limit, { ip, userId: actor.type === 'system' ? null : actor.userId }));
   const ctx: Context = { ...services, actor, requestId, correlationId: requestId, ip, userAgent: userAgentOf(request) };
   const params = parse('path', spec.params, incoming.params);

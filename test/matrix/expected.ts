@@ -38,6 +38,17 @@ function seatNeeded(endpoint: Endpoint, row: Row): Seat | 'none' | 'nobody' {
 const may = (needed: Seat | 'none' | 'nobody', seat: Seat | null): boolean =>
   needed === 'none' || (needed !== 'nobody' && isAtLeast(seat, needed));
 
+/** Who is kept out whatever the seat: tokens, who acts as somebody else, everyone but the installation's admins (K, A11, A12). */
+function isKeptOut(endpoint: Endpoint, actor: Actor): boolean {
+  if (endpoint.ability === 'public') return false;
+  const { pat, impersonated, instanceAdmin } = ruleOf(endpoint.ability);
+  return (
+    (pat === false && actor.scope !== null) ||
+    (impersonated === false && actor.impersonated === true) ||
+    (instanceAdmin === true && !actor.instanceAdmin)
+  );
+}
+
 /**
  * What the rules say of this call, from the table of who may do what and nothing of the route's own code: 401 without a credential,
  * 403 for a token without the scope, 404 for what is unknown, malformed or in the trash, 403 for strangers and too low a seat,
@@ -48,7 +59,7 @@ export function expectedOf(endpoint: Endpoint, row: Row, actor: Actor, kind: Kin
   if (row.public) return { status: row.public[kind] ?? success };
   if (actor.refused) return { status: 401 };
   const scope = scopeOf(endpoint);
-  if (actor.scope !== null && endpoint.ability !== 'public' && ruleOf(endpoint.ability).pat === false) return { status: 403 };
+  if (isKeptOut(endpoint, actor)) return { status: 403 };
   if (actor.scope === 'none' && scope && (mode === 'strict' || routeOf(endpoint) in SEVEN)) {
     return { status: 403, scopeMissing: true };
   }

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { v7 as uuidv7 } from 'uuid';
+import { issueToken } from '../../api/auth/authenticate.js';
 import type { Seat } from '../../api/core/access.js';
 import { SCOPES, type Scope } from '../../api/core/scopes.js';
 import { buildPerson, buildProject, buildTeam, buildToken, type Person, type TestTeam } from '../factories/people.js';
@@ -25,6 +26,8 @@ export interface Actor {
   seat: Seat | null;
   /** Administers the installation, signed in as themselves. */
   instanceAdmin: boolean;
+  /** An instance admin who acts as this person. */
+  impersonated?: true;
   /** How a token stands to the scope a route names; null for no token at all. */
   scope: 'none' | 'exact' | 'all' | null;
 }
@@ -45,8 +48,12 @@ async function buildTenant(app: TestApp): Promise<Tenant> {
   return { ...team, colleague, ...(await buildProject(app, team)) };
 }
 
-/** Written beside a request and not by it: the note when a token was last used, counters, signs of life. */
-const BESIDE = ['personal_access_tokens', 'rate_limits', 'heartbeats'];
+/** Written beside a request and not by it: counters, signs of life. */
+const BESIDE = ['rate_limits', 'heartbeats'];
+/** What of a table is watched, where that is not every change: the note when a token was last used is written beside the request. */
+const WATCHED: Record<string, string> = {
+  personal_access_tokens: 'insert or delete or update of revoked_at, scopes, expires_at',
+};
 
 /** Has the database itself note every row that is written, so that "writes nothing" means nothing at all. */
 async function watchWrites({ services: { db } }: TestApp): Promise<World['writes']> {
@@ -58,7 +65,7 @@ async function watchWrites({ services: { db } }: TestApp): Promise<World['writes
   const tables = await db('pg_tables').where({ schemaname: 'public' }).whereNotIn('tablename', BESIDE).pluck('tablename');
   for (const table of tables) {
     await db.raw(
-      `create trigger watch_writes after insert or update or delete on ${table} for each row execute function watch.note()`,
+      `create trigger watch_writes after ${WATCHED[table] ?? 'insert or update or delete'} on ${table} for each row execute function watch.note()`,
     );
   }
   return async () => {
@@ -112,11 +119,25 @@ async function buildTokens(app: TestApp, { member }: Tenant): Promise<Actor[]> {
   ];
 }
 
+/** The installation's admin acting as the own team's member (A12). */
+async function buildImpersonator(app: TestApp, { member }: Tenant, admin: Person): Promise<Actor> {
+  const session_id = uuidv7();
+  await app.services.db('sessions').insert({
+    session_id,
+    user_id: member.user_id,
+    impersonator_id: admin.user_id,
+    expires_at: app.services.db.raw("now() + interval '1 day'"),
+  });
+  const { token } = await issueToken(app.services, member.user_id, session_id);
+  return { ...withSession('instance admin acting as the member', { ...member, token }, 'member'), impersonated: true };
+}
+
 async function buildActors(app: TestApp, own: Tenant): Promise<Actor[]> {
   const { db } = app.services;
   const neighbour = await buildTeam(app);
   const suspended = await buildPerson(app, { status: 'suspended' });
   await db('memberships').insert({ team_id: own.team_id, user_id: suspended.user_id, role: 'admin' });
+  const instanceAdmin = await buildPerson(app, { role: 'admin' });
   const suspendedToken = await buildToken(app, suspended, ['admin:*']);
   const stranger = { refused: true, user_id: null, seat: null, instanceAdmin: false, scope: null };
   return [
@@ -125,7 +146,8 @@ async function buildActors(app: TestApp, own: Tenant): Promise<Actor[]> {
     withSession('suspended admin', suspended, 'admin', true),
     { ...withSession('token of a suspended admin', suspended, 'admin', true), credential: () => suspendedToken, scope: 'all' },
     withSession('admin of another tenant', neighbour.admin, null),
-    { ...withSession('instance admin without a seat', await buildPerson(app, { role: 'admin' }), null), instanceAdmin: true },
+    { ...withSession('instance admin without a seat', instanceAdmin, null), instanceAdmin: true },
+    await buildImpersonator(app, own, instanceAdmin),
     ...(['guest', 'member', 'manager', 'admin'] as const).map((seat) => withSession(seat, own[seat], seat)),
     ...(await buildTokens(app, own)),
   ];
