@@ -86,7 +86,10 @@ describe('every successful write leaves an audit entry with the request’s id',
 
   /** Not a repeat that changes nothing, and not a row that ends well for nobody. */
   const isWrite = (row: Row): boolean =>
-    !row.route.startsWith('GET ') && row.success === undefined && row.lowest !== 'nobody' && (row.reference?.own ?? 200) < 300;
+    !row.route.startsWith('GET ') &&
+    row.success === undefined &&
+    row.lowest !== 'nobody' &&
+    (row.reference?.own ?? row.outcome?.own ?? 200) < 300;
   /** Someone for whom the row ends well. */
   const caller = (row: Row) => {
     const endpoint = endpointOf(row);

@@ -94,6 +94,16 @@ it('tokens: good, revoked, foreign, in the wrong place', async () => {
   expectQuiet(answers);
 });
 
+it('a token while it is made, used and revoked', async () => {
+  const by = app.as(person);
+  const made = await by.post('/api/auth/tokens', { name: 'canary-name', scopes: ['tasks:read'] });
+  const used = await app.as(made.body.token).get('/api/auth/me');
+  const refused = await app.as(made.body.token).get('/api/auth/tokens');
+  const revoked = await by.delete(`/api/auth/tokens/${made.body.token_id}`);
+  expect([made, used, refused, revoked].map(({ status }) => status)).toEqual([201, 200, 403, 200]);
+  expectQuiet([made, used, refused, revoked]);
+});
+
 it('deliveries of the forge, signed well and badly', async () => {
   const raw = JSON.stringify({ ref: 'refs/heads/main', commits: [{ message: 'canary-commit' }] });
   const sign = (key: string) => `sha256=${createHmac('sha256', key).update(raw).digest('hex')}`;

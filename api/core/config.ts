@@ -47,6 +47,8 @@ export const Settings = z.object({
   RATE_LIMIT_AUTOMATION_DISPATCH: perMinute(10).describe('Execute, test and retry together, per user (F11)'),
   JWT_MINUTES: count(60),
   SESSION_DAYS: count(30),
+  PAT_DEFAULT_DAYS: count(90, 1, 3650).describe('Life of a personal access token whose maker names none'),
+  IMPERSONATION_MINUTES: count(30, 1, 60),
   LOCKOUT_FAILURES: count(20),
   LOCKOUT_MINUTES: count(15),
   TRASH_RETENTION_DAYS: count(30),

@@ -137,6 +137,7 @@ const INTRODUCTION = `Work management where every change a machine wants to make
 
 const TAGS: Record<string, string> = {
   Auth: 'Who is asking.',
+  Tokens: 'Personal access tokens: scripts and CI act as their owner by them.',
   Teams: 'Teams, their members and seats: guest, member, manager, admin.',
   Projects: 'Projects of a team. Every write answers in one envelope that names its audit entry.',
   Tasks: 'Tasks of a project, nested to 20 levels.',

@@ -9,6 +9,7 @@ import { forgeRoutes } from '../forge/routes.js';
 import { projectRoutes } from '../projects/routes.js';
 import { taskRoutes } from '../tasks/routes.js';
 import { teamRoutes } from '../teams/routes.js';
+import { tokenRoutes } from '../tokens/routes.js';
 import { trashRoutes } from '../trash/routes.js';
 import type { Services } from '../core/context.js';
 import { clientIp } from './client-ip.js';
@@ -19,6 +20,7 @@ import { createRateLimiter } from './rate-limit.js';
 /** Every route of the API, in the order in which they are tried. The document, the matrix test and the router read this list. */
 export const ENDPOINTS: Endpoint[] = [
   ...authRoutes,
+  ...tokenRoutes,
   ...teamRoutes,
   ...projectRoutes,
   ...taskRoutes,

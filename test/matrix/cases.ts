@@ -64,6 +64,34 @@ const auth: Row[] = [
   { route: 'GET /api/auth/me', subject: 'nothing', kinds: ['own'], send: () => ({}) },
 ];
 
+const tokens: Row[] = [
+  {
+    route: 'POST /api/auth/tokens',
+    subject: 'nothing',
+    kinds: ['own'],
+    send: () => ({ body: { name: 'CI', scopes: ['tasks:read'] } }),
+  },
+  { route: 'GET /api/auth/tokens', subject: 'nothing', kinds: ['own'], send: () => ({}) },
+  { route: 'GET /api/auth/tokens/scopes', subject: 'nothing', kinds: ['own'], send: () => ({}) },
+  {
+    route: 'DELETE /api/auth/tokens/:token_id',
+    subject: 'personalToken',
+    author: 'caller',
+    kinds: ['own', 'unknown', 'garbage', 'respelt'],
+    send: (s) => ({ params: { token_id: s.id } }),
+  },
+  {
+    route: 'DELETE /api/auth/tokens/:token_id',
+    by: 'somebody else',
+    subject: 'personalToken',
+    author: 'colleague',
+    kinds: ['own'],
+    send: (s) => ({ params: { token_id: s.id } }),
+    outcome: { own: 404 },
+    why: 'another person’s token is none',
+  },
+];
+
 const teams: Row[] = [
   { route: 'GET /api/teams', subject: 'team', kinds: ['own', 'foreign'], send: () => ({}), list: true },
   { route: 'POST /api/teams', subject: 'nothing', kinds: ['own'], send: () => ({ body: { name: 'Acme' } }) },
@@ -761,6 +789,7 @@ const forge: Row[] = [
 /** The matrix. A route without a row, or a row without a route, fails the suite. */
 export const CASES: Row[] = [
   ...auth,
+  ...tokens,
   ...teams,
   ...projects,
   ...tasks,

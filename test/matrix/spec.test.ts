@@ -34,6 +34,9 @@ it('the seven pairs of the contract are enforced, with the contract’s scopes, 
 const DECISION_K: Record<Seat | 'none', Ability[]> = {
   none: [
     'account.read',
+    'token.read',
+    'token.create',
+    'token.revoke',
     'team.create',
     'team.list',
     'project.list',
@@ -71,13 +74,28 @@ it('a guest writes nowhere: no route that writes is open to the seat', () => {
     const seat = ability === 'public' ? 'none' : ruleOf(ability).seat;
     return method !== 'get' && ability !== 'public' && (seat === 'none' || seat === 'guest');
   });
-  // A team of one's own has no guests yet.
-  expect(open.map(routeOf)).toEqual(['POST /api/teams']);
+  // One's own tokens are no team's, and a team of one's own has no guests yet.
+  expect(open.map(routeOf)).toEqual(['POST /api/auth/tokens', 'DELETE /api/auth/tokens/:token_id', 'POST /api/teams']);
 });
 
-it('every route names a scope, but for a few that any token may call', () => {
-  const without = ENDPOINTS.filter((endpoint) => endpoint.ability !== 'public' && !scopeOf(endpoint)).map(routeOf);
-  expect(without).toEqual(ANY_TOKEN);
+it('every route names a scope, but for a few that any token may call and those that refuse tokens', () => {
+  const without = ENDPOINTS.filter(
+    (endpoint) => endpoint.ability !== 'public' && ruleOf(endpoint.ability).pat !== false && !scopeOf(endpoint),
+  );
+  expect(without.map(routeOf)).toEqual(ANY_TOKEN);
+});
+
+/** Decisions K, last row, and A12: written out, so that nothing slips by changing the table alone. */
+const NO_TOKENS: Ability[] = ['token.read', 'token.create', 'token.revoke'];
+const NOT_AS_ANOTHER: Ability[] = ['token.create'];
+const INSTANCE_ADMIN: Ability[] = [];
+
+it('the table keeps out tokens, whoever acts as another, and everyone but instance admins where it must', () => {
+  const listed = Object.values(DECISION_K).flat();
+  const those = (keepsOut: (rule: ReturnType<typeof ruleOf>) => boolean) => listed.filter((name) => keepsOut(ruleOf(name)));
+  expect(those(({ pat }) => pat === false)).toEqual(NO_TOKENS);
+  expect(those(({ impersonated }) => impersonated === false)).toEqual(NOT_AS_ANOTHER);
+  expect(those(({ instanceAdmin }) => instanceAdmin === true)).toEqual(INSTANCE_ADMIN);
 });
 
 it('a route that reads names a scope to read, one that writes a scope to write', () => {

@@ -208,6 +208,18 @@ const activityLine: Build = async (world, wish) => {
   return subject;
 };
 
+/** A personal access token of its author. */
+const personalToken: Build = async (world, wish) => {
+  const subject = basis(wish, uuidv7());
+  await insert(
+    world,
+    /* sql */ `insert into personal_access_tokens (token_id, user_id, name, scopes, token_hash, prefix)
+      values (:id, :author, :canary, '{tasks:read}', sha256(:id::text::bytea), 'svc_pat_cana...')`,
+    { ...subject, author: wish.author },
+  );
+  return subject;
+};
+
 /** A repository bound to the team. */
 const binding: Build = async (world, wish) => {
   const subject = basis(wish, uuidv7());
@@ -256,6 +268,7 @@ export const SUBJECTS = {
   runForManagerLapsed: pausedFor('manager', { expired: true }),
   personalRun: pausedFor('manager', { personal: true }),
   activityLine,
+  personalToken,
   binding,
   delivery,
   trashedTask: inTrash(task),

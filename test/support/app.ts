@@ -10,6 +10,7 @@ import type { Services } from '../../api/core/context.js';
 import { createLogger } from '../../api/core/log.js';
 import { createApp } from '../../api/http/app.js';
 import { answerRawErrors } from '../../api/http/raw-errors.js';
+import { openDatabase } from '../../db/connection.js';
 import { cloneDatabase, type TestDatabase } from './database.js';
 import { checkAgainstDocument } from './contract-check.js';
 
@@ -75,28 +76,52 @@ function clientOf(base: string, credential: string | undefined): Client {
   return { get: call('get'), post: call('post'), put: call('put'), patch: call('patch'), delete: call('delete') };
 }
 
+/** Serves the product on a free port. */
+async function serve(services: Services): Promise<{ url: string; server: Server }> {
+  const handle = createApp(services).callback();
+  const server: Server = createServer((request, response) => void handle(request, response));
+  answerRawErrors(server);
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, server };
+}
+
+const clientsOf =
+  (url: string): TestApp['as'] =>
+  (credential) =>
+    clientOf(url, typeof credential === 'object' ? credential.token : credential);
+
 /** A real server on a free port over a database of its own. Close it in afterAll. */
 export async function startApp(settings: Record<string, string> = {}): Promise<TestApp> {
   const database = await cloneDatabase();
   const dataDir = mkdtempSync(join(tmpdir(), 'assent-test-data-'));
   const config = testConfig(database.url, dataDir, settings);
   const services: Services = { db: database.db, config, log: createLogger(config, 'api'), ring: createBell(database.db) };
-  const handle = createApp(services).callback();
-  const server: Server = createServer((request, response) => void handle(request, response));
-  answerRawErrors(server);
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const { url, server } = await serve(services);
   return {
     services,
     database,
     url,
-    as: (credential) => clientOf(url, typeof credential === 'object' ? credential.token : credential),
+    as: clientsOf(url),
     async close() {
       server.closeAllConnections();
       server.close();
       await database.drop();
       rmSync(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+/** A second process of the same installation, as far as memory goes: another pool, nothing shared but the database. */
+export async function startSibling(app: TestApp): Promise<Pick<TestApp, 'as' | 'close'>> {
+  const db = openDatabase({ url: app.database.url, poolSize: 4, name: 'assent-test-sibling' });
+  const { url, server } = await serve({ ...app.services, db, ring: createBell(db) });
+  return {
+    as: clientsOf(url),
+    async close() {
+      server.closeAllConnections();
+      server.close();
+      await db.destroy();
     },
   };
 }

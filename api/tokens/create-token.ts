@@ -1,0 +1,66 @@
+import { randomBytes } from 'node:crypto';
+import { run, type Statement } from '../../db/statement.js';
+import { hashOf, PAT_PREFIX } from '../auth/authenticate.js';
+import { type Context, inTransaction, userOf } from '../core/context.js';
+import { invalid } from '../core/errors.js';
+import { recordChange } from '../core/record-change.js';
+import { SCOPES } from '../core/scopes.js';
+import { present, TOKEN_COLUMNS, type TokenRow } from './present.js';
+import type { CreatedToken, CreateToken } from './schema.js';
+
+/** Active ones a person may hold (contract, section 5); expired and revoked ones do not count. */
+const MOST_ACTIVE = 50;
+
+/** $1 owner. Held until the commit: whoever makes one at the same time counts after us. */
+const holdOwner: Statement = {
+  name: 'hold_token_owner',
+  text: 'select from users where user_id = $1 for no key update',
+};
+
+/** $1 owner, $2 name, $3 scopes, $4 SHA-256 of the secret, $5 its masked start, $6 days or null. No row: too many are active. */
+const insertStatement: Statement = {
+  name: 'insert_token',
+  text: /* sql */ `
+    insert into personal_access_tokens (user_id, name, scopes, token_hash, prefix, expires_at)
+    select $1, $2, $3::text[], $4, $5, now() + make_interval(days => $6::int)
+    where (select count(*) from personal_access_tokens
+      where user_id = $1 and revoked_at is null and (expires_at is null or expires_at > now())) < ${MOST_ACTIVE}
+    returning ${TOKEN_COLUMNS}`,
+};
+
+/** @throws INVALID_REQUEST for none, or one that does not exist */
+function checkScopes(given: string[]): string[] {
+  const scopes = [...new Set(given)];
+  if (scopes.length === 0) throw invalid('A token needs at least one scope');
+  const unknown = scopes.find((scope) => !Object.hasOwn(SCOPES, scope));
+  if (unknown !== undefined) throw invalid(`Unknown scope: ${unknown.slice(0, 100)}`);
+  return scopes;
+}
+
+/**
+ * Makes a personal access token for the caller. The secret is in the answer and nowhere else: its SHA-256 is stored.
+ * @throws INVALID_REQUEST no scope, an unknown one, or 50 active tokens already
+ * Source: contract, sections 4 and 5; decision A9.
+ */
+export function createToken(ctx: Context, { name, scopes: given, expires_in_days }: CreateToken): Promise<CreatedToken> {
+  const scopes = checkScopes(given);
+  const days = expires_in_days === undefined ? ctx.config.PAT_DEFAULT_DAYS : expires_in_days || null;
+  const secret = `${PAT_PREFIX}${randomBytes(32).toString('base64url')}`;
+  const prefix = `${secret.slice(0, PAT_PREFIX.length + 4)}...`;
+  return inTransaction(ctx, async (ctx) => {
+    const userId = userOf(ctx);
+    await run(ctx.db, holdOwner, [userId]);
+    const [row] = await run<TokenRow>(ctx.db, insertStatement, [userId, name, scopes, hashOf(secret), prefix, days]);
+    if (!row) throw invalid(`${MOST_ACTIVE} tokens are active already: revoke one first`);
+    await recordChange(ctx, {
+      team_id: null,
+      feature: 'tokens',
+      action: 'create',
+      severity: 'HIGH',
+      entity_type: 'token',
+      entity_id: row.token_id,
+      details: { name, scopes, expires_at: row.expires_at?.toISOString() ?? null },
+    });
+    return { ...present(row), token: secret };
+  });
+}

@@ -1,0 +1,31 @@
+import type { TokenRecord } from './schema.js';
+
+/** A token's row as `TOKEN_COLUMNS` reads it. */
+export interface TokenRow extends Record<string, unknown> {
+  token_id: string;
+  name: string;
+  scopes: string[];
+  prefix: string;
+  created_at: Date;
+  expires_at: Date | null;
+  last_used_at: Date | null;
+  status: TokenRecord['status'];
+}
+
+/** By the database's clock; `revoked` wins over `expired` (A9). */
+export const TOKEN_COLUMNS = /* sql */ `token_id, name, scopes, prefix, created_at, expires_at, last_used_at,
+  case when revoked_at is not null then 'revoked' when expires_at <= now() then 'expired' else 'active' end as status`;
+
+/** The masked form (contract, section 2). */
+export const present = ({ created_at, expires_at, last_used_at, ...row }: TokenRow): TokenRecord => ({
+  token_id: row.token_id,
+  name: row.name,
+  scopes: row.scopes,
+  prefix: row.prefix,
+  token_prefix: row.prefix,
+  created_at: created_at.toISOString(),
+  expires_at: expires_at?.toISOString() ?? null,
+  last_used_at: last_used_at?.toISOString() ?? null,
+  revoked: row.status === 'revoked',
+  status: row.status,
+});

@@ -1,0 +1,39 @@
+import { run, type Statement } from '../../db/statement.js';
+import { type Context, inTransaction, userOf } from '../core/context.js';
+import { notFound } from '../core/errors.js';
+import { recordChange } from '../core/record-change.js';
+
+/** $1 token, $2 owner. `was_active` false: revoked before, which stays as it was. No row: no such token of this person. */
+const statement: Statement = {
+  name: 'revoke_token',
+  text: /* sql */ `
+    with held as (
+      select token_id, name, revoked_at from personal_access_tokens where token_id = $1 and user_id = $2 for no key update
+    ), revoked as (
+      update personal_access_tokens t set revoked_at = now() from held
+      where t.token_id = held.token_id and held.revoked_at is null returning t.token_id
+    )
+    select name, exists (select from revoked) as is_news from held`,
+};
+
+/**
+ * Revokes a token of the caller for good; it is refused from the next request on. Again, it changes nothing.
+ * @throws RESOURCE_NOT_FOUND also for a token of somebody else
+ * Source: contract, sections 3 and 4; decision A9.
+ */
+export function revokeToken(ctx: Context, tokenId: string): Promise<void> {
+  return inTransaction(ctx, async (ctx) => {
+    const [token] = await run<{ name: string; is_news: boolean }>(ctx.db, statement, [tokenId, userOf(ctx)]);
+    if (!token) throw notFound('Token');
+    if (!token.is_news) return;
+    await recordChange(ctx, {
+      team_id: null,
+      feature: 'tokens',
+      action: 'revoke',
+      severity: 'HIGH',
+      entity_type: 'token',
+      entity_id: tokenId,
+      details: { name: token.name },
+    });
+  });
+}

@@ -1,0 +1,50 @@
+import { z } from 'zod';
+import { Id, Timestamp, Title } from '../core/fields.js';
+import { SCOPES } from '../core/scopes.js';
+
+const scopeKeys = Object.keys(SCOPES);
+/** An unknown scope is a 400, not a 422 (contract, section 4): the verb looks. The document names them all the same. */
+const Scopes = z
+  .array(z.string())
+  .max(1_000)
+  .meta({ override: { type: 'array', items: { type: 'string', enum: scopeKeys }, minItems: 1 } });
+
+export const CreateToken = z
+  .object({
+    name: Title(200),
+    scopes: Scopes,
+    expires_in_days: z.int().min(0).max(3650).nullish().meta({ description: '0 or null never expires; left out: 90' }),
+  })
+  .meta({ id: 'CreateToken' });
+export type CreateToken = z.output<typeof CreateToken>;
+
+export const TokenParams = z.object({ token_id: Id });
+
+const masked = { description: 'Masked start of the secret' };
+const tokenFields = {
+  token_id: z.string().meta({ description: 'Used in paths; never the secret' }),
+  name: z.string(),
+  scopes: z.array(z.string()),
+  prefix: z.string().meta(masked),
+  token_prefix: z.string().meta(masked),
+  created_at: Timestamp,
+  expires_at: Timestamp.nullable().meta({ description: 'null: never' }),
+  last_used_at: Timestamp.nullable(),
+  revoked: z.boolean(),
+  status: z.enum(['active', 'expired', 'revoked']),
+};
+const TokenRecord = z.object(tokenFields).meta({ id: 'Token' });
+export type TokenRecord = z.output<typeof TokenRecord>;
+
+export const CreatedToken = z
+  .object({ ...tokenFields, token: z.string().meta({ description: 'The secret: shown here and never again' }) })
+  .meta({ id: 'CreatedToken' });
+export type CreatedToken = z.output<typeof CreatedToken>;
+
+export const TokenList = z.object({ tokens: z.array(TokenRecord) }).meta({ id: 'TokenList' });
+export const ScopeList = z
+  .object({ scopes: z.array(z.object({ key: z.string(), label: z.string() })) })
+  .meta({ id: 'ScopeList' });
+export const RevokedToken = z
+  .object({ success: z.boolean(), token_id: z.string(), revoked: z.boolean() })
+  .meta({ id: 'RevokedToken' });
