@@ -29,6 +29,8 @@ export interface Survey extends Record<string, unknown> {
   events: boolean;
   /** Something waits for `handOver`. */
   hand_overs: boolean;
+  /** Mails wait to be sent. */
+  mails: boolean;
 }
 
 /**
@@ -53,7 +55,8 @@ select (select count(*)::int from idle) as dropped,
   exists (select from outbox o where o.kind = 'forge.delivery' and o.next_attempt_at <= now()) as deliveries,
   exists (select from outbox o where o.kind = 'event' and o.next_attempt_at <= now()
     and o.outbox_id not in (select outbox_id from idle)) as events,
-  exists (select from outbox o where o.kind not in ('event', 'forge.delivery') and o.next_attempt_at <= now()) as hand_overs`,
+  exists (select from outbox o where o.kind not in ('event', 'forge.delivery') and o.next_attempt_at <= now()) as hand_overs,
+  exists (select from mails where state = 'queued' and next_attempt_at <= now()) as mails`,
 };
 
 /** $1 kind, $2 most rows. */

@@ -1,4 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { smtpTransport } from '../api/mail/smtp.js';
+import { sendMails } from '../api/mail/send-mails.js';
 import { startSealer } from '../api/audit/sealer.js';
 import { createBell } from '../api/core/bell.js';
 import type { Config } from '../api/core/config.js';
@@ -15,6 +17,8 @@ const HEARTBEAT_MS = 5_000;
 /** Also at every connection; between those only a terminated workflow can leave a run behind. */
 const RECONCILE_MS = 600_000;
 const SWEEP_MS = 1_000;
+/** What is due wakes the dispatcher; this ends the mails whose time has run out. */
+const MAIL_SWEEP_MS = 30_000;
 /** Between two passes of the relay when there were only events that arm nothing. */
 const REST_MS = 20;
 /** Longest wait for workflows under way when stopping, ms. */
@@ -33,11 +37,12 @@ export interface RunningWorker {
  * whatever else comes is announced by the bell. After a pass that only dropped events the next one waits a moment, so that events
  * which arm nothing are dropped many at a time.
  */
-function startRelay(outbox: OutboxRelay, handOver: Loop, log: Logger): Loop {
+function startRelay(outbox: OutboxRelay, handOver: Loop, mails: Loop | undefined, log: Logger): Loop {
   let working = false;
   const pass = async (): Promise<number> => {
     const due = await outbox.survey();
     if (due.hand_overs) handOver.wake();
+    if (due.mails) mails?.wake();
     working = true;
     const handled = await outbox.work(due).finally(() => {
       working = false;
@@ -98,7 +103,9 @@ export function startWorker(config: Config, log: Logger, onReady: () => void): R
     return runs + (series ?? 0);
   };
   const handOver = startLoop('hand-over', toTemporal, SWEEP_MS, log);
-  const relay = startRelay(outbox, handOver, log);
+  const smtp = smtpTransport(config);
+  const mails = smtp && startLoop('mails', () => sendMails(relayServices, smtp.send), MAIL_SWEEP_MS, log);
+  const relay = startRelay(outbox, handOver, mails, log);
   const sealer = startSealer({ db: sealerDb, log });
   const bell = listenForBell(services, () => {
     relay.wake();
@@ -118,7 +125,8 @@ export function startWorker(config: Config, log: Logger, onReady: () => void): R
     async stop() {
       clearInterval(heart);
       await Promise.race([link.stop(), sleep(DRAIN_MS, undefined, { ref: false })]);
-      await Promise.all([relay.stop(), handOver.stop(), reconciler.stop(), bell.stop()]);
+      await Promise.all([relay.stop(), handOver.stop(), mails?.stop(), reconciler.stop(), bell.stop()]);
+      smtp?.close();
       await sealer.stop();
       await Promise.all([db.destroy(), relayDb.destroy(), sealerDb.destroy()]);
     },

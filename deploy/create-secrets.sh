@@ -53,5 +53,8 @@ random_base64 32 | store secrets_master_key
 openssl genpkey -algorithm ED25519 | store audit_signing_key
 random_hex 32 | store forge_webhook_secret
 
+# The mail server. This one is the mailbox of the profile dev; put your own in before people sign in (docs/runbook.md, "Mail").
+printf 'smtp://mailpit:1025' | store mail_url
+
 # Empty until used: see "Key rotation" in docs/runbook.md.
 store forge_webhook_secret_previous empty </dev/null

@@ -192,6 +192,7 @@ function factsOf({ ports, database, temporal }) {
     ready_ms: Date.now() - began,
     api: `${base}/api`,
     docs: { swagger: `${base}/api/docs`, redoc: `${base}/api/redoc`, openapi: `${base}/api/openapi.json` },
+    mailbox: context.env.NODE_ENV === 'production' || process.env.MAIL_URL ? null : `${base}/dev/mailbox`,
     ops: `http://localhost:${ports.metrics}`,
     temporal_ui: temporal.uiUrl,
     temporal_address: temporal.address,

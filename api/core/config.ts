@@ -38,6 +38,12 @@ export const Settings = z.object({
   FORGE_WEBHOOK_SECRET: z.string().min(1).optional().describe('Shared with the forge; without it every delivery is refused'),
   FORGE_WEBHOOK_SECRET_PREVIOUS: z.string().min(1).optional().describe('Still accepted while the secret is rotated'),
   FORGE_UNBOUND: z.enum(['all', 'none']).optional().describe('Who hears a repository bound to no team (F2)'),
+  MAIL_URL: z
+    .string()
+    .regex(/^smtps?:\/\//, 'must be an smtp:// or smtps:// address')
+    .optional()
+    .describe('Mail server; without it mails wait in the table, and in development show at /dev/mailbox'),
+  MAIL_FROM: z.string().includes('@').default('Assent <assent@localhost>').describe('Sender of every mail'),
   LOGIN_OTP: z.enum(['required', 'off']).default('required').describe('Mailed code on an untrusted device'),
   DEFAULT_TEAM_PLAN: z.enum(['free', 'team', 'scale']).default('scale'),
   PAT_SCOPE_ENFORCEMENT: z.enum(['spec', 'strict']).default('spec').describe('The contract’s seven routes, or every route (A10)'),
@@ -91,6 +97,8 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env): Config {
       ),
     );
   }
+  if (!development && given.MAIL_URL === undefined && given.LOGIN_OTP !== 'off')
+    problems.push('MAIL_URL: needed, because signing in takes a mailed code (or set LOGIN_OTP=off)');
   if (!development && given.DATABASE_URL?.includes('demo-password')) problems.push('DATABASE_URL: holds the demo password');
   if (!parsed.success || problems.length > 0)
     throw new Error(`The settings are not usable:\n${problems.map((line) => `  ${line}`).join('\n')}`);

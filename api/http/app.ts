@@ -5,6 +5,7 @@ import { DomainError, invalid } from '../core/errors.js';
 import { logScope } from '../core/log.js';
 import { isDeclared } from './dispatch.js';
 import { mountDocs } from './docs.js';
+import { mountMailbox } from './mailbox.js';
 import { envelope, toDomainError } from './envelope.js';
 import { observeRequest } from '../core/metrics.js';
 import { createRouter, type RouteState } from './router.js';
@@ -64,6 +65,7 @@ export function createApp(services: Services): Koa {
   });
   app.use(router.routes());
   mountDocs(app, services.config);
+  mountMailbox(app, services);
   // What is left matched no route: 204 to OPTIONS and 405 with Allow where the path is known, else 404.
   app.use((ctx) => {
     const allowed = router.methodsAt(ctx.path);

@@ -4,6 +4,7 @@ import * as automations from './0002_automations.js';
 import * as tasks from './0003_tasks.js';
 import * as recurrence from './0004_recurrence.js';
 import * as conventions from './0005_conventions.js';
+import * as accounts from './0006_accounts.js';
 
 /** Every migration in order; listed by hand so that a build holds exactly what was reviewed. Never edited once released. */
 const MIGRATIONS: Record<string, Knex.Migration> = {
@@ -12,6 +13,7 @@ const MIGRATIONS: Record<string, Knex.Migration> = {
   '0003_tasks': tasks,
   '0004_recurrence': recurrence,
   '0005_conventions': conventions,
+  '0006_accounts': accounts,
 };
 
 /** How knex finds the migrations above. */

@@ -80,6 +80,7 @@ export function createSteps({ stream }) {
  * @property {number} ready_ms
  * @property {string} api for example http://localhost:3000/api
  * @property {Record<string, string>} docs
+ * @property {string | null} mailbox null where mails go to a mail server
  * @property {string} ops base address of /livez, /readyz, /metrics
  * @property {string | null} temporal_ui
  * @property {string} temporal_address
@@ -100,6 +101,7 @@ export function screen(facts) {
   const lines = ['', `${title}   ${dim(`data: ${facts.data_dir} (npm run reset to wipe)`)}`, ''];
   lines.push(row('API', cyan(facts.api), `health ${facts.ops}/readyz`));
   lines.push(row('Docs', cyan(facts.docs.swagger), `${facts.docs.redoc}  ·  ${facts.docs.openapi}`.replaceAll(origin, '')));
+  if (facts.mailbox) lines.push(row('Mailbox', cyan(facts.mailbox), 'what would have been mailed'));
   lines.push(
     facts.temporal_ui
       ? row('Workflows', cyan(facts.temporal_ui), 'Temporal UI')

@@ -173,6 +173,7 @@ describe('settings', () => {
         secrets_master_key: randomBytes(32).toString('base64'),
         audit_signing_key: generateKeyPairSync('ed25519').privateKey.export({ format: 'pem', type: 'pkcs8' }).toString(),
         forge_webhook_secret: randomBytes(32).toString('hex'),
+        mail_url: 'smtp://mailpit:1025',
       };
       for (const [secret, value] of Object.entries(values)) writeFileSync(join(folder, secret), value);
       expect(loadConfig(environmentOf(name, folder))).toMatchObject({

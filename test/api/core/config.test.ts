@@ -10,6 +10,7 @@ const production = {
   JWT_SECRET: 'j'.repeat(32),
   SECRETS_MASTER_KEY: Buffer.alloc(32, 1).toString('base64'),
   AUDIT_SIGNING_KEY: PEM,
+  MAIL_URL: 'smtp://mail.test:25',
 };
 
 it('.env.example names every setting, and no other', () => {
@@ -51,6 +52,12 @@ it('reads NAME_FILE, and makes development secrets once', () => {
   } finally {
     rmSync(dir, { recursive: true });
   }
+});
+
+it('production refuses to start without mail, unless signing in needs none', () => {
+  const { MAIL_URL: _none, ...without } = production;
+  expect(() => loadConfig(without)).toThrow(/MAIL_URL: needed/);
+  expect(loadConfig({ ...without, LOGIN_OTP: 'off' }).MAIL_URL).toBeUndefined();
 });
 
 it('production does not make up a missing webhook secret', () => {

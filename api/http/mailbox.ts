@@ -1,0 +1,84 @@
+import type Koa from 'koa';
+import { isDevelopment } from '../core/config.js';
+import type { Services } from '../core/context.js';
+import { getMail, listMails, type MailboxEntry } from '../mail/list-mails.js';
+import type { RouteState } from './router.js';
+
+/** The page frames mails and nothing else; a mail runs nothing and loads nothing. */
+const PAGE_CSP =
+  "default-src 'none'; style-src 'self'; frame-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'; img-src data:";
+const MAIL_CSP =
+  "sandbox allow-popups allow-popups-to-escape-sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'self'; base-uri 'none'";
+
+const STYLE = `
+:root { color-scheme: light dark; --line: #8884; --accent: #2b5fd9; --quiet: #6b7480; font: 15px/1.5 system-ui, sans-serif; }
+* { box-sizing: border-box; } body { margin: 0; height: 100vh; display: grid; grid-template: auto 1fr / minmax(16rem, 24rem) 1fr; }
+header { grid-column: 1 / 3; display: flex; gap: 1rem; align-items: center; flex-wrap: wrap; padding: .75rem 1.25rem; border-bottom: 1px solid var(--line); }
+h1 { font-size: 1.1rem; margin: 0; } header p { margin: 0; color: var(--quiet); } form { margin-left: auto; }
+input, button { font: inherit; padding: .35rem .7rem; border: 1px solid var(--line); border-radius: .5rem; background: transparent; color: inherit; }
+nav { overflow: auto; border-right: 1px solid var(--line); } nav a { display: block; padding: .75rem 1.25rem; border-bottom: 1px solid var(--line); color: inherit; text-decoration: none; }
+nav a:hover, nav a:focus-visible { background: #8881; } nav a[aria-current] { box-shadow: inset 3px 0 var(--accent); background: #2b5fd918; }
+nav strong, nav span { display: block; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; } nav span { color: var(--quiet); font-size: .85rem; }
+iframe { width: 100%; height: 100%; border: 0; background: #f4f5f7; } .empty { padding: 3rem 1.25rem; color: var(--quiet); }
+@media (max-width: 45rem) { body { grid-template: auto minmax(9rem, 35vh) 1fr / 1fr; } header { grid-column: 1; } nav { border-right: 0; border-bottom: 1px solid var(--line); } }
+`;
+
+const escape = (text: string): string =>
+  text.replace(/[&<>"']/g, (char) => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' })[char] as string);
+
+const query = (to: string | undefined, mail?: string): string => {
+  const values = { ...(to ? { to } : {}), ...(mail ? { mail } : {}) };
+  return escape(`?${new URLSearchParams(values).toString()}`);
+};
+
+const item = (to: string | undefined, shown: MailboxEntry | undefined, mail: MailboxEntry): string =>
+  `<a href="${query(to, mail.mail_id)}"${mail === shown ? ' aria-current="true"' : ''}><strong>${escape(mail.subject)}</strong>` +
+  `<span>${escape(mail.to)}</span><span><time datetime="${mail.sent_at}">${mail.sent_at.slice(0, 19).replace('T', ' ')}</time></span></a>`;
+
+function page(mails: MailboxEntry[], to: string | undefined, wanted: string | undefined): string {
+  const shown = mails.find(({ mail_id }) => mail_id === wanted) ?? mails[0];
+  const list = mails.map((mail) => item(to, shown, mail)).join('');
+  const frame = shown
+    ? `<iframe title="${escape(shown.subject)}" sandbox="allow-popups allow-popups-to-escape-sandbox" src="/dev/mailbox/${shown.mail_id}"></iframe>`
+    : '<p class="empty">No mail yet. Whatever the service sends shows here.</p>';
+  return (
+    '<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">' +
+    '<link rel="icon" href="data:,"><title>Mailbox · Assent</title><link rel="stylesheet" href="/dev/mailbox.css"></head><body>' +
+    '<header><h1>Mailbox</h1><p>of this machine: nothing leaves it</p><form><input type="search" name="to" aria-label="Receiver" ' +
+    `placeholder="ada@demo.test" value="${escape(to ?? '')}"> <button>Show</button></form></header>` +
+    `<nav aria-label="Mails">${list}</nav><main>${frame}</main></body></html>`
+  );
+}
+
+interface Shown {
+  type: string;
+  csp: string;
+  body: string;
+}
+
+async function show(services: Services, path: string, to: string | undefined, mail: string | undefined): Promise<Shown> {
+  if (path === '/dev/mailbox.css') return { type: 'text/css', csp: PAGE_CSP, body: STYLE };
+  if (path.startsWith('/dev/mailbox/')) {
+    return { type: 'text/html', csp: MAIL_CSP, body: (await getMail(services, path.slice('/dev/mailbox/'.length))).html };
+  }
+  const mails = await listMails(services, to);
+  if (path === '/dev/mailbox') return { type: 'text/html', csp: PAGE_CSP, body: page(mails, to, mail) };
+  const entries = mails.map((entry) => ({ to: entry.to, subject: entry.subject, text: entry.text, sent_at: entry.sent_at }));
+  return { type: 'application/json', csp: PAGE_CSP, body: JSON.stringify(entries) };
+}
+
+const PATHS = /^\/dev\/mailbox(\.css|\.json|\/[^/]+)?$/;
+const one = (value: string | string[] | undefined): string | undefined => (Array.isArray(value) ? value[0] : value);
+
+/** The development mailbox: what would have been sent, to be looked at. In production none of its addresses exists (N3). */
+export function mountMailbox(app: Koa<RouteState>, services: Services): void {
+  if (!isDevelopment(services.config)) return;
+  app.use(async (ctx, next) => {
+    if (!PATHS.test(ctx.path) || (ctx.method !== 'GET' && ctx.method !== 'HEAD')) return next();
+    const { type, csp, body } = await show(services, ctx.path, one(ctx.query['to']), one(ctx.query['mail']));
+    ctx.set('Content-Security-Policy', csp);
+    ctx.status = 200;
+    ctx.body = body;
+    ctx.type = `${type}; charset=utf-8`;
+  });
+}

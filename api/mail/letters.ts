@@ -1,0 +1,76 @@
+/** What a mail says; `render.ts` makes text and HTML of it. Plain text throughout: escaping is the layout's business. */
+export interface Letter {
+  subject: string;
+  /** Paragraphs before the code or the button. */
+  lines: string[];
+  /** Shown large. Never part of the subject, which previews and logs of mail servers show. */
+  code?: string;
+  button?: { label: string; url: string };
+  /** Small print after it. */
+  notes?: string[];
+}
+
+interface Code {
+  code: string;
+  minutes: number;
+}
+
+const onlyOnce = (minutes: number) => `It works once, within ${minutes} minutes. Nobody at Assent will ever ask you for it.`;
+
+/**
+ * Every mail that the service sends, by the name of its template. A letter is a function of what was stored when it was queued, so a
+ * new field of its data must be optional: older mails may still wait.
+ */
+export const LETTERS = {
+  'sign-up-code': ({ name, code, minutes }: Code & { name: string }): Letter => ({
+    subject: 'Your code to sign up',
+    lines: [`Hello ${name},`, 'type this code to finish signing up:'],
+    code,
+    notes: [onlyOnce(minutes), 'You did not sign up? Then nothing happens: forget this mail.'],
+  }),
+  'sign-up-known': ({ url }: { url: string }): Letter => ({
+    subject: 'You have an account already',
+    lines: ['Hello,', 'somebody, probably you, tried to sign up with this address. It has an account already.'],
+    button: { label: 'Sign in', url },
+    notes: ['You forgot the password? The page offers a new one. It was not you? Then nothing happens.'],
+  }),
+  'login-code': ({ name, code, minutes, ip, device }: Code & { name: string; ip: string; device: string }): Letter => ({
+    subject: 'Your code to sign in',
+    lines: [`Hello ${name},`, 'you are signing in on a device that we do not know. Type this code there:'],
+    code,
+    notes: [
+      onlyOnce(minutes),
+      `The attempt came from ${ip} (${device}). It was not you? Somebody knows your password: change it.`,
+    ],
+  }),
+  'password-code': ({ name, code, minutes }: Code & { name: string }): Letter => ({
+    subject: 'Your code for a new password',
+    lines: [`Hello ${name},`, 'type this code to choose a new password:'],
+    code,
+    notes: [onlyOnce(minutes), 'You did not ask for it? Your password is as it was.'],
+  }),
+  'password-changed': ({ name }: { name: string }): Letter => ({
+    subject: 'Your password was changed',
+    lines: [`Hello ${name},`, 'the password of your account was changed just now.'],
+    notes: ['It was not you? Ask for a new password on the page to sign in, and tell your administrator.'],
+  }),
+  'account-locked': ({ name, url, minutes, ip }: { name: string; url: string; minutes: number; ip: string }): Letter => ({
+    subject: 'Your account is locked for a while',
+    lines: [
+      `Hello ${name},`,
+      `somebody, last from ${ip}, failed to sign in to your account many times. For ${minutes} minutes nobody can, with these exceptions: ` +
+        'devices that you trust, and access tokens, go on as before.',
+    ],
+    button: { label: 'It was me: unlock', url },
+    notes: ['It was not you? Leave it locked, and turn on two-factor sign-in.'],
+  }),
+  'two-factor-changed': ({ name, on }: { name: string; on: boolean }): Letter => ({
+    subject: on ? 'Two-factor sign-in is on' : 'Two-factor sign-in is off',
+    lines: [`Hello ${name},`, `two-factor sign-in of your account was turned ${on ? 'on' : 'off'} just now.`],
+    notes: ['It was not you? Change your password, and tell your administrator.'],
+  }),
+};
+
+export type Template = keyof typeof LETTERS;
+/** What a template is filled with. */
+export type LetterData<T extends Template> = Parameters<(typeof LETTERS)[T]>[0];

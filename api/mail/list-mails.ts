@@ -1,0 +1,55 @@
+import type { Services } from '../core/context.js';
+import { isDevelopment } from '../core/config.js';
+import { notFound } from '../core/errors.js';
+import { Id } from '../core/fields.js';
+import { unseal } from '../core/seal.js';
+import { type RenderedMail, renderMail } from './render.js';
+
+/** A mail of the development mailbox. */
+export interface MailboxEntry extends RenderedMail {
+  mail_id: string;
+  to: string;
+  sent_at: string;
+}
+
+interface Row {
+  mail_id: string;
+  recipient: string;
+  template: string;
+  sealed_data: Buffer;
+  created_at: Date;
+}
+
+const MOST = 200;
+
+/** Where no mail server takes them, mails stay in the table and can be read here; never in production (N3). */
+const kept = ({ db, config }: Services) => {
+  if (!isDevelopment(config)) throw notFound('Mailbox');
+  return db<Row>('mails').whereNotNull('sealed_data');
+};
+
+const entryOf = ({ config }: Services, { mail_id, recipient, template, sealed_data, created_at }: Row): MailboxEntry => ({
+  mail_id,
+  to: recipient,
+  ...renderMail(template, JSON.parse(unseal(config, 'mail', mail_id, sealed_data))),
+  sent_at: created_at.toISOString(),
+});
+
+/**
+ * The mails that wait, newest first, of one receiver where `to` is given (N3).
+ * @throws RESOURCE_NOT_FOUND in production
+ */
+export async function listMails(services: Services, to?: string): Promise<MailboxEntry[]> {
+  const query = kept(services).orderBy('mail_id', 'desc').limit(MOST);
+  const rows = await (to === undefined ? query : query.where({ recipient: to.trim().toLowerCase() }));
+  return rows.map((row) => entryOf(services, row));
+}
+
+/** One of them. @throws RESOURCE_NOT_FOUND */
+export async function getMail(services: Services, mailId: string): Promise<MailboxEntry> {
+  const row = await kept(services)
+    .where({ mail_id: Id.parse(mailId) })
+    .first();
+  if (!row) throw notFound('Mail');
+  return entryOf(services, row);
+}

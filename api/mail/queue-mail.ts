@@ -1,0 +1,31 @@
+import { v7 as uuidv7 } from 'uuid';
+import type { Context } from '../core/context.js';
+import { seal } from '../core/seal.js';
+import type { LetterData, Template } from './letters.js';
+
+export interface NewMail<T extends Template> {
+  /** One address. */
+  to: string;
+  template: T;
+  data: LetterData<T>;
+  /** After so many minutes it is of no use and is not sent any more: a code that has run out. */
+  usefulMinutes?: number;
+}
+
+/**
+ * Puts a mail into the queue, in the transaction of what it tells about: both are stored or neither. After the commit the worker's
+ * dispatcher sends it, at least once and with one Message-ID; nobody waits for it (issue 5, item 6).
+ * @returns the mail's id
+ */
+export async function queueMail<T extends Template>(ctx: Context, mail: NewMail<T>): Promise<string> {
+  const mail_id = uuidv7();
+  await ctx.db('mails').insert({
+    mail_id,
+    recipient: mail.to,
+    template: mail.template,
+    sealed_data: seal(ctx.config, 'mail', mail_id, JSON.stringify(mail.data)),
+    useful_until: mail.usefulMinutes === undefined ? null : ctx.db.raw('now() + make_interval(mins => ?)', [mail.usefulMinutes]),
+    correlation_id: ctx.correlationId,
+  });
+  return mail_id;
+}

@@ -1,0 +1,92 @@
+import { run, type Statement } from '../../db/statement.js';
+import type { Services } from '../core/context.js';
+import { unseal } from '../core/seal.js';
+import { type RenderedMail, renderMail } from './render.js';
+
+/** Hands one mail to a mail server. @throws whatever the server or the way to it says */
+export type Transport = (mail: RenderedMail & { mailId: string; to: string }) => Promise<void>;
+
+/** Mails under way at once. */
+const BATCH = 10;
+/** A claimed mail is nobody else's for this long, s: longer than one attempt can take, so that only a dead dispatcher's is sent twice. */
+const LEASE_SECONDS = 90;
+/** Seconds until the next attempt: 4, 8, 16 … at most ten minutes. */
+const BACKOFF = 'least(600, power(2, least(attempts, 10) + 1))';
+const GIVE_UP_HOURS = 24;
+
+/** What is of no use any more is not sent: a code that has run out only confuses. */
+const expireStatement: Statement = {
+  name: 'expire_mails',
+  text: /* sql */ `
+    update mails set state = 'failed', sealed_data = case when useful_until < now() then null else sealed_data end,
+      last_error = concat_ws('; ', 'its time ran out before it could be sent', last_error)
+    where state = 'queued' and (useful_until < now() or created_at < now() - interval '${GIVE_UP_HOURS} hours')
+    returning mail_id, template, attempts, last_error`,
+};
+
+const claimStatement: Statement = {
+  name: 'claim_mails',
+  text: /* sql */ `
+    update mails set attempts = attempts + 1, next_attempt_at = now() + interval '${LEASE_SECONDS} seconds'
+    where mail_id = any(array(select mail_id from mails where state = 'queued' and next_attempt_at <= now()
+      order by next_attempt_at limit ${BATCH} for update skip locked))
+    returning mail_id, recipient, template, sealed_data, attempts`,
+};
+
+const sentStatement: Statement = {
+  name: 'mail_sent',
+  text: `update mails set state = 'sent', sent_at = now(), sealed_data = null, last_error = null where mail_id = $1 and state = 'queued'`,
+};
+
+const postponeStatement: Statement = {
+  name: 'postpone_mail',
+  text: `update mails set last_error = $2, next_attempt_at = now() + make_interval(secs => ${BACKOFF}) where mail_id = $1 and state = 'queued'`,
+};
+
+const failStatement: Statement = {
+  name: 'fail_mail',
+  text: `update mails set state = 'failed', last_error = $2 where mail_id = $1 and state = 'queued'`,
+};
+
+interface Claimed extends Record<string, unknown> {
+  mail_id: string;
+  recipient: string;
+  template: string;
+  sealed_data: Buffer;
+  attempts: number;
+}
+
+/** The server has judged this mail, or its receiver, for good: it would say the same tomorrow. */
+const isFinal = (error: unknown): boolean => {
+  const { code, responseCode = 0 } = error as { code?: string; responseCode?: number };
+  return (code === 'EENVELOPE' || code === 'EMESSAGE') && responseCode >= 550 && responseCode < 560;
+};
+
+async function sendOne({ db, config, log }: Services, send: Transport, mail: Claimed): Promise<void> {
+  const about = { mail_id: mail.mail_id, template: mail.template, attempts: mail.attempts };
+  try {
+    const data = JSON.parse(unseal(config, 'mail', mail.mail_id, mail.sealed_data)) as unknown;
+    await send({ ...renderMail(mail.template, data), mailId: mail.mail_id, to: mail.recipient });
+  } catch (error) {
+    // Not `instanceof`: errors of sockets may come from another realm than ours.
+    const words = String((error as { message?: unknown } | null)?.message ?? error).slice(0, 500);
+    const final = isFinal(error);
+    await run(db, final ? failStatement : postponeStatement, [mail.mail_id, words]);
+    log.warn({ ...about, reason: words }, final ? 'a mail was refused for good' : 'a mail was not sent, will try again');
+    return;
+  }
+  await run(db, sentStatement, [mail.mail_id]);
+  log.info(about, 'a mail was sent');
+}
+
+/**
+ * Sends what is due. Between the claim and the note that it was sent no transaction is open; whoever dies there leaves a mail that is
+ * sent again when its lease is over, with the same Message-ID. Returns how many mails were tried.
+ */
+export async function sendMails(services: Services, send: Transport): Promise<number> {
+  for (const mail of await run<Record<string, unknown>>(services.db, expireStatement, []))
+    services.log.warn(mail, 'a mail was given up');
+  const claimed = await run<Claimed>(services.db, claimStatement, []);
+  await Promise.all(claimed.map((mail) => sendOne(services, send, mail)));
+  return claimed.length;
+}
