@@ -8,6 +8,7 @@ import { commentRoutes } from '../comments/routes.js';
 import { forgeRoutes } from '../forge/routes.js';
 import { projectRoutes } from '../projects/routes.js';
 import { taskRoutes } from '../tasks/routes.js';
+import { invitationRoutes } from '../teams/invitations/routes.js';
 import { teamRoutes } from '../teams/routes.js';
 import { tokenRoutes } from '../tokens/routes.js';
 import { trashRoutes } from '../trash/routes.js';
@@ -22,6 +23,7 @@ export const ENDPOINTS: Endpoint[] = [
   ...authRoutes,
   ...tokenRoutes,
   ...teamRoutes,
+  ...invitationRoutes,
   ...projectRoutes,
   ...taskRoutes,
   ...commentRoutes,

@@ -5,6 +5,7 @@ import { changeRole } from './change-role.js';
 import { createTeam } from './create-team.js';
 import { deleteTeam } from './delete-team.js';
 import { getTeam } from './get-team.js';
+import { Invitation } from './invitations/schema.js';
 import { listConversations } from './list-conversations.js';
 import { listMembers } from './list-members.js';
 import { readOwnTeams } from './read-team.js';
@@ -130,12 +131,13 @@ const ofMembers: Endpoint[] = [
     path: '/api/teams/:team_id/members',
     tag,
     summary: 'Add a member',
-    description: 'Give `user_id` or `email`. An address without an account answers 404: nobody is invited by mail.',
+    description:
+      'Give `user_id` or `email`. An address without an account is invited by mail: the answer is then the invitation, `pending` for seven days.',
     ability: 'member.manage',
     scope: writeScope,
     params: TeamParams,
     body: AddMember,
-    response: Member,
+    response: z.union([Member, Invitation]),
     status: 201,
     errors: [404, 409],
     example: { email: 'uma@demo.test', role: 'member' },

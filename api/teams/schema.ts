@@ -24,10 +24,13 @@ export type UpdateTeam = z.output<typeof UpdateTeam>;
 export const TeamParams = z.object({ team_id: Id });
 export const MemberParams = z.object({ team_id: Id, user_id: Id });
 
+/** One address and nothing that a mail server could take for more. */
+const MAIL_ADDRESS = /^[^\s@,;:<>()[\]\\"]+@[^\s@,;:<>()[\]\\"]+\.[^\s@,;:<>()[\]\\"]+$/;
+
 export const AddMember = z
   .object({
     user_id: Id.optional(),
-    email: Text.trim().toLowerCase().max(320).optional(),
+    email: Text.trim().toLowerCase().max(320).regex(MAIL_ADDRESS, 'This is no mail address').optional(),
     role: z.enum(SEATS).default('member'),
   })
   .refine(({ user_id, email }) => (user_id === undefined) !== (email === undefined), 'Give either user_id or email')

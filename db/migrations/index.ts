@@ -5,6 +5,7 @@ import * as tasks from './0003_tasks.js';
 import * as recurrence from './0004_recurrence.js';
 import * as conventions from './0005_conventions.js';
 import * as accounts from './0006_accounts.js';
+import * as access from './0007_access.js';
 
 /** Every migration in order; listed by hand so that a build holds exactly what was reviewed. Never edited once released. */
 const MIGRATIONS: Record<string, Knex.Migration> = {
@@ -14,6 +15,7 @@ const MIGRATIONS: Record<string, Knex.Migration> = {
   '0004_recurrence': recurrence,
   '0005_conventions': conventions,
   '0006_accounts': accounts,
+  '0007_access': access,
 };
 
 /** How knex finds the migrations above. */

@@ -160,6 +160,44 @@ const teams: Row[] = [
   },
 ];
 
+const invitations: Row[] = [
+  { route: 'GET /api/teams/:team_id/invitations', subject: 'team', kinds: LIVE, send: (s) => ({ params: { team_id: s.id } }) },
+  {
+    route: 'DELETE /api/teams/:team_id/invitations/:invitation_id',
+    by: 'team_id',
+    subject: 'invitation',
+    names: 'team_id',
+    kinds: LIVE,
+    send: (s) => ({ params: { team_id: s.team_id, invitation_id: s.id } }),
+  },
+  {
+    route: 'DELETE /api/teams/:team_id/invitations/:invitation_id',
+    by: 'invitation_id',
+    subject: 'invitation',
+    kinds: LIVE,
+    send: (s) => ({ params: { team_id: s.team_id, invitation_id: s.id } }),
+    reference: { foreign: 404, unknown: 404, garbage: 404, respelt: 404 },
+  },
+  { route: 'GET /api/invitations', subject: 'nothing', kinds: ['own'], send: () => ({}) },
+  {
+    route: 'POST /api/invitations/:invitation_id/accept',
+    subject: 'ownInvitation',
+    author: 'caller',
+    kinds: ['own', 'unknown', 'garbage', 'respelt'],
+    send: (s) => ({ params: { invitation_id: s.id } }),
+  },
+  {
+    route: 'POST /api/invitations/:invitation_id/accept',
+    by: 'somebody else',
+    subject: 'ownInvitation',
+    author: 'colleague',
+    kinds: ['own'],
+    send: (s) => ({ params: { invitation_id: s.id } }),
+    outcome: { own: 404 },
+    why: 'an invitation of another address is none',
+  },
+];
+
 const STATUS_BODY = { status: 'in_review' };
 
 const tasks: Row[] = [
@@ -791,6 +829,7 @@ export const CASES: Row[] = [
   ...auth,
   ...tokens,
   ...teams,
+  ...invitations,
   ...projects,
   ...tasks,
   ...comments,

@@ -37,6 +37,8 @@ const DECISION_K: Record<Seat | 'none', Ability[]> = {
     'token.read',
     'token.create',
     'token.revoke',
+    'invitation.list',
+    'invitation.accept',
     'team.create',
     'team.list',
     'project.list',
@@ -74,8 +76,13 @@ it('a guest writes nowhere: no route that writes is open to the seat', () => {
     const seat = ability === 'public' ? 'none' : ruleOf(ability).seat;
     return method !== 'get' && ability !== 'public' && (seat === 'none' || seat === 'guest');
   });
-  // One's own tokens are no team's, and a team of one's own has no guests yet.
-  expect(open.map(routeOf)).toEqual(['POST /api/auth/tokens', 'DELETE /api/auth/tokens/:token_id', 'POST /api/teams']);
+  // One's own tokens are no team's, and neither a team of one's own nor one that invited somebody has them as a guest yet.
+  expect(open.map(routeOf)).toEqual([
+    'POST /api/auth/tokens',
+    'DELETE /api/auth/tokens/:token_id',
+    'POST /api/teams',
+    'POST /api/invitations/:invitation_id/accept',
+  ]);
 });
 
 it('every route names a scope, but for a few that any token may call and those that refuse tokens', () => {
@@ -87,7 +94,7 @@ it('every route names a scope, but for a few that any token may call and those t
 
 /** Decisions K, last row, and A12: written out, so that nothing slips by changing the table alone. */
 const NO_TOKENS: Ability[] = ['token.read', 'token.create', 'token.revoke'];
-const NOT_AS_ANOTHER: Ability[] = ['token.create'];
+const NOT_AS_ANOTHER: Ability[] = ['token.create', 'invitation.accept', 'member.remove', 'member.manage'];
 const INSTANCE_ADMIN: Ability[] = [];
 
 it('the table keeps out tokens, whoever acts as another, and everyone but instance admins where it must', () => {

@@ -220,6 +220,31 @@ const personalToken: Build = async (world, wish) => {
   return subject;
 };
 
+/** Somebody without an account is invited to the team. */
+const invitation: Build = async (world, wish) => {
+  const subject = basis(wish, uuidv7());
+  await insert(
+    world,
+    /* sql */ `insert into invitations (invitation_id, team_id, email, role, invited_by, expires_at)
+      values (:id, :team_id, :id || '@canary.test', 'member', :author, now() + interval '1 day')`,
+    { ...subject, author: wish.author },
+  );
+  return { ...subject, canary: `${subject.id}@canary.test` };
+};
+
+/** An invitation of the author to a team of nobody else here. */
+const ownInvitation: Build = async (world, wish) => {
+  const subject = basis(wish, uuidv7());
+  await insert(
+    world,
+    /* sql */ `with team as (insert into teams (team_id, name, created_by) values (:new_team, :canary, :author) returning team_id)
+      insert into invitations (invitation_id, team_id, email, role, invited_by, expires_at)
+      select :id, team_id, email, 'member', :author, now() + interval '1 day' from team, users where user_id = :author`,
+    { ...subject, new_team: uuidv7(), author: wish.author },
+  );
+  return subject;
+};
+
 /** A repository bound to the team. */
 const binding: Build = async (world, wish) => {
   const subject = basis(wish, uuidv7());
@@ -269,6 +294,8 @@ export const SUBJECTS = {
   personalRun: pausedFor('manager', { personal: true }),
   activityLine,
   personalToken,
+  invitation,
+  ownInvitation,
   binding,
   delivery,
   trashedTask: inTrash(task),

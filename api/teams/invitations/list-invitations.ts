@@ -1,0 +1,25 @@
+import { run, type Statement } from '../../../db/statement.js';
+import { authorize } from '../../core/access.js';
+import type { Context } from '../../core/context.js';
+import { readTeam } from '../read-team.js';
+import { INVITATION_COLUMNS, type InvitationRow, present } from './present.js';
+import type { Invitation } from './schema.js';
+
+/** $1 team. */
+const statement: Statement = {
+  name: 'list_invitations',
+  text: /* sql */ `
+    select ${INVITATION_COLUMNS} from invitations
+    where team_id = $1 and accepted_at is null and revoked_at is null order by created_at, invitation_id`,
+};
+
+/**
+ * Invitations of a team that nobody accepted or took back, lapsed ones too, oldest first.
+ * @throws RESOURCE_NOT_FOUND | PERMISSION_DENIED below admin
+ * Source: decision B2.
+ */
+export async function listInvitations(ctx: Context, teamId: string): Promise<Invitation[]> {
+  const { seat } = await readTeam(ctx, teamId);
+  authorize('member.manage', seat);
+  return (await run<InvitationRow>(ctx.db, statement, [teamId])).map(present);
+}

@@ -1,0 +1,23 @@
+import type { Seat } from '../../core/access.js';
+import type { Invitation } from './schema.js';
+
+/** An open invitation's row as `INVITATION_COLUMNS` reads it. */
+export interface InvitationRow extends Record<string, unknown> {
+  invitation_id: string;
+  email: string;
+  role: Seat;
+  invited_by: string;
+  created_at: Date;
+  expires_at: Date;
+  status: Invitation['status'];
+}
+
+/** By the database's clock. */
+export const INVITATION_COLUMNS = /* sql */ `invitation_id, email, role, invited_by, created_at, expires_at,
+  case when expires_at > now() then 'pending' else 'expired' end as status`;
+
+export const present = ({ created_at, expires_at, ...row }: InvitationRow): Invitation => ({
+  ...row,
+  created_at: created_at.toISOString(),
+  expires_at: expires_at.toISOString(),
+});

@@ -1,0 +1,37 @@
+import { authorize } from '../../core/access.js';
+import { type Context, inTransaction } from '../../core/context.js';
+import { conflict, notFound } from '../../core/errors.js';
+import { recordChange } from '../../core/record-change.js';
+import { seatOf } from '../../core/seats.js';
+import { holdTeam } from '../hold-team.js';
+
+/**
+ * Takes an invitation back; again, it changes nothing.
+ * @throws RESOURCE_NOT_FOUND | PERMISSION_DENIED below admin | RESOURCE_CONFLICT accepted already
+ * Source: decision B2.
+ */
+export function revokeInvitation(ctx: Context, teamId: string, invitationId: string): Promise<void> {
+  return inTransaction(ctx, async (ctx) => {
+    const team = await holdTeam(ctx, teamId);
+    authorize('member.manage', await seatOf(ctx, teamId));
+    const found = ctx.db('invitations').where({ team_id: teamId, invitation_id: invitationId });
+    const invitation = await found
+      .clone()
+      .first<{ email: string; accepted_at: Date | null; revoked_at: Date | null } | undefined>();
+    if (!invitation) throw notFound('Invitation');
+    if (invitation.accepted_at) throw conflict('The invitation has been accepted: remove the member instead');
+    if (invitation.revoked_at) return;
+    await found.update({ revoked_at: ctx.db.fn.now() });
+    await recordChange(ctx, {
+      team_id: teamId,
+      feature: 'teams',
+      action: 'revoke_invitation',
+      severity: 'MEDIUM',
+      entity_type: 'team',
+      entity_id: teamId,
+      title: team.name,
+      summary: `took back the invitation of ${invitation.email}`,
+      details: { invitation_id: invitationId, email: invitation.email },
+    });
+  });
+}

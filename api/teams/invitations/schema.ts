@@ -1,0 +1,29 @@
+import { z } from 'zod';
+import { SEATS } from '../../core/access.js';
+import { Id, Timestamp } from '../../core/fields.js';
+
+export const InvitationParams = z.object({ invitation_id: Id });
+export const TeamInvitationParams = z.object({ team_id: Id, invitation_id: Id });
+
+const common = { invitation_id: z.string(), role: z.enum(SEATS), created_at: Timestamp, expires_at: Timestamp };
+
+/** As the team's admins see it (B2). */
+export const Invitation = z
+  .object({ ...common, email: z.string(), status: z.enum(['pending', 'expired']), invited_by: z.string() })
+  .meta({ id: 'Invitation' });
+export type Invitation = z.output<typeof Invitation>;
+
+/** As whoever is invited sees it. */
+export const OwnInvitation = z
+  .object({
+    ...common,
+    team_id: z.string(),
+    team_name: z.string(),
+    invited_by: z.string().meta({ description: 'Name of who invites' }),
+  })
+  .meta({ id: 'OwnInvitation' });
+export type OwnInvitation = z.output<typeof OwnInvitation>;
+
+export const RevokedInvitation = z
+  .object({ success: z.literal(true), invitation_id: z.string() })
+  .meta({ id: 'RevokedInvitation' });
