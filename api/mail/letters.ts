@@ -69,6 +69,18 @@ export const LETTERS = {
     lines: [`Hello ${name},`, `two-factor sign-in of your account was turned ${on ? 'on' : 'off'} just now.`],
     notes: ['It was not you? Change your password, and tell your administrator.'],
   }),
+  'team-invitation': ({
+    team,
+    by,
+    role,
+    days,
+    url,
+  }: Record<'team' | 'by' | 'role' | 'url', string> & { days: number }): Letter => ({
+    subject: `You are invited to ${team}`,
+    lines: ['Hello,', `${by} invites you to join the team ${team} as ${role}. Sign up with this mail address and accept.`],
+    button: { label: 'Look at the invitation', url },
+    notes: [`The invitation lapses after ${days} days. You do not know why you got it? Then nothing happens: forget this mail.`],
+  }),
 };
 
 export type Template = keyof typeof LETTERS;

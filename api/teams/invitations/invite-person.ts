@@ -3,7 +3,9 @@ import { run, type Statement } from '../../../db/statement.js';
 import type { Seat } from '../../core/access.js';
 import { type Context, userOf } from '../../core/context.js';
 import { conflict, invalid } from '../../core/errors.js';
+import { linkTo } from '../../core/links.js';
 import { recordChange } from '../../core/record-change.js';
+import { queueMail } from '../../mail/queue-mail.js';
 import { INVITATION_COLUMNS, type InvitationRow, present } from './present.js';
 import type { Invitation } from './schema.js';
 
@@ -31,7 +33,7 @@ const countStatement: Statement = {
 };
 
 /**
- * Invites an address without an account into a team that the caller holds (holdTeam) and may manage.
+ * Invites an address without an account, by mail, into a team that the caller holds (holdTeam) and may manage.
  * @throws RESOURCE_CONFLICT is invited already | INVALID_REQUEST 100 invitations are open
  * Source: decision B2.
  */
@@ -50,6 +52,16 @@ export async function invitePerson(ctx: Context, team: Team, email: string, role
     title: team.name,
     summary: `invited ${email}`,
     details: { invitation_id: row.invitation_id, email, role },
+  });
+  const [by] = await ctx
+    .db('users')
+    .where({ user_id: userOf(ctx) })
+    .pluck<string[]>('display_name');
+  await queueMail(ctx, {
+    to: email,
+    template: 'team-invitation',
+    data: { team: team.name, by: by as string, role, days: LIFE_DAYS, url: linkTo(ctx.config, '/app/invitations') },
+    usefulMinutes: LIFE_DAYS * 24 * 60,
   });
   return present(row);
 }

@@ -1,4 +1,5 @@
 import { v7 as uuidv7 } from 'uuid';
+import { listMails } from '../../../api/mail/list-mails.js';
 import { buildPerson, buildTeam, type Person, type TestTeam } from '../../factories/people.js';
 import { startApp, type TestApp } from '../../support/app.js';
 
@@ -40,6 +41,11 @@ it('an address without an account is invited, and whoever signs up with it takes
   expect((await app.as(team.admin).get(ofTeam())).body).toEqual([answer.body]);
   expect(await auditOf('invite')).toMatchObject([{ severity: 'MEDIUM', user_id: team.admin.user_id }]);
 
+  const [mail, ...more] = await listMails(app.services, email);
+  expect(more).toEqual([]);
+  expect(mail).toMatchObject({ to: email, subject: `You are invited to Team ${team.team_id}` });
+  expect(mail?.text).toContain('as manager');
+
   const nina = await signUp(email);
   expect((await app.as(nina).get(`/api/teams/${team.team_id}`)).status).toBe(403);
   expect((await app.as(nina).get('/api/invitations')).body).toMatchObject([
@@ -57,7 +63,7 @@ it('accepted 10 times at once it gives one seat, and none again after the person
   const { invitation_id } = (await invite(email)).body;
   const nina = await signUp(email);
   const answers = await Promise.all(Array.from({ length: 10 }, () => accept(nina, invitation_id)));
-  expect(answers.map(({ status }) => status).toSorted()).toEqual([200, ...Array.from({ length: 9 }, () => 409)]);
+  expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, ...Array.from({ length: 9 }, () => 409)]);
   expect(await auditOf('join')).toHaveLength(1);
   await app.as(team.admin).delete(`/api/teams/${team.team_id}/members/${nina.user_id}`);
   expect((await accept(nina, invitation_id)).status).toBe(409);
@@ -118,13 +124,14 @@ it('one invitation an address, however many ask at once; 100 open ones a team', 
   const answers = await Promise.all(Array.from({ length: 10 }, () => invite(email)));
   expect(answers.filter(({ status }) => status === 201)).toHaveLength(1);
   expect(answers.filter(({ status }) => status === 409)).toHaveLength(9);
+  expect(await listMails(app.services, email)).toHaveLength(1);
   await db().raw(
     `insert into invitations (team_id, email, role, invited_by, expires_at)
      select ?, n || '@many.test', 'member', ?, now() + interval '1 day' from generate_series(1, 98) n`,
     [team.team_id, team.admin.user_id],
   );
   const last = await Promise.all([invite(address()), invite(address()), invite(address())]);
-  expect(last.map(({ status }) => status).toSorted()).toEqual([201, 400, 400]);
+  expect(last.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([201, 400, 400]);
 });
 
 it('a seat given by hand closes the invitation', async () => {
