@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { normaliseDate } from '../core/dates.js';
-import { ClampedInt, Id, TaskId, Text, Timestamp } from '../core/fields.js';
+import { ClampedInt, DATE_FORMATS, Id, TaskId, Text, Timestamp } from '../core/fields.js';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 /** The lowest id of a moment: ids are UUIDv7 and begin with the milliseconds since 1970. */
@@ -17,7 +17,12 @@ const Before = Text.transform((value, ctx) => {
   return z.NEVER;
 })
   .optional()
-  .meta({ override: { type: 'string', description: 'Go on after this entry: its `activity_id`, or a moment' } });
+  .meta({
+    override: {
+      anyOf: [{ type: 'string', format: 'uuid' }, ...DATE_FORMATS.anyOf],
+      description: 'Go on after this entry: its `activity_id`, or a moment',
+    },
+  });
 
 export const ListActivity = z.object({
   team_id: Id.optional().meta({ description: 'A team the caller is not in gives an empty list' }),

@@ -38,7 +38,7 @@ export const ClampedInt = (min: number, max: number, fallback: number) =>
     .transform((digits) => Math.min(Number(digits), max))
     .pipe(z.number().min(min))
     .default(fallback)
-    .meta({ override: { type: 'integer', minimum: min, maximum: max, default: fallback } });
+    .meta({ override: { type: 'integer', minimum: min, default: fallback, description: `More than ${max} counts as ${max}` } });
 
 /** Whole number in a query string where out of range is a 422 (decisions, L, last lines). */
 export const StrictInt = (min: number, max: number, fallback: number) =>
@@ -49,6 +49,14 @@ export const StrictInt = (min: number, max: number, fallback: number) =>
     .pipe(z.number().min(min).max(max))
     .default(fallback)
     .meta({ override: { type: 'integer', minimum: min, maximum: max, default: fallback } });
+
+/** How the document describes a date that a caller gives: what `normaliseDate` takes. */
+export const DATE_FORMATS = {
+  anyOf: [
+    { type: 'string' as const, format: 'date' },
+    { type: 'string' as const, format: 'date-time' },
+  ],
+};
 
 /** A timestamp as it leaves the service: `2026-11-20T17:51:02.123Z`. */
 export const Timestamp = z.string().meta({ format: 'date-time', example: '2026-11-20T17:51:02.123Z' });

@@ -121,7 +121,9 @@ function operationOf(endpoint: Endpoint): ZodOpenApiOperationObject {
   operation.requestParams = requestParams;
   if (endpoint.body) {
     const media = endpoint.example === undefined ? {} : { example: endpoint.example };
-    operation.requestBody = { content: { 'application/json': { schema: endpoint.body, ...media } } };
+    // No body counts as an empty object (J1): it may be left out where that is enough.
+    const required = !endpoint.body.safeParse({}).success;
+    operation.requestBody = { required, content: { 'application/json': { schema: endpoint.body, ...media } } };
   }
   return operation;
 }

@@ -1,12 +1,14 @@
 import { z } from 'zod';
-import { ClampedInt, Id, Text, Timestamp, Title } from '../core/fields.js';
+import { ClampedInt, DATE_FORMATS, Id, Text, Timestamp, Title } from '../core/fields.js';
 import { PROJECT_STATUSES } from './rules.js';
 
 const Name = Title(200);
 const Description = Text.max(5000).meta({ description: 'An empty one is stored as null' });
 const Status = z.enum(PROJECT_STATUSES);
 /** A malformed one is a 400 in the verb, not a 422 here (decisions, L, last lines). */
-const Day = Text.meta({ description: 'ISO 8601 date; of a date-time the day in UTC is kept', example: '2026-12-01' });
+const Day = Text.meta({
+  override: { ...DATE_FORMATS, description: 'ISO 8601 date; of a date-time the day in UTC is kept', example: '2026-12-01' },
+});
 const SameTeam = Id.optional().meta({ description: 'A project stays in its team: any other team is refused with 400' });
 
 export const CreateProject = z

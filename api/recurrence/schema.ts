@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { normaliseDate } from '../core/dates.js';
-import { Text } from '../core/fields.js';
+import { DATE_FORMATS, Text } from '../core/fields.js';
 import { MODES, normaliseRule, parseRule, type Recurrence as Stored } from './rules.js';
 
 const ZONE = /^[A-Za-z][A-Za-z0-9_+-]*(\/[A-Za-z0-9_+-]+)*$/;
@@ -26,7 +26,9 @@ const given = z.object({
     .max(64)
     .refine(isTimeZone, 'Must be an IANA time zone, such as Europe/Berlin')
     .meta({ example: 'Europe/Berlin' }),
-  until: Text.max(40).nullish().meta({ description: 'Last date, that day included, or last moment' }),
+  until: Text.max(40)
+    .meta({ override: { ...DATE_FORMATS, description: 'Last date, that day included, or last moment' } })
+    .nullish(),
   count: z.int().min(1).max(999_999).nullish().meta({ description: 'Occurrences in all' }),
 });
 
@@ -51,7 +53,10 @@ export const Recurrence = given
     if (end.until !== null && end.count !== null) return refuse('count', 'count and until exclude each other');
     return { rule, mode: value.mode, timezone: value.timezone, ...end };
   })
-  .meta({ id: 'NewRecurrence' });
+  .meta({
+    id: 'NewRecurrence',
+    not: { required: ['until', 'count'], properties: { until: { type: 'string' }, count: { type: 'integer' } } },
+  });
 
 /** The recurrence as a task shows it. */
 export const TaskRecurrence = z

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Id, NewTaskId, TaskId, Text, Timestamp, Title } from '../core/fields.js';
+import { DATE_FORMATS, Id, NewTaskId, TaskId, Text, Timestamp, Title } from '../core/fields.js';
 import { Recurrence, TaskRecurrence } from '../recurrence/schema.js';
 import { normaliseStatus, normaliseTags, TASK_PRIORITIES, TASK_STATUSES } from './rules.js';
 
@@ -26,7 +26,7 @@ const Flag = z
   .meta({ override: { type: 'boolean', default: false } });
 
 /** A date or a date-time; a malformed one is a 400 in the verb, not a 422 here (contract, section 4, tasks rule 3). */
-const DueDate = Text.meta({ description: 'ISO 8601 date or date-time', example: '2026-12-01' });
+const DueDate = Text.meta({ override: { ...DATE_FORMATS, description: 'ISO 8601 date or date-time', example: '2026-12-01' } });
 
 // On create an explicit null in an optional field counts as absent (C3); hence nullish there.
 export const CreateTask = z

@@ -34,7 +34,7 @@ export const AddMember = z
     role: z.enum(SEATS).default('member'),
   })
   .refine(({ user_id, email }) => (user_id === undefined) !== (email === undefined), 'Give either user_id or email')
-  .meta({ id: 'AddMember' });
+  .meta({ id: 'AddMember', oneOf: [{ required: ['user_id'] }, { required: ['email'] }] });
 export type AddMember = z.output<typeof AddMember>;
 
 export const ChangeRole = z.object({ role: z.enum(SEATS) }).meta({ id: 'ChangeRole' });

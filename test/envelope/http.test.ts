@@ -77,6 +77,7 @@ describe('methods', () => {
     ['GET', '/api/auth/login', 'OPTIONS, POST'],
     ['POST', '/api/tasks/some-id', 'DELETE, GET, HEAD, OPTIONS, PATCH, PUT'],
     ['GET', '/api/forge/webhooks', 'OPTIONS, POST'],
+    ['POST', '/api/tasks/my', 'GET, HEAD, OPTIONS'],
   ])('405 for %s %s, with what is allowed', async (method, path, allowed) => {
     const answer = await request(method, path);
     expectEnvelope(answer, 405);
