@@ -16,7 +16,8 @@ export const always: readonly Invariant[] = [
     words: 'A run wrote no more than its effects: every comment and task it made is there, with one audit entry',
     sql: /* sql */ `
       with written as (
-        select (details::jsonb->'caused_by'->>'run_id')::uuid as run_id, action, entity_type, entity_id
+        select (details::jsonb->'caused_by'->>'run_id')::uuid as run_id, action, entity_type, entity_id,
+          details::jsonb->>'task_id' as task_id
         from audit_entries where actor_type = 'automation' and outcome = 'success' and details like '%"caused_by"%'
       ), counted as (
         select r.run_id, (select count(*) from effects e where e.run_id = r.run_id) as effects,
@@ -31,7 +32,9 @@ export const always: readonly Invariant[] = [
       left join written w on w.run_id = e.run_id and w.entity_id = e.entity_id and w.action = 'create'
       where a.type in ('add_comment', 'create_task') group by e.entity_type, e.entity_id, e.run_id having count(w.run_id) <> 1
       union all
-      select format('the comment %s of run %s is not there', e.entity_id, e.run_id) from effects e
+      -- A comment goes only with its task, when that is purged.
+      select format('the comment %s of run %s is not there', e.entity_id, e.run_id)
+      from effects e join written w on w.run_id = e.run_id and w.entity_id = e.entity_id join tasks t on t.task_id = w.task_id
       where e.entity_type = 'comment' and not exists (select from comments c where c.comment_id::text = e.entity_id)`,
   },
   {

@@ -52,7 +52,7 @@ async function freePorts(count: number): Promise<number[]> {
 }
 
 function makeDir(): string {
-  const dir = mkdtempSync(join(realpathSync(tmpdir()), 'assent-chaos-'));
+  const dir = mkdtempSync(join(realpathSync(tmpdir()), 'assent-copy-'));
   // The database's own user has to pass through it.
   chmodSync(dir, process.getuid?.() === 0 ? 0o711 : 0o700);
   return dir;
