@@ -47,6 +47,15 @@ export function cpuOfFamily(pid: number): number {
   return children.reduce((sum, child) => sum + (child?.own ?? 0), head.own + head.ended);
 }
 
+/** Resident memory of a process now, bytes; NaN where there is no /proc. */
+export function residentOf(pid: number): number {
+  try {
+    return Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) * 1024;
+  } catch {
+    return Number.NaN;
+  }
+}
+
 /** Runs `work` and returns its result with the CPU seconds that each named reading grew by meanwhile. */
 export async function metered<T, K extends string>(
   readings: Record<K, () => number>,

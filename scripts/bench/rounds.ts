@@ -27,7 +27,7 @@ export interface Comparison {
   cpuRatio: number;
 }
 
-interface Round extends Load {
+export interface Round extends Load {
   app: number;
   postgres: number;
 }
@@ -40,7 +40,7 @@ export interface LoadOptions {
 
 const WARM_UP_SECONDS = 1;
 
-const figuresOf = (rounds: Round[]): Figures => {
+export const figuresOf = (rounds: Round[]): Figures => {
   const latencies = rounds.flatMap((round) => round.latencies);
   const requests = sum(rounds.map((round) => round.count));
   const per1000 = (of: 'app' | 'postgres') => (sum(rounds.map((round) => round[of])) / requests) * 1_000;
@@ -57,6 +57,19 @@ const figuresOf = (rounds: Round[]): Figures => {
 
 const cpuSum = ({ cpuApp, cpuPostgres }: Figures): number => cpuApp + cpuPostgres;
 
+/** One round of load on one service, with the CPU that it cost. */
+export async function measureRound(
+  servers: Servers,
+  service: Service,
+  source: Source,
+  connections: number,
+  seconds: number,
+): Promise<Round> {
+  const readings = { app: service.cpu, postgres: servers.postgresCpu };
+  const { result, cpu } = await metered(readings, () => drive(service.port, connections, seconds, source));
+  return { ...result, ...cpu };
+}
+
 /**
  * Product and floor by turns (A B A B A B), each after a warm-up, from the same source of requests. What disturbs the machine
  * for longer than a round disturbs both, so the ratio of neighbours is what to trust.
@@ -67,11 +80,7 @@ export async function compare(
   source: Source,
   { connections, seconds, rounds }: LoadOptions,
 ): Promise<Comparison> {
-  const round = async (service: Service, length: number): Promise<Round> => {
-    const readings = { app: service.cpu, postgres: servers.postgresCpu };
-    const { result, cpu } = await metered(readings, () => drive(service.port, connections, length, source));
-    return { ...result, ...cpu };
-  };
+  const round = (service: Service, length: number) => measureRound(servers, service, source, connections, length);
   await servers.db.raw('checkpoint');
   await round(sides.product, WARM_UP_SECONDS);
   await round(sides.floor, WARM_UP_SECONDS);

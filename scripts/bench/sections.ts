@@ -1,5 +1,6 @@
 import { approvalSection, automationSection } from './automations.js';
 import { idleEventSection } from './idle-events.js';
+import { bulkSection, listSection, unchangedSection } from './large.js';
 import type { Section } from './report.js';
 import { taskSection, webhookSection } from './requests-section.js';
 
@@ -12,6 +13,10 @@ export const SECTIONS = {
   get: taskSection('get'),
   list: taskSection('list'),
   me: taskSection('me'),
+  'list-1000': listSection(1_000),
+  'list-10000': listSection(10_000),
+  unchanged: unchangedSection,
+  bulk: bulkSection,
   automation: automationSection,
   approval: approvalSection,
   idle: idleEventSection,

@@ -18,7 +18,8 @@ export interface World {
 }
 
 const TASKS = 100_000;
-const PROJECTS = 20;
+/** Tasks of a big project. */
+const CROWD = 5_000;
 const LISTED = 50;
 
 const makeProject = /* sql */ `
@@ -33,8 +34,8 @@ const makeTasks = /* sql */ `
   select item_id, :project, :team, 'Check valve ' || substr(item_id, 25), 'Pressure, seals, and the note of the last inspection.',
     'medium', '{hardware,weekly}', :user from key`;
 
-/** One team, its admin with a token, and 100,000 tasks in 20 projects; statistics and visibility as after a while of use. */
-export async function seed(db: Knex): Promise<World> {
+/** One team, its admin with a token, a project of 50 tasks and `count` tasks in big projects. */
+export async function seed(db: Knex, count = TASKS): Promise<World> {
   const [user, team] = [uuidv7(), uuidv7()];
   const token = `${PAT_PREFIX}${randomBytes(32).toString('base64url')}`;
   await db('users').insert({
@@ -54,17 +55,26 @@ export async function seed(db: Knex): Promise<World> {
     token_hash: hashOf(token),
     prefix: token.slice(0, 12),
   });
-  const project = async (count: number): Promise<string> => {
-    const id = uuidv7();
-    await db.raw(makeProject, { id, team, user });
-    await db.raw(makeTasks, { project: id, team, user, count });
-    return id;
-  };
-  const projects: string[] = [];
-  for (let i = 0; i < PROJECTS; i += 1) projects.push(await project(TASKS / PROJECTS));
-  const listed = await project(LISTED);
+  const world: World = { token, userId: user, teamId: team, projects: [], listed: '', tasks: [] };
+  world.listed = await addProject(db, world, LISTED);
+  await grow(db, world, count);
+  return world;
+}
+
+/** Adds a project of so many tasks; returns its id. */
+export async function addProject(db: Knex, { teamId, userId }: World, count: number): Promise<string> {
+  const id = uuidv7();
+  await db.raw(makeProject, { id, team: teamId, user: userId });
+  await db.raw(makeTasks, { project: id, team: teamId, user: userId, count });
+  return id;
+}
+
+/** Adds big projects until the world has `total` tasks in them; statistics and visibility are then as after a while of use. */
+export async function grow(db: Knex, world: World, total: number): Promise<void> {
+  for (let missing = total - world.tasks.length; missing > 0; missing -= CROWD) {
+    world.projects.push(await addProject(db, world, Math.min(missing, CROWD)));
+  }
   // Only what has rows: a table analysed while it is empty is planned as empty until the next analysis, a fresh one is not.
   await db.raw('vacuum (analyze) users, teams, memberships, personal_access_tokens, item_keys, projects, tasks');
-  const tasks = await db('tasks').whereIn('project_id', projects).pluck<string[]>('task_id');
-  return { token, userId: user, teamId: team, projects, listed, tasks };
+  world.tasks = await db('tasks').whereIn('project_id', world.projects).pluck<string[]>('task_id');
 }

@@ -57,6 +57,11 @@ export interface Service extends Running {
   cpu: () => number;
 }
 
+/** The API, and where its metrics are. */
+export interface ApiService extends Service {
+  metricsPort: number;
+}
+
 /** Everything that a benchmark runs against, on ports and in a directory of its own. */
 export class Servers {
   readonly dir = mkdtempSync(join(tmpdir(), 'assent-bench-'));
@@ -146,11 +151,11 @@ export class Servers {
   }
 
   /** The API exactly as `npm start` runs it, but for the limits. */
-  async startApi(): Promise<Service> {
+  async startApi(): Promise<ApiService> {
     const ports = { PORT: await this.launchers.anyFreePort(), METRICS_PORT: await this.launchers.anyFreePort() };
     const api = await this.service('API', 'dist/api/server.js', 'api', ports.PORT, ports);
     await this.launchers.waitReady(ports.METRICS_PORT);
-    return api;
+    return { ...api, metricsPort: ports.METRICS_PORT };
   }
 
   /** The worker as `npm start` runs it; ready when Temporal names it as a poller. */

@@ -1,0 +1,59 @@
+import type { Source } from './load.js';
+import { deliverySource, taskSources } from './requests.js';
+import { figuresOf, measureRound, type Round } from './rounds.js';
+import { grow, seed, type World } from './seed.js';
+import type { Servers, Service } from './servers.js';
+
+const CONNECTIONS = 8;
+const WARM_UP_SECONDS = 1;
+/** Largest cost at the last size, in costs at the first. */
+const GOAL = 1.5;
+
+interface Options {
+  sizes: number[];
+  seconds: number;
+  rounds: number;
+}
+
+const sourcesOf = (world: World): Record<string, Source> => ({ webhook: deliverySource(), ...taskSources(world) });
+
+/** CPU milliseconds of one request, API and PostgreSQL together. @throws Error when an answer is not the expected one */
+async function costOf(servers: Servers, api: Service, source: Source, { seconds, rounds }: Options): Promise<number> {
+  await measureRound(servers, api, source, CONNECTIONS, WARM_UP_SECONDS);
+  const measured: Round[] = [];
+  for (let i = 0; i < rounds; i += 1) measured.push(await measureRound(servers, api, source, CONNECTIONS, seconds));
+  const { cpuApp, cpuPostgres, errors } = figuresOf(measured);
+  if (errors > 0) throw new Error(`${errors} answers were not the expected ones`);
+  return cpuApp + cpuPostgres;
+}
+
+/** Measures each hot request at each size and prints one line for it: the costs, and the last against the first. */
+export async function measureGrowth(servers: Servers, options: Options): Promise<void> {
+  const { sizes } = options;
+  await servers.start();
+  const world = await seed(servers.db, sizes[0]);
+  const api = await servers.startApi();
+  const costs = new Map<string, number[]>();
+  for (const size of sizes) {
+    await grow(servers.db, world, size);
+    await servers.db.raw('checkpoint');
+    console.log(`${size.toLocaleString('en')} tasks`);
+    // Made anew at each size: the requests pick among all tasks there are.
+    for (const [name, source] of Object.entries(sourcesOf({ ...world, tasks: await untouched(servers, world) }))) {
+      const cost = await costOf(servers, api, source, options);
+      costs.set(name, [...(costs.get(name) ?? []), cost]);
+      await servers.db.raw('truncate outbox');
+      console.log(`  ${name.padEnd(8)} ${cost.toFixed(3)} CPU-ms`);
+    }
+  }
+  console.log(`\n  ${'CPU-ms'.padEnd(8)}${sizes.map((size) => size.toLocaleString('en').padStart(12)).join('')}   last/first`);
+  for (const [name, row] of costs) {
+    const ratio = (row.at(-1) as number) / (row[0] as number);
+    const cells = row.map((cost) => cost.toFixed(3).padStart(12)).join('');
+    console.log(`  ${name.padEnd(8)}${cells}   ${ratio.toFixed(2)}  ${ratio <= GOAL ? 'met' : 'MISSED'} (goal <= ${GOAL})`);
+  }
+}
+
+/** Tasks that no earlier size has updated: the source of updates begins with version 1. */
+const untouched = (servers: Servers, { projects }: World): Promise<string[]> =>
+  servers.db('tasks').whereIn('project_id', projects).where({ version: 1 }).pluck<string[]>('task_id');
