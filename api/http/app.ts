@@ -2,7 +2,6 @@ import Koa from 'koa';
 import { v7 as uuidv7 } from 'uuid';
 import type { Services } from '../core/context.js';
 import { DomainError, invalid } from '../core/errors.js';
-import { logScope } from '../core/log.js';
 import { isDeclared } from './dispatch.js';
 import { mountDocs } from './docs.js';
 import { mountMailbox } from './mailbox.js';
@@ -21,9 +20,9 @@ const SECURITY_HEADERS = {
 };
 
 /** Puts a refusal into the envelope; what is our fault is logged with its cause. */
-function refuse(ctx: Koa.ParameterizedContext<RouteState>, services: Services, thrown: unknown): void {
+function refuse(ctx: Koa.ParameterizedContext<RouteState>, thrown: unknown): void {
   const error = toDomainError(thrown);
-  if (error.status >= 500) services.log.error({ err: error.cause ?? error, path: ctx.path }, 'request failed');
+  if (error.status >= 500) ctx.state.log.error({ err: error.cause ?? error, path: ctx.path }, 'request failed');
   ctx.status = error.status;
   ctx.set({ ...ctx.state.headers, ...error.headers });
   ctx.body = envelope(error, ctx.state.requestId);
@@ -35,21 +34,20 @@ const surround =
   async (ctx, next) => {
     const started = performance.now();
     const requestId = uuidv7();
-    Object.assign(ctx.state, { requestId, headers: {} });
+    const log = services.log.child({ correlation_id: requestId });
+    Object.assign(ctx.state, { requestId, log, headers: {} });
     ctx.set({ ...SECURITY_HEADERS, 'X-Correlation-ID': requestId });
-    await logScope.run({ correlation_id: requestId }, async () => {
-      await next().catch((thrown: unknown) => refuse(ctx, services, thrown));
-      const { endpoint } = ctx.state;
-      const route = endpoint ? `${endpoint.method.toUpperCase()} ${endpoint.path}` : 'unmatched';
-      if (services.config.NODE_ENV === 'test' && endpoint && !isDeclared(endpoint, ctx.status)) {
-        refuse(ctx, services, new Error(`${route} answered ${ctx.status}, which it does not declare`));
-      }
-      const ms = Math.round((performance.now() - started) * 10) / 10;
-      observeRequest(route, ctx.status, ms);
-      const clientId = ctx.get('X-Request-ID');
-      const request_id = CLIENT_REQUEST_ID.test(clientId) ? clientId : undefined;
-      services.log.info({ method: ctx.method, route, status: ctx.status, ms, request_id }, 'request');
-    });
+    await next().catch((thrown: unknown) => refuse(ctx, thrown));
+    const { endpoint } = ctx.state;
+    const route = endpoint ? `${endpoint.method.toUpperCase()} ${endpoint.path}` : 'unmatched';
+    if (services.config.NODE_ENV === 'test' && endpoint && !isDeclared(endpoint, ctx.status)) {
+      refuse(ctx, new Error(`${route} answered ${ctx.status}, which it does not declare`));
+    }
+    const ms = Math.round((performance.now() - started) * 10) / 10;
+    observeRequest(route, ctx.status, ms);
+    const clientId = ctx.get('X-Request-ID');
+    const request_id = CLIENT_REQUEST_ID.test(clientId) ? clientId : undefined;
+    log.info({ method: ctx.method, route, status: ctx.status, ms, request_id }, 'request');
   };
 
 /** The Koa application: correlation id, envelope and log line around the router. Knows nothing of any feature. */

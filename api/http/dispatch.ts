@@ -5,6 +5,7 @@ import { admit } from '../core/access.js';
 import type { Actor } from '../core/actor.js';
 import type { Context, Services } from '../core/context.js';
 import { type FieldError, invalidFields } from '../core/errors.js';
+import type { Logger } from '../core/log.js';
 import { requireScope } from '../core/scopes.js';
 import { keyOf, once } from './idempotency.js';
 import { declaredStatuses, type Endpoint, type EndpointSpec, JsonText, type RawEndpointSpec, Reply } from './endpoint.js';
@@ -18,6 +19,8 @@ export interface Incoming {
   params: Record<string, string>;
   query: Record<string, string | string[] | undefined>;
   requestId: string;
+  /** Its lines carry the request's id. */
+  log: Logger;
   ip: string | null;
 }
 
@@ -74,7 +77,7 @@ async function handleJson(
   incoming: Incoming,
   headers: Record<string, string>,
 ): Promise<Outgoing> {
-  const { request, requestId, ip } = incoming;
+  const { request, requestId, log, ip } = incoming;
   const strict = services.config.PAT_SCOPE_ENFORCEMENT === 'strict';
   if (spec.scope) {
     headers['X-Required-Scope'] = spec.scope;
@@ -84,7 +87,7 @@ async function handleJson(
   if (actor.type === 'user' && actor.impersonatorId) headers['X-Impersonated-By'] = actor.impersonatorId;
   checkCaller(spec, actor, strict);
   if (spec.limit) Object.assign(headers, await limit(spec.limit, { ip, userId: actor.type === 'system' ? null : actor.userId }));
-  const ctx: Context = { ...services, actor, requestId, correlationId: requestId, ip, userAgent: userAgentOf(request) };
+  const ctx: Context = { ...services, log, actor, requestId, correlationId: requestId, ip, userAgent: userAgentOf(request) };
   const params = parse('path', spec.params, incoming.params);
   const query = parse('query', spec.query, incoming.query);
   const given = spec.body && (await readJson(request, spec.bodyLimit ?? MAX_BODY));
@@ -92,7 +95,7 @@ async function handleJson(
   const call = { ctx, params, query, body, headers: request.headers };
   const perform = async () => answerOf(spec, await (spec.pages ? page(spec, call, request.url ?? '') : spec.handle(call)));
   const key = keyOf(spec, actor, incoming, given);
-  return key ? once(services, key, perform) : perform();
+  return key ? once(ctx, key, perform) : perform();
 }
 
 async function handleRaw(
@@ -101,13 +104,13 @@ async function handleRaw(
   incoming: Incoming,
   headers: Record<string, string>,
 ): Promise<Outgoing> {
-  const { request, requestId, ip } = incoming;
+  const { request, requestId, log, ip } = incoming;
   const bodyLimit = spec.bodyLimit ?? MAX_BODY;
   // The cheap refusals come first: size by its announcement, then the rate, then the bytes (H1).
   refuseLargeBody(request, bodyLimit);
   if (spec.limit) Object.assign(headers, await limit(spec.limit, { ip, userId: null }));
   const body = await readBody(request, bodyLimit);
-  return answerOf(spec, await spec.handle({ services, headers: request.headers, body, requestId, ip }));
+  return answerOf(spec, await spec.handle({ services: { ...services, log }, headers: request.headers, body, requestId, ip }));
 }
 
 /**

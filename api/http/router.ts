@@ -13,6 +13,7 @@ import { teamRoutes } from '../teams/routes.js';
 import { tokenRoutes } from '../tokens/routes.js';
 import { trashRoutes } from '../trash/routes.js';
 import type { Services } from '../core/context.js';
+import type { Logger } from '../core/log.js';
 import { clientIp } from './client-ip.js';
 import { type Dispatcher, dispatch } from './dispatch.js';
 import type { Endpoint } from './endpoint.js';
@@ -37,6 +38,8 @@ export const ENDPOINTS: Endpoint[] = [
 
 export interface RouteState {
   requestId: string;
+  /** Its lines carry the request's id. */
+  log: Logger;
   /** Headers that must be on the answer even when it is a refusal. */
   headers: Record<string, string>;
   endpoint?: Endpoint;
@@ -47,12 +50,12 @@ const handlerOf =
   (dispatcher: Dispatcher, endpoint: Endpoint): RouterMiddleware<RouteState> =>
   async (ctx) => {
     ctx.state.endpoint = endpoint;
-    const { requestId, headers } = ctx.state;
+    const { requestId, log, headers } = ctx.state;
     const ip = clientIp(ctx.req, dispatcher.services.config.TRUST_PROXY_HOPS);
     const answer = await dispatch(
       dispatcher,
       endpoint,
-      { request: ctx.req, params: ctx.params, query: ctx.query, requestId, ip },
+      { request: ctx.req, params: ctx.params, query: ctx.query, requestId, log, ip },
       headers,
     );
     ctx.status = answer.status;

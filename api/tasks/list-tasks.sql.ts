@@ -3,84 +3,90 @@ import type { Statement } from '../../db/statement.js';
 /** Which tasks a list is about. */
 export type Scope = 'project' | 'team' | 'visible' | 'mine';
 
+/** Most tasks of one answer (contract, section 8). */
+export const MAX_TASKS = 10_000;
+/** Up to here an answer is one statement and one piece of text; a longer one is streamed. */
+export const MAX_AT_ONCE = 1_000;
+
 const ORDER = 't.position nulls last, t.created_at, t.task_id';
 /** Differs whenever anything wrote to the row, through whichever door; 64 bits. */
 const MARK = 'hashtextextended(t.task_id, hashxidextended(t.xmin, 0))';
-const LIVE = 't.deleted_at is null and ($2::text is null or t.status = $2)';
+const NODE = 't.task_id, t.parent_task_id';
 
-/** In every statement: $1 caller, $2 status or null, $3 most rows, and $4 the project or team where the scope has one. */
+/** In every statement: $1 caller, $2 status or null, and $3 the project or team where the scope has one. */
 const PLACES: Record<Scope, string> = {
-  project: `select m.role as seat from projects p left join memberships m on m.team_id = p.team_id and m.user_id = $1
-    where p.project_id = $4 and p.deleted_at is null`,
-  team: `select m.role as seat from memberships m where m.team_id = $4 and m.user_id = $1`,
+  project: `select p.project_id, m.role as seat from projects p left join memberships m on m.team_id = p.team_id and m.user_id = $1
+    where p.project_id = $3 and p.deleted_at is null`,
+  team: `select m.role as seat from memberships m where m.team_id = $3 and m.user_id = $1`,
   visible: `select 'guest' as seat`,
   mine: `select 'guest' as seat`,
 };
 
-const inOrder = (columns: string, where: string): string =>
-  `select ${columns} from tasks t where ${where} and ${LIVE} order by ${ORDER} limit $3`;
-
-/** Each team's tasks in order, of no team more than can be wanted, then the first of them all. */
-function ofEveryTeam(columns: string, carried: string): string {
-  const kept = `t.task_id, t.parent_task_id, t.position, t.created_at, ${MARK} as mark ${carried}`;
-  return `
-    select ${columns} from (
-      select t.* from memberships m cross join lateral (${inOrder(kept, 't.team_id = m.team_id')}) t
-      where m.user_id = $1 order by ${ORDER} limit $3
-    ) t`;
-}
-
 const TASKS: Record<Exclude<Scope, 'visible'>, string> = {
-  project: 't.project_id = $4 and place.seat is not null',
-  team: 't.team_id = $4',
+  // By the place and not by $3: with the value in hand the planner would make a new plan for every request, at the cost of a third.
+  project: 't.project_id = place.project_id and place.seat is not null',
+  team: 't.team_id = $3',
   // Not `exists`, which the planner would turn into a join and so lose the order of the index.
   mine: 't.assigned_to = $1 and (select true from memberships m where m.team_id = t.team_id and m.user_id = $1)',
 };
 
-/** One row without a task: the place is there and empty. No row: there is no such place. */
-const withPlace = (scope: Scope, columns: string, tasks: string): string =>
-  `select place.seat, ${columns} from (${PLACES[scope]}) place left join lateral (${tasks}) t on true`;
+const inOrder = (columns: string, where: string, most: number): string =>
+  `select ${columns} from tasks t where ${where} and t.deleted_at is null and STATUS order by ${ORDER} limit ${most + 1}`;
+
+/** Each team's tasks in order, of no team more than can be wanted, then the first of them all. */
+function ofEveryTeam(columns: string, carried: string, most: number): string {
+  const kept = `${NODE}, t.position, t.created_at, ${MARK} as mark ${carried}`;
+  return `
+    select ${columns} from (
+      select t.* from memberships m cross join lateral (${inOrder(kept, 't.team_id = m.team_id', most)}) t
+      where m.user_id = $1 order by ${ORDER} limit ${most + 1}
+    ) t`;
+}
 
 const marksOf = (scope: Scope): string =>
   scope === 'visible'
-    ? ofEveryTeam('t.task_id, t.parent_task_id, t.mark', '')
-    : inOrder(`t.task_id, t.parent_task_id, ${MARK} as mark`, TASKS[scope]);
+    ? ofEveryTeam(`${NODE}, t.mark`, '', MAX_TASKS)
+    : inOrder(`${NODE}, ${MARK} as mark`, TASKS[scope], MAX_TASKS);
 
 const recordsOf = (scope: Scope): string =>
   scope === 'visible'
-    ? ofEveryTeam('t.task_id, t.parent_task_id, t.mark, task_json(t.task)::text as json', ', t as task')
-    : inOrder(`t.task_id, t.parent_task_id, ${MARK} as mark, task_json(t)::text as json`, TASKS[scope]);
+    ? ofEveryTeam(`${NODE}, t.mark, task_json(t.task)::text as json`, ', t as task', MAX_AT_ONCE)
+    : inOrder(`${NODE}, ${MARK} as mark, task_json(t)::text as json`, TASKS[scope], MAX_AT_ONCE);
 
 interface ListStatements {
-  /** The records themselves, for lists that fit into one answer. */
+  /** The records themselves, one more than an answer of one piece has. */
   records: Statement;
-  /** Only which tasks there are, and their marks. */
+  /** Only which tasks there are, and their marks; one more than an answer has. */
   marks: Statement;
   /** Only a number that changes with any of them. */
   fingerprint: Statement;
 }
 
-function statementsOf(scope: Scope): ListStatements {
+/** A statement for all of them and one for those of a status: a plan that served both could not rely on either. */
+function statementsOf(scope: Scope, status: boolean): ListStatements {
+  /** One row without a task: the place is there and empty. No row: there is no such place. */
+  const statement = (name: string, columns: string, tasks: string): Statement => ({
+    name: `${name}_${scope}${status ? '_by_status' : ''}`,
+    text: `select place.seat, ${columns} from (${PLACES[scope]}) place left join lateral (${tasks}) t on true`.replaceAll(
+      'STATUS',
+      status ? 't.status = $2' : '$2::text is null',
+    ),
+  });
   const fingerprint = `select count(*) as count, bit_xor(t.mark)::text as mark from (${marksOf(scope)}) t`;
   return {
-    records: {
-      name: `list_tasks_${scope}`,
-      text: withPlace(scope, 't.task_id, t.parent_task_id, t.mark::text as mark, t.json', recordsOf(scope)),
-    },
-    marks: {
-      name: `list_task_marks_${scope}`,
-      text: withPlace(scope, 't.task_id, t.parent_task_id, t.mark::text as mark', marksOf(scope)),
-    },
-    fingerprint: { name: `fingerprint_tasks_${scope}`, text: withPlace(scope, 't.count, t.mark', fingerprint) },
+    records: statement('list_tasks', `${NODE}, t.mark::text as mark, t.json`, recordsOf(scope)),
+    marks: statement('list_task_marks', `${NODE}, t.mark::text as mark`, marksOf(scope)),
+    fingerprint: statement('fingerprint_tasks', 't.count, t.mark', fingerprint),
   };
 }
 
-export const listStatements: Record<Scope, ListStatements> = {
-  project: statementsOf('project'),
-  team: statementsOf('team'),
-  visible: statementsOf('visible'),
-  mine: statementsOf('mine'),
-};
+const SCOPES: Scope[] = ['project', 'team', 'visible', 'mine'];
+const ofScopes = (status: boolean) =>
+  Object.fromEntries(SCOPES.map((scope) => [scope, statementsOf(scope, status)])) as Record<Scope, ListStatements>;
+const all = ofScopes(false);
+const byStatus = ofScopes(true);
+
+export const listStatements = (scope: Scope, status: string | null): ListStatements => (status === null ? all : byStatus)[scope];
 
 /**
  * $1 task ids, $2 caller: the records of those that are still there and still the caller's to read, in no order. Written so that

@@ -3,15 +3,10 @@ import { authorize, type Seat } from '../core/access.js';
 import { type Context, userOf } from '../core/context.js';
 import { notFound } from '../core/errors.js';
 import { type Etag, fold, weakEtag } from './etags.js';
-import { listStatements, type Scope } from './list-tasks.sql.js';
+import { listStatements, MAX_AT_ONCE, MAX_TASKS, type Scope } from './list-tasks.sql.js';
 import { arrange, type TaskNode, writeTree } from './nesting.js';
 import type { ListTasks } from './schema.js';
 import { streamTasks } from './stream-tasks.js';
-
-/** Most tasks of one answer (contract, section 8). */
-const MAX_TASKS = 10_000;
-/** Up to here an answer is one statement and one piece of text; a longer one is streamed. */
-const MAX_AT_ONCE = 1_000;
 
 /** Tells whether the client has the answer with this tag already. */
 export type IsKnown = (etag: Etag) => boolean;
@@ -54,10 +49,9 @@ async function look<Row extends Place>(
   ctx: Context,
   wanted: Wanted,
   kind: 'records' | 'marks' | 'fingerprint',
-  limit: number,
 ): Promise<Row[]> {
-  const values = [userOf(ctx), wanted.status ?? null, limit, ...(wanted.of === undefined ? [] : [wanted.of])];
-  const rows = await run<Row>(ctx.db, listStatements[wanted.scope][kind], values);
+  const { scope, of, status = null } = wanted;
+  const rows = await run<Row>(ctx.db, listStatements(scope, status)[kind], [userOf(ctx), status, ...(of === undefined ? [] : [of])]);
   checkPlace(wanted, rows);
   return rows;
 }
@@ -66,7 +60,7 @@ async function look<Row extends Place>(
 const tasksIn = <Row extends Marked>(rows: Row[]): Row[] => rows.filter((row) => row.task_id !== null);
 
 async function isUnchanged(ctx: Context, wanted: Wanted, isKnown: IsKnown): Promise<Etag | undefined> {
-  const rows = await look<Place & { count: number; mark: string | null }>(ctx, wanted, 'fingerprint', MAX_TASKS + 1);
+  const rows = await look<Place & { count: number; mark: string | null }>(ctx, wanted, 'fingerprint');
   const [{ count, mark } = { count: 0, mark: null }] = rows;
   const etag = weakEtag(count, BigInt(mark ?? 0));
   return isKnown(etag) ? etag : undefined;
@@ -79,11 +73,11 @@ async function isUnchanged(ctx: Context, wanted: Wanted, isKnown: IsKnown): Prom
 async function list(ctx: Context, wanted: Wanted, isKnown?: IsKnown): Promise<TaskList> {
   const unchanged = isKnown && (await isUnchanged(ctx, wanted, isKnown));
   if (unchanged) return { etag: unchanged, truncated: false, body: null };
-  const first = tasksIn(await look<Complete>(ctx, wanted, 'records', MAX_AT_ONCE + 1));
+  const first = tasksIn(await look<Complete>(ctx, wanted, 'records'));
   if (first.length <= MAX_AT_ONCE) {
     return { etag: weakEtag(first.length, fold(first)), truncated: false, body: writeTree(first, wanted.flat) };
   }
-  const marks = tasksIn(await look<Marked>(ctx, wanted, 'marks', MAX_TASKS + 1));
+  const marks = tasksIn(await look<Marked>(ctx, wanted, 'marks'));
   const order = arrange(marks.slice(0, MAX_TASKS), wanted.flat);
   return {
     etag: weakEtag(marks.length, fold(marks)),

@@ -11,8 +11,8 @@ interface Marked extends TaskNode {
 }
 
 /** The status is sent already: all that is left is to log it and to cut the answer off, so that nobody takes it for whole. */
-function breakOff({ log, requestId }: Context, cause: unknown): never {
-  log.error({ err: cause, correlation_id: requestId }, 'a list broke off');
+function breakOff({ log }: Context, cause: unknown): never {
+  log.error({ err: cause }, 'a list broke off');
   // `expose` keeps Koa from printing it once more.
   throw Object.assign(new Error('The list broke off', { cause }), { expose: true });
 }
