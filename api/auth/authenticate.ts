@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { errors, jwtVerify, SignJWT } from 'jose';
-import type { Knex } from 'knex';
 import { run, type Statement } from '../../db/statement.js';
 import type { Actor } from '../core/actor.js';
 import { isDevelopment } from '../core/config.js';
@@ -8,7 +7,7 @@ import type { Services } from '../core/context.js';
 import { DEMO_TOKEN } from '../core/demo-token.js';
 import { unauthenticated } from '../core/errors.js';
 import { Id, NO_ID } from '../core/fields.js';
-import { gather } from '../core/gather.js';
+import { gatherRows } from '../core/gather.js';
 import type { Scope } from '../core/scopes.js';
 
 /** Every personal access token begins so; anything else is taken for a JWT (durability notes, 3.7). */
@@ -25,7 +24,7 @@ const findSession: Statement = {
   text: /* sql */ `
     select u.user_id, u.email, u.role, s.session_id, s.impersonator_id
     from sessions s join users u using (user_id)
-    where s.session_id = any($1::uuid[]) and s.ended_at is null and s.expires_at > now() and u.status = 'active'
+    where s.session_id = any((select $1::uuid[])::uuid[]) and s.ended_at is null and s.expires_at > now() and u.status = 'active'
       and (s.impersonator_id is null
         or exists (select from users i where i.user_id = s.impersonator_id and i.status = 'active' and i.role = 'admin'))`,
 };
@@ -37,7 +36,7 @@ const findToken: Statement = {
     select u.user_id, u.email, u.role, t.token_id, t.scopes, t.token_hash,
       t.last_used_at is null or t.last_used_at < now() - interval '1 minute' as stale
     from personal_access_tokens t join users u using (user_id)
-    where t.token_hash = any($1::bytea[]) and t.revoked_at is null and (t.expires_at is null or t.expires_at > now()) and u.status = 'active'`,
+    where t.token_hash = any((select $1::bytea[])::bytea[]) and t.revoked_at is null and (t.expires_at is null or t.expires_at > now()) and u.status = 'active'`,
 };
 
 const touchToken: Statement = {
@@ -56,29 +55,15 @@ interface Owner {
 type Session = Owner & { session_id: string; impersonator_id: string | null };
 type Token = Owner & { token_id: string; scopes: Scope[]; token_hash: Buffer; stale: boolean };
 
-interface Lookups {
-  session: (id: string) => Promise<Session | undefined>;
-  token: (hash: Buffer) => Promise<Token | undefined>;
-}
-const lookups = new WeakMap<Knex, Lookups>();
-
-/** The look-ups over a pool. Requests that come together share one: each still sees the rows as they are after it came. */
-function lookupsOf(db: Knex): Lookups {
-  const known = lookups.get(db);
-  if (known) return known;
-  const made: Lookups = {
-    session: gather(async (ids) => {
-      const rows = await run<Session & Record<string, unknown>>(db, findSession, [[...new Set(ids)]]);
-      return ids.map((id) => rows.find((row) => row.session_id === id));
-    }),
-    token: gather(async (hashes) => {
-      const rows = await run<Token & Record<string, unknown>>(db, findToken, [hashes]);
-      return hashes.map((hash) => rows.find((row) => row.token_hash.equals(hash)));
-    }),
-  };
-  lookups.set(db, made);
-  return made;
-}
+// Requests that come together share a look-up: each still sees the rows as they are after it came.
+const sessionOf = gatherRows(async (db, ids: string[]): Promise<(Session | undefined)[]> => {
+  const rows = await run<Session & Record<string, unknown>>(db, findSession, [[...new Set(ids)]]);
+  return ids.map((id) => rows.find((row) => row.session_id === id));
+});
+const tokenOf = gatherRows(async (db, hashes: Buffer[]): Promise<(Token | undefined)[]> => {
+  const rows = await run<Token & Record<string, unknown>>(db, findToken, [hashes]);
+  return hashes.map((hash) => rows.find((row) => row.token_hash.equals(hash)));
+});
 
 /** SHA-256 of a secret as it is stored and looked up. */
 export const hashOf = (secret: string): Buffer => createHash('sha256').update(secret).digest();
@@ -105,7 +90,7 @@ export async function issueToken(
 
 async function byToken(services: Services, secret: string): Promise<Actor> {
   if (secret === DEMO_TOKEN && !isDevelopment(services.config)) throw unauthenticated();
-  const owner = await lookupsOf(services.db).token(hashOf(secret));
+  const owner = await tokenOf(services.db, hashOf(secret));
   if (!owner) throw unauthenticated();
   // Noted at most once a minute, beside the request and never on its path; a failure only delays the note (A9).
   if (owner.stale) void run(services.db, touchToken, [owner.token_id]).catch(() => undefined);
@@ -137,7 +122,7 @@ async function byJwt(services: Services, token: string): Promise<Actor> {
       throw error;
     },
   );
-  const session = await lookupsOf(services.db).session(known(claims['sid']));
+  const session = await sessionOf(services.db, known(claims['sid']));
   if (session?.user_id !== known(claims.sub)) throw unauthenticated();
   return {
     type: 'user',

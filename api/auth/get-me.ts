@@ -1,11 +1,13 @@
 import { run, type Statement } from '../../db/statement.js';
 import { type Context, userOf } from '../core/context.js';
 import { unauthenticated } from '../core/errors.js';
+import { gatherRows } from '../core/gather.js';
 import { entitlementsOf, type Plan } from '../teams/rules.js';
 import type { User } from './schema.js';
 
+/** $1 users: those of them that exist, in no order. */
 const statement: Statement = {
-  name: 'get_me',
+  name: 'get_users',
   text: /* sql */ `
     select u.user_id, u.email, u.name, u.role, u.password_hash is not null as has_password, u.username, u.display_name, u.avatar,
       u.two_factor_enabled_at is not null as two_factor_enabled, u.status, u.preferences,
@@ -14,22 +16,28 @@ const statement: Statement = {
     from users u
     left join memberships m using (user_id)
     left join teams t on t.team_id = m.team_id and t.deleted_at is null
-    where u.user_id = $1 group by u.user_id`,
+    where u.user_id = any((select $1::uuid[])::uuid[]) group by u.user_id`,
 };
 
 const DEFAULT_PREFERENCES = { timezone: 'UTC', locale: 'en', week_start: 'monday', default_team_id: null };
 
 interface Row extends Record<string, unknown> {
+  user_id: string;
   teams: { team_id: string; name: string; role: string; plan: Plan }[];
   preferences: Partial<User['preferences']>;
 }
+
+const rowOf = gatherRows(async (db, ids: string[]) => {
+  const rows = await run<Row>(db, statement, [[...new Set(ids)]]);
+  return ids.map((id) => rows.find((row) => row.user_id === id));
+});
 
 /**
  * The caller, with the best plan of the own teams and what it entitles to (A8).
  * @throws AUTHENTICATION_REQUIRED when the account is gone
  */
 export async function getMe(ctx: Context, userId: string = userOf(ctx)): Promise<User> {
-  const [row] = await run<Row>(ctx.db, statement, [userId]);
+  const row = await rowOf(ctx.db, userId);
   if (!row) throw unauthenticated();
   const { teams, preferences, ...user } = row;
   const plans: Plan[] = ['scale', 'team', 'free'];

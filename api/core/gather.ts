@@ -1,3 +1,5 @@
+import type { Knex } from 'knex';
+
 interface Asked<Key, Value> {
   key: Key;
   resolve: (value: Value) => void;
@@ -32,4 +34,21 @@ export function gather<Key, Value>(load: (keys: Key[]) => Promise<Value[]>): (ke
       waiting.push({ key, resolve, reject });
       if (!busy) void ask();
     });
+}
+
+/**
+ * The same for look-ups in the database: one `gather` a pool. Inside a transaction a look-up goes alone, over the transaction's own
+ * connection. Statements take such keys as `(select $1::uuid[])`: with the number of keys in hand the planner would make a new plan
+ * for every call, which costs more than the look-up.
+ */
+export function gatherRows<Key, Value>(
+  load: (db: Knex, keys: Key[]) => Promise<Value[]>,
+): (db: Knex, key: Key) => Promise<Value> {
+  const ofPools = new WeakMap<Knex, (key: Key) => Promise<Value>>();
+  return async (db, key) => {
+    if (db.isTransaction) return (await load(db, [key]))[0] as Value;
+    let look = ofPools.get(db);
+    if (!look) ofPools.set(db, (look = gather((keys) => load(db, keys))));
+    return look(key);
+  };
 }

@@ -2,35 +2,48 @@ import { run, type Statement } from '../../db/statement.js';
 import { authorize, type Seat } from '../core/access.js';
 import { type Context, userOf } from '../core/context.js';
 import { notFound } from '../core/errors.js';
+import { gatherRows } from '../core/gather.js';
 import { type Etag, taskEtag } from './etags.js';
 import { type TaskNode, writeTree } from './nesting.js';
 
 /**
- * $1 task, $2 caller: the task and its live descendants. Siblings come in order by the index that finds them, so nothing is
- * sorted; `plain`: nothing is shown that the version does not count.
+ * $1 tasks, $2 the caller of each: each task and its live descendants, `place` says for which of them. Siblings come in order by
+ * the index that finds them, so nothing is sorted; `plain`: nothing is shown that the version does not count.
  */
 const statement: Statement = {
-  name: 'get_task',
+  name: 'get_tasks',
   text: /* sql */ `
     with recursive tree as (
-      select t from tasks t where t.task_id = $1 and t.deleted_at is null
+      select wanted.place::int, wanted.user_id, true as top, t
+      from unnest((select $1::text[]), (select $2::uuid[])) with ordinality as wanted(task_id, user_id, place)
+      cross join lateral (select t from tasks t where t.task_id = wanted.task_id and t.deleted_at is null limit 1) found
       union all
-      select below.c from tree cross join lateral (
+      select tree.place, tree.user_id, false, below.c from tree cross join lateral (
         select c from tasks c where c.parent_task_id = (tree.t).task_id and c.deleted_at is null
         order by c.position nulls last, c.created_at, c.task_id
       ) below
     )
-    select m.role as seat, (t).task_id, case (t).task_id when $1 then null else (t).parent_task_id end as parent_task_id,
-      (t).version, (t).forge_links = '[]' and (t).recurrence_of is null as plain, task_json(t)::text as json
-    from tree left join memberships m on m.team_id = (t).team_id and m.user_id = $2`,
+    select place - 1 as place, (select m.role from memberships m where m.team_id = (t).team_id and m.user_id = tree.user_id) as seat,
+      (t).task_id, case when top then null else (t).parent_task_id end as parent_task_id, (t).version,
+      (t).forge_links = '[]' and (t).recurrence_of is null as plain, task_json(t)::text as json
+    from tree`,
 };
 
 interface Row extends TaskNode, Record<string, unknown> {
+  place: number;
   seat: Seat | null;
   version: number;
   plain: boolean;
   json: string;
 }
+
+/** Reads that come together are one round trip; what a caller sees is never older than the question. */
+const rowsOf = gatherRows(async (db, wanted: { taskId: string; userId: string }[]) => {
+  const values = [wanted.map(({ taskId }) => taskId), wanted.map(({ userId }) => userId)];
+  const found = wanted.map((): Row[] => []);
+  for (const row of await run<Row>(db, statement, values)) found[row.place]?.push(row);
+  return found;
+});
 
 /**
  * One live task with its `subtasks` tree, as JSON text, and its tag.
@@ -38,8 +51,8 @@ interface Row extends TaskNode, Record<string, unknown> {
  * Source: decision C1.
  */
 export async function getTask(ctx: Context, taskId: string): Promise<{ json: string; etag: Etag }> {
-  const rows = await run<Row>(ctx.db, statement, [taskId, userOf(ctx)]);
-  const task = rows.find((row) => row.task_id === taskId);
+  const rows = await rowsOf(ctx.db, { taskId, userId: userOf(ctx) });
+  const [task] = rows;
   if (!task) throw notFound('Task');
   authorize('task.read', task.seat);
   const json = writeTree(rows).slice(1, -1);

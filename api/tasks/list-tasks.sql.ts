@@ -30,8 +30,11 @@ const TASKS: Record<Exclude<Scope, 'visible'>, string> = {
   mine: 't.assigned_to = $1 and (select true from memberships m where m.team_id = t.team_id and m.user_id = $1)',
 };
 
+/** One more than the most, so that one sees whether there are more. Not as a plain number: the planner would rather sort up to it. */
+const limit = (most: number): string => `limit (select ${most + 1})`;
+
 const inOrder = (columns: string, where: string, most: number): string =>
-  `select ${columns} from tasks t where ${where} and t.deleted_at is null and STATUS order by ${ORDER} limit ${most + 1}`;
+  `select ${columns} from tasks t where ${where} and t.deleted_at is null and STATUS order by ${ORDER} ${limit(most)}`;
 
 /** Each team's tasks in order, of no team more than can be wanted, then the first of them all. */
 function ofEveryTeam(columns: string, carried: string, most: number): string {
@@ -39,7 +42,7 @@ function ofEveryTeam(columns: string, carried: string, most: number): string {
   return `
     select ${columns} from (
       select t.* from memberships m cross join lateral (${inOrder(kept, 't.team_id = m.team_id', most)}) t
-      where m.user_id = $1 order by ${ORDER} limit ${most + 1}
+      where m.user_id = $1 order by ${ORDER} ${limit(most)}
     ) t`;
 }
 

@@ -45,13 +45,13 @@ function checkPlace({ scope }: Wanted, [first]: Place[]): void {
   authorize('task.list', first.seat);
 }
 
-async function look<Row extends Place>(
-  ctx: Context,
-  wanted: Wanted,
-  kind: 'records' | 'marks' | 'fingerprint',
-): Promise<Row[]> {
+async function look<Row extends Place>(ctx: Context, wanted: Wanted, kind: 'records' | 'marks' | 'fingerprint'): Promise<Row[]> {
   const { scope, of, status = null } = wanted;
-  const rows = await run<Row>(ctx.db, listStatements(scope, status)[kind], [userOf(ctx), status, ...(of === undefined ? [] : [of])]);
+  const rows = await run<Row>(ctx.db, listStatements(scope, status)[kind], [
+    userOf(ctx),
+    status,
+    ...(of === undefined ? [] : [of]),
+  ]);
   checkPlace(wanted, rows);
   return rows;
 }

@@ -66,6 +66,21 @@ async function stepsOf({ name, text, values }: Sent): Promise<PlanNode[]> {
   }
 }
 
+/** How often a connection that ran a statement so many times planned it anew. */
+async function planningsOf({ name, text, values }: Sent, runs: number): Promise<number> {
+  const client = new pg.Client(world.app.database.url);
+  await client.connect();
+  try {
+    await client.query('begin');
+    for (let run = 0; run < runs; run += 1) await client.query({ name, text, values });
+    const { rows } = await client.query('select custom_plans::int from pg_prepared_statements where name = $1', [name]);
+    await client.query('rollback');
+    return rows[0].custom_plans as number;
+  } finally {
+    await client.end();
+  }
+}
+
 /** Scans of a whole table, and sorts. */
 const slowSteps = async (statement: Sent): Promise<string[]> =>
   (await stepsOf(statement))
@@ -161,7 +176,7 @@ it('no hot request scans a table or sorts', async () => {
     expect.arrayContaining([
       'authenticate_session',
       'authenticate_token',
-      'get_task',
+      'get_tasks',
       'list_tasks_project',
       'fingerprint_tasks_project',
       'list_tasks_team',
@@ -171,6 +186,25 @@ it('no hot request scans a table or sorts', async () => {
       'update_task',
     ]),
   );
+}, 120_000);
+
+it('a hot statement is planned once and for all', async () => {
+  await grow();
+  const { member, project } = world;
+  const path = `/api/tasks/${(await world.make()).task_id}`;
+  const token = world.app.as(await buildToken(world.app, world.team.member, ['tasks:read', 'tasks:write']));
+  const requests = [
+    () => token.get(path),
+    () => member.get(path),
+    () => member.get('/api/auth/me'),
+    () => member.get(`/api/tasks?project_id=${project.project_id}`),
+    () => member.post('/api/tasks', { title: 'x', ...project }),
+    () => member.patch(path, { title: 'y', version: 1 }),
+  ];
+  const sent = await statementsOf(() => Promise.all(requests.map((request) => request())));
+  const hot = [...new Map(sent.filter(({ name }) => name !== 'touch_token').map((one) => [one.name, one])).values()];
+  expect(hot.length).toBeGreaterThanOrEqual(7);
+  for (const statement of hot) expect([statement.name, await planningsOf(statement, 12)]).toEqual([statement.name, 5]);
 }, 120_000);
 
 it('a hot request is one statement beside the credential’s', async () => {
