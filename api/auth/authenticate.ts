@@ -23,10 +23,9 @@ const findSession: Statement = {
   name: 'authenticate_session',
   text: /* sql */ `
     select u.user_id, u.email, u.role, s.session_id, s.impersonator_id
-    from sessions s join users u using (user_id)
+    from sessions s join users u using (user_id) left join users i on i.user_id = s.impersonator_id
     where s.session_id = any((select $1::uuid[])::uuid[]) and s.ended_at is null and s.expires_at > now() and u.status = 'active'
-      and (s.impersonator_id is null
-        or exists (select from users i where i.user_id = s.impersonator_id and i.status = 'active' and i.role = 'admin'))`,
+      and (s.impersonator_id is null or (i.status = 'active' and i.role = 'admin'))`,
 };
 
 /** $1 SHA-256 of secrets: their live tokens, of active persons (contract, section 5). */
@@ -36,7 +35,8 @@ const findToken: Statement = {
     select u.user_id, u.email, u.role, t.token_id, t.scopes, t.token_hash,
       t.last_used_at is null or t.last_used_at < now() - interval '1 minute' as stale
     from personal_access_tokens t join users u using (user_id)
-    where t.token_hash = any((select $1::bytea[])::bytea[]) and t.revoked_at is null and (t.expires_at is null or t.expires_at > now()) and u.status = 'active'`,
+    where t.token_hash = any((select $1::bytea[])::bytea[]) and t.revoked_at is null
+      and (t.expires_at is null or t.expires_at > now()) and u.status = 'active'`,
 };
 
 const touchToken: Statement = {
