@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { errors, jwtVerify, SignJWT } from 'jose';
 import { run, type Statement } from '../../db/statement.js';
-import type { Actor } from '../core/actor.js';
+import type { Actor, UserActor } from '../core/actor.js';
 import { isDevelopment } from '../core/config.js';
 import type { Services } from '../core/context.js';
 import { DEMO_TOKEN } from '../core/demo-token.js';
@@ -13,7 +13,9 @@ import type { Scope } from '../core/scopes.js';
 /** Every personal access token begins so; anything else is taken for a JWT (durability notes, 3.7). */
 export const PAT_PREFIX = 'svc_pat_';
 const ISSUER = 'assent';
-const AUDIENCE = 'assent-api';
+/** Where a sign-in token counts: one that a browser keeps in its cookie is no bearer credential, and the other way round. */
+const AUDIENCES = { api: 'assent-api', web: 'assent-web' } as const;
+type Use = keyof typeof AUDIENCES;
 
 /**
  * $1 sessions: those that are live, of active persons, by one indexed look-up. Revocation and suspension act on the next request
@@ -70,17 +72,20 @@ export const hashOf = (secret: string): Buffer => createHash('sha256').update(se
 
 const keyOf = (services: Pick<Services, 'config'>) => new TextEncoder().encode(services.config.JWT_SECRET);
 
-/** Signs a sign-in token for a session (A5). Returns the token and when it ends. */
+/** Signs a sign-in token for a session (A5); one for the web app lives as long as a session may stay idle. Returns it and its end. */
 export async function issueToken(
   services: Services,
   userId: string,
   sessionId: string,
+  use: Use = 'api',
 ): Promise<{ token: string; expiresAt: Date }> {
-  const expiresAt = new Date(Date.now() + services.config.JWT_MINUTES * 60_000);
+  const { JWT_MINUTES, SESSION_IDLE_HOURS } = services.config;
+  const minutes = use === 'web' ? SESSION_IDLE_HOURS * 60 : JWT_MINUTES;
+  const expiresAt = new Date(Date.now() + minutes * 60_000);
   const token = await new SignJWT({ sid: sessionId })
     .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
     .setIssuer(ISSUER)
-    .setAudience(AUDIENCE)
+    .setAudience(AUDIENCES[use])
     .setSubject(userId)
     .setIssuedAt()
     .setExpirationTime(expiresAt)
@@ -107,12 +112,13 @@ async function byToken(services: Services, secret: string): Promise<Actor> {
 /** A claim as an id to look up; what is no id of ours finds nothing. */
 const known = (claim: unknown): string => Id.safeParse(claim).data ?? NO_ID;
 
-async function byJwt(services: Services, token: string): Promise<Actor> {
+/** @throws AUTHENTICATION_REQUIRED */
+async function byJwt(services: Services, token: string, use: Use): Promise<{ actor: UserActor; issuedAt: Date }> {
   const claims = await jwtVerify(token, keyOf(services), {
     algorithms: ['HS256'],
     typ: 'JWT',
     issuer: ISSUER,
-    audience: AUDIENCE,
+    audience: AUDIENCES[use],
     requiredClaims: ['exp', 'iat', 'sub', 'sid'],
     clockTolerance: 5,
   }).then(
@@ -124,7 +130,7 @@ async function byJwt(services: Services, token: string): Promise<Actor> {
   );
   const session = await sessionOf(services.db, known(claims['sid']));
   if (session?.user_id !== known(claims.sub)) throw unauthenticated();
-  return {
+  const actor: UserActor = {
     type: 'user',
     userId: session.user_id,
     email: session.email,
@@ -132,6 +138,7 @@ async function byJwt(services: Services, token: string): Promise<Actor> {
     sessionId: session.session_id,
     impersonatorId: session.impersonator_id,
   };
+  return { actor, issuedAt: new Date(Number(claims.iat) * 1000) };
 }
 
 /**
@@ -141,5 +148,12 @@ async function byJwt(services: Services, token: string): Promise<Actor> {
 export async function authenticate(services: Services, authorization: string | undefined): Promise<Actor> {
   const credential = /^Bearer +([^\s]+) *$/i.exec(authorization ?? '')?.[1];
   if (!credential) throw unauthenticated();
-  return credential.startsWith(PAT_PREFIX) ? byToken(services, credential) : byJwt(services, credential);
+  return credential.startsWith(PAT_PREFIX) ? byToken(services, credential) : (await byJwt(services, credential, 'api')).actor;
 }
+
+/**
+ * Who is asking, from the token in a browser's session cookie, and when that token was made.
+ * @throws AUTHENTICATION_REQUIRED, the same for every reason
+ */
+export const authenticateCookie = (services: Services, token: string): Promise<{ actor: UserActor; issuedAt: Date }> =>
+  byJwt(services, token, 'web');

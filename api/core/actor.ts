@@ -8,7 +8,7 @@ interface Person {
 }
 
 /** Signed in with a password; `impersonatorId` is the instance admin who acts as this person (A12). */
-interface UserActor extends Person {
+export interface UserActor extends Person {
   type: 'user';
   sessionId: string;
   impersonatorId: string | null;

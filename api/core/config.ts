@@ -55,6 +55,7 @@ export const Settings = z.object({
   SESSION_DAYS: count(30),
   PAT_DEFAULT_DAYS: count(90, 1, 3650).describe('Life of a personal access token whose maker names none'),
   IMPERSONATION_MINUTES: count(30, 1, 60),
+  SESSION_IDLE_HOURS: count(12).describe('A session that nobody uses for so long is over'),
   LOCKOUT_FAILURES: count(20),
   LOCKOUT_MINUTES: count(15),
   TRASH_RETENTION_DAYS: count(30),
