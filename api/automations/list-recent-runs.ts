@@ -1,0 +1,25 @@
+import { run, type Statement } from '../../db/statement.js';
+import { type Context, userOf } from '../core/context.js';
+import { presentRun } from './present.js';
+import { type RunRow, SELECT_RUNS } from './run-record.js';
+import type { RunSummary } from './schema.js';
+
+/** $1 caller, $2 most rows: of each automation that the caller sees the newest, and of these the newest. */
+const statement: Statement = {
+  name: 'list_recent_runs',
+  text: /* sql */ `${SELECT_RUNS}
+    where r.run_id in (
+      select newest.run_id from automations a
+      left join memberships seat on seat.team_id = a.team_id and seat.user_id = $1
+      cross join lateral (
+        select run_id, queued_at from automation_runs where automation_id = a.automation_id order by queued_at desc limit $2
+      ) newest
+      where seat.role is not null or (a.team_id is null and a.created_by = $1)
+      order by newest.queued_at desc limit $2)
+    order by r.queued_at desc, r.run_id desc`,
+};
+
+/** The newest runs of everything that the caller sees, for the first screen of the web app. */
+export async function listRecentRuns(ctx: Context, limit: number): Promise<RunSummary[]> {
+  return (await run<RunRow>(ctx.db, statement, [userOf(ctx), limit])).map(presentRun);
+}
