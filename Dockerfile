@@ -17,7 +17,8 @@ COPY workflows workflows
 COPY activities activities
 COPY db db
 COPY scripts scripts
-RUN node_modules/.bin/tsc -p tsconfig.build.json && node dist/scripts/build-workflow-bundle.js
+RUN node_modules/.bin/tsc -p tsconfig.build.json && node dist/scripts/build-workflow-bundle.js \
+  && cp -r api/web/views api/web/assets dist/api/web/
 
 # Temporal's native core comes for five platforms, about 27 MB each; only this one's stays.
 RUN npm prune --omit=dev --ignore-scripts \

@@ -1,7 +1,7 @@
 /** `npm run build`, and the same for npm start and npm test: compile, then bundle the workflows. Each step runs only when its input changed. */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { extname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -13,6 +13,8 @@ const run = promisify(execFile);
 /** Where the prebuilt workflow bundle lies. */
 export const bundlePath = join(root, '.build', 'workflow-bundle.js');
 const SOURCE_DIRS = ['api', 'workflows', 'activities', 'db', 'scripts'];
+/** What the web app reads beside its code: templates, styles, scripts for the browser. The Dockerfile copies the same. */
+const WEB_DIRS = ['api/web/views', 'api/web/assets'];
 const MAX_OUTPUT = 16 * 1024 * 1024;
 
 /**
@@ -59,7 +61,8 @@ function walk(dir) {
 
 function sourceFiles() {
   const sources = SOURCE_DIRS.flatMap((dir) => walk(join(root, dir))).filter((file) => ['.ts', '.json'].includes(extname(file)));
-  return [...sources, join(root, 'tsconfig.json'), join(root, 'tsconfig.build.json')];
+  const web = WEB_DIRS.flatMap((dir) => walk(join(root, dir)));
+  return [...sources, ...web, join(root, 'tsconfig.json'), join(root, 'tsconfig.build.json')];
 }
 
 /**
@@ -81,6 +84,10 @@ async function compile() {
     'Fix the lines above, then run the command again.',
   );
   prune();
+  for (const dir of WEB_DIRS) {
+    rmSync(join(root, 'dist', dir), { recursive: true, force: true });
+    cpSync(join(root, dir), join(root, 'dist', dir), { recursive: true });
+  }
 }
 
 /** Removes compiled files whose source is gone: a renamed migration must not run under both names. */

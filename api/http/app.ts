@@ -7,6 +7,7 @@ import { mountDocs } from './docs.js';
 import { mountMailbox } from './mailbox.js';
 import { envelope, toDomainError } from './envelope.js';
 import { observeRequest } from '../core/metrics.js';
+import { mountWeb } from '../web/mount.js';
 import { createRouter, type RouteState } from './router.js';
 
 const CLIENT_REQUEST_ID = /^[\w-]{1,64}$/;
@@ -38,8 +39,8 @@ const surround =
     Object.assign(ctx.state, { requestId, log, headers: {} });
     ctx.set({ ...SECURITY_HEADERS, 'X-Correlation-ID': requestId });
     await next().catch((thrown: unknown) => refuse(ctx, thrown));
-    const { endpoint } = ctx.state;
-    const route = endpoint ? `${endpoint.method.toUpperCase()} ${endpoint.path}` : 'unmatched';
+    const { endpoint, page = 'unmatched' } = ctx.state;
+    const route = endpoint ? `${endpoint.method.toUpperCase()} ${endpoint.path}` : page;
     if (services.config.NODE_ENV === 'test' && endpoint && !isDeclared(endpoint, ctx.status)) {
       refuse(ctx, new Error(`${route} answered ${ctx.status}, which it does not declare`));
     }
@@ -64,6 +65,7 @@ export function createApp(services: Services): Koa {
   app.use(router.routes());
   mountDocs(app, services.config);
   mountMailbox(app, services);
+  mountWeb(app, services);
   // What is left matched no route: 204 to OPTIONS and 405 with Allow where the path is known, else 404.
   app.use((ctx) => {
     const allowed = router.methodsAt(ctx.path);

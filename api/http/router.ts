@@ -43,6 +43,8 @@ export interface RouteState {
   /** Headers that must be on the answer even when it is a refusal. */
   headers: Record<string, string>;
   endpoint?: Endpoint;
+  /** Method and declared path of a page of the web app. */
+  page?: string;
 }
 
 /** Runs one endpoint for Koa: the only place where a request turns into plain values and back. */

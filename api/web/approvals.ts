@@ -1,0 +1,70 @@
+import { z } from 'zod';
+import { approveGate } from '../automations/approvals/approve-gate.js';
+import { listApprovals } from '../automations/approvals/list-approvals.js';
+import { rejectGate } from '../automations/approvals/reject-gate.js';
+import { RunParams } from '../automations/schema.js';
+import { Text } from '../core/fields.js';
+import { namesIn } from './names.js';
+import { type Go, page, type Page, personOf, type Problem } from './page.js';
+import type { Fields } from './server/read-form.js';
+import { safePath } from './server/safe-path.js';
+
+/** What the list shows at once; the contract's own most. */
+const MOST = 200;
+
+/** The gate that the person saw, so that the decision can open no other; and the page that they came from. */
+const decision = {
+  gate_index: z
+    .string()
+    .regex(/^\d{1,2}$/)
+    .transform(Number),
+  back: z
+    .unknown()
+    .optional()
+    .transform((value) => (value === undefined ? '/app/approvals' : safePath(value))),
+};
+
+/** Said where the decision was made; the refusal too, because by then somebody else may have decided. */
+const refused = ({ form }: { form: Fields }, { message }: Problem): Promise<Go> =>
+  Promise.resolve({ to: decision.back.parse(form['back']), notice: { kind: 'bad', text: message } });
+
+export const approvalPages: Page[] = [
+  page({
+    method: 'get',
+    path: '/app/approvals',
+    who: 'person',
+    async handle({ ctx, me }) {
+      const { approvals, total } = await listApprovals(ctx, MOST);
+      const person = personOf({ me });
+      const names = await namesIn(ctx, person, approvals);
+      const teamNames = Object.fromEntries(person.teams.map(({ team_id, name }) => [team_id, name]));
+      const [mine, others] = [approvals.filter((one) => one.can_decide), approvals.filter((one) => !one.can_decide)];
+      return { view: 'approvals', title: 'Approvals', data: { mine, others, total, names, teamNames } };
+    },
+  }),
+  page({
+    method: 'post',
+    path: '/app/runs/:run_id/approve',
+    who: 'person',
+    params: RunParams,
+    form: z.object(decision),
+    async handle({ ctx, params, form }) {
+      const { approvals_needed } = await approveGate(ctx, params.run_id, form.gate_index);
+      const text = approvals_needed === 0 ? 'Approved. The run goes on.' : `Approved. ${approvals_needed} more must approve.`;
+      return { to: form.back, notice: { kind: 'good', text } };
+    },
+    again: refused,
+  }),
+  page({
+    method: 'post',
+    path: '/app/runs/:run_id/reject',
+    who: 'person',
+    params: RunParams,
+    form: z.object({ ...decision, reason: Text.trim().max(2000).optional() }),
+    async handle({ ctx, params, form }) {
+      await rejectGate(ctx, params.run_id, { gate_index: form.gate_index, reason: form.reason || null });
+      return { to: form.back, notice: { kind: 'good', text: 'Rejected. What was staged will not run.' } };
+    },
+    again: refused,
+  }),
+];

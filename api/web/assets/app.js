@@ -1,0 +1,35 @@
+/* What the pages cannot do without a script; everything else works without this file. */
+(() => {
+  const say = (element, text) => {
+    const before = element.textContent;
+    element.textContent = text;
+    setTimeout(() => {
+      element.textContent = before;
+    }, 2000);
+  };
+
+  document.addEventListener('click', (event) => {
+    const copy = event.target.closest('[data-copy]');
+    if (copy) {
+      const source = document.getElementById(copy.dataset.copy);
+      navigator.clipboard.writeText(source.textContent.trim()).then(
+        () => say(copy, 'Copied'),
+        () => getSelection().selectAllChildren(source),
+      );
+      return;
+    }
+    if (event.target.closest('[data-print]')) print();
+    for (const menu of document.querySelectorAll('details.menu[open]')) if (!menu.contains(event.target)) menu.open = false;
+  });
+
+  document.addEventListener('keydown', (event) => {
+    if (event.key !== 'Escape') return;
+    for (const menu of document.querySelectorAll('details.menu[open]')) {
+      menu.open = false;
+      menu.querySelector('summary').focus();
+    }
+  });
+
+  /* Buttons that only work with a script are hidden until there is one. */
+  document.documentElement.classList.add('scripted');
+})();

@@ -1,0 +1,26 @@
+import { listApprovals } from '../automations/approvals/list-approvals.js';
+import { listRecentRuns } from '../automations/list-recent-runs.js';
+import { listNextTasks } from '../tasks/list-next-tasks.js';
+import { page, type Page, personOf } from './page.js';
+
+/** As many as fit on a first screen. */
+const FEW = 6;
+
+export const homePages: Page[] = [
+  page({
+    method: 'get',
+    path: '/app',
+    who: 'person',
+    async handle({ ctx, me }) {
+      const [{ approvals }, runs, { tasks, total }] = await Promise.all([
+        listApprovals(ctx, 50),
+        listRecentRuns(ctx, FEW),
+        listNextTasks(ctx, FEW),
+      ]);
+      const mine = approvals.filter(({ can_decide }) => can_decide);
+      const person = personOf({ me });
+      const teamNames = Object.fromEntries(person.teams.map(({ team_id, name }) => [team_id, name]));
+      return { view: 'home', title: 'Home', data: { approvals: mine, runs, tasks, openTasks: total, teamNames } };
+    },
+  }),
+];

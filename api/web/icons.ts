@@ -1,0 +1,29 @@
+/** Line icons, 24 by 24, drawn with the text's colour. They are decoration: words stand beside them. */
+const PATHS = {
+  home: '<path d="M4 11.5 12 4.5l8 7"/><path d="M6.5 10v9.5h11V10"/><path d="M10 19.5v-5h4v5"/>',
+  approve: '<circle cx="12" cy="12" r="8.5"/><path d="m8.2 12.3 2.6 2.6 5-5.4"/>',
+  team: '<circle cx="9" cy="9" r="3.2"/><path d="M3.5 19c.4-3.3 2.6-5 5.5-5s5.1 1.7 5.5 5"/><path d="M15.5 6.2a3.2 3.2 0 0 1 0 5.6M17.3 14.6c1.9.7 3 2.2 3.2 4.4"/>',
+  person: '<circle cx="12" cy="8.5" r="3.7"/><path d="M5 20c.6-4 3.300-6 7-6s6.400 2 7 6"/>',
+  shield:
+    '<path d="M12 3.500 5 6v5.500c0 4.200 2.800 7.300 7 9 4.200-1.700 7-4.800 7-9V6z"/><path d="m9 12 2.200 2.200L15.200 10"/>',
+  device: '<rect x="3.500" y="5" width="17" height="11" rx="1.500"/><path d="M8.500 20h7M12 16v4"/>',
+  key: '<circle cx="8" cy="15.500" r="4"/><path d="m11 12.500 8.500-8.500M16 7.500l2.500 2.500M13.500 10l1.500 1.500"/>',
+  tools: '<path d="M4 7h9M17 7h3M4 17h3M11 17h9"/><circle cx="15" cy="7" r="2"/><circle cx="9" cy="17" r="2"/>',
+  check: '<path d="m5 12.500 4.500 4.500L19 7.500"/>',
+  cross: '<path d="m6.500 6.500 11 11M17.500 6.500l-11 11"/>',
+  pause: '<path d="M9 6v12M15 6v12"/>',
+  clock: '<circle cx="12" cy="12" r="8.500"/><path d="M12 7v5.200l3.300 2"/>',
+  dot: '<circle cx="12" cy="12" r="4"/>',
+  bolt: '<path d="M13 3.500 5.500 13.500H12l-1 7 7.500-10H12z"/>',
+  warn: '<path d="M12 4 3 19.500h18z"/><path d="M12 10v4.500M12 17.200v.1"/>',
+  mail: '<rect x="3.500" y="5.500" width="17" height="13" rx="1.500"/><path d="m4 7 8 6 8-6"/>',
+  out: '<path d="M14 4.500h5.500V10M19.500 4.500 11 13"/><path d="M18 14v5.500H4.500V6H10"/>',
+  leave: '<path d="M10 4.500H5v15h5M15 8l4 4-4 4M19 12H9.500"/>',
+  skip: '<path d="M6 6.500 13 12l-7 5.500zM17 6.500v11"/>',
+} as const;
+
+export type IconName = keyof typeof PATHS;
+
+/** The icon as markup for a template. */
+export const icon = (name: IconName): string =>
+  `<svg class="icon" viewBox="0 0 24 24" width="20" height="20" fill="none" stroke="currentColor" stroke-width="1.7" stroke-linecap="round" stroke-linejoin="round" aria-hidden="true">${PATHS[name]}</svg>`;

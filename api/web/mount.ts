@@ -1,0 +1,88 @@
+import type Koa from 'koa';
+import { getMe } from '../auth/get-me.js';
+import { listApprovals } from '../automations/approvals/list-approvals.js';
+import type { Actor } from '../core/actor.js';
+import type { Context, Services } from '../core/context.js';
+import { DomainError } from '../core/errors.js';
+import { clientIp } from '../http/client-ip.js';
+import { createRateLimiter } from '../http/rate-limit.js';
+import type { RouteState } from '../http/router.js';
+import { PAGES } from './pages.js';
+import { csrfToken } from './server/csrf.js';
+import { findPage } from './server/find-page.js';
+import { HEADERS } from './server/headers.js';
+import { openPage } from './server/open-page.js';
+import { createRenderer } from './server/render.js';
+import { HOME } from './server/safe-path.js';
+import { type Around, type Exchange, sendError, sendFile, sendOn, sendView } from './server/send.js';
+import { type BrowserSession, readSession } from './server/session.js';
+import { createStaticFiles } from './server/static-files.js';
+
+const NOBODY: Actor = { type: 'system', name: 'anonymous' };
+/** The number in the navigation says "50" and no more. */
+const MOST_COUNTED = 50;
+
+const isOurs = (path: string): boolean => path === '/' || path === HOME || path.startsWith(`${HOME}/`);
+
+function contextOf(services: Services, koa: Exchange, { actor }: BrowserSession): Context {
+  const { requestId } = koa.state;
+  const userAgent = koa.get('User-Agent').toWellFormed().replaceAll('\0', '').slice(0, 300) || null;
+  const ip = clientIp(koa.req, services.config.TRUST_PROXY_HOPS);
+  return { ...services, actor: actor ?? NOBODY, requestId, correlationId: requestId, ip, userAgent };
+}
+
+/** Who looks, and how much waits for them. */
+async function lookAround(ctx: Context): Promise<Pick<Around, 'me' | 'waiting'>> {
+  const [me, { approvals }] = await Promise.all([getMe(ctx), listApprovals(ctx, MOST_COUNTED)]);
+  return { me, waiting: approvals.filter(({ can_decide }) => can_decide).length };
+}
+
+/** The road from `/`. @throws METHOD_NOT_ALLOWED */
+function sendHome(koa: Exchange): void {
+  if (koa.method !== 'GET' && koa.method !== 'HEAD') {
+    throw new DomainError('METHOD_NOT_ALLOWED', `${koa.method} is not allowed here`, { headers: { Allow: 'GET, HEAD' } });
+  }
+  koa.redirect(HOME);
+}
+
+/** The web app: pages under `/app`, its files, and the way there from `/`. */
+export function mountWeb(app: Koa<RouteState>, services: Services): void {
+  const files = createStaticFiles();
+  const render = createRenderer(files);
+  const limit = createRateLimiter(services);
+
+  async function servePage(koa: Exchange, session: BrowserSession): Promise<void> {
+    const ctx = contextOf(services, koa, session);
+    let around: Around = { csrf: csrfToken(services.config, session.binding), me: null, waiting: 0 };
+    try {
+      if (session.actor) around = { ...around, ...(await lookAround(ctx)) };
+      const { page, params } = findPage(PAGES, koa.method, koa.path);
+      koa.state.page = `${page.method.toUpperCase()} ${page.path}`;
+      const { me } = around;
+      const answer = await openPage(page, { limit, session, params, ctx, me, request: koa.req, url: koa.url, query: koa.query });
+      if ('to' in answer) await sendOn(services, koa, answer);
+      else if ('view' in answer) sendView(services, render, koa, answer, around);
+      else {
+        koa.status = answer.status;
+        koa.body = answer.json;
+      }
+    } catch (thrown) {
+      sendError(services, render, koa, thrown, around);
+    }
+  }
+
+  app.use(async (koa, next) => {
+    if (!isOurs(koa.path)) return next();
+    koa.set(HEADERS);
+    if (sendFile(koa, files)) return undefined;
+    if (koa.path === '/') return sendHome(koa);
+    try {
+      // A page that looks for news by itself says so in its address.
+      const session = await readSession(services, koa.req, 'live' in koa.query);
+      koa.append('Set-Cookie', session.cookies);
+      await servePage(koa, session);
+    } catch (thrown) {
+      sendError(services, render, koa, thrown, { csrf: '', me: null, waiting: 0 });
+    }
+  });
+}

@@ -1,0 +1,94 @@
+import type { z } from 'zod';
+import type { User } from '../auth/schema.js';
+import type { Context } from '../core/context.js';
+import type { LimitName } from '../http/rate-limit.js';
+import type { Fields } from './server/read-form.js';
+
+/**
+ * Who may come: `anyone`, signed in or not; `visitor`, who is not signed in (others go home); `person`, signed in (others sign in
+ * first); `admin`, an administrator of the instance, not while acting as somebody else.
+ */
+type Who = 'anyone' | 'visitor' | 'person' | 'admin';
+
+export interface Visit<Params = unknown, Query = unknown, Form = unknown> {
+  /** What verbs take; the actor is the person, or nobody. */
+  ctx: Context;
+  /** The person; null for nobody. */
+  me: User | null;
+  params: Params;
+  query: Query;
+  form: Form;
+}
+
+/** One line for the next page. */
+export interface Notice {
+  kind: 'good' | 'bad';
+  text: string;
+}
+
+/** A page to show: a file of `views/` with what it needs. */
+export interface View {
+  view: string;
+  /** Of the browser's window; the product's name is added. */
+  title: string;
+  data: Record<string, unknown>;
+  status?: number;
+}
+
+/** Another page to go to, with what changes for the browser on the way. */
+export interface Go {
+  to: string;
+  notice?: Notice;
+  /** A token of the API for a session that has just been opened: the browser is signed in to it from now on. */
+  signIn?: string;
+  signOut?: true;
+}
+
+/** For programs that speak JSON to the few pages that have no route in the API (A1). */
+interface Json {
+  json: unknown;
+  status: number;
+}
+
+export type Answer = View | Go | Json;
+
+/** Why a form was refused. */
+export interface Problem {
+  status: number;
+  message: string;
+  /** By field. */
+  fields: Record<string, string>;
+}
+
+interface Described {
+  path: `/app${string}`;
+  who: Who;
+  /** Shared with the route of the API that does the same. */
+  limit?: LimitName;
+}
+
+export interface PageSpec<P extends z.ZodType, Q extends z.ZodType, F extends z.ZodType> extends Described {
+  method: 'get' | 'post';
+  params?: P;
+  query?: Q;
+  form?: F;
+  handle: (visit: Visit<z.output<P>, z.output<Q>, z.output<F>>) => Promise<Answer>;
+  /** What a person sees whose form was refused, with what they had typed; the error page where absent. */
+  again?: (visit: Visit<z.output<P>, z.output<Q>, Fields>, problem: Problem) => Promise<Answer>;
+}
+
+/** What the router and the tests read. */
+export type Page = PageSpec<z.ZodType, z.ZodType, z.ZodType>;
+
+/** Declares one page or one form's target. The handler calls verbs, as the routes of the API do. */
+export function page<P extends z.ZodType = z.ZodUnknown, Q extends z.ZodType = z.ZodUnknown, F extends z.ZodType = z.ZodUnknown>(
+  spec: PageSpec<P, Q, F>,
+): Page {
+  return spec as unknown as Page;
+}
+
+/** The person of a page that only people see. */
+export function personOf({ me }: Pick<Visit, 'me'>): User {
+  if (!me) throw new Error('This page has no person: it must be declared for one');
+  return me;
+}

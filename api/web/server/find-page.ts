@@ -1,0 +1,33 @@
+import { DomainError, notFound } from '../../core/errors.js';
+import type { Page } from '../page.js';
+
+/** The values of `:name` parts; undefined where the path does not fit. Case and slashes must fit exactly. */
+function matchPath(pattern: string, path: string): Record<string, string> | undefined {
+  const wanted = pattern.split('/');
+  const given = path.split('/');
+  if (wanted.length !== given.length) return undefined;
+  const params: Record<string, string> = {};
+  for (const [at, part] of wanted.entries()) {
+    const value = given[at] as string;
+    if (part.startsWith(':') && value !== '') params[part.slice(1)] = value;
+    else if (part !== value) return undefined;
+  }
+  return params;
+}
+
+/**
+ * The page behind a method and a path. HEAD reads as GET does.
+ * @throws RESOURCE_NOT_FOUND | METHOD_NOT_ALLOWED with Allow
+ */
+export function findPage(pages: readonly Page[], method: string, path: string): { page: Page; params: Record<string, string> } {
+  const wanted = method === 'HEAD' ? 'get' : method.toLowerCase();
+  const here = pages.flatMap((page) => {
+    const params = matchPath(page.path, path);
+    return params ? [{ page, params }] : [];
+  });
+  const found = here.find(({ page }) => page.method === wanted);
+  if (found) return found;
+  if (here.length === 0) throw notFound('Page');
+  const allowed = here.flatMap(({ page }) => (page.method === 'get' ? ['GET', 'HEAD'] : ['POST']));
+  throw new DomainError('METHOD_NOT_ALLOWED', `${method} is not allowed here`, { headers: { Allow: allowed.join(', ') } });
+}

@@ -1,0 +1,99 @@
+import type { IncomingMessage } from 'node:http';
+import { z } from 'zod';
+import type { User } from '../../auth/schema.js';
+import type { UserActor } from '../../core/actor.js';
+import type { Context } from '../../core/context.js';
+import { type DomainError, forbidden, invalidFields, notFound } from '../../core/errors.js';
+import { toDomainError } from '../../http/envelope.js';
+import type { RateLimiter } from '../../http/rate-limit.js';
+import type { Answer, Page, Problem, Visit } from '../page.js';
+import { CSRF_FIELD, isOurForm, isOurSite } from './csrf.js';
+import { type Fields, readForm, speaksJson } from './read-form.js';
+import { HOME, safePath } from './safe-path.js';
+import type { BrowserSession } from './session.js';
+
+export interface Arrival {
+  limit: RateLimiter;
+  request: IncomingMessage;
+  session: BrowserSession;
+  /** Path and query as asked for. */
+  url: string;
+  params: Record<string, string>;
+  query: Record<string, unknown>;
+  /** What verbs take; the actor is the person, or nobody. */
+  ctx: Context;
+  me: User | null;
+}
+
+/** Where to send who must sign in first; afterwards they come back to the page that they wanted. */
+const signInPath = (wanted: string): string => {
+  const next = safePath(wanted);
+  return next === HOME ? '/app/sign-in' : `/app/sign-in?next=${encodeURIComponent(next)}`;
+};
+
+function parse(schema: z.ZodType | undefined, value: unknown): unknown {
+  const result = (schema ?? z.unknown()).safeParse(value);
+  if (result.success) return result.data;
+  throw invalidFields(result.error.issues.map(({ path, message, code }) => ({ field: path.join('.'), message, type: code })));
+}
+
+/** What a person reads of a refusal. */
+function problemOf({ status, message, detail }: DomainError): Problem {
+  if (typeof detail === 'string') return { status, message, fields: {} };
+  const fields = Object.fromEntries(detail.errors.map((error) => [error.field.replace(/^body\./, ''), error.message]));
+  return { status, message: 'Please look at the marked fields again.', fields };
+}
+
+/** Refusals of a form that belong beside the form; the rest has a page of its own. */
+const BESIDE_THE_FORM = new Set([400, 401, 403, 404, 409, 410, 413, 422, 429]);
+
+/** @throws PERMISSION_DENIED the form came from elsewhere, or from before signing in or out */
+function checkForm({ ctx, request, session }: Arrival, given: Fields): void {
+  if (!isOurSite(ctx.config, request)) throw forbidden('This form came from another site');
+  // A program that speaks JSON is no browser's form: browsers ask the server before they send JSON to another site.
+  if (speaksJson(request) && !session.actor) return;
+  if (isOurForm(ctx.config, session.binding, given[CSRF_FIELD])) return;
+  throw forbidden('This form is out of date. Go back, load the page again, and send it once more.');
+}
+
+/** Who may not come, and where they go instead. @throws PERMISSION_DENIED */
+function turnAway({ who, method }: Page, actor: UserActor | null, { url, request }: Arrival): Answer | undefined {
+  if (who === 'visitor') return actor ? { to: HOME } : undefined;
+  if (who === 'anyone') return undefined;
+  if (!actor) {
+    const referer = request.headers.referer ?? '';
+    const from = URL.canParse(referer) ? new URL(referer) : undefined;
+    if (method === 'get') return { to: signInPath(url) };
+    const back = signInPath(from && from.host === request.headers.host ? `${from.pathname}${from.search}` : HOME);
+    return { view: 'error-expired', title: 'Signed out', data: { signIn: back }, status: 401 };
+  }
+  // An unknown page and one for administrators look the same to everybody else.
+  if (who === 'admin' && (actor.role !== 'admin' || actor.impersonatorId)) throw notFound('Page');
+  return undefined;
+}
+
+async function take(page: Page, { limit, request, ctx }: Arrival, visit: Visit, given: Fields): Promise<Answer> {
+  try {
+    if (page.limit) await limit(page.limit, { ip: ctx.ip, userId: visit.me?.user_id ?? null });
+    return await page.handle({ ...visit, form: parse(page.form, given) });
+  } catch (thrown) {
+    const error = toDomainError(thrown);
+    if (!page.again || !BESIDE_THE_FORM.has(error.status) || speaksJson(request)) throw thrown;
+    const answer = await page.again({ ...visit, form: given }, problemOf(error));
+    return 'view' in answer ? { status: error.status, ...answer } : answer;
+  }
+}
+
+/**
+ * One request for one page: who may come, whether the form is ours, the page's own work.
+ * @throws DomainError, for which there is an error page, and whatever the verbs let through
+ */
+export async function openPage(page: Page, arrival: Arrival): Promise<Answer> {
+  const { ctx, me, request, session } = arrival;
+  const turned = turnAway(page, session.actor, arrival);
+  if (turned) return turned;
+  const given = page.method === 'post' ? await readForm(request) : {};
+  if (page.method === 'post') checkForm(arrival, given);
+  const visit = { ctx, me, params: parse(page.params, arrival.params), query: parse(page.query, arrival.query), form: given };
+  return take(page, arrival, visit, given);
+}

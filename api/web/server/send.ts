@@ -1,0 +1,60 @@
+import type Koa from 'koa';
+import type { Services } from '../../core/context.js';
+import { envelope, toDomainError } from '../../http/envelope.js';
+import type { RouteState } from '../../http/router.js';
+import type { Go, View } from '../page.js';
+import { cookieLine, readCookie } from './cookies.js';
+import { errorView } from './error-view.js';
+import { packNotice, unpackNotice } from './notice.js';
+import { speaksJson } from './read-form.js';
+import type { Render, Shell } from './render.js';
+import { signInCookies, signOutCookies } from './session.js';
+import type { StaticFiles } from './static-files.js';
+
+export type Exchange = Koa.ParameterizedContext<RouteState>;
+/** What surrounds the page: who looks at it. */
+export type Around = Pick<Shell, 'csrf' | 'me' | 'waiting'>;
+
+/** Sends an immutable file, whose address holds the hash of its content. False where the path is none. */
+export function sendFile(koa: Exchange, files: StaticFiles): boolean {
+  const file = koa.method === 'GET' || koa.method === 'HEAD' ? files.at(koa.path) : undefined;
+  if (!file) return false;
+  koa.set('Cache-Control', 'public, max-age=31536000, immutable');
+  koa.body = file.bytes;
+  koa.type = file.type;
+  return true;
+}
+
+/** Sends a page, with the line that was left for it. */
+export function sendView({ config }: Services, render: Render, koa: Exchange, view: View, around: Around): void {
+  const notice = unpackNotice(readCookie(config, koa.req, 'notice'));
+  if (notice) koa.append('Set-Cookie', cookieLine(config, 'notice', null));
+  koa.status = view.status ?? 200;
+  koa.body = render(view, { ...around, notice, path: koa.path });
+  koa.type = 'text/html; charset=utf-8';
+}
+
+/** Sends the browser on with 303. A script that would swap the page in is told to load it whole where the person changes. */
+export async function sendOn(services: Services, koa: Exchange, { to, notice, signIn, signOut }: Go): Promise<void> {
+  const lines = signIn ? await signInCookies(services, signIn) : signOut ? signOutCookies(services) : [];
+  if (notice) lines.push(cookieLine(services.config, 'notice', packNotice(notice)));
+  koa.append('Set-Cookie', lines);
+  koa.body = '';
+  if (koa.get('HX-Request') === 'true' && (signIn || signOut || to.startsWith('/app/sign-in'))) {
+    koa.set('HX-Redirect', to);
+    koa.status = 200;
+    return;
+  }
+  koa.set('Location', to);
+  koa.status = 303;
+}
+
+/** Sends a refusal: a page, or the API's envelope to a program. What is our fault is logged with its cause. */
+export function sendError(services: Services, render: Render, koa: Exchange, thrown: unknown, around: Around): void {
+  const error = toDomainError(thrown);
+  if (error.status >= 500) services.log.error({ err: error.cause ?? error, path: koa.path }, 'page failed');
+  koa.set(error.headers);
+  if (!speaksJson(koa.req)) return sendView(services, render, koa, errorView(error, koa.state.requestId), around);
+  koa.status = error.status;
+  koa.body = envelope(error, koa.state.requestId);
+}

@@ -1,0 +1,63 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { extname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+interface StaticFile {
+  type: string;
+  bytes: Buffer;
+}
+
+const TYPES: Record<string, string> = {
+  '.css': 'text/css; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.svg': 'image/svg+xml',
+};
+const PREFIX = '/app/assets/';
+
+const own = (name: string): string => fileURLToPath(new URL(`../assets/${name}`, import.meta.url));
+
+/** Where each file comes from: ours, or a package's as it was published. Nothing is loaded from elsewhere. */
+const sources = (): Record<string, string> => {
+  const require = createRequire(import.meta.url);
+  return {
+    'pico.css': require.resolve('@picocss/pico/css/pico.min.css'),
+    'htmx.js': require.resolve('htmx.org/dist/htmx.min.js'),
+    'app.css': own('app.css'),
+    'app.js': own('app.js'),
+    'logo.svg': own('logo.svg'),
+  };
+};
+
+export interface StaticFiles {
+  /** The address of a file by its plain name; it changes with the content, so browsers may keep it for ever. */
+  addressOf: (name: string) => string;
+  at: (path: string) => StaticFile | undefined;
+}
+
+/** Reads the files once, on the first request that needs one, and names each after its content. */
+export function createStaticFiles(): StaticFiles {
+  let loaded: { byName: Map<string, string>; byPath: Map<string, StaticFile> } | undefined;
+  const load = () => {
+    const byName = new Map<string, string>();
+    const byPath = new Map<string, StaticFile>();
+    for (const [name, path] of Object.entries(sources())) {
+      const bytes = readFileSync(path);
+      const extension = extname(name);
+      const hash = createHash('sha256').update(bytes).digest('hex').slice(0, 16);
+      const address = `${PREFIX}${name.slice(0, -extension.length)}.${hash}${extension}`;
+      byName.set(name, address);
+      byPath.set(address, { type: TYPES[extension] as string, bytes });
+    }
+    return { byName, byPath };
+  };
+  return {
+    addressOf(name) {
+      const address = (loaded ??= load()).byName.get(name);
+      if (!address) throw new Error(`No such file of the web app: ${name}`);
+      return address;
+    },
+    at: (path) => (path.startsWith(PREFIX) ? (loaded ??= load()).byPath.get(path) : undefined),
+  };
+}

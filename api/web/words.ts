@@ -1,0 +1,83 @@
+import { TRIGGERS } from '../automations/triggers.js';
+import { CATALOGUE } from '../automations/actions/registry.js';
+import type { User } from '../auth/schema.js';
+
+const UNITS = [
+  ['day', 86_400],
+  ['hour', 3_600],
+  ['minute', 60],
+] as const;
+
+/** "2 h 5 min" from seconds: the two largest units that count. */
+function duration(seconds: number): string {
+  if (seconds < 60) return `${Math.max(0, Math.round(seconds))} s`;
+  const parts = [
+    [Math.floor(seconds / 86_400), 'd'],
+    [Math.floor(seconds / 3_600) % 24, 'h'],
+    [Math.floor(seconds / 60) % 60, 'min'],
+  ] as const;
+  const first = parts.findIndex(([count]) => count > 0);
+  return parts
+    .slice(first, first + 2)
+    .filter(([count]) => count > 0)
+    .map(([count, unit]) => `${count} ${unit}`)
+    .join(' ');
+}
+
+const TRIGGER_LABELS = new Map(TRIGGERS.map(({ key, label }) => [key, label]));
+const ACTION_LABELS = new Map<string, string>(CATALOGUE.map(({ type, label }) => [type, label]));
+
+/** The zone of the person, or UTC where the name is none that this runtime knows. */
+function zoneOf(me: User | null): string {
+  const zone = me?.preferences.timezone ?? 'UTC';
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: zone });
+    return zone;
+  } catch {
+    return 'UTC';
+  }
+}
+
+/** How people read what the API names in code words, and times in their own zone. */
+export function wordsFor(me: User | null, now: Date = new Date()) {
+  const timeZone = zoneOf(me);
+  const long = new Intl.DateTimeFormat('en-GB', { timeZone, dateStyle: 'medium', timeStyle: 'short' });
+  const day = new Intl.DateTimeFormat('en-GB', { timeZone, day: 'numeric', month: 'short' });
+  const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
+  return {
+    timeZone,
+    duration,
+    /** "20 Nov 2026, 17:51". */
+    moment: (iso: string): string => long.format(new Date(iso)),
+    /** "20 Nov"; of a date without a time, the same day everywhere. */
+    day: (iso: string): string =>
+      iso.length === 10
+        ? new Intl.DateTimeFormat('en-GB', { timeZone: 'UTC', day: 'numeric', month: 'short' }).format(new Date(iso))
+        : day.format(new Date(iso)),
+    /** "5 minutes ago", "in 2 days", "just now". */
+    relative(iso: string): string {
+      const seconds = Math.round((new Date(iso).getTime() - now.getTime()) / 1000);
+      const [unit, size] = UNITS.find(([, size]) => Math.abs(seconds) >= size) ?? [];
+      return unit && size ? relative.format(Math.trunc(seconds / size), unit) : 'just now';
+    },
+    /** True when a due day or moment lies behind; a day is over when it has ended where the person is. */
+    isPast: (due: string): boolean =>
+      due.length === 10
+        ? due < new Intl.DateTimeFormat('en-CA', { timeZone, dateStyle: 'short' }).format(now)
+        : new Date(due).getTime() < now.getTime(),
+    /** Seconds from now; negative when past. */
+    secondsUntil: (iso: string): number => (new Date(iso).getTime() - now.getTime()) / 1000,
+    trigger: (key: string): string => TRIGGER_LABELS.get(key) ?? key,
+    action: (type: string): string => ACTION_LABELS.get(type) ?? type,
+    /** "AM" for Ada Marsh. */
+    initials: (name: string): string =>
+      name
+        .split(/\s+/u)
+        .map((part) => String.fromCodePoint(part.codePointAt(0) ?? 32))
+        .filter((letter) => /\p{L}|\p{N}/u.test(letter))
+        .slice(0, 2)
+        .join('')
+        .toUpperCase() || '·',
+    plural: (count: number, one: string, many = `${one}s`): string => `${count} ${count === 1 ? one : many}`,
+  };
+}

@@ -1,0 +1,57 @@
+import type { TestApp } from '../../support/app.js';
+
+interface Page {
+  status: number;
+  headers: Headers;
+  html: string;
+}
+
+type Fields = Record<string, string | string[]>;
+
+/** What a browser without scripts does: keeps cookies, follows nothing by itself, sends forms with their hidden token. */
+export interface Browser {
+  get: (path: string, headers?: Record<string, string>) => Promise<Page>;
+  /** Sends a form; `csrf` is taken from the page at `from` unless given. */
+  post: (
+    path: string,
+    fields?: Fields,
+    options?: { from?: string; csrf?: string | null; headers?: Record<string, string> },
+  ) => Promise<Page>;
+  cookies: Map<string, string>;
+  /** `Set-Cookie` lines of the last answer. */
+  set: () => string[];
+}
+
+/** The token that a page's forms carry. */
+export const csrfOf = (html: string): string | undefined => /name="_csrf" value="([^"]+)"/.exec(html)?.[1];
+
+export function openBrowser(app: TestApp, cookies = new Map<string, string>()): Browser {
+  let lines: string[] = [];
+  async function send(path: string, init: RequestInit): Promise<Page> {
+    const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+    const response = await fetch(`${app.url}${path}`, {
+      redirect: 'manual',
+      ...init,
+      headers: { ...(cookie ? { cookie } : {}), ...(init.headers as Record<string, string>) },
+    });
+    lines = response.headers.getSetCookie();
+    for (const line of lines) {
+      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
+      if (/Max-Age=0/.test(line)) cookies.delete(name);
+      else cookies.set(name, value);
+    }
+    return { status: response.status, headers: response.headers, html: await response.text() };
+  }
+  const browser: Browser = {
+    cookies,
+    set: () => lines,
+    get: (path, headers = {}) => send(path, { headers }),
+    async post(path, fields = {}, { from = path, csrf, headers = {} } = {}) {
+      const token = csrf === undefined ? csrfOf((await browser.get(from)).html) : csrf;
+      const pairs = Object.entries(fields).flatMap(([name, value]) => [value].flat().map((one) => [name, one]));
+      const body = new URLSearchParams([...pairs, ...(token ? [['_csrf', token]] : [])] as [string, string][]);
+      return send(path, { method: 'POST', body, headers: { origin: app.url, ...headers } });
+    },
+  };
+  return browser;
+}

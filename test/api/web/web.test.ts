@@ -1,0 +1,389 @@
+import { decodeJwt } from 'jose';
+import { hashPassword } from '../../../api/auth/passwords.js';
+import { PAGES } from '../../../api/web/pages.js';
+import { safePath } from '../../../api/web/server/safe-path.js';
+import { buildPerson, buildTeam, type Person, type TestTeam } from '../../factories/people.js';
+import { buildRun } from '../../factories/runs.js';
+import { startApp, type TestApp } from '../../support/app.js';
+import { type Browser, csrfOf, openBrowser } from './browser.js';
+
+const PASSWORD = 'correct horse battery';
+
+let app: TestApp;
+let hash: string;
+let team: TestTeam;
+
+beforeAll(async () => {
+  app = await startApp({ LOGIN_OTP: 'off' });
+  hash = await hashPassword(PASSWORD);
+  team = await buildTeam(app);
+  await app.services.db('users').update({ password_hash: hash });
+});
+afterAll(() => app.close());
+
+async function personWithPassword(options = {}): Promise<Person> {
+  const person = await buildPerson(app, options);
+  await app.services.db('users').where({ user_id: person.user_id }).update({ password_hash: hash });
+  return person;
+}
+
+async function signIn(person: Person, browser: Browser = openBrowser(app)): Promise<Browser> {
+  const answer = await browser.post('/app/sign-in', { email: person.email, password: PASSWORD });
+  if (answer.status !== 303) throw new Error(`not signed in: ${answer.status}`);
+  return browser;
+}
+
+const example = (path: string): string => path.replace(/:\w+/g, '0197a000-0000-7000-8000-000000000001');
+
+describe('every page', () => {
+  it.each(PAGES.filter(({ method }) => method === 'get').map((page) => [page.path, page] as const))(
+    'GET %s has the headers that keep a page safe',
+    async (path) => {
+      const answer = await openBrowser(app).get(example(path));
+      expect(answer.headers.get('content-security-policy')).toBe(
+        "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
+      );
+      expect(Object.fromEntries(answer.headers)).toMatchObject({
+        'x-frame-options': 'DENY',
+        'x-content-type-options': 'nosniff',
+        'referrer-policy': 'same-origin',
+        'cross-origin-opener-policy': 'same-origin',
+        'cache-control': 'no-store',
+      });
+      expect(answer.headers.get('x-correlation-id')).toMatch(/^[0-9a-f-]{36}$/);
+    },
+  );
+
+  const guarded = PAGES.filter(({ who }) => who === 'person' || who === 'admin');
+  it.each(guarded.map((page) => [page.method.toUpperCase(), page.path] as const))(
+    '%s %s sends a stranger to sign in',
+    async (method, path) => {
+      const stranger = openBrowser(app);
+      if (method === 'GET') {
+        const answer = await stranger.get(example(path));
+        expect(answer.status).toBe(303);
+        const wanted = path === '/app' ? '/app/sign-in' : `/app/sign-in?next=${encodeURIComponent(example(path))}`;
+        expect(answer.headers.get('location')).toBe(wanted);
+        return;
+      }
+      const answer = await stranger.post(example(path), {}, { from: '/app/sign-in' });
+      expect(answer.status).toBe(401);
+      expect(answer.html).toContain('You are signed out');
+    },
+  );
+
+  it.each(PAGES.filter(({ method, who }) => method === 'post' && who !== 'visitor').map((page) => [page.path] as const))(
+    'POST %s refuses a form without its token',
+    async (path) => {
+      const browser = await signIn(await personWithPassword({ role: 'admin' }));
+      expect((await browser.post(example(path), {}, { csrf: null })).status).toBe(403);
+    },
+  );
+
+  it('an unknown address is a page too, and the API keeps its envelope', async () => {
+    const answer = await openBrowser(app).get('/app/nothing');
+    expect(answer.status).toBe(404);
+    expect(answer.headers.get('content-type')).toContain('text/html');
+    expect((await app.as().get('/api/nothing')).body.error_code).toBe('RESOURCE_NOT_FOUND');
+    expect((await openBrowser(app).get('/App')).headers.get('content-type')).toContain('json');
+  });
+
+  it('a known address takes no other method', async () => {
+    const answer = await openBrowser(app).post('/app/approvals', {}, { csrf: null });
+    expect(answer.status).toBe(405);
+    expect(answer.headers.get('allow')).toBe('GET, HEAD');
+  });
+
+  it('leads from / to the app', async () => {
+    const answer = await openBrowser(app).get('/');
+    expect([answer.status, answer.headers.get('location')]).toEqual([302, '/app']);
+  });
+});
+
+describe('files', () => {
+  it('keep for ever under an address made of their content; no other path reads the disk', async () => {
+    const { html } = await openBrowser(app).get('/app/sign-in');
+    const addresses = [...html.matchAll(/(?:href|src)="(\/app\/assets\/[^"]+)"/g)].map(([, address]) => address as string);
+    expect(new Set(addresses.map((address) => address.replace(/\.[0-9a-f]{16}\./, '.')))).toEqual(
+      new Set(['logo.svg', 'pico.css', 'app.css', 'htmx.js', 'app.js'].map((name) => `/app/assets/${name}`)),
+    );
+    for (const address of addresses) {
+      const file = await openBrowser(app).get(address);
+      expect([file.status, file.headers.get('cache-control')]).toEqual([200, 'public, max-age=31536000, immutable']);
+      expect(file.headers.get('x-content-type-options')).toBe('nosniff');
+    }
+    for (const path of ['/app/assets/app.css', '/app/assets/../mount.ts', '/app/assets/%2e%2e/mount.ts']) {
+      expect((await openBrowser(app).get(path)).status).not.toBe(200);
+    }
+  });
+
+  it('pages name no other host and hold no inline script or style', async () => {
+    const browser = await signIn(team.manager);
+    for (const path of ['/app/sign-in', '/app', '/app/approvals']) {
+      const { html } = await browser.get(path);
+      expect(html).not.toMatch(/<(?:script|link|img|iframe)[^>]+(?:src|href)="(?!\/)/);
+      expect(html).not.toMatch(/<script(?![^>]*\bsrc=)|<style| style=| on\w+=/);
+    }
+  });
+});
+
+describe('signing in', () => {
+  it('opens a session of the API behind a cookie that scripts cannot read', async () => {
+    const person = await personWithPassword();
+    const browser = openBrowser(app);
+    const answer = await browser.post('/app/sign-in', { email: person.email, password: PASSWORD });
+    expect([answer.status, answer.headers.get('location')]).toEqual([303, '/app']);
+    const line = browser.set().find((one) => one.startsWith('assent-session='));
+    expect(line).toMatch(/^assent-session=[\w.-]+; Path=\/; Max-Age=43200; HttpOnly; SameSite=Lax$/);
+    expect((await browser.get('/app')).html).toContain(person.email);
+    const sessions = await app.services.db('sessions').where({ user_id: person.user_id });
+    expect(sessions.map(({ session_id }) => session_id)).toContain(
+      decodeJwt(browser.cookies.get('assent-session') as string)['sid'],
+    );
+  });
+
+  it('the cookie is no bearer token, and a bearer token no cookie', async () => {
+    const person = await personWithPassword();
+    const browser = await signIn(person);
+    expect((await app.as(browser.cookies.get('assent-session')).get('/api/auth/me')).status).toBe(401);
+    const other = openBrowser(app, new Map([['assent-session', person.token]]));
+    expect((await other.get('/app')).headers.get('location')).toBe('/app/sign-in');
+  });
+
+  it('says the same for a wrong password and an unknown address, and shows no password again', async () => {
+    const person = await personWithPassword();
+    const answers = await Promise.all(
+      [person.email, 'nobody@test.example'].map((email) =>
+        openBrowser(app).post('/app/sign-in', { email, password: 'wrong wrong wrong' }),
+      ),
+    );
+    for (const answer of answers) {
+      expect(answer.status).toBe(401);
+      expect(answer.html).toContain('Invalid credentials');
+      expect(answer.html).not.toContain('wrong wrong wrong');
+    }
+  });
+
+  it('a list where one value belongs is refused', async () => {
+    const person = await personWithPassword();
+    const answer = await openBrowser(app).post('/app/sign-in', { email: [person.email, 'b@test.example'], password: PASSWORD });
+    expect(answer.status).toBe(422);
+  });
+
+  it('a session that was planted before is not the one after (fixation)', async () => {
+    const attacker = await signIn(await personWithPassword());
+    const planted = attacker.cookies.get('assent-session') as string;
+    const visitor = openBrowser(app);
+    await visitor.get('/app/sign-in');
+    const before = visitor.cookies.get('assent-visitor') as string;
+    const victim = await signIn(await personWithPassword(), visitor);
+    expect(victim.cookies.get('assent-session')).not.toBe(planted);
+    expect(victim.cookies.has('assent-visitor')).toBe(false);
+    expect(before).toMatch(/^[\w-]{43}$/);
+    const again = await signIn(await personWithPassword());
+    expect(decodeJwt(again.cookies.get('assent-session') as string)['sid']).not.toBe(decodeJwt(planted)['sid']);
+  });
+
+  it('signing out takes the cookie', async () => {
+    const browser = await signIn(await personWithPassword());
+    const answer = await browser.post('/app/sign-out', {}, { from: '/app' });
+    expect(answer.headers.get('location')).toBe('/app/sign-in');
+    expect(browser.cookies.has('assent-session')).toBe(false);
+  });
+
+  it('an ended session and a suspended person are strangers on the next request', async () => {
+    const person = await personWithPassword();
+    const browser = await signIn(person);
+    await app.services.db('users').where({ user_id: person.user_id }).update({ status: 'suspended' });
+    expect((await browser.get('/app')).headers.get('location')).toBe('/app/sign-in');
+    expect(browser.cookies.has('assent-session')).toBe(false);
+  });
+
+  it('is limited like the API’s own route, by one count', async () => {
+    const limited = await startApp({ LOGIN_OTP: 'off', RATE_LIMIT_LOGIN: '2' });
+    const browser = openBrowser(limited);
+    const wrong = { email: 'nobody@test.example', password: 'wrong' };
+    await limited.as().post('/api/auth/login', wrong);
+    expect((await browser.post('/app/sign-in', wrong)).status).toBe(401);
+    const third = await browser.post('/app/sign-in', wrong);
+    expect(third.status).toBe(429);
+    expect(third.html).toContain('Too many requests');
+    await limited.close();
+  });
+});
+
+describe('the cookie in use', () => {
+  afterEach(() => import.meta.jest.useRealTimers());
+
+  it('is written anew when it grows old, but not by a page that looks for news by itself', async () => {
+    const browser = await signIn(await personWithPassword());
+    import.meta.jest.useFakeTimers({
+      doNotFake: ['nextTick', 'setImmediate', 'setTimeout', 'setInterval', 'clearTimeout', 'clearInterval', 'queueMicrotask'],
+      now: Date.now() + 6 * 60_000,
+    });
+    await browser.get('/app/approvals?live');
+    expect(browser.set().some((line) => line.startsWith('assent-session='))).toBe(false);
+    await browser.get('/app/approvals');
+    expect(browser.set().some((line) => line.startsWith('assent-session='))).toBe(true);
+  });
+
+  it('ends with the time that a session may stay idle', async () => {
+    const browser = await signIn(await personWithPassword());
+    import.meta.jest.useFakeTimers({
+      doNotFake: ['nextTick', 'setImmediate', 'setTimeout', 'setInterval', 'clearTimeout', 'clearInterval', 'queueMicrotask'],
+      now: Date.now() + 12 * 3_600_000 + 10_000,
+    });
+    expect((await browser.get('/app')).headers.get('location')).toBe('/app/sign-in');
+  });
+});
+
+describe('cookies over TLS', () => {
+  it('are for this host alone', async () => {
+    const secure = await startApp({ LOGIN_OTP: 'off', BASE_URL: 'https://assent.example' });
+    const browser = openBrowser(secure);
+    await browser.get('/app/sign-in');
+    expect(browser.set()).toEqual([
+      expect.stringMatching(/^__Host-assent-visitor=[\w-]{43}; Path=\/; Max-Age=43200; HttpOnly; SameSite=Lax; Secure$/),
+    ]);
+    await secure.close();
+  });
+});
+
+describe('forms', () => {
+  it('count with the token of their own session only', async () => {
+    const [one, other] = [await signIn(await personWithPassword()), await signIn(await personWithPassword())];
+    const foreign = csrfOf((await other.get('/app')).html) as string;
+    expect((await one.post('/app/sign-out', {}, { csrf: foreign })).status).toBe(403);
+    expect((await one.post('/app/sign-out', { _csrf: ['a', 'b'] }, { csrf: null })).status).toBe(403);
+    expect((await one.get('/app')).status).toBe(200);
+  });
+
+  it('a token from before signing in does not count after it', async () => {
+    const browser = openBrowser(app);
+    const early = csrfOf((await browser.get('/app/sign-in')).html) as string;
+    await signIn(await personWithPassword(), browser);
+    expect((await browser.post('/app/sign-out', {}, { csrf: early })).status).toBe(403);
+  });
+
+  it.each([
+    ['another origin', { origin: 'https://evil.example' }],
+    ['no origin at all, as sandboxed frames send', { origin: 'null' }],
+    ['another site by the browser’s word', { 'sec-fetch-site': 'cross-site' }],
+    ['a sister host', { 'sec-fetch-site': 'same-site' }],
+  ])('from %s are refused even with the right token', async (_name, headers) => {
+    const browser = await signIn(await personWithPassword());
+    expect((await browser.post('/app/sign-out', {}, { from: '/app', headers: headers as Record<string, string> })).status).toBe(
+      403,
+    );
+  });
+
+  it('from our own pages are taken', async () => {
+    const browser = await signIn(await personWithPassword());
+    const headers = { 'sec-fetch-site': 'same-origin', 'sec-fetch-mode': 'navigate' };
+    expect((await browser.post('/app/sign-out', {}, { from: '/app', headers })).status).toBe(303);
+  });
+
+  it('of another kind or size are refused', async () => {
+    const browser = await signIn(await personWithPassword());
+    const csrf = csrfOf((await browser.get('/app')).html) as string;
+    const plain = await browser.post('/app/sign-out', {}, { csrf, headers: { 'content-type': 'text/plain' } });
+    expect(plain.status).toBe(415);
+    expect((await browser.post('/app/sign-out', { filler: 'x'.repeat(70_000) }, { csrf })).status).toBe(413);
+  });
+});
+
+describe('where people are sent', () => {
+  const hostile = [
+    'https://evil.example',
+    '//evil.example',
+    '/\\evil.example',
+    '/app//evil.example/..//',
+    '\\\\evil.example',
+    'javascript:alert(1)',
+    '/app/../../evil',
+    '/app/..//evil.example',
+    '/app\t/x',
+    '/app/\n/x',
+    ' /app',
+    '/apples',
+    '/app@evil.example',
+    '/app.evil.example',
+    '/api/auth/me',
+    'http:/app',
+    '/app/%0d%0aSet-Cookie:x',
+    `/app/${'x'.repeat(600)}`,
+  ];
+  it.each(hostile)('%j stays on this host', (wanted) => {
+    const path = safePath(wanted);
+    const url = new URL(path, 'https://here.example');
+    expect(url.origin).toBe('https://here.example');
+    expect(path === '/app' || /^\/app[/?]/.test(path)).toBe(true);
+    expect(path.startsWith('//')).toBe(false);
+  });
+
+  it('after signing in: to the page they wanted, or home', async () => {
+    const person = await personWithPassword();
+    const to = async (next: string) =>
+      (await openBrowser(app).post('/app/sign-in', { email: person.email, password: PASSWORD, next })).headers.get('location');
+    expect(await to('/app/approvals')).toBe('/app/approvals');
+    expect(await to('/app/runs/0197a000-0000-7000-8000-000000000001?x=1')).toBe(
+      '/app/runs/0197a000-0000-7000-8000-000000000001?x=1',
+    );
+    for (const next of ['https://evil.example', '//evil.example', '/\\evil.example']) expect(await to(next)).toBe('/app');
+  });
+});
+
+describe('approvals', () => {
+  it('show what waits, and one click opens the gate', async () => {
+    const run = await buildRun(app, team);
+    const browser = await signIn(team.manager);
+    expect((await browser.get('/app/approvals')).html).toContain(`/app/runs/${run.run_id}/approve`);
+    const answer = await browser.post(
+      `/app/runs/${run.run_id}/approve`,
+      { gate_index: '1', back: '/app/approvals' },
+      { from: '/app/approvals' },
+    );
+    expect([answer.status, answer.headers.get('location')]).toEqual([303, '/app/approvals']);
+    const shown = await browser.get('/app/approvals');
+    expect(shown.html).toContain('Approved. The run goes on.');
+    expect((await browser.get('/app/approvals')).html).not.toContain('Approved. The run goes on.');
+    const gate = await app.services.db('gates').where({ run_id: run.run_id }).first();
+    expect(gate).toMatchObject({ decision: 'approved', decided_by: team.manager.user_id });
+    const entry = await app.services.db('audit_entries').where({ entity_id: run.run_id, action: 'approve' }).first();
+    expect(entry).toMatchObject({ user_id: team.manager.user_id, actor_type: 'user' });
+  });
+
+  it('a rejection carries its reason to the run’s page', async () => {
+    const run = await buildRun(app, team);
+    const browser = await signIn(team.admin);
+    const page = `/app/runs/${run.run_id}`;
+    await browser.post(`${page}/reject`, { gate_index: '1', back: page, reason: 'Not on a Friday' }, { from: page });
+    const { html } = await browser.get(page);
+    expect(html).toContain('Not on a Friday');
+    expect(html).toContain('Rejected. What was staged will not run.');
+  });
+
+  it('who may not decide is told so and nothing happens; a second click neither', async () => {
+    const run = await buildRun(app, team);
+    const [guest, manager] = [await signIn(team.guest), await signIn(team.manager)];
+    const path = `/app/runs/${run.run_id}/approve`;
+    await guest.post(path, { gate_index: '1' }, { from: '/app' });
+    expect((await guest.get('/app/approvals')).html).toContain('Guests have read-only access');
+    expect((await app.services.db('gates').where({ run_id: run.run_id }).first()).decision).toBeNull();
+    await manager.post(path, { gate_index: '0' }, { from: '/app' });
+    expect((await app.services.db('gates').where({ run_id: run.run_id }).first()).decision).toBeNull();
+    await manager.post(path, { gate_index: '1' }, { from: '/app' });
+    await manager.post(path, { gate_index: '1' }, { from: '/app' });
+    expect((await manager.get('/app/approvals')).html).toContain('was approved by');
+  });
+
+  it('a link to a run gives nobody any right', async () => {
+    const run = await buildRun(app, team);
+    const stranger = await signIn(await personWithPassword());
+    expect((await stranger.get(`/app/runs/${run.run_id}`)).status).toBe(403);
+    await stranger.post(`/app/runs/${run.run_id}/approve`, { gate_index: '1' }, { from: '/app' });
+    expect((await app.services.db('gates').where({ run_id: run.run_id }).first()).decision).toBeNull();
+    expect((await stranger.get('/app/runs/0197a000-0000-7000-8000-000000000001')).status).toBe(404);
+    expect((await stranger.get('/app/runs/%00')).status).toBe(404);
+  });
+});
