@@ -190,6 +190,7 @@ function factsOf({ ports, database, temporal }) {
     name,
     version,
     ready_ms: Date.now() - began,
+    app: `${base}/app`,
     api: `${base}/api`,
     docs: { swagger: `${base}/api/docs`, redoc: `${base}/api/redoc`, openapi: `${base}/api/openapi.json` },
     mailbox: context.env.NODE_ENV === 'production' || process.env.MAIL_URL ? null : `${base}/dev/mailbox`,

@@ -25,10 +25,10 @@ const MOST_COUNTED = 50;
 const isOurs = (path: string): boolean => path === '/' || path === HOME || path.startsWith(`${HOME}/`);
 
 function contextOf(services: Services, koa: Exchange, { actor }: BrowserSession): Context {
-  const { requestId } = koa.state;
+  const { requestId, log } = koa.state;
   const userAgent = koa.get('User-Agent').toWellFormed().replaceAll('\0', '').slice(0, 300) || null;
   const ip = clientIp(koa.req, services.config.TRUST_PROXY_HOPS);
-  return { ...services, actor: actor ?? NOBODY, requestId, correlationId: requestId, ip, userAgent };
+  return { ...services, log, actor: actor ?? NOBODY, requestId, correlationId: requestId, ip, userAgent };
 }
 
 /** Who looks, and how much waits for them. */
@@ -61,13 +61,13 @@ export function mountWeb(app: Koa<RouteState>, services: Services): void {
       const { me } = around;
       const answer = await openPage(page, { limit, session, params, ctx, me, request: koa.req, url: koa.url, query: koa.query });
       if ('to' in answer) await sendOn(services, koa, answer);
-      else if ('view' in answer) sendView(services, render, koa, answer, around);
+      else if ('view' in answer) sendView(services.config, render, koa, answer, around);
       else {
         koa.status = answer.status;
         koa.body = answer.json;
       }
     } catch (thrown) {
-      sendError(services, render, koa, thrown, around);
+      sendError(services.config, render, koa, thrown, around);
     }
   }
 
@@ -82,7 +82,7 @@ export function mountWeb(app: Koa<RouteState>, services: Services): void {
       koa.append('Set-Cookie', session.cookies);
       await servePage(koa, session);
     } catch (thrown) {
-      sendError(services, render, koa, thrown, { csrf: '', me: null, waiting: 0 });
+      sendError(services.config, render, koa, thrown, { csrf: '', me: null, waiting: 0 });
     }
   });
 }

@@ -78,6 +78,7 @@ export function createSteps({ stream }) {
  * @property {string} name
  * @property {string} version
  * @property {number} ready_ms
+ * @property {string} app for example http://localhost:3000/app
  * @property {string} api for example http://localhost:3000/api
  * @property {Record<string, string>} docs
  * @property {string | null} mailbox null where mails go to a mail server
@@ -99,6 +100,7 @@ export function screen(facts) {
   const origin = facts.api.replace(/\/api$/, '');
   const title = `  ${bold(`${facts.name} ${facts.version}`)}   ${green(`ready in ${seconds(facts.ready_ms)}`)}`;
   const lines = ['', `${title}   ${dim(`data: ${facts.data_dir} (npm run reset to wipe)`)}`, ''];
+  lines.push(row('App', cyan(facts.app), 'sign in, approve, see what ran'));
   lines.push(row('API', cyan(facts.api), `health ${facts.ops}/readyz`));
   lines.push(row('Docs', cyan(facts.docs.swagger), `${facts.docs.redoc}  ·  ${facts.docs.openapi}`.replaceAll(origin, '')));
   if (facts.mailbox) lines.push(row('Mailbox', cyan(facts.mailbox), 'what would have been mailed'));
@@ -114,7 +116,8 @@ export function screen(facts) {
     lines.push(row('Password', password, 'of every demo account'));
     lines.push(row('Token', token, 'demo, full access, this machine only'));
     lines.push('', row('Try', `curl -H "Authorization: Bearer ${token}" ${facts.api}/auth/me`));
-    lines.push(row('Next', bold('npm run demo'), 'a pull request arrives, waits for a yes, and closes its task'));
+    lines.push(row('Next', cyan(`${facts.app}/approvals`), 'an automation waits for your yes'));
+    lines.push(row('', bold('npm run demo'), 'a pull request arrives, waits for a yes, and closes its task'));
   }
   lines.push('', dim(`  Ctrl-C stops everything. Logs: ${facts.data_dir}/logs/`), '');
   return lines;

@@ -41,7 +41,7 @@ const json = (body: string | Buffer, type = 'application/json', more: Record<str
 describe('404 for what is not there', () => {
   it.each([
     ['an unknown path', '/api/nothing'],
-    ['the root', '/'],
+    ['beside the web app', '/apps'],
     ['a path outside the API', '/metrics'],
     ['a trailing slash', '/api/tasks/'],
     ['a wrong case', '/api/Tasks'],

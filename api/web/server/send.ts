@@ -1,4 +1,5 @@
 import type Koa from 'koa';
+import type { Config } from '../../core/config.js';
 import type { Services } from '../../core/context.js';
 import { envelope, toDomainError } from '../../http/envelope.js';
 import type { RouteState } from '../../http/router.js';
@@ -26,7 +27,7 @@ export function sendFile(koa: Exchange, files: StaticFiles): boolean {
 }
 
 /** Sends a page, with the line that was left for it. */
-export function sendView({ config }: Services, render: Render, koa: Exchange, view: View, around: Around): void {
+export function sendView(config: Config, render: Render, koa: Exchange, view: View, around: Around): void {
   const notice = unpackNotice(readCookie(config, koa.req, 'notice'));
   if (notice) koa.append('Set-Cookie', cookieLine(config, 'notice', null));
   koa.status = view.status ?? 200;
@@ -50,11 +51,11 @@ export async function sendOn(services: Services, koa: Exchange, { to, notice, si
 }
 
 /** Sends a refusal: a page, or the API's envelope to a program. What is our fault is logged with its cause. */
-export function sendError(services: Services, render: Render, koa: Exchange, thrown: unknown, around: Around): void {
+export function sendError(config: Config, render: Render, koa: Exchange, thrown: unknown, around: Around): void {
   const error = toDomainError(thrown);
-  if (error.status >= 500) services.log.error({ err: error.cause ?? error, path: koa.path }, 'page failed');
+  if (error.status >= 500) koa.state.log.error({ err: error.cause ?? error, path: koa.path }, 'page failed');
   koa.set(error.headers);
-  if (!speaksJson(koa.req)) return sendView(services, render, koa, errorView(error, koa.state.requestId), around);
+  if (!speaksJson(koa.req)) return sendView(config, render, koa, errorView(error, koa.state.requestId), around);
   koa.status = error.status;
   koa.body = envelope(error, koa.state.requestId);
 }
