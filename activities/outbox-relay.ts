@@ -71,6 +71,12 @@ const claimStatement: Statement = {
 /** A lease, or its end, need not be on disk: if a crash takes it back the row is handed over again, which changes nothing. */
 const RELAXED = `set_config('synchronous_commit', 'off', true) <> ''`;
 
+/** Of a run r: the task that its event is about, and what it is to do. */
+const ENTITY = `coalesce(r.event->'task'->>'task_id', r.event->'linked_task_ids'->>0)`;
+const STEPS = /* sql */ `coalesce((
+  select json_agg(json_build_object('index', a.index, 'type', a.type, 'label', coalesce(a.name, a.type)) order by a.index)
+  from run_actions a where a.run_id = r.run_id and a.status <> 'skipped'), '[]')`;
+
 /**
  * $1 most rows, $2 hours until a start is given up. A row handed to Temporal stays until it was taken; the lease lets another relay
  * try when this one dies. A row without its run is leased too, with `run_id` null, so that it can be told from the others and
@@ -87,7 +93,7 @@ const leaseStatement: Statement = {
   from due join outbox d using (outbox_id) left join automation_runs r on r.run_id = (d.payload->>'run_id')::uuid
   where o.outbox_id = due.outbox_id and ${RELAXED}
   returning o.outbox_id, o.kind, o.payload, o.correlation_id, r.run_id, r.automation_id, r.automation_name, r.team_id, r.project_id,
-    r.creator_id, r.trigger_type, r.depth, r.is_test, r.status, r.event, o.created_at < now() - make_interval(hours => $2) as given_up`,
+    r.creator_id, r.trigger_type, r.depth, r.is_test, ${ENTITY} as entity_id, ${STEPS} as steps, o.created_at < now() - make_interval(hours => $2) as given_up`,
 };
 
 /** $1 rows that were handed over. */

@@ -1,6 +1,13 @@
 import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import type { SearchAttributePair } from '@temporalio/common';
-import { AUTOMATION_RUN, type AutomationRunInput, DECIDED_SIGNAL, runWorkflowId, taskQueue } from '../workflows/contract.js';
+import {
+  AUTOMATION_RUN,
+  type AutomationRunInput,
+  DECIDED_SIGNAL,
+  type RunStep,
+  runWorkflowId,
+  taskQueue,
+} from '../workflows/contract.js';
 import { SEARCH_ATTRIBUTES as ATTRIBUTE } from '../workflows/search-attributes.js';
 import { logScope } from '../api/core/log.js';
 
@@ -19,25 +26,25 @@ export interface Dispatch {
   trigger_type: string;
   depth: number;
   is_test: boolean;
-  event: { linked_task_ids?: string[]; task?: { task_id?: string } | null };
+  /** The task that the event is about, if any. */
+  entity_id: string | null;
+  /** What the run is to do, in order; a replay leaves out what it need not repeat. */
+  steps: RunStep[];
 }
 
-const attributesOf = (row: Dispatch): SearchAttributePair[] => {
-  const entity = row.event.task?.task_id ?? row.event.linked_task_ids?.[0];
-  return [
-    { key: ATTRIBUTE.Process, value: 'automation_run' },
-    { key: ATTRIBUTE.RunState, value: 'running' },
-    { key: ATTRIBUTE.AutomationId, value: row.automation_id },
-    { key: ATTRIBUTE.ActorId, value: row.creator_id },
-    { key: ATTRIBUTE.TriggerType, value: row.trigger_type },
-    { key: ATTRIBUTE.CorrelationId, value: row.correlation_id },
-    { key: ATTRIBUTE.Depth, value: row.depth },
-    { key: ATTRIBUTE.IsTest, value: row.is_test },
-    ...(row.team_id ? [{ key: ATTRIBUTE.TeamId, value: row.team_id }] : []),
-    ...(row.project_id ? [{ key: ATTRIBUTE.ProjectId, value: row.project_id }] : []),
-    ...(entity ? [{ key: ATTRIBUTE.EntityId, value: entity }] : []),
-  ];
-};
+const attributesOf = (row: Dispatch): SearchAttributePair[] => [
+  { key: ATTRIBUTE.Process, value: 'automation_run' },
+  { key: ATTRIBUTE.RunState, value: 'running' },
+  { key: ATTRIBUTE.AutomationId, value: row.automation_id },
+  { key: ATTRIBUTE.ActorId, value: row.creator_id },
+  { key: ATTRIBUTE.TriggerType, value: row.trigger_type },
+  { key: ATTRIBUTE.CorrelationId, value: row.correlation_id },
+  { key: ATTRIBUTE.Depth, value: row.depth },
+  { key: ATTRIBUTE.IsTest, value: row.is_test },
+  ...(row.team_id ? [{ key: ATTRIBUTE.TeamId, value: row.team_id }] : []),
+  ...(row.project_id ? [{ key: ATTRIBUTE.ProjectId, value: row.project_id }] : []),
+  ...(row.entity_id ? [{ key: ATTRIBUTE.EntityId, value: row.entity_id }] : []),
+];
 
 /** One line for the list of workflows, at most 200 bytes. */
 const summaryOf = (row: Dispatch): string => {
@@ -76,6 +83,7 @@ export class RunDispatcher {
     const input: AutomationRunInput = {
       runId: row.run_id,
       incarnation,
+      plan: { automationName: row.automation_name, triggerType: row.trigger_type, steps: row.steps },
       ...(this.options.searchable ? {} : { searchable: false }),
     };
     const start = {

@@ -14,7 +14,7 @@ import {
   type AutomationRunInput,
   DECIDED_SIGNAL,
   type RunActivities,
-  type RunPlan,
+  type RunRef,
   type RunStep,
 } from './contract.js';
 import { RunStory } from './run-story.js';
@@ -29,18 +29,19 @@ const OPTIONS = {
   startToCloseTimeout: '15 seconds',
   retry: { initialInterval: '200 ms', maximumInterval: '10 seconds' },
 } as const;
-const { claimRun, openGate, readGate, finishRun } = proxyLocalActivities<RunActivities>(OPTIONS);
+const { openGate, readGate, finishRun } = proxyLocalActivities<RunActivities>(OPTIONS);
 /** One activity an action type, under the type's own name, so that a history reads like the automation. */
 const actions = proxyLocalActivities<Record<string, ActionActivity>>(OPTIONS);
 
 const decided = defineSignal<[gateIndex?: number]>(DECIDED_SIGNAL);
 
+const refOf = ({ runId, incarnation }: AutomationRunInput): RunRef => ({ runId, incarnation });
 const perform = (type: string): ActionActivity => actions[type] as ActionActivity;
 
 /** Waits at a gate. The row decides; a signal and the timers only wake. True when the tail may go on. */
 async function passGate(input: AutomationRunInput, step: RunStep, story: RunStory, wakes: () => number): Promise<boolean> {
   let seen = wakes(); // taken before the row is read: no wake is lost
-  let view = await openGate(input.runId, step.index);
+  let view = await openGate(refOf(input), step.index);
   while (view.state === 'pending' || view.state === 'lapsed') {
     const waited = seen;
     makeSearchable(
@@ -65,44 +66,48 @@ async function passGate(input: AutomationRunInput, step: RunStep, story: RunStor
   return view.state === 'approved';
 }
 
-async function walk(input: AutomationRunInput, plan: RunPlan, story: RunStory, wakes: () => number): Promise<void> {
-  for (const step of plan.steps) {
+/** Returns how the run ended when an action ended it: the last one does so in its own transaction, and so does one that stops. */
+async function walk(input: AutomationRunInput, story: RunStory, wakes: () => number): Promise<string | null | undefined> {
+  for (const step of input.plan.steps) {
     if (step.type === GATE) {
-      if (!(await passGate(input, step, story, wakes))) return;
+      if (!(await passGate(input, step, story, wakes))) return undefined;
       continue;
     }
-    const outcome = await perform(step.type)(input.runId, step.index);
+    const { outcome, ended } = await perform(step.type)(refOf(input), step.index);
     story.acted(step, outcome);
+    if (ended !== undefined) return ended;
     setCurrentDetails(story.text());
-    if (outcome === 'stop') return;
+    if (outcome === 'stop') return undefined;
   }
+  return undefined;
 }
 
 /**
  * Walks one automation run to its end: order and waiting only. PostgreSQL holds the run, its actions and its gates and decides
- * all; this workflow carries ids. Ends normally also when the run failed: red in the UI means a fault of ours.
+ * all; this workflow carries ids, and the names that an operator reads. Ends normally also when the run failed: red in the UI
+ * means a fault of ours.
  */
 export async function automationRun(input: AutomationRunInput): Promise<string> {
   let count = 0;
   setHandler(decided, () => {
     count += 1;
   });
-  const plan = await claimRun(input);
-  if (!plan) return 'nothing to do: the run has ended, or another execution carries it';
-  const story = new RunStory(plan);
+  const story = new RunStory(input.plan);
   setCurrentDetails(story.text());
+  let ended: string | null | undefined;
   let cancelled = false;
   try {
-    await walk(input, plan, story, () => count);
+    ended = await walk(input, story, () => count);
   } catch (error) {
     if (!isCancellation(error)) throw error;
     cancelled = true;
   }
   // An operator's cancel must not keep the run's end from being written.
-  const status = await CancellationScope.nonCancellable(() => finishRun(input.runId, cancelled));
-  makeSearchable(input, { key: SEARCH_ATTRIBUTES.RunState, value: status });
-  story.ended(status);
+  if (ended === undefined) ended = await CancellationScope.nonCancellable(() => finishRun(refOf(input), cancelled));
+  if (ended === null) return 'nothing to do: the run has ended, or another execution carries it';
+  makeSearchable(input, { key: SEARCH_ATTRIBUTES.RunState, value: ended });
+  story.ended(ended);
   setCurrentDetails(story.text());
   await condition(allHandlersFinished);
-  return status;
+  return ended;
 }

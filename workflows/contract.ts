@@ -19,10 +19,15 @@ interface Searchable {
   searchable?: false;
 }
 
-export interface AutomationRunInput extends Searchable {
+/** Which run, and which start of it: every activity of a run says so, and the first that comes takes the run for its execution. */
+export interface RunRef {
   runId: string;
   /** Raised when a run is started again from its row; a stale start finds nothing to claim. */
   incarnation: number;
+}
+
+export interface AutomationRunInput extends Searchable, RunRef {
+  plan: RunPlan;
 }
 
 /** One step of a run: what the workflow needs to know to order and to name it, never what it carries. */
@@ -34,6 +39,7 @@ export interface RunStep {
   label: string;
 }
 
+/** Known when the run is made, and part of its start: the workflow asks nobody before its first action. */
 export interface RunPlan {
   automationName: string;
   triggerType: string;
@@ -42,6 +48,12 @@ export interface RunPlan {
 
 /** What became of an action: `stop` when it failed and the automation says to stop there. */
 export type ActionOutcome = 'succeeded' | 'failed' | 'skipped' | 'stop';
+
+export interface ActionResult {
+  outcome: ActionOutcome;
+  /** How the run ended, with this action or before it; null: another execution carries it. Absent while it goes on. */
+  ended?: string | null;
+}
 
 export interface GateView {
   state: 'pending' | 'lapsed' | 'approved' | 'closed';
@@ -54,12 +66,12 @@ export interface GateView {
 
 /** Activities of a run besides the actions, which are named after their types. */
 export interface RunActivities {
-  claimRun(input: AutomationRunInput): Promise<RunPlan | null>;
-  openGate(runId: string, index: number): Promise<GateView>;
+  openGate(run: RunRef, index: number): Promise<GateView>;
   readGate(runId: string, index: number): Promise<GateView>;
-  finishRun(runId: string, cancelled: boolean): Promise<string>;
+  /** How the run ended; null when another execution carries it. */
+  finishRun(run: RunRef, cancelled: boolean): Promise<string | null>;
 }
-export type ActionActivity = (runId: string, index: number) => Promise<ActionOutcome>;
+export type ActionActivity = (run: RunRef, index: number) => Promise<ActionResult>;
 
 /** Workflow type of a recurring series: one for all its occurrences. */
 export const RECURRING_TASK = 'recurringTask';

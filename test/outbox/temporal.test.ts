@@ -1,7 +1,7 @@
 /** T-OUTBOX against a real Temporal: answers are lost on the way there and back, and what was started runs once. */
 import type { Dispatch } from '../../activities/run-dispatcher.js';
 import { linkTemporal, type TemporalLink } from '../../activities/temporal-link.js';
-import { claimRun } from '../../api/automations/run/claim-run.js';
+import { performAction } from '../../api/automations/run/perform-action.js';
 import { buildAutomation, comment, gate } from '../factories/automations.js';
 import { buildProject, buildTask, buildTeam, type TestTeam } from '../factories/people.js';
 import { startApp, type TestApp } from '../support/app.js';
@@ -132,14 +132,22 @@ it(
   }, 2),
 );
 
-it('the answer to a claim was lost: the same execution goes on, another finds nothing', async () => {
-  const automation = await buildAutomation(app, team, { actions: [comment('x')] });
-  await buildTask(app, team, project);
+it('the answer to an action was lost: the same execution hears it again, another finds nothing to do', async () => {
+  const automation = await buildAutomation(app, team, { actions: [comment('one'), comment('two')] });
+  const task = await buildTask(app, team, project);
   await openRelay(app).drain();
-  const input = { runId: (await runOf(automation)).run_id as string, incarnation: 1 };
-  const claims = await Promise.all(['one', 'two', 'one', 'three'].map((execution) => claimRun(app.services, input, execution)));
-  const [winner] = await db()('automation_runs').where(automation).pluck<string[]>('claimed_by');
-  expect(claims.filter((plan) => plan !== null)).toHaveLength(winner === 'one' ? 2 : 1);
-  expect(await claimRun(app.services, input, winner as string)).toMatchObject({ steps: [{ type: 'add_comment' }] });
-  expect(await claimRun(app.services, { ...input, incarnation: 2 }, winner as string)).toBeNull();
+  const { run_id } = await runOf(automation);
+  const ask = (index: number, execution: string, incarnation = 1) =>
+    performAction(app.services, { runId: run_id, incarnation, execution }, index);
+  const answers = await Promise.all(['one', 'two', 'one', 'three'].map((execution) => ask(0, execution)));
+  const winner = (await runOf(automation)).claimed_by as string;
+  expect(answers.filter(({ ended }) => ended === undefined)).toHaveLength(winner === 'one' ? 2 : 1);
+  expect(await ask(0, winner)).toEqual({ outcome: 'succeeded' });
+  expect(await ask(1, winner, 2)).toMatchObject({ ended: null });
+  expect(await commentsOn(task)).toEqual(['one']);
+  // The last one ends the run with it, and says so as often as it is asked.
+  for (let n = 0; n < 3; n += 1) expect(await ask(1, winner)).toEqual({ outcome: 'succeeded', ended: 'succeeded' });
+  expect(await ask(1, 'four')).toMatchObject({ ended: null });
+  expect(await runOf(automation)).toMatchObject({ status: 'succeeded' });
+  expect(await commentsOn(task)).toEqual(['one', 'two']);
 });

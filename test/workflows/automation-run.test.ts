@@ -227,14 +227,46 @@ it('whoever set a run off by what they did is no second pair of eyes', async () 
   expect((await app.as(team.manager).get('/api/automations/approvals')).body.approvals).toMatchObject([{ can_decide: false }]);
 });
 
-it('a run that was acting when its automation was deleted does not wait at the next gate', async () => {
-  const automation = await buildAutomation(app, team, { actions: [comment('head'), gate(), comment('never')] });
+/** Keeps every comment from being written while `work` runs. */
+async function withoutComments(work: () => Promise<unknown>): Promise<void> {
   const blocker = await db().transaction();
-  await blocker.raw('lock table comments in share mode');
-  const task = await buildTask(app, team, project);
-  await runIn(automation, 'running');
-  expect((await app.as(team.manager).delete(`/api/automations/${automation.automation_id}`)).status).toBe(200);
-  await blocker.commit();
+  try {
+    await blocker.raw('lock table comments in share mode');
+    await work();
+  } finally {
+    await blocker.commit();
+  }
+}
+/** So many connections wait for a lock. */
+const blocked = (count: number) =>
+  until(async () => {
+    const sql = "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
+    return (await db().raw<{ rowCount: number }>(sql)).rowCount === count;
+  });
+
+it('a run that was acting when its automation was deleted does not wait at the next gate', async () => {
+  const actions = [setStatus('in_progress'), comment('head'), gate(), comment('never')];
+  const automation = await buildAutomation(app, team, { actions });
+  await withoutComments(async () => {
+    await buildTask(app, team, project);
+    await runIn(automation, 'running');
+    expect((await app.as(team.manager).delete(`/api/automations/${automation.automation_id}`)).status).toBe(200);
+  });
   await runIn(automation, 'cancelled');
-  expect(await commentsOn(task)).toEqual(['head']);
+  expect(await db()('comments').where({ team_id: team.team_id }).pluck<string[]>('content')).toEqual(['head']);
+});
+
+it('a deletion waits for the first action of a run, which takes the run, and then cancels nothing that was done', async () => {
+  const automation = await buildAutomation(app, team, { actions: [comment('head'), gate(), comment('never')] });
+  let deletion: Promise<{ status: number }> | undefined;
+  await withoutComments(async () => {
+    await buildTask(app, team, project);
+    await blocked(1);
+    deletion = app.as(team.manager).delete(`/api/automations/${automation.automation_id}`);
+    void deletion.then(() => undefined);
+    await blocked(2);
+  });
+  expect((await deletion)?.status).toBe(200);
+  const { run_id } = await runIn(automation, 'cancelled');
+  expect(await actionsOf({ run_id })).toEqual(['succeeded', 'skipped', 'skipped']);
 });

@@ -1,39 +1,47 @@
-import { run, type Statement } from '../../../db/statement.js';
-import type { AutomationRunInput, RunPlan, RunStep } from '../../../workflows/contract.js';
-import type { Services } from '../../core/context.js';
+import type { Knex } from 'knex';
+import { run as sql, type Statement } from '../../../db/statement.js';
+import type { RunRef } from '../../../workflows/contract.js';
+import type { RunStatus } from '../rules.js';
+import type { RunRow } from './load-run.js';
+
+/** Whose hands a run is in. `execution` is the id of the workflow's first execution. */
+export interface Carrier extends RunRef {
+  execution: string;
+}
 
 /**
- * $1 run, $2 incarnation, $3 execution. The first execution of the run's incarnation takes it; the same one may ask again
- * after a lost answer, a second one finds nothing (durability notes, 3.1).
+ * `run`: the row, held until the commit, when this execution may carry it. $1 run, $2 incarnation, $3 execution. The first
+ * execution of the run's incarnation takes it; the same one may ask again after a lost answer, a second one finds nothing, and so
+ * does everyone once the run has ended (durability notes, 3.1).
  */
-const statement: Statement = {
+export const CLAIM = /* sql */ `run as (
+  update automation_runs r set claimed_by = $3, started_at = coalesce(r.started_at, now()),
+    status = case r.status when 'queued' then 'running' else r.status end
+  where r.run_id = $1 and r.incarnation = $2 and r.finished_at is null and (r.claimed_by is null or r.claimed_by = $3)
+  returning r.*
+)`;
+
+export const claimValues = ({ runId, incarnation, execution }: Carrier): unknown[] => [runId, incarnation, execution];
+
+const claimStatement: Statement = {
   name: 'claim_run',
   text: /* sql */ `
-    with claimed as (
-      update automation_runs set claimed_by = $3, started_at = coalesce(started_at, now()),
-        status = case status when 'queued' then 'running' else status end
-      where run_id = $1 and incarnation = $2 and finished_at is null and (claimed_by is null or claimed_by = $3)
-      returning run_id, automation_name, trigger_type
-    )
-    select c.automation_name, c.trigger_type,
-      coalesce(json_agg(json_build_object('index', a.index, 'type', a.type, 'label', coalesce(a.name, a.type)) order by a.index)
-        filter (where a.index is not null), '[]') as steps
-    from claimed c left join run_actions a on a.run_id = c.run_id and a.status <> 'skipped' group by c.automation_name, c.trigger_type`,
+    with ${CLAIM}
+    select run.*, v.actions from run
+    join automation_versions v on v.automation_id = run.automation_id and v.version = run.automation_version`,
 };
 
-/**
- * Takes a run for one execution of its workflow. Returns its steps, or null when it ended or belongs to another execution.
- * `execution` is the id of the workflow's first execution.
- */
-export async function claimRun(
-  services: Services,
-  { runId, incarnation }: AutomationRunInput,
-  execution: string,
-): Promise<RunPlan | null> {
-  const [row] = await run<{ automation_name: string; trigger_type: string; steps: RunStep[] }>(services.db, statement, [
-    runId,
-    incarnation,
-    execution,
-  ]);
-  return row ? { automationName: row.automation_name, triggerType: row.trigger_type, steps: row.steps } : null;
+/** Takes a run, or holds one already taken, until the commit. Undefined when it ended or belongs to another execution. */
+export async function claimRun(db: Knex, carrier: Carrier): Promise<RunRow | undefined> {
+  const [row] = await sql<RunRow & Record<string, unknown>>(db, claimStatement, claimValues(carrier));
+  return row;
+}
+
+/** How a run ended that this execution carried; null of one that is not, or not any more, in its hands. */
+export async function endOf(db: Knex, { runId, execution }: Carrier): Promise<RunStatus | null> {
+  const row = await db('automation_runs')
+    .where({ run_id: runId, claimed_by: execution })
+    .whereNotNull('finished_at')
+    .first<{ status: RunStatus } | undefined>('status');
+  return row?.status ?? null;
 }

@@ -1,6 +1,6 @@
 import { run as sql, type Statement } from '../../../db/statement.js';
-import type { Services } from '../../core/context.js';
-import { recordChange } from '../../core/record-change.js';
+import { type Services, whoIs } from '../../core/context.js';
+import type { Change } from '../../core/record-change.js';
 import type { RunStatus, SkipReason } from '../rules.js';
 import { type RunRow, systemContext } from './load-run.js';
 
@@ -15,25 +15,25 @@ interface End {
   details?: Record<string, unknown>;
 }
 
-/** $1 run, $2 status, $3 skip reason, $4 error (jsonb). */
+/** $1 run, $2 status, $3 skip reason, $4 error (jsonb), $5 and $6 what `record_change` takes. */
 const endStatement: Statement = {
   name: 'end_run',
   text: /* sql */ `
 with skipped as (
   update run_actions set status = 'skipped' where run_id = $1 and status in ('pending', 'running', 'staged')
+), ended as (
+  update automation_runs set status = $2, skip_reason = $3, error = $4::jsonb, finished_at = now() where run_id = $1
 )
-update automation_runs set status = $2, skip_reason = $3, error = $4::jsonb, finished_at = now() where run_id = $1`,
+select record_change($5::jsonb, $6::jsonb)`,
 };
 
 /**
- * Writes the end of a run into its rows, inside the transaction that holds the run (`lockRun`): what has not happened is skipped.
+ * Writes the end of a run into its rows, inside the transaction that holds the run (`claimRun` or `lockRun`): what has not happened is skipped.
  * The caller has seen that the run is still open.
  */
 export async function endRun(services: Services, run: RunRow, end: End): Promise<void> {
-  const { db } = services;
   const { run_id, team_id, project_id } = run;
-  await sql(db, endStatement, [run_id, end.status, end.skipReason ?? null, end.error ?? null]);
-  await recordChange(systemContext(services, run), {
+  const change: Change = {
     team_id,
     project_id,
     feature: end.feature,
@@ -45,5 +45,7 @@ export async function endRun(services: Services, run: RunRow, end: End): Promise
     title: run.automation_name,
     summary: end.summary,
     details: { status: end.status, automation_id: run.automation_id, automation_version: run.automation_version, ...end.details },
-  });
+  };
+  const traces = [JSON.stringify(whoIs(systemContext(services, run))), JSON.stringify(change)];
+  await sql(services.db, endStatement, [run_id, end.status, end.skipReason ?? null, end.error ?? null, ...traces]);
 }

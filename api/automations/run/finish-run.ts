@@ -1,15 +1,15 @@
 import { run as sql, type Statement } from '../../../db/statement.js';
 import type { Services } from '../../core/context.js';
-import { type ActionRow, errorOf, type RunStatus, settle } from '../rules.js';
-import { endRun } from './end-run.js';
-import { lockRun } from './load-run.js';
+import type { ActionRow, RunStatus } from '../rules.js';
+import { type Carrier, claimRun, endOf } from './claim-run.js';
+import { settleRun } from './settle-run.js';
 
 /**
  * $1 run. The steps in order; an approved gate is marked as the step that succeeded. A statement of its own behind the lock of the
  * run's row, so that it sees what was decided while that was waited for.
  */
-const settleStatement: Statement = {
-  name: 'settle_run',
+const stepsStatement: Statement = {
+  name: 'steps_of_run',
   text: /* sql */ `
 with approved as (
   update run_actions a set status = 'succeeded', finished_at = g.decided_at from gates g
@@ -22,36 +22,17 @@ select a.index, a.type, a.error,
 from run_actions a where a.run_id = $1 order by a.index`,
 };
 
-/** A replay that succeeds takes the run off the dead-letter list, and every run of which that one was a replay (F10). */
-const MARK_REPLAYED = /* sql */ `
-  with recursive line as (
-    select run_id, retry_of, ?::uuid as by from automation_runs where run_id = ?
-    union all
-    select r.run_id, r.retry_of, l.by from line l join automation_runs r on r.run_id = l.retry_of
-  )
-  update automation_runs r set retried_by = line.by from line where r.run_id = line.run_id`;
-
 /**
- * Settles a run from its rows and returns the status it ended with. An action that failed is never hidden; a gate that was
- * approved counts as an action that succeeded. `cancelled`: an operator cancelled the workflow.
+ * Ends a run that no action ended: its last step is a gate, it has no step, or the workflow is told to stop. Returns the status it
+ * ended with, now or before; null when another execution carries it. `cancelled`: an operator cancelled the workflow.
  */
-export async function finishRun(services: Services, runId: string, cancelled: boolean): Promise<RunStatus> {
-  const status = await services.db.transaction(async (db): Promise<RunStatus> => {
-    const run = await lockRun(db, runId);
-    if (!run) return 'cancelled';
-    if (run.finished_at) return run.status;
-    const actions = await sql<ActionRow & { rejected: boolean } & Record<string, unknown>>(db, settleStatement, [runId]);
-    const rejected = actions.some((action) => action.rejected);
-    const settled = cancelled ? { status: 'cancelled' as const, skipReason: null } : settle(actions, rejected);
-    await endRun({ ...services, db }, run, {
-      ...settled,
-      error: settled.status === 'failed' ? errorOf(actions) : null,
-      feature: 'automations',
-      action: 'execute',
-      summary: `ended a run of ${run.automation_name}: ${settled.status}`,
-    });
-    if (run.retry_of && settled.status === 'succeeded') await db.raw(MARK_REPLAYED, [runId, run.retry_of]);
-    return settled.status;
+export async function finishRun(services: Services, carrier: Carrier, cancelled: boolean): Promise<RunStatus | null> {
+  const status = await services.db.transaction(async (db): Promise<RunStatus | null> => {
+    const run = await claimRun(db, carrier);
+    if (!run) return endOf(db, carrier);
+    const steps = await sql<ActionRow & { rejected: boolean } & Record<string, unknown>>(db, stepsStatement, [run.run_id]);
+    const rejected = steps.some((step) => step.rejected);
+    return settleRun({ ...services, db }, run, steps, cancelled ? 'cancelled' : rejected ? 'rejected' : undefined);
   });
   services.ring();
   return status;

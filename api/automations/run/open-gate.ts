@@ -4,8 +4,9 @@ import type { Services } from '../../core/context.js';
 import { recordChange } from '../../core/record-change.js';
 import { GATE_DEFAULTS, type GateRole } from '../rules.js';
 import { renderTemplates } from '../template.js';
+import { type Carrier, claimRun } from './claim-run.js';
 import { endRun } from './end-run.js';
-import { lockRun, type RunRow, systemContext } from './load-run.js';
+import { type RunRow, systemContext } from './load-run.js';
 import { readGate } from './read-gate.js';
 
 /** Parameters of `require_approval` (F6), checked when the automation was saved. */
@@ -24,7 +25,7 @@ function messageOf({ message }: GateParams, event: Record<string, unknown>): str
   return rendered.ok ? String(rendered.value) : message;
 }
 
-/** What the workflow is told of a gate of a run that has ended by another hand: there is nothing to wait for. */
+/** What the workflow is told of a gate of a run that is not in its hands: there is nothing to wait for. */
 const NEVER_OPENED: GateView = {
   state: 'closed',
   msLeft: 0,
@@ -43,12 +44,13 @@ const isAutomationDeleted = async (db: Knex, { automation_id }: RunRow): Promise
 
 /**
  * Opens a gate: the run is paused and what follows is staged, in one transaction. Asked again, it only reads: the row of a gate
- * is made once. Returns what the row says; of a run that has ended, that the gate is closed.
+ * is made once. Returns what the row says; of a run that has ended, or that another execution carries, that the gate is closed.
  */
-export async function openGate(services: Services, runId: string, index: number): Promise<GateView> {
+export async function openGate(services: Services, carrier: Carrier, index: number): Promise<GateView> {
+  const { runId } = carrier;
   const isOver = await services.db.transaction(async (db): Promise<boolean> => {
-    const run = await lockRun(db, runId);
-    if (!run || run.finished_at) return true;
+    const run = await claimRun(db, carrier);
+    if (!run) return true;
     if (await isAutomationDeleted(db, run)) {
       const summary = `ended a run of ${run.automation_name}: the automation has been deleted`;
       await endRun({ ...services, db }, run, { status: 'cancelled', feature: 'automations', action: 'execute', summary });

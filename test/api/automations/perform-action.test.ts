@@ -12,6 +12,8 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
+/** As the activity of the workflow that has taken the run. */
+const carrier = (run: { run_id: string }) => ({ runId: run.run_id, incarnation: 1, execution: 'an-execution' });
 const actionsOf = (run: { run_id: string }) => app.services.db('run_actions').where({ run_id: run.run_id }).orderBy('index');
 
 describe('a team’s automation', () => {
@@ -29,7 +31,8 @@ describe('a team’s automation', () => {
       { type: 'add_comment', params: { task_id, content: 'From outside' } },
     ];
     const run = await buildRun(app, team, { actions, status: 'running', statuses: actions.map(() => 'pending') });
-    for (const index of actions.keys()) expect(await performAction(app.services, run.run_id, index)).toBe('failed');
+    for (const index of actions.keys())
+      expect(await performAction(app.services, carrier(run), index)).toMatchObject({ outcome: 'failed' });
     for (const action of await actionsOf(run)) {
       expect(action).toMatchObject({ status: 'failed', error: { code: 'permission_denied' } });
     }
@@ -46,13 +49,13 @@ describe('a team’s automation', () => {
     const actions = [{ type: 'add_comment', params: { task_id, content: 'From inside' } }];
     for (const inTeam of [true, false]) {
       const run = await buildRun(app, team, { actions, inTeam, status: 'running', statuses: ['pending'] });
-      expect(await performAction(app.services, run.run_id, 0)).toBe('succeeded');
+      expect(await performAction(app.services, carrier(run), 0)).toEqual({ outcome: 'succeeded', ended: 'succeeded' });
     }
   });
 });
 
 it('a gate of a run that ended meanwhile is closed, not waited for', async () => {
   const run = await buildRun(app, team, { actions: [GATE], status: 'failed', statuses: ['skipped'], gateIndex: 5 });
-  expect(await openGate(app.services, run.run_id, 0)).toMatchObject({ state: 'closed' });
+  expect(await openGate(app.services, carrier(run), 0)).toMatchObject({ state: 'closed' });
   expect(await app.services.db('gates').where({ run_id: run.run_id })).toEqual([]);
 });

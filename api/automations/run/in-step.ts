@@ -1,0 +1,78 @@
+import type { Knex } from 'knex';
+import { run, type Statement } from '../../../db/statement.js';
+import type { ActionOutcome, ActionResult } from '../../../workflows/contract.js';
+import type { Services } from '../../core/context.js';
+import type { ActionRow } from '../rules.js';
+import { type Carrier, CLAIM, claimValues, endOf } from './claim-run.js';
+import type { Creator, RunRow } from './load-run.js';
+import { settleRun } from './settle-run.js';
+
+/** A step of the run, as far as its performing and the run's end are judged by it. */
+interface Step extends ActionRow {
+  on_failure: 'continue' | 'stop';
+}
+
+/** The run with its version's actions, the step as it is now that it is held, all steps, and the creator while active. */
+interface BegunAction extends RunRow, Record<string, unknown> {
+  step: Step | null;
+  steps: Step[];
+  creator: Creator | null;
+}
+
+const STEP_JSON = (a: string) =>
+  `json_build_object('index', ${a}.index, 'type', ${a}.type, 'on_failure', ${a}.on_failure, 'status', ${a}.status, 'error', ${a}.error)`;
+
+/**
+ * $4 index. Takes the run, then the step, and counts the attempt at a step that is still to be done: both rows are read as they
+ * are once they are held, whatever happened while this waited. The other steps change under the run's lock only, and none of
+ * them while this execution is at this one.
+ */
+const beginStatement: Statement = {
+  name: 'begin_action',
+  text: /* sql */ `
+with ${CLAIM}, step as (
+  select a.* from run_actions a join run using (run_id) where a.index = $4 for update of a
+), begun as (
+  update run_actions a set attempts = a.attempts + 1, started_at = coalesce(a.started_at, now())
+  from step where a.run_id = step.run_id and a.index = step.index and step.status not in ('succeeded', 'failed', 'skipped')
+)
+select run.*, v.actions,
+  (select ${STEP_JSON('step')} from step) as step,
+  (select json_agg(${STEP_JSON('a')} order by a.index) from run_actions a where a.run_id = run.run_id) as steps,
+  (select json_build_object('email', u.email, 'role', u.role) from users u where u.user_id = run.creator_id and u.status = 'active') as creator
+from run join automation_versions v on v.automation_id = run.automation_id and v.version = run.automation_version`,
+};
+
+const outcomeOf = ({ status, on_failure: onFailure }: Pick<Step, 'status' | 'on_failure'>): ActionOutcome =>
+  status === 'failed' ? (onFailure === 'stop' ? 'stop' : 'failed') : status === 'succeeded' ? 'succeeded' : 'skipped';
+const isDone = ({ status }: Step): boolean => status === 'succeeded' || status === 'failed' || status === 'skipped';
+
+/**
+ * One step of a run in one transaction: takes the run, lets `work` do what becomes of the step, and ends the run when nothing is
+ * left to do or the step stops it. Asked again after a lost answer it only says what became of it.
+ */
+export async function inStep(
+  services: Services,
+  carrier: Carrier,
+  index: number,
+  work: (db: Knex, begun: BegunAction, step: Step) => Promise<Pick<Step, 'status' | 'error'>>,
+): Promise<ActionResult> {
+  return services.db.transaction(async (db) => {
+    const [begun] = await run<BegunAction>(db, beginStatement, [...claimValues(carrier), index]);
+    if (!begun) return resultOf(db, carrier, index);
+    const step = begun.step;
+    if (!step) return { outcome: 'stop' };
+    if (isDone(step)) return { outcome: outcomeOf(step) };
+    const done = { ...step, ...(await work(db, begun, step)) };
+    const outcome = outcomeOf(done);
+    const steps = begun.steps.map((each) => (each.index === index ? done : each));
+    if (outcome !== 'stop' && !steps.every(isDone)) return { outcome };
+    return { outcome, ended: await settleRun({ ...services, db }, begun, steps) };
+  });
+}
+
+/** What became of a step of a run that has ended, or is not in this execution's hands. */
+async function resultOf(db: Knex, carrier: Carrier, index: number): Promise<ActionResult> {
+  const step = await db('run_actions').where({ run_id: carrier.runId, index }).first<Step | undefined>('status', 'on_failure');
+  return { outcome: step ? outcomeOf(step) : 'skipped', ended: await endOf(db, carrier) };
+}
