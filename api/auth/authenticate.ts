@@ -72,17 +72,28 @@ export const hashOf = (secret: string): Buffer => createHash('sha256').update(se
 
 const keyOf = (services: Pick<Services, 'config'>) => new TextEncoder().encode(services.config.JWT_SECRET);
 
-/** Signs a sign-in token for a session (A5); one for the web app lives as long as a session may stay idle. Returns it and its end. */
+interface TokenOptions {
+  /** Where it counts; `api` unless said otherwise. */
+  use?: Use;
+  /** The instance admin who acts as the user: claim `act` (A12). The session must name the same one. */
+  impersonatorId?: string | null;
+  /** Life; JWT_MINUTES unless said otherwise, for the web app as long as a session may stay idle. */
+  minutes?: number;
+  /** The session's own end: no token outlives it. */
+  notAfter?: Date;
+}
+
+/** Signs a sign-in token for a session (A5). Returns the token and when it ends. */
 export async function issueToken(
-  services: Services,
+  services: Pick<Services, 'config'>,
   userId: string,
   sessionId: string,
-  use: Use = 'api',
+  { use = 'api', impersonatorId, minutes, notAfter }: TokenOptions = {},
 ): Promise<{ token: string; expiresAt: Date }> {
   const { JWT_MINUTES, SESSION_IDLE_HOURS } = services.config;
-  const minutes = use === 'web' ? SESSION_IDLE_HOURS * 60 : JWT_MINUTES;
-  const expiresAt = new Date(Date.now() + minutes * 60_000);
-  const token = await new SignJWT({ sid: sessionId })
+  const wanted = Date.now() + (minutes ?? (use === 'web' ? SESSION_IDLE_HOURS * 60 : JWT_MINUTES)) * 60_000;
+  const expiresAt = new Date(notAfter ? Math.min(wanted, notAfter.getTime()) : wanted);
+  const token = await new SignJWT({ sid: sessionId, ...(impersonatorId ? { act: { sub: impersonatorId } } : {}) })
     .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
     .setIssuer(ISSUER)
     .setAudience(AUDIENCES[use])

@@ -64,6 +64,14 @@ const ABILITIES = {
   'automation.write': { seat: 'member', words: 'Team member or above; another person’s automation needs a manager' },
   'automation.replay': { seat: 'member', words: 'The automation’s creator, or a manager of the team' },
   'gate.decide': { seat: 'member', words: 'The role that the gate names, or above; manager where it names none' },
+  'instance.admin': {
+    seat: 'none',
+    words: 'Administrator of the installation, signed in as themselves',
+    pat: false,
+    impersonated: false,
+    instanceAdmin: true,
+  },
+  'impersonation.stop': { seat: 'none', words: 'Whoever acts as somebody else', pat: false },
 } as const satisfies Record<string, Rule>;
 
 export type Ability = keyof typeof ABILITIES;

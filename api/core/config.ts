@@ -109,5 +109,9 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env): Config {
 /** True everywhere but in production. */
 export const isDevelopment = (config: Config): boolean => config.NODE_ENV !== 'production';
 
+/** An address of the web app, for a mail. */
+export const webAddress = ({ BASE_URL, PORT }: Config, path: `/${string}`): string =>
+  new URL(path, BASE_URL ?? `http://localhost:${PORT}`).href;
+
 /** Who hears a repository that no team has bound: everyone on a developer's machine, nobody in production (F2). */
 export const unboundReach = (config: Config): 'all' | 'none' => config.FORGE_UNBOUND ?? (isDevelopment(config) ? 'all' : 'none');

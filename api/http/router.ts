@@ -1,4 +1,6 @@
 import Router, { type RouterMiddleware } from '@koa/router';
+import { impersonationRoutes } from '../admin/impersonation/routes.js';
+import { adminRoutes } from '../admin/routes.js';
 import { activityRoutes } from '../activity/routes.js';
 import { authRoutes } from '../auth/routes.js';
 import { approvalRoutes } from '../automations/approvals/routes.js';
@@ -34,6 +36,8 @@ export const ENDPOINTS: Endpoint[] = [
   ...deadLetterRoutes,
   ...automationRoutes,
   ...forgeRoutes,
+  ...adminRoutes,
+  ...impersonationRoutes,
 ];
 
 export interface RouteState {

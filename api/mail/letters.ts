@@ -81,6 +81,14 @@ export const LETTERS = {
     button: { label: 'Look at the invitation', url },
     notes: [`The invitation lapses after ${days} days. You do not know why you got it? Then nothing happens: forget this mail.`],
   }),
+  impersonated: ({ name, admin, from, until }: Record<'name' | 'admin' | 'from' | 'until', string>): Letter => ({
+    subject: 'An administrator acted in your name',
+    lines: [
+      `Hello ${name},`,
+      `${admin}, who administers this installation, worked with your account for a while: from ${from}, until ${until} at the latest.`,
+    ],
+    notes: ['Whatever was done is in the audit log under both names. You did not expect it? Ask them.'],
+  }),
 };
 
 export type Template = keyof typeof LETTERS;

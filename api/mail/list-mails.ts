@@ -25,7 +25,8 @@ const MOST = 200;
 /** Where no mail server takes them, mails stay in the table and can be read here; never in production (N3). */
 const kept = ({ db, config }: Services) => {
   if (!isDevelopment(config)) throw notFound('Mailbox');
-  return db<Row>('mails').whereNotNull('sealed_data');
+  // What is to be sent later has not come yet.
+  return db<Row>('mails').whereNotNull('sealed_data').whereRaw('(attempts > 0 or next_attempt_at <= now())');
 };
 
 const entryOf = ({ config }: Services, { mail_id, recipient, template, sealed_data, created_at }: Row): MailboxEntry => ({

@@ -10,6 +10,8 @@ export interface NewMail<T extends Template> {
   data: LetterData<T>;
   /** After so many minutes it is of no use and is not sent any more: a code that has run out. */
   usefulMinutes?: number;
+  /** Not before so many minutes have passed; `hastenMail` brings it forward. */
+  afterMinutes?: number;
 }
 
 /**
@@ -25,7 +27,13 @@ export async function queueMail<T extends Template>(ctx: Context, mail: NewMail<
     template: mail.template,
     sealed_data: seal(ctx.config, 'mail', mail_id, JSON.stringify(mail.data)),
     useful_until: mail.usefulMinutes === undefined ? null : ctx.db.raw('now() + make_interval(mins => ?)', [mail.usefulMinutes]),
+    next_attempt_at: ctx.db.raw('now() + make_interval(mins => ?)', [mail.afterMinutes ?? 0]),
     correlation_id: ctx.correlationId,
   });
   return mail_id;
+}
+
+/** What a mail was to wait for has happened: it goes now. */
+export async function hastenMail(ctx: Context, mailId: string): Promise<void> {
+  await ctx.db('mails').where({ mail_id: mailId, state: 'queued', attempts: 0 }).update({ next_attempt_at: ctx.db.fn.now() });
 }

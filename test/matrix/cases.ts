@@ -41,6 +41,8 @@ export interface Row {
   reference?: Partial<Record<Kind, number>>;
   /** Never refused for its team: 200 with the subject in it for its team's seats, and without it for everybody else. */
   list?: true;
+  /** Whoever acts as another is left out, and where it is tried instead: the call would end the session that the other rows need. */
+  sparesImpersonator?: string;
   /** Asks for no credential, so every caller gets the same. */
   public?: Partial<Record<Kind, number>>;
   /** A refusal that is meant to leave something behind, and why. */
@@ -824,6 +826,45 @@ const forge: Row[] = [
   },
 ];
 
+const PERSON: Kind[] = ['own', 'unknown', 'garbage', 'respelt'];
+const admin: Row[] = [
+  { route: 'GET /api/admin/users', subject: 'nothing', kinds: ['own'], send: () => ({}) },
+  {
+    route: 'POST /api/admin/users/:user_id/suspend',
+    subject: 'outsider',
+    kinds: PERSON,
+    send: (s) => ({ params: { user_id: s.id }, body: { reason: 'Lost laptop' } }),
+  },
+  {
+    route: 'POST /api/admin/users/:user_id/reinstate',
+    subject: 'suspended',
+    kinds: PERSON,
+    send: (s) => ({ params: { user_id: s.id } }),
+  },
+  {
+    route: 'PUT /api/admin/teams/:team_id/plan',
+    subject: 'spareTeam',
+    kinds: TRASHABLE,
+    send: (s) => ({ params: { team_id: s.id }, body: { plan: 'team' } }),
+    instanceAdmin: true,
+  },
+  {
+    route: 'POST /api/admin/impersonate',
+    subject: 'outsider',
+    kinds: PERSON,
+    send: (s) => ({ body: { user_id: s.id, reason: 'Ticket 4711: cannot see it' } }),
+  },
+  {
+    route: 'POST /api/admin/impersonate/stop',
+    subject: 'nothing',
+    kinds: ['own'],
+    send: () => ({}),
+    outcome: { own: 409 },
+    sparesImpersonator: 'test/api/admin/impersonation.test.ts',
+    why: 'the others act as nobody else',
+  },
+];
+
 /** The matrix. A route without a row, or a row without a route, fails the suite. */
 export const CASES: Row[] = [
   ...auth,
@@ -839,4 +880,5 @@ export const CASES: Row[] = [
   ...approvals,
   ...deadLetter,
   ...forge,
+  ...admin,
 ];

@@ -9,6 +9,10 @@ import { type Actor, unknownId, type World } from './world.js';
 export const endpointOf = (row: Row): Endpoint | undefined => ENDPOINTS.find((endpoint) => routeOf(endpoint) === row.route);
 export const nameOf = (row: Row): string => (row.by ? `${row.route} by ${row.by}` : row.route);
 
+/** Who tries this row. */
+export const callersOf = (world: World, row: Row): Actor[] =>
+  world.actors.filter((actor) => !(row.sparesImpersonator && actor.impersonated));
+
 /** The subject in the relation to the own team that `kind` names. */
 export async function buildSubject(world: World, row: Row, actor: Actor, kind: Kind): Promise<Subject> {
   const build = SUBJECTS[row.subject];

@@ -115,6 +115,11 @@ const outsider: Build = async (world, wish) => {
   return { ...basis(wish, person.user_id), user_id: person.user_id };
 };
 
+const suspended: Build = async (world, wish) => {
+  const person = await buildPerson(world.app, { status: 'suspended' });
+  return { ...basis(wish, person.user_id), user_id: person.user_id };
+};
+
 let passwordHash: Promise<string> | undefined;
 /** An account that signs in with a password; `id` is its mail address. */
 const account: Build = async (world, wish) => {
@@ -279,6 +284,7 @@ export const SUBJECTS = {
   spareTeam,
   member,
   outsider,
+  suspended,
   project,
   task,
   comment,

@@ -1,9 +1,9 @@
 import type { Team } from '../../../db/models/team.js';
 import { run, type Statement } from '../../../db/statement.js';
 import type { Seat } from '../../core/access.js';
+import { webAddress } from '../../core/config.js';
 import { type Context, userOf } from '../../core/context.js';
 import { conflict, invalid } from '../../core/errors.js';
-import { linkTo } from '../../core/links.js';
 import { recordChange } from '../../core/record-change.js';
 import { queueMail } from '../../mail/queue-mail.js';
 import { INVITATION_COLUMNS, type InvitationRow, present } from './present.js';
@@ -60,7 +60,7 @@ export async function invitePerson(ctx: Context, team: Team, email: string, role
   await queueMail(ctx, {
     to: email,
     template: 'team-invitation',
-    data: { team: team.name, by: by as string, role, days: LIFE_DAYS, url: linkTo(ctx.config, '/app/invitations') },
+    data: { team: team.name, by: by as string, role, days: LIFE_DAYS, url: webAddress(ctx.config, '/app/invitations') },
     usefulMinutes: LIFE_DAYS * 24 * 60,
   });
   return present(row);

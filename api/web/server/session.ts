@@ -50,7 +50,7 @@ export async function readSession(services: Services, request: IncomingMessage, 
 }
 
 async function sessionCookie(services: Services, { userId, sessionId }: UserActor): Promise<string> {
-  const { token } = await issueToken(services, userId, sessionId, 'web');
+  const { token } = await issueToken(services, userId, sessionId, { use: 'web' });
   return cookieLine(services.config, 'session', token);
 }
 

@@ -2,7 +2,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { z } from 'zod';
 import { ENDPOINTS } from '../../../api/http/router.js';
 import { buildAutomation } from '../../factories/automations.js';
-import { buildProject, buildTask, buildTeam, type TestTeam } from '../../factories/people.js';
+import { buildPerson, buildProject, buildTask, buildTeam, type TestTeam } from '../../factories/people.js';
 import { buildRun } from '../../factories/runs.js';
 import { routeOf } from '../../matrix/expected.js';
 import { type Answer, type Client, startApp, type TestApp } from '../../support/app.js';
@@ -73,6 +73,20 @@ const LISTS: Record<string, List> = {
       const automation = await buildAutomation(app, team, { actions: [] });
       await times(() => buildRun(app, team, { automation, status: 'succeeded' }));
       return `/api/automations/${automation.automation_id}/runs`;
+    },
+  },
+  'GET /api/admin/users': {
+    counted: true,
+    async build() {
+      const { db } = app.services;
+      await db('users').where({ user_id: team.admin.user_id }).update({ role: 'admin' });
+      const name = `Paged ${uuidv7()}`;
+      await times(async () =>
+        db('users')
+          .where({ user_id: (await buildPerson(app)).user_id })
+          .update({ name }),
+      );
+      return `/api/admin/users?q=${encodeURIComponent(name)}`;
     },
   },
   'GET /api/forge/deliveries': {

@@ -1,0 +1,49 @@
+import { run, type Statement } from '../../db/statement.js';
+import type { Context } from '../core/context.js';
+import { conflict, forbidden, notFound } from '../core/errors.js';
+
+export interface HeldUser extends Record<string, unknown> {
+  user_id: string;
+  email: string;
+  display_name: string;
+  role: 'user' | 'admin';
+  status: 'active' | 'suspended' | 'deprovisioned';
+}
+
+/**
+ * $1 person. Held with all who administer the installation, always in one order: acts of theirs upon each other come one after the
+ * other, so that of two who suspend each other one is left.
+ */
+const statement: Statement = {
+  name: 'hold_user',
+  text: /* sql */ `
+    select user_id, email, display_name, role, status from users
+    where user_id = $1 or (role = 'admin' and status = 'active') order by user_id for no key update`,
+};
+
+/**
+ * A person upon whom an administrator acts, locked until the commit.
+ * @throws RESOURCE_NOT_FOUND | PERMISSION_DENIED the caller has lost the right meanwhile
+ */
+export async function holdUser(ctx: Context, userId: string): Promise<HeldUser & { isLastAdmin: boolean }> {
+  const rows = await run<HeldUser>(ctx.db, statement, [userId]);
+  const user = rows.find((row) => row.user_id === userId);
+  const admins = rows.filter(({ role, status }) => role === 'admin' && status === 'active');
+  const { actor } = ctx;
+  if (actor.type !== 'system' && !admins.some(({ user_id }) => user_id === actor.userId)) {
+    throw forbidden('This needs an administrator of the installation');
+  }
+  if (!user) throw notFound('User');
+  return { ...user, isLastAdmin: admins.length === 1 && admins[0] === user };
+}
+
+/**
+ * A person who is to be kept out, for a while or for good, locked until the commit.
+ * @throws as `holdUser`; RESOURCE_CONFLICT it is the caller, or the last administrator of the installation
+ */
+export async function holdLeaver(ctx: Context, userId: string): Promise<HeldUser> {
+  const user = await holdUser(ctx, userId);
+  if (ctx.actor.type !== 'system' && ctx.actor.userId === userId) throw conflict('Nobody does this to themselves');
+  if (user.isLastAdmin) throw conflict('The installation keeps at least one administrator');
+  return user;
+}

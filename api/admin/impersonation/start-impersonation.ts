@@ -1,0 +1,52 @@
+import { v7 as uuidv7 } from 'uuid';
+import { issueToken } from '../../auth/authenticate.js';
+import { getMe } from '../../auth/get-me.js';
+import { type Context, inTransaction, userOf } from '../../core/context.js';
+import { forbidden } from '../../core/errors.js';
+import { queueMail } from '../../mail/queue-mail.js';
+import { type HeldUser, holdUser } from '../hold-user.js';
+import { recordAct } from '../record-act.js';
+import type { Impersonate, Impersonation } from './schema.js';
+
+const minute = (at: Date): string => `${at.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+
+/** Stored now, sent when it is over: at the stop, or at the end of the time; nothing more has to happen for it (A12). */
+async function queueNotice(ctx: Context, user: HeldUser, adminId: string, expiresAt: Date): Promise<string> {
+  const [admin] = await ctx.db('users').where({ user_id: adminId }).pluck<string[]>('display_name');
+  return queueMail(ctx, {
+    to: user.email,
+    template: 'impersonated',
+    data: { name: user.display_name, admin: admin as string, from: minute(new Date()), until: minute(expiresAt) },
+    afterMinutes: ctx.config.IMPERSONATION_MINUTES,
+  });
+}
+
+/**
+ * Opens a session in which an administrator acts as somebody else, for half an hour that nothing prolongs. What is done in it is
+ * recorded under both names; the person is mailed afterwards.
+ * @throws RESOURCE_NOT_FOUND | PERMISSION_DENIED an administrator, or somebody who may not sign in
+ * Source: decision A12.
+ */
+export function startImpersonation(ctx: Context, { user_id: userId, reason }: Impersonate): Promise<Impersonation> {
+  return inTransaction(ctx, async (ctx) => {
+    const user = await holdUser(ctx, userId);
+    if (user.role === 'admin') throw forbidden('Nobody acts as an administrator of the installation');
+    if (user.status !== 'active') throw forbidden('Nobody acts as somebody who may not sign in');
+    const impersonatorId = userOf(ctx);
+    const sessionId = uuidv7();
+    const minutes = ctx.config.IMPERSONATION_MINUTES;
+    const { token, expiresAt } = await issueToken(ctx, userId, sessionId, { impersonatorId, minutes });
+    await ctx.db('sessions').insert({
+      session_id: sessionId,
+      user_id: userId,
+      impersonator_id: impersonatorId,
+      ip_address: ctx.ip,
+      user_agent: ctx.userAgent,
+      expires_at: ctx.db.raw('now() + make_interval(mins => ?)', [minutes]),
+      notice_id: await queueNotice(ctx, user, impersonatorId, expiresAt),
+    });
+    await recordAct(ctx, 'impersonate', userId, { reason, session_id: sessionId, minutes });
+    const actor = { type: 'user', userId, email: user.email, role: user.role, sessionId, impersonatorId } as const;
+    return { token, expires_at: expiresAt.toISOString(), user: await getMe({ ...ctx, actor }) };
+  });
+}

@@ -1,0 +1,25 @@
+import { type Context, inTransaction } from '../../core/context.js';
+import { conflict } from '../../core/errors.js';
+import { hastenMail } from '../../mail/queue-mail.js';
+import { recordAct } from '../record-act.js';
+
+/**
+ * Ends the session in which the caller acts as somebody else, at once.
+ * @throws RESOURCE_CONFLICT the caller acts as nobody else
+ * Source: decision A12.
+ */
+export function stopImpersonation(ctx: Context): Promise<void> {
+  return inTransaction(ctx, async (ctx) => {
+    const { actor } = ctx;
+    if (actor.type !== 'user' || actor.impersonatorId === null) throw conflict('You act as nobody but yourself');
+    const [ended] = await ctx
+      .db('sessions')
+      .where({ session_id: actor.sessionId })
+      .whereNull('ended_at')
+      .update({ ended_at: ctx.db.fn.now() })
+      .returning<{ notice_id: string }[]>('notice_id');
+    if (!ended) return;
+    await hastenMail(ctx, ended.notice_id);
+    await recordAct(ctx, 'stop_impersonating', actor.userId, { session_id: actor.sessionId });
+  });
+}

@@ -1,0 +1,22 @@
+import { type Context, inTransaction } from '../core/context.js';
+import { conflict } from '../core/errors.js';
+import { holdUser } from './hold-user.js';
+import { recordAct } from './record-act.js';
+import type { UserStatus } from './schema.js';
+
+/**
+ * Lets a suspended person in again: their tokens work at once, signing in is theirs. Again, it changes nothing.
+ * @throws RESOURCE_NOT_FOUND | RESOURCE_CONFLICT gone for good
+ * Source: decision A11.
+ */
+export function reinstateUser(ctx: Context, userId: string): Promise<UserStatus> {
+  return inTransaction(ctx, async (ctx) => {
+    const { status } = await holdUser(ctx, userId);
+    if (status === 'deprovisioned') throw conflict('This person has left for good');
+    if (status === 'suspended') {
+      await ctx.db('users').where({ user_id: userId }).update({ status: 'active' });
+      await recordAct(ctx, 'reinstate', userId, {});
+    }
+    return { success: true, user_id: userId, status: 'active' };
+  });
+}

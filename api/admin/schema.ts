@@ -1,0 +1,48 @@
+import { z } from 'zod';
+import { ClampedInt, Id, Text, Timestamp } from '../core/fields.js';
+
+const STATUSES = ['active', 'suspended', 'deprovisioned'] as const;
+const PLANS = ['free', 'team', 'scale'] as const;
+
+export const UserParams = z.object({ user_id: Id });
+export const TeamParams = z.object({ team_id: Id });
+
+export const ListUsers = z.object({
+  q: Text.trim().max(200).optional().meta({ description: 'Part of the address or of a name' }),
+  status: z.enum(STATUSES).optional(),
+  limit: ClampedInt(1, 500, 100),
+  offset: ClampedInt(0, 2_147_483_647, 0),
+});
+export type ListUsers = z.output<typeof ListUsers>;
+
+export const AdminUser = z
+  .object({
+    user_id: z.string(),
+    email: z.string(),
+    name: z.string(),
+    username: z.string(),
+    display_name: z.string(),
+    role: z.enum(['user', 'admin']),
+    status: z.enum(STATUSES),
+    two_factor_enabled: z.boolean(),
+    teams: z.int(),
+    last_seen_at: Timestamp.nullable(),
+    created_at: Timestamp,
+  })
+  .meta({ id: 'AdminUser' });
+export type AdminUser = z.output<typeof AdminUser>;
+
+/** Why; kept in the audit log. */
+const Reason = Text.trim().min(1).max(500);
+export const Suspend = z.object({ reason: Reason }).meta({ id: 'Suspend' });
+
+export const UserStatus = z
+  .object({ success: z.literal(true), user_id: z.string(), status: z.enum(STATUSES) })
+  .meta({ id: 'UserStatus' });
+export type UserStatus = z.output<typeof UserStatus>;
+
+export const SwitchPlan = z.object({ plan: z.enum(PLANS) }).meta({ id: 'SwitchPlan' });
+export const TeamPlan = z
+  .object({ team_id: z.string(), plan: z.enum(PLANS), entitlements: z.array(z.string()) })
+  .meta({ id: 'TeamPlan' });
+export type TeamPlan = z.output<typeof TeamPlan>;

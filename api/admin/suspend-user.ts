@@ -1,0 +1,24 @@
+import { type Context, inTransaction } from '../core/context.js';
+import { conflict } from '../core/errors.js';
+import { endSessions } from './end-sessions.js';
+import { holdLeaver } from './hold-user.js';
+import { recordAct } from './record-act.js';
+import type { UserStatus } from './schema.js';
+
+/**
+ * Keeps a person out from the next request on: sessions end, tokens rest until the person is reinstated. Again, it changes nothing.
+ * @throws RESOURCE_NOT_FOUND | RESOURCE_CONFLICT oneself, the last administrator, or gone for good
+ * Source: decision A11.
+ */
+export function suspendUser(ctx: Context, userId: string, reason: string): Promise<UserStatus> {
+  return inTransaction(ctx, async (ctx) => {
+    const { status } = await holdLeaver(ctx, userId);
+    if (status === 'deprovisioned') throw conflict('This person has left for good');
+    if (status === 'active') {
+      await ctx.db('users').where({ user_id: userId }).update({ status: 'suspended' });
+      const sessions = await endSessions(ctx, userId);
+      await recordAct(ctx, 'suspend', userId, { reason, sessions });
+    }
+    return { success: true, user_id: userId, status: 'suspended' };
+  });
+}
