@@ -2,7 +2,7 @@ import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { STATUS_CODES } from 'node:http';
 import { v7 as uuidv7 } from 'uuid';
-import { DomainError } from '../core/errors.js';
+import { DomainError, type ErrorCode } from '../core/errors.js';
 import { envelope } from './envelope.js';
 
 const STATUS_OF: Record<string, number> = {
@@ -12,9 +12,9 @@ const STATUS_OF: Record<string, number> = {
 };
 
 /** One complete answer in the envelope for a request that Node's parser refused before it reached Koa (J1). */
-function rawAnswer(status: number, message: string): string {
+function rawAnswer(status: number, message: string, code: ErrorCode = 'INVALID_REQUEST'): string {
   const id = uuidv7();
-  const body = JSON.stringify(envelope(new DomainError('INVALID_REQUEST', message, { status }), id));
+  const body = JSON.stringify(envelope(new DomainError(code, message, { status }), id));
   return [
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
     `X-Correlation-ID: ${id}`,
@@ -51,6 +51,10 @@ export function answerRawErrors(server: Server): void {
       ),
     );
   });
+  // Node would hang up without a word: nobody is to tunnel through us.
+  server.on('connect', (_request, socket: Socket) =>
+    socket.end(rawAnswer(405, 'CONNECT is not allowed here', 'METHOD_NOT_ALLOWED')),
+  );
   server.on('checkExpectation', (_request, response) => {
     const id = uuidv7();
     const error = new DomainError('INVALID_REQUEST', 'Only Expect: 100-continue is understood', { status: 417 });

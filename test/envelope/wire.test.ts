@@ -39,6 +39,7 @@ it.each([
   ['no Host', lines('GET /api/tasks HTTP/1.1'), 400],
   ['20 kB of headers', lines('GET /api/tasks HTTP/1.1', 'Host: x', `X-Long: ${'x'.repeat(20_000)}`), 431],
   ['20 kB of address', lines(`GET /api/tasks?${'x'.repeat(20_000)} HTTP/1.1`, 'Host: x'), 431],
+  ['a tunnel', lines('CONNECT example.test:443 HTTP/1.1', 'Host: example.test:443'), 405],
   ['an expectation nobody meets', lines('GET /api/tasks HTTP/1.1', 'Host: x', 'Expect: miracles'), 417],
 ])('%s', async (_what, bytes, status) => {
   const answer = await send(bytes);
