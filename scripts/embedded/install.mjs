@@ -1,6 +1,6 @@
 /** `npm ci` when node_modules does not hold what package-lock.json names. */
 import { spawn } from 'node:child_process';
-import { existsSync, readFileSync, statSync, utimesSync } from 'node:fs';
+import { existsSync, lstatSync, readFileSync, statSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { StartError } from './errors.mjs';
 import { track } from './processes.mjs';
@@ -13,6 +13,12 @@ import { root } from './settings.mjs';
  */
 export async function ensureInstalled({ output = 'inherit' } = {}) {
   if (isInstalled()) return false;
+  if (lstatSync(join(root, 'node_modules'), { throwIfNoEntry: false })?.isSymbolicLink()) {
+    // npm would empty the folder that it points to, which is another checkout's.
+    throw new StartError('node_modules is a symbolic link, and what it points to is not what package-lock.json names.', [
+      'Remove the link and start again: rm node_modules',
+    ]);
+  }
   process.stderr.write('  · installing the dependencies: npm ci, usually under a minute\n');
   const npm = process.env.npm_execpath;
   const [file, args] = npm?.endsWith('.js') ? [process.execPath, [npm]] : ['npm', []];
