@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 import { v7 as uuidv7 } from 'uuid';
-import { matchAutomations, type OutboxEvent } from '../api/automations/match-automations.js';
+import { HEARD_EVENT, type HeardEvent, HEARS, matchAutomations, type StartOrder } from '../api/automations/match-automations.js';
 import type { Context, Services } from '../api/core/context.js';
 import { applyDelivery } from '../api/forge/apply-delivery.js';
 import { failDispatch } from '../api/automations/run/fail-dispatch.js';
@@ -11,10 +11,12 @@ import type { Dispatch, RunDispatcher } from './run-dispatcher.js';
 export const BATCH = 100;
 /** Seconds until a row is tried again, by attempts: quick at first, never more than a minute. */
 const BACKOFF = 'least(60, power(2, least(attempts, 6)))';
+/** Seconds for which an order is its maker's to hand over; then another relay may, for its maker died. */
+const LEASE_SECONDS = 6;
 
-interface OutboxRow extends OutboxEvent {
-  kind: string;
-  attempts: number;
+interface Delivery extends Record<string, unknown> {
+  payload: { receipt_id: string };
+  correlation_id: string;
 }
 
 type LeasedRow = Omit<Dispatch, 'run_id'> & { run_id: string | null; given_up: boolean };
@@ -26,17 +28,23 @@ export const MOST_DROPPED = 1000;
 export interface Survey extends Record<string, unknown> {
   dropped: number;
   deliveries: boolean;
-  events: boolean;
+  /** The next events that somebody may hear, with who that is. */
+  events: HeardEvent[];
   /** Something waits for `handOver`. */
   hand_overs: boolean;
+  /** Audit entries wait for the sealer. */
+  unsealed: boolean;
   /** Mails wait to be sent. */
   mails: boolean;
 }
 
+/** What a crash may take back need not wait for the disk: it is done again, which changes nothing. */
+const RELAXED = `set_config('synchronous_commit', 'off', true) <> ''`;
+
 /**
- * Events nobody in their team listens for, by the family before the dot, are dropped in this one statement, without a transaction
- * of their own and without Temporal; what is left is matched exactly. The same round trip says what else is due, so that an event
- * that arms nothing costs no more than this.
+ * Events that nobody listens for are dropped in this one statement, without a transaction of their own and without Temporal. The
+ * same round trip brings the other events with the automations that may hear them, and says what else is due, so that an event
+ * that arms nothing costs no more than this, and one that fires only one statement more before its start.
  */
 const surveyStatement: Statement = {
   name: 'survey_outbox',
@@ -44,32 +52,30 @@ const surveyStatement: Statement = {
 with idle as (
   delete from outbox where outbox_id = any(array(
     select o.outbox_id from outbox o
-    where o.kind = 'event' and o.next_attempt_at <= now() and not exists (
-      select from automations a
-      where a.is_active and a.deleted_at is null and split_part(a.trigger_type, '.', 1) = split_part(o.subject, '.', 1)
-        and (a.team_id = o.team_id or (a.team_id is null and a.created_by::text = o.payload->>'actor_id')))
-    order by o.outbox_id limit ${MOST_DROPPED} for update skip locked))
+    where o.kind = 'event' and o.next_attempt_at <= now() and not exists (select from automations a where ${HEARS})
+    order by o.outbox_id limit ${MOST_DROPPED} for update skip locked)) and ${RELAXED}
   returning outbox_id
+), heard as (
+  select o.* from outbox o
+  where o.kind = 'event' and o.next_attempt_at <= now() and o.outbox_id not in (select outbox_id from idle)
+  order by o.outbox_id limit ${BATCH}
 )
 select (select count(*)::int from idle) as dropped,
+  coalesce((select json_agg(${HEARD_EVENT} order by o.outbox_id) from heard o), '[]') as events,
   exists (select from outbox o where o.kind = 'forge.delivery' and o.next_attempt_at <= now()) as deliveries,
-  exists (select from outbox o where o.kind = 'event' and o.next_attempt_at <= now()
-    and o.outbox_id not in (select outbox_id from idle)) as events,
   exists (select from outbox o where o.kind not in ('event', 'forge.delivery') and o.next_attempt_at <= now()) as hand_overs,
+  exists (select from audit_unsealed) as unsealed,
   exists (select from mails where state = 'queued' and next_attempt_at <= now()) as mails`,
 };
 
-/** $1 kind, $2 most rows. */
+/** The delivery that is due first. */
 const claimStatement: Statement = {
-  name: 'claim_outbox',
+  name: 'claim_delivery',
   text: /* sql */ `
-  delete from outbox where outbox_id = any(array(
-    select outbox_id from outbox where kind = $1 and next_attempt_at <= now() order by outbox_id limit $2 for update skip locked))
-  returning *`,
+  delete from outbox where outbox_id = (
+    select outbox_id from outbox where kind = 'forge.delivery' and next_attempt_at <= now() order by outbox_id limit 1 for update skip locked)
+  returning payload, correlation_id`,
 };
-
-/** A lease, or its end, need not be on disk: if a crash takes it back the row is handed over again, which changes nothing. */
-const RELAXED = `set_config('synchronous_commit', 'off', true) <> ''`;
 
 /** Of a run r: the task that its event is about, and what it is to do. */
 const ENTITY = `coalesce(r.event->'task'->>'task_id', r.event->'linked_task_ids'->>0)`;
@@ -112,8 +118,9 @@ const POSTPONE = /* sql */ `
   update outbox set attempts = attempts + 1, last_error = ?, next_attempt_at = now() + make_interval(secs => ${BACKOFF})
   where outbox_id = any(?)`;
 
-/** The row that would be claimed next: the one to postpone when a claim of one failed. */
-const FIRST_DUE = `select outbox_id from outbox where kind = ? and next_attempt_at <= now() order by outbox_id limit 1 for update skip locked`;
+/** The delivery that would be claimed next: the one to postpone when it failed. */
+const FIRST_DELIVERY = `select outbox_id from outbox where kind = 'forge.delivery' and next_attempt_at <= now()
+  order by outbox_id limit 1 for update skip locked`;
 
 export class OutboxRelay {
   constructor(
@@ -125,11 +132,17 @@ export class OutboxRelay {
   ) {}
 
   private lastLinked = Date.now();
+  /** Starts on their way to Temporal, made by this relay a moment ago. */
+  private readonly starting = new Set<Promise<void>>();
+  private readonly handed: number[] = [];
+  private removing: Promise<void> | undefined;
 
-  /** One pass over everything due that is database work. Returns the number of rows handled, 0 when there was nothing to do. */
+  /** One pass over everything due, to its end. Returns the number of rows handled, 0 when there was nothing to do. */
   async pass(): Promise<number> {
     const due = await this.survey();
-    return due.dropped + (await this.work(due));
+    const { handled } = await this.work(due);
+    await this.settled();
+    return due.dropped + handled;
   }
 
   /** Drops the events that arm nothing and says what else is due. */
@@ -138,72 +151,111 @@ export class OutboxRelay {
     return survey as Survey;
   }
 
-  /** Works on the deliveries and events that are due. Returns how many; a full batch means that more may wait. */
-  async work(due: Survey): Promise<number> {
-    const deliveries = due.deliveries
-      ? await this.inTransactions('forge.delivery', 1, (work, rows) => this.deliver(work, rows))
-      : 0;
-    // A delivery leaves events.
-    const events =
-      due.events || deliveries > 0 ? await this.inTransactions('event', BATCH, (work, rows) => matchAutomations(work, rows)) : 0;
-    return deliveries + events;
+  /**
+   * Works on the deliveries and events that are due; a full batch means that more may wait. What fires is started at once, beside
+   * the next pass, because a call to a Temporal that went silent ends only after many seconds. `orders`: something was left for
+   * `handOver`.
+   */
+  async work(due: Survey): Promise<{ handled: number; orders: boolean }> {
+    const deliveries = due.deliveries ? await this.deliverAll() : 0;
+    // A delivery leaves events, and orders that no bell announces.
+    const { events, hand_overs: orders } = deliveries > 0 ? await this.survey() : due;
+    const left = events.length > 0 && (await this.match(events));
+    return { handled: deliveries + events.length, orders: orders || left };
   }
 
-  /**
-   * Claims rows of a kind and works on them in the claim's own transaction: both happen or neither. When a batch fails its rows
-   * are tried one by one, so that a bad one holds up nobody else. Ends after `BATCH` rows: the other kinds have their turn.
-   */
-  private async inTransactions(
-    kind: string,
-    size: number,
-    work: (services: Services, rows: OutboxRow[]) => Promise<unknown>,
-  ): Promise<number> {
-    let handled = 0;
-    for (let limit = size; ; ) {
-      try {
-        const count = await this.claim(kind, limit, work);
-        handled += count;
-        if (count < limit || handled >= BATCH) return handled;
-      } catch (error) {
-        if (limit > 1) limit = 1;
-        else handled += await this.postpone(kind, error);
-      }
+  /** Resolves when every start under way has been answered. */
+  async settled(): Promise<void> {
+    await Promise.all(this.starting);
+  }
+
+  /** Judges events, all in one commit, or each alone when that fails: a bad one holds up nobody else. True when orders were left. */
+  private async match(events: HeardEvent[]): Promise<boolean> {
+    // Too many under way already: the others are anyone's, and wait their turn in the outbox.
+    const dispatcher = this.starting.size < BATCH ? this.dispatcher() : undefined;
+    try {
+      const orders = await matchAutomations(this.services, events, dispatcher ? LEASE_SECONDS : null);
+      if (!dispatcher) return orders.length > 0;
+      for (const order of orders) this.start(dispatcher, order);
+      return false;
+    } catch (error) {
+      const [event] = events;
+      if (events.length === 1 && event) await this.postpone('event', error, [event.outbox_id]);
+      let left = false;
+      if (events.length > 1) for (const each of events) left = (await this.match([each])) || left;
+      return left;
     }
   }
 
-  private claim(kind: string, limit: number, work: (services: Services, rows: OutboxRow[]) => Promise<unknown>): Promise<number> {
-    return this.services.db.transaction(async (db: Knex) => {
-      const rows = await run<OutboxRow & Record<string, unknown>>(db, claimStatement, [kind, limit]);
-      if (rows.length > 0) await work({ ...this.services, db }, rows);
-      return rows.length;
+  private start(dispatcher: RunDispatcher, order: StartOrder): void {
+    const started = this.dispatch(dispatcher, { ...order, kind: 'run.start', given_up: false })
+      .then((done) => (done ? this.remove(order.outbox_id) : undefined))
+      .catch((error: unknown) =>
+        this.services.log.warn({ err: error, run_id: order.run_id }, 'start not noted, will be repeated'),
+      )
+      .finally(() => this.starting.delete(started));
+    this.starting.add(started);
+  }
+
+  /** Forgets an order that was handed over; many at a time, as they come. */
+  private remove(outboxId: number): Promise<void> {
+    this.handed.push(outboxId);
+    this.removing ??= this.removeHanded().finally(() => {
+      this.removing = undefined;
     });
+    return this.removing;
   }
 
-  private async postpone(kind: string, error: unknown): Promise<number> {
+  private async removeHanded(): Promise<void> {
+    while (this.handed.length > 0) await this.removeAll(this.handed.splice(0));
+  }
+
+  /**
+   * Claims each delivery and works on it in the claim's own transaction: both happen or neither. One that fails waits, alone. Ends
+   * after `BATCH`: the other kinds have their turn.
+   */
+  private async deliverAll(): Promise<number> {
+    for (let handled = 0; handled < BATCH; handled += 1) {
+      try {
+        if (!(await this.deliver())) return handled;
+      } catch (error) {
+        const { rows } = await this.services.db.raw<{ rows: { outbox_id: number }[] }>(FIRST_DELIVERY);
+        await this.postpone(
+          'forge.delivery',
+          error,
+          rows.map((row) => row.outbox_id),
+        );
+      }
+    }
+    return BATCH;
+  }
+
+  private async postpone(kind: string, error: unknown, ids: number[]): Promise<void> {
     this.services.log.error({ err: error, kind }, 'outbox row failed');
-    const { rows } = await this.services.db.raw<{ rows: { outbox_id: number }[] }>(FIRST_DUE, [kind]);
-    const ids = rows.map((row) => row.outbox_id);
     await this.services.db.raw(POSTPONE, [error instanceof Error ? error.message.slice(0, 500) : 'unknown', ids]);
-    return ids.length;
   }
 
-  private async deliver(services: Services, rows: OutboxRow[]): Promise<void> {
-    for (const row of rows) {
+  /** False when none is due. */
+  private deliver(): Promise<boolean> {
+    return this.services.db.transaction(async (db: Knex) => {
+      const [delivery] = await run<Delivery>(db, claimStatement, []);
+      if (!delivery) return false;
       const ctx: Context = {
-        ...services,
+        ...this.services,
+        db,
         actor: { type: 'system', name: 'forge' },
         requestId: uuidv7(),
-        correlationId: row.correlation_id,
+        correlationId: delivery.correlation_id,
         ip: null,
         userAgent: null,
       };
-      await applyDelivery(ctx, String(row.payload['receipt_id']));
-    }
+      await applyDelivery(ctx, delivery.payload.receipt_id);
+      return true;
+    });
   }
 
   /**
-   * One pass over what is to be handed to Temporal: starts and wakes. Apart from `pass`, because a call to a Temporal that went
-   * silent ends only after many seconds. Without Temporal the rows wait; after OUTBOX_GIVE_UP_HOURS a start becomes a failed run
+   * One pass over what waits to be handed to Temporal: wakes, and starts that were not handed over as they were made. Without Temporal the rows wait; after OUTBOX_GIVE_UP_HOURS a start becomes a failed run
    * (F7). Returns the number of rows handled.
    */
   async handOver(): Promise<number> {
@@ -213,7 +265,7 @@ export class OutboxRelay {
     else return Date.now() - this.lastLinked >= this.giveUpAfterMs ? this.giveUp() : 0;
     const rows = await run<LeasedRow & Record<string, unknown>>(db, leaseStatement, [BATCH, config.OUTBOX_GIVE_UP_HOURS]);
     const done = await Promise.all(rows.map((row) => this.dispatch(dispatcher, row)));
-    return this.remove(rows.filter((_, i) => done[i]));
+    return this.removeAll(rows.filter((_, i) => done[i]).map((row) => row.outbox_id));
   }
 
   /** True when nothing is left to do for the row. */
@@ -247,11 +299,10 @@ export class OutboxRelay {
       BATCH,
     ]);
     for (const { run_id } of rows) await failDispatch(this.services, run_id);
-    return this.remove(rows);
+    return this.removeAll(rows.map((row) => row.outbox_id));
   }
 
-  private async remove(rows: { outbox_id: number }[]): Promise<number> {
-    const ids = rows.map((row) => row.outbox_id);
+  private async removeAll(ids: number[]): Promise<number> {
     if (ids.length > 0) await run(this.services.db, removeStatement, [ids]);
     return ids.length;
   }

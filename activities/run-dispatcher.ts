@@ -1,35 +1,14 @@
 import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import type { SearchAttributePair } from '@temporalio/common';
-import {
-  AUTOMATION_RUN,
-  type AutomationRunInput,
-  DECIDED_SIGNAL,
-  type RunStep,
-  runWorkflowId,
-  taskQueue,
-} from '../workflows/contract.js';
+import { AUTOMATION_RUN, type AutomationRunInput, DECIDED_SIGNAL, runWorkflowId, taskQueue } from '../workflows/contract.js';
 import { SEARCH_ATTRIBUTES as ATTRIBUTE } from '../workflows/search-attributes.js';
+import type { StartOrder } from '../api/automations/match-automations.js';
 import { logScope } from '../api/core/log.js';
 
 /** A row of the outbox that starts or wakes a run's workflow, with what an operator should see of the run. */
-export interface Dispatch {
-  outbox_id: number;
+export interface Dispatch extends Omit<StartOrder, 'payload'> {
   kind: 'run.start' | 'run.wake';
   payload: { run_id: string; incarnation?: number; gate_index?: number };
-  correlation_id: string;
-  run_id: string;
-  automation_id: string;
-  automation_name: string;
-  team_id: string | null;
-  project_id: string | null;
-  creator_id: string;
-  trigger_type: string;
-  depth: number;
-  is_test: boolean;
-  /** The task that the event is about, if any. */
-  entity_id: string | null;
-  /** What the run is to do, in order; a replay leaves out what it need not repeat. */
-  steps: RunStep[];
 }
 
 const attributesOf = (row: Dispatch): SearchAttributePair[] => [

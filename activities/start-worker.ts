@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { smtpTransport } from '../api/mail/smtp.js';
 import { sendMails } from '../api/mail/send-mails.js';
-import { startSealer } from '../api/audit/sealer.js';
+import { type Sealer, startSealer } from '../api/audit/sealer.js';
 import { createBell } from '../api/core/bell.js';
 import type { Config } from '../api/core/config.js';
 import type { Services } from '../api/core/context.js';
@@ -37,17 +37,19 @@ export interface RunningWorker {
  * whatever else comes is announced by the bell. After a pass that only dropped events the next one waits a moment, so that events
  * which arm nothing are dropped many at a time.
  */
-function startRelay(outbox: OutboxRelay, handOver: Loop, mails: Loop | undefined, log: Logger): Loop {
+function startRelay(outbox: OutboxRelay, others: { handOver: Loop; sealer: Sealer; mails: Loop | undefined }, log: Logger): Loop {
+  const { handOver, sealer, mails } = others;
   let working = false;
   const pass = async (): Promise<number> => {
     const due = await outbox.survey();
+    if (due.unsealed) sealer.wake();
     if (due.hand_overs) handOver.wake();
     if (due.mails) mails?.wake();
     working = true;
-    const handled = await outbox.work(due).finally(() => {
+    const { handled, orders } = await outbox.work(due).finally(() => {
       working = false;
     });
-    if (handled > 0) handOver.wake();
+    if (orders) handOver.wake();
     if (handled >= BATCH || due.dropped >= MOST_DROPPED) return 1;
     if (handled === 0 && due.dropped > 0) await sleep(REST_MS);
     return 0;
@@ -105,12 +107,9 @@ export function startWorker(config: Config, log: Logger, onReady: () => void): R
   const handOver = startLoop('hand-over', toTemporal, SWEEP_MS, log);
   const smtp = smtpTransport(config);
   const mails = smtp && startLoop('mails', () => sendMails(relayServices, smtp.send), MAIL_SWEEP_MS, log);
-  const relay = startRelay(outbox, handOver, mails, log);
   const sealer = startSealer({ db: sealerDb, log });
-  const bell = listenForBell(services, () => {
-    relay.wake();
-    sealer.wake();
-  });
+  const relay = startRelay(outbox, { handOver, sealer, mails }, log);
+  const bell = listenForBell(services, relay.wake);
   const reconcile = async (minAge?: number): Promise<number> => {
     const client = link.client();
     return client ? reconcileAll(services, client, minAge) : 0;
@@ -126,6 +125,7 @@ export function startWorker(config: Config, log: Logger, onReady: () => void): R
       clearInterval(heart);
       await Promise.race([link.stop(), sleep(DRAIN_MS, undefined, { ref: false })]);
       await Promise.all([relay.stop(), handOver.stop(), mails?.stop(), reconciler.stop(), bell.stop()]);
+      await outbox.settled();
       smtp?.close();
       await sealer.stop();
       await Promise.all([db.destroy(), relayDb.destroy(), sealerDb.destroy()]);

@@ -1,12 +1,12 @@
-import { v5 as uuidv5, v7 as uuidv7 } from 'uuid';
-import { run, type Statement } from '../../db/statement.js';
-import type { Context, Services } from '../core/context.js';
+import { v5 as uuidv5 } from 'uuid';
+import type { RunStep } from '../../workflows/contract.js';
+import type { Services } from '../core/context.js';
 import { conditionScope, evaluateCondition } from './condition.js';
-import { type ArmedAutomation, createRun } from './create-run.js';
-import { triggersOfEvent } from './triggers.js';
+import { type ArmedAutomation, createRuns, type NewRun } from './create-run.js';
+import { triggersOfEvent, triggersOfSubjects } from './triggers.js';
 
-/** An event as it stands in the outbox. */
-export interface OutboxEvent {
+/** An event of the outbox with the automations that may hear it; times are text as PostgreSQL writes them. */
+export interface HeardEvent {
   outbox_id: number;
   subject: string;
   event_id: string;
@@ -15,101 +15,134 @@ export interface OutboxEvent {
   payload: Record<string, unknown>;
   correlation_id: string;
   depth: number;
-  caused_by_run: string | null;
-  created_at: Date;
+  created_at: string;
+  now: string;
+  automations: ArmedAutomation[] | null;
+  project: object | null;
+  actor: object | null;
+}
+
+/** A run that is to be started, with what its workflow and its operators are told. */
+export interface StartOrder {
+  outbox_id: number;
+  payload: { run_id: string; incarnation: number };
+  correlation_id: string;
+  run_id: string;
+  automation_id: string;
+  automation_name: string;
+  team_id: string | null;
+  project_id: string | null;
+  creator_id: string;
+  trigger_type: string;
+  depth: number;
+  is_test: boolean;
+  entity_id: string | null;
+  steps: RunStep[];
 }
 
 /** Deepest chain of automations setting each other off (F11). */
 const MAX_DEPTH = 10;
 
-/**
- * $1 events as [{outbox_id, team_id, project_id, project_ids, actor_id, triggers}]. An armed automation hears the events of its
- * team, or of its live project; a personal one those of its creator (F1). A delivery may concern several projects of a team (F2).
- */
-const matchStatement: Statement = {
-  name: 'match_automations',
-  text: /* sql */ `
-    select e.outbox_id, to_json(a) as automation,
-      case when p.project_id is null then null else json_build_object('project_id', p.project_id, 'name', p.name, 'status', p.status) end as project,
-      case when u.user_id is null then null else json_build_object('user_id', u.user_id, 'name', u.name, 'email', u.email) end as actor,
-      now() as now
-    from jsonb_to_recordset($1::jsonb) as e(outbox_id bigint, team_id uuid, project_id uuid, project_ids uuid[], actor_id uuid, triggers text[])
-    join automations a on a.trigger_type = any(e.triggers) and a.is_active and a.deleted_at is null
-      and (a.team_id = e.team_id or (a.team_id is null and a.created_by = e.actor_id))
-    left join projects own on own.project_id = a.project_id
-    left join projects p on p.project_id = e.project_id
-    left join users u on u.user_id = e.actor_id
-    where a.project_id is null or (a.project_id = any(e.project_ids) and own.deleted_at is null)
-    order by e.outbox_id, a.automation_id`,
-};
+/** Which trigger types an event of a subject may amount to, as SQL. */
+const TRIGGERS_OF = `'${JSON.stringify(triggersOfSubjects).replaceAll("'", "''")}'::jsonb`;
 
-interface Match extends Record<string, unknown> {
-  outbox_id: number;
-  automation: ArmedAutomation;
-  project: object | null;
-  actor: object | null;
-  now: Date;
-}
+/**
+ * Of automations a: those that may hear the event o of the outbox. An armed automation hears the events of its team, or of its live
+ * project; a personal one those of its creator (F1). A delivery may concern several projects of a team (F2). Whether a change
+ * amounts to a trigger such as task.completed is judged behind this, by its payload.
+ */
+export const HEARS = /* sql */ `a.is_active and a.deleted_at is null
+  and a.trigger_type = any(array(select jsonb_array_elements_text(${TRIGGERS_OF} -> o.subject)))
+  and (a.team_id = o.team_id or (a.team_id is null and a.created_by::text = o.payload->>'actor_id'))
+  and (a.project_id is null or (exists (select from projects p where p.project_id = a.project_id and p.deleted_at is null)
+    and case when o.payload ? 'project_ids' then o.payload->'project_ids' ? a.project_id::text else a.project_id = o.project_id end))`;
+
+/** An event o of the outbox as a `HeardEvent`. */
+export const HEARD_EVENT = /* sql */ `json_build_object('outbox_id', o.outbox_id, 'subject', o.subject, 'event_id', o.event_id,
+  'team_id', o.team_id, 'project_id', o.project_id, 'payload', o.payload, 'correlation_id', o.correlation_id, 'depth', o.depth,
+  'created_at', o.created_at, 'now', now(),
+  'automations', (select json_agg(json_build_object('automation_id', a.automation_id, 'name', a.name, 'team_id', a.team_id,
+    'project_id', a.project_id, 'created_by', a.created_by, 'trigger_type', a.trigger_type, 'condition', a.condition,
+    'version', a.version) order by a.automation_id) from automations a where ${HEARS}),
+  'project', (select json_build_object('project_id', p.project_id, 'name', p.name, 'status', p.status) from projects p where p.project_id = o.project_id),
+  'actor', (select json_build_object('user_id', u.user_id, 'name', u.name, 'email', u.email) from users u where u.user_id::text = o.payload->>'actor_id'))`;
 
 /** The id of the run that an event sets off in an automation: the same for the same two, so it can exist once (R3). */
 const runIdOf = (automationId: string, eventId: string): string => uuidv5(eventId, automationId);
 
 /** What templates and conditions see as `event` (F5). */
-const eventOf = (event: OutboxEvent): Record<string, unknown> => ({
+const eventOf = (event: HeardEvent): Record<string, unknown> => ({
   type: event.subject,
   event_id: event.event_id,
-  occurred_at: event.created_at.toISOString(),
+  occurred_at: new Date(event.created_at).toISOString(),
   team_id: event.team_id,
   project_id: event.project_id,
   ...event.payload,
 });
 
-function judge(match: Match, event: OutboxEvent): { skip: 'loop' | 'condition_false' | null; conditionError: string | null } {
-  if (event.depth > MAX_DEPTH) return { skip: 'loop', conditionError: null };
-  const { condition } = match.automation;
-  if (!condition) return { skip: null, conditionError: null };
-  const scope = conditionScope(eventOf(event), { project: match.project, actor: match.actor, now: match.now });
-  const { matched, error } = evaluateCondition(condition, scope);
-  return { skip: matched ? null : 'condition_false', conditionError: error };
+function judge({ condition }: ArmedAutomation, event: HeardEvent): Pick<NewRun, 'skip_reason' | 'condition_error'> {
+  if (event.depth > MAX_DEPTH) return { skip_reason: 'loop' };
+  if (!condition) return {};
+  const around = { project: event.project, actor: event.actor, now: new Date(event.now) };
+  const { matched, error } = evaluateCondition(condition, conditionScope(eventOf(event), around));
+  return { skip_reason: matched ? null : 'condition_false', condition_error: error };
 }
 
-/**
- * Finds the armed automations of a batch of events, judges their conditions and writes a run for each: queued for what fires,
- * skipped (a row only, no workflow) for what does not. Runs in the relay's transaction. Returns the number of runs queued.
- */
-export async function matchAutomations(services: Services, events: OutboxEvent[]): Promise<number> {
-  const asked = events.map(({ outbox_id, subject, team_id, project_id, payload }) => ({
-    outbox_id,
-    team_id,
-    project_id,
-    project_ids: payload['project_ids'] ?? [project_id],
-    actor_id: payload['actor_id'] ?? null,
-    triggers: triggersOfEvent(subject, payload),
+/** The runs that an event sets off: queued for what fires, skipped (a row only, no workflow) for what its condition leaves out. */
+function runsOf(event: HeardEvent): NewRun[] {
+  const triggers = triggersOfEvent(event.subject, event.payload);
+  const armed = (event.automations ?? []).filter(({ trigger_type }) => triggers.includes(trigger_type));
+  return armed.map((automation) => ({
+    outbox_id: event.outbox_id,
+    run_id: runIdOf(automation.automation_id, event.event_id),
+    automation,
+    event: eventOf(event),
+    trigger_type: automation.trigger_type,
+    depth: event.depth,
+    triggered_by: (event.payload['actor_id'] as string | null | undefined) ?? null,
+    correlation_id: event.correlation_id,
+    ...judge(automation, event),
   }));
-  const matches = await run<Match>(services.db, matchStatement, [JSON.stringify(asked)]);
-  let queued = 0;
-  for (const match of matches) {
-    const event = events.find(({ outbox_id }) => outbox_id === match.outbox_id) as OutboxEvent;
-    const { skip, conditionError } = judge(match, event);
-    const ctx: Context = {
-      ...services,
-      actor: { type: 'system', name: 'relay' },
-      requestId: uuidv7(),
-      correlationId: event.correlation_id,
-      ip: null,
-      userAgent: null,
-    };
-    const created = await createRun(ctx, {
-      run_id: runIdOf(match.automation.automation_id, event.event_id),
-      automation: match.automation,
-      event: eventOf(event),
-      trigger_type: match.automation.trigger_type,
-      depth: event.depth,
-      triggered_by: (event.payload['actor_id'] as string | null | undefined) ?? null,
-      skip_reason: skip,
-      condition_error: conditionError,
-    });
-    if (created && !skip) queued += 1;
-  }
-  return queued;
+}
+
+const entityOf = ({ event }: NewRun): string | null => {
+  const { task, linked_task_ids } = event as { task?: { task_id?: string } | null; linked_task_ids?: string[] };
+  return task?.task_id ?? linked_task_ids?.[0] ?? null;
+};
+
+/**
+ * Judges a batch of events and, in one commit, takes them out of the outbox and writes the runs that they set off. Two relays that
+ * judge one event at the same time make its runs once. `leaseSeconds`: for so long the orders are the caller's to hand over.
+ * @returns the orders to start what fires
+ */
+export async function matchAutomations(
+  services: Services,
+  events: readonly HeardEvent[],
+  leaseSeconds: number | null,
+): Promise<StartOrder[]> {
+  const runs = events.flatMap(runsOf);
+  const ids = events.map(({ outbox_id }) => outbox_id);
+  const made = new Map((await createRuns(services, runs, ids, leaseSeconds)).map((each) => [each.run_id, each]));
+  return runs.flatMap((run) => {
+    const { order_id, steps } = made.get(run.run_id) ?? { order_id: null, steps: [] };
+    if (order_id === null) return [];
+    const { automation_id, name: automation_name, team_id, project_id, created_by: creator_id } = run.automation;
+    const { run_id, trigger_type, depth, correlation_id } = run;
+    const payload = { run_id, incarnation: 1 };
+    const whose = { automation_id, automation_name, team_id, project_id, creator_id };
+    return [
+      {
+        outbox_id: order_id,
+        payload,
+        correlation_id,
+        run_id,
+        ...whose,
+        trigger_type,
+        depth,
+        is_test: false,
+        entity_id: entityOf(run),
+        steps,
+      },
+    ];
+  });
 }

@@ -150,27 +150,28 @@ function changedTo(payload: Readonly<Record<string, unknown>>, field: string): u
 const assignee = (payload: Readonly<Record<string, unknown>>): unknown =>
   (payload['task'] as { assigned_to?: unknown } | null | undefined)?.assigned_to ?? null;
 
-function derivedFrom(subject: string, payload: Readonly<Record<string, unknown>>): string[] {
-  const status = changedTo(payload, 'status');
-  switch (subject) {
-    case 'task.created':
-      return assignee(payload) === null ? [] : ['task.assigned'];
-    case 'task.updated': {
-      const derived: string[] = [];
-      if (status !== undefined) derived.push('task.status_changed');
-      if (status === 'done') derived.push('task.completed');
-      if ((changedTo(payload, 'assigned_to') ?? null) !== null) derived.push('task.assigned');
-      return derived;
-    }
-    case 'project.updated':
-      return status === undefined ? [] : ['project.status_changed'];
-    default:
-      return [];
-  }
-}
+/** What an event amounts to besides its own name, by its subject: each trigger with how its payload tells. */
+const DERIVED: Readonly<Record<string, Readonly<Record<string, (payload: Readonly<Record<string, unknown>>) => boolean>>>> = {
+  'task.created': { 'task.assigned': (payload) => assignee(payload) !== null },
+  'task.updated': {
+    'task.status_changed': (payload) => changedTo(payload, 'status') !== undefined,
+    'task.completed': (payload) => changedTo(payload, 'status') === 'done',
+    'task.assigned': (payload) => (changedTo(payload, 'assigned_to') ?? null) !== null,
+  },
+  'project.updated': { 'project.status_changed': (payload) => changedTo(payload, 'status') !== undefined },
+};
+const derivedOf = (subject: string) => Object.entries(Object.hasOwn(DERIVED, subject) ? (DERIVED[subject] ?? {}) : {});
 
 /** Trigger types that an event of the outbox arms: its own name, what its changes amount to, its families. Source: decision F3. */
 export const triggersOfEvent = (subject: string, payload: Readonly<Record<string, unknown>>): string[] => [
   ...triggersOf(subject),
-  ...derivedFrom(subject, payload),
+  ...derivedOf(subject).flatMap(([trigger, amounts]) => (amounts(payload) ? [trigger] : [])),
 ];
+
+/** For every subject that an event can have, the trigger types that it may amount to. */
+export const triggersOfSubjects: Readonly<Record<string, string[]>> = Object.fromEntries(
+  [...new Set(TRIGGERS.map(({ sample_payload }) => String(sample_payload['type'])))].map((subject) => [
+    subject,
+    [...triggersOf(subject), ...derivedOf(subject).map(([trigger]) => trigger)],
+  ]),
+);
