@@ -44,19 +44,28 @@ export const Settings = z.object({
     .optional()
     .describe('Mail server; without it mails wait in the table, and in development show at /dev/mailbox'),
   MAIL_FROM: z.string().includes('@').default('Assent <assent@localhost>').describe('Sender of every mail'),
+  ADMIN_EMAILS: z
+    .string()
+    .default('')
+    .transform((list) => list.split(',').map((address) => address.trim().toLowerCase()))
+    .describe('Addresses, separated by commas, whose accounts administer the installation from their sign-up on'),
   LOGIN_OTP: z.enum(['required', 'off']).default('required').describe('Mailed code on an untrusted device'),
   DEFAULT_TEAM_PLAN: z.enum(['free', 'team', 'scale']).default('scale'),
   PAT_SCOPE_ENFORCEMENT: z.enum(['spec', 'strict']).default('spec').describe('The contract’s seven routes, or every route (A10)'),
   TRUST_PROXY_HOPS: count(0, 0, 10).describe('Reverse proxies whose X-Forwarded-For entries are believed'),
   RATE_LIMIT_LOGIN: perMinute(10),
+  RATE_LIMIT_CODES: perMinute(5).describe('Each route that takes or mails a code, per address (J3)'),
   RATE_LIMIT_FORGE_WEBHOOK: perMinute(120),
   RATE_LIMIT_AUTOMATION_DISPATCH: perMinute(10).describe('Execute, test and retry together, per user (F11)'),
   JWT_MINUTES: count(60),
   SESSION_DAYS: count(30),
+  SESSION_IDLE_HOURS: count(12).describe('A session that nobody uses for so long is over'),
+  TRUSTED_DEVICE_DAYS: count(30),
+  CODE_MINUTES: count(10).describe('Life of a mailed code'),
+  CODE_TRIES: count(5),
   PAT_DEFAULT_DAYS: count(90, 1, 3650).describe('Life of a personal access token whose maker names none'),
   IMPERSONATION_MINUTES: count(30, 1, 60),
-  SESSION_IDLE_HOURS: count(12).describe('A session that nobody uses for so long is over'),
-  LOCKOUT_FAILURES: count(20),
+  LOCKOUT_FAILURES: count(20, 2),
   LOCKOUT_MINUTES: count(15),
   TRASH_RETENTION_DAYS: count(30),
   OUTBOX_GIVE_UP_HOURS: count(24),
@@ -66,7 +75,7 @@ export const Settings = z.object({
 export type Config = z.output<typeof Settings>;
 
 /** Limits that the contract fixes: outside production a test or benchmark may change them, production may not. */
-const FIXED_IN_PRODUCTION = ['RATE_LIMIT_LOGIN', 'RATE_LIMIT_FORGE_WEBHOOK', 'TRASH_RETENTION_DAYS'] as const;
+const FIXED_IN_PRODUCTION = ['RATE_LIMIT_LOGIN', 'RATE_LIMIT_CODES', 'RATE_LIMIT_FORGE_WEBHOOK', 'TRASH_RETENTION_DAYS'] as const;
 
 /** `NAME_FILE` names a file that holds the value of `NAME` (container secrets). */
 function withFiles(env: NodeJS.ProcessEnv): Record<string, string | undefined> {

@@ -1,8 +1,8 @@
-import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
 import type { Config } from './config.js';
 
 /** What a key is for: each purpose has a key of its own, derived from the master key, so that none opens what is another's. */
-type Purpose = 'mail' | 'two-factor';
+type Purpose = 'mail' | 'two-factor' | 'one-time-code' | 'recovery-code';
 
 const ALGORITHM = 'aes-256-gcm';
 const VERSION = 1;
@@ -34,3 +34,7 @@ export function unseal(config: KeyHolder, purpose: Purpose, owner: string, seale
     .setAuthTag(sealed.subarray(1 + IV_BYTES, 1 + IV_BYTES + TAG_BYTES));
   return Buffer.concat([decipher.update(body), decipher.final()]).toString('utf8');
 }
+
+/** What is stored of a short code: without the key nobody can try them all against it. `owner` makes equal codes look unlike. */
+export const keyedHash = (config: KeyHolder, purpose: Purpose, owner: string, code: string): Buffer =>
+  createHmac('sha256', keyOf(config, purpose)).update(`${owner}\0${code}`).digest();

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { v7 as uuidv7 } from 'uuid';
 import { createUser } from '../../api/admin/create-user.js';
 import { hashOf } from '../../api/auth/authenticate.js';
+import { sealSecret } from '../../api/auth/two-factor/second-factor.js';
 import { createAutomation } from '../../api/automations/create-automation.js';
 import { type ArmedAutomation, createRun } from '../../api/automations/create-run.js';
 import { type Config, isDevelopment } from '../../api/core/config.js';
@@ -65,11 +66,15 @@ async function makePeople(services: Services): Promise<Ids> {
       return [name, await createUser(ctx, { email: mail(name), password: PASSWORD, loginOtpExempt, ...PEOPLE[name] })] as const;
     }),
   );
+  const ids = Object.fromEntries(made) as Ids;
   await services
     .db('users')
-    .where({ email: mail('tina') })
-    .update({ two_factor_secret: TINAS_TOTP_SECRET, two_factor_enabled_at: services.db.fn.now() });
-  return Object.fromEntries(made) as Ids;
+    .where({ user_id: ids.tina })
+    .update({
+      two_factor_secret: sealSecret(services, ids.tina, TINAS_TOTP_SECRET),
+      two_factor_enabled_at: services.db.fn.now(),
+    });
+  return ids;
 }
 
 const day = (offset: number): string => new Date(Date.now() + offset * 86_400_000).toISOString().slice(0, 10);
