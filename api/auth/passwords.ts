@@ -32,10 +32,20 @@ export const hashPassword = (password: string): Promise<string> => inTurn(() => 
 
 let decoy: Promise<string> | undefined;
 
-/** True when the password belongs to the hash. Without a hash it costs the same time and is false: no account oracle. */
-export async function verifyPassword(stored: string | null, password: string): Promise<boolean> {
+/**
+ * Compares a password with what `whose` finds when the turn has come. Where it finds no hash the comparison costs the same time and
+ * fails: no account oracle.
+ * @throws INTERNAL_ERROR 503 when too many wait already
+ */
+export async function comparePassword<T extends { password_hash: string | null }>(
+  password: string,
+  whose: () => Promise<T>,
+): Promise<{ whose: T; matches: boolean }> {
   decoy ??= hashPassword('no account has this password');
-  const against = stored ?? (await decoy);
-  const matches = await inTurn(() => verify(against, canonical(password)));
-  return stored !== null && matches;
+  const nobodys = await decoy;
+  return inTurn(async () => {
+    const found = await whose();
+    const matches = await verify(found.password_hash ?? nobodys, canonical(password));
+    return { whose: found, matches: found.password_hash !== null && matches };
+  });
 }

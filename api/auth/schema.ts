@@ -1,9 +1,29 @@
 import { z } from 'zod';
+import { Id, Text, Timestamp, Title } from '../core/fields.js';
+
+/** As somebody claims it: whether it is right is for the verb to say, in one text for every reason. */
+export const Email = z.string().max(320);
+export const Password = z.string().max(1024);
+/** Six digits, or a recovery code; spaces do not count. */
+export const Code = z.string().max(40);
+/** A password to be (A1): 12 to 128 characters, counted as code points. */
+export const NewPassword = Text.min(12).max(128);
 
 export const Login = z
-  .object({ email: z.string().max(320), password: z.string().max(1024), device_token: z.string().max(200).optional() })
+  .object({ email: Email, password: Password, device_token: z.string().max(200).optional() })
   .meta({ id: 'Login' });
 export type Login = z.output<typeof Login>;
+
+/** The answer to a challenge: it has no handle, so the password comes again (A3). */
+export const LoginStep = Login.extend({ code: Code, trust_device: z.boolean().default(false) }).meta({ id: 'LoginStep' });
+export type LoginStep = z.output<typeof LoginStep>;
+
+const Preferences = z.object({
+  timezone: z.string(),
+  locale: z.string(),
+  week_start: z.string(),
+  default_team_id: z.string().nullable(),
+});
 
 export const User = z
   .object({
@@ -20,24 +40,78 @@ export const User = z
     two_factor_enabled: z.boolean(),
     status: z.enum(['active', 'suspended', 'deprovisioned']),
     teams: z.array(z.object({ team_id: z.string(), name: z.string(), role: z.string() })),
-    preferences: z.object({
-      timezone: z.string(),
-      locale: z.string(),
-      week_start: z.string(),
-      default_team_id: z.string().nullable(),
-    }),
+    preferences: Preferences,
     impersonated_by: z.string().nullable(),
     auth_method: z.enum(['jwt', 'pat']),
   })
   .meta({ id: 'User' });
 export type User = z.output<typeof User>;
 
+/** `device_token` comes with `trust_device`: kept by the client, it makes this device a trusted one for 30 days. */
+export const SignedIn = z
+  .object({
+    token: z.string(),
+    requires_2fa: z.literal(false),
+    requires_login_otp: z.literal(false),
+    user: User,
+    device_token: z.string().optional(),
+  })
+  .meta({ id: 'SignedIn' });
+export type SignedIn = z.output<typeof SignedIn>;
+
 /** A token, or one of two challenges without one: clients look for `token` (contract, section 4). */
 export const LoginResult = z
   .union([
-    z.object({ token: z.string(), requires_2fa: z.literal(false), requires_login_otp: z.literal(false), user: User }),
+    SignedIn,
     z.object({ requires_2fa: z.literal(true), requires_login_otp: z.literal(false), email: z.string() }),
     z.object({ requires_2fa: z.literal(false), requires_login_otp: z.literal(true), email: z.string() }),
   ])
   .meta({ id: 'LoginResult' });
 export type LoginResult = z.output<typeof LoginResult>;
+
+export const Said = z.object({ message: z.string() }).meta({ id: 'Said' });
+export const Succeeded = z.object({ success: z.literal(true) }).meta({ id: 'Succeeded' });
+
+const isTimezone = (name: string): boolean => {
+  try {
+    return Boolean(new Intl.DateTimeFormat('en', { timeZone: name }));
+  } catch {
+    return false;
+  }
+};
+const isLocale = (tag: string): boolean => {
+  try {
+    return Intl.getCanonicalLocales(tag).length === 1;
+  } catch {
+    return false;
+  }
+};
+
+/** What people may change about themselves (A8); the mail address is none of it. */
+export const MeUpdate = z
+  .object({
+    name: Title(100),
+    username: z.string().regex(/^[A-Za-z0-9_][A-Za-z0-9_.-]{0,59}$/, 'Letters, digits, and . _ - only, at most 60 characters'),
+    display_name: Title(100),
+    avatar: z.url({ protocol: /^https$/ }).max(2000),
+    preferences: z
+      .object({
+        timezone: z.string().max(100).refine(isTimezone, 'Unknown time zone'),
+        locale: z.string().max(35).refine(isLocale, 'Unknown locale'),
+        week_start: z.enum(['monday', 'saturday', 'sunday']),
+        default_team_id: Id.nullable(),
+      })
+      .partial(),
+  })
+  .partial()
+  .meta({ id: 'MeUpdate' });
+export type MeUpdate = z.output<typeof MeUpdate>;
+
+/** A sign-in or a device as its owner sees it. */
+export const Place = z.object({
+  ip_address: z.string().nullable(),
+  user_agent: z.string().nullable(),
+  created_at: Timestamp,
+  last_seen_at: Timestamp,
+  current: z.boolean(),
+});

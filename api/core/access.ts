@@ -24,6 +24,10 @@ interface Rule {
  */
 const ABILITIES = {
   'account.read': { seat: 'none', words: 'Any signed-in caller, about themselves' },
+  'account.write': { seat: 'none', words: 'Any signed-in caller, for themselves' },
+  'account.session': { seat: 'none', words: 'Any person, about their own sign-ins', pat: false },
+  'account.renew': { seat: 'none', words: 'Any person, for the sign-in they come with', pat: false, impersonated: false },
+  'account.security': { seat: 'none', words: 'Any person, for themselves', pat: false, impersonated: false },
   'token.read': { seat: 'none', words: 'Any person, about their own tokens', pat: false },
   'token.create': { seat: 'none', words: 'Any person, for themselves', pat: false, impersonated: false },
   'token.revoke': { seat: 'none', words: 'Any person, their own tokens', pat: false },

@@ -1,0 +1,48 @@
+import type { Context } from '../core/context.js';
+import { DomainError } from '../core/errors.js';
+import { type Account, canonicalAddress, findAccount } from './find-account.js';
+import { noteFailure, subjectOf, takeTry, type Try } from './guard.js';
+import { comparePassword } from './passwords.js';
+
+export interface Credentials {
+  email: string;
+  password: string;
+  device_token?: string | undefined;
+}
+
+/** Somebody who gave the right password; `attempt` is still counted as a failure until it is cleared or given back. */
+export interface Passed {
+  account: Account;
+  attempt: Try;
+}
+
+/** One text for unknown, wrong, locked and suspended (A6). */
+const badCredentials = () => new DomainError('AUTHENTICATION_REQUIRED', 'Invalid credentials');
+
+/**
+ * The one door to every password: counts the try, compares, and writes a failure down. Whose it is and whether it is locked is read
+ * when the turn to compare has come, so that those who waited in the queue are judged by what is so then.
+ * @throws `refusal`, the same for unknown, wrong, locked and suspended, after the same work (A2, A6)
+ */
+export async function checkPassword(
+  ctx: Context,
+  { email, password, device_token }: Credentials,
+  refusal: () => Error = badCredentials,
+): Promise<Passed> {
+  const address = canonicalAddress(email);
+  const { whose, matches } = await comparePassword(password, async () => {
+    const account = await findAccount(ctx, address, device_token);
+    const attempt = await takeTry(ctx, subjectOf(address, account?.device_id ?? null));
+    return { account, attempt, password_hash: account?.password_hash ?? null };
+  });
+  const { account, attempt } = whose;
+  if (matches && attempt.allowed && account?.usable) return { account, attempt };
+  await noteFailure(ctx, account, attempt);
+  throw refusal();
+}
+
+/** A second proof failed after the password was right. @throws AUTHENTICATION_REQUIRED always */
+export async function refuse(ctx: Context, { account, attempt }: Passed, refusal: () => Error = badCredentials): Promise<never> {
+  await noteFailure(ctx, account, attempt);
+  throw refusal();
+}

@@ -1,0 +1,70 @@
+import { randomInt, timingSafeEqual } from 'node:crypto';
+import { v7 as uuidv7 } from 'uuid';
+import { run, type Statement } from '../../../db/statement.js';
+import type { Context } from '../../core/context.js';
+import { keyedHash } from '../../core/seal.js';
+
+/** What a mailed code is for. The three doors share one mechanism: six digits, ten minutes, five tries, a new one voids the old. */
+export type Purpose = 'sign_up' | 'login' | 'password_reset';
+
+/** Codes for one purpose and address in an hour; more would only fill somebody's mailbox. */
+const MOST_AN_HOUR = 10;
+
+/** $1 purpose, $2 address, $3 id, $4 hash, $5 minutes. No row: enough for this hour, and the last code stays good. */
+const issueStatement: Statement = {
+  name: 'issue_code',
+  text: /* sql */ `
+    insert into one_time_codes as c (purpose, address, code_id, code_hash, expires_at)
+    values ($1, $2, $3, $4, now() + make_interval(mins => $5::int))
+    on conflict (purpose, address) do update set code_id = excluded.code_id, code_hash = excluded.code_hash, tries = 0,
+      expires_at = excluded.expires_at,
+      issued = case when c.window_from > now() - interval '1 hour' then c.issued + 1 else 1 end,
+      window_from = case when c.window_from > now() - interval '1 hour' then c.window_from else now() end
+    where c.window_from <= now() - interval '1 hour' or c.issued < ${MOST_AN_HOUR}
+    returning 1`,
+};
+
+/** $1 purpose, $2 address, $3 most tries. Whoever gets a row may compare, nobody else: the count is committed before. */
+const tryStatement: Statement = {
+  name: 'try_code',
+  text: /* sql */ `
+    update one_time_codes set tries = tries + 1
+    where purpose = $1 and address = $2 and tries < $3 and expires_at > now() and code_hash is not null
+    returning code_id, code_hash`,
+};
+
+/** $1 id of the code. */
+const useStatement: Statement = {
+  name: 'use_code',
+  text: 'update one_time_codes set code_hash = null where code_id = $1 and code_hash is not null returning 1',
+};
+
+/** Makes a code and voids the one before it. Null when there were too many this hour. */
+export async function issueCode(ctx: Context, purpose: Purpose, address: string): Promise<string | null> {
+  const code = String(randomInt(1_000_000)).padStart(6, '0');
+  const codeId = uuidv7();
+  const hash = keyedHash(ctx.config, 'one-time-code', codeId, code);
+  const rows = await run(ctx.db, issueStatement, [purpose, address, codeId, hash, ctx.config.CODE_MINUTES]);
+  return rows.length === 1 ? code : null;
+}
+
+/**
+ * Takes one of the tries, in a commit of its own, and compares. Null: wrong, run out, used, or no try is left; the caller cannot
+ * tell which. What is returned is used up by `useCode`, in the transaction of what it opens.
+ */
+export async function checkCode(ctx: Context, purpose: Purpose, address: string, code: string): Promise<string | null> {
+  if (ctx.db.isTransaction) throw new Error('A try must be committed whatever becomes of it');
+  const [row] = await run<{ code_id: string; code_hash: Buffer }>(ctx.db, tryStatement, [
+    purpose,
+    address,
+    ctx.config.CODE_TRIES,
+  ]);
+  if (!row) return null;
+  const given = keyedHash(ctx.config, 'one-time-code', row.code_id, code.replaceAll(/\s/g, ''));
+  return timingSafeEqual(given, row.code_hash) ? row.code_id : null;
+}
+
+/** Uses a code up. False when somebody else was first, or a new code has voided it since. */
+export async function useCode(ctx: Context, codeId: string): Promise<boolean> {
+  return (await run(ctx.db, useStatement, [codeId])).length === 1;
+}

@@ -1,0 +1,42 @@
+import { run, type Statement } from '../../db/statement.js';
+import type { Context } from '../core/context.js';
+import { hashOf } from './authenticate.js';
+
+/** An account as somebody claims to be it, before any proof. */
+export interface Account extends Record<string, unknown> {
+  user_id: string;
+  email: string;
+  name: string;
+  role: 'user' | 'admin';
+  password_hash: string | null;
+  /** Neither suspended nor gone. */
+  usable: boolean;
+  two_factor: boolean;
+  /** A mailed code is due where the device is not trusted. */
+  needs_code: boolean;
+  /** The trusted device whose token came with the request. */
+  device_id: string | null;
+}
+
+/** $1 mail address in lower case, $2 SHA-256 of a device token or null, $3 whether mailed codes are required. */
+const statement: Statement = {
+  name: 'find_account',
+  text: /* sql */ `
+    select u.user_id, u.email, u.name, u.role, u.password_hash, u.status = 'active' as usable,
+      u.two_factor_enabled_at is not null as two_factor, $3::boolean and not u.login_otp_exempt as needs_code, d.device_id
+    from users u left join trusted_devices d on d.user_id = u.user_id and d.token_hash = $2 and d.expires_at > now()
+    where u.email = $1`,
+};
+
+/** One spelling of an address; what PostgreSQL cannot hold is nobody's. */
+export function canonicalAddress(email: string): string {
+  const address = email.trim().toLowerCase();
+  return address.isWellFormed() && !address.includes('\0') ? address : '';
+}
+
+/** The account of an address in its canonical spelling, with the device that `deviceToken` proves; undefined where there is none. */
+export async function findAccount(ctx: Context, address: string, deviceToken?: string): Promise<Account | undefined> {
+  const device = deviceToken === undefined ? null : hashOf(deviceToken);
+  const [account] = await run<Account>(ctx.db, statement, [address, device, ctx.config.LOGIN_OTP === 'required']);
+  return account;
+}

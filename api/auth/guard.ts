@@ -1,0 +1,115 @@
+import { randomBytes } from 'node:crypto';
+import { run, type Statement } from '../../db/statement.js';
+import { type Config, webAddress } from '../core/config.js';
+import { type Context, inTransaction } from '../core/context.js';
+import { recordChange } from '../core/record-change.js';
+import { queueMail } from '../mail/queue-mail.js';
+import { hashOf } from './authenticate.js';
+import type { Account } from './find-account.js';
+
+/** One try at the secrets of an account, counted before it is judged. */
+export interface Try {
+  subject: string;
+  /** False: too many have failed, and this one is not judged. */
+  allowed: boolean;
+  /** The last one before the lock: if it fails, nobody may try again for a while. */
+  last: boolean;
+}
+
+/** The window of failures is still open: no lock, and the first try is not too long ago. */
+const OPEN = `g.locked_until is null and g.first_try_at > now() - make_interval(mins => $3::int)`;
+const LOCKED = 'g.locked_until > now()';
+
+/**
+ * $1 subject, $2 most tries, $3 minutes of the window and of the lock. The row is written whatever comes of it, so that locked and
+ * open, known and unknown cost the same. One statement: of many at once exactly $2 are allowed (A6, R9).
+ */
+const takeStatement: Statement = {
+  name: 'take_try',
+  text: /* sql */ `
+    insert into login_guards as g (subject, tries) values ($1, 1)
+    on conflict (subject) do update set
+      tries = case when ${LOCKED} then g.tries when ${OPEN} then g.tries + 1 else 1 end,
+      first_try_at = case when ${LOCKED} or ${OPEN} then g.first_try_at else now() end,
+      locked_until = case when ${LOCKED} then g.locked_until
+        when ${OPEN} and g.tries + 1 >= $2::int then now() + make_interval(mins => $3::int) end
+    returning not coalesce(old.locked_until > now(), false) as allowed, new.tries >= $2::int as last`,
+};
+
+/** $1 subject, $2 whether it had locked. */
+const giveBackStatement: Statement = {
+  name: 'give_try_back',
+  text: /* sql */ `
+    update login_guards set tries = greatest(tries - 1, 0), locked_until = case when $2::boolean then null else locked_until end
+    where subject = $1`,
+};
+
+/** Whose tries they are: those from a trusted device have a count of their own, so that nobody can lock its owner out there (A6). */
+export const subjectOf = (address: string, deviceId: string | null): string =>
+  deviceId ? `device ${deviceId}` : `mail ${address}`;
+
+/** Counts a try, in a commit of its own: nothing rolls it back. */
+export async function takeTry({ db, config }: Pick<Context, 'db' | 'config'>, subject: string): Promise<Try> {
+  const values = [subject, config.LOCKOUT_FAILURES, config.LOCKOUT_MINUTES];
+  const [row] = await run<{ allowed: boolean; last: boolean }>(db, takeStatement, values);
+  return { subject, allowed: row?.allowed === true, last: row?.last === true };
+}
+
+/** The try neither failed nor came to its end: a challenge is still to be answered. */
+export async function giveBack({ db }: Pick<Context, 'db'>, { subject, last }: Try): Promise<void> {
+  await run(db, giveBackStatement, [subject, last]);
+}
+
+/** It succeeded: failures count from nought again. */
+export async function clearTries({ db }: Pick<Context, 'db'>, { subject }: Try): Promise<void> {
+  await db('login_guards').where({ subject }).delete();
+}
+
+/** Ends the lock of an account and of its devices. @returns whether anything was locked */
+export async function clearLocks({ db }: Pick<Context, 'db'>, account: { user_id: string; email: string }): Promise<boolean> {
+  const devices = await db('trusted_devices').where({ user_id: account.user_id }).pluck<string[]>('device_id');
+  const subjects = [subjectOf(account.email, null), ...devices.map((id) => subjectOf(account.email, id))];
+  const gone = await db('login_guards')
+    .whereIn('subject', subjects)
+    .delete()
+    .returning<{ locked: boolean | null }[]>(db.raw('locked_until > now() as locked'));
+  return gone.some(({ locked }) => locked === true);
+}
+
+async function mailLock(ctx: Context, account: Account, { subject }: Try): Promise<void> {
+  const token = randomBytes(32).toString('base64url');
+  await ctx
+    .db('login_guards')
+    .where({ subject })
+    .update({ unlock_hash: hashOf(token) });
+  const { LOCKOUT_MINUTES: minutes } = ctx.config;
+  await queueMail(ctx, {
+    to: account.email,
+    template: 'account-locked',
+    data: { name: account.name, url: unlockAddress(ctx.config, token), minutes, ip: ctx.ip ?? 'an unknown address' },
+    usefulMinutes: minutes,
+  });
+}
+
+/** The page that takes the token of a lock's mail; `unlock` is its verb. */
+const unlockAddress = (config: Config, token: string): string => webAddress(config, `/app/unlock?token=${token}`);
+
+/**
+ * Writes down a refused try, in one commit of its own. The one that locks an account tells its owner (A6).
+ * `account` is undefined where nobody has the address.
+ */
+export function noteFailure(ctx: Context, account: Account | undefined, attempt: Try): Promise<string> {
+  return inTransaction(ctx, async (ctx) => {
+    const locks = attempt.allowed && attempt.last && account !== undefined;
+    if (locks && account.usable) await mailLock(ctx, account, attempt);
+    return recordChange(ctx, {
+      team_id: null,
+      feature: 'auth',
+      action: locks ? 'lockout' : 'login_failed',
+      severity: !locks ? 'LOW' : account.role === 'admin' ? 'CRITICAL' : 'HIGH',
+      outcome: 'denied',
+      entity_type: 'user',
+      entity_id: account?.user_id ?? null,
+    });
+  });
+}

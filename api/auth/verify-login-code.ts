@@ -1,0 +1,36 @@
+import { type Context, inTransaction } from '../core/context.js';
+import { checkPassword, refuse } from './check-password.js';
+import { checkCode, useCode } from './codes/one-time-code.js';
+import { sendLoginCode } from './codes/send-login-code.js';
+import { clearTries, giveBack } from './guard.js';
+import { openSession } from './open-session.js';
+import type { Login, LoginStep, SignedIn } from './schema.js';
+
+/**
+ * Answers the challenge of an untrusted device: password again, and the mailed code (A3). Two factors are never passed by this door.
+ * @throws AUTHENTICATION_REQUIRED for every reason alike
+ */
+export async function verifyLoginCode(ctx: Context, { code, trust_device, ...credentials }: LoginStep): Promise<SignedIn> {
+  const passed = await checkPassword(ctx, credentials);
+  const { account, attempt } = passed;
+  const due = account.needs_code && !account.two_factor;
+  const codeId = due ? await checkCode(ctx, 'login', account.email, code) : null;
+  if (codeId === null) return refuse(ctx, passed);
+  const opened = await inTransaction(ctx, async (ctx) => {
+    if (!(await useCode(ctx, codeId))) return undefined;
+    await clearTries(ctx, attempt);
+    return openSession(ctx, account, trust_device);
+  });
+  return opened ?? refuse(ctx, passed);
+}
+
+/**
+ * Mails another code; the one before it is void (A3). Whoever has no code to give gets the same answer.
+ * @throws AUTHENTICATION_REQUIRED
+ */
+export async function resendLoginCode(ctx: Context, credentials: Login): Promise<{ message: string }> {
+  const { account, attempt } = await checkPassword(ctx, credentials);
+  await giveBack(ctx, attempt);
+  if (account.needs_code && !account.two_factor) await sendLoginCode(ctx, account);
+  return { message: 'If a code is due, it is on its way' };
+}
