@@ -1,0 +1,27 @@
+import { type Context, inTransaction, userOf } from '../../core/context.js';
+import { conflict, invalid } from '../../core/errors.js';
+import type { Activated } from './schema.js';
+import { renewRecoveryCodes, useAuthenticatorCode } from './second-factor.js';
+import { tellTwoFactor } from './tell-two-factor.js';
+
+/**
+ * Turns two-factor sign-in on, once the authenticator app shows the right code. The recovery codes are shown now and never again.
+ * @throws INVALID_REQUEST wrong code | RESOURCE_CONFLICT nothing was enrolled, or it is on already
+ */
+export function activateTwoFactor(ctx: Context, { code }: { code: string }): Promise<Activated> {
+  return inTransaction(ctx, async (ctx) => {
+    const user_id = userOf(ctx);
+    const user = await ctx
+      .db('users')
+      .where({ user_id, two_factor_enabled_at: null })
+      .whereNotNull('two_factor_secret')
+      .forUpdate()
+      .first<{ user_id: string; email: string; name: string } | undefined>('user_id', 'email', 'name');
+    if (!user) throw conflict('There is nothing to activate: enroll first');
+    if (!(await useAuthenticatorCode(ctx, user_id, code.replaceAll(/\s/g, '')))) throw invalid('The code is not right');
+    await ctx.db('users').where({ user_id }).update({ two_factor_enabled_at: ctx.db.fn.now() });
+    const recovery_codes = await renewRecoveryCodes(ctx, user_id);
+    await tellTwoFactor(ctx, user, true);
+    return { enabled: true as const, recovery_codes };
+  });
+}

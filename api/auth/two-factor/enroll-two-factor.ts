@@ -1,0 +1,34 @@
+import { type Context, inTransaction } from '../../core/context.js';
+import { conflict } from '../../core/errors.js';
+import { recordChange } from '../../core/record-change.js';
+import { confirmPassword } from '../confirm-password.js';
+import { clearTries } from '../guard.js';
+import type { Enrolment } from './schema.js';
+import { newSecret, sealSecret } from './second-factor.js';
+
+/**
+ * Begins two-factor sign-in: a secret for the authenticator app, good once `activate` has seen a code of it. A second enrolment
+ * replaces a secret that was never activated (A4).
+ * @throws PERMISSION_DENIED wrong password | RESOURCE_CONFLICT it is on already
+ */
+export async function enrollTwoFactor(ctx: Context, { password }: { password: string }): Promise<Enrolment> {
+  const { account, attempt } = await confirmPassword(ctx, password);
+  const enrolment = newSecret(account.email);
+  await inTransaction(ctx, async (ctx) => {
+    await clearTries(ctx, attempt);
+    const made = await ctx
+      .db('users')
+      .where({ user_id: account.user_id, two_factor_enabled_at: null })
+      .update({ two_factor_secret: sealSecret(ctx, account.user_id, enrolment.secret), two_factor_step: null });
+    if (made === 0) throw conflict('Two-factor sign-in is on already; turn it off first');
+    await recordChange(ctx, {
+      team_id: null,
+      feature: 'auth',
+      action: 'two_factor_enroll',
+      severity: 'HIGH',
+      entity_type: 'user',
+      entity_id: account.user_id,
+    });
+  });
+  return enrolment;
+}

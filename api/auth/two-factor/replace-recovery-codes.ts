@@ -1,0 +1,23 @@
+import type { Context } from '../../core/context.js';
+import { recordChange } from '../../core/record-change.js';
+import { withBothFactors } from './prove-both.js';
+import { renewRecoveryCodes } from './second-factor.js';
+
+/** Ten new recovery codes; those before them are void (A4). @throws PERMISSION_DENIED */
+export function replaceRecoveryCodes(
+  ctx: Context,
+  proof: { password: string; code: string },
+): Promise<{ recovery_codes: string[] }> {
+  return withBothFactors(ctx, proof, async (ctx, { user_id }) => {
+    const recovery_codes = await renewRecoveryCodes(ctx, user_id);
+    await recordChange(ctx, {
+      team_id: null,
+      feature: 'auth',
+      action: 'recovery_codes_renewed',
+      severity: 'HIGH',
+      entity_type: 'user',
+      entity_id: user_id,
+    });
+    return { recovery_codes };
+  });
+}

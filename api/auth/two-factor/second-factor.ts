@@ -1,0 +1,90 @@
+import { randomInt } from 'node:crypto';
+import { Secret, TOTP } from 'otpauth';
+import { run, type Statement } from '../../../db/statement.js';
+import type { Context } from '../../core/context.js';
+import { keyedHash, seal, unseal } from '../../core/seal.js';
+
+const PERIOD_SECONDS = 30;
+const RECOVERY_CODES = 10;
+/** Without the letters and digits that are taken for one another. */
+const ALPHABET = 'abcdefghjkmnpqrstuvwxyz23456789';
+const RECOVERY_LENGTH = 10;
+
+/** RFC 6238 as every authenticator app knows it: SHA-1, six digits, 30 seconds (A4). */
+const totpOf = (secret: string, label = ''): TOTP =>
+  new TOTP({
+    issuer: 'Assent',
+    label,
+    algorithm: 'SHA1',
+    digits: 6,
+    period: PERIOD_SECONDS,
+    secret: Secret.fromBase32(secret),
+  });
+
+/** A new secret of 160 bits in base32, and the address that an authenticator app reads from a QR code. */
+export function newSecret(email: string): { secret: string; otpauth_url: string } {
+  const secret = new Secret({ size: 20 }).base32;
+  return { secret, otpauth_url: totpOf(secret, email).toString() };
+}
+
+export const sealSecret = ({ config }: Pick<Context, 'config'>, userId: string, secret: string): Buffer =>
+  seal(config, 'two-factor', userId, secret);
+
+interface Stored extends Record<string, unknown> {
+  two_factor_secret: Buffer | null;
+  /** By the database's clock, ms. */
+  at: number;
+}
+
+const readStatement: Statement = {
+  name: 'read_two_factor',
+  text: `select two_factor_secret, extract(epoch from now()) * 1000 as at from users where user_id = $1`,
+};
+
+/** $1 user, $2 time step. A step is accepted once, and none before it afterwards. */
+const stepStatement: Statement = {
+  name: 'use_two_factor_step',
+  text: /* sql */ `
+    update users set two_factor_step = $2 where user_id = $1 and (two_factor_step is null or two_factor_step < $2) returning 1`,
+};
+
+/**
+ * True when the authenticator's code is right, by one step around now, and was not used before. Uses it up: call it in the
+ * transaction of what it opens.
+ */
+export async function useAuthenticatorCode(ctx: Context, userId: string, code: string): Promise<boolean> {
+  const [stored] = await run<Stored>(ctx.db, readStatement, [userId]);
+  if (!stored?.two_factor_secret) return false;
+  const totp = totpOf(unseal(ctx.config, 'two-factor', userId, stored.two_factor_secret));
+  const delta = totp.validate({ token: code, timestamp: stored.at, window: 1 });
+  if (delta === null) return false;
+  const step = Math.floor(stored.at / 1_000 / PERIOD_SECONDS) + delta;
+  return (await run(ctx.db, stepStatement, [userId, step])).length === 1;
+}
+
+const canonicalRecovery = (code: string): string => code.toLowerCase().replaceAll(/[\s-]/g, '');
+const recoveryHash = ({ config }: Pick<Context, 'config'>, userId: string, code: string): Buffer =>
+  keyedHash(config, 'recovery-code', userId, canonicalRecovery(code));
+
+/** Makes ten codes that each replace the authenticator once; those before them are void. They are shown now and never again. */
+export async function renewRecoveryCodes(ctx: Context, userId: string): Promise<string[]> {
+  const one = () => Array.from({ length: RECOVERY_LENGTH }, () => ALPHABET[randomInt(ALPHABET.length)]).join('');
+  const codes = Array.from({ length: RECOVERY_CODES }, () => one().replace(/^(.{5})/, '$1-'));
+  await ctx.db('recovery_codes').where({ user_id: userId }).delete();
+  await ctx.db('recovery_codes').insert(codes.map((code) => ({ user_id: userId, code_hash: recoveryHash(ctx, userId, code) })));
+  return codes;
+}
+
+/**
+ * True when `code` is the authenticator's, or a recovery code that nobody used. Uses it up: call it in the transaction of what it
+ * opens (A4).
+ */
+export async function useSecondFactor(ctx: Context, userId: string, code: string): Promise<boolean> {
+  const bare = code.replaceAll(/\s/g, '');
+  if (/^\d{6}$/.test(bare)) return useAuthenticatorCode(ctx, userId, bare);
+  const gone = await ctx
+    .db('recovery_codes')
+    .where({ user_id: userId, code_hash: recoveryHash(ctx, userId, code) })
+    .delete();
+  return gone === 1;
+}

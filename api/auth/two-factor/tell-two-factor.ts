@@ -1,0 +1,20 @@
+import type { Context } from '../../core/context.js';
+import { recordChange } from '../../core/record-change.js';
+import { queueMail } from '../../mail/queue-mail.js';
+
+/** Leaves the trace of two-factor sign-in turned on or off, and tells its owner by mail. */
+export async function tellTwoFactor(
+  ctx: Context,
+  user: { user_id: string; email: string; name: string },
+  on: boolean,
+): Promise<void> {
+  await queueMail(ctx, { to: user.email, template: 'two-factor-changed', data: { name: user.name, on } });
+  await recordChange(ctx, {
+    team_id: null,
+    feature: 'auth',
+    action: on ? 'two_factor_on' : 'two_factor_off',
+    severity: 'HIGH',
+    entity_type: 'user',
+    entity_id: user.user_id,
+  });
+}

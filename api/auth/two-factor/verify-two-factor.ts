@@ -1,0 +1,21 @@
+import { type Context, inTransaction } from '../../core/context.js';
+import { checkPassword, refuse } from '../check-password.js';
+import { clearTries } from '../guard.js';
+import { openSession } from '../open-session.js';
+import type { LoginStep, SignedIn } from '../schema.js';
+import { useSecondFactor } from './second-factor.js';
+
+/**
+ * Answers the two-factor challenge: password again, and a code of the authenticator or a recovery code (A3, A4).
+ * @throws AUTHENTICATION_REQUIRED for every reason alike
+ */
+export async function verifyTwoFactor(ctx: Context, { code, trust_device, ...credentials }: LoginStep): Promise<SignedIn> {
+  const passed = await checkPassword(ctx, credentials);
+  const { account, attempt } = passed;
+  const opened = await inTransaction(ctx, async (ctx) => {
+    if (!account.two_factor || !(await useSecondFactor(ctx, account.user_id, code))) return undefined;
+    await clearTries(ctx, attempt);
+    return openSession(ctx, account, trust_device);
+  });
+  return opened ?? refuse(ctx, passed);
+}
