@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { errors, jwtVerify, SignJWT } from 'jose';
+import { errors, type JWTPayload, jwtVerify, SignJWT } from 'jose';
 import { run, type Statement } from '../../db/statement.js';
 import type { Actor, UserActor } from '../core/actor.js';
 import { isDevelopment } from '../core/config.js';
@@ -9,6 +9,7 @@ import { unauthenticated } from '../core/errors.js';
 import { Id, NO_ID } from '../core/fields.js';
 import { gatherRows } from '../core/gather.js';
 import type { Scope } from '../core/scopes.js';
+import { NOTE_AFTER_SECONDS, noteUse } from './note-use.js';
 
 /** Every personal access token begins so; anything else is taken for a JWT (durability notes, 3.7). */
 export const PAT_PREFIX = 'svc_pat_';
@@ -18,13 +19,14 @@ const AUDIENCES = { api: 'assent-api', web: 'assent-web' } as const;
 type Use = keyof typeof AUDIENCES;
 
 /**
- * $1 sessions: those that are live, of active persons, by one indexed look-up. Revocation and suspension act on the next request
- * (A5); who acts as somebody else must still be an active admin of the installation (A12).
+ * $1 sessions: those that are live, of active persons, and for how long nobody used them, by one indexed look-up. Revocation and
+ * suspension act on the next request (A5); who acts as somebody else must still be an active admin of the installation (A12).
  */
 const findSession: Statement = {
   name: 'authenticate_session',
   text: /* sql */ `
-    select u.user_id, u.email, u.role, s.session_id, s.impersonator_id
+    select u.user_id, u.email, u.role, s.session_id, s.impersonator_id,
+      extract(epoch from now() - s.last_seen_at)::float8 as idle_seconds
     from sessions s join users u using (user_id) left join users i on i.user_id = s.impersonator_id
     where s.session_id = any((select $1::uuid[])::uuid[]) and s.ended_at is null and s.expires_at > now() and u.status = 'active'
       and (s.impersonator_id is null or (i.status = 'active' and i.role = 'admin'))`,
@@ -54,7 +56,7 @@ interface Owner {
   role: 'user' | 'admin';
 }
 
-type Session = Owner & { session_id: string; impersonator_id: string | null };
+type Session = Owner & { session_id: string; impersonator_id: string | null; idle_seconds: number };
 type Token = Owner & { token_id: string; scopes: Scope[]; token_hash: Buffer; stale: boolean };
 
 // Requests that come together share a look-up: each still sees the rows as they are after it came.
@@ -73,11 +75,11 @@ export const hashOf = (secret: string): Buffer => createHash('sha256').update(se
 const keyOf = (services: Pick<Services, 'config'>) => new TextEncoder().encode(services.config.JWT_SECRET);
 
 interface TokenOptions {
-  /** Where it counts; `api` unless said otherwise. */
+  /** Where it counts; one for the web app lives as long as a session may stay idle. */
   use?: Use;
   /** The instance admin who acts as the user: claim `act` (A12). The session must name the same one. */
   impersonatorId?: string | null;
-  /** Life; JWT_MINUTES unless said otherwise, for the web app as long as a session may stay idle. */
+  /** Life; JWT_MINUTES unless said otherwise. */
   minutes?: number;
   /** The session's own end: no token outlives it. */
   notAfter?: Date;
@@ -91,8 +93,10 @@ export async function issueToken(
   { use = 'api', impersonatorId, minutes, notAfter }: TokenOptions = {},
 ): Promise<{ token: string; expiresAt: Date }> {
   const { JWT_MINUTES, SESSION_IDLE_HOURS } = services.config;
-  const wanted = Date.now() + (minutes ?? (use === 'web' ? SESSION_IDLE_HOURS * 60 : JWT_MINUTES)) * 60_000;
-  const expiresAt = new Date(notAfter ? Math.min(wanted, notAfter.getTime()) : wanted);
+  const life = minutes ?? (use === 'web' ? SESSION_IDLE_HOURS * 60 : JWT_MINUTES);
+  const wanted = Date.now() + life * 60_000;
+  // Whole seconds, as the claim says it.
+  const expiresAt = new Date(Math.floor((notAfter ? Math.min(wanted, notAfter.getTime()) : wanted) / 1_000) * 1_000);
   const token = await new SignJWT({ sid: sessionId, ...(impersonatorId ? { act: { sub: impersonatorId } } : {}) })
     .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
     .setIssuer(ISSUER)
@@ -123,24 +127,49 @@ async function byToken(services: Services, secret: string): Promise<Actor> {
 /** A claim as an id to look up; what is no id of ours finds nothing. */
 const known = (claim: unknown): string => Id.safeParse(claim).data ?? NO_ID;
 
+/** The instance admin of the claim `act`, null without one; anything odd finds nothing. */
+const actingOf = ({ act }: JWTPayload): string | null =>
+  act === undefined ? null : known((act as { sub?: unknown } | null)?.sub);
+
+/** Allowed difference of two clocks, s. */
+const CLOCK_TOLERANCE = 5;
+
+interface Way {
+  use: Use;
+  /** A token whose time is over is taken as long as its session lives. */
+  takesExpired?: boolean;
+  /** Nobody sits there: it keeps no session alive. */
+  unattended?: boolean;
+}
+
 /** @throws AUTHENTICATION_REQUIRED */
-async function byJwt(services: Services, token: string, use: Use): Promise<{ actor: UserActor; issuedAt: Date }> {
+async function byJwt(
+  services: Services,
+  token: string,
+  { use, takesExpired = false, unattended = false }: Way,
+): Promise<{ actor: UserActor; issuedAt: Date }> {
   const claims = await jwtVerify(token, keyOf(services), {
     algorithms: ['HS256'],
     typ: 'JWT',
     issuer: ISSUER,
     audience: AUDIENCES[use],
     requiredClaims: ['exp', 'iat', 'sub', 'sid'],
-    clockTolerance: 5,
+    clockTolerance: CLOCK_TOLERANCE,
   }).then(
     ({ payload }) => payload,
     (error: unknown) => {
+      // Everything else about it was found right before its time was looked at.
+      if (takesExpired && error instanceof errors.JWTExpired) return error.payload;
       if (error instanceof errors.JOSEError) throw unauthenticated();
       throw error;
     },
   );
   const session = await sessionOf(services.db, known(claims['sid']));
   if (session?.user_id !== known(claims.sub)) throw unauthenticated();
+  // Who acts as another says so in the token too, and nobody else does (A12).
+  if (actingOf(claims) !== session.impersonator_id) throw unauthenticated();
+  if (session.idle_seconds > services.config.SESSION_IDLE_HOURS * 3_600) throw unauthenticated();
+  if (session.idle_seconds > NOTE_AFTER_SECONDS && !unattended) noteUse(services.db, session.session_id);
   const actor: UserActor = {
     type: 'user',
     userId: session.user_id,
@@ -153,18 +182,24 @@ async function byJwt(services: Services, token: string, use: Use): Promise<{ act
 }
 
 /**
- * Who is asking, from the Authorization header, in one round trip.
+ * Who is asking, from the Authorization header, in one round trip. `takesExpired`: a JWT whose time is over is taken as long as its
+ * session lives, which is what a renewal is for (A5).
  * @throws AUTHENTICATION_REQUIRED, the same for every reason (contract, section 5)
  */
-export async function authenticate(services: Services, authorization: string | undefined): Promise<Actor> {
+export async function authenticate(services: Services, authorization: string | undefined, takesExpired = false): Promise<Actor> {
   const credential = /^Bearer +([^\s]+) *$/i.exec(authorization ?? '')?.[1];
   if (!credential) throw unauthenticated();
-  return credential.startsWith(PAT_PREFIX) ? byToken(services, credential) : (await byJwt(services, credential, 'api')).actor;
+  if (credential.startsWith(PAT_PREFIX)) return byToken(services, credential);
+  return (await byJwt(services, credential, { use: 'api', takesExpired })).actor;
 }
 
 /**
- * Who is asking, from the token in a browser's session cookie, and when that token was made.
+ * Who is asking, from the token in a browser's session cookie, and when that token was made. `unattended`: a page asks by itself,
+ * which is no use of the session.
  * @throws AUTHENTICATION_REQUIRED, the same for every reason
  */
-export const authenticateCookie = (services: Services, token: string): Promise<{ actor: UserActor; issuedAt: Date }> =>
-  byJwt(services, token, 'web');
+export const authenticateCookie = (
+  services: Services,
+  token: string,
+  unattended: boolean,
+): Promise<{ actor: UserActor; issuedAt: Date }> => byJwt(services, token, { use: 'web', unattended });

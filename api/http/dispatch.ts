@@ -83,7 +83,8 @@ async function handleJson(
     headers['X-Required-Scope'] = spec.scope;
     headers['X-Scope-Enforced'] = String(spec.scopeEnforced === true || strict);
   }
-  const actor = spec.ability === 'public' ? NOBODY : await authenticate(services, request.headers.authorization);
+  const actor =
+    spec.ability === 'public' ? NOBODY : await authenticate(services, request.headers.authorization, spec.takesExpired);
   if (actor.type === 'user' && actor.impersonatorId) headers['X-Impersonated-By'] = actor.impersonatorId;
   checkCaller(spec, actor, strict);
   if (spec.limit) Object.assign(headers, await limit(spec.limit, { ip, userId: actor.type === 'system' ? null : actor.userId }));

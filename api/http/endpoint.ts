@@ -40,7 +40,7 @@ type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
 interface Described {
   method: Method;
   /** With `:name` parameters, each declared in `params`. */
-  path: `/api/${string}`;
+  path: `/${'api' | 'app'}/${string}`;
   /** Groups routes in the document. */
   tag: string;
   summary: string;
@@ -67,6 +67,8 @@ export interface EndpointSpec<P extends z.ZodType, Q extends z.ZodType, B extend
   /** Scope of a token for this route; enforced on the contract's seven routes, or everywhere when set to strict (A10). */
   scope?: Scope;
   scopeEnforced?: true;
+  /** A JWT whose time is over is taken as long as its session lives: the way to a new one (A5). */
+  takesExpired?: true;
   params?: P;
   query?: Q;
   body?: B;

@@ -19,9 +19,13 @@ export interface BrowserSession {
 
 const isUser = (actor: Actor): actor is UserActor => actor.type === 'user';
 
-async function actorOf(services: Services, token: string): Promise<{ actor: UserActor; issuedAt: Date } | null> {
+async function actorOf(
+  services: Services,
+  token: string,
+  unattended: boolean,
+): Promise<{ actor: UserActor; issuedAt: Date } | null> {
   try {
-    return await authenticateCookie(services, token);
+    return await authenticateCookie(services, token, unattended);
   } catch (error) {
     if (error instanceof DomainError && error.code === 'AUTHENTICATION_REQUIRED') return null;
     throw error;
@@ -35,7 +39,7 @@ async function actorOf(services: Services, token: string): Promise<{ actor: User
 export async function readSession(services: Services, request: IncomingMessage, unattended: boolean): Promise<BrowserSession> {
   const { config } = services;
   const token = readCookie(config, request, 'session');
-  const known = token === undefined ? null : await actorOf(services, token);
+  const known = token === undefined ? null : await actorOf(services, token, unattended);
   if (known) {
     const { actor, issuedAt } = known;
     const isOld = Date.now() - issuedAt.getTime() > RENEW_AFTER_MS;
@@ -49,8 +53,8 @@ export async function readSession(services: Services, request: IncomingMessage, 
   return { actor: null, binding: fresh, cookies: [...cookies, cookieLine(config, 'visitor', fresh)] };
 }
 
-async function sessionCookie(services: Services, { userId, sessionId }: UserActor): Promise<string> {
-  const { token } = await issueToken(services, userId, sessionId, { use: 'web' });
+async function sessionCookie(services: Services, { userId, sessionId, impersonatorId }: UserActor): Promise<string> {
+  const { token } = await issueToken(services, userId, sessionId, { use: 'web', impersonatorId });
   return cookieLine(services.config, 'session', token);
 }
 

@@ -1,0 +1,39 @@
+import { type Context, inTransaction } from '../../core/context.js';
+import { notFound } from '../../core/errors.js';
+import { recordChange } from '../../core/record-change.js';
+import { sessionOf } from './signed-in.js';
+
+async function end(ctx: Context, sessionId: string, action: 'logout' | 'session_revoke'): Promise<void> {
+  const { userId } = sessionOf(ctx);
+  const ended = await ctx
+    .db('sessions')
+    .where({ session_id: sessionId, user_id: userId, ended_at: null })
+    .update({ ended_at: ctx.db.fn.now() });
+  if (ended === 0) throw notFound('Session');
+  await recordChange(ctx, {
+    team_id: null,
+    feature: 'auth',
+    action,
+    severity: action === 'logout' ? 'LOW' : 'MEDIUM',
+    entity_type: 'session',
+    entity_id: sessionId,
+  });
+}
+
+/** Ends the session that the caller came with: its token is refused on the very next request (A5). */
+export async function logOut(ctx: Context): Promise<{ success: true }> {
+  await inTransaction(ctx, (ctx) => end(ctx, sessionOf(ctx).sessionId, 'logout'));
+  return { success: true };
+}
+
+/** Ends one of the caller's sessions, also the present one. @throws RESOURCE_NOT_FOUND unknown, ended, or another person's */
+export async function revokeSession(ctx: Context, sessionId: string): Promise<{ success: true; session_id: string }> {
+  await inTransaction(ctx, (ctx) => end(ctx, sessionId, 'session_revoke'));
+  return { success: true, session_id: sessionId };
+}
+
+/** Ends every session of a person, but for `except`: after a new password. Call it in that transaction. */
+export async function endSessions({ db }: Pick<Context, 'db'>, userId: string, except: string | null): Promise<void> {
+  const open = db('sessions').where({ user_id: userId, ended_at: null });
+  await (except === null ? open : open.whereNot({ session_id: except })).update({ ended_at: db.fn.now() });
+}

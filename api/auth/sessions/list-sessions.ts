@@ -1,0 +1,29 @@
+import type { Context } from '../../core/context.js';
+import type { Session } from './schema.js';
+import { sessionOf } from './signed-in.js';
+
+interface Row {
+  session_id: string;
+  ip_address: string | null;
+  user_agent: string | null;
+  created_at: Date;
+  last_seen_at: Date;
+}
+
+/** Where the caller is signed in, newest first (A5). An admin acting as the caller is not listed: the mail about it told. */
+export async function listSessions(ctx: Context): Promise<Session[]> {
+  const { userId, sessionId } = sessionOf(ctx);
+  const rows = await ctx
+    .db('sessions')
+    .where({ user_id: userId, ended_at: null })
+    .whereRaw('expires_at > now() and last_seen_at > now() - make_interval(hours => ?)', [ctx.config.SESSION_IDLE_HOURS])
+    .whereRaw('(impersonator_id is null or session_id = ?)', [sessionId])
+    .orderBy('session_id', 'desc')
+    .select<Row[]>('session_id', 'ip_address', 'user_agent', 'created_at', 'last_seen_at');
+  return rows.map((row) => ({
+    ...row,
+    created_at: row.created_at.toISOString(),
+    last_seen_at: row.last_seen_at.toISOString(),
+    current: row.session_id === sessionId,
+  }));
+}
