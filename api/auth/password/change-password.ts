@@ -1,0 +1,23 @@
+import { type Context, inTransaction } from '../../core/context.js';
+import { confirmPassword, wrongProof } from '../confirm-password.js';
+import { clearTries } from '../guard.js';
+import { hashPassword } from '../passwords.js';
+import { sessionOf } from '../sessions/signed-in.js';
+import type { Change } from './schema.js';
+import { setPassword } from './set-password.js';
+
+/**
+ * Changes the caller's password. The session that asks goes on, all others end (A7). An account without a password gets its first
+ * one by a reset.
+ * @throws PERMISSION_DENIED wrong password
+ */
+export async function changePassword(ctx: Context, { current_password, new_password }: Change): Promise<{ success: true }> {
+  const { account, attempt } = await confirmPassword(ctx, current_password);
+  const passwordHash = await hashPassword(new_password);
+  await inTransaction(ctx, async (ctx) => {
+    const { sessionId: keep } = sessionOf(ctx);
+    if (!(await setPassword(ctx, account, { passwordHash, action: 'password_change', keep }))) throw wrongProof();
+    await clearTries(ctx, attempt);
+  });
+  return { success: true };
+}

@@ -1,0 +1,33 @@
+import { type Context, inTransaction } from '../../core/context.js';
+import { recordChange } from '../../core/record-change.js';
+import { queueMail } from '../../mail/queue-mail.js';
+import { issueCode } from '../codes/one-time-code.js';
+import { canonicalAddress, findAccount } from '../find-account.js';
+
+/** The same to everybody: who has an account here is nobody's business. */
+const ANSWER = { message: 'If there is an account with this address, a code is on its way to it' };
+
+/**
+ * Mails a code for a new password. A code is made and written down for any address, so that one without an account costs the same
+ * (A7).
+ */
+export async function forgotPassword(ctx: Context, { email }: { email: string }): Promise<{ message: string }> {
+  const address = canonicalAddress(email);
+  await inTransaction(ctx, async (ctx) => {
+    const account = await findAccount(ctx, address);
+    const code = await issueCode(ctx, 'password_reset', address);
+    const { CODE_MINUTES: minutes } = ctx.config;
+    if (account?.usable && code !== null) {
+      const data = { name: account.name, code, minutes };
+      await queueMail(ctx, { to: account.email, template: 'password-code', data, usefulMinutes: minutes });
+    }
+    await recordChange(ctx, {
+      team_id: null,
+      feature: 'auth',
+      action: 'password_forgot',
+      entity_type: 'user',
+      entity_id: account?.user_id ?? null,
+    });
+  });
+  return ANSWER;
+}

@@ -1,0 +1,37 @@
+import { type Context, inTransaction } from '../../core/context.js';
+import { DomainError } from '../../core/errors.js';
+import { checkCode, useCode } from '../codes/one-time-code.js';
+import { type Account, canonicalAddress, findAccount } from '../find-account.js';
+import { clearLocks, noteFailure, subjectOf, takeTry } from '../guard.js';
+import { hashPassword } from '../passwords.js';
+import type { Reset } from './schema.js';
+import { setPassword } from './set-password.js';
+
+const badCode = () => new DomainError('AUTHENTICATION_REQUIRED', 'Invalid or expired code');
+
+function store(ctx: Context, account: Account, codeId: string, passwordHash: string): Promise<boolean> {
+  return inTransaction(ctx, async (ctx) => {
+    if (!(await useCode(ctx, codeId))) return false;
+    if (!(await setPassword(ctx, account, { passwordHash, action: 'password_reset', keep: null }))) return false;
+    await clearLocks(ctx, account);
+    // Whoever knew the old password may have made a device trusted.
+    await ctx.db('trusted_devices').where({ user_id: account.user_id }).delete();
+    return true;
+  });
+}
+
+/**
+ * Sets a new password by the mailed code. Every session ends, no device is trusted any more, and a lock is over; the second factor
+ * and personal access tokens stay. A wrong code counts like a wrong password (A6, A7).
+ * @throws AUTHENTICATION_REQUIRED for every reason alike
+ */
+export async function resetPassword(ctx: Context, { email, code, new_password }: Reset): Promise<{ success: true }> {
+  const address = canonicalAddress(email);
+  const account = await findAccount(ctx, address);
+  const attempt = await takeTry(ctx, subjectOf(address, null));
+  const codeId = attempt.allowed ? await checkCode(ctx, 'password_reset', address, code) : null;
+  const done = codeId !== null && account?.usable && (await store(ctx, account, codeId, await hashPassword(new_password)));
+  if (done) return { success: true };
+  await noteFailure(ctx, account, attempt);
+  throw badCode();
+}

@@ -1,0 +1,27 @@
+import type { Context } from '../../core/context.js';
+import { recordChange } from '../../core/record-change.js';
+import { queueMail } from '../../mail/queue-mail.js';
+import type { Account } from '../find-account.js';
+import { endSessions } from '../sessions/end-session.js';
+
+interface Wish {
+  passwordHash: string;
+  action: 'password_reset' | 'password_change';
+  /** The session that may stay; null ends them all. */
+  keep: string | null;
+}
+
+/**
+ * Stores a new password, ends the sessions that came by the old one, and tells the owner by mail: in the open transaction of the
+ * caller. Personal access tokens go on (A7). False when the account was suspended meanwhile.
+ */
+export async function setPassword(ctx: Context, account: Account, { passwordHash, action, keep }: Wish): Promise<boolean> {
+  const { user_id, email, name } = account;
+  const stored = await ctx.db('users').where({ user_id, status: 'active' }).update({ password_hash: passwordHash });
+  if (stored === 0) return false;
+  await endSessions(ctx, user_id, keep);
+  await queueMail(ctx, { to: email, template: 'password-changed', data: { name } });
+  const entity = { entity_type: 'user', entity_id: user_id };
+  await recordChange(ctx, { team_id: null, feature: 'auth', action, severity: 'HIGH', ...entity });
+  return true;
+}
