@@ -138,7 +138,10 @@ const INTRODUCTION = `Work management where every change a machine wants to make
 **Pages**: lists are bare arrays; follow \`Link\` with \`rel="next"\` where they go on.`;
 
 const TAGS: Record<string, string> = {
-  Auth: 'Who is asking.',
+  Auth: 'Who is asking, and how they prove it.',
+  'Two-factor': 'Signing in with an authenticator app.',
+  Passwords: 'Forgotten and changed.',
+  Sessions: 'Where a person is signed in, and the devices they trust.',
   Tokens: 'Personal access tokens: scripts and CI act as their owner by them.',
   Teams: 'Teams, their members and seats: guest, member, manager, admin.',
   Projects: 'Projects of a team. Every write answers in one envelope that names its audit entry.',

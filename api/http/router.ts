@@ -2,7 +2,11 @@ import Router, { type RouterMiddleware } from '@koa/router';
 import { impersonationRoutes } from '../admin/impersonation/routes.js';
 import { adminRoutes } from '../admin/routes.js';
 import { activityRoutes } from '../activity/routes.js';
+import { passwordRoutes } from '../auth/password/routes.js';
 import { authRoutes } from '../auth/routes.js';
+import { sessionRoutes } from '../auth/sessions/routes.js';
+import { signUpRoutes } from '../auth/sign-up/routes.js';
+import { twoFactorRoutes } from '../auth/two-factor/routes.js';
 import { approvalRoutes } from '../automations/approvals/routes.js';
 import { deadLetterRoutes } from '../automations/dead-letter/routes.js';
 import { automationRoutes } from '../automations/routes.js';
@@ -24,6 +28,9 @@ import { createRateLimiter } from './rate-limit.js';
 /** Every route of the API, in the order in which they are tried. The document, the matrix test and the router read this list. */
 export const ENDPOINTS: Endpoint[] = [
   ...authRoutes,
+  ...twoFactorRoutes,
+  ...passwordRoutes,
+  ...sessionRoutes,
   ...tokenRoutes,
   ...teamRoutes,
   ...invitationRoutes,
@@ -74,7 +81,8 @@ const handlerOf =
 export function createRouter(services: Services) {
   const dispatcher: Dispatcher = { services, limit: createRateLimiter(services) };
   const router = new Router<RouteState>({ sensitive: true, strict: true });
-  for (const endpoint of ENDPOINTS) router.register(endpoint.path, [endpoint.method], handlerOf(dispatcher, endpoint));
+  for (const endpoint of [...ENDPOINTS, ...signUpRoutes])
+    router.register(endpoint.path, [endpoint.method], handlerOf(dispatcher, endpoint));
   return {
     routes: () => router.routes(),
     /** Methods that some route knows at this path, OPTIONS among them; empty for an unknown path. */

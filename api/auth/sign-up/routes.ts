@@ -1,0 +1,36 @@
+import { type Endpoint, endpoint } from '../../http/endpoint.js';
+import { Said, SignedIn } from '../schema.js';
+import { SignUpStart, SignUpVerify } from './schema.js';
+import { startSignUp } from './start-sign-up.js';
+import { verifySignUp } from './verify-sign-up.js';
+
+const tag = 'Sign-up';
+
+/** Of the web app: there is no registration over the API, so these are in no document (contract, section 1; A1). */
+export const signUpRoutes: Endpoint[] = [
+  endpoint({
+    method: 'post',
+    path: '/app/signup/start',
+    tag,
+    summary: 'Have a code mailed to sign up',
+    ability: 'public',
+    limit: 'signup_start',
+    status: 202,
+    body: SignUpStart,
+    response: Said,
+    handle: ({ ctx, body }) => startSignUp(ctx, body),
+  }),
+  endpoint({
+    method: 'post',
+    path: '/app/signup/verify',
+    tag,
+    summary: 'Make the account by the mailed code',
+    ability: 'public',
+    limit: 'signup_verify',
+    status: 201,
+    body: SignUpVerify,
+    response: SignedIn,
+    errors: [401, 409],
+    handle: ({ ctx, body }) => verifySignUp(ctx, body),
+  }),
+];

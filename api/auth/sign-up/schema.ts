@@ -1,0 +1,20 @@
+import { z } from 'zod';
+import { Title } from '../../core/fields.js';
+import { Code, NewPassword } from '../schema.js';
+
+/** An address that gets an account: here its form matters. */
+const NewEmail = z
+  .string()
+  .trim()
+  .toLowerCase()
+  .max(320)
+  .regex(/^[^\s@\0]+@[^\s@\0]+\.[^\s@\0]+$/, 'This is no mail address')
+  .refine((value) => value.isWellFormed(), 'This is no mail address');
+
+export const SignUpStart = z.object({ email: NewEmail, name: Title(100) }).meta({ id: 'SignUpStart' });
+export type SignUpStart = z.output<typeof SignUpStart>;
+
+export const SignUpVerify = z
+  .object({ email: NewEmail, code: Code, name: Title(100), password: NewPassword })
+  .meta({ id: 'SignUpVerify' });
+export type SignUpVerify = z.output<typeof SignUpVerify>;

@@ -1,0 +1,27 @@
+import { webAddress } from '../../core/config.js';
+import { type Context, inTransaction } from '../../core/context.js';
+import { recordChange } from '../../core/record-change.js';
+import { queueMail } from '../../mail/queue-mail.js';
+import { issueCode } from '../codes/one-time-code.js';
+import { findAccount } from '../find-account.js';
+import type { SignUpStart } from './schema.js';
+
+/** The same to everybody: who has an account here is nobody's business. */
+const ANSWER = { message: 'A code is on its way to this address' };
+
+/** Mails a code to an address that wants an account; one that has an account already is told so, by mail and nowhere else (A1). */
+export async function startSignUp(ctx: Context, { email, name }: SignUpStart): Promise<{ message: string }> {
+  await inTransaction(ctx, async (ctx) => {
+    const account = await findAccount(ctx, email);
+    const code = await issueCode(ctx, 'sign_up', email);
+    const { CODE_MINUTES: minutes } = ctx.config;
+    const url = webAddress(ctx.config, '/app/sign-in');
+    if (code !== null && account) await queueMail(ctx, { to: email, template: 'sign-up-known', data: { url } });
+    if (code !== null && !account) {
+      await queueMail(ctx, { to: email, template: 'sign-up-code', data: { name, code, minutes }, usefulMinutes: minutes });
+    }
+    const entity = { entity_type: 'user', entity_id: account?.user_id ?? null };
+    await recordChange(ctx, { team_id: null, feature: 'auth', action: 'sign_up_start', ...entity });
+  });
+  return ANSWER;
+}

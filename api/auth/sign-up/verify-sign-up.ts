@@ -1,0 +1,54 @@
+import { type Context, inTransaction } from '../../core/context.js';
+import { DomainError } from '../../core/errors.js';
+import { recordChange } from '../../core/record-change.js';
+import { checkCode, useCode } from '../codes/one-time-code.js';
+import { makeAccount } from '../make-account.js';
+import { openSession } from '../open-session.js';
+import { hashPassword } from '../passwords.js';
+import type { SignedIn } from '../schema.js';
+import type { SignUpVerify } from './schema.js';
+
+const badCode = () => new DomainError('AUTHENTICATION_REQUIRED', 'Invalid or expired code');
+
+/** Any constant number: whoever wants to be the first account waits for the others who want it. */
+const FIRST_ACCOUNT_LOCK = 5_300_001;
+
+/** The first account of an installation administers it, and so do those whom the operator named (A11). */
+async function roleOf(ctx: Context, email: string): Promise<'user' | 'admin'> {
+  if (ctx.config.ADMIN_EMAILS.includes(email)) return 'admin';
+  const isEmpty = async () => (await ctx.db('users').first('user_id')) === undefined;
+  if (!(await isEmpty())) return 'user';
+  await ctx.db.raw('select pg_advisory_xact_lock(?)', [FIRST_ACCOUNT_LOCK]);
+  return (await isEmpty()) ? 'admin' : 'user';
+}
+
+function open(ctx: Context, { email, name }: SignUpVerify, codeId: string, passwordHash: string): Promise<SignedIn | undefined> {
+  return inTransaction(ctx, async (ctx) => {
+    if (!(await useCode(ctx, codeId))) return undefined;
+    const role = await roleOf(ctx, email);
+    const user_id = await makeAccount(ctx, { email, name, passwordHash, role, loginOtpExempt: false });
+    await recordChange(ctx, {
+      team_id: null,
+      feature: 'auth',
+      action: 'sign_up',
+      severity: role === 'admin' ? 'HIGH' : 'MEDIUM',
+      entity_type: 'user',
+      entity_id: user_id,
+      details: { role },
+    });
+    return openSession(ctx, { user_id, email, role, device_id: null }, true);
+  });
+}
+
+/**
+ * Makes the account by the mailed code and signs in; the device is a trusted one from then on (A1).
+ * @throws AUTHENTICATION_REQUIRED wrong, used or expired code | RESOURCE_CONFLICT the address got an account meanwhile
+ */
+export async function verifySignUp(ctx: Context, wish: SignUpVerify): Promise<SignedIn> {
+  const codeId = await checkCode(ctx, 'sign_up', wish.email, wish.code);
+  const opened = codeId === null ? undefined : await open(ctx, wish, codeId, await hashPassword(wish.password));
+  if (opened) return opened;
+  const entity = { entity_type: 'user', entity_id: null };
+  await recordChange(ctx, { team_id: null, feature: 'auth', action: 'sign_up_refused', outcome: 'denied', ...entity });
+  throw badCode();
+}
