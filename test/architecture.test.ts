@@ -79,6 +79,7 @@ const ELSEWHERE: Record<string, string> = {
 
 /** Writes that leave no audit entry of the request, each with its reason. */
 const WITHOUT_AUDIT: Record<string, string> = {
+  'POST /api/auth/refresh': 'the session goes on as it was, every hour of every client',
   'POST /api/forge/webhooks': 'a signed delivery is kept as a receipt; what it changes is audited when the relay applies it',
 };
 

@@ -83,9 +83,17 @@ describe('the document', () => {
     ).toEqual([]);
   });
 
-  it('asks for a credential everywhere but at login and at the inbound webhook', () => {
+  it('asks for a credential everywhere but at the steps to one and at the inbound webhook', () => {
     const open = operations.filter(({ operation }) => operation.security.length === 0).map(({ name }) => name);
-    expect(open).toEqual(['POST /api/auth/login', 'POST /api/forge/webhooks']);
+    expect(open).toEqual([
+      'POST /api/auth/login',
+      'POST /api/auth/login-otp/verify',
+      'POST /api/auth/login-otp/resend',
+      'POST /api/auth/2fa/verify',
+      'POST /api/auth/password/forgot',
+      'POST /api/auth/password/reset',
+      'POST /api/forge/webhooks',
+    ]);
     expect(document.components.securitySchemes).toMatchObject({ bearer: { type: 'http', scheme: 'bearer' } });
   });
 
@@ -214,6 +222,7 @@ it('in production neither the document nor its pages exist', async () => {
     AUDIT_SIGNING_KEY: generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
     MAIL_URL: 'smtp://127.0.0.1:25',
     RATE_LIMIT_LOGIN: '',
+    RATE_LIMIT_CODES: '',
     RATE_LIMIT_FORGE_WEBHOOK: '',
   });
   try {

@@ -1,5 +1,6 @@
 import { v7 as uuidv7 } from 'uuid';
 import type { Seat } from '../../api/core/access.js';
+import { accounts } from './account-cases.js';
 import type { Subject, SubjectType } from './subjects.js';
 
 /**
@@ -24,7 +25,7 @@ export interface Row {
   by?: string;
   subject: SubjectType;
   /** The field of the subject that is made foreign, unknown, garbage …; `id` unless said otherwise. */
-  names?: keyof Subject;
+  names?: Exclude<keyof Subject, 'credential'>;
   kinds: Kind[];
   send: (subject: Subject) => Sent;
   /** Who made the subject: whoever calls (strangers and guests too: they once had another seat), or a second member. */
@@ -45,6 +46,8 @@ export interface Row {
   sparesImpersonator?: string;
   /** Asks for no credential, so every caller gets the same. */
   public?: Partial<Record<Kind, number>>;
+  /** A success uses its subject up, so that every call gets one of its own. */
+  once?: true;
   /** A refusal that is meant to leave something behind, and why. */
   leaves?: string;
   /** Why it departs from the rules. */
@@ -868,6 +871,7 @@ const admin: Row[] = [
 /** The matrix. A route without a row, or a row without a route, fails the suite. */
 export const CASES: Row[] = [
   ...auth,
+  ...accounts,
   ...tokens,
   ...teams,
   ...invitations,

@@ -40,7 +40,8 @@ export async function send(world: World, endpoint: Endpoint, row: Row, actor: Ac
     return encodeURIComponent(value);
   });
   const address = query ? `${path}?${new URLSearchParams(query).toString()}` : path;
-  const client = world.app.as(actor.credential(scopeOf(endpoint)));
+  const inPerson = !actor.refused && actor.scope === null && !actor.impersonated;
+  const client = world.app.as((inPerson && subject.credential) || actor.credential(scopeOf(endpoint)));
   return client[endpoint.method](address, body, { ...(headers ? { headers } : {}), ...(raw === undefined ? {} : { raw }) });
 }
 
@@ -86,7 +87,7 @@ export class Walk {
   /** A call that succeeds changes its subject, so it gets one of its own; refusals and reads share. */
   private async subjectFor(actor: Actor, kind: Kind, expected: Expectation): Promise<Subject> {
     const key = this.row.author === 'caller' ? `${kind} ${actor.user_id}` : kind;
-    const changes = this.endpoint.method !== 'get' && expected.status < 300 && !this.row.public;
+    const changes = this.endpoint.method !== 'get' && expected.status < 300 && (!this.row.public || this.row.once);
     const kept = changes ? undefined : this.shared.get(key);
     if (kept) return kept;
     this.dirty = true;

@@ -34,6 +34,10 @@ it('the seven pairs of the contract are enforced, with the contract’s scopes, 
 const DECISION_K: Record<Seat | 'none', Ability[]> = {
   none: [
     'account.read',
+    'account.write',
+    'account.session',
+    'account.renew',
+    'account.security',
     'token.read',
     'token.create',
     'token.revoke',
@@ -79,8 +83,18 @@ it('a guest writes nowhere: no route that writes is open to the seat', () => {
     const { seat, instanceAdmin } = ruleOf(ability);
     return !instanceAdmin && (seat === 'none' || seat === 'guest');
   });
-  // One's own tokens are no team's, and neither a team of one's own nor one that invited somebody has them as a guest yet.
+  // One's own account and tokens are no team's, and neither a team of one's own nor one that invited somebody has them as a guest yet.
   expect(open.map(routeOf)).toEqual([
+    'PATCH /api/auth/me',
+    'POST /api/auth/2fa/enroll',
+    'POST /api/auth/2fa/activate',
+    'POST /api/auth/2fa/recovery-codes',
+    'POST /api/auth/2fa/disable',
+    'POST /api/auth/password/change',
+    'POST /api/auth/refresh',
+    'POST /api/auth/logout',
+    'DELETE /api/auth/sessions/:session_id',
+    'DELETE /api/auth/devices/:device_id',
     'POST /api/auth/tokens',
     'DELETE /api/auth/tokens/:token_id',
     'POST /api/teams',
@@ -97,8 +111,25 @@ it('every route names a scope, but for a few that any token may call and those t
 });
 
 /** Decisions K, last row, and A12: written out, so that nothing slips by changing the table alone. */
-const NO_TOKENS: Ability[] = ['token.read', 'token.create', 'token.revoke', 'instance.admin', 'impersonation.stop'];
-const NOT_AS_ANOTHER: Ability[] = ['token.create', 'invitation.accept', 'instance.admin', 'member.remove', 'member.manage'];
+const NO_TOKENS: Ability[] = [
+  'account.session',
+  'account.renew',
+  'account.security',
+  'token.read',
+  'token.create',
+  'token.revoke',
+  'instance.admin',
+  'impersonation.stop',
+];
+const NOT_AS_ANOTHER: Ability[] = [
+  'account.renew',
+  'account.security',
+  'token.create',
+  'invitation.accept',
+  'instance.admin',
+  'member.remove',
+  'member.manage',
+];
 const INSTANCE_ADMIN: Ability[] = ['instance.admin'];
 
 it('the table keeps out tokens, whoever acts as another, and everyone but instance admins where it must', () => {

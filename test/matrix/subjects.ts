@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
-import { hash } from '@node-rs/argon2';
 import { v7 as uuidv7 } from 'uuid';
 import { buildPerson } from '../factories/people.js';
+import * as accountBuilds from './account-subjects.js';
 import { FORGE_SECRET, type Tenant, type World } from './world.js';
 
 /** What a request is about. `id` is the record's own; the others are of what it belongs to. */
@@ -13,6 +13,8 @@ export interface Subject {
   user_id: string;
   /** Something only the subject's readers may ever see. */
   canary: string;
+  /** Of the subject's own person, where whoever is signed in calls as that person. */
+  credential?: string;
 }
 
 interface Wish {
@@ -24,7 +26,6 @@ interface Wish {
 
 type Build = (world: World, wish: Wish) => Promise<Subject>;
 
-const PASSWORD = 'correct horse battery staple';
 const basis = ({ tenant }: Wish, id: string): Subject => ({
   id,
   team_id: tenant.team_id,
@@ -118,18 +119,6 @@ const outsider: Build = async (world, wish) => {
 const suspended: Build = async (world, wish) => {
   const person = await buildPerson(world.app, { status: 'suspended' });
   return { ...basis(wish, person.user_id), user_id: person.user_id };
-};
-
-let passwordHash: Promise<string> | undefined;
-/** An account that signs in with a password; `id` is its mail address. */
-const account: Build = async (world, wish) => {
-  const person = await buildPerson(world.app);
-  passwordHash ??= hash(PASSWORD, { memoryCost: 1024, timeCost: 1, parallelism: 1 });
-  await world.app.services
-    .db('users')
-    .where({ user_id: person.user_id })
-    .update({ password_hash: await passwordHash, login_otp_exempt: true });
-  return { ...basis(wish, person.email), canary: PASSWORD };
 };
 
 const AUTOMATION = /* sql */ `
@@ -277,9 +266,11 @@ const inTrash =
 /** The route is about nothing in particular. */
 const nothing: Build = async (_world, wish) => basis(wish, '');
 
+const { PASSWORD: _password, ...accountSubjects } = accountBuilds;
+
 export const SUBJECTS = {
   nothing,
-  account,
+  ...accountSubjects,
   team,
   spareTeam,
   member,

@@ -53,6 +53,7 @@ const BESIDE = ['rate_limits', 'heartbeats'];
 /** What of a table is watched, where that is not every change: the note when a token was last used is written beside the request. */
 const WATCHED: Record<string, string> = {
   personal_access_tokens: 'insert or delete or update of revoked_at, scopes, expires_at',
+  sessions: 'insert or delete or update of ended_at, expires_at, user_id',
 };
 
 /** Has the database itself note every row that is written, so that "writes nothing" means nothing at all. */
@@ -128,7 +129,7 @@ async function buildImpersonator(app: TestApp, { member }: Tenant, admin: Person
     impersonator_id: admin.user_id,
     expires_at: app.services.db.raw("now() + interval '1 day'"),
   });
-  const { token } = await issueToken(app.services, member.user_id, session_id);
+  const { token } = await issueToken(app.services, member.user_id, session_id, { impersonatorId: admin.user_id });
   return { ...withSession('instance admin acting as the member', { ...member, token }, 'member'), impersonated: true };
 }
 
