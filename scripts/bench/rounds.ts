@@ -38,7 +38,8 @@ export interface LoadOptions {
   rounds: number;
 }
 
-const WARM_UP_SECONDS = 1;
+/** Node compiles what is hot while it runs: until then a request costs up to twice as much, and the more code the longer it takes. */
+const WARM_UP_SECONDS = 6;
 
 export const figuresOf = (rounds: Round[]): Figures => {
   const latencies = rounds.flatMap((round) => round.latencies);
