@@ -34,7 +34,7 @@ const censor = (value: unknown, path: unknown[]): unknown =>
 export function createLogger(
   config: Pick<Config, 'LOG_LEVEL' | 'NODE_ENV'>,
   process: 'api' | 'worker' | 'script',
-  destination: DestinationStream = pino.destination({ dest: 1, sync: false, minLength: 4_096, periodicFlush: 200 }),
+  destination: DestinationStream = pino.destination({ dest: 1, sync: false, minLength: 12_288, periodicFlush: 200 }),
 ): Logger {
   const options: LoggerOptions = {
     level: config.LOG_LEVEL,

@@ -16,21 +16,27 @@ export function refuseLargeBody(request: IncomingMessage, limit: number): void {
  * The body's bytes exactly as they came.
  * @throws PAYLOAD_TOO_LARGE over `limit` bytes; INVALID_REQUEST when the client stops half-way
  */
-export async function readBody(request: IncomingMessage, limit: number): Promise<Buffer> {
-  refuseLargeBody(request, limit);
-  const chunks: Buffer[] = [];
-  let size = 0;
-  try {
-    for await (const chunk of request as AsyncIterable<Buffer>) {
+export function readBody(request: IncomingMessage, limit: number): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    refuseLargeBody(request, limit);
+    const chunks: Buffer[] = [];
+    let size = 0;
+    const end = (error?: Error) => {
+      request.off('data', take).off('end', done).off('error', broken).off('close', broken);
+      if (error) reject(error);
+      else resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks));
+    };
+    const take = (chunk: Buffer) => {
       size += chunk.length;
-      if (size > limit) throw tooLarge(limit);
       chunks.push(chunk);
-    }
-  } catch (error) {
-    if (error instanceof DomainError) throw error;
-    throw invalid('The body ended before it was complete', { cause: error });
-  }
-  return chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks);
+      if (size > limit) end(tooLarge(limit));
+    };
+    const done = () => end();
+    const broken = (error?: Error) => end(invalid('The body ended before it was complete', { cause: error }));
+    // Gone before anyone listened: it would not say so again.
+    if (request.destroyed) broken();
+    else request.on('data', take).on('end', done).on('error', broken).on('close', broken);
+  });
 }
 
 const notJson = (message: string) => invalidFields([{ field: 'body', message, type: 'json_invalid' }]);

@@ -73,24 +73,38 @@ const handlerOf =
     );
     ctx.status = answer.status;
     ctx.set(answer.headers);
+    // Before the body, or Koa guesses it from the body first.
+    if (typeof answer.body === 'string') ctx.set('Content-Type', 'application/json; charset=utf-8');
     ctx.body = answer.body;
-    if (typeof answer.body === 'string') ctx.type = 'application/json; charset=utf-8';
   };
 
-/** Paths match exactly: in case, and without a trailing slash (durability notes, 3.7). */
+/** `tasks` of `/api/tasks/1`. */
+const areaOf = (path: string): string => path.split('/', 3)[2] ?? '';
+
+/**
+ * Paths match exactly: in case, and without a trailing slash (durability notes, 3.7). Each area has a router of its own, because a
+ * router tries its routes one after the other.
+ */
 export function createRouter(services: Services) {
   const dispatcher: Dispatcher = { services, limit: createRateLimiter(services) };
-  const router = new Router<RouteState>({ sensitive: true, strict: true });
-  for (const endpoint of [...ENDPOINTS, ...signUpRoutes])
+  const routers = new Map<string, Router<RouteState>>();
+  for (const endpoint of [...ENDPOINTS, ...signUpRoutes]) {
+    const area = areaOf(endpoint.path);
+    const router = routers.get(area) ?? new Router<RouteState>({ sensitive: true, strict: true });
     router.register(endpoint.path, [endpoint.method], handlerOf(dispatcher, endpoint));
+    routers.set(area, router);
+  }
+  const areas = new Map([...routers].map(([area, router]) => [area, router.routes()]));
+  const routes: RouterMiddleware<RouteState> = (ctx, next) => areas.get(areaOf(ctx.path))?.(ctx, next) ?? next();
   return {
-    routes: () => router.routes(),
+    routes: () => routes,
     /** Methods that some route knows at this path, OPTIONS among them; empty for an unknown path. */
     methodsAt: (path: string): string[] => {
-      const layers = router.match(path, 'OPTIONS').path;
-      // /api/tasks/my is a resource of its own, though the pattern of /api/tasks/:task_id knows it too.
-      const own = layers.filter((layer) => layer.paramNames.length === 0);
-      const methods = (own.length > 0 ? own : layers).flatMap((layer) => layer.methods);
+      const methods =
+        routers
+          .get(areaOf(path))
+          ?.match(path, 'OPTIONS')
+          .path.flatMap((layer) => layer.methods) ?? [];
       return methods.length === 0 ? [] : [...new Set([...methods, 'OPTIONS'])];
     },
   };
