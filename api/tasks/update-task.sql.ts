@@ -39,7 +39,11 @@ with before as (
     'summary', 'changed ' || (select string_agg(key, ', ') from jsonb_object_keys(c.changes) as key),
     'details', jsonb_build_object('changes', c.changes, 'version', u.version),
     'event', jsonb_build_object('type', 'task.updated', 'payload', jsonb_build_object('task', u.now, 'changes', c.changes)))) as audit_id
-  from updated u, changes_between(u.was, u.now) as c(changes)
+  -- What differs, as {field: {from, to}} (F5). Only what was asked for can, and what follows from the status.
+  from updated u, lateral (
+    select jsonb_object_agg(key, jsonb_build_object('from', u.was->key, 'to', u.now->key)) as changes
+    from jsonb_object_keys($3::jsonb || '{"completed_at": null}') as key where u.was->key is distinct from u.now->key
+  ) c
 )
 select v.seat, v.stale, v.assignee_ok, coalesce(u.version, v.version) as version, (select audit_id from recorded) as audit_id
 from verdict v left join updated u on true`,

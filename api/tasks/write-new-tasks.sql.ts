@@ -1,5 +1,15 @@
 import type { Statement } from '../../db/statement.js';
 
+/** Costs something to have in a statement, even where no item has a parent. */
+const DEPTH_OK = /* sql */ `case when g.parent_task_id is null then true else (
+      with recursive ancestors as (
+        select t.parent_task_id, 1 as level from tasks t where t.task_id = g.parent_task_id
+        union all
+        select t.parent_task_id, a.level + 1 from ancestors a join tasks t on t.task_id = a.parent_task_id where a.level <= $3::int
+      )
+      select coalesce(max(level), 0) < $3::int from ancestors
+    ) end`;
+
 /**
  * One round trip for the creation of any number of tasks; one is the usual number. $1 who (jsonb), $2 the tasks' fields (jsonb
  * array, `index` = place in the caller's list), $3 deepest nesting. One row an item, in no order; its flags tell the outcomes
@@ -9,8 +19,8 @@ import type { Statement } from '../../db/statement.js';
  * before this one (holdProjects): nobody moves or trashes the parent meanwhile. Each item looks its own up (lateral), so the plan
  * is a chain of index probes whatever the number of items.
  */
-export const createTasksStatement: Statement = {
-  name: 'create_tasks',
+const statement = (nested: boolean): Statement => ({
+  name: nested ? 'create_nested_tasks' : 'create_tasks',
   text: /* sql */ `
 with given as materialized (
   select g.*, coalesce(g.task_id, uuidv7()::text) as id, ($1::jsonb->>'user_id')::uuid as user_id,
@@ -22,14 +32,7 @@ with given as materialized (
 ), verdict as materialized (
   select g.*, place.team_id, place.team_id is not null as project_found, seat.role as seat,
     g.assigned_to is null or assignee.found as assignee_ok, g.parent_task_id is null or parent.found as parent_ok,
-    case when g.parent_task_id is null then true else (
-      with recursive ancestors as (
-        select t.parent_task_id, 1 as level from tasks t where t.task_id = g.parent_task_id
-        union all
-        select t.parent_task_id, a.level + 1 from ancestors a join tasks t on t.task_id = a.parent_task_id where a.level <= $3::int
-      )
-      select coalesce(max(level), 0) < $3::int from ancestors
-    ) end as depth_ok,
+    ${nested ? DEPTH_OK : '$3::int > 0'} as depth_ok,
     -- No EXISTS: for many items the planner would rather read every key that there is.
     (select true from item_keys k where k.item_id = g.task_id) is not null as taken
   from given g
@@ -74,4 +77,10 @@ left join lateral (
   select task_json(t)::text as json, t.project_id = v.project_id and t.deleted_at is null as replay
   from tasks t where v.taken and t.task_id = v.task_id
 ) old on true`,
-};
+});
+
+const withoutParents = statement(false);
+const withParents = statement(true);
+
+/** The statement for items of which some name a parent, or none. */
+export const createTasksStatement = (parents: boolean): Statement => (parents ? withParents : withoutParents);

@@ -91,7 +91,8 @@ export async function writeNewTasks(ctx: Context, drafts: Draft[]): Promise<Map<
   }
   if (items.length === 0) return results;
   const values = [JSON.stringify(whoIs(ctx)), JSON.stringify(items), MAX_SUBTASK_DEPTH];
-  const outcomes = await retrying(ctx, () => run<Outcome & Record<string, unknown>>(ctx.db, createTasksStatement, values));
+  const statement = createTasksStatement(drafts.some(({ fields }) => fields.parent_task_id != null));
+  const outcomes = await retrying(ctx, () => run<Outcome & Record<string, unknown>>(ctx.db, statement, values));
   for (const outcome of outcomes) {
     const result = settled(outcome);
     if (result) results.set(outcome.index, result);

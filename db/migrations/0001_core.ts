@@ -309,13 +309,6 @@ create function task_json(t tasks) returns json language sql stable as $$
     'completed_at', to_char(t.completed_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
     'is_archived', t.is_archived, 'forge_links', t.forge_links, 'version', t.version)
 $$;
-
--- What differs between two records, as {field: {from, to}} (F5); the bookkeeping fields are left out.
-create function changes_between(before jsonb, after jsonb) returns jsonb language sql immutable as $$
-  select coalesce(jsonb_object_agg(key, jsonb_build_object('from', b.value, 'to', a.value)), '{}')
-  from jsonb_each(before) b join jsonb_each(after) a using (key)
-  where a.value is distinct from b.value and key not in ('version', 'updated_at', 'forge_links')
-$$;
 `;
 
 export async function down(): Promise<void> {

@@ -169,14 +169,6 @@ create or replace function task_json(t tasks) returns json language sql stable a
     'is_archived', t.is_archived, 'recurrence', t.recurrence, 'series_id', t.series_id, 'occurrence_index', t.occurrence_index,
     'recurrence_of', t.recurrence_of, 'forge_links', t.forge_links, 'version', t.version)
 $$;
-
--- What differs between two records, as {field: {from, to}} (F5); bookkeeping is left out, and what a recurrence brings by itself.
-create or replace function changes_between(before jsonb, after jsonb) returns jsonb language sql immutable as $$
-  select coalesce(jsonb_object_agg(key, jsonb_build_object('from', b.value, 'to', a.value)), '{}')
-  from jsonb_each(before) b join jsonb_each(after) a using (key)
-  where a.value is distinct from b.value
-    and key not in ('version', 'updated_at', 'forge_links', 'series_id', 'occurrence_index', 'recurrence_of')
-$$;
 `;
 
 export async function down(): Promise<void> {
