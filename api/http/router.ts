@@ -100,11 +100,10 @@ export function createRouter(services: Services) {
     routes: () => routes,
     /** Methods that some route knows at this path, OPTIONS among them; empty for an unknown path. */
     methodsAt: (path: string): string[] => {
-      const methods =
-        routers
-          .get(areaOf(path))
-          ?.match(path, 'OPTIONS')
-          .path.flatMap((layer) => layer.methods) ?? [];
+      const layers = routers.get(areaOf(path))?.match(path, 'OPTIONS').path ?? [];
+      // /api/tasks/my is a resource of its own, though the pattern of /api/tasks/:task_id knows it too.
+      const own = layers.filter((layer) => layer.paramNames.length === 0);
+      const methods = (own.length > 0 ? own : layers).flatMap((layer) => layer.methods);
       return methods.length === 0 ? [] : [...new Set([...methods, 'OPTIONS'])];
     },
   };

@@ -38,8 +38,12 @@ export interface LoadOptions {
   rounds: number;
 }
 
-/** Node compiles what is hot while it runs: until then a request costs up to twice as much, and the more code the longer it takes. */
-const WARM_UP_SECONDS = 6;
+/**
+ * Node compiles what is hot while it runs, and until then a request costs up to twice as much; the more code, the longer it takes. A
+ * side is warm after so many answers, or after so many seconds where they are slow.
+ */
+const WARM_UP_ANSWERS = 12_000;
+const WARM_UP_SECONDS = 12;
 
 export const figuresOf = (rounds: Round[]): Figures => {
   const latencies = rounds.flatMap((round) => round.latencies);
@@ -83,8 +87,13 @@ export async function compare(
 ): Promise<Comparison> {
   const round = (service: Service, length: number) => measureRound(servers, service, source, connections, length);
   await servers.db.raw('checkpoint');
-  await round(sides.product, WARM_UP_SECONDS);
-  await round(sides.floor, WARM_UP_SECONDS);
+  const warmUp = async (service: Service): Promise<void> => {
+    let answers = 0;
+    for (let second = 0; answers < WARM_UP_ANSWERS && second < WARM_UP_SECONDS; second += 1)
+      answers += (await round(service, 1)).count;
+  };
+  await warmUp(sides.product);
+  await warmUp(sides.floor);
   const product: Round[] = [];
   const floor: Round[] = [];
   for (let i = 0; i < rounds; i += 1) {
