@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { type ZodError, z } from 'zod';
+import type { z, ZodError } from 'zod';
 import { authenticate } from '../auth/authenticate.js';
 import { admit } from '../core/access.js';
 import type { Actor } from '../core/actor.js';
