@@ -71,7 +71,7 @@ describe('404 for what is not there', () => {
 
 describe('methods', () => {
   it.each([
-    ['PUT', '/api/auth/me', 'GET, HEAD, OPTIONS'],
+    ['PUT', '/api/auth/me', 'GET, HEAD, OPTIONS, PATCH'],
     ['PROPFIND', '/api/tasks', 'GET, HEAD, OPTIONS, POST'],
     ['DELETE', '/api/tasks', 'GET, HEAD, OPTIONS, POST'],
     ['GET', '/api/auth/login', 'OPTIONS, POST'],
