@@ -32,7 +32,7 @@ export const approvalPages: Page[] = [
   page({
     method: 'get',
     path: '/app/approvals',
-    who: 'person',
+    who: 'automation.list',
     async handle({ ctx, me }) {
       const { approvals, total } = await listApprovals(ctx, MOST);
       const person = personOf({ me });
@@ -45,7 +45,7 @@ export const approvalPages: Page[] = [
   page({
     method: 'post',
     path: '/app/runs/:run_id/approve',
-    who: 'person',
+    who: 'gate.decide',
     params: RunParams,
     form: z.object(decision),
     async handle({ ctx, params, form }) {
@@ -58,7 +58,7 @@ export const approvalPages: Page[] = [
   page({
     method: 'post',
     path: '/app/runs/:run_id/reject',
-    who: 'person',
+    who: 'gate.decide',
     params: RunParams,
     form: z.object({ ...decision, reason: Text.trim().max(2000).optional() }),
     async handle({ ctx, params, form }) {

@@ -10,7 +10,7 @@ export const homePages: Page[] = [
   page({
     method: 'get',
     path: '/app',
-    who: 'person',
+    who: 'account.read',
     async handle({ ctx, me }) {
       const [{ approvals }, runs, { tasks, total }] = await Promise.all([
         listApprovals(ctx, 50),

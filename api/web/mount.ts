@@ -53,6 +53,7 @@ export function mountWeb(app: Koa<RouteState>, services: Services): void {
 
   async function servePage(koa: Exchange, session: BrowserSession): Promise<void> {
     const ctx = contextOf(services, koa, session);
+    if (session.actor?.impersonatorId) koa.set('X-Impersonated-By', session.actor.impersonatorId);
     let around: Around = { csrf: csrfToken(services.config, session.binding), me: null, waiting: 0 };
     try {
       if (session.actor) around = { ...around, ...(await lookAround(ctx)) };
@@ -61,11 +62,7 @@ export function mountWeb(app: Koa<RouteState>, services: Services): void {
       const { me } = around;
       const answer = await openPage(page, { limit, session, params, ctx, me, request: koa.req, url: koa.url, query: koa.query });
       if ('to' in answer) await sendOn(services, koa, answer);
-      else if ('view' in answer) sendView(services.config, render, koa, answer, around);
-      else {
-        koa.status = answer.status;
-        koa.body = answer.json;
-      }
+      else sendView(services.config, render, koa, answer, around);
     } catch (thrown) {
       sendError(services.config, render, koa, thrown, around);
     }

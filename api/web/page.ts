@@ -1,14 +1,15 @@
 import type { z } from 'zod';
 import type { User } from '../auth/schema.js';
+import type { Ability } from '../core/access.js';
 import type { Context } from '../core/context.js';
 import type { LimitName } from '../http/rate-limit.js';
 import type { Fields } from './server/read-form.js';
 
 /**
- * Who may come: `anyone`, signed in or not; `visitor`, who is not signed in (others go home); `person`, signed in (others sign in
- * first); `admin`, an administrator of the instance, not while acting as somebody else.
+ * Who may come: `anyone`, signed in or not; `visitor`, who is not signed in (others go home); else people signed in, as the table of
+ * who may do what says of the ability (others sign in first).
  */
-type Who = 'anyone' | 'visitor' | 'person' | 'admin';
+type Who = 'anyone' | 'visitor' | Ability;
 
 export interface Visit<Params = unknown, Query = unknown, Form = unknown> {
   /** What verbs take; the actor is the person, or nobody. */
@@ -44,13 +45,7 @@ export interface Go {
   signOut?: true;
 }
 
-/** For programs that speak JSON to the few pages that have no route in the API (A1). */
-interface Json {
-  json: unknown;
-  status: number;
-}
-
-export type Answer = View | Go | Json;
+export type Answer = View | Go;
 
 /** Why a form was refused. */
 export interface Problem {

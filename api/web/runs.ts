@@ -45,7 +45,7 @@ export const runPages: Page[] = [
   page({
     method: 'get',
     path: '/app/runs/:run_id',
-    who: 'person',
+    who: 'automation.read',
     params: RunParams,
     async handle({ ctx, me, params }) {
       const run = await getRun(ctx, params.run_id);

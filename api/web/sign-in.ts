@@ -42,7 +42,7 @@ export const signInPages: Page[] = [
   page({
     method: 'post',
     path: '/app/sign-out',
-    who: 'person',
+    who: 'account.read',
     handle: () => Promise.resolve({ to: '/app/sign-in', signOut: true, notice: { kind: 'good', text: 'You are signed out.' } }),
   }),
 ];

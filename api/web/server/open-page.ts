@@ -1,14 +1,15 @@
 import type { IncomingMessage } from 'node:http';
 import { z } from 'zod';
 import type { User } from '../../auth/schema.js';
+import { admit } from '../../core/access.js';
 import type { UserActor } from '../../core/actor.js';
 import type { Context } from '../../core/context.js';
-import { type DomainError, forbidden, invalidFields, notFound } from '../../core/errors.js';
+import { type DomainError, forbidden, invalidFields } from '../../core/errors.js';
 import { toDomainError } from '../../http/envelope.js';
 import type { RateLimiter } from '../../http/rate-limit.js';
 import type { Answer, Page, Problem, Visit } from '../page.js';
 import { CSRF_FIELD, isOurForm, isOurSite } from './csrf.js';
-import { type Fields, readForm, speaksJson } from './read-form.js';
+import { type Fields, readForm } from './read-form.js';
 import { HOME, safePath } from './safe-path.js';
 import type { BrowserSession } from './session.js';
 
@@ -50,8 +51,6 @@ const BESIDE_THE_FORM = new Set([400, 401, 403, 404, 409, 410, 413, 422, 429]);
 /** @throws PERMISSION_DENIED the form came from elsewhere, or from before signing in or out */
 function checkForm({ ctx, request, session }: Arrival, given: Fields): void {
   if (!isOurSite(ctx.config, request)) throw forbidden('This form came from another site');
-  // A program that speaks JSON is no browser's form: browsers ask the server before they send JSON to another site.
-  if (speaksJson(request) && !session.actor) return;
   if (isOurForm(ctx.config, session.binding, given[CSRF_FIELD])) return;
   throw forbidden('This form is out of date. Go back, load the page again, and send it once more.');
 }
@@ -67,18 +66,17 @@ function turnAway({ who, method }: Page, actor: UserActor | null, { url, request
     const back = signInPath(from && from.host === request.headers.host ? `${from.pathname}${from.search}` : HOME);
     return { view: 'error-expired', title: 'Signed out', data: { signIn: back }, status: 401 };
   }
-  // An unknown page and one for administrators look the same to everybody else.
-  if (who === 'admin' && (actor.role !== 'admin' || actor.impersonatorId)) throw notFound('Page');
+  admit(who, actor);
   return undefined;
 }
 
-async function take(page: Page, { limit, request, ctx }: Arrival, visit: Visit, given: Fields): Promise<Answer> {
+async function take(page: Page, { limit, ctx }: Arrival, visit: Visit, given: Fields): Promise<Answer> {
   try {
     if (page.limit) await limit(page.limit, { ip: ctx.ip, userId: visit.me?.user_id ?? null });
     return await page.handle({ ...visit, form: parse(page.form, given) });
   } catch (thrown) {
     const error = toDomainError(thrown);
-    if (!page.again || !BESIDE_THE_FORM.has(error.status) || speaksJson(request)) throw thrown;
+    if (!page.again || !BESIDE_THE_FORM.has(error.status)) throw thrown;
     const answer = await page.again({ ...visit, form: given }, problemOf(error));
     return 'view' in answer ? { status: error.status, ...answer } : answer;
   }

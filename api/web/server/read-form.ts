@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import { DomainError, invalidFields } from '../../core/errors.js';
-import { parseJson, readBody } from '../../http/read-body.js';
+import { DomainError } from '../../core/errors.js';
+import { readBody } from '../../http/read-body.js';
 
 const MAX_FORM = 64 * 1024;
 
@@ -17,22 +17,13 @@ function fieldsOf(text: string): Fields {
   );
 }
 
-/** True when a program speaks to us in JSON, not a browser's form. */
-export const speaksJson = (request: IncomingMessage): boolean =>
-  /^application\/json\b/i.test(request.headers['content-type'] ?? '');
-
 /**
- * The fields of a posted form, or of a JSON object where one was sent.
- * @throws UNSUPPORTED_MEDIA_TYPE | PAYLOAD_TOO_LARGE | VALIDATION_ERROR
+ * The fields of a posted form.
+ * @throws UNSUPPORTED_MEDIA_TYPE | PAYLOAD_TOO_LARGE
  */
 export async function readForm(request: IncomingMessage): Promise<Fields> {
   const bytes = await readBody(request, MAX_FORM);
   if (bytes.length === 0) return {};
-  if (speaksJson(request)) {
-    const value = parseJson(bytes);
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Fields;
-    throw invalidFields([{ field: 'body', message: 'Must be an object', type: 'invalid_type' }]);
-  }
   if (!/^application\/x-www-form-urlencoded\b/i.test(request.headers['content-type'] ?? '')) {
     throw new DomainError('UNSUPPORTED_MEDIA_TYPE', 'Send a form');
   }

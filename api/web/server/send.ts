@@ -1,13 +1,12 @@
 import type Koa from 'koa';
 import type { Config } from '../../core/config.js';
 import type { Services } from '../../core/context.js';
-import { envelope, toDomainError } from '../../http/envelope.js';
+import { toDomainError } from '../../http/envelope.js';
 import type { RouteState } from '../../http/router.js';
 import type { Go, View } from '../page.js';
 import { cookieLine, readCookie } from './cookies.js';
 import { errorView } from './error-view.js';
 import { packNotice, unpackNotice } from './notice.js';
-import { speaksJson } from './read-form.js';
 import type { Render, Shell } from './render.js';
 import { signInCookies, signOutCookies } from './session.js';
 import type { StaticFiles } from './static-files.js';
@@ -50,12 +49,10 @@ export async function sendOn(services: Services, koa: Exchange, { to, notice, si
   koa.status = 303;
 }
 
-/** Sends a refusal: a page, or the API's envelope to a program. What is our fault is logged with its cause. */
+/** Sends a refusal as a page. What is our fault is logged with its cause. */
 export function sendError(config: Config, render: Render, koa: Exchange, thrown: unknown, around: Around): void {
   const error = toDomainError(thrown);
   if (error.status >= 500) koa.state.log.error({ err: error.cause ?? error, path: koa.path }, 'page failed');
   koa.set(error.headers);
-  if (!speaksJson(koa.req)) return sendView(config, render, koa, errorView(error, koa.state.requestId), around);
-  koa.status = error.status;
-  koa.body = envelope(error, koa.state.requestId);
+  sendView(config, render, koa, errorView(error, koa.state.requestId), around);
 }

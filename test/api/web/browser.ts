@@ -1,4 +1,25 @@
+import { hashPassword } from '../../../api/auth/passwords.js';
+import { buildPerson, type Person } from '../../factories/people.js';
 import type { TestApp } from '../../support/app.js';
+
+export const PASSWORD = 'correct horse battery';
+let hashed: Promise<string> | undefined;
+
+/** Gives everybody who has none yet the password of these tests. */
+export async function givePasswords(app: TestApp): Promise<void> {
+  hashed ??= hashPassword(PASSWORD);
+  await app.services
+    .db('users')
+    .whereNull('password_hash')
+    .update({ password_hash: await hashed });
+}
+
+/** Somebody who can sign in to the web app. */
+export async function buildVisitor(app: TestApp, options: Parameters<typeof buildPerson>[1] = {}): Promise<Person> {
+  const person = await buildPerson(app, options);
+  await givePasswords(app);
+  return person;
+}
 
 interface Page {
   status: number;
@@ -53,5 +74,12 @@ export function openBrowser(app: TestApp, cookies = new Map<string, string>()): 
       return send(path, { method: 'POST', body, headers: { origin: app.url, ...headers } });
     },
   };
+  return browser;
+}
+
+/** A browser in which the person is signed in. */
+export async function signIn(app: TestApp, person: Pick<Person, 'email'>, browser: Browser = openBrowser(app)): Promise<Browser> {
+  const answer = await browser.post('/app/sign-in', { email: person.email, password: PASSWORD });
+  if (answer.status !== 303) throw new Error(`not signed in: ${answer.status}`);
   return browser;
 }

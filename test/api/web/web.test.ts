@@ -1,37 +1,23 @@
 import { decodeJwt } from 'jose';
-import { hashPassword } from '../../../api/auth/passwords.js';
 import { PAGES } from '../../../api/web/pages.js';
 import { safePath } from '../../../api/web/server/safe-path.js';
-import { buildPerson, buildTeam, type Person, type TestTeam } from '../../factories/people.js';
+import { buildTeam, type Person, type TestTeam } from '../../factories/people.js';
 import { buildRun } from '../../factories/runs.js';
 import { startApp, type TestApp } from '../../support/app.js';
-import { type Browser, csrfOf, openBrowser } from './browser.js';
-
-const PASSWORD = 'correct horse battery';
+import { type Browser, buildVisitor, csrfOf, givePasswords, openBrowser, PASSWORD, signIn as signInTo } from './browser.js';
 
 let app: TestApp;
-let hash: string;
 let team: TestTeam;
 
 beforeAll(async () => {
   app = await startApp({ LOGIN_OTP: 'off' });
-  hash = await hashPassword(PASSWORD);
   team = await buildTeam(app);
-  await app.services.db('users').update({ password_hash: hash });
+  await givePasswords(app);
 });
 afterAll(() => app.close());
 
-async function personWithPassword(options = {}): Promise<Person> {
-  const person = await buildPerson(app, options);
-  await app.services.db('users').where({ user_id: person.user_id }).update({ password_hash: hash });
-  return person;
-}
-
-async function signIn(person: Person, browser: Browser = openBrowser(app)): Promise<Browser> {
-  const answer = await browser.post('/app/sign-in', { email: person.email, password: PASSWORD });
-  if (answer.status !== 303) throw new Error(`not signed in: ${answer.status}`);
-  return browser;
-}
+const personWithPassword = (options = {}) => buildVisitor(app, options);
+const signIn = (person: Person, browser?: Browser) => signInTo(app, person, browser);
 
 const example = (path: string): string => path.replace(/:\w+/g, '0197a000-0000-7000-8000-000000000001');
 
@@ -54,7 +40,7 @@ describe('every page', () => {
     },
   );
 
-  const guarded = PAGES.filter(({ who }) => who === 'person' || who === 'admin');
+  const guarded = PAGES.filter(({ who }) => who !== 'anyone' && who !== 'visitor');
   it.each(guarded.map((page) => [page.method.toUpperCase(), page.path] as const))(
     '%s %s sends a stranger to sign in',
     async (method, path) => {

@@ -1,0 +1,116 @@
+import { z } from 'zod';
+import { SEATS } from '../core/access.js';
+import { Text, Title } from '../core/fields.js';
+import { addMember } from '../teams/add-member.js';
+import { changeRole } from '../teams/change-role.js';
+import { createTeam } from '../teams/create-team.js';
+import { getTeam } from '../teams/get-team.js';
+import { listInvitations } from '../teams/invitations/list-invitations.js';
+import { listOwnInvitations } from '../teams/invitations/list-own-invitations.js';
+import { listMembers } from '../teams/list-members.js';
+import { readOwnTeams } from '../teams/read-team.js';
+import { removeMember } from '../teams/remove-member.js';
+import { AddMember, ChangeRole, MemberParams, TeamParams } from '../teams/schema.js';
+import { updateTeam } from '../teams/update-team.js';
+import { page, type Page, personOf, type Problem, type View, type Visit } from './page.js';
+import type { Fields } from './server/read-form.js';
+
+const teamPath = (teamId: string) => `/app/teams/${teamId}`;
+
+async function showTeams({ ctx, me }: Pick<Visit, 'ctx' | 'me'>, problem?: Problem, given: Fields = {}): Promise<View> {
+  const [teams, invitations] = await Promise.all([readOwnTeams(ctx), listOwnInvitations(ctx)]);
+  const roles = Object.fromEntries(personOf({ me }).teams.map(({ team_id, role }) => [team_id, role]));
+  return { view: 'teams', title: 'Teams', data: { teams, invitations, roles, problem, given } };
+}
+
+/** `form` names the form of the page that was refused. */
+async function showTeam(
+  { ctx, me }: Pick<Visit, 'ctx' | 'me'>,
+  teamId: string,
+  refused: { form?: string; problem?: Problem; given?: Fields } = {},
+): Promise<View> {
+  const [team, members] = await Promise.all([getTeam(ctx, teamId), listMembers(ctx, teamId)]);
+  const manages = members.some(({ user_id, role }) => user_id === personOf({ me }).user_id && role === 'admin');
+  const invitations = manages ? await listInvitations(ctx, teamId) : [];
+  return { view: 'team', title: team.name, data: { team, members, manages, invitations, seats: SEATS, ...refused } };
+}
+
+const teamForms: Page[] = [
+  page({
+    method: 'post',
+    path: '/app/teams',
+    who: 'team.create',
+    form: z.object({ name: Title(100), description: Text.max(500).optional() }),
+    async handle({ ctx, form }) {
+      const team = await createTeam(ctx, { name: form.name, description: form.description || null });
+      return { to: teamPath(team.team_id), notice: { kind: 'good', text: 'The team is there. Invite somebody.' } };
+    },
+    again: (visit, problem) => showTeams(visit, problem, visit.form),
+  }),
+  page({
+    method: 'post',
+    path: '/app/teams/:team_id',
+    who: 'team.write',
+    params: TeamParams,
+    form: z.object({ name: Title(100), description: Text.max(500).optional() }),
+    async handle({ ctx, params, form }) {
+      await updateTeam(ctx, params.team_id, { name: form.name, description: form.description || null });
+      return { to: teamPath(params.team_id), notice: { kind: 'good', text: 'Saved.' } };
+    },
+    again: (visit, problem) => showTeam(visit, visit.params.team_id, { form: 'team', problem, given: visit.form }),
+  }),
+];
+
+const memberForms: Page[] = [
+  page({
+    method: 'post',
+    path: '/app/teams/:team_id/members',
+    who: 'member.manage',
+    params: TeamParams,
+    form: AddMember,
+    async handle({ ctx, params, form }) {
+      const made = await addMember(ctx, params.team_id, form);
+      const text = 'invitation_id' in made ? `${made.email} is invited by mail.` : `${made.display_name} is in the team.`;
+      return { to: teamPath(params.team_id), notice: { kind: 'good', text } };
+    },
+    again: (visit, problem) => showTeam(visit, visit.params.team_id, { form: 'member', problem, given: visit.form }),
+  }),
+  page({
+    method: 'post',
+    path: '/app/teams/:team_id/members/:user_id',
+    who: 'member.manage',
+    params: MemberParams,
+    form: ChangeRole,
+    async handle({ ctx, params, form }) {
+      const { display_name, role } = await changeRole(ctx, params.team_id, params.user_id, form.role);
+      return { to: teamPath(params.team_id), notice: { kind: 'good', text: `${display_name} is ${role} now.` } };
+    },
+    again: ({ params }, { message }) => Promise.resolve({ to: teamPath(params.team_id), notice: { kind: 'bad', text: message } }),
+  }),
+  page({
+    method: 'post',
+    path: '/app/teams/:team_id/members/:user_id/remove',
+    who: 'member.remove',
+    params: MemberParams,
+    async handle({ ctx, me, params }) {
+      const tasks = await removeMember(ctx, params.team_id, params.user_id);
+      const left = params.user_id === personOf({ me }).user_id;
+      const text = `${left ? 'You left the team.' : 'Removed.'}${tasks > 0 ? ` Open tasks without an assignee now: ${tasks}.` : ''}`;
+      return { to: left ? '/app/teams' : teamPath(params.team_id), notice: { kind: 'good', text } };
+    },
+    again: ({ params }, { message }) => Promise.resolve({ to: teamPath(params.team_id), notice: { kind: 'bad', text: message } }),
+  }),
+];
+
+export const teamPages: Page[] = [
+  page({ method: 'get', path: '/app/teams', who: 'team.list', handle: (visit) => showTeams(visit) }),
+  page({
+    method: 'get',
+    path: '/app/teams/:team_id',
+    who: 'team.read',
+    params: TeamParams,
+    handle: (visit) => showTeam(visit, visit.params.team_id),
+  }),
+  ...teamForms,
+  ...memberForms,
+];

@@ -1,0 +1,187 @@
+import type { Browser } from 'playwright-core';
+import { PAGES } from '../../api/web/pages.js';
+import { givePasswords, PASSWORD } from '../api/web/browser.js';
+import { buildProject, buildTask, buildTeam, type Person, type TestTeam } from '../factories/people.js';
+import { buildRun, GATE } from '../factories/runs.js';
+import { startApp, type TestApp } from '../support/app.js';
+import { describeInBrowser, faultsOf, launch, openWindow, type Window } from './chromium.js';
+
+const HOSTILE = `<img src=x onerror=alert(1)>"'><script>alert(2)</script><%= 7*7 %>javascript:alert(3)`;
+
+/** Pages that only somebody sees who is not signed in. */
+const outsidePaths = new Set(PAGES.filter(({ who }) => who === 'visitor').map(({ path }): string => path));
+
+describeInBrowser('the web app in a browser', () => {
+  let app: TestApp;
+  let team: TestTeam;
+  let browser: Browser | undefined;
+  let paths: string[];
+  const windows: Window[] = [];
+
+  /** A fresh window; with somebody, signed in by hand. */
+  async function open(person: Person | null, options: Parameters<typeof openWindow>[2] = {}): Promise<Window> {
+    const window = await openWindow(browser as Browser, app.url, options);
+    windows.push(window);
+    if (!person) return window;
+    await window.page.goto('/app/sign-in');
+    await window.page.fill('[name=email]', person.email);
+    await window.page.fill('[name=password]', PASSWORD);
+    await window.page.press('[name=password]', 'Enter');
+    await window.page.waitForURL(`${app.url}/app`);
+    return window;
+  }
+
+  /** Everything that people can write, written by somebody hostile. */
+  async function writeHostileText(): Promise<Record<string, string>> {
+    const { db } = app.services;
+    await db('teams')
+      .where({ team_id: team.team_id })
+      .update({ name: HOSTILE.slice(0, 90), description: HOSTILE });
+    await db('users').where({ user_id: team.manager.user_id }).update({ display_name: HOSTILE, name: HOSTILE });
+    const project = await buildProject(app, team, { name: HOSTILE });
+    await buildTask(app, team, project, {
+      title: HOSTILE,
+      assigned_to: team.manager.user_id,
+      due_date: '2020-01-01',
+      priority: 'urgent',
+    });
+    const actions = [
+      { type: 'add_comment', name: HOSTILE.slice(0, 90), params: { task_id: 'nobody', content: HOSTILE } },
+      { ...GATE, params: { message: HOSTILE } },
+      { type: 'set_task_status', params: { task_id: HOSTILE, status: 'done' } },
+    ];
+    const options = { actions, fields: { automation_name: HOSTILE, event: JSON.stringify({ title: HOSTILE }) } };
+    const waiting = await buildRun(app, team, options);
+    const failed = await buildRun(app, team, { ...options, status: 'failed', statuses: ['failed', 'skipped', 'skipped'] });
+    await app
+      .as(team.manager)
+      .post(`/api/automations/runs/${(await buildRun(app, team, options)).run_id}/reject`, { reason: HOSTILE });
+    await app.as(team.manager).post('/api/auth/tokens', { name: HOSTILE, scopes: ['tasks:read'] });
+    return { run_id: waiting.run_id, team_id: team.team_id, failed: failed.run_id };
+  }
+
+  beforeAll(async () => {
+    app = await startApp({ LOGIN_OTP: 'off' });
+    team = await buildTeam(app);
+    await givePasswords(app);
+    const ids = await writeHostileText();
+    const shown = PAGES.filter(({ method }) => method === 'get').map(({ path }) =>
+      path.replace(/:(\w+)/g, (_, name) => ids[name] ?? 'x'),
+    );
+    paths = [...shown, `/app/runs/${ids['failed']}`, '/app/nothing'];
+    browser = await launch();
+  });
+  afterEach(() => Promise.all(windows.splice(0).map((window) => window.close())));
+  afterAll(async () => {
+    await browser?.close();
+    await app.close();
+  });
+
+  it.each([
+    ['light', 'a desk', { width: 1280, height: 800 }],
+    ['dark', 'a phone', { width: 360, height: 740 }],
+  ] as const)('axe finds nothing to complain of on any page, %s, on %s', async (colorScheme, _where, viewport) => {
+    const look = { bypassCSP: true, colorScheme, viewport };
+    const [inside, outside] = [await open(team.manager, look), await open(null, look)];
+    const faults: string[] = [];
+    for (const path of paths) {
+      const { page } = outsidePaths.has(path) ? outside : inside;
+      await page.goto(path);
+      faults.push(...(await faultsOf(page)).map((fault) => `${path} ${fault}`));
+      const overflow = await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
+      if (overflow) faults.push(`${path} is ${String(overflow)} px too wide`);
+    }
+    expect(faults).toEqual([]);
+  });
+
+  it('stored text of any kind stays text, and no console complains', async () => {
+    const { page, complaints } = await open(team.manager);
+    for (const path of paths) {
+      await page.goto(path);
+      const foreign = await page.evaluate(
+        "[...document.querySelectorAll('main script, main img, main iframe, main object, main svg:not(.icon), [onerror], [onclick]')].map((one) => one.outerHTML)",
+      );
+      expect([path, foreign]).toEqual([path, []]);
+      expect(await page.content()).not.toContain('49<');
+    }
+    await page.goto('/app/approvals');
+    expect(await page.textContent('.gate .ask')).toBe(HOSTILE);
+    expect(complaints).toEqual([]);
+  });
+
+  it('all of it by keyboard: sign in, find what waits, say no with a reason, be told', async () => {
+    const run = await buildRun(app, team, { creator: team.admin, fields: { automation_name: 'By keyboard' } });
+    const { page, complaints } = await open(null);
+    await page.goto(`/app/runs/${run.run_id}`);
+    await page.waitForURL(/sign-in\?next=/);
+    expect(await page.evaluate('document.activeElement.name')).toBe('email');
+    await page.keyboard.type(team.manager.email);
+    await page.keyboard.press('Tab');
+    await page.keyboard.type(PASSWORD);
+    await page.keyboard.press('Enter');
+    await page.waitForURL(`${app.url}/app/runs/${run.run_id}`);
+    const focusOn = async (words: string) => {
+      for (let presses = 0; presses < 40; presses += 1) {
+        await page.keyboard.press('Tab');
+        const text = await page.evaluate<string>('document.activeElement.textContent');
+        if (text.trim().startsWith(words)) return;
+      }
+      throw new Error(`no way to ${words} by keyboard`);
+    };
+    await page.keyboard.press('Tab');
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('Skip to the content');
+    await focusOn('Reject');
+    await page.keyboard.press('Enter');
+    await page.keyboard.press('Tab');
+    await page.keyboard.type('Not on a Friday');
+    await focusOn('Reject');
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('.notice.good');
+    expect(await page.evaluate('document.activeElement.className')).toContain('notice');
+    expect(await page.textContent('.timeline')).toContain('Not on a Friday');
+    expect(page.url()).toBe(`${app.url}/app/runs/${run.run_id}`);
+    expect(complaints).toEqual([]);
+  });
+
+  it('news come by themselves, and what somebody is typing stays', async () => {
+    const first = await buildRun(app, team, { fields: { automation_name: 'The first' } });
+    const { page, complaints } = await open(team.admin);
+    await page.goto('/app/approvals');
+    const card = `#gate-${first.run_id}`;
+    await page.click(`${card} details summary`);
+    await page.fill(`${card} textarea`, 'Half a sent');
+    const second = await buildRun(app, team, { fields: { automation_name: 'The second' } });
+    await page.waitForSelector(`#gate-${second.run_id}`);
+    expect(await page.inputValue(`${card} textarea`)).toBe('Half a sent');
+    expect(await page.isVisible(`${card} textarea`)).toBe(true);
+    await app.as(team.manager).post(`/api/automations/runs/${second.run_id}/approve`);
+    await page.waitForSelector(`#gate-${second.run_id}`, { state: 'detached' });
+    await page.click(`${card} button:has-text("Approve")`);
+    await page.waitForSelector('.notice.good');
+    expect(await page.isVisible(card)).toBe(false);
+    expect(complaints).toEqual([]);
+  });
+
+  it('without scripts: sign in, approve, sign out', async () => {
+    const run = await buildRun(app, team, { fields: { automation_name: 'Without scripts' } });
+    const { page, complaints } = await open(team.manager, { javaScriptEnabled: false });
+    await page.goto('/app/approvals');
+    await page.click(`#gate-${run.run_id} button:has-text("Approve")`);
+    await page.waitForSelector('.notice.good');
+    expect(await page.locator(`#gate-${run.run_id}`).count()).toBe(0);
+    await page.click('details.menu summary');
+    await page.click('details.menu button:has-text("Sign out")');
+    await page.waitForURL(`${app.url}/app/sign-in`);
+    expect(complaints).toEqual([]);
+  });
+
+  it('no other page may frame us', async () => {
+    const { page } = await open(team.manager);
+    await page.goto('/app/sign-in');
+    await page.setContent(`<iframe id="frame" src="${app.url}/app/approvals"></iframe>`);
+    await page.waitForTimeout(0);
+    const frame = page.frames().find((one) => one !== page.mainFrame());
+    await frame?.waitForLoadState().catch(() => undefined);
+    expect(await frame?.locator('.gate').count()).toBe(0);
+  });
+});
