@@ -88,8 +88,8 @@ describeInBrowser('the web app in a browser', () => {
       const { page } = outsidePaths.has(path) ? outside : inside;
       await page.goto(path);
       faults.push(...(await faultsOf(page)).map((fault) => `${path} ${fault}`));
-      const overflow = await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
-      if (overflow) faults.push(`${path} is ${String(overflow)} px too wide`);
+      const overflow = await page.evaluate<number>('document.documentElement.scrollWidth - document.documentElement.clientWidth');
+      if (overflow) faults.push(`${path} is ${overflow} px too wide`);
     }
     expect(faults).toEqual([]);
   });

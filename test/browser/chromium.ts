@@ -42,7 +42,7 @@ export async function openWindow(browser: Browser, baseURL: string, options: Bro
   const page = await context.newPage();
   const complaints: string[] = [];
   page.on('console', (message) => {
-    const isStatus = /^Failed to load resource: the server responded with a status of 4/.test(message.text());
+    const isStatus = message.text().startsWith('Failed to load resource: the server responded with a status of 4');
     if (['error', 'warning'].includes(message.type()) && !isStatus) complaints.push(message.text());
   });
   page.on('pageerror', (error) => complaints.push(error.message));
@@ -53,7 +53,8 @@ export async function openWindow(browser: Browser, baseURL: string, options: Bro
   return { page, complaints, close: () => context.close() };
 }
 
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const require = createRequire(import.meta.url);
+const AXE = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
 
 /** What axe finds wrong with the page as it stands. The window must have been opened with `bypassCSP`. */
 export async function faultsOf(page: Page): Promise<string[]> {
