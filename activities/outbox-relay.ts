@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Knex } from 'knex';
 import { v7 as uuidv7 } from 'uuid';
 import { HEARD_EVENT, type HeardEvent, HEARS, matchAutomations, type StartOrder } from '../api/automations/match-automations.js';
@@ -13,6 +14,9 @@ export const BATCH = 100;
 const BACKOFF = 'least(60, power(2, least(attempts, 6)))';
 /** Seconds for which an order is its maker's to hand over; then another relay may, for its maker died. */
 const LEASE_SECONDS = 6;
+
+/** Orders that were handed over stay so long, to be forgotten many at a time. */
+const REMOVE_AFTER_MS = 50;
 
 interface Delivery extends Record<string, unknown> {
   payload: { receipt_id: string };
@@ -206,7 +210,9 @@ export class OutboxRelay {
     return this.removing;
   }
 
+  /** Not at once: that would take the time of the very action which was just started. */
   private async removeHanded(): Promise<void> {
+    await sleep(REMOVE_AFTER_MS);
     while (this.handed.length > 0) await this.removeAll(this.handed.splice(0));
   }
 

@@ -5,6 +5,7 @@ import { GENESIS, HASHED_FIELDS, type Link, linkEntry, type StoredEntry } from '
 /** Entries of one transaction: about 30 ms of work. */
 const BATCH = 1_000;
 
+const anyPending: Statement = { name: 'seal_any_pending', text: 'select from audit_unsealed limit 1' };
 const lock: Statement = { name: 'seal_lock', text: `select pg_advisory_xact_lock(hashtextextended('audit_seals', 0))` };
 
 /**
@@ -106,8 +107,7 @@ async function sealBatch(db: Knex, refused: string[]): Promise<{ read: number; s
  */
 export async function sealEntries(db: Knex, onRefused: (chain: string) => void = () => undefined): Promise<number> {
   if (db.isTransaction) throw new Error('Entries are sealed after the commit, in a transaction of their own');
-  const pending = await db.raw<{ rowCount: number }>('select from audit_unsealed limit 1');
-  if (pending.rowCount === 0) return 0;
+  if ((await run(db, anyPending, [])).length === 0) return 0;
   const refused: string[] = [];
   for (let total = 0; ; ) {
     const batch = await db.transaction((trx) => sealBatch(trx, refused), { isolationLevel: 'read committed' });

@@ -17,7 +17,8 @@ interface Batch {
 
 interface MeteredBatch {
   result: Batch;
-  cpu: { app: number; temporal: number; postgres: number };
+  /** `api` is a part of `app`, the other part is the worker; the floor is one process. */
+  cpu: { app: number; api: number; temporal: number; postgres: number };
 }
 
 interface Setup {
@@ -205,8 +206,8 @@ async function rateOfRuns(setup: Setup, automation: Automation, rounds: number) 
   const bare: MeteredBatch[] = [];
   for (let i = 0; i < rounds; i += 1) {
     const app = () => api.cpu() + worker.cpu();
-    product.push(await metered({ ...readings, app }, () => productRate(setup, automation, share)));
-    bare.push(await metered({ ...readings, app: floor.cpu }, () => floorRuns(floor, share, IN_FLIGHT, 0)));
+    product.push(await metered({ ...readings, app, api: api.cpu }, () => productRate(setup, automation, share)));
+    bare.push(await metered({ ...readings, app: floor.cpu, api: () => 0 }, () => floorRuns(floor, share, IN_FLIGHT, 0)));
   }
   const rate = (one: MeteredBatch) => one.result.latencies.length / one.result.seconds;
   const line = (side: string, batches: MeteredBatch[]): string => {
@@ -215,7 +216,7 @@ async function rateOfRuns(setup: Setup, automation: Automation, rounds: number) 
     const latencies = batches.flatMap(({ result }) => result.latencies);
     return (
       `${side} ${median(batches.map(rate)).toFixed(1)} runs/s  ${milliseconds(latencies)}  ` +
-      `CPU ms a run: ${per('app')} processes, ${per('temporal')} Temporal, ${per('postgres')} PostgreSQL`
+      `CPU ms a run: ${per('app')} processes (API ${per('api')}), ${per('temporal')} Temporal, ${per('postgres')} PostgreSQL`
     );
   };
   const ratio = median(product.map((one, i) => rate(one) / rate(bare[i] as MeteredBatch)));
