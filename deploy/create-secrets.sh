@@ -58,3 +58,4 @@ printf 'smtp://mailpit:1025' | store mail_url
 
 # Empty until used: see "Key rotation" in docs/runbook.md.
 store forge_webhook_secret_previous empty </dev/null
+store secrets_master_key_previous empty </dev/null

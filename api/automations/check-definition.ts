@@ -1,8 +1,8 @@
 import type { StoredAction } from '../../db/models/automation.js';
 import { invalid } from '../core/errors.js';
 import { checkActions, type GivenAction } from './actions/check-actions.js';
+import { secretHandles } from './actions/secret-handles.js';
 import { checkCondition } from './condition.js';
-import { findSecretHandles } from './template.js';
 import { TRIGGERS } from './triggers.js';
 
 interface Definition {
@@ -16,8 +16,8 @@ interface Definition {
 interface CheckedDefinition {
   condition: string | null;
   actions: StoredAction[];
-  /** What will go wrong at the run unless something is done first. */
-  warnings: string[];
+  /** Secrets that the actions need. */
+  secrets: string[];
 }
 
 function checkTrigger(type: string): void {
@@ -56,6 +56,5 @@ export function checkDefinition({ trigger_type, condition, actions, schedule_tim
     throw invalid(`condition: ${verdict.message}${at}`);
   }
   const stored = checkActions(actions, team_id === null);
-  const handles = findSecretHandles(stored.map(({ params }) => params));
-  return { condition: source, actions: stored, warnings: handles.map((name) => `There is no secret named ${name} yet`) };
+  return { condition: source, actions: stored, secrets: secretHandles(stored) };
 }

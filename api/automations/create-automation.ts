@@ -7,6 +7,7 @@ import { findPlace } from './find-place.js';
 import { getAutomation } from './get-automation.js';
 import type { CreateAutomation, SavedAutomation } from './schema.js';
 import { storeVersion } from './store-version.js';
+import { warningsOf } from './warnings.js';
 
 /** Automations of one team, or personal ones of one person (F1). */
 const MAX_AUTOMATIONS = 1000;
@@ -36,7 +37,7 @@ export function createAutomation(ctx: Context, input: CreateAutomation): Promise
     const userId = userOf(ctx);
     const place = await findPlace(ctx, { team_id: input.team_id ?? null, project_id: input.project_id ?? null });
     const schedule_timezone = input.schedule_timezone ?? 'UTC';
-    const { condition, actions, warnings } = checkDefinition({
+    const { condition, actions, secrets } = checkDefinition({
       trigger_type: input.trigger_type,
       condition: input.condition ?? null,
       actions: input.actions ?? [],
@@ -71,6 +72,6 @@ export function createAutomation(ctx: Context, input: CreateAutomation): Promise
       summary: 'created the automation',
       details: { name: automation.name, trigger_type: automation.trigger_type, actions: actions.map(({ type }) => type) },
     });
-    return { ...(await getAutomation(ctx, automation.automation_id)), warnings };
+    return { ...(await getAutomation(ctx, automation.automation_id)), warnings: await warningsOf(ctx, place.team_id, secrets) };
   });
 }

@@ -11,6 +11,7 @@ import { getAutomation } from './get-automation.js';
 import { authorizeOwn } from './policy.js';
 import type { ReplaceAutomation, SavedAutomation, UpdateAutomation } from './schema.js';
 import { storeVersion } from './store-version.js';
+import { warningsOf } from './warnings.js';
 
 /** What a replacement leaves out goes back to its default; the team stays (C1). */
 export const replacementOf = (body: ReplaceAutomation): UpdateAutomation => ({
@@ -37,7 +38,7 @@ async function checkPlace(ctx: Context, before: Automation, { team_id, project_i
 function nextState(before: Automation, input: UpdateAutomation) {
   const trigger_type = input.trigger_type ?? before.trigger_type;
   const schedule_timezone = input.schedule_timezone === undefined ? before.schedule_timezone : (input.schedule_timezone ?? 'UTC');
-  const { condition, actions, warnings } = checkDefinition({
+  const { condition, actions, secrets } = checkDefinition({
     trigger_type,
     condition: input.condition === undefined ? before.condition : input.condition,
     actions: input.actions === undefined ? before.actions.map((action) => ({ ...action })) : (input.actions ?? []),
@@ -56,7 +57,7 @@ function nextState(before: Automation, input: UpdateAutomation) {
     ...(input.is_active === undefined ? {} : { is_active: input.is_active, disabled_reason: null }),
     version: before.version + 1,
   };
-  return { fields, warnings };
+  return { fields, secrets };
 }
 
 /**
@@ -78,7 +79,7 @@ export function updateAutomation(ctx: Context, automationId: string, input: Upda
       throw conflict(`The automation is at version ${before.version}, not ${input.version}`);
     }
     await checkPlace(ctx, before, input);
-    const { fields, warnings } = nextState(before, input);
+    const { fields, secrets } = nextState(before, input);
     const after = await Automation.query(ctx.db).patchAndFetchById(automationId, {
       ...fields,
       updated_by: userId,
@@ -97,7 +98,7 @@ export function updateAutomation(ctx: Context, automationId: string, input: Upda
       summary: 'changed the automation',
       details: { version: after.version, is_active: after.is_active, fields: givenFields(input) },
     });
-    return { ...(await getAutomation(ctx, automationId)), warnings };
+    return { ...(await getAutomation(ctx, automationId)), warnings: await warningsOf(ctx, after.team_id, secrets) };
   });
 }
 

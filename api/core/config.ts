@@ -5,6 +5,7 @@ import { developmentSecrets } from './development-secrets.js';
 const port = (fallback: number) => z.coerce.number().int().min(0).max(65_535).default(fallback);
 const count = (fallback: number, min = 1, max = 1_000_000_000) => z.coerce.number().int().min(min).max(max).default(fallback);
 const secret = z.string().refine((value) => Buffer.byteLength(value) >= 32, 'must be at least 32 bytes');
+const isMasterKey = (value: string): boolean => Buffer.from(value, 'base64').length === 32;
 /** A limit per minute; 0 switches it off. The contract's own values can be changed outside production only (J3). */
 const perMinute = (fallback: number) => count(fallback, 0);
 
@@ -33,7 +34,16 @@ export const Settings = z.object({
     .describe('Keeps installations apart on one Temporal server'),
   WORKFLOW_BUNDLE: z.string().default('.build/workflow-bundle.js').describe('Workflow code, bundled ahead'),
   JWT_SECRET: secret.describe('Signs sign-in tokens (HS256), at least 32 bytes'),
-  SECRETS_MASTER_KEY: z.string().refine((value) => Buffer.from(value, 'base64').length === 32, 'must be 32 bytes in base64'),
+  SECRETS_MASTER_KEY: z
+    .string()
+    .refine(isMasterKey, 'must be 32 bytes in base64')
+    .describe('Encrypts what is stored encrypted: 32 bytes in base64'),
+  SECRETS_MASTER_KEY_PREVIOUS: z
+    .string()
+    .default('')
+    .transform((list) => list.split(/[\s,]+/).filter((key) => key !== ''))
+    .refine((keys) => keys.every(isMasterKey), 'must be keys of 32 bytes in base64, separated by commas')
+    .describe('Keys that only open, newest first, while npm run secrets:rotate has not finished'),
   AUDIT_SIGNING_KEY: z.string().includes('PRIVATE KEY').describe('Ed25519 private key (PEM) that signs audit checkpoints'),
   FORGE_WEBHOOK_SECRET: z.string().min(1).optional().describe('Shared with the forge; without it every delivery is refused'),
   FORGE_WEBHOOK_SECRET_PREVIOUS: z.string().min(1).optional().describe('Still accepted while the secret is rotated'),

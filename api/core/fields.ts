@@ -50,6 +50,14 @@ export const StrictInt = (min: number, max: number, fallback: number) =>
     .default(fallback)
     .meta({ override: { type: 'integer', minimum: min, maximum: max, default: fallback } });
 
+/** A yes or no in a query string. */
+export const Flag = z
+  .string()
+  .refine((value) => ['true', 'false', '1', '0'].includes(value), 'Must be true, false, 1 or 0')
+  .transform((value) => value === 'true' || value === '1')
+  .default(false)
+  .meta({ override: { type: 'boolean', default: false } });
+
 /** How the document describes a date that a caller gives: what `normaliseDate` takes. */
 export const DATE_FORMATS = {
   anyOf: [

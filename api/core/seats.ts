@@ -1,6 +1,7 @@
 import { run, type Statement } from '../../db/statement.js';
 import type { Seat } from './access.js';
 import { type Context, userOf } from './context.js';
+import { notFound } from './errors.js';
 
 const seatStatement: Statement = {
   name: 'seat_of',
@@ -14,4 +15,14 @@ export async function seatOf(ctx: Context, teamId: string): Promise<Seat | null>
   const statement = ctx.db.isTransaction ? heldSeatStatement : seatStatement;
   const [row] = await run<{ role: Seat }>(ctx.db, statement, [teamId, userOf(ctx)]);
   return row?.role ?? null;
+}
+
+/**
+ * The caller's seat in a live team, null for a stranger; held until the commit inside a transaction.
+ * @throws RESOURCE_NOT_FOUND no such team
+ */
+export async function seatInTeam(ctx: Context, teamId: string): Promise<Seat | null> {
+  const team = await ctx.db('teams').where({ team_id: teamId }).whereNull('deleted_at').first<{ team_id: string }>('team_id');
+  if (!team) throw notFound('Team');
+  return seatOf(ctx, teamId);
 }

@@ -2,11 +2,10 @@ import { authorize } from '../core/access.js';
 import { type Context, inTransaction, userOf } from '../core/context.js';
 import { conflict, forbidden, invalid, notFound } from '../core/errors.js';
 import { recordChange } from '../core/record-change.js';
-import { seatOf } from '../core/seats.js';
+import { seatInTeam, seatOf } from '../core/seats.js';
 import { type BindingRow, presentBinding } from './list-repositories.js';
 import { authorizeBinding, isInstanceAdmin } from './policy.js';
 import type { BindRepository, RepositoryBinding } from './schema.js';
-import { seatInTeam } from './team-seat.js';
 
 /** @throws RESOURCE_NOT_FOUND no live project | INVALID_REQUEST, to strangers PERMISSION_DENIED, a project of another team */
 async function checkProject(ctx: Context, projectId: string, teamId: string): Promise<void> {

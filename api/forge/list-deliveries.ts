@@ -1,8 +1,8 @@
 import { run, type Statement } from '../../db/statement.js';
 import { authorize } from '../core/access.js';
 import type { Context } from '../core/context.js';
+import { seatInTeam } from '../core/seats.js';
 import type { ForgeDelivery, ListDeliveries } from './schema.js';
-import { seatInTeam } from './team-seat.js';
 
 /**
  * $1 team, $2 most rows, $3 rows to skip. Runs are found through their event, which names the receipt (publish-event.ts);

@@ -1,7 +1,7 @@
 import { authorize } from '../core/access.js';
 import type { Context } from '../core/context.js';
+import { seatInTeam } from '../core/seats.js';
 import type { RepositoryBinding } from './schema.js';
-import { seatInTeam } from './team-seat.js';
 
 const COLUMNS = ['binding_id', 'repo', 'team_id', 'project_id', 'sync_issues', 'created_by', 'created_at'] as const;
 

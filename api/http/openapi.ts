@@ -152,6 +152,7 @@ const TAGS: Record<string, string> = {
   Automations: 'A trigger, a condition, actions; some wait at a gate. Runs are their record.',
   Approvals: 'Runs that wait for a person, and the decision.',
   'Dead letter': 'Runs that failed, why, and their replay.',
+  Secrets: 'Named values of a team that actions send and nobody reads.',
   Admin: 'Administration of the installation: people, plans, acting as somebody else.',
   Forge: 'The signed inbound webhook of a code host, and the repositories bound to a team.',
 };

@@ -13,6 +13,7 @@ import { automationRoutes } from '../automations/routes.js';
 import { commentRoutes } from '../comments/routes.js';
 import { forgeRoutes } from '../forge/routes.js';
 import { projectRoutes } from '../projects/routes.js';
+import { secretRoutes } from '../secrets/routes.js';
 import { taskRoutes } from '../tasks/routes.js';
 import { invitationRoutes } from '../teams/invitations/routes.js';
 import { teamRoutes } from '../teams/routes.js';
@@ -41,6 +42,7 @@ export const ENDPOINTS: Endpoint[] = [
   ...activityRoutes,
   ...approvalRoutes,
   ...deadLetterRoutes,
+  ...secretRoutes,
   ...automationRoutes,
   ...forgeRoutes,
   ...adminRoutes,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { DATE_FORMATS, Id, NewTaskId, TaskId, Text, Timestamp, Title } from '../core/fields.js';
+import { DATE_FORMATS, Flag, Id, NewTaskId, TaskId, Text, Timestamp, Title } from '../core/fields.js';
 import { Recurrence, TaskRecurrence } from '../recurrence/schema.js';
 import { normaliseStatus, normaliseTags, TASK_PRIORITIES, TASK_STATUSES } from './rules.js';
 
@@ -16,14 +16,6 @@ const TaskPriority = z.preprocess(
 const Tags = z.array(Text.trim().min(1).max(50)).overwrite(normaliseTags).pipe(z.array(z.string()).max(20));
 const Hours = z.number().min(0);
 const Version = z.int().min(1).max(2_147_483_647);
-
-/** A yes or no in a query string. */
-const Flag = z
-  .string()
-  .refine((value) => ['true', 'false', '1', '0'].includes(value), 'Must be true, false, 1 or 0')
-  .transform((value) => value === 'true' || value === '1')
-  .default(false)
-  .meta({ override: { type: 'boolean', default: false } });
 
 /** A date or a date-time; a malformed one is a 400 in the verb, not a 422 here (contract, section 4, tasks rule 3). */
 const DueDate = Text.meta({ override: { ...DATE_FORMATS, description: 'ISO 8601 date or date-time', example: '2026-12-01' } });

@@ -11,7 +11,7 @@ import { holdTeam } from './hold-team.js';
 
 /**
  * Deletes a team without live projects, for good: every seat is given up, its automations end with what waits for an approval, its
- * repositories are unbound. What it has in the trash nobody reaches any more, and is purged when its time is over.
+ * repositories are unbound, its secrets are gone. What it has in the trash nobody reaches any more, and is purged when its time is over.
  * @throws RESOURCE_NOT_FOUND | PERMISSION_DENIED below admin | RESOURCE_CONFLICT live projects
  * Source: decision B3.
  */
@@ -26,6 +26,7 @@ export function deleteTeam(ctx: Context, teamId: string): Promise<void> {
     if (project) throw conflict('The team has live projects: move them to the trash first');
     const automations = await endAutomationsOf(ctx, { team_id: teamId });
     const repositories = await ctx.db('forge_repositories').where({ team_id: teamId }).delete();
+    const secrets = await ctx.db('team_secrets').where({ team_id: teamId }).delete();
     await team.$query(ctx.db).patch({ deleted_at: raw('now()') });
     await recordChange(ctx, {
       team_id: teamId,
@@ -36,7 +37,7 @@ export function deleteTeam(ctx: Context, teamId: string): Promise<void> {
       entity_id: teamId,
       title: team.name,
       summary: 'deleted the team',
-      details: { name: team.name, members, automations, repositories },
+      details: { name: team.name, members, automations, repositories, secrets },
     });
   });
 }

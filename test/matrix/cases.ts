@@ -2,6 +2,7 @@ import { v7 as uuidv7 } from 'uuid';
 import type { Seat } from '../../api/core/access.js';
 import { accounts } from './account-cases.js';
 import type { Subject, SubjectType } from './subjects.js';
+import { vaultCases } from './vault-cases.js';
 
 /**
  * How the id stands to the caller's team: its own, another tenant's, in the trash, well-formed but nobody's, malformed, or the own
@@ -883,6 +884,7 @@ export const CASES: Row[] = [
   ...automations,
   ...approvals,
   ...deadLetter,
+  ...vaultCases,
   ...forge,
   ...admin,
 ];

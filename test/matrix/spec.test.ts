@@ -67,7 +67,7 @@ const DECISION_K: Record<Seat | 'none', Ability[]> = {
     'gate.decide',
   ],
   manager: ['trash.purge'],
-  admin: ['team.write', 'member.manage', 'forge.bind', 'trash.empty'],
+  admin: ['team.write', 'member.manage', 'forge.bind', 'trash.empty', 'secret.list', 'secret.write'],
 };
 
 it('the table of who may do what is decision K', () => {
@@ -129,6 +129,7 @@ const NOT_AS_ANOTHER: Ability[] = [
   'instance.admin',
   'member.remove',
   'member.manage',
+  'secret.write',
 ];
 const INSTANCE_ADMIN: Ability[] = ['instance.admin'];
 

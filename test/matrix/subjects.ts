@@ -239,6 +239,17 @@ const ownInvitation: Build = async (world, wish) => {
   return subject;
 };
 
+/** A secret of the team; `id` is its name. */
+const secret: Build = async (world, wish) => {
+  const subject = basis(wish, `SECRET ${uuidv7()}`);
+  await insert(
+    world,
+    `insert into team_secrets (team_id, name, data_key, sealed_value, updated_by) values (:team_id, :id, '', '', :author)`,
+    { ...subject, author: wish.author },
+  );
+  return { ...subject, canary: subject.id };
+};
+
 /** A repository bound to the team. */
 const binding: Build = async (world, wish) => {
   const subject = basis(wish, uuidv7());
@@ -293,6 +304,7 @@ export const SUBJECTS = {
   personalToken,
   invitation,
   ownInvitation,
+  secret,
   binding,
   delivery,
   trashedTask: inTrash(task),

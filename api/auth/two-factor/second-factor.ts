@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 import { Secret, TOTP } from 'otpauth';
 import { run, type Statement } from '../../../db/statement.js';
 import type { Context } from '../../core/context.js';
-import { keyedHash, seal, unseal } from '../../core/seal.js';
+import { keyedHashes, seal, unseal } from '../../core/seal.js';
 
 const PERIOD_SECONDS = 30;
 const RECOVERY_CODES = 10;
@@ -63,15 +63,18 @@ export async function useAuthenticatorCode(ctx: Context, userId: string, code: s
 }
 
 const canonicalRecovery = (code: string): string => code.toLowerCase().replaceAll(/[\s-]/g, '');
-const recoveryHash = ({ config }: Pick<Context, 'config'>, userId: string, code: string): Buffer =>
-  keyedHash(config, 'recovery-code', userId, canonicalRecovery(code));
+/** As it may be stored: a code stays good while the master key that it was made under is at hand. */
+const recoveryHashes = ({ config }: Pick<Context, 'config'>, userId: string, code: string): Buffer[] =>
+  keyedHashes(config, 'recovery-code', userId, canonicalRecovery(code));
 
 /** Makes ten codes that each replace the authenticator once; those before them are void. They are shown now and never again. */
 export async function renewRecoveryCodes(ctx: Context, userId: string): Promise<string[]> {
   const one = () => Array.from({ length: RECOVERY_LENGTH }, () => ALPHABET[randomInt(ALPHABET.length)]).join('');
   const codes = Array.from({ length: RECOVERY_CODES }, () => one().replace(/^(.{5})/, '$1-'));
   await ctx.db('recovery_codes').where({ user_id: userId }).delete();
-  await ctx.db('recovery_codes').insert(codes.map((code) => ({ user_id: userId, code_hash: recoveryHash(ctx, userId, code) })));
+  await ctx
+    .db('recovery_codes')
+    .insert(codes.map((code) => ({ user_id: userId, code_hash: recoveryHashes(ctx, userId, code)[0] })));
   return codes;
 }
 
@@ -84,7 +87,8 @@ export async function useSecondFactor(ctx: Context, userId: string, code: string
   if (/^\d{6}$/.test(bare)) return useAuthenticatorCode(ctx, userId, bare);
   const gone = await ctx
     .db('recovery_codes')
-    .where({ user_id: userId, code_hash: recoveryHash(ctx, userId, code) })
+    .where({ user_id: userId })
+    .whereIn('code_hash', recoveryHashes(ctx, userId, code))
     .delete();
   return gone === 1;
 }

@@ -1,0 +1,29 @@
+import { authorize } from '../core/access.js';
+import { type Context, inTransaction } from '../core/context.js';
+import { conflict, notFound } from '../core/errors.js';
+import { seatInTeam } from '../core/seats.js';
+import { findReferences } from './find-references.js';
+import { recordUse } from './record-use.js';
+
+/** Names in the text of a refusal; the list beside it holds all. */
+const NAMED = 10;
+
+/**
+ * Deletes a secret for good. While automations refer to it that takes `force`; their actions then fail with `secret_missing`.
+ * @throws RESOURCE_NOT_FOUND team or secret | PERMISSION_DENIED below admin | RESOURCE_CONFLICT naming the automations
+ * Source: contract, section 4, automations; decision F12.
+ */
+export function deleteSecret(ctx: Context, teamId: string, name: string, force: boolean): Promise<void> {
+  return inTransaction(ctx, async (ctx) => {
+    authorize('secret.write', await seatInTeam(ctx, teamId));
+    const deleted = await ctx.db('team_secrets').where({ team_id: teamId, name }).delete();
+    if (deleted === 0) throw notFound('Secret');
+    const automations = await findReferences(ctx.db, teamId, name);
+    if (automations.length > 0 && !force) {
+      const shown = automations.slice(0, NAMED).map((automation) => automation.name);
+      const detail = `Referenced by live automations: ${[...shown, ...(automations.length > NAMED ? ['…'] : [])].join(', ')}`;
+      throw conflict('Live automations refer to this secret', { detail, extra: { automations } });
+    }
+    await recordUse(ctx, teamId, name, 'delete', { force, automations: automations.map(({ automation_id }) => automation_id) });
+  });
+}

@@ -1,0 +1,15 @@
+import { authorize } from '../core/access.js';
+import type { Context } from '../core/context.js';
+import { seatInTeam } from '../core/seats.js';
+import type { SecretList } from './schema.js';
+
+/**
+ * The names of a team's secrets, in the order of the alphabet; values are never shown.
+ * @throws RESOURCE_NOT_FOUND no such team | PERMISSION_DENIED below admin
+ * Source: contract, section 4, automations; decision F12.
+ */
+export async function listSecrets(ctx: Context, teamId: string): Promise<SecretList> {
+  authorize('secret.list', await seatInTeam(ctx, teamId));
+  const secrets = await ctx.db('team_secrets').where({ team_id: teamId }).orderBy('name').pluck<string[]>('name');
+  return { team_id: teamId, secrets };
+}

@@ -1,0 +1,55 @@
+import { type Endpoint, endpoint } from '../http/endpoint.js';
+import { deleteSecret } from './delete-secret.js';
+import { listSecrets } from './list-secrets.js';
+import { saveSecret } from './save-secret.js';
+import { DeletedSecret, DeleteSecret, ListSecrets, SavedSecret, SaveSecret, SecretList, SecretParams } from './schema.js';
+
+const tag = 'Secrets';
+const write = { tag, ability: 'secret.write', scope: 'automations:write' } as const;
+
+/** Paths with fixed words: they stand before `/api/automations/:automation_id`, which would swallow them. */
+export const secretRoutes: Endpoint[] = [
+  endpoint({
+    method: 'get',
+    path: '/api/automations/secrets',
+    tag,
+    summary: 'List the names of a team’s secrets',
+    ability: 'secret.list',
+    scope: 'automations:read',
+    query: ListSecrets,
+    response: SecretList,
+    errors: [404],
+    handle: ({ ctx, query }) => listSecrets(ctx, query.team_id),
+  }),
+  endpoint({
+    ...write,
+    method: 'post',
+    path: '/api/automations/secrets',
+    summary: 'Store a secret, or give it another value',
+    description: 'The value is encrypted and never shown again. What sends `{{secret:NAME}}` uses the newest one.',
+    body: SaveSecret,
+    response: SavedSecret,
+    errors: [404],
+    // A repeat changes nothing, and no trace of the body is to be kept.
+    storable: false,
+    example: { team_id: '019a9f00-0000-7000-8000-000000000003', name: 'DEPLOY_TOKEN', value: 'kept-to-yourself' },
+    async handle({ ctx, body }) {
+      return { saved: true, name: await saveSecret(ctx, body) };
+    },
+  }),
+  endpoint({
+    ...write,
+    method: 'delete',
+    path: '/api/automations/secrets/:name',
+    summary: 'Delete a secret',
+    description: 'Refused with 409 and the names in `automations` while live automations, or runs that wait, refer to it.',
+    params: SecretParams,
+    query: DeleteSecret,
+    response: DeletedSecret,
+    errors: [404, 409],
+    async handle({ ctx, params, query }) {
+      await deleteSecret(ctx, query.team_id, params.name, query.force);
+      return { deleted: true, name: params.name };
+    },
+  }),
+];

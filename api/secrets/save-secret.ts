@@ -1,0 +1,38 @@
+import { run, type Statement } from '../../db/statement.js';
+import { isSecretName } from '../automations/template.js';
+import { authorize } from '../core/access.js';
+import { type Context, inTransaction, userOf } from '../core/context.js';
+import { invalid } from '../core/errors.js';
+import { sealInEnvelope } from '../core/seal.js';
+import { seatInTeam } from '../core/seats.js';
+import { recordUse } from './record-use.js';
+import type { SaveSecret } from './schema.js';
+import { ownerOf } from './vault.js';
+
+/** $1 team, $2 name, $3 data key, $4 value, $5 user. A row just inserted has no older version. */
+const saveStatement: Statement = {
+  name: 'save_secret',
+  text: /* sql */ `
+    insert into team_secrets (team_id, name, data_key, sealed_value, updated_by) values ($1, $2, $3, $4, $5)
+    on conflict (team_id, name) do update set data_key = excluded.data_key, sealed_value = excluded.sealed_value,
+      updated_by = excluded.updated_by, updated_at = now()
+    returning old.name is null as is_new`,
+};
+
+/**
+ * Stores a secret of a team, or gives it another value: actions that run from now on use the new one.
+ * @returns the name as it was stored
+ * @throws RESOURCE_NOT_FOUND no such team | PERMISSION_DENIED below admin | INVALID_REQUEST characters that no name may hold
+ * Source: contract, section 4, automations; decision F12.
+ */
+export function saveSecret(ctx: Context, { team_id, name, value }: SaveSecret): Promise<string> {
+  return inTransaction(ctx, async (ctx) => {
+    authorize('secret.write', await seatInTeam(ctx, team_id));
+    if (!isSecretName(name)) throw invalid('A secret’s name holds no braces, slashes or control characters');
+    const { data_key, sealed_value } = sealInEnvelope(ctx.config, ownerOf(team_id, name), value);
+    const values = [team_id, name, data_key, sealed_value, userOf(ctx)];
+    const [saved] = await run<{ is_new: boolean }>(ctx.db, saveStatement, values);
+    await recordUse(ctx, team_id, name, saved?.is_new ? 'create' : 'update');
+    return name;
+  });
+}

@@ -1,0 +1,40 @@
+import { z } from 'zod';
+import { Flag, Id, Text } from '../core/fields.js';
+
+/** Longest value, bytes (F12). */
+const MAX_VALUE = 65_536;
+
+/** Its length is a 422 here, its characters are a 400 in the verb (F12). */
+const Name = z
+  .string()
+  .trim()
+  .min(1)
+  .max(80)
+  .refine((name) => name.isWellFormed(), 'Contains characters that cannot be stored')
+  .meta({
+    description: 'Actions refer to it as `{{secret:NAME}}`; no braces, slashes or control characters',
+    example: 'DEPLOY_TOKEN',
+  });
+
+export const ListSecrets = z.object({ team_id: Id });
+export const SaveSecret = z
+  .object({
+    team_id: Id,
+    name: Name,
+    value: Text.min(1)
+      .refine((value) => Buffer.byteLength(value) <= MAX_VALUE, `At most ${MAX_VALUE} bytes`)
+      .meta({ description: 'At most 64 kB. It is never shown again', writeOnly: true }),
+  })
+  .meta({ id: 'SaveSecret' });
+export type SaveSecret = z.output<typeof SaveSecret>;
+
+export const SecretParams = z.object({ name: z.string().trim() });
+export const DeleteSecret = z.object({
+  team_id: Id,
+  force: Flag.meta({ description: 'Also when automations refer to it; their actions then fail with `secret_missing`' }),
+});
+
+export const SecretList = z.object({ team_id: z.string(), secrets: z.array(z.string()) }).meta({ id: 'SecretList' });
+export type SecretList = z.output<typeof SecretList>;
+export const SavedSecret = z.object({ saved: z.literal(true), name: z.string() }).meta({ id: 'SavedSecret' });
+export const DeletedSecret = z.object({ deleted: z.literal(true), name: z.string() }).meta({ id: 'DeletedSecret' });

@@ -1,0 +1,46 @@
+import type { Purpose } from '../core/seal.js';
+
+type Row = Record<string, unknown>;
+
+/** A column that holds what was sealed under a master key: a rotation of the keys must find every one. */
+export interface SealedColumn {
+  table: string;
+  column: string;
+  purpose: Purpose;
+  /** The table's primary key. */
+  key: readonly [string, ...string[]];
+  /** What the value is bound to, as its writer says it. */
+  owner: (row: Row) => string;
+}
+
+const joined =
+  (...columns: string[]) =>
+  (row: Row): string =>
+    columns.map((column) => String(row[column])).join('/');
+
+/** All of them; test/api/secrets/rotate-keys.test.ts compares with the database's own list of columns. */
+export const SEALED_COLUMNS: readonly SealedColumn[] = [
+  {
+    table: 'team_secrets',
+    column: 'data_key',
+    purpose: 'vault',
+    key: ['team_id', 'name'],
+    owner: joined('team_id', 'name'),
+  },
+  {
+    table: 'integration_connections',
+    column: 'data_key',
+    purpose: 'vault',
+    key: ['user_id', 'provider'],
+    owner: joined('user_id', 'provider'),
+  },
+  {
+    table: 'integration_requests',
+    column: 'sealed_verifier',
+    purpose: 'vault',
+    key: ['state_hash'],
+    owner: joined('user_id', 'provider'),
+  },
+  { table: 'users', column: 'two_factor_secret', purpose: 'two-factor', key: ['user_id'], owner: joined('user_id') },
+  { table: 'mails', column: 'sealed_data', purpose: 'mail', key: ['mail_id'], owner: joined('mail_id') },
+];

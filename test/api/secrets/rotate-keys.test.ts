@@ -1,0 +1,157 @@
+import { spawn } from 'node:child_process';
+import { createCipheriv, hkdfSync, randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { join, resolve } from 'node:path';
+import { v7 as uuidv7 } from 'uuid';
+import { type KeyHolder, masterKeyIds, openEnvelope, seal, sealInEnvelope, unseal } from '../../../api/core/seal.js';
+import { listKeyUse, rotateKeys } from '../../../api/secrets/rotate-keys.js';
+import { SEALED_COLUMNS } from '../../../api/secrets/sealed-columns.js';
+import { ownerOf } from '../../../api/secrets/vault.js';
+import { buildTeam, type TestTeam } from '../../factories/people.js';
+import { startApp, type TestApp } from '../../support/app.js';
+
+let app: TestApp;
+let team: TestTeam;
+const [first, second] = [randomBytes(32).toString('base64'), randomBytes(32).toString('base64')];
+const old: KeyHolder = { SECRETS_MASTER_KEY: first, SECRETS_MASTER_KEY_PREVIOUS: [] };
+const both: KeyHolder = { SECRETS_MASTER_KEY: second, SECRETS_MASTER_KEY_PREVIOUS: [first] };
+const alone: KeyHolder = { SECRETS_MASTER_KEY: second, SECRETS_MASTER_KEY_PREVIOUS: [] };
+const [oldId, newId] = [masterKeyIds(old)[0] as string, masterKeyIds(both)[0] as string];
+/** More than one batch. */
+const SECRETS = 800;
+
+beforeAll(async () => {
+  app = await startApp();
+  team = await buildTeam(app);
+});
+afterAll(() => app.close());
+beforeEach(async () => {
+  for (const table of ['team_secrets', 'mails']) await app.services.db(table).delete();
+});
+
+const vault = (keys: KeyHolder) => ({ db: app.services.db, config: { ...app.services.config, ...keys } });
+const secret = (name: string, keys: KeyHolder) => ({
+  team_id: team.team_id,
+  name,
+  ...sealInEnvelope(keys, ownerOf(team.team_id, name), `value of ${name}`),
+  updated_by: team.admin.user_id,
+});
+const insertSecrets = (count: number) =>
+  app.services.db.batchInsert(
+    'team_secrets',
+    Array.from({ length: count }, (_, i) => secret(`S${i}`, old)),
+    500,
+  );
+const secrets = () => app.services.db('team_secrets').orderBy('name');
+const insertMail = async (sealed: (id: string) => Buffer) => {
+  const mail_id = uuidv7();
+  await app.services
+    .db('mails')
+    .insert({ mail_id, recipient: 'a@b.test', template: 'x', sealed_data: sealed(mail_id), correlation_id: mail_id });
+  return mail_id;
+};
+/** As the versions before keys had names. */
+function sealUnnamed(owner: string, text: string): Buffer {
+  const key = Buffer.from(hkdfSync('sha256', Buffer.from(first, 'base64'), '', 'assent mail', 32));
+  const iv = randomBytes(12);
+  const cipher = createCipheriv('aes-256-gcm', key, iv).setAAD(Buffer.from(owner));
+  const body = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
+  return Buffer.concat([Buffer.from([1]), iv, cipher.getAuthTag(), body]);
+}
+
+it('knows every column of the database that holds what was sealed', async () => {
+  const { rows } = await app.services.db.raw<{ rows: { table_name: string; column_name: string }[] }>(
+    "select table_name, column_name from information_schema.columns where table_schema = 'public' and data_type = 'bytea'",
+  );
+  // Hashes open under no key, and a sealed value has a data key of its own.
+  const others = /_hash$|_sha256$|^(address|fingerprint|sealed_value)$/;
+  const found = rows.filter(({ column_name }) => !others.test(column_name)).map((row) => `${row.table_name}.${row.column_name}`);
+  expect(found.toSorted()).toEqual(SEALED_COLUMNS.map(({ table, column }) => `${table}.${column}`).toSorted());
+});
+
+it('seals the data keys and the mails anew, and nothing else; then the old key may go', async () => {
+  await insertSecrets(3);
+  const mails = [await insertMail((id) => seal(old, 'mail', id, 'a')), await insertMail((id) => sealUnnamed(id, 'b'))];
+  const before = await secrets();
+  expect(await listKeyUse(vault(both))).toEqual([
+    { table: 'team_secrets', key_id: oldId, count: 3 },
+    { table: 'mails', key_id: oldId, count: 1 },
+    { table: 'mails', key_id: 'unnamed', count: 1 },
+  ]);
+  expect(await rotateKeys(vault(both))).toEqual({ resealed: 5, unopened: [] });
+  expect(await rotateKeys(vault(both))).toEqual({ resealed: 0, unopened: [] });
+  const after = await secrets();
+  expect(after.map(({ sealed_value }) => sealed_value)).toEqual(before.map(({ sealed_value }) => sealed_value));
+  for (const row of after) expect(openEnvelope(alone, ownerOf(row.team_id, row.name), row)).toBe(`value of ${row.name}`);
+  const texts = await app.services.db('mails').orderBy('mail_id');
+  expect(texts.map((mail) => unseal(alone, 'mail', mail.mail_id, mail.sealed_data))).toEqual(['a', 'b']);
+  expect(texts.map(({ mail_id }) => mail_id)).toEqual(mails);
+});
+
+it('leaves alone what opens under no key at hand, says so, and goes on with the rest', async () => {
+  const lost: KeyHolder = { SECRETS_MASTER_KEY: randomBytes(32).toString('base64'), SECRETS_MASTER_KEY_PREVIOUS: [] };
+  await app.services.db('team_secrets').insert([secret('A', lost), secret('B', old)]);
+  expect(await rotateKeys(vault(both))).toEqual({ resealed: 1, unopened: [{ table: 'team_secrets', count: 1 }] });
+  expect(await listKeyUse(vault(both))).toContainEqual({ table: 'team_secrets', key_id: masterKeyIds(lost)[0], count: 1 });
+});
+
+it('never undoes what somebody saved meanwhile', async () => {
+  await insertSecrets(400);
+  const saved = secret('S399', both);
+  let told = 0;
+  await rotateKeys(vault(both), () => {
+    told += 1;
+  });
+  expect(told).toBe(2);
+  await app.services.db('team_secrets').delete();
+  await insertSecrets(400);
+  const rotation = rotateKeys(vault(both));
+  const { data_key, sealed_value } = saved;
+  await app.services.db('team_secrets').where({ name: 'S399' }).update({ data_key, sealed_value });
+  await rotation;
+  const row = await app.services.db('team_secrets').where({ name: 'S399' }).first();
+  expect(openEnvelope(alone, ownerOf(team.team_id, 'S399'), row)).toBe('value of S399');
+});
+
+/** The command as an operator runs it; `onOutput` sees what it prints. */
+async function command(args: string[], onOutput: (text: string, kill: () => void) => void = () => undefined) {
+  const child = spawn(
+    process.execPath,
+    [join(resolve(import.meta.dirname, '../../..'), 'dist/scripts/secrets-rotate.js'), ...args],
+    {
+      env: {
+        ...process.env,
+        NODE_ENV: 'test',
+        DATABASE_URL: app.database.url,
+        DATA_DIR: app.services.config.DATA_DIR,
+        SECRETS_MASTER_KEY: second,
+        SECRETS_MASTER_KEY_PREVIOUS: ` ${first},`,
+      },
+    },
+  );
+  let output = '';
+  const read = (chunk: Buffer) => {
+    output += chunk.toString();
+    onOutput(output, () => child.kill('SIGKILL'));
+  };
+  child.stdout.on('data', read);
+  child.stderr.on('data', read);
+  const [code, signal] = (await once(child, 'close')) as [number | null, string | null];
+  return { output, code, signal };
+}
+
+it('the command, killed in the middle, leaves everything readable and goes on where it was', async () => {
+  await insertSecrets(SECRETS);
+  const killed = await command([], (output, kill) => output.includes('sealed anew') && kill());
+  expect(killed.signal).toBe('SIGKILL');
+  const use = await listKeyUse(vault(both));
+  expect(use.map(({ key_id }) => key_id).toSorted()).toEqual([oldId, newId].toSorted());
+  for (const row of await secrets()) expect(openEnvelope(both, ownerOf(row.team_id, row.name), row)).toBe(`value of ${row.name}`);
+  const check = await command(['--check']);
+  expect(check).toMatchObject({ code: 0 });
+  expect(check.output).toMatch(new RegExp(`${newId}  newest +team_secrets \\d+\n +${oldId}  opens only +team_secrets \\d+`));
+  const done = await command([]);
+  expect(done).toMatchObject({ code: 0 });
+  expect(done.output).toMatch(new RegExp(`${oldId}  opens only +nothing`));
+  expect(await listKeyUse(vault(both))).toEqual([{ table: 'team_secrets', key_id: newId, count: SECRETS }]);
+});
