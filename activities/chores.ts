@@ -1,3 +1,4 @@
+import { forgetAccountTraces } from '../api/auth/forget-traces.js';
 import { writeCheckpoint } from '../api/audit/checkpoint.js';
 import type { Services } from '../api/core/context.js';
 import { forgetKeys } from '../api/core/idempotency-keys.js';
@@ -11,6 +12,7 @@ const forgetCallers = (db: Services['db']): Promise<number> => db('rate_limits')
 /** What each chore does, and what it says afterwards. Each may be repeated. */
 export function choreActivities(services: Services): ChoreActivities {
   const chores: Record<Chore, () => Promise<string>> = {
+    accounts: async () => `forgot ${await forgetAccountTraces(services.db)} codes, counts, mails, sessions and devices`,
     'audit-checkpoint': async () => `signed the heads of ${(await writeCheckpoint(services)).heads.length} chains`,
     'forge-receipts': async () => `emptied ${await purgeReceipts(services.db)} receipts`,
     'idempotency-keys': async () => `forgot ${await forgetKeys(services.db)} keys`,

@@ -3,6 +3,11 @@ import { type Chore, HOUSEKEEPING, taskQueue } from '../workflows/contract.js';
 
 /** When each chore runs. An outage is made up for once at most: every chore does all that is due. */
 const SCHEDULES: { chore: Chore; spec: ScheduleOptions['spec']; note: string }[] = [
+  {
+    chore: 'accounts',
+    spec: { calendars: [{ hour: 4, minute: 10 }] },
+    note: 'Forgets codes, mails and sign-ins whose time is over',
+  },
   { chore: 'audit-checkpoint', spec: { intervals: [{ every: '1 hour' }] }, note: 'Signs the heads of all audit chains' },
   { chore: 'forge-receipts', spec: { calendars: [{ hour: 3, minute: 20 }] }, note: 'Empties inbound deliveries after 30 days' },
   { chore: 'rate-limits', spec: { intervals: [{ every: '1 hour' }] }, note: 'Forgets callers whose window has closed' },
