@@ -1,18 +1,20 @@
+import { availableParallelism } from 'node:os';
 import { hash, verify } from '@node-rs/argon2';
 import { unavailable } from '../core/errors.js';
 
 /** Argon2id as OWASP sets it: 19 MiB, 2 passes (A7). */
 const OPTIONS = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
-/** Hashes at once and waiting: hashing runs on the thread pool that everything shares (durability notes, 3.7). */
-const AT_ONCE = 4;
-const MOST_WAITING = 100;
+/** Hashes at once: four at most, because the thread pool is everybody's, and always a core less than there are (durability notes, 3.7). */
+export const HASHES_AT_ONCE = Math.max(1, Math.min(4, availableParallelism() - 1));
+/** And so many wait; the next is told to come back. */
+export const MOST_WAITING = 100;
 
 let running = 0;
 const waiting: (() => void)[] = [];
 
 /** @throws INTERNAL_ERROR 503 when too many wait already */
 async function inTurn<T>(work: () => Promise<T>): Promise<T> {
-  if (running >= AT_ONCE) {
+  if (running >= HASHES_AT_ONCE) {
     if (waiting.length >= MOST_WAITING) throw unavailable();
     await new Promise<void>((resolve) => waiting.push(resolve));
   } else running += 1;

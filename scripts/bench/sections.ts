@@ -1,6 +1,7 @@
 import { approvalSection, automationSection } from './automations.js';
 import { idleEventSection } from './idle-events.js';
 import { bulkSection, listSection, unchangedSection } from './large.js';
+import { loginStormSection } from './login-storm.js';
 import type { Section } from './report.js';
 import { taskSection, webhookSection } from './requests-section.js';
 
@@ -17,6 +18,7 @@ export const SECTIONS = {
   'list-10000': listSection(10_000),
   unchanged: unchangedSection,
   bulk: bulkSection,
+  'login-storm': loginStormSection,
   automation: automationSection,
   approval: approvalSection,
   idle: idleEventSection,

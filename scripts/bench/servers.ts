@@ -192,6 +192,9 @@ export class Servers {
       WORKFLOW_BUNDLE: join(ROOT, '.build', 'workflow-bundle.js'),
       FORGE_WEBHOOK_SECRET: FORGE_SECRET,
       RATE_LIMIT_FORGE_WEBHOOK: UNREACHED,
+      RATE_LIMIT_LOGIN: UNREACHED,
+      RATE_LIMIT_CODES: UNREACHED,
+      LOCKOUT_FAILURES: UNREACHED,
       RATE_LIMIT_AUTOMATION_DISPATCH: UNREACHED,
       ...Object.fromEntries(Object.entries(settings).map(([name, value]) => [name, String(value)])),
     };
