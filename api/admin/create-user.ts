@@ -2,6 +2,7 @@ import { makeAccount } from '../auth/make-account.js';
 import { hashPassword } from '../auth/passwords.js';
 import { type Context, inTransaction } from '../core/context.js';
 import { invalid } from '../core/errors.js';
+import { MAIL_ADDRESS } from '../core/fields.js';
 import { recordChange } from '../core/record-change.js';
 
 export interface NewUser {
@@ -27,7 +28,7 @@ export async function createUser(
   { email, name, password, role, loginOtpExempt = false }: NewUser,
 ): Promise<string> {
   const address = email.trim().toLowerCase();
-  if (!/^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(address) || address.length > 320) throw invalid('This is no mail address');
+  if (!MAIL_ADDRESS.test(address) || address.length > 320) throw invalid('This is no mail address');
   if (password !== null && (lengthOf(password) < 12 || lengthOf(password) > 128))
     throw invalid('A password has 12 to 128 characters');
   const passwordHash = password === null ? null : await hashPassword(password);

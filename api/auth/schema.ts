@@ -87,13 +87,15 @@ const isLocale = (tag: string): boolean => {
   }
 };
 
+const isHttps = (address: string): boolean => URL.canParse(address) && new URL(address).protocol === 'https:';
+
 /** What people may change about themselves (A8); the mail address is none of it. */
 export const MeUpdate = z
   .object({
     name: Title(100),
     username: z.string().regex(/^[A-Za-z0-9_][A-Za-z0-9_.-]{0,59}$/, 'Letters, digits, and . _ - only, at most 60 characters'),
     display_name: Title(100),
-    avatar: z.url({ protocol: /^https$/ }).max(2000),
+    avatar: z.string().max(2000).refine(isHttps, 'Must be an https address'),
     preferences: z
       .object({
         timezone: z.string().max(100).refine(isTimezone, 'Unknown time zone'),

@@ -1,4 +1,6 @@
+import { webAddress } from '../../core/config.js';
 import { type Context, inTransaction } from '../../core/context.js';
+import { MAIL_ADDRESS } from '../../core/fields.js';
 import { recordChange } from '../../core/record-change.js';
 import { queueMail } from '../../mail/queue-mail.js';
 import { issueCode } from '../codes/one-time-code.js';
@@ -8,8 +10,8 @@ import { canonicalAddress, findAccount } from '../find-account.js';
 const ANSWER = { message: 'If there is an account with this address, a code is on its way to it' };
 
 /**
- * Mails a code for a new password. A code is made and written down for any address, so that one without an account costs the same
- * (A7).
+ * Mails a code for a new password; an address without an account is told so, by mail and nowhere else. A code is made for any
+ * address, so that both cost the same (A7).
  */
 export async function forgotPassword(ctx: Context, { email }: { email: string }): Promise<{ message: string }> {
   const address = canonicalAddress(email);
@@ -17,7 +19,10 @@ export async function forgotPassword(ctx: Context, { email }: { email: string })
     const account = await findAccount(ctx, address);
     const code = await issueCode(ctx, 'password_reset', address);
     const { CODE_MINUTES: minutes } = ctx.config;
-    if (account?.usable && code !== null) {
+    if (code !== null && !account?.usable && MAIL_ADDRESS.test(address)) {
+      const url = webAddress(ctx.config, '/app/sign-in');
+      await queueMail(ctx, { to: address, template: 'password-unknown', data: { url } });
+    } else if (code !== null && account?.usable) {
       const data = { name: account.name, code, minutes };
       await queueMail(ctx, { to: account.email, template: 'password-code', data, usefulMinutes: minutes });
     }

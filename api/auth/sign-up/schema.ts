@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Title } from '../../core/fields.js';
+import { MAIL_ADDRESS, Title } from '../../core/fields.js';
 import { Code, NewPassword } from '../schema.js';
 
 /** An address that gets an account: here its form matters. */
@@ -8,7 +8,7 @@ const NewEmail = z
   .trim()
   .toLowerCase()
   .max(320)
-  .regex(/^[^\s@\0]+@[^\s@\0]+\.[^\s@\0]+$/, 'This is no mail address')
+  .regex(MAIL_ADDRESS, 'This is no mail address')
   .refine((value) => value.isWellFormed(), 'This is no mail address');
 
 export const SignUpStart = z.object({ email: NewEmail, name: Title(100) }).meta({ id: 'SignUpStart' });

@@ -1,0 +1,127 @@
+import { randomBytes } from 'node:crypto';
+import { Agent, request } from 'node:http';
+import { parseArgs } from 'node:util';
+import type { Knex } from 'knex';
+import { hashPassword } from '../api/auth/passwords.js';
+import { Servers } from './bench/servers.js';
+import { median } from './bench/statistics.js';
+
+const USAGE = `Measures whether the time of an answer tells who has an account here: medians over many calls, one after the other and by turns,
+against a copy of the product on servers of its own. Prints figures; judging them is the reader's.
+
+  npm run timing
+    --calls N   of each kind (500)`;
+
+const PASSWORD = 'correct horse battery';
+/** Codes are mailed ten times an hour to an address. */
+const CODES_EACH = 10;
+
+interface Kind {
+  group: string;
+  name: string;
+  call: (i: number) => { path: string; body: object };
+}
+
+const word = (): string => randomBytes(6).toString('hex');
+
+/** Accounts, all with PASSWORD; `fields` of each. */
+async function accounts(db: Knex, count: number, fields: object = {}): Promise<string[]> {
+  const password_hash = await hashPassword(PASSWORD);
+  const rows = Array.from({ length: count }, () => {
+    const name = word();
+    return { email: `${name}@timing.test`, name, username: name, display_name: name, avatar: 'https://x.test/a.png' };
+  });
+  await db('users').insert(rows.map((row) => ({ ...row, password_hash, ...fields })));
+  return rows.map(({ email }) => email);
+}
+
+const strangers = (count: number): string[] => Array.from({ length: count }, () => `${word()}@timing.test`);
+
+async function kinds(db: Knex, calls: number): Promise<Kind[]> {
+  const some = Math.ceil(calls / CODES_EACH);
+  const [known, locked, suspended, unknown] = [
+    await accounts(db, some),
+    await accounts(db, some),
+    await accounts(db, some, { status: 'suspended' }),
+    strangers(some),
+  ];
+  const until = new Date(Date.now() + 3_600_000);
+  await db('login_guards').insert(locked.map((email) => ({ subject: `mail ${email}`, tries: 20, locked_until: until })));
+  const by = (group: string, name: string, path: string, who: string[], more: object): Kind => ({
+    group,
+    name,
+    call: (i) => ({ path, body: { email: who[i % who.length], ...more } }),
+  });
+  const login = (name: string, who: string[], password: string) => by('login', name, '/api/auth/login', who, { password });
+  return [
+    login('known, wrong password', known, 'a wrong password'),
+    login('unknown', unknown, PASSWORD),
+    login('locked, right password', locked, PASSWORD),
+    login('suspended, right password', suspended, PASSWORD),
+    by('password/forgot', 'known', '/api/auth/password/forgot', known, {}),
+    by('password/forgot', 'unknown', '/api/auth/password/forgot', unknown, {}),
+    by('signup/start', 'known', '/app/signup/start', known, { name: 'Nia' }),
+    by('signup/start', 'unknown', '/app/signup/start', unknown, { name: 'Nia' }),
+  ];
+}
+
+/** Milliseconds until the whole answer is there. */
+function time(port: number, agent: Agent, { path, body }: ReturnType<Kind['call']>): Promise<number> {
+  const bytes = Buffer.from(JSON.stringify(body));
+  const headers = { 'content-type': 'application/json', 'content-length': bytes.length };
+  return new Promise((resolve, reject) => {
+    const started = performance.now();
+    const sent = request({ host: '127.0.0.1', port, path, method: 'POST', agent, headers }, (answer) => {
+      answer.resume().on('end', () => resolve(performance.now() - started));
+    });
+    sent.on('error', reject).end(bytes);
+  });
+}
+
+/** How far the medians of two halves of one kind lie apart: a difference between two kinds below that says nothing. */
+const noiseOf = (times: number[]): number =>
+  Math.abs(median(times.filter((_, i) => i % 2 === 0)) - median(times.filter((_, i) => i % 2 === 1)));
+
+function print(all: { kind: Kind; times: number[] }[]): void {
+  for (const group of new Set(all.map(({ kind }) => kind.group))) {
+    const members = all.filter(({ kind }) => kind.group === group);
+    const [first] = members;
+    console.log(`\n  ${group}`);
+    for (const { kind, times } of members) {
+      const middle = median(times);
+      const apart = middle - median(first?.times ?? []);
+      const difference = kind === first?.kind ? '' : `  ${apart >= 0 ? '+' : ''}${apart.toFixed(2)} ms`;
+      console.log(
+        `    ${kind.name.padEnd(26)} median ${middle.toFixed(2)} ms  noise ${noiseOf(times).toFixed(2)} ms${difference}`,
+      );
+    }
+  }
+  console.log(`\n  medians of ${all[0]?.times.length ?? 0} calls each, by turns; "noise" is between two halves of the same kind`);
+}
+
+const { values } = parseArgs({
+  options: { calls: { type: 'string', default: '500' }, help: { type: 'boolean', default: false } },
+});
+if (values.help) console.log(USAGE);
+else {
+  const servers = new Servers();
+  for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, () => void servers.stop().then(() => process.exit(130)));
+  try {
+    await servers.start();
+    const measured = (await kinds(servers.db, Number(values.calls))).map((kind) => ({ kind, times: [] as number[] }));
+    const api = await servers.startApi();
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    for (let i = -20; i < Number(values.calls); i += 1) {
+      // Each round begins with another kind, so that no kind always follows the same one.
+      const turn = ((i % measured.length) + measured.length) % measured.length;
+      for (const { kind, times } of [...measured.slice(turn), ...measured.slice(0, turn)]) {
+        const took = await time(api.port, agent, kind.call(Math.abs(i)));
+        if (i >= 0) times.push(took);
+      }
+    }
+    agent.destroy();
+    print(measured);
+  } finally {
+    await servers.stop();
+  }
+}
