@@ -49,6 +49,15 @@ export const LETTERS = {
     code,
     notes: [onlyOnce(minutes), 'You did not ask for it? Your password is as it was.'],
   }),
+  'password-unknown': ({ url }: { url: string }): Letter => ({
+    subject: 'No account with this address',
+    lines: [
+      'Hello,',
+      'somebody, probably you, asked for a new password. There is no account with this address that could sign in.',
+    ],
+    button: { label: 'Sign in with another address', url },
+    notes: ['It was not you? Then nothing happens: forget this mail.'],
+  }),
   'password-changed': ({ name }: { name: string }): Letter => ({
     subject: 'Your password was changed',
     lines: [`Hello ${name},`, 'the password of your account was changed just now.'],
