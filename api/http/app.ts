@@ -2,6 +2,7 @@ import Koa from 'koa';
 import { v7 as uuidv7 } from 'uuid';
 import type { Services } from '../core/context.js';
 import { DomainError, invalid } from '../core/errors.js';
+import { harmless } from '../core/log.js';
 import { isDeclared } from './dispatch.js';
 import { mountDocs } from './docs.js';
 import { mountMailbox } from './mailbox.js';
@@ -48,7 +49,10 @@ const surround =
     observeRequest(route, ctx.status, ms);
     const clientId = ctx.get('X-Request-ID');
     const request_id = CLIENT_REQUEST_ID.test(clientId) ? clientId : undefined;
-    log.info({ method: ctx.method, route, status: ctx.status, ms, request_id }, 'request');
+    harmless(services.log).info(
+      { correlation_id: requestId, method: ctx.method, route, status: ctx.status, ms, request_id },
+      'request',
+    );
   };
 
 /** The Koa application: correlation id, envelope and log line around the router. Knows nothing of any feature. */
