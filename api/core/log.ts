@@ -6,7 +6,7 @@ export type { Logger };
 
 /**
  * What every line written inside an activity carries: its correlation id first of all. A request has a logger of its own instead:
- * the first `run` makes Node follow every promise of the process, which was a third of what a small request costs.
+ * the first `run` makes Node follow every promise of the process, which every request would pay for.
  */
 export const logScope = new AsyncLocalStorage<Record<string, unknown>>();
 
