@@ -3,6 +3,7 @@ import { writeCheckpoint } from '../api/audit/checkpoint.js';
 import type { Services } from '../api/core/context.js';
 import { forgetKeys } from '../api/core/idempotency-keys.js';
 import { purgeReceipts } from '../api/forge/purge-receipts.js';
+import { tellExpiry } from '../api/tokens/tell-expiry.js';
 import { purgeExpired } from '../api/trash/purge-expired.js';
 import type { Chore, ChoreActivities } from '../workflows/contract.js';
 
@@ -17,6 +18,7 @@ export function choreActivities(services: Services): ChoreActivities {
     'forge-receipts': async () => `emptied ${await purgeReceipts(services.db)} receipts`,
     'idempotency-keys': async () => `forgot ${await forgetKeys(services.db)} keys`,
     'rate-limits': async () => `forgot ${await forgetCallers(services.db)} callers`,
+    'token-expiry': async () => `told ${await tellExpiry(services)} owners`,
     'trash-purge': async () => `purged ${await purgeExpired(services)} items`,
   };
   return { runChore: (chore) => chores[chore]() };

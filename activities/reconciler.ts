@@ -1,8 +1,6 @@
 import type { Client } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/client';
-import { v7 as uuidv7 } from 'uuid';
-import type { Context, Services } from '../api/core/context.js';
-import { inTransaction } from '../api/core/context.js';
+import { inTransaction, type Services, serviceContext } from '../api/core/context.js';
 import { NO_ID } from '../api/core/fields.js';
 import { enqueue } from '../api/core/outbox.js';
 import { runWorkflowId } from '../workflows/contract.js';
@@ -38,15 +36,7 @@ async function isCarried(client: Client, runId: string): Promise<boolean> {
 
 /** Starts a run again from its row, under the next incarnation: whatever is left of the old one finds nothing to claim. */
 async function restart(services: Services, run: OpenRun): Promise<boolean> {
-  const ctx: Context = {
-    ...services,
-    actor: { type: 'system', name: 'reconciler' },
-    requestId: uuidv7(),
-    correlationId: run.correlation_id,
-    ip: null,
-    userAgent: null,
-  };
-  return inTransaction(ctx, async (ctx) => {
+  return inTransaction(serviceContext(services, 'reconciler', run.correlation_id), async (ctx) => {
     const incarnation = run.incarnation + 1;
     const taken = await ctx
       .db('automation_runs')

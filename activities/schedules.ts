@@ -11,6 +11,11 @@ const SCHEDULES: { chore: Chore; spec: ScheduleOptions['spec']; note: string }[]
   { chore: 'audit-checkpoint', spec: { intervals: [{ every: '1 hour' }] }, note: 'Signs the heads of all audit chains' },
   { chore: 'forge-receipts', spec: { calendars: [{ hour: 3, minute: 20 }] }, note: 'Empties inbound deliveries after 30 days' },
   { chore: 'rate-limits', spec: { intervals: [{ every: '1 hour' }] }, note: 'Forgets callers whose window has closed' },
+  {
+    chore: 'token-expiry',
+    spec: { intervals: [{ every: '1 hour' }] },
+    note: 'Mails the owners of tokens 7 days and 1 day before their end',
+  },
   { chore: 'trash-purge', spec: { intervals: [{ every: '1 hour' }] }, note: 'Purges what has been in the trash for 30 days' },
   { chore: 'idempotency-keys', spec: { calendars: [{ hour: 3, minute: 40 }] }, note: 'Forgets idempotency keys after 24 hours' },
 ];

@@ -113,7 +113,14 @@ export interface SeriesActivities {
 
 /** Workflow type of the chores, and what each does on its schedule. */
 export const HOUSEKEEPING = 'housekeeping';
-export type Chore = 'accounts' | 'audit-checkpoint' | 'forge-receipts' | 'idempotency-keys' | 'rate-limits' | 'trash-purge';
+export type Chore =
+  | 'accounts'
+  | 'audit-checkpoint'
+  | 'forge-receipts'
+  | 'idempotency-keys'
+  | 'rate-limits'
+  | 'token-expiry'
+  | 'trash-purge';
 export interface ChoreActivities {
   /** Does one round; returns one line of what was done. */
   runChore(chore: Chore): Promise<string>;

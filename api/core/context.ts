@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import { v7 as uuidv7 } from 'uuid';
 import type { Actor } from './actor.js';
 import type { Config } from './config.js';
 import { isTransient } from './database-errors.js';
@@ -49,6 +50,13 @@ export function whoIs({ actor, requestId, correlationId, ip, userAgent }: Contex
     case 'agent':
       return person;
   }
+}
+
+/** The service acting by itself. `cause`: id of the request that set it off, where there was one. */
+export function serviceContext(services: Services, name: string, cause?: string): Context {
+  const requestId = uuidv7();
+  const actor: Actor = { type: 'system', name };
+  return { ...services, actor, requestId, correlationId: cause ?? requestId, ip: null, userAgent: null };
 }
 
 /**

@@ -98,6 +98,12 @@ export const LETTERS = {
     ],
     notes: ['Whatever was done is in the audit log under both names. You did not expect it? Ask them.'],
   }),
+  'token-expires': ({ name, token, prefix, at, url }: Record<'name' | 'token' | 'prefix' | 'at' | 'url', string>): Letter => ({
+    subject: `The token “${token}” expires soon`,
+    lines: [`Hello ${name},`, `your access token “${token}” (${prefix}) works until ${at}. Whatever uses it stops then.`],
+    button: { label: 'Make a new one', url },
+    notes: ['You do not need it any more? Then nothing is to be done.'],
+  }),
 };
 
 export type Template = keyof typeof LETTERS;

@@ -1,5 +1,4 @@
-import { v7 as uuidv7 } from 'uuid';
-import type { Context, Services } from '../core/context.js';
+import { type Services, serviceContext } from '../core/context.js';
 import { purgeBefore } from './purge-before.js';
 
 /**
@@ -7,18 +6,14 @@ import { purgeBefore } from './purge-before.js';
  * Source: contract, section 8; decision C8.
  */
 export async function purgeExpired(services: Services): Promise<number> {
-  const requestId = uuidv7();
-  const ctx: Context = {
-    ...services,
-    actor: { type: 'system', name: 'trash' },
-    requestId,
-    correlationId: requestId,
-    ip: null,
-    userAgent: null,
-  };
   const { rows } = await services.db.raw<{ rows: [{ until: string }] }>(
     'select (now() - make_interval(days => ?))::text as until',
     [services.config.TRASH_RETENTION_DAYS],
   );
-  return purgeBefore(ctx, { teamId: null, until: rows[0].until, cause: 'retention', allow: async () => undefined });
+  return purgeBefore(serviceContext(services, 'trash'), {
+    teamId: null,
+    until: rows[0].until,
+    cause: 'retention',
+    allow: async () => undefined,
+  });
 }
