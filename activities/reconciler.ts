@@ -4,6 +4,7 @@ import { inTransaction, type Services, serviceContext } from '../api/core/contex
 import { NO_ID } from '../api/core/fields.js';
 import { enqueue } from '../api/core/outbox.js';
 import { runWorkflowId } from '../workflows/contract.js';
+import { reconcileDeprovisions } from './deprovisioning.js';
 import { reconcileSeries } from './recurrence.js';
 
 /** Runs younger than this may simply not have been dispatched yet, s. */
@@ -24,9 +25,9 @@ const OPEN_RUNS = /* sql */ `
     and not exists (select from outbox o where o.kind = 'run.start' and o.payload->>'run_id' = r.run_id::text)
     and r.run_id > ? order by r.run_id limit ${PAGE}`;
 
-async function isCarried(client: Client, runId: string): Promise<boolean> {
+async function isCarried(client: Client, workflowId: string): Promise<boolean> {
   try {
-    const { status } = await client.workflow.getHandle(runWorkflowId(runId)).describe();
+    const { status } = await client.workflow.getHandle(workflowId).describe();
     return status.name === 'RUNNING' || status.name === 'PAUSED';
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return false;
@@ -58,7 +59,7 @@ async function reconcileRuns(services: Services, client: Client, minAge: number)
     const { rows } = await services.db.raw<{ rows: OpenRun[] }>(OPEN_RUNS, [minAge, after]);
     for (let at = 0; at < rows.length; at += AT_ONCE) {
       const batch = rows.slice(at, at + AT_ONCE);
-      const carried = await Promise.all(batch.map((run) => isCarried(client, run.run_id)));
+      const carried = await Promise.all(batch.map((run) => isCarried(client, runWorkflowId(run.run_id))));
       for (const [i, run] of batch.entries()) {
         if (!carried[i] && (await restart(services, run))) restarted += 1;
       }
@@ -70,7 +71,9 @@ async function reconcileRuns(services: Services, client: Client, minAge: number)
   return restarted;
 }
 
-/** Runs and recurring series that lost their workflow go on. Returns how many; `minAge` in seconds. */
+/** Runs, recurring series and people's leaving that lost their workflow go on. Returns how many; `minAge` in seconds. */
 export async function reconcileAll(services: Services, client: Client, minAge = SETTLED_AFTER_SECONDS): Promise<number> {
-  return (await reconcileRuns(services, client, minAge)) + (await reconcileSeries(services, client, minAge));
+  const runs = await reconcileRuns(services, client, minAge);
+  const series = await reconcileSeries(services, client, minAge);
+  return runs + series + (await reconcileDeprovisions(services, (id) => isCarried(client, id), minAge));
 }

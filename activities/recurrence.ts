@@ -13,6 +13,7 @@ import {
   taskQueue,
 } from '../workflows/contract.js';
 import { SEARCH_ATTRIBUTES as ATTRIBUTE } from '../workflows/search-attributes.js';
+import { handOver, leaseOf } from './hand-over.js';
 
 /** Activities of a recurring series. */
 export const recurrenceActivities = (services: Services): SeriesActivities & Record<string, unknown> => ({
@@ -35,16 +36,12 @@ interface Wake {
   last_task_id: string | null;
 }
 
-/** As with runs, a row stays until Temporal took it; the lease lets another relay try when this one dies. */
-const LEASE = /* sql */ `
-  with due as (
-    select outbox_id from outbox where kind = any(?) and next_attempt_at <= now() order by outbox_id limit 100 for update skip locked
-  )
-  update outbox o set attempts = o.attempts + 1, next_attempt_at = now() + make_interval(secs => least(60, power(2, least(o.attempts, 6))) + 5)
-  from due, task_series s
-  where o.outbox_id = due.outbox_id and s.series_id = (o.payload->>'series_id')::uuid
-  returning o.outbox_id, o.kind, o.correlation_id, (o.payload->>'occurrence_index')::int as occurrence_index, s.series_id, s.team_id,
-    o.project_id, s.created_by, s.recurrence->>'rule' as rule, s.recurrence->>'mode' as mode, s.recurrence->>'timezone' as timezone, s.last_task_id`;
+const LEASE = leaseOf({
+  table: 'task_series',
+  match: `s.series_id = (o.payload->>'series_id')::uuid`,
+  columns: `(o.payload->>'occurrence_index')::int as occurrence_index, s.series_id, s.team_id, o.project_id, s.created_by,
+    s.recurrence->>'rule' as rule, s.recurrence->>'mode' as mode, s.recurrence->>'timezone' as timezone, s.last_task_id`,
+});
 
 const attributesOf = (row: Wake): SearchAttributePair[] => [
   { key: ATTRIBUTE.Process, value: 'recurring_task' },
@@ -70,25 +67,9 @@ export class SeriesDispatcher {
   ) {}
 
   /** Hands over what is due. Returns how many rows were taken; without Temporal they wait. */
-  async pass({ db, log }: Services): Promise<number> {
-    const { rows } = await db.raw<{ rows: Wake[] }>(LEASE, [Object.keys(SERIES_SIGNALS)]);
-    const taken = await Promise.all(
-      rows.map(async (row) => {
-        try {
-          await this.wake(row);
-          return row.outbox_id;
-        } catch (error) {
-          log.warn({ err: error, series_id: row.series_id }, 'series not woken, will try again');
-          await db('outbox')
-            .where({ outbox_id: row.outbox_id })
-            .update({ last_error: String(error).slice(0, 500) });
-          return null;
-        }
-      }),
-    );
-    const ids = taken.filter((id) => id !== null);
-    if (ids.length > 0) await db('outbox').whereIn('outbox_id', ids).delete();
-    return ids.length;
+  async pass(services: Services): Promise<number> {
+    const { rows } = await services.db.raw<{ rows: Wake[] }>(LEASE, [Object.keys(SERIES_SIGNALS)]);
+    return handOver(services, rows, (row) => this.wake(row));
   }
 
   private async wake(row: Wake): Promise<void> {

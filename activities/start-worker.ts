@@ -101,8 +101,8 @@ export function startWorker(config: Config, log: Logger, onReady: () => void): R
   const relayServices: Services = { ...services, db: relayDb };
   const outbox = new OutboxRelay(relayServices, link.dispatcher);
   const toTemporal = async (): Promise<number> => {
-    const [runs, series] = await Promise.all([outbox.handOver(), link.series()?.pass(relayServices)]);
-    return runs + (series ?? 0);
+    const [runs, others] = await Promise.all([outbox.handOver(), link.pass(relayServices)]);
+    return runs + others;
   };
   const handOver = startLoop('hand-over', toTemporal, SWEEP_MS, log);
   const smtp = smtpTransport(config);

@@ -8,6 +8,7 @@ import { CORRELATION_HEADER, taskQueue } from '../workflows/contract.js';
 import { SEARCH_ATTRIBUTES } from '../workflows/search-attributes.js';
 import { automationActivities } from './automations.js';
 import { choreActivities } from './chores.js';
+import { deprovisionActivities, DeprovisionDispatcher } from './deprovisioning.js';
 import { recurrenceActivities, SeriesDispatcher } from './recurrence.js';
 import { RunDispatcher } from './run-dispatcher.js';
 import { ensureSchedules } from './schedules.js';
@@ -75,7 +76,8 @@ async function ensureSearchAttributes(client: Client, connection: NativeConnecti
 export interface TemporalLink {
   /** Undefined while Temporal cannot be reached. */
   dispatcher: () => RunDispatcher | undefined;
-  series: () => SeriesDispatcher | undefined;
+  /** Hands over what is due for recurring series and for people's leaving. Returns how many rows were taken. */
+  pass: (services: Services) => Promise<number>;
   client: () => Client | undefined;
   /** Drains the workers: what is under way may end, nothing new is taken. */
   stop: () => Promise<void>;
@@ -94,7 +96,12 @@ function createWorkers(services: Services, connection: NativeConnection, slots: 
     namespace: config.TEMPORAL_NAMESPACE,
     taskQueue: taskQueue(config.TASK_QUEUE_PREFIX, 'core'),
     workflowBundle: { codePath: config.WORKFLOW_BUNDLE },
-    activities: { ...automationActivities(services), ...choreActivities(services), ...recurrenceActivities(services) },
+    activities: {
+      ...automationActivities(services),
+      ...choreActivities(services),
+      ...recurrenceActivities(services),
+      ...deprovisionActivities(services),
+    },
     interceptors: { activity: [scoped] },
     maxCachedWorkflows: 500,
     maxConcurrentWorkflowTaskExecutions: 40,
@@ -135,7 +142,7 @@ export function linkTemporal(services: Services, { onPolling, localActivitySlots
   const { config, log } = services;
   let stopped = false;
   let worker: Worker | undefined;
-  let current: { client: Client; dispatcher: RunDispatcher; series: SeriesDispatcher } | undefined;
+  let current: { client: Client; dispatcher: RunDispatcher; others: (SeriesDispatcher | DeprovisionDispatcher)[] } | undefined;
 
   const session = async (): Promise<void> => {
     const connection = await NativeConnection.connect({ address: config.TEMPORAL_ADDRESS, grpcCompression: { codec: 'none' } });
@@ -149,7 +156,7 @@ export function linkTemporal(services: Services, { onPolling, localActivitySlots
       current = {
         client,
         dispatcher: new RunDispatcher(client, options),
-        series: new SeriesDispatcher(client, options),
+        others: [new SeriesDispatcher(client, options), new DeprovisionDispatcher(client, options)],
       };
       void ensureSchedules(client, config.TASK_QUEUE_PREFIX).catch((error: unknown) =>
         log.warn({ err: error }, 'schedules not set'),
@@ -175,7 +182,10 @@ export function linkTemporal(services: Services, { onPolling, localActivitySlots
   })();
   return {
     dispatcher: () => current?.dispatcher,
-    series: () => current?.series,
+    async pass(given) {
+      const taken = await Promise.all(current?.others.map((other) => other.pass(given)) ?? []);
+      return taken.reduce((sum, count) => sum + count, 0);
+    },
     client: () => current?.client,
     async stop() {
       stopped = true;

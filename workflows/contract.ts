@@ -111,6 +111,35 @@ export interface SeriesActivities {
   advanceSeries(seriesId: string): Promise<SeriesView | null>;
 }
 
+/** Workflow type of somebody's leaving the installation for good (A11). */
+export const USER_DEPROVISION = 'userDeprovision';
+export const deprovisionWorkflowId = (userId: string): string => `deprov:${userId}`;
+export interface DeprovisionInput extends Searchable {
+  jobId: string;
+}
+/** A step is an activity of this name, so that a history reads like what happened. */
+export type DeprovisionStepName = 'revokeTokens' | 'endSessions' | 'deactivateAutomations' | 'leaveTeam' | 'askOthers';
+export interface DeprovisionStep {
+  step: DeprovisionStepName;
+  /** Of the steps that are done team by team; null for the others. */
+  teamId: string | null;
+}
+/** Numbers and ids only. */
+export type DeprovisionResult = Record<string, number | string | null>;
+export interface DeprovisionPlan {
+  userId: string;
+  /** What earlier executions did. */
+  done: (DeprovisionStep & { result: DeprovisionResult })[];
+  /** What is left to do; nothing: the job has succeeded. */
+  steps: DeprovisionStep[];
+}
+/** Does the step, or says again what it did. */
+export type DeprovisionActivity = (jobId: string, teamId: string | null) => Promise<DeprovisionResult>;
+export interface DeprovisionActivities {
+  /** Marks the job as under way, or as done where nothing is left; null when it is over. */
+  planDeprovision(jobId: string): Promise<DeprovisionPlan | null>;
+}
+
 /** Workflow type of the chores, and what each does on its schedule. */
 export const HOUSEKEEPING = 'housekeeping';
 export type Chore =

@@ -2,3 +2,4 @@
 export { automationRun } from './automation-run.js';
 export { housekeeping } from './housekeeping.js';
 export { recurringTask } from './recurring-task.js';
+export { userDeprovision } from './user-deprovision.js';

@@ -48,10 +48,15 @@ interface SeriesActor extends Person {
   depth: number;
 }
 
+/** What an administrator set off and a workflow carries on: the service writing on their behalf (A11). */
+interface JobActor extends Person {
+  type: 'job';
+}
+
 /** The service itself: schedules, clean-up, the operator's commands. Has no seat anywhere. */
 interface SystemActor {
   type: 'system';
   name: string;
 }
 
-export type Actor = UserActor | PatActor | AutomationActor | AgentActor | SyncActor | SeriesActor | SystemActor;
+export type Actor = UserActor | PatActor | AutomationActor | AgentActor | SyncActor | SeriesActor | JobActor | SystemActor;

@@ -44,6 +44,7 @@ export function whoIs({ actor, requestId, correlationId, ip, userAgent }: Contex
         caused_by: { automation_id: actor.automationId, run_id: actor.runId },
       };
     case 'sync':
+    case 'job':
       return { ...person, actor_type: 'system' };
     case 'series':
       return { ...person, actor_type: 'system', depth: actor.depth };

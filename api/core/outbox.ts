@@ -11,7 +11,9 @@ export type OutboxKind =
   /** `{series_id, occurrence_index}`: written by the triggers of 0004; the series' workflow is woken, or started. */
   | 'series.completed'
   | 'series.changed'
-  | 'series.ended';
+  | 'series.ended'
+  /** `{job_id}`: somebody leaves for good; start the workflow that takes them out. */
+  | 'user.deprovision';
 
 /** Puts work into the outbox, in the transaction of what caused it (R1). `subject` is what an operator reads in the table. */
 export async function enqueue(ctx: Context, kind: OutboxKind, subject: string, payload: Record<string, unknown>): Promise<void> {

@@ -1,4 +1,5 @@
 import Router, { type RouterMiddleware } from '@koa/router';
+import { deprovisioningRoutes } from '../admin/deprovisioning/routes.js';
 import { impersonationRoutes } from '../admin/impersonation/routes.js';
 import { adminRoutes } from '../admin/routes.js';
 import { activityRoutes } from '../activity/routes.js';
@@ -46,6 +47,7 @@ export const ENDPOINTS: Endpoint[] = [
   ...automationRoutes,
   ...forgeRoutes,
   ...adminRoutes,
+  ...deprovisioningRoutes,
   ...impersonationRoutes,
 ];
 

@@ -104,6 +104,20 @@ export const LETTERS = {
     button: { label: 'Make a new one', url },
     notes: ['You do not need it any more? Then nothing is to be done.'],
   }),
+  'gates-wait': ({
+    name,
+    team,
+    count,
+    automations,
+    url,
+  }: Record<'name' | 'team' | 'url', string> & { count: number; automations: string[] }): Letter => ({
+    subject: `${count === 1 ? 'A run waits' : `${count} runs wait`} for a decision in ${team}`,
+    lines: [
+      `Hello ${name},`,
+      `somebody who could have decided has left ${team}. You can: ${automations.join(', ')}${count > automations.length ? ' and more' : ''}.`,
+    ],
+    button: { label: 'Look at what waits', url },
+  }),
 };
 
 export type Template = keyof typeof LETTERS;

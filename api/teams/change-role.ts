@@ -1,4 +1,5 @@
 import { Membership } from '../../db/models/membership.js';
+import type { Team } from '../../db/models/team.js';
 import { authorize, type Seat } from '../core/access.js';
 import { type Context, inTransaction } from '../core/context.js';
 import { notFound } from '../core/errors.js';
@@ -8,6 +9,24 @@ import { holdTeam } from './hold-team.js';
 import { keepAnAdmin } from './keep-an-admin.js';
 import { readMember } from './read-members.js';
 import type { Member } from './schema.js';
+
+/** Changes a seat that the caller holds FOR UPDATE, with its team, and leaves its trace; the same role changes nothing. */
+export async function changeHeldRole(ctx: Context, team: Team, membership: Membership, role: Seat): Promise<void> {
+  const { team_id, user_id, role: before } = membership;
+  if (before === role) return;
+  await membership.$query(ctx.db).patch({ role });
+  await recordChange(ctx, {
+    team_id,
+    feature: 'teams',
+    action: 'change_role',
+    severity: 'HIGH',
+    entity_type: 'team',
+    entity_id: team_id,
+    title: team.name,
+    summary: `made a ${before} a ${role}`,
+    details: { user_id, changes: { role: { from: before, to: role } } },
+  });
+}
 
 /**
  * Gives a member another seat; the same one changes nothing.
@@ -21,21 +40,8 @@ export function changeRole(ctx: Context, teamId: string, userId: string, role: S
     // FOR UPDATE waits for writers who already used this seat: none of them commits after the demotion.
     const membership = await Membership.query(ctx.db).findById([teamId, userId]).forUpdate();
     if (!membership) throw notFound('Member');
-    if (membership.role !== role) {
-      await keepAnAdmin(ctx, membership);
-      await Membership.query(ctx.db).findById([teamId, userId]).patch({ role });
-      await recordChange(ctx, {
-        team_id: teamId,
-        feature: 'teams',
-        action: 'change_role',
-        severity: 'HIGH',
-        entity_type: 'team',
-        entity_id: teamId,
-        title: team.name,
-        summary: `made a ${membership.role} a ${role}`,
-        details: { user_id: userId, changes: { role: { from: membership.role, to: role } } },
-      });
-    }
+    if (membership.role !== role) await keepAnAdmin(ctx, membership);
+    await changeHeldRole(ctx, team, membership, role);
     return (await readMember(ctx, teamId, userId)) as Member;
   });
 }

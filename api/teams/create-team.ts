@@ -8,7 +8,12 @@ import type { CreatedTeam, CreateTeam } from './schema.js';
 
 /** Who of these people has an account that may join a team; the order is kept. */
 async function knownAmong(ctx: Context, userIds: string[]): Promise<string[]> {
-  const rows = await ctx.db('users').whereIn('user_id', userIds).whereNot({ status: 'deprovisioned' }).select('user_id');
+  const rows = await ctx
+    .db('users')
+    .whereIn('user_id', userIds)
+    .whereNot({ status: 'deprovisioned' })
+    .forKeyShare()
+    .select('user_id');
   const known = new Set(rows.map((row: { user_id: string }) => row.user_id));
   return userIds.filter((id) => known.has(id));
 }

@@ -3,10 +3,16 @@ import type { Team } from '../../db/models/team.js';
 import { run, type Statement } from '../../db/statement.js';
 import type { Seat } from '../core/access.js';
 import type { Context } from '../core/context.js';
-import { conflict } from '../core/errors.js';
+import { conflict, notFound } from '../core/errors.js';
 import { recordChange } from '../core/record-change.js';
 import { readMember } from './read-members.js';
 import type { Member } from './schema.js';
+
+/** $1 person, who then stays until the commit: whoever leaves for good waits, or was faster (request-deprovision.ts). */
+const holdPerson: Statement = {
+  name: 'hold_person_for_seat',
+  text: "select from users where user_id = $1 and status <> 'deprovisioned' for key share",
+};
 
 /** $1 team, $2 person: what invited them has done its work. */
 const closeInvitations: Statement = {
@@ -18,7 +24,7 @@ const closeInvitations: Statement = {
 
 /**
  * Gives a person a seat in a team that the caller holds (holdTeam), with its trace; an open invitation counts as accepted.
- * @throws RESOURCE_CONFLICT has a seat already
+ * @throws RESOURCE_CONFLICT has a seat already | RESOURCE_NOT_FOUND left for good just now
  */
 export async function giveSeat(
   ctx: Context,
@@ -29,6 +35,7 @@ export async function giveSeat(
 ): Promise<Member> {
   const { team_id } = team;
   if (await readMember(ctx, team_id, userId)) throw conflict('Already a member of this team');
+  if ((await run(ctx.db, holdPerson, [userId])).length === 0) throw notFound('User');
   await Membership.query(ctx.db).insert({ team_id, user_id: userId, role });
   await run(ctx.db, closeInvitations, [team_id, userId]);
   const member = (await readMember(ctx, team_id, userId)) as Member;

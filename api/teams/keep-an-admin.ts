@@ -1,16 +1,26 @@
-import { Membership } from '../../db/models/membership.js';
+import { run, type Statement } from '../../db/statement.js';
+import type { Seat } from '../core/access.js';
 import type { Context } from '../core/context.js';
 import { conflict } from '../core/errors.js';
+
+/** $1 team, $2 who leaves the seat. Whoever has left the installation for good is nobody's admin, though the seat may still be there. */
+const otherStatement: Statement = {
+  name: 'other_admin',
+  text: /* sql */ `
+    select from memberships m join users u using (user_id)
+    where m.team_id = $1 and m.user_id <> $2 and m.role = 'admin' and u.status <> 'deprovisioned' limit 1`,
+};
+
+/** True when a team that the caller holds has another admin than this person. */
+export const hasOtherAdmin = async (ctx: Context, teamId: string, userId: string): Promise<boolean> =>
+  (await run(ctx.db, otherStatement, [teamId, userId])).length > 0;
 
 /**
  * Refuses to take the seat of a team's last admin. The caller holds the team, so no other seat changes meanwhile.
  * @throws RESOURCE_CONFLICT
  */
-export async function keepAnAdmin(ctx: Context, leaving: Membership): Promise<void> {
-  if (leaving.role !== 'admin') return;
-  const other = await Membership.query(ctx.db)
-    .where({ team_id: leaving.team_id, role: 'admin' })
-    .whereNot({ user_id: leaving.user_id })
-    .first();
-  if (!other) throw conflict('A team keeps at least one admin');
+export async function keepAnAdmin(ctx: Context, leaving: { team_id: string; user_id: string; role: Seat }): Promise<void> {
+  if (leaving.role === 'admin' && !(await hasOtherAdmin(ctx, leaving.team_id, leaving.user_id))) {
+    throw conflict('A team keeps at least one admin');
+  }
 }

@@ -11,16 +11,16 @@ const lockStatement: Statement = {
     select task_id from tasks where team_id = $1 and assigned_to = $2 and status <> 'done' order by task_id for no key update`,
 };
 
-/** $1 who (jsonb), $2 team, $3 user. Tasks in the trash lose their assignee too, with an audit entry but no event. */
+/** $1 who (jsonb), $2 team, $3 user, $4 who has them next or null. Tasks in the trash too, with an audit entry but no event. */
 const unassignStatement: Statement = {
   name: 'unassign_tasks_of_leaver',
   text: /* sql */ `
 with changed as (
-  update tasks t set assigned_to = null, version = version + 1, updated_at = now()
+  update tasks t set assigned_to = $4, version = version + 1, updated_at = now()
   where team_id = $2 and assigned_to = $3 and status <> 'done'
   returning t.task_id, t.title, t.project_id, t.deleted_at is null as live, t.version, task_json(t) as json
 ), told as (
-  select c.*, jsonb_build_object('assigned_to', jsonb_build_object('from', $3::uuid, 'to', null)) as changes from changed c
+  select c.*, jsonb_build_object('assigned_to', jsonb_build_object('from', $3::uuid, 'to', $4::uuid)) as changes from changed c
 )
 select count(*) filter (where live) as live, count(record_change($1::jsonb,
   jsonb_build_object('team_id', $2::uuid, 'project_id', project_id, 'feature', 'tasks', 'action', 'update', 'entity_type', 'task',
@@ -35,8 +35,12 @@ export async function lockTasksOf(ctx: Context, teamId: string, userId: string):
   await run(ctx.db, lockStatement, [teamId, userId]);
 }
 
-/** Takes a person's open tasks in a team off them, each with its trace. Returns how many live ones there were (B2). */
-export async function unassignTasks(ctx: Context, teamId: string, userId: string): Promise<number> {
-  const [row] = await run<{ live: number }>(ctx.db, unassignStatement, [JSON.stringify(whoIs(ctx)), teamId, userId]);
+/**
+ * Takes a person's open tasks in a team off them, each with its trace, and gives them to `successor` if there is one. Returns how
+ * many live ones there were (B2).
+ */
+export async function unassignTasks(ctx: Context, teamId: string, userId: string, successor: string | null): Promise<number> {
+  const values = [JSON.stringify(whoIs(ctx)), teamId, userId, successor];
+  const [row] = await run<{ live: number }>(ctx.db, unassignStatement, values);
   return row?.live ?? 0;
 }

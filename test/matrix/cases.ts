@@ -846,6 +846,18 @@ const admin: Row[] = [
     send: (s) => ({ params: { user_id: s.id } }),
   },
   {
+    route: 'POST /api/admin/users/:user_id/deprovision',
+    subject: 'outsider',
+    kinds: PERSON,
+    send: (s) => ({ params: { user_id: s.id }, body: { reason: 'Left the company' } }),
+  },
+  {
+    route: 'GET /api/admin/deprovisions/:job_id',
+    subject: 'deprovisionJob',
+    kinds: PERSON,
+    send: (s) => ({ params: { job_id: s.id } }),
+  },
+  {
     route: 'PUT /api/admin/teams/:team_id/plan',
     subject: 'spareTeam',
     kinds: TRASHABLE,

@@ -121,6 +121,18 @@ const suspended: Build = async (world, wish) => {
   return { ...basis(wish, person.user_id), user_id: person.user_id };
 };
 
+/** Of somebody who leaves for good. */
+const deprovisionJob: Build = async (world, wish) => {
+  const { user_id } = await buildPerson(world.app, { status: 'deprovisioned' });
+  const subject = basis(wish, uuidv7());
+  await insert(
+    world,
+    'insert into deprovision_jobs (job_id, user_id, reason, correlation_id) values (:id, :user_id, :canary, uuidv7())',
+    { ...subject, user_id },
+  );
+  return subject;
+};
+
 const AUTOMATION = /* sql */ `
   automation as (insert into automations (automation_id, name, trigger_type, team_id, project_id, created_by, updated_by, deleted_at)
     values (:automation_id, :canary, 'task.created', :of_team, :of_project, :author, :author, case when :trashed then now() end)),
@@ -287,6 +299,7 @@ export const SUBJECTS = {
   member,
   outsider,
   suspended,
+  deprovisionJob,
   project,
   task,
   comment,

@@ -3,21 +3,26 @@ import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import { historyFromJSON, historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { Worker } from '@temporalio/worker';
-import { runWorkflowId, seriesWorkflowId } from '../../workflows/contract.js';
+import { deprovisionWorkflowId, runWorkflowId, seriesWorkflowId } from '../../workflows/contract.js';
 import { buildAutomation, comment, gate } from '../factories/automations.js';
-import { buildProject, buildTask, buildTeam, type TestTeam } from '../factories/people.js';
+import { buildPerson, buildProject, buildTask, buildTeam, type TestTeam } from '../factories/people.js';
 import { type Client as ApiClient, startApp, type TestApp } from '../support/app.js';
 import { queuePrefix, quietRuntime, runWorker, until } from '../support/worker.js';
 
 /**
  * Histories recorded from a real server, replayed through today's workflow code: whoever changes the order of commands breaks
  * runs that are paused right now, and series that wait. Record them anew, after a change on purpose, with
- * `RECORD_HISTORIES=automation-run npm test -- test/workflows/replay`, or `RECORD_HISTORIES=recurring-task`.
+ * `RECORD_HISTORIES=automation-run npm test -- test/workflows/replay`, or `recurring-task`, or `user-deprovision`.
  */
 const DIRECTORY = join(import.meta.dirname, '../histories');
 const RUNS = ['no-gate', 'approved', 'rejected', 'lapsed-then-rejected', 'failed-then-retried'];
 const SERIES = ['done-until-count', 'on-schedule', 'trashed-then-ended', 'continued'];
-const CASES = [...RUNS.map((name) => `automation-run.${name}`), ...SERIES.map((name) => `recurring-task.${name}`)];
+const DEPROVISIONS = ['two-teams'];
+const CASES = [
+  ...RUNS.map((name) => `automation-run.${name}`),
+  ...SERIES.map((name) => `recurring-task.${name}`),
+  ...DEPROVISIONS.map((name) => `user-deprovision.${name}`),
+];
 
 type Play = (app: TestApp, runId: string, call: (path: string) => Promise<{ body: { run_id: string } }>) => Promise<string>;
 
@@ -135,6 +140,25 @@ async function recordRun(stage: Stage, name: string): Promise<void> {
   await keep(stage, `automation-run.${name}`, runWorkflowId(kept));
 }
 
+/** A manager of two teams, with an open task in one, leaves for good. */
+async function recordDeprovision(stage: Stage, name: string): Promise<void> {
+  const { app, team, project } = stage;
+  const { user_id } = team.manager;
+  const other = await buildTeam(app);
+  await app.services.db('memberships').insert({ team_id: other.team_id, user_id, role: 'guest' });
+  await buildTask(app, team, project, { assigned_to: user_id });
+  const root = await buildPerson(app, { role: 'admin' });
+  const { body } = await app.as(root).post(`/api/admin/users/${user_id}/deprovision`, { reason: 'Left the company' });
+  await until(() => app.services.db('deprovision_jobs').where({ job_id: body.job_id, status: 'succeeded' }).first());
+  await keep(stage, `user-deprovision.${name}`, deprovisionWorkflowId(user_id));
+}
+
+const RECORDERS: Record<string, (stage: Stage, name: string) => Promise<void>> = {
+  'automation-run': recordRun,
+  'recurring-task': recordSeries,
+  'user-deprovision': recordDeprovision,
+};
+
 async function record(name: string): Promise<void> {
   const app = await startApp({ TASK_QUEUE_PREFIX: queuePrefix() });
   const worker = await runWorker(app);
@@ -143,7 +167,7 @@ async function record(name: string): Promise<void> {
   const connection = await Connection.connect({ address: app.services.config.TEMPORAL_ADDRESS });
   const stage = { app, team, project, temporal: new Client({ connection }) };
   const [type = '', play = ''] = name.split('.');
-  await (type === 'automation-run' ? recordRun : recordSeries)(stage, play);
+  await RECORDERS[type]?.(stage, play);
   await connection.close();
   await worker.stop();
   await app.close();

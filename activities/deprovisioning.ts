@@ -1,0 +1,112 @@
+import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
+import { performStep } from '../api/admin/deprovisioning/perform-step.js';
+import { planJob } from '../api/admin/deprovisioning/plan-job.js';
+import { STEPS } from '../api/admin/deprovisioning/steps.js';
+import type { Services } from '../api/core/context.js';
+import { logScope } from '../api/core/log.js';
+import {
+  type DeprovisionActivities,
+  type DeprovisionActivity,
+  type DeprovisionInput,
+  type DeprovisionStepName,
+  deprovisionWorkflowId,
+  taskQueue,
+  USER_DEPROVISION,
+} from '../workflows/contract.js';
+import { SEARCH_ATTRIBUTES as ATTRIBUTE } from '../workflows/search-attributes.js';
+import { handOver, leaseOf } from './hand-over.js';
+
+/** Activities of somebody's leaving: each step is an activity of its own name. */
+export function deprovisionActivities(services: Services): DeprovisionActivities & Record<string, unknown> {
+  const step =
+    (name: DeprovisionStepName): DeprovisionActivity =>
+    (jobId, teamId) =>
+      performStep(services, name, jobId, teamId);
+  const steps = Object.keys(STEPS).map((name) => [name, step(name as DeprovisionStepName)]);
+  return { ...Object.fromEntries(steps), planDeprovision: (jobId: string) => planJob(services, jobId) };
+}
+
+interface Start {
+  outbox_id: number;
+  correlation_id: string;
+  job_id: string;
+  user_id: string;
+  requested_by: string | null;
+}
+
+const LEASE = leaseOf({
+  table: 'deprovision_jobs',
+  match: `s.job_id = (o.payload->>'job_id')::uuid`,
+  columns: 's.job_id, s.user_id, s.requested_by',
+});
+
+/** Hands the leaving of people to Temporal: one workflow a person, whatever is repeated. */
+export class DeprovisionDispatcher {
+  constructor(
+    private readonly client: Client,
+    private readonly options: { taskQueuePrefix: string; searchable: boolean },
+  ) {}
+
+  /** Hands over what is due. Returns how many rows were taken; without Temporal they wait. */
+  async pass(services: Services): Promise<number> {
+    const { rows } = await services.db.raw<{ rows: Start[] }>(LEASE, [['user.deprovision']]);
+    return handOver(services, rows, (row) => this.start(row));
+  }
+
+  private async start({ job_id, user_id, requested_by, correlation_id }: Start): Promise<void> {
+    const { searchable } = this.options;
+    const input: DeprovisionInput = { jobId: job_id, ...(searchable ? {} : { searchable: false }) };
+    const attributes = [
+      { key: ATTRIBUTE.Process, value: 'user_deprovision' },
+      { key: ATTRIBUTE.RunState, value: 'running' },
+      { key: ATTRIBUTE.EntityId, value: user_id },
+      { key: ATTRIBUTE.CorrelationId, value: correlation_id },
+      ...(requested_by ? [{ key: ATTRIBUTE.ActorId, value: requested_by }] : []),
+    ];
+    const started = logScope.run({ correlation_id }, () =>
+      this.client.workflow.start(USER_DEPROVISION, {
+        workflowId: deprovisionWorkflowId(user_id),
+        taskQueue: taskQueue(this.options.taskQueuePrefix, 'core'),
+        args: [input],
+        // After a lost execution the next one finds in the rows what is left.
+        workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+        workflowIdConflictPolicy: 'USE_EXISTING',
+        staticSummary: 'Somebody leaves the installation for good',
+        staticDetails: [
+          `Job \`${job_id}\` of user \`${user_id}\``,
+          `Correlation id \`${correlation_id}\` (search the logs and the audit log for it)`,
+        ].join('\n\n'),
+        ...(searchable ? { typedSearchAttributes: attributes } : {}),
+      }),
+    );
+    await started.catch((error: unknown) => {
+      if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+    });
+  }
+}
+
+/** Puts jobs into the outbox once more. */
+const AGAIN = /* sql */ `
+  insert into outbox (kind, subject, payload, correlation_id)
+  select 'user.deprovision', j.user_id::text, jsonb_build_object('job_id', j.job_id), j.correlation_id from deprovision_jobs j
+  where j.job_id = any(?)`;
+/** Jobs older than so many seconds that are not done and do not wait to be started. */
+const OPEN = /* sql */ `
+  select j.job_id, j.user_id from deprovision_jobs j
+  where j.finished_at is null and j.created_at < now() - make_interval(secs => ?)
+    and not exists (select from outbox o where o.kind = 'user.deprovision' and o.subject = j.user_id::text)`;
+
+/** Starts the workflow of every open job again that has none: what a lost Temporal file or a terminated workflow left behind. */
+export async function reconcileDeprovisions(
+  { db, log }: Services,
+  isCarried: (workflowId: string) => Promise<boolean>,
+  minAge: number,
+): Promise<number> {
+  const { rows } = await db.raw<{ rows: { job_id: string; user_id: string }[] }>(OPEN, [minAge]);
+  const carried = await Promise.all(rows.map(({ user_id }) => isCarried(deprovisionWorkflowId(user_id))));
+  const lost = rows.filter((_, i) => !carried[i]).map(({ job_id }) => job_id);
+  if (lost.length === 0) return 0;
+  await db.raw(AGAIN, [lost]);
+  log.warn({ restarted: lost.length }, 'people’s leaving without a workflow was started again');
+  return lost.length;
+}

@@ -1,0 +1,50 @@
+import { run, type Statement } from '../../../db/statement.js';
+import { isAtLeast, SEATS, type Seat } from '../../core/access.js';
+import { webAddress } from '../../core/config.js';
+import type { Context } from '../../core/context.js';
+import { queueMail } from '../../mail/queue-mail.js';
+
+interface Waiting extends Record<string, unknown> {
+  email: string;
+  display_name: string;
+  team: string;
+  runs: string[];
+}
+
+/**
+ * $1 team, $2 seats that the leaver’s covered, as gates name them. Each person who may decide a gate that the leaver could have
+ * decided, with the names of the automations that wait.
+ */
+const statement: Statement = {
+  name: 'others_who_may_decide',
+  text: /* sql */ `
+    select u.email, u.display_name, t.name as team, array_agg(r.automation_name order by g.expires_at) as runs
+    from automation_runs r join gates g using (run_id) join teams t on t.team_id = r.team_id
+      join memberships m on m.team_id = r.team_id
+        and array_position($3::text[], m.role) >= array_position($3::text[], g.required_role)
+      join users u on u.user_id = m.user_id and u.status = 'active'
+    where r.team_id = $1 and r.status = 'paused' and g.decision is null and g.expires_at > now() and g.required_role = any($2::text[])
+      and (g.allow_self_approval or (u.user_id <> r.creator_id and u.user_id is distinct from r.triggered_by))
+    group by u.user_id, t.name order by u.user_id`,
+};
+
+/** Names shown in one mail. */
+const SHOWN = 10;
+
+/** Mails those who may decide in the place of somebody who had this seat in the team. Returns how many were asked. */
+export async function askOthers(ctx: Context, teamId: string, seat: Seat): Promise<number> {
+  const covered = SEATS.filter((role) => isAtLeast(seat, role));
+  const people = await run<Waiting>(ctx.db, statement, [teamId, covered, SEATS]);
+  for (const { email, display_name, team, runs } of people) {
+    const shown = [...new Set(runs)].slice(0, SHOWN);
+    const data = {
+      name: display_name,
+      team,
+      count: runs.length,
+      automations: shown,
+      url: webAddress(ctx.config, '/app/approvals'),
+    };
+    await queueMail(ctx, { to: email, template: 'gates-wait', data });
+  }
+  return people.length;
+}

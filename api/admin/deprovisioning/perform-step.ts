@@ -1,0 +1,25 @@
+import type { DeprovisionResult, DeprovisionStepName } from '../../../workflows/contract.js';
+import { inTransaction, type Services, serviceContext } from '../../core/context.js';
+import { holdJob, jobContext } from './hold-job.js';
+import { STEPS } from './steps.js';
+
+/**
+ * Does one step of somebody's leaving: what it changes and the row that says so commit together, so however often it is tried it
+ * happens once. Returns what was done, also when that was before.
+ */
+export function performStep(
+  services: Services,
+  step: DeprovisionStepName,
+  jobId: string,
+  teamId: string | null,
+): Promise<DeprovisionResult> {
+  return inTransaction(serviceContext(services, 'deprovisioning'), async ({ db }) => {
+    const job = await holdJob(db, jobId);
+    const key = { job_id: jobId, step, team_id: teamId };
+    const done = await db('deprovision_steps').where(key).first<{ result: DeprovisionResult } | undefined>('result');
+    if (done || !job) return done?.result ?? {};
+    const result = await STEPS[step](jobContext({ ...services, db }, job), job, teamId);
+    await db('deprovision_steps').insert({ ...key, result: JSON.stringify(result), done_at: db.raw('clock_timestamp()') });
+    return result;
+  });
+}

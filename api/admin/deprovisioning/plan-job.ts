@@ -1,0 +1,33 @@
+import type { DeprovisionPlan, DeprovisionStep } from '../../../workflows/contract.js';
+import { retrying, type Services } from '../../core/context.js';
+import { holdJob } from './hold-job.js';
+
+/**
+ * What is still to be done for somebody to be gone, and the job marked as under way. With nothing left the job has succeeded.
+ * Null: it is over, or there is none. May be repeated.
+ */
+export function planJob(services: Services, jobId: string): Promise<DeprovisionPlan | null> {
+  return retrying(services, () =>
+    services.db.transaction(async (db) => {
+      const job = await holdJob(db, jobId);
+      if (!job) return null;
+      const done = await db('deprovision_steps')
+        .where({ job_id: jobId })
+        .orderBy('done_at')
+        .select<DeprovisionPlan['done']>('step', 'team_id as teamId', 'result');
+      const teams = await db('memberships').where({ user_id: job.user_id }).orderBy('team_id').pluck<string[]>('team_id');
+      const left = done.filter(({ step }) => step === 'leaveTeam').map(({ teamId }) => teamId);
+      const all: DeprovisionStep[] = [
+        ...(['revokeTokens', 'endSessions', 'deactivateAutomations'] as const).map((step) => ({ step, teamId: null })),
+        ...teams.map((teamId) => ({ step: 'leaveTeam' as const, teamId })),
+        ...[...new Set([...left, ...teams])].map((teamId) => ({ step: 'askOthers' as const, teamId })),
+      ];
+      const steps = all.filter(({ step, teamId }) => !done.some((one) => one.step === step && one.teamId === teamId));
+      const state = steps.length > 0 ? { status: 'running' } : { status: 'succeeded', finished_at: db.fn.now() };
+      await db('deprovision_jobs')
+        .where({ job_id: jobId })
+        .update({ ...state, started_at: db.raw('coalesce(started_at, now())') });
+      return { userId: job.user_id, done, steps };
+    }),
+  );
+}

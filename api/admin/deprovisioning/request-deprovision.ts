@@ -1,0 +1,93 @@
+import { Membership } from '../../../db/models/membership.js';
+import type { Team } from '../../../db/models/team.js';
+import { type Context, inTransaction } from '../../core/context.js';
+import { conflict, invalid } from '../../core/errors.js';
+import { enqueue } from '../../core/outbox.js';
+import { changeHeldRole } from '../../teams/change-role.js';
+import { giveSeat } from '../../teams/give-seat.js';
+import { holdTeam } from '../../teams/hold-team.js';
+import { hasOtherAdmin } from '../../teams/keep-an-admin.js';
+import { holdLeaver } from '../hold-user.js';
+import { recordAct } from '../record-act.js';
+import type { Deprovision, JobRef } from './schema.js';
+
+/** @throws INVALID_REQUEST nobody, or somebody who may not sign in */
+async function checkSuccessor(ctx: Context, userId: string, successor: string): Promise<void> {
+  // Stays until the commit: whoever takes over does not leave at the same time.
+  const known = await ctx
+    .db('users')
+    .where({ user_id: successor, status: 'active' })
+    .forShare()
+    .first<object | undefined>('user_id');
+  if (!known || successor === userId) throw invalid('reassign_to must be another, active person');
+}
+
+/** Holds the person's teams, in one order, and returns those that would be left without an admin. */
+async function teamsWithoutAdmin(ctx: Context, userId: string): Promise<Team[]> {
+  const seats = await Membership.query(ctx.db)
+    .where({ user_id: userId })
+    .whereIn('team_id', ctx.db('teams').whereNull('deleted_at').select('team_id'))
+    .orderBy('team_id');
+  const orphans: Team[] = [];
+  for (const { team_id } of seats) {
+    const team = await holdTeam(ctx, team_id);
+    const seat = await Membership.query(ctx.db).findById([team_id, userId]);
+    if (seat?.role === 'admin' && !(await hasOtherAdmin(ctx, team_id, userId))) orphans.push(team);
+  }
+  return orphans;
+}
+
+async function makeAdmin(ctx: Context, team: Team, successor: string): Promise<void> {
+  const seat = await Membership.query(ctx.db).findById([team.team_id, successor]).forUpdate();
+  const words = { action: 'add_member', summary: () => 'made the successor of a leaving admin an admin' };
+  if (seat) await changeHeldRole(ctx, team, seat, 'admin');
+  else await giveSeat(ctx, team, successor, 'admin', words);
+}
+
+/** @throws RESOURCE_CONFLICT the last admin of a team, and nobody to take over */
+async function settleTeams(ctx: Context, userId: string, successor: string | null): Promise<string[]> {
+  const orphans = await teamsWithoutAdmin(ctx, userId);
+  const ids = orphans.map(({ team_id }) => team_id);
+  if (orphans.length > 0 && successor === null) {
+    throw conflict('The last admin of a team: name reassign_to', { detail: `Teams without another admin: ${ids.join(', ')}` });
+  }
+  for (const team of orphans) await makeAdmin(ctx, team, successor as string);
+  return ids;
+}
+
+/**
+ * Takes a person out of the installation for good. From this commit on nothing signs in as them, and no team is left without an
+ * admin; a workflow does the rest, step by step. Asked again, it answers with the same job.
+ * @throws RESOURCE_NOT_FOUND | RESOURCE_CONFLICT oneself, the last administrator, the last admin of a team without reassign_to
+ * | INVALID_REQUEST reassign_to
+ * Source: decision A11.
+ */
+export function requestDeprovision(ctx: Context, userId: string, { reason, reassign_to }: Deprovision): Promise<JobRef> {
+  return inTransaction(ctx, async (ctx) => {
+    const user = await holdLeaver(ctx, userId);
+    // Looked for under the lock: of many at once the first makes it.
+    const known = await ctx.db('deprovision_jobs').where({ user_id: userId }).first<JobRef | undefined>('job_id', 'status');
+    if (known) return known;
+    if (user.status === 'deprovisioned') throw conflict('This person has left for good');
+    // Nobody gives them a seat from here on (give-seat.ts holds the person FOR KEY SHARE).
+    await ctx.db('users').where({ user_id: userId }).forUpdate().first('user_id');
+    const successor = reassign_to ?? null;
+    if (successor !== null) await checkSuccessor(ctx, userId, successor);
+    const inherited = await settleTeams(ctx, userId, successor);
+    await ctx.db('users').where({ user_id: userId }).update({ status: 'deprovisioned' });
+    const [job] = await ctx
+      .db('deprovision_jobs')
+      .insert({
+        user_id: userId,
+        reassign_to: successor,
+        reason,
+        requested_by: ctx.actor.type === 'system' ? null : ctx.actor.userId,
+        correlation_id: ctx.correlationId,
+      })
+      .returning<JobRef[]>(['job_id', 'status']);
+    const { job_id } = job as JobRef;
+    await enqueue(ctx, 'user.deprovision', userId, { job_id });
+    await recordAct(ctx, 'deprovision', userId, { job_id, reason, reassign_to: successor, inherited_teams: inherited });
+    return job as JobRef;
+  });
+}

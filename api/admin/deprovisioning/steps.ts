@@ -1,0 +1,59 @@
+import type { DeprovisionResult, DeprovisionStepName } from '../../../workflows/contract.js';
+import { Team } from '../../../db/models/team.js';
+import { deactivateAutomationsOf } from '../../automations/deactivate-automations.js';
+import type { Seat } from '../../core/access.js';
+import type { Context } from '../../core/context.js';
+import { readMember } from '../../teams/read-members.js';
+import { vacateSeat } from '../../teams/vacate-seat.js';
+import { revokeTokensOf } from '../../tokens/revoke-tokens-of.js';
+import { endSessions } from '../end-sessions.js';
+import { recordAct } from '../record-act.js';
+import { askOthers } from './ask-others.js';
+import type { HeldJob } from './hold-job.js';
+
+const ofPerson = async (
+  ctx: Context,
+  { job_id, user_id }: HeldJob,
+  action: string,
+  result: DeprovisionResult,
+): Promise<DeprovisionResult> => {
+  await recordAct(ctx, action, user_id, { job_id, ...result });
+  return result;
+};
+
+/** Takes the seat; the open tasks go to the successor where they are a member, else to nobody. */
+async function leaveTeam(ctx: Context, job: HeldJob, teamId: string | null): Promise<DeprovisionResult> {
+  const team = await Team.query(ctx.db)
+    .findById(teamId as string)
+    .forNoKeyUpdate();
+  const member = team && (await readMember(ctx, team.team_id, job.user_id));
+  if (!team || !member) return { tasks: 0, role: null, successor: null };
+  const heir = job.reassign_to && (await readMember(ctx, team.team_id, job.reassign_to));
+  const successor = heir ? job.reassign_to : null;
+  const tasks = await vacateSeat(ctx, team, member, { summary: `removed ${member.display_name}, who left for good`, successor });
+  return { tasks, role: member.role, successor };
+}
+
+async function seatLeft({ db }: Context, { job_id }: HeldJob, teamId: string | null): Promise<Seat | null> {
+  const left = await db('deprovision_steps')
+    .where({ job_id, step: 'leaveTeam', team_id: teamId })
+    .first<{ result: { role: Seat | null } } | undefined>('result');
+  return left?.result.role ?? null;
+}
+
+/** Each step of somebody's leaving, by the name of its activity. Each runs in one transaction with the row that says it is done. */
+export const STEPS: Record<
+  DeprovisionStepName,
+  (ctx: Context, job: HeldJob, teamId: string | null) => Promise<DeprovisionResult>
+> = {
+  revokeTokens: async (ctx, job) => ofPerson(ctx, job, 'revoke_tokens', { tokens: await revokeTokensOf(ctx, job.user_id) }),
+  endSessions: async (ctx, job) => ofPerson(ctx, job, 'end_sessions', { sessions: await endSessions(ctx, job.user_id) }),
+  deactivateAutomations: async (ctx, job) => ({
+    automations: await deactivateAutomationsOf(ctx, job.user_id, 'creator_deprovisioned'),
+  }),
+  leaveTeam,
+  async askOthers(ctx, job, teamId) {
+    const seat = await seatLeft(ctx, job, teamId);
+    return { asked: seat === null ? 0 : await askOthers(ctx, teamId as string, seat) };
+  },
+};
