@@ -65,6 +65,16 @@ export async function clearTries({ db }: Pick<Context, 'db'>, { subject }: Try):
   await db('login_guards').where({ subject }).delete();
 }
 
+/** The account that a count belongs to; null for an address that nobody has. */
+export async function ownerOf({ db }: Pick<Context, 'db'>, subject: string): Promise<string | null> {
+  const [kind, name = ''] = subject.split(' ', 2);
+  const row = await (kind === 'device'
+    ? db('trusted_devices').where({ device_id: name })
+    : db('users').where({ email: name })
+  ).first<{ user_id: string } | undefined>('user_id');
+  return row?.user_id ?? null;
+}
+
 /** Ends the lock of an account and of its devices. @returns whether anything was locked */
 export async function clearLocks({ db }: Pick<Context, 'db'>, account: { user_id: string; email: string }): Promise<boolean> {
   const devices = await db('trusted_devices').where({ user_id: account.user_id }).pluck<string[]>('device_id');

@@ -2,6 +2,7 @@ import { type Context, inTransaction } from '../core/context.js';
 import { invalid } from '../core/errors.js';
 import { recordChange } from '../core/record-change.js';
 import { hashOf } from './authenticate.js';
+import { ownerOf } from './guard.js';
 
 /**
  * Ends a lock by the token of the mail that told of it. Works once; whoever opens the link must still press a button, because mail
@@ -10,13 +11,14 @@ import { hashOf } from './authenticate.js';
  */
 export function unlock(ctx: Context, token: string): Promise<void> {
   return inTransaction(ctx, async (ctx) => {
-    const gone = await ctx
+    const [gone] = await ctx
       .db('login_guards')
       .where({ unlock_hash: hashOf(token) })
       .where('locked_until', '>', ctx.db.fn.now())
-      .delete();
-    if (gone === 0) throw invalid('This link was used already, or the lock is over');
-    const entity = { entity_type: 'user', entity_id: null };
+      .delete()
+      .returning<{ subject: string }[]>('subject');
+    if (!gone) throw invalid('This link was used already, or the lock is over');
+    const entity = { entity_type: 'user', entity_id: await ownerOf(ctx, gone.subject) };
     await recordChange(ctx, { team_id: null, feature: 'auth', action: 'unlock', severity: 'MEDIUM', ...entity });
   });
 }

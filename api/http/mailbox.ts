@@ -19,8 +19,8 @@ input, button { font: inherit; padding: .35rem .7rem; border: 1px solid var(--li
 nav { overflow: auto; border-right: 1px solid var(--line); } nav a { display: block; padding: .75rem 1.25rem; border-bottom: 1px solid var(--line); color: inherit; text-decoration: none; }
 nav a:hover, nav a:focus-visible { background: #8881; } nav a[aria-current] { box-shadow: inset 3px 0 var(--accent); background: #2b5fd918; }
 nav strong, nav span { display: block; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; } nav span { color: var(--quiet); font-size: .85rem; }
-iframe { width: 100%; height: 100%; border: 0; background: #f4f5f7; } .empty { padding: 3rem 1.25rem; color: var(--quiet); }
-@media (max-width: 45rem) { body { grid-template: auto minmax(9rem, 35vh) 1fr / 1fr; } header { grid-column: 1; } nav { border-right: 0; border-bottom: 1px solid var(--line); } }
+main { min-height: 0; } iframe { display: block; width: 100%; height: 100%; border: 0; background: #f4f5f7; } .empty { padding: 3rem 1.25rem; color: var(--quiet); }
+@media (max-width: 45rem) { body { grid-template: auto auto 1fr / 1fr; } header { grid-column: 1; } form { margin: 0; } nav { max-height: 35vh; border-right: 0; border-bottom: 1px solid var(--line); } }
 `;
 
 const escape = (text: string): string =>

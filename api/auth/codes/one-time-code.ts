@@ -7,10 +7,10 @@ import { keyedHash } from '../../core/seal.js';
 /** What a mailed code is for. The three doors share one mechanism: six digits, ten minutes, five tries, a new one voids the old. */
 export type Purpose = 'sign_up' | 'login' | 'password_reset';
 
-/** Codes for one purpose and address in an hour; more would only fill somebody's mailbox. */
-const MOST_AN_HOUR = 10;
+/** Codes for one address in an hour; more would only fill somebody's mailbox. One to sign in takes the password first. */
+const MOST_AN_HOUR: Record<Purpose, number> = { sign_up: 10, password_reset: 10, login: 60 };
 
-/** $1 purpose, $2 address, $3 id, $4 hash, $5 minutes. No row: enough for this hour, and the last code stays good. */
+/** $1 purpose, $2 address, $3 id, $4 hash, $5 minutes, $6 most in an hour. No row: enough for this hour, and the last code stays good. */
 const issueStatement: Statement = {
   name: 'issue_code',
   text: /* sql */ `
@@ -20,7 +20,7 @@ const issueStatement: Statement = {
       expires_at = excluded.expires_at,
       issued = case when c.window_from > now() - interval '1 hour' then c.issued + 1 else 1 end,
       window_from = case when c.window_from > now() - interval '1 hour' then c.window_from else now() end
-    where c.window_from <= now() - interval '1 hour' or c.issued < ${MOST_AN_HOUR}
+    where c.window_from <= now() - interval '1 hour' or c.issued < $6
     returning 1`,
 };
 
@@ -44,7 +44,14 @@ export async function issueCode(ctx: Context, purpose: Purpose, address: string)
   const code = String(randomInt(1_000_000)).padStart(6, '0');
   const codeId = uuidv7();
   const hash = keyedHash(ctx.config, 'one-time-code', codeId, code);
-  const rows = await run(ctx.db, issueStatement, [purpose, address, codeId, hash, ctx.config.CODE_MINUTES]);
+  const rows = await run(ctx.db, issueStatement, [
+    purpose,
+    address,
+    codeId,
+    hash,
+    ctx.config.CODE_MINUTES,
+    MOST_AN_HOUR[purpose],
+  ]);
   return rows.length === 1 ? code : null;
 }
 

@@ -4,7 +4,7 @@ import { queueMail } from '../../mail/queue-mail.js';
 import type { Account } from '../find-account.js';
 import { issueCode } from './one-time-code.js';
 
-/** Mails the code that an unknown device needs, in one commit with its trace. After ten in an hour nothing more is sent. */
+/** Mails the code that an unknown device needs, in one commit with its trace. After sixty in an hour nothing more is sent. */
 export function sendLoginCode(ctx: Context, account: Account): Promise<void> {
   return inTransaction(ctx, async (ctx) => {
     const code = await issueCode(ctx, 'login', account.email);

@@ -161,10 +161,12 @@ describe('the code', () => {
     expect([...(await mailsTo(app, dana)), ...(await mailsTo(app, exempt))]).toEqual([]);
   });
 
-  it('is mailed ten times an hour and no more', async () => {
+  it('is mailed sixty times an hour and no more; the last one stays good', async () => {
     const dana = await buildCautious();
-    for (let i = 0; i < 12; i += 1) expect((await logIn(dana)).status).toBe(200);
-    expect(await mailsTo(app, dana)).toHaveLength(10);
+    await logIn(dana);
+    await app.services.db('one_time_codes').where({ address: dana.email }).update({ issued: 58 });
+    for (let i = 0; i < 4; i += 1) expect((await logIn(dana)).status).toBe(200);
+    expect(await mailsTo(app, dana)).toHaveLength(3);
     expect((await verify(dana, await mailedCode(app, dana))).status).toBe(200);
   });
 });

@@ -199,6 +199,7 @@ describe('the mail’s link', () => {
     expect(JSON.stringify(await guardOf(eve))).not.toContain(token);
     await expect(unlock(contextOf(app), 'x'.repeat(43))).rejects.toMatchObject({ status: 400 });
     await unlock(contextOf(app), token);
+    expect(await auditOf(eve, 'unlock')).toMatchObject([{ severity: 'MEDIUM', outcome: 'success' }]);
     expect((await logIn(eve)).status).toBe(200);
     await expect(unlock(contextOf(app), token)).rejects.toMatchObject({ status: 400 });
   });

@@ -58,6 +58,13 @@ describe('forgotten', () => {
     ]);
   });
 
+  it('is mailed ten times an hour and no more', async () => {
+    const eve = await buildAccount(app);
+    for (let i = 0; i < 12; i += 1) expect((await forgot(eve)).status).toBe(202);
+    expect(await mailsTo(app, eve)).toHaveLength(10);
+    expect((await reset(eve, await mailedCode(app, eve))).status).toBe(200);
+  });
+
   it('two factors stay on', async () => {
     const eve = await buildTwoFactorAccount(app);
     await forgot(eve);
