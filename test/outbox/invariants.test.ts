@@ -60,7 +60,14 @@ const trace = (entity_id: string) =>
       run_id: run.run_id,
       caused_by: { run_id: run.run_id },
     }),
-    JSON.stringify({ team_id: team.team_id, feature: 'comments', action: 'create', entity_type: 'comment', entity_id }),
+    JSON.stringify({
+      team_id: team.team_id,
+      feature: 'comments',
+      action: 'create',
+      entity_type: 'comment',
+      entity_id,
+      details: { task_id: task.task_id },
+    }),
   ]);
 const ledgerOf = (part: Partial<Ledger>): Ledger => ({ ...emptyLedger(), ...part });
 const acked = (more: object = {}) => ({

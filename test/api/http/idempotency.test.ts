@@ -330,6 +330,8 @@ describe('which routes take one', () => {
     return Object.values(schema).some((inner) => names(inner, seen));
   }
 
+  /** Beside those: it ends the session that would ask again, and no trace of a secret's value is to be kept. */
+  const EXCUSED = ['/api/admin/impersonate/stop', '/api/automations/secrets'];
   const answersSecret = (path: string, method: string) => {
     const responses = operation(path, method)?.responses ?? {};
     return names(Object.entries(responses).flatMap(([status, answer]) => (status < '300' ? [answer] : [])));
@@ -338,7 +340,8 @@ describe('which routes take one', () => {
   it('every POST but the raw webhook, what signs in, and what hands out a secret', () => {
     const posts = ENDPOINTS.filter(({ method }) => method === 'post');
     const wanted = posts.filter(
-      ({ path, method, raw }) => !raw && !path.startsWith('/api/auth/') && !answersSecret(path, method),
+      ({ path, method, raw }) =>
+        !raw && !path.startsWith('/api/auth/') && !EXCUSED.includes(path) && !answersSecret(path, method),
     );
     expect(wanted.length).toBeGreaterThan(5);
     expect(posts.filter(takesKey).map(routeOf)).toEqual(wanted.map(routeOf));
