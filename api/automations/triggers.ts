@@ -1,4 +1,4 @@
-import { FORGE_EVENTS, FORGE_FAMILIES, triggersOf } from '../forge/rules.js';
+import { FORGE_EVENTS, FORGE_FAMILIES, type ForgeEventType, triggersOf } from '../forge/rules.js';
 
 /** A name that can stand in an automation's `trigger_type`. */
 export interface Trigger {
@@ -80,7 +80,6 @@ const WORK_TRIGGERS: readonly Trigger[] = [
   planned('runner.job_finished', 'A runner finishes a job'),
 ];
 
-const words = (type: string): string => type.replace(/^\w+\./, '').replaceAll('_', ' ');
 const ISSUE = {
   issue_number: 7,
   title: 'Sign-in fails on Safari',
@@ -120,17 +119,31 @@ const forgePayload = (type: string) => ({
   linked_task_ids: [TASK.task_id],
 });
 
+const FORGE_LABELS: Readonly<Record<ForgeEventType, string>> = {
+  'forge.issue_opened': 'An issue is opened on the code host',
+  'forge.issue_closed': 'An issue is closed on the code host',
+  'forge.issue_reopened': 'An issue is reopened on the code host',
+  'forge.pr_opened': 'A pull request is opened',
+  'forge.pr_synchronize': 'A pull request gets new commits',
+  'forge.pr_merged': 'A pull request is merged',
+  'forge.pr_closed': 'A pull request is closed without a merge',
+  'forge.push': 'Commits are pushed',
+  'forge.release_published': 'A release is published',
+  'forge.check_suite_failed': 'Checks of a commit fail',
+  'forge.workflow_run_failed': 'A CI run fails',
+  'security.dependency_alert': 'A dependency is found vulnerable',
+};
 const FAMILY_LABELS: Readonly<Record<keyof typeof FORGE_FAMILIES, string>> = {
-  'forge.pull_request': 'Code host: anything about a pull request',
-  'forge.issue': 'Code host: anything about an issue',
-  'forge.*': 'Code host: any event but dependency alerts',
+  'forge.pull_request': 'Anything happens to a pull request',
+  'forge.issue': 'Anything happens to an issue on the code host',
+  'forge.*': 'Anything happens on the code host but a dependency alert',
 };
 const FAMILY_NAMES = Object.keys(FORGE_FAMILIES) as (keyof typeof FORGE_FAMILIES)[];
 
 /** Every trigger type, in the order in which it is listed. Source: decision F3. */
 export const TRIGGERS: readonly Trigger[] = [
   ...WORK_TRIGGERS,
-  ...FORGE_EVENTS.map((type) => sampled(type, `Code host: ${words(type)}`, forgePayload(type))),
+  ...FORGE_EVENTS.map((type) => sampled(type, FORGE_LABELS[type], forgePayload(type))),
   ...FAMILY_NAMES.map((family) => {
     const [member] = FORGE_FAMILIES[family];
     return sampled(family, FAMILY_LABELS[family], forgePayload(member ?? ''), member);

@@ -2,7 +2,7 @@ import { createCipheriv, createDecipheriv, createHash, createHmac, hkdfSync, ran
 import type { Config } from './config.js';
 
 /** What a key is for: each purpose has a key of its own, derived from the master key, so that none opens what is another's. */
-export type Purpose = 'mail' | 'two-factor' | 'one-time-code' | 'recovery-code' | 'vault';
+export type Purpose = 'mail' | 'two-factor' | 'one-time-code' | 'recovery-code' | 'vault' | 'web-step';
 
 const ALGORITHM = 'aes-256-gcm';
 /** The first byte: which master key follows by name. The form before it, 1, named none. */

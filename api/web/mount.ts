@@ -61,7 +61,7 @@ export function mountWeb(app: Koa<RouteState>, services: Services): void {
       koa.state.page = `${page.method.toUpperCase()} ${page.path}`;
       const { me } = around;
       const answer = await openPage(page, { limit, session, params, ctx, me, request: koa.req, url: koa.url, query: koa.query });
-      if ('to' in answer) await sendOn(services, koa, answer);
+      if ('to' in answer) await sendOn(services, koa, session, answer);
       else sendView(services.config, render, koa, answer, around);
     } catch (thrown) {
       sendError(services.config, render, koa, thrown, around);

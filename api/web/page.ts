@@ -4,6 +4,7 @@ import type { Ability } from '../core/access.js';
 import type { Context } from '../core/context.js';
 import type { LimitName } from '../http/rate-limit.js';
 import type { Fields } from './server/read-form.js';
+import type { Step } from './server/step.js';
 
 /**
  * Who may come: `anyone`, signed in or not; `visitor`, who is not signed in (others go home); else people signed in, as the table of
@@ -16,6 +17,10 @@ export interface Visit<Params = unknown, Query = unknown, Form = unknown> {
   ctx: Context;
   /** The person; null for nobody. */
   me: User | null;
+  /** What a sign-in or sign-up under way has got so far. */
+  step: Step | null;
+  /** Proves that this browser is a trusted device. */
+  deviceToken: string | undefined;
   params: Params;
   query: Query;
   form: Form;
@@ -42,7 +47,13 @@ export interface Go {
   notice?: Notice;
   /** A token of the API for a session that has just been opened: the browser is signed in to it from now on. */
   signIn?: string;
+  /** With `signIn`: the person goes on being who they are, and comes back to it by `signOut`. */
+  actsAs?: true;
+  /** Makes this browser a trusted device. */
+  deviceToken?: string | undefined;
   signOut?: true;
+  /** Goes with the browser to the next page of a sign-in or sign-up. */
+  step?: Step;
 }
 
 export type Answer = View | Go;

@@ -1,5 +1,7 @@
 import { z } from 'zod';
 import { logIn } from '../auth/log-in.js';
+import { logOut } from '../auth/sessions/end-session.js';
+import { Email, Password } from '../auth/schema.js';
 import type { Answer, Page, Problem } from './page.js';
 import { page } from './page.js';
 import type { Fields } from './server/read-form.js';
@@ -27,22 +29,22 @@ export const signInPages: Page[] = [
     path: '/app/sign-in',
     who: 'visitor',
     limit: 'login',
-    form: z.object({
-      email: z.string().min(1, 'Your mail address').max(320),
-      password: z.string().min(1, 'Your password').max(1024),
-      next: Next,
-    }),
-    async handle({ ctx, form }) {
-      const result = await logIn(ctx, { email: form.email, password: form.password });
-      if ('token' in result) return { to: form.next, signIn: result.token };
-      return { to: '/app/sign-in', notice: { kind: 'bad', text: 'This account needs a second step.' } };
+    form: z.object({ email: Email.min(1), password: Password.min(1), next: Next }),
+    async handle({ ctx, form: { next, ...credentials }, deviceToken }) {
+      const result = await logIn(ctx, { ...credentials, device_token: deviceToken });
+      if ('token' in result) return { to: next, signIn: result.token };
+      const kind = result.requires_2fa ? 'two-factor' : 'mailed-code';
+      return { to: `/app/sign-in/${kind}`, step: { kind, ...credentials, next } };
     },
     again: ({ form }, problem) => Promise.resolve(show(safePath(form['next']), problem, form)),
   }),
   page({
     method: 'post',
     path: '/app/sign-out',
-    who: 'account.read',
-    handle: () => Promise.resolve({ to: '/app/sign-in', signOut: true, notice: { kind: 'good', text: 'You are signed out.' } }),
+    who: 'account.session',
+    async handle({ ctx }) {
+      await logOut(ctx);
+      return { to: '/app/sign-in', signOut: true, notice: { kind: 'good', text: 'You are signed out.' } };
+    },
   }),
 ];

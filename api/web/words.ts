@@ -38,21 +38,52 @@ function zoneOf(me: User | null): string {
   }
 }
 
+/** What dates are written in: the person's own choice; where there is none, day before month, which nobody misreads. */
+const localeOf = (me: User | null): string => {
+  const wanted = me?.preferences.locale ?? 'en';
+  return wanted !== 'en' && Intl.DateTimeFormat.supportedLocalesOf(wanted).length > 0 ? wanted : 'en-GB';
+};
+
+const BROWSERS = [
+  [/\bEdg\//, 'Edge'],
+  [/\bOPR\//, 'Opera'],
+  [/\bFirefox\//, 'Firefox'],
+  [/Chrome\//, 'Chrome'],
+  [/\bSafari\//, 'Safari'],
+  [/^curl\//, 'curl'],
+] as const;
+const SYSTEMS = [
+  [/iPhone|iPad/, 'iOS'],
+  [/Android/, 'Android'],
+  [/Windows/, 'Windows'],
+  [/Mac OS X/, 'macOS'],
+  [/Linux/, 'Linux'],
+] as const;
+
+/** "Firefox on Linux", from what the browser said of itself; it may say anything. */
+function deviceName(userAgent: string | null): string {
+  const [browser, system] = [BROWSERS, SYSTEMS].map((known) => known.find(([sign]) => sign.test(userAgent ?? ''))?.[1]);
+  if (browser) return system ? `${browser} on ${system}` : browser;
+  return userAgent ? userAgent.slice(0, 60) : 'Unknown program';
+}
+
 /** How people read what the API names in code words, and times in their own zone. */
 export function wordsFor(me: User | null, now: Date = new Date()) {
   const timeZone = zoneOf(me);
-  const long = new Intl.DateTimeFormat('en-GB', { timeZone, dateStyle: 'medium', timeStyle: 'short' });
-  const day = new Intl.DateTimeFormat('en-GB', { timeZone, day: 'numeric', month: 'short' });
+  const locale = localeOf(me);
+  const long = new Intl.DateTimeFormat(locale, { timeZone, dateStyle: 'medium', timeStyle: 'short' });
+  const day = new Intl.DateTimeFormat(locale, { timeZone, day: 'numeric', month: 'short' });
   const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
   return {
     timeZone,
     duration,
+    device: deviceName,
     /** "20 Nov 2026, 17:51". */
     moment: (iso: string): string => long.format(new Date(iso)),
     /** "20 Nov"; of a date without a time, the same day everywhere. */
     day: (iso: string): string =>
       iso.length === 10
-        ? new Intl.DateTimeFormat('en-GB', { timeZone: 'UTC', day: 'numeric', month: 'short' }).format(new Date(iso))
+        ? new Intl.DateTimeFormat(locale, { timeZone: 'UTC', day: 'numeric', month: 'short' }).format(new Date(iso))
         : day.format(new Date(iso)),
     /** "5 minutes ago", "in 2 days", "just now". */
     relative(iso: string): string {

@@ -1,6 +1,7 @@
 import type { Browser } from 'playwright-core';
 import { PAGES } from '../../api/web/pages.js';
-import { givePasswords, PASSWORD } from '../api/web/browser.js';
+import { givePasswords } from '../api/web/browser.js';
+import { PASSWORD } from '../factories/accounts.js';
 import { buildProject, buildTask, buildTeam, type Person, type TestTeam } from '../factories/people.js';
 import { buildRun, GATE } from '../factories/runs.js';
 import { startApp, type TestApp } from '../support/app.js';

@@ -12,6 +12,9 @@ export const PASSWORD = 'correct horse battery';
 const QUICK = { memoryCost: 1024, timeCost: 1, parallelism: 1 };
 let passwordHash: Promise<string> | undefined;
 
+/** PASSWORD as it is stored. */
+export const hashedPassword = (): Promise<string> => (passwordHash ??= hash(PASSWORD, QUICK));
+
 export interface TestAccount {
   user_id: string;
   email: string;
@@ -28,14 +31,13 @@ export function contextOf({ services }: TestApp): Context {
 export async function buildAccount(app: TestApp, fields: Record<string, unknown> = {}): Promise<TestAccount> {
   const name = `a${randomBytes(5).toString('hex')}`;
   const account = { user_id: uuidv7(), email: `${name}@test.example` };
-  passwordHash ??= hash(PASSWORD, QUICK);
   await app.services.db('users').insert({
     ...account,
     name,
     username: name,
     display_name: name,
     avatar: 'https://example.test/a.png',
-    password_hash: await passwordHash,
+    password_hash: await hashedPassword(),
     login_otp_exempt: true,
     ...fields,
   });

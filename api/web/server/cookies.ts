@@ -9,6 +9,12 @@ const COOKIES = {
   visitor: 12 * 3600,
   /** One line for the next page, such as "Saved". */
   notice: 60,
+  /** What a sign-in or sign-up under way has got so far, sealed. */
+  step: 600,
+  /** Makes this browser a trusted device, as long as the device is one (A3). */
+  device: 30 * 86_400,
+  /** An administrator's own session, while they act as somebody else. */
+  own: null,
 } as const;
 export type CookieName = keyof typeof COOKIES;
 

@@ -8,10 +8,12 @@ import { type DomainError, forbidden, invalidFields } from '../../core/errors.js
 import { toDomainError } from '../../http/envelope.js';
 import type { RateLimiter } from '../../http/rate-limit.js';
 import type { Answer, Page, Problem, Visit } from '../page.js';
+import { readCookie } from './cookies.js';
 import { CSRF_FIELD, isOurForm, isOurSite } from './csrf.js';
 import { type Fields, readForm } from './read-form.js';
 import { HOME, safePath } from './safe-path.js';
 import type { BrowserSession } from './session.js';
+import { unpackStep } from './step.js';
 
 export interface Arrival {
   limit: RateLimiter;
@@ -32,10 +34,20 @@ const signInPath = (wanted: string): string => {
   return next === HOME ? '/app/sign-in' : `/app/sign-in?next=${encodeURIComponent(next)}`;
 };
 
+/** What is wrong with a field, for a person; words of our own stay as they are. */
+function wordsOf(issue: z.core.$ZodIssue): string {
+  if (!/^(Invalid|Too)\b/.test(issue.message)) return issue.message;
+  if (issue.code === 'too_small' && issue.minimum > 1) return `At least ${issue.minimum} characters`;
+  if (issue.code === 'too_big') return `At most ${issue.maximum} characters`;
+  return issue.code === 'too_small' || issue.code === 'invalid_type' ? 'Please fill this in' : 'This does not look right';
+}
+
 function parse(schema: z.ZodType | undefined, value: unknown): unknown {
   const result = (schema ?? z.unknown()).safeParse(value);
   if (result.success) return result.data;
-  throw invalidFields(result.error.issues.map(({ path, message, code }) => ({ field: path.join('.'), message, type: code })));
+  throw invalidFields(
+    result.error.issues.map((issue) => ({ field: issue.path.join('.'), message: wordsOf(issue), type: issue.code })),
+  );
 }
 
 /** What a person reads of a refusal. */
@@ -92,6 +104,14 @@ export async function openPage(page: Page, arrival: Arrival): Promise<Answer> {
   if (turned) return turned;
   const given = page.method === 'post' ? await readForm(request) : {};
   if (page.method === 'post') checkForm(arrival, given);
-  const visit = { ctx, me, params: parse(page.params, arrival.params), query: parse(page.query, arrival.query), form: given };
+  const visit: Visit = {
+    ctx,
+    me,
+    step: unpackStep(ctx.config, session.binding, readCookie(ctx.config, request, 'step')),
+    deviceToken: readCookie(ctx.config, request, 'device'),
+    params: parse(page.params, arrival.params),
+    query: parse(page.query, arrival.query),
+    form: given,
+  };
   return take(page, arrival, visit, given);
 }

@@ -8,8 +8,9 @@ import { cookieLine, readCookie } from './cookies.js';
 import { errorView } from './error-view.js';
 import { packNotice, unpackNotice } from './notice.js';
 import type { Render, Shell } from './render.js';
-import { signInCookies, signOutCookies } from './session.js';
+import { type BrowserSession, signInCookies, signOutCookies } from './session.js';
 import type { StaticFiles } from './static-files.js';
+import { packStep } from './step.js';
 
 export type Exchange = Koa.ParameterizedContext<RouteState>;
 /** What surrounds the page: who looks at it. */
@@ -34,18 +35,29 @@ export function sendView(config: Config, render: Render, koa: Exchange, view: Vi
   koa.type = 'text/html; charset=utf-8';
 }
 
+/** `Set-Cookie` lines of what changes for the browser on the way. */
+async function cookiesOf(services: Services, koa: Exchange, { binding }: BrowserSession, go: Go): Promise<string[]> {
+  const { config } = services;
+  const lines: string[] = [];
+  if (go.signIn) lines.push(...(await signInCookies(services, go.signIn)));
+  if (go.signIn && go.actsAs) lines.push(cookieLine(config, 'own', readCookie(config, koa.req, 'session') ?? null));
+  if (go.signOut) lines.push(...signOutCookies(config, koa.req));
+  if (go.deviceToken) lines.push(cookieLine(config, 'device', go.deviceToken));
+  if (go.step) lines.push(cookieLine(config, 'step', packStep(config, binding, go.step)));
+  if (go.notice) lines.push(cookieLine(config, 'notice', packNotice(go.notice)));
+  return lines;
+}
+
 /** Sends the browser on with 303. A script that would swap the page in is told to load it whole where the person changes. */
-export async function sendOn(services: Services, koa: Exchange, { to, notice, signIn, signOut }: Go): Promise<void> {
-  const lines = signIn ? await signInCookies(services, signIn) : signOut ? signOutCookies(services) : [];
-  if (notice) lines.push(cookieLine(services.config, 'notice', packNotice(notice)));
-  koa.append('Set-Cookie', lines);
+export async function sendOn(services: Services, koa: Exchange, session: BrowserSession, go: Go): Promise<void> {
+  koa.append('Set-Cookie', await cookiesOf(services, koa, session, go));
   koa.body = '';
-  if (koa.get('HX-Request') === 'true' && (signIn || signOut || to.startsWith('/app/sign-in'))) {
-    koa.set('HX-Redirect', to);
+  if (koa.get('HX-Request') === 'true' && (go.signIn || go.signOut || go.to.startsWith('/app/sign-in'))) {
+    koa.set('HX-Redirect', go.to);
     koa.status = 200;
     return;
   }
-  koa.set('Location', to);
+  koa.set('Location', go.to);
   koa.status = 303;
 }
 

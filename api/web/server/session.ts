@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { authenticate, authenticateCookie, issueToken } from '../../auth/authenticate.js';
 import type { Actor, UserActor } from '../../core/actor.js';
+import type { Config } from '../../core/config.js';
 import type { Services } from '../../core/context.js';
 import { DomainError } from '../../core/errors.js';
 import { cookieLine, readCookie } from './cookies.js';
@@ -32,21 +33,36 @@ async function actorOf(
   }
 }
 
+interface Found {
+  actor: UserActor;
+  cookies: string[];
+}
+
+/** The session of the cookie, written anew where it grows old; or, once acting as somebody else is over, one's own again. */
+async function findSession(services: Services, request: IncomingMessage, unattended: boolean): Promise<Found | null> {
+  const { config } = services;
+  const [token, own] = [readCookie(config, request, 'session'), readCookie(config, request, 'own')];
+  const known = token === undefined ? null : await actorOf(services, token, unattended);
+  if (known) {
+    const isOld = Date.now() - known.issuedAt.getTime() > RENEW_AFTER_MS;
+    return { actor: known.actor, cookies: isOld && !unattended ? [await sessionCookie(services, known.actor)] : [] };
+  }
+  const before = own === undefined ? null : await actorOf(services, own, unattended);
+  if (!before) return null;
+  return { actor: before.actor, cookies: [await sessionCookie(services, before.actor), cookieLine(config, 'own', null)] };
+}
+
 /**
  * Who sits at this browser. A cookie whose session has ended is taken away; one that is in use is written anew, unless
  * `unattended`: a page that looks for news by itself keeps nobody signed in.
  */
 export async function readSession(services: Services, request: IncomingMessage, unattended: boolean): Promise<BrowserSession> {
   const { config } = services;
-  const token = readCookie(config, request, 'session');
-  const known = token === undefined ? null : await actorOf(services, token, unattended);
-  if (known) {
-    const { actor, issuedAt } = known;
-    const isOld = Date.now() - issuedAt.getTime() > RENEW_AFTER_MS;
-    const cookies = isOld && !unattended ? [await sessionCookie(services, actor)] : [];
-    return { actor, binding: actor.sessionId, cookies };
-  }
-  const cookies = token === undefined ? [] : [cookieLine(config, 'session', null)];
+  const found = await findSession(services, request, unattended);
+  if (found) return { ...found, binding: found.actor.sessionId };
+  const cookies = (['session', 'own'] as const)
+    .filter((name) => readCookie(config, request, name) !== undefined)
+    .map((name) => cookieLine(config, name, null));
   const visitor = readCookie(config, request, 'visitor');
   if (visitor && /^[\w-]{43}$/.test(visitor)) return { actor: null, binding: visitor, cookies };
   const fresh = randomBytes(32).toString('base64url');
@@ -62,7 +78,12 @@ async function sessionCookie(services: Services, { userId, sessionId, impersonat
 export async function signInCookies(services: Services, apiToken: string): Promise<string[]> {
   const actor = await authenticate(services, `Bearer ${apiToken}`);
   if (!isUser(actor)) throw new Error('Only a person signs in to the web app');
-  return [await sessionCookie(services, actor), cookieLine(services.config, 'visitor', null)];
+  const { config } = services;
+  return [await sessionCookie(services, actor), cookieLine(config, 'visitor', null), cookieLine(config, 'step', null)];
 }
 
-export const signOutCookies = ({ config }: Services): string[] => [cookieLine(config, 'session', null)];
+/** Leaves the session; who acted as somebody else is back in their own. */
+export function signOutCookies(config: Config, request: IncomingMessage): string[] {
+  const own = readCookie(config, request, 'own') ?? null;
+  return [cookieLine(config, 'session', own), ...(own === null ? [] : [cookieLine(config, 'own', null)])];
+}

@@ -1,17 +1,13 @@
-import { hashPassword } from '../../../api/auth/passwords.js';
+import { hashedPassword, PASSWORD } from '../../factories/accounts.js';
 import { buildPerson, type Person } from '../../factories/people.js';
 import type { TestApp } from '../../support/app.js';
 
-export const PASSWORD = 'correct horse battery';
-let hashed: Promise<string> | undefined;
-
-/** Gives everybody who has none yet the password of these tests. */
+/** Gives everybody who has none yet the password of these tests; a mailed code is asked of nobody. */
 export async function givePasswords(app: TestApp): Promise<void> {
-  hashed ??= hashPassword(PASSWORD);
   await app.services
     .db('users')
     .whereNull('password_hash')
-    .update({ password_hash: await hashed });
+    .update({ password_hash: await hashedPassword(), login_otp_exempt: true });
 }
 
 /** Somebody who can sign in to the web app. */

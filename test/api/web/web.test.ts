@@ -1,10 +1,11 @@
 import { decodeJwt } from 'jose';
 import { PAGES } from '../../../api/web/pages.js';
 import { safePath } from '../../../api/web/server/safe-path.js';
+import { PASSWORD } from '../../factories/accounts.js';
 import { buildTeam, type Person, type TestTeam } from '../../factories/people.js';
 import { buildRun } from '../../factories/runs.js';
 import { startApp, type TestApp } from '../../support/app.js';
-import { type Browser, buildVisitor, csrfOf, givePasswords, openBrowser, PASSWORD, signIn as signInTo } from './browser.js';
+import { type Browser, buildVisitor, csrfOf, givePasswords, openBrowser, signIn as signInTo } from './browser.js';
 
 let app: TestApp;
 let team: TestTeam;
