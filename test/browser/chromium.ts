@@ -56,7 +56,7 @@ export async function openWindow(browser: Browser, baseURL: string, options: Bro
 const require = createRequire(import.meta.url);
 const AXE = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
 
-/** What axe finds wrong with the page as it stands. The window must have been opened with `bypassCSP`. */
+/** What axe finds wrong with the page as it stands; put in from outside, where the page’s own policy does not reach. */
 export async function faultsOf(page: Page): Promise<string[]> {
   await page.evaluate(AXE);
   const { violations } = await page.evaluate<{ violations: { id: string; nodes: { html: string; failureSummary: string }[] }[] }>(
