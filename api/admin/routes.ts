@@ -5,6 +5,7 @@ import { reinstateUser } from './reinstate-user.js';
 import { AdminUser, ListUsers, Suspend, SwitchPlan, TeamParams, TeamPlan, UserParams, UserStatus } from './schema.js';
 import { suspendUser } from './suspend-user.js';
 import { switchPlan } from './switch-plan.js';
+import { unlockUser } from './unlock-user.js';
 
 const tag = 'Admin';
 const ability = 'instance.admin';
@@ -45,6 +46,17 @@ export const adminRoutes: Endpoint[] = [
     response: UserStatus,
     errors: [404, 409],
     handle: ({ ctx, params }) => reinstateUser(ctx, params.user_id),
+  }),
+  endpoint({
+    method: 'post',
+    path: '/api/admin/users/:user_id/unlock',
+    tag,
+    summary: 'End the lock after failed sign-ins',
+    ability,
+    params: UserParams,
+    response: UserStatus,
+    errors: [404],
+    handle: ({ ctx, params }) => unlockUser(ctx, params.user_id),
   }),
   endpoint({
     method: 'put',

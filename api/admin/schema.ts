@@ -25,6 +25,7 @@ export const AdminUser = z
     role: z.enum(['user', 'admin']),
     status: z.enum(STATUSES),
     two_factor_enabled: z.boolean(),
+    locked: z.boolean().meta({ description: 'Too many failed sign-ins; ends by itself, or by unlock' }),
     teams: z.int(),
     last_seen_at: Timestamp.nullable(),
     created_at: Timestamp,

@@ -23,8 +23,8 @@ export const Text = z
   .string()
   .refine((value) => !value.includes('\0') && value.isWellFormed(), 'Contains characters that cannot be stored');
 
-/** What a mail could be sent to, as far as its form says. */
-export const MAIL_ADDRESS = /^[^\s@\0]+@[^\s@\0]+\.[^\s@\0]+$/;
+/** One address that a mail could be sent to, as far as its form says, and nothing that a mail server could take for more. */
+export const MAIL_ADDRESS = /^[^\s@\0,;:<>()[\]\\"]+@[^\s@\0,;:<>()[\]\\"]+\.[^\s@\0,;:<>()[\]\\"]+$/;
 
 /** A name or title: trimmed, 1 to `max` characters, and something to see in it. */
 export const Title = (max: number) =>

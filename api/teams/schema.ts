@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { SEATS } from '../core/access.js';
-import { Id, Text, Timestamp, Title } from '../core/fields.js';
+import { Id, MAIL_ADDRESS, Text, Timestamp, Title } from '../core/fields.js';
 
 const Description = Text.max(500);
 const lowerAndUnique = (ids: string[]): string[] => [...new Set(ids.map((id) => id.toLowerCase()))];
@@ -23,9 +23,6 @@ export type UpdateTeam = z.output<typeof UpdateTeam>;
 
 export const TeamParams = z.object({ team_id: Id });
 export const MemberParams = z.object({ team_id: Id, user_id: Id });
-
-/** One address and nothing that a mail server could take for more. */
-const MAIL_ADDRESS = /^[^\s@,;:<>()[\]\\"]+@[^\s@,;:<>()[\]\\"]+\.[^\s@,;:<>()[\]\\"]+$/;
 
 export const AddMember = z
   .object({

@@ -846,6 +846,12 @@ const admin: Row[] = [
     send: (s) => ({ params: { user_id: s.id } }),
   },
   {
+    route: 'POST /api/admin/users/:user_id/unlock',
+    subject: 'locked',
+    kinds: PERSON,
+    send: (s) => ({ params: { user_id: s.id } }),
+  },
+  {
     route: 'POST /api/admin/users/:user_id/deprovision',
     subject: 'outsider',
     kinds: PERSON,

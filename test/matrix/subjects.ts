@@ -121,6 +121,14 @@ const suspended: Build = async (world, wish) => {
   return { ...basis(wish, person.user_id), user_id: person.user_id };
 };
 
+/** Somebody whose sign-ins failed too often. */
+const locked: Build = async (world, wish) => {
+  const { user_id, email } = await buildPerson(world.app);
+  const sql = "insert into login_guards (subject, tries, locked_until) values ('mail ' || :email, 20, now() + interval '1 hour')";
+  await insert(world, sql, { email });
+  return { ...basis(wish, user_id), user_id };
+};
+
 /** Of somebody who leaves for good. */
 const deprovisionJob: Build = async (world, wish) => {
   const { user_id } = await buildPerson(world.app, { status: 'deprovisioned' });
@@ -299,6 +307,7 @@ export const SUBJECTS = {
   member,
   outsider,
   suspended,
+  locked,
   deprovisionJob,
   project,
   task,

@@ -1,0 +1,18 @@
+import { clearLocks } from '../auth/guard.js';
+import { type Context, inTransaction } from '../core/context.js';
+import { holdUser } from './hold-user.js';
+import { recordAct } from './record-act.js';
+import type { UserStatus } from './schema.js';
+
+/**
+ * Ends the lock that failed sign-ins brought about; without one it changes nothing.
+ * @throws RESOURCE_NOT_FOUND
+ * Source: decisions A6 and A11.
+ */
+export function unlockUser(ctx: Context, userId: string): Promise<UserStatus> {
+  return inTransaction(ctx, async (ctx) => {
+    const user = await holdUser(ctx, userId);
+    if (await clearLocks(ctx, user)) await recordAct(ctx, 'unlock', userId, {});
+    return { success: true, user_id: userId, status: user.status };
+  });
+}

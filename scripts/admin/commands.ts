@@ -1,0 +1,134 @@
+import { randomBytes } from 'node:crypto';
+import { createUser } from '../../api/admin/create-user.js';
+import { getJob } from '../../api/admin/deprovisioning/get-job.js';
+import { requestDeprovision } from '../../api/admin/deprovisioning/request-deprovision.js';
+import { listUsers } from '../../api/admin/list-users.js';
+import { reinstateUser } from '../../api/admin/reinstate-user.js';
+import { resetTwoFactor } from '../../api/admin/reset-two-factor.js';
+import { suspendUser } from '../../api/admin/suspend-user.js';
+import { switchPlan } from '../../api/admin/switch-plan.js';
+import { unlockUser } from '../../api/admin/unlock-user.js';
+import type { Context } from '../../api/core/context.js';
+import { invalid, notFound } from '../../api/core/errors.js';
+import { Id } from '../../api/core/fields.js';
+import type { Plan } from '../../api/teams/rules.js';
+
+/** What was written behind the command's name. */
+interface Given {
+  /** The first word that is no option: whom or what it is about. */
+  about: string;
+  values: Record<string, string | boolean | undefined>;
+}
+
+interface Command {
+  /** How it is called, behind its name. */
+  usage: string;
+  says: string;
+  /** True where the command is about nobody in particular. */
+  alone?: true;
+  /** Does it by the verb that the API calls too; returns what is printed. */
+  run: (ctx: Context, given: Given) => Promise<string[]>;
+}
+
+const text = (value: string | boolean | undefined): string | undefined => (typeof value === 'string' ? value : undefined);
+
+/** A person by mail address or id. @throws RESOURCE_NOT_FOUND */
+async function personOf({ db }: Context, about: string): Promise<string> {
+  const which = about.includes('@') ? { email: about.trim().toLowerCase() } : { user_id: Id.parse(about) };
+  const [userId] = await db('users').where(which).pluck<string[]>('user_id');
+  if (!userId) throw notFound('User');
+  return userId;
+}
+
+/** @throws INVALID_REQUEST without one: it is kept in the audit log */
+function reasonOf({ values }: Given): string {
+  const reason = text(values['reason'])?.trim();
+  if (!reason) throw invalid('Say why: --reason "…"');
+  return reason;
+}
+
+const PLANS: Plan[] = ['free', 'team', 'scale'];
+const STATUSES = ['active', 'suspended', 'deprovisioned'] as const;
+
+async function create(ctx: Context, { values }: Given): Promise<string[]> {
+  const [email, name] = [text(values['email']), text(values['name'])];
+  if (!email || !name) throw invalid('Say who: --email ada@example.com --name "Ada Lovelace"');
+  const given = process.env['ADMIN_USER_PASSWORD'];
+  const password = given ?? randomBytes(15).toString('base64url');
+  const role = values['admin'] === true ? 'admin' : 'user';
+  const userId = await createUser(ctx, { email, name, password, role, loginOtpExempt: values['no-login-code'] === true });
+  return [`created ${email} (${userId})${given ? '' : `, password ${password}`}`];
+}
+
+async function list(ctx: Context, { about, values }: Given): Promise<string[]> {
+  const status = STATUSES.find((name) => name === values['status']);
+  if (values['status'] !== undefined && !status) throw invalid(`--status is one of ${STATUSES.join(', ')}`);
+  const users = await listUsers(ctx, { q: about || undefined, status, limit: 500, offset: 0 });
+  const marks = (user: (typeof users)[number]) =>
+    [user.role === 'admin' && 'admin', user.two_factor_enabled && '2fa', user.locked && 'locked'].filter(Boolean).join(' ');
+  return users.map((user) => [user.user_id, user.status.padEnd(13), user.email, user.name, marks(user)].join('  ').trimEnd());
+}
+
+async function deprovision(ctx: Context, given: Given): Promise<string[]> {
+  const heir = text(given.values['reassign-to']);
+  const wish = { reason: reasonOf(given), reassign_to: heir === undefined ? null : await personOf(ctx, heir) };
+  const { job_id, status } = await requestDeprovision(ctx, await personOf(ctx, given.about), wish);
+  return [`job ${job_id} is ${status}; the worker carries it out: npm run admin -- job ${job_id}`];
+}
+
+async function tellJob(ctx: Context, { about }: Given): Promise<string[]> {
+  const { status, steps } = await getJob(ctx, Id.parse(about));
+  return [status, ...steps.map(({ step, team_id, result }) => `  ${step} ${team_id ?? ''} ${JSON.stringify(result)}`)];
+}
+
+async function setPlan(ctx: Context, { about, values }: Given): Promise<string[]> {
+  const plan = PLANS.find((name) => name === values['plan']);
+  if (!plan) throw invalid(`--plan is one of ${PLANS.join(', ')}`);
+  const { entitlements } = await switchPlan(ctx, Id.parse(about), plan);
+  return [`team ${about} is on ${plan}${entitlements.length > 0 ? `, with ${entitlements.join(', ')}` : ''}`];
+}
+
+/** Every command of the operator who has no browser, by its name. */
+export const COMMANDS: Record<string, Command> = {
+  'create-user': {
+    usage: '--email ada@example.com --name "Ada Lovelace" [--admin] [--no-login-code]',
+    says: 'Makes an account and prints its password once (or takes the one in ADMIN_USER_PASSWORD)',
+    alone: true,
+    run: create,
+  },
+  'list-users': { usage: '[PART] [--status active]', says: 'Up to 500, by part of address or name', alone: true, run: list },
+  suspend: {
+    usage: 'USER --reason "…"',
+    says: 'Keeps somebody out from now on; tokens rest',
+    run: async (ctx, given) => [(await suspendUser(ctx, await personOf(ctx, given.about), reasonOf(given))).status],
+  },
+  reinstate: {
+    usage: 'USER',
+    says: 'Lets them in again',
+    run: async (ctx, { about }) => [(await reinstateUser(ctx, await personOf(ctx, about))).status],
+  },
+  unlock: {
+    usage: 'USER',
+    says: 'Ends the lock after failed sign-ins',
+    run: async (ctx, { about }) => [`unlocked, ${(await unlockUser(ctx, await personOf(ctx, about))).status}`],
+  },
+  'reset-2fa': {
+    usage: 'USER',
+    says: 'Turns two-factor sign-in off, for a lost device; the person is mailed',
+    run: async (ctx, { about }) => [(await resetTwoFactor(ctx, await personOf(ctx, about))) ? 'turned off' : 'it was off'],
+  },
+  deprovision: {
+    usage: 'USER --reason "…" [--reassign-to USER]',
+    says: 'Takes somebody out for good',
+    run: deprovision,
+  },
+  job: { usage: 'JOB', says: 'How far somebody’s leaving is', run: tellJob },
+  'set-plan': { usage: 'TEAM_ID --plan free|team|scale', says: 'Puts a team on another plan', run: setPlan },
+};
+
+/** What `npm run admin` prints for help; USER is a mail address or an id. */
+export const usage = (): string =>
+  [
+    'The operator’s commands. USER is a mail address or an id.',
+    ...Object.entries(COMMANDS).map(([name, command]) => `  npm run admin -- ${name} ${command.usage}\n      ${command.says}`),
+  ].join('\n\n');
