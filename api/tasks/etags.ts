@@ -3,9 +3,6 @@ import { createHash } from 'node:crypto';
 /** A tag of an answer as it stands in the ETag header (RFC 9110, 8.8.3). */
 export type Etag = `"${string}"` | `W/"${string}"`;
 
-/** All marks in one number, whatever their order: any other set of tasks, or any of them written to, gives another one. */
-export const fold = (rows: { mark: string }[]): bigint => rows.reduce((all, { mark }) => all ^ BigInt(mark), 0n);
-
 /** The tag of a list: weak, because it speaks of the tasks and not of the bytes. */
 export const weakEtag = (count: number, mark: bigint): Etag => `W/"${count}-${BigInt.asUintN(64, mark).toString(36)}"`;
 

@@ -65,21 +65,27 @@ interface ListStatements {
   fingerprint: Statement;
 }
 
+/** One row for all tasks, a line for each (gathered.ts). */
+const gathered = (tasks: string, records = ''): string => /* sql */ `
+  select count(*)::int as count, bit_xor(t.mark)::text as mark, string_agg(t.task_id, e'\n') as ids,
+    string_agg(coalesce(t.parent_task_id, ''), e'\n') as parents, string_agg(t.mark::text, e'\n') as marks ${records}
+  from (${tasks}) t`;
+
 /** A statement for all of them and one for those of a status: a plan that served both could not rely on either. */
 function statementsOf(scope: Scope, status: boolean): ListStatements {
-  /** One row without a task: the place is there and empty. No row: there is no such place. */
-  const statement = (name: string, columns: string, tasks: string): Statement => ({
+  /** No row: there is no such place. */
+  const statement = (name: string, tasks: string): Statement => ({
     name: `${name}_${scope}${status ? '_by_status' : ''}`,
-    text: `select place.seat, ${columns} from (${PLACES[scope]}) place left join lateral (${tasks}) t on true`.replaceAll(
+    text: `select place.seat, t.* from (${PLACES[scope]}) place left join lateral (${tasks}) t on true`.replaceAll(
       'STATUS',
       status ? 't.status = $2' : '$2::text is null',
     ),
   });
-  const fingerprint = `select count(*) as count, bit_xor(t.mark)::text as mark from (${marksOf(scope)}) t`;
+  const fingerprint = `select count(*)::int as count, bit_xor(t.mark)::text as mark from (${marksOf(scope)}) t`;
   return {
-    records: statement('list_tasks', `${NODE}, t.mark::text as mark, t.json`, recordsOf(scope)),
-    marks: statement('list_task_marks', `${NODE}, t.mark::text as mark`, marksOf(scope)),
-    fingerprint: statement('fingerprint_tasks', 't.count, t.mark', fingerprint),
+    records: statement('list_tasks', gathered(recordsOf(scope), `, string_agg(t.json, e'\n') as records`)),
+    marks: statement('list_task_marks', gathered(marksOf(scope))),
+    fingerprint: statement('fingerprint_tasks', fingerprint),
   };
 }
 
@@ -99,7 +105,7 @@ export const listStatements = (scope: Scope, status: string | null): ListStateme
 export const recordsStatement: Statement = {
   name: 'task_records',
   text: /* sql */ `
-    select wanted.task_id, t.json from unnest($1::text[]) as wanted(task_id)
+    select string_agg(wanted.task_id, e'\n') as ids, string_agg(t.json, e'\n') as records from unnest($1::text[]) as wanted(task_id)
     cross join lateral (
       select t.team_id, task_json(t)::text as json from tasks t where t.task_id = wanted.task_id and t.deleted_at is null limit 1
     ) t

@@ -2,9 +2,10 @@ import { run } from '../../db/statement.js';
 import { authorize, type Seat } from '../core/access.js';
 import { type Context, userOf } from '../core/context.js';
 import { notFound } from '../core/errors.js';
-import { type Etag, fold, weakEtag } from './etags.js';
+import { type Etag, weakEtag } from './etags.js';
+import { type Gathered, recordsOf, tasksOf, writeRecords } from './gathered.js';
 import { listStatements, MAX_AT_ONCE, MAX_TASKS, type Scope } from './list-tasks.sql.js';
-import { arrange, type TaskNode, writeTree } from './nesting.js';
+import { arrange } from './nesting.js';
 import type { ListTasks } from './schema.js';
 import { streamTasks } from './stream-tasks.js';
 
@@ -30,39 +31,29 @@ interface Wanted {
 interface Place extends Record<string, unknown> {
   seat: Seat | null;
 }
-interface Marked extends TaskNode, Place {
-  mark: string;
-}
-interface Complete extends Marked {
-  json: string;
-}
+/** As a list without a place is: empty. */
+const NOTHING: Gathered = { count: 0, mark: null, ids: null, parents: null, marks: null, records: null };
 
 /** The place of a list says who may see it. @throws RESOURCE_NOT_FOUND no such project | PERMISSION_DENIED of another team */
-function checkPlace({ scope }: Wanted, [first]: Place[]): void {
+function checkPlace({ scope }: Wanted, place: Place | undefined): void {
   // A team that is not the caller's is an empty list (C5).
   if (scope !== 'project') return;
-  if (!first) throw notFound('Project');
-  authorize('task.list', first.seat);
+  if (!place) throw notFound('Project');
+  authorize('task.list', place.seat);
 }
 
-async function look<Row extends Place>(ctx: Context, wanted: Wanted, kind: 'records' | 'marks' | 'fingerprint'): Promise<Row[]> {
+async function look(ctx: Context, wanted: Wanted, kind: 'records' | 'marks' | 'fingerprint'): Promise<Gathered> {
   const { scope, of, status = null } = wanted;
-  const rows = await run<Row>(ctx.db, listStatements(scope, status)[kind], [
-    userOf(ctx),
-    status,
-    ...(of === undefined ? [] : [of]),
-  ]);
-  checkPlace(wanted, rows);
-  return rows;
+  const values = [userOf(ctx), status, ...(of === undefined ? [] : [of])];
+  const [found] = await run<Place & Gathered>(ctx.db, listStatements(scope, status)[kind], values);
+  checkPlace(wanted, found);
+  return found ?? NOTHING;
 }
 
-/** A place without a task in it is one row without a task. */
-const tasksIn = <Row extends Marked>(rows: Row[]): Row[] => rows.filter((row) => row.task_id !== null);
+const etagOf = ({ count, mark }: Gathered): Etag => weakEtag(count, BigInt(mark ?? 0));
 
 async function isUnchanged(ctx: Context, wanted: Wanted, isKnown: IsKnown): Promise<Etag | undefined> {
-  const rows = await look<Place & { count: number; mark: string | null }>(ctx, wanted, 'fingerprint');
-  const [{ count, mark } = { count: 0, mark: null }] = rows;
-  const etag = weakEtag(count, BigInt(mark ?? 0));
+  const etag = etagOf(await look(ctx, wanted, 'fingerprint'));
   return isKnown(etag) ? etag : undefined;
 }
 
@@ -73,16 +64,14 @@ async function isUnchanged(ctx: Context, wanted: Wanted, isKnown: IsKnown): Prom
 async function list(ctx: Context, wanted: Wanted, isKnown?: IsKnown): Promise<TaskList> {
   const unchanged = isKnown && (await isUnchanged(ctx, wanted, isKnown));
   if (unchanged) return { etag: unchanged, truncated: false, body: null };
-  const first = tasksIn(await look<Complete>(ctx, wanted, 'records'));
-  if (first.length <= MAX_AT_ONCE) {
-    return { etag: weakEtag(first.length, fold(first)), truncated: false, body: writeTree(first, wanted.flat) };
-  }
-  const marks = tasksIn(await look<Marked>(ctx, wanted, 'marks'));
-  const order = arrange(marks.slice(0, MAX_TASKS), wanted.flat);
+  const first = await look(ctx, wanted, 'records');
+  if (first.count <= MAX_AT_ONCE) return { etag: etagOf(first), truncated: false, body: writeRecords(first, wanted.flat) };
+  const all = await look(ctx, wanted, 'marks');
+  const order = arrange(tasksOf(all).slice(0, MAX_TASKS), wanted.flat);
   return {
-    etag: weakEtag(marks.length, fold(marks)),
-    truncated: marks.length > MAX_TASKS,
-    body: streamTasks(ctx, order, first, wanted.flat),
+    etag: etagOf(all),
+    truncated: all.count > MAX_TASKS,
+    body: streamTasks(ctx, order, recordsOf(first), wanted.flat),
   };
 }
 

@@ -1,14 +1,11 @@
 import { run } from '../../db/statement.js';
 import { type Context, userOf } from '../core/context.js';
 import { recordsStatement } from './list-tasks.sql.js';
-import { type Placed, type TaskNode, TreeText } from './nesting.js';
+import { type ListedTask, linesOf } from './gathered.js';
+import { type Placed, TreeText } from './nesting.js';
 
 /** Tasks of one piece: about half a megabyte, written in a few milliseconds. */
 const CHUNK = 500;
-
-interface Marked extends TaskNode {
-  mark: string;
-}
 
 /** The status is sent already: all that is left is to log it and to cut the answer off, so that nobody takes it for whole. */
 function breakOff({ log }: Context, cause: unknown): never {
@@ -25,21 +22,22 @@ function breakOff({ log }: Context, cause: unknown): never {
  */
 export async function* streamTasks(
   ctx: Context,
-  order: Placed<Marked>[],
-  atHand: (Marked & { json: string })[],
+  order: Placed<ListedTask>[],
+  atHand: (ListedTask & { json: string })[],
   flat: boolean,
 ): AsyncGenerator<string> {
   const kept = new Map(atHand.map(({ task_id, mark, json }) => [task_id, { mark, json }]));
-  const isKept = ({ row }: Placed<Marked>) => kept.get(row.task_id)?.mark === row.mark;
+  const isKept = ({ row }: Placed<ListedTask>) => kept.get(row.task_id)?.mark === row.mark;
 
   const read = async (at: number): Promise<Map<string, string>> => {
     const piece = order.slice(at, at + CHUNK);
     const records = new Map(piece.filter(isKept).map(({ row }) => [row.task_id, kept.get(row.task_id)?.json as string]));
     for (const id of records.keys()) kept.delete(id);
     const missing = piece.map(({ row }) => row.task_id).filter((id) => !records.has(id));
-    const rows =
-      missing.length === 0 ? [] : await run<{ task_id: string; json: string }>(ctx.db, recordsStatement, [missing, userOf(ctx)]);
-    for (const { task_id, json } of rows) records.set(task_id, json);
+    if (missing.length === 0) return records;
+    const [found] = await run<{ ids: string | null; records: string | null }>(ctx.db, recordsStatement, [missing, userOf(ctx)]);
+    const texts = linesOf(found?.records ?? null);
+    linesOf(found?.ids ?? null).forEach((id, i) => records.set(id, texts[i] as string));
     return records;
   };
 
