@@ -32,6 +32,8 @@ const SOURCES: Record<string, string> = {
     setInterval(() => {}, 1_000);
     process.send?.({ type: 'ready' });
     export {};`,
+  'api/web/views/page.eta': '',
+  'api/web/assets/page.css': '',
   'workflows/index.ts': 'export const workflow = 1;',
   'scripts/migrate.ts': "if (!process.argv.includes('--seed-demo') || !process.env.DATABASE_URL) process.exit(1);\nexport {};",
   'scripts/build-workflow-bundle.ts': "import { writeFileSync } from 'node:fs';\nwriteFileSync('.build/workflow-bundle.js', '');",
