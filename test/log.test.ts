@@ -104,6 +104,16 @@ it('a token while it is made, used and revoked', async () => {
   expectQuiet([made, used, refused, revoked]);
 });
 
+it('the token of an administrator who acts as somebody else', async () => {
+  const admin = await buildPerson(app, { role: 'admin' });
+  const started = await app.as(admin).post('/api/admin/impersonate', { user_id: person.user_id, reason: 'canary-reason' });
+  const acting = app.as(started.body.token as string);
+  const answers = [started, await acting.get('/api/auth/me'), await acting.post('/api/admin/impersonate/stop')];
+  answers.push(await acting.get('/api/auth/me'));
+  expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 401]);
+  expectQuiet(answers);
+});
+
 it('deliveries of the forge, signed well and badly', async () => {
   const raw = JSON.stringify({ ref: 'refs/heads/main', commits: [{ message: 'canary-commit' }] });
   const sign = (key: string) => `sha256=${createHmac('sha256', key).update(raw).digest('hex')}`;

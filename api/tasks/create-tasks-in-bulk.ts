@@ -88,9 +88,11 @@ export async function createTasksInBulk(ctx: Context, items: unknown[], atomic: 
     for (const seat of seats.values()) authorize('task.write', seat);
     const found = new Map(results);
     await writeInOrder(ctx, drafts, found);
-    for (const [index] of atomic ? items.entries() : []) {
+    for (const [index] of items.entries()) {
       const result = found.get(index);
-      if (result instanceof DomainError) throw at(index, result);
+      // A seat that was taken down after it was read above is seen by the write: then the whole call is refused too.
+      const refusesAll = atomic || (result instanceof DomainError && result.code === 'PERMISSION_DENIED');
+      if (refusesAll && result instanceof DomainError) throw at(index, result);
     }
     for (const [index, result] of found) results.set(index, result);
   });
