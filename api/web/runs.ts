@@ -2,6 +2,8 @@ import { getAutomation } from '../automations/get-automation.js';
 import { getRun } from '../automations/get-run.js';
 import { GATE } from '../automations/rules.js';
 import { listApprovals } from '../automations/approvals/list-approvals.js';
+import { retryRun } from '../automations/dead-letter/retry-run.js';
+import { renderTemplates } from '../automations/template.js';
 import { type AutomationRecord, type RunRecord, RunParams } from '../automations/schema.js';
 import type { Context } from '../core/context.js';
 import { DomainError } from '../core/errors.js';
@@ -27,18 +29,37 @@ async function definitionOf(ctx: Context, run: RunRecord): Promise<AutomationRec
 }
 
 const printed = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
+const pairs = (values: object) => Object.entries(values).map(([name, value]) => ({ name, value: printed(value) }));
+
+/**
+ * What an action is told, filled in from the event as the run does it; a secret stays its handle. As it is written where the event
+ * does not fill it in. Both are open to whoever may read the run: the definition and the event.
+ */
+function paramsOf(definition: AutomationRecord | null, index: number, event: object) {
+  const params = definition?.actions[index]?.params ?? {};
+  const filled = renderTemplates(params, event, { secrets: (name) => `{{secret:${name}}}` });
+  return pairs(filled.ok ? (filled.value as object) : params);
+}
 
 /** The run's actions with what each was told to do, as far as that is known. */
-function stepsOf(run: RunRecord, definition: AutomationRecord | null) {
-  return run.actions.map((action) => ({
+const stepsOf = (run: RunRecord, definition: AutomationRecord | null) =>
+  run.actions.map((action) => ({
     ...action,
     isGate: action.type === GATE,
     approval: run.approval?.gate_index === action.index ? run.approval : null,
-    params: Object.entries(definition?.actions[action.index]?.params ?? {}).map(([name, value]) => ({
-      name,
-      value: printed(value),
-    })),
+    params: paramsOf(definition, action.index, run.event),
   }));
+
+/** What people know an event by; the rest is in its JSON. */
+const TELLING = ['title', 'repo', 'pr_number', 'issue_number', 'branch', 'tag', 'name', 'sender', 'task'];
+
+function factsOf({ event }: RunRecord) {
+  const { task } = event as { task?: { title?: unknown } | null };
+  const told: Record<string, unknown> = { ...event, task: task?.title };
+  return TELLING.flatMap((name) => {
+    const value = told[name];
+    return typeof value === 'string' || typeof value === 'number' ? [{ name: name.replace('_', ' '), value: String(value) }] : [];
+  });
 }
 
 export const runPages: Page[] = [
@@ -57,12 +78,25 @@ export const runPages: Page[] = [
       ]);
       const gate = approvals.find(({ run_id }) => run_id === run.run_id) ?? null;
       const team = person.teams.find(({ team_id }) => team_id === run.team_id);
-      const data = { run, gate, names, steps: stepsOf(run, definition), team: team?.name ?? 'Personal' };
+      const data = { run, gate, names, steps: stepsOf(run, definition), facts: factsOf(run), team: team?.name ?? 'Personal' };
       return {
         view: 'run',
         title: run.automation_name,
         data: { ...data, event: JSON.stringify(run.event, null, 2), workflowUrl: workflowUrl(ctx, run) },
       };
     },
+  }),
+  page({
+    method: 'post',
+    path: '/app/runs/:run_id/replay',
+    who: 'automation.replay',
+    limit: 'automation_dispatch',
+    params: RunParams,
+    async handle({ ctx, params }) {
+      const { run_id } = await retryRun(ctx, params.run_id, { actions: 'failed' });
+      return { to: `/app/runs/${run_id}`, notice: { kind: 'good', text: 'A replay is under way: what succeeded is left out.' } };
+    },
+    again: ({ params }, { message }) =>
+      Promise.resolve({ to: `/app/runs/${params.run_id}`, notice: { kind: 'bad', text: message } }),
   }),
 ];

@@ -27,21 +27,24 @@ function duration(seconds: number): string {
 const TRIGGER_LABELS = new Map(TRIGGERS.map(({ key, label }) => [key, label]));
 const ACTION_LABELS = new Map<string, string>(CATALOGUE.map(({ type, label }) => [type, label]));
 
-/** The zone of the person, or UTC where the name is none that this runtime knows. */
-function zoneOf(me: User | null): string {
-  const zone = me?.preferences.timezone ?? 'UTC';
+/** Whether this runtime knows a time zone or a language: an older one may not know what a newer one stored. */
+function isKnown(locale: string, timeZone: string): boolean {
   try {
-    new Intl.DateTimeFormat('en', { timeZone: zone });
-    return zone;
+    return Intl.DateTimeFormat.supportedLocalesOf(locale).length > 0 && Boolean(new Intl.DateTimeFormat(locale, { timeZone }));
   } catch {
-    return 'UTC';
+    return false;
   }
 }
+
+const zoneOf = (me: User | null): string => {
+  const wanted = me?.preferences.timezone ?? 'UTC';
+  return isKnown('en', wanted) ? wanted : 'UTC';
+};
 
 /** What dates are written in: the person's own choice; where there is none, day before month, which nobody misreads. */
 const localeOf = (me: User | null): string => {
   const wanted = me?.preferences.locale ?? 'en';
-  return wanted !== 'en' && Intl.DateTimeFormat.supportedLocalesOf(wanted).length > 0 ? wanted : 'en-GB';
+  return wanted !== 'en' && isKnown(wanted, 'UTC') ? wanted : 'en-GB';
 };
 
 const BROWSERS = [

@@ -229,7 +229,10 @@ describeInBrowser('the web app in a browser', () => {
     await page.click(`${card} details summary`);
     await page.fill(`${card} textarea`, 'Half a sent');
     const second = await buildRun(app, team, { fields: { automation_name: 'The second' } });
+    const waiting = async () => Number.parseInt((await page.textContent('#places .count')) ?? '', 10);
+    const before = await waiting();
     await page.waitForSelector(`#gate-${second.run_id}`);
+    expect(await waiting()).toBe(before + 1);
     expect(await page.inputValue(`${card} textarea`)).toBe('Half a sent');
     expect(await page.isVisible(`${card} textarea`)).toBe(true);
     await app.as(team.manager).post(`/api/automations/runs/${second.run_id}/approve`);

@@ -1,4 +1,7 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { decodeJwt } from 'jose';
+import { type Ability, ruleOf } from '../../../api/core/access.js';
 import { PAGES } from '../../../api/web/pages.js';
 import { safePath } from '../../../api/web/server/safe-path.js';
 import { PASSWORD } from '../../factories/accounts.js';
@@ -20,6 +23,7 @@ afterAll(() => app.close());
 const personWithPassword = (options = {}) => buildVisitor(app, options);
 const signIn = (person: Person, browser?: Browser) => signInTo(app, person, browser);
 
+const location = (answer: { headers: Headers }): string | null => answer.headers.get('location');
 const example = (path: string): string => path.replace(/:\w+/g, '0197a000-0000-7000-8000-000000000001');
 
 describe('every page', () => {
@@ -67,6 +71,24 @@ describe('every page', () => {
     },
   );
 
+  const closed = guarded.filter(({ who }) => {
+    const { impersonated, instanceAdmin } = ruleOf(who as Ability);
+    return impersonated === false || instanceAdmin;
+  });
+  it.each(closed.map((page) => [page.method.toUpperCase(), page.path] as const))(
+    '%s %s is closed to an administrator who acts as somebody else',
+    async (method, path) => {
+      const [person, root] = [await personWithPassword(), await personWithPassword({ role: 'admin' })];
+      const browser = await signIn(root);
+      const start = `/app/admin/users/${person.user_id}/impersonate`;
+      await browser.post(start, { reason: 'Ticket 4711: look' }, { from: '/app/admin' });
+      expect((await browser.get('/app')).html).toContain('You act as');
+      const answer =
+        method === 'GET' ? await browser.get(example(path)) : await browser.post(example(path), {}, { from: '/app' });
+      expect(answer.status).toBe(403);
+    },
+  );
+
   it('an unknown address is a page too, and the API keeps its envelope', async () => {
     const answer = await openBrowser(app).get('/app/nothing');
     expect(answer.status).toBe(404);
@@ -88,6 +110,16 @@ describe('every page', () => {
 });
 
 describe('files', () => {
+  it('the build has every template and file beside the code', () => {
+    const root = resolve(import.meta.dirname, '../../..');
+    const beside = (base: string) =>
+      ['views', 'assets'].flatMap((dir) =>
+        readdirSync(join(root, base, 'api/web', dir), { recursive: true }).map((name) => join(dir, String(name))),
+      );
+    expect(beside('dist').toSorted()).toEqual(beside('.').toSorted());
+    expect(readFileSync(join(root, 'Dockerfile'), 'utf8')).toContain('cp -r api/web/views api/web/assets dist/api/web/');
+  });
+
   it('keep for ever under an address made of their content; no other path reads the disk', async () => {
     const { html } = await openBrowser(app).get('/app/sign-in');
     const addresses = [...html.matchAll(/(?:href|src)="(\/app\/assets\/[^"]+)"/g)].map(([, address]) => address as string);
@@ -362,6 +394,29 @@ describe('approvals', () => {
     await manager.post(path, { gate_index: '1' }, { from: '/app' });
     await manager.post(path, { gate_index: '1' }, { from: '/app' });
     expect((await manager.get('/app/approvals')).html).toContain('was approved by');
+  });
+
+  it('a failed run is replayed from its page, by whoever may', async () => {
+    const run = await buildRun(app, team, { status: 'failed', statuses: ['failed', 'skipped', 'skipped'] });
+    const [manager, guest] = [await signIn(team.manager), await signIn(team.guest)];
+    const path = `/app/runs/${run.run_id}`;
+    expect(location(await guest.post(`${path}/replay`, {}, { from: '/app' }))).toBe(path);
+    expect((await app.services.db('automation_runs').where({ run_id: run.run_id }).first()).retried_by).toBeNull();
+    const answer = await manager.post(`${path}/replay`, {}, { from: path });
+    const replay = await app.services.db('automation_runs').where({ retry_of: run.run_id }).first();
+    expect(location(answer)).toBe(`/app/runs/${replay.run_id}`);
+    await manager.post(`${path}/replay`, {}, { from: path });
+    expect((await manager.get(path)).html).toContain('A replay of this run is already under way');
+  });
+
+  it('a run’s page fills in what would run from the event, and never a secret', async () => {
+    const actions = [
+      { type: 'require_approval' },
+      { type: 'add_comment', params: { task_id: 'nobody', content: 'For {{event.title}} with {{secret:KEY}}' } },
+    ];
+    const run = await buildRun(app, team, { actions, fields: { event: JSON.stringify({ title: 'Lift-off' }) } });
+    const { html } = await (await signIn(team.manager)).get(`/app/runs/${run.run_id}`);
+    expect(html).toContain('For Lift-off with {{secret:KEY}}');
   });
 
   it('a link to a run gives nobody any right', async () => {

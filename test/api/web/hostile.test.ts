@@ -1,0 +1,132 @@
+import { PAGES } from '../../../api/web/pages.js';
+import { buildProject, buildTask, buildTeam, type TestTeam } from '../../factories/people.js';
+import { buildRun, GATE } from '../../factories/runs.js';
+import { startApp, type TestApp } from '../../support/app.js';
+import { type Browser, givePasswords, signIn } from './browser.js';
+
+/** As a template would print it if nothing were escaped, each in its own way out of text, attribute, script, style or address. */
+const CORPUS = [
+  '<script>alert(1)</script>',
+  '"><script>alert(1)</script>',
+  "'><img src=x onerror=alert(1)>",
+  '<img src=x onerror=alert(1)>',
+  '<svg/onload=alert(1)>',
+  '<svg><script>alert(1)</script></svg>',
+  '</title><script>alert(1)</script>',
+  '</textarea><script>alert(1)</script>',
+  '</code></pre><iframe src=javascript:alert(1)>',
+  '" autofocus onfocus="alert(1)',
+  "' onmouseover='alert(1)",
+  '` onload=`alert(1)',
+  'javascript:alert(1)',
+  'data:text/html,<script>alert(1)</script>',
+  '<a href="javascript:alert(1)">x</a>',
+  '<form action=https://evil.example><button>',
+  '<base href=https://evil.example>',
+  '<meta http-equiv=refresh content=0;url=https://evil.example>',
+  '<%= 7 * 7 %><%~ it.csrf %>',
+  '<template hx type=partial hx-target=body><script>alert(1)</script></template>',
+  '<hx-partial hx-target="body"><b>gone</b></hx-partial>',
+  '&lt;script&gt;alert(1)&lt;/script&gt;',
+  '\u2028\u2029<\u0000script>alert(1)</script>'.replace('\u0000', ''),
+  '\u202e<style>*{display:none}</style>',
+];
+
+let app: TestApp;
+let team: TestTeam;
+let browser: Browser;
+let paths: string[];
+let runs: string[];
+let projectId: string;
+let taskId: string;
+
+/** Puts a text wherever people or programs can put one that pages show. */
+async function writeEverywhere(text: string): Promise<void> {
+  const { db } = app.services;
+  const json = JSON.stringify({ title: text, repo: text, sender: text, [text]: text, task: { title: text } });
+  await db('users')
+    .where({ user_id: team.manager.user_id })
+    .update({ name: text, display_name: text, preferences: { locale: text, timezone: text } });
+  await db('teams').where({ team_id: team.team_id }).update({ name: text, description: text });
+  await db('projects').where({ project_id: projectId }).update({ name: text });
+  await db('tasks').where({ task_id: taskId }).update({ title: text });
+  await db('automation_runs').whereIn('run_id', runs).update({ automation_name: text, event: json, condition_error: text });
+  await db('automations').update({ name: text });
+  await db('run_actions').whereIn('run_id', runs).update({ name: text });
+  await db('run_actions')
+    .where({ status: 'failed' })
+    .update({ error: JSON.stringify({ code: text, message: text }) });
+  await db('gates').update({ message: text });
+  await db('gates').where({ decision: 'rejected' }).update({ reason: text });
+  await db('invitations').update({ email: text });
+  await db('personal_access_tokens').update({ name: text });
+  await db('sessions').update({ user_agent: text });
+  await db('trusted_devices').update({ user_agent: text });
+}
+
+/** The page's tags with the names of their attributes, without what people wrote and without times. */
+const skeletonOf = (html: string): string =>
+  [...html.matchAll(/<\/?[a-z!][^\s>]*(?:\s+[^\s"'>=]+(?:=(?:"[^"]*"|'[^']*'|[^\s"'>]*))?)*\s*\/?>/gi)]
+    .map(([tag]) => tag.replace(/="[^"]*"|='[^']*'/g, ''))
+    .join('\n');
+
+beforeAll(async () => {
+  app = await startApp();
+  team = await buildTeam(app);
+  await givePasswords(app);
+  await app.services.db('users').where({ user_id: team.manager.user_id }).update({ role: 'admin' });
+  await app.services.db('memberships').where({ user_id: team.manager.user_id }).update({ role: 'admin' });
+  const project = await buildProject(app, team);
+  projectId = project.project_id;
+  taskId = (await buildTask(app, team, project, { assigned_to: team.manager.user_id, due_date: '2020-01-01' })).task_id;
+  const actions = [{ type: 'add_comment', params: { task_id: '{{event.task.title}}', content: '{{event.title}}' } }, GATE];
+  const waiting = await buildRun(app, team, { actions });
+  const failed = await buildRun(app, team, { actions, status: 'failed', statuses: ['failed', 'skipped'] });
+  const rejected = await buildRun(app, team, { actions });
+  await app.as(team.manager).post(`/api/automations/runs/${rejected.run_id}/reject`, { reason: 'no' });
+  runs = [waiting, failed, rejected].map(({ run_id }) => run_id);
+  await app.as(team.manager).post(`/api/teams/${team.team_id}/members`, { email: 'new@test.example' });
+  await app.as(team.manager).post('/api/auth/tokens', { name: 'x', scopes: ['tasks:read'] });
+  browser = await signIn(app, team.manager);
+  const shown = PAGES.filter(({ method, who }) => method === 'get' && who !== 'visitor').map(({ path }) => path);
+  paths = shown.flatMap((path) =>
+    path.includes(':run_id') ? runs.map((id) => path.replace(':run_id', id)) : [path.replace(':team_id', team.team_id)],
+  );
+});
+afterAll(() => app.close());
+
+it('whatever people write, every page has the tags that it has with a plain word', async () => {
+  const read = async (path: string) => {
+    const { status, html } = await browser.get(path);
+    expect([path, status]).toEqual([path, 200]);
+    return html;
+  };
+  await writeEverywhere('word');
+  const plain = new Map<string, string>();
+  for (const path of paths) plain.set(path, skeletonOf(await read(path)));
+  expect([...plain.values()].join('').length).toBeGreaterThan(5_000);
+  for (const text of CORPUS) {
+    await writeEverywhere(text);
+    for (const path of paths) {
+      const html = await read(path);
+      expect([text, path, skeletonOf(html)]).toEqual([text, path, plain.get(path)]);
+      expect(html).not.toContain('>49');
+    }
+  }
+});
+
+it('what a form brings in comes back as text', async () => {
+  const forms = ['/app/account/tokens', '/app/teams', '/app/account'];
+  for (const path of forms) {
+    const fields = (text: string) => ({
+      name: `${text}${'x'.repeat(250)}`,
+      description: text,
+      username: text,
+      display_name: text,
+      locale: text,
+    });
+    const plain = skeletonOf((await browser.post(path, fields('plain words'))).html);
+    for (const text of CORPUS)
+      expect([text, path, skeletonOf((await browser.post(path, fields(text))).html)]).toEqual([text, path, plain]);
+  }
+});
