@@ -62,7 +62,12 @@ export class RunDispatcher {
     const input: AutomationRunInput = {
       runId: row.run_id,
       incarnation,
-      plan: { automationName: row.automation_name, triggerType: row.trigger_type, steps: row.steps },
+      plan: {
+        automationName: row.automation_name,
+        triggerType: row.trigger_type,
+        steps: row.steps,
+        ...(row.is_test ? { isTest: true as const } : {}),
+      },
       ...(this.options.searchable ? {} : { searchable: false }),
     };
     const start = {

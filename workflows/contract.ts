@@ -44,6 +44,8 @@ export interface RunPlan {
   automationName: string;
   triggerType: string;
   steps: RunStep[];
+  /** Played through without effects. */
+  isTest?: true;
 }
 
 /** What became of an action: `stop` when it failed and the automation says to stop there. */

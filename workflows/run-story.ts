@@ -45,10 +45,10 @@ export class RunStory {
 
   /** Markdown. */
   text(): string {
-    const { automationName, triggerType } = this.plan;
+    const { automationName, triggerType, isTest } = this.plan;
     return [
       `### ${automationName}`,
-      `Set off by \`${triggerType}\``,
+      `Set off by \`${triggerType}\`${isTest ? ', as a test: nothing that it does remains' : ''}`,
       this.headline,
       this.lines.map((line, i) => `${i + 1}. ${line}`).join('\n'),
     ].join('\n\n');

@@ -65,14 +65,11 @@ export const ListAutomations = z.object({ team_id: Id.optional(), project_id: Id
 export type ListAutomations = z.output<typeof ListAutomations>;
 
 const RunStatus = z.preprocess((value) => (typeof value === 'string' ? value.toLowerCase() : value), z.enum(RUN_STATUSES));
-export const ListRuns = z.object({
-  status: RunStatus.optional(),
-  limit: ClampedInt(1, 500, 100),
-  offset: ClampedInt(0, 2_147_483_647, 0),
-});
+export const Paging = z.object({ limit: ClampedInt(1, 500, 100), offset: ClampedInt(0, 2_147_483_647, 0) });
+export const ListRuns = Paging.extend({ status: RunStatus.optional() });
 export type ListRuns = z.output<typeof ListRuns>;
 
-const StoredAction = z
+export const StoredAction = z
   .object({
     type: z.string(),
     name: z.string().optional(),

@@ -3,7 +3,12 @@ import { AutomationVersion } from '../../db/models/automation-version.js';
 import type { Context } from '../core/context.js';
 
 /** Keeps what was saved as a version row: runs are pinned to it, so later edits never reach them (F7, F8). */
-export async function storeVersion(ctx: Context, automation: Automation, changeNote: string | null): Promise<void> {
+export async function storeVersion(
+  ctx: Context,
+  automation: Automation,
+  changeNote: string | null,
+  restoredFrom: number | null = null,
+): Promise<void> {
   await AutomationVersion.query(ctx.db).insert({
     automation_id: automation.automation_id,
     version: automation.version,
@@ -16,5 +21,6 @@ export async function storeVersion(ctx: Context, automation: Automation, changeN
     schedule_timezone: automation.schedule_timezone,
     changed_by: automation.updated_by,
     change_note: changeNote,
+    restored_from: restoredFrom,
   });
 }

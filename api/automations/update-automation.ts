@@ -1,16 +1,14 @@
-import { raw } from 'objection';
-import { Automation } from '../../db/models/automation.js';
+import type { Automation } from '../../db/models/automation.js';
 import { authorize } from '../core/access.js';
-import { type Context, inTransaction, userOf } from '../core/context.js';
-import { conflict, invalid, notFound } from '../core/errors.js';
-import { recordChange } from '../core/record-change.js';
+import { type Context, inTransaction } from '../core/context.js';
+import { conflict, invalid } from '../core/errors.js';
 import { seatOf } from '../core/seats.js';
 import { checkDefinition } from './check-definition.js';
 import { teamOfProject } from './find-place.js';
 import { getAutomation } from './get-automation.js';
-import { authorizeOwn } from './policy.js';
+import { holdAutomation } from './hold-automation.js';
+import { saveDefinition } from './save-definition.js';
 import type { ReplaceAutomation, SavedAutomation, UpdateAutomation } from './schema.js';
-import { storeVersion } from './store-version.js';
 import { warningsOf } from './warnings.js';
 
 /** What a replacement leaves out goes back to its default; the team stays (C1). */
@@ -55,7 +53,6 @@ function nextState(before: Automation, input: UpdateAutomation) {
     project_id: input.project_id === undefined ? before.project_id : input.project_id,
     // Switched by hand, either way: whatever had switched it off no longer tells why.
     ...(input.is_active === undefined ? {} : { is_active: input.is_active, disabled_reason: null }),
-    version: before.version + 1,
   };
   return { fields, secrets };
 }
@@ -68,35 +65,15 @@ function nextState(before: Automation, input: UpdateAutomation) {
  */
 export function updateAutomation(ctx: Context, automationId: string, input: UpdateAutomation): Promise<SavedAutomation> {
   return inTransaction(ctx, async (ctx) => {
-    const userId = userOf(ctx);
-    const before = await Automation.query(ctx.db).findById(automationId).modify('live').forNoKeyUpdate();
-    if (!before) throw notFound('Automation');
-    authorizeOwn('automation.write', before, {
-      userId,
-      seat: before.team_id === null ? null : await seatOf(ctx, before.team_id),
-    });
+    const before = await holdAutomation(ctx, 'automation.write', automationId);
     if (input.version != null && input.version !== before.version) {
       throw conflict(`The automation is at version ${before.version}, not ${input.version}`);
     }
     await checkPlace(ctx, before, input);
     const { fields, secrets } = nextState(before, input);
-    const after = await Automation.query(ctx.db).patchAndFetchById(automationId, {
-      ...fields,
-      updated_by: userId,
-      updated_at: raw('now()'),
-    });
-    await storeVersion(ctx, after, input.change_note ?? null);
-    await recordChange(ctx, {
-      team_id: after.team_id,
-      project_id: after.project_id,
-      feature: 'automations',
-      action: 'update',
-      severity: 'MEDIUM',
-      entity_type: 'automation',
-      entity_id: automationId,
-      title: after.name,
-      summary: 'changed the automation',
-      details: { version: after.version, is_active: after.is_active, fields: givenFields(input) },
+    const after = await saveDefinition(ctx, before, fields, {
+      change_note: input.change_note ?? null,
+      trace: { action: 'update', summary: 'changed the automation', details: { fields: givenFields(input) } },
     });
     return { ...(await getAutomation(ctx, automationId)), warnings: await warningsOf(ctx, after.team_id, secrets) };
   });

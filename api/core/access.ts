@@ -66,7 +66,7 @@ const ABILITIES = {
   'automation.list': { seat: 'none', words: 'Any signed-in caller; only what is visible to them is listed' },
   'automation.read': { seat: 'guest', words: 'Any member of the team, guests too; personal ones their creator' },
   'automation.write': { seat: 'member', words: 'Team member or above; another person’s automation needs a manager' },
-  'automation.replay': { seat: 'member', words: 'The automation’s creator, or a manager of the team' },
+  'automation.dispatch': { seat: 'member', words: 'The automation’s creator, or a manager of the team' },
   'secret.list': { seat: 'admin', words: 'Team admin' },
   'secret.write': { seat: 'admin', words: 'Team admin', impersonated: false },
   'gate.decide': { seat: 'member', words: 'The role that the gate names, or above; manager where it names none' },

@@ -9,6 +9,8 @@ import { sessionRoutes } from '../auth/sessions/routes.js';
 import { signUpRoutes } from '../auth/sign-up/routes.js';
 import { twoFactorRoutes } from '../auth/two-factor/routes.js';
 import { approvalRoutes } from '../automations/approvals/routes.js';
+import { dispatchRoutes } from '../automations/dispatch/routes.js';
+import { versionRoutes } from '../automations/versions/routes.js';
 import { deadLetterRoutes } from '../automations/dead-letter/routes.js';
 import { automationRoutes } from '../automations/routes.js';
 import { commentRoutes } from '../comments/routes.js';
@@ -44,6 +46,8 @@ export const ENDPOINTS: Endpoint[] = [
   ...approvalRoutes,
   ...deadLetterRoutes,
   ...secretRoutes,
+  ...dispatchRoutes,
+  ...versionRoutes,
   ...automationRoutes,
   ...forgeRoutes,
   ...adminRoutes,

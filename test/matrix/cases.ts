@@ -523,15 +523,18 @@ const activity: Row[] = [
 const AUTOMATION = { name: 'Thank you', trigger_type: 'task.created', actions: [] };
 const byPath = (s: Subject): Sent => ({ params: { automation_id: s.id } });
 
-/** Changing and deleting have the same rules. */
+/** What changes an automation or starts it has one set of rules: its creator, or a manager of the team. */
 const automationWrites = (
   [
-    ['PATCH', { description: 'Changed' }],
-    ['PUT', AUTOMATION],
-    ['DELETE', undefined],
+    ['PATCH /api/automations/:automation_id', { description: 'Changed' }],
+    ['PUT /api/automations/:automation_id', AUTOMATION],
+    ['DELETE /api/automations/:automation_id', undefined],
+    ['POST /api/automations/:automation_id/execute', {}],
+    ['POST /api/automations/:automation_id/test', {}],
+    ['POST /api/automations/:automation_id/toggle', { is_active: false }],
+    ['POST /api/automations/:automation_id/rollback', { version: 1 }],
   ] as const
-).flatMap(([method, body]): Row[] => {
-  const route = `${method} /api/automations/:automation_id`;
+).flatMap(([route, body]): Row[] => {
   const send = (s: Subject): Sent => ({ ...byPath(s), body });
   return [
     { route, by: 'one’s own', subject: 'automation', author: 'caller', kinds: TRASHABLE, send },
@@ -567,6 +570,44 @@ const automationWrites = (
     },
   ];
 });
+
+const CANCEL = 'POST /api/automations/runs/:run_id/cancel';
+const cancelled = (s: Subject): Sent => ({ params: { run_id: s.id } });
+
+/** Ending a run has the rules of starting one. */
+const cancels: Row[] = [
+  { route: CANCEL, by: 'one’s own', subject: 'runForManager', author: 'caller', kinds: LIVE, send: cancelled },
+  {
+    route: CANCEL,
+    by: 'another’s',
+    subject: 'runForManager',
+    author: 'colleague',
+    kinds: LIVE,
+    send: cancelled,
+    lowest: 'manager',
+    why: 'another person’s automation needs a manager (decision K)',
+  },
+  {
+    route: CANCEL,
+    by: 'another’s personal one',
+    subject: 'personalRun',
+    author: 'colleague',
+    kinds: ['own'],
+    send: cancelled,
+    lowest: 'nobody',
+    why: 'it is its creator’s alone (F1)',
+  },
+  {
+    route: CANCEL,
+    by: 'one that has ended',
+    subject: 'run',
+    author: 'caller',
+    kinds: ['own'],
+    send: cancelled,
+    reference: { own: 409 },
+    why: 'nothing is left to end (F7)',
+  },
+];
 
 const automations: Row[] = [
   { route: 'GET /api/automations/triggers', subject: 'nothing', kinds: ['own'], send: () => ({}) },
@@ -637,6 +678,25 @@ const automations: Row[] = [
     why: 'a stranger to the project’s team is refused before its team is compared (house rules; 400 is for members of both, F1)',
   },
   { route: 'GET /api/automations/:automation_id/runs', subject: 'automation', kinds: TRASHABLE, send: byPath },
+  ...cancels,
+  { route: 'GET /api/automations/:automation_id/versions', subject: 'automation', kinds: TRASHABLE, send: byPath },
+  {
+    route: 'GET /api/automations/:automation_id/versions/:version',
+    by: 'automation_id',
+    subject: 'automation',
+    kinds: TRASHABLE,
+    send: (s) => ({ params: { automation_id: s.id, version: '1' } }),
+  },
+  {
+    route: 'GET /api/automations/:automation_id/versions/:version',
+    by: 'another’s personal one',
+    subject: 'personalAutomation',
+    author: 'colleague',
+    kinds: ['own'],
+    send: (s) => ({ params: { automation_id: s.id, version: '1' } }),
+    lowest: 'nobody',
+    why: 'it is its creator’s alone (F1)',
+  },
   {
     route: 'GET /api/automations/runs/:run_id',
     by: 'id',

@@ -63,7 +63,7 @@ const DECISION_K: Record<Seat | 'none', Ability[]> = {
     'comment.write',
     'forge.link',
     'automation.write',
-    'automation.replay',
+    'automation.dispatch',
     'gate.decide',
   ],
   manager: ['trash.purge'],

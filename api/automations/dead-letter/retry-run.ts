@@ -23,7 +23,7 @@ async function holdDeadLetter(ctx: Context, runId: string): Promise<{ failed: Au
   if (!failed) throw notFound('Run');
   const { team_id, creator_id: created_by } = failed;
   const seat = team_id === null ? null : await seatOf(ctx, team_id);
-  authorizeOwn('automation.replay', { team_id, created_by }, { userId: userOf(ctx), seat });
+  authorizeOwn('automation.dispatch', { team_id, created_by }, { userId: userOf(ctx), seat });
   const automation = await Automation.query(ctx.db).findById(failed.automation_id).modify('live');
   if (!automation || failed.status !== 'failed' || failed.is_test || failed.retried_by) throw notFound('Dead letter');
   return { failed, automation };

@@ -26,7 +26,7 @@ export const deadLetterRoutes: Endpoint[] = [
     tag,
     summary: 'Replay a failed run',
     description: 'Makes a new run on the same event; its actions are real. Shares a limit per person with execute and test.',
-    ability: 'automation.replay',
+    ability: 'automation.dispatch',
     scope: 'automations:write',
     limit: 'automation_dispatch',
     params: RunParams,

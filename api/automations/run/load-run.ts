@@ -17,6 +17,8 @@ export interface RunRow {
   event: Record<string, unknown>;
   trigger_type: string;
   depth: number;
+  /** Nothing that it does may remain (F8). */
+  is_test: boolean;
   correlation_id: string;
   retry_of: string | null;
   finished_at: Date | null;

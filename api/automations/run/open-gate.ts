@@ -3,6 +3,7 @@ import type { GateView } from '../../../workflows/contract.js';
 import type { Services } from '../../core/context.js';
 import { recordChange } from '../../core/record-change.js';
 import { GATE_DEFAULTS, type GateRole } from '../rules.js';
+import { rehearsed } from '../actions/rehearsed.js';
 import { renderTemplates } from '../template.js';
 import { type Carrier, claimRun } from './claim-run.js';
 import { endRun } from './end-run.js';
@@ -34,6 +35,15 @@ const NEVER_OPENED: GateView = {
   decidedAt: null,
 };
 
+/** Nobody is asked in a test: the gate says whom it would have asked, and lets the run pass (F8). */
+async function passInTest(db: Knex, { run_id, event }: RunRow, index: number, params: GateParams): Promise<GateView> {
+  const asked = { role: params.role ?? GATE_DEFAULTS.role, message: messageOf(params, event) };
+  await db('run_actions')
+    .where({ run_id, index })
+    .update({ status: 'succeeded', output: rehearsed('Wait for an approval', asked), attempts: 1, finished_at: db.fn.now() });
+  return { ...NEVER_OPENED, state: 'approved', requiredRole: asked.role };
+}
+
 /** Deleting an automation cancels what waits; a run that was acting at that moment ends here, before it could wait (durability, 3.2). */
 const isAutomationDeleted = async (db: Knex, { automation_id }: RunRow): Promise<boolean> =>
   (await db('automations')
@@ -48,16 +58,17 @@ const isAutomationDeleted = async (db: Knex, { automation_id }: RunRow): Promise
  */
 export async function openGate(services: Services, carrier: Carrier, index: number): Promise<GateView> {
   const { runId } = carrier;
-  const isOver = await services.db.transaction(async (db): Promise<boolean> => {
+  const unopened = await services.db.transaction(async (db): Promise<GateView | null> => {
     const run = await claimRun(db, carrier);
-    if (!run) return true;
+    if (!run) return NEVER_OPENED;
     if (await isAutomationDeleted(db, run)) {
       const summary = `ended a run of ${run.automation_name}: the automation has been deleted`;
       await endRun({ ...services, db }, run, { status: 'cancelled', feature: 'automations', action: 'execute', summary });
-      return true;
+      return NEVER_OPENED;
     }
     const action = run.actions[index] as { params?: GateParams } & GateParams;
     const params = action.params ?? action;
+    if (run.is_test) return passInTest(db, run, index, params);
     const [opened] = await db('gates')
       .insert({
         run_id: runId,
@@ -71,7 +82,7 @@ export async function openGate(services: Services, carrier: Carrier, index: numb
       .onConflict()
       .ignore()
       .returning<{ required_role: string; expires_at: Date }[]>(['required_role', 'expires_at']);
-    if (!opened) return false;
+    if (!opened) return null;
     await db('automation_runs').where({ run_id: runId }).update({ status: 'paused' });
     await db('run_actions').where({ run_id: runId, index }).update({ status: 'running', started_at: db.fn.now(), attempts: 1 });
     await db('run_actions').where({ run_id: runId, status: 'pending' }).where('index', '>', index).update({ status: 'staged' });
@@ -87,9 +98,9 @@ export async function openGate(services: Services, carrier: Carrier, index: numb
       summary: `asked for the approval of a ${opened.required_role}`,
       details: { gate_index: index, required_role: opened.required_role, expires_at: opened.expires_at.toISOString() },
     });
-    return false;
+    return null;
   });
-  if (isOver) return NEVER_OPENED;
+  if (unopened) return unopened;
   services.ring();
   return readGate(services, runId, index);
 }

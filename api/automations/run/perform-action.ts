@@ -1,9 +1,11 @@
+import type { Knex } from 'knex';
 import { run, type Statement } from '../../../db/statement.js';
 import type { ActionResult } from '../../../workflows/contract.js';
 import type { Services } from '../../core/context.js';
 import { fromDatabaseError } from '../../core/database-errors.js';
 import { DomainError, forbidden, invalid } from '../../core/errors.js';
 import type { Effect } from '../actions/action-type.js';
+import { rehearsed } from '../actions/rehearsed.js';
 import { actionTypes, withDefaults } from '../actions/registry.js';
 import { renderTemplates } from '../template.js';
 import type { Carrier } from './claim-run.js';
@@ -48,6 +50,26 @@ interface ActionFailure {
   message: string;
 }
 
+/** $1 run, $2 index, $3 output (jsonb). */
+const rehearsedStatement: Statement = {
+  name: 'action_rehearsed',
+  text: `update run_actions set status = 'succeeded', output = $3::jsonb, finished_at = now() where run_id = $1 and index = $2`,
+};
+
+/** Ends a rehearsal: everything since its beginning is taken back. */
+class TakenBack extends Error {}
+
+/** Does the work and takes it back, so that whatever would refuse it refuses it here too. @throws what `work` throws */
+async function rehearse(db: Knex, work: (db: Knex) => Promise<void>): Promise<void> {
+  const played = db.transaction(async (inner) => {
+    await work(inner);
+    throw new TakenBack();
+  });
+  await played.catch((thrown: unknown) => {
+    if (!(thrown instanceof TakenBack)) throw thrown;
+  });
+}
+
 class ActionRefused extends Error {
   constructor(readonly failure: ActionFailure) {
     super(failure.message);
@@ -84,11 +106,17 @@ const act = (services: Services, carrier: Carrier, index: number): Promise<Actio
       const [issue] = params.error.issues;
       throw invalid(`${issue?.path.join('.') ?? 'params'}: ${issue?.message ?? 'invalid'}`);
     }
-    const effect = await type.perform(creatorContext({ ...services, db }, begun, begun.creator), params.data);
-    const { entity_type, entity_id, output } = effect;
-    const values = [begun.run_id, index, entity_type, entity_id, JSON.stringify(output), begun.team_id];
-    const [ended] = await run<{ is_inside: boolean }>(db, endStatements[entity_type], values);
-    if (!ended?.is_inside) throw forbidden('A team’s automation acts in that team only');
+    const perform = async (db: Knex): Promise<void> => {
+      const effect = await type.perform(creatorContext({ ...services, db }, begun, begun.creator), params.data);
+      const { entity_type, entity_id, output } = effect;
+      const values = [begun.run_id, index, entity_type, entity_id, JSON.stringify(output), begun.team_id];
+      const [ended] = await run<{ is_inside: boolean }>(db, endStatements[entity_type], values);
+      if (!ended?.is_inside) throw forbidden('A team’s automation acts in that team only');
+    };
+    if (begun.is_test) {
+      await rehearse(db, perform);
+      await run(db, rehearsedStatement, [begun.run_id, index, JSON.stringify(rehearsed(type.label, params.data))]);
+    } else await perform(db);
     return { status: 'succeeded', error: null };
   });
 

@@ -1,0 +1,36 @@
+import { run, type Statement } from '../../db/statement.js';
+import type { Context } from '../core/context.js';
+import type { RunStatus } from './rules.js';
+
+/**
+ * $1 automation, $2 run or null for all of them, $3 statuses, $4 correlation id. Whoever decides a gate or does an action at this
+ * moment comes first or finds the run cancelled, because all of them change the run's row. Without a claim there is no workflow to
+ * wake; one that starts later finds nothing to claim.
+ */
+const statement: Statement = {
+  name: 'cancel_runs',
+  text: /* sql */ `
+with gone as (
+  update automation_runs set status = 'cancelled', finished_at = clock_timestamp()
+  where automation_id = $1 and ($2::uuid is null or run_id = $2) and status = any($3::text[]) and finished_at is null
+  returning run_id, incarnation, claimed_by
+), skipped as (
+  update run_actions a set status = 'skipped' from gone where a.run_id = gone.run_id and a.status in ('pending', 'running', 'staged')
+), wakes as (
+  insert into outbox (kind, subject, payload, correlation_id)
+  select 'run.wake', run_id::text, jsonb_build_object('run_id', run_id, 'incarnation', incarnation), $4::uuid
+  from gone where claimed_by is not null
+)
+select count(*)::int as cancelled from gone`,
+};
+
+/** Ends runs where they stand, in the caller's transaction: nothing more of them happens (F7). Returns how many. */
+export async function cancelRuns(
+  ctx: Context,
+  of: { automation_id: string; run_id?: string },
+  statuses: readonly RunStatus[],
+): Promise<number> {
+  const values = [of.automation_id, of.run_id ?? null, statuses, ctx.correlationId];
+  const [row] = await run<{ cancelled: number }>(ctx.db, statement, values);
+  return row?.cancelled ?? 0;
+}

@@ -1,0 +1,40 @@
+import { z } from 'zod';
+import { RUN_STATUSES } from '../rules.js';
+
+/** The body of execute and of test. */
+export const SetOff = z
+  .object({
+    event: z
+      .record(z.string(), z.unknown())
+      .nullish()
+      .meta({ description: 'What conditions and templates see as `event`; who, when and where are filled in' }),
+  })
+  .meta({ id: 'SetOff' });
+export type SetOff = z.output<typeof SetOff>;
+
+export const Dispatched = z
+  .object({
+    run_id: z.string(),
+    automation_id: z.string(),
+    status: z.enum(RUN_STATUSES).meta({ description: '`skipped` where the condition does not hold' }),
+  })
+  .meta({ id: 'Dispatched' });
+export type Dispatched = z.output<typeof Dispatched>;
+
+export const ToggleAutomation = z
+  .object({
+    is_active: z.boolean().nullish().meta({ description: 'The other state when absent' }),
+    cancel_running: z.boolean().nullish().meta({ description: 'When switching off: end the runs that wait or are at work' }),
+  })
+  .meta({ id: 'ToggleAutomation' });
+export type ToggleAutomation = z.output<typeof ToggleAutomation>;
+
+export const Toggled = z
+  .object({ automation_id: z.string(), is_active: z.boolean(), cancelled_runs: z.int() })
+  .meta({ id: 'Toggled' });
+export type Toggled = z.output<typeof Toggled>;
+
+export const CancelledRun = z
+  .object({ success: z.literal(true), run_id: z.string(), status: z.literal('cancelled') })
+  .meta({ id: 'CancelledRun' });
+export type CancelledRun = z.output<typeof CancelledRun>;

@@ -1,0 +1,38 @@
+import { raw } from 'objection';
+import { type Context, inTransaction, userOf } from '../../core/context.js';
+import { recordChange } from '../../core/record-change.js';
+import { cancelRuns } from '../cancel-runs.js';
+import { holdAutomation } from '../hold-automation.js';
+import type { Toggled, ToggleAutomation } from './schema.js';
+
+/**
+ * Arms an automation or disarms it, without a new version. Runs go on, unless they are to end with it.
+ * @throws RESOURCE_NOT_FOUND | PERMISSION_DENIED another person's automation needs a manager
+ * Source: decision F8.
+ */
+export function toggleAutomation(ctx: Context, automationId: string, input: ToggleAutomation): Promise<Toggled> {
+  return inTransaction(ctx, async (ctx) => {
+    const automation = await holdAutomation(ctx, 'automation.write', automationId);
+    const is_active = input.is_active ?? !automation.is_active;
+    // Switched by hand, either way: whatever had switched it off no longer tells why.
+    const switched = { is_active, disabled_reason: null, updated_by: userOf(ctx), updated_at: raw('now()') };
+    if (is_active !== automation.is_active || automation.disabled_reason !== null)
+      await automation.$query(ctx.db).patch(switched);
+    const ends = !is_active && input.cancel_running === true;
+    const cancelled_runs = ends ? await cancelRuns(ctx, automation, ['queued', 'running', 'paused']) : 0;
+    const { team_id, project_id, name } = automation;
+    await recordChange(ctx, {
+      team_id,
+      project_id,
+      feature: 'automations',
+      action: 'toggle',
+      severity: 'MEDIUM',
+      entity_type: 'automation',
+      entity_id: automationId,
+      title: name,
+      summary: `switched the automation ${is_active ? 'on' : 'off'}`,
+      details: { is_active, cancelled_runs },
+    });
+    return { automation_id: automationId, is_active, cancelled_runs };
+  });
+}

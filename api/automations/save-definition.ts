@@ -1,0 +1,40 @@
+import { raw } from 'objection';
+import type { Automation } from '../../db/models/automation.js';
+import { type Context, userOf } from '../core/context.js';
+import { recordChange } from '../core/record-change.js';
+import { storeVersion } from './store-version.js';
+
+interface Saved {
+  change_note: string | null;
+  restored_from?: number;
+  trace: { action: 'update' | 'rollback'; summary: string; details: Record<string, unknown> };
+}
+
+/** Writes what an automation shall be from now on as its next version, with audit and activity. The caller holds its row. */
+export async function saveDefinition(
+  ctx: Context,
+  before: Automation,
+  fields: Partial<Automation>,
+  { change_note, restored_from, trace }: Saved,
+): Promise<Automation> {
+  const after = await before.$query(ctx.db).patchAndFetch({
+    ...fields,
+    version: before.version + 1,
+    updated_by: userOf(ctx),
+    updated_at: raw('now()') as never,
+  });
+  await storeVersion(ctx, after, change_note, restored_from ?? null);
+  await recordChange(ctx, {
+    team_id: after.team_id,
+    project_id: after.project_id,
+    feature: 'automations',
+    action: trace.action,
+    severity: 'MEDIUM',
+    entity_type: 'automation',
+    entity_id: after.automation_id,
+    title: after.name,
+    summary: trace.summary,
+    details: { version: after.version, is_active: after.is_active, ...trace.details },
+  });
+  return after;
+}

@@ -1,0 +1,48 @@
+import { AutomationVersion } from '../../../db/models/automation-version.js';
+import type { Context } from '../../core/context.js';
+import { notFound } from '../../core/errors.js';
+import { getAutomation } from '../get-automation.js';
+import type { VersionRecord } from './schema.js';
+
+const present = (row: AutomationVersion, current: number): VersionRecord => ({
+  version: row.version,
+  automation_id: row.automation_id,
+  name: row.name,
+  trigger_type: row.trigger_type,
+  condition: row.condition,
+  actions: row.actions,
+  schedule_cron: row.schedule_cron,
+  schedule_timezone: row.schedule_timezone,
+  changed_by: row.changed_by,
+  changed_at: row.changed_at.toISOString(),
+  change_note: row.change_note,
+  restored_from: row.restored_from,
+  is_current: row.version === current,
+});
+
+/**
+ * What an automation was, newest first: one version for every save.
+ * @throws RESOURCE_NOT_FOUND | PERMISSION_DENIED
+ * Source: decision F8.
+ */
+export async function listVersions(
+  ctx: Context,
+  automationId: string,
+  { limit, offset }: { limit: number; offset: number },
+): Promise<VersionRecord[]> {
+  const { version } = await getAutomation(ctx, automationId);
+  const rows = await AutomationVersion.query(ctx.db)
+    .where({ automation_id: automationId })
+    .orderBy('version', 'desc')
+    .limit(limit)
+    .offset(offset);
+  return rows.map((row) => present(row, version));
+}
+
+/** One version. @throws RESOURCE_NOT_FOUND automation or version | PERMISSION_DENIED */
+export async function getVersion(ctx: Context, automationId: string, version: number): Promise<VersionRecord> {
+  const automation = await getAutomation(ctx, automationId);
+  const row = await AutomationVersion.query(ctx.db).findById([automationId, version]);
+  if (!row) throw notFound('Version');
+  return present(row, automation.version);
+}

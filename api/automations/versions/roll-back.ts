@@ -1,0 +1,48 @@
+import { AutomationVersion } from '../../../db/models/automation-version.js';
+import { type Context, inTransaction } from '../../core/context.js';
+import { conflict, notFound } from '../../core/errors.js';
+import { missingSecrets } from '../../secrets/vault.js';
+import { checkDefinition } from '../check-definition.js';
+import { getAutomation } from '../get-automation.js';
+import { holdAutomation } from '../hold-automation.js';
+import { saveDefinition } from '../save-definition.js';
+import type { RollBack, RolledBack } from './schema.js';
+
+/**
+ * Brings a version's definition back, as a new version. Runs under way stay with the version they started with, and whether it is
+ * active stays as it is.
+ * @throws RESOURCE_NOT_FOUND automation or version | PERMISSION_DENIED another person's automation needs a manager
+ * | RESOURCE_CONFLICT secrets that it names are gone | INVALID_REQUEST what it does cannot be done any more
+ * Source: decision F8.
+ */
+export function rollBack(ctx: Context, automationId: string, { version: wanted, force }: RollBack): Promise<RolledBack> {
+  return inTransaction(ctx, async (ctx) => {
+    const before = await holdAutomation(ctx, 'automation.write', automationId);
+    const old = await AutomationVersion.query(ctx.db).findById([automationId, wanted]);
+    if (!old) throw notFound('Version');
+    const { name, trigger_type, trigger_config, schedule_cron, schedule_timezone } = old;
+    const { condition, actions, secrets } = checkDefinition({
+      trigger_type,
+      condition: old.condition,
+      schedule_timezone,
+      actions: old.actions.map((action) => ({ ...action })),
+      team_id: before.team_id,
+    });
+    const missing = before.team_id === null ? [] : await missingSecrets(ctx, before.team_id, secrets);
+    if (missing.length > 0 && !force) {
+      const detail = `Missing secrets: ${missing.join(', ')}`;
+      throw conflict('This version needs secrets that do not exist', { detail, extra: { missing_secrets: missing } });
+    }
+    const fields = { name, trigger_type, trigger_config, condition, actions, schedule_cron, schedule_timezone };
+    const { version } = await saveDefinition(ctx, before, fields, {
+      restored_from: wanted,
+      change_note: `Back to version ${wanted}`,
+      trace: {
+        action: 'rollback',
+        summary: `rolled the automation back to version ${wanted}`,
+        details: { restored_from: wanted },
+      },
+    });
+    return { automation: await getAutomation(ctx, automationId), version, restored_from: wanted, missing_secrets: missing };
+  });
+}

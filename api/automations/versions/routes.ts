@@ -1,0 +1,52 @@
+import { z } from 'zod';
+import { type Endpoint, endpoint } from '../../http/endpoint.js';
+import { AutomationParams, Paging } from '../schema.js';
+import { getVersion, listVersions } from './list-versions.js';
+import { rollBack } from './roll-back.js';
+import { RollBack, RolledBack, VersionParams, VersionRecord } from './schema.js';
+
+const tag = 'Automations';
+
+export const versionRoutes: Endpoint[] = [
+  endpoint({
+    method: 'get',
+    path: '/api/automations/:automation_id/versions',
+    tag,
+    summary: 'List the versions of an automation, newest first',
+    ability: 'automation.read',
+    scope: 'automations:read',
+    params: AutomationParams,
+    query: Paging,
+    response: z.array(VersionRecord),
+    errors: [404],
+    pages: {},
+    handle: ({ ctx, params, query }) => listVersions(ctx, params.automation_id, query),
+  }),
+  endpoint({
+    method: 'get',
+    path: '/api/automations/:automation_id/versions/:version',
+    tag,
+    summary: 'Read a version of an automation',
+    ability: 'automation.read',
+    scope: 'automations:read',
+    params: VersionParams,
+    response: VersionRecord,
+    errors: [404],
+    handle: ({ ctx, params }) => getVersion(ctx, params.automation_id, params.version),
+  }),
+  endpoint({
+    method: 'post',
+    path: '/api/automations/:automation_id/rollback',
+    tag,
+    summary: 'Bring an earlier version back',
+    description: 'Writes a new version. Refused with 409 while it names secrets that are gone, unless `force`.',
+    ability: 'automation.write',
+    scope: 'automations:write',
+    params: AutomationParams,
+    body: RollBack,
+    response: RolledBack,
+    errors: [404, 409],
+    example: { version: 1 },
+    handle: ({ ctx, params, body }) => rollBack(ctx, params.automation_id, body),
+  }),
+];
