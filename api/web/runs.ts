@@ -89,7 +89,7 @@ export const runPages: Page[] = [
   page({
     method: 'post',
     path: '/app/runs/:run_id/replay',
-    who: 'automation.replay',
+    who: 'automation.dispatch',
     limit: 'automation_dispatch',
     params: RunParams,
     async handle({ ctx, params }) {
