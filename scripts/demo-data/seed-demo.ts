@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { v7 as uuidv7 } from 'uuid';
 import { createUser } from '../../api/admin/create-user.js';
+import { switchPlan } from '../../api/admin/switch-plan.js';
 import { hashOf } from '../../api/auth/authenticate.js';
 import { sealSecret } from '../../api/auth/two-factor/second-factor.js';
 import { createAutomation } from '../../api/automations/create-automation.js';
@@ -195,7 +196,7 @@ export async function seedDemo(services: Services): Promise<boolean> {
   for (const [name, role] of Object.entries(seats))
     await addMember(as(services, ids, 'ada'), acme.team_id, { user_id: ids[name as Name], role });
   const globex = await createTeam(as(services, ids, 'olga'), { name: 'Globex', description: 'On the free plan' });
-  await services.db('teams').where({ team_id: globex.team_id }).update({ plan: 'free' });
+  await switchPlan(as(services, ids, 'root'), globex.team_id, 'free');
   const project = async (name: string, description: string) =>
     (await createProject(as(services, ids, 'ada'), { name, description, team_id: acme.team_id })).data.project_id;
   const apollo = await project('Apollo', 'The guidance computer');
