@@ -21,7 +21,7 @@ export async function forgotPassword(ctx: Context, { email }: { email: string })
     const { CODE_MINUTES: minutes } = ctx.config;
     if (code !== null && !account?.usable && MAIL_ADDRESS.test(address)) {
       const url = webAddress(ctx.config, '/app/sign-in');
-      await queueMail(ctx, { to: address, template: 'password-unknown', data: { url } });
+      await queueMail(ctx, { to: address, template: 'password-unknown', data: { url }, usefulMinutes: minutes });
     } else if (code !== null && account?.usable) {
       const data = { name: account.name, code, minutes };
       await queueMail(ctx, { to: account.email, template: 'password-code', data, usefulMinutes: minutes });

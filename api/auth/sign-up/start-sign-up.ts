@@ -15,11 +15,11 @@ export async function startSignUp(ctx: Context, { email, name }: SignUpStart): P
     const account = await findAccount(ctx, email);
     const code = await issueCode(ctx, 'sign_up', email);
     const { CODE_MINUTES: minutes } = ctx.config;
+    // Both mails by the same statement, so that both cost the same.
+    const mail = { to: email, usefulMinutes: minutes };
     const url = webAddress(ctx.config, '/app/sign-in');
-    if (code !== null && account) await queueMail(ctx, { to: email, template: 'sign-up-known', data: { url } });
-    if (code !== null && !account) {
-      await queueMail(ctx, { to: email, template: 'sign-up-code', data: { name, code, minutes }, usefulMinutes: minutes });
-    }
+    if (code !== null && account) await queueMail(ctx, { ...mail, template: 'sign-up-known', data: { url } });
+    if (code !== null && !account) await queueMail(ctx, { ...mail, template: 'sign-up-code', data: { name, code, minutes } });
     const entity = { entity_type: 'user', entity_id: account?.user_id ?? null };
     await recordChange(ctx, { team_id: null, feature: 'auth', action: 'sign_up_start', ...entity });
   });

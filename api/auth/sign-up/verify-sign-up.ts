@@ -11,7 +11,7 @@ import type { SignUpVerify } from './schema.js';
 const badCode = () => new DomainError('AUTHENTICATION_REQUIRED', 'Invalid or expired code');
 
 /** Any constant number: whoever wants to be the first account waits for the others who want it. */
-const FIRST_ACCOUNT_LOCK = 5_300_001;
+export const FIRST_ACCOUNT_LOCK = 5_300_001;
 
 /** The first account of an installation administers it, and so do those whom the operator named (A11). */
 async function roleOf(ctx: Context, email: string): Promise<'user' | 'admin'> {

@@ -1,5 +1,7 @@
+import { FIRST_ACCOUNT_LOCK } from '../../../api/auth/sign-up/verify-sign-up.js';
 import { buildAccount, mailedCode, mailsTo, otherCode, PASSWORD } from '../../factories/accounts.js';
 import { startApp, type TestApp } from '../../support/app.js';
+import { until } from '../../support/worker.js';
 
 // T-AUTH: sign-up by a mailed code; of the web app, not of the API (contract, section 1; A1).
 
@@ -114,6 +116,35 @@ it('people with the same mail name get usernames of their own, also at once', as
 });
 
 describe('who administers the installation', () => {
+  it('a first account that is still being made is waited for', async () => {
+    const empty = await startApp();
+    try {
+      const { db } = empty.services;
+      const nia = newcomer();
+      await empty.as().post('/app/signup/start', nia);
+      const code = await mailedCode(empty, nia);
+      const other = await db.transaction();
+      await other.raw('select pg_advisory_xact_lock(?)', [FIRST_ACCOUNT_LOCK]);
+      await other('users').insert({
+        email: 'first@test.example',
+        name: 'F',
+        username: 'f',
+        display_name: 'F',
+        avatar: 'https://x.test/a.png',
+        role: 'admin',
+      });
+      const made = empty.as().post('/app/signup/verify', { ...nia, code, password: PASSWORD });
+      const ours = 'database = (select oid from pg_database where datname = current_database())';
+      const waits = async () =>
+        Boolean(await db('pg_locks').where({ locktype: 'advisory', granted: false }).whereRaw(ours).first());
+      await Promise.race([made, until(waits)]);
+      await other.commit();
+      expect((await made).body.user.role).toBe('user');
+    } finally {
+      await empty.close();
+    }
+  });
+
   it('is the first account of an empty one, exactly one of many at once, and whom the operator named', async () => {
     const empty = await startApp({ ADMIN_EMAILS: 'boss@test.example, Chief@Test.Example' });
     try {
