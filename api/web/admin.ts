@@ -6,6 +6,7 @@ import { countUsers, listUsers } from '../admin/list-users.js';
 import { reinstateUser } from '../admin/reinstate-user.js';
 import { Suspend, UserParams } from '../admin/schema.js';
 import { suspendUser } from '../admin/suspend-user.js';
+import { unlockUser } from '../admin/unlock-user.js';
 import { Text } from '../core/fields.js';
 import { page, type Page, type Problem, type Go } from './page.js';
 
@@ -19,11 +20,11 @@ const Search = z.object({
   page: z.coerce.number().int().min(1).max(10_000).catch(1),
 });
 
-const back = (_visit: unknown, { message, fields }: Problem): Promise<Go> =>
-  Promise.resolve({
-    to: PATH,
-    notice: { kind: 'bad', text: Object.entries(fields).map(([name, words]) => `${name}: ${words}`)[0] ?? message },
-  });
+/** Back to the list, with what is wrong. */
+export const backToPeople = (_visit: unknown, { message, fields }: Problem): Promise<Go> => {
+  const [first] = Object.entries(fields).map(([name, words]) => `${name}: ${words}`);
+  return Promise.resolve({ to: PATH, notice: { kind: 'bad', text: first ?? message } });
+};
 
 const actForms: Page[] = [
   page({
@@ -36,7 +37,7 @@ const actForms: Page[] = [
       await suspendUser(ctx, params.user_id, form.reason);
       return { to: PATH, notice: { kind: 'good', text: 'Suspended. Sessions ended, tokens rest.' } };
     },
-    again: back,
+    again: backToPeople,
   }),
   page({
     method: 'post',
@@ -47,7 +48,18 @@ const actForms: Page[] = [
       await reinstateUser(ctx, params.user_id);
       return { to: PATH, notice: { kind: 'good', text: 'Reinstated.' } };
     },
-    again: back,
+    again: backToPeople,
+  }),
+  page({
+    method: 'post',
+    path: `${PATH}/users/:user_id/unlock`,
+    who: 'instance.admin',
+    params: UserParams,
+    async handle({ ctx, params }) {
+      await unlockUser(ctx, params.user_id);
+      return { to: PATH, notice: { kind: 'good', text: 'Unlocked.' } };
+    },
+    again: backToPeople,
   }),
   page({
     method: 'post',
@@ -59,7 +71,7 @@ const actForms: Page[] = [
       const { token } = await startImpersonation(ctx, { user_id: params.user_id, reason: form.reason });
       return { to: '/app', signIn: token, actsAs: true };
     },
-    again: back,
+    again: backToPeople,
   }),
   page({
     method: 'post',

@@ -1,6 +1,7 @@
 import { adminPages } from './admin.js';
 import { approvalPages } from './approvals.js';
 import { challengePages } from './challenges.js';
+import { deprovisionPages } from './deprovision.js';
 import { homePages } from './home.js';
 import { invitationPages } from './invitations.js';
 import type { Page } from './page.js';
@@ -32,4 +33,5 @@ export const PAGES: readonly Page[] = [
   ...sessionPages,
   ...tokenPages,
   ...adminPages,
+  ...deprovisionPages,
 ];

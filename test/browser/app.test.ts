@@ -58,7 +58,10 @@ describeInBrowser('the web app in a browser', () => {
       .as(team.manager)
       .post(`/api/automations/runs/${(await buildRun(app, team, options)).run_id}/reject`, { reason: HOSTILE });
     await app.as(team.manager).post('/api/auth/tokens', { name: HOSTILE, scopes: ['tasks:read'] });
-    return { run_id: waiting.run_id, team_id: team.team_id, failed: failed.run_id };
+    await db('users').where({ user_id: team.manager.user_id }).update({ role: 'admin' });
+    const leaving = `/api/admin/users/${team.guest.user_id}/deprovision`;
+    const { job_id } = (await app.as(team.manager).post(leaving, { reason: HOSTILE })).body;
+    return { run_id: waiting.run_id, team_id: team.team_id, failed: failed.run_id, user_id: team.member.user_id, job_id };
   }
 
   beforeAll(async () => {
@@ -88,7 +91,7 @@ describeInBrowser('the web app in a browser', () => {
     for (const path of paths) {
       const { page } = outsidePaths.has(path) ? outside : inside;
       await page.goto(path);
-      faults.push(...(await faultsOf(page)).map((fault) => `${path} ${fault}`));
+      faults.push(...(await faultsOf(page, colorScheme === 'dark')).map((fault) => `${path} ${fault}`));
       const overflow = await page.evaluate<number>('document.documentElement.scrollWidth - document.documentElement.clientWidth');
       if (overflow) faults.push(`${path} is ${overflow} px too wide`);
     }
@@ -150,7 +153,7 @@ describeInBrowser('the web app in a browser', () => {
   it('an untrusted browser is asked for a mailed code; an administrator acts as somebody and stops', async () => {
     const root = await buildAccount(app, { role: 'admin', login_otp_exempt: false });
     const { page, complaints } = await open(null);
-    await page.goto('/app/admin');
+    await page.goto(`/app/admin?q=${team.member.email}`);
     await page.fill('[name=email]', root.email);
     await page.fill('[name=password]', PASSWORD);
     await page.click('main button:has-text("Sign in")');
@@ -159,7 +162,7 @@ describeInBrowser('the web app in a browser', () => {
     await page.fill('[name=code]', await mailedCode(app, root));
     await page.check('[name=trust_device]');
     await page.click('main button:has-text("Go on")');
-    await page.waitForURL(`${app.url}/app/admin`);
+    await page.waitForURL(`${app.url}/app/admin?q=${team.member.email}`);
     await page.click('details.manage summary >> nth=0');
     faults.push(...(await faultsOf(page)));
     await page.fill('[action$=impersonate] [name=reason] >> visible=true', 'Ticket 4711: cannot see');

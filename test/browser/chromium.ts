@@ -37,7 +37,7 @@ export interface Window {
 
 /** A browser window of its own, with what went wrong in it. An answer that is no success is no complaint: pages for it exist. */
 export async function openWindow(browser: Browser, baseURL: string, options: BrowserContextOptions = {}): Promise<Window> {
-  const context = await browser.newContext({ baseURL, ...options });
+  const context = await browser.newContext({ baseURL, reducedMotion: 'reduce', ...options });
   context.setDefaultTimeout(10_000);
   const page = await context.newPage();
   const complaints: string[] = [];
@@ -56,11 +56,18 @@ export async function openWindow(browser: Browser, baseURL: string, options: Bro
 const require = createRequire(import.meta.url);
 const AXE = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
 
-/** What axe finds wrong with the page as it stands; put in from outside, where the page’s own policy does not reach. */
-export async function faultsOf(page: Page): Promise<string[]> {
+const STANDARDS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
+/** What another size or scheme of the same page may change. */
+const LOOKS = ['color-contrast', 'target-size', 'scrollable-region-focusable'];
+
+/**
+ * What axe finds wrong with the page as it stands; put in from outside, where the page’s own policy does not reach. `looks`: a page
+ * that was judged before, in another size or scheme.
+ */
+export async function faultsOf(page: Page, looks = false): Promise<string[]> {
   await page.evaluate(AXE);
   const { violations } = await page.evaluate<{ violations: { id: string; nodes: { html: string; failureSummary: string }[] }[] }>(
-    "axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] })",
+    `axe.run(document, ${JSON.stringify({ runOnly: looks ? LOOKS : STANDARDS })})`,
   );
   return violations.flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary}`));
 }

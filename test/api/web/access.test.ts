@@ -269,6 +269,25 @@ describe('administration', () => {
     expect(await isSignedIn(await signIn(app, person))).toBe(true);
   });
 
+  it('end a lock, and take somebody out for good, with who takes over', async () => {
+    const [root, person, heir] = [await buildAccount(app, { role: 'admin' }), await buildAccount(app), await buildAccount(app)];
+    const admin = await signIn(app, root);
+    const user = `${path}/users/${person.user_id}`;
+    await app.services
+      .db('login_guards')
+      .insert({ subject: `mail ${person.email}`, tries: 20, locked_until: app.services.db.raw("now() + interval '5 minutes'") });
+    expect((await admin.get(`${path}?q=${person.email}`)).html).toContain(`${user}/unlock`);
+    await admin.post(`${user}/unlock`, {}, { from: path });
+    expect((await admin.get(`${path}?q=${person.email}`)).html).not.toContain(`${user}/unlock`);
+    const form = `${user}/deprovision`;
+    const nobody = await admin.post(form, { reason: 'Left', successor: 'nobody@test.example' });
+    expect([nobody.status, nobody.html.includes('value="nobody@test.example"')]).toEqual([400, true]);
+    const job = location(await admin.post(form, { reason: 'Left', successor: heir.email })) as string;
+    expect((await admin.get(job)).html).toContain('Under way');
+    const row = await app.services.db('users').where({ user_id: person.user_id }).first();
+    expect(row.status).toBe('deprovisioned');
+  });
+
   it('acting as somebody: a banner on every page, nothing of the account’s security, and back by one button', async () => {
     const [root, person] = [await buildAccount(app, { role: 'admin' }), await buildAccount(app, { display_name: 'Uma Rao' })];
     const admin = await signIn(app, root);

@@ -39,6 +39,7 @@ let paths: string[];
 let runs: string[];
 let projectId: string;
 let taskId: string;
+let jobId: string;
 
 /** Puts a text wherever people or programs can put one that pages show. */
 async function writeEverywhere(text: string): Promise<void> {
@@ -62,6 +63,7 @@ async function writeEverywhere(text: string): Promise<void> {
   await db('personal_access_tokens').update({ name: text });
   await db('sessions').update({ user_agent: text });
   await db('trusted_devices').update({ user_agent: text });
+  await db('deprovision_jobs').update({ reason: text });
 }
 
 /** The page's tags with the names of their attributes, without what people wrote and without times. */
@@ -87,10 +89,14 @@ beforeAll(async () => {
   runs = [waiting, failed, rejected].map(({ run_id }) => run_id);
   await app.as(team.manager).post(`/api/teams/${team.team_id}/members`, { email: 'new@test.example' });
   await app.as(team.manager).post('/api/auth/tokens', { name: 'x', scopes: ['tasks:read'] });
+  const leaver = `/api/admin/users/${team.guest.user_id}/deprovision`;
+  jobId = (await app.as(team.manager).post(leaver, { reason: 'Left' })).body.job_id;
   browser = await signIn(app, team.manager);
   const shown = PAGES.filter(({ method, who }) => method === 'get' && who !== 'visitor').map(({ path }) => path);
   paths = shown.flatMap((path) =>
-    path.includes(':run_id') ? runs.map((id) => path.replace(':run_id', id)) : [path.replace(':team_id', team.team_id)],
+    path.includes(':run_id')
+      ? runs.map((id) => path.replace(':run_id', id))
+      : [path.replace(':team_id', team.team_id).replace(':user_id', team.guest.user_id).replace(':job_id', jobId)],
   );
 });
 afterAll(() => app.close());
