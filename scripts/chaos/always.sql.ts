@@ -128,6 +128,25 @@ export const always: readonly Invariant[] = [
       where revoked_at is null and (expires_at is null or expires_at > now()) group by user_id having count(*) > 50`,
   },
   {
+    name: 'teams_have_admin',
+    words: 'Every live team has an admin who has not left for good',
+    sql: /* sql */ `
+      select format('team %s has no admin', t.team_id) as violation from teams t
+      where t.deleted_at is null and not exists (select from memberships m join users u using (user_id)
+        where m.team_id = t.team_id and m.role = 'admin' and u.status <> 'deprovisioned')`,
+  },
+  {
+    name: 'gone_for_good',
+    words: 'Whoever has left for good holds no seat, no token and no session',
+    sql: /* sql */ `
+      select format('user %s is gone, and yet has %s seats, %s tokens, %s sessions', user_id, seats, tokens, sessions) as violation
+      from deprovision_jobs j, lateral (select
+        (select count(*) from memberships m where m.user_id = j.user_id) as seats,
+        (select count(*) from personal_access_tokens t where t.user_id = j.user_id and t.revoked_at is null) as tokens,
+        (select count(*) from sessions s where s.user_id = j.user_id and s.ended_at is null) as sessions) left_behind
+      where j.status = 'succeeded' and (seats, tokens, sessions) <> (0, 0, 0)`,
+  },
+  {
     name: 'trees_end',
     words: 'No task is its own ancestor',
     sql: /* sql */ `

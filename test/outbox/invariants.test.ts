@@ -255,6 +255,14 @@ describe('what always holds', () => {
     expect(Object.keys(await broken())).toEqual(['tokens_limited']);
   });
 
+  it('a team whose only admin has left for good, and what such a person left behind', async () => {
+    const { user_id } = team.admin;
+    await plant(() => db()('users').where({ user_id }).update({ status: 'deprovisioned' }), 'teams_have_admin');
+    await db()('users').where({ user_id }).update({ status: 'active' });
+    const job = { user_id: team.guest.user_id, reason: 'Left', correlation_id: uuidv7(), status: 'succeeded' };
+    await plant(() => db()('deprovision_jobs').insert(job), 'gone_for_good');
+  });
+
   it('a task below itself', async () => {
     const child = await buildTask(app, team, project, { parent_task_id: task.task_id });
     await db()('outbox').delete();

@@ -34,3 +34,9 @@ export async function cloneDatabase(poolSize = 8): Promise<TestDatabase> {
     },
   };
 }
+
+/** How many statements wait for a row that somebody else holds, in this database. */
+export async function lockWaiters(db: Knex): Promise<number> {
+  const sql = "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
+  return (await db.raw<{ rowCount: number }>(sql)).rowCount;
+}

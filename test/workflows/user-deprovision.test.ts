@@ -4,6 +4,7 @@ import { Client, Connection } from '@temporalio/client';
 import { deprovisionWorkflowId } from '../../workflows/contract.js';
 import { buildPerson, buildProject, buildTask, buildTeam, type Person, type TestTeam } from '../factories/people.js';
 import { startApp, type TestApp } from '../support/app.js';
+import { lockWaiters } from '../support/database.js';
 import { queuePrefix, runWorker, until } from '../support/worker.js';
 import { startWorkerProcess } from '../support/worker-process.js';
 
@@ -55,10 +56,7 @@ it('a worker killed between two teams: the next one goes on where it stood, and 
   const { job_id } = answer.body;
   doomed = await startWorkerProcess(app);
   await until(async () => (await stepsOf(job_id)).length === 4);
-  await until(async () => {
-    const sql = "select from pg_stat_activity where application_name = 'assent-worker' and wait_event_type = 'Lock'";
-    return (await db().raw<{ rowCount: number }>(sql)).rowCount > 0;
-  });
+  await until(async () => (await lockWaiters(db())) > 0);
   doomed.kill('SIGKILL');
   await once(doomed, 'exit');
   await release();

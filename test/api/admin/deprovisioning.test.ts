@@ -14,6 +14,7 @@ import {
 } from '../../factories/people.js';
 import { buildRun } from '../../factories/runs.js';
 import { type Client, startApp, type TestApp } from '../../support/app.js';
+import { lockWaiters } from '../../support/database.js';
 import { until } from '../../support/worker.js';
 
 // Somebody leaves for good (decision A11): the request, and each step by its activity; test/workflows has the workflow itself.
@@ -204,10 +205,7 @@ it('nobody gets a seat who is leaving for good at the same time', async () => {
   const leaving = await db().transaction();
   await leaving('users').where({ user_id }).forUpdate();
   const added = app.as(team.admin).post(`/api/teams/${team.team_id}/members`, { user_id });
-  await until(async () => {
-    const sql = "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
-    return (await db().raw<{ rowCount: number }>(sql)).rowCount > 0;
-  });
+  await until(async () => (await lockWaiters(db())) > 0);
   await leaving('users').where({ user_id }).update({ status: 'deprovisioned' });
   await leaving.commit();
   expect((await added).status).toBe(404);

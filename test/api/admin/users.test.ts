@@ -1,5 +1,6 @@
 import { buildPerson, buildProject, buildTask, buildTeam, buildToken, type Person } from '../../factories/people.js';
 import { type Client, startApp, startSibling, type TestApp } from '../../support/app.js';
+import { lockWaiters } from '../../support/database.js';
 import { until } from '../../support/worker.js';
 
 // Administration of the installation (decisions A11 and B4).
@@ -98,10 +99,7 @@ describe('suspend and reinstate', () => {
     const blocker = await db().transaction();
     await blocker('tasks').where({ task_id: task.task_id }).forUpdate();
     const underWay = app.as(team.member).patch(path, { title: 'Finished' });
-    await until(async () => {
-      const sql = "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
-      return (await db().raw<{ rowCount: number }>(sql)).rowCount > 0;
-    });
+    await until(async () => (await lockWaiters(db())) > 0);
     expect((await suspend(team.member.user_id)).status).toBe(200);
     expect((await app.as(team.member).patch(path, { title: 'Late' })).status).toBe(401);
     await blocker.rollback();

@@ -4,6 +4,7 @@ import { buildPerson, buildProject, buildTask, buildTeam, type Person, type Test
 import { buildAutomation, comment } from '../../factories/automations.js';
 import { buildRun } from '../../factories/runs.js';
 import { type Answer, type Client, startApp, type TestApp } from '../../support/app.js';
+import { lockWaiters } from '../../support/database.js';
 import { until } from '../../support/worker.js';
 
 // A seat that is taken down while its holder writes: what comes after the demotion is judged by the new seat, through every door
@@ -115,26 +116,20 @@ const DOORS: Record<string, Door> = {
   },
 };
 
-/** How many wait for a row that somebody else holds. */
-const waiters = async (): Promise<number> => {
-  const sql = "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
-  return (await db().raw<{ rowCount: number }>(sql)).rowCount;
-};
-
 it.each(Object.entries(DOORS))('%s: a guest by the time it could write is refused, and writes nothing', async (_name, door) => {
   const { table, key, write } = await door();
   const before = (await audited()).length;
   const blocker = await db().transaction();
   await blocker(table).where(key).forUpdate();
   const late = write();
-  await until(async () => (await waiters()) > 0);
+  await until(async () => (await lockWaiters(db())) > 0);
   const down = demote();
   let answered = false;
   void down.then(() => {
     answered = true;
   });
   // Either the demotion comes first, or it waits for a writer who holds the seat already: both are an order.
-  await until(async () => answered || (await waiters()) > 1);
+  await until(async () => answered || (await lockWaiters(db())) > 1);
   await blocker.rollback();
   const [answer, demoted] = [await late, await down];
   expect(demoted.status).toBe(200);
@@ -171,7 +166,7 @@ it('whoever was removed meanwhile writes no more either', async () => {
   const blocker = await db().transaction();
   await blocker('tasks').where({ task_id }).forUpdate();
   const late = app.as(gone).patch(`/api/tasks/${task_id}`, { title: 'Late' });
-  await until(async () => (await waiters()) > 0);
+  await until(async () => (await lockWaiters(db())) > 0);
   expect((await app.as(team.admin).delete(`/api/teams/${team.team_id}/members/${gone.user_id}`)).status).toBe(200);
   await blocker.rollback();
   expect((await late).status).toBe(403);
