@@ -63,6 +63,19 @@ export const Settings = z.object({
   DEFAULT_TEAM_PLAN: z.enum(['free', 'team', 'scale']).default('scale'),
   PAT_SCOPE_ENFORCEMENT: z.enum(['spec', 'strict']).default('spec').describe('The contract’s seven routes, or every route (A10)'),
   TRUST_PROXY_HOPS: count(0, 0, 10).describe('Reverse proxies whose X-Forwarded-For entries are believed'),
+  OUTBOUND_LOOPBACK: z
+    .enum(['refuse', 'allow'])
+    .default('refuse')
+    .describe('Whether automations may send requests to this machine; never in production'),
+  OUTBOUND_PORTS: z
+    .string()
+    .default('80,443,8080,8443')
+    .transform((list) => list.split(',').map(Number))
+    .refine(
+      (ports) => ports.every((each) => Number.isInteger(each) && each > 0 && each < 65_536),
+      'must be ports separated by commas',
+    )
+    .describe('Ports that automations may send requests to'),
   RATE_LIMIT_LOGIN: perMinute(10),
   RATE_LIMIT_CODES: perMinute(5).describe('Each route that takes or mails a code, per address (J3)'),
   RATE_LIMIT_FORGE_WEBHOOK: perMinute(120),
@@ -119,6 +132,7 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env): Config {
   }
   if (!development && given.MAIL_URL === undefined && given.LOGIN_OTP !== 'off')
     problems.push('MAIL_URL: needed, because signing in takes a mailed code (or set LOGIN_OTP=off)');
+  if (!development && given.OUTBOUND_LOOPBACK === 'allow') problems.push('OUTBOUND_LOOPBACK: for development only');
   if (!development && given.DATABASE_URL?.includes('demo-password')) problems.push('DATABASE_URL: holds the demo password');
   if (!parsed.success || problems.length > 0)
     throw new Error(`The settings are not usable:\n${problems.map((line) => `  ${line}`).join('\n')}`);
