@@ -1,9 +1,10 @@
-import { activityInfo } from '@temporalio/activity';
-import { actionTypes } from '../api/automations/actions/registry.js';
+import { activityInfo, ApplicationFailure } from '@temporalio/activity';
+import { actionTypes, outboundTypes } from '../api/automations/actions/registry.js';
 import type { Carrier } from '../api/automations/run/claim-run.js';
 import { finishRun } from '../api/automations/run/finish-run.js';
 import { openGate } from '../api/automations/run/open-gate.js';
 import { performAction } from '../api/automations/run/perform-action.js';
+import { performOutbound, TryAgain } from '../api/automations/run/perform-outbound.js';
 import { readGate } from '../api/automations/run/read-gate.js';
 import type { Services } from '../api/core/context.js';
 import type { ActionActivity, RunActivities, RunRef } from '../workflows/contract.js';
@@ -21,4 +22,25 @@ export function automationActivities(services: Services): RunActivities & Record
   };
   // Each action is an activity of its own name, so that a history reads like the automation.
   return { ...Object.fromEntries(Object.keys(actionTypes).map((type) => [type, perform])), ...run };
+}
+
+/** Longest wait that another server may ask for, ms: a day of it would look like a run that hangs. */
+const LONGEST_WAIT_MS = 600_000;
+
+/** Activities of the queue `outbound`: the actions that call other servers. A history shows codes and words of ours, no answer. */
+export function outboundActivities(services: Services): Record<string, ActionActivity> {
+  const perform: ActionActivity = async (run, index) => {
+    try {
+      return await performOutbound(services, carrierOf(run), index);
+    } catch (thrown) {
+      if (!(thrown instanceof TryAgain)) throw thrown;
+      const { failure, waitMs } = thrown;
+      throw ApplicationFailure.create({
+        type: failure.code,
+        message: failure.message,
+        ...(waitMs === null ? {} : { nextRetryDelay: Math.min(waitMs, LONGEST_WAIT_MS) }),
+      });
+    }
+  };
+  return Object.fromEntries(Object.keys(outboundTypes()).map((type) => [type, perform]));
 }

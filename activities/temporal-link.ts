@@ -1,17 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, isGrpcServiceError, type WorkflowClientInterceptor } from '@temporalio/client';
 import { defaultPayloadConverter, type SearchAttributeType } from '@temporalio/common';
-import { type ActivityInterceptorsFactory, NativeConnection, Worker } from '@temporalio/worker';
+import { NativeConnection, type Worker } from '@temporalio/worker';
 import type { Services } from '../api/core/context.js';
 import { logScope } from '../api/core/log.js';
 import { CORRELATION_HEADER, taskQueue } from '../workflows/contract.js';
 import { SEARCH_ATTRIBUTES } from '../workflows/search-attributes.js';
-import { automationActivities } from './automations.js';
-import { choreActivities } from './chores.js';
-import { deprovisionActivities, DeprovisionDispatcher } from './deprovisioning.js';
-import { recurrenceActivities, SeriesDispatcher } from './recurrence.js';
+import { DeprovisionDispatcher } from './deprovisioning.js';
+import { SeriesDispatcher } from './recurrence.js';
 import { RunDispatcher } from './run-dispatcher.js';
 import { ensureSchedules } from './schedules.js';
+import { createWorkers, runAll, shutDown } from './workers.js';
 
 /** Wait before trying Temporal again, ms. */
 const RETRY_MS = 2_000;
@@ -38,20 +37,6 @@ function withCorrelation<H extends object>(headers: H): H {
   const id = logScope.getStore()?.['correlation_id'];
   return typeof id === 'string' ? { ...headers, [CORRELATION_HEADER]: defaultPayloadConverter.toPayload(id) } : headers;
 }
-
-/** Log lines of an activity carry the correlation id and the workflow they belong to. */
-const scoped: ActivityInterceptorsFactory = (context) => ({
-  inbound: {
-    execute(input, next) {
-      const header = input.headers[CORRELATION_HEADER];
-      const correlation_id = header ? defaultPayloadConverter.fromPayload<string>(header) : undefined;
-      const { workflowExecution, activityType } = context.info;
-      return logScope.run({ correlation_id, workflow_id: workflowExecution?.workflowId, activity: activityType }, () =>
-        next(input),
-      );
-    },
-  },
-});
 
 /**
  * Registers the search attributes, one by one and in order; an existing one is fine. Returns false when the server has no room
@@ -89,33 +74,6 @@ interface LinkOptions {
   localActivitySlots: number;
 }
 
-function createWorkers(services: Services, connection: NativeConnection, slots: number): Promise<Worker> {
-  const { config } = services;
-  return Worker.create({
-    connection,
-    namespace: config.TEMPORAL_NAMESPACE,
-    taskQueue: taskQueue(config.TASK_QUEUE_PREFIX, 'core'),
-    workflowBundle: { codePath: config.WORKFLOW_BUNDLE },
-    activities: {
-      ...automationActivities(services),
-      ...choreActivities(services),
-      ...recurrenceActivities(services),
-      ...deprovisionActivities(services),
-    },
-    interceptors: { activity: [scoped] },
-    maxCachedWorkflows: 500,
-    maxConcurrentWorkflowTaskExecutions: 40,
-    // Never more slots than connections: an activity without one would only wait (Temporal notes, 2).
-    maxConcurrentLocalActivityExecutions: slots,
-    maxConcurrentActivityTaskExecutions: slots,
-    workflowTaskPollerBehavior: { type: 'autoscaling', initial: 2, maximum: 10 },
-    activityTaskPollerBehavior: { type: 'simple-maximum', maximum: 2 },
-    stickyQueueScheduleToStartTimeout: '3s',
-    shutdownGraceTime: '10s',
-    shutdownForceTime: '20s',
-  });
-}
-
 /**
  * Waits until the server itself names a poller of the queue: a worker that only believes to poll is not ready. A server that goes
  * away meanwhile is waited for, as the pollers do. False when the session was over before.
@@ -141,7 +99,7 @@ async function waitForPollers(client: Client, queue: string, isOver: () => boole
 export function linkTemporal(services: Services, { onPolling, localActivitySlots }: LinkOptions): TemporalLink {
   const { config, log } = services;
   let stopped = false;
-  let worker: Worker | undefined;
+  let workers: readonly Worker[] = [];
   let current: { client: Client; dispatcher: RunDispatcher; others: (SeriesDispatcher | DeprovisionDispatcher)[] } | undefined;
 
   const session = async (): Promise<void> => {
@@ -149,8 +107,8 @@ export function linkTemporal(services: Services, { onPolling, localActivitySlots
     try {
       const client = new Client({ connection, namespace: config.TEMPORAL_NAMESPACE, interceptors: { workflow: [correlated] } });
       const searchable = await ensureSearchAttributes(client, connection, services);
-      worker = await createWorkers(services, connection, localActivitySlots);
-      const running = worker.run();
+      workers = await createWorkers(services, connection, localActivitySlots);
+      const running = runAll(workers);
       const queue = taskQueue(config.TASK_QUEUE_PREFIX, 'core');
       const options = { taskQueuePrefix: config.TASK_QUEUE_PREFIX, eager: true, searchable };
       current = {
@@ -165,7 +123,7 @@ export function linkTemporal(services: Services, { onPolling, localActivitySlots
       await running;
     } finally {
       current = undefined;
-      worker = undefined;
+      workers = [];
       await connection.close().catch(() => undefined);
     }
   };
@@ -189,7 +147,7 @@ export function linkTemporal(services: Services, { onPolling, localActivitySlots
     client: () => current?.client,
     async stop() {
       stopped = true;
-      if (worker?.getState() === 'RUNNING') worker.shutdown();
+      shutDown(workers);
       await loop;
     },
   };

@@ -2,17 +2,20 @@ import {
   CancellationScope,
   condition,
   isCancellation,
+  proxyActivities,
   proxyLocalActivities,
   setCurrentDetails,
   setHandler,
   defineSignal,
   allHandlersFinished,
+  workflowInfo,
 } from '@temporalio/workflow';
-import { GATE } from '../api/automations/rules.js';
+import { GATE, LOCAL_ACTIONS } from '../api/automations/rules.js';
 import {
   type ActionActivity,
   type AutomationRunInput,
   DECIDED_SIGNAL,
+  outboundQueue,
   type RunActivities,
   type RunRef,
   type RunStep,
@@ -31,12 +34,23 @@ const OPTIONS = {
 } as const;
 const { openGate, readGate, finishRun } = proxyLocalActivities<RunActivities>(OPTIONS);
 /** One activity an action type, under the type's own name, so that a history reads like the automation. */
-const actions = proxyLocalActivities<Record<string, ActionActivity>>(OPTIONS);
+const local = proxyLocalActivities<Record<string, ActionActivity>>(OPTIONS);
+/** What calls other servers: slow ones hold up nobody else there. */
+const outbound = (step: RunStep) =>
+  proxyActivities<Record<string, ActionActivity>>({
+    taskQueue: outboundQueue(workflowInfo().taskQueue),
+    summary: step.label,
+    // Fifteen seconds for an answer, and the database before and after it.
+    startToCloseTimeout: '45 seconds',
+    // The activity counts its attempts in the run's row and records the last one's failure: an error here means "again".
+    retry: { initialInterval: '1 second', maximumInterval: '1 minute' },
+  });
 
 const decided = defineSignal<[gateIndex?: number]>(DECIDED_SIGNAL);
 
 const refOf = ({ runId, incarnation }: AutomationRunInput): RunRef => ({ runId, incarnation });
-const perform = (type: string): ActionActivity => actions[type] as ActionActivity;
+const perform = (step: RunStep): ActionActivity =>
+  (LOCAL_ACTIONS.includes(step.type) ? local : outbound(step))[step.type] as ActionActivity;
 
 /** Waits at a gate. The row decides; a signal and the timers only wake. True when the tail may go on. */
 async function passGate(input: AutomationRunInput, step: RunStep, story: RunStory, wakes: () => number): Promise<boolean> {
@@ -73,7 +87,7 @@ async function walk(input: AutomationRunInput, story: RunStory, wakes: () => num
       if (!(await passGate(input, step, story, wakes))) return undefined;
       continue;
     }
-    const { outcome, ended } = await perform(step.type)(refOf(input), step.index);
+    const { outcome, ended } = await perform(step)(refOf(input), step.index);
     story.acted(step, outcome);
     if (ended !== undefined) return ended;
     setCurrentDetails(story.text());

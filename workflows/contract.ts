@@ -4,6 +4,10 @@ const TASK_QUEUES = { core: 'core', outbound: 'outbound' } as const;
 /** With TASK_QUEUE_PREFIX, so that installations and test files on one server stay apart. */
 export const taskQueue = (prefix: string, queue: keyof typeof TASK_QUEUES): string => `${prefix}${TASK_QUEUES[queue]}`;
 
+/** The queue for what calls other servers, beside the one that a workflow runs on. */
+export const outboundQueue = (core: string): string =>
+  taskQueue(core.slice(0, core.length - TASK_QUEUES.core.length), 'outbound');
+
 /** Workflow type of a run: the exported name in workflows/index.ts. */
 export const AUTOMATION_RUN = 'automationRun';
 /** Something about the run was decided; the rows say what. */

@@ -1,10 +1,4 @@
-import type {
-  Headers,
-  LocalActivityInput,
-  Next,
-  WorkflowInterceptorsFactory,
-  WorkflowOutboundCallsInterceptor,
-} from '@temporalio/workflow';
+import type { Headers, WorkflowInterceptorsFactory } from '@temporalio/workflow';
 import { CORRELATION_HEADER } from './contract.js';
 
 /**
@@ -13,10 +7,10 @@ import { CORRELATION_HEADER } from './contract.js';
  */
 export const interceptors: WorkflowInterceptorsFactory = () => {
   let carried: Headers = {};
-  const forward: WorkflowOutboundCallsInterceptor['scheduleLocalActivity'] = (
-    input: LocalActivityInput,
-    next: Next<WorkflowOutboundCallsInterceptor, 'scheduleLocalActivity'>,
-  ) => next({ ...input, headers: { ...input.headers, ...carried } });
+  const carry = <Input extends { headers: Headers }>(input: Input): Input => ({
+    ...input,
+    headers: { ...input.headers, ...carried },
+  });
   return {
     inbound: [
       {
@@ -27,6 +21,11 @@ export const interceptors: WorkflowInterceptorsFactory = () => {
         },
       },
     ],
-    outbound: [{ scheduleLocalActivity: forward }],
+    outbound: [
+      {
+        scheduleLocalActivity: (input, next) => next(carry(input)),
+        scheduleActivity: (input, next) => next(carry(input)),
+      },
+    ],
   };
 };

@@ -1,7 +1,6 @@
 import type { StoredAction } from '../../db/models/automation.js';
 import { invalid } from '../core/errors.js';
 import { checkActions, type GivenAction } from './actions/check-actions.js';
-import { secretHandles } from './actions/secret-handles.js';
 import { checkCondition } from './condition.js';
 import { TRIGGERS } from './triggers.js';
 
@@ -16,8 +15,6 @@ interface Definition {
 interface CheckedDefinition {
   condition: string | null;
   actions: StoredAction[];
-  /** Secrets that the actions need. */
-  secrets: string[];
 }
 
 function checkTrigger(type: string): void {
@@ -55,6 +52,5 @@ export function checkDefinition({ trigger_type, condition, actions, schedule_tim
     const at = verdict.position === null ? '' : ` (at character ${verdict.position})`;
     throw invalid(`condition: ${verdict.message}${at}`);
   }
-  const stored = checkActions(actions, team_id === null);
-  return { condition: source, actions: stored, secrets: secretHandles(stored) };
+  return { condition: source, actions: checkActions(actions, team_id === null) };
 }

@@ -37,7 +37,7 @@ export function createAutomation(ctx: Context, input: CreateAutomation): Promise
     const userId = userOf(ctx);
     const place = await findPlace(ctx, { team_id: input.team_id ?? null, project_id: input.project_id ?? null });
     const schedule_timezone = input.schedule_timezone ?? 'UTC';
-    const { condition, actions, secrets } = checkDefinition({
+    const { condition, actions } = checkDefinition({
       trigger_type: input.trigger_type,
       condition: input.condition ?? null,
       actions: input.actions ?? [],
@@ -72,6 +72,6 @@ export function createAutomation(ctx: Context, input: CreateAutomation): Promise
       summary: 'created the automation',
       details: { name: automation.name, trigger_type: automation.trigger_type, actions: actions.map(({ type }) => type) },
     });
-    return { ...(await getAutomation(ctx, automation.automation_id)), warnings: await warningsOf(ctx, place.team_id, secrets) };
+    return { ...(await getAutomation(ctx, automation.automation_id)), warnings: await warningsOf(ctx, automation) };
   });
 }

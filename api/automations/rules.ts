@@ -13,6 +13,9 @@ export const GATE_DEFAULTS = {
   requiredApprovals: 1,
   allowSelfApproval: true,
 };
+/** Actions done in our own database, in moments; whatever else an automation does waits for somebody else's server. */
+export const LOCAL_ACTIONS: readonly string[] = ['create_task', 'update_task', 'set_task_status', 'assign_task', 'add_comment'];
+
 /** The type of the action that is a gate. */
 export const GATE = 'require_approval';
 

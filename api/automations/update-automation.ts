@@ -36,7 +36,7 @@ async function checkPlace(ctx: Context, before: Automation, { team_id, project_i
 function nextState(before: Automation, input: UpdateAutomation) {
   const trigger_type = input.trigger_type ?? before.trigger_type;
   const schedule_timezone = input.schedule_timezone === undefined ? before.schedule_timezone : (input.schedule_timezone ?? 'UTC');
-  const { condition, actions, secrets } = checkDefinition({
+  const { condition, actions } = checkDefinition({
     trigger_type,
     condition: input.condition === undefined ? before.condition : input.condition,
     actions: input.actions === undefined ? before.actions.map((action) => ({ ...action })) : (input.actions ?? []),
@@ -54,7 +54,7 @@ function nextState(before: Automation, input: UpdateAutomation) {
     // Switched by hand, either way: whatever had switched it off no longer tells why.
     ...(input.is_active === undefined ? {} : { is_active: input.is_active, disabled_reason: null }),
   };
-  return { fields, secrets };
+  return fields;
 }
 
 /**
@@ -70,12 +70,12 @@ export function updateAutomation(ctx: Context, automationId: string, input: Upda
       throw conflict(`The automation is at version ${before.version}, not ${input.version}`);
     }
     await checkPlace(ctx, before, input);
-    const { fields, secrets } = nextState(before, input);
+    const fields = nextState(before, input);
     const after = await saveDefinition(ctx, before, fields, {
       change_note: input.change_note ?? null,
       trace: { action: 'update', summary: 'changed the automation', details: { fields: givenFields(input) } },
     });
-    return { ...(await getAutomation(ctx, automationId)), warnings: await warningsOf(ctx, after.team_id, secrets) };
+    return { ...(await getAutomation(ctx, automationId)), warnings: await warningsOf(ctx, after) };
   });
 }
 

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 import { run, type Statement } from '../../db/statement.js';
-import { secretHandles } from '../automations/actions/secret-handles.js';
+import { secretHandles, typesNeeding } from '../automations/actions/secret-handles.js';
 
 interface Reference {
   automation_id: string;
@@ -11,7 +11,7 @@ interface Definition extends Reference, Record<string, unknown> {
 }
 
 /**
- * $1 team, $2 how the name stands in JSON, or the type of an action that uses it unnamed. What automations would do from now on,
+ * $1 team, $2 how the name stands in JSON, and the types of actions that need it unnamed. What automations would do from now on,
  * active or not, and what their open runs still have before them: those stay with the version that they started with.
  */
 const statement: Statement = {
@@ -39,7 +39,7 @@ order by created_at, automation_id`,
  */
 export async function findReferences(db: Knex, teamId: string, secret: string): Promise<Reference[]> {
   const inJson = JSON.stringify(secret).slice(1, -1);
-  const rows = await run<Definition>(db, statement, [teamId, [inJson]]);
+  const rows = await run<Definition>(db, statement, [teamId, [inJson, ...typesNeeding(secret)]]);
   const found = rows.filter(({ actions }) => secretHandles(actions ?? []).includes(secret));
   return [...new Map(found.map(({ automation_id, name }) => [automation_id, { automation_id, name }])).values()];
 }

@@ -1,5 +1,5 @@
 import { TRIGGERS } from '../automations/triggers.js';
-import { CATALOGUE } from '../automations/actions/registry.js';
+import { catalogue } from '../automations/actions/registry.js';
 import type { User } from '../auth/schema.js';
 
 const UNITS = [
@@ -25,7 +25,7 @@ function duration(seconds: number): string {
 }
 
 const TRIGGER_LABELS = new Map(TRIGGERS.map(({ key, label }) => [key, label]));
-const ACTION_LABELS = new Map<string, string>(CATALOGUE.map(({ type, label }) => [type, label]));
+const ACTION_LABELS = new Map<string, string>(catalogue().map(({ type, label }) => [type, label]));
 
 /** Whether this runtime knows a time zone or a language: an older one may not know what a newer one stored. */
 function isKnown(locale: string, timeZone: string): boolean {

@@ -158,7 +158,15 @@ async function makeAutomations(services: Services, ids: Ids, team_id: string, ap
     team_id,
     project_id: apollo,
     actions: [
-      { type: 'add_comment', params: { task_id: tasks[0], content: 'Released {{event.tag}} with {{secret:RELEASE_CHANNEL}}' } },
+      {
+        type: 'http_request',
+        params: {
+          method: 'POST',
+          url: 'https://example.com/releases',
+          headers: { authorization: 'Bearer {{secret:RELEASE_CHANNEL}}' },
+          body: { tag: '{{event.tag}}' },
+        },
+      },
     ],
   });
   const record = await services

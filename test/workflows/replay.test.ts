@@ -15,7 +15,7 @@ import { queuePrefix, quietRuntime, runWorker, until } from '../support/worker.j
  * `RECORD_HISTORIES=automation-run npm test -- test/workflows/replay`, or `recurring-task`, or `user-deprovision`.
  */
 const DIRECTORY = join(import.meta.dirname, '../histories');
-const RUNS = ['no-gate', 'approved', 'rejected', 'lapsed-then-rejected', 'failed-then-retried'];
+const RUNS = ['no-gate', 'approved', 'rejected', 'lapsed-then-rejected', 'failed-then-retried', 'outbound'];
 const SERIES = ['done-until-count', 'on-schedule', 'trashed-then-ended', 'continued'];
 const DEPROVISIONS = ['two-teams'];
 const CASES = [
@@ -47,6 +47,15 @@ const PLAYS: Record<string, { actions: Parameters<typeof buildAutomation>[2]['ac
   'failed-then-retried': {
     actions: [comment('{{event.not_there}}'), comment('b')],
     play: async (_app, runId, call) => (await call(`/api/automations/dead-letter/${runId}/retry`)).body.run_id,
+  },
+  // The first address is refused, the second has nobody behind it and is tried twice.
+  outbound: {
+    actions: [
+      { type: 'http_request', params: { method: 'GET', url: 'http://10.0.0.1/' } },
+      { type: 'http_request', params: { method: 'GET', url: 'http://nobody.invalid/' }, retry: { max_attempts: 2 } },
+      comment('b'),
+    ],
+    play: async (_app, runId) => runId,
   },
 };
 

@@ -3,7 +3,7 @@ import { invalid } from '../../core/errors.js';
 import { GATE } from '../rules.js';
 import { checkTemplates } from '../template.js';
 import type { ActionDescription, DefaultedParam } from './action-type.js';
-import { AVAILABLE_ACTIONS, CATALOGUE } from './registry.js';
+import { availableActions, catalogue } from './registry.js';
 
 /** An action as a caller may write it: its parameters under `params`, or beside `type` where there is no `params` (F5). */
 export interface GivenAction {
@@ -68,9 +68,9 @@ function checkPersonalGate(
 export function checkActions(actions: readonly GivenAction[], personal: boolean): StoredAction[] {
   return actions.map((action, index) => {
     const place = `actions[${index}]`;
-    const description = AVAILABLE_ACTIONS.find(({ type }) => type === action.type);
+    const description = availableActions().find(({ type }) => type === action.type);
     if (!description) {
-      const known = CATALOGUE.some(({ type }) => type === action.type);
+      const known = catalogue().some(({ type }) => type === action.type);
       throw invalid(`${place}.type: ${known ? 'not available yet' : 'there is no such action'}: ${action.type.slice(0, 100)}`);
     }
     const params = paramsOf(action, description);

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { ActionDescription } from './action-type.js';
-import { AVAILABLE_ACTIONS, CATALOGUE } from './registry.js';
+import { availableActions, catalogue } from './registry.js';
 
 function schemaOf({ params, defaulted = [] }: ActionDescription): Record<string, unknown> {
   const { $schema: _dialect, required = [], ...schema } = z.toJSONSchema(params, { io: 'input', unrepresentable: 'any' });
@@ -8,8 +8,9 @@ function schemaOf({ params, defaulted = [] }: ActionDescription): Record<string,
 }
 
 /** Every dispatchable action, and what the caller's connections add to it (F5, F13). */
-export const listActionTypes = () =>
-  CATALOGUE.map((action) => {
+export const listActionTypes = () => {
+  const available = availableActions().map(({ type }) => type);
+  return catalogue().map((action) => {
     const integration = action.category === 'integration';
     return {
       type: action.type,
@@ -18,7 +19,8 @@ export const listActionTypes = () =>
       params_schema: schemaOf(action),
       integration: integration ? 'forge' : null,
       connected: !integration,
-      available: AVAILABLE_ACTIONS.includes(action),
+      available: available.includes(action.type),
       missing_scopes: [] as string[],
     };
   });
+};

@@ -34,17 +34,6 @@ export const PLANNED_ACTIONS: readonly ActionDescription[] = [
     }),
   ),
   describe(
-    'http_request',
-    'Send an HTTP request',
-    z.object({
-      method: z.string(),
-      url: z.string(),
-      headers: z.record(z.string(), z.string()).optional(),
-      body: z.json().optional(),
-    }),
-  ),
-  describe('send_webhook', 'Send a webhook', z.object({ url: z.string(), payload: z.json().optional() })),
-  describe(
     'run_agent',
     'Ask the agent for a plan',
     z.object({

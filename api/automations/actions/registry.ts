@@ -1,25 +1,35 @@
 import { addComment } from './add-comment.js';
-import type { ActionDescription, ActionType, DefaultedParam } from './action-type.js';
+import type { ActionDescription, ActionType, DefaultedParam, OutboundAction } from './action-type.js';
 import { assignTask } from './assign-task.js';
 import { createTask } from './create-task.js';
+import { httpRequest } from './http-request.js';
 import { PLANNED_ACTIONS } from './planned.js';
 import { requireApproval } from './require-approval.js';
+import { sendWebhook } from './send-webhook.js';
 import { setTaskStatus } from './set-task-status.js';
 import { updateTask } from './update-task.js';
 
-const PERFORMABLE: readonly ActionType[] = [createTask, updateTask, setTaskStatus, assignTask, addComment];
+const LOCAL: readonly ActionType[] = [createTask, updateTask, setTaskStatus, assignTask, addComment];
+const SENDING: readonly OutboundAction[] = [httpRequest, sendWebhook];
 
-/** Every action that a run can perform, by its type; a gate is none of them. */
-export const actionTypes: Readonly<Record<string, ActionType>> = Object.assign(
-  Object.create(null) as Record<string, ActionType>,
-  Object.fromEntries(PERFORMABLE.map((action) => [action.type, action])),
-);
+const byType = <A extends { type: string }>(actions: readonly A[]): Readonly<Record<string, A>> =>
+  Object.assign(Object.create(null) as Record<string, A>, Object.fromEntries(actions.map((action) => [action.type, action])));
 
-/** What may stand in an automation: performable actions and the gate. */
-export const AVAILABLE_ACTIONS: readonly ActionDescription[] = [...PERFORMABLE, requireApproval];
+/** Every action that is done in our own database, by its type; a gate is none of them. */
+export const actionTypes = byType(LOCAL);
+
+/** Every action that leaves the house. */
+export const outboundTypes = (): Readonly<Record<string, OutboundAction>> => byType(SENDING);
+
+/** What may stand in an automation: what a run can perform, and the gate. */
+export const availableActions = (): readonly ActionDescription[] => [
+  ...LOCAL,
+  requireApproval,
+  ...Object.values(outboundTypes()),
+];
 
 /** The whole catalogue in the order in which it is listed (F5, F13). */
-export const CATALOGUE: readonly ActionDescription[] = [...AVAILABLE_ACTIONS, ...PLANNED_ACTIONS];
+export const catalogue = (): readonly ActionDescription[] => [...availableActions(), ...PLANNED_ACTIONS];
 
 /** What the defaults are read from, as far as it matters here. */
 interface DefaultSources {

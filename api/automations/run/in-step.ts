@@ -8,22 +8,25 @@ import type { Creator, RunRow } from './load-run.js';
 import { settleRun } from './settle-run.js';
 
 /** A step of the run, as far as its performing and the run's end are judged by it. */
-interface Step extends ActionRow {
+export interface Step extends ActionRow {
   on_failure: 'continue' | 'stop';
+  /** Before this one. */
+  attempts: number;
 }
 
 /** The run with its version's actions, the step as it is now that it is held, all steps, and the creator while active. */
-interface BegunAction extends RunRow, Record<string, unknown> {
+export interface BegunAction extends RunRow, Record<string, unknown> {
   step: Step | null;
   steps: Step[];
   creator: Creator | null;
 }
 
 const STEP_JSON = (a: string) =>
-  `json_build_object('index', ${a}.index, 'type', ${a}.type, 'on_failure', ${a}.on_failure, 'status', ${a}.status, 'error', ${a}.error)`;
+  `json_build_object('index', ${a}.index, 'type', ${a}.type, 'on_failure', ${a}.on_failure, 'status', ${a}.status, 'error', ${a}.error,
+    'attempts', ${a}.attempts)`;
 
 /**
- * $4 index. Takes the run, then the step, and counts the attempt at a step that is still to be done: both rows are read as they
+ * $4 index, $5 whether this is an attempt of its own. Takes the run, then the step, and counts the attempt at a step that is still to be done: both rows are read as they
  * are once they are held, whatever happened while this waited. The other steps change under the run's lock only, and none of
  * them while this execution is at this one.
  */
@@ -33,7 +36,7 @@ const beginStatement: Statement = {
 with ${CLAIM}, step as (
   select a.* from run_actions a join run using (run_id) where a.index = $4 for update of a
 ), begun as (
-  update run_actions a set attempts = a.attempts + 1, started_at = coalesce(a.started_at, now())
+  update run_actions a set attempts = a.attempts + $5::boolean::int, started_at = coalesce(a.started_at, now())
   from step where a.run_id = step.run_id and a.index = step.index and step.status not in ('succeeded', 'failed', 'skipped')
 )
 select run.*, v.actions,
@@ -49,16 +52,18 @@ const isDone = ({ status }: Step): boolean => status === 'succeeded' || status =
 
 /**
  * One step of a run in one transaction: takes the run, lets `work` do what becomes of the step, and ends the run when nothing is
- * left to do or the step stops it. Asked again after a lost answer it only says what became of it.
+ * left to do or the step stops it. Asked again after a lost answer it only says what became of it. `counts`: whether this is an
+ * attempt of its own, or the rest of one.
  */
 export async function inStep(
   services: Services,
   carrier: Carrier,
   index: number,
   work: (db: Knex, begun: BegunAction, step: Step) => Promise<Pick<Step, 'status' | 'error'>>,
+  counts = true,
 ): Promise<ActionResult> {
   return services.db.transaction(async (db) => {
-    const [begun] = await run<BegunAction>(db, beginStatement, [...claimValues(carrier), index]);
+    const [begun] = await run<BegunAction>(db, beginStatement, [...claimValues(carrier), index, counts]);
     if (!begun) return resultOf(db, carrier, index);
     const step = begun.step;
     if (!step) return { outcome: 'stop' };

@@ -2,6 +2,7 @@ import { AutomationVersion } from '../../../db/models/automation-version.js';
 import { type Context, inTransaction } from '../../core/context.js';
 import { conflict, notFound } from '../../core/errors.js';
 import { missingSecrets } from '../../secrets/vault.js';
+import { secretHandles } from '../actions/secret-handles.js';
 import { checkDefinition } from '../check-definition.js';
 import { getAutomation } from '../get-automation.js';
 import { holdAutomation } from '../hold-automation.js';
@@ -21,14 +22,14 @@ export function rollBack(ctx: Context, automationId: string, { version: wanted, 
     const old = await AutomationVersion.query(ctx.db).findById([automationId, wanted]);
     if (!old) throw notFound('Version');
     const { name, trigger_type, trigger_config, schedule_cron, schedule_timezone } = old;
-    const { condition, actions, secrets } = checkDefinition({
+    const { condition, actions } = checkDefinition({
       trigger_type,
       condition: old.condition,
       schedule_timezone,
       actions: old.actions.map((action) => ({ ...action })),
       team_id: before.team_id,
     });
-    const missing = before.team_id === null ? [] : await missingSecrets(ctx, before.team_id, secrets);
+    const missing = before.team_id === null ? [] : await missingSecrets(ctx, before.team_id, secretHandles(actions));
     if (missing.length > 0 && !force) {
       const detail = `Missing secrets: ${missing.join(', ')}`;
       throw conflict('This version needs secrets that do not exist', { detail, extra: { missing_secrets: missing } });

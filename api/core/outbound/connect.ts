@@ -1,30 +1,31 @@
 import type { LookupFunction } from 'node:net';
+import { callbackify } from 'node:util';
 import ipaddr from 'ipaddr.js';
 import { buildConnector } from 'undici';
 import { OutboundFailure } from './failure.js';
-import { isReachable, type OutboundPolicy } from './policy.js';
+import { type Address, isReachable, type OutboundPolicy } from './policy.js';
 
 /**
- * A look-up that asks for every address of a name, refuses the name when one of them is not reachable, and hands on those it has
- * judged: they are the ones that are dialled, so a name that answers otherwise the next time gains nothing.
+ * Every address of a name; refused when one of them is not reachable.
+ * @throws OutboundFailure without the resolver's words, which name the host
  */
-const guardedLookup =
-  (policy: OutboundPolicy): LookupFunction =>
-  (host, options, done) => {
-    policy.resolve(host).then(
-      (addresses) => {
-        const [first] = addresses;
-        if (!first || !addresses.every(({ address }) => isReachable(policy, address))) {
-          const refused = first ? new OutboundFailure('url_blocked') : new OutboundFailure('connection_failed');
-          return done(refused, '', 0);
-        }
-        if (options.all) done(null, addresses);
-        else done(null, first.address, first.family);
-      },
-      // The resolver's words name the host, which may be a secret's.
-      () => done(new OutboundFailure('connection_failed', 'the host has no address'), '', 0),
-    );
-  };
+async function reachableAddresses(policy: OutboundPolicy, host: string): Promise<[Address, ...Address[]]> {
+  const [first, ...more] = await policy.resolve(host).catch(() => []);
+  if (!first) throw new OutboundFailure('connection_failed', 'the host has no address');
+  if (![first, ...more].every(({ address }) => isReachable(policy, address))) throw new OutboundFailure('url_blocked');
+  return [first, ...more];
+}
+
+/** A look-up that hands on what it has judged: those are dialled, so a name that answers otherwise the next time gains nothing. */
+const guardedLookup = (policy: OutboundPolicy): LookupFunction => {
+  const look = callbackify((host: string) => reachableAddresses(policy, host));
+  return (host, options, done) =>
+    look(host, (error, addresses) => {
+      if (error) done(error, '', 0);
+      else if (options.all) done(null, addresses);
+      else done(null, addresses[0].address, addresses[0].family);
+    });
+};
 
 /** Opens connections for undici. A literal address never comes to a look-up, so it is judged before. */
 export function guardedConnector(policy: OutboundPolicy, timeoutMs: number): buildConnector.connector {

@@ -20,7 +20,8 @@ const lowerEscapes = (text: string): string => text.replace(/%[0-9A-F]{2}/g, (es
 
 /** How a secret may come back: as it is, or as one of the usual codes writes it. */
 function formsOf(secret: string): string[] {
-  const bytes = Buffer.from(secret);
+  const hex = Buffer.from(secret).toString('hex');
+  const inJson = JSON.stringify(secret).slice(1, -1);
   const escaped = [
     encodeURIComponent(secret),
     new URLSearchParams([['', secret]]).toString().slice(1),
@@ -29,13 +30,14 @@ function formsOf(secret: string): string[] {
   ];
   const forms = [
     secret.trim(),
-    JSON.stringify(secret).slice(1, -1),
+    inJson,
     secret.replace(/[&<>"']/g, (char) => ENTITIES[char] as string),
     ...escaped,
     ...escaped.map(lowerEscapes),
-    ...base64Forms(bytes),
-    bytes.toString('hex'),
-    bytes.toString('hex').toUpperCase(),
+    // A body that was echoed in base64 holds it as the body did.
+    ...[secret, inJson, ...escaped].flatMap((form) => base64Forms(Buffer.from(form))),
+    hex,
+    hex.toUpperCase(),
   ];
   return [secret, ...forms.filter((form) => form.length >= SHORTEST_FORM)].filter((form) => form !== '');
 }

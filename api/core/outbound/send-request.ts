@@ -4,7 +4,7 @@ import { failureOf, OutboundFailure } from './failure.js';
 import type { OutboundPolicy } from './policy.js';
 
 export const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
-export type Method = (typeof METHODS)[number];
+type Method = (typeof METHODS)[number];
 
 export interface OutboundRequest {
   method: Method;

@@ -106,10 +106,19 @@ describe('POST /api/automations', () => {
 
   it('warns of secrets that nobody has saved, and stores the handle', async () => {
     const { status, body } = await create(team.member, {
-      actions: [{ type: 'add_comment', params: { content: 'Key {{secret:DEPLOY}} and {{secret:DEPLOY}} {{ secret:OTHER }}' } }],
+      actions: [
+        { type: 'add_comment', params: { content: 'Key {{secret:DEPLOY}} and {{secret:DEPLOY}} {{ secret:OTHER }}' } },
+        { type: 'http_request', method: 'get', url: 'https://example.com/?{{secret:DEPLOY}}{{secret:DEPLOY}}{{ secret:OTHER }}' },
+        { type: 'send_webhook', url: 'https://example.com/' },
+      ],
     });
     expect(status).toBe(201);
-    expect(body.warnings).toEqual(['There is no secret named DEPLOY yet', 'There is no secret named OTHER yet']);
+    expect(body.warnings).toEqual([
+      'actions[0]: add_comment sends nothing and fills in no secrets',
+      'There is no secret named DEPLOY yet',
+      'There is no secret named OTHER yet',
+      'There is no secret named WEBHOOK_SIGNING_KEY yet',
+    ]);
   });
 
   it.each([
@@ -124,7 +133,7 @@ describe('POST /api/automations', () => {
     ['an inherited name as action', { actions: [{ type: 'constructor' }] }, /no such action/],
     [
       'an action that does not exist yet',
-      { actions: [{ type: 'http_request', params: { url: 'https://x' } }] },
+      { actions: [{ type: 'run_agent', params: { instruction: 'x' } }] },
       /not available yet/,
     ],
     ['a missing parameter', { actions: [{ type: 'add_comment' }] }, /actions\[0\]\.params\.content/],
@@ -393,7 +402,8 @@ describe('catalogues', () => {
     });
     expect(action('add_comment').params_schema.required).toEqual(['content']);
     expect(action('require_approval')).toMatchObject({ available: true, params_schema: { required: [] } });
-    expect(action('http_request')).toMatchObject({ available: false });
+    expect(action('http_request')).toMatchObject({ available: true, params_schema: { required: ['method', 'url'] } });
+    expect(action('run_agent')).toMatchObject({ available: false });
     expect(action('forge_comment')).toMatchObject({
       category: 'integration',
       integration: 'forge',

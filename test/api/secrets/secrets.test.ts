@@ -23,7 +23,10 @@ const remove = (name: string, query = '') =>
   app.as(team.admin).delete(`/api/automations/secrets/${encodeURIComponent(name)}?team_id=${team.team_id}${query}`);
 const list = async () => (await app.as(team.admin).get(`/api/automations/secrets?team_id=${team.team_id}`)).body;
 const valueOf = async (name: string) => (await readSecrets(app.services, team.team_id, [name])).get(name);
-const sending = (handle: string) => ({ type: 'add_comment', params: { task_id: 'nobody', content: handle } });
+const sending = (handle: string) => ({
+  type: 'http_request',
+  params: { method: 'POST', url: 'https://example.com/', body: handle },
+});
 const automate = async (
   name: string,
   actions: object[],

@@ -305,7 +305,7 @@ describe('what comes back', () => {
   it('is given up when it does not end in time: silence, headers without a body, a byte at a time', async () => {
     const timeout = { timeoutMs: 300 };
     await expect(respond(() => undefined, timeout)).rejects.toMatchObject({ reason: 'timeout', isPassing: true });
-    await expect(respond((_request, response) => void response.writeHead(200).flushHeaders(), timeout)).rejects.toMatchObject({
+    await expect(respond((_request, response) => response.writeHead(200).flushHeaders(), timeout)).rejects.toMatchObject({
       reason: 'timeout',
     });
     const drip: RequestListener = (_request, response) => {
@@ -343,7 +343,10 @@ describe('what comes back', () => {
     await expect(respond(huge)).rejects.toMatchObject({ reason: 'response_invalid', isPassing: false });
     const raw = createTcpServer((socket) => {
       open.add(socket);
-      socket.on('error', () => undefined).resume().end('SSH-2.0-OpenSSH_9.9\r\n');
+      socket
+        .on('error', () => undefined)
+        .resume()
+        .end('SSH-2.0-OpenSSH_9.9\r\n');
     });
     raw.listen(0, '127.0.0.1');
     await once(raw, 'listening');

@@ -1,0 +1,161 @@
+import { run, type Statement } from '../../../db/statement.js';
+import type { ActionResult } from '../../../workflows/contract.js';
+import type { Services } from '../../core/context.js';
+import { scrub } from '../../core/outbound/scrub.js';
+import { readSecrets } from '../../secrets/vault.js';
+import type { Errand, OutboundAction, Sent } from '../actions/action-type.js';
+import { type ActionFailure, ActionRefused } from '../actions/action-refused.js';
+import { outboundTypes } from '../actions/registry.js';
+import { secretHandles } from '../actions/secret-handles.js';
+import { keptOf } from '../actions/send-for.js';
+import { failStep } from './action-failure.js';
+import type { Carrier } from './claim-run.js';
+import { type BegunAction, inStep, type Step } from './in-step.js';
+import { creatorContext } from './load-run.js';
+import { readParams, renderParams, storedParams } from './read-params.js';
+import { recordRehearsal } from './rehearse.js';
+
+/** Attempts of an action that does not say how many (F5: one to five). */
+const ATTEMPTS = 3;
+
+/** The attempt failed, and there is another: for whoever asked to ask again. Its words are ours. */
+export class TryAgain extends Error {
+  constructor(
+    readonly failure: ActionFailure,
+    /** What the other side asked us to wait, ms. */
+    readonly waitMs: number | null,
+  ) {
+    super(failure.message);
+  }
+}
+
+/** $1 run, $2 index. */
+const startStatement: Statement = {
+  name: 'start_outbound',
+  text: /* sql */ `update run_actions set status = 'running' where run_id = $1 and index = $2 returning started_at`,
+};
+
+/** $1 run, $2 index, $3 status, $4 error (jsonb), $5 output (jsonb), $6 type, $7 key. The effect's key can be taken once (R4). */
+const endStatement: Statement = {
+  name: 'end_outbound',
+  text: /* sql */ `
+with effect as (
+  insert into effects (run_id, action_index, entity_type, entity_id) select $1::uuid, $2::int, $6::text, $7::text where $3 = 'succeeded'
+)
+update run_actions set status = $3::text, error = $4::jsonb, output = $5::jsonb, finished_at = now()
+where run_id = $1::uuid and index = $2::int`,
+};
+
+/** Ready to go: everything that the database knows has been read. */
+interface Ready {
+  errand: Errand;
+  attempts: number;
+  send: () => Promise<Sent>;
+}
+
+function attemptsOf(begun: BegunAction, index: number): number {
+  const retry = begun.actions[index]?.['retry'] as { max_attempts?: number } | undefined;
+  return retry?.max_attempts ?? ATTEMPTS;
+}
+
+/** The newest values of the secrets that an action needs (F12). */
+function secretsFor(services: Services, type: OutboundAction, begun: BegunAction, index: number): Promise<Map<string, string>> {
+  if (!type.secrets) return Promise.resolve(new Map());
+  return readSecrets(services, begun.team_id, secretHandles([{ type: type.type, params: storedParams(begun, index) }]));
+}
+
+/**
+ * `within`: the services in the attempt's transaction. Null in a test run, which sends nothing: it was only rehearsed.
+ * @throws ActionRefused, or a refusal of its parameters or its creator
+ */
+async function prepare(within: Services, services: Services, begun: BegunAction, step: Step): Promise<Ready | null> {
+  const { index } = step;
+  const type = outboundTypes()[step.type];
+  if (!type) throw new ActionRefused({ code: 'action_unavailable', message: `There is no action ${step.type}` });
+  const attempts = attemptsOf(begun, index);
+  if (step.attempts >= attempts) {
+    throw new ActionRefused({ code: 'no_answer', message: 'Every attempt broke off before its answer was known' });
+  }
+  creatorContext(within, begun, begun.creator); // who may no longer act sends nothing either
+  const secrets = await secretsFor(within, type, begun, index);
+  const lacking = type.needs?.find((name) => !secrets.has(name));
+  if (lacking) throw new ActionRefused({ code: 'secret_missing', message: `There is no secret named ${lacking}` });
+  const params = readParams(type, begun, index, type.secrets && secrets);
+  if (begun.is_test) {
+    // What it would send is shown, with the names of its secrets.
+    const names = new Map([...secrets.keys()].map((name) => [name, `{{secret:${name}}}`]));
+    await recordRehearsal(within.db, begun, index, type.label, renderParams(type, begun, index, type.secrets && names));
+    return null;
+  }
+  const [started] = await run<{ started_at: Date }>(within.db, startStatement, [begun.run_id, index]);
+  const errand: Errand = {
+    services,
+    team_id: begun.team_id,
+    creator_id: begun.creator_id,
+    event: begun.event,
+    key: `${begun.run_id}:${index}`,
+    attempt: step.attempts + 1,
+    firstAt: started?.started_at ?? new Date(),
+    secrets,
+    hidden: new Set(secrets.values()),
+  };
+  return { errand, attempts, send: () => type.send(errand, params) };
+}
+
+/** What came of it. A fault of ours is told by its kind alone: its words may hold what was to be sent. */
+async function dispatch(services: Services, { send }: Ready): Promise<Sent> {
+  try {
+    return await send();
+  } catch (thrown) {
+    if (thrown instanceof ActionRefused) return { output: {}, failure: { ...thrown.failure, isPassing: false } };
+    services.log.error({ kind: (thrown as Error).name }, 'an outbound action failed on our side');
+    const message = 'Something went wrong on our side';
+    return { output: {}, failure: { code: 'internal_error', message, isPassing: false } };
+  }
+}
+
+/** What is stored of an answer: no secret, however it was written, and no more than a reader wants. */
+const recorded = ({ output, isCut }: Sent, hidden: ReadonlySet<string>): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.entries(output).map(([name, value]) => [
+      name,
+      typeof value === 'string' ? keptOf(scrub(hidden, value, isCut)) : value,
+    ]),
+  );
+
+/** @throws TryAgain */
+async function attempt(services: Services, carrier: Carrier, index: number): Promise<ActionResult> {
+  let ready: Ready | null = null;
+  const begun = await inStep(services, carrier, index, async (db, row, step) => {
+    ready = await prepare({ ...services, db }, services, row, step);
+    return { status: ready ? 'running' : 'succeeded', error: null };
+  });
+  if (!ready) return begun;
+  const { errand, attempts } = ready as Ready;
+  const sent = await dispatch(services, ready);
+  const failure = sent.failure && { code: sent.failure.code, message: sent.failure.message };
+  if (failure && sent.failure?.isPassing && errand.attempt < attempts) throw new TryAgain(failure, sent.failure.waitMs ?? null);
+  const status = failure ? 'failed' : 'succeeded';
+  const end: Parameters<typeof inStep>[3] = async (db, row, { type }) => {
+    const output = JSON.stringify(recorded(sent, errand.hidden));
+    await run(db, endStatement, [row.run_id, index, status, failure ? JSON.stringify(failure) : null, output, type, errand.key]);
+    return { status, error: failure ?? null };
+  };
+  return inStep(services, carrier, index, end, false);
+}
+
+/**
+ * One attempt at an action that leaves the house: what it needs is read and the attempt counted in one transaction, then it is sent
+ * without any, then its outcome is recorded in another. Asked at least once, so what it sends carries a key that is the same at
+ * every attempt (R4). The last attempt records its failure; after an earlier one it is to be asked again.
+ * @throws TryAgain | what was thrown, when PostgreSQL is away
+ * Source: decisions F5, F7, F12; durability notes, 3.2.
+ */
+export async function performOutbound(services: Services, carrier: Carrier, index: number): Promise<ActionResult> {
+  const result = await attempt(services, carrier, index).catch((thrown: unknown) => {
+    if (thrown instanceof TryAgain) throw thrown;
+    return failStep(services, carrier, index, thrown);
+  });
+  services.ring();
+  return result;
+}
