@@ -21,7 +21,7 @@ const Search = z.object({
 });
 
 /** Back to the list, with what is wrong. */
-export const backToPeople = (_visit: unknown, { message, fields }: Problem): Promise<Go> => {
+const backToPeople = (_visit: unknown, { message, fields }: Problem): Promise<Go> => {
   const [first] = Object.entries(fields).map(([name, words]) => `${name}: ${words}`);
   return Promise.resolve({ to: PATH, notice: { kind: 'bad', text: first ?? message } });
 };

@@ -1,14 +1,16 @@
-import { getAutomation } from '../automations/get-automation.js';
+import { cancelRun } from '../automations/cancel-run.js';
 import { getRun } from '../automations/get-run.js';
 import { GATE } from '../automations/rules.js';
 import { listApprovals } from '../automations/approvals/list-approvals.js';
 import { retryRun } from '../automations/dead-letter/retry-run.js';
 import { renderTemplates } from '../automations/template.js';
-import { type AutomationRecord, type RunRecord, RunParams } from '../automations/schema.js';
+import { type RunRecord, RunParams } from '../automations/schema.js';
+import { getVersion } from '../automations/versions/list-versions.js';
+import type { VersionRecord } from '../automations/versions/schema.js';
 import type { Context } from '../core/context.js';
 import { DomainError } from '../core/errors.js';
 import { namesIn } from './names.js';
-import { page, type Page, personOf } from './page.js';
+import { type Go, page, type Page, personOf, type Problem } from './page.js';
 
 /** The run in the Temporal UI, where its address is known. */
 function workflowUrl({ config }: Context, { workflow_id }: RunRecord): string | null {
@@ -17,11 +19,10 @@ function workflowUrl({ config }: Context, { workflow_id }: RunRecord): string | 
   return new URL(path, config.TEMPORAL_UI_URL).href;
 }
 
-/** The definition that the run follows; null once it was edited or is gone. */
-async function definitionOf(ctx: Context, run: RunRecord): Promise<AutomationRecord | null> {
+/** The version of the automation that the run follows; null where the automation is gone. */
+async function definitionOf(ctx: Context, run: RunRecord): Promise<VersionRecord | null> {
   try {
-    const automation = await getAutomation(ctx, run.automation_id);
-    return automation.version === run.automation_version ? automation : null;
+    return await getVersion(ctx, run.automation_id, run.automation_version);
   } catch (error) {
     if (error instanceof DomainError && error.code === 'RESOURCE_NOT_FOUND') return null;
     throw error;
@@ -35,14 +36,14 @@ const pairs = (values: object) => Object.entries(values).map(([name, value]) => 
  * What an action is told, filled in from the event as the run does it; a secret stays its handle. As it is written where the event
  * does not fill it in. Both are open to whoever may read the run: the definition and the event.
  */
-function paramsOf(definition: AutomationRecord | null, index: number, event: object) {
+function paramsOf(definition: VersionRecord | null, index: number, event: object) {
   const params = definition?.actions[index]?.params ?? {};
   const filled = renderTemplates(params, event, { secrets: (name) => `{{secret:${name}}}` });
   return pairs(filled.ok ? (filled.value as object) : params);
 }
 
 /** The run's actions with what each was told to do, as far as that is known. */
-const stepsOf = (run: RunRecord, definition: AutomationRecord | null) =>
+const stepsOf = (run: RunRecord, definition: VersionRecord | null) =>
   run.actions.map((action) => ({
     ...action,
     isGate: action.type === GATE,
@@ -61,6 +62,9 @@ function factsOf({ event }: RunRecord) {
     return typeof value === 'string' || typeof value === 'number' ? [{ name: name.replace('_', ' '), value: String(value) }] : [];
   });
 }
+
+const backToRun = ({ params }: { params: { run_id: string } }, { message }: Problem): Promise<Go> =>
+  Promise.resolve({ to: `/app/runs/${params.run_id}`, notice: { kind: 'bad', text: message } });
 
 export const runPages: Page[] = [
   page({
@@ -96,7 +100,17 @@ export const runPages: Page[] = [
       const { run_id } = await retryRun(ctx, params.run_id, { actions: 'failed' });
       return { to: `/app/runs/${run_id}`, notice: { kind: 'good', text: 'A replay is under way: what succeeded is left out.' } };
     },
-    again: ({ params }, { message }) =>
-      Promise.resolve({ to: `/app/runs/${params.run_id}`, notice: { kind: 'bad', text: message } }),
+    again: backToRun,
+  }),
+  page({
+    method: 'post',
+    path: '/app/runs/:run_id/cancel',
+    who: 'automation.dispatch',
+    params: RunParams,
+    async handle({ ctx, params }) {
+      await cancelRun(ctx, params.run_id);
+      return { to: `/app/runs/${params.run_id}`, notice: { kind: 'good', text: 'Cancelled. What was done stays done.' } };
+    },
+    again: backToRun,
   }),
 ];

@@ -409,6 +409,16 @@ describe('approvals', () => {
     expect((await manager.get(path)).html).toContain('A replay of this run is already under way');
   });
 
+  it('a run that waits is cancelled from its page, by whoever may', async () => {
+    const run = await buildRun(app, team);
+    const path = `/app/runs/${run.run_id}`;
+    const status = async () => (await app.services.db('automation_runs').where({ run_id: run.run_id }).first()).status;
+    await (await signIn(team.guest)).post(`${path}/cancel`, {}, { from: '/app' });
+    expect(await status()).toBe('paused');
+    await (await signIn(team.manager)).post(`${path}/cancel`, {}, { from: path });
+    expect(await status()).toBe('cancelled');
+  });
+
   it('a run’s page fills in what would run from the event, and never a secret', async () => {
     const actions = [
       { type: 'require_approval' },
