@@ -41,7 +41,12 @@ const CLEARED = [
   'TASK_QUEUE_PREFIX',
 ] as const;
 /** What the contract limits is not what is tried here. */
-const LIMITS = { RATE_LIMIT_LOGIN: '0', RATE_LIMIT_FORGE_WEBHOOK: '0', RATE_LIMIT_AUTOMATION_DISPATCH: '0' };
+const LIMITS = {
+  RATE_LIMIT_LOGIN: '0',
+  RATE_LIMIT_CODES: '0',
+  RATE_LIMIT_FORGE_WEBHOOK: '0',
+  RATE_LIMIT_AUTOMATION_DISPATCH: '0',
+};
 
 async function freePorts(count: number): Promise<number[]> {
   const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'));

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { v7 as uuidv7 } from 'uuid';
 import type { Context } from '../../../api/core/context.js';
 import { inTransaction } from '../../../api/core/context.js';
-import { LETTERS } from '../../../api/mail/letters.js';
+import { type LetterData, LETTERS, type Template } from '../../../api/mail/letters.js';
 import { queueMail } from '../../../api/mail/queue-mail.js';
 import { renderMail } from '../../../api/mail/render.js';
 import { sendMails } from '../../../api/mail/send-mails.js';
@@ -178,16 +178,32 @@ describe('sending', () => {
   });
 });
 
+/** Everything that any letter asks for: a new one does not compile here until it has its sample. */
+type Sample = { [T in Template]: (data: LetterData<T>) => void }[Template] extends (data: infer D) => void ? D : never;
+
 describe('letters', () => {
   it('no code stands in a subject, and no line break gets into one', () => {
-    const sample = {
-      name: 'Eve\r\nBcc: all@test.example',
+    const hostile = 'Eve\r\nBcc: all@test.example';
+    const sample: Sample = {
+      name: hostile,
       code: '314159',
       minutes: 10,
       ip: '10.0.0.1',
       device: 'curl',
       url: 'http://x/',
       on: true,
+      team: hostile,
+      by: hostile,
+      role: 'member',
+      days: 7,
+      admin: hostile,
+      from: 'noon',
+      until: 'one',
+      token: hostile,
+      prefix: 'svc_pat_abcd...',
+      at: 'noon',
+      count: 2,
+      automations: [hostile],
     };
     for (const template of Object.keys(LETTERS)) {
       const { subject, text, html } = renderMail(template, sample);
