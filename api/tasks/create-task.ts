@@ -14,8 +14,8 @@ async function create(ctx: Context, fields: CreateTask): Promise<TaskCreation> {
 /**
  * Creates a task in a live project of the caller's team. A `task_id` of the client's makes it idempotent: the same id in the
  * same project gives the stored task (C6).
- * @throws RESOURCE_NOT_FOUND no live project | PERMISSION_DENIED stranger or guest | INVALID_REQUEST due date, assignee, parent
- * | RESOURCE_CONFLICT the id belongs to something else, or to a task in the trash
+ * @throws RESOURCE_NOT_FOUND no live project or parent | PERMISSION_DENIED stranger or guest | INVALID_REQUEST due date, assignee,
+ * parent of another project or too deep | RESOURCE_CONFLICT the id belongs to something else, or to a task in the trash
  * Source: contract, section 4, tasks rules 1 to 5.
  */
 export async function createTask(ctx: Context, input: CreateTask): Promise<TaskCreation> {

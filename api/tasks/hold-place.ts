@@ -75,20 +75,21 @@ const parentStatement: Statement = {
       union all
       select t.task_id, down.level + 1 from down join tasks t on t.parent_task_id = down.task_id where down.level <= $4::int
     )
-    select exists (select from tasks t where t.task_id = $2 and t.project_id = $3 and t.deleted_at is null) as found,
+    select (select t.project_id = $3 from tasks t where t.task_id = $2 and t.deleted_at is null) as here,
       exists (select from up where task_id = $1) as circular,
       (select max(level) from up) + (select max(level) from down) as depth`,
 };
 
-/** @throws INVALID_REQUEST not a live task of the project, the task itself or one below it, or too deep (C5) */
+/** @throws RESOURCE_NOT_FOUND unknown or in the trash | INVALID_REQUEST of another project, the task itself or one below it, too deep (C5) */
 async function checkParent(ctx: Context, taskId: string, { project_id, parent_task_id }: Place): Promise<void> {
-  const [parent] = await run<{ found: boolean; circular: boolean; depth: number }>(ctx.db, parentStatement, [
+  const [parent] = await run<{ here: boolean | null; circular: boolean; depth: number }>(ctx.db, parentStatement, [
     taskId,
     parent_task_id,
     project_id,
     MAX_SUBTASK_DEPTH,
   ]);
-  if (!parent?.found) throw invalid('parent_task_id must be a live task of the same project');
+  if (!parent || parent.here === null) throw notFound('Parent task');
+  if (!parent.here) throw invalid('parent_task_id must be a task of the same project');
   if (parent.circular) throw invalid('A task cannot be below itself');
   if (parent.depth > MAX_SUBTASK_DEPTH) throw invalid(`Subtasks nest at most ${MAX_SUBTASK_DEPTH} deep`);
 }
@@ -109,7 +110,7 @@ const lockSubtreeStatement: Statement = {
  * Judges where a change wants a task to be. When that is somewhere else, the projects concerned stay locked until the commit, by
  * a statement of its own, so that what is read after it still holds when it is written: two tasks cannot slip below each other.
  * Returns the fields that are to be written; none when the task is there already.
- * @throws RESOURCE_NOT_FOUND task, project | PERMISSION_DENIED | RESOURCE_CONFLICT stale version | INVALID_REQUEST project, parent
+ * @throws RESOURCE_NOT_FOUND task, project, parent | PERMISSION_DENIED | RESOURCE_CONFLICT stale version | INVALID_REQUEST project, parent
  * Source: decisions C3 and C5; durability notes, 3.4.
  */
 export async function holdPlace(ctx: Context, taskId: string, wish: Wish, version: number | null): Promise<Partial<Place>> {

@@ -32,7 +32,7 @@ async function write(ctx: Context, taskId: string, fields: Fields, version: numb
 /**
  * Changes the fields present and raises `version` by one; with `version`, only if the row still has it. Another project takes
  * the subtasks along. Returns the version after it: unchanged when nothing changed (C3).
- * @throws RESOURCE_NOT_FOUND no live task or project | PERMISSION_DENIED stranger or guest | RESOURCE_CONFLICT stale version
+ * @throws RESOURCE_NOT_FOUND no live task, project or parent | PERMISSION_DENIED stranger or guest | RESOURCE_CONFLICT stale version
  * | INVALID_REQUEST due date, assignee, parent, or a project of another team
  * Source: contract, section 4, tasks rules 2 to 4.
  */

@@ -31,7 +31,8 @@ with given as materialized (
     parent_task_id text, recurrence jsonb, position double precision, series_id uuid, occurrence_index integer, recurrence_of text)
 ), verdict as materialized (
   select g.*, place.team_id, place.team_id is not null as project_found, seat.role as seat,
-    g.assigned_to is null or assignee.found as assignee_ok, g.parent_task_id is null or parent.found as parent_ok,
+    g.assigned_to is null or assignee.found as assignee_ok, g.parent_task_id is null or parent.here is not null as parent_found,
+    g.parent_task_id is null or parent.here as parent_ok,
     ${nested ? DEPTH_OK : '$3::int > 0'} as depth_ok,
     -- No EXISTS: for many items the planner would rather read every key that there is.
     (select true from item_keys k where k.item_id = g.task_id) is not null as taken
@@ -46,7 +47,7 @@ with given as materialized (
     select true as found from memberships m where m.team_id = place.team_id and m.user_id = g.assigned_to for key share
   ) assignee on true
   left join lateral (
-    select true as found from tasks t where t.task_id = g.parent_task_id and t.project_id = g.project_id and t.deleted_at is null
+    select t.project_id = g.project_id as here from tasks t where t.task_id = g.parent_task_id and t.deleted_at is null
   ) parent on true
 ), key as (
   insert into item_keys (item_id, item_type)
@@ -70,8 +71,8 @@ with given as materialized (
     as audit_id
   from made m
 )
-select v.index, v.id as task_id, v.project_found, v.seat, v.assignee_ok, v.parent_ok, v.depth_ok, v.taken, m.json::text as created,
-  old.replay, old.json as stored, (select audit_id from recorded) as audit_id
+select v.index, v.id as task_id, v.project_found, v.seat, v.assignee_ok, v.parent_found, v.parent_ok, v.depth_ok, v.taken,
+  m.json::text as created, old.replay, old.json as stored, (select audit_id from recorded) as audit_id
 from verdict v left join made m on m.task_id = v.id
 left join lateral (
   select task_json(t)::text as json, t.project_id = v.project_id and t.deleted_at is null as replay

@@ -27,6 +27,7 @@ interface Outcome {
   seat: Seat | null;
   /** Null stands for false, as everywhere in SQL. */
   assignee_ok: boolean | null;
+  parent_found: boolean;
   parent_ok: boolean | null;
   depth_ok: boolean;
   taken: boolean;
@@ -52,7 +53,8 @@ function settle(outcome: Outcome): TaskCreation | undefined {
   if (outcome.replay && outcome.stored) return { created: false, taskId, json: outcome.stored };
   if (outcome.taken) throw idTaken();
   if (!outcome.assignee_ok) throw invalid('assigned_to must be a member of the project’s team');
-  if (!outcome.parent_ok) throw invalid('parent_task_id must be a live task of the same project');
+  if (!outcome.parent_found) throw notFound('Parent task');
+  if (!outcome.parent_ok) throw invalid('parent_task_id must be a task of the same project');
   if (!outcome.depth_ok) throw invalid(`Subtasks nest at most ${MAX_SUBTASK_DEPTH} deep`);
   return outcome.created === null ? undefined : { created: true, taskId, json: outcome.created };
 }

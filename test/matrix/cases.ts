@@ -246,7 +246,7 @@ const tasks: Row[] = [
     subject: 'task',
     kinds: TRASHABLE,
     send: (s) => ({ body: { title: 'Ship it', project_id: s.project_id, parent_task_id: s.id } }),
-    reference: { foreign: 400, trashed: 400, unknown: 400, garbage: 400, respelt: 400 },
+    reference: { foreign: 400, trashed: 404, unknown: 404, garbage: 404, respelt: 404 },
   },
   {
     route: 'POST /api/tasks',
@@ -290,7 +290,7 @@ const tasks: Row[] = [
     subject: 'task',
     kinds: TRASHABLE,
     send: (s) => ({ query: { atomic: 'true' }, body: [{ title: 'Ship it', project_id: s.project_id, parent_task_id: s.id }] }),
-    reference: { foreign: 400, trashed: 400, unknown: 400, garbage: 400, respelt: 400 },
+    reference: { foreign: 400, trashed: 404, unknown: 404, garbage: 404, respelt: 404 },
   },
   {
     route: 'POST /api/tasks/bulk',
@@ -336,7 +336,7 @@ const tasks: Row[] = [
       names: 'task_id',
       kinds: LIVE,
       send: (s) => ({ params: { task_id: s.id }, body: { title: 'Another', parent_task_id: s.task_id } }),
-      reference: { own: 400, foreign: 400, unknown: 400, garbage: 400, respelt: 400 },
+      reference: { own: 400, foreign: 400, unknown: 404, garbage: 404, respelt: 404 },
       why: 'the own one would be its own parent',
     },
     {

@@ -37,7 +37,7 @@ describe('POST /api/tasks/bulk', () => {
       'VALIDATION_ERROR',
       'INVALID_REQUEST',
       'INVALID_REQUEST',
-      'INVALID_REQUEST',
+      'RESOURCE_NOT_FOUND',
       'RESOURCE_NOT_FOUND',
       'ok',
       'VALIDATION_ERROR',
@@ -98,7 +98,7 @@ describe('POST /api/tasks/bulk', () => {
       item({ task_id: id('bad'), title: '' }),
       item({ parent_task_id: id('bad') }),
     ]);
-    expect(outcome(body)).toEqual(['INVALID_REQUEST', 'ok', 'ok', 'ok', 'ok', 'VALIDATION_ERROR', 'INVALID_REQUEST']);
+    expect(outcome(body)).toEqual(['RESOURCE_NOT_FOUND', 'ok', 'ok', 'ok', 'ok', 'VALIDATION_ERROR', 'RESOURCE_NOT_FOUND']);
     const tree = await world.read(id('a'));
     expect(tree).toMatchObject({ subtasks: [{ task_id: id('b'), subtasks: [{ task_id: id('c'), subtasks: [{}] }] }] });
   });
@@ -111,7 +111,7 @@ describe('POST /api/tasks/bulk', () => {
       item({ task_id: id('x'), parent_task_id: id('late') }),
       item({ task_id: id('late') }),
     ]);
-    expect(outcome(body)).toEqual(['INVALID_REQUEST', 'INVALID_REQUEST', 'ok']);
+    expect(outcome(body)).toEqual(['INVALID_REQUEST', 'RESOURCE_NOT_FOUND', 'ok']);
   });
 
   it('nests 20 deep within one call, and refuses the 21st', async () => {

@@ -31,7 +31,7 @@ describe('text that cannot be stored is a 422 in every field', () => {
 
   it('an id with such a character is an unknown id', async () => {
     for (const bad of [NUL, HIGH]) {
-      expect((await create({ parent_task_id: `a${bad}` })).status).toBe(400);
+      expect((await create({ parent_task_id: `a${bad}` })).status).toBe(404);
       expect((await create({ assigned_to: `a${bad}` })).status).toBe(400);
       expect((await create({ project_id: `a${bad}` })).status).toBe(404);
     }

@@ -212,16 +212,20 @@ describe('another parent', () => {
     ]);
   });
 
-  it('400 refuses itself, a descendant, another project, the trash and nobody', async () => {
+  it('400 refuses itself, a descendant and another project; 404 one in the trash and nobody', async () => {
     const [top, middle, bottom] = (await chain(3)) as [string, string, string];
     const elsewhere = await buildProject(world.app, world.team);
     const other = await world.make({ project_id: elsewhere.project_id });
     const gone = await world.make();
     await trash(gone.task_id);
-    for (const parent of [top, middle, bottom, other.task_id, gone.task_id, 'nobody', `{${top.toUpperCase()}}`]) {
-      const answer = await patch(top, { parent_task_id: parent, title: 'Never' });
-      expect([parent, answer.status]).toEqual([parent, 400]);
-    }
+    const refused = async (parents: string[], status: number) => {
+      for (const parent of parents) {
+        const answer = await patch(top, { parent_task_id: parent, title: 'Never' });
+        expect([parent, answer.status]).toEqual([parent, status]);
+      }
+    };
+    await refused([top, middle, bottom, other.task_id], 400);
+    await refused([gone.task_id, 'nobody', `{${top.toUpperCase()}}`], 404);
     expect(await world.row(top)).toMatchObject({ version: 1, parent_task_id: null });
   });
 
