@@ -38,8 +38,16 @@ export interface Dispatcher {
 
 const MAX_BODY = 1024 * 1024;
 
+/** A body that is an array where an object is wanted, or the like, counts as JSON that cannot be read (J1). */
+const typeOf = (place: string, { path, code }: ZodError['issues'][number]): string =>
+  place === 'body' && path.length === 0 && code === 'invalid_type' ? 'json_invalid' : code;
+
 const fieldsOf = (place: string, error: ZodError): FieldError[] =>
-  error.issues.map((issue) => ({ field: [place, ...issue.path].join('.'), message: issue.message, type: issue.code }));
+  error.issues.map((issue) => ({
+    field: [place, ...issue.path].join('.'),
+    message: issue.message,
+    type: typeOf(place, issue),
+  }));
 
 /** @throws VALIDATION_ERROR with every problem at once */
 function parse<S extends z.ZodType>(place: string, schema: S | undefined, value: unknown): z.output<S> {

@@ -170,7 +170,7 @@ describe('422 for JSON that cannot be read', () => {
   ])('%s instead of an object', async (_what, body) => {
     const answer = await readable(body);
     expectEnvelope(answer, 422);
-    expect(answer.body.detail.errors[0].field).toBe('body');
+    expect(answer.body.detail.errors[0]).toMatchObject({ field: 'body', type: 'json_invalid' });
   });
 
   it('32 levels, a BOM and odd keys are read', async () => {
