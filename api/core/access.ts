@@ -46,7 +46,7 @@ const ABILITIES = {
   'project.list': { seat: 'none', words: 'Any signed-in caller; only own teams are listed' },
   'project.read': { seat: 'guest', words: 'Any member of the team, guests too' },
   'project.write': { seat: 'member', words: 'Team member or above; guests are read-only' },
-  'task.list': { seat: 'guest', words: 'Any member of the team, guests too; without a filter, every visible project' },
+  'task.list': { seat: 'guest', words: 'Any member of the team, guests too; only tasks of own teams are listed' },
   'task.read': { seat: 'guest', words: 'Any member of the team, guests too' },
   'task.write': { seat: 'member', words: 'Team member or above; guests are read-only' },
   'trash.list': { seat: 'none', words: 'Any signed-in caller; only own teams are listed, guests too' },

@@ -145,5 +145,5 @@ export async function dispatch(
  * the document would be lying.
  */
 export function isDeclared(spec: Endpoint, status: number): boolean {
-  return declaredStatuses(spec).has(status) || status === 304;
+  return declaredStatuses(spec).has(status);
 }

@@ -59,6 +59,10 @@ interface Described {
   example?: unknown;
   /** False where the answer holds a secret or signs somebody in: it is never stored, so no Idempotency-Key is taken (J2). */
   storable?: false;
+  /** The ETag of its answer: `kept` by the client for If-None-Match and 304, or the one after a `change` that takes If-Match (C3). */
+  etag?: 'kept' | 'change';
+  /** True where a hard cap may cut the list, which X-Truncated then says (C5). */
+  capped?: true;
 }
 
 export interface EndpointSpec<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType> extends Described {
@@ -114,6 +118,7 @@ export const takesKey = (spec: Endpoint): boolean =>
 export function declaredStatuses(spec: Endpoint): Set<number> {
   const statuses = [spec.status ?? 200, ...(spec.alsoStatus ?? []), ...(spec.errors ?? []), 400, 500, 503];
   if (spec.ability !== 'public') statuses.push(401, 403);
+  if (spec.etag === 'kept') statuses.push(304);
   if (spec.limit) statuses.push(429);
   if (spec.raw || spec.body) statuses.push(413);
   if (!spec.raw && spec.body) statuses.push(415, 422);

@@ -44,6 +44,18 @@ const IdempotencyKey = z.object({
   }),
 });
 
+const Preconditions = {
+  kept: z.object({
+    'If-None-Match': z.string().optional().meta({ description: 'ETag of the answer that is at hand: unchanged, it is a 304' }),
+  }),
+  change: z.object({
+    'If-Match': z.string().optional().meta({
+      description: 'ETag of the record as it was read, in place of `version`: changed since, it is a 409',
+      example: '"3"',
+    }),
+  }),
+};
+
 const text = (description: string) => ({ description, schema: { type: 'string' as const } });
 const correlationHeader = { 'X-Correlation-ID': text('Id of this request') };
 const retryAfter = { 'Retry-After': text('Seconds until it is worth trying again') };
@@ -51,6 +63,11 @@ const limitHeaders = {
   'RateLimit-Policy': text('What is allowed: `"login";q=10;w=60` is ten in 60 seconds'),
   RateLimit: text('What is left: `"login";r=3;t=42` is three in the next 42 seconds'),
 };
+const etagHeaders = {
+  kept: { ETag: text('For If-None-Match; a task’s begins with its `version`, and If-Match takes it') },
+  change: { ETag: text('The `version` after the change, quoted') },
+};
+const cappedHeader = { 'X-Truncated': text('`true` when the list was cut at its cap') };
 const pageHeaders = {
   Link: text('Where the list goes on: `rel="next"`, `prev` and `first` (RFC 8288); absent when this is all'),
   'X-Total-Count': { description: 'Rows of the whole list, where it is known', schema: { type: 'integer' as const } },
@@ -61,7 +78,13 @@ const successHeaders = (endpoint: Endpoint) => ({
   ...(takesKey(endpoint) && { 'Idempotency-Replayed': text('`true` when this is the stored answer to an earlier call') }),
   ...(!endpoint.raw && endpoint.pages && pageHeaders),
   ...(endpoint.limit && limitHeaders),
+  ...(endpoint.etag && etagHeaders[endpoint.etag]),
+  ...(endpoint.capped && cappedHeader),
 });
+const unchanged = {
+  description: 'Unchanged since the answer with this ETag',
+  headers: { ...correlationHeader, ...etagHeaders.kept },
+};
 const refusalOf = (status: number) => ({
   description: MEANING[status] ?? 'Refused',
   headers: {
@@ -77,6 +100,7 @@ function responsesOf(endpoint: Endpoint): ZodOpenApiOperationObject['responses']
   const entries = [...declaredStatuses(endpoint)]
     .sort((a, b) => a - b)
     .map((status) => {
+      if (status === 304) return [String(status), unchanged] as const;
       if (!successes.includes(status as 200)) return [String(status), refusalOf(status)] as const;
       const example = answerExample(endpoint.response);
       const media = { schema: endpoint.response, ...(example === undefined ? {} : { example }) };
@@ -118,6 +142,7 @@ function operationOf(endpoint: Endpoint): ZodOpenApiOperationObject {
   if (endpoint.params) requestParams.path = endpoint.params as z.ZodObject;
   if (endpoint.query) requestParams.query = endpoint.query as z.ZodObject;
   if (takesKey(endpoint)) requestParams.header = IdempotencyKey;
+  if (endpoint.etag) requestParams.header = Preconditions[endpoint.etag];
   operation.requestParams = requestParams;
   if (endpoint.body) {
     const media = endpoint.example === undefined ? {} : { example: endpoint.example };

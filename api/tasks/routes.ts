@@ -69,6 +69,7 @@ const update = (method: 'patch' | 'put') =>
     body: UpdateTask,
     response: Message,
     errors: [404, 409],
+    etag: 'change',
     example: { status: 'in_review', version: 3 },
     handle: ({ ctx, params, body, headers }) =>
       updated(updateTask(ctx, params.task_id, { ...body, version: expectedVersion(headers['if-match'], body.version) })),
@@ -86,6 +87,7 @@ const changeStatus = (method: 'patch' | 'put') =>
     body: ChangeTaskStatus,
     response: Message,
     errors: [404, 409],
+    etag: 'change',
     example: { status: 'done' },
     handle: ({ ctx, params, body, headers }) =>
       updated(
@@ -117,7 +119,9 @@ export const taskRoutes: Endpoint[] = [
     tag,
     summary: 'List tasks, subtasks nested',
     description:
-      'At most 10,000 tasks; `X-Truncated: true` says that there are more. Sent again with If-None-Match, an unchanged list is a 304.',
+      'Without a filter, those of every visible project; at most 10,000, and `X-Truncated: true` says that there are more. Sent again with If-None-Match, an unchanged list is a 304.',
+    etag: 'kept',
+    capped: true,
     ability: 'task.list',
     scope: 'tasks:read',
     query: ListTasks,
@@ -130,6 +134,9 @@ export const taskRoutes: Endpoint[] = [
     path: '/api/tasks/my',
     tag,
     summary: 'List the tasks assigned to the caller',
+    description: 'Flat, in one order over all teams. Sent again with If-None-Match, an unchanged list is a 304.',
+    etag: 'kept',
+    capped: true,
     ability: 'task.list',
     scope: 'tasks:read',
     response: z.array(Task),
@@ -184,6 +191,7 @@ export const taskRoutes: Endpoint[] = [
     path: '/api/tasks/:task_id',
     tag,
     summary: 'Read a task with its subtasks',
+    etag: 'kept',
     ability: 'task.read',
     scope: 'tasks:read',
     params: TaskParams,
