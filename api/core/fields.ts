@@ -6,6 +6,12 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const TASK_ID = /^[A-Za-z0-9_][A-Za-z0-9._:@-]{0,127}$/;
 const RESERVED_TASK_IDS = ['my', 'bulk', 'relations', 'cycle-time'];
 
+/** How refusals are worded where the library's own words help nobody: a field that is missing is not "received undefined". */
+export const WORDING = {
+  error: ({ code, input }: { code?: string; input?: unknown }) =>
+    input === undefined && (code === 'invalid_type' || code === 'invalid_value') ? 'Required' : undefined,
+};
+
 /** An id that we made: a UUID in lower case; anything else stands for an id that does not exist. */
 export const Id = z.string().overwrite((value) => (UUID.test(value) ? value : NO_ID));
 
@@ -15,7 +21,7 @@ export const TaskId = z.string().overwrite((value) => (TASK_ID.test(value) ? val
 /** A task id as a client may choose it (house rules); malformed or reserved is a 422 here. */
 export const NewTaskId = z
   .string()
-  .regex(TASK_ID, 'Letters, digits, and . _ : @ - only, at most 128 characters')
+  .regex(TASK_ID, 'A letter, digit or _ first; then letters, digits and . _ : @ - only; at most 128 characters')
   .refine((value) => !RESERVED_TASK_IDS.includes(value), 'This id is reserved');
 
 /** Text that PostgreSQL and JSON can both hold: no NUL, no half of a surrogate pair. Lengths count code points. */
@@ -37,7 +43,7 @@ export const Title = (max: number) =>
 export const ClampedInt = (min: number, max: number, fallback: number) =>
   z
     .string()
-    .regex(/^\d+$/, 'Must be a whole number')
+    .regex(/^\d+$/, 'Must be a whole number, 0 or more')
     .transform((digits) => Math.min(Number(digits), max))
     .pipe(z.number().min(min))
     .default(fallback)
@@ -47,7 +53,7 @@ export const ClampedInt = (min: number, max: number, fallback: number) =>
 export const StrictInt = (min: number, max: number, fallback: number) =>
   z
     .string()
-    .regex(/^\d{1,9}$/, 'Must be a whole number')
+    .regex(/^\d{1,9}$/, 'Must be a whole number of at most 9 digits')
     .transform(Number)
     .pipe(z.number().min(min).max(max))
     .default(fallback)

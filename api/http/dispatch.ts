@@ -5,6 +5,7 @@ import { admit } from '../core/access.js';
 import type { Actor } from '../core/actor.js';
 import type { Context, Services } from '../core/context.js';
 import { type FieldError, invalidFields } from '../core/errors.js';
+import { WORDING } from '../core/fields.js';
 import type { Logger } from '../core/log.js';
 import { requireScope } from '../core/scopes.js';
 import { keyOf, once } from './idempotency.js';
@@ -52,7 +53,7 @@ const fieldsOf = (place: string, error: ZodError): FieldError[] =>
 /** @throws VALIDATION_ERROR with every problem at once */
 function parse<S extends z.ZodType>(place: string, schema: S | undefined, value: unknown): z.output<S> {
   if (!schema) return value as z.output<S>;
-  const result = schema.safeParse(value);
+  const result = schema.safeParse(value, WORDING);
   if (!result.success) throw invalidFields(fieldsOf(place, result.error));
   return result.data as z.output<S>;
 }

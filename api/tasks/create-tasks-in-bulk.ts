@@ -1,7 +1,7 @@
 import { authorize } from '../core/access.js';
 import { type Context, inTransaction } from '../core/context.js';
 import { DomainError, type FieldError, invalidFields } from '../core/errors.js';
-import { Id } from '../core/fields.js';
+import { Id, WORDING } from '../core/fields.js';
 import { CreateTask } from './schema.js';
 import { type Draft, holdProjects, type TaskCreation, writeNewTasks } from './write-new-tasks.js';
 
@@ -15,7 +15,7 @@ function readItems(items: unknown[]): { drafts: Draft[]; results: Map<number, Re
   const drafts: Draft[] = [];
   const results = new Map<number, Result>();
   for (const [index, item] of items.entries()) {
-    const parsed = CreateTask.safeParse(item);
+    const parsed = CreateTask.safeParse(item, WORDING);
     if (parsed.success) drafts.push({ index, fields: parsed.data });
     else results.set(index, invalidFields(fieldErrors(index, parsed.error.issues)));
   }

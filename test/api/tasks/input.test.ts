@@ -76,6 +76,18 @@ describe('values of another kind are a 422', () => {
   });
 });
 
+it('what is missing is called required, one by one and in a list', async () => {
+  const words = ({ errors }: { errors: { field: string; message: string }[] }) =>
+    errors.map(({ field, message }) => `${field}: ${message}`);
+  const single = await world.member.post('/api/tasks', {});
+  expect(words(single.body.detail)).toEqual(['body.title: Required', 'body.project_id: Required']);
+  const bulk = await world.member.post('/api/tasks/bulk', [world.project]);
+  expect(words(bulk.body.results[0].error.detail)).toEqual(['body.0.title: Required']);
+  const { task_id } = await world.make();
+  const status = await world.member.patch(`/api/tasks/${task_id}/status`, {});
+  expect(words(status.body.detail)).toEqual(['body.status: Required']);
+});
+
 describe('keys of a body', () => {
   it('of the language are only names: nothing is polluted', async () => {
     const raw = `{"title":"x","project_id":"${world.project.project_id}","__proto__":{"status":"done","polluted":1},"constructor":{"prototype":{"polluted":1}},"toString":"x"}`;
