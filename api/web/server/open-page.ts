@@ -28,6 +28,9 @@ export interface Arrival {
   me: User | null;
 }
 
+/** How a page that looks for news by itself asks for itself. */
+const LIVE = /\?live$/;
+
 /** Where to send who must sign in first; afterwards they come back to the page that they wanted. */
 const signInPath = (wanted: string): string => {
   const next = safePath(wanted);
@@ -74,7 +77,7 @@ function turnAway({ who, method }: Page, actor: UserActor | null, { url, request
   if (!actor) {
     const referer = request.headers.referer ?? '';
     const from = URL.canParse(referer) ? new URL(referer) : undefined;
-    if (method === 'get') return { to: signInPath(url) };
+    if (method === 'get') return { to: signInPath(url.replace(LIVE, '')) };
     const back = signInPath(from && from.host === request.headers.host ? `${from.pathname}${from.search}` : HOME);
     return { view: 'error-expired', title: 'Signed out', data: { signIn: back }, status: 401 };
   }

@@ -231,6 +231,22 @@ describe('signing in', () => {
   });
 });
 
+describe('pages that look for news', () => {
+  const script = { 'hx-request': 'true' };
+
+  it('get the page itself; once the session is over, word to sign in, not a page to swap in', async () => {
+    const browser = await signIn(await personWithPassword());
+    expect((await browser.get('/app/approvals?live', script)).html).toContain('id="live"');
+    await browser.post('/app/sign-out', {}, { from: '/app' });
+    const answer = await browser.get('/app/approvals?live', script);
+    expect([answer.status, answer.headers.get('hx-redirect'), answer.html]).toEqual([
+      200,
+      '/app/sign-in?next=%2Fapp%2Fapprovals',
+      '',
+    ]);
+  });
+});
+
 describe('the cookie in use', () => {
   afterEach(() => import.meta.jest.useRealTimers());
 
