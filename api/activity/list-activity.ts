@@ -14,10 +14,11 @@ const FILTERS = /* sql */ `($2::uuid is null or a.team_id = $2) and ($3::uuid is
   and ($6::uuid is null or a.user_id = $6) and a.activity_id < $7::uuid`;
 const NEWEST = 'order by a.activity_id desc limit $8';
 
+/** The moment is that of the id, which is the list's order and what `before` compares; the column is when the transaction began. */
 const named = (name: string, page: string): Statement => ({
   name,
   text: /* sql */ `
-    select a.activity_id, a.timestamp, a.user_id, u.name as user_name, a.actor_type, a.action, a.entity_type, a.entity_id,
+    select a.activity_id, uuid_extract_timestamp(a.activity_id) as timestamp, a.user_id, u.name as user_name, a.actor_type, a.action, a.entity_type, a.entity_id,
       a.entity_title, a.team_id, a.project_id, a.summary
     from (${page}) a left join users u using (user_id) order by a.activity_id desc`,
 });

@@ -137,6 +137,17 @@ it('says 50 at a time, at most 200, and goes on before an entry or a moment', as
   expect(new Set(pages).size).toBe(260);
 });
 
+it('a line of a transaction that took its time stands where its moment says', async () => {
+  await write(4);
+  const began = app.services.db.raw("now() - interval '1 hour'");
+  await write(2, { timestamp: began, summary: 'changed slowly' });
+  const whole = await list(`?entity_id=old`);
+  const moments = whole.map(({ timestamp }) => timestamp);
+  expect(moments).toEqual(moments.toSorted().toReversed());
+  for (const [at, moment] of moments.entries())
+    expect(ids(await list(`?entity_id=old&before=${encodeURIComponent(moment)}`))).toEqual(ids(whole.slice(at + 1)));
+});
+
 it.each(['limit=0', 'limit=x', 'before=yesterday', 'before=', 'before=%00'])('422 refuses %s', async (query) => {
   expect((await member.get(`/api/activity?${query}`)).status).toBe(422);
 });
