@@ -70,7 +70,7 @@ export const authRoutes: Endpoint[] = [
     scope: 'admin:*',
     body: MeUpdate,
     response: User,
-    errors: [409],
+    errors: [404, 409],
     example: { display_name: 'Ada', preferences: { timezone: 'Europe/Berlin', week_start: 'monday' } },
     handle: ({ ctx, body }) => updateMe(ctx, body),
   }),

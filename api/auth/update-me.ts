@@ -1,19 +1,19 @@
+import { authorize } from '../core/access.js';
 import { type Context, inTransaction, userOf } from '../core/context.js';
-import { invalid } from '../core/errors.js';
 import { recordChange } from '../core/record-change.js';
-import { seatOf } from '../core/seats.js';
+import { seatInTeam } from '../core/seats.js';
 import { getMe } from './get-me.js';
 import type { MeUpdate, User } from './schema.js';
 
 /**
  * Changes what people may change about themselves; preferences one by one (A8).
- * @throws INVALID_REQUEST a default team that is not one's own | RESOURCE_CONFLICT the username is taken
+ * @throws RESOURCE_NOT_FOUND a default team that nobody has | PERMISSION_DENIED one that is not one's own | RESOURCE_CONFLICT the username is taken
  */
 export function updateMe(ctx: Context, { preferences, ...fields }: MeUpdate): Promise<User> {
   return inTransaction(ctx, async (ctx) => {
     const user_id = userOf(ctx);
     const team = preferences?.default_team_id;
-    if (team && (await seatOf(ctx, team)) === null) throw invalid('default_team_id is not a team of yours');
+    if (team) authorize('team.read', await seatInTeam(ctx, team));
     const changed = Object.keys({ ...fields, ...preferences });
     if (changed.length === 0) return getMe(ctx);
     await ctx

@@ -7,7 +7,7 @@ import {
   PASSWORD,
   type TestAccount,
 } from '../../factories/accounts.js';
-import { buildToken } from '../../factories/people.js';
+import { buildTeam, buildToken } from '../../factories/people.js';
 import { startApp, type TestApp } from '../../support/app.js';
 
 // T-AUTH: forgotten and changed passwords (A7), and what people change about themselves (A8).
@@ -181,10 +181,16 @@ describe('PATCH /api/auth/me', () => {
     [{ preferences: { timezone: 'Mars/Base' } }, 422],
     [{ preferences: { locale: 'not a locale' } }, 422],
     [{ preferences: { week_start: 'friday' } }, 422],
-    [{ preferences: { default_team_id: 'garbage' } }, 400],
+    [{ preferences: { default_team_id: 'garbage' } }, 404],
     [{ preferences: { default_team_id: null } }, 200],
   ])('%j', async (wish, status) => {
     const { token } = (await logIn(await buildAccount(app))).body;
     expect((await patch(token, wish)).status).toBe(status);
+  });
+
+  it('403 for a default team of other people', async () => {
+    const { team_id } = await buildTeam(app);
+    const { token } = (await logIn(await buildAccount(app))).body;
+    expect((await patch(token, { preferences: { default_team_id: team_id } })).status).toBe(403);
   });
 });
