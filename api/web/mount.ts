@@ -10,7 +10,7 @@ import type { RouteState } from '../http/router.js';
 import { PAGES } from './pages.js';
 import { csrfToken } from './server/csrf.js';
 import { findPage } from './server/find-page.js';
-import { HEADERS } from './server/headers.js';
+import { headersFor } from './server/headers.js';
 import { openPage } from './server/open-page.js';
 import { createRenderer } from './server/render.js';
 import { HOME } from './server/safe-path.js';
@@ -47,6 +47,7 @@ function sendHome(koa: Exchange): void {
 
 /** The web app: pages under `/app`, its files, and the way there from `/`. */
 export function mountWeb(app: Koa<RouteState>, services: Services): void {
+  const headers = headersFor(services.config);
   const files = createStaticFiles();
   const render = createRenderer(files);
   const limit = createRateLimiter(services);
@@ -70,7 +71,7 @@ export function mountWeb(app: Koa<RouteState>, services: Services): void {
 
   app.use(async (koa, next) => {
     if (!isOurs(koa.path)) return next();
-    koa.set(HEADERS);
+    koa.set(headers);
     if (sendFile(koa, files)) return undefined;
     if (koa.path === '/') return sendHome(koa);
     try {

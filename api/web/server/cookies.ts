@@ -19,7 +19,8 @@ const COOKIES = {
 export type CookieName = keyof typeof COOKIES;
 
 /** True where browsers come over TLS only. */
-const isSecure = (config: Config): boolean => config.NODE_ENV === 'production' || config.BASE_URL?.startsWith('https:') === true;
+export const isSecure = (config: Config): boolean =>
+  config.NODE_ENV === 'production' || config.BASE_URL?.startsWith('https:') === true;
 
 /** `__Host-`: no other host, path or plain connection can set it, so nobody can plant a cookie of theirs. */
 const fullName = (config: Config, name: CookieName): string => `${isSecure(config) ? '__Host-' : ''}assent-${name}`;

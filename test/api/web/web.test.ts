@@ -276,7 +276,8 @@ describe('cookies over TLS', () => {
   it('are for this host alone', async () => {
     const secure = await startApp({ LOGIN_OTP: 'off', BASE_URL: 'https://assent.example' });
     const browser = openBrowser(secure);
-    await browser.get('/app/sign-in');
+    const { headers } = await browser.get('/app/sign-in');
+    expect(headers.get('strict-transport-security')).toBe('max-age=31536000');
     expect(browser.set()).toEqual([
       expect.stringMatching(/^__Host-assent-visitor=[\w-]{43}; Path=\/; Max-Age=43200; HttpOnly; SameSite=Lax; Secure$/),
     ]);
