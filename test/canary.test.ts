@@ -7,6 +7,7 @@ import { runWorkflowId } from '../workflows/contract.js';
 import { buildProject, buildTask, buildTeam, type TestTeam } from './factories/people.js';
 import { type Answer, startApp, type TestApp } from './support/app.js';
 import { type Receiver, startReceiver } from './support/receiver.js';
+import { type OAuthServer, startOAuthServer } from './support/oauth-server.js';
 import { queuePrefix, runWorker, until } from './support/worker.js';
 
 // T-SECRET: what a team keeps in its vault goes to the receiver and nowhere else: no table, no history, no log, no answer.
@@ -35,7 +36,11 @@ const forms = (secret: string): string[] => [
   ...base64(secret),
   ...base64(inJson(secret)),
 ];
-const NEEDLES = [...forms(CANARY), ...forms(SIGNING_KEY), 'canary/p@ss'];
+/** The forge's tokens, codes and client secret all begin so. */
+const OAUTH = ['canary-access', 'canary-refresh', 'canary-code', 'canary-client'];
+const NEEDLES = [...forms(CANARY), ...forms(SIGNING_KEY), 'canary/p@ss', ...OAUTH, ...OAUTH.flatMap(base64)].filter(
+  (needle) => needle.length >= 6,
+);
 const hits = (text: string): string[] => NEEDLES.filter((needle) => text.includes(needle));
 
 const lines: string[] = [];
@@ -50,10 +55,12 @@ let app: TestApp;
 let worker: RunningWorker;
 let team: TestTeam;
 let receiver: Receiver;
+let forge: OAuthServer;
 const answers: Answer[] = [];
 
 beforeAll(async () => {
-  app = await startApp({ TASK_QUEUE_PREFIX: queuePrefix(), OUTBOUND_LOOPBACK: 'allow', LOG_LEVEL: 'trace' });
+  forge = await startOAuthServer();
+  app = await startApp({ TASK_QUEUE_PREFIX: queuePrefix(), OUTBOUND_LOOPBACK: 'allow', LOG_LEVEL: 'trace', ...forge.settings });
   Object.assign(app.services, { log: createLogger(app.services.config, 'worker', sink) });
   receiver = await startReceiver();
   worker = await runWorker(app);
@@ -62,6 +69,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await worker.stop();
   receiver.close();
+  forge.close();
   await app.close();
 });
 
@@ -130,8 +138,17 @@ it('goes to the receiver and nowhere else, though the receiver sends it back', a
       { type: 'http_request', params: { method: 'GET', url: receiver.url, headers: { '{{secret:CANARY}}': 'in a name' } } },
       { type: 'send_webhook', params: { url: `${receiver.url}/hook`, payload: { key: '{{secret:CANARY}}' } } },
       { type: 'add_comment', params: { task_id: '{{event.task.task_id}}', content: '{{secret:CANARY}}' } },
+      { type: 'forge_comment', params: { repo: 'acme/rocket', number: 7, body: 'Merged' } },
+      { type: 'forge_comment', params: { repo: 'acme/rocket', number: 7, body: '{{secret:CANARY}}' } },
     ],
   };
+  // The forge answers with the very token that it does not accept any more.
+  const begun = await call(app.as(team.manager).post('/api/integrations/forge/connect', {}));
+  const there = await fetch(begun.body.authorize_url, { redirect: 'manual' });
+  const back = new URL(there.headers.get('location') ?? '');
+  expect((await fetch(`${app.url}${back.pathname}${back.search}`)).status).toBe(200);
+  await call(app.as(team.manager).get('/api/integrations'));
+  forge.revokeAll();
   const saved = await call(app.as(team.manager).post('/api/automations', definition));
   const automation = { automation_id: saved.body.automation_id as string };
   await buildTask(app, team, await buildProject(app, team));
@@ -147,6 +164,8 @@ it('goes to the receiver and nowhere else, though the receiver sends it back', a
     ['failed', 1, 'invalid_request'],
     ['failed', 1, 'header_invalid'],
     ['succeeded', 1, null],
+    ['failed', 1, 'secret_missing'],
+    ['failed', 1, 'integration_disconnected'],
     ['failed', 1, 'secret_missing'],
   ]);
   // It did go out, and came back.

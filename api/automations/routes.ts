@@ -62,7 +62,9 @@ const catalogueRoutes: Endpoint[] = [
     ability: 'automation.catalogue',
     scope: 'automations:read',
     response: ActionTypeList,
-    handle: () => Promise.resolve({ actions: listActionTypes() }),
+    async handle({ ctx }) {
+      return { actions: await listActionTypes(ctx) };
+    },
   }),
 ];
 

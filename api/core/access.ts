@@ -69,6 +69,8 @@ const ABILITIES = {
   'automation.dispatch': { seat: 'member', words: 'The automation’s creator, or a manager of the team' },
   'secret.list': { seat: 'admin', words: 'Team admin' },
   'secret.write': { seat: 'admin', words: 'Team admin', impersonated: false },
+  'integration.list': { seat: 'none', words: 'Any signed-in caller, their own connections' },
+  'integration.connect': { seat: 'none', words: 'Any signed-in caller, for themselves', impersonated: false },
   'gate.decide': { seat: 'member', words: 'The role that the gate names, or above; manager where it names none' },
   'instance.admin': {
     seat: 'none',

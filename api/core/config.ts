@@ -48,6 +48,10 @@ export const Settings = z.object({
   FORGE_WEBHOOK_SECRET: z.string().min(1).optional().describe('Shared with the forge; without it every delivery is refused'),
   FORGE_WEBHOOK_SECRET_PREVIOUS: z.string().min(1).optional().describe('Still accepted while the secret is rotated'),
   FORGE_UNBOUND: z.enum(['all', 'none']).optional().describe('Who hears a repository bound to no team (F2)'),
+  FORGE_URL: z.url().default('https://github.com').describe('The code host whose accounts people connect (F13)'),
+  FORGE_API_URL: z.url().default('https://api.github.com').describe('Its API'),
+  FORGE_CLIENT_ID: z.string().optional().describe('OAuth client of this installation there; without it nobody can connect'),
+  FORGE_CLIENT_SECRET: z.string().optional(),
   MAIL_URL: z
     .string()
     .regex(/^smtps?:\/\//, 'must be an smtp:// or smtps:// address')

@@ -55,6 +55,8 @@ interface Described {
   limit?: LimitName;
   /** Largest body, bytes; 1 MB unless said otherwise (L). */
   bodyLimit?: number;
+  /** It answers with a page, as text, for people whom another site sends here. */
+  page?: true;
   /** A worked example of the body, for the document. */
   example?: unknown;
   /** False where the answer holds a secret or signs somebody in: it is never stored, so no Idempotency-Key is taken (J2). */

@@ -104,7 +104,11 @@ function responsesOf(endpoint: Endpoint): ZodOpenApiOperationObject['responses']
       if (!successes.includes(status as 200)) return [String(status), refusalOf(status)] as const;
       const example = answerExample(endpoint.response);
       const media = { schema: endpoint.response, ...(example === undefined ? {} : { example }) };
-      const answer = { description: 'Success', headers: successHeaders(endpoint), content: { 'application/json': media } };
+      const answer = {
+        description: 'Success',
+        headers: successHeaders(endpoint),
+        content: { [endpoint.page ? 'text/html' : 'application/json']: media },
+      };
       return [String(status), answer] as const;
     });
   return Object.fromEntries(entries) as ZodOpenApiOperationObject['responses'];
@@ -178,6 +182,7 @@ const TAGS: Record<string, string> = {
   Approvals: 'Runs that wait for a person, and the decision.',
   'Dead letter': 'Runs that failed, why, and their replay.',
   Secrets: 'Named values of a team that actions send and nobody reads.',
+  Integrations: 'Services that people connect with accounts of theirs, for their automations.',
   Admin: 'Administration of the installation: people, plans, acting as somebody else.',
   Forge: 'The signed inbound webhook of a code host, and the repositories bound to a team.',
 };

@@ -15,6 +15,7 @@ import { deadLetterRoutes } from '../automations/dead-letter/routes.js';
 import { automationRoutes } from '../automations/routes.js';
 import { commentRoutes } from '../comments/routes.js';
 import { forgeRoutes } from '../forge/routes.js';
+import { integrationRoutes } from '../integrations/routes.js';
 import { projectRoutes } from '../projects/routes.js';
 import { secretRoutes } from '../secrets/routes.js';
 import { taskRoutes } from '../tasks/routes.js';
@@ -50,6 +51,7 @@ export const ENDPOINTS: Endpoint[] = [
   ...versionRoutes,
   ...automationRoutes,
   ...forgeRoutes,
+  ...integrationRoutes,
   ...adminRoutes,
   ...deprovisioningRoutes,
   ...impersonationRoutes,
@@ -82,7 +84,8 @@ const handlerOf =
     ctx.status = answer.status;
     ctx.set(answer.headers);
     // Before the body, or Koa guesses it from the body first.
-    if (typeof answer.body === 'string') ctx.set('Content-Type', 'application/json; charset=utf-8');
+    if (typeof answer.body === 'string')
+      ctx.set('Content-Type', `${endpoint.page ? 'text/html' : 'application/json'}; charset=utf-8`);
     ctx.body = answer.body;
   };
 

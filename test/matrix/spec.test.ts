@@ -53,6 +53,8 @@ const DECISION_K: Record<Seat | 'none', Ability[]> = {
     'forge.status',
     'automation.catalogue',
     'automation.list',
+    'integration.list',
+    'integration.connect',
   ],
   guest: ['team.read', 'project.read', 'task.list', 'task.read', 'comment.read', 'automation.read'],
   member: [
@@ -99,6 +101,8 @@ it('a guest writes nowhere: no route that writes is open to the seat', () => {
     'DELETE /api/auth/tokens/:token_id',
     'POST /api/teams',
     'POST /api/invitations/:invitation_id/accept',
+    'POST /api/integrations/:key/connect',
+    'DELETE /api/integrations/:key',
     'POST /api/admin/impersonate/stop',
   ]);
 });
@@ -127,6 +131,7 @@ const NOT_AS_ANOTHER: Ability[] = [
   'token.create',
   'invitation.accept',
   'instance.admin',
+  'integration.connect',
   'member.remove',
   'member.manage',
   'secret.write',

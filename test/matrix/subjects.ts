@@ -270,6 +270,18 @@ const secret: Build = async (world, wish) => {
   return { ...subject, canary: subject.id };
 };
 
+/** The author's connection to the forge; `id` is the service's key. */
+const connection: Build = async (world, wish) => {
+  const subject = { ...basis(wish, 'forge'), canary: `canary ${uuidv7()}` };
+  await insert(
+    world,
+    /* sql */ `insert into integration_connections (user_id, provider, account, scopes, data_key, sealed_value)
+      values (:author, :id, :canary, '{repo}', '', '') on conflict (user_id, provider) do update set account = excluded.account`,
+    { ...subject, author: wish.author },
+  );
+  return subject;
+};
+
 /** A repository bound to the team. */
 const binding: Build = async (world, wish) => {
   const subject = basis(wish, uuidv7());
@@ -327,6 +339,7 @@ export const SUBJECTS = {
   invitation,
   ownInvitation,
   secret,
+  connection,
   binding,
   delivery,
   trashedTask: inTrash(task),

@@ -156,7 +156,12 @@ async function buildActors(app: TestApp, own: Tenant): Promise<Actor[]> {
 
 /** Two tenants and everyone who may call, over a database that notes its writes. */
 export async function buildWorld(settings: Record<string, string> = {}): Promise<World> {
-  const app = await startApp({ FORGE_WEBHOOK_SECRET: FORGE_SECRET, ...settings });
+  const app = await startApp({
+    FORGE_WEBHOOK_SECRET: FORGE_SECRET,
+    FORGE_CLIENT_ID: 'client',
+    FORGE_CLIENT_SECRET: 'secret',
+    ...settings,
+  });
   const [own, foreign] = await Promise.all([buildTenant(app), buildTenant(app)]);
   const actors = await buildActors(app, own);
   return { app, own, foreign, actors, writes: await watchWrites(app) };

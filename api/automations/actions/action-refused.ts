@@ -4,9 +4,12 @@ export interface ActionFailure {
   message: string;
 }
 
-/** An action that cannot be done, and will not be by trying again. */
+/** An action that cannot be done. `isPassing`: it may be done the next time. */
 export class ActionRefused extends Error {
-  constructor(readonly failure: ActionFailure) {
+  constructor(
+    readonly failure: ActionFailure,
+    readonly isPassing = false,
+  ) {
     super(failure.message);
   }
 }

@@ -64,6 +64,6 @@ export interface Sent {
 
 /** An action that leaves the house: no transaction is open while it waits for an answer. */
 export interface OutboundAction<P = unknown> extends ActionDescription<P> {
-  /** @throws ActionRefused or a refusal of ours; words of the other side only in `output` */
+  /** @throws ActionRefused | OutboundFailure; words of the other side stand in `output` only */
   send(errand: Errand, params: P): Promise<Sent>;
 }

@@ -2,12 +2,12 @@ import { z } from 'zod';
 import { Text } from '../../core/fields.js';
 import type { ActionDescription } from './action-type.js';
 
-const describe = (
-  type: string,
-  label: string,
-  params: z.ZodObject,
-  category: ActionDescription['category'] = 'core',
-): ActionDescription => ({ type, label, params, category });
+const describe = (type: string, label: string, params: z.ZodObject): ActionDescription => ({
+  type,
+  label,
+  params,
+  category: 'core',
+});
 
 const DAYS_30 = 2_592_000; // seconds
 
@@ -47,11 +47,4 @@ export const PLANNED_ACTIONS: readonly ActionDescription[] = [
     z.object({ labels: z.array(z.string()), command: Text, timeout_minutes: z.int().min(1).optional() }),
   ),
   describe('delay', 'Wait', z.object({ seconds: z.int().min(1).max(DAYS_30) })),
-  describe(
-    'forge_comment',
-    'Comment on an issue or pull request',
-    z.object({ repo: z.string(), number: z.int().min(1), body: Text }),
-    'integration',
-  ),
-  describe('forge_create_issue', 'Open an issue', z.object({ repo: z.string(), title: Text, body: Text }), 'integration'),
 ];

@@ -1,3 +1,4 @@
+import { integrationActions } from '../../integrations/registry.js';
 import { addComment } from './add-comment.js';
 import type { ActionDescription, ActionType, DefaultedParam, OutboundAction } from './action-type.js';
 import { assignTask } from './assign-task.js';
@@ -19,7 +20,7 @@ const byType = <A extends { type: string }>(actions: readonly A[]): Readonly<Rec
 export const actionTypes = byType(LOCAL);
 
 /** Every action that leaves the house. */
-export const outboundTypes = (): Readonly<Record<string, OutboundAction>> => byType(SENDING);
+export const outboundTypes = (): Readonly<Record<string, OutboundAction>> => byType([...SENDING, ...integrationActions()]);
 
 /** What may stand in an automation: what a run can perform, and the gate. */
 export const availableActions = (): readonly ActionDescription[] => [

@@ -1,4 +1,3 @@
-import { OutboundFailure } from '../../core/outbound/failure.js';
 import { outboundPolicy } from '../../core/outbound/policy.js';
 import { type OutboundAnswer, type OutboundRequest, sendRequest } from '../../core/outbound/send-request.js';
 import type { Errand, Sent } from './action-type.js';
@@ -16,15 +15,9 @@ function sentOf({ status, body, isCut, retryAfterMs }: OutboundAnswer): Sent {
   return { output, isCut, failure: { code: 'http_status', message, isPassing: isPassing(status), waitMs: retryAfterMs } };
 }
 
-/** Sends a request that a person wrote, through the one guarded client; what came of it is never thrown. */
-export async function sendFor({ services }: Errand, request: OutboundRequest): Promise<Sent> {
-  try {
-    return sentOf(await sendRequest(outboundPolicy(services.config), request));
-  } catch (thrown) {
-    if (!(thrown instanceof OutboundFailure)) throw thrown;
-    return { output: {}, failure: { code: thrown.reason, message: thrown.message, isPassing: thrown.isPassing } };
-  }
-}
+/** Sends a request that a person wrote, through the one guarded client. @throws OutboundFailure */
+export const sendFor = async ({ services }: Errand, request: OutboundRequest): Promise<Sent> =>
+  sentOf(await sendRequest(outboundPolicy(services.config), request));
 
 /** As much of a text as a record keeps. */
 export const keptOf = (text: string): string => (text.length > KEPT ? `${text.slice(0, KEPT).toWellFormed()}…` : text);

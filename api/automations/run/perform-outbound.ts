@@ -1,6 +1,7 @@
 import { run, type Statement } from '../../../db/statement.js';
 import type { ActionResult } from '../../../workflows/contract.js';
 import type { Services } from '../../core/context.js';
+import { OutboundFailure } from '../../core/outbound/failure.js';
 import { scrub } from '../../core/outbound/scrub.js';
 import { readSecrets } from '../../secrets/vault.js';
 import type { Errand, OutboundAction, Sent } from '../actions/action-type.js';
@@ -107,7 +108,10 @@ async function dispatch(services: Services, { send }: Ready): Promise<Sent> {
   try {
     return await send();
   } catch (thrown) {
-    if (thrown instanceof ActionRefused) return { output: {}, failure: { ...thrown.failure, isPassing: false } };
+    if (thrown instanceof OutboundFailure) {
+      return { output: {}, failure: { code: thrown.reason, message: thrown.message, isPassing: thrown.isPassing } };
+    }
+    if (thrown instanceof ActionRefused) return { output: {}, failure: { ...thrown.failure, isPassing: thrown.isPassing } };
     services.log.error({ kind: (thrown as Error).name }, 'an outbound action failed on our side');
     const message = 'Something went wrong on our side';
     return { output: {}, failure: { code: 'internal_error', message, isPassing: false } };

@@ -13,19 +13,20 @@ export interface OutboundRequest {
   body?: string | undefined;
   /** For everything together: name, connection, sending, the whole answer. */
   timeoutMs: number;
+  /** Of the answer; 64 kB where absent (F5). */
+  maxBytes?: number;
 }
 
 export interface OutboundAnswer {
   status: number;
   /** What the sender is asked to wait, ms. */
   retryAfterMs: number | null;
-  /** At most 64 kB of it, as text; empty where it came compressed, which nobody asked for. */
+  /** Its beginning, as text; empty where it came compressed, which nobody asked for. */
   body: string;
   isCut: boolean;
 }
 
-/** Bytes of an answer that are read (F5). */
-const MAX_BODY = 65_536;
+const MAX_BYTES = 65_536;
 const MAX_HEADERS = 16_384;
 const MAX_URL = 8_192;
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,256}$/;
@@ -60,15 +61,15 @@ function retryAfter(value: string | string[] | undefined): number | null {
 }
 
 /** The answer's beginning. What is beyond is never read: the connection is closed on it. */
-async function read(body: Dispatcher.ResponseData['body']): Promise<{ bytes: Buffer; isCut: boolean }> {
+async function read(body: Dispatcher.ResponseData['body'], maxBytes: number): Promise<{ bytes: Buffer; isCut: boolean }> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of body as AsyncIterable<Buffer>) {
     chunks.push(chunk);
     size += chunk.length;
-    if (size > MAX_BODY) break;
+    if (size > maxBytes) break;
   }
-  return { bytes: Buffer.concat(chunks).subarray(0, MAX_BODY), isCut: size > MAX_BODY };
+  return { bytes: Buffer.concat(chunks).subarray(0, maxBytes), isCut: size > maxBytes };
 }
 
 /** Text that the database can hold. Nothing is unpacked: a kilobyte may hold a gigabyte. */
@@ -82,7 +83,7 @@ const textOf = (bytes: Buffer, encoding: string | string[] | undefined): string 
  * Source: decision F5; design notes on guards; durability notes, T-SSRF.
  */
 export async function sendRequest(policy: OutboundPolicy, request: OutboundRequest): Promise<OutboundAnswer> {
-  const { method, headers, body, timeoutMs } = request;
+  const { method, headers, body, timeoutMs, maxBytes = MAX_BYTES } = request;
   const url = addressOf(request.url, policy);
   checkHeaders(headers);
   const client = new Client(url.origin, {
@@ -100,7 +101,7 @@ export async function sendRequest(policy: OutboundPolicy, request: OutboundReque
       body: body ?? null,
       signal: AbortSignal.timeout(timeoutMs),
     });
-    const { bytes, isCut } = await read(response.body);
+    const { bytes, isCut } = await read(response.body, maxBytes);
     return {
       status: response.statusCode,
       retryAfterMs: retryAfter(response.headers['retry-after']),

@@ -12,7 +12,7 @@ interface Media {
 }
 interface Operation {
   requestBody?: { content: Record<string, Media> };
-  responses: Record<string, { content: Record<string, Media> }>;
+  responses: Record<string, { content?: Record<string, Media> }>;
 }
 const document = createOpenApi(ENDPOINTS) as unknown as {
   paths: Record<string, Record<string, Operation>>;
@@ -22,11 +22,10 @@ const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, operation]) => ({ name: `${method} ${path}`, operation })),
 );
 const answers = operations.flatMap(({ name, operation }) =>
-  Object.entries(operation.responses).map(([status, { content }]) => ({
-    name: `${name} ${status}`,
-    status: Number(status),
-    media: content['application/json'] as Media,
-  })),
+  Object.entries(operation.responses).flatMap(([status, { content }]) => {
+    const media = content?.['application/json']; // none: no body, or a page
+    return media ? [{ name: `${name} ${status}`, status: Number(status), media }] : [];
+  }),
 );
 
 const ajv = new Ajv2020({ strict: false, validateFormats: true });

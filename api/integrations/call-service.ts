@@ -1,0 +1,23 @@
+import { TRUSTED } from '../core/outbound/policy.js';
+import { type OutboundAnswer, type OutboundRequest, sendRequest } from '../core/outbound/send-request.js';
+
+const TIMEOUT_MS = 10_000;
+/** What a service says of a record may be longer than what a person is shown. */
+const MAX_BYTES = 1024 * 1024;
+
+/**
+ * Calls a service at an address of the operator's settings, which may stand in our own network.
+ * @throws OutboundFailure
+ */
+export const callService = (request: Omit<OutboundRequest, 'timeoutMs' | 'maxBytes'>): Promise<OutboundAnswer> =>
+  sendRequest(TRUSTED, { ...request, timeoutMs: TIMEOUT_MS, maxBytes: MAX_BYTES });
+
+/** An answer's JSON, an object or a list; undefined where it is neither. */
+export function jsonOf({ body }: OutboundAnswer): unknown {
+  try {
+    const value: unknown = JSON.parse(body);
+    return typeof value === 'object' && value !== null ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}

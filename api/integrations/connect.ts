@@ -1,0 +1,55 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { webAddress } from '../core/config.js';
+import { type Context, inTransaction, userOf } from '../core/context.js';
+import { conflict } from '../core/errors.js';
+import { seal } from '../core/seal.js';
+import { findProvider } from './registry.js';
+import { recordConnection } from './record-connection.js';
+import type { Connect } from './schema.js';
+
+/** How long somebody may take at the service. */
+const MINUTES = 10;
+
+const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest();
+/** A state is a key: the database knows its hash. */
+export const stateHash = sha256;
+export const redirectUri = ({ config }: Pick<Context, 'config'>, key: string): string =>
+  webAddress(config, `/api/integrations/${key}/callback`);
+
+/**
+ * Begins a connection: the address at the service where the caller allows it. The state in it is good once and for ten minutes, for
+ * this person and this service; the verifier that belongs to it stays here (RFC 7636).
+ * @throws RESOURCE_NOT_FOUND no such service | RESOURCE_CONFLICT the installation has no client there
+ * Source: decision F13.
+ */
+export function connect(ctx: Context, key: string, { scopes }: Connect): Promise<string> {
+  const provider = findProvider(key);
+  const settings = provider.settings(ctx.config);
+  if (!settings) throw conflict(`This installation has no client at ${provider.label}`);
+  const wanted = scopes ?? provider.scopes;
+  return inTransaction(ctx, async (ctx) => {
+    const userId = userOf(ctx);
+    const [state, verifier] = [randomBytes(32).toString('base64url'), randomBytes(32).toString('base64url')];
+    await ctx.db('integration_requests').where('expires_at', '<', ctx.db.fn.now()).delete();
+    await ctx.db('integration_requests').insert({
+      state_hash: stateHash(state),
+      user_id: userId,
+      provider: key,
+      sealed_verifier: seal(ctx.config, 'vault', `${userId}/${key}`, JSON.stringify({ verifier, scopes: wanted })),
+      expires_at: ctx.db.raw('now() + make_interval(mins => ?)', [MINUTES]),
+    });
+    await recordConnection(ctx, key, 'stage', { scopes: wanted });
+    const url = new URL(settings.authorizeUrl);
+    const query = {
+      response_type: 'code',
+      client_id: settings.clientId,
+      redirect_uri: redirectUri(ctx, key),
+      scope: wanted.join(' '),
+      state,
+      code_challenge: sha256(verifier).toString('base64url'),
+      code_challenge_method: 'S256',
+    };
+    for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
+    return url.href;
+  });
+}

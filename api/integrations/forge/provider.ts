@@ -1,0 +1,72 @@
+import { z } from 'zod';
+import type { OutboundAction } from '../../automations/actions/action-type.js';
+import { Text } from '../../core/fields.js';
+import { jsonOf } from '../call-service.js';
+import type { Provider } from '../provider.js';
+import { GrantRefused } from '../request-tokens.js';
+import { callForge, NEEDS, Repository } from './call-forge.js';
+import { writeOnForge } from './write-on-forge.js';
+
+/** Longest text of an issue or a comment at GitHub. */
+const Body = Text.max(65_000);
+
+const Comment = z.object({ repo: Repository, number: z.int().min(1), body: Body.min(1) });
+const forgeComment: OutboundAction<z.output<typeof Comment>> = {
+  type: 'forge_comment',
+  label: 'Comment on an issue or pull request',
+  category: 'integration',
+  integration: NEEDS,
+  params: Comment,
+  send(errand, { repo, number, body }) {
+    const path = `/repos/${repo}/issues/${number}/comments`;
+    return writeOnForge(forge, errand, {
+      path,
+      list: path,
+      fields: { body },
+      show: ({ id, html_url }) => ({ id, url: html_url }),
+    });
+  },
+};
+
+const Issue = z.object({ repo: Repository, title: Text.trim().min(1).max(256), body: Body });
+const forgeCreateIssue: OutboundAction<z.output<typeof Issue>> = {
+  type: 'forge_create_issue',
+  label: 'Open an issue',
+  category: 'integration',
+  integration: NEEDS,
+  params: Issue,
+  send(errand, { repo, title, body }) {
+    const path = `/repos/${repo}/issues`;
+    return writeOnForge(forge, errand, {
+      path,
+      list: `${path}?state=all`,
+      fields: { title, body },
+      show: ({ number, html_url }) => ({ number, url: html_url }),
+    });
+  },
+};
+
+const Account = z.object({ login: z.string().min(1).max(200) });
+
+/** The code host: GitHub, or whatever speaks its language at the addresses of the settings (F13). */
+export const forge: Provider = {
+  key: 'forge',
+  label: 'Forge',
+  scopes: NEEDS.scopes,
+  settings({ FORGE_URL, FORGE_CLIENT_ID, FORGE_CLIENT_SECRET }) {
+    if (!FORGE_CLIENT_ID || !FORGE_CLIENT_SECRET) return undefined;
+    const base = FORGE_URL.replace(/\/$/, '');
+    return {
+      authorizeUrl: `${base}/login/oauth/authorize`,
+      tokenUrl: `${base}/login/oauth/access_token`,
+      clientId: FORGE_CLIENT_ID,
+      clientSecret: FORGE_CLIENT_SECRET,
+    };
+  },
+  async account(config, token) {
+    const account = Account.safeParse(jsonOf(await callForge(config, token, 'GET', '/user')));
+    if (!account.success) throw new GrantRefused('The forge does not say whose token it is');
+    return account.data.login;
+  },
+  actions: [forgeComment, forgeCreateIssue],
+};

@@ -1,0 +1,23 @@
+import type { OutboundAction } from '../automations/actions/action-type.js';
+import { notFound } from '../core/errors.js';
+import { forge } from './forge/provider.js';
+import type { Provider } from './provider.js';
+
+const providers: Provider[] = [forge];
+
+export const listProviders = (): readonly Provider[] => providers;
+
+/** Adds a service, before the first request and before the worker starts. */
+export function registerProvider(provider: Provider): void {
+  providers.push(provider);
+}
+
+/** @throws RESOURCE_NOT_FOUND */
+export function findProvider(key: string): Provider {
+  const provider = providers.find((each) => each.key === key);
+  if (!provider) throw notFound('Integration');
+  return provider;
+}
+
+/** What every service adds to what automations can do. */
+export const integrationActions = (): readonly OutboundAction[] => providers.flatMap(({ actions }) => actions);

@@ -1,0 +1,71 @@
+import { z } from 'zod';
+import { type Endpoint, endpoint } from '../http/endpoint.js';
+import { callbackPage } from './callback-page.js';
+import { completeConnection } from './complete-connection.js';
+import { connect } from './connect.js';
+import { disconnect } from './disconnect.js';
+import { listIntegrations } from './list-integrations.js';
+import { AuthorizeAddress, Callback, Connect, Disconnected, Integration, IntegrationParams } from './schema.js';
+
+const tag = 'Integrations';
+
+export const integrationRoutes: Endpoint[] = [
+  endpoint({
+    method: 'get',
+    path: '/api/integrations',
+    tag,
+    summary: 'List the services that can be connected, with your connections',
+    ability: 'integration.list',
+    scope: 'automations:read',
+    response: z.array(Integration),
+    handle: ({ ctx }) => listIntegrations(ctx),
+  }),
+  endpoint({
+    method: 'post',
+    path: '/api/integrations/:key/connect',
+    tag,
+    summary: 'Begin to connect a service',
+    description:
+      'Open `authorize_url` in a browser within ten minutes. Your automations, those that you created, then act there with your account.',
+    ability: 'integration.connect',
+    scope: 'automations:write',
+    params: IntegrationParams,
+    body: Connect,
+    response: AuthorizeAddress,
+    errors: [404, 409],
+    storable: false,
+    example: { scopes: ['repo'] },
+    async handle({ ctx, params, body }) {
+      return { authorize_url: await connect(ctx, params.key, body) };
+    },
+  }),
+  endpoint({
+    method: 'get',
+    path: '/api/integrations/:key/callback',
+    tag,
+    summary: 'Where a service sends people back to',
+    description: 'A page, for a browser. The state in the query says who began, once.',
+    ability: 'public',
+    params: IntegrationParams,
+    query: Callback,
+    response: z.string(),
+    page: true,
+    errors: [404],
+    handle: async ({ ctx, params, query }) => callbackPage(await completeConnection(ctx, params.key, query)),
+  }),
+  endpoint({
+    method: 'delete',
+    path: '/api/integrations/:key',
+    tag,
+    summary: 'Forget your connection to a service',
+    ability: 'integration.connect',
+    scope: 'automations:write',
+    params: IntegrationParams,
+    response: Disconnected,
+    errors: [404],
+    async handle({ ctx, params }) {
+      await disconnect(ctx, params.key);
+      return { success: true, key: params.key };
+    },
+  }),
+];

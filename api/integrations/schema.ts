@@ -1,0 +1,30 @@
+import { z } from 'zod';
+
+export const IntegrationParams = z.object({ key: z.string() });
+
+/** RFC 6749, 3.3, and of a length that somebody would write. */
+const Scope = z.string().regex(/^[\x21\x23-\x5b\x5d-\x7e]{1,100}$/, 'Not a scope');
+export const Connect = z
+  .object({ scopes: z.array(Scope).max(50).nullish().meta({ description: 'What its actions need when absent' }) })
+  .meta({ id: 'ConnectIntegration' });
+export type Connect = z.output<typeof Connect>;
+
+const one = z.string().max(4_096).optional();
+/** What a service sends back with; arrays and more are its own business. */
+export const Callback = z.object({ code: one, state: one, error: one });
+export type Callback = z.output<typeof Callback>;
+
+export const Integration = z
+  .object({
+    key: z.string(),
+    label: z.string(),
+    connected: z.boolean(),
+    available: z.boolean().meta({ description: 'false while the installation has no client at the service' }),
+    scopes_granted: z.array(z.string()),
+    account: z.string().nullable(),
+  })
+  .meta({ id: 'Integration' });
+export type Integration = z.output<typeof Integration>;
+
+export const AuthorizeAddress = z.object({ authorize_url: z.string() }).meta({ id: 'AuthorizeAddress' });
+export const Disconnected = z.object({ success: z.literal(true), key: z.string() }).meta({ id: 'IntegrationDisconnected' });

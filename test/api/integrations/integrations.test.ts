@@ -1,0 +1,298 @@
+import { z } from 'zod';
+import { performOutbound, TryAgain } from '../../../api/automations/run/perform-outbound.js';
+import { accessToken } from '../../../api/integrations/connections.js';
+import { forge } from '../../../api/integrations/forge/provider.js';
+import type { Provider } from '../../../api/integrations/provider.js';
+import { registerProvider } from '../../../api/integrations/registry.js';
+import { rotateKeys } from '../../../api/secrets/rotate-keys.js';
+import { buildPerson, buildTeam, type Person, type TestTeam } from '../../factories/people.js';
+import { buildRun } from '../../factories/runs.js';
+import { startApp, type TestApp } from '../../support/app.js';
+import { type OAuthServer, startOAuthServer } from '../../support/oauth-server.js';
+
+let app: TestApp;
+let team: TestTeam;
+let remote: OAuthServer;
+
+/** Another service altogether: nothing but this object knows of it. */
+const chat = (): Provider => ({
+  key: 'chat',
+  label: 'Chat',
+  scopes: ['say'],
+  settings: () => ({
+    authorizeUrl: `${remote.url}/login/oauth/authorize`,
+    tokenUrl: `${remote.url}/login/oauth/access_token`,
+    clientId: 'assent-test',
+    clientSecret: 'canary-client-secret',
+  }),
+  account: () => Promise.resolve('ada-in-chat'),
+  actions: [
+    {
+      type: 'chat_say',
+      label: 'Say something',
+      category: 'integration',
+      integration: { provider: 'chat', scopes: ['say'] },
+      params: z.object({ text: z.string() }),
+      send: (errand) => Promise.resolve({ output: { said: true, by: errand.creator_id } }),
+    },
+  ],
+});
+
+beforeAll(async () => {
+  remote = await startOAuthServer();
+  registerProvider(chat());
+  app = await startApp(remote.settings);
+});
+afterAll(async () => {
+  remote.close();
+  await app.close();
+});
+beforeEach(async () => {
+  team = await buildTeam(app);
+  Object.assign(remote, { person: { login: 'octo-ada' }, expiresIn: undefined, next: undefined, refreshed: 0, refused: 0 });
+  remote.written.length = 0;
+});
+
+const db = () => app.services.db;
+/** What a browser does: to the service and back. Returns the address it is sent back to. */
+async function allow(person: Person, key = 'forge', body: object = {}): Promise<URL> {
+  const begun = await app.as(person).post(`/api/integrations/${key}/connect`, body);
+  expect(begun.status).toBe(200);
+  const there = await fetch(begun.body.authorize_url, { redirect: 'manual' });
+  expect(there.status).toBe(302);
+  const back = new URL(there.headers.get('location') ?? '');
+  return new URL(`${back.pathname}${back.search}`, app.url);
+}
+const connect = async (person: Person, key?: string, body?: object) => fetch(await allow(person, key, body));
+const listed = async (person: Person) => (await app.as(person).get('/api/integrations')).body;
+const actionOf = async (person: Person, type: string) =>
+  (await app.as(person).get('/api/automations/actions/types')).body.actions.find((each: { type: string }) => each.type === type);
+
+const comment = { type: 'forge_comment', params: { repo: 'acme/rocket', number: '{{event.pr_number}}', body: 'Merged' } };
+const begin = (actions: object[]) =>
+  buildRun(app, team, { actions: actions as never, status: 'running', statuses: actions.map(() => 'pending') });
+const act = (run: { run_id: string }, index = 0) =>
+  performOutbound(app.services, { runId: run.run_id, incarnation: 1, execution: 'an-execution' }, index);
+const stepOf = (run: { run_id: string }) => db()('run_actions').where({ run_id: run.run_id, index: 0 }).first();
+
+describe('connecting', () => {
+  it('goes to the service and back, and shows what was granted', async () => {
+    expect(await listed(team.member)).toContainEqual({
+      key: 'forge',
+      label: 'Forge',
+      connected: false,
+      available: true,
+      scopes_granted: [],
+      account: null,
+    });
+    expect(await actionOf(team.member, 'forge_comment')).toMatchObject({
+      connected: false,
+      available: true,
+      missing_scopes: ['repo'],
+    });
+    const page = await connect(team.member);
+    expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
+    expect(await page.text()).toMatch(/Forge is connected.*act there as octo-ada/s);
+    expect(await listed(team.member)).toContainEqual(
+      expect.objectContaining({ key: 'forge', connected: true, scopes_granted: ['repo'], account: 'octo-ada' }),
+    );
+    expect(await actionOf(team.member, 'forge_comment')).toMatchObject({
+      category: 'integration',
+      integration: 'forge',
+      connected: true,
+      available: true,
+      missing_scopes: [],
+    });
+    expect(await listed(team.admin)).toContainEqual(expect.objectContaining({ key: 'forge', connected: false }));
+    const entries = await db()('audit_entries')
+      .where({ user_id: team.member.user_id, entity_type: 'integration' })
+      .orderBy('audit_id');
+    expect(entries.map(({ action, severity }) => [action, severity])).toEqual([
+      ['stage', 'LOW'],
+      ['create', 'HIGH'],
+    ]);
+  });
+
+  it('a state is good once, for its service, for ten minutes, and while the person may sign in', async () => {
+    const refused = async (address: URL) => {
+      const answer = await fetch(address);
+      expect(await answer.json()).toMatchObject({ success: false, error_code: 'INVALID_REQUEST' });
+      expect(answer.status).toBe(400);
+    };
+    const used = await allow(team.member);
+    expect((await fetch(used)).status).toBe(200);
+    await refused(used);
+    const other = await allow(team.member);
+    await refused(new URL(other.href.replace('/forge/', '/chat/')));
+    const late = await allow(team.member);
+    await db()('integration_requests').update({ expires_at: db().raw("now() - interval '1 second'") });
+    await refused(late);
+    const gone = await allow(team.member);
+    await db()('users').where({ user_id: team.member.user_id }).update({ status: 'suspended' });
+    await refused(gone);
+    for (const query of ['', '?state=garbage&code=x', '?code=x', '?error=access_denied']) {
+      await refused(new URL(`${app.url}/api/integrations/forge/callback${query}`));
+    }
+    expect((await fetch(`${app.url}/api/integrations/nowhere/callback?state=x`)).status).toBe(404);
+  });
+
+  it('a code of somebody else does not fit: the verifier stayed here', async () => {
+    const mine = await allow(team.member);
+    const theirs = await allow(team.admin);
+    mine.searchParams.set('code', theirs.searchParams.get('code') ?? '');
+    const answer = await fetch(mine);
+    expect(answer.status).toBe(400);
+    expect(await answer.text()).not.toMatch(/canary|verifier/);
+    expect(await db()('integration_connections').where({ user_id: team.member.user_id })).toEqual([]);
+  });
+
+  it('saying no there stores nothing', async () => {
+    remote.person = null;
+    const page = await connect(team.member);
+    expect([page.status, await page.text()]).toEqual([200, expect.stringContaining('Forge is not connected')]);
+    expect(await db()('integration_connections').where({ user_id: team.member.user_id })).toEqual([]);
+  });
+
+  it('an account whose name is markup is shown as text', async () => {
+    remote.person = { login: '<img src=x onerror=alert(1)>' };
+    expect(await (await connect(team.member)).text()).toContain('&lt;img src=x');
+  });
+
+  it('takes scopes, refuses what is none, an unknown service, and one without a client', async () => {
+    remote.person = { login: 'octo-ada', scope: 'read:user' };
+    await connect(team.member, 'forge', { scopes: ['repo', 'read:user'] });
+    expect(await actionOf(team.member, 'forge_comment')).toMatchObject({ connected: true, missing_scopes: ['repo'] });
+    const post = (path: string, body: object) => app.as(team.member).post(`/api/integrations/${path}/connect`, body);
+    expect((await post('forge', { scopes: ['a b'] })).status).toBe(422);
+    expect((await post('nowhere', {})).status).toBe(404);
+    const { FORGE_CLIENT_SECRET: kept } = app.services.config;
+    delete (app.services.config as Record<string, unknown>)['FORGE_CLIENT_SECRET'];
+    expect((await post('forge', {})).status).toBe(409);
+    expect(await actionOf(team.member, 'forge_comment')).toMatchObject({ available: false });
+    Object.assign(app.services.config, { FORGE_CLIENT_SECRET: kept });
+  });
+
+  it('keeps tokens as secrets are kept: in no answer, no table, and under the key of the day', async () => {
+    remote.expiresIn = 3_600;
+    await connect(team.member);
+    const token = await accessToken(app.services, forge, team.member.user_id, ['repo']);
+    expect(token).toMatch(/^canary-access-/);
+    for (const table of ['integration_connections', 'integration_requests', 'audit_entries', 'idempotency_keys']) {
+      const { rows } = await db().raw<{ rows: { text: string }[] }>(`select t::text as text from ${table} t`);
+      const all = rows.map(({ text }) => text).join('\n');
+      expect(all).not.toContain('canary-');
+      expect(all).not.toContain(Buffer.from('canary-').toString('hex'));
+    }
+    const config = { ...app.services.config };
+    const next = {
+      ...config,
+      SECRETS_MASTER_KEY: Buffer.alloc(32, 5).toString('base64'),
+      SECRETS_MASTER_KEY_PREVIOUS: [config.SECRETS_MASTER_KEY],
+    };
+    expect((await rotateKeys({ db: db(), config: next })).unopened).toEqual([]);
+    const alone = { ...next, SECRETS_MASTER_KEY_PREVIOUS: [] };
+    expect(await accessToken({ ...app.services, config: alone }, forge, team.member.user_id, [])).toBe(token);
+    await rotateKeys({ db: db(), config: { ...config, SECRETS_MASTER_KEY_PREVIOUS: [next.SECRETS_MASTER_KEY] } });
+  });
+
+  it('is forgotten on request', async () => {
+    await connect(team.member);
+    const gone = await app.as(team.member).delete('/api/integrations/forge');
+    expect(gone).toMatchObject({ status: 200, body: { success: true, key: 'forge' } });
+    expect((await app.as(team.member).delete('/api/integrations/forge')).status).toBe(404);
+    expect((await app.as(team.member).delete('/api/integrations/nowhere')).status).toBe(404);
+    const run = await begin([comment]);
+    expect(await act(run)).toMatchObject({ outcome: 'failed' });
+    expect((await stepOf(run)).error.code).toBe('integration_not_connected');
+  });
+});
+
+describe('acting', () => {
+  it('comments and opens issues as the creator of the automation', async () => {
+    await connect(team.member);
+    const run = await begin([comment, { type: 'forge_create_issue', params: { repo: 'acme/rocket', title: 'T', body: 'B' } }]);
+    expect(await act(run)).toEqual({ outcome: 'succeeded' });
+    expect(await act(run, 1)).toEqual({ outcome: 'succeeded', ended: 'succeeded' });
+    expect(remote.written).toMatchObject([
+      { path: '/repos/acme/rocket/issues/12/comments', login: 'octo-ada', body: expect.stringMatching(/^Merged\n/) },
+      { path: '/repos/acme/rocket/issues', title: 'T', login: 'octo-ada' },
+    ]);
+    expect((await stepOf(run)).output).toMatchObject({ status: 201, url: expect.stringContaining('https://forge.test/') });
+  });
+
+  it('what was written by an attempt whose answer was lost is found, not written again', async () => {
+    await connect(team.member);
+    const run = await begin([comment]);
+    remote.next = 'lost';
+    await expect(act(run)).rejects.toBeInstanceOf(TryAgain);
+    expect(await act(run)).toMatchObject({ outcome: 'succeeded' });
+    expect(remote.written).toHaveLength(1);
+    expect((await stepOf(run)).output).toMatchObject({ status: 200, id: remote.written[0]?.id });
+  });
+
+  it('fails where the connection does not allow it, is not accepted any more, or the forge says no, and shows no token', async () => {
+    remote.person = { login: 'octo-ada', scope: 'read:user' };
+    await connect(team.member);
+    const narrow = await begin([comment]);
+    await act(narrow);
+    expect((await stepOf(narrow)).error.code).toBe('missing_scopes');
+    remote.person = { login: 'octo-ada' };
+    await connect(team.member);
+    remote.next = 422;
+    const refused = await begin([comment]);
+    await act(refused);
+    expect(await stepOf(refused)).toMatchObject({ error: { code: 'http_status', message: 'The forge answered 422' } });
+    remote.revokeAll();
+    const revoked = await begin([comment]);
+    await act(revoked);
+    const step = await stepOf(revoked);
+    expect(step).toMatchObject({ error: { code: 'integration_disconnected' }, output: { status: 401 } });
+    expect(step.output.body).toContain('[secret]');
+    expect(JSON.stringify([step, await stepOf(refused)])).not.toContain('canary-');
+  });
+
+  it('renews a token that ran out, also when two actions do it at once; without a way to, it says so', async () => {
+    remote.expiresIn = 30; // within the minute: stale at once
+    await connect(team.member);
+    const runs = [await begin([comment]), await begin([comment]), await begin([comment])];
+    // Whoever comes second with a refresh token that is good once is asked again, as the workflow does.
+    const asked = (run: { run_id: string }) => act(run).catch(() => act(run));
+    const outcomes = await Promise.all(runs.map((run) => asked(run)));
+    expect(outcomes.map(({ outcome }) => outcome)).toEqual(['succeeded', 'succeeded', 'succeeded']);
+    expect(remote.refreshed).toBeGreaterThan(0);
+    expect(remote.written).toHaveLength(3);
+    remote.revokeAll();
+    const late = await begin([{ ...comment, retry: { max_attempts: 1 } }]);
+    await act(late);
+    expect((await stepOf(late)).error.code).toBe('integration_disconnected');
+  });
+
+  it.each([['../../user'], ['acme/..'], ['acme'], ['acme/rocket/issues'], ['acme/rocket?x=1'], ['a b/c'], ['']])(
+    'a repository such as %j is refused when it is saved and when it is filled in',
+    async (repo) => {
+      const saved = await app.as(team.member).post('/api/automations', {
+        name: 'A',
+        trigger_type: 'task.created',
+        team_id: team.team_id,
+        actions: [{ ...comment, params: { ...comment.params, repo } }],
+      });
+      expect(saved.status).toBe(400);
+    },
+  );
+});
+
+describe('another service', () => {
+  it('is listed, connected and acts, without a change elsewhere', async () => {
+    expect(await listed(team.member)).toContainEqual(expect.objectContaining({ key: 'chat', available: true, connected: false }));
+    expect((await connect(team.member, 'chat')).status).toBe(200);
+    expect(await listed(team.member)).toContainEqual(
+      expect.objectContaining({ key: 'chat', account: 'ada-in-chat', scopes_granted: ['say'] }),
+    );
+    expect(await actionOf(team.member, 'chat_say')).toMatchObject({ integration: 'chat', connected: true, missing_scopes: [] });
+    const run = await begin([{ type: 'chat_say', params: { text: 'Hello' } }]);
+    expect(await act(run)).toEqual({ outcome: 'succeeded', ended: 'succeeded' });
+    expect((await stepOf(run)).output).toEqual({ said: true, by: team.member.user_id });
+    const stranger = await buildPerson(app);
+    expect((await listed(stranger)).every(({ connected }: { connected: boolean }) => !connected)).toBe(true);
+  });
+});

@@ -1,0 +1,165 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+const CLIENT = { id: 'assent-test', secret: 'canary-client-secret' };
+
+interface Grant {
+  login: string;
+  scope: string;
+}
+interface Code extends Grant {
+  challenge: string;
+  redirectUri: string;
+}
+interface Written {
+  path: string;
+  login: string;
+  title?: string;
+  body: string;
+  id: number;
+  at: string;
+}
+
+export interface OAuthServer {
+  url: string;
+  /** Settings of the product that point here. */
+  settings: Record<string, string>;
+  /** Who is signed in there, and what they allow; null: they say no. `scope` undefined: what is asked for. */
+  person: { login: string; scope?: string } | null;
+  /** Seconds that tokens are good for; undefined: for ever. */
+  expiresIn: number | undefined;
+  /** What happens to the next write, once: a status instead of it, or the write without an answer. */
+  next: number | 'lost' | undefined;
+  written: Written[];
+  /** How often tokens were renewed, and refused to be. */
+  refreshed: number;
+  refused: number;
+  revokeAll: () => void;
+  close: () => void;
+}
+
+const token = (kind: string): string => `canary-${kind}-${randomBytes(12).toString('hex')}`;
+async function bodyOf(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString();
+}
+const json = (response: ServerResponse, status: number, value: unknown): void => {
+  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value));
+};
+
+/** A real OAuth server and API on a free port, speaking as the forge does: codes are good once, PKCE is checked, refresh tokens rotate. */
+export async function startOAuthServer(): Promise<OAuthServer> {
+  const codes = new Map<string, Code>();
+  const access = new Map<string, Grant>();
+  const renewals = new Map<string, Grant>();
+  let ids = 1;
+
+  function authorize(query: URLSearchParams, response: ServerResponse): void {
+    const redirectUri = query.get('redirect_uri') ?? '';
+    if (query.get('client_id') !== CLIENT.id || query.get('code_challenge_method') !== 'S256') return json(response, 400, {});
+    const back = new URL(redirectUri);
+    back.searchParams.set('state', query.get('state') ?? '');
+    if (state.person) {
+      const code = token('code');
+      const { login, scope = query.get('scope') ?? '' } = state.person;
+      codes.set(code, { login, scope, redirectUri, challenge: query.get('code_challenge') ?? '' });
+      back.searchParams.set('code', code);
+    } else back.searchParams.set('error', 'access_denied');
+    response.writeHead(302, { location: back.href }).end();
+  }
+
+  function issue(response: ServerResponse, grant: Grant): void {
+    const [accessToken, refreshToken] = [token('access'), token('refresh')];
+    access.set(accessToken, grant);
+    renewals.set(refreshToken, grant);
+    const expiry = state.expiresIn === undefined ? {} : { expires_in: state.expiresIn, refresh_token: refreshToken };
+    json(response, 200, { access_token: accessToken, token_type: 'bearer', scope: grant.scope.replaceAll(' ', ','), ...expiry });
+  }
+
+  function giveTokens(form: URLSearchParams, response: ServerResponse): void {
+    // As GitHub does it: 200, and the error inside.
+    const refuse = () => {
+      state.refused += 1;
+      json(response, 200, { error: 'bad_verification_code', error_description: form.toString() });
+    };
+    if (form.get('client_id') !== CLIENT.id || form.get('client_secret') !== CLIENT.secret) return refuse();
+    if (form.get('grant_type') === 'refresh_token') {
+      const key = form.get('refresh_token') ?? '';
+      const grant = renewals.get(key);
+      renewals.delete(key);
+      if (!grant) return refuse();
+      state.refreshed += 1;
+      return issue(response, grant);
+    }
+    const code = codes.get(form.get('code') ?? '');
+    codes.delete(form.get('code') ?? '');
+    const challenge = createHash('sha256')
+      .update(form.get('code_verifier') ?? '')
+      .digest('base64url');
+    if (!code || code.redirectUri !== form.get('redirect_uri') || code.challenge !== challenge) return refuse();
+    issue(response, code);
+  }
+
+  function write(path: string, grant: Grant, text: string, response: ServerResponse): void {
+    const how = state.next;
+    state.next = undefined;
+    if (typeof how === 'number') return json(response, how, { message: `refused: ${text}` });
+    const { title, body } = JSON.parse(text) as { title?: string; body: string };
+    const id = ids++;
+    state.written.push({
+      path,
+      login: grant.login,
+      ...(title === undefined ? {} : { title }),
+      body,
+      id,
+      at: new Date().toISOString(),
+    });
+    if (how === 'lost') return void response.destroy();
+    json(response, 201, { id, number: id, html_url: `https://forge.test${path}/${id}`, body });
+  }
+
+  async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const url = new URL(request.url ?? '', 'http://here');
+    const text = await bodyOf(request);
+    if (url.pathname === '/login/oauth/authorize') return authorize(url.searchParams, response);
+    if (url.pathname === '/login/oauth/access_token') return giveTokens(new URLSearchParams(text), response);
+    const grant = access.get((request.headers.authorization ?? '').replace('Bearer ', ''));
+    if (!grant) return json(response, 401, { message: `Bad credentials ${request.headers.authorization}` });
+    if (url.pathname === '/user') return json(response, 200, { login: grant.login });
+    if (request.method === 'POST') return write(url.pathname, grant, text, response);
+    const since = url.searchParams.get('since') ?? '';
+    const listed = state.written.filter(({ path, at }) => path === url.pathname && at >= since);
+    json(
+      response,
+      200,
+      listed.map(({ id, body, path }) => ({ id, number: id, body, html_url: `https://forge.test${path}/${id}` })),
+    );
+  }
+
+  const server = createServer((request, response) => void serve(request, response));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const state: OAuthServer = {
+    url,
+    settings: { FORGE_URL: url, FORGE_API_URL: url, FORGE_CLIENT_ID: CLIENT.id, FORGE_CLIENT_SECRET: CLIENT.secret },
+    person: { login: 'octo-ada' },
+    expiresIn: undefined,
+    next: undefined,
+    written: [],
+    refreshed: 0,
+    refused: 0,
+    revokeAll() {
+      access.clear();
+      renewals.clear();
+    },
+    close() {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+  return state;
+}
