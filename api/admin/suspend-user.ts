@@ -1,6 +1,6 @@
 import { type Context, inTransaction } from '../core/context.js';
 import { conflict } from '../core/errors.js';
-import { endSessions } from './end-sessions.js';
+import { endSessions } from '../auth/sessions/end-session.js';
 import { holdLeaver } from './hold-user.js';
 import { recordAct } from './record-act.js';
 import type { UserStatus } from './schema.js';

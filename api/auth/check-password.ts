@@ -17,7 +17,7 @@ export interface Passed {
 }
 
 /** One text for unknown, wrong, locked and suspended (A6). */
-const badCredentials = () => new DomainError('AUTHENTICATION_REQUIRED', 'Invalid credentials');
+export const badCredentials = () => new DomainError('AUTHENTICATION_REQUIRED', 'Invalid credentials');
 
 /**
  * The one door to every password: counts the try, compares, and writes a failure down. Whose it is and whether it is locked is read

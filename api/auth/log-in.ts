@@ -1,7 +1,7 @@
 import { type Context, inTransaction } from '../core/context.js';
 import { checkPassword } from './check-password.js';
 import { sendLoginCode } from './codes/send-login-code.js';
-import { clearTries, giveBack } from './guard.js';
+import { giveBack } from './guard.js';
 import { openSession } from './open-session.js';
 import type { Login, LoginResult } from './schema.js';
 
@@ -23,7 +23,6 @@ export async function logIn(ctx: Context, login: Login): Promise<LoginResult> {
     return { requires_2fa: false, requires_login_otp: true, email };
   }
   return inTransaction(ctx, async (ctx) => {
-    await clearTries(ctx, attempt);
-    return openSession(ctx, account, false);
+    return openSession(ctx, account, { trust: false, attempt });
   });
 }

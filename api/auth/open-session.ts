@@ -1,8 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { v7 as uuidv7 } from 'uuid';
+import { run, type Statement } from '../../db/statement.js';
 import type { Context } from '../core/context.js';
 import { recordChange } from '../core/record-change.js';
 import { hashOf, issueToken } from './authenticate.js';
+import { badCredentials } from './check-password.js';
+import { clearTries, type Try } from './guard.js';
 import { getMe } from './get-me.js';
 import type { SignedIn } from './schema.js';
 
@@ -10,7 +13,41 @@ interface Whose {
   user_id: string;
   email: string;
   role: 'user' | 'admin';
+  password_hash: string | null;
+  two_factor: boolean;
   device_id: string | null;
+}
+
+interface Wish {
+  /** Makes this device a trusted one. */
+  trust: boolean;
+  /** The try that has succeeded: failures count from nought again. */
+  attempt?: Try;
+}
+
+/**
+ * $1 person, $2 hash of the password that was compared, $3 whether a second factor was asked for. Held until the commit: a new
+ * password, a suspension or a second factor turned on waits for this sign-in, and ends it, or was faster.
+ */
+const holdProof: Statement = {
+  name: 'hold_proof',
+  text: /* sql */ `
+    select from users where user_id = $1 and status = 'active' and password_hash is not distinct from $2
+      and (two_factor_enabled_at is not null) = $3 for share`,
+};
+
+/** $1 device. No row: it is trusted no longer. */
+const useDevice: Statement = {
+  name: 'use_trusted_device',
+  text: 'update trusted_devices set last_seen_at = now() where device_id = $1 returning 1',
+};
+
+/** What was proved is still so, though the comparison took its time. @throws AUTHENTICATION_REQUIRED */
+async function holdWhatWasProved({ db }: Context, account: Whose): Promise<void> {
+  const { user_id, password_hash, two_factor, device_id } = account;
+  const held = await run(db, holdProof, [user_id, password_hash, two_factor]);
+  if (held.length === 0) throw badCredentials();
+  if (device_id && (await run(db, useDevice, [device_id])).length === 0) throw badCredentials();
 }
 
 /** Makes this device a trusted one for 30 days. The token is shown once; only its SHA-256 is kept (A3). */
@@ -31,14 +68,14 @@ async function trustDevice(ctx: Context, userId: string): Promise<{ deviceId: st
 /**
  * Signs a person in who has proved everything: a new session, never one that existed before, and the token for it. Call it in the
  * transaction that uses the proof up.
+ * @throws AUTHENTICATION_REQUIRED what was proved is so no longer: a sign-in under way does not outlive a new password
  */
-export async function openSession(ctx: Context, account: Whose, trust: boolean): Promise<SignedIn> {
+export async function openSession(ctx: Context, account: Whose, { trust, attempt }: Wish): Promise<SignedIn> {
+  await holdWhatWasProved(ctx, account);
+  if (attempt) await clearTries(ctx, attempt);
   const sessionId = uuidv7();
   const device = trust ? await trustDevice(ctx, account.user_id) : undefined;
   const deviceId = device?.deviceId ?? account.device_id;
-  if (account.device_id && !device) {
-    await ctx.db('trusted_devices').where({ device_id: account.device_id }).update({ last_seen_at: ctx.db.fn.now() });
-  }
   await ctx.db('sessions').insert({
     session_id: sessionId,
     user_id: account.user_id,

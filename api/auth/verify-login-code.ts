@@ -2,7 +2,7 @@ import { type Context, inTransaction } from '../core/context.js';
 import { checkPassword, refuse } from './check-password.js';
 import { checkCode, useCode } from './codes/one-time-code.js';
 import { sendLoginCode } from './codes/send-login-code.js';
-import { clearTries, giveBack } from './guard.js';
+import { giveBack } from './guard.js';
 import { openSession } from './open-session.js';
 import type { Login, LoginStep, SignedIn } from './schema.js';
 
@@ -18,8 +18,7 @@ export async function verifyLoginCode(ctx: Context, { code, trust_device, ...cre
   if (codeId === null) return refuse(ctx, passed);
   const opened = await inTransaction(ctx, async (ctx) => {
     if (!(await useCode(ctx, codeId))) return undefined;
-    await clearTries(ctx, attempt);
-    return openSession(ctx, account, trust_device);
+    return openSession(ctx, account, { trust: trust_device, attempt });
   });
   return opened ?? refuse(ctx, passed);
 }

@@ -7,7 +7,7 @@ import { forgetConnectionsOf } from '../../integrations/connections.js';
 import { readMember } from '../../teams/read-members.js';
 import { vacateSeat } from '../../teams/vacate-seat.js';
 import { revokeTokensOf } from '../../tokens/revoke-tokens-of.js';
-import { endSessions } from '../end-sessions.js';
+import { endSessions } from '../../auth/sessions/end-session.js';
 import { recordAct } from '../record-act.js';
 import { askOthers } from './ask-others.js';
 import type { HeldJob } from './hold-job.js';

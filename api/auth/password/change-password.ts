@@ -16,7 +16,8 @@ export async function changePassword(ctx: Context, { current_password, new_passw
   const passwordHash = await hashPassword(new_password);
   await inTransaction(ctx, async (ctx) => {
     const { sessionId: keep } = sessionOf(ctx);
-    if (!(await setPassword(ctx, account, { passwordHash, action: 'password_change', keep }))) throw wrongProof();
+    const { password_hash: proved } = account;
+    if (!(await setPassword(ctx, account, { passwordHash, action: 'password_change', keep, proved }))) throw wrongProof();
     await clearTries(ctx, attempt);
   });
   return { success: true };

@@ -9,15 +9,23 @@ interface Wish {
   action: 'password_reset' | 'password_change';
   /** The session that may stay; null ends them all. */
   keep: string | null;
+  /** The hash that the old password was compared with, where one was: if it is another by now, nothing is stored. */
+  proved?: string | null;
 }
 
 /**
  * Stores a new password, ends the sessions that came by the old one, and tells the owner by mail: in the open transaction of the
- * caller. Personal access tokens go on (A7). False when the account was suspended meanwhile.
+ * caller. Personal access tokens go on (A7). False when the account was suspended meanwhile, or
+ * somebody else was faster.
  */
-export async function setPassword(ctx: Context, account: Account, { passwordHash, action, keep }: Wish): Promise<boolean> {
+export async function setPassword(
+  ctx: Context,
+  account: Account,
+  { passwordHash, action, keep, proved }: Wish,
+): Promise<boolean> {
   const { user_id, email, name } = account;
-  const stored = await ctx.db('users').where({ user_id, status: 'active' }).update({ password_hash: passwordHash });
+  const whose = { user_id, status: 'active', ...(proved === undefined ? {} : { password_hash: proved }) };
+  const stored = await ctx.db('users').where(whose).update({ password_hash: passwordHash });
   if (stored === 0) return false;
   await endSessions(ctx, user_id, keep);
   await queueMail(ctx, { to: email, template: 'password-changed', data: { name } });

@@ -1,3 +1,4 @@
+import { run, type Statement } from '../../../db/statement.js';
 import { type Context, inTransaction } from '../../core/context.js';
 import { notFound } from '../../core/errors.js';
 import { recordChange } from '../../core/record-change.js';
@@ -32,8 +33,21 @@ export async function revokeSession(ctx: Context, sessionId: string): Promise<{ 
   return { success: true, session_id: sessionId };
 }
 
-/** Ends every session of a person, but for `except`: after a new password. Call it in that transaction. */
-export async function endSessions({ db }: Pick<Context, 'db'>, userId: string, except: string | null): Promise<void> {
-  const open = db('sessions').where({ user_id: userId, ended_at: null });
-  await (except === null ? open : open.whereNot({ session_id: except })).update({ ended_at: db.fn.now() });
+/**
+ * $1 person, $2 the session that may stay or null: what is open in their name, and what they opened in the names of others, so that
+ * whoever got hold of an administrator's session has nothing left of it.
+ */
+const endStatement: Statement = {
+  name: 'end_sessions_of_person',
+  text: /* sql */ `
+    update sessions set ended_at = now()
+    where ended_at is null and (user_id = $1 or impersonator_id = $1) and session_id is distinct from $2::uuid returning session_id`,
+};
+
+/**
+ * Ends every session of a person for good, those in which they act as others too, but for `except`. Call it in the transaction of
+ * its cause. Returns how many there were.
+ */
+export async function endSessions({ db }: Pick<Context, 'db'>, userId: string, except: string | null = null): Promise<number> {
+  return (await run(db, endStatement, [userId, except])).length;
 }

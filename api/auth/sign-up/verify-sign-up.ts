@@ -36,7 +36,8 @@ function open(ctx: Context, { email, name }: SignUpVerify, codeId: string, passw
       entity_id: user_id,
       details: { role },
     });
-    return openSession(ctx, { user_id, email, role, device_id: null }, true);
+    const account = { user_id, email, role, password_hash: passwordHash, two_factor: false, device_id: null };
+    return openSession(ctx, account, { trust: true });
   });
 }
 

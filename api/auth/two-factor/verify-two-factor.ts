@@ -1,6 +1,5 @@
 import { type Context, inTransaction } from '../../core/context.js';
 import { checkPassword, refuse } from '../check-password.js';
-import { clearTries } from '../guard.js';
 import { openSession } from '../open-session.js';
 import type { LoginStep, SignedIn } from '../schema.js';
 import { useSecondFactor } from './second-factor.js';
@@ -14,8 +13,7 @@ export async function verifyTwoFactor(ctx: Context, { code, trust_device, ...cre
   const { account, attempt } = passed;
   const opened = await inTransaction(ctx, async (ctx) => {
     if (!account.two_factor || !(await useSecondFactor(ctx, account.user_id, code))) return undefined;
-    await clearTries(ctx, attempt);
-    return openSession(ctx, account, trust_device);
+    return openSession(ctx, account, { trust: trust_device, attempt });
   });
   return opened ?? refuse(ctx, passed);
 }

@@ -1,6 +1,12 @@
+import { checkPassword } from '../../../api/auth/check-password.js';
+import type { Account } from '../../../api/auth/find-account.js';
+import { openSession } from '../../../api/auth/open-session.js';
+import { setPassword } from '../../../api/auth/password/set-password.js';
+import { inTransaction } from '../../../api/core/context.js';
 import {
   buildAccount,
   buildTwoFactorAccount,
+  contextOf,
   mailedCode,
   mailsTo,
   otherCode,
@@ -138,6 +144,67 @@ describe('changed', () => {
     const pat = await buildToken(app, { ...eve, token: '' }, ['admin:*']);
     expect((await post('password/change', { current_password: PASSWORD, new_password: NEW }, pat)).status).toBe(403);
   });
+});
+
+describe('while the old password is being compared', () => {
+  const db = () => app.services.db;
+  const prove = async (account: TestAccount, more: object = {}) =>
+    (await checkPassword(contextOf(app), { email: account.email, password: PASSWORD, ...more })).account;
+  const open = (account: Account) => inTransaction(contextOf(app), (ctx) => openSession(ctx, account, { trust: true }));
+  const change: [string, (account: TestAccount) => Promise<unknown>][] = [
+    [
+      'the owner resets it',
+      async (eve) => {
+        await forgot(eve);
+        expect((await reset(eve, await mailedCode(app, eve))).status).toBe(200);
+      },
+    ],
+    ['the person is suspended', ({ user_id }) => db()('users').where({ user_id }).update({ status: 'suspended' })],
+    [
+      'a second factor is turned on',
+      ({ user_id }) => db()('users').where({ user_id }).update({ two_factor_enabled_at: new Date() }),
+    ],
+  ];
+
+  it.each(change)('%s: no session is opened by it, and no device trusted', async (_what, meanwhile) => {
+    const eve = await buildAccount(app);
+    const proved = await prove(eve);
+    await meanwhile(eve);
+    await expect(open(proved)).rejects.toMatchObject({ code: 'AUTHENTICATION_REQUIRED', message: 'Invalid credentials' });
+    for (const table of ['sessions', 'trusted_devices']) expect(await db()(table).where({ user_id: eve.user_id })).toEqual([]);
+  });
+
+  it('the device that spared the code is revoked: no session either', async () => {
+    const dana = await buildAccount(app, { login_otp_exempt: false });
+    await logIn(dana);
+    const step = { email: dana.email, password: PASSWORD, code: await mailedCode(app, dana), trust_device: true };
+    const { device_token } = (await post('login-otp/verify', step)).body;
+    const proved = await prove(dana, { device_token });
+    await db()('trusted_devices').where({ user_id: dana.user_id }).delete();
+    await expect(open(proved)).rejects.toMatchObject({ code: 'AUTHENTICATION_REQUIRED' });
+  });
+
+  it('the owner resets it: a change under way, of whoever else knew the old one, comes too late', async () => {
+    const eve = await buildAccount(app);
+    const proved = await prove(eve);
+    await forgot(eve);
+    await reset(eve, await mailedCode(app, eve));
+    const wish = { passwordHash: 'thief', action: 'password_change', keep: null, proved: proved.password_hash } as const;
+    expect(await inTransaction(contextOf(app), (ctx) => setPassword(ctx, proved, wish))).toBe(false);
+    expect((await logIn(eve, NEW)).status).toBe(200);
+  });
+});
+
+it('a new password also ends what its owner does in the names of others', async () => {
+  const root = await buildAccount(app, { role: 'admin' });
+  const eve = await buildAccount(app);
+  const { token } = (await logIn(root)).body;
+  const reason = 'Ticket 4711: cannot see it';
+  const acting = (await app.as(token).post('/api/admin/impersonate', { user_id: eve.user_id, reason })).body.token;
+  expect((await me(acting)).status).toBe(200);
+  await forgot(root);
+  await reset(root, await mailedCode(app, root));
+  expect((await me(acting)).status).toBe(401);
 });
 
 describe('PATCH /api/auth/me', () => {
