@@ -12,6 +12,9 @@ const HOSTILE = `<img src=x onerror=alert(1)>"'><script>alert(2)</script><%= 7*7
 /** Pages that only somebody sees who is not signed in. */
 const outsidePaths = new Set(PAGES.filter(({ who }) => who === 'visitor').map(({ path }): string => path));
 
+// A browser on a machine that is busy with other tests takes its time; nothing here is judged by a clock.
+import.meta.jest.setTimeout(180_000);
+
 describeInBrowser('the web app in a browser', () => {
   let app: TestApp;
   let team: TestTeam;

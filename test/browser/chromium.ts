@@ -38,7 +38,7 @@ export interface Window {
 /** A browser window of its own, with what went wrong in it. An answer that is no success is no complaint: pages for it exist. */
 export async function openWindow(browser: Browser, baseURL: string, options: BrowserContextOptions = {}): Promise<Window> {
   const context = await browser.newContext({ baseURL, reducedMotion: 'reduce', ...options });
-  context.setDefaultTimeout(10_000);
+  context.setDefaultTimeout(60_000);
   const page = await context.newPage();
   const complaints: string[] = [];
   page.on('console', (message) => {
