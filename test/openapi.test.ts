@@ -181,6 +181,12 @@ describe('the document', () => {
     expect(wrong({ type: 'wrong' })).toMatch(/type/);
   });
 
+  it('leaves every answer open for fields to come', () => {
+    expect([...objectsIn(document)].flatMap(([at, object]) => (object['additionalProperties'] === false ? [at] : []))).toEqual(
+      [],
+    );
+  });
+
   it('calls every error by the one envelope', () => {
     expect(
       faults(({ operation }) => {

@@ -1,5 +1,10 @@
 import { z } from 'zod';
-import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiPathsObject } from 'zod-openapi';
+import {
+  type CreateDocumentOptions,
+  createDocument,
+  type ZodOpenApiOperationObject,
+  type ZodOpenApiPathsObject,
+} from 'zod-openapi';
 import { ruleOf } from '../core/access.js';
 import { answerExample, DELIVERY, REFUSALS, refusalExample } from './openapi-examples.js';
 import { declaredStatuses, type Endpoint, takesKey } from './endpoint.js';
@@ -187,6 +192,13 @@ const TAGS: Record<string, string> = {
   Forge: 'The signed inbound webhook of a code host, and the repositories bound to a team.',
 };
 
+/** An answer may have a field more at any time (decision J4): the document leaves it open, or strict clients would refuse it. */
+const OPEN_ANSWERS: CreateDocumentOptions = {
+  override: ({ jsonSchema, io }) => {
+    if (io === 'output' && jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
+  },
+};
+
 /** The OpenAPI 3.1 document of the routes given; its own version is 2.0.0 (contract, section 9). */
 export function createOpenApi(endpoints: Endpoint[]): ReturnType<typeof createDocument> {
   const paths: ZodOpenApiPathsObject = {};
@@ -194,23 +206,26 @@ export function createOpenApi(endpoints: Endpoint[]): ReturnType<typeof createDo
     const path = endpoint.path.replace(/:(\w+)/g, '{$1}');
     paths[path] = { ...paths[path], [endpoint.method]: operationOf(endpoint) };
   }
-  return createDocument({
-    openapi: '3.1.1',
-    info: {
-      title: 'Assent',
-      version: '2.0.0',
-      description: INTRODUCTION,
-      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
-    },
-    servers: [{ url: '/' }],
-    security: [{ bearer: [] }],
-    tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
-    paths,
-    components: {
-      examples: REFUSALS,
-      securitySchemes: {
-        bearer: { type: 'http', scheme: 'bearer', description: 'A sign-in token (JWT) or a personal access token' },
+  return createDocument(
+    {
+      openapi: '3.1.1',
+      info: {
+        title: 'Assent',
+        version: '2.0.0',
+        description: INTRODUCTION,
+        license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+      },
+      servers: [{ url: '/' }],
+      security: [{ bearer: [] }],
+      tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
+      paths,
+      components: {
+        examples: REFUSALS,
+        securitySchemes: {
+          bearer: { type: 'http', scheme: 'bearer', description: 'A sign-in token (JWT) or a personal access token' },
+        },
       },
     },
-  });
+    OPEN_ANSWERS,
+  );
 }

@@ -13,7 +13,11 @@ const TaskPriority = z.preprocess(
   z.enum(TASK_PRIORITIES),
 );
 /** Counted after trimming and removing repeats (B1). */
-const Tags = z.array(Text.trim().min(1).max(50)).overwrite(normaliseTags).pipe(z.array(z.string()).max(20));
+const Tags = z
+  .array(Text.trim().min(1).max(50))
+  .overwrite(normaliseTags)
+  .pipe(z.array(z.string()).max(20))
+  .meta({ description: 'At most 20; a repeated one counts once' });
 const Hours = z.number().min(0);
 const Version = z.int().min(1).max(2_147_483_647);
 

@@ -9,7 +9,7 @@ const MemberIds = z
   .array(z.guid('Must be a UUID'))
   .overwrite(lowerAndUnique)
   .pipe(z.array(z.string()).max(100))
-  .meta({ description: 'Join as members; ids of nobody come back in ignored_member_ids' });
+  .meta({ description: 'At most 100, a repeated one counts once. They join as members; ids of nobody come back in ignored_member_ids' });
 
 export const CreateTeam = z
   .object({ name: Title(100), description: Description.nullish(), member_ids: MemberIds.nullish() })

@@ -6,10 +6,17 @@ import type { Answer } from './app.js';
 
 type Validate = { (value: unknown): boolean; errors?: unknown };
 
-const document = createOpenApi(ENDPOINTS) as unknown as Record<string, unknown>;
+/** Clients must take fields that are not in the document; our own answers must have none, so here its objects are closed. */
+const closed = (_key: string, value: unknown): unknown =>
+  typeof value === 'object' && value !== null && 'properties' in value && !('additionalProperties' in value)
+    ? { ...value, additionalProperties: false }
+    : value;
+
+/** The published document, with every object closed. */
+export const closedDocument = JSON.parse(JSON.stringify(createOpenApi(ENDPOINTS), closed)) as Record<string, unknown>;
 const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: true });
 (addFormats as unknown as (instance: Ajv2020) => void)(ajv);
-ajv.addSchema(document, 'openapi');
+ajv.addSchema(closedDocument, 'openapi');
 
 const routes = ENDPOINTS.map((endpoint) => ({
   endpoint,
