@@ -110,7 +110,7 @@ export type AutomationRecord = z.output<typeof AutomationRecord>;
 export const SavedAutomation = z
   .object({
     ...automationFields,
-    warnings: z.array(z.string()).meta({ description: 'Secrets that the actions name and nobody has saved' }),
+    warnings: z.array(z.string()).meta({ description: 'What the actions need and is not there yet: secrets, connections' }),
   })
   .meta({ id: 'SavedAutomation' });
 export type SavedAutomation = z.output<typeof SavedAutomation>;

@@ -207,6 +207,25 @@ describe('connecting', () => {
   });
 });
 
+it('an automation is saved with a warning while its creator’s connection is missing, or too narrow', async () => {
+  const save = async () =>
+    app
+      .as(team.member)
+      .post('/api/automations', { name: 'A', trigger_type: 'task.created', team_id: team.team_id, actions: [comment] });
+  const made = await save();
+  expect(made.status).toBe(201);
+  expect(made.body.warnings).toEqual(['actions[0]: the automation’s creator has not connected forge yet']);
+  remote.person = { login: 'octo-ada', scope: 'read:user' };
+  await connect(team.member);
+  expect((await save()).body.warnings).toEqual(['actions[0]: the creator’s connection to forge lacks repo']);
+  remote.person = { login: 'octo-ada' };
+  await connect(team.member);
+  expect((await save()).body.warnings).toEqual([]);
+  // Somebody else saves it: it goes on acting as its creator.
+  const path = `/api/automations/${made.body.automation_id}`;
+  expect((await app.as(team.manager).patch(path, { name: 'B' })).body.warnings).toEqual([]);
+});
+
 describe('acting', () => {
   it('comments and opens issues as the creator of the automation', async () => {
     await connect(team.member);
