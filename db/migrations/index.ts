@@ -7,6 +7,7 @@ import * as conventions from './0005_conventions.js';
 import * as accounts from './0006_accounts.js';
 import * as access from './0007_access.js';
 import * as vault from './0008_vault.js';
+import * as schedules from './0009_automations.js';
 
 /** Every migration in order; listed by hand so that a build holds exactly what was reviewed. Never edited once released. */
 const MIGRATIONS: Record<string, Knex.Migration> = {
@@ -18,6 +19,7 @@ const MIGRATIONS: Record<string, Knex.Migration> = {
   '0006_accounts': accounts,
   '0007_access': access,
   '0008_vault': vault,
+  '0009_automations': schedules,
 };
 
 /** How knex finds the migrations above. */
