@@ -1,0 +1,24 @@
+import { invalid } from '../../core/errors.js';
+import { parseCron } from './cron.js';
+import { nextTimes } from './next-times.js';
+
+/**
+ * Judges the schedule of an automation when it is saved. Null for an automation that no clock sets off.
+ * @throws INVALID_REQUEST with the position, or when it has no next time
+ * Source: decision F1.
+ */
+export function checkSchedule(triggerType: string, cron: string | null, timezone: string): string | null {
+  if (triggerType !== 'schedule') return null;
+  const source = cron?.trim() ?? '';
+  if (source === '') throw invalid('schedule_cron: needed for the trigger schedule');
+  const parsed = parseCron(source);
+  if (!parsed.ok) throw invalid(`schedule_cron: ${parsed.message} (at character ${parsed.position})`);
+  if (nextTimes(parsed.cron, timezone, new Date(), 1).length === 0) throw invalid('schedule_cron: never comes (at character 0)');
+  return source;
+}
+
+/** The next times of what is stored, which was judged when it was saved; none of an automation that no clock sets off. */
+export function upcoming(schedule: { schedule_cron: string | null; schedule_timezone: string }, count: number): Date[] {
+  const parsed = schedule.schedule_cron === null ? undefined : parseCron(schedule.schedule_cron);
+  return parsed?.ok ? nextTimes(parsed.cron, schedule.schedule_timezone, new Date(), count) : [];
+}

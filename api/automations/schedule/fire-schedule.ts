@@ -1,0 +1,68 @@
+import { v5 as uuidv5, v7 as uuidv7 } from 'uuid';
+import { run, type Statement } from '../../../db/statement.js';
+import type { Services } from '../../core/context.js';
+import { conditionScope, evaluateCondition } from '../condition.js';
+import { type ArmedAutomation, createRuns } from '../create-run.js';
+import { parseCron } from './cron.js';
+import { isTimeOf } from './next-times.js';
+
+type Scheduled = ArmedAutomation &
+  Record<string, unknown> & { schedule_cron: string; schedule_timezone: string; project: object | null; is_missed: boolean };
+
+/** How late a time may still fire: after a longer outage there is no flood of old ones. */
+export const CATCH_UP_MINUTES = 10;
+
+/** $1 automation, $2 nominal time: as it is armed now, in a project that is not in the trash. */
+const statement: Statement = {
+  name: 'scheduled_automation',
+  text: /* sql */ `
+    select a.automation_id, a.name, a.team_id, a.project_id, a.created_by, a.trigger_type, a.condition, a.version, a.schedule_cron,
+      a.schedule_timezone, $2::timestamptz < now() - interval '${CATCH_UP_MINUTES} minutes' as is_missed,
+      case when p.project_id is not null
+        then json_build_object('project_id', p.project_id, 'name', p.name, 'status', p.status) end as project
+    from automations a left join projects p using (project_id)
+    where a.automation_id = $1 and a.is_active and a.deleted_at is null and a.trigger_type = 'schedule'
+      and (a.project_id is null or p.deleted_at is null)`,
+};
+
+/** A schedule that has been changed a moment ago may still fire at one of its old times. */
+function isMeant({ schedule_cron, schedule_timezone }: Scheduled, nominal: Date): boolean {
+  const parsed = parseCron(schedule_cron);
+  return parsed.ok && isTimeOf(parsed.cron, schedule_timezone, nominal);
+}
+
+/** The run of one time of a schedule: the same for the same two, so that no time fires twice (durability notes, R3). */
+const runIdOf = (automationId: string, nominal: Date): string => uuidv5(`schedule:${nominal.toISOString()}`, automationId);
+
+/**
+ * Makes the run of one nominal time of a schedule, as the row stands now: a Temporal Schedule only says that the time has come.
+ * Returns what became of it, for the operator.
+ * Source: decision F1; durability notes, 3.1 and 3.8.
+ */
+export async function fireSchedule(services: Services, automationId: string, nominalTime: string): Promise<string> {
+  const nominal = new Date(nominalTime);
+  const [automation] = await run<Scheduled>(services.db, statement, [automationId, nominalTime]);
+  if (!automation) return 'nothing to do: the automation is not armed';
+  if (!isMeant(automation, nominal)) return 'nothing to do: this is no time of the schedule any more';
+  if (automation.is_missed) return `nothing to do: missed by more than ${CATCH_UP_MINUTES} minutes`;
+  const run_id = runIdOf(automationId, nominal);
+  const { team_id, project_id, condition, project } = automation;
+  const occurred_at = nominal.toISOString();
+  const event = {
+    type: 'schedule',
+    event_id: run_id,
+    occurred_at,
+    scheduled_for: occurred_at,
+    team_id,
+    project_id,
+    actor_id: null,
+  };
+  const scope = conditionScope(event, { project, actor: null, now: new Date() });
+  const verdict = condition === null ? { matched: true, error: null } : evaluateCondition(condition, scope);
+  const skip_reason = verdict.matched ? null : ('condition_false' as const);
+  const one = { run_id, automation, event, trigger_type: 'schedule', depth: 0, skip_reason, condition_error: verdict.error };
+  const made = await createRuns(services, [{ ...one, correlation_id: uuidv7() }], [], null);
+  services.ring();
+  if (made.length === 0) return `nothing to do: ${occurred_at} has fired already, as run ${run_id}`;
+  return skip_reason ? `skipped: the condition does not hold (run ${run_id})` : `run ${run_id}`;
+}
