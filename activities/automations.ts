@@ -5,7 +5,9 @@ import { finishRun } from '../api/automations/run/finish-run.js';
 import { openGate } from '../api/automations/run/open-gate.js';
 import { performAction } from '../api/automations/run/perform-action.js';
 import { performOutbound, TryAgain } from '../api/automations/run/perform-outbound.js';
+import { DELAY } from '../api/automations/rules.js';
 import { readGate } from '../api/automations/run/read-gate.js';
+import { waitOut } from '../api/automations/run/wait-out.js';
 import type { Services } from '../api/core/context.js';
 import type { ActionActivity, RunActivities, RunRef } from '../workflows/contract.js';
 
@@ -15,9 +17,10 @@ const carrierOf = (run: RunRef): Carrier => ({ ...run, execution: activityInfo()
 /** Activities of automation runs: each calls one verb. At least once by design, so the verbs may be repeated. */
 export function automationActivities(services: Services): RunActivities & Record<string, unknown> {
   const perform: ActionActivity = (run, index) => performAction(services, carrierOf(run), index);
-  const run: RunActivities = {
+  const run: RunActivities & { [DELAY]: ActionActivity } = {
     openGate: (run, index) => openGate(services, carrierOf(run), index),
     readGate: (runId, index) => readGate(services, runId, index),
+    [DELAY]: (run, index) => waitOut(services, carrierOf(run), index),
     finishRun: (run, cancelled) => finishRun(services, carrierOf(run), cancelled),
   };
   // Each action is an activity of its own name, so that a history reads like the automation.

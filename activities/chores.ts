@@ -1,8 +1,10 @@
 import { forgetAccountTraces } from '../api/auth/forget-traces.js';
 import { writeCheckpoint } from '../api/audit/checkpoint.js';
+import { forgetRuns } from '../api/automations/forget-runs.js';
 import type { Services } from '../api/core/context.js';
 import { forgetKeys } from '../api/core/idempotency-keys.js';
 import { purgeReceipts } from '../api/forge/purge-receipts.js';
+import { announceDue } from '../api/tasks/announce-due.js';
 import { tellExpiry } from '../api/tokens/tell-expiry.js';
 import { purgeExpired } from '../api/trash/purge-expired.js';
 import type { Chore, ChoreActivities } from '../workflows/contract.js';
@@ -15,9 +17,11 @@ export function choreActivities(services: Services): ChoreActivities {
   const chores: Record<Chore, () => Promise<string>> = {
     accounts: async () => `forgot ${await forgetAccountTraces(services.db)} codes, counts, mails, sessions and devices`,
     'audit-checkpoint': async () => `signed the heads of ${(await writeCheckpoint(services)).heads.length} chains`,
+    'due-scan': async () => `announced ${await announceDue(services)} due dates`,
     'forge-receipts': async () => `emptied ${await purgeReceipts(services.db)} receipts`,
     'idempotency-keys': async () => `forgot ${await forgetKeys(services.db)} keys`,
     'rate-limits': async () => `forgot ${await forgetCallers(services.db)} callers`,
+    'run-history': async () => `forgot ${await forgetRuns(services)} runs`,
     'token-expiry': async () => `told ${await tellExpiry(services)} owners`,
     'trash-purge': async () => `purged ${await purgeExpired(services)} items`,
   };

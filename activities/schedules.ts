@@ -9,6 +9,12 @@ const SCHEDULES: { chore: Chore; spec: ScheduleOptions['spec']; note: string }[]
     note: 'Forgets codes, mails and sign-ins whose time is over',
   },
   { chore: 'audit-checkpoint', spec: { intervals: [{ every: '1 hour' }] }, note: 'Signs the heads of all audit chains' },
+  {
+    chore: 'due-scan',
+    spec: { intervals: [{ every: '5 minutes' }] },
+    note: 'Announces tasks that are due soon, and overdue ones',
+  },
+  { chore: 'run-history', spec: { calendars: [{ hour: 4, minute: 30 }] }, note: 'Forgets runs that ended long ago' },
   { chore: 'forge-receipts', spec: { calendars: [{ hour: 3, minute: 20 }] }, note: 'Empties inbound deliveries after 30 days' },
   { chore: 'rate-limits', spec: { intervals: [{ every: '1 hour' }] }, note: 'Forgets callers whose window has closed' },
   {

@@ -112,7 +112,7 @@ export function startWorker(config: Config, log: Logger, onReady: () => void): R
   const bell = listenForBell(services, relay.wake);
   const reconcile = async (minAge?: number): Promise<number> => {
     const client = link.client();
-    return client ? reconcileAll(services, client, minAge) : 0;
+    return client ? (await reconcileAll(services, client, minAge)) + (await link.keepSchedules(services)) : 0;
   };
   const reconciler = startLoop('reconciler', () => reconcile().then(() => 0), RECONCILE_MS, log);
   const heart = setInterval(tryBeat, HEARTBEAT_MS);

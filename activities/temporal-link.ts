@@ -6,6 +6,7 @@ import type { Services } from '../api/core/context.js';
 import { logScope } from '../api/core/log.js';
 import { CORRELATION_HEADER, taskQueue } from '../workflows/contract.js';
 import { SEARCH_ATTRIBUTES } from '../workflows/search-attributes.js';
+import { ScheduleKeeper } from './automation-schedules.js';
 import { DeprovisionDispatcher } from './deprovisioning.js';
 import { SeriesDispatcher } from './recurrence.js';
 import { RunDispatcher } from './run-dispatcher.js';
@@ -61,7 +62,9 @@ async function ensureSearchAttributes(client: Client, connection: NativeConnecti
 export interface TemporalLink {
   /** Undefined while Temporal cannot be reached. */
   dispatcher: () => RunDispatcher | undefined;
-  /** Hands over what is due for recurring series and for people's leaving. Returns how many rows were taken. */
+  /** Brings the schedules of automations in line with their rows. Returns how many were not. */
+  keepSchedules: (services: Services) => Promise<number>;
+  /** Hands over what is due for recurring series, schedules and for people's leaving. Returns how many rows were taken. */
   pass: (services: Services) => Promise<number>;
   client: () => Client | undefined;
   /** Drains the workers: what is under way may end, nothing new is taken. */
@@ -100,7 +103,9 @@ export function linkTemporal(services: Services, { onPolling, localActivitySlots
   const { config, log } = services;
   let stopped = false;
   let workers: readonly Worker[] = [];
-  let current: { client: Client; dispatcher: RunDispatcher; others: (SeriesDispatcher | DeprovisionDispatcher)[] } | undefined;
+  let current:
+    | { client: Client; dispatcher: RunDispatcher; schedules: ScheduleKeeper; others: Pick<ScheduleKeeper, 'pass'>[] }
+    | undefined;
 
   const session = async (): Promise<void> => {
     const connection = await NativeConnection.connect({ address: config.TEMPORAL_ADDRESS, grpcCompression: { codec: 'none' } });
@@ -111,10 +116,12 @@ export function linkTemporal(services: Services, { onPolling, localActivitySlots
       const running = runAll(workers);
       const queue = taskQueue(config.TASK_QUEUE_PREFIX, 'core');
       const options = { taskQueuePrefix: config.TASK_QUEUE_PREFIX, eager: true, searchable };
+      const schedules = new ScheduleKeeper(client, options);
       current = {
         client,
         dispatcher: new RunDispatcher(client, options),
-        others: [new SeriesDispatcher(client, options), new DeprovisionDispatcher(client, options)],
+        schedules,
+        others: [new SeriesDispatcher(client, options), new DeprovisionDispatcher(client, options), schedules],
       };
       void ensureSchedules(client, config.TASK_QUEUE_PREFIX).catch((error: unknown) =>
         log.warn({ err: error }, 'schedules not set'),
@@ -144,6 +151,7 @@ export function linkTemporal(services: Services, { onPolling, localActivitySlots
       const taken = await Promise.all(current?.others.map((other) => other.pass(given)) ?? []);
       return taken.reduce((sum, count) => sum + count, 0);
     },
+    keepSchedules: async (given) => (await current?.schedules.reconcile(given)) ?? 0,
     client: () => current?.client,
     async stop() {
       stopped = true;

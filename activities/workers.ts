@@ -3,6 +3,7 @@ import { type ActivityInterceptorsFactory, type NativeConnection, Worker, type W
 import type { Services } from '../api/core/context.js';
 import { logScope } from '../api/core/log.js';
 import { CORRELATION_HEADER, taskQueue } from '../workflows/contract.js';
+import { scheduleActivities } from './automation-schedules.js';
 import { automationActivities, outboundActivities } from './automations.js';
 import { choreActivities } from './chores.js';
 import { deprovisionActivities } from './deprovisioning.js';
@@ -44,6 +45,7 @@ export function createWorkers(services: Services, connection: NativeConnection, 
       ...automationActivities(services),
       ...choreActivities(services),
       ...recurrenceActivities(services),
+      ...scheduleActivities(services),
       ...deprovisionActivities(services),
     },
     maxCachedWorkflows: 500,

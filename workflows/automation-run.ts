@@ -13,12 +13,14 @@ import {
 import { GATE, LOCAL_ACTIONS } from '../api/automations/rules.js';
 import {
   type ActionActivity,
+  type ActionResult,
   type AutomationRunInput,
   DECIDED_SIGNAL,
   outboundQueue,
   type RunActivities,
   type RunRef,
   type RunStep,
+  type Wait,
 } from './contract.js';
 import { RunStory } from './run-story.js';
 import { SEARCH_ATTRIBUTES } from './search-attributes.js';
@@ -80,6 +82,33 @@ async function passGate(input: AutomationRunInput, step: RunStep, story: RunStor
   return view.state === 'approved';
 }
 
+/** Does one action; a delay, or one that is to be tried again, is waited for. A wake, such as a cancellation, asks the rows again. */
+async function act(input: AutomationRunInput, step: RunStep, story: RunStory, wakes: () => number): Promise<ActionResult> {
+  let seen = wakes(); // taken before the row is read: no wake is lost
+  let result = await perform(step)(refOf(input), step.index);
+  for (let waits = 0; result.wait; waits += 1) {
+    const waited = seen;
+    const { wait } = result;
+    if (waits === 0) makeSearchable(input, { key: SEARCH_ATTRIBUTES.RunState, value: 'waiting' });
+    makeSearchable(
+      input,
+      { key: SEARCH_ATTRIBUTES.NextAttemptAt, value: new Date(wait.until) },
+      { key: SEARCH_ATTRIBUTES.Attempt, value: wait.attempt?.next ?? 1 },
+    );
+    story.pausing(step, wait);
+    setCurrentDetails(story.text());
+    await condition(() => wakes() > waited, Math.max(wait.msLeft, 1), { summary: summaryOf(step, wait) });
+    seen = wakes();
+    result = await perform(step)(refOf(input), step.index);
+    if (!result.wait) makeSearchable(input, { key: SEARCH_ATTRIBUTES.RunState, value: 'running' });
+  }
+  return result;
+}
+
+/** What the timer is called in the history. */
+const summaryOf = ({ label }: RunStep, { until, attempt }: Wait): string =>
+  attempt ? `Try ${attempt.next} of ${attempt.of}: ${label}` : `Wait until ${until}`;
+
 /** Returns how the run ended when an action ended it: the last one does so in its own transaction, and so does one that stops. */
 async function walk(input: AutomationRunInput, story: RunStory, wakes: () => number): Promise<string | null | undefined> {
   for (const step of input.plan.steps) {
@@ -87,7 +116,7 @@ async function walk(input: AutomationRunInput, story: RunStory, wakes: () => num
       if (!(await passGate(input, step, story, wakes))) return undefined;
       continue;
     }
-    const { outcome, ended } = await perform(step)(refOf(input), step.index);
+    const { outcome, ended } = await act(input, step, story, wakes);
     story.acted(step, outcome);
     if (ended !== undefined) return ended;
     setCurrentDetails(story.text());

@@ -53,10 +53,21 @@ export interface RunPlan {
 }
 
 /** What became of an action: `stop` when it failed and the automation says to stop there. */
-export type ActionOutcome = 'succeeded' | 'failed' | 'skipped' | 'stop';
+export type ActionOutcome = 'succeeded' | 'failed' | 'skipped' | 'stop' | 'waiting';
+
+/** A step that goes on later: a delay under way, or an action that failed and is to be tried again. */
+export interface Wait {
+  /** By the database's clock. */
+  msLeft: number;
+  until: string;
+  /** The try that comes then, and how many there are; absent for a delay. */
+  attempt?: { next: number; of: number };
+}
 
 export interface ActionResult {
   outcome: ActionOutcome;
+  /** Present while `outcome` is `waiting`: ask again when it is over, or when woken. */
+  wait?: Wait;
   /** How the run ended, with this action or before it; null: another execution carries it. Absent while it goes on. */
   ended?: string | null;
 }
@@ -78,6 +89,14 @@ export interface RunActivities {
   finishRun(run: RunRef, cancelled: boolean): Promise<string | null>;
 }
 export type ActionActivity = (run: RunRef, index: number) => Promise<ActionResult>;
+
+/** Workflow type of one nominal time of an automation's schedule, and the id of that schedule. */
+export const AUTOMATION_SCHEDULE = 'automationSchedule';
+export const scheduleId = (prefix: string, automationId: string): string => `${prefix}sched:${automationId}`;
+export interface ScheduleActivities {
+  /** Makes the run of this time; returns what became of it. */
+  fireSchedule(automationId: string, nominalTime: string): Promise<string>;
+}
 
 /** Workflow type of a recurring series: one for all its occurrences. */
 export const RECURRING_TASK = 'recurringTask';
@@ -151,9 +170,11 @@ export const HOUSEKEEPING = 'housekeeping';
 export type Chore =
   | 'accounts'
   | 'audit-checkpoint'
+  | 'due-scan'
   | 'forge-receipts'
   | 'idempotency-keys'
   | 'rate-limits'
+  | 'run-history'
   | 'token-expiry'
   | 'trash-purge';
 export interface ChoreActivities {

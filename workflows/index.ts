@@ -1,5 +1,6 @@
 /** Every workflow type of the product: the export's name is the type's name, so a rename is a breaking change. */
 export { automationRun } from './automation-run.js';
+export { automationSchedule } from './automation-schedule.js';
 export { housekeeping } from './housekeeping.js';
 export { recurringTask } from './recurring-task.js';
 export { userDeprovision } from './user-deprovision.js';

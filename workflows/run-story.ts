@@ -1,12 +1,13 @@
 import { GATE } from '../api/automations/rules.js';
-import type { ActionOutcome, GateView, RunPlan, RunStep } from './contract.js';
+import type { ActionOutcome, GateView, RunPlan, RunStep, Wait } from './contract.js';
 
-const MARK: Record<ActionOutcome, string> = { succeeded: '✓', failed: '✗', stop: '✗', skipped: '–' };
+const MARK: Record<ActionOutcome, string> = { succeeded: '✓', failed: '✗', stop: '✗', skipped: '–', waiting: '»' };
 const SAID: Record<ActionOutcome, string> = {
   succeeded: 'done',
   failed: 'failed',
   stop: 'failed; the automation stops here',
   skipped: 'skipped',
+  waiting: 'waiting',
 };
 
 const minute = (iso: string): string => `${iso.slice(0, 16).replace('T', ' ')} UTC`;
@@ -21,7 +22,15 @@ export class RunStory {
   }
 
   acted(step: RunStep, outcome: ActionOutcome): void {
+    this.headline = 'Running';
     this.write(step, `${MARK[outcome]} ${this.name(step)}: ${SAID[outcome]}`);
+  }
+
+  /** A delay, or an action between two tries. */
+  pausing(step: RunStep, { until, attempt }: Wait): void {
+    const why = attempt ? `try ${attempt.next} of ${attempt.of} comes` : 'goes on';
+    this.headline = `Waiting: ${why} on ${minute(until)}`;
+    this.write(step, `» ${this.name(step)}: ${why} on ${minute(until)}`);
   }
 
   waiting(step: RunStep, view: GateView): void {

@@ -2,17 +2,21 @@ import type { StoredAction } from '../../db/models/automation.js';
 import { invalid } from '../core/errors.js';
 import { checkActions, type GivenAction } from './actions/check-actions.js';
 import { checkCondition } from './condition.js';
+import { checkSchedule } from './schedule/check-schedule.js';
 import { TRIGGERS } from './triggers.js';
 
 interface Definition {
   trigger_type: string;
   condition: string | null;
   actions: readonly GivenAction[];
+  schedule_cron: string | null;
   schedule_timezone: string;
   team_id: string | null;
 }
 
 interface CheckedDefinition {
+  schedule_cron: string | null;
+  schedule_timezone: string;
   condition: string | null;
   actions: StoredAction[];
 }
@@ -24,17 +28,19 @@ function checkTrigger(type: string): void {
   if (!trigger.available) throw invalid(`trigger_type: not available yet: ${shown}`);
 }
 
-function checkTimezone(name: string): void {
+/** The zone's own spelling: Temporal tells upper from lower case. @throws INVALID_REQUEST */
+function checkTimezone(name: string): string {
   // Offsets such as +02:00 are accepted by Intl, yet name no zone.
-  const known = /^[A-Za-z]/.test(name) && isZone(name);
-  if (!known) throw invalid('schedule_timezone: not an IANA time zone');
+  const known = /^[A-Za-z]/.test(name) ? zoneNamed(name) : undefined;
+  if (known === undefined) throw invalid('schedule_timezone: not an IANA time zone');
+  return known.toLowerCase() === name.toLowerCase() ? known : name;
 }
 
-function isZone(name: string): boolean {
+function zoneNamed(name: string): string | undefined {
   try {
-    return new Intl.DateTimeFormat('en', { timeZone: name }) instanceof Intl.DateTimeFormat;
+    return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone;
   } catch {
-    return false;
+    return undefined;
   }
 }
 
@@ -43,14 +49,16 @@ function isZone(name: string): boolean {
  * @throws INVALID_REQUEST naming the field and the position in it
  * Source: decisions F1, F3 to F5, F12.
  */
-export function checkDefinition({ trigger_type, condition, actions, schedule_timezone, team_id }: Definition): CheckedDefinition {
+export function checkDefinition(given: Definition): CheckedDefinition {
+  const { trigger_type, condition, actions, team_id } = given;
   checkTrigger(trigger_type);
-  checkTimezone(schedule_timezone);
+  const schedule_timezone = checkTimezone(given.schedule_timezone);
+  const schedule_cron = checkSchedule(trigger_type, given.schedule_cron, schedule_timezone);
   const source = condition?.trim() ? condition : null;
   const verdict = source === null ? { ok: true as const } : checkCondition(source);
   if (!verdict.ok) {
     const at = verdict.position === null ? '' : ` (at character ${verdict.position})`;
     throw invalid(`condition: ${verdict.message}${at}`);
   }
-  return { condition: source, actions: checkActions(actions, team_id === null) };
+  return { schedule_cron, schedule_timezone, condition: source, actions: checkActions(actions, team_id === null) };
 }

@@ -36,12 +36,12 @@ export function createAutomation(ctx: Context, input: CreateAutomation): Promise
   return inTransaction(ctx, async (ctx) => {
     const userId = userOf(ctx);
     const place = await findPlace(ctx, { team_id: input.team_id ?? null, project_id: input.project_id ?? null });
-    const schedule_timezone = input.schedule_timezone ?? 'UTC';
-    const { condition, actions } = checkDefinition({
+    const { condition, actions, ...schedule } = checkDefinition({
       trigger_type: input.trigger_type,
       condition: input.condition ?? null,
       actions: input.actions ?? [],
-      schedule_timezone,
+      schedule_cron: input.schedule_cron ?? null,
+      schedule_timezone: input.schedule_timezone ?? 'UTC',
       team_id: place.team_id,
     });
     await checkLimit(ctx, place.team_id);
@@ -54,8 +54,7 @@ export function createAutomation(ctx: Context, input: CreateAutomation): Promise
         condition,
         actions,
         is_active: input.is_active ?? true,
-        schedule_cron: null, // belongs to the trigger `schedule`, which does not exist yet
-        schedule_timezone,
+        ...schedule,
         created_by: userId,
         updated_by: userId,
       })

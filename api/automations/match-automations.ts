@@ -3,6 +3,7 @@ import type { RunStep } from '../../workflows/contract.js';
 import type { Services } from '../core/context.js';
 import { conditionScope, evaluateCondition } from './condition.js';
 import { type ArmedAutomation, createRuns, type NewRun } from './create-run.js';
+import { tripBreaker } from './trip-breaker.js';
 import { triggersOfEvent, triggersOfSubjects } from './triggers.js';
 
 /** An event of the outbox with the automations that may hear it; times are text as PostgreSQL writes them. */
@@ -39,9 +40,6 @@ export interface StartOrder {
   entity_id: string | null;
   steps: RunStep[];
 }
-
-/** Deepest chain of automations setting each other off (F11). */
-const MAX_DEPTH = 10;
 
 /** Which trigger types an event of a subject may amount to, as SQL. */
 const TRIGGERS_OF = `'${JSON.stringify(triggersOfSubjects).replaceAll("'", "''")}'::jsonb`;
@@ -80,8 +78,12 @@ const eventOf = (event: HeardEvent): Record<string, unknown> => ({
   ...event.payload,
 });
 
-function judge({ condition }: ArmedAutomation, event: HeardEvent): Pick<NewRun, 'skip_reason' | 'condition_error'> {
-  if (event.depth > MAX_DEPTH) return { skip_reason: 'loop' };
+function judge(
+  { condition }: ArmedAutomation,
+  event: HeardEvent,
+  maxDepth: number,
+): Pick<NewRun, 'skip_reason' | 'condition_error'> {
+  if (event.depth > maxDepth) return { skip_reason: 'loop' };
   if (!condition) return {};
   const around = { project: event.project, actor: event.actor, now: new Date(event.now) };
   const { matched, error } = evaluateCondition(condition, conditionScope(eventOf(event), around));
@@ -89,7 +91,7 @@ function judge({ condition }: ArmedAutomation, event: HeardEvent): Pick<NewRun, 
 }
 
 /** The runs that an event sets off: queued for what fires, skipped (a row only, no workflow) for what its condition leaves out. */
-function runsOf(event: HeardEvent): NewRun[] {
+function runsOf(event: HeardEvent, maxDepth: number): NewRun[] {
   const triggers = triggersOfEvent(event.subject, event.payload);
   const armed = (event.automations ?? []).filter(({ trigger_type }) => triggers.includes(trigger_type));
   return armed.map((automation) => ({
@@ -101,7 +103,7 @@ function runsOf(event: HeardEvent): NewRun[] {
     depth: event.depth,
     triggered_by: (event.payload['actor_id'] as string | null | undefined) ?? null,
     correlation_id: event.correlation_id,
-    ...judge(automation, event),
+    ...judge(automation, event, maxDepth),
   }));
 }
 
@@ -120,9 +122,13 @@ export async function matchAutomations(
   events: readonly HeardEvent[],
   leaseSeconds: number | null,
 ): Promise<StartOrder[]> {
-  const runs = events.flatMap(runsOf);
+  const runs = events.flatMap((event) => runsOf(event, services.config.AUTOMATION_MAX_DEPTH));
   const ids = events.map(({ outbox_id }) => outbox_id);
   const made = new Map((await createRuns(services, runs, ids, leaseSeconds)).map((each) => [each.run_id, each]));
+  const caused = runs
+    .filter(({ depth, run_id }) => depth > 0 && made.has(run_id))
+    .map(({ automation }) => automation.automation_id);
+  if (caused.length > 0) await tripBreaker(services, [...new Set(caused)]);
   return runs.flatMap((run) => {
     const { order_id, steps } = made.get(run.run_id) ?? { order_id: null, steps: [] };
     if (order_id === null) return [];

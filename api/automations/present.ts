@@ -1,12 +1,19 @@
 import type { AutomationRow } from './automation-record.js';
 import type { RunRow } from './run-record.js';
 import { runWorkflowId } from '../../workflows/contract.js';
+import { upcoming } from './schedule/check-schedule.js';
 import type { AutomationRecord, RunSummary } from './schema.js';
 
 const iso = (at: Date | string | null): string | null => (at === null ? null : new Date(at).toISOString());
 
+const SHOWN_RUNS = 5;
+const nextRunsOf = (row: AutomationRow): string[] =>
+  row.is_active ? upcoming(row, SHOWN_RUNS).map((at) => at.toISOString()) : [];
+
 /** An automation as the API shows it (F1). */
-export const presentAutomation = (row: AutomationRow): AutomationRecord => ({
+export const presentAutomation = (row: AutomationRow): AutomationRecord => presentWith(row, nextRunsOf(row));
+
+const presentWith = (row: AutomationRow, nextRuns: string[]): AutomationRecord => ({
   automation_id: row.automation_id,
   name: row.name,
   description: row.description,
@@ -24,7 +31,8 @@ export const presentAutomation = (row: AutomationRow): AutomationRecord => ({
   created_at: row.created_at.toISOString(),
   updated_by: row.updated_by,
   updated_at: row.updated_at.toISOString(),
-  next_run_at: null, // schedules come later
+  next_run_at: nextRuns[0] ?? null,
+  next_runs: nextRuns,
   last_run_at: iso(row.last_run_at),
   last_run_status: row.last_run_status,
   run_count: row.run_count,

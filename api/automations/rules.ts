@@ -13,11 +13,37 @@ export const GATE_DEFAULTS = {
   requiredApprovals: 1,
   allowSelfApproval: true,
 };
+/** The type of the action that only waits. */
+export const DELAY = 'delay';
+
 /** Actions done in our own database, in moments; whatever else an automation does waits for somebody else's server. */
-export const LOCAL_ACTIONS: readonly string[] = ['create_task', 'update_task', 'set_task_status', 'assign_task', 'add_comment'];
+export const LOCAL_ACTIONS: readonly string[] = [
+  'create_task',
+  'update_task',
+  'set_task_status',
+  'assign_task',
+  'add_comment',
+  'notify',
+  DELAY,
+];
 
 /** The type of the action that is a gate. */
 export const GATE = 'require_approval';
+
+/** Failures that another try would meet again: the event, the definition or the creator's rights would have to change (F5). */
+const LASTING = [
+  'action_unavailable',
+  'creator_not_authorized',
+  'invalid_request',
+  'permission_denied',
+  'secret_missing',
+  'template_missing',
+  'validation_error',
+];
+export const isWorthRetrying = (code: string): boolean => !LASTING.includes(code);
+
+/** Seconds before the next try of an action, after so many: 1, 4, 16, 64. */
+export const retryDelay = (tries: number): number => 4 ** (tries - 1);
 
 export type GateState = 'pending' | 'lapsed' | 'approved' | 'rejected';
 

@@ -26,7 +26,9 @@ const definition = {
   condition: Text.nullish().meta({ description: 'CEL expression; empty or null = always', example: 'task.priority == "urgent"' }),
   actions: z.array(Action).max(MAX_ACTIONS).nullish(),
   is_active: z.boolean().nullish(),
-  schedule_cron: Text.max(200).nullish(),
+  schedule_cron: Text.max(200)
+    .nullish()
+    .meta({ description: 'Five fields, for the trigger `schedule`', example: '0 9 * * MON-FRI' }),
   schedule_timezone: Text.max(100).nullish().meta({ description: 'IANA name; UTC when absent' }),
   team_id: Id.nullish(),
   project_id: Id.nullish().meta({ description: 'Hears this project only; alone it sets the team' }),
@@ -98,6 +100,7 @@ const automationFields = {
   updated_by: z.string(),
   updated_at: Timestamp,
   next_run_at: Timestamp.nullable(),
+  next_runs: z.array(Timestamp).meta({ description: 'The next five times of its schedule, while it is active' }),
   last_run_at: Timestamp.nullable(),
   last_run_status: z.enum(RUN_STATUSES).nullable(),
   run_count: z.int(),

@@ -57,8 +57,12 @@ const WORK_TRIGGERS: readonly Trigger[] = [
   sampled('task.completed', 'A task is done', taskChanged('status', 'in_review', 'done'), 'task.updated'),
   sampled('task.deleted', 'A task is moved to the trash', { task: TASK }),
   sampled('task.restored', 'A task comes back from the trash', { task: TASK, changes: {} }),
-  planned('task.due_soon', 'A task is due soon'),
-  planned('task.overdue', 'A task is overdue'),
+  sampled('task.due_soon', 'A task is due within a day', {
+    actor_id: null,
+    task: { ...TASK, due_date: '2026-11-21' },
+    changes: {},
+  }),
+  sampled('task.overdue', 'A task is overdue', { actor_id: null, task: { ...TASK, due_date: '2026-11-19' }, changes: {} }),
   sampled('comment.created', 'Someone comments on a task', { comment: COMMENT, task: TASK }),
   sampled('project.created', 'A project is created', { project: PROJECT, changes: {} }),
   sampled('project.updated', 'A project is changed in any way', { project: PROJECT, ...changed('name', 'Gemini', 'Apollo') }),
@@ -148,7 +152,7 @@ export const TRIGGERS: readonly Trigger[] = [
     const [member] = FORGE_FAMILIES[family];
     return sampled(family, FAMILY_LABELS[family], forgePayload(member ?? ''), member);
   }),
-  planned('schedule', 'On a schedule'),
+  sampled('schedule', 'On a schedule', { project_id: null, actor_id: null, scheduled_for: '2026-12-01T09:00:00.000Z' }),
   sampled('manual', 'When someone starts it by hand', { project_id: null }),
 ];
 

@@ -18,6 +18,7 @@ export const replacementOf = (body: ReplaceAutomation): UpdateAutomation => ({
   condition: body.condition ?? null,
   actions: body.actions ?? [],
   is_active: body.is_active ?? true,
+  schedule_cron: body.schedule_cron ?? null,
   schedule_timezone: body.schedule_timezone ?? null,
   project_id: body.project_id ?? null,
 });
@@ -36,10 +37,11 @@ async function checkPlace(ctx: Context, before: Automation, { team_id, project_i
 function nextState(before: Automation, input: UpdateAutomation) {
   const trigger_type = input.trigger_type ?? before.trigger_type;
   const schedule_timezone = input.schedule_timezone === undefined ? before.schedule_timezone : (input.schedule_timezone ?? 'UTC');
-  const { condition, actions } = checkDefinition({
+  const { condition, actions, ...schedule } = checkDefinition({
     trigger_type,
     condition: input.condition === undefined ? before.condition : input.condition,
     actions: input.actions === undefined ? before.actions.map((action) => ({ ...action })) : (input.actions ?? []),
+    schedule_cron: input.schedule_cron === undefined ? before.schedule_cron : input.schedule_cron,
     schedule_timezone,
     team_id: before.team_id,
   });
@@ -49,7 +51,7 @@ function nextState(before: Automation, input: UpdateAutomation) {
     trigger_type,
     condition,
     actions,
-    schedule_timezone,
+    ...schedule,
     project_id: input.project_id === undefined ? before.project_id : input.project_id,
     // Switched by hand, either way: whatever had switched it off no longer tells why.
     ...(input.is_active === undefined ? {} : { is_active: input.is_active, disabled_reason: null }),

@@ -71,6 +71,7 @@ const ABILITIES = {
   'secret.write': { seat: 'admin', words: 'Team admin', impersonated: false },
   'integration.list': { seat: 'none', words: 'Any signed-in caller, their own connections' },
   'integration.connect': { seat: 'none', words: 'Any signed-in caller, for themselves', impersonated: false },
+  'notification.list': { seat: 'none', words: 'Any signed-in caller, what they were told themselves' },
   'gate.decide': { seat: 'member', words: 'The role that the gate names, or above; manager where it names none' },
   'instance.admin': {
     seat: 'none',

@@ -96,6 +96,10 @@ export const Settings = z.object({
   LOCKOUT_MINUTES: count(15),
   TRASH_RETENTION_DAYS: count(30),
   OUTBOX_GIVE_UP_HOURS: count(24),
+  AUTOMATION_MAX_DEPTH: count(10).describe('Deepest chain of automations that set each other off'),
+  AUTOMATION_BREAKER_RUNS: count(100).describe('Runs a minute, set off by other runs, that switch an automation off'),
+  RUN_HISTORY_DAYS: count(90).describe('Runs that ended so long ago are forgotten'),
+  RUN_HISTORY_SKIPPED_DAYS: count(7).describe('The same for runs that did nothing'),
   GATE_CLEANUP_DAYS: count(30).describe('A lapsed gate nobody rejected ends its run after this'),
 });
 

@@ -8,6 +8,8 @@ export type OutboxKind =
   | 'run.wake'
   /** `{receipt_id}`: do the database work of an inbound delivery. */
   | 'forge.delivery'
+  /** `{automation_id}`: written by the triggers of 0009; the automation's Temporal Schedule is made, changed or deleted. */
+  | 'schedule.sync'
   /** `{series_id, occurrence_index}`: written by the triggers of 0004; the series' workflow is woken, or started. */
   | 'series.completed'
   | 'series.changed'

@@ -16,6 +16,7 @@ import { automationRoutes } from '../automations/routes.js';
 import { commentRoutes } from '../comments/routes.js';
 import { forgeRoutes } from '../forge/routes.js';
 import { integrationRoutes } from '../integrations/routes.js';
+import { notificationRoutes } from '../notifications/routes.js';
 import { projectRoutes } from '../projects/routes.js';
 import { secretRoutes } from '../secrets/routes.js';
 import { taskRoutes } from '../tasks/routes.js';
@@ -50,6 +51,7 @@ export const ENDPOINTS: Endpoint[] = [
   ...dispatchRoutes,
   ...versionRoutes,
   ...automationRoutes,
+  ...notificationRoutes,
   ...forgeRoutes,
   ...integrationRoutes,
   ...adminRoutes,

@@ -90,6 +90,12 @@ export const LETTERS = {
     button: { label: 'Look at the invitation', url },
     notes: [`The invitation lapses after ${days} days. You do not know why you got it? Then nothing happens: forget this mail.`],
   }),
+  notice: ({ name, title, message, url }: Record<'name' | 'title' | 'message' | 'url', string>): Letter => ({
+    subject: title,
+    lines: [`Hello ${name},`, message],
+    button: { label: 'Have a look', url },
+    notes: ['The link asks you to sign in; it lets nobody do anything by itself.'],
+  }),
   impersonated: ({ name, admin, from, until }: Record<'name' | 'admin' | 'from' | 'until', string>): Letter => ({
     subject: 'An administrator acted in your name',
     lines: [

@@ -679,6 +679,7 @@ const automations: Row[] = [
   },
   { route: 'GET /api/automations/:automation_id/runs', subject: 'automation', kinds: TRASHABLE, send: byPath },
   ...cancels,
+  { route: 'GET /api/notifications', subject: 'notification', kinds: ['own', 'foreign'], send: () => ({}), list: true },
   { route: 'GET /api/automations/:automation_id/versions', subject: 'automation', kinds: TRASHABLE, send: byPath },
   {
     route: 'GET /api/automations/:automation_id/versions/:version',

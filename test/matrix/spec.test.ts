@@ -55,6 +55,7 @@ const DECISION_K: Record<Seat | 'none', Ability[]> = {
     'automation.list',
     'integration.list',
     'integration.connect',
+    'notification.list',
   ],
   guest: ['team.read', 'project.read', 'task.list', 'task.read', 'comment.read', 'automation.read'],
   member: [

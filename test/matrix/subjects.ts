@@ -222,6 +222,18 @@ const activityLine: Build = async (world, wish) => {
   return subject;
 };
 
+/** Something that everybody in the team was told. */
+const notification: Build = async (world, wish) => {
+  const subject = basis(wish, uuidv7());
+  await insert(
+    world,
+    /* sql */ `insert into notifications (user_id, team_id, kind, message)
+      select user_id, team_id, 'message', :canary from memberships where team_id = :team_id`,
+    subject as unknown as Record<string, string>,
+  );
+  return subject;
+};
+
 /** A personal access token of its author. */
 const personalToken: Build = async (world, wish) => {
   const subject = basis(wish, uuidv7());
@@ -335,6 +347,7 @@ export const SUBJECTS = {
   runForManagerLapsed: pausedFor('manager', { expired: true }),
   personalRun: pausedFor('manager', { personal: true }),
   activityLine,
+  notification,
   personalToken,
   invitation,
   ownInvitation,

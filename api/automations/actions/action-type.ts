@@ -3,7 +3,7 @@ import type { Context, Services } from '../../core/context.js';
 
 /** What an action did: the key of its effect and what the run's record shows of it; no text of the user's in there. */
 export interface Effect {
-  entity_type: 'task' | 'comment';
+  entity_type: 'task' | 'comment' | 'member';
   entity_id: string;
   output: Record<string, unknown>;
 }
@@ -29,10 +29,18 @@ export interface ActionDescription<P = unknown> {
   integration?: { provider: string; scopes: readonly string[] };
 }
 
+/** The run in which an action happens. */
+interface ActingRun {
+  run_id: string;
+  automation_name: string;
+  team_id: string | null;
+  project_id: string | null;
+}
+
 /** An action that can be performed. It calls the same verb as the API, so the creator's rights of that moment decide. */
 export interface ActionType<P = unknown> extends ActionDescription<P> {
   /** @throws what the verb throws */
-  perform(ctx: Context, params: P): Promise<Effect>;
+  perform(ctx: Context, params: P, run: ActingRun): Promise<Effect>;
 }
 
 /** What a request of an action knows of where it comes from. */

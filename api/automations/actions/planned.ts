@@ -9,8 +9,6 @@ const describe = (type: string, label: string, params: z.ZodObject): ActionDescr
   category: 'core',
 });
 
-const DAYS_30 = 2_592_000; // seconds
-
 /**
  * Actions whose slice does not exist yet: listed with `available: false` and refused when an automation is saved (F13).
  * Parameters: decisions F5 and F13.
@@ -24,16 +22,6 @@ export const PLANNED_ACTIONS: readonly ActionDescription[] = [
   describe('create_note', 'Create a note', z.object({ title: Text, content: Text, project_id: z.string().optional() })),
   describe('move_to_cycle', 'Move a task to a cycle', z.object({ task_id: z.string(), cycle_id: z.string() })),
   describe(
-    'notify',
-    'Notify people',
-    z.object({
-      user_ids: z.array(z.string()).optional(),
-      role: z.string().optional(),
-      message: Text,
-      channel: z.enum(['in_app', 'email']),
-    }),
-  ),
-  describe(
     'run_agent',
     'Ask the agent for a plan',
     z.object({
@@ -46,5 +34,4 @@ export const PLANNED_ACTIONS: readonly ActionDescription[] = [
     'Run a job on a runner',
     z.object({ labels: z.array(z.string()), command: Text, timeout_minutes: z.int().min(1).optional() }),
   ),
-  describe('delay', 'Wait', z.object({ seconds: z.int().min(1).max(DAYS_30) })),
 ];

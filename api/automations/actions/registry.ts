@@ -3,29 +3,32 @@ import { addComment } from './add-comment.js';
 import type { ActionDescription, ActionType, DefaultedParam, OutboundAction } from './action-type.js';
 import { assignTask } from './assign-task.js';
 import { createTask } from './create-task.js';
+import { delay } from './delay.js';
 import { httpRequest } from './http-request.js';
+import { notify } from './notify.js';
 import { PLANNED_ACTIONS } from './planned.js';
 import { requireApproval } from './require-approval.js';
 import { sendWebhook } from './send-webhook.js';
 import { setTaskStatus } from './set-task-status.js';
 import { updateTask } from './update-task.js';
 
-const LOCAL: readonly ActionType[] = [createTask, updateTask, setTaskStatus, assignTask, addComment];
+const LOCAL: readonly ActionType[] = [createTask, updateTask, setTaskStatus, assignTask, addComment, notify];
 const SENDING: readonly OutboundAction[] = [httpRequest, sendWebhook];
 
 const byType = <A extends { type: string }>(actions: readonly A[]): Readonly<Record<string, A>> =>
   Object.assign(Object.create(null) as Record<string, A>, Object.fromEntries(actions.map((action) => [action.type, action])));
 
-/** Every action that is done in our own database, by its type; a gate is none of them. */
+/** Every action that is done in our own database, by its type; a gate or a delay is none of them. */
 export const actionTypes = byType(LOCAL);
 
 /** Every action that leaves the house. */
 export const outboundTypes = (): Readonly<Record<string, OutboundAction>> => byType([...SENDING, ...integrationActions()]);
 
-/** What may stand in an automation: what a run can perform, and the gate. */
+/** What may stand in an automation: what a run can perform, the gate and the delay. */
 export const availableActions = (): readonly ActionDescription[] => [
   ...LOCAL,
   requireApproval,
+  delay,
   ...Object.values(outboundTypes()),
 ];
 

@@ -95,7 +95,8 @@ export function approveGate(ctx: Context, runId: string, gateIndex: number | nul
     if (!approval) throw lapsed(runId, gate);
     const complete = approval.needed === 0;
     if (complete) await release(ctx, held, gate);
-    if (complete || approval.is_new) await recordDecision(ctx, 'approve', held, gate, { approvals_needed: approval.needed });
+    if (complete || approval.is_new)
+      await recordDecision(ctx, 'approve', held, gate, { decided: complete, approvals_needed: approval.needed });
     return {
       run_id: runId,
       decision: 'approved',

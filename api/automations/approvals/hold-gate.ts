@@ -50,6 +50,7 @@ const COLUMNS = [
   'creator_id',
   'triggered_by',
   'incarnation',
+  'is_test',
 ] as const;
 export type HeldRun = Pick<AutomationRun, (typeof COLUMNS)[number]>;
 

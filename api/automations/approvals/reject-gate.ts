@@ -1,6 +1,7 @@
 import { type Context, inTransaction, userOf } from '../../core/context.js';
 import { enqueue } from '../../core/outbox.js';
 import { type ActionStatus, errorOf, settle } from '../rules.js';
+import { publish } from '../run/publish.js';
 import { type HeldRun, holdGate } from './hold-gate.js';
 import { recordDecision } from './record-decision.js';
 import type { Decide, Rejected } from './schema.js';
@@ -49,6 +50,7 @@ export function rejectGate(ctx: Context, runId: string, { gate_index, reason }: 
       .returning<{ decided_at: Date }[]>('decided_at');
     const status = await end(ctx, held);
     await recordDecision(ctx, 'reject', held, gate, { status, ...(reason ? { reason } : {}) });
+    if (status === 'failed' && !held.is_test) await publish(ctx, 'automation.run_failed', held, { status });
     await enqueue(ctx, 'run.wake', runId, { ...place, incarnation: held.incarnation });
     return {
       run_id: runId,

@@ -1,3 +1,4 @@
+import type { Knex } from 'knex';
 import { run, type Statement } from '../../../db/statement.js';
 import type { ActionResult } from '../../../workflows/contract.js';
 import type { Services } from '../../core/context.js';
@@ -5,8 +6,9 @@ import { fromDatabaseError } from '../../core/database-errors.js';
 import { DomainError } from '../../core/errors.js';
 import { type ActionFailure, ActionRefused } from '../actions/action-refused.js';
 import { SecretUnreadable } from '../../secrets/vault.js';
+import { isWorthRetrying, retryDelay } from '../rules.js';
 import type { Carrier } from './claim-run.js';
-import { inStep } from './in-step.js';
+import { type BegunAction, inStep, type Step, type StepEnd, triesOf } from './in-step.js';
 
 /** $1 run, $2 index, $3 error (jsonb). */
 const failStatement: Statement = {
@@ -25,16 +27,36 @@ function failureOf(thrown: unknown): ActionFailure | undefined {
   return { code: typeof reason === 'string' ? reason : error.code.toLowerCase(), message: error.message };
 }
 
+/** $1 run, $2 index, $3 error (jsonb), $4 seconds until the next try. */
+const retryStatement: Statement = {
+  name: 'retry_action',
+  text: /* sql */ `
+    update run_actions set status = 'running', error = $3::jsonb, due_at = now() + make_interval(secs => $4)
+    where run_id = $1 and index = $2 returning due_at`,
+};
+
+/** Another try where the automation asks for it and it may help, else the step's failure. */
+async function fail(db: Knex, begun: BegunAction, step: Step, failure: ActionFailure): Promise<StepEnd> {
+  const values = [begun.run_id, step.index, JSON.stringify(failure)];
+  const tries = step.attempts + 1;
+  const of = triesOf(begun, step.index);
+  if (tries < of && !begun.is_test && isWorthRetrying(failure.code)) {
+    const seconds = retryDelay(tries);
+    const [row] = await run<{ due_at: Date }>(db, retryStatement, [...values, seconds]);
+    const until = (row as { due_at: Date }).due_at.toISOString();
+    return { status: 'running', error: null, wait: { msLeft: seconds * 1_000, until, attempt: { next: tries + 1, of } } };
+  }
+  await run(db, failStatement, values);
+  return { status: 'failed', error: failure };
+}
+
 /**
- * Records what was thrown as the failure of the step.
+ * Records what was thrown as the failure of the step, or lets it be tried again.
  * @throws what was thrown, when PostgreSQL is away
  */
 export function failStep(services: Services, carrier: Carrier, index: number, thrown: unknown): Promise<ActionResult> {
   const failure = failureOf(thrown);
   if (!failure) throw thrown;
   if (failure.code === 'internal_error') services.log.error({ err: thrown, run_id: carrier.runId, index }, 'action failed');
-  return inStep(services, carrier, index, async (db, { run_id }) => {
-    await run(db, failStatement, [run_id, index, JSON.stringify(failure)]);
-    return { status: 'failed', error: failure };
-  });
+  return inStep(services, carrier, index, (db, begun, step) => fail(db, begun, step, failure));
 }

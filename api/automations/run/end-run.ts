@@ -3,6 +3,7 @@ import { type Services, whoIs } from '../../core/context.js';
 import type { Change } from '../../core/record-change.js';
 import type { RunStatus, SkipReason } from '../rules.js';
 import { type RunRow, systemContext } from './load-run.js';
+import { runEvent } from './publish.js';
 
 interface End {
   status: RunStatus;
@@ -44,6 +45,9 @@ export async function endRun(services: Services, run: RunRow, end: End): Promise
     entity_id: run_id,
     title: run.automation_name,
     summary: end.summary,
+    ...(end.status === 'failed' && !run.is_test
+      ? { event: runEvent('automation.run_failed', run, { error: end.error ?? null }) }
+      : {}),
     details: { status: end.status, automation_id: run.automation_id, automation_version: run.automation_version, ...end.details },
   };
   const traces = [JSON.stringify(whoIs(systemContext(services, run))), JSON.stringify(change)];

@@ -1,6 +1,9 @@
 import type { Statement } from '../../../db/statement.js';
 
-/** What a gate's row says now, by the database's clock. $1 run, $2 gate index, $3 days until a lapsed gate ends its run. */
+/**
+ * What a gate's row says now, by the database's clock. $1 run, $2 gate index, $3 days until a lapsed gate ends its run. The next thing
+ * that time does to it is its reminder, then its expiry, then its end.
+ */
 export const readGateStatement: Statement = {
   name: 'read_gate',
   text: /* sql */ `
@@ -8,11 +11,23 @@ export const readGateStatement: Statement = {
       -- Only a mark: whether an approval is still in time is judged when it is made, by "expires_at" itself.
       update gates set lapsed_at = now()
       where run_id = $1 and gate_index = $2 and decision is null and lapsed_at is null and expires_at <= now()
+      returning run_id, gate_index, required_role, expires_at
+    ), told as (
+      insert into outbox (kind, subject, team_id, project_id, payload, correlation_id)
+      select 'event', 'approval.expired', r.team_id, r.project_id, jsonb_build_object('actor_id', null, 'entity_type', 'automation_run',
+        'entity_id', r.run_id, 'changes', '{}'::jsonb, 'object', jsonb_build_object('run_id', r.run_id, 'automation_id', r.automation_id,
+          'automation_name', r.automation_name, 'gate_index', l.gate_index, 'required_role', l.required_role, 'expires_at', l.expires_at)),
+        r.correlation_id
+      from lapsed l join automation_runs r using (run_id) where r.finished_at is null
     )
     select r.status, r.finished_at is not null as finished, g.decision, g.required_role, g.expires_at, g.decided_at,
       g.expires_at <= now() as expired,
       g.expires_at + make_interval(days => $3::int) <= now() as overdue,
-      ceil(extract(epoch from (case when g.expires_at > now() then g.expires_at else g.expires_at + make_interval(days => $3::int) end)
-        - now()) * 1000)::bigint as ms_left
-    from gates g join automation_runs r using (run_id) where g.run_id = $1 and g.gate_index = $2`,
+      next.reminds and g.remind_at <= now() as remind_due,
+      ceil(extract(epoch from (case when g.expires_at <= now() then g.expires_at + make_interval(days => $3::int)
+        when next.reminds then g.remind_at else g.expires_at end) - now()) * 1000)::bigint as ms_left
+    from gates g join automation_runs r using (run_id)
+    cross join lateral (select g.decision is null and g.reminded_at is null and coalesce(g.remind_at < g.expires_at, false)
+      and g.expires_at > now() as reminds) next
+    where g.run_id = $1 and g.gate_index = $2`,
 };

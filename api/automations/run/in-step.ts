@@ -1,8 +1,8 @@
 import type { Knex } from 'knex';
 import { run, type Statement } from '../../../db/statement.js';
-import type { ActionOutcome, ActionResult } from '../../../workflows/contract.js';
+import type { ActionOutcome, ActionResult, Wait } from '../../../workflows/contract.js';
 import type { Services } from '../../core/context.js';
-import type { ActionRow } from '../rules.js';
+import { type ActionRow, DELAY } from '../rules.js';
 import { type Carrier, CLAIM, claimValues, endOf } from './claim-run.js';
 import type { Creator, RunRow } from './load-run.js';
 import { settleRun } from './settle-run.js';
@@ -12,7 +12,13 @@ export interface Step extends ActionRow {
   on_failure: 'continue' | 'stop';
   /** Before this one. */
   attempts: number;
+  due_at: string | null;
+  /** Until it may go on, by the database's clock; 0 when nothing keeps it. */
+  ms_left: number;
 }
+
+/** What became of a step; one that is not done says when it goes on. */
+export type StepEnd = Pick<Step, 'status' | 'error'> & { wait?: Wait };
 
 /** The run with its version's actions, the step as it is now that it is held, all steps, and the creator while active. */
 export interface BegunAction extends RunRow, Record<string, unknown> {
@@ -23,7 +29,7 @@ export interface BegunAction extends RunRow, Record<string, unknown> {
 
 const STEP_JSON = (a: string) =>
   `json_build_object('index', ${a}.index, 'type', ${a}.type, 'on_failure', ${a}.on_failure, 'status', ${a}.status, 'error', ${a}.error,
-    'attempts', ${a}.attempts)`;
+    'attempts', ${a}.attempts, 'due_at', ${a}.due_at, 'ms_left', greatest(0, coalesce(ceil(extract(epoch from ${a}.due_at - now()) * 1000), 0)))`;
 
 /**
  * $4 index, $5 whether this is an attempt of its own. Takes the run, then the step, and counts the attempt at a step that is still to be done: both rows are read as they
@@ -38,6 +44,7 @@ with ${CLAIM}, step as (
 ), begun as (
   update run_actions a set attempts = a.attempts + $5::boolean::int, started_at = coalesce(a.started_at, now())
   from step where a.run_id = step.run_id and a.index = step.index and step.status not in ('succeeded', 'failed', 'skipped')
+    and (step.due_at is null or step.due_at <= now())
 )
 select run.*, v.actions,
   (select ${STEP_JSON('step')} from step) as step,
@@ -48,6 +55,17 @@ from run join automation_versions v on v.automation_id = run.automation_id and v
 
 const outcomeOf = ({ status, on_failure: onFailure }: Pick<Step, 'status' | 'on_failure'>): ActionOutcome =>
   status === 'failed' ? (onFailure === 'stop' ? 'stop' : 'failed') : status === 'succeeded' ? 'succeeded' : 'skipped';
+/** How often an action is tried that fails (F5). */
+export const triesOf = ({ actions }: RunRow, index: number): number =>
+  (actions[index] as { retry?: { max_attempts: number } } | undefined)?.retry?.max_attempts ?? 1;
+
+/** What a step still waits for that was asked for before its time; undefined when nothing keeps it. */
+function waitOf(begun: BegunAction, { index, type, due_at, ms_left: msLeft, attempts }: Step): Wait | undefined {
+  if (due_at === null || msLeft <= 0) return undefined;
+  const until = new Date(due_at).toISOString();
+  return type === DELAY ? { msLeft, until } : { msLeft, until, attempt: { next: attempts + 1, of: triesOf(begun, index) } };
+}
+
 const isDone = ({ status }: Step): boolean => status === 'succeeded' || status === 'failed' || status === 'skipped';
 
 /**
@@ -59,7 +77,7 @@ export async function inStep(
   services: Services,
   carrier: Carrier,
   index: number,
-  work: (db: Knex, begun: BegunAction, step: Step) => Promise<Pick<Step, 'status' | 'error'>>,
+  work: (db: Knex, begun: BegunAction, step: Step) => Promise<StepEnd>,
   counts = true,
 ): Promise<ActionResult> {
   return services.db.transaction(async (db) => {
@@ -68,7 +86,11 @@ export async function inStep(
     const step = begun.step;
     if (!step) return { outcome: 'stop' };
     if (isDone(step)) return { outcome: outcomeOf(step) };
-    const done = { ...step, ...(await work(db, begun, step)) };
+    const kept = waitOf(begun, step);
+    if (kept) return { outcome: 'waiting', wait: kept };
+    const { wait, ...end } = await work(db, begun, step);
+    if (wait) return { outcome: 'waiting', wait };
+    const done = { ...step, ...end };
     const outcome = outcomeOf(done);
     const steps = begun.steps.map((each) => (each.index === index ? done : each));
     if (outcome !== 'stop' && !steps.every(isDone)) return { outcome };

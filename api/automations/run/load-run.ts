@@ -1,7 +1,6 @@
 import type { Knex } from 'knex';
-import { v7 as uuidv7 } from 'uuid';
 import { run, type Statement } from '../../../db/statement.js';
-import type { Context, Services } from '../../core/context.js';
+import { type Context, type Services, serviceContext } from '../../core/context.js';
 import { conflict } from '../../core/errors.js';
 import type { RunStatus } from '../rules.js';
 
@@ -13,6 +12,8 @@ export interface RunRow {
   team_id: string | null;
   project_id: string | null;
   creator_id: string;
+  /** The person who set it off. */
+  triggered_by: string | null;
   status: RunStatus;
   event: Record<string, unknown>;
   trigger_type: string;
@@ -42,14 +43,7 @@ export async function lockRun(db: Knex, runId: string): Promise<RunRow | undefin
 }
 
 /** The service's own hand on a run: for what no person did. */
-export const systemContext = (services: Services, run: RunRow): Context => ({
-  ...services,
-  actor: { type: 'system', name: 'runs' },
-  requestId: uuidv7(),
-  correlationId: run.correlation_id,
-  ip: null,
-  userAgent: null,
-});
+export const systemContext = (services: Services, run: RunRow): Context => serviceContext(services, 'runs', run.correlation_id);
 
 /** What of the creator's account the run needs, while it is active. */
 export interface Creator {

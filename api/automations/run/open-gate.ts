@@ -3,11 +3,13 @@ import type { GateView } from '../../../workflows/contract.js';
 import type { Services } from '../../core/context.js';
 import { recordChange } from '../../core/record-change.js';
 import { GATE_DEFAULTS, type GateRole } from '../rules.js';
+import { tellApprovers } from '../approvals/tell-approvers.js';
 import { rehearsed } from '../actions/rehearsed.js';
 import { renderTemplates } from '../template.js';
 import { type Carrier, claimRun } from './claim-run.js';
 import { endRun } from './end-run.js';
 import { type RunRow, systemContext } from './load-run.js';
+import { publish, runEvent } from './publish.js';
 import { readGate } from './read-gate.js';
 
 /** Parameters of `require_approval` (F6), checked when the automation was saved. */
@@ -17,6 +19,7 @@ interface GateParams {
   expires_in_seconds?: number;
   required_approvals?: number;
   allow_self_approval?: boolean;
+  remind_after_seconds?: number;
 }
 
 /** The message with its templates filled in; as it was written where the event lacks what it names. */
@@ -52,6 +55,55 @@ const isAutomationDeleted = async (db: Knex, { automation_id }: RunRow): Promise
     .forKeyShare()
     .first<object | undefined>('automation_id')) !== undefined;
 
+type Opened = { required_role: GateRole; allow_self_approval: boolean; message: string | null; expires_at: Date };
+const OPENED = ['required_role', 'allow_self_approval', 'message', 'expires_at'] as const;
+
+/** The gate's row; undefined when it is there already. */
+async function insertGate(db: Knex, run: RunRow, index: number, params: GateParams): Promise<Opened | undefined> {
+  const inSeconds = (seconds: number) => db.raw('now() + make_interval(secs => ?)', [seconds]);
+  const [opened] = await db('gates')
+    .insert({
+      run_id: run.run_id,
+      gate_index: index,
+      required_role: params.role ?? GATE_DEFAULTS.role,
+      required_approvals: params.required_approvals ?? GATE_DEFAULTS.requiredApprovals,
+      allow_self_approval: params.allow_self_approval ?? GATE_DEFAULTS.allowSelfApproval,
+      message: messageOf(params, run.event),
+      expires_at: inSeconds(params.expires_in_seconds ?? GATE_DEFAULTS.expiresInSeconds),
+      remind_at: params.remind_after_seconds === undefined ? null : inSeconds(params.remind_after_seconds),
+    })
+    .onConflict()
+    .ignore()
+    .returning<Opened[]>([...OPENED]);
+  return opened;
+}
+
+/** The run waits, what follows is staged, and whoever may decide is told. */
+async function stage(services: Services, run: RunRow, index: number, gate: Opened): Promise<void> {
+  const { db } = services;
+  const { run_id, team_id, project_id } = run;
+  await db('automation_runs').where({ run_id }).update({ status: 'paused' });
+  await db('run_actions').where({ run_id, index }).update({ status: 'running', started_at: db.fn.now(), attempts: 1 });
+  await db('run_actions').where({ run_id, status: 'pending' }).where('index', '>', index).update({ status: 'staged' });
+  const ctx = systemContext(services, run);
+  const asked = { gate_index: index, required_role: gate.required_role, expires_at: gate.expires_at.toISOString() };
+  await recordChange(ctx, {
+    team_id,
+    project_id,
+    feature: 'approvals',
+    action: 'stage',
+    severity: 'MEDIUM',
+    entity_type: 'automation_run',
+    entity_id: run_id,
+    title: run.automation_name,
+    summary: `asked for the approval of a ${gate.required_role}`,
+    details: asked,
+    event: runEvent('approval.requested', run, asked),
+  });
+  await publish(ctx, 'automation.run_paused', run, { gate_index: index });
+  await tellApprovers(ctx, run, gate, 'approval_requested');
+}
+
 /**
  * Opens a gate: the run is paused and what follows is staged, in one transaction. Asked again, it only reads: the row of a gate
  * is made once. Returns what the row says; of a run that has ended, or that another execution carries, that the gate is closed.
@@ -69,35 +121,8 @@ export async function openGate(services: Services, carrier: Carrier, index: numb
     const action = run.actions[index] as { params?: GateParams } & GateParams;
     const params = action.params ?? action;
     if (run.is_test) return passInTest(db, run, index, params);
-    const [opened] = await db('gates')
-      .insert({
-        run_id: runId,
-        gate_index: index,
-        required_role: params.role ?? GATE_DEFAULTS.role,
-        required_approvals: params.required_approvals ?? GATE_DEFAULTS.requiredApprovals,
-        allow_self_approval: params.allow_self_approval ?? GATE_DEFAULTS.allowSelfApproval,
-        message: messageOf(params, run.event),
-        expires_at: db.raw('now() + make_interval(secs => ?)', [params.expires_in_seconds ?? GATE_DEFAULTS.expiresInSeconds]),
-      })
-      .onConflict()
-      .ignore()
-      .returning<{ required_role: string; expires_at: Date }[]>(['required_role', 'expires_at']);
-    if (!opened) return null;
-    await db('automation_runs').where({ run_id: runId }).update({ status: 'paused' });
-    await db('run_actions').where({ run_id: runId, index }).update({ status: 'running', started_at: db.fn.now(), attempts: 1 });
-    await db('run_actions').where({ run_id: runId, status: 'pending' }).where('index', '>', index).update({ status: 'staged' });
-    await recordChange(systemContext({ ...services, db }, run), {
-      team_id: run.team_id,
-      project_id: run.project_id,
-      feature: 'approvals',
-      action: 'stage',
-      severity: 'MEDIUM',
-      entity_type: 'automation_run',
-      entity_id: runId,
-      title: run.automation_name,
-      summary: `asked for the approval of a ${opened.required_role}`,
-      details: { gate_index: index, required_role: opened.required_role, expires_at: opened.expires_at.toISOString() },
-    });
+    const opened = await insertGate(db, run, index, params);
+    if (opened) await stage({ ...services, db }, run, index, opened);
     return null;
   });
   if (unopened) return unopened;

@@ -17,6 +17,7 @@ import { recordRehearsal, takeBack } from './rehearse.js';
 const ENTITIES: Record<Effect['entity_type'], string> = {
   task: 'tasks where task_id = $4::text',
   comment: 'comments where comment_id = ($4::text)::uuid',
+  member: 'memberships where user_id = ($4::text)::uuid',
 };
 
 /**
@@ -32,7 +33,7 @@ const endStatements = Object.fromEntries(
 with effect as (
   insert into effects (run_id, action_index, entity_type, entity_id) values ($1, $2, $3, $4::text)
 ), done as (
-  update run_actions set status = 'succeeded', finished_at = now(), output = $5::jsonb where run_id = $1 and index = $2
+  update run_actions set status = 'succeeded', error = null, finished_at = now(), output = $5::jsonb where run_id = $1 and index = $2
 )
 select $6::uuid is null or exists (select from ${entity} and team_id = $6) as is_inside`,
     },
@@ -51,7 +52,7 @@ const act = (services: Services, carrier: Carrier, index: number): Promise<Actio
     if (!type) throw new ActionRefused({ code: 'action_unavailable', message: `There is no action ${step.type}` });
     const params = readParams(type, begun, index);
     const perform = async (db: Knex): Promise<void> => {
-      const effect = await type.perform(creatorContext({ ...services, db }, begun, begun.creator), params);
+      const effect = await type.perform(creatorContext({ ...services, db }, begun, begun.creator), params, begun);
       const { entity_type, entity_id, output } = effect;
       const values = [begun.run_id, index, entity_type, entity_id, JSON.stringify(output), begun.team_id];
       const [ended] = await run<{ is_inside: boolean }>(db, endStatements[entity_type], values);

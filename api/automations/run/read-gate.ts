@@ -4,6 +4,7 @@ import type { Services } from '../../core/context.js';
 import { gateState, type RunStatus } from '../rules.js';
 import { readGateStatement } from './gates.sql.js';
 import { expireRun } from './expire-run.js';
+import { remindGate } from './remind-gate.js';
 
 interface GateRow extends Record<string, unknown> {
   status: RunStatus;
@@ -14,16 +15,22 @@ interface GateRow extends Record<string, unknown> {
   decided_at: Date | null;
   expired: boolean;
   overdue: boolean;
+  remind_due: boolean;
   ms_left: number;
 }
 
 /**
- * What the workflow obeys when it wakes: the gate's row. Marks a gate whose time has passed as lapsed, and ends a run whose
+ * What the workflow obeys when it wakes: the gate's row. Sends the reminder when its time has come. Marks a gate whose time has passed as lapsed, and ends a run whose
  * lapsed gate nobody rejected for GATE_CLEANUP_DAYS (F7).
  * @throws Error when the run has no such gate: a fault of ours
  */
 export async function readGate(services: Services, runId: string, index: number): Promise<GateView> {
-  const [row] = await run<GateRow>(services.db, readGateStatement, [runId, index, services.config.GATE_CLEANUP_DAYS]);
+  const read = () => run<GateRow>(services.db, readGateStatement, [runId, index, services.config.GATE_CLEANUP_DAYS]);
+  let [row] = await read();
+  if (row?.remind_due && !row.finished) {
+    await remindGate(services, runId, index);
+    [row] = await read();
+  }
   if (!row) throw new Error(`Run ${runId} has no gate ${index}`);
   const base = {
     requiredRole: row.required_role,

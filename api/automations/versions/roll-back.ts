@@ -25,6 +25,7 @@ export function rollBack(ctx: Context, automationId: string, { version: wanted, 
     const { condition, actions } = checkDefinition({
       trigger_type,
       condition: old.condition,
+      schedule_cron,
       schedule_timezone,
       actions: old.actions.map((action) => ({ ...action })),
       team_id: before.team_id,

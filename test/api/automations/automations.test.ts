@@ -124,7 +124,7 @@ describe('POST /api/automations', () => {
   it.each([
     ['an unknown trigger', { trigger_type: 'task.exploded' }, /trigger_type/],
     ['a trigger that does not exist yet', { trigger_type: 'cycle.started' }, /not available yet/],
-    ['a schedule', { trigger_type: 'schedule', schedule_cron: '0 9 * * 1' }, /not available yet/],
+    ['a schedule without its times', { trigger_type: 'schedule' }, /schedule_cron: needed/],
     ['a bad condition, with the position', { condition: 'task.title == nope' }, /condition: .*at character 14/],
     ['a condition of no truth', { condition: '"yes"' }, /condition/],
     ['a bad time zone', { schedule_timezone: 'Mars/Olympus' }, /schedule_timezone/],
@@ -380,7 +380,8 @@ describe('catalogues', () => {
       available: true,
       sample_payload: { type: 'forge.pr_opened', pr_number: 12 },
     });
-    expect(trigger('schedule')).toMatchObject({ available: false });
+    expect(trigger('schedule')).toMatchObject({ available: true, sample_payload: { scheduled_for: expect.any(String) } });
+    expect(trigger('cycle.started')).toMatchObject({ available: false });
     expect(trigger('task.completed').sample_payload).toMatchObject({
       task: { status: 'done' },
       changes: { status: { to: 'done' } },

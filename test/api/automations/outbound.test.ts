@@ -43,7 +43,7 @@ const stepOf = (run: { run_id: string }, index = 0) =>
   app.services.db('run_actions').where({ run_id: run.run_id, index }).first();
 
 it('the workflow knows which actions are local', () => {
-  expect([...LOCAL_ACTIONS].toSorted()).toEqual(Object.keys(actionTypes).toSorted());
+  expect([...LOCAL_ACTIONS].toSorted()).toEqual([...Object.keys(actionTypes), 'delay'].toSorted());
   expect(Object.keys(outboundTypes()).filter((type) => LOCAL_ACTIONS.includes(type))).toEqual([]);
 });
 

@@ -279,7 +279,8 @@ describe('actions', () => {
   const perform = (person: Person, type: string, params: Record<string, unknown>) => {
     const action = actionTypes[type];
     if (!action) throw new Error(`no action ${type}`);
-    return action.perform(contextOf(person), action.params.parse(params));
+    const run = { run_id: NOBODY, automation_name: 'Test', team_id: team.team_id, project_id: null };
+    return action.perform(contextOf(person), action.params.parse(params), run);
   };
 
   it('work through the same doors as the API, as the person given', async () => {

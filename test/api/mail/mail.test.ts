@@ -204,6 +204,8 @@ describe('letters', () => {
       at: 'noon',
       count: 2,
       automations: [hostile],
+      title: hostile,
+      message: hostile,
     };
     for (const template of Object.keys(LETTERS)) {
       const { subject, text, html } = renderMail(template, sample);

@@ -1,0 +1,136 @@
+import {
+  type Client,
+  ScheduleAlreadyRunning,
+  ScheduleNotFoundError,
+  type ScheduleOptions,
+  ScheduleOverlapPolicy,
+} from '@temporalio/client';
+import { calendarsOf } from '../api/automations/schedule/calendars.js';
+import { parseCron } from '../api/automations/schedule/cron.js';
+import { CATCH_UP_MINUTES, fireSchedule } from '../api/automations/schedule/fire-schedule.js';
+import type { Services } from '../api/core/context.js';
+import { AUTOMATION_SCHEDULE, scheduleId, type ScheduleActivities, taskQueue } from '../workflows/contract.js';
+import { SEARCH_ATTRIBUTES as ATTRIBUTE } from '../workflows/search-attributes.js';
+import { handOver, leaseOf } from './hand-over.js';
+
+/** The activity of an automation's schedule. */
+export const scheduleActivities = (services: Services): ScheduleActivities & Record<string, unknown> => ({
+  fireSchedule: (automationId, nominalTime) => fireSchedule(services, automationId, nominalTime),
+});
+
+/** An automation that is armed by a schedule, as far as its projection goes. */
+interface Armed {
+  automation_id: string;
+  name: string;
+  team_id: string | null;
+  schedule_cron: string;
+  schedule_timezone: string;
+}
+const COLUMNS = ['automation_id', 'name', 'team_id', 'schedule_cron', 'schedule_timezone'] as const;
+const ARMED = { trigger_type: 'schedule', is_active: true, deleted_at: null };
+
+const LEASE = leaseOf({
+  table: 'automations',
+  match: `s.automation_id = (o.payload->>'automation_id')::uuid`,
+  columns: 's.automation_id',
+});
+
+/** What an operator reads of a schedule, and by what a projection is told from one that is out of date. */
+const noteOf = (armed: Armed): string => `${armed.schedule_cron} (${armed.schedule_timezone}) · ${armed.name}`;
+
+/** Keeps one Temporal Schedule for each armed automation with a schedule: a projection of its row, which alone decides. */
+export class ScheduleKeeper {
+  constructor(
+    private readonly client: Client,
+    private readonly options: { taskQueuePrefix: string; searchable: boolean },
+  ) {}
+
+  /** Projects what has changed. Returns how many rows of the outbox were done; without Temporal they wait. */
+  async pass(services: Services): Promise<number> {
+    const { rows } = await services.db.raw<{ rows: { outbox_id: number; automation_id: string }[] }>(LEASE, [['schedule.sync']]);
+    return handOver(services, rows, (row) => this.sync(services, row.automation_id));
+  }
+
+  /** Compares all schedules with the rows, at the start and now and then after it. Returns how many were set right. */
+  async reconcile(services: Services): Promise<number> {
+    const armed = await services.db('automations').where(ARMED).select<Armed[]>(COLUMNS);
+    const wanted = new Map(armed.map((each) => [this.idOf(each.automation_id), each]));
+    const stale = new Set(armed.map((each) => each.automation_id));
+    const prefix = this.idOf('');
+    for await (const { scheduleId: id, state } of this.client.schedule.list()) {
+      if (!id.startsWith(prefix)) continue;
+      const automationId = id.slice(prefix.length);
+      const row = wanted.get(id);
+      if (row && state.note === noteOf(row)) stale.delete(automationId);
+      else stale.add(automationId);
+    }
+    for (const automationId of stale) await this.sync(services, automationId);
+    if (stale.size > 0) services.log.warn({ schedules: stale.size }, 'schedules were brought in line with their automations');
+    return stale.size;
+  }
+
+  private readonly idOf = (automationId: string): string => scheduleId(this.options.taskQueuePrefix, automationId);
+
+  /** Until the row is the same after the projection as before it: another worker may project a newer one meanwhile. */
+  private async sync({ db }: Services, automationId: string): Promise<void> {
+    const read = () =>
+      db('automations')
+        .where({ automation_id: automationId, ...ARMED })
+        .first<Armed | undefined>(COLUMNS);
+    for (let row = await read(); ; ) {
+      await this.project(automationId, row);
+      const now = await read();
+      if ((row && noteOf(row)) === (now && noteOf(now))) return;
+      row = now;
+    }
+  }
+
+  private async project(automationId: string, armed: Armed | undefined): Promise<void> {
+    const handle = this.client.schedule.getHandle(this.idOf(automationId));
+    const options = armed && this.scheduleOf(armed);
+    if (!options) {
+      await handle.delete().catch((error: unknown) => {
+        if (!(error instanceof ScheduleNotFoundError)) throw error;
+      });
+      return;
+    }
+    try {
+      await this.client.schedule.create(options);
+    } catch (error) {
+      if (!(error instanceof ScheduleAlreadyRunning)) throw error;
+      const { action, spec, policies, state } = options;
+      await handle.update((before) => ({ ...before, action, spec, policies, state: { ...before.state, ...state } }) as never);
+    }
+  }
+
+  /**
+   * What was missed in an outage is made up for as far as the catch-up window goes, whoever was away (`fireSchedule` says the same of the
+   * worker). Each time makes a run of its own, so that one which waits for a person keeps none of the next from coming.
+   */
+  private scheduleOf(armed: Armed): ScheduleOptions | undefined {
+    const parsed = parseCron(armed.schedule_cron);
+    if (!parsed.ok) return undefined;
+    const { automation_id, name, team_id, schedule_timezone } = armed;
+    const { taskQueuePrefix, searchable } = this.options;
+    const attributes = [
+      { key: ATTRIBUTE.Process, value: 'automation_schedule' },
+      { key: ATTRIBUTE.AutomationId, value: automation_id },
+      ...(team_id ? [{ key: ATTRIBUTE.TeamId, value: team_id }] : []),
+    ];
+    return {
+      scheduleId: this.idOf(automation_id),
+      spec: { calendars: calendarsOf(parsed.cron), timezone: schedule_timezone },
+      action: {
+        type: 'startWorkflow',
+        workflowType: AUTOMATION_SCHEDULE,
+        workflowId: this.idOf(automation_id),
+        taskQueue: taskQueue(taskQueuePrefix, 'core'),
+        args: [automation_id],
+        staticSummary: `${name.slice(0, 100)} · on its schedule`,
+        ...(searchable ? { typedSearchAttributes: attributes } : {}),
+      },
+      policies: { overlap: ScheduleOverlapPolicy.ALLOW_ALL, catchupWindow: `${CATCH_UP_MINUTES} minutes`, pauseOnFailure: false },
+      state: { note: noteOf(armed) },
+    };
+  }
+}

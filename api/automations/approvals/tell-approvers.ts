@@ -1,0 +1,44 @@
+import type { Context } from '../../core/context.js';
+import { findPeople } from '../../notifications/find-people.js';
+import { tellPeople } from '../../notifications/tell-people.js';
+import type { GateRole } from '../rules.js';
+
+interface Waiting {
+  run_id: string;
+  automation_name: string;
+  team_id: string | null;
+  creator_id: string;
+  triggered_by: string | null;
+}
+interface Asking {
+  required_role: GateRole;
+  allow_self_approval: boolean;
+  message: string | null;
+  expires_at: Date;
+}
+
+const minute = (at: Date): string => `${at.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+
+/**
+ * Tells whoever may open a gate that it waits for them, in the app and by mail with the run's address: when it opens, and once more
+ * as a reminder. Who has approved already, or may not because it is their own run, is left out. Returns how many.
+ * Source: decision F6.
+ */
+export async function tellApprovers(
+  ctx: Context,
+  run: Waiting,
+  gate: Asking,
+  kind: 'approval_requested' | 'approval_reminder',
+  approved: readonly string[] = [],
+): Promise<number> {
+  const { team_id: teamId, run_id, automation_name, creator_id } = run;
+  const own = gate.allow_self_approval ? [] : [creator_id, run.triggered_by];
+  const except = [...own, ...approved];
+  const wanted = teamId === null ? { teamId, userIds: [creator_id] } : { teamId, role: gate.required_role };
+  const people = await findPeople(ctx, { ...wanted, except });
+  const reminder = kind === 'approval_reminder';
+  const title = `${reminder ? 'Still waiting' : 'Waiting'} for your approval: ${automation_name}`;
+  const message = `${gate.message ?? `${automation_name} waits for a yes or a no.`} Until ${minute(gate.expires_at)}.`;
+  await tellPeople(ctx, people, { kind, title, message, team_id: teamId, run_id }, ['in_app', 'email']);
+  return people.length;
+}

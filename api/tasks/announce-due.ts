@@ -1,0 +1,43 @@
+import type { Services } from '../core/context.js';
+
+const BATCH = 500;
+
+/** When a due date's time is over: its moment, or the end of its day in UTC. Texts of ten characters are days. */
+const ENDS = `case when length(t.due_date) = 10 then t.due_date::date + interval '1 day' else t.due_date::timestamptz end`;
+
+/**
+ * Marks tasks and puts their events into the outbox, in one statement, so that each due date is announced once, however often this
+ * runs. `?` which kind, its event, and twice that many days: an overdue one is announced late rather than never.
+ */
+const ANNOUNCE = /* sql */ `
+  with due as (
+    select t.task_id, t.due_date, t.team_id, t.project_id, task_json(t)::jsonb as task from tasks t
+    where t.deleted_at is null and t.status <> 'done' and not t.is_archived and t.due_date is not null
+      and t.due_date < to_char((now() + interval '2 days') at time zone 'utc', 'YYYY-MM-DD')
+      and case ?::text when 'overdue' then ${ENDS} <= now() else ${ENDS} > now() and ${ENDS} <= now() + interval '1 day' end
+      and not exists (select from task_due_marks m where m.task_id = t.task_id and m.kind = ? and m.due_date = t.due_date)
+    limit ${BATCH}
+  ), marked as (
+    insert into task_due_marks (task_id, kind, due_date) select task_id, ?, due_date from due on conflict do nothing returning task_id
+  ), told as (
+    insert into outbox (kind, subject, team_id, project_id, payload, correlation_id)
+    select 'event', ?, team_id, project_id, jsonb_build_object('actor_id', null, 'task', task, 'changes', '{}'::jsonb), uuidv7()
+    from due join marked using (task_id)
+  )
+  select count(*)::int as count from marked`;
+
+/**
+ * Announces open tasks that are due within a day, and those whose time is over, each due date once (F3). Returns how many events it
+ * made; a task whose due date changes is announced anew.
+ */
+export async function announceDue({ db, ring }: Services): Promise<number> {
+  let total = 0;
+  for (const kind of ['due_soon', 'overdue']) {
+    for (let count = BATCH; count === BATCH; total += count) {
+      const { rows } = await db.raw<{ rows: { count: number }[] }>(ANNOUNCE, [kind, kind, kind, `task.${kind}`]);
+      count = rows[0]?.count ?? 0;
+    }
+  }
+  if (total > 0) ring();
+  return total;
+}

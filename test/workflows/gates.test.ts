@@ -1,0 +1,212 @@
+import type { RunningWorker } from '../../activities/start-worker.js';
+import { choreActivities } from '../../activities/chores.js';
+import { readGate } from '../../api/automations/run/read-gate.js';
+import { buildAutomation, comment, gate, setStatus } from '../factories/automations.js';
+import { buildPerson, buildProject, buildTask, buildTeam, type Person, type TestTeam } from '../factories/people.js';
+import { buildRun } from '../factories/runs.js';
+import { startApp, type TestApp } from '../support/app.js';
+import { queuePrefix, runWorker, until } from '../support/worker.js';
+
+// Whom a gate asks and reminds, what outside systems are told, and what keeps automations from running away.
+
+let app: TestApp;
+let worker: RunningWorker;
+let team: TestTeam;
+let project: { project_id: string };
+
+beforeAll(async () => {
+  app = await startApp({ TASK_QUEUE_PREFIX: queuePrefix(), AUTOMATION_BREAKER_RUNS: '5' });
+  worker = await runWorker(app);
+});
+afterAll(async () => {
+  await worker.stop();
+  await app.close();
+});
+beforeEach(async () => {
+  team = await buildTeam(app);
+  project = await buildProject(app, team);
+});
+
+const db = () => app.services.db;
+const runsOf = (automation: { automation_id: string }) =>
+  db()('automation_runs').where({ automation_id: automation.automation_id });
+const runIn = (automation: { automation_id: string }, ...statuses: string[]) =>
+  until(async () => {
+    const run = await runsOf(automation).first();
+    return run && statuses.includes(run.status) ? run : undefined;
+  });
+const mailsTo = (person: Person) => db()('mails').where({ recipient: person.email }).pluck<string[]>('template');
+const told = async (person: Person) =>
+  (await app.as(person).get('/api/notifications')).body.map(({ kind }: { kind: string }) => kind) as string[];
+const decide = (person: Person, run: { run_id: string }, verb: 'approve' | 'reject' = 'approve') =>
+  app.as(person).post(`/api/automations/runs/${run.run_id}/${verb}`);
+
+/** Events that were written, kept from the relay's sight by a trigger of this file. */
+async function watchEvents(): Promise<() => Promise<string[]>> {
+  await db().raw(/* sql */ `
+    create table if not exists heard (subject text, payload jsonb, at bigserial);
+    create or replace function hear() returns trigger language plpgsql as $$
+    begin insert into heard values (new.subject, new.payload); return null; end $$;
+    drop trigger if exists hear on outbox;
+    create trigger hear after insert on outbox for each row when (new.kind = 'event') execute function hear()`);
+  return async () =>
+    (await db()('heard').orderBy('at').pluck('subject')).filter((name: string) => /^(automation|approval)\./.test(name));
+}
+
+describe('gates', () => {
+  it('ask whoever may decide, in the app and by mail, and nobody else', async () => {
+    const automation = await buildAutomation(app, team, {
+      creator: team.manager,
+      actions: [gate({ allow_self_approval: false, message: 'Ship {{event.task.title}}?' }), comment('tail')],
+    });
+    await buildTask(app, team, project, { title: 'it' });
+    const { run_id } = await runIn(automation, 'paused');
+    const [note] = (await app.as(team.admin).get('/api/notifications')).body;
+    expect(note).toMatchObject({
+      kind: 'approval_requested',
+      run_id,
+      message: expect.stringMatching(/^Ship it\? Until 20.* UTC\.$/),
+    });
+    expect(await mailsTo(team.admin)).toEqual(['notice']);
+    for (const person of [team.manager, team.member, team.guest]) {
+      expect([await told(person), await mailsTo(person)]).toEqual([[], []]);
+    }
+  });
+
+  it('remind once, and leave out who has approved already', async () => {
+    const automation = await buildAutomation(app, team, {
+      actions: [gate({ required_approvals: 2, remind_after_seconds: 1 }), comment('tail')],
+    });
+    const task = await buildTask(app, team, project);
+    const run = await runIn(automation, 'paused');
+    expect((await decide(team.admin, run)).body).toMatchObject({ status: 'paused', approvals_needed: 1 });
+    await until(() => db()('gates').where({ run_id: run.run_id }).whereNotNull('reminded_at').first());
+    await Promise.all([1, 2, 3].map(() => readGate(app.services, run.run_id, 0)));
+    expect(await told(team.manager)).toEqual(['approval_reminder', 'approval_requested']);
+    expect(await told(team.admin)).toEqual(['approval_requested']);
+    expect(await mailsTo(team.manager)).toEqual(['notice', 'notice']);
+    expect((await decide(team.manager, run)).body).toMatchObject({ status: 'running', approvals_needed: 0 });
+    await runIn(automation, 'succeeded');
+    expect(await db()('comments').where({ task_id: task.task_id }).pluck('content')).toEqual(['tail']);
+  });
+
+  it('a quorum wants different people, racing ones too, and one person counts once', async () => {
+    const fifth = await buildPerson(app);
+    await db()('memberships').insert({ team_id: team.team_id, user_id: fifth.user_id, role: 'admin' });
+    const params = { required_approvals: 3, role: 'manager' };
+    for (let round = 0; round < 10; round += 1) {
+      const run = await buildRun(app, team, { actions: [{ type: 'require_approval', params }, setStatus('done', 'nobody')] });
+      const everyone = [team.admin, team.admin, team.manager, team.manager, fifth];
+      const answers = await Promise.all(everyone.map((person) => decide(person, run)));
+      const complete = answers.filter(({ body }) => body.approvals_needed === 0);
+      expect(complete).toHaveLength(1);
+      expect(answers.every(({ status }) => status === 200 || status === 409)).toBe(true);
+      expect(await db()('gate_approvals').where({ run_id: run.run_id })).toHaveLength(3);
+      expect(await db()('outbox').where({ subject: run.run_id, kind: 'run.wake' })).not.toHaveLength(2);
+    }
+  });
+
+  it('a lapsed gate ends its run as expired after the clean-up, and tells so once', async () => {
+    const events = await watchEvents();
+    await db()('heard').delete();
+    const run = await buildRun(app, team, { expiresIn: -60 });
+    await Promise.all([1, 2, 3].map(() => readGate(app.services, run.run_id, run.gate_index)));
+    expect(await events()).toEqual(['approval.expired']);
+    const long = db().raw("now() - interval '31 days'");
+    await db()('gates').where({ run_id: run.run_id }).update({ expires_at: long });
+    expect((await readGate(app.services, run.run_id, run.gate_index)).state).toBe('closed');
+    expect(await db()('automation_runs').where({ run_id: run.run_id }).first()).toMatchObject({ status: 'expired' });
+    expect((await decide(team.manager, run)).status).toBe(410);
+    expect((await decide(team.manager, run, 'reject')).status).toBe(410);
+  });
+});
+
+it('outside systems are told of pauses, requests, decisions and failures, with no parameter of any action', async () => {
+  const events = await watchEvents();
+  await db()('heard').delete();
+  const actions = [comment('x', 'no-such-task'), gate(), comment('the tail’s text')];
+  const automation = await buildAutomation(app, team, { actions, name: 'Told' });
+  await buildTask(app, team, project);
+  const run = await runIn(automation, 'paused');
+  await decide(team.manager, run, 'reject');
+  await runIn(automation, 'failed');
+  expect(await events()).toEqual(['approval.requested', 'automation.run_paused', 'approval.decided', 'automation.run_failed']);
+  const [{ payload }] = await db()('heard').where({ subject: 'approval.decided' });
+  expect(payload).toMatchObject({
+    actor_id: team.manager.user_id,
+    entity_type: 'automation_run',
+    entity_id: run.run_id,
+    object: { automation_name: 'Told', decision: 'rejected', gate_index: 1 },
+  });
+  expect(JSON.stringify(await db()('heard').whereLike('subject', 'a%.%'))).not.toContain('the tail');
+});
+
+it('an automation that other runs set off too often is switched off, and its people are told', async () => {
+  const child = (title: string) => ({ type: 'create_task', params: { title, project_id: project.project_id } });
+  const automation = await buildAutomation(app, team, {
+    actions: [child('a'), child('b'), child('c')],
+    creator: team.member,
+    name: 'Runaway',
+  });
+  await buildTask(app, team, project);
+  const off = await until(async () =>
+    db()('automations')
+      .where({ ...automation, is_active: false })
+      .first(),
+  );
+  expect(off).toMatchObject({ disabled_reason: 'rate_breaker' });
+  await until(async () => (await runsOf(automation).whereNull('finished_at')).length === 0);
+  for (const person of [team.admin, team.manager, team.member]) expect(await told(person)).toEqual(['automation_disabled']);
+  expect(await told(team.guest)).toEqual([]);
+  const entry = { entity_id: automation.automation_id, action: 'disable' };
+  expect(await db()('audit_entries').where(entry)).toHaveLength(1);
+  const toggled = await app.as(team.manager).post(`/api/automations/${automation.automation_id}/toggle`, { is_active: true });
+  expect(toggled.body.is_active).toBe(true);
+  await app.as(team.manager).post(`/api/automations/${automation.automation_id}/toggle`, { is_active: false });
+});
+
+describe('chores', () => {
+  const chores = () => choreActivities(app.services);
+
+  it('run-history forgets old runs with everything of theirs, and keeps what others point at or what is open', async () => {
+    const ended = (status: 'skipped' | 'failed' | 'succeeded', days: number, fields: object = {}) =>
+      buildRun(app, team, { status, fields: { finished_at: db().raw(`now() - interval '${days} days'`), ...fields } });
+    const gone = [await ended('skipped', 8), await ended('failed', 91)];
+    const replay = await ended('succeeded', 10, { retry_of: gone[1]?.run_id });
+    await db()('automation_runs').where({ run_id: gone[1]?.run_id }).update({ retried_by: replay.run_id });
+    const open = await buildRun(app, team, { fields: { queued_at: db().raw("now() - interval '200 days'") } });
+    const kept = [await ended('skipped', 6), await ended('failed', 89), replay, open];
+    expect(await chores().runChore('run-history')).toBe('forgot 2 runs');
+    const left = await db()('automation_runs').where({ team_id: team.team_id }).pluck('run_id');
+    expect(new Set(left)).toEqual(new Set(kept.map(({ run_id }) => run_id)));
+    expect(
+      await db()('run_actions').whereIn(
+        'run_id',
+        gone.map(({ run_id }) => run_id),
+      ),
+    ).toEqual([]);
+    expect(await chores().runChore('run-history')).toBe('forgot 0 runs');
+  });
+
+  it('due-scan announces each due date once, and a new one anew', async () => {
+    const soon = await buildAutomation(app, team, { trigger_type: 'task.due_soon', actions: [comment('soon')] });
+    const late = await buildAutomation(app, team, { trigger_type: 'task.overdue', actions: [comment('late')] });
+    const at = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString();
+    const task = await buildTask(app, team, project, { due_date: at(2) });
+    const today = await buildTask(app, team, project, { due_date: at(0).slice(0, 10) });
+    const done = await buildTask(app, team, project, { due_date: at(-2), status: 'done' });
+    await buildTask(app, team, project, { due_date: at(50) });
+    const scans = await Promise.all([1, 2, 3].map(() => chores().runChore('due-scan')));
+    expect(scans.map((said) => Number(/\d+/.exec(said)?.[0])).reduce((sum, count) => sum + count)).toBe(2);
+    await until(async () => (await runsOf(soon).where({ status: 'succeeded' })).length === 2);
+    await app.as(team.member).patch(`/api/tasks/${task.task_id}`, { due_date: at(-30) });
+    await chores().runChore('due-scan');
+    await chores().runChore('due-scan');
+    await runIn(late, 'succeeded');
+    const said = async ({ task_id }: { task_id: string }) =>
+      db()('comments').where({ task_id }).orderBy('created_at').pluck('content');
+    expect(await said(task)).toEqual(['soon', 'late']);
+    expect(await said(today)).toEqual(['soon']);
+    expect(await said(done)).toEqual([]);
+  });
+});

@@ -1,0 +1,305 @@
+import { Client, Connection } from '@temporalio/client';
+import type { RunningWorker } from '../../activities/start-worker.js';
+import { fireSchedule } from '../../api/automations/schedule/fire-schedule.js';
+import { parseCron } from '../../api/automations/schedule/cron.js';
+import { nextTimes } from '../../api/automations/schedule/next-times.js';
+import { scheduleId } from '../../workflows/contract.js';
+import { buildAutomation, comment, gate } from '../factories/automations.js';
+import { buildProject, buildTask, buildTeam, type TestTeam } from '../factories/people.js';
+import { startApp, type TestApp } from '../support/app.js';
+import { queuePrefix, runWorker, until } from '../support/worker.js';
+
+// Steps that wait, steps that are played through, and clocks that set runs off: against a real worker.
+
+let app: TestApp;
+let worker: RunningWorker;
+let connection: Connection;
+let temporal: Client;
+let team: TestTeam;
+let project: { project_id: string };
+
+beforeAll(async () => {
+  app = await startApp({ TASK_QUEUE_PREFIX: queuePrefix(), LOG_LEVEL: process.env['TEST_LOG_LEVEL'] ?? 'silent' });
+  worker = await runWorker(app);
+  connection = await Connection.connect({ address: app.services.config.TEMPORAL_ADDRESS });
+  temporal = new Client({ connection });
+});
+afterAll(async () => {
+  await connection.close();
+  await worker.stop();
+  await app.close();
+});
+beforeEach(async () => {
+  team = await buildTeam(app);
+  project = await buildProject(app, team);
+});
+
+const db = () => app.services.db;
+const runsOf = (automation: { automation_id: string }) =>
+  db()('automation_runs').where({ automation_id: automation.automation_id });
+const runIn = (automation: { automation_id: string }, ...statuses: string[]) =>
+  until(async () => {
+    const run = await runsOf(automation).first();
+    return run && statuses.includes(run.status) ? run : undefined;
+  });
+const stepOf = (run: { run_id: string }, index: number) => db()('run_actions').where({ run_id: run.run_id, index }).first();
+const commentsOn = (task: { task_id: string }) =>
+  db()('comments').where({ task_id: task.task_id }).orderBy('created_at').pluck<string[]>('content');
+const delay = (seconds: number) => ({ type: 'delay', params: { seconds } });
+const call = (path: string, body?: object) => app.as(team.manager).post(`/api/automations${path && `/${path}`}`, body);
+
+describe('delay', () => {
+  it('waits by the database’s clock, under a timer that says until when', async () => {
+    const automation = await buildAutomation(app, team, { actions: [comment('before'), delay(1), comment('after')] });
+    const task = await buildTask(app, team, project);
+    const run = await runIn(automation, 'succeeded');
+    expect(await commentsOn(task)).toEqual(['before', 'after']);
+    const [, wait, after] = await db()('run_actions').where({ run_id: run.run_id }).orderBy('index');
+    expect(wait).toMatchObject({ status: 'succeeded', attempts: 1, output: { waited_seconds: 1 } });
+    expect(after.finished_at.getTime()).toBeGreaterThanOrEqual(wait.due_at.getTime());
+    const { events } = await temporal.workflow.getHandle(`run:${run.run_id}`).fetchHistory();
+    const timer = events?.find((event) => event.timerStartedEventAttributes);
+    expect(Buffer.from(timer?.userMetadata?.summary?.data ?? []).toString()).toContain('Wait until 20');
+  });
+
+  it('can be cancelled, and a cancelled run does nothing more', async () => {
+    const automation = await buildAutomation(app, team, { actions: [delay(3600), comment('never')] });
+    const task = await buildTask(app, team, project);
+    const run = await runIn(automation, 'running');
+    await until(async () => (await stepOf(run, 0)).due_at);
+    expect((await call(`runs/${run.run_id}/cancel`)).body.status).toBe('cancelled');
+    expect(await temporal.workflow.getHandle(`run:${run.run_id}`).result()).toBe('cancelled');
+    expect(await commentsOn(task)).toEqual([]);
+    expect(await db()('run_actions').where({ run_id: run.run_id }).pluck('status')).toEqual(['skipped', 'skipped']);
+  });
+
+  it('goes on where it was when its workflow was lost, and when the worker was away', async () => {
+    const automation = await buildAutomation(app, team, { actions: [comment('head'), delay(3600), comment('tail')] });
+    const task = await buildTask(app, team, project);
+    const run = await runIn(automation, 'running');
+    await until(async () => (await stepOf(run, 1)).due_at);
+    await worker.stop();
+    await temporal.workflow.getHandle(`run:${run.run_id}`).terminate('lost');
+    const { due_at } = await stepOf(run, 1);
+    worker = await runWorker(app);
+    await worker.reconcile(0);
+    await until(async () => (await runsOf(automation).first()).claimed_by !== null);
+    expect((await stepOf(run, 1)).due_at).toEqual(due_at);
+    // Time goes by: the row decides, a wake makes the workflow look.
+    await db()('run_actions').where({ run_id: run.run_id, index: 1 }).update({ due_at: new Date() });
+    const wake = { run_id: run.run_id, incarnation: 2 };
+    await db()('outbox').insert({ kind: 'run.wake', subject: run.run_id, payload: wake, correlation_id: run.correlation_id });
+    await runIn(automation, 'succeeded');
+    expect(await commentsOn(task)).toEqual(['head', 'tail']);
+  });
+});
+
+describe('retry', () => {
+  it('tries an action again that failed for want of something, and no more than it says', async () => {
+    const automation = await buildAutomation(app, team, {
+      condition: 'event.task.task_id != "comes-later"',
+      actions: [
+        { ...comment('late', 'comes-later'), retry: { max_attempts: 2 } },
+        { ...comment('x', 'never-comes'), retry: { max_attempts: 2 } },
+        { ...comment('{{event.nothing}}'), retry: { max_attempts: 5 } },
+      ],
+    });
+    await buildTask(app, team, project);
+    const run = await until(() => runsOf(automation).first());
+    const waiting = await until(async () => {
+      const step = await stepOf(run, 0);
+      return step.due_at ? step : undefined;
+    });
+    expect(waiting).toMatchObject({ status: 'running', attempts: 1, error: { code: 'resource_not_found' } });
+    await buildTask(app, team, project, { task_id: 'comes-later' });
+    await until(async () => (await runsOf(automation).where({ run_id: run.run_id }).first()).finished_at);
+    expect(await db()('run_actions').where({ run_id: run.run_id }).orderBy('index').select('status', 'attempts')).toEqual([
+      { status: 'succeeded', attempts: 2 },
+      { status: 'failed', attempts: 2 },
+      { status: 'failed', attempts: 1 },
+    ]);
+    expect((await stepOf(run, 0)).error).toBeNull();
+    expect(await commentsOn({ task_id: 'comes-later' })).toEqual(['late']);
+  });
+});
+
+describe('notify', () => {
+  it('tells people in the app and by mail, with the run’s address, once', async () => {
+    const automation = await buildAutomation(app, team, {
+      name: 'Tell them',
+      actions: [
+        { type: 'notify', params: { role: 'manager', message: 'Look at {{event.task.title}}' } },
+        { type: 'notify', params: { user_ids: [team.member.user_id], message: 'By mail', channel: 'email' } },
+        { type: 'notify', params: { user_ids: [(await buildTeam(app)).member.user_id], message: 'To a stranger' } },
+      ],
+    });
+    await buildTask(app, team, project, { title: 'This' });
+    const { run_id } = await runIn(automation, 'failed');
+    const listed = async (person: { token: string }) => (await app.as(person).get('/api/notifications')).body;
+    for (const person of [team.admin, team.manager]) {
+      expect(await listed(person)).toMatchObject([{ kind: 'message', message: 'Look at This', run_id, team_id: team.team_id }]);
+    }
+    expect(await listed(team.member)).toEqual([]);
+    expect(await db()('mails').where({ recipient: team.member.email }).pluck('template')).toEqual(['notice']);
+    expect((await stepOf({ run_id }, 2)).error).toMatchObject({ code: 'invalid_request' });
+    await db()('memberships').where({ team_id: team.team_id, user_id: team.manager.user_id }).delete();
+    expect(await listed(team.manager)).toEqual([]);
+  });
+});
+
+it('a test run plays everything through: real rights and real errors, no effect, no wait, no question', async () => {
+  const task = await buildTask(app, team, project, { title: 'Hello' });
+  const automation = await buildAutomation(app, team, {
+    trigger_type: 'manual',
+    actions: [
+      comment('seen {{event.task.title}}'),
+      comment('x', 'no-such-task'),
+      gate({ message: 'Really, {{event.task.title}}?' }),
+      delay(3600),
+      { type: 'notify', params: { role: 'manager', message: 'Hi' } },
+      { type: 'create_task', params: { title: 'New', project_id: project.project_id } },
+    ],
+  });
+  const counts = () =>
+    Promise.all(['comments', 'tasks', 'notifications', 'effects', 'gates'].map((table) => db()(table).count().first()));
+  const before = await counts();
+  const { body } = await call(`${automation.automation_id}/test`, { event: { task } });
+  await runIn(automation, 'failed');
+  const { is_test, actions } = (await app.as(team.guest).get(`/api/automations/runs/${body.run_id}`)).body;
+  expect({ is_test, statuses: actions.map(({ status }: { status: string }) => status) }).toEqual({
+    is_test: true,
+    statuses: ['succeeded', 'failed', 'succeeded', 'succeeded', 'succeeded', 'succeeded'],
+  });
+  expect(actions[0].output).toEqual({
+    simulated: true,
+    would: 'Comment on a task',
+    params: { task_id: task.task_id, content: 'seen Hello' },
+  });
+  expect(actions[2].output).toMatchObject({ simulated: true, params: { role: 'manager', message: 'Really, Hello?' } });
+  expect(await counts()).toEqual(before);
+  expect((await app.as(team.guest).get('/api/automations/dead-letter')).body.total).toBe(0);
+  expect((await call(`dead-letter/${body.run_id}/retry`)).status).toBe(404);
+});
+
+describe('schedules', () => {
+  const cron = { trigger_type: 'schedule', schedule_cron: '30 2 * * *', schedule_timezone: 'europe/berlin' };
+  const make = async (fields: object = {}) =>
+    (await call('', { name: 'Nightly', team_id: team.team_id, ...cron, actions: [], ...fields })).body as {
+      automation_id: string;
+    };
+  const path = (automation: { automation_id: string }) => `/api/automations/${automation.automation_id}`;
+  const handleOf = ({ automation_id }: { automation_id: string }) =>
+    temporal.schedule.getHandle(scheduleId(app.services.config.TASK_QUEUE_PREFIX, automation_id));
+  const noteOf = (automation: { automation_id: string }) =>
+    handleOf(automation)
+      .describe()
+      .then(({ state }) => state.note)
+      .catch(() => 'gone');
+  const shows = (automation: { automation_id: string }, note: string) =>
+    until(async () => (await noteOf(automation)) === note, 10_000);
+  const NOTE = '30 2 * * * (Europe/Berlin) · Nightly';
+
+  it('refuses what is no schedule, with the position', async () => {
+    const refused = async (fields: object) => {
+      const { status, body } = await call('', { name: 'x', team_id: team.team_id, ...cron, ...fields });
+      return `${status} ${body.message}`;
+    };
+    expect(await refused({ schedule_cron: null })).toBe('400 schedule_cron: needed for the trigger schedule');
+    expect(await refused({ schedule_cron: '0 25 * * *' })).toBe(
+      '400 schedule_cron: hour takes 0 to 23, not "25" (at character 2)',
+    );
+    expect(await refused({ schedule_cron: '0 0 30 2 *' })).toBe('400 schedule_cron: never comes (at character 0)');
+    expect(await refused({ schedule_timezone: 'Mars/Base' })).toBe('400 schedule_timezone: not an IANA time zone');
+  });
+
+  it('a Temporal Schedule follows its row: made, changed, switched off and on, rolled back, deleted', async () => {
+    const automation = await make();
+    const record = (await app.as(team.guest).get(path(automation))).body;
+    expect(record).toMatchObject({ schedule_timezone: 'Europe/Berlin', next_run_at: record.next_runs[0] });
+    expect(record.next_runs).toHaveLength(5);
+    await shows(automation, NOTE);
+    await app.as(team.manager).patch(path(automation), { schedule_cron: '0 9 1 * MON', name: 'Monthly' });
+    await shows(automation, '0 9 1 * MON (Europe/Berlin) · Monthly');
+    await call(`${automation.automation_id}/toggle`, { is_active: false });
+    await shows(automation, 'gone');
+    expect((await app.as(team.guest).get(path(automation))).body).toMatchObject({ next_run_at: null, next_runs: [] });
+    await call(`${automation.automation_id}/toggle`, { is_active: true });
+    await call(`${automation.automation_id}/rollback`, { version: 1 });
+    await shows(automation, NOTE);
+    await app.as(team.manager).delete(path(automation));
+    await shows(automation, 'gone');
+  });
+
+  it('what was lost or left behind is set right by the reconciler', async () => {
+    const automation = await make();
+    await shows(automation, NOTE);
+    await handleOf(automation).delete();
+    await until(async () => (await worker.reconcile(0)) > 0 && (await noteOf(automation)) === NOTE);
+    await db().raw('alter table automations disable trigger schedule_changed');
+    await db()('automations')
+      .where(automation.automation_id ? { automation_id: automation.automation_id } : {})
+      .update({ is_active: false });
+    await db().raw('alter table automations enable trigger schedule_changed');
+    await until(async () => (await worker.reconcile(0)) > 0 && (await noteOf(automation)) === 'gone');
+  });
+
+  it('the times that are shown are those at which the server fires, over both changes of the clock and month ends', async () => {
+    const lines = [
+      ['30 2 * * *', 'Europe/Berlin'],
+      ['30 1 * * *', 'America/New_York'],
+      ['30 1 * * SUN', 'Europe/London'],
+      ['*/15 9-17 * * MON-FRI', 'Europe/London'],
+      ['45 1,2 * * *', 'Australia/Lord_Howe'],
+      ['0 0 * * *', 'America/Havana'],
+      ['0 9 1,15 * MON', 'UTC'],
+      ['15 */6 31 * *', 'Asia/Kolkata'],
+      ['0 0 29 2 *', 'UTC'],
+      ['0 12 */10 * FRI', 'UTC'],
+    ] as const;
+    for (const [schedule_cron, schedule_timezone] of lines) {
+      const automation = await make({ schedule_cron, schedule_timezone });
+      await shows(automation, `${schedule_cron} (${schedule_timezone}) · Nightly`);
+      const [from, to] = [new Date('2026-10-01T00:00:00Z'), new Date('2028-04-01T00:00:00Z')];
+      const at = (date: Date) => ({ seconds: date.getTime() / 1_000 });
+      const { startTime } = await temporal.workflowService.listScheduleMatchingTimes({
+        namespace: 'default',
+        scheduleId: scheduleId(app.services.config.TASK_QUEUE_PREFIX, automation.automation_id),
+        startTime: at(from) as never,
+        endTime: at(to) as never,
+      });
+      const parsed = parseCron(schedule_cron);
+      if (!parsed.ok) throw new Error(parsed.message);
+      const ours = nextTimes(parsed.cron, schedule_timezone, new Date(from.getTime() - 1), 10_000).filter((time) => time < to);
+      const theirs = startTime.map(({ seconds }) => new Date(Number(seconds) * 1_000).toISOString());
+      expect(ours.slice(0, theirs.length).map((time) => time.toISOString())).toEqual(theirs);
+    }
+  });
+
+  it('no nominal time fires twice, an old one not at all, and none that the row does not know', async () => {
+    const automation = await make({ schedule_cron: '* * * * *', actions: [], condition: 'event.type == "schedule"' });
+    const minute = new Date(Math.floor(Date.now() / 60_000) * 60_000).toISOString();
+    const said = await Promise.all(Array.from({ length: 5 }, () => fireSchedule(app.services, automation.automation_id, minute)));
+    expect(said.filter((words) => words.startsWith('run '))).toHaveLength(1);
+    const run = await runIn(automation, 'succeeded');
+    expect(run).toMatchObject({ trigger_type: 'schedule', depth: 0, triggered_by: null, event: { scheduled_for: minute } });
+    const old = new Date(Date.parse(minute) - 20 * 60_000).toISOString();
+    expect(await fireSchedule(app.services, automation.automation_id, old)).toMatch(/missed/);
+    const odd = new Date(Date.parse(minute) + 1_000).toISOString();
+    expect(await fireSchedule(app.services, automation.automation_id, odd)).toMatch(/no time of the schedule/);
+    await call(`${automation.automation_id}/toggle`, { is_active: false });
+    expect(await fireSchedule(app.services, automation.automation_id, minute)).toMatch(/not armed/);
+  });
+
+  it('after an outage the server makes up for what was missed, each time once', async () => {
+    const automation = await make({ schedule_cron: '* * * * *' });
+    await shows(automation, '* * * * * (Europe/Berlin) · Nightly');
+    const now = Math.floor(Date.now() / 60_000) * 60_000;
+    const missed = { start: new Date(now - 15 * 60_000 - 1), end: new Date(now), overlap: 'ALLOW_ALL' as const };
+    for (let twice = 0; twice < 2; twice += 1) await handleOf(automation).backfill(missed);
+    await until(async () => (await runsOf(automation)).length >= 9, 20_000);
+    await until(async () => (await runsOf(automation).whereNull('finished_at')).length === 0);
+    const times = (await runsOf(automation)).map(({ event }) => event.scheduled_for as string);
+    expect(new Set(times).size).toBe(times.length);
+    expect(times.length).toBeLessThanOrEqual(12);
+  });
+});
