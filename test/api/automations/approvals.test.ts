@@ -24,7 +24,8 @@ const rowOf = ({ run_id }: TestRun) => app.services.db('automation_runs').where(
 const gateOf = ({ run_id, gate_index }: TestRun) => app.services.db('gates').where({ run_id, gate_index }).first();
 const actionsOf = async ({ run_id }: TestRun): Promise<string[]> =>
   (await app.services.db('run_actions').where({ run_id }).orderBy('index')).map(({ status }) => status);
-const wakesOf = ({ run_id }: TestRun) => app.services.db('outbox').where({ kind: 'run.wake', subject: run_id });
+const wakesOf = ({ run_id }: TestRun) =>
+  app.services.db('outbox').where({ kind: 'run.wake', subject: run_id }).orderBy('outbox_id');
 const auditOf = ({ run_id }: TestRun) =>
   app.services.db('audit_entries').where({ entity_id: run_id, feature: 'approvals' }).orderBy('timestamp');
 const join = async (role: string): Promise<Person> => {
