@@ -1,64 +1,18 @@
 import { createHash } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { v7 as uuidv7 } from 'uuid';
 import { sealEntries } from '../api/audit/seal-entries.js';
 import { verifyChain } from '../api/audit/verify-chain.js';
-import { loadConfig } from '../api/core/config.js';
 import { sign } from '../api/forge/signature.js';
 import { openDatabase } from '../db/connection.js';
-import { runWorkflowId } from '../workflows/contract.js';
+import { playReleaseTrain } from './demo/release-train.js';
+import { base, call, config, logIn, paint, showRuns, tell, until } from './demo/stage.js';
 import { DEMO_REPOSITORY } from './demo-data/seed-demo.js';
 import { deliveries, withFields } from './fixtures/forge-payloads.js';
 
 /** `npm run demo`: the product's main job against the running service, printed as a timeline (N5). Ends non-zero when a step fails. */
 
-const config = loadConfig();
-const base = process.env['BASE_URL'] ?? `http://127.0.0.1:${config.PORT}`;
-const began = performance.now();
-const colour = process.stdout.isTTY && !process.env['NO_COLOR'];
-const paint = (code: number, text: string): string => (colour ? `\u001b[${code}m${text}\u001b[0m` : text);
-
-function tell(what: string, detail = ''): void {
-  const at = `${((performance.now() - began) / 1000).toFixed(2)} s`.padStart(8);
-  console.log(`${paint(2, at)}  ${paint(32, '●')} ${what}${detail ? `\n            ${paint(2, detail)}` : ''}`);
-}
-
-interface Answer {
-  // biome-ignore lint: a script reads what the contract promises
-  body: any; // oxlint-disable-line typescript/no-explicit-any
-  status: number;
-}
-
-async function call(
-  method: string,
-  path: string,
-  options: { token?: string; body?: unknown; headers?: Record<string, string> } = {},
-): Promise<Answer> {
-  const { token, body, headers = {} } = options;
-  const response = await fetch(`${base}${path}`, {
-    method,
-    headers: { ...(token ? { authorization: `Bearer ${token}` } : {}), 'content-type': 'application/json', ...headers },
-    ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
-  });
-  const answer = { status: response.status, body: (await response.json()) as unknown };
-  if (response.status >= 400) throw new Error(`${method} ${path} answered ${response.status}: ${JSON.stringify(answer.body)}`);
-  return answer as Answer;
-}
-
-async function until<T>(what: string, look: () => Promise<T | undefined | false>): Promise<T> {
-  for (let waited = 0; waited < 20_000; waited += 50) {
-    const found = await look();
-    if (found) return found;
-    await sleep(50);
-  }
-  throw new Error(`${what}: it did not happen within 20 s (is the worker running? see .data/logs)`);
-}
-
-const logIn = async (email: string): Promise<string> =>
-  (await call('POST', '/api/auth/login', { body: { email, password: 'demo-password' } })).body.token as string;
-
 /** Sends a delivery as the forge does: real bytes, signed. */
-async function deliver(event: string, payload: unknown): Promise<Answer> {
+async function deliver(event: string, payload: unknown): Promise<{ body: unknown }> {
   const body = JSON.stringify(payload);
   const headers = {
     'x-forge-event': event,
@@ -139,6 +93,7 @@ async function play(): Promise<void> {
   if (run.status !== 'succeeded' || closed.status !== 'done')
     throw new Error(`the run ended ${run.status}, the task is ${closed.status}`);
   tell(`The tail ran as the automation’s creator: the run ${run.status}, the task is ${closed.status}`);
+  const released = await playReleaseTrain(ada, max);
   const db = openDatabase({ url: config.DATABASE_URL, poolSize: 2, name: 'assent-demo' });
   try {
     await sealEntries(db);
@@ -148,11 +103,7 @@ async function play(): Promise<void> {
   } finally {
     await db.destroy();
   }
-  const ui = config.TEMPORAL_UI_URL;
-  if (ui) {
-    const link = `${ui}/namespaces/${config.TEMPORAL_NAMESPACE}/workflows/${encodeURIComponent(runWorkflowId(run_id))}`;
-    console.log(`\n          The run in the Temporal UI\n          ${paint(36, link)}\n`);
-  }
+  showRuns({ 'the pull request’s run': run_id, ...released });
 }
 
 await play().catch((error: unknown) => {

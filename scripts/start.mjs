@@ -113,6 +113,8 @@ function serviceEnv(ports, database, temporal) {
     BASE_URL: process.env.BASE_URL || `http://localhost:${ports.api}`,
     DATA_DIR: context.dir,
     WORKFLOW_BUNDLE: bundlePath,
+    // The demo's receiver is on this machine.
+    ...(process.env.NODE_ENV === 'production' ? {} : { OUTBOUND_LOOPBACK: process.env.OUTBOUND_LOOPBACK ?? 'allow' }),
   };
 }
 

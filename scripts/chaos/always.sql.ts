@@ -8,7 +8,7 @@ export const always: readonly Invariant[] = [
     sql: /* sql */ `
       select format('run %s, action %s: %s with %s effects', a.run_id, a.index, a.status, count(e.run_id)) as violation
       from run_actions a join automation_runs r using (run_id) left join effects e on e.run_id = a.run_id and e.action_index = a.index
-      where a.type <> 'require_approval' and not r.is_test
+      where a.type not in ('require_approval', 'delay') and not r.is_test
       group by a.run_id, a.index, a.status having count(e.run_id) <> (a.status = 'succeeded')::int`,
   },
   {
