@@ -11,7 +11,8 @@ export interface Connection extends Enveloped, Record<string, unknown> {
   provider: string;
   account: string;
   scopes: string[];
-  /** The token has run out, or will within a minute. */
+  /** The token has run out; `is_stale`: it has, or will within five minutes. */
+  is_expired: boolean;
   is_stale: boolean;
 }
 
@@ -21,7 +22,8 @@ const ownerOf = (userId: string, provider: string): string => `${userId}/${provi
 const listStatement: Statement = {
   name: 'list_connections',
   text: /* sql */ `
-    select *, coalesce(expires_at < now() + interval '1 minute', false) as is_stale from integration_connections where user_id = $1`,
+    select *, coalesce(expires_at < now(), false) as is_expired, coalesce(expires_at < now() + interval '5 minutes', false) as is_stale
+    from integration_connections where user_id = $1`,
 };
 
 /** The connections of a person, by the service's key. */
@@ -37,7 +39,7 @@ const saveStatement: Statement = {
     insert into integration_connections (user_id, provider, account, scopes, data_key, sealed_value, expires_at)
     values ($1, $2, $3, $4, $5, $6, now() + make_interval(secs => $7))
     on conflict (user_id, provider) do update set account = excluded.account, scopes = excluded.scopes, data_key = excluded.data_key,
-      sealed_value = excluded.sealed_value, expires_at = excluded.expires_at, connected_at = now(), updated_at = now()`,
+      sealed_value = excluded.sealed_value, expires_at = excluded.expires_at, renewing_until = null, connected_at = now(), updated_at = now()`,
 };
 
 /** Stores a connection, in place of the one that the person had with the service. */
@@ -52,19 +54,37 @@ export async function saveConnection(
   await run(ctx.db, saveStatement, values);
 }
 
-/** $1 person, $2 service, $3 the tokens before, $4 data key, $5 tokens, $6 seconds or null. Whoever was first wins. */
+/** Seconds that a renewal may take before somebody else may try. */
+const LEASE = 30;
+
+/** $1 person, $2 service, $3 the tokens before. A row for the one that renews them. */
+const leaseStatement: Statement = {
+  name: 'lease_renewal',
+  text: /* sql */ `
+    update integration_connections set renewing_until = now() + make_interval(secs => ${LEASE})
+    where user_id = $1 and provider = $2 and sealed_value = $3 and (renewing_until is null or renewing_until < now()) returning 1`,
+};
+
+/** The same. */
+const releaseStatement: Statement = {
+  name: 'release_renewal',
+  text: `update integration_connections set renewing_until = null where user_id = $1 and provider = $2 and sealed_value = $3`,
+};
+
+/** $1 person, $2 service, $3 the tokens before, $4 data key, $5 tokens, $6 seconds or null. A connection made anew meanwhile stays. */
 const refreshStatement: Statement = {
   name: 'refresh_connection',
   text: /* sql */ `
-    update integration_connections set data_key = $4, sealed_value = $5, expires_at = now() + make_interval(secs => $6), updated_at = now()
+    update integration_connections set data_key = $4, sealed_value = $5, expires_at = now() + make_interval(secs => $6),
+      renewing_until = null, updated_at = now()
     where user_id = $1 and provider = $2 and sealed_value = $3`,
 };
 
 const tokensOf = ({ config }: Pick<Services, 'config'>, connection: Connection): Tokens =>
   JSON.parse(openEnvelope(config, ownerOf(connection.user_id, connection.provider), connection)) as Tokens;
 
-/** New tokens for those that run out. @throws GrantRefused | OutboundFailure */
-async function refresh(services: Services, provider: Provider, connection: Connection, refreshToken: string): Promise<Tokens> {
+/** New tokens, stored in place of the old ones. @throws GrantRefused | OutboundFailure */
+async function renew(services: Services, provider: Provider, connection: Connection, refreshToken: string): Promise<Tokens> {
   const settings = provider.settings(services.config);
   if (!settings) throw new GrantRefused('The installation has no client there any more');
   const grant = await requestTokens(settings, { grant_type: 'refresh_token', refresh_token: refreshToken });
@@ -77,12 +97,27 @@ async function refresh(services: Services, provider: Provider, connection: Conne
   return tokens;
 }
 
-/** Passing, because the one that renewed it first may be about to store what it got. */
-const disconnected = ({ label }: Provider) =>
-  new ActionRefused(
-    { code: 'integration_disconnected', message: `${label} does not accept the connection any more: connect again` },
-    true,
-  );
+/**
+ * The token of a connection that runs out: renewed by one process at a time, while the others go on with what is still good.
+ * @throws ActionRefused somebody else renews it at this moment (passing), or the service does not renew it | OutboundFailure
+ */
+async function freshToken(services: Services, provider: Provider, connection: Connection, tokens: Tokens): Promise<string> {
+  if (!connection.is_stale || !tokens.refresh_token) return tokens.access_token;
+  const lease = [connection.user_id, provider.key, connection.sealed_value];
+  if ((await run(services.db, leaseStatement, lease)).length === 0) {
+    if (!connection.is_expired) return tokens.access_token;
+    const message = `The connection to ${provider.label} is being renewed`;
+    throw new ActionRefused({ code: 'integration_renewing', message }, true);
+  }
+  try {
+    return (await renew(services, provider, connection, tokens.refresh_token)).access_token;
+  } catch (thrown) {
+    await run(services.db, releaseStatement, lease); // the next attempt need not wait for it
+    if (!(thrown instanceof GrantRefused)) throw thrown;
+    const message = `${provider.label} does not accept the connection any more: connect again`;
+    throw new ActionRefused({ code: 'integration_disconnected', message });
+  }
+}
 
 /** Forgets every connection of somebody who leaves for good. Returns how many there were. */
 export const forgetConnectionsOf = ({ db }: Pick<Services, 'db'>, userId: string): Promise<number> =>
@@ -112,15 +147,5 @@ export async function accessToken(
       message: `The connection to ${provider.label} lacks: ${missing.join(', ')}`,
     });
   }
-  const tokens = tokensOf(services, connection);
-  if (!connection.is_stale || !tokens.refresh_token) return tokens.access_token;
-  try {
-    return (await refresh(services, provider, connection, tokens.refresh_token)).access_token;
-  } catch (thrown) {
-    if (!(thrown instanceof GrantRefused)) throw thrown;
-    // Another action renewed it at the same time, and used up the token that both had.
-    const now = (await connectionsOf(services, userId)).get(provider.key);
-    if (now && !now.sealed_value.equals(connection.sealed_value)) return tokensOf(services, now).access_token;
-    throw disconnected(provider);
-  }
+  return freshToken(services, provider, connection, tokensOf(services, connection));
 }

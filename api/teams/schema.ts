@@ -5,11 +5,9 @@ import { Id, MAIL_ADDRESS, Text, Timestamp, Title } from '../core/fields.js';
 const Description = Text.max(500);
 const lowerAndUnique = (ids: string[]): string[] => [...new Set(ids.map((id) => id.toLowerCase()))];
 /** Counted after removing repeats; the only ids that are checked for their form (B1). */
-const MemberIds = z
-  .array(z.guid('Must be a UUID'))
-  .overwrite(lowerAndUnique)
-  .pipe(z.array(z.string()).max(100))
-  .meta({ description: 'At most 100, a repeated one counts once. They join as members; ids of nobody come back in ignored_member_ids' });
+const MemberIds = z.array(z.guid('Must be a UUID')).overwrite(lowerAndUnique).pipe(z.array(z.string()).max(100)).meta({
+  description: 'At most 100, a repeated one counts once. They join as members; ids of nobody come back in ignored_member_ids',
+});
 
 export const CreateTeam = z
   .object({ name: Title(100), description: Description.nullish(), member_ids: MemberIds.nullish() })

@@ -16,7 +16,8 @@ create table team_secrets (
   primary key (team_id, name)
 );
 
--- One connection a person and a service; the tokens are kept as a secret is, bound to person and service.
+-- One connection a person and a service; the tokens are kept as a secret is, bound to person and service. "renewing_until": one
+-- process at a time asks for new ones, because a refresh token is good once.
 create table integration_connections (
   user_id uuid not null references users,
   provider text not null,
@@ -25,6 +26,7 @@ create table integration_connections (
   data_key bytea not null,
   sealed_value bytea not null,
   expires_at timestamptz,
+  renewing_until timestamptz,
   connected_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
   primary key (user_id, provider)

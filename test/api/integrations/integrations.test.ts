@@ -270,19 +270,37 @@ describe('acting', () => {
     expect(JSON.stringify([step, await stepOf(refused)])).not.toContain('canary-');
   });
 
-  it('renews a token that ran out, also when two actions do it at once; without a way to, it says so', async () => {
-    remote.expiresIn = 30; // within the minute: stale at once
+  it('renews a token that runs out, once, however many actions need it at the same time', async () => {
+    remote.expiresIn = 30; // within five minutes: stale at once
     await connect(team.member);
-    const runs = [await begin([comment]), await begin([comment]), await begin([comment])];
-    // Whoever comes second with a refresh token that is good once is asked again, as the workflow does.
-    const asked = (run: { run_id: string }) => act(run).catch(() => act(run));
-    const outcomes = await Promise.all(runs.map((run) => asked(run)));
-    expect(outcomes.map(({ outcome }) => outcome)).toEqual(['succeeded', 'succeeded', 'succeeded']);
-    expect(remote.refreshed).toBeGreaterThan(0);
-    expect(remote.written).toHaveLength(3);
+    remote.expiresIn = 3_600;
+    const runs = await Promise.all([1, 2, 3, 4].map(() => begin([comment])));
+    const outcomes = await Promise.all(runs.map((run) => act(run)));
+    expect(outcomes.map(({ outcome }) => outcome)).toEqual(['succeeded', 'succeeded', 'succeeded', 'succeeded']);
+    expect([remote.refreshed, remote.refused]).toEqual([1, 0]);
+  });
+
+  it('one that has run out waits for whoever renews it; when the service does not, it says so', async () => {
+    remote.expiresIn = 3_600;
+    await connect(team.member);
+    const row = () => db()('integration_connections').where({ user_id: team.member.user_id });
+    const ago = db().raw("now() - interval '1 second'");
+    await row().update({ expires_at: ago, renewing_until: db().raw("now() + interval '1 minute'") });
+    const run = await begin([comment]);
+    await expect(act(run)).rejects.toMatchObject({ failure: { code: 'integration_renewing' } });
+    // The one that renewed it has died: its time is over.
+    await row().update({ renewing_until: ago });
+    expect(await act(run)).toMatchObject({ outcome: 'succeeded' });
+    expect(await row().first()).toMatchObject({ renewing_until: null });
+    await row().update({ expires_at: ago });
+    const away = { ...app.services, config: { ...app.services.config, FORGE_URL: 'http://127.0.0.1:1' } };
+    const [id, scopes] = [team.member.user_id, ['repo']];
+    for (const _attempt of [1, 2]) {
+      await expect(accessToken(away, forge, id, scopes)).rejects.toMatchObject({ reason: 'connection_failed' });
+    }
     remote.revokeAll();
-    const late = await begin([{ ...comment, retry: { max_attempts: 1 } }]);
-    await act(late);
+    const late = await begin([comment]);
+    expect(await act(late)).toMatchObject({ outcome: 'failed' });
     expect((await stepOf(late)).error.code).toBe('integration_disconnected');
   });
 
