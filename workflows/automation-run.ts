@@ -16,6 +16,7 @@ import {
   type ActionResult,
   type AutomationRunInput,
   DECIDED_SIGNAL,
+  type GateView,
   outboundQueue,
   type RunActivities,
   type RunRef,
@@ -54,6 +55,12 @@ const refOf = ({ runId, incarnation }: AutomationRunInput): RunRef => ({ runId, 
 const perform = (step: RunStep): ActionActivity =>
   (LOCAL_ACTIONS.includes(step.type) ? local : outbound(step))[step.type] as ActionActivity;
 
+/** What the timer at a gate is called in the history. */
+function timerSummary({ state, reminds, requiredRole }: GateView): string {
+  if (state !== 'pending') return 'Lapsed gate is cleaned up';
+  return reminds ? `Reminder to ${requiredRole}` : `Approval by ${requiredRole} expires`;
+}
+
 /** Waits at a gate. The row decides; a signal and the timers only wake. True when the tail may go on. */
 async function passGate(input: AutomationRunInput, step: RunStep, story: RunStory, wakes: () => number): Promise<boolean> {
   let seen = wakes(); // taken before the row is read: no wake is lost
@@ -68,7 +75,7 @@ async function passGate(input: AutomationRunInput, step: RunStep, story: RunStor
     );
     story.waiting(step, view);
     setCurrentDetails(story.text());
-    const summary = view.state === 'pending' ? `Approval by ${view.requiredRole} expires` : 'Lapsed gate is cleaned up';
+    const summary = timerSummary(view);
     await condition(() => wakes() > waited, Math.max(view.msLeft, 1), { summary });
     seen = wakes();
     view = await readGate(input.runId, step.index);

@@ -77,6 +77,10 @@ export interface GateView {
   /** Until the next thing that time does to the gate, ms by the database's clock; 0 when nothing more. */
   msLeft: number;
   requiredRole: string;
+  /** Different people who must approve; absent in what was recorded before there were several. */
+  requiredApprovals?: number;
+  /** The reminder is what comes next. */
+  reminds?: boolean;
   expiresAt: string;
   decidedAt: string | null;
 }

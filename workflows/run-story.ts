@@ -12,6 +12,9 @@ const SAID: Record<ActionOutcome, string> = {
 
 const minute = (iso: string): string => `${iso.slice(0, 16).replace('T', ' ')} UTC`;
 
+const approvers = ({ requiredRole, requiredApprovals = 1 }: GateView): string =>
+  requiredApprovals === 1 ? `a **${requiredRole}**` : `${requiredApprovals} different people, each at least **${requiredRole}**,`;
+
 /** What an operator reads under "Current details": each step, where the run stands, and whom it waits for. Names and times only. */
 export class RunStory {
   private readonly lines: string[];
@@ -37,7 +40,7 @@ export class RunStory {
     const lapsed = view.state === 'lapsed';
     this.headline = lapsed
       ? `The approval lapsed on ${minute(view.expiresAt)}: reject it, or it ends by itself after 30 days`
-      : `Waiting for a **${view.requiredRole}** to approve, until ${minute(view.expiresAt)}`;
+      : `Waiting for ${approvers(view)} to approve, until ${minute(view.expiresAt)}`;
     this.write(step, `» ${this.name(step)}: ${lapsed ? 'lapsed' : 'waiting'}`);
   }
 

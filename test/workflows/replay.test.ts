@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import { historyFromJSON, historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { Worker } from '@temporalio/worker';
-import { deprovisionWorkflowId, runWorkflowId, seriesWorkflowId } from '../../workflows/contract.js';
+import { deprovisionWorkflowId, runWorkflowId, scheduleId, seriesWorkflowId } from '../../workflows/contract.js';
 import { buildAutomation, comment, gate } from '../factories/automations.js';
 import { buildPerson, buildProject, buildTask, buildTeam, type TestTeam } from '../factories/people.js';
 import { type Client as ApiClient, startApp, type TestApp } from '../support/app.js';
@@ -12,16 +12,20 @@ import { queuePrefix, quietRuntime, runWorker, until } from '../support/worker.j
 /**
  * Histories recorded from a real server, replayed through today's workflow code: whoever changes the order of commands breaks
  * runs that are paused right now, and series that wait. Record them anew, after a change on purpose, with
- * `RECORD_HISTORIES=automation-run npm test -- test/workflows/replay`, or `recurring-task`, or `user-deprovision`.
+ * `RECORD_HISTORIES=automation-run npm test -- test/workflows/replay`, or `recurring-task`, or `user-deprovision`, or a list of names.
  */
 const DIRECTORY = join(import.meta.dirname, '../histories');
-const RUNS = ['no-gate', 'approved', 'rejected', 'lapsed-then-rejected', 'failed-then-retried', 'outbound'];
+const RUNS = [
+  ...['no-gate', 'approved', 'rejected', 'lapsed-then-rejected', 'failed-then-retried', 'outbound'],
+  ...['delayed', 'tried-again', 'reminded', 'cancelled', 'tested'],
+];
 const SERIES = ['done-until-count', 'on-schedule', 'trashed-then-ended', 'continued'];
 const DEPROVISIONS = ['two-teams'];
 const CASES = [
   ...RUNS.map((name) => `automation-run.${name}`),
   ...SERIES.map((name) => `recurring-task.${name}`),
   ...DEPROVISIONS.map((name) => `user-deprovision.${name}`),
+  'automation-schedule.fired',
 ];
 
 type Play = (app: TestApp, runId: string, call: (path: string) => Promise<{ body: { run_id: string } }>) => Promise<string>;
@@ -47,6 +51,32 @@ const PLAYS: Record<string, { actions: Parameters<typeof buildAutomation>[2]['ac
   'failed-then-retried': {
     actions: [comment('{{event.not_there}}'), comment('b')],
     play: async (_app, runId, call) => (await call(`/api/automations/dead-letter/${runId}/retry`)).body.run_id,
+  },
+  delayed: {
+    actions: [comment('a'), { type: 'delay', params: { seconds: 1 } }, comment('b')],
+    play: async (_app, runId) => runId,
+  },
+  'tried-again': {
+    actions: [{ ...comment('a', 'never-comes'), retry: { max_attempts: 2 } }, comment('b')],
+    play: async (_app, runId) => runId,
+  },
+  reminded: {
+    actions: [gate({ remind_after_seconds: 1 }), comment('b')],
+    async play(app, runId, call) {
+      await until(() => app.services.db('gates').where({ run_id: runId }).whereNotNull('reminded_at').first());
+      return (await call(`/api/automations/runs/${runId}/approve`)).body.run_id;
+    },
+  },
+  cancelled: {
+    actions: [comment('a'), gate(), comment('b')],
+    play: async (_app, runId, call) => (await call(`/api/automations/runs/${runId}/cancel`)).body.run_id,
+  },
+  tested: {
+    actions: [comment('a'), gate(), { type: 'delay', params: { seconds: 3600 } }],
+    async play(app, runId, call) {
+      const { automation_id } = await app.services.db('automation_runs').where({ run_id: runId }).first();
+      return (await call(`/api/automations/${automation_id}/test`)).body.run_id;
+    },
   },
   // The first address is refused, the second has nobody behind it and is tried twice.
   outbound: {
@@ -162,10 +192,23 @@ async function recordDeprovision(stage: Stage, name: string): Promise<void> {
   await keep(stage, `user-deprovision.${name}`, deprovisionWorkflowId(user_id));
 }
 
+/** A time of a schedule, made to come by hand. */
+async function recordSchedule({ app, team, ...stage }: Stage, name: string): Promise<void> {
+  const minutely = { name: 'Minutely', trigger_type: 'schedule', schedule_cron: '* * * * *', team_id: team.team_id };
+  const { automation_id } = (await app.as(team.manager).post('/api/automations', minutely)).body;
+  const handle = stage.temporal.schedule.getHandle(scheduleId(app.services.config.TASK_QUEUE_PREFIX, automation_id));
+  await until(() => handle.describe().catch(() => undefined));
+  await handle.backfill({ start: new Date(Date.now() - 120_000), end: new Date() });
+  await until(() => app.services.db('automation_runs').where({ automation_id }).whereNotNull('finished_at').first());
+  const started = await until(async () => (await handle.describe()).info.recentActions[0]?.action);
+  await keep({ app, team, ...stage }, `automation-schedule.${name}`, started.workflow.workflowId);
+}
+
 const RECORDERS: Record<string, (stage: Stage, name: string) => Promise<void>> = {
   'automation-run': recordRun,
   'recurring-task': recordSeries,
   'user-deprovision': recordDeprovision,
+  'automation-schedule': recordSchedule,
 };
 
 async function record(name: string): Promise<void> {
@@ -186,7 +229,8 @@ beforeAll(async () => {
   quietRuntime();
   const wanted = process.env['RECORD_HISTORIES'];
   if (!wanted) return;
-  for (const name of CASES.filter((each) => each.startsWith(wanted))) await record(name);
+  const names = wanted.split(',');
+  for (const name of CASES.filter((each) => names.some((begin) => each.startsWith(begin)))) await record(name);
 }, 120_000);
 
 const codePath = process.env['ASSENT_TEST_BUNDLE'] as string;

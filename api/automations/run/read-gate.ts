@@ -16,12 +16,14 @@ interface GateRow extends Record<string, unknown> {
   expired: boolean;
   overdue: boolean;
   remind_due: boolean;
+  reminds: boolean;
+  required_approvals: number;
   ms_left: number;
 }
 
 /**
- * What the workflow obeys when it wakes: the gate's row. Sends the reminder when its time has come. Marks a gate whose time has passed as lapsed, and ends a run whose
- * lapsed gate nobody rejected for GATE_CLEANUP_DAYS (F7).
+ * What the workflow obeys when it wakes: the gate's row. Sends the reminder when its time has come, marks a gate whose time has passed
+ * as lapsed, and ends a run whose lapsed gate nobody rejected for GATE_CLEANUP_DAYS (F6, F7).
  * @throws Error when the run has no such gate: a fault of ours
  */
 export async function readGate(services: Services, runId: string, index: number): Promise<GateView> {
@@ -34,6 +36,8 @@ export async function readGate(services: Services, runId: string, index: number)
   if (!row) throw new Error(`Run ${runId} has no gate ${index}`);
   const base = {
     requiredRole: row.required_role,
+    requiredApprovals: row.required_approvals,
+    reminds: row.reminds,
     expiresAt: row.expires_at.toISOString(),
     decidedAt: row.decided_at?.toISOString() ?? null,
     msLeft: Math.max(0, row.ms_left),

@@ -1,0 +1,112 @@
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { Client, Connection } from '@temporalio/client';
+import { v7 as uuidv7 } from 'uuid';
+import { buildAutomation, comment, gate } from '../factories/automations.js';
+import { buildProject, buildTask, buildTeam, type TestTeam } from '../factories/people.js';
+import { startApp, type TestApp } from '../support/app.js';
+import { queuePrefix, until } from '../support/worker.js';
+import { startWorkerProcess } from '../support/worker-process.js';
+
+// The real worker process, killed while runs are at every one of their steps.
+
+let app: TestApp;
+let worker: ChildProcess;
+let team: TestTeam;
+let project: { project_id: string };
+
+beforeAll(async () => {
+  app = await startApp({ TASK_QUEUE_PREFIX: queuePrefix() });
+  worker = await startWorkerProcess(app);
+  team = await buildTeam(app);
+  project = await buildProject(app, team);
+});
+afterAll(async () => {
+  await kill();
+  await app.close();
+});
+
+const db = () => app.services.db;
+async function kill(): Promise<void> {
+  if (worker.exitCode !== null || worker.signalCode !== null) return;
+  worker.kill('SIGKILL');
+  await once(worker, 'exit');
+}
+
+const STEPS = [
+  comment('1'),
+  { ...comment('x', 'never-there'), retry: { max_attempts: 2 } },
+  comment('2'),
+  { type: 'delay', params: { seconds: 1 } },
+  { type: 'notify', params: { role: 'admin', message: 'told' } },
+  gate({ required_approvals: 2, remind_after_seconds: 1 }),
+  comment('3'),
+  { type: 'delay', params: { seconds: 1 } },
+  comment('4'),
+];
+
+it('a worker killed at each step loses nothing and doubles nothing', async () => {
+  const automation = await buildAutomation(app, team, { actions: STEPS });
+  const tasks = await Promise.all(Array.from({ length: 6 }, () => buildTask(app, team, project)));
+  const runs = () => db()('automation_runs').where({ automation_id: automation.automation_id });
+  const done = async () => {
+    const of = db()('run_actions').whereIn('run_id', runs().select('run_id'));
+    return Number((await of.whereIn('status', ['succeeded', 'failed']).count().first())?.['count']);
+  };
+  const approveAll = async () => {
+    for (const { run_id } of await runs().where({ status: 'paused' })) {
+      for (const person of [team.manager, team.admin]) await app.as(person).post(`/api/automations/runs/${run_id}/approve`);
+    }
+  };
+  // Steps of all runs together: between two tries and in the delay; behind the gate.
+  for (const after of [8, 33]) {
+    await until(async () => {
+      await approveAll();
+      return (await done()) >= after;
+    }, 40_000);
+    await kill();
+    // Decided while nobody is there to carry it on.
+    await approveAll();
+    worker = await startWorkerProcess(app);
+  }
+  await until(async () => {
+    await approveAll();
+    return (await runs().whereNotNull('finished_at')).length === tasks.length;
+  }, 60_000);
+  for (const { task_id } of tasks) {
+    expect(await db()('comments').where({ task_id }).orderBy('created_at').pluck('content')).toEqual(['1', '2', '3', '4']);
+  }
+  expect(await runs().pluck('status')).toEqual(tasks.map(() => 'failed'));
+  expect(await db()('notifications').where({ user_id: team.admin.user_id, kind: 'message' })).toHaveLength(tasks.length);
+  const asked = await db()('notifications').where({ user_id: team.manager.user_id, kind: 'approval_requested' });
+  expect(asked).toHaveLength(tasks.length);
+  const twice = await db()('notifications')
+    .where({ kind: 'approval_reminder' })
+    .groupBy('run_id', 'user_id')
+    .havingRaw('count(*) > 1')
+    .select('run_id');
+  expect(twice).toEqual([]);
+}, 150_000);
+
+it('an event of 1.9 MB runs on what is kept of it, and its history stays small', async () => {
+  await db()('automations').update({ is_active: false });
+  const automation = await buildAutomation(app, team, {
+    trigger_type: 'task.restored',
+    actions: [comment('{{event.title}}', '{{event.id}}')],
+  });
+  const { task_id } = await buildTask(app, team, project);
+  const payload = { actor_id: team.member.user_id, id: task_id, title: 'kept', blob: 'x'.repeat(1_900_000) };
+  const event = { kind: 'event', subject: 'task.restored', team_id: team.team_id, ...project, correlation_id: uuidv7() };
+  await db()('outbox').insert({ ...event, payload: JSON.stringify(payload) });
+  const run = await until(() =>
+    db()('automation_runs')
+      .where({ ...automation, status: 'succeeded' })
+      .first(),
+  );
+  expect(run).toMatchObject({ event_truncated: true });
+  expect(await db()('comments').where({ task_id }).pluck('content')).toEqual(['kept']);
+  const connection = await Connection.connect({ address: app.services.config.TEMPORAL_ADDRESS });
+  const { historySize } = await new Client({ connection }).workflow.getHandle(`run:${run.run_id}`).describe();
+  await connection.close();
+  expect(historySize).toBeLessThan(20_000);
+});
