@@ -16,8 +16,17 @@ import { queuePrefix, quietRuntime, runWorker, until } from '../support/worker.j
  */
 const DIRECTORY = join(import.meta.dirname, '../histories');
 const RUNS = [
-  ...['no-gate', 'approved', 'rejected', 'lapsed-then-rejected', 'failed-then-retried', 'outbound'],
-  ...['delayed', 'tried-again', 'reminded', 'cancelled', 'tested'],
+  'no-gate',
+  'approved',
+  'rejected',
+  'lapsed-then-rejected',
+  'failed-then-retried',
+  'outbound',
+  'delayed',
+  'tried-again',
+  'reminded',
+  'cancelled',
+  'tested',
 ];
 const SERIES = ['done-until-count', 'on-schedule', 'trashed-then-ended', 'continued'];
 const DEPROVISIONS = ['two-teams'];
