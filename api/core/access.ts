@@ -25,7 +25,8 @@ interface Rule {
 const ABILITIES = {
   'account.read': { seat: 'none', words: 'Any signed-in caller, about themselves' },
   'account.write': { seat: 'none', words: 'Any signed-in caller, for themselves' },
-  'account.session': { seat: 'none', words: 'Any person, about their own sign-ins', pat: false },
+  'account.leave': { seat: 'none', words: 'Any person, the sign-in they come with', pat: false },
+  'account.session': { seat: 'none', words: 'Any person, about their own sign-ins', pat: false, impersonated: false },
   'account.renew': { seat: 'none', words: 'Any person, for the sign-in they come with', pat: false, impersonated: false },
   'account.security': { seat: 'none', words: 'Any person, for themselves', pat: false, impersonated: false },
   'token.read': { seat: 'none', words: 'Any person, about their own tokens', pat: false },
@@ -72,7 +73,11 @@ const ABILITIES = {
   'integration.list': { seat: 'none', words: 'Any signed-in caller, their own connections' },
   'integration.connect': { seat: 'none', words: 'Any signed-in caller, for themselves', impersonated: false },
   'notification.list': { seat: 'none', words: 'Any signed-in caller, what they were told themselves' },
-  'gate.decide': { seat: 'member', words: 'The role that the gate names, or above; manager where it names none' },
+  'gate.decide': {
+    seat: 'member',
+    words: 'The role that the gate names, or above; manager where it names none',
+    impersonated: false,
+  },
   'instance.admin': {
     seat: 'none',
     words: 'Administrator of the installation, signed in as themselves',

@@ -41,7 +41,7 @@ export const signInPages: Page[] = [
   page({
     method: 'post',
     path: '/app/sign-out',
-    who: 'account.session',
+    who: 'account.leave',
     async handle({ ctx }) {
       await logOut(ctx);
       return { to: '/app/sign-in', signOut: true, notice: { kind: 'good', text: 'You are signed out.' } };

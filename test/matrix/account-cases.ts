@@ -59,7 +59,6 @@ export const accounts: Row[] = [
         subject: what === 'session' ? 'ownSession' : 'ownDevice',
         kinds: LIVE,
         send,
-        ...(what === 'session' ? { sparesImpersonator: SPARED } : {}),
       },
       {
         route,

@@ -35,6 +35,7 @@ const DECISION_K: Record<Seat | 'none', Ability[]> = {
   none: [
     'account.read',
     'account.write',
+    'account.leave',
     'account.session',
     'account.renew',
     'account.security',
@@ -117,6 +118,7 @@ it('every route names a scope, but for a few that any token may call and those t
 
 /** Decisions K, last row, and A12: written out, so that nothing slips by changing the table alone. */
 const NO_TOKENS: Ability[] = [
+  'account.leave',
   'account.session',
   'account.renew',
   'account.security',
@@ -127,6 +129,7 @@ const NO_TOKENS: Ability[] = [
   'impersonation.stop',
 ];
 const NOT_AS_ANOTHER: Ability[] = [
+  'account.session',
   'account.renew',
   'account.security',
   'token.create',
@@ -134,6 +137,7 @@ const NOT_AS_ANOTHER: Ability[] = [
   'instance.admin',
   'integration.connect',
   'member.remove',
+  'gate.decide',
   'member.manage',
   'secret.write',
 ];

@@ -15,9 +15,8 @@ export async function listSessions(ctx: Context): Promise<Session[]> {
   const { userId, sessionId } = sessionOf(ctx);
   const rows = await ctx
     .db('sessions')
-    .where({ user_id: userId, ended_at: null })
+    .where({ user_id: userId, ended_at: null, impersonator_id: null })
     .whereRaw('expires_at > now() and last_seen_at > now() - make_interval(hours => ?)', [ctx.config.SESSION_IDLE_HOURS])
-    .whereRaw('(impersonator_id is null or session_id = ?)', [sessionId])
     .orderBy('session_id', 'desc')
     .select<Row[]>('session_id', 'ip_address', 'user_agent', 'created_at', 'last_seen_at');
   return rows.map((row) => ({

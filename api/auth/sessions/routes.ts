@@ -28,7 +28,7 @@ export const sessionRoutes: Endpoint[] = [
     path: '/api/auth/logout',
     tag,
     summary: 'End this session',
-    ability: 'account.session',
+    ability: 'account.leave',
     storable: false,
     response: Succeeded,
     handle: ({ ctx }) => logOut(ctx),

@@ -92,8 +92,10 @@ it.each([
   expect((await admin.post(URL, { user_id: team.member.user_id, reason })).status).toBe(status);
 });
 
-it('403 on tokens, seats, invitations and administration, and nothing is written', async () => {
+it('403 on tokens, sign-ins, seats, invitations, approvals and administration, and nothing is written', async () => {
   const acting = await as(team.admin);
+  const theirs = decodeJwt(team.admin.token)['sid'] as string;
+  const run = '/api/automations/runs/019a9f00-0000-7000-8000-000000000001';
   const members = `/api/teams/${team.team_id}/members`;
   const answers = [
     await acting.post('/api/auth/tokens', { name: 'x', scopes: ['admin:*'] }),
@@ -101,6 +103,10 @@ it('403 on tokens, seats, invitations and administration, and nothing is written
     await acting.patch(`${members}/${team.member.user_id}`, { role: 'admin' }),
     await acting.delete(`${members}/${team.member.user_id}`),
     await acting.delete(`${members}/${team.admin.user_id}`),
+    await acting.get('/api/auth/sessions'),
+    await acting.delete(`/api/auth/sessions/${theirs}`),
+    await acting.post(`${run}/approve`),
+    await acting.post(`${run}/reject`),
     await acting.get('/api/admin/users'),
     await acting.post(`/api/admin/users/${team.member.user_id}/suspend`, { reason: REASON }),
   ];
