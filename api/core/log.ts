@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { pino, type DestinationStream, type Logger, type LoggerOptions } from 'pino';
+import { pino, type DestinationStream, type Logger, type LoggerOptions, stdSerializers } from 'pino';
 import type { Config } from './config.js';
 
 export type { Logger };
@@ -27,6 +27,14 @@ const ERROR_CODE = /^([0-9A-Z]{5}|E[A-Z]\w+)$/;
 const censor = (value: unknown, path: unknown[]): unknown =>
   path.at(-1) === 'code' && typeof value === 'string' && ERROR_CODE.test(value) ? value : '[redacted]';
 
+/** An error without PostgreSQL's `detail`, which holds the whole row that was refused; objection keeps it on the error inside. */
+function errorFields(error: Error): unknown {
+  const said: unknown = stdSerializers.err(error);
+  if (typeof said !== 'object') return said;
+  const { detail: _row, nativeError: _inside, ...fields } = { ...said } as Record<string, unknown>;
+  return fields;
+}
+
 /**
  * The process's logger: JSON lines to stdout, secrets removed by key at the top level and one level down. Written beside the work
  * and many at a time, at the latest after 200 ms; an exit, also by an uncaught error, writes what is left.
@@ -40,6 +48,7 @@ export function createLogger(
     level: config.LOG_LEVEL,
     base: { process },
     timestamp: pino.stdTimeFunctions.isoTime,
+    serializers: { err: errorFields },
     redact: { paths: SECRET_KEYS.flatMap((key) => [key, `*.${key}`]), censor },
     // A copy: pino lays the line's own fields over what it gets, and they must not stay for the lines that follow.
     mixin: () => ({ ...logScope.getStore() }),

@@ -112,6 +112,20 @@ it('a database that fails in the middle of it', async () => {
   expectQuiet(3);
 });
 
+it('a row that the database refuses: neither the statement’s values nor the row', async () => {
+  const { db } = app.services;
+  const ursa = { email: 'ursa@test.example', name: 'canary-name' };
+  await post('/app/signup/start', ursa);
+  const code = await codeOf(ursa);
+  await db.raw(`alter table users add constraint odd check (name <> 'canary-name')`);
+  const verify = await post('/app/signup/verify', { ...ursa, code, password: PASSWORD });
+  await db.raw('alter table users drop constraint odd');
+  expect(verify.status).toBe(500);
+  expectQuiet(1);
+  const failure = lines.find((line) => line.includes('23514')) as string;
+  expect(failure).toContain('insert into');
+});
+
 it('sending the mails, and failing to', async () => {
   const server = await startMailServer();
   const smtp = smtpTransport({ ...app.services.config, MAIL_URL: server.url.replace('//', '//canary-user:canary-secret@') });
