@@ -8,6 +8,7 @@ import { seatOf } from '../core/seats.js';
 import { holdTeam } from './hold-team.js';
 import { keepAnAdmin } from './keep-an-admin.js';
 import { readMember } from './read-members.js';
+import { dropInvitationsOf } from './invitations/drop-invitations-of.js';
 import type { Member } from './schema.js';
 
 /** Changes a seat that the caller holds FOR UPDATE, with its team, and leaves its trace; the same role changes nothing. */
@@ -15,6 +16,8 @@ export async function changeHeldRole(ctx: Context, team: Team, membership: Membe
   const { team_id, user_id, role: before } = membership;
   if (before === role) return;
   await membership.$query(ctx.db).patch({ role });
+  // Only admins invite; who is none any more leaves nothing open (drop-invitations-of.ts).
+  if (before === 'admin') await dropInvitationsOf(ctx, team_id, user_id);
   await recordChange(ctx, {
     team_id,
     feature: 'teams',

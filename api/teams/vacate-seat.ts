@@ -3,11 +3,12 @@ import type { Team } from '../../db/models/team.js';
 import type { Context } from '../core/context.js';
 import { recordChange } from '../core/record-change.js';
 import type { Member } from './schema.js';
+import { dropInvitationsOf } from './invitations/drop-invitations-of.js';
 import { lockTasksOf, unassignTasks } from './unassign-tasks.js';
 
 /**
  * Takes a member's seat in a team that the caller holds (holdTeam), with its trace, and the open tasks off that person: to
- * `successor`, who is a member, or to nobody. Returns how many they were.
+ * `successor`, who is a member, or to nobody. Whom they invited is no longer. Returns how many tasks they were.
  */
 export async function vacateSeat(
   ctx: Context,
@@ -21,6 +22,7 @@ export async function vacateSeat(
   // Writers hold the seat FOR KEY SHARE until they commit: after this lock none of them can still assign or act by it.
   const membership = (await Membership.query(ctx.db).findById([team_id, user_id]).forUpdate()) as Membership;
   await membership.$query(ctx.db).delete();
+  const invitations = await dropInvitationsOf(ctx, team_id, user_id);
   await recordChange(ctx, {
     team_id,
     feature: 'teams',
@@ -30,7 +32,7 @@ export async function vacateSeat(
     entity_id: team_id,
     title: name,
     summary,
-    details: { user_id, role },
+    details: { user_id, role, ...(invitations > 0 ? { revoked_invitations: invitations } : {}) },
     event: { type: 'team.member_removed', payload: { member } },
   });
   return unassignTasks(ctx, team_id, user_id, successor);

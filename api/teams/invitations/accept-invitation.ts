@@ -12,12 +12,13 @@ interface Invited {
   open: boolean;
 }
 
-/** The invitation, if it is one of the caller's address and was not taken back. */
+/** The invitation, if it is one of the caller's address and was not taken back; while who invited is kept out, it rests. */
 const readOwn = (ctx: Context, invitationId: string): Promise<Invited | undefined> =>
   ctx
     .db('invitations')
     .where({ invitation_id: invitationId })
     .whereNull('revoked_at')
+    .whereIn('invited_by', ctx.db('users').where({ status: 'active' }).select('user_id'))
     .whereIn(
       'email',
       ctx

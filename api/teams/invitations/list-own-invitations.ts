@@ -19,7 +19,7 @@ const statement: Statement = {
   text: /* sql */ `
     select i.invitation_id, i.team_id, t.name as team_name, i.role, by.display_name as invited_by, i.created_at, i.expires_at
     from users me join invitations i on i.email = me.email join teams t using (team_id) join users by on by.user_id = i.invited_by
-    where me.user_id = $1 and i.accepted_at is null and i.revoked_at is null and i.expires_at > now() and t.deleted_at is null
+    where me.user_id = $1 and i.accepted_at is null and i.revoked_at is null and i.expires_at > now() and t.deleted_at is null and by.status = 'active'
     order by i.created_at, i.invitation_id`,
 };
 

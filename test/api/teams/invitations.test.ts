@@ -134,6 +134,24 @@ it('one invitation an address, however many ask at once; 100 open ones a team', 
   expect(last.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([201, 400, 400]);
 });
 
+it.each<[string, (admin: Person) => Promise<unknown>]>([
+  ['leaves', (admin) => app.as(admin).delete(`/api/teams/${team.team_id}/members/${admin.user_id}`)],
+  ['is admin no more', (admin) => app.as(admin).patch(`/api/teams/${team.team_id}/members/${admin.user_id}`, { role: 'member' })],
+  ['is suspended', ({ user_id }) => db()('users').where({ user_id }).update({ status: 'suspended' })],
+  ['has left for good', ({ user_id }) => db()('users').where({ user_id }).update({ status: 'deprovisioned' })],
+])('an admin who invites an address of their own and then %s has no way back', async (_what, goes) => {
+  const other = team.manager;
+  await app.as(team.admin).patch(`/api/teams/${team.team_id}/members/${other.user_id}`, { role: 'admin' });
+  const [theirs, others] = [address(), address()];
+  const { invitation_id } = (await invite(theirs, 'admin')).body;
+  const kept = (await invite(others, 'member', other)).body;
+  await goes(team.admin);
+  const again = await signUp(theirs);
+  expect((await app.as(again).get('/api/invitations')).body).toEqual([]);
+  expect((await accept(again, invitation_id)).status).toBe(404);
+  expect((await accept(await signUp(others), kept.invitation_id)).status).toBe(200);
+});
+
 it('a seat given by hand closes the invitation', async () => {
   const email = address();
   const { invitation_id } = (await invite(email, 'admin')).body;
