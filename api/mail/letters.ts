@@ -15,6 +15,9 @@ interface Code {
   minutes: number;
 }
 
+/** What others wrote into a mail to somebody who may not know them: a word joiner after each dot, and no mail program makes a link. */
+const unlinked = (text: string): string => text.replace(/[.:/@](?=\S)/gu, '$&\u2060');
+
 const onlyOnce = (minutes: number) => `It works once, within ${minutes} minutes. Nobody at Assent will ever ask you for it.`;
 
 /**
@@ -22,9 +25,10 @@ const onlyOnce = (minutes: number) => `It works once, within ${minutes} minutes.
  * new field of its data must be optional: older mails may still wait.
  */
 export const LETTERS = {
-  'sign-up-code': ({ name, code, minutes }: Code & { name: string }): Letter => ({
+  /** Without the name: whoever typed it need not own the address, and would be writing to a stranger in our name. */
+  'sign-up-code': ({ code, minutes }: Code): Letter => ({
     subject: 'Your code to sign up',
-    lines: [`Hello ${name},`, 'type this code to finish signing up:'],
+    lines: ['Hello,', 'type this code to finish signing up:'],
     code,
     notes: [onlyOnce(minutes), 'You did not sign up? Then nothing happens: forget this mail.'],
   }),
@@ -40,7 +44,7 @@ export const LETTERS = {
     code,
     notes: [
       onlyOnce(minutes),
-      `The attempt came from ${ip} (${device}). It was not you? Somebody knows your password: change it.`,
+      `The attempt came from ${ip} (${unlinked(device)}). It was not you? Somebody knows your password: change it.`,
     ],
   }),
   'password-code': ({ name, code, minutes }: Code & { name: string }): Letter => ({
@@ -85,8 +89,11 @@ export const LETTERS = {
     days,
     url,
   }: Record<'team' | 'by' | 'role' | 'url', string> & { days: number }): Letter => ({
-    subject: `You are invited to ${team}`,
-    lines: ['Hello,', `${by} invites you to join the team ${team} as ${role}. Sign up with this mail address and accept.`],
+    subject: `You are invited to ${unlinked(team)}`,
+    lines: [
+      'Hello,',
+      `${unlinked(by)} invites you to join the team ${unlinked(team)} as ${role}. Sign up with this mail address and accept.`,
+    ],
     button: { label: 'Look at the invitation', url },
     notes: [`The invitation lapses after ${days} days. You do not know why you got it? Then nothing happens: forget this mail.`],
   }),

@@ -32,7 +32,7 @@ export interface RenderedMail {
   html: string;
 }
 
-/** A name may hold anything that can be seen; a line break in a header is none of it. */
+/** A name may hold anything that can be seen; a line break is none of it, in a header or for a paragraph of one's own. */
 const oneLine = (text: string): string => text.replace(/[\p{Cc}\s]+/gu, ' ').trim();
 
 /** Fills a template with the data that was stored with the mail. @throws Error for a template that this version does not know */
@@ -40,6 +40,7 @@ export function renderMail(template: string, data: unknown): RenderedMail {
   const compose = (LETTERS as Record<string, ((data: never) => Letter) | undefined>)[template];
   if (!compose) throw new Error(`There is no template "${template}"`);
   const letter = compose(data as never);
-  const subject = oneLine(letter.subject);
-  return { subject, text: asText(letter), html: eta.render(asHtml, { ...letter, subject }) };
+  const { subject, lines, notes = [] } = letter;
+  const said = { ...letter, subject: oneLine(subject), lines: lines.map(oneLine), notes: notes.map(oneLine) };
+  return { subject: said.subject, text: asText(said), html: eta.render(asHtml, said) };
 }

@@ -10,7 +10,7 @@ import type { SignUpStart } from './schema.js';
 const ANSWER = { message: 'A code is on its way to this address' };
 
 /** Mails a code to an address that wants an account; one that has an account already is told so, by mail and nowhere else (A1). */
-export async function startSignUp(ctx: Context, { email, name }: SignUpStart): Promise<{ message: string }> {
+export async function startSignUp(ctx: Context, { email }: Pick<SignUpStart, 'email'>): Promise<{ message: string }> {
   await inTransaction(ctx, async (ctx) => {
     const account = await findAccount(ctx, email);
     const code = await issueCode(ctx, 'sign_up', email);
@@ -19,7 +19,7 @@ export async function startSignUp(ctx: Context, { email, name }: SignUpStart): P
     const mail = { to: email, usefulMinutes: minutes };
     const url = webAddress(ctx.config, '/app/sign-in');
     if (code !== null && account) await queueMail(ctx, { ...mail, template: 'sign-up-known', data: { url } });
-    if (code !== null && !account) await queueMail(ctx, { ...mail, template: 'sign-up-code', data: { name, code, minutes } });
+    if (code !== null && !account) await queueMail(ctx, { ...mail, template: 'sign-up-code', data: { code, minutes } });
     const entity = { entity_type: 'user', entity_id: account?.user_id ?? null };
     await recordChange(ctx, { team_id: null, feature: 'auth', action: 'sign_up_start', ...entity });
   });

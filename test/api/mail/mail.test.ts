@@ -32,7 +32,7 @@ const queue = async (usefulMinutes?: number) => {
   count += 1;
   const to = `person${count}@test.example`;
   const data = { name: 'Ada <b>', code: '314159', minutes: 10 };
-  const mail = { to, template: 'sign-up-code' as const, data, ...(usefulMinutes === undefined ? {} : { usefulMinutes }) };
+  const mail = { to, template: 'password-code' as const, data, ...(usefulMinutes === undefined ? {} : { usefulMinutes }) };
   return { to, mail_id: await inTransaction(context(), (ctx) => queueMail(ctx, mail)) };
 };
 const rowOf = (mail_id: string) => app.services.db('mails').where({ mail_id }).first();
@@ -66,7 +66,7 @@ describe('sending', () => {
     expect(await dispatch()).toBe(1);
     expect(server.received).toMatchObject([{ to: [to], messageId: `<${mail_id}@mail.example>` }]);
     const { message } = server.received[0] as { message: string };
-    expect(message).toMatch(/^Subject: Your code to sign up\r$/m);
+    expect(message).toMatch(/^Subject: Your code for a new password\r$/m);
     expect(message).toMatch(
       /Content-Type: text\/plain[\s\S]*314159[\s\S]*Content-Type: text\/html[\s\S]*Ada &lt;b&gt;[\s\S]*314159/,
     );
@@ -182,6 +182,27 @@ describe('sending', () => {
 type Sample = { [T in Template]: (data: LetterData<T>) => void }[Template] extends (data: infer D) => void ? D : never;
 
 describe('letters', () => {
+  it('nobody writes to strangers in our name: no link and no paragraph of theirs', () => {
+    const bait = 'Acme\n\nYour account is blocked. Go to https://evil.example/login or evil.example';
+    const data = {
+      team: bait,
+      by: bait,
+      role: 'member',
+      days: 7,
+      url: 'https://ours.example/',
+      name: bait,
+      code: '314159',
+      minutes: 10,
+    };
+    for (const template of ['team-invitation', 'sign-up-code']) {
+      const { subject, text, html } = renderMail(template, data);
+      for (const part of [subject, text, html]) expect(part).not.toMatch(/evil\.example|https:\/\/evil|\n\s*Your account/);
+    }
+    const from = { name: 'Eve', code: '314159', minutes: 10, ip: '10.0.0.1', device: 'see http://evil.example/' };
+    expect(renderMail('login-code', from).text).not.toMatch(/evil\.example|http:\/\/evil/);
+    expect(renderMail('password-changed', { name: bait }).text).not.toMatch(/\n\s*Your account/);
+  });
+
   it('no code stands in a subject, and no line break gets into one', () => {
     const hostile = 'Eve\r\nBcc: all@test.example';
     const sample: Sample = {
@@ -232,7 +253,7 @@ describe('the development mailbox', () => {
     expect(one).toEqual([
       {
         to: first.to,
-        subject: 'Your code to sign up',
+        subject: 'Your code for a new password',
         text: expect.stringContaining('314159'),
         sent_at: expect.stringMatching(/^\d{4}-.*Z$/),
       },
