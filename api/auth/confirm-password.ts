@@ -1,15 +1,30 @@
 import type { Context } from '../core/context.js';
-import { forbidden } from '../core/errors.js';
+import { forbidden, unavailable } from '../core/errors.js';
 import { checkPassword, type Passed } from './check-password.js';
 
 /** A signed-in person whose proof is wrong stays signed in: 403, not 401. The same words when the account is locked. */
 export const wrongProof = () => forbidden('The password or the code is not right');
 
+/** Comparisons of one signed-in person under way at once in this process: the few places to compare are everybody's who signs in. */
+const MOST_AT_ONCE = 4;
+const underWay = new Map<string, number>();
+
 /**
- * Has a signed-in person prove once more who they are. Counted with every other try at the account's secrets (A6).
- * @throws PERMISSION_DENIED
+ * Has a signed-in person prove once more who they are. Counted with every other try at the account's secrets (A6). These routes have
+ * no limit a minute, so nobody may wait with many: they would fill the queue of all.
+ * @throws PERMISSION_DENIED | INTERNAL_ERROR 503 too many at once
  */
-export function confirmPassword(ctx: Context, password: string): Promise<Passed> {
+export async function confirmPassword(ctx: Context, password: string): Promise<Passed> {
   if (ctx.actor.type !== 'user') throw wrongProof();
-  return checkPassword(ctx, { email: ctx.actor.email, password }, wrongProof);
+  const { email, userId } = ctx.actor;
+  const others = underWay.get(userId) ?? 0;
+  if (others >= MOST_AT_ONCE) throw unavailable();
+  underWay.set(userId, others + 1);
+  try {
+    return await checkPassword(ctx, { email, password }, wrongProof);
+  } finally {
+    const left = (underWay.get(userId) ?? 1) - 1;
+    if (left > 0) underWay.set(userId, left);
+    else underWay.delete(userId);
+  }
 }

@@ -229,4 +229,26 @@ describe('hashing', () => {
     expect((await Promise.all(held)).every(({ matches }) => !matches)).toBe(true);
     expect((await logIn({ email: 'x@test.example' })).status).toBe(401);
   });
+
+  it('one signed-in person cannot fill the queue of all: four of theirs wait, the fifth is told to come back', async () => {
+    const eve = await buildAccount(app);
+    const { token } = (await logIn(eve)).body;
+    let open: () => void = () => undefined;
+    const gate = new Promise<void>((resolve) => {
+      open = resolve;
+    });
+    const busy = Array.from({ length: HASHES_AT_ONCE }, () =>
+      comparePassword('x', () => gate.then(() => ({ password_hash: null }))),
+    );
+    let refused = 0;
+    const answers = Array.from({ length: 12 }, async () => {
+      const { status } = await post('2fa/enroll', { password: PASSWORD }, token);
+      refused += status === 503 ? 1 : 0;
+      if (refused === 8) open();
+      return status;
+    });
+    expect((await Promise.all(answers)).filter((status) => status === 200)).toHaveLength(4);
+    await Promise.all(busy);
+    expect((await post('2fa/enroll', { password: PASSWORD }, token)).status).toBe(200);
+  });
 });
