@@ -77,7 +77,11 @@ const everyRoute = () =>
   ENDPOINTS.filter(({ path }) => path !== '/api/forge/webhooks').map(({ method, path }) => ({
     route: `${method.toUpperCase()} ${path}`,
     method: method.toUpperCase(),
-    path: path.replace(/:(\w+)/g, () => uuidv7()),
+    // A service that exists, and a state that could: otherwise it answers without asking the database.
+    path: path
+      .replace('/:key/callback', '/forge/callback?state=x&code=y')
+      .replace('/:key', '/forge')
+      .replace(/:(\w+)/g, () => uuidv7()),
     body:
       method === 'get' || method === 'delete'
         ? undefined

@@ -75,6 +75,14 @@ const LISTS: Record<string, List> = {
       return `/api/automations/${automation.automation_id}/runs`;
     },
   },
+  'GET /api/automations/:automation_id/versions': {
+    counted: false,
+    async build() {
+      const { automation_id } = await buildAutomation(app, team, { actions: [] });
+      for (let at = 1; at < ROWS; at += 1) await admin.patch(`/api/automations/${automation_id}`, { name: `Version ${at}` });
+      return `/api/automations/${automation_id}/versions`;
+    },
+  },
   'GET /api/admin/users': {
     counted: true,
     async build() {
@@ -104,7 +112,7 @@ const LISTS: Record<string, List> = {
 };
 
 /** Tested with its own rules (activity.test.ts). */
-const BY_CURSOR = ['GET /api/activity'];
+const BY_CURSOR = ['GET /api/activity', 'GET /api/notifications'];
 
 const isPaged = (endpoint: (typeof ENDPOINTS)[number]): boolean => {
   const query = endpoint.raw ? undefined : (endpoint.query as z.ZodObject | undefined)?.shape;
