@@ -74,7 +74,12 @@ export const presentRun = (row: RunRow): RunSummary => ({
   finished_at: iso(row.finished_at),
   duration_ms: row.started_at && row.finished_at ? row.finished_at.getTime() - row.started_at.getTime() : null,
   error: row.error,
-  actions: row.actions.map((action) => ({ ...action, started_at: iso(action.started_at), finished_at: iso(action.finished_at) })),
+  actions: row.actions.map((action) => ({
+    ...action,
+    started_at: iso(action.started_at),
+    finished_at: iso(action.finished_at),
+    due_at: iso(action.due_at),
+  })),
   approval: presentApproval(row),
   workflow_id: row.skip_reason === 'condition_false' || row.skip_reason === 'loop' ? null : runWorkflowId(row.run_id),
 });

@@ -11,6 +11,7 @@ interface ActionJson {
   attempts: number;
   started_at: string | null;
   finished_at: string | null;
+  due_at: string | null;
   output: Record<string, unknown> | null;
   error: { code: string; message: string } | null;
 }
@@ -45,7 +46,8 @@ export const SELECT_RUNS = /* sql */ `
   left join memberships m on m.team_id = r.team_id and m.user_id = $1
   left join lateral (
     select coalesce(json_agg(json_build_object('index', a.index, 'type', a.type, 'name', a.name, 'status', a.status,
-      'attempts', a.attempts, 'started_at', a.started_at, 'finished_at', a.finished_at, 'output', a.output, 'error', a.error)
+      'attempts', a.attempts, 'started_at', a.started_at, 'finished_at', a.finished_at,
+      'due_at', case when a.status = 'running' then a.due_at end, 'output', a.output, 'error', a.error)
       order by a.index), '[]') as actions
     from run_actions a where a.run_id = r.run_id
   ) acts on true

@@ -133,6 +133,7 @@ const RunAction = z
     attempts: z.int(),
     started_at: Timestamp.nullable(),
     finished_at: Timestamp.nullable(),
+    due_at: Timestamp.nullable().meta({ description: 'When a delay, or the next try of an action, is due' }),
     output: z.record(z.string(), z.unknown()).nullable(),
     error: Failure.nullable(),
   })

@@ -20,6 +20,7 @@ const action = (index: number, type: string, status: string, more: Record<string
   attempts: status === 'staged' ? 0 : 1,
   started_at: status === 'staged' ? null : AT,
   finished_at: status === 'succeeded' ? AT : null,
+  due_at: null,
   output: null,
   error: null,
   ...more,

@@ -83,8 +83,15 @@ describe('delay', () => {
     const { due_at } = await stepOf(run, 1);
     worker = await runWorker(app);
     await worker.reconcile(0);
-    await until(async () => (await runsOf(automation).first()).claimed_by !== null);
-    expect((await stepOf(run, 1)).due_at).toEqual(due_at);
+    // The new execution has looked at the delay, and waits for what is left of it.
+    const carrier = async () => ((await runsOf(automation).first()) as { claimed_by: string | null }).claimed_by;
+    await until(async () => {
+      const execution = await carrier();
+      if (execution === null || execution === run.claimed_by) return false;
+      const { events } = await temporal.workflow.getHandle(`run:${run.run_id}`, execution).fetchHistory();
+      return events?.some((event) => event.timerStartedEventAttributes);
+    });
+    expect(await stepOf(run, 1)).toMatchObject({ status: 'running', due_at });
     // Time goes by: the row decides, a wake makes the workflow look.
     await db()('run_actions').where({ run_id: run.run_id, index: 1 }).update({ due_at: new Date() });
     const wake = { run_id: run.run_id, incarnation: 2 };
