@@ -19,12 +19,12 @@ interface Begun extends Record<string, unknown> {
   sealed_verifier: Buffer;
 }
 
-/** $1 hash of the state, $2 service. A state is good once, and only while the person may sign in. */
+/** $1 hash of the state, $2 service, $3 who sits at the browser. A state is good once, and only while the person may sign in. */
 const takeStatement: Statement = {
   name: 'take_integration_request',
   text: /* sql */ `
     delete from integration_requests r using users u
-    where r.state_hash = $1 and r.provider = $2 and r.expires_at > now() and u.user_id = r.user_id and u.status = 'active'
+    where r.state_hash = $1 and r.provider = $2 and r.user_id = $3 and r.expires_at > now() and u.user_id = r.user_id and u.status = 'active'
     returning r.user_id, r.sealed_verifier, u.email, u.role, u.display_name`,
 };
 
@@ -58,14 +58,21 @@ async function askService(ctx: Context, provider: Provider, code: string, verifi
 }
 
 /**
- * Ends what `connect` began, when the person comes back from the service. Nobody signs in here: the state says who it was.
+ * Ends what `connect` began, when the person comes back from the service. `sitting`: who is signed in at the browser that comes. It
+ * must be who began: else one could send others to the service, and act there with their accounts.
  * @throws RESOURCE_NOT_FOUND no such service | INVALID_REQUEST the state, or the service does not take the code
  * Source: decision F13.
  */
-export async function completeConnection(ctx: Context, key: string, { code, state, error }: Callback): Promise<Completion> {
+export async function completeConnection(
+  ctx: Context,
+  key: string,
+  { code, state, error }: Callback,
+  sitting: string | null,
+): Promise<Completion> {
   const provider = findProvider(key);
   if (!state) throw unknownState();
-  const [begun] = await run<Begun>(ctx.db, takeStatement, [stateHash(state), key]);
+  if (sitting === null) throw invalid('Sign in to Assent in this browser first, and load this page again');
+  const [begun] = await run<Begun>(ctx.db, takeStatement, [stateHash(state), key, sitting]);
   if (!begun) throw unknownState();
   const { user_id: userId, email, role, display_name: person } = begun;
   if (error !== undefined || !code) return { label: provider.label, account: null, person };

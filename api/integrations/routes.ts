@@ -6,6 +6,7 @@ import { connect } from './connect.js';
 import { disconnect } from './disconnect.js';
 import { listIntegrations } from './list-integrations.js';
 import { AuthorizeAddress, Callback, Connect, Disconnected, Integration, IntegrationParams } from './schema.js';
+import { personAt } from '../web/server/session.js';
 
 const tag = 'Integrations';
 
@@ -26,7 +27,7 @@ export const integrationRoutes: Endpoint[] = [
     tag,
     summary: 'Begin to connect a service',
     description:
-      'Open `authorize_url` in a browser within ten minutes. Your automations, those that you created, then act there with your account.',
+      'Open `authorize_url` within ten minutes in a browser in which you are signed in to the web app. Your automations, those that you created, then act there with your account.',
     ability: 'integration.connect',
     scope: 'automations:write',
     params: IntegrationParams,
@@ -44,14 +45,16 @@ export const integrationRoutes: Endpoint[] = [
     path: '/api/integrations/:key/callback',
     tag,
     summary: 'Where a service sends people back to',
-    description: 'A page, for a browser. The state in the query says who began, once.',
+    description:
+      'A page, for the browser in which whoever began is signed in to the web app. The state in the query is good once.',
     ability: 'public',
     params: IntegrationParams,
     query: Callback,
     response: z.string(),
     page: true,
     errors: [404],
-    handle: async ({ ctx, params, query }) => callbackPage(await completeConnection(ctx, params.key, query)),
+    handle: async ({ ctx, params, query, headers }) =>
+      callbackPage(await completeConnection(ctx, params.key, query, await personAt(ctx, headers))),
   }),
   endpoint({
     method: 'delete',

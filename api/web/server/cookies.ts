@@ -26,7 +26,7 @@ export const isSecure = (config: Config): boolean =>
 const fullName = (config: Config, name: CookieName): string => `${isSecure(config) ? '__Host-' : ''}assent-${name}`;
 
 /** The value of a cookie; undefined where the browser sent none. */
-export function readCookie(config: Config, request: IncomingMessage, name: CookieName): string | undefined {
+export function readCookie(config: Config, request: Pick<IncomingMessage, 'headers'>, name: CookieName): string | undefined {
   const prefix = `${fullName(config, name)}=`;
   const found = (request.headers.cookie ?? '')
     .split(';')

@@ -1,11 +1,13 @@
+import { decodeJwt } from 'jose';
 import { z } from 'zod';
 import { performOutbound, TryAgain } from '../../../api/automations/run/perform-outbound.js';
+import { issueToken } from '../../../api/auth/authenticate.js';
 import { accessToken } from '../../../api/integrations/connections.js';
 import { forge } from '../../../api/integrations/forge/provider.js';
 import type { Provider } from '../../../api/integrations/provider.js';
 import { registerProvider } from '../../../api/integrations/registry.js';
 import { rotateKeys } from '../../../api/secrets/rotate-keys.js';
-import { buildPerson, buildTeam, type Person, type TestTeam } from '../../factories/people.js';
+import { buildPerson, buildTeam, buildToken, type Person, type TestTeam } from '../../factories/people.js';
 import { buildRun } from '../../factories/runs.js';
 import { startApp, type TestApp } from '../../support/app.js';
 import { type OAuthServer, startOAuthServer } from '../../support/oauth-server.js';
@@ -63,7 +65,12 @@ async function allow(person: Person, key = 'forge', body: object = {}): Promise<
   const back = new URL(there.headers.get('location') ?? '');
   return new URL(`${back.pathname}${back.search}`, app.url);
 }
-const connect = async (person: Person, key?: string, body?: object) => fetch(await allow(person, key, body));
+/** The same browser, in which this person is signed in to the web app. */
+async function come(person: Person, address: URL): Promise<Response> {
+  const { token } = await issueToken(app.services, person.user_id, decodeJwt(person.token)['sid'] as string, { use: 'web' });
+  return fetch(address, { headers: { cookie: `assent-session=${token}` } });
+}
+const connect = async (person: Person, key?: string, body?: object) => come(person, await allow(person, key, body));
 const listed = async (person: Person) => (await app.as(person).get('/api/integrations')).body;
 const actionOf = async (person: Person, type: string) =>
   (await app.as(person).get('/api/automations/actions/types')).body.actions.find((each: { type: string }) => each.type === type);
@@ -115,12 +122,12 @@ describe('connecting', () => {
 
   it('a state is good once, for its service, for ten minutes, and while the person may sign in', async () => {
     const refused = async (address: URL) => {
-      const answer = await fetch(address);
+      const answer = await come(team.member, address);
       expect(await answer.json()).toMatchObject({ success: false, error_code: 'INVALID_REQUEST' });
       expect(answer.status).toBe(400);
     };
     const used = await allow(team.member);
-    expect((await fetch(used)).status).toBe(200);
+    expect((await come(team.member, used)).status).toBe(200);
     await refused(used);
     const other = await allow(team.member);
     await refused(new URL(other.href.replace('/forge/', '/chat/')));
@@ -136,11 +143,21 @@ describe('connecting', () => {
     expect((await fetch(`${app.url}/api/integrations/nowhere/callback?state=x`)).status).toBe(404);
   });
 
+  it('only where who began is signed in: nobody is sent to the service to lend their account to another', async () => {
+    const bait = await allow(team.member);
+    for (const answer of [await fetch(bait), await come(team.admin, bait)]) expect(answer.status).toBe(400);
+    const pat = { cookie: `assent-session=${await buildToken(app, team.member, ['admin:*'])}` };
+    const bearer = { authorization: `Bearer ${team.member.token}`, cookie: `assent-session=${team.member.token}` };
+    for (const headers of [pat, bearer]) expect((await fetch(bait, { headers })).status).toBe(400);
+    expect(await db()('integration_connections').whereIn('user_id', [team.member.user_id, team.admin.user_id])).toEqual([]);
+    expect((await come(team.member, bait)).status).toBe(200);
+  });
+
   it('a code of somebody else does not fit: the verifier stayed here', async () => {
     const mine = await allow(team.member);
     const theirs = await allow(team.admin);
     mine.searchParams.set('code', theirs.searchParams.get('code') ?? '');
-    const answer = await fetch(mine);
+    const answer = await come(team.member, mine);
     expect(answer.status).toBe(400);
     expect(await answer.text()).not.toMatch(/canary|verifier/);
     expect(await db()('integration_connections').where({ user_id: team.member.user_id })).toEqual([]);
