@@ -237,6 +237,21 @@ describe('schedules', () => {
     await shows(automation, 'gone');
   });
 
+  it('one that was saved while nobody could tell Temporal is made when somebody can; in the trash its project fires nothing', async () => {
+    await worker.stop();
+    let automation = { automation_id: '' };
+    try {
+      automation = await make({ schedule_cron: '* * * * *', ...project });
+      expect(await db()('outbox').where({ subject: automation.automation_id }).pluck('kind')).toEqual(['schedule.sync']);
+    } finally {
+      worker = await runWorker(app);
+    }
+    await shows(automation, '* * * * * (Europe/Berlin) · Nightly');
+    await app.as(team.admin).delete(`/api/projects/${project.project_id}`);
+    const minute = new Date(Math.floor(Date.now() / 60_000) * 60_000).toISOString();
+    expect(await fireSchedule(app.services, automation.automation_id, minute)).toMatch(/not armed/);
+  });
+
   it('what was lost or left behind is set right by the reconciler', async () => {
     const automation = await make();
     await shows(automation, NOTE);
