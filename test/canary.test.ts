@@ -4,7 +4,7 @@ import { Client, Connection } from '@temporalio/client';
 import type { RunningWorker } from '../activities/start-worker.js';
 import { createLogger } from '../api/core/log.js';
 import { runWorkflowId } from '../workflows/contract.js';
-import { buildProject, buildTask, buildTeam, type TestTeam } from './factories/people.js';
+import { buildCookie, buildProject, buildTask, buildTeam, type TestTeam } from './factories/people.js';
 import { type Answer, startApp, type TestApp } from './support/app.js';
 import { type Receiver, startReceiver } from './support/receiver.js';
 import { type OAuthServer, startOAuthServer } from './support/oauth-server.js';
@@ -146,7 +146,8 @@ it('goes to the receiver and nowhere else, though the receiver sends it back', a
   const begun = await call(app.as(team.manager).post('/api/integrations/forge/connect', {}));
   const there = await fetch(begun.body.authorize_url, { redirect: 'manual' });
   const back = new URL(there.headers.get('location') ?? '');
-  expect((await fetch(`${app.url}${back.pathname}${back.search}`)).status).toBe(200);
+  const headers = { cookie: await buildCookie(app, team.manager) };
+  expect((await fetch(`${app.url}${back.pathname}${back.search}`, { headers })).status).toBe(200);
   await call(app.as(team.manager).get('/api/integrations'));
   forge.revokeAll();
   const saved = await call(app.as(team.manager).post('/api/automations', definition));

@@ -214,7 +214,10 @@ function serverEnv() {
   return { PATH, ...(SystemRoot ? { SystemRoot, TEMP } : {}) };
 }
 
-/** Starts the server and waits until its pid file says `ready`, as pg_ctl does. Backends of a killed server may need a moment to go. */
+/** What the server says while a killed one is still on its way out: its backends, or the process itself before it is reaped. */
+const STILL_LEAVING = /pre-existing shared memory block|lock file "postmaster\.pid" already exists/;
+
+/** Starts the server and waits until its pid file says `ready`, as pg_ctl does. A killed server may need a moment to go. */
 async function launch(ctx) {
   const deadline = Date.now() + LEFTOVER_MS;
   for (;;) {
@@ -223,7 +226,7 @@ async function launch(ctx) {
     const ended = await Promise.race([child.exited, readiness(child, ctx)]);
     if (ended === 'ready') return child;
     const lines = tail(ctx.log, 12, from);
-    if (!lines.some((line) => line.includes('pre-existing shared memory block')) || Date.now() > deadline) {
+    if (!lines.some((line) => STILL_LEAVING.test(line)) || Date.now() > deadline) {
       throw explain(`PostgreSQL did not start (${ended === 'timeout' ? 'not ready in time' : howItEnded(ended)})`, lines);
     }
     await sleep(200);

@@ -6,7 +6,7 @@ import { sign } from '../../api/forge/signature.js';
 import { ENDPOINTS } from '../../api/http/router.js';
 import { expectEnvelope } from '../envelope/expect-envelope.js';
 import { buildAutomation, comment } from '../factories/automations.js';
-import { buildProject, buildTask, buildTeam, type TestTeam } from '../factories/people.js';
+import { buildCookie, buildProject, buildTask, buildTeam, type TestTeam } from '../factories/people.js';
 import { type Answer, startApp, type TestApp } from '../support/app.js';
 import { queuePrefix, runWorker, until } from '../support/worker.js';
 import { type ApiProcess, startApiProcess } from './api-process.js';
@@ -18,6 +18,8 @@ const ANSWER_MS = 5_000;
 let app: TestApp;
 let api: ApiProcess;
 let team: TestTeam;
+/** The admin's browser: a page is for whoever is signed in there. */
+let cookie: string;
 let project: { project_id: string };
 let proxy: TcpProxy;
 
@@ -33,6 +35,7 @@ beforeAll(async () => {
   proxy = await startTcpProxy(hostname, Number(port));
   api = await startApiProcess(app, { DATABASE_URL: throughProxy(), FORGE_WEBHOOK_SECRET: 'gone', DATABASE_POOL_SIZE: '3' });
   team = await buildTeam(app);
+  cookie = await buildCookie(app, team.admin);
   project = await buildProject(app, team);
 });
 afterAll(async () => {
@@ -101,7 +104,7 @@ describe('gone', () => {
   });
 
   it.each(everyRoute())('$route is refused with 503, the envelope and Retry-After', async ({ method, path, body }) => {
-    expectAway(await ask(method, path, body));
+    expectAway(await ask(method, path, body, { cookie }));
   });
 
   it('a signed delivery is refused with 503, never taken; an unsigned one is never taken either', async () => {

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { decodeJwt } from 'jose';
 import { v7 as uuidv7 } from 'uuid';
 import { hashOf, issueToken, PAT_PREFIX } from '../../api/auth/authenticate.js';
 import type { Seat } from '../../api/core/access.js';
@@ -55,6 +56,13 @@ export async function buildToken(
     ...fields,
   });
   return secret;
+}
+
+/** The Cookie header of a browser in which this person is signed in to the web app, by the session of the token. */
+export async function buildCookie(app: TestApp, person: Person): Promise<string> {
+  const session = decodeJwt(person.token)['sid'] as string;
+  const { token } = await issueToken(app.services, person.user_id, session, { use: 'web' });
+  return `assent-session=${token}`;
 }
 
 export interface TestTeam {

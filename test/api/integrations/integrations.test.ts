@@ -1,13 +1,11 @@
-import { decodeJwt } from 'jose';
 import { z } from 'zod';
 import { performOutbound, TryAgain } from '../../../api/automations/run/perform-outbound.js';
-import { issueToken } from '../../../api/auth/authenticate.js';
 import { accessToken } from '../../../api/integrations/connections.js';
 import { forge } from '../../../api/integrations/forge/provider.js';
 import type { Provider } from '../../../api/integrations/provider.js';
 import { registerProvider } from '../../../api/integrations/registry.js';
 import { rotateKeys } from '../../../api/secrets/rotate-keys.js';
-import { buildPerson, buildTeam, buildToken, type Person, type TestTeam } from '../../factories/people.js';
+import { buildCookie, buildPerson, buildTeam, buildToken, type Person, type TestTeam } from '../../factories/people.js';
 import { buildRun } from '../../factories/runs.js';
 import { startApp, type TestApp } from '../../support/app.js';
 import { type OAuthServer, startOAuthServer } from '../../support/oauth-server.js';
@@ -66,10 +64,8 @@ async function allow(person: Person, key = 'forge', body: object = {}): Promise<
   return new URL(`${back.pathname}${back.search}`, app.url);
 }
 /** The same browser, in which this person is signed in to the web app. */
-async function come(person: Person, address: URL): Promise<Response> {
-  const { token } = await issueToken(app.services, person.user_id, decodeJwt(person.token)['sid'] as string, { use: 'web' });
-  return fetch(address, { headers: { cookie: `assent-session=${token}` } });
-}
+const come = async (person: Person, address: URL): Promise<Response> =>
+  fetch(address, { headers: { cookie: await buildCookie(app, person) } });
 const connect = async (person: Person, key?: string, body?: object) => come(person, await allow(person, key, body));
 const listed = async (person: Person) => (await app.as(person).get('/api/integrations')).body;
 const actionOf = async (person: Person, type: string) =>
