@@ -9,7 +9,8 @@ export const Connect = z
   .meta({ id: 'ConnectIntegration' });
 export type Connect = z.output<typeof Connect>;
 
-const one = z.string().max(4_096).optional();
+// Three of them have to fit into what Node takes for the head of a request, escaped: 16 kB.
+const one = z.string().max(1_000).optional();
 /** What a service sends back with; arrays and more are its own business. */
 export const Callback = z.object({ code: one, state: one, error: one });
 export type Callback = z.output<typeof Callback>;
