@@ -33,3 +33,10 @@ export async function until<T>(look: () => Promise<T | undefined | false | null>
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }
+
+/** Waits until an automation's run has one of these states, and returns its row. @throws Error when it does not get there in time */
+export const untilRunIs = (app: TestApp, { automation_id }: { automation_id: string }, ...statuses: string[]) =>
+  until(async () => {
+    const run = await app.services.db('automation_runs').where({ automation_id }).first();
+    return run && statuses.includes(run.status) ? run : undefined;
+  });

@@ -5,7 +5,7 @@ import { buildAutomation, comment, gate, setStatus } from '../factories/automati
 import { buildPerson, buildProject, buildTask, buildTeam, type Person, type TestTeam } from '../factories/people.js';
 import { buildRun } from '../factories/runs.js';
 import { startApp, type TestApp } from '../support/app.js';
-import { queuePrefix, runWorker, until } from '../support/worker.js';
+import { queuePrefix, runWorker, until, untilRunIs } from '../support/worker.js';
 
 // Whom a gate asks and reminds, what outside systems are told, and what keeps automations from running away.
 
@@ -30,11 +30,7 @@ beforeEach(async () => {
 const db = () => app.services.db;
 const runsOf = (automation: { automation_id: string }) =>
   db()('automation_runs').where({ automation_id: automation.automation_id });
-const runIn = (automation: { automation_id: string }, ...statuses: string[]) =>
-  until(async () => {
-    const run = await runsOf(automation).first();
-    return run && statuses.includes(run.status) ? run : undefined;
-  });
+const runIn = (automation: { automation_id: string }, ...statuses: string[]) => untilRunIs(app, automation, ...statuses);
 const mailsTo = (person: Person) => db()('mails').where({ recipient: person.email }).pluck<string[]>('template');
 const told = async (person: Person) =>
   (await app.as(person).get('/api/notifications')).body.map(({ kind }: { kind: string }) => kind) as string[];

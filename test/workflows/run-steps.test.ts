@@ -7,7 +7,7 @@ import { scheduleId } from '../../workflows/contract.js';
 import { buildAutomation, comment, gate } from '../factories/automations.js';
 import { buildProject, buildTask, buildTeam, type TestTeam } from '../factories/people.js';
 import { startApp, type TestApp } from '../support/app.js';
-import { queuePrefix, runWorker, until } from '../support/worker.js';
+import { queuePrefix, runWorker, until, untilRunIs } from '../support/worker.js';
 
 // Steps that wait, steps that are played through, and clocks that set runs off: against a real worker.
 
@@ -37,11 +37,7 @@ beforeEach(async () => {
 const db = () => app.services.db;
 const runsOf = (automation: { automation_id: string }) =>
   db()('automation_runs').where({ automation_id: automation.automation_id });
-const runIn = (automation: { automation_id: string }, ...statuses: string[]) =>
-  until(async () => {
-    const run = await runsOf(automation).first();
-    return run && statuses.includes(run.status) ? run : undefined;
-  });
+const runIn = (automation: { automation_id: string }, ...statuses: string[]) => untilRunIs(app, automation, ...statuses);
 const stepOf = (run: { run_id: string }, index: number) => db()('run_actions').where({ run_id: run.run_id, index }).first();
 const commentsOn = (task: { task_id: string }) =>
   db()('comments').where({ task_id: task.task_id }).orderBy('created_at').pluck<string[]>('content');
