@@ -8,7 +8,7 @@ const USAGE = `Kills processes of a copy of the product under load, then judges 
 acknowledged write is there, every effect happened once, and every run ends.
 
   npm run chaos                             20 kills at random; the copy has a directory and ports of its own
-    --kills N                               how many
+    --kills N, --n N                        how many
     --seed N                                repeats the choices of an earlier run, which prints its seed
     --seconds-between N                     on average, between two kills (6)
     --keep                                  leaves data, logs and ledger in place; a run that finds something always does
@@ -23,8 +23,9 @@ const { values } = parseArgs({
     check: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
     keep: { type: 'boolean', default: false },
-    kills: { type: 'string', default: '20' },
+    kills: { type: 'string' },
     ledger: { type: 'string' },
+    n: { type: 'string' },
     seed: { type: 'string' },
     'seconds-between': { type: 'string', default: '6' },
   },
@@ -43,7 +44,7 @@ async function main(): Promise<number> {
     console.log(USAGE);
     return 0;
   }
-  const kills = Number(values.kills);
+  const kills = Number(values.kills ?? values.n ?? 20);
   const secondsBetween = Number(values['seconds-between']);
   const seed = Number(values.seed ?? Date.now() % 1_000_000);
   if (!Number.isInteger(kills) || kills < 0 || !(secondsBetween > 0) || !Number.isInteger(seed)) {
