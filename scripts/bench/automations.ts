@@ -3,7 +3,8 @@ import type { Knex } from 'knex';
 import { run as sql, type Statement } from '../../db/statement.js';
 import { call } from './client.js';
 import { metered } from './process-table.js';
-import type { Goal, Section } from './report.js';
+import type { Goal, Result, Section } from './report.js';
+import type { FloorOrder } from './floor-workflow.js';
 import type { World } from './seed.js';
 import type { Servers, Service } from './servers.js';
 import { median, quantile, sum } from './statistics.js';
@@ -41,24 +42,30 @@ const REST_MS = 30;
 
 /** The clock of PostgreSQL at the commit of a request's audit entry and of its run's first effect, ms apart. */
 const SPANS = /* sql */ `
-  select extract(epoch from pg_xact_commit_timestamp(e.xmin) - pg_xact_commit_timestamp(a.xmin)) * 1000 as ms
+  select distinct on (r.run_id) extract(epoch from pg_xact_commit_timestamp(e.xmin) - pg_xact_commit_timestamp(a.xmin)) * 1000 as ms
   from automation_runs r join effects e using (run_id) join audit_entries a on a.audit_id = any(:causes::uuid[])
-  where r.run_id::text = a.entity_id or r.correlation_id = a.audit_id`;
+  where r.run_id::text = a.entity_id or r.correlation_id = a.audit_id order by r.run_id, e.action_index`;
 
 interface Automation {
   id: string;
   project: string;
 }
 
-async function makeAutomation(api: Service, world: World, gated: boolean): Promise<Automation> {
+const setStatus = (status: string) => ({ type: 'set_task_status', params: { task_id: '{{event.task.task_id}}', status } });
+const gate = { type: 'require_approval', params: { role: 'manager' } };
+/** So many actions, each of which changes the task that set them off. */
+const actionsOf = (count: number): object[] =>
+  Array.from({ length: count }, (_, i) => setStatus(i % 2 === 0 ? 'in_progress' : 'in_review'));
+
+/** An automation that hears of the new tasks of a project of its own. */
+async function makeAutomation({ api, world }: Pick<Setup, 'api' | 'world'>, actions: object[]): Promise<Automation> {
   const project = await call(api, world, 'POST', '/api/projects', { name: 'Automated', team_id: world.teamId });
   const { project_id } = project.body['data'] as { project_id: string };
-  const act = { type: 'set_task_status', params: { task_id: '{{event.task.task_id}}', status: 'in_progress' } };
   const made = await call(api, world, 'POST', '/api/automations', {
-    name: gated ? 'Gated' : 'One action',
+    name: 'Act on what is new',
     trigger_type: 'task.created',
     project_id,
-    actions: gated ? [{ type: 'require_approval', params: { role: 'manager' } }, act] : [act],
+    actions,
   });
   return { id: made.body['automation_id'] as string, project: project_id };
 }
@@ -139,8 +146,8 @@ async function productRate({ servers: { db }, world, api }: Setup, automation: A
   return { latencies: await spans(db, causes), seconds };
 }
 
-async function floorRuns(floor: Service, count: number, inFlight: number, pauseMs: number): Promise<Batch> {
-  const body = JSON.stringify({ count, inFlight, pauseMs });
+async function floorRuns(floor: Service, order: FloorOrder): Promise<Batch> {
+  const body = JSON.stringify(order);
   const response = await fetch(`http://127.0.0.1:${floor.port}/runs`, { method: 'POST', body });
   if (!response.ok) throw new Error(`The floor answered ${response.status}`);
   return (await response.json()) as Batch;
@@ -162,7 +169,7 @@ async function approvalLatency({ servers: { db }, world, api }: Setup, automatio
 /** Both workers at once on one Temporal, each on its own queue: what is idle costs the other next to nothing. */
 async function withWorkers<T>(servers: Servers, world: World, work: (setup: Setup) => Promise<T>): Promise<T> {
   await servers.startTemporal();
-  await servers.db.raw('create table if not exists bench_effects (run_id uuid primary key)');
+  await servers.db.raw('create table if not exists bench_effects (run_id uuid, index int, primary key (run_id, index))');
   const [api, worker, floor] = [await servers.startApi(), await servers.startWorker(), await servers.startFloor('temporal')];
   try {
     return await work({ servers, world, api, worker, floor });
@@ -177,37 +184,38 @@ const milliseconds = (values: number[]): string =>
 /** From an event to its effect: one in flight for the latency, 16 for the rate; product and floor by turns. */
 export const automationSection: Section = (servers, world, { rounds }) =>
   withWorkers(servers, world, async (setup) => {
-    const automation = await makeAutomation(setup.api, world, false);
+    const automation = await makeAutomation(setup, actionsOf(1));
     const sides = { product: [] as number[], floor: [] as number[] };
     const share = Math.ceil(LATENCY_RUNS / rounds);
     await productLatency(setup, automation, WARM_UP_RUNS);
-    await floorRuns(setup.floor, WARM_UP_RUNS, 1, REST_MS);
+    const one = { inFlight: 1, pauseMs: REST_MS, inserts: 1 };
+    await floorRuns(setup.floor, { ...one, count: WARM_UP_RUNS });
     for (let i = 0; i < rounds; i += 1) {
       sides.product.push(...(await productLatency(setup, automation, share)));
-      sides.floor.push(...(await floorRuns(setup.floor, share, 1, REST_MS)).latencies);
+      sides.floor.push(...(await floorRuns(setup.floor, { ...one, count: share })).latencies);
     }
     const more = quantile(sides.product, 0.5) - quantile(sides.floor, 0.5);
     const latency: Goal = { what: 'more than the bare workflow at p50', value: more, goal: 8, better: 'less', unit: ' ms' };
     const notes = [`product ${milliseconds(sides.product)}`, `floor   ${milliseconds(sides.floor)}`];
-    return [
-      { name: 'event to first action, one in flight', goals: [latency], notes },
-      await rateOfRuns(setup, automation, rounds),
-    ];
+    return [{ name: 'event to first action, one in flight', goals: [latency], notes }, await rateOfRuns(setup, 1, rounds)];
   });
 
-async function rateOfRuns(setup: Setup, automation: Automation, rounds: number) {
+/** Runs of so many actions beside bare workflows of so many local activities, `IN_FLIGHT` at a time, by turns. */
+async function rateOfRuns(setup: Setup, actions: number, rounds: number): Promise<Result> {
   const { servers, api, worker, floor } = setup;
+  const automation = await makeAutomation(setup, actionsOf(actions));
+  const bareRuns = (count: number) => floorRuns(floor, { count, inFlight: IN_FLIGHT, pauseMs: 0, inserts: actions });
   const readings = { postgres: servers.postgresCpu, temporal: servers.temporalCpu };
   const share = Math.ceil(RATE_RUNS / rounds);
   // Every connection has its plans, and both caches their workflows.
   await productRate(setup, automation, 8 * IN_FLIGHT);
-  await floorRuns(floor, 8 * IN_FLIGHT, IN_FLIGHT, 0);
+  await bareRuns(8 * IN_FLIGHT);
   const product: MeteredBatch[] = [];
   const bare: MeteredBatch[] = [];
   for (let i = 0; i < rounds; i += 1) {
     const app = () => api.cpu() + worker.cpu();
     product.push(await metered({ ...readings, app, api: api.cpu }, () => productRate(setup, automation, share)));
-    bare.push(await metered({ ...readings, app: floor.cpu, api: () => 0 }, () => floorRuns(floor, share, IN_FLIGHT, 0)));
+    bare.push(await metered({ ...readings, app: floor.cpu, api: () => 0 }, () => bareRuns(share)));
   }
   const rate = (one: MeteredBatch) => one.result.latencies.length / one.result.seconds;
   const line = (side: string, batches: MeteredBatch[]): string => {
@@ -222,13 +230,18 @@ async function rateOfRuns(setup: Setup, automation: Automation, rounds: number) 
   const ratio = median(product.map((one, i) => rate(one) / rate(bare[i] as MeteredBatch)));
   const goal: Goal = { what: 'share of the bare workflow’s rate', value: ratio, goal: 0.6, better: 'more', unit: '' };
   const notes = [line('product', product), line('floor  ', bare)];
-  return { name: `runs a second, ${IN_FLIGHT} in flight`, goals: [goal], notes };
+  const what = actions === 1 ? 'one action' : `${actions} actions`;
+  return { name: `runs of ${what} a second, ${IN_FLIGHT} in flight`, goals: [goal], notes };
 }
+
+/** The same rate for runs of five actions. */
+export const fiveActionsSection: Section = (servers, world, { rounds }) =>
+  withWorkers(servers, world, async (setup) => [await rateOfRuns(setup, 5, rounds)]);
 
 /** From an approval to the first action behind the gate. */
 export const approvalSection: Section = (servers, world) =>
   withWorkers(servers, world, async (setup) => {
-    const automation = await makeAutomation(setup.api, world, true);
+    const automation = await makeAutomation(setup, [gate, ...actionsOf(1)]);
     await approvalLatency(setup, automation, WARM_UP_RUNS);
     const latencies = await approvalLatency(setup, automation, APPROVALS);
     const value = quantile(latencies, 0.5);

@@ -7,13 +7,13 @@ import { bundleWorkflowCode, DefaultLogger, NativeConnection, Runtime, Worker } 
 import Koa from 'koa';
 import pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
-import type { FloorActivities, floorRun } from './floor-workflow.js';
+import type { FloorActivities, FloorOrder, floorRun } from './floor-workflow.js';
 
 /**
  * Every floor that `npm run bench` compares with, in one process of its own: for a request a bare Koa handler and one prepared
- * statement, for a run a bare workflow with one local activity. Same tables, same pool size, same Node flags as the product; no
- * validation, no router, no logging, no limits, no metrics, no correlation. A floor is what this stack can do at best, so the
- * ratio to it is what the product's own work costs.
+ * statement, for a run a bare workflow with one local activity an action. Same tables, same pool size, same Node flags as the
+ * product; no validation, no router, no logging, no limits, no metrics, no correlation. A floor is what this stack can do at best,
+ * so the ratio to it is what the product's own work costs.
  */
 
 const env = (name: string): string => {
@@ -160,17 +160,21 @@ async function answer(ctx: Koa.Context): Promise<unknown> {
   return (await run<{ json: string }>('get', [hashOf(req.headers.authorization), taskId])).json;
 }
 
-/** `POST /runs {count, inFlight}`: so many bare runs, so many at a time; answers with the milliseconds of each. */
+/** `POST /runs` with a `FloorOrder`; answers with the milliseconds of each run. */
 async function startRunner(): Promise<(ctx: Koa.Context) => Promise<unknown>> {
   Runtime.install({ logger: new DefaultLogger('ERROR'), shutdownSignals: [] });
   const workflowsPath = fileURLToPath(import.meta.resolve('./floor-workflow.js'));
   const { code } = await bundleWorkflowCode({ workflowsPath, logger: new DefaultLogger('WARN') });
   const connection = await NativeConnection.connect({ address: env('TEMPORAL_ADDRESS'), grpcCompression: { codec: 'none' } });
-  const waiting = new Map<string, (at: number) => void>();
+  const waiting = new Map<string, (index: number, at: number) => void>();
   const activities: FloorActivities = {
-    async insertEffect(id) {
-      await pool.query({ name: 'effect', text: 'insert into bench_effects (run_id) values ($1)', values: [id] });
-      waiting.get(id)?.(performance.now());
+    async insertEffect(id, index) {
+      await pool.query({
+        name: 'effect',
+        text: 'insert into bench_effects (run_id, index) values ($1, $2)',
+        values: [id, index],
+      });
+      waiting.get(id)?.(index, performance.now());
     },
   };
   const taskQueue = 'bench-floor';
@@ -187,29 +191,35 @@ async function startRunner(): Promise<(ctx: Koa.Context) => Promise<unknown>> {
   });
   void worker.run();
   const client = new Client({ connection });
-  /** From the call of `start` to the answer of PostgreSQL that the row is committed. */
-  const once = async (): Promise<number> => {
+  /** Resolves with the last row; returns the time from the call of `start` to PostgreSQL's answer that the first is committed. */
+  const once = async (inserts: number): Promise<number> => {
     const id = uuidv7();
-    const effect = new Promise<number>((done) => waiting.set(id, done));
+    let first = 0;
+    const last = new Promise<void>((done) =>
+      waiting.set(id, (index, at) => {
+        if (index === 0) first = at;
+        if (index === inserts - 1) done();
+      }),
+    );
     const started = performance.now();
     await client.workflow.start<typeof floorRun>('floorRun', {
       workflowId: `floor:${id}`,
       taskQueue,
-      args: [id],
+      args: [id, inserts],
       requestEagerStart: true,
     });
-    const committed = await effect;
+    await last;
     waiting.delete(id);
-    return committed - started;
+    return first - started;
   };
   return async ({ req }) => {
-    const { count, inFlight, pauseMs } = (await bodyOf(req)) as { count: number; inFlight: number; pauseMs: number };
+    const { count, inFlight, pauseMs, inserts } = (await bodyOf(req)) as unknown as FloorOrder;
     const latencies: number[] = [];
     let begun = 0;
     const started = performance.now();
     const lane = async () => {
       while (begun++ < count) {
-        latencies.push(await once());
+        latencies.push(await once(inserts));
         if (pauseMs > 0) await new Promise((done) => setTimeout(done, pauseMs));
       }
     };

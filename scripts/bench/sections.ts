@@ -1,4 +1,4 @@
-import { approvalSection, automationSection } from './automations.js';
+import { approvalSection, automationSection, fiveActionsSection } from './automations.js';
 import { idleEventSection } from './idle-events.js';
 import { bulkSection, listSection, unchangedSection } from './large.js';
 import { loginStormSection } from './login-storm.js';
@@ -20,6 +20,7 @@ export const SECTIONS = {
   bulk: bulkSection,
   'login-storm': loginStormSection,
   automation: automationSection,
+  'five-actions': fiveActionsSection,
   approval: approvalSection,
   idle: idleEventSection,
 } satisfies Record<string, Section>;
