@@ -17,11 +17,10 @@ with recursive below as (
   returning t.task_id, t.title, t.team_id, t.project_id, t.version, t.deleted_at is null as live, task_json(t) as json,
     jsonb_build_object('project_id', jsonb_build_object('from', old.project_id, 'to', new.project_id)) as changes
 )
-select record_changes($1::jsonb, array_agg(
-  jsonb_build_object('team_id', team_id, 'project_id', project_id, 'feature', 'tasks', 'action', 'update', 'entity_type', 'task',
-    'entity_id', task_id, 'title', title, 'details', jsonb_build_object('changes', changes, 'version', version))
-  || case when live then jsonb_build_object('summary', 'changed project_id', 'event', jsonb_build_object(
-    'type', 'task.updated', 'payload', jsonb_build_object('task', json, 'changes', changes))) else '{}' end)) as audit_id
+select record_changes($1::jsonb, array_agg(a_change(team_id => team_id, project_id => project_id, feature => 'tasks',
+  action => 'update', entity_type => 'task', entity_id => task_id, title => title,
+  details => jsonb_build_object('changes', changes, 'version', version), summary => case when live then 'changed project_id' end,
+  event_type => case when live then 'task.updated' end, payload => jsonb_build_object('task', json, 'changes', changes)))) as audit_id
 from moved`,
 };
 

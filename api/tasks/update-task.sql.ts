@@ -34,11 +34,11 @@ with before as (
   where t.task_id = (b.task).task_id and v.seat <> 'guest' and not v.stale and v.assignee_ok and w is distinct from b.task
   returning t.task_id, t.title, t.team_id, t.project_id, t.version, task_json(b.task)::jsonb as was, task_json(t)::jsonb as now
 ), recorded as (
-  select record_change($1::jsonb, jsonb_build_object('team_id', u.team_id, 'project_id', u.project_id, 'feature', 'tasks',
-    'action', 'update', 'entity_type', 'task', 'entity_id', u.task_id, 'title', u.title,
-    'summary', 'changed ' || (select string_agg(key, ', ') from jsonb_object_keys(c.changes) as key),
-    'details', jsonb_build_object('changes', c.changes, 'version', u.version),
-    'event', jsonb_build_object('type', 'task.updated', 'payload', jsonb_build_object('task', u.now, 'changes', c.changes)))) as audit_id
+  select record_changes($1::jsonb, array[a_change(team_id => u.team_id, project_id => u.project_id, feature => 'tasks',
+    action => 'update', entity_type => 'task', entity_id => u.task_id, title => u.title,
+    summary => 'changed ' || (select string_agg(key, ', ') from jsonb_object_keys(c.changes) as key),
+    details => jsonb_build_object('changes', c.changes, 'version', u.version), event_type => 'task.updated',
+    payload => jsonb_build_object('task', u.now, 'changes', c.changes))]) as audit_id
   -- What differs, as {field: {from, to}} (F5). Only what was asked for can, and what follows from the status.
   from updated u, lateral (
     select jsonb_object_agg(key, jsonb_build_object('from', u.was->key, 'to', u.now->key)) as changes

@@ -52,8 +52,7 @@ with given as materialized (
 ), key as (
   insert into item_keys (item_id, item_type)
   select id, 'task' from verdict
-  -- Coalesced because the planner takes every single condition for a rare one: expecting three rows of 500 it compared each task
-  -- with each item below, which was 40 % of the time of a large call.
+  -- Coalesced: the planner takes each condition for a rare one, and expecting three rows of 500 compares all with all below.
   where coalesce(project_found and seat <> 'guest' and assignee_ok and parent_ok and depth_ok and not taken, false)
   on conflict do nothing returning item_id
 ), made as (
@@ -66,11 +65,10 @@ with given as materialized (
   from key join verdict v on v.id = key.item_id
   returning task_id, title, team_id, project_id, task_json(tasks) as json
 ), recorded as (
-  select record_changes($1::jsonb, array_agg(jsonb_build_object('team_id', m.team_id, 'project_id', m.project_id,
-    'feature', 'tasks', 'action', 'create', 'entity_type', 'task', 'entity_id', m.task_id, 'title', m.title,
-    'summary', 'created the task', 'details', jsonb_build_object('title', m.title),
-    'event', jsonb_build_object('type', 'task.created', 'payload', jsonb_build_object('task', m.json, 'changes', '{}'::jsonb)))))
-    as audit_id
+  select record_changes($1::jsonb, array_agg(a_change(team_id => m.team_id, project_id => m.project_id, feature => 'tasks',
+    action => 'create', entity_type => 'task', entity_id => m.task_id, title => m.title, summary => 'created the task',
+    details => jsonb_build_object('title', m.title), event_type => 'task.created',
+    payload => jsonb_build_object('task', m.json, 'changes', '{}'::jsonb)))) as audit_id
   from made m
 )
 select v.index, v.id as task_id, v.project_found, v.seat, v.assignee_ok, v.parent_found, v.parent_ok, v.depth_ok, v.taken,

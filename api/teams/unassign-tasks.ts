@@ -22,11 +22,10 @@ with changed as (
 ), told as (
   select c.*, jsonb_build_object('assigned_to', jsonb_build_object('from', $3::uuid, 'to', $4::uuid)) as changes from changed c
 )
-select count(*) filter (where live) as live, count(record_change($1::jsonb,
-  jsonb_build_object('team_id', $2::uuid, 'project_id', project_id, 'feature', 'tasks', 'action', 'update', 'entity_type', 'task',
-    'entity_id', task_id, 'title', title, 'details', jsonb_build_object('changes', changes, 'version', version))
-  || case when live then jsonb_build_object('summary', 'changed assigned_to', 'event', jsonb_build_object(
-    'type', 'task.updated', 'payload', jsonb_build_object('task', json, 'changes', changes))) else '{}' end)) as recorded
+select count(*) filter (where live) as live, record_changes($1::jsonb, array_agg(a_change(team_id => $2::uuid,
+  project_id => project_id, feature => 'tasks', action => 'update', entity_type => 'task', entity_id => task_id, title => title,
+  details => jsonb_build_object('changes', changes, 'version', version), summary => case when live then 'changed assigned_to' end,
+  event_type => case when live then 'task.updated' end, payload => jsonb_build_object('task', json, 'changes', changes)))) as audit_id
 from told`,
 };
 

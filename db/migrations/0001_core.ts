@@ -254,50 +254,10 @@ create index rate_limits_expired on rate_limits (expire);
 -- Who is alive: the API reports the worker and Temporal from here without loading Temporal itself (J5).
 create unlogged table heartbeats (process text primary key, seen_at timestamptz not null, details jsonb not null);
 `);
-  await knex.raw(recordChange);
+  await knex.raw(taskJson);
 }
 
-/**
- * The one writer of what a change leaves behind. `who` is the caller as jsonb (api/core/context.ts makes it), `change` names
- * the entity and what happened. The request's first entry takes the request's id as `audit_id` (J1), so a caller finds the
- * entry by the X-Correlation-ID it was given. Returns the entry's id.
- */
-const recordChange = /* sql */ `
-create function record_change(who jsonb, change jsonb) returns uuid language plpgsql as $$
-declare
-  id uuid := (who->>'request_id')::uuid;
-  team uuid := (change->>'team_id')::uuid;
-  stamp text := to_char(clock_timestamp() at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.US');
-  event jsonb := change->'event';
-begin
-  loop
-    insert into audit_entries (audit_id, correlation_id, timestamp, team_id, user_id, user_email, actor_type, impersonator_id,
-        token_id, ip_address, user_agent, feature, action, severity, outcome, entity_type, entity_id, details)
-      values (id, (who->>'correlation_id')::uuid, stamp, team, (who->>'user_id')::uuid, who->>'email',
-        who->>'actor_type', (who->>'impersonator_id')::uuid, (who->>'token_id')::uuid, who->>'ip', who->>'user_agent',
-        change->>'feature', change->>'action', coalesce(change->>'severity', 'LOW'), coalesce(change->>'outcome', 'success'),
-        change->>'entity_type', change->>'entity_id', (coalesce(change->'details', '{}') ||
-          case when who ->> 'run_id' is null then '{}' else jsonb_build_object('caused_by', who->'caused_by') end)::text)
-      on conflict (audit_id) do nothing;
-    exit when found;
-    id := uuidv7();
-  end loop;
-  insert into audit_unsealed (audit_id, chain) values (id, coalesce(team, '00000000-0000-0000-0000-000000000000'));
-  if change->>'summary' is not null then
-    insert into activity (user_id, actor_type, action, entity_type, entity_id, entity_title, team_id, project_id, summary)
-      values ((who->>'user_id')::uuid, case who->>'actor_type' when 'pat' then 'user' else who->>'actor_type' end,
-        change->>'action', change->>'entity_type', change->>'entity_id', change->>'title', team,
-        (change->>'project_id')::uuid, change->>'summary');
-  end if;
-  if event is not null then
-    insert into outbox (kind, subject, event_id, team_id, project_id, payload, correlation_id, depth, caused_by_run)
-      values ('event', event->>'type', coalesce((event->>'event_id')::uuid, uuidv7()), team, (change->>'project_id')::uuid,
-        jsonb_build_object('actor_id', who->>'user_id') || coalesce(event->'payload', '{}'),
-        (who->>'correlation_id')::uuid, coalesce((who->>'depth')::int, 0), (who->>'run_id')::uuid);
-  end if;
-  return id;
-end $$;
-
+const taskJson = /* sql */ `
 -- A task as the API shows it (contract, section 2). One definition for reads, lists, events and audit diffs.
 create function task_json(t tasks) returns json language sql stable as $$
   select json_build_object('task_id', t.task_id, 'title', t.title, 'project_id', t.project_id, 'team_id', t.team_id,

@@ -17,12 +17,26 @@ create index audit_of_task_updates on audit_entries (entity_id, timestamp) where
 
 /**
  * The one writer of what changes leave behind, for any number of them: rows are written table by table, which costs a fifth of
- * one call a change. `who` is the caller as jsonb (api/core/context.ts makes it), each change names the entity and what happened.
- * The request's first entry takes the request's id as `audit_id` (J1), so a caller finds the entry by the X-Correlation-ID it was
- * given. Returns the first entry's id; no changes, nothing. `record_change` is the same for one.
+ * one call a change. `who` is the caller as jsonb (api/core/context.ts makes it), each change names the entity and what happened;
+ * `a_change` makes one, with what it does not say left to the writer. A row and not jsonb, in which every name is written and
+ * looked up again for each change. The request's first entry takes the request's id as `audit_id` (J1), so a caller finds the entry
+ * by the X-Correlation-ID it was given. Returns the first entry's id; no changes, nothing. `record_change` is the same for one that
+ * comes as JSON (api/core/record-change.ts).
  */
 const recordChanges = /* sql */ `
-create function record_changes(who jsonb, changes jsonb[]) returns uuid language plpgsql strict as $$
+create type change as (team_id uuid, project_id uuid, feature text, action text, severity text, outcome text, entity_type text,
+  entity_id text, title text, summary text, details jsonb, event_type text, event_id uuid, payload jsonb);
+
+-- The planner puts the row itself in its place.
+create function a_change(team_id uuid, feature text, action text, entity_type text, entity_id text, project_id uuid default null,
+  title text default null, summary text default null, details jsonb default null, event_type text default null,
+  payload jsonb default null, event_id uuid default null, severity text default null, outcome text default null)
+returns change language sql as $$
+  select row(team_id, project_id, feature, action, severity, outcome, entity_type, entity_id, title, summary, details, event_type,
+    event_id, payload)::change
+$$;
+
+create function record_changes(who jsonb, changes change[]) returns uuid language plpgsql strict as $$
 declare
   ids uuid[] := array[(who->>'request_id')::uuid];
   correlation uuid := (who->>'correlation_id')::uuid;
@@ -38,11 +52,11 @@ begin
   loop
     insert into audit_entries (audit_id, correlation_id, timestamp, team_id, user_id, user_email, actor_type, impersonator_id,
         token_id, ip_address, user_agent, feature, action, severity, outcome, entity_type, entity_id, details)
-      select id, correlation, stamp, (c->>'team_id')::uuid, person, who->>'email', who->>'actor_type',
+      select c.id, correlation, stamp, c.team_id, person, who->>'email', who->>'actor_type',
         (who->>'impersonator_id')::uuid, (who->>'token_id')::uuid, who->>'ip', who->>'user_agent',
-        c->>'feature', c->>'action', coalesce(c->>'severity', 'LOW'), coalesce(c->>'outcome', 'success'),
-        c->>'entity_type', c->>'entity_id', (coalesce(c->'details', '{}') || caused_by)::text
-      from unnest(ids, changes) as given(id, c)
+        c.feature, c.action, coalesce(c.severity, 'LOW'), coalesce(c.outcome, 'success'),
+        c.entity_type, c.entity_id, (coalesce(c.details, '{}') || caused_by)::text
+      from unnest(ids, changes) as c(id)
       on conflict (audit_id) do nothing;
     get diagnostics added = row_count;
     written := written + added;
@@ -51,21 +65,25 @@ begin
     ids[1] := uuidv7();
   end loop;
   insert into audit_unsealed (audit_id, chain)
-    select id, coalesce((c->>'team_id')::uuid, '00000000-0000-0000-0000-000000000000') from unnest(ids, changes) as given(id, c);
+    select c.id, coalesce(c.team_id, '00000000-0000-0000-0000-000000000000') from unnest(ids, changes) as c(id);
   insert into activity (user_id, actor_type, action, entity_type, entity_id, entity_title, team_id, project_id, summary)
     select person, case who->>'actor_type' when 'pat' then 'user' else who->>'actor_type' end,
-      c->>'action', c->>'entity_type', c->>'entity_id', c->>'title', (c->>'team_id')::uuid, (c->>'project_id')::uuid, c->>'summary'
-    from unnest(changes) as given(c) where c->>'summary' is not null;
+      c.action, c.entity_type, c.entity_id, c.title, c.team_id, c.project_id, c.summary
+    from unnest(changes) as c where c.summary is not null;
   insert into outbox (kind, subject, event_id, team_id, project_id, payload, correlation_id, depth, caused_by_run)
-    select 'event', c->'event'->>'type', coalesce((c->'event'->>'event_id')::uuid, uuidv7()), (c->>'team_id')::uuid,
-      (c->>'project_id')::uuid, jsonb_build_object('actor_id', who->>'user_id') || coalesce(c->'event'->'payload', '{}'), correlation,
+    select 'event', c.event_type, coalesce(c.event_id, uuidv7()), c.team_id, c.project_id,
+      jsonb_build_object('actor_id', who->>'user_id') || coalesce(c.payload, '{}'), correlation,
       coalesce((who->>'depth')::int, 0), (who->>'run_id')::uuid
-    from unnest(changes) as given(c) where jsonb_typeof(c->'event') = 'object';
+    from unnest(changes) as c where c.event_type is not null;
   return ids[1];
 end $$;
 
-create or replace function record_change(who jsonb, change jsonb) returns uuid language sql as $$
-  select record_changes(who, array[change])
+create function record_change(who jsonb, change jsonb) returns uuid language sql as $$
+  select record_changes(who, array[a_change(team_id => (change->>'team_id')::uuid, project_id => (change->>'project_id')::uuid,
+    feature => change->>'feature', action => change->>'action', severity => change->>'severity', outcome => change->>'outcome',
+    entity_type => change->>'entity_type', entity_id => change->>'entity_id', title => change->>'title',
+    summary => change->>'summary', details => change->'details', event_type => change->'event'->>'type',
+    event_id => (change->'event'->>'event_id')::uuid, payload => change->'event'->'payload')])
 $$;
 `;
 
