@@ -38,10 +38,10 @@ const summaryOf = (row: Dispatch): string => {
 
 const detailsOf = (row: Dispatch): string =>
   [
-    `Run \`${row.run_id}\``,
-    `Automation \`${row.automation_id}\``,
-    `Correlation id \`${row.correlation_id}\` (search the logs and the audit log for it)`,
-  ].join('\n\n');
+    `- Run \`${row.run_id}\``,
+    `- Automation \`${row.automation_id}\``,
+    `- Correlation id \`${row.correlation_id}\`, as in the logs and the audit log`,
+  ].join('\n');
 
 /** Hands runs to Temporal. Everything here may be repeated: ids come from the run, the rows decide. */
 export class RunDispatcher {

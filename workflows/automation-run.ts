@@ -4,7 +4,6 @@ import {
   isCancellation,
   proxyActivities,
   proxyLocalActivities,
-  setCurrentDetails,
   setHandler,
   defineSignal,
   allHandlersFinished,
@@ -26,6 +25,7 @@ import {
 import { RunStory } from './run-story.js';
 import { SEARCH_ATTRIBUTES } from './search-attributes.js';
 import { makeSearchable } from './make-searchable.js';
+import { showDetails } from './show-details.js';
 
 /**
  * Short writes to the database, so local activities. They are retried until they get through: what the caller may never have is
@@ -74,7 +74,7 @@ async function passGate(input: AutomationRunInput, step: RunStep, story: RunStor
       { key: SEARCH_ATTRIBUTES.GateExpiresAt, value: new Date(view.expiresAt) },
     );
     story.waiting(step, view);
-    setCurrentDetails(story.text());
+    showDetails(story.text());
     const summary = timerSummary(view);
     await condition(() => wakes() > waited, Math.max(view.msLeft, 1), { summary });
     seen = wakes();
@@ -103,7 +103,7 @@ async function act(input: AutomationRunInput, step: RunStep, story: RunStory, wa
       { key: SEARCH_ATTRIBUTES.Attempt, value: wait.attempt?.next ?? 1 },
     );
     story.pausing(step, wait);
-    setCurrentDetails(story.text());
+    showDetails(story.text());
     await condition(() => wakes() > waited, Math.max(wait.msLeft, 1), { summary: summaryOf(step, wait) });
     seen = wakes();
     result = await perform(step)(refOf(input), step.index);
@@ -126,7 +126,7 @@ async function walk(input: AutomationRunInput, story: RunStory, wakes: () => num
     const { outcome, ended } = await act(input, step, story, wakes);
     story.acted(step, outcome);
     if (ended !== undefined) return ended;
-    setCurrentDetails(story.text());
+    showDetails(story.text());
     if (outcome === 'stop') return undefined;
   }
   return undefined;
@@ -143,7 +143,7 @@ export async function automationRun(input: AutomationRunInput): Promise<string> 
     count += 1;
   });
   const story = new RunStory(input.plan);
-  setCurrentDetails(story.text());
+  showDetails(story.text());
   let ended: string | null | undefined;
   let cancelled = false;
   try {
@@ -157,7 +157,7 @@ export async function automationRun(input: AutomationRunInput): Promise<string> 
   if (ended === null) return 'nothing to do: the run has ended, or another execution carries it';
   makeSearchable(input, { key: SEARCH_ATTRIBUTES.RunState, value: ended });
   story.ended(ended);
-  setCurrentDetails(story.text());
+  showDetails(story.text());
   await condition(allHandlersFinished);
   return ended;
 }

@@ -1,6 +1,7 @@
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
-import { proxyLocalActivities, setCurrentDetails, workflowInfo } from '@temporalio/workflow';
+import { proxyLocalActivities, workflowInfo } from '@temporalio/workflow';
 import type { ScheduleActivities } from './contract.js';
+import { showDetails } from './show-details.js';
 
 const { fireSchedule } = proxyLocalActivities<ScheduleActivities>({
   startToCloseTimeout: '15 seconds',
@@ -15,6 +16,6 @@ export async function automationSchedule(automationId: string): Promise<string> 
   const nominal = workflowInfo().typedSearchAttributes.get(NOMINAL);
   if (!nominal) return 'nothing to do: no schedule started this';
   const said = await fireSchedule(automationId, nominal.toISOString());
-  setCurrentDetails(`**${nominal.toISOString()}**: ${said}`);
+  showDetails(`**${nominal.toISOString()}**: ${said}`);
   return said;
 }

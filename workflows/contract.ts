@@ -79,6 +79,10 @@ export interface GateView {
   requiredRole: string;
   /** Different people who must approve; absent in what was recorded before there were several. */
   requiredApprovals?: number;
+  /** How many have approved so far; absent in what was recorded before it was told. */
+  approvals?: number;
+  /** Closed because somebody rejected it. */
+  rejected?: true;
   /** The reminder is what comes next. */
   reminds?: boolean;
   expiresAt: string;

@@ -1,5 +1,6 @@
-import { proxyLocalActivities, setCurrentDetails } from '@temporalio/workflow';
+import { proxyLocalActivities } from '@temporalio/workflow';
 import type { Chore, ChoreActivities } from './contract.js';
+import { showDetails } from './show-details.js';
 
 const { runChore } = proxyLocalActivities<ChoreActivities>({
   startToCloseTimeout: '5 minutes',
@@ -9,6 +10,6 @@ const { runChore } = proxyLocalActivities<ChoreActivities>({
 /** One round of one chore, started by its schedule. What it did stands in the result. */
 export async function housekeeping(chore: Chore): Promise<string> {
   const said = await runChore(chore);
-  setCurrentDetails(`**${chore}**: ${said}`);
+  showDetails(`**${chore}**: ${said}`);
   return said;
 }

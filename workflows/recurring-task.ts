@@ -4,12 +4,12 @@ import {
   continueAsNew,
   defineSignal,
   proxyLocalActivities,
-  setCurrentDetails,
   setHandler,
 } from '@temporalio/workflow';
 import { type RecurringTaskInput, SERIES_SIGNALS, type SeriesActivities, type SeriesView } from './contract.js';
 import { SEARCH_ATTRIBUTES } from './search-attributes.js';
 import { makeSearchable } from './make-searchable.js';
+import { showDetails } from './show-details.js';
 
 /** A short write to the database, tried until it gets through: what may not be done is told by the view, not thrown. */
 const { advanceSeries } = proxyLocalActivities<SeriesActivities>({
@@ -55,7 +55,7 @@ const storyOf = (view: SeriesView, made: string[]): string =>
   ].join('\n\n');
 
 function show(input: RecurringTaskInput, view: SeriesView, made: string[]): void {
-  setCurrentDetails(storyOf(view, made));
+  showDetails(storyOf(view, made));
   makeSearchable(
     input,
     { key: SEARCH_ATTRIBUTES.RunState, value: view.state },

@@ -12,8 +12,16 @@ const SAID: Record<ActionOutcome, string> = {
 
 const minute = (iso: string): string => `${iso.slice(0, 16).replace('T', ' ')} UTC`;
 
-const approvers = ({ requiredRole, requiredApprovals = 1 }: GateView): string =>
-  requiredApprovals === 1 ? `a **${requiredRole}**` : `${requiredApprovals} different people, each at least **${requiredRole}**,`;
+/** Whom a gate still waits for. */
+function approvers({ requiredRole, requiredApprovals = 1, approvals = 0 }: GateView): string {
+  if (requiredApprovals === 1) return `a **${requiredRole}**`;
+  const left = Math.max(requiredApprovals - approvals, 1);
+  if (approvals > 0) return `${left} more (at least **${requiredRole}**)`;
+  return `${left} different people, each at least **${requiredRole}**,`;
+}
+
+/** `manual` and `schedule` are no events; everything else is. */
+const STARTED: Record<string, string> = { manual: 'Started by hand', schedule: 'Started by its schedule' };
 
 /** What an operator reads under "Current details": each step, where the run stands, and whom it waits for. Names and times only. */
 export class RunStory {
@@ -41,14 +49,17 @@ export class RunStory {
     this.headline = lapsed
       ? `The approval lapsed on ${minute(view.expiresAt)}: reject it, or it ends by itself after 30 days`
       : `Waiting for ${approvers(view)} to approve, until ${minute(view.expiresAt)}`;
-    this.write(step, `» ${this.name(step)}: ${lapsed ? 'lapsed' : 'waiting'}`);
+    const { approvals = 0, requiredApprovals = 1 } = view;
+    const soFar = approvals > 0 ? `, ${approvals} of ${requiredApprovals} approved` : '';
+    this.write(step, `» ${this.name(step)}: ${lapsed ? 'lapsed' : 'waiting'}${soFar}`);
   }
 
   decided(step: RunStep, view: GateView): void {
     const approved = view.state === 'approved';
     const at = view.decidedAt ? ` on ${minute(view.decidedAt)}` : '';
+    const [mark, said] = approved ? ['✓', `approved${at}`] : ['✗', view.rejected ? `rejected${at}` : 'not approved'];
     this.headline = approved ? 'Approved, running the rest' : 'Not approved';
-    this.write(step, `${approved ? '✓' : '✗'} ${this.name(step)}: ${approved ? `approved${at}` : 'not approved'}`);
+    this.write(step, `${mark} ${this.name(step)}: ${said}`);
   }
 
   ended(status: string): void {
@@ -60,7 +71,7 @@ export class RunStory {
     const { automationName, triggerType, isTest } = this.plan;
     return [
       `### ${automationName}`,
-      `Set off by \`${triggerType}\`${isTest ? ', as a test: nothing that it does remains' : ''}`,
+      `${STARTED[triggerType] ?? `Set off by \`${triggerType}\``}${isTest ? ', as a test: nothing that it does remains' : ''}`,
       this.headline,
       this.lines.map((line, i) => `${i + 1}. ${line}`).join('\n'),
     ].join('\n\n');

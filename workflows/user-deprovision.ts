@@ -1,4 +1,4 @@
-import { proxyLocalActivities, setCurrentDetails } from '@temporalio/workflow';
+import { proxyLocalActivities } from '@temporalio/workflow';
 import type {
   DeprovisionActivities,
   DeprovisionActivity,
@@ -9,6 +9,7 @@ import type {
 } from './contract.js';
 import { makeSearchable } from './make-searchable.js';
 import { SEARCH_ATTRIBUTES } from './search-attributes.js';
+import { showDetails } from './show-details.js';
 
 /** Short writes to the database, tried until they get through: nothing in them may be refused. */
 const OPTIONS = {
@@ -43,7 +44,7 @@ export async function userDeprovision(input: DeprovisionInput): Promise<string> 
   const said = plan.done.map((step) => lineOf(step, step.result));
   const show = (headline: string, rest: DeprovisionStep[]): void => {
     const lines = [...said, ...rest.map((step) => `· ${nameOf(step)}`)];
-    setCurrentDetails(`### ${headline}\n\n${lines.map((line) => `- ${line}`).join('\n')}`);
+    showDetails(`### ${headline}\n\n${lines.map((line) => `- ${line}`).join('\n')}`);
   };
   makeSearchable(input, { key: SEARCH_ATTRIBUTES.RunState, value: 'running' });
   for (; plan && plan.steps.length > 0; plan = await planDeprovision(input.jobId)) {

@@ -25,6 +25,7 @@ const RUNS = [
   'delayed',
   'tried-again',
   'reminded',
+  'quorum',
   'cancelled',
   'tested',
 ];
@@ -74,6 +75,15 @@ const PLAYS: Record<string, { actions: Parameters<typeof buildAutomation>[2]['ac
     async play(app, runId, call) {
       await until(() => app.services.db('gates').where({ run_id: runId }).whereNotNull('reminded_at').first());
       return (await call(`/api/automations/runs/${runId}/approve`)).body.run_id;
+    },
+  },
+  // The first of two approvals only wakes the workflow to read the gate again.
+  quorum: {
+    actions: [gate({ required_approvals: 2 }), comment('b')],
+    async play(app, runId, call) {
+      await call(`/api/automations/runs/${runId}/approve`);
+      await until(async () => (await app.services.db('outbox').where({ kind: 'run.wake' })).length === 0);
+      return (await call(`/api/automations/runs/${runId}/cancel`)).body.run_id;
     },
   },
   cancelled: {

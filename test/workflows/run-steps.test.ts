@@ -150,6 +150,26 @@ describe('notify', () => {
   });
 });
 
+it('an operator reads how many approvals a gate still wants, and who ended it', async () => {
+  const automation = await buildAutomation(app, team, {
+    actions: [{ ...gate({ required_approvals: 3 }), name: 'Three of us' }, comment('never')],
+  });
+  await buildTask(app, team, project);
+  const run = await runIn(automation, 'paused');
+  const handle = temporal.workflow.getHandle(`run:${run.run_id}`);
+  const reads = (words: string) =>
+    until(async () => {
+      const { currentDetails } = await handle.query<{ currentDetails?: string }>('__temporal_workflow_metadata');
+      return currentDetails?.includes(words);
+    });
+  await reads('Waiting for 3 different people, each at least **manager**, to approve');
+  await app.as(team.admin).post(`/api/automations/runs/${run.run_id}/approve`);
+  await reads('Waiting for 2 more (at least **manager**) to approve');
+  await reads('» Gate “Three of us”: waiting, 1 of 3 approved');
+  await call(`runs/${run.run_id}/reject`);
+  await reads('✗ Gate “Three of us”: rejected on 20');
+});
+
 it('a test run plays everything through: real rights and real errors, no effect, no wait, no question', async () => {
   const task = await buildTask(app, team, project, { title: 'Hello' });
   const automation = await buildAutomation(app, team, {

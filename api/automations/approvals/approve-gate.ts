@@ -3,7 +3,7 @@ import { isAtLeast, SEATS } from '../../core/access.js';
 import { type Context, inTransaction, userOf } from '../../core/context.js';
 import { conflict } from '../../core/errors.js';
 import { enqueue } from '../../core/outbox.js';
-import { type HeldGate, type HeldRun, holdGate, lapsed } from './hold-gate.js';
+import { type HeldGate, holdGate, lapsed } from './hold-gate.js';
 import { recordDecision } from './record-decision.js';
 import type { Approved } from './schema.js';
 
@@ -73,11 +73,6 @@ async function checkCreator(ctx: Context, runId: string): Promise<void> {
 
 const rolesOf = (gate: HeldGate): string[] => SEATS.filter((seat) => isAtLeast(seat, gate.required_role));
 
-async function release(ctx: Context, { run_id, incarnation }: HeldRun, { gate_index }: HeldGate): Promise<void> {
-  await run(ctx.db, releaseStatement, [run_id, gate_index]);
-  await enqueue(ctx, 'run.wake', run_id, { run_id, incarnation, gate_index });
-}
-
 /**
  * Approves the gate that a run waits at. With enough approvals the run goes on in the same commit; the workflow is only woken.
  * The same person again, while more are needed, changes nothing.
@@ -94,9 +89,12 @@ export function approveGate(ctx: Context, runId: string, gateIndex: number | nul
     const [approval] = await run<{ needed: number; is_new: boolean; decided_at: Date }>(ctx.db, approveStatement, values);
     if (!approval) throw lapsed(runId, gate);
     const complete = approval.needed === 0;
-    if (complete) await release(ctx, held, gate);
-    if (complete || approval.is_new)
+    if (complete) await run(ctx.db, releaseStatement, [runId, gate.gate_index]);
+    if (complete || approval.is_new) {
       await recordDecision(ctx, 'approve', held, gate, { decided: complete, approvals_needed: approval.needed });
+      // While more are needed the workflow only reads the gate again, and says how many are missing.
+      await enqueue(ctx, 'run.wake', runId, { run_id: runId, incarnation: held.incarnation, gate_index: gate.gate_index });
+    }
     return {
       run_id: runId,
       decision: 'approved',

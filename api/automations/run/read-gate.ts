@@ -18,6 +18,7 @@ interface GateRow extends Record<string, unknown> {
   remind_due: boolean;
   reminds: boolean;
   required_approvals: number;
+  approvals: number;
   ms_left: number;
 }
 
@@ -37,13 +38,15 @@ export async function readGate(services: Services, runId: string, index: number)
   const base = {
     requiredRole: row.required_role,
     requiredApprovals: row.required_approvals,
+    approvals: row.approvals,
     reminds: row.reminds,
     expiresAt: row.expires_at.toISOString(),
     decidedAt: row.decided_at?.toISOString() ?? null,
     msLeft: Math.max(0, row.ms_left),
   };
   const state = gateState(row.decision, row.expired);
-  if (row.finished || state === 'rejected') return { ...base, state: 'closed' };
+  if (state === 'rejected') return { ...base, state: 'closed', rejected: true };
+  if (row.finished) return { ...base, state: 'closed' };
   if (state === 'lapsed' && row.overdue) {
     await expireRun(services, runId, index);
     return { ...base, state: 'closed' };
