@@ -40,8 +40,7 @@ const presentWith = (row: AutomationRow, nextRuns: string[]): AutomationRecord =
   disabled_reason: row.disabled_reason,
 });
 
-function presentApproval({ approval }: RunRow): RunSummary['approval'] {
-  if (!approval) return null;
+function presentApproval(approval: RunRow['gates'][number]): NonNullable<RunSummary['approval']> {
   return {
     ...approval,
     approvals: approval.approvals.map(({ user_id, at }) => ({ user_id, at: new Date(at).toISOString() })),
@@ -51,8 +50,14 @@ function presentApproval({ approval }: RunRow): RunSummary['approval'] {
   };
 }
 
-/** A run as the API shows it (F7, M): what it did, never the parameters of what it may still do. */
-export const presentRun = (row: RunRow): RunSummary => ({
+/** How the gate of an action was decided, which stays readable when the run has come to the next one. */
+function decisionOf(gates: RunRow['gates'], index: number): Record<string, unknown> | null {
+  const gate = gates.find(({ gate_index, decision }) => gate_index === index && decision !== null);
+  return gate ? presentApproval(gate) : null;
+}
+
+/** A run as the API shows it (F7, M): what it did, never the parameters of what it may still do. What a gate gave is its decision. */
+export const presentRun = ({ gates, ...row }: RunRow): RunSummary => ({
   run_id: row.run_id,
   automation_id: row.automation_id,
   automation_name: row.automation_name,
@@ -76,10 +81,11 @@ export const presentRun = (row: RunRow): RunSummary => ({
   error: row.error,
   actions: row.actions.map((action) => ({
     ...action,
+    output: action.output ?? decisionOf(gates, action.index),
     started_at: iso(action.started_at),
     finished_at: iso(action.finished_at),
     due_at: iso(action.due_at),
   })),
-  approval: presentApproval(row),
+  approval: gates.map(presentApproval).at(-1) ?? null,
   workflow_id: row.skip_reason === 'condition_false' || row.skip_reason === 'loop' ? null : runWorkflowId(row.run_id),
 });

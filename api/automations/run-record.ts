@@ -30,18 +30,18 @@ interface ApprovalJson {
   reason: string | null;
 }
 
-/** A run with its actions, the gate it last came to, and the caller's seat in its team. */
+/** A run with its actions, the gates it came to, in order, and the caller's seat in its team. */
 export type RunRow = Pick<AutomationRun, keyof AutomationRun> & {
   seat: Seat | null;
   actions: ActionJson[];
-  approval: ApprovalJson | null;
+  gates: ApprovalJson[];
 };
 
 /** Select list and joins of `RunRow`, but for the event, which may be large; $1 is the caller. A `where` follows. */
 export const SELECT_RUNS = /* sql */ `
   select r.run_id, r.automation_id, r.automation_name, r.automation_version, r.team_id, r.project_id, r.creator_id, r.status,
     r.skip_reason, r.condition_error, r.trigger_type, r.event_truncated, r.is_test, r.triggered_by, r.depth, r.retry_of,
-    r.retried_by, r.queued_at, r.started_at, r.finished_at, r.error, m.role as seat, acts.actions, gate.approval
+    r.retried_by, r.queued_at, r.started_at, r.finished_at, r.error, m.role as seat, acts.actions, met.gates
   from automation_runs r
   left join memberships m on m.team_id = r.team_id and m.user_id = $1
   left join lateral (
@@ -52,11 +52,11 @@ export const SELECT_RUNS = /* sql */ `
     from run_actions a where a.run_id = r.run_id
   ) acts on true
   left join lateral (
-    select json_build_object('gate_index', g.gate_index, 'required_role', g.required_role,
+    select coalesce(json_agg(json_build_object('gate_index', g.gate_index, 'required_role', g.required_role,
       'required_approvals', g.required_approvals, 'requested_at', g.requested_at, 'expires_at', g.expires_at,
       'expired', g.decision is null and g.expires_at <= now(), 'decision', g.decision, 'decided_by', g.decided_by,
       'decided_at', g.decided_at, 'reason', g.reason,
       'approvals', (select coalesce(json_agg(json_build_object('user_id', p.user_id, 'at', p.approved_at) order by p.approved_at), '[]')
-        from gate_approvals p where p.run_id = g.run_id and p.gate_index = g.gate_index)) as approval
-    from gates g where g.run_id = r.run_id order by g.gate_index desc limit 1
-  ) gate on true`;
+        from gate_approvals p where p.run_id = g.run_id and p.gate_index = g.gate_index)) order by g.gate_index), '[]') as gates
+    from gates g where g.run_id = r.run_id
+  ) met on true`;

@@ -134,7 +134,10 @@ const RunAction = z
     started_at: Timestamp.nullable(),
     finished_at: Timestamp.nullable(),
     due_at: Timestamp.nullable().meta({ description: 'When a delay, or the next try of an action, is due' }),
-    output: z.record(z.string(), z.unknown()).nullable(),
+    output: z
+      .record(z.string(), z.unknown())
+      .nullable()
+      .meta({ description: 'What it gave; of a gate, who decided it, when and how' }),
     error: Failure.nullable(),
   })
   .meta({ id: 'RunAction' });

@@ -8,6 +8,7 @@ import { namesIn } from './names.js';
 import { type Go, page, type Page, personOf, type Problem } from './page.js';
 import type { Fields } from './server/read-form.js';
 import { safePath } from './server/safe-path.js';
+import { waitsFor } from './waits-for.js';
 
 /** What the list shows at once; the contract's own most. */
 const MOST = 200;
@@ -38,7 +39,8 @@ export const approvalPages: Page[] = [
       const person = personOf({ me });
       const names = await namesIn(ctx, person, approvals);
       const teamNames = Object.fromEntries(person.teams.map(({ team_id, name }) => [team_id, name]));
-      const [mine, others] = [approvals.filter((one) => one.can_decide), approvals.filter((one) => !one.can_decide)];
+      const mine = waitsFor(person, approvals);
+      const others = approvals.filter((one) => !mine.includes(one));
       return { view: 'approvals', title: 'Approvals', data: { mine, others, total, names, teamNames } };
     },
   }),

@@ -1,7 +1,9 @@
 import { listApprovals } from '../automations/approvals/list-approvals.js';
 import { listRecentRuns } from '../automations/list-recent-runs.js';
 import { listNextTasks } from '../tasks/list-next-tasks.js';
+import { namesIn } from './names.js';
 import { page, type Page, personOf } from './page.js';
+import { waitsFor } from './waits-for.js';
 
 /** As many as fit on a first screen. */
 const FEW = 6;
@@ -17,10 +19,11 @@ export const homePages: Page[] = [
         listRecentRuns(ctx, FEW),
         listNextTasks(ctx, FEW),
       ]);
-      const mine = approvals.filter(({ can_decide }) => can_decide);
       const person = personOf({ me });
+      const mine = waitsFor(person, approvals);
+      const names = await namesIn(ctx, person, mine);
       const teamNames = Object.fromEntries(person.teams.map(({ team_id, name }) => [team_id, name]));
-      return { view: 'home', title: 'Home', data: { approvals: mine, runs, tasks, openTasks: total, teamNames } };
+      return { view: 'home', title: 'Home', data: { approvals: mine, runs, tasks, openTasks: total, names, teamNames } };
     },
   }),
 ];

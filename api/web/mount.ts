@@ -17,6 +17,7 @@ import { HOME } from './server/safe-path.js';
 import { type Around, type Exchange, sendError, sendFile, sendOn, sendView } from './server/send.js';
 import { type BrowserSession, readSession } from './server/session.js';
 import { createStaticFiles } from './server/static-files.js';
+import { waitsFor } from './waits-for.js';
 
 const NOBODY: Actor = { type: 'system', name: 'anonymous' };
 /** The number in the navigation says "50" and no more. */
@@ -34,7 +35,7 @@ function contextOf(services: Services, koa: Exchange, { actor }: BrowserSession)
 /** Who looks, and how much waits for them. */
 async function lookAround(ctx: Context): Promise<Pick<Around, 'me' | 'waiting'>> {
   const [me, { approvals }] = await Promise.all([getMe(ctx), listApprovals(ctx, MOST_COUNTED)]);
-  return { me, waiting: approvals.filter(({ can_decide }) => can_decide).length };
+  return { me, waiting: waitsFor(me, approvals).length };
 }
 
 /** The road from `/`. @throws METHOD_NOT_ALLOWED */

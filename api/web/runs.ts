@@ -42,12 +42,16 @@ function paramsOf(definition: VersionRecord | null, index: number, event: object
   return pairs(filled.ok ? (filled.value as object) : params);
 }
 
+/** The gate of an action: how it was decided, or the one at which the run waits. */
+const gateOf = ({ approval }: RunRecord, { index, type, output }: RunRecord['actions'][number]) =>
+  approval?.gate_index === index ? approval : type === GATE && output?.['decision'] ? output : null;
+
 /** The run's actions with what each was told to do, as far as that is known. */
 const stepsOf = (run: RunRecord, definition: VersionRecord | null) =>
   run.actions.map((action) => ({
     ...action,
     isGate: action.type === GATE,
-    approval: run.approval?.gate_index === action.index ? run.approval : null,
+    approval: gateOf(run, action),
     params: paramsOf(definition, action.index, run.event),
   }));
 

@@ -1,6 +1,6 @@
-import { TRIGGERS } from '../automations/triggers.js';
 import { catalogue } from '../automations/actions/registry.js';
 import type { User } from '../auth/schema.js';
+import { HAPPENED } from './happened.js';
 
 const UNITS = [
   ['day', 86_400],
@@ -24,7 +24,6 @@ function duration(seconds: number): string {
     .join(' ');
 }
 
-const TRIGGER_LABELS = new Map(TRIGGERS.map(({ key, label }) => [key, label]));
 const ACTION_LABELS = new Map<string, string>(catalogue().map(({ type, label }) => [type, label]));
 
 /** Whether this runtime knows a time zone or a language: an older one may not know what a newer one stored. */
@@ -101,7 +100,8 @@ export function wordsFor(me: User | null, now: Date = new Date()) {
         : new Date(due).getTime() < now.getTime(),
     /** Seconds from now; negative when past. */
     secondsUntil: (iso: string): number => (new Date(iso).getTime() - now.getTime()) / 1000,
-    trigger: (key: string): string => TRIGGER_LABELS.get(key) ?? key,
+    /** What set a run off. */
+    happened: (trigger: string): string => HAPPENED[trigger] ?? trigger,
     action: (type: string): string => ACTION_LABELS.get(type) ?? type,
     /** "AM" for Ada Marsh. */
     initials: (name: string): string =>

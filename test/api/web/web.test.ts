@@ -1,12 +1,14 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { decodeJwt } from 'jose';
+import { TRIGGERS } from '../../../api/automations/triggers.js';
 import { type Ability, ruleOf } from '../../../api/core/access.js';
+import { HAPPENED } from '../../../api/web/happened.js';
 import { PAGES } from '../../../api/web/pages.js';
 import { safePath } from '../../../api/web/server/safe-path.js';
 import { PASSWORD } from '../../factories/accounts.js';
 import { buildTeam, type Person, type TestTeam } from '../../factories/people.js';
-import { buildRun } from '../../factories/runs.js';
+import { buildRun, openNextGate } from '../../factories/runs.js';
 import { startApp, type TestApp } from '../../support/app.js';
 import { type Browser, buildVisitor, csrfOf, givePasswords, openBrowser, signIn as signInTo } from './browser.js';
 
@@ -411,6 +413,60 @@ describe('approvals', () => {
     await manager.post(path, { gate_index: '1' }, { from: '/app' });
     await manager.post(path, { gate_index: '1' }, { from: '/app' });
     expect((await manager.get('/app/approvals')).html).toContain('was approved by');
+  });
+
+  it('who has said yes is not asked again while others are missing', async () => {
+    const params = { required_approvals: 2, message: 'Both of you?' };
+    const run = await buildRun(app, team, { actions: [{ type: 'require_approval', params }] });
+    const path = `/app/runs/${run.run_id}`;
+    const manager = await signIn(team.manager);
+    const waiting = async () => Number(/class="count">(\d+)/.exec((await manager.get('/app')).html)?.[1] ?? 0);
+    const before = await waiting();
+    await manager.post(`${path}/approve`, { gate_index: '0' }, { from: path });
+    expect(await waiting()).toBe(before - 1);
+    for (const page of [path, '/app/approvals']) {
+      const { html } = await manager.get(page);
+      expect(html).toContain('You said yes. It waits for 1 more.');
+      expect(html).not.toContain(`${path}/approve"`);
+      expect(html).toContain(`${path}/reject"`);
+      expect((await (await signIn(team.admin)).get(page)).html).toContain(`${path}/approve"`);
+    }
+    await (await signIn(team.admin)).post(`${path}/reject`, { gate_index: '0' }, { from: path });
+  });
+
+  it('a run’s page says what happened, and who decided each of its gates', async () => {
+    const actions = [
+      { type: 'require_approval' },
+      { type: 'require_approval' },
+      { type: 'set_task_status', params: { task_id: 'x', status: 'done' } },
+    ];
+    const run = await buildRun(app, team, { actions, expiresIn: 3600 });
+    const path = `/app/runs/${run.run_id}`;
+    const call = app.as(team.manager);
+    await call.post(`/api/automations/runs/${run.run_id}/approve`);
+    await openNextGate(app, run, 1);
+    const times = {
+      requested_at: app.services.db.raw("now() - interval '2 hours'"),
+      expires_at: app.services.db.raw("now() - interval '1 hour'"),
+    };
+    await app.services.db('gates').where({ run_id: run.run_id, gate_index: 1 }).update(times);
+    await call.post(`/api/automations/runs/${run.run_id}/reject`, { reason: 'Too late' });
+    const { actions: steps } = (await call.get(`/api/automations/runs/${run.run_id}`)).body;
+    expect(steps.map(({ output }: { output: unknown }) => output)).toMatchObject([
+      { decision: 'approved', decided_by: team.manager.user_id, approvals: [{ user_id: team.manager.user_id }] },
+      { decision: 'rejected', decided_by: team.manager.user_id, reason: 'Too late', approvals: [] },
+      null,
+    ]);
+    const { html } = await (await signIn(team.manager)).get(path);
+    for (const words of [
+      'A pull request was merged',
+      'You approved',
+      'Nobody approved in time: it lapsed',
+      'You rejected',
+      'Too late',
+    ])
+      expect(html).toContain(words);
+    expect(TRIGGERS.filter(({ key, available }) => available && !(key in HAPPENED))).toEqual([]);
   });
 
   it('a failed run is replayed from its page, by whoever may', async () => {
