@@ -3,13 +3,14 @@ import type { Cron } from './cron.js';
 
 /** How far ahead a next time is looked for, days: the 29th of February comes within eight years at the latest. */
 const HORIZON_DAYS = 5 * 366;
+const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;
 
-function isDay(cron: Cron, date: Temporal.PlainDate): boolean {
-  if (!cron.month.includes(date.month)) return false;
-  const ofMonth = cron.dayOfMonth.includes(date.day);
-  const ofWeek = cron.dayOfWeek.includes(date.dayOfWeek % 7);
+/** Of a day in one of its months. `weekday` from Sunday, 0. */
+function isDay(cron: Cron, day: number, weekday: number): boolean {
+  const ofMonth = cron.dayOfMonth.includes(day);
+  const ofWeek = cron.dayOfWeek.includes(weekday);
   return cron.eitherDay ? ofMonth || ofWeek : ofMonth && ofWeek;
 }
 
@@ -17,7 +18,8 @@ function isDay(cron: Cron, date: Temporal.PlainDate): boolean {
 export function isTimeOf(cron: Cron, timezone: string, moment: Date): boolean {
   const zoned = Temporal.Instant.fromEpochMilliseconds(moment.getTime()).toZonedDateTimeISO(timezone);
   const onTheMinute = moment.getTime() % MINUTE_MS === 0;
-  return onTheMinute && cron.minute.includes(zoned.minute) && cron.hour.includes(zoned.hour) && isDay(cron, zoned.toPlainDate());
+  const isWall = cron.minute.includes(zoned.minute) && cron.hour.includes(zoned.hour);
+  return onTheMinute && isWall && cron.month.includes(zoned.month) && isDay(cron, zoned.day, zoned.dayOfWeek % 7);
 }
 
 const offsetAt = (moment: number, timezone: string): number =>
@@ -36,14 +38,31 @@ function changingMoments(date: Temporal.PlainDate, wall: { hour: number; minute:
   return [...new Set([guessed, later])].filter((moment) => moment + offsetAt(moment, timezone) === asUtc);
 }
 
-/** The moments of a day at which its clock shows one of the times. */
-function timesOn(cron: Cron, date: Temporal.PlainDate, timezone: string): number[] {
+/** The moments of a day at which its clock shows one of the times, in order. */
+function* timesOn(cron: Cron, date: Temporal.PlainDate, timezone: string): Generator<number> {
   const start = date.toZonedDateTime(timezone);
-  const walls = cron.hour.flatMap((hour) => cron.minute.map((minute) => ({ hour, minute })));
   if (start.hoursInDay === 24 && start.hour === 0) {
-    return walls.map(({ hour, minute }) => start.epochMilliseconds + hour * HOUR_MS + minute * MINUTE_MS);
+    for (const hour of cron.hour)
+      for (const minute of cron.minute) yield start.epochMilliseconds + hour * HOUR_MS + minute * MINUTE_MS;
+    return;
   }
-  return walls.flatMap((wall) => changingMoments(date, wall, timezone)).sort((a, b) => a - b);
+  const walls = cron.hour.flatMap((hour) => cron.minute.map((minute) => ({ hour, minute })));
+  yield* walls.flatMap((wall) => changingMoments(date, wall, timezone)).sort((a, b) => a - b);
+}
+
+/**
+ * The days of a schedule from a day on, as far as the horizon. Plain numbers, whole months at a time: between two that are meant may lie
+ * years, and lists show the next times of a thousand schedules.
+ */
+function* daysFrom(cron: Cron, from: Temporal.PlainDate): Generator<Temporal.PlainDate> {
+  const first = Date.UTC(from.year, from.month - 1, from.day);
+  const end = first + HORIZON_DAYS * DAY_MS;
+  for (let at = first; at < end; ) {
+    const day = new Date(at);
+    const isMonth = cron.month.includes(day.getUTCMonth() + 1);
+    if (isMonth && isDay(cron, day.getUTCDate(), day.getUTCDay())) yield from.add({ days: (at - first) / DAY_MS });
+    at = isMonth ? at + DAY_MS : Date.UTC(day.getUTCFullYear(), day.getUTCMonth() + 1, 1);
+  }
 }
 
 /**
@@ -54,11 +73,11 @@ function timesOn(cron: Cron, date: Temporal.PlainDate, timezone: string): number
 export function nextTimes(cron: Cron, timezone: string, after: Date, count: number): Date[] {
   const found: Date[] = [];
   const from = Temporal.Instant.fromEpochMilliseconds(after.getTime()).toZonedDateTimeISO(timezone).toPlainDate();
-  for (let day = 0; day < HORIZON_DAYS && found.length < count; day += 1) {
-    const date = from.add({ days: day });
-    if (!isDay(cron, date)) continue;
-    const later = timesOn(cron, date, timezone).filter((moment) => moment > after.getTime());
-    found.push(...later.slice(0, count - found.length).map((moment) => new Date(moment)));
+  for (const date of daysFrom(cron, from)) {
+    for (const moment of timesOn(cron, date, timezone)) {
+      if (moment > after.getTime()) found.push(new Date(moment));
+      if (found.length === count) return found;
+    }
   }
   return found;
 }

@@ -1,3 +1,4 @@
+import { Temporal } from 'temporal-polyfill';
 import { parseCron } from '../../../api/automations/schedule/cron.js';
 import { nextTimes } from '../../../api/automations/schedule/next-times.js';
 
@@ -25,6 +26,23 @@ it.each([
   ['0 0 * * *', 'America/Sao_Paulo', '2018-11-03T12:00Z', ['2018-11-05T02:00', '2018-11-06T02:00', '2018-11-07T02:00']],
 ])('%s in %s after %s', (source, timezone, after, expected) => {
   expect(next(source, timezone, after).slice(0, expected.length)).toEqual(expected);
+});
+
+it('looks at no day twice, nor at one that is not meant: a list shows a thousand schedules', () => {
+  const dates = Temporal.PlainDate.prototype as unknown as { add: (this: unknown, ...args: unknown[]) => unknown };
+  const { add } = dates;
+  let days = 0;
+  dates.add = function (...args) {
+    days += 1;
+    return add.apply(this, args);
+  };
+  try {
+    expect(next('0 0 29 feb *', 'America/New_York', '2026-11-21T00:00Z', 5)).toEqual(['2028-02-29T05:00']);
+    expect(next('0 0 * * *', 'Europe/Berlin', '2026-11-21T00:00Z', 5)).toHaveLength(5);
+  } finally {
+    dates.add = add;
+  }
+  expect(days).toBeLessThan(10);
 });
 
 it('never comes where no month has the day', () => {
