@@ -5,14 +5,15 @@ import type { RunStatus } from './rules.js';
 /**
  * $1 automation, $2 run or null for all of them, $3 statuses, $4 correlation id. Whoever decides a gate or does an action at this
  * moment comes first or finds the run cancelled, because all of them change the run's row. Without a claim there is no workflow to
- * wake; one that starts later finds nothing to claim.
+ * wake; one that starts later finds nothing to claim. A run in a delay, or between two tries, waits like one that is paused.
  */
 const statement: Statement = {
   name: 'cancel_runs',
   text: /* sql */ `
 with gone as (
   update automation_runs set status = 'cancelled', finished_at = clock_timestamp()
-  where automation_id = $1 and ($2::uuid is null or run_id = $2) and status = any($3::text[]) and finished_at is null
+  where automation_id = $1 and ($2::uuid is null or run_id = $2) and finished_at is null and (status = any($3::text[]) or exists (
+    select from run_actions a where a.run_id = automation_runs.run_id and a.status = 'running' and a.due_at is not null))
   returning run_id, incarnation, claimed_by
 ), skipped as (
   update run_actions a set status = 'skipped' from gone where a.run_id = gone.run_id and a.status in ('pending', 'running', 'staged')

@@ -6,7 +6,7 @@ import { endAutomation } from './end-automation.js';
 import { authorizeOwn } from './policy.js';
 
 /**
- * Deletes an automation for good and cancels its queued and paused runs; all its runs stay readable.
+ * Deletes an automation for good and cancels its runs that are queued, paused or waiting; all its runs stay readable.
  * @throws RESOURCE_NOT_FOUND | PERMISSION_DENIED another person's automation needs a manager
  * Source: decision F1; durability notes, 3.2.
  */

@@ -11,7 +11,7 @@ import { cancelRuns } from './cancel-runs.js';
 export async function endAutomation(ctx: Context, automation: Automation): Promise<number> {
   const { automation_id, team_id, project_id, name } = automation;
   await automation.$query(ctx.db).patch({ deleted_at: raw('now()'), is_active: false });
-  // Nothing of an automation happens after its deletion; a run at work finishes its step and ends before it could wait.
+  // Nothing waits for a deleted automation; a run at work ends before it could (run/end-if-deleted.ts).
   const cancelled_runs = await cancelRuns(ctx, automation, ['queued', 'paused']);
   await recordChange(ctx, {
     team_id,

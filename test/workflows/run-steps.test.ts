@@ -69,6 +69,16 @@ describe('delay', () => {
     expect(await db()('run_actions').where({ run_id: run.run_id }).pluck('status')).toEqual(['skipped', 'skipped']);
   });
 
+  it('ends with its automation', async () => {
+    const automation = await buildAutomation(app, team, { actions: [delay(3600), comment('never')] });
+    const task = await buildTask(app, team, project);
+    const run = await runIn(automation, 'running');
+    await until(async () => (await stepOf(run, 0)).due_at);
+    expect((await app.as(team.manager).delete(`/api/automations/${automation.automation_id}`)).body.cancelled_runs).toBe(1);
+    expect(await temporal.workflow.getHandle(`run:${run.run_id}`).result()).toBe('cancelled');
+    expect(await commentsOn(task)).toEqual([]);
+  });
+
   it('goes on where it was when its workflow was lost, and when the worker was away', async () => {
     const automation = await buildAutomation(app, team, { actions: [comment('head'), delay(3600), comment('tail')] });
     const task = await buildTask(app, team, project);

@@ -3,6 +3,7 @@ import { run, type Statement } from '../../../db/statement.js';
 import type { ActionOutcome, ActionResult, Wait } from '../../../workflows/contract.js';
 import type { Services } from '../../core/context.js';
 import { type ActionRow, DELAY } from '../rules.js';
+import { endIfDeleted } from './end-if-deleted.js';
 import { type Carrier, CLAIM, claimValues, endOf } from './claim-run.js';
 import type { Creator, RunRow } from './load-run.js';
 import { settleRun } from './settle-run.js';
@@ -89,7 +90,10 @@ export async function inStep(
     const kept = waitOf(begun, step);
     if (kept) return { outcome: 'waiting', wait: kept };
     const { wait, ...end } = await work(db, begun, step);
-    if (wait) return { outcome: 'waiting', wait };
+    if (wait) {
+      const ended = await endIfDeleted({ ...services, db }, begun);
+      return ended ? { outcome: 'skipped', ended } : { outcome: 'waiting', wait };
+    }
     const done = { ...step, ...end };
     const outcome = outcomeOf(done);
     const steps = begun.steps.map((each) => (each.index === index ? done : each));

@@ -7,7 +7,7 @@ import { tellApprovers } from '../approvals/tell-approvers.js';
 import { rehearsed } from '../actions/rehearsed.js';
 import { renderTemplates } from '../template.js';
 import { type Carrier, claimRun } from './claim-run.js';
-import { endRun } from './end-run.js';
+import { endIfDeleted } from './end-if-deleted.js';
 import { type RunRow, systemContext } from './load-run.js';
 import { publish, runEvent } from './publish.js';
 import { readGate } from './read-gate.js';
@@ -46,14 +46,6 @@ async function passInTest(db: Knex, { run_id, event }: RunRow, index: number, pa
     .update({ status: 'succeeded', output: rehearsed('Wait for an approval', asked), attempts: 1, finished_at: db.fn.now() });
   return { ...NEVER_OPENED, state: 'approved', requiredRole: asked.role };
 }
-
-/** Deleting an automation cancels what waits; a run that was acting at that moment ends here, before it could wait (durability, 3.2). */
-const isAutomationDeleted = async (db: Knex, { automation_id }: RunRow): Promise<boolean> =>
-  (await db('automations')
-    .where({ automation_id })
-    .whereNotNull('deleted_at')
-    .forKeyShare()
-    .first<object | undefined>('automation_id')) !== undefined;
 
 type Opened = { required_role: GateRole; allow_self_approval: boolean; message: string | null; expires_at: Date };
 const OPENED = ['required_role', 'allow_self_approval', 'message', 'expires_at'] as const;
@@ -113,11 +105,7 @@ export async function openGate(services: Services, carrier: Carrier, index: numb
   const unopened = await services.db.transaction(async (db): Promise<GateView | null> => {
     const run = await claimRun(db, carrier);
     if (!run) return NEVER_OPENED;
-    if (await isAutomationDeleted(db, run)) {
-      const summary = `ended a run of ${run.automation_name}: the automation has been deleted`;
-      await endRun({ ...services, db }, run, { status: 'cancelled', feature: 'automations', action: 'execute', summary });
-      return NEVER_OPENED;
-    }
+    if (await endIfDeleted({ ...services, db }, run)) return NEVER_OPENED;
     const action = run.actions[index] as { params?: GateParams } & GateParams;
     const params = action.params ?? action;
     if (run.is_test) return passInTest(db, run, index, params);

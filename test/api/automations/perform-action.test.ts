@@ -1,8 +1,10 @@
 import { openGate } from '../../../api/automations/run/open-gate.js';
 import { performAction } from '../../../api/automations/run/perform-action.js';
+import { waitOut } from '../../../api/automations/run/wait-out.js';
 import { buildProject, buildTask, buildTeam, type TestTeam } from '../../factories/people.js';
 import { buildRun, GATE } from '../../factories/runs.js';
 import { startApp, type TestApp } from '../../support/app.js';
+import { until } from '../../support/worker.js';
 
 let app: TestApp;
 let team: TestTeam;
@@ -58,4 +60,43 @@ it('a gate of a run that ended meanwhile is closed, not waited for', async () =>
   const run = await buildRun(app, team, { actions: [GATE], status: 'failed', statuses: ['skipped'], gateIndex: 5 });
   expect(await openGate(app.services, carrier(run), 0)).toMatchObject({ state: 'closed' });
   expect(await app.services.db('gates').where({ run_id: run.run_id })).toEqual([]);
+});
+
+describe('a deleted automation', () => {
+  const DELAY = { type: 'delay', params: { seconds: 3_600 } };
+  const FAILING = { type: 'add_comment', params: { task_id: 'nobody', content: 'x' }, retry: { max_attempts: 2 } };
+  const begin = (action: object) =>
+    buildRun(app, team, { actions: [action, GATE] as never, status: 'running', statuses: ['pending', 'pending'], gateIndex: 9 });
+  const statusOf = async ({ run_id }: { run_id: string }) =>
+    (await app.services.db('automation_runs').where({ run_id }).first<{ status: string }>()).status;
+  const remove = (run: { automation_id: string }) => app.as(team.admin).delete(`/api/automations/${run.automation_id}`);
+  const WAITS = [
+    ['a delay', DELAY, waitOut],
+    ['a next try', FAILING, performAction],
+    ['a gate', GATE, openGate],
+  ] as const;
+
+  it.each(WAITS)('takes what waits with it: %s', async (_what, action, perform) => {
+    const run = await begin(action);
+    await perform(app.services, carrier(run), 0);
+    expect((await remove(run)).body).toMatchObject({ cancelled_runs: 1 });
+    expect(await statusOf(run)).toBe('cancelled');
+    expect((await actionsOf(run)).map(({ status }) => status)).toEqual(['skipped', 'skipped']);
+  });
+
+  it.each(WAITS)('while it is being deleted nothing of it begins to wait: %s', async (_what, action, perform) => {
+    const run = await begin(action);
+    const { db } = app.services;
+    const deletion = await db.transaction();
+    await deletion('automations').where({ automation_id: run.automation_id }).forUpdate();
+    await deletion('automations')
+      .where({ automation_id: run.automation_id })
+      .update({ deleted_at: db.fn.now(), is_active: false });
+    const acting = perform(app.services, carrier(run), 0);
+    const isHeldUp = "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
+    await Promise.race([acting, until(async () => (await db.raw<{ rowCount: number }>(isHeldUp)).rowCount > 0)]);
+    await deletion.commit();
+    await acting;
+    expect(await statusOf(run)).toBe('cancelled');
+  });
 });
