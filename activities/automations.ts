@@ -1,4 +1,4 @@
-import { activityInfo, ApplicationFailure } from '@temporalio/activity';
+import { activityInfo, ApplicationFailure, heartbeat } from '@temporalio/activity';
 import { actionTypes, outboundTypes } from '../api/automations/actions/registry.js';
 import type { Carrier } from '../api/automations/run/claim-run.js';
 import { finishRun } from '../api/automations/run/finish-run.js';
@@ -9,7 +9,7 @@ import { DELAY } from '../api/automations/rules.js';
 import { readGate } from '../api/automations/run/read-gate.js';
 import { waitOut } from '../api/automations/run/wait-out.js';
 import type { Services } from '../api/core/context.js';
-import type { ActionActivity, RunActivities, RunRef } from '../workflows/contract.js';
+import { type ActionActivity, OUTBOUND_HEARTBEAT, type RunActivities, type RunRef } from '../workflows/contract.js';
 
 /** The execution that this activity belongs to, as the run's row knows it. */
 const carrierOf = (run: RunRef): Carrier => ({ ...run, execution: activityInfo().workflowExecution?.runId ?? 'none' });
@@ -33,6 +33,7 @@ const LONGEST_WAIT_MS = 600_000;
 /** Activities of the queue `outbound`: the actions that call other servers. A history shows codes and words of ours, no answer. */
 export function outboundActivities(services: Services): Record<string, ActionActivity> {
   const perform: ActionActivity = async (run, index) => {
+    const beat = setInterval(heartbeat, OUTBOUND_HEARTBEAT.everyMs);
     try {
       return await performOutbound(services, carrierOf(run), index);
     } catch (thrown) {
@@ -43,6 +44,8 @@ export function outboundActivities(services: Services): Record<string, ActionAct
         message: failure.message,
         ...(waitMs === null ? {} : { nextRetryDelay: Math.min(waitMs, LONGEST_WAIT_MS) }),
       });
+    } finally {
+      clearInterval(beat);
     }
   };
   return Object.fromEntries(Object.keys(outboundTypes()).map((type) => [type, perform]));

@@ -16,6 +16,7 @@ import {
   type AutomationRunInput,
   DECIDED_SIGNAL,
   type GateView,
+  OUTBOUND_HEARTBEAT,
   outboundQueue,
   type RunActivities,
   type RunRef,
@@ -45,6 +46,7 @@ const outbound = (step: RunStep) =>
     summary: step.label,
     // Fifteen seconds for an answer, and the database before and after it.
     startToCloseTimeout: '45 seconds',
+    heartbeatTimeout: OUTBOUND_HEARTBEAT.missedAfterMs,
     // The activity counts its attempts in the run's row and records the last one's failure: an error here means "again".
     retry: { initialInterval: '1 second', maximumInterval: '1 minute' },
   });

@@ -8,6 +8,12 @@ export const taskQueue = (prefix: string, queue: keyof typeof TASK_QUEUES): stri
 export const outboundQueue = (core: string): string =>
   taskQueue(core.slice(0, core.length - TASK_QUEUES.core.length), 'outbound');
 
+/**
+ * While an action waits for another server its worker says every so often that it is still there. One that dies in the middle is missed
+ * after the second time, not only when the whole action has had its time.
+ */
+export const OUTBOUND_HEARTBEAT = { everyMs: 3_000, missedAfterMs: 10_000 } as const;
+
 /** Workflow type of a run: the exported name in workflows/index.ts. */
 export const AUTOMATION_RUN = 'automationRun';
 /** Something about the run was decided; the rows say what. */

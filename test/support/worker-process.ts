@@ -14,6 +14,7 @@ export async function startWorkerProcess(app: TestApp): Promise<ChildProcess> {
     TEMPORAL_ADDRESS: config.TEMPORAL_ADDRESS,
     TASK_QUEUE_PREFIX: config.TASK_QUEUE_PREFIX,
     WORKFLOW_BUNDLE: config.WORKFLOW_BUNDLE,
+    OUTBOUND_LOOPBACK: config.OUTBOUND_LOOPBACK,
     WORKER_METRICS_PORT: '0',
     LOG_LEVEL: 'warn',
   };

@@ -5,6 +5,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { buildAutomation, comment, gate } from '../factories/automations.js';
 import { buildProject, buildTask, buildTeam, type TestTeam } from '../factories/people.js';
 import { startApp, type TestApp } from '../support/app.js';
+import { type Receiver, startReceiver } from '../support/receiver.js';
 import { queuePrefix, until } from '../support/worker.js';
 import { startWorkerProcess } from '../support/worker-process.js';
 
@@ -12,17 +13,20 @@ import { startWorkerProcess } from '../support/worker-process.js';
 
 let app: TestApp;
 let worker: ChildProcess;
+let receiver: Receiver;
 let team: TestTeam;
 let project: { project_id: string };
 
 beforeAll(async () => {
-  app = await startApp({ TASK_QUEUE_PREFIX: queuePrefix() });
+  app = await startApp({ TASK_QUEUE_PREFIX: queuePrefix(), OUTBOUND_LOOPBACK: 'allow' });
+  receiver = await startReceiver();
   worker = await startWorkerProcess(app);
   team = await buildTeam(app);
   project = await buildProject(app, team);
 });
 afterAll(async () => {
   await kill();
+  receiver.close();
   await app.close();
 });
 
@@ -87,6 +91,42 @@ it('a worker killed at each step loses nothing and doubles nothing', async () =>
     .select('run_id');
   expect(twice).toEqual([]);
 }, 150_000);
+
+it('a worker killed in the middle of a request, or before it has noted the answer, sends it again under the same key', async () => {
+  const secret = { team_id: team.team_id, name: 'WEBHOOK_SIGNING_KEY', value: 'a key of the team' };
+  expect((await app.as(team.admin).post('/api/automations/secrets', secret)).status).toBe(200);
+  const begin = async (path: string, type: string): Promise<string> => {
+    const actions = [{ type, params: { method: 'POST', url: `${receiver.url}${path}` } }];
+    const { automation_id } = await buildAutomation(app, team, { actions, trigger_type: 'manual' });
+    return (await app.as(team.manager).post(`/api/automations/${automation_id}/execute`)).body.run_id;
+  };
+  const sent = (path: string) => receiver.received.filter(({ url }) => url === path);
+  // One receiver keeps its answer back; of the other one's answer the run's row cannot be written, because it is held.
+  const holder = await db().transaction();
+  const hold = (key: unknown) =>
+    holder('automation_runs')
+      .where({ run_id: String(key).slice(0, -2) })
+      .forUpdate();
+  receiver.answer(({ url, headers }, response) => {
+    if (sent(url).length > 1) response.end('ok');
+    else if (url === '/answers') void hold(headers['webhook-id']).then(() => response.end('ok'));
+  });
+  const silent = await begin('/silent', 'http_request');
+  const answers = await begin('/answers', 'send_webhook');
+  const isHeldUp = "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
+  await until(async () => sent('/silent').length === 1 && (await db().raw<{ rowCount: number }>(isHeldUp)).rowCount > 0);
+  await kill();
+  await holder.commit();
+  const left = () => db()('run_actions').whereIn('run_id', [silent, answers]).select('status', 'attempts');
+  expect(await left()).toEqual([1, 1].map((attempts) => ({ status: 'running', attempts })));
+  worker = await startWorkerProcess(app);
+  const runs = () => db()('automation_runs').whereIn('run_id', [silent, answers]).pluck('status');
+  await until(async () => (await runs()).join() === 'succeeded,succeeded', 45_000);
+  expect(await left()).toEqual([2, 2].map((attempts) => ({ status: 'succeeded', attempts })));
+  expect(sent('/silent').map(({ headers }) => headers['idempotency-key'])).toEqual([`${silent}:0`, `${silent}:0`]);
+  expect(sent('/answers').map(({ headers }) => headers['webhook-id'])).toEqual([`${answers}:0`, `${answers}:0`]);
+  expect(await db()('effects').whereIn('run_id', [silent, answers])).toHaveLength(2);
+}, 90_000);
 
 it('an event of 1.9 MB runs on what is kept of it, and its history stays small', async () => {
   await db()('automations').update({ is_active: false });
