@@ -3,6 +3,7 @@ import type { SearchAttributePair } from '@temporalio/common';
 import { AUTOMATION_RUN, type AutomationRunInput, DECIDED_SIGNAL, runWorkflowId, taskQueue } from '../workflows/contract.js';
 import { SEARCH_ATTRIBUTES as ATTRIBUTE } from '../workflows/search-attributes.js';
 import type { StartOrder } from '../api/automations/match-automations.js';
+import { TaskId } from '../api/core/fields.js';
 import { logScope } from '../api/core/log.js';
 
 /** A row of the outbox that starts or wakes a run's workflow, with what an operator should see of the run. */
@@ -22,7 +23,8 @@ const attributesOf = (row: Dispatch): SearchAttributePair[] => [
   { key: ATTRIBUTE.IsTest, value: row.is_test },
   ...(row.team_id ? [{ key: ATTRIBUTE.TeamId, value: row.team_id }] : []),
   ...(row.project_id ? [{ key: ATTRIBUTE.ProjectId, value: row.project_id }] : []),
-  ...(row.entity_id ? [{ key: ATTRIBUTE.EntityId, value: row.entity_id }] : []),
+  // An event that somebody wrote by hand may hold any text there; Temporal refuses the whole start for a long one.
+  ...(row.entity_id && TaskId.parse(row.entity_id) === row.entity_id ? [{ key: ATTRIBUTE.EntityId, value: row.entity_id }] : []),
 ];
 
 /** One line for the list of workflows, at most 200 bytes. */

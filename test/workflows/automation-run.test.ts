@@ -244,6 +244,16 @@ const blocked = (count: number) =>
     return (await db().raw<{ rowCount: number }>(sql)).rowCount === count;
   });
 
+it('an event that somebody made up is no obstacle to a start, whatever it names as its task', async () => {
+  const automation = await buildAutomation(app, team, { actions: [setStatus('done')], trigger_type: 'manual' });
+  const call = (event: object) => app.as(team.manager).post(`/api/automations/${automation.automation_id}/execute`, { event });
+  await call({ task: { task_id: 'x'.repeat(5_000) } });
+  await call({ linked_task_ids: ['y'.repeat(5_000)] });
+  const ended = () => db()('automation_runs').where(automation).whereNotNull('finished_at').pluck('status');
+  await until(async () => (await ended()).length === 2);
+  expect(await ended()).toEqual(['failed', 'failed']);
+});
+
 it('a run that was acting when its automation was deleted does not wait at the next gate', async () => {
   const actions = [setStatus('in_progress'), comment('head'), gate(), comment('never')];
   const automation = await buildAutomation(app, team, { actions });
