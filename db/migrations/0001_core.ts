@@ -101,14 +101,16 @@ create table projects (
   deleted_at timestamptz,
   deleted_by uuid references users,
   cascade_id uuid,
-  check (end_date >= start_date)
+  check (end_date >= start_date),
+  -- For what is in a project to refer to: with its team, so that both are the project's.
+  unique (project_id, team_id)
 );
 create index projects_of_team on projects (team_id, created_at, project_id) where deleted_at is null;
 
 create table tasks (
   task_id text primary key references item_keys,
-  project_id uuid not null references projects,
-  team_id uuid not null references teams,
+  project_id uuid not null,
+  team_id uuid not null,
   title text not null,
   description text,
   assigned_to uuid references users,
@@ -129,7 +131,8 @@ create table tasks (
   version integer not null default 1,
   deleted_at timestamptz,
   deleted_by uuid references users,
-  cascade_id uuid
+  cascade_id uuid,
+  foreign key (project_id, team_id) references projects (project_id, team_id)
 ) with (fillfactor = 90);
 create index tasks_of_project on tasks (project_id, position nulls last, created_at, task_id) where deleted_at is null;
 create index tasks_of_team on tasks (team_id, position nulls last, created_at, task_id) where deleted_at is null;

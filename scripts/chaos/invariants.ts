@@ -36,7 +36,8 @@ const FOREIGN_KEYS = /* sql */ `
     (select string_agg(format('c.%I = p.%I', ca.attname, pa.attname), ' and ')
       from unnest(c.conkey, c.confkey) as k(child, parent)
       join pg_attribute ca on ca.attrelid = c.conrelid and ca.attnum = k.child
-      join pg_attribute pa on pa.attrelid = c.confrelid and pa.attnum = k.parent) as matched
+      join pg_attribute pa on pa.attrelid = c.confrelid and pa.attnum = k.parent
+      where ca.attname <> 'team_id') as matched
   from pg_constraint c
   where c.contype = 'f' and c.confrelid <> 'teams'::regclass
     and exists (select from pg_attribute a where a.attrelid = c.conrelid and a.attname = 'team_id' and not a.attisdropped)

@@ -277,8 +277,11 @@ describe('what always holds', () => {
 
   it('a row that refers to another team’s', async () => {
     const other = await buildTeam(app);
-    await plant(() => db()('tasks').update({ team_id: other.team_id }), 'teams_apart');
-    expect((await broken())['teams_apart']?.[0]).toMatch(/tasks_project_id_fkey|comments_task_id_fkey/);
+    const apart = 'update tasks set team_id = ?';
+    await expect(db().raw(apart, [other.team_id])).rejects.toMatchObject({ code: '23503' });
+    await plant(() => forge(apart, [other.team_id]), 'teams_apart');
+    const names = (await broken())['teams_apart']?.map((line) => line.split(':')[0]);
+    expect(names?.toSorted()).toEqual(['comments_task_id_fkey', 'tasks_project_id_team_id_fkey']);
   });
 
   it('an audit entry that was changed', async () => {

@@ -389,5 +389,6 @@ it('whatever holds on to a task, a project or a comment is dealt with when that 
     'forge_repositories.project_id',
     'tasks.parent_task_id',
     'tasks.project_id',
+    'tasks.team_id',
   ]);
 });
