@@ -135,6 +135,8 @@ create table automation_runs (
   correlation_id uuid not null,
   incarnation integer not null default 1,
   claimed_by text,
+  -- Of a paused run: the deadline of its gate, here too so that a list of what waits comes out of an index.
+  waits_until timestamptz,
   error jsonb,
   queued_at timestamptz not null default now(),
   started_at timestamptz,
@@ -143,6 +145,8 @@ create table automation_runs (
 );
 create index runs_of_automation on automation_runs (automation_id, queued_at desc);
 create index runs_open on automation_runs (status, queued_at) where finished_at is null;
+create index runs_waiting on automation_runs (team_id, waits_until, run_id) where status = 'paused';
+create index runs_waiting_personally on automation_runs (creator_id, waits_until, run_id) where status = 'paused' and team_id is null;
 create index runs_failed on automation_runs (team_id, finished_at desc) where status = 'failed';
 create index runs_of_delivery on automation_runs ((event->>'receipt_id')) where event->>'receipt_id' is not null;
 -- A replay is one at a time per run (F10): an open retry holds the place.
@@ -181,7 +185,6 @@ create table gates (
   reason text,
   primary key (run_id, gate_index)
 );
-create index gates_waiting on gates (expires_at) where decision is null;
 create table gate_approvals (
   run_id uuid not null,
   gate_index integer not null,

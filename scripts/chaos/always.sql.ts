@@ -48,10 +48,11 @@ export const always: readonly Invariant[] = [
   },
   {
     name: 'paused_runs_wait',
-    words: 'A paused run has exactly one undecided gate, with an expiry, and only a paused run has one',
+    words: 'A paused run has exactly one undecided gate, waits until its deadline, and only a paused run has one',
     sql: /* sql */ `
       select format('run %s is %s with %s undecided gates', r.run_id, r.status, count(g.run_id)) as violation
-      from automation_runs r left join gates g on g.run_id = r.run_id and g.decision is null and g.expires_at is not null
+      from automation_runs r left join gates g on g.run_id = r.run_id and g.decision is null
+        and (r.status <> 'paused' or g.expires_at = r.waits_until)
       where r.finished_at is null group by r.run_id, r.status having count(g.run_id) <> (r.status = 'paused')::int`,
   },
   {

@@ -61,6 +61,20 @@ const gateRow = (app: TestApp, action: Action, expiresIn: number) => {
   };
 };
 
+/** The gate's row, with its deadline on the run. */
+async function insertGate(
+  app: TestApp,
+  place: { run_id: string; gate_index: number },
+  gate: Action,
+  expiresIn: number,
+): Promise<void> {
+  const { db } = app.services;
+  await db('gates').insert({ ...place, ...gateRow(app, gate, expiresIn) });
+  await db('automation_runs')
+    .where({ run_id: place.run_id })
+    .update({ waits_until: db('gates').where(place).select('expires_at') });
+}
+
 /** A run as its rows stand when a gate has been opened, or in any other state that is asked for. */
 export async function buildRun(app: TestApp, team: TestTeam, options: RunOptions = {}): Promise<TestRun> {
   const { db } = app.services;
@@ -98,7 +112,7 @@ export async function buildRun(app: TestApp, team: TestTeam, options: RunOptions
   }));
   if (rows.length > 0) await db('run_actions').insert(rows);
   const gate = actions[gateIndex];
-  if (gate && status !== 'queued') await db('gates').insert({ run_id, gate_index: gateIndex, ...gateRow(app, gate, expiresIn) });
+  if (gate && status !== 'queued') await insertGate(app, { run_id, gate_index: gateIndex }, gate, expiresIn);
   return { run_id, automation_id, gate_index: gateIndex };
 }
 
@@ -106,7 +120,7 @@ export async function buildRun(app: TestApp, team: TestTeam, options: RunOptions
 export async function openNextGate(app: TestApp, run: TestRun, gateIndex: number): Promise<void> {
   const { db } = app.services;
   const { run_id } = run;
-  await db('gates').insert({ run_id, gate_index: gateIndex, ...gateRow(app, GATE, 3600) });
+  await insertGate(app, { run_id, gate_index: gateIndex }, GATE, 3600);
   await db('automation_runs').where({ run_id }).update({ status: 'paused' });
   await db('run_actions')
     .where({ run_id })

@@ -184,9 +184,11 @@ describe('what always holds', () => {
     await plant(() => effect(2), 'gates_kept');
   });
 
-  it('a paused run without a gate, and a gate of a run that is not paused', async () => {
+  it('a paused run that waits for another time than its gate, or without a gate, and a gate of a run that is not paused', async () => {
     await plant(() => db()('automation_runs').update({ status: 'running' }), 'paused_runs_wait');
     await db()('automation_runs').update({ status: 'paused' });
+    await plant(() => db()('automation_runs').update({ waits_until: db().fn.now() }), 'paused_runs_wait');
+    await db()('automation_runs').update({ waits_until: db()('gates').select('expires_at') });
     await plant(() => db()('gates').delete(), 'paused_runs_wait');
   });
 

@@ -80,6 +80,8 @@ it('two gates need two decisions', async () => {
   const approve = (person: { token: string }) => app.as(person).post(`/api/automations/runs/${run.run_id}/approve`);
   expect((await approve(team.manager)).status).toBe(200);
   await until(async () => (await db()('gates').where({ run_id: run.run_id })).length === 2);
+  const [first, second] = await db()('gates').where({ run_id: run.run_id }).orderBy('gate_index');
+  expect([run.waits_until, (await runIn(automation, 'paused')).waits_until]).toEqual([first.expires_at, second.expires_at]);
   expect(await commentsOn(task)).toEqual(['middle']);
   expect((await approve(team.manager)).status).toBe(403);
   expect((await approve(team.admin)).status).toBe(200);

@@ -15,22 +15,41 @@ type Row = Omit<ApprovalList['approvals'][number], 'requested_at' | 'expires_at'
   total: number;
 };
 
-/** $1 caller, $2 most rows. Types of what is staged, never its parameters (contract, section 4). */
+/** Of automation_runs r: what waits. Each of these comes out of an index of its own, in the order of its deadlines. */
+const FIRST = /* sql */ `order by r.waits_until, r.run_id limit $2`;
+const PERSONAL = /* sql */ `r.status = 'paused' and r.team_id is null and r.creator_id = $1`;
+
+/**
+ * $1 caller, $2 most rows. Looks at no more than the first of each team, however many wait; only the total counts them, in the same
+ * indexes. Types of what is staged, never its parameters (contract, section 4).
+ */
 const statement: Statement = {
   name: 'list_approvals',
   text: /* sql */ `
+    with seats as (
+      select team_id, role from memberships where user_id = $1
+    ), waiting as (
+      (select r.run_id, r.waits_until, s.role as seat from seats s cross join lateral (
+        select r.run_id, r.waits_until from automation_runs r where r.status = 'paused' and r.team_id = s.team_id ${FIRST}) r)
+      union all
+      (select r.run_id, r.waits_until, null from automation_runs r where ${PERSONAL} ${FIRST})
+      order by waits_until, run_id limit $2
+    ), total as (
+      select (select count(*) from automation_runs r where ${PERSONAL}) + coalesce(sum(c.waiting), 0) as total
+      from seats s cross join lateral (
+        select count(*) as waiting from automation_runs r where r.status = 'paused' and r.team_id = s.team_id) c
+    )
     select r.run_id, r.automation_id, r.automation_name, r.team_id, r.project_id, r.trigger_type, r.creator_id, r.triggered_by,
       g.gate_index, g.message, g.required_role, g.required_approvals, g.allow_self_approval, g.requested_at, g.expires_at,
-      g.expires_at <= now() as expired, m.role as seat, (count(*) over ())::int as total, ${STAGED_HASH} as staged_hash,
+      g.expires_at <= now() as expired, w.seat, t.total::int as total, ${STAGED_HASH} as staged_hash,
       (select coalesce(json_agg(json_build_object('user_id', p.user_id, 'at', p.approved_at) order by p.approved_at), '[]')
         from gate_approvals p where p.run_id = g.run_id and p.gate_index = g.gate_index) as approvals,
       array(select a.type from run_actions a where a.run_id = r.run_id and a.status = 'staged' order by a.index) as staged_action_types,
       (select count(*)::int from run_actions a
         where a.run_id = r.run_id and a.status = 'failed' and a.index < g.gate_index) as failed_before_gate
-    from gates g join automation_runs r using (run_id)
-    left join memberships m on m.team_id = r.team_id and m.user_id = $1
-    where g.decision is null and r.status = 'paused' and (m.role is not null or (r.team_id is null and r.creator_id = $1))
-    order by g.expires_at, g.run_id limit $2`,
+    from waiting w join automation_runs r using (run_id)
+    cross join lateral (select * from gates g where g.run_id = r.run_id and g.decision is null order by g.gate_index limit 1) g, total t
+    order by w.waits_until, w.run_id`,
 };
 
 function present({ creator_id, triggered_by, allow_self_approval, seat, total: _total, ...row }: Row, userId: string) {

@@ -74,7 +74,8 @@ async function insertGate(db: Knex, run: RunRow, index: number, params: GatePara
 async function stage(services: Services, run: RunRow, index: number, gate: Opened): Promise<void> {
   const { db } = services;
   const { run_id, team_id, project_id } = run;
-  await db('automation_runs').where({ run_id }).update({ status: 'paused' });
+  const waits_until = db('gates').where({ run_id, gate_index: index }).select('expires_at');
+  await db('automation_runs').where({ run_id }).update({ status: 'paused', waits_until });
   await db('run_actions').where({ run_id, index }).update({ status: 'running', started_at: db.fn.now(), attempts: 1 });
   await db('run_actions').where({ run_id, status: 'pending' }).where('index', '>', index).update({ status: 'staged' });
   const ctx = systemContext(services, run);

@@ -488,6 +488,32 @@ describe('GET /api/automations/approvals', () => {
     expect(JSON.parse((await auditOf(first))[0].details).staged_hash).toBe(hash);
   });
 
+  it('puts what waits in all of a person’s teams, and personally, into one order', async () => {
+    const other = await buildTeam(app);
+    await app.services.db('memberships').insert({ team_id: other.team_id, user_id: team.member.user_id, role: 'manager' });
+    const waits = (whose: TestTeam, minutes: number, more = {}) => buildRun(app, whose, { expiresIn: 60 * minutes, ...more });
+    await waits(await buildTeam(app), 5);
+    const expected = [
+      await waits(team, 10),
+      await waits(other, 20),
+      await waits(team, 30, { inTeam: false }),
+      await waits(other, 40),
+      await waits(team, 50),
+    ].map(({ run_id }) => run_id);
+    const listed = async (limit: number) => (await app.as(team.member).get(`/api/automations/approvals?limit=${limit}`)).body;
+    const ids = ({ approvals }: { approvals: { run_id: string }[] }) => approvals.map(({ run_id }) => run_id);
+    expect(ids(await listed(50))).toEqual(expected);
+    expect(ids(await listed(3))).toEqual(expected.slice(0, 3));
+    expect((await listed(1)).total).toBe(5);
+    expect((await listed(50)).approvals.map(({ can_decide }: { can_decide: boolean }) => can_decide)).toEqual([
+      false,
+      true,
+      true,
+      true,
+      false,
+    ]);
+  });
+
   it('keeps to the limit, tells the total, and refuses what is out of range', async () => {
     for (let i = 0; i < 3; i += 1) await buildRun(app, team);
     const member = app.as(team.member);
