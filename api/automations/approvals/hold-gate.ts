@@ -1,9 +1,9 @@
-import { AutomationRun } from '../../../db/models/automation-run.js';
+import type { AutomationRun } from '../../../db/models/automation-run.js';
 import { run, type Statement } from '../../../db/statement.js';
 import { type Context, userOf } from '../../core/context.js';
 import { conflict, DomainError, notFound } from '../../core/errors.js';
-import { seatOf } from '../../core/seats.js';
-import type { GateRole } from '../rules.js';
+import type { Seat } from '../../core/access.js';
+import type { ActionRow, GateRole } from '../rules.js';
 import { authorizeDecision } from './policy.js';
 
 export interface HeldGate {
@@ -16,6 +16,11 @@ export interface HeldGate {
   decision: 'approved' | 'rejected' | null;
   decider: string | null;
   decided_at: Date | null;
+  /** The run's actions that have failed, all of them before the gate. */
+  failed: ActionRow[];
+  automation_deleted: boolean;
+  /** Whether the tail could act in the name of the automation's creator. */
+  creator_authorized: boolean;
   /** Of the actions behind the gate, as the run's version holds them. */
   staged_hash: string;
 }
@@ -34,8 +39,14 @@ const gateStatement: Statement = {
   name: 'hold_gate',
   text: /* sql */ `
     select g.gate_index, g.required_role, g.required_approvals, g.allow_self_approval, g.expires_at, g.decision, g.decided_at,
-      g.expires_at <= clock_timestamp() as expired, u.display_name as decider, ${STAGED_HASH} as staged_hash
-    from gates g join automation_runs r using (run_id) left join users u on u.user_id = g.decided_by
+      g.expires_at <= clock_timestamp() as expired, u.display_name as decider, ${STAGED_HASH} as staged_hash,
+      a.deleted_at is not null as automation_deleted,
+      c.status = 'active' and (r.team_id is null or coalesce(m.role <> 'guest', false)) as creator_authorized,
+      (select coalesce(json_agg(json_build_object('index', s.index, 'type', s.type, 'status', s.status, 'error', s.error) order by s.index), '[]')
+        from run_actions s where s.run_id = r.run_id and s.status = 'failed') as failed
+    from gates g join automation_runs r using (run_id) join automations a using (automation_id) join users c on c.user_id = r.creator_id
+    left join memberships m on m.team_id = r.team_id and m.user_id = r.creator_id
+    left join users u on u.user_id = g.decided_by
     where g.run_id = $1 and ($2::int is null or g.gate_index = $2) order by g.gate_index desc limit 1`,
 };
 
@@ -53,6 +64,18 @@ const COLUMNS = [
   'is_test',
 ] as const;
 export type HeldRun = Pick<AutomationRun, (typeof COLUMNS)[number]>;
+
+/** $1 run, $2 caller. The run is held first, then the caller's seat: neither changes until the commit (durability notes, 3.4). */
+const runStatement: Statement = {
+  name: 'hold_run',
+  text: /* sql */ `
+    with held as (
+      select ${COLUMNS.join(', ')} from automation_runs where run_id = $1 for update
+    ), seat as (
+      select m.role from memberships m, held h where m.team_id = h.team_id and m.user_id = $2 for share of m
+    )
+    select h.*, (select role from seat) as seat from held h`,
+};
 
 /** The text of a gate whose time has passed (decisions, M). */
 export const lapsed = (runId: string, gate: HeldGate) =>
@@ -83,10 +106,10 @@ export async function holdGate(
   decision: 'approved' | 'rejected',
   gateIndex: number | null,
 ): Promise<{ held: HeldRun; gate: HeldGate }> {
-  const held = await AutomationRun.query(ctx.db).findById(runId).select(COLUMNS).forUpdate();
+  const userId = userOf(ctx);
+  const [held] = await run<HeldRun & { seat: Seat | null }>(ctx.db, runStatement, [runId, userId]);
   if (!held) throw notFound('Run');
-  const seat = held.team_id === null ? null : await seatOf(ctx, held.team_id);
   const [gate] = await run<HeldGate & Record<string, unknown>>(ctx.db, gateStatement, [runId, gateIndex]);
-  authorizeDecision(decision, held, gate, { userId: userOf(ctx), seat });
+  authorizeDecision(decision, held, gate, { userId, seat: held.seat });
   return { held, gate: checkState(decision, held, gate) };
 }

@@ -1,0 +1,53 @@
+import type { Statement } from '../../../db/statement.js';
+
+/**
+ * The compare-and-set (R2) with all that follows from it, in one round trip. $1 run, $2 gate index, $3 caller, $4 team or null, $5
+ * roles that count, $6 who (jsonb), $7 the change when it decides (jsonb), $8 incarnation. No row: the time ran out. The run's row
+ * is held (hold-gate.ts). An approval counts once a person, and only while the person still has the role; the last one needed decides.
+ */
+export const approveStatement: Statement = {
+  name: 'approve_gate',
+  text: /* sql */ `
+with open as (
+  select g.required_approvals from gates g
+  where g.run_id = $1::uuid and g.gate_index = $2::int and g.decision is null and g.expires_at > clock_timestamp() for update
+), mine as (
+  insert into gate_approvals (run_id, gate_index, user_id, approved_at) select $1::uuid, $2::int, $3, clock_timestamp() from open
+  on conflict do nothing returning user_id, approved_at
+), everyone as (
+  select user_id, approved_at from mine
+  union all
+  select p.user_id, p.approved_at from gate_approvals p where p.run_id = $1::uuid and p.gate_index = $2::int
+), counted as (
+  select count(*)::int as approvals from everyone e join users u using (user_id)
+  where u.status = 'active' and ($4::uuid is null
+    or exists (select from memberships m where m.team_id = $4 and m.user_id = e.user_id and m.role = any($5::text[])))
+), verdict as (
+  select v.needed, v.needed = 0 or exists (select from mine) as says_something
+  from (select greatest(open.required_approvals - c.approvals, 0) as needed from open, counted c) v
+), decided as (
+  update gates g set decision = 'approved', decided_by = $3, decided_at = clock_timestamp()
+  from verdict v where g.run_id = $1::uuid and g.gate_index = $2::int and v.needed = 0
+  returning g.decided_at
+), released as (
+  -- The gate is passed, and what was staged behind it may run.
+  update run_actions a set status = case when a.index = $2::int then 'succeeded' else 'pending' end,
+    finished_at = case when a.index = $2::int then clock_timestamp() else a.finished_at end
+  from decided where a.run_id = $1::uuid and (a.index = $2::int or (a.index > $2::int and a.status = 'staged'))
+), going as (
+  update automation_runs set status = 'running' from decided where run_id = $1::uuid
+), woken as (
+  insert into outbox (kind, subject, payload, correlation_id)
+  select 'run.wake', $1::uuid::text, jsonb_build_object('run_id', $1::uuid, 'incarnation', $8::int, 'gate_index', $2::int),
+    ($6::jsonb->>'correlation_id')::uuid
+  -- While more are needed the workflow only reads the gate again, and says how many are missing.
+  from verdict v where v.says_something
+), recorded as (
+  select record_change($6::jsonb, case when v.needed = 0 then $7::jsonb else $7::jsonb - 'event' end
+    || jsonb_build_object('details', $7::jsonb->'details' || jsonb_build_object('approvals_needed', v.needed))) as audit_id
+  from verdict v where v.says_something
+)
+select v.needed, (select audit_id from recorded) as audit_id,
+  coalesce((select decided_at from decided), (select approved_at from everyone where user_id = $3)) as decided_at
+from verdict v`,
+};

@@ -1,0 +1,27 @@
+import type { Statement } from '../../../db/statement.js';
+
+/**
+ * The compare-and-set (R2) with all that follows from it, in one round trip: the run ends where it stands, nothing of the tail
+ * happens. $1 run, $2 gate index, $3 caller, $4 reason or null, $5 status, $6 skip reason and $7 error (jsonb) of the run's end,
+ * $8 who (jsonb), $9 the change (jsonb), $10 incarnation. The run's row is held, so the gate is still undecided; the condition
+ * stays, because the row decides.
+ */
+export const rejectStatement: Statement = {
+  name: 'reject_gate',
+  text: /* sql */ `
+with decided as (
+  update gates set decision = 'rejected', decided_by = $3, decided_at = clock_timestamp(), reason = $4
+  where run_id = $1::uuid and gate_index = $2::int and decision is null
+  returning decided_at
+), skipped as (
+  update run_actions set status = 'skipped' from decided where run_id = $1::uuid and status in ('pending', 'running', 'staged')
+), ended as (
+  update automation_runs set status = $5, skip_reason = $6, error = $7::jsonb, finished_at = clock_timestamp()
+  from decided where run_id = $1::uuid
+), woken as (
+  insert into outbox (kind, subject, payload, correlation_id)
+  select 'run.wake', $1::uuid::text, jsonb_build_object('run_id', $1::uuid, 'incarnation', $10::int, 'gate_index', $2::int),
+    ($8::jsonb->>'correlation_id')::uuid from decided
+)
+select decided_at, record_change($8::jsonb, $9::jsonb) as audit_id from decided`,
+};
