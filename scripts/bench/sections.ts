@@ -1,4 +1,5 @@
 import { approvalSection, automationSection, fiveActionsSection } from './automations.js';
+import { approvalsListSection, decisionSection } from './decisions.js';
 import { idleEventSection } from './idle-events.js';
 import { bulkSection, listSection, unchangedSection } from './large.js';
 import { loginStormSection } from './login-storm.js';
@@ -22,6 +23,8 @@ export const SECTIONS = {
   automation: automationSection,
   'five-actions': fiveActionsSection,
   approval: approvalSection,
+  'approvals-list': approvalsListSection,
+  decision: decisionSection,
   idle: idleEventSection,
 } satisfies Record<string, Section>;
 export type SectionName = keyof typeof SECTIONS;
