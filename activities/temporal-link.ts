@@ -9,9 +9,13 @@ import { SEARCH_ATTRIBUTES } from '../workflows/search-attributes.js';
 import { ScheduleKeeper } from './automation-schedules.js';
 import { DeprovisionDispatcher } from './deprovisioning.js';
 import { SeriesDispatcher } from './recurrence.js';
+import { RevocationDispatcher } from './revocations.js';
 import { RunDispatcher } from './run-dispatcher.js';
 import { ensureSchedules } from './schedules.js';
 import { createWorkers, runAll, shutDown } from './workers.js';
+
+/** What hands the rows of one kind of the outbox to Temporal, besides runs and schedules. */
+const DISPATCHERS = [SeriesDispatcher, DeprovisionDispatcher, RevocationDispatcher];
 
 /** Wait before trying Temporal again, ms. */
 const RETRY_MS = 2_000;
@@ -121,7 +125,7 @@ export function linkTemporal(services: Services, { onPolling, localActivitySlots
         client,
         dispatcher: new RunDispatcher(client, options),
         schedules,
-        others: [new SeriesDispatcher(client, options), new DeprovisionDispatcher(client, options), schedules],
+        others: [...DISPATCHERS.map((Dispatcher) => new Dispatcher(client, options)), schedules],
       };
       void ensureSchedules(client, config.TASK_QUEUE_PREFIX).catch((error: unknown) =>
         log.warn({ err: error }, 'schedules not set'),

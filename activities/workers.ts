@@ -8,6 +8,7 @@ import { automationActivities, outboundActivities } from './automations.js';
 import { choreActivities } from './chores.js';
 import { deprovisionActivities } from './deprovisioning.js';
 import { recurrenceActivities } from './recurrence.js';
+import { revocationActivities } from './revocations.js';
 
 /** Log lines of an activity carry the correlation id and the workflow they belong to. */
 const scoped: ActivityInterceptorsFactory = (context) => ({
@@ -59,7 +60,7 @@ export function createWorkers(services: Services, connection: NativeConnection, 
   const outbound = Worker.create({
     ...common,
     taskQueue: taskQueue(config.TASK_QUEUE_PREFIX, 'outbound'),
-    activities: outboundActivities(services),
+    activities: { ...outboundActivities(services), ...revocationActivities(services) },
     maxConcurrentActivityTaskExecutions: OUTBOUND_SLOTS,
   });
   return Promise.all([core, outbound]);

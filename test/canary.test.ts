@@ -3,7 +3,7 @@ import { Writable } from 'node:stream';
 import { Client, Connection } from '@temporalio/client';
 import type { RunningWorker } from '../activities/start-worker.js';
 import { createLogger } from '../api/core/log.js';
-import { runWorkflowId } from '../workflows/contract.js';
+import { revocationWorkflowId, runWorkflowId } from '../workflows/contract.js';
 import { buildCookie, buildProject, buildTask, buildTeam, type TestTeam } from './factories/people.js';
 import { type Answer, startApp, type TestApp } from './support/app.js';
 import { type Receiver, startReceiver } from './support/receiver.js';
@@ -100,6 +100,27 @@ function textOf(value: unknown): string {
   return Object.values(value).map(textOf).join('\n');
 }
 
+async function connectForge(): Promise<void> {
+  const begun = await call(app.as(team.manager).post('/api/integrations/forge/connect', {}));
+  const there = await fetch(begun.body.authorize_url, { redirect: 'manual' });
+  const back = new URL(there.headers.get('location') ?? '');
+  const headers = { cookie: await buildCookie(app, team.manager) };
+  expect((await fetch(`${app.url}${back.pathname}${back.search}`, { headers })).status).toBe(200);
+}
+
+/** Ends the connection; the forge refuses once, with the token in its words, and then takes it back. Returns what waited meanwhile. */
+async function disconnectForge(): Promise<string> {
+  const waiting = () => db()('integration_revocations').pluck<string[]>('revocation_id');
+  await connectForge();
+  await until(async () => (await waiting()).length === 0); // what the first connection left
+  forge.next = 500;
+  await call(app.as(team.manager).delete('/api/integrations/forge'));
+  const [order = ''] = await waiting();
+  await until(async () => (await waiting()).length === 0);
+  expect(forge.revoked).toHaveLength(1);
+  return order;
+}
+
 const echo = (status: number) => (request: { headers: object; url: string; body: string }, response: ServerResponse) =>
   response
     .writeHead(status)
@@ -143,11 +164,7 @@ it('goes to the receiver and nowhere else, though the receiver sends it back', a
     ],
   };
   // The forge answers with the very token that it does not accept any more.
-  const begun = await call(app.as(team.manager).post('/api/integrations/forge/connect', {}));
-  const there = await fetch(begun.body.authorize_url, { redirect: 'manual' });
-  const back = new URL(there.headers.get('location') ?? '');
-  const headers = { cookie: await buildCookie(app, team.manager) };
-  expect((await fetch(`${app.url}${back.pathname}${back.search}`, { headers })).status).toBe(200);
+  await connectForge();
   await call(app.as(team.manager).get('/api/integrations'));
   forge.revokeAll();
   const saved = await call(app.as(team.manager).post('/api/automations', definition));
@@ -192,10 +209,13 @@ it('goes to the receiver and nowhere else, though the receiver sends it back', a
   await call(app.as(team.admin).delete(`/api/automations/secrets/CANARY?team_id=${team.team_id}`));
 
   const connection = await Connection.connect({ address: app.services.config.TEMPORAL_ADDRESS });
-  const handle = new Client({ connection }).workflow.getHandle(runWorkflowId(run_id));
-  const history = `${textOf(await handle.fetchHistory())}\n${textOf(await handle.describe())}`;
+  const { workflow } = new Client({ connection });
+  const revocation = workflow.getHandle(revocationWorkflowId(await disconnectForge()));
+  expect(await revocation.result()).toBe('taken back');
+  const handle = workflow.getHandle(runWorkflowId(run_id));
+  const history = textOf([await handle.fetchHistory(), await handle.describe(), await revocation.fetchHistory()]);
   await connection.close();
-  expect(history).toContain('http_request'); // it can be read at all
+  for (const words of ['http_request', 'revokeConnection', 'The forge answered 500']) expect(history).toContain(words); // it can be read at all
   expect(hits(history)).toEqual([]);
   expect((await dump()).flatMap(({ table, text }) => hits(text).map((hit) => `${table}: ${hit}`))).toEqual([]);
   expect(lines.length).toBeGreaterThan(0);

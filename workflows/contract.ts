@@ -179,6 +179,14 @@ export interface DeprovisionActivities {
   planDeprovision(jobId: string): Promise<DeprovisionPlan | null>;
 }
 
+/** Workflow type of what takes back the tokens of a connection that was ended. */
+export const CONNECTION_REVOCATION = 'connectionRevocation';
+export const revocationWorkflowId = (revocationId: string): string => `revoke:${revocationId}`;
+export interface RevocationActivities {
+  /** Says what came of it; repeated until the service was reached. */
+  revokeConnection(revocationId: string): Promise<string>;
+}
+
 /** Workflow type of the chores, and what each does on its schedule. */
 export const HOUSEKEEPING = 'housekeeping';
 export type Chore =

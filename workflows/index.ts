@@ -1,6 +1,7 @@
 /** Every workflow type of the product: the export's name is the type's name, so a rename is a breaking change. */
 export { automationRun } from './automation-run.js';
 export { automationSchedule } from './automation-schedule.js';
+export { connectionRevocation } from './connection-revocation.js';
 export { housekeeping } from './housekeeping.js';
 export { recurringTask } from './recurring-task.js';
 export { userDeprovision } from './user-deprovision.js';

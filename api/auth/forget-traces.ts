@@ -5,6 +5,9 @@ const OVER: Record<string, string> = {
   one_time_codes: `expires_at < now() - interval '1 day'`,
   login_guards: `first_try_at < now() - interval '1 day' and coalesce(locked_until < now(), true)`,
   mails: `created_at < now() - interval '30 days'`,
+  // The service could not be reached for days, or has no client of ours any more.
+  integration_revocations: `created_at < now() - interval '7 days'
+    and not exists (select from outbox o where o.kind = 'integration.revoke' and o.subject = revocation_id::text)`,
   trusted_devices: 'expires_at < now()',
   sessions: `least(ended_at, expires_at) < now() - interval '30 days'`,
 };

@@ -15,7 +15,9 @@ export type OutboxKind =
   | 'series.changed'
   | 'series.ended'
   /** `{job_id}`: somebody leaves for good; start the workflow that takes them out. */
-  | 'user.deprovision';
+  | 'user.deprovision'
+  /** `{revocation_id}`: a connection was ended; the worker has the service take its tokens back. */
+  | 'integration.revoke';
 
 /** Puts work into the outbox, in the transaction of what caused it (R1). `subject` is what an operator reads in the table. */
 export async function enqueue(ctx: Context, kind: OutboxKind, subject: string, payload: Record<string, unknown>): Promise<void> {

@@ -2,6 +2,7 @@ import { run, type Statement } from '../../db/statement.js';
 import { ActionRefused } from '../automations/actions/action-refused.js';
 import type { Context, Services } from '../core/context.js';
 import { type Enveloped, openEnvelope, sealInEnvelope } from '../core/seal.js';
+import { endConnections } from './end-connections.js';
 import type { Provider } from './provider.js';
 import { type Grant, GrantRefused, requestTokens, type Tokens } from './request-tokens.js';
 
@@ -16,7 +17,8 @@ export interface Connection extends Enveloped, Record<string, unknown> {
   is_stale: boolean;
 }
 
-const ownerOf = (userId: string, provider: string): string => `${userId}/${provider}`;
+/** What tokens are bound to. */
+export const ownerOf = (userId: string, provider: string): string => `${userId}/${provider}`;
 
 /** $1 person. */
 const listStatement: Statement = {
@@ -42,13 +44,14 @@ const saveStatement: Statement = {
       sealed_value = excluded.sealed_value, expires_at = excluded.expires_at, renewing_until = null, connected_at = now(), updated_at = now()`,
 };
 
-/** Stores a connection, in place of the one that the person had with the service. */
+/** Stores a connection, in place of the one that the person had with the service, whose tokens are taken back. */
 export async function saveConnection(
   ctx: Context,
   key: { userId: string; provider: string; account: string; scopes: string[] },
   grant: Grant,
 ): Promise<void> {
   const { userId, provider, account, scopes } = key;
+  await endConnections(ctx, userId, provider);
   const sealed = sealInEnvelope(ctx.config, ownerOf(userId, provider), JSON.stringify(grant.tokens));
   const values = [userId, provider, account, scopes, sealed.data_key, sealed.sealed_value, grant.expiresIn];
   await run(ctx.db, saveStatement, values);
@@ -118,10 +121,6 @@ async function freshToken(services: Services, provider: Provider, connection: Co
     throw new ActionRefused({ code: 'integration_disconnected', message });
   }
 }
-
-/** Forgets every connection of somebody who leaves for good. Returns how many there were. */
-export const forgetConnectionsOf = ({ db }: Pick<Services, 'db'>, userId: string): Promise<number> =>
-  db('integration_connections').where({ user_id: userId }).delete();
 
 /**
  * The token by which an automation acts at a service: its creator's, renewed where it ran out and the service allows it.

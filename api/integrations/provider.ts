@@ -22,5 +22,10 @@ export interface Provider {
   settings: (config: Config) => OAuthSettings | undefined;
   /** The name of the account behind a token. @throws OutboundFailure | Error when the service does not say */
   account: (config: Config, token: string) => Promise<string>;
+  /**
+   * Takes a token back, so that it opens nothing any more; absent where the service knows no way. One that it does not know is taken
+   * back already. @throws OutboundFailure | Error in words of ours: it is tried again
+   */
+  revoke?: (config: Config, token: string) => Promise<void>;
   actions: readonly OutboundAction[];
 }

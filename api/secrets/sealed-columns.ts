@@ -35,6 +35,13 @@ export const SEALED_COLUMNS: readonly SealedColumn[] = [
     owner: joined('user_id', 'provider'),
   },
   {
+    table: 'integration_revocations',
+    column: 'data_key',
+    purpose: 'vault',
+    key: ['revocation_id'],
+    owner: joined('user_id', 'provider'),
+  },
+  {
     table: 'integration_requests',
     column: 'sealed_verifier',
     purpose: 'vault',

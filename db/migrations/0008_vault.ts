@@ -32,6 +32,17 @@ create table integration_connections (
   primary key (user_id, provider)
 );
 
+-- Tokens of connections that were ended, until the service has taken them back; bound to person and service, as they were before.
+create table integration_revocations (
+  revocation_id uuid primary key default uuidv7(),
+  user_id uuid not null references users,
+  provider text not null,
+  data_key bytea not null,
+  sealed_value bytea not null,
+  expires_at timestamptz,
+  created_at timestamptz not null default now()
+);
+
 -- Somebody was sent to a service to allow a connection; the row goes when they come back, so that a state is good for once.
 create table integration_requests (
   state_hash bytea primary key,

@@ -36,6 +36,8 @@ export interface OAuthServer {
   /** How often tokens were renewed, and refused to be. */
   refreshed: number;
   refused: number;
+  /** Tokens that were taken back by our client. */
+  revoked: string[];
   revokeAll: () => void;
   close: () => void;
 }
@@ -121,11 +123,31 @@ export async function startOAuthServer(): Promise<OAuthServer> {
     json(response, 201, { id, number: id, html_url: `https://forge.test${path}/${id}`, body });
   }
 
+  /** As GitHub deletes an app's token: the client proves itself, and one that is not known is a 404. */
+  function takeBack(request: IncomingMessage, text: string, response: ServerResponse): void {
+    const how = state.next;
+    state.next = undefined;
+    if (typeof how === 'number') return json(response, how, { message: `refused: ${text}` });
+    const [client, secret] = Buffer.from((request.headers.authorization ?? '').replace('Basic ', ''), 'base64')
+      .toString()
+      .split(':');
+    if (client !== CLIENT.id || secret !== CLIENT.secret) return json(response, 401, { message: 'Bad credentials' });
+    const { access_token: gone } = JSON.parse(text) as { access_token: string };
+    const grant = access.get(gone);
+    if (!grant) return json(response, 404, { message: 'Not Found' });
+    access.delete(gone);
+    for (const [key, each] of renewals) if (each === grant) renewals.delete(key);
+    state.revoked.push(gone);
+    response.writeHead(204).end();
+  }
+
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const url = new URL(request.url ?? '', 'http://here');
     const text = await bodyOf(request);
     if (url.pathname === '/login/oauth/authorize') return authorize(url.searchParams, response);
     if (url.pathname === '/login/oauth/access_token') return giveTokens(new URLSearchParams(text), response);
+    if (request.method === 'DELETE' && url.pathname === `/applications/${CLIENT.id}/token`)
+      return takeBack(request, text, response);
     const grant = access.get((request.headers.authorization ?? '').replace('Bearer ', ''));
     if (!grant) return json(response, 401, { message: `Bad credentials ${request.headers.authorization}` });
     if (url.pathname === '/user') return json(response, 200, { login: grant.login });
@@ -152,6 +174,7 @@ export async function startOAuthServer(): Promise<OAuthServer> {
     written: [],
     refreshed: 0,
     refused: 0,
+    revoked: [],
     revokeAll() {
       access.clear();
       renewals.clear();

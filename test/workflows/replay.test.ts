@@ -3,7 +3,13 @@ import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import { historyFromJSON, historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { Worker } from '@temporalio/worker';
-import { deprovisionWorkflowId, runWorkflowId, scheduleId, seriesWorkflowId } from '../../workflows/contract.js';
+import {
+  deprovisionWorkflowId,
+  revocationWorkflowId,
+  runWorkflowId,
+  scheduleId,
+  seriesWorkflowId,
+} from '../../workflows/contract.js';
 import { buildAutomation, comment, gate } from '../factories/automations.js';
 import { buildPerson, buildProject, buildTask, buildTeam, type TestTeam } from '../factories/people.js';
 import { type Client as ApiClient, startApp, type TestApp } from '../support/app.js';
@@ -36,6 +42,7 @@ const CASES = [
   ...SERIES.map((name) => `recurring-task.${name}`),
   ...DEPROVISIONS.map((name) => `user-deprovision.${name}`),
   'automation-schedule.fired',
+  'connection-revocation.forgotten',
 ];
 
 type Play = (app: TestApp, runId: string, call: (path: string) => Promise<{ body: { run_id: string } }>) => Promise<string>;
@@ -223,11 +230,23 @@ async function recordSchedule({ app, team, ...stage }: Stage, name: string): Pro
   await keep({ app, team, ...stage }, `automation-schedule.${name}`, started.workflow.workflowId);
 }
 
+/** A connection to a service that the installation has no client at is ended: its tokens are asked for by nobody. */
+async function recordRevocation({ app, team, ...stage }: Stage, name: string): Promise<void> {
+  const { user_id } = team.member;
+  const sealed = { data_key: Buffer.alloc(1), sealed_value: Buffer.alloc(1) };
+  await app.services.db('integration_connections').insert({ user_id, provider: 'forge', account: 'a', scopes: [], ...sealed });
+  await app.as(team.member).delete('/api/integrations/forge');
+  const [id = ''] = await app.services.db('outbox').where({ kind: 'integration.revoke' }).pluck<string[]>('subject');
+  await until(async () => (await app.services.db('integration_revocations')).length === 0);
+  await keep({ app, team, ...stage }, `connection-revocation.${name}`, revocationWorkflowId(id));
+}
+
 const RECORDERS: Record<string, (stage: Stage, name: string) => Promise<void>> = {
   'automation-run': recordRun,
   'recurring-task': recordSeries,
   'user-deprovision': recordDeprovision,
   'automation-schedule': recordSchedule,
+  'connection-revocation': recordRevocation,
 };
 
 async function record(name: string): Promise<void> {

@@ -3,7 +3,7 @@ import { Team } from '../../../db/models/team.js';
 import { deactivateAutomationsOf } from '../../automations/deactivate-automations.js';
 import type { Seat } from '../../core/access.js';
 import type { Context } from '../../core/context.js';
-import { forgetConnectionsOf } from '../../integrations/connections.js';
+import { endConnections } from '../../integrations/end-connections.js';
 import { readMember } from '../../teams/read-members.js';
 import { vacateSeat } from '../../teams/vacate-seat.js';
 import { revokeTokensOf } from '../../tokens/revoke-tokens-of.js';
@@ -50,7 +50,7 @@ export const STEPS: Record<
   revokeTokens: async (ctx, job) =>
     ofPerson(ctx, job, 'revoke_tokens', {
       tokens: await revokeTokensOf(ctx, job.user_id),
-      connections: await forgetConnectionsOf(ctx, job.user_id),
+      connections: (await endConnections(ctx, job.user_id, null)).length,
     }),
   endSessions: async (ctx, job) => ofPerson(ctx, job, 'end_sessions', { sessions: await endSessions(ctx, job.user_id) }),
   deactivateAutomations: async (ctx, job) => ({

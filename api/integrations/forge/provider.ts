@@ -5,6 +5,7 @@ import { jsonOf } from '../call-service.js';
 import type { Provider } from '../provider.js';
 import { GrantRefused } from '../request-tokens.js';
 import { callForge, NEEDS, Repository } from './call-forge.js';
+import { revokeOnForge } from './revoke-on-forge.js';
 import { writeOnForge } from './write-on-forge.js';
 
 /** Longest text of an issue or a comment at GitHub. */
@@ -68,5 +69,6 @@ export const forge: Provider = {
     if (!account.success) throw new GrantRefused('The forge does not say whose token it is');
     return account.data.login;
   },
+  revoke: revokeOnForge,
   actions: [forgeComment, forgeCreateIssue],
 };

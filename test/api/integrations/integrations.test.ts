@@ -3,6 +3,7 @@ import { performOutbound, TryAgain } from '../../../api/automations/run/perform-
 import { accessToken } from '../../../api/integrations/connections.js';
 import { forge } from '../../../api/integrations/forge/provider.js';
 import type { Provider } from '../../../api/integrations/provider.js';
+import { revokeConnection } from '../../../api/integrations/revoke-connection.js';
 import { registerProvider } from '../../../api/integrations/registry.js';
 import { rotateKeys } from '../../../api/secrets/rotate-keys.js';
 import { buildCookie, buildPerson, buildTeam, buildToken, type Person, type TestTeam } from '../../factories/people.js';
@@ -49,7 +50,14 @@ afterAll(async () => {
 });
 beforeEach(async () => {
   team = await buildTeam(app);
-  Object.assign(remote, { person: { login: 'octo-ada' }, expiresIn: undefined, next: undefined, refreshed: 0, refused: 0 });
+  Object.assign(remote, {
+    person: { login: 'octo-ada' },
+    expiresIn: undefined,
+    next: undefined,
+    refreshed: 0,
+    refused: 0,
+    revoked: [],
+  });
   remote.written.length = 0;
 });
 
@@ -190,7 +198,13 @@ describe('connecting', () => {
     await connect(team.member);
     const token = await accessToken(app.services, forge, team.member.user_id, ['repo']);
     expect(token).toMatch(/^canary-access-/);
-    for (const table of ['integration_connections', 'integration_requests', 'audit_entries', 'idempotency_keys']) {
+    for (const table of [
+      'integration_connections',
+      'integration_revocations',
+      'integration_requests',
+      'audit_entries',
+      'idempotency_keys',
+    ]) {
       const { rows } = await db().raw<{ rows: { text: string }[] }>(`select t::text as text from ${table} t`);
       const all = rows.map(({ text }) => text).join('\n');
       expect(all).not.toContain('canary-');
@@ -217,6 +231,79 @@ describe('connecting', () => {
     const run = await begin([comment]);
     expect(await act(run)).toMatchObject({ outcome: 'failed' });
     expect((await stepOf(run)).error.code).toBe('integration_not_connected');
+  });
+});
+
+describe('disconnecting', () => {
+  const waiting = (person: Person) => db()('integration_revocations').where({ user_id: person.user_id }).orderBy('created_at');
+  const disconnect = (person: Person) => app.as(person).delete('/api/integrations/forge');
+  const tokenOf = (person: Person) => accessToken(app.services, forge, person.user_id, []);
+  /** What the worker does with everything that waits. */
+  const takeBack = async (person: Person) => {
+    const said: string[] = [];
+    for (const { revocation_id } of await waiting(person)) said.push(await revokeConnection(app.services, revocation_id));
+    return said;
+  };
+
+  it('takes the token back at the service, in the end, and is never held up by it', async () => {
+    await connect(team.member);
+    const token = await tokenOf(team.member);
+    expect((await disconnect(team.member)).status).toBe(200);
+    const [{ revocation_id }] = await waiting(team.member);
+    expect(await db()('outbox').where({ kind: 'integration.revoke', subject: revocation_id }).first('payload')).toEqual({
+      payload: { revocation_id },
+    });
+    remote.next = 503;
+    await expect(takeBack(team.member)).rejects.toThrow('The forge answered 503 and did not take the token back');
+    expect(remote.revoked).not.toContain(token);
+    expect(await takeBack(team.member)).toEqual(['taken back']);
+    expect(remote.revoked).toContain(token);
+    expect(await waiting(team.member)).toEqual([]);
+    expect(await revokeConnection(app.services, revocation_id)).toBe('nothing to do: taken back already');
+  });
+
+  it('a token that the service does not know any more is done with; one that ran out is renewed to be taken back', async () => {
+    await connect(team.member);
+    remote.revokeAll();
+    await disconnect(team.member);
+    expect(await takeBack(team.member)).toEqual(['taken back']);
+    remote.expiresIn = 3_600;
+    await connect(team.member);
+    const old = await tokenOf(team.member);
+    await disconnect(team.member);
+    await db()('integration_revocations').update({ expires_at: db().raw("now() - interval '1 second'") });
+    remote.next = 503;
+    await expect(takeBack(team.member)).rejects.toThrow('503');
+    expect(await takeBack(team.member)).toEqual(['taken back']);
+    expect([remote.refreshed, remote.revoked.includes(old), remote.revoked.at(-1)]).toEqual([
+      1,
+      false,
+      expect.not.stringMatching(old),
+    ]);
+    // What would renew it is no good either.
+    await connect(team.member);
+    await disconnect(team.member);
+    await db()('integration_revocations').update({ expires_at: db().raw("now() - interval '1 second'") });
+    remote.revokeAll();
+    expect(await takeBack(team.member)).toEqual(['forgotten: it was no good any more']);
+  });
+
+  it('connecting again takes back only what was there before', async () => {
+    await connect(team.member);
+    const first = await tokenOf(team.member);
+    await connect(team.member);
+    const second = await tokenOf(team.member);
+    expect(await takeBack(team.member)).toEqual(['taken back']);
+    expect([remote.revoked.includes(first), remote.revoked.includes(second)]).toEqual([true, false]);
+    const run = await begin([comment]);
+    expect(await act(run)).toMatchObject({ outcome: 'succeeded' });
+  });
+
+  it('a service that knows no way is left alone, and nobody waits for it', async () => {
+    await connect(team.member, 'chat');
+    await app.as(team.member).delete('/api/integrations/chat');
+    expect(await takeBack(team.member)).toEqual(['forgotten: the service knows no way to take it back']);
+    expect(await waiting(team.member)).toEqual([]);
   });
 });
 

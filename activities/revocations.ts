@@ -1,0 +1,61 @@
+import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
+import type { Services } from '../api/core/context.js';
+import { logScope } from '../api/core/log.js';
+import { revokeConnection } from '../api/integrations/revoke-connection.js';
+import { CONNECTION_REVOCATION, type RevocationActivities, revocationWorkflowId, taskQueue } from '../workflows/contract.js';
+import { SEARCH_ATTRIBUTES as ATTRIBUTE } from '../workflows/search-attributes.js';
+import { handOver, leaseOf } from './hand-over.js';
+
+/** Calls another server, so it belongs on the queue `outbound`. */
+export const revocationActivities = (services: Services): RevocationActivities => ({
+  revokeConnection: (revocationId) => revokeConnection(services, revocationId),
+});
+
+interface Start {
+  outbox_id: number;
+  correlation_id: string;
+  revocation_id: string;
+  user_id: string;
+  provider: string;
+}
+
+const LEASE = leaseOf({
+  table: 'integration_revocations',
+  match: `s.revocation_id = (o.payload->>'revocation_id')::uuid`,
+  columns: 's.revocation_id, s.user_id, s.provider',
+});
+
+/** Hands to Temporal what is to be taken back at services. */
+export class RevocationDispatcher {
+  constructor(
+    private readonly client: Client,
+    private readonly options: { taskQueuePrefix: string; searchable: boolean },
+  ) {}
+
+  /** Hands over what is due. Returns how many rows were taken; without Temporal they wait. */
+  async pass(services: Services): Promise<number> {
+    const { rows } = await services.db.raw<{ rows: Start[] }>(LEASE, [['integration.revoke']]);
+    return handOver(services, rows, (row) => this.start(row));
+  }
+
+  private async start({ revocation_id, user_id, provider, correlation_id }: Start): Promise<void> {
+    const attributes = [
+      { key: ATTRIBUTE.Process, value: 'connection_revocation' },
+      { key: ATTRIBUTE.ActorId, value: user_id },
+      { key: ATTRIBUTE.CorrelationId, value: correlation_id },
+    ];
+    const started = logScope.run({ correlation_id }, () =>
+      this.client.workflow.start(CONNECTION_REVOCATION, {
+        workflowId: revocationWorkflowId(revocation_id),
+        taskQueue: taskQueue(this.options.taskQueuePrefix, 'core'),
+        args: [revocation_id],
+        workflowIdConflictPolicy: 'USE_EXISTING',
+        staticSummary: `A connection to ${provider} was ended`,
+        ...(this.options.searchable ? { typedSearchAttributes: attributes } : {}),
+      }),
+    );
+    await started.catch((error: unknown) => {
+      if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+    });
+  }
+}

@@ -1,0 +1,28 @@
+import { run, type Statement } from '../../db/statement.js';
+import type { Context } from '../core/context.js';
+
+/** $1 person, $2 service or null for all, $3 correlation id. The tokens stay, sealed, until the service has taken them back. */
+const endStatement: Statement = {
+  name: 'end_connections',
+  text: /* sql */ `
+    with gone as (
+      delete from integration_connections where user_id = $1 and ($2::text is null or provider = $2) returning *
+    ), kept as (
+      insert into integration_revocations (user_id, provider, data_key, sealed_value, expires_at)
+      select user_id, provider, data_key, sealed_value, expires_at from gone returning revocation_id
+    ), ordered as (
+      insert into outbox (kind, subject, payload, correlation_id)
+      select 'integration.revoke', revocation_id::text, jsonb_build_object('revocation_id', revocation_id), $3 from kept
+    )
+    select account from gone`,
+};
+
+/**
+ * Ends connections of a person, all of them where no service is named, and has the worker take their tokens back at the service. Takes
+ * part in the caller's transaction. Returns the accounts.
+ * Source: decision F13.
+ */
+export async function endConnections(ctx: Context, userId: string, provider: string | null): Promise<string[]> {
+  const rows = await run<{ account: string }>(ctx.db, endStatement, [userId, provider, ctx.correlationId]);
+  return rows.map(({ account }) => account);
+}

@@ -1,0 +1,25 @@
+import type { Config } from '../../core/config.js';
+import { callService } from '../call-service.js';
+
+/** Taken back; or not known there, which is the same. */
+const DONE = [204, 404, 422];
+
+/**
+ * Takes one token back, and leaves alone what the person allows from now on (GitHub's REST API, "Delete an app token").
+ * @throws OutboundFailure | Error the forge cannot do it now, or does not know our client
+ */
+export async function revokeOnForge(config: Config, token: string): Promise<void> {
+  const { FORGE_API_URL, FORGE_CLIENT_ID = '', FORGE_CLIENT_SECRET = '' } = config;
+  const { status } = await callService({
+    method: 'DELETE',
+    url: `${FORGE_API_URL.replace(/\/$/, '')}/applications/${encodeURIComponent(FORGE_CLIENT_ID)}/token`,
+    headers: {
+      authorization: `Basic ${Buffer.from(`${FORGE_CLIENT_ID}:${FORGE_CLIENT_SECRET}`).toString('base64')}`,
+      accept: 'application/vnd.github+json',
+      'content-type': 'application/json',
+      'user-agent': 'Assent',
+    },
+    body: JSON.stringify({ access_token: token }),
+  });
+  if (!DONE.includes(status)) throw new Error(`The forge answered ${status} and did not take the token back`);
+}
