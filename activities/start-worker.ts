@@ -2,13 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { smtpTransport } from '../api/mail/smtp.js';
 import { sendMails } from '../api/mail/send-mails.js';
 import { type Sealer, startSealer } from '../api/audit/sealer.js';
-import { createBell } from '../api/core/bell.js';
 import type { Config } from '../api/core/config.js';
 import type { Services } from '../api/core/context.js';
 import type { Logger } from '../api/core/log.js';
 import { openDatabase } from '../db/connection.js';
 import { listenForBell } from './bell-listener.js';
-import { type Loop, startLoop } from './loop.js';
+import { gathered, type Loop, startLoop } from './loop.js';
 import { BATCH, MOST_DROPPED, OutboxRelay } from './outbox-relay.js';
 import { reconcileAll } from './reconciler.js';
 import { linkTemporal } from './temporal-link.js';
@@ -21,6 +20,8 @@ const SWEEP_MS = 1_000;
 const MAIL_SWEEP_MS = 30_000;
 /** Between two passes of the relay when there were only events that arm nothing. */
 const REST_MS = 20;
+/** How long the rings of activities are gathered, ms. */
+const RING_MS = 5;
 /** Longest wait for workflows under way when stopping, ms. */
 const DRAIN_MS = 20_000;
 
@@ -75,7 +76,8 @@ export function startWorker(config: Config, log: Logger, onReady: () => void): R
   // The relay and the sealer have connections of their own: a burst of actions must not hold them up, nor they the actions.
   const relayDb = open('assent-relay', 4);
   const sealerDb = open('assent-sealer', 2);
-  const services: Services = { db, config, log, ring: createBell(relayDb) };
+  // The relay is here: what an activity commits need not go through PostgreSQL to be heard.
+  const services: Services = { db, config, log, ring: gathered(() => relay.wake(), RING_MS) };
 
   let isNews = false;
   /**
