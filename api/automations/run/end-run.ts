@@ -2,6 +2,8 @@ import { run as sql, type Statement } from '../../../db/statement.js';
 import { type Services, whoIs } from '../../core/context.js';
 import type { Change } from '../../core/record-change.js';
 import type { RunStatus, SkipReason } from '../rules.js';
+import type { Effect } from '../actions/action-type.js';
+import { EFFECT, effectValues, perEntity, stayInside } from './effect.sql.js';
 import { type RunRow, systemContext } from './load-run.js';
 import { runEvent } from './publish.js';
 
@@ -14,23 +16,32 @@ interface End {
   action: 'execute' | 'expire';
   summary: string;
   details?: Record<string, unknown>;
+  last?: LastEffect | undefined;
 }
 
-/** $1 run, $2 status, $3 skip reason, $4 error (jsonb), $5 and $6 what `record_change` takes. */
-const endStatement: Statement = {
-  name: 'end_run',
-  text: /* sql */ `
-with skipped as (
-  update run_actions set status = 'skipped' where run_id = $1 and status in ('pending', 'running', 'staged')
+/** What the action did with which the run ends: it is marked done by the same statement. */
+export interface LastEffect {
+  index: number;
+  effect: Effect;
+}
+
+/** The end of a run: from $`first` on the status, the skip reason, the error (jsonb), and what `record_change` takes. $1 is the run. */
+const END = (first: number, others: string): string => /* sql */ `skipped as (
+  update run_actions set status = 'skipped' where run_id = $1 and status in ('pending', 'running', 'staged') ${others}
 ), ended as (
-  update automation_runs set status = $2, skip_reason = $3, error = $4::jsonb, finished_at = now() where run_id = $1
+  update automation_runs set status = $${first}, skip_reason = $${first + 1}, error = $${first + 2}::jsonb, finished_at = now()
+  where run_id = $1
 )
-select record_change($5::jsonb, $6::jsonb)`,
-};
+select record_change($${first + 3}::jsonb, $${first + 4}::jsonb)`;
+
+const endStatement: Statement = { name: 'end_run', text: `with ${END(2, '')}` };
+/** With the last action's mark. A row is written once in a statement: that action is not among what is skipped. */
+const endStatements = perEntity('end_run_with', (isInside) => `with ${EFFECT}, ${END(7, 'and index <> $2')}, ${isInside}`);
 
 /**
  * Writes the end of a run into its rows, inside the transaction that holds the run (`claimRun` or `lockRun`): what has not happened is skipped.
  * The caller has seen that the run is still open.
+ * @throws FORBIDDEN when the last action acted in another team
  */
 export async function endRun(services: Services, run: RunRow, end: End): Promise<void> {
   const { run_id, team_id, project_id } = run;
@@ -51,5 +62,10 @@ export async function endRun(services: Services, run: RunRow, end: End): Promise
     details: { status: end.status, automation_id: run.automation_id, automation_version: run.automation_version, ...end.details },
   };
   const traces = [JSON.stringify(whoIs(systemContext(services, run))), JSON.stringify(change)];
-  await sql(services.db, endStatement, [run_id, end.status, end.skipReason ?? null, end.error ?? null, ...traces]);
+  const values = [end.status, end.skipReason ?? null, end.error ?? null, ...traces];
+  if (end.last) {
+    const { index, effect } = end.last;
+    const statement = endStatements[effect.entity_type];
+    stayInside(await sql(services.db, statement, [...effectValues(run, index, effect), ...values]));
+  } else await sql(services.db, endStatement, [run_id, ...values]);
 }

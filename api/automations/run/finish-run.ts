@@ -32,7 +32,7 @@ export async function finishRun(services: Services, carrier: Carrier, cancelled:
     if (!run) return endOf(db, carrier);
     const steps = await sql<ActionRow & { rejected: boolean } & Record<string, unknown>>(db, stepsStatement, [run.run_id]);
     const rejected = steps.some((step) => step.rejected);
-    return settleRun({ ...services, db }, run, steps, cancelled ? 'cancelled' : rejected ? 'rejected' : undefined);
+    return settleRun({ ...services, db }, run, steps, { how: cancelled ? 'cancelled' : rejected ? 'rejected' : undefined });
   });
   services.ring();
   return status;

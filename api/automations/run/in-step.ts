@@ -2,10 +2,12 @@ import type { Knex } from 'knex';
 import { run, type Statement } from '../../../db/statement.js';
 import type { ActionOutcome, ActionResult, Wait } from '../../../workflows/contract.js';
 import type { Services } from '../../core/context.js';
+import type { Effect } from '../actions/action-type.js';
 import { type ActionRow, DELAY } from '../rules.js';
 import { endIfDeleted } from './end-if-deleted.js';
 import { type Carrier, CLAIM, claimValues, endOf } from './claim-run.js';
 import type { Creator, RunRow } from './load-run.js';
+import { markDone } from './mark-done.js';
 import { settleRun } from './settle-run.js';
 
 /** A step of the run, as far as its performing and the run's end are judged by it. */
@@ -18,8 +20,8 @@ export interface Step extends ActionRow {
   ms_left: number;
 }
 
-/** What became of a step; one that is not done says when it goes on. */
-export type StepEnd = Pick<Step, 'status' | 'error'> & { wait?: Wait };
+/** What became of a step; one that is not done says when it goes on. `effect`: what is still to be marked as its doing. */
+export type StepEnd = Pick<Step, 'status' | 'error'> & { wait?: Wait; effect?: Effect };
 
 /** The run with its version's actions, the step as it is now that it is held, all steps, and the creator while active. */
 export interface BegunAction extends RunRow, Record<string, unknown> {
@@ -70,8 +72,8 @@ function waitOf(begun: BegunAction, { index, type, due_at, ms_left: msLeft, atte
 const isDone = ({ status }: Step): boolean => status === 'succeeded' || status === 'failed' || status === 'skipped';
 
 /**
- * One step of a run in one transaction: takes the run, lets `work` do what becomes of the step, and ends the run when nothing is
- * left to do or the step stops it. Asked again after a lost answer it only says what became of it. `counts`: whether this is an
+ * One step of a run in one transaction: takes the run, lets `work` do what becomes of the step, marks it, and ends the run when
+ * nothing is left to do or the step stops it. Asked again after a lost answer it only says what became of it. `counts`: whether this is an
  * attempt of its own, or the rest of one.
  */
 export async function inStep(
@@ -89,7 +91,7 @@ export async function inStep(
     if (isDone(step)) return { outcome: outcomeOf(step) };
     const kept = waitOf(begun, step);
     if (kept) return { outcome: 'waiting', wait: kept };
-    const { wait, ...end } = await work(db, begun, step);
+    const { wait, effect, ...end } = await work(db, begun, step);
     if (wait) {
       const ended = await endIfDeleted({ ...services, db }, begun);
       return ended ? { outcome: 'skipped', ended } : { outcome: 'waiting', wait };
@@ -97,8 +99,12 @@ export async function inStep(
     const done = { ...step, ...end };
     const outcome = outcomeOf(done);
     const steps = begun.steps.map((each) => (each.index === index ? done : each));
-    if (outcome !== 'stop' && !steps.every(isDone)) return { outcome };
-    return { outcome, ended: await settleRun({ ...services, db }, begun, steps) };
+    if (outcome === 'stop' || steps.every(isDone)) {
+      const last = effect && { index, effect };
+      return { outcome, ended: await settleRun({ ...services, db }, begun, steps, { last }) };
+    }
+    if (effect) await markDone(db, begun, index, effect);
+    return { outcome };
   });
 }
 

@@ -1,6 +1,6 @@
 import type { Services } from '../../core/context.js';
 import { type ActionRow, errorOf, type RunStatus, settle } from '../rules.js';
-import { endRun } from './end-run.js';
+import { endRun, type LastEffect } from './end-run.js';
 import type { RunRow } from './load-run.js';
 
 /** A replay that succeeds takes the run off the dead-letter list, and every run of which that one was a replay (F10). */
@@ -14,13 +14,14 @@ const MARK_REPLAYED = /* sql */ `
 
 /**
  * Ends a run as its actions say, inside the transaction that holds it, and returns the status it ended with. An action that failed
- * is never hidden by what came after it. `how`: a gate was rejected, or an operator cancelled the workflow.
+ * is never hidden by what came after it. `how`: a gate was rejected, or an operator cancelled the workflow. `last`: what the action
+ * did that ends the run, still to be marked.
  */
 export async function settleRun(
   services: Services,
   run: RunRow,
   actions: readonly ActionRow[],
-  how?: 'rejected' | 'cancelled',
+  { how, last }: { how?: 'rejected' | 'cancelled' | undefined; last?: LastEffect | undefined } = {},
 ): Promise<RunStatus> {
   const settled = how === 'cancelled' ? { status: how, skipReason: null } : settle(actions, how === 'rejected');
   await endRun(services, run, {
@@ -29,6 +30,7 @@ export async function settleRun(
     feature: 'automations',
     action: 'execute',
     summary: `ended a run of ${run.automation_name}: ${settled.status}`,
+    last,
   });
   if (run.retry_of && settled.status === 'succeeded') await services.db.raw(MARK_REPLAYED, [run.run_id, run.retry_of]);
   return settled.status;
