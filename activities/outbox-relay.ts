@@ -1,7 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Knex } from 'knex';
 import { v7 as uuidv7 } from 'uuid';
-import { HEARD_EVENT, type HeardEvent, HEARS, matchAutomations, type StartOrder } from '../api/automations/match-automations.js';
+import {
+  HEARD_EVENT,
+  type HeardEvent,
+  HEARERS,
+  matchAutomations,
+  type StartOrder,
+} from '../api/automations/match-automations.js';
 import type { Context, Services } from '../api/core/context.js';
 import { applyDelivery } from '../api/forge/apply-delivery.js';
 import { failDispatch } from '../api/automations/run/fail-dispatch.js';
@@ -56,7 +62,7 @@ const surveyStatement: Statement = {
 with idle as (
   delete from outbox where outbox_id = any(array(
     select o.outbox_id from outbox o
-    where o.kind = 'event' and o.next_attempt_at <= now() and not exists (select from automations a where ${HEARS})
+    where o.kind = 'event' and o.next_attempt_at <= now() and not exists (select from ${HEARERS})
     order by o.outbox_id limit ${MOST_DROPPED} for update skip locked)) and ${RELAXED}
   returning outbox_id
 ), heard as (

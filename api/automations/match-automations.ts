@@ -44,16 +44,25 @@ export interface StartOrder {
 /** Which trigger types an event of a subject may amount to, as SQL. */
 const TRIGGERS_OF = `'${JSON.stringify(triggersOfSubjects).replaceAll("'", "''")}'::jsonb`;
 
+const ARMED = /* sql */ `a.is_active and a.deleted_at is null
+  and a.trigger_type = any(array(select jsonb_array_elements_text(${TRIGGERS_OF} -> o.subject)))`;
+
+/** Who did it, where somebody did: a payload that says something else is nobody's, and stops no survey. */
+const ACTOR = /* sql */ `case when pg_input_is_valid(o.payload->>'actor_id', 'uuid') then (o.payload->>'actor_id')::uuid end`;
+
 /**
- * Of automations a: those that may hear the event o of the outbox. An armed automation hears the events of its team, or of its live
- * project; a personal one those of its creator (F1). A delivery may concern several projects of a team (F2). Whether a change
- * amounts to a trigger such as task.completed is judged behind this, by its payload.
+ * The automations a that may hear the event o of the outbox, as a `from` with its `where`. An armed automation hears the events of its
+ * team, or of its live project; a personal one those of its creator (F1). A delivery may concern several projects of a team (F2).
+ * Whether a change amounts to a trigger such as task.completed is judged behind this, by its payload. Each of the two branches has
+ * an index, and the project is looked up by its key, so that an event does not meet what others have armed.
  */
-export const HEARS = /* sql */ `a.is_active and a.deleted_at is null
-  and a.trigger_type = any(array(select jsonb_array_elements_text(${TRIGGERS_OF} -> o.subject)))
-  and (a.team_id = o.team_id or (a.team_id is null and a.created_by::text = o.payload->>'actor_id'))
-  and (a.project_id is null or (exists (select from projects p where p.project_id = a.project_id and p.deleted_at is null)
-    and case when o.payload ? 'project_ids' then o.payload->'project_ids' ? a.project_id::text else a.project_id = o.project_id end))`;
+export const HEARERS = /* sql */ `(
+    select a.* from automations a where a.team_id = o.team_id and ${ARMED}
+    union all
+    select a.* from automations a where a.team_id is null and a.created_by = ${ACTOR} and ${ARMED}
+  ) a
+  where a.project_id is null or ((select p.deleted_at is null from projects p where p.project_id = a.project_id)
+    and case when o.payload ? 'project_ids' then o.payload->'project_ids' ? a.project_id::text else a.project_id = o.project_id end)`;
 
 /** An event o of the outbox as a `HeardEvent`. */
 export const HEARD_EVENT = /* sql */ `json_build_object('outbox_id', o.outbox_id, 'subject', o.subject, 'event_id', o.event_id,
@@ -61,9 +70,9 @@ export const HEARD_EVENT = /* sql */ `json_build_object('outbox_id', o.outbox_id
   'created_at', o.created_at, 'now', now(),
   'automations', (select json_agg(json_build_object('automation_id', a.automation_id, 'name', a.name, 'team_id', a.team_id,
     'project_id', a.project_id, 'created_by', a.created_by, 'trigger_type', a.trigger_type, 'condition', a.condition,
-    'version', a.version) order by a.automation_id) from automations a where ${HEARS}),
+    'version', a.version) order by a.automation_id) from ${HEARERS}),
   'project', (select json_build_object('project_id', p.project_id, 'name', p.name, 'status', p.status) from projects p where p.project_id = o.project_id),
-  'actor', (select json_build_object('user_id', u.user_id, 'name', u.name, 'email', u.email) from users u where u.user_id::text = o.payload->>'actor_id'))`;
+  'actor', (select json_build_object('user_id', u.user_id, 'name', u.name, 'email', u.email) from users u where u.user_id = ${ACTOR}))`;
 
 /** The id of the run that an event sets off in an automation: the same for the same two, so it can exist once (R3). */
 const runIdOf = (automationId: string, eventId: string): string => uuidv5(eventId, automationId);
