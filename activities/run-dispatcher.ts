@@ -14,7 +14,6 @@ export interface Dispatch extends Omit<StartOrder, 'payload'> {
 
 const attributesOf = (row: Dispatch): SearchAttributePair[] => [
   { key: ATTRIBUTE.Process, value: 'automation_run' },
-  { key: ATTRIBUTE.RunState, value: 'running' },
   { key: ATTRIBUTE.AutomationId, value: row.automation_id },
   { key: ATTRIBUTE.ActorId, value: row.creator_id },
   { key: ATTRIBUTE.TriggerType, value: row.trigger_type },

@@ -84,7 +84,7 @@ async function passGate(input: AutomationRunInput, step: RunStep, story: RunStor
   }
   makeSearchable(
     input,
-    { key: SEARCH_ATTRIBUTES.RunState, value: 'running' },
+    { key: SEARCH_ATTRIBUTES.RunState, value: null },
     { key: SEARCH_ATTRIBUTES.GateState, value: view.state },
   );
   story.decided(step, view);
@@ -109,7 +109,7 @@ async function act(input: AutomationRunInput, step: RunStep, story: RunStory, wa
     await condition(() => wakes() > waited, Math.max(wait.msLeft, 1), { summary: summaryOf(step, wait) });
     seen = wakes();
     result = await perform(step)(refOf(input), step.index);
-    if (!result.wait) makeSearchable(input, { key: SEARCH_ATTRIBUTES.RunState, value: 'running' });
+    if (!result.wait) makeSearchable(input, { key: SEARCH_ATTRIBUTES.RunState, value: null });
   }
   return result;
 }
@@ -157,7 +157,7 @@ export async function automationRun(input: AutomationRunInput): Promise<string> 
   // An operator's cancel must not keep the run's end from being written.
   if (ended === undefined) ended = await CancellationScope.nonCancellable(() => finishRun(refOf(input), cancelled));
   if (ended === null) return 'nothing to do: the run has ended, or another execution carries it';
-  makeSearchable(input, { key: SEARCH_ATTRIBUTES.RunState, value: ended });
+  if (ended !== 'succeeded') makeSearchable(input, { key: SEARCH_ATTRIBUTES.RunState, value: ended });
   story.ended(ended);
   showDetails(story.text());
   await condition(allHandlersFinished);

@@ -12,6 +12,10 @@ export const SEARCH_ATTRIBUTES = {
   AutomationId: defineSearchAttributeKey('AutomationId', KEYWORD),
   ActorId: defineSearchAttributeKey('ActorId', KEYWORD),
   Process: defineSearchAttributeKey('Process', KEYWORD),
+  /**
+   * What Temporal's own status does not say: paused, waiting, failed, rejected ... Empty while a run simply runs and when it simply
+   * succeeded, because each update is a write to Temporal's store: a tenth of what a short run costs there.
+   */
   RunState: defineSearchAttributeKey('RunState', KEYWORD),
   GateState: defineSearchAttributeKey('GateState', KEYWORD),
   TriggerType: defineSearchAttributeKey('TriggerType', KEYWORD),
