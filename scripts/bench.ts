@@ -14,6 +14,7 @@ const USAGE = `Measures the product against floors on servers of its own; nothin
   --only NAMES   of ${Object.keys(SECTIONS).join(', ')}, or tasks for six of them; all unless given
   --seconds N    of each round of load (3)
   --rounds N     of product and floor each, by turns (3)
+  --paused N     runs that wait at a gate, for the section paused (1000); 10,000 take some five minutes
   --json         the figures as one JSON document
   --profile DIR  CPU profiles of every process and PostgreSQL's costliest statements go there; the figures are then worse
 
@@ -24,6 +25,7 @@ const { values: options } = parseArgs({
     only: { type: 'string' },
     seconds: { type: 'string', default: '3' },
     rounds: { type: 'string', default: '3' },
+    paused: { type: 'string', default: '1000' },
     json: { type: 'boolean', default: false },
     profile: { type: 'string' },
     help: { type: 'boolean', default: false },
@@ -32,7 +34,12 @@ const { values: options } = parseArgs({
 
 async function measure(servers: Servers): Promise<Result[]> {
   const names = sectionsOf(options.only?.split(',').map((word) => word.trim()) ?? Object.keys(SECTIONS));
-  const load = { connections: 16, seconds: Number(options.seconds), rounds: Number(options.rounds) };
+  const load = {
+    connections: 16,
+    seconds: Number(options.seconds),
+    rounds: Number(options.rounds),
+    paused: Number(options.paused),
+  };
   const say = (text: string) => (options.json ? console.error(text) : console.log(text));
   say(`Node ${process.version}, ${cpus().length} × ${cpus()[0]?.model.trim()}, PostgreSQL durable (synchronous_commit=on)`);
   await servers.start();

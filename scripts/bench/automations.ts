@@ -55,13 +55,13 @@ interface Automation {
 }
 
 const setStatus = (status: string) => ({ type: 'set_task_status', params: { task_id: '{{event.task.task_id}}', status } });
-const gate = { type: 'require_approval', params: { role: 'manager' } };
+export const gate = { type: 'require_approval', params: { role: 'manager' } };
 /** So many actions, each of which changes the task that set them off. */
-const actionsOf = (count: number): object[] =>
+export const actionsOf = (count: number): object[] =>
   Array.from({ length: count }, (_, i) => setStatus(i % 2 === 0 ? 'in_progress' : 'in_review'));
 
 /** An automation that hears of the new tasks of a project of its own. */
-async function makeAutomation({ api, world }: Pick<Setup, 'api' | 'world'>, actions: object[]): Promise<Automation> {
+export async function makeAutomation({ api, world }: Pick<Setup, 'api' | 'world'>, actions: object[]): Promise<Automation> {
   const project = await call(api, world, 'POST', '/api/projects', { name: 'Automated', team_id: world.teamId });
   const { project_id } = project.body['data'] as { project_id: string };
   const made = await call(api, world, 'POST', '/api/automations', {
@@ -73,7 +73,7 @@ async function makeAutomation({ api, world }: Pick<Setup, 'api' | 'world'>, acti
   return { id: made.body['automation_id'] as string, project: project_id };
 }
 
-const newTask = (api: Service, world: World, project_id: string) =>
+export const newTask = (api: Service, world: World, project_id: string) =>
   call(api, world, 'POST', '/api/tasks', { title: 'Something to act on', project_id });
 
 /** The latest runs of an automation, by its index, so that looking costs next to nothing. */

@@ -19,7 +19,7 @@ const EVENT = /* sql */ `
 type Emit = () => Promise<unknown>;
 
 /** An event a beat, for SECONDS; returns how many. */
-async function pace(rate: number, emit: Emit): Promise<number> {
+export async function pace(rate: number, emit: Emit): Promise<number> {
   const count = rate * SECONDS;
   const started = performance.now();
   const under: Promise<unknown>[] = [];

@@ -36,6 +36,8 @@ export interface LoadOptions {
   connections: number;
   seconds: number;
   rounds: number;
+  /** Runs that wait at a gate, for the section about them. */
+  paused: number;
 }
 
 /**

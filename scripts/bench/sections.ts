@@ -1,8 +1,10 @@
+import { armedSection } from './armed.js';
 import { approvalSection, automationSection, fiveActionsSection } from './automations.js';
 import { approvalsListSection, decisionSection } from './decisions.js';
 import { idleEventSection } from './idle-events.js';
 import { bulkSection, listSection, unchangedSection } from './large.js';
 import { loginStormSection } from './login-storm.js';
+import { pausedSection } from './paused.js';
 import type { Section } from './report.js';
 import { taskSection, webhookSection } from './requests-section.js';
 
@@ -26,6 +28,8 @@ export const SECTIONS = {
   'approvals-list': approvalsListSection,
   decision: decisionSection,
   idle: idleEventSection,
+  armed: armedSection,
+  paused: pausedSection,
 } satisfies Record<string, Section>;
 export type SectionName = keyof typeof SECTIONS;
 

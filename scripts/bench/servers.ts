@@ -1,4 +1,4 @@
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -135,6 +135,13 @@ export class Servers {
       ports,
     });
     this.temporal = this.track({ ...running, ports });
+  }
+
+  /** Of Temporal's store, its log of writes included. */
+  temporalBytes(): number {
+    const sizeOf = (suffix: string) =>
+      statSync(join(this.dir, 'temporal', `temporal.db${suffix}`), { throwIfNoEntry: false })?.size;
+    return (sizeOf('') ?? 0) + (sizeOf('-wal') ?? 0);
   }
 
   /** Requests that Temporal's frontend has answered so far, by operation. */
