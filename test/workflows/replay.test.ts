@@ -13,7 +13,8 @@ import {
 import { buildAutomation, comment, gate } from '../factories/automations.js';
 import { buildPerson, buildProject, buildTask, buildTeam, type TestTeam } from '../factories/people.js';
 import { type Client as ApiClient, startApp, type TestApp } from '../support/app.js';
-import { queuePrefix, quietRuntime, runWorker, until } from '../support/worker.js';
+import { queuePrefix, quietRuntime, until } from '../support/worker.js';
+import { startWorkerProcess } from '../support/worker-process.js';
 
 /**
  * Histories recorded from a real server, replayed through today's workflow code: whoever changes the order of commands breaks
@@ -34,7 +35,13 @@ const RUNS = [
   'quorum',
   'cancelled',
   'tested',
+  'two-gates',
+  'stopped',
+  'expired',
+  'cancelled-by-operator',
+  'worker-killed',
 ];
+const HELD_UP = "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
 const SERIES = ['done-until-count', 'on-schedule', 'trashed-then-ended', 'continued'];
 const DEPROVISIONS = ['two-teams'];
 const CASES = [
@@ -45,7 +52,14 @@ const CASES = [
   'connection-revocation.forgotten',
 ];
 
-type Play = (app: TestApp, runId: string, call: (path: string) => Promise<{ body: { run_id: string } }>) => Promise<string>;
+/** What a play may lay hands on besides the API. */
+interface Hands {
+  temporal: Client;
+  /** Kills the worker's process; the next one is there when it resolves. */
+  replaceWorker: () => Promise<void>;
+}
+type Call = (path: string) => Promise<{ body: { run_id: string } }>;
+type Play = (app: TestApp, runId: string, call: Call, hands: Hands) => Promise<string>;
 
 /** What happens to each recorded run after it paused or ended; returns the run whose history is kept. */
 const PLAYS: Record<string, { actions: Parameters<typeof buildAutomation>[2]['actions']; play: Play }> = {
@@ -104,6 +118,49 @@ const PLAYS: Record<string, { actions: Parameters<typeof buildAutomation>[2]['ac
       return (await call(`/api/automations/${automation_id}/test`)).body.run_id;
     },
   },
+  'two-gates': {
+    actions: [gate(), comment('a'), gate(), comment('b')],
+    async play(app, runId, call) {
+      await call(`/api/automations/runs/${runId}/approve`);
+      await until(() => app.services.db('gates').where({ run_id: runId, gate_index: 2 }).first());
+      return (await call(`/api/automations/runs/${runId}/approve`)).body.run_id;
+    },
+  },
+  stopped: {
+    actions: [{ ...comment('{{event.not_there}}'), on_failure: 'stop' }, comment('b')],
+    play: async (_app, runId) => runId,
+  },
+  // Nobody decides for 30 days, which the row says have passed.
+  expired: {
+    actions: [gate({ expires_in_seconds: 1 }), comment('b')],
+    async play({ services: { db } }, runId) {
+      await until(() => db('gates').where({ run_id: runId }).whereNotNull('lapsed_at').first());
+      await db('gates').update({ expires_at: db.raw("now() - interval '31 days'") });
+      const { correlation_id } = await db('automation_runs').where({ run_id: runId }).first();
+      await db('outbox').insert({ kind: 'run.wake', subject: runId, payload: { run_id: runId, incarnation: 1 }, correlation_id });
+      return runId;
+    },
+  },
+  'cancelled-by-operator': {
+    actions: [comment('a'), gate(), comment('b')],
+    async play(_app, runId, _call, { temporal }) {
+      await temporal.workflow.getHandle(runWorkflowId(runId)).cancel();
+      return runId;
+    },
+  },
+  // Killed in the first step behind the gate, which is held up until the worker is gone.
+  'worker-killed': {
+    actions: [gate(), comment('a'), comment('b')],
+    async play({ services: { db } }, runId, call, { replaceWorker }) {
+      const holder = await db.transaction();
+      await holder.raw('lock table comments in share mode');
+      await call(`/api/automations/runs/${runId}/approve`);
+      await until(async () => (await db.raw<{ rowCount: number }>(HELD_UP)).rowCount > 0);
+      await replaceWorker();
+      await holder.commit();
+      return runId;
+    },
+  },
   // The first address is refused, the second has nobody behind it and is tried twice.
   outbound: {
     actions: [
@@ -152,16 +209,19 @@ const SERIES_PLAYS: Record<string, { task: object; rounds?: number; play: Series
   },
 };
 
-interface Stage {
+interface Stage extends Hands {
   app: TestApp;
   team: TestTeam;
   project: { project_id: string };
-  temporal: Client;
 }
 
 /** Keeps the history of a workflow's first execution once it has ended. */
 async function keep({ temporal }: Stage, name: string, workflowId: string): Promise<void> {
-  await temporal.workflow.getHandle(workflowId).result();
+  // However it ended: an operator's cancel shows as one.
+  await temporal.workflow
+    .getHandle(workflowId)
+    .result()
+    .catch(() => undefined);
   const { firstExecutionRunId } =
     (await temporal.workflow.getHandle(workflowId).fetchHistory()).events?.[0]?.workflowExecutionStartedEventAttributes ?? {};
   const first = temporal.workflow.getHandle(workflowId, firstExecutionRunId ?? undefined);
@@ -200,8 +260,8 @@ async function recordRun(stage: Stage, name: string): Promise<void> {
       app.services.db('automation_runs').where(where).whereIn('status', ['paused', 'succeeded', 'failed', 'skipped']).first(),
     );
   const run = (await settled(automation)) as { run_id: string };
-  const kept = await play(app, run.run_id, (path) => app.as(team.manager).post(path) as never);
-  await until(() => app.services.db('automation_runs').where({ run_id: kept }).whereNotNull('finished_at').first());
+  const kept = await play(app, run.run_id, (path) => app.as(team.manager).post(path) as never, stage);
+  await until(() => app.services.db('automation_runs').where({ run_id: kept }).whereNotNull('finished_at').first(), 40_000);
   await keep(stage, `automation-run.${name}`, runWorkflowId(kept));
 }
 
@@ -251,16 +311,22 @@ const RECORDERS: Record<string, (stage: Stage, name: string) => Promise<void>> =
 
 async function record(name: string): Promise<void> {
   const app = await startApp({ TASK_QUEUE_PREFIX: queuePrefix() });
-  const worker = await runWorker(app);
-  const team = await buildTeam(app);
-  const project = await buildProject(app, team);
+  let worker = await startWorkerProcess(app);
+  const replaceWorker = async () => {
+    worker.kill('SIGKILL');
+    worker = await startWorkerProcess(app);
+  };
   const connection = await Connection.connect({ address: app.services.config.TEMPORAL_ADDRESS });
-  const stage = { app, team, project, temporal: new Client({ connection }) };
-  const [type = '', play = ''] = name.split('.');
-  await RECORDERS[type]?.(stage, play);
-  await connection.close();
-  await worker.stop();
-  await app.close();
+  try {
+    const team = await buildTeam(app);
+    const project = await buildProject(app, team);
+    const [type = '', play = ''] = name.split('.');
+    await RECORDERS[type]?.({ app, team, project, temporal: new Client({ connection }), replaceWorker }, play);
+  } finally {
+    worker.kill('SIGKILL');
+    await connection.close();
+    await app.close();
+  }
 }
 
 beforeAll(async () => {
