@@ -47,7 +47,7 @@ export interface MadeRun extends Record<string, unknown> {
  * One round trip, and outside a transaction one commit: runs, their actions and the orders to start them, and the events that they
  * answer are taken. $1 the runs (jsonb array), $2 events of the outbox, $3 seconds for which whoever asks hands the orders over
  * itself, null when they are anyone's. An event that somebody else took meanwhile makes no run here.
- * The automations are held FOR KEY SHARE: who deletes one takes FOR UPDATE, so no run appears behind a deletion's back.
+ * The automations are held FOR SHARE: who deletes one takes FOR NO KEY UPDATE, so no run appears behind a deletion's back.
  */
 const statement: Statement = {
   name: 'create_runs',
@@ -64,7 +64,7 @@ with taken as (
   where g.outbox_id is null or g.outbox_id in (select outbox_id from taken)
 ), live as (
   select a.automation_id from automations a where a.automation_id in (select automation_id from given) and a.deleted_at is null
-  for key share
+  for share
 ), made as (
   insert into automation_runs (run_id, automation_id, automation_version, automation_name, team_id, project_id, creator_id, status,
     skip_reason, trigger_type, event, event_truncated, condition_error, is_test, triggered_by, depth, retry_of, correlation_id,

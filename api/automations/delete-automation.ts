@@ -12,8 +12,9 @@ import { authorizeOwn } from './policy.js';
  */
 export function deleteAutomation(ctx: Context, automationId: string): Promise<{ cancelledRuns: number }> {
   return inTransaction(ctx, async (ctx) => {
-    // FOR UPDATE: a run that is just being created holds the row FOR KEY SHARE, so it is seen here or never made.
-    const automation = await Automation.query(ctx.db).findById(automationId).modify('live').forUpdate();
+    // A run that is just being created holds the row FOR SHARE, so it is seen here or never made. Not FOR UPDATE: a step of a run holds
+    // the run and then, by its foreign key, the automation FOR KEY SHARE, while here the runs come second.
+    const automation = await Automation.query(ctx.db).findById(automationId).modify('live').forNoKeyUpdate();
     if (!automation) throw notFound('Automation');
     authorizeOwn('automation.write', automation, {
       userId: userOf(ctx),

@@ -4,6 +4,9 @@ import type { Context } from '../core/context.js';
 import { recordChange } from '../core/record-change.js';
 import { cancelRuns } from './cancel-runs.js';
 
+const HOLD_RUNS = /* sql */ `
+  select count(*) from (select from automation_runs where automation_id = ? and finished_at is null for update) held`;
+
 /**
  * What deleting an automation means, wherever the right to do it comes from. The caller holds its row. Returns the number of runs
  * that were cancelled.
@@ -11,7 +14,9 @@ import { cancelRuns } from './cancel-runs.js';
 export async function endAutomation(ctx: Context, automation: Automation): Promise<number> {
   const { automation_id, team_id, project_id, name } = automation;
   await automation.$query(ctx.db).patch({ deleted_at: raw('now()'), is_active: false });
-  // Nothing waits for a deleted automation; a run at work ends before it could (run/end-if-deleted.ts).
+  // Nothing waits for a deleted automation: a step that is just being done is waited for, so that what it left is seen, and whatever
+  // comes later ends before it could wait (run/end-if-deleted.ts).
+  await ctx.db.raw(HOLD_RUNS, [automation_id]);
   const cancelled_runs = await cancelRuns(ctx, automation, ['queued', 'paused']);
   await recordChange(ctx, {
     team_id,
@@ -30,7 +35,7 @@ export async function endAutomation(ctx: Context, automation: Automation): Promi
 
 /** Ends every automation of a project or of a team that goes for good. Returns how many there were. */
 export async function endAutomationsOf(ctx: Context, place: { project_id: string } | { team_id: string }): Promise<number> {
-  const automations = await Automation.query(ctx.db).where(place).modify('live').orderBy('automation_id').forUpdate();
+  const automations = await Automation.query(ctx.db).where(place).modify('live').orderBy('automation_id').forNoKeyUpdate();
   for (const automation of automations) await endAutomation(ctx, automation);
   return automations.length;
 }

@@ -84,19 +84,27 @@ describe('a deleted automation', () => {
     expect((await actionsOf(run)).map(({ status }) => status)).toEqual(['skipped', 'skipped']);
   });
 
-  it.each(WAITS)('while it is being deleted nothing of it begins to wait: %s', async (_what, action, perform) => {
+  it.each(WAITS)('lets nothing of it begin to wait: %s', async (_what, action, perform) => {
+    const run = await begin(action);
+    expect((await remove(run)).body).toMatchObject({ cancelled_runs: 0 });
+    await perform(app.services, carrier(run), 0);
+    expect(await statusOf(run)).toBe('cancelled');
+  });
+
+  it.each(WAITS)('waits for what comes to a wait at that moment: %s', async (_what, action, perform) => {
     const run = await begin(action);
     const { db } = app.services;
-    const deletion = await db.transaction();
-    await deletion('automations').where({ automation_id: run.automation_id }).forUpdate();
-    await deletion('automations')
-      .where({ automation_id: run.automation_id })
-      .update({ deleted_at: db.fn.now(), is_active: false });
+    const sql = "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
+    const heldUp = (count: number) => until(async () => (await db.raw<{ rowCount: number }>(sql)).rowCount === count);
+    const holder = await db.transaction();
+    await holder('run_actions').where({ run_id: run.run_id, index: 0 }).forUpdate();
     const acting = perform(app.services, carrier(run), 0);
-    const isHeldUp = "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
-    await Promise.race([acting, until(async () => (await db.raw<{ rowCount: number }>(isHeldUp)).rowCount > 0)]);
-    await deletion.commit();
+    await heldUp(1);
+    const deletion = remove(run);
+    await Promise.race([deletion, heldUp(2)]);
+    await holder.commit();
     await acting;
+    expect((await deletion).status).toBe(200);
     expect(await statusOf(run)).toBe('cancelled');
   });
 });
