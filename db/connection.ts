@@ -17,6 +17,8 @@ interface ConnectionOptions {
   name: string;
   /** Longest a statement may run, ms. */
   statementTimeout?: number;
+  /** Longest a caller waits for a connection, ms. */
+  patience?: number;
 }
 
 /** What pg keeps to itself and we need: its socket, and whether it waits for an answer. */
@@ -79,15 +81,15 @@ function beginWithFirstStatement(db: Knex): Knex {
 }
 
 /**
- * Opens a pool. A caller waits at most 2 s for a connection, a statement runs at most 10 s (durability notes, 3.1),
- * so that with PostgreSQL gone every request ends in a few seconds with a 503 instead of hanging.
+ * Opens a pool. Unless told otherwise a caller waits at most 2 s for a connection and a statement runs at most 10 s (durability
+ * notes, 3.1), so that with PostgreSQL gone every request ends in a few seconds with a 503 instead of hanging.
  */
-export function openDatabase({ url, poolSize, name, statementTimeout = 10_000 }: ConnectionOptions): Knex {
+export function openDatabase({ url, poolSize, name, statementTimeout = 10_000, patience = 2_000 }: ConnectionOptions): Knex {
   const watch = statementTimeout > 0 ? giveUpSilence(statementTimeout + SILENCE_MARGIN) : undefined;
   const connection = {
     connectionString: url,
     application_name: name,
-    connectionTimeoutMillis: 2_000,
+    connectionTimeoutMillis: patience,
     statement_timeout: statementTimeout,
     keepAlive: true,
     options: '-c timezone=UTC',
@@ -106,7 +108,7 @@ export function openDatabase({ url, poolSize, name, statementTimeout = 10_000 }:
         done(null, client);
       },
     },
-    acquireConnectionTimeout: 2_000,
+    acquireConnectionTimeout: patience,
     asyncStackTraces: false,
     // What goes wrong is thrown, mapped and logged by whoever asked; knex would print it a second time.
     log: { warn: silent, error: silent, deprecate: silent, debug: silent },

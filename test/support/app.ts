@@ -92,9 +92,12 @@ const clientsOf =
   (credential) =>
     clientOf(url, typeof credential === 'object' ? credential.token : credential);
 
-/** A real server on a free port over a database of its own. Close it in afterAll. */
-export async function startApp(settings: Record<string, string> = {}): Promise<TestApp> {
-  const database = await cloneDatabase();
+/**
+ * A real server on a free port over a database of its own. Close it in afterAll. `patience`: longest that a request waits for a
+ * connection, ms, where a test sends far more at once than a busy machine answers in the usual 2 s.
+ */
+export async function startApp(settings: Record<string, string> = {}, patience?: number): Promise<TestApp> {
+  const database = await cloneDatabase(patience);
   const dataDir = mkdtempSync(join(tmpdir(), 'assent-test-data-'));
   const config = testConfig(database.url, dataDir, settings);
   const services: Services = { db: database.db, config, log: createLogger(config, 'api'), ring: createBell(database.db) };

@@ -15,15 +15,15 @@ export interface TestDatabase {
   drop: () => Promise<void>;
 }
 
-/** A database of its own for a test file, cloned from the migrated template. */
-export async function cloneDatabase(poolSize = 8): Promise<TestDatabase> {
+/** A database of its own for a test file, cloned from the migrated template. `patience`: longest wait for a connection, ms. */
+export async function cloneDatabase(patience?: number): Promise<TestDatabase> {
   const adminUrl = fact('ASSENT_TEST_PG_URL');
   const admin = openDatabase({ url: adminUrl, poolSize: 1, name: 'assent-test-admin' });
   const name = `test_${randomBytes(6).toString('hex')}`;
   await admin.raw(`create database ${name} template ${fact('ASSENT_TEST_TEMPLATE')}`);
   const url = new URL(adminUrl);
   url.pathname = `/${name}`;
-  const db = openDatabase({ url: url.href, poolSize, name: 'assent-test' });
+  const db = openDatabase({ url: url.href, poolSize: 8, name: 'assent-test', ...(patience ? { patience } : {}) });
   return {
     db,
     url: url.href,
