@@ -9,7 +9,8 @@ import { startTcpProxy, type TcpProxy } from '../degrade/tcp-proxy.js';
 import { buildAutomation, comment, gate } from '../factories/automations.js';
 import { buildProject, buildTask, buildTeam, type TestTeam } from '../factories/people.js';
 import { startApp, type TestApp } from '../support/app.js';
-import { queuePrefix, quietRuntime, until } from '../support/worker.js';
+import { startOwnTemporal, type TemporalServer } from '../support/temporal-server.js';
+import { queuePrefix, quietRuntime, runWorker, until } from '../support/worker.js';
 import { killConnections, makeDue } from './support.js';
 
 let app: TestApp;
@@ -69,6 +70,27 @@ async function deliver(ms = 5_000): Promise<void> {
   expect((await app.as().post('/api/forge/webhooks', undefined, { raw: body, headers })).status).toBe(200);
   await until(() => db()('forge_deliveries').where({ delivery_id: delivery }).whereNotNull('outcome').first(), ms);
 }
+
+/** A cron automation whose Temporal was killed, with its data kept, while the other tests of this file run: its times pass meanwhile. */
+const dark = { since: 0 } as { since: number; server: TemporalServer; app: TestApp };
+const minuteOf = (ms: number): number => Math.floor(ms / 60_000);
+
+beforeAll(async () => {
+  dark.server = await startOwnTemporal();
+  dark.app = await startApp({ TASK_QUEUE_PREFIX: queuePrefix(), TEMPORAL_ADDRESS: dark.server.address });
+  const worker = await runWorker(dark.app);
+  const { manager, team_id } = await buildTeam(dark.app);
+  const minutely = { name: 'Minutely', trigger_type: 'schedule', schedule_cron: '* * * * *', team_id };
+  expect((await dark.app.as(manager).post('/api/automations', minutely)).status).toBe(201);
+  await until(async () => (await dark.app.services.db('outbox')).length === 0);
+  await worker.stop();
+  dark.since = Date.now();
+  await dark.server.kill();
+}, 60_000);
+afterAll(async () => {
+  await dark.server.stop();
+  await dark.app.close();
+});
 
 it('Temporal away from the start: everything but the runs goes on, and all of them end after it came', async () => {
   const plain = await buildAutomation(app, team, { actions: [comment('done')] });
@@ -202,3 +224,24 @@ describe('a worker that is killed', () => {
     for (const task of tasks) expect(await commentsOn(task)).toEqual(['one', 'two', 'three', 'four']);
   }, 90_000);
 });
+
+it('the times of a schedule that passed while Temporal was killed come when it is back, each once', async () => {
+  const times = async () =>
+    (await dark.app.services.db('automation_runs').pluck('event')).map(({ scheduled_for }) => scheduled_for);
+  await until(async () => minuteOf(Date.now()) > minuteOf(dark.since), 65_000);
+  const before = await times();
+  await dark.server.restart();
+  const worker = await runWorker(dark.app);
+  stopWorker = () => worker.stop();
+  const missed = Array.from({ length: minuteOf(Date.now()) - minuteOf(dark.since) }, (_, n) =>
+    new Date((minuteOf(dark.since) + 1 + n) * 60_000).toISOString(),
+  );
+  expect(missed.filter((time) => before.includes(time))).toEqual([]);
+  await until(async () => {
+    const now = await times();
+    return missed.every((time) => now.includes(time));
+  }, 30_000);
+  await until(async () => (await dark.app.services.db('automation_runs').whereNull('finished_at')).length === 0);
+  const all = await times();
+  expect(new Set(all).size).toBe(all.length);
+}, 120_000);

@@ -48,7 +48,23 @@ declare module '*/embedded/postgres.mjs' {
     mode: 'durable' | 'test';
   }): Promise<Postgres>;
 }
+declare module '*/embedded/temporal.mjs' {
+  export interface Temporal {
+    address: string;
+    pid: number;
+    exited: Promise<Ended>;
+    stop(graceMs?: number): Promise<void>;
+  }
+  export function startTemporal(options: {
+    cli: string;
+    base: string;
+    log: string;
+    mode: 'durable' | 'test';
+    ports: { grpc: number; http: number; metrics: number; ui: number | null };
+  }): Promise<Temporal>;
+}
 declare module '*/embedded/temporal-cli.mjs' {
+  export function obtainCli(say: (line: string) => void): Promise<{ path: string }>;
   export function findCli(
     env: Record<string, string | undefined>,
   ): Promise<{ path: string; from: string; version: string } | null>;
