@@ -73,6 +73,11 @@ const ABILITIES = {
   'integration.list': { seat: 'none', words: 'Any signed-in caller, their own connections' },
   'integration.connect': { seat: 'none', words: 'Any signed-in caller, for themselves', impersonated: false },
   'notification.list': { seat: 'none', words: 'Any signed-in caller, what they were told themselves' },
+  'notification.mark': {
+    seat: 'none',
+    words: 'Any signed-in caller, what they were told themselves; nobody who acts as somebody else',
+    impersonated: false,
+  },
   'gate.decide': {
     seat: 'member',
     words: 'The role that the gate names, or above; manager where it names none',

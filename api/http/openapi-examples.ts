@@ -88,6 +88,15 @@ const ANSWERS: Record<string, unknown> = {
   Run: { ...runSummary, event: { type: 'forge.pr_merged', repo: 'acme/rocket', pr_number: 41, task: { task_id: TASK_ID } } },
   RunSummary: runSummary,
   ApprovalList: { approvals: [approval], total: 1 },
+  Notification: {
+    notification_id: '0197a1c0-8000-7c3a-9f00-1f2e3d4c5b6a',
+    kind: 'approval_requested',
+    message: 'Deploy and close the task? Until 2026-11-23 17:51 UTC.',
+    team_id: TEAM_ID,
+    run_id: RUN_ID,
+    created_at: AT,
+    read_at: null,
+  },
   Approved: {
     run_id: RUN_ID,
     status: 'running',

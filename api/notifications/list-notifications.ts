@@ -1,20 +1,36 @@
 import { run, type Statement } from '../../db/statement.js';
 import { type Context, userOf } from '../core/context.js';
+import { type NotificationRow, presentNotification } from './present.js';
 import type { ListNotifications, Notification } from './schema.js';
+import { COLUMNS, VISIBLE } from './visible.sql.js';
 
-/** $1 caller, $2 the id to stay below or null, $3 most rows. What a team told is read by its members only, also afterwards. */
+/** $1 caller, $2 the id to stay below or null, $3 only what is unread, $4 most rows. */
 const statement: Statement = {
   name: 'list_notifications',
   text: /* sql */ `
-    select n.notification_id, n.kind, n.message, n.team_id, n.run_id, n.created_at from notifications n
-    where n.user_id = $1 and ($2::uuid is null or n.notification_id < $2)
-      and (n.team_id is null or exists (select from memberships m where m.team_id = n.team_id and m.user_id = $1))
-    order by n.notification_id desc limit $3`,
+    select ${COLUMNS} from notifications n
+    where ${VISIBLE} and ($2::uuid is null or n.notification_id < $2) and (not $3 or n.read_at is null)
+    order by n.notification_id desc limit $4`,
 };
 
 /** What the caller was told in the app, newest first (F5, `notify`). */
-export async function listNotifications(ctx: Context, { before, limit }: ListNotifications): Promise<Notification[]> {
-  type Row = Omit<Notification, 'created_at'> & { created_at: Date };
-  const rows = await run<Row>(ctx.db, statement, [userOf(ctx), before ?? null, limit]);
-  return rows.map((row) => ({ ...row, created_at: row.created_at.toISOString() }));
+export async function listNotifications(ctx: Context, { before, unread, limit }: ListNotifications): Promise<Notification[]> {
+  const rows = await run<NotificationRow>(ctx.db, statement, [userOf(ctx), before ?? null, unread, limit]);
+  return rows.map(presentNotification);
+}
+
+/** The number at the door says "99" and no more. */
+const MOST_COUNTED = 99;
+
+/** $1 caller. */
+const countStatement: Statement = {
+  name: 'count_unread_notifications',
+  text: /* sql */ `
+    select count(*)::int as unread from (select from notifications n where ${VISIBLE} and n.read_at is null limit ${MOST_COUNTED}) few`,
+};
+
+/** How much the caller has not read yet, as far as it is counted. */
+export async function countUnread(ctx: Context): Promise<number> {
+  const [counted] = await run<{ unread: number }>(ctx.db, countStatement, [userOf(ctx)]);
+  return counted?.unread ?? 0;
 }

@@ -1,7 +1,16 @@
 import { z } from 'zod';
 import { type Endpoint, endpoint } from '../http/endpoint.js';
 import { listNotifications } from './list-notifications.js';
-import { ListNotifications, Notification } from './schema.js';
+import { markNotification } from './mark-notification.js';
+import { markNotifications } from './mark-notifications.js';
+import {
+  ListNotifications,
+  MarkedNotifications,
+  MarkNotification,
+  MarkNotifications,
+  Notification,
+  NotificationPath,
+} from './schema.js';
 
 export const notificationRoutes: Endpoint[] = [
   endpoint({
@@ -16,5 +25,32 @@ export const notificationRoutes: Endpoint[] = [
     response: z.array(Notification),
     pages: { by: 'notification_id' },
     handle: ({ ctx, query }) => listNotifications(ctx, query),
+  }),
+  endpoint({
+    method: 'patch',
+    path: '/api/notifications/:notification_id',
+    tag: 'Notifications',
+    summary: 'Mark as read, or as unread again',
+    ability: 'notification.mark',
+    scope: 'automations:write',
+    params: NotificationPath,
+    body: MarkNotification,
+    example: { read: true },
+    response: Notification,
+    errors: [404],
+    handle: ({ ctx, params, body }) => markNotification(ctx, params.notification_id, body.read),
+  }),
+  endpoint({
+    method: 'post',
+    path: '/api/notifications/read',
+    tag: 'Notifications',
+    summary: 'Mark everything as read',
+    description: 'With `up_to` what came meanwhile stays unread; with `run_id` only what tells of that run.',
+    ability: 'notification.mark',
+    scope: 'automations:write',
+    body: MarkNotifications,
+    example: { up_to: '0197a1c0-8000-7c3a-9f00-1f2e3d4c5b6a' },
+    response: MarkedNotifications,
+    handle: ({ ctx, body }) => markNotifications(ctx, body),
   }),
 ];

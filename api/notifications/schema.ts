@@ -1,11 +1,12 @@
 import { z } from 'zod';
-import { ClampedInt, Id, Timestamp } from '../core/fields.js';
+import { ClampedInt, Flag, Id, Timestamp } from '../core/fields.js';
 
 /** What a notification is about. */
 const NOTIFICATION_KINDS = ['message', 'approval_requested', 'approval_reminder', 'automation_disabled'] as const;
 export type NotificationKind = (typeof NOTIFICATION_KINDS)[number];
 
 export const ListNotifications = z.object({
+  unread: Flag.meta({ description: 'Only what was not read yet' }),
   before: Id.optional().meta({ description: 'Go on after this one: its `notification_id`' }),
   limit: ClampedInt(1, 500, 100),
 });
@@ -19,6 +20,18 @@ export const Notification = z
     team_id: z.string().nullable(),
     run_id: z.string().nullable(),
     created_at: Timestamp,
+    read_at: Timestamp.nullable(),
   })
   .meta({ id: 'Notification' });
 export type Notification = z.output<typeof Notification>;
+
+export const NotificationPath = z.object({ notification_id: Id });
+export const MarkNotification = z.object({ read: z.boolean() }).meta({ id: 'MarkNotification' });
+export const MarkNotifications = z
+  .object({
+    up_to: Id.nullish().meta({ description: 'Leave out what came after this one: the newest `notification_id` that was seen' }),
+    run_id: Id.nullish().meta({ description: 'Only what tells of this run' }),
+  })
+  .meta({ id: 'MarkNotifications' });
+export type MarkNotifications = z.output<typeof MarkNotifications>;
+export const MarkedNotifications = z.object({ marked: z.int() }).meta({ id: 'MarkedNotifications' });

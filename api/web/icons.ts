@@ -16,6 +16,7 @@ const PATHS = {
   dot: '<circle cx="12" cy="12" r="4"/>',
   bolt: '<path d="M13 3.500 5.500 13.500H12l-1 7 7.500-10H12z"/>',
   warn: '<path d="M12 4 3 19.500h18z"/><path d="M12 10v4.500M12 17.200v.1"/>',
+  bell: '<path d="M6 16.500V11a6 6 0 0 1 12 0v5.500l1.500 2H4.500z"/><path d="M10 20.500h4"/>',
   mail: '<rect x="3.500" y="5.500" width="17" height="13" rx="1.500"/><path d="m4 7 8 6 8-6"/>',
   out: '<path d="M14 4.500h5.500V10M19.500 4.500 11 13"/><path d="M18 14v5.500H4.500V6H10"/>',
   leave: '<path d="M10 4.500H5v15h5M15 8l4 4-4 4M19 12H9.500"/>',

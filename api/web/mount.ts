@@ -4,6 +4,7 @@ import { listApprovals } from '../automations/approvals/list-approvals.js';
 import type { Actor } from '../core/actor.js';
 import type { Context, Services } from '../core/context.js';
 import { DomainError } from '../core/errors.js';
+import { countUnread } from '../notifications/list-notifications.js';
 import { clientIp } from '../http/client-ip.js';
 import { createRateLimiter } from '../http/rate-limit.js';
 import type { RouteState } from '../http/router.js';
@@ -33,9 +34,9 @@ function contextOf(services: Services, koa: Exchange, { actor }: BrowserSession)
 }
 
 /** Who looks, and how much waits for them. */
-async function lookAround(ctx: Context): Promise<Pick<Around, 'me' | 'waiting'>> {
-  const [me, { approvals }] = await Promise.all([getMe(ctx), listApprovals(ctx, MOST_COUNTED)]);
-  return { me, waiting: waitsFor(me, approvals).length };
+async function lookAround(ctx: Context): Promise<Pick<Around, 'me' | 'waiting' | 'unread'>> {
+  const [me, { approvals }, unread] = await Promise.all([getMe(ctx), listApprovals(ctx, MOST_COUNTED), countUnread(ctx)]);
+  return { me, waiting: waitsFor(me, approvals).length, unread };
 }
 
 /** The road from `/`. @throws METHOD_NOT_ALLOWED */
@@ -56,7 +57,7 @@ export function mountWeb(app: Koa<RouteState>, services: Services): void {
   async function servePage(koa: Exchange, session: BrowserSession): Promise<void> {
     const ctx = contextOf(services, koa, session);
     if (session.actor?.impersonatorId) koa.set('X-Impersonated-By', session.actor.impersonatorId);
-    let around: Around = { csrf: csrfToken(services.config, session.binding), me: null, waiting: 0 };
+    let around: Around = { csrf: csrfToken(services.config, session.binding), me: null, waiting: 0, unread: 0 };
     try {
       if (session.actor) around = { ...around, ...(await lookAround(ctx)) };
       const { page, params } = findPage(PAGES, koa.method, koa.path);
@@ -81,7 +82,7 @@ export function mountWeb(app: Koa<RouteState>, services: Services): void {
       koa.append('Set-Cookie', session.cookies);
       await servePage(koa, session);
     } catch (thrown) {
-      sendError(services.config, render, koa, thrown, { csrf: '', me: null, waiting: 0 });
+      sendError(services.config, render, koa, thrown, { csrf: '', me: null, waiting: 0, unread: 0 });
     }
   });
 }

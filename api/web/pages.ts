@@ -4,6 +4,7 @@ import { challengePages } from './challenges.js';
 import { deprovisionPages } from './deprovision.js';
 import { homePages } from './home.js';
 import { invitationPages } from './invitations.js';
+import { notificationPages } from './notifications.js';
 import type { Page } from './page.js';
 import { passwordPages } from './password.js';
 import { profilePages } from './profile.js';
@@ -26,6 +27,7 @@ export const PAGES: readonly Page[] = [
   ...unlockPages,
   ...approvalPages,
   ...runPages,
+  ...notificationPages,
   ...teamPages,
   ...invitationPages,
   ...profilePages,

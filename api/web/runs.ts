@@ -9,6 +9,7 @@ import { getVersion } from '../automations/versions/list-versions.js';
 import type { VersionRecord } from '../automations/versions/schema.js';
 import type { Context } from '../core/context.js';
 import { DomainError } from '../core/errors.js';
+import { markNotifications } from '../notifications/mark-notifications.js';
 import { namesIn } from './names.js';
 import { type Go, page, type Page, personOf, type Problem } from './page.js';
 
@@ -79,6 +80,8 @@ export const runPages: Page[] = [
     async handle({ ctx, me, params }) {
       const run = await getRun(ctx, params.run_id);
       const person = personOf({ me });
+      // Whoever sees the run has read what told of it; who acts as somebody else leaves that person's inbox alone.
+      if (!person.impersonated_by) await markNotifications(ctx, { run_id: run.run_id });
       const [definition, names, { approvals }] = await Promise.all([
         definitionOf(ctx, run),
         namesIn(ctx, person, [run]),

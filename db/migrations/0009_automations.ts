@@ -15,9 +15,11 @@ create table notifications (
   kind text not null,
   message text not null,
   run_id uuid references automation_runs on delete set null,
-  created_at timestamptz not null default now()
+  created_at timestamptz not null default now(),
+  read_at timestamptz
 );
 create index notifications_of_user on notifications (user_id, notification_id desc);
+create index notifications_unread on notifications (user_id, notification_id desc) where read_at is null;
 create index notifications_of_run on notifications (run_id) where run_id is not null;
 
 -- A task is announced as due soon and as overdue once for each due date.

@@ -234,6 +234,14 @@ const notification: Build = async (world, wish) => {
   return subject;
 };
 
+/** Something that its author alone was told. */
+const ownNotification: Build = async (world, wish) => {
+  const subject = basis(wish, uuidv7());
+  const text = `insert into notifications (notification_id, user_id, kind, message) values (:id, :author, 'message', :canary)`;
+  await insert(world, text, { ...subject, author: wish.author });
+  return subject;
+};
+
 /** A personal access token of its author. */
 const personalToken: Build = async (world, wish) => {
   const subject = basis(wish, uuidv7());
@@ -348,6 +356,7 @@ export const SUBJECTS = {
   personalRun: pausedFor('manager', { personal: true }),
   activityLine,
   notification,
+  ownNotification,
   personalToken,
   invitation,
   ownInvitation,

@@ -15,6 +15,8 @@ export interface Shell {
   path: string;
   /** Approvals that wait for this person, for the navigation. */
   waiting: number;
+  /** What this person was told and has not read yet. */
+  unread: number;
 }
 
 export type Render = (view: View, shell: Shell) => string;

@@ -14,7 +14,7 @@ import { packStep } from './step.js';
 
 export type Exchange = Koa.ParameterizedContext<RouteState>;
 /** What surrounds the page: who looks at it. */
-export type Around = Pick<Shell, 'csrf' | 'me' | 'waiting'>;
+export type Around = Pick<Shell, 'csrf' | 'me' | 'waiting' | 'unread'>;
 
 /** Sends an immutable file, whose address holds the hash of its content. False where the path is none. */
 export function sendFile(koa: Exchange, files: StaticFiles): boolean {

@@ -1,0 +1,22 @@
+import { run, type Statement } from '../../db/statement.js';
+import { type Context, userOf } from '../core/context.js';
+import type { MarkNotifications } from './schema.js';
+import { VISIBLE } from './visible.sql.js';
+
+/** $1 caller, $2 the newest that was seen or null, $3 run or null. */
+const statement: Statement = {
+  name: 'mark_notifications',
+  text: /* sql */ `
+    with marked as (
+      update notifications n set read_at = now()
+      where ${VISIBLE} and n.read_at is null and ($2::uuid is null or n.notification_id <= $2) and ($3::uuid is null or n.run_id = $3)
+      returning 1
+    )
+    select count(*)::int as marked from marked`,
+};
+
+/** Marks everything that the caller was told as read, as far as they had seen it, or what tells of one run. Returns how many were unread. */
+export async function markNotifications(ctx: Context, { up_to, run_id }: MarkNotifications): Promise<{ marked: number }> {
+  const [row] = await run<{ marked: number }>(ctx.db, statement, [userOf(ctx), up_to ?? null, run_id ?? null]);
+  return { marked: row?.marked ?? 0 };
+}

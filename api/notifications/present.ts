@@ -1,0 +1,9 @@
+import type { Notification } from './schema.js';
+
+export type NotificationRow = Omit<Notification, 'created_at' | 'read_at'> & { created_at: Date; read_at: Date | null };
+
+export const presentNotification = (row: NotificationRow): Notification => ({
+  ...row,
+  created_at: row.created_at.toISOString(),
+  read_at: row.read_at?.toISOString() ?? null,
+});

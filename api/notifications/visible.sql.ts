@@ -1,0 +1,5 @@
+/** Notifications n of person $1. What a team told is read by its members only, also afterwards. */
+export const VISIBLE = /* sql */ `n.user_id = $1
+      and (n.team_id is null or exists (select from memberships m where m.team_id = n.team_id and m.user_id = $1))`;
+
+export const COLUMNS = 'n.notification_id, n.kind, n.message, n.team_id, n.run_id, n.created_at, n.read_at';

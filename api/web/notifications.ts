@@ -1,0 +1,50 @@
+import { z } from 'zod';
+import { Id } from '../core/fields.js';
+import { listNotifications } from '../notifications/list-notifications.js';
+import { markNotification } from '../notifications/mark-notification.js';
+import { markNotifications } from '../notifications/mark-notifications.js';
+import { NotificationPath } from '../notifications/schema.js';
+import { type Go, page, type Page, personOf, type Problem } from './page.js';
+
+const PATH = '/app/notifications';
+/** What a person looks through; older ones are in the API. */
+const SHOWN = 50;
+
+const back = (_visit: unknown, { message }: Problem): Promise<Go> =>
+  Promise.resolve({ to: PATH, notice: { kind: 'bad', text: message } });
+
+export const notificationPages: Page[] = [
+  page({
+    method: 'get',
+    path: PATH,
+    who: 'notification.list',
+    async handle({ ctx, me }) {
+      const notifications = await listNotifications(ctx, { unread: false, limit: SHOWN });
+      const teamNames = Object.fromEntries(personOf({ me }).teams.map(({ team_id, name }) => [team_id, name]));
+      return { view: 'notifications', title: 'Inbox', data: { notifications, teamNames, shown: SHOWN } };
+    },
+  }),
+  page({
+    method: 'post',
+    path: `${PATH}/read`,
+    who: 'notification.mark',
+    form: z.object({ up_to: Id }),
+    async handle({ ctx, form }) {
+      await markNotifications(ctx, form);
+      return { to: PATH };
+    },
+    again: back,
+  }),
+  page({
+    method: 'post',
+    path: `${PATH}/:notification_id`,
+    who: 'notification.mark',
+    params: NotificationPath,
+    form: z.object({ read: z.enum(['true', 'false']) }),
+    async handle({ ctx, params, form }) {
+      await markNotification(ctx, params.notification_id, form.read === 'true');
+      return { to: PATH };
+    },
+    again: back,
+  }),
+];
