@@ -1,14 +1,20 @@
+import type { Knex } from 'knex';
 import { run, type Statement } from '../../db/statement.js';
 import { authorize, type Seat } from '../core/access.js';
 import { type Context, userOf } from '../core/context.js';
 import { notFound } from '../core/errors.js';
 import { gatherRows } from '../core/gather.js';
 import { type Etag, taskEtag } from './etags.js';
+import { MAX_TASKS } from './list-tasks.sql.js';
 import { type TaskNode, writeTree } from './nesting.js';
+
+/** Most rows of one round trip: a task, as many below it as an answer has, and one that tells that there are more. */
+const MAX_ROWS = MAX_TASKS + 2;
 
 /**
  * $1 tasks, $2 the caller of each: each task and its live descendants, `place` says for which of them. Siblings come in order by
- * the index that finds them, so nothing is sorted; `plain`: nothing is shown that the version does not count.
+ * the index that finds them, so nothing is sorted, and level after level, so what the limit cuts off is deepest; `plain`: nothing
+ * is shown that the version does not count.
  */
 const statement: Statement = {
   name: 'get_tasks',
@@ -26,7 +32,7 @@ const statement: Statement = {
     select place - 1 as place, (select m.role from memberships m where m.team_id = (t).team_id and m.user_id = tree.user_id) as seat,
       (t).task_id, case when top then null else (t).parent_task_id end as parent_task_id, (t).version,
       (t).forge_links = '[]' and (t).recurrence_of is null as plain, task_json(t)::text as json
-    from tree`,
+    from tree limit ${MAX_ROWS}`,
 };
 
 interface Row extends TaskNode, Record<string, unknown> {
@@ -37,24 +43,43 @@ interface Row extends TaskNode, Record<string, unknown> {
   json: string;
 }
 
-/** Reads that come together are one round trip; what a caller sees is never older than the question. */
-const rowsOf = gatherRows(async (db, wanted: { taskId: string; userId: string }[]) => {
+interface Wanted {
+  taskId: string;
+  userId: string;
+}
+
+async function readTrees(db: Knex, wanted: Wanted[]): Promise<Row[][]> {
   const values = [wanted.map(({ taskId }) => taskId), wanted.map(({ userId }) => userId)];
+  const rows = await run<Row>(db, statement, values);
+  // Some tree is large, and the others may have been cut off with it.
+  if (rows.length === MAX_ROWS && wanted.length > 1)
+    return Promise.all(wanted.map(async (one) => (await readTrees(db, [one]))[0] ?? []));
   const found = wanted.map((): Row[] => []);
-  for (const row of await run<Row>(db, statement, values)) found[row.place]?.push(row);
+  for (const row of rows) found[row.place]?.push(row);
   return found;
-});
+}
+
+/** Reads that come together are one round trip; what a caller sees is never older than the question. */
+const rowsOf = gatherRows(readTrees);
+
+export interface TaskAnswer {
+  json: string;
+  etag: Etag;
+  /** There is more below it than the 10,000 shown. */
+  truncated: boolean;
+}
 
 /**
- * One live task with its `subtasks` tree, as JSON text, and its tag.
+ * One live task with its `subtasks` tree, at most 10,000 tasks level after level, as JSON text, and its tag.
  * @throws RESOURCE_NOT_FOUND | PERMISSION_DENIED
  * Source: decision C1.
  */
-export async function getTask(ctx: Context, taskId: string): Promise<{ json: string; etag: Etag }> {
+export async function getTask(ctx: Context, taskId: string): Promise<TaskAnswer> {
   const rows = await rowsOf(ctx.db, { taskId, userId: userOf(ctx) });
   const [task] = rows;
   if (!task) throw notFound('Task');
   authorize('task.read', task.seat);
-  const json = writeTree(rows).slice(1, -1);
-  return { json, etag: taskEtag(task.version, rows.length === 1 && task.plain ? undefined : json) };
+  const truncated = rows.length === MAX_ROWS;
+  const json = writeTree(truncated ? rows.slice(0, -1) : rows).slice(1, -1);
+  return { json, etag: taskEtag(task.version, rows.length === 1 && task.plain ? undefined : json), truncated };
 }

@@ -33,9 +33,14 @@ const revalidated = (etag: Etag) => ({ ETag: etag, 'Cache-Control': 'private, no
 
 const notModified = (etag: Etag) => new Reply(null, { status: 304, headers: revalidated(etag) });
 
-function listAnswer({ etag, truncated, body }: TaskList): Reply {
-  if (body === null) return notModified(etag);
-  const headers = { ...revalidated(etag), ...(truncated ? { 'X-Truncated': 'true' } : {}) };
+const headersOf = ({ etag, truncated }: { etag: Etag; truncated: boolean }) => ({
+  ...revalidated(etag),
+  ...(truncated ? { 'X-Truncated': 'true' } : {}),
+});
+
+function listAnswer({ body, ...list }: TaskList): Reply {
+  if (body === null) return notModified(list.etag);
+  const headers = headersOf(list);
   if (typeof body === 'string') return new Reply(new JsonText(body), { headers });
   return new Reply(Readable.from(body), { headers: { ...headers, 'Content-Type': 'application/json; charset=utf-8' } });
 }
@@ -191,16 +196,19 @@ export const taskRoutes: Endpoint[] = [
     path: '/api/tasks/:task_id',
     tag,
     summary: 'Read a task with its subtasks',
+    description:
+      'At most 10,000 tasks below it, level after level; `X-Truncated: true` says that there are more. Sent again with If-None-Match, an unchanged answer is a 304.',
     etag: 'kept',
+    capped: true,
     ability: 'task.read',
     scope: 'tasks:read',
     params: TaskParams,
     response: TaskTree,
     errors: [404],
     async handle({ ctx, params, headers }) {
-      const { json, etag } = await getTask(ctx, params.task_id);
-      if (knownTo(headers['if-none-match'])?.(etag)) return notModified(etag);
-      return new Reply(new JsonText(json), { headers: revalidated(etag) });
+      const { json, ...task } = await getTask(ctx, params.task_id);
+      if (knownTo(headers['if-none-match'])?.(task.etag)) return notModified(task.etag);
+      return new Reply(new JsonText(json), { headers: headersOf(task) });
     },
   }),
   update('patch'),

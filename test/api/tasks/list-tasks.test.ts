@@ -261,6 +261,26 @@ describe('long lists', () => {
     }
   });
 
+  it('a task has 10,000 below it whole, of 10,001 all but the deepest with X-Truncated, and others that are read with it', async () => {
+    const [top, ...below] = (await plantTasks(world, 10_001, { family: 10_001 })) as [string, ...string[]];
+    const small = await world.make();
+    const path = `/api/tasks/${top}`;
+    const whole = await ask(path);
+    expect([size([whole.body]), whole.headers.get('x-truncated')]).toEqual([10_001, null]);
+    const deepest = await world.make({ parent_task_id: below[0] as string });
+    const [cut, again, other, ...single] = await Promise.all(
+      [path, path, `/api/tasks/${small.task_id}`, `/api/tasks/${deepest.task_id}`].map((one) => ask(one)),
+    );
+    expect([cut?.headers.get('x-truncated'), again?.headers.get('x-truncated')]).toEqual(['true', 'true']);
+    expect(cut?.body.subtasks.map((task: Listed) => task.task_id)).toEqual(below);
+    expect(cut?.body.subtasks[0].subtasks).toEqual([]);
+    expect((await ask(path, cut?.headers.get('etag'))).status).toBe(304);
+    expect([other, ...single].map((answer) => [answer?.body.task_id, answer?.headers.get('x-truncated')])).toEqual([
+      [small.task_id, null],
+      [deepest.task_id, null],
+    ]);
+  });
+
   it('what changes while it is read shows as it is, and what goes leaves its children behind', async () => {
     // Long enough that the server cannot write everything into the socket's buffers at once.
     const ids = await plantTasks(world, 4000, { family: 4, description: 'é'.repeat(1500) });
