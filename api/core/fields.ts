@@ -29,8 +29,13 @@ export const Text = z
   .string()
   .refine((value) => !value.includes('\0') && value.isWellFormed(), 'Contains characters that cannot be stored');
 
-/** One address that a mail could be sent to, as far as its form says, and nothing that a mail server could take for more. */
-export const MAIL_ADDRESS = /^[^\s@\0,;:<>()[\]\\"]+@[^\s@\0,;:<>()[\]\\"]+\.[^\s@\0,;:<>()[\]\\"]+$/;
+/** No part of an address: control characters, blanks, and what a mail server could take for more than one address. */
+const NOT_IN_ADDRESS = String.raw`\x00-\x20\x7f-\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff@,;:<>()\[\]\\"`;
+/**
+ * One address that a mail could be sent to, as far as its form says. Every character is named, as in all patterns that the document
+ * shows: what `\s`, `\w` and `\d` stand for depends on who reads them.
+ */
+export const MAIL_ADDRESS = new RegExp(`^[^${NOT_IN_ADDRESS}]+@[^${NOT_IN_ADDRESS}]+\\.[^${NOT_IN_ADDRESS}]+$`);
 
 /** A name or title: trimmed, 1 to `max` characters, and something to see in it. */
 export const Title = (max: number) =>
@@ -43,7 +48,7 @@ export const Title = (max: number) =>
 export const ClampedInt = (min: number, max: number, fallback: number) =>
   z
     .string()
-    .regex(/^\d+$/, 'Must be a whole number, 0 or more')
+    .regex(/^[0-9]+$/, 'Must be a whole number, 0 or more')
     .transform((digits) => Math.min(Number(digits), max))
     .pipe(z.number().min(min))
     .default(fallback)
@@ -53,7 +58,7 @@ export const ClampedInt = (min: number, max: number, fallback: number) =>
 export const StrictInt = (min: number, max: number, fallback: number) =>
   z
     .string()
-    .regex(/^\d{1,9}$/, 'Must be a whole number of at most 9 digits')
+    .regex(/^[0-9]{1,9}$/, 'Must be a whole number of at most 9 digits')
     .transform(Number)
     .pipe(z.number().min(min).max(max))
     .default(fallback)

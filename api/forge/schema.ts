@@ -8,7 +8,7 @@ const Repo = z
   .trim()
   .toLowerCase()
   .max(200)
-  .regex(/^[\w.-]+\/[\w.-]+$/, 'Must be owner/name')
+  .regex(/^[A-Za-z0-9_.-]+\/[A-Za-z0-9_.-]+$/, 'Must be owner/name')
   .meta({ example: 'acme/rocket' });
 
 const ForgeEvent = z.enum(FORGE_EVENTS);

@@ -74,6 +74,9 @@ describe('POST /api/teams/:team_id/members', () => {
     ['a NUL in the address', { email: 'a\0@b.test' }],
     ['two addresses', { email: 'a@b.test,c@d.test' }],
     ['a second line for the mail’s head', { email: 'a@b.test\r\nBcc:c@d.test' }],
+    ['a control character that is a blank to some', { email: 'a\u001c@b.test' }],
+    ['a blank that is none to some', { email: 'a\u0085b@c.test' }],
+    ['a byte order mark within', { email: 'a\ufeffb@c.test' }],
     ['a name around the address', { email: 'Eve <a@b.test>' }],
   ])('422 refuses %s', async (_what, body) => {
     expect((await app.as(team.admin).post(url, body)).status).toBe(422);
