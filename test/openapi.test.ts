@@ -55,6 +55,13 @@ describe('the document', () => {
     expect(document.info).toMatchObject({ title: 'Assent', version: '2.0.0' });
   });
 
+  it('has patterns that every dialect reads alike', () => {
+    // To some \s, \w and \d are of ASCII, to others of Unicode, and a byte order mark is a blank to JavaScript alone.
+    const patterns = [...objectsIn(document)].flatMap(([, { pattern }]) => (typeof pattern === 'string' ? [pattern] : []));
+    expect(patterns.length).toBeGreaterThan(5);
+    expect(patterns.filter((pattern) => /\\[sSwWdDbB]/.test(pattern))).toEqual([]);
+  });
+
   it('has one operation for each route and none besides', () => {
     expect(operations.map(({ name }) => name).toSorted()).toEqual(
       ENDPOINTS.map((endpoint) => named(routeOf(endpoint))).toSorted(),
@@ -134,11 +141,12 @@ describe('the document', () => {
     expect(told).toEqual([
       'GET /api/tasks: If-None-Match ETag X-Truncated 304',
       'GET /api/tasks/my: If-None-Match ETag X-Truncated 304',
-      'GET /api/tasks/{task_id}: If-None-Match ETag 304',
+      'GET /api/tasks/{task_id}: If-None-Match ETag X-Truncated 304',
       'PATCH /api/tasks/{task_id}: If-Match ETag',
       'PUT /api/tasks/{task_id}: If-Match ETag',
       'PATCH /api/tasks/{task_id}/status: If-Match ETag',
       'PUT /api/tasks/{task_id}/status: If-Match ETag',
+      'GET /api/tasks/{task_id}/comments: X-Truncated',
     ]);
   });
 

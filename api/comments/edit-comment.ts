@@ -8,12 +8,14 @@ import { seatOf } from '../core/seats.js';
 import { findMentions } from './find-mentions.js';
 import { loadComment } from './load-comment.js';
 import { presentComment } from './present.js';
-import { readReplies } from './read-replies.js';
+import { withReplies } from './read-replies.js';
 import type { CommentRecord, EditComment } from './schema.js';
 
 /** A comment as an answer to its own change shows it: with its replies. */
-const withReplies = async (ctx: Context, comment: Comment): Promise<CommentRecord> =>
-  presentComment(comment, (await readReplies(ctx, comment.task_id, [comment.comment_id])).get(comment.comment_id));
+async function shown(ctx: Context, comment: Comment): Promise<CommentRecord> {
+  const { rows } = await withReplies(ctx, comment.task_id, [presentComment(comment)]);
+  return rows[0] as CommentRecord;
+}
 
 /**
  * Changes the words of the caller's own comment. The same words change nothing.
@@ -25,7 +27,7 @@ export function editComment(ctx: Context, commentId: string, { content }: EditCo
     const { comment, task } = await loadComment(ctx, commentId);
     authorize('comment.write', await seatOf(ctx, task.team_id));
     if (comment.author_id !== userOf(ctx)) throw forbidden('Only its author may edit a comment');
-    if (comment.content === content) return withReplies(ctx, comment);
+    if (comment.content === content) return shown(ctx, comment);
     const mentions = await findMentions(ctx, task.team_id, content);
     const edited = await comment
       .$query(ctx.db)
@@ -42,6 +44,6 @@ export function editComment(ctx: Context, commentId: string, { content }: EditCo
       summary: 'edited a comment',
       details: { task_id: task.task_id, mentions },
     });
-    return withReplies(ctx, edited as unknown as Comment);
+    return shown(ctx, edited as unknown as Comment);
   });
 }

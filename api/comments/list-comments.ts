@@ -4,7 +4,6 @@ import type { Context } from '../core/context.js';
 import { seatOf } from '../core/seats.js';
 import { loadTask } from './load-task.js';
 import { presentComment } from './present.js';
-import { readReplies } from './read-replies.js';
 import type { CommentRecord, ListComments } from './schema.js';
 
 /** The comments of a task that are listed, without their replies; a deleted one only while replies hang on it. */
@@ -24,8 +23,8 @@ function listed(ctx: Context, taskId: string) {
 }
 
 /**
- * The comments of a live task, oldest first, replies below theirs. A deleted comment is listed, without its words, only while
- * replies hang on it. `limit` and `offset` count comments, not replies.
+ * The comments of a live task, oldest first, their replies yet to be read (`withReplies`). A deleted comment is listed, without its
+ * words, only while replies hang on it. `limit` and `offset` count comments, not replies.
  * @throws RESOURCE_NOT_FOUND no live task | PERMISSION_DENIED stranger
  * Source: decision C9.
  */
@@ -33,12 +32,7 @@ export async function listComments(ctx: Context, taskId: string, { limit, offset
   const task = await loadTask(ctx, taskId);
   authorize('comment.read', await seatOf(ctx, task.team_id));
   const rows = await listed(ctx, taskId).orderBy(['created_at', 'comment_id']).limit(limit).offset(offset);
-  const replies = await readReplies(
-    ctx,
-    taskId,
-    rows.map((row) => row.comment_id),
-  );
-  return rows.map((row) => presentComment(row, replies.get(row.comment_id)));
+  return rows.map((row) => presentComment(row));
 }
 
 /** How many there are, replies not counted; for a caller who has been shown some. */

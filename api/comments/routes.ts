@@ -4,6 +4,7 @@ import { addComment } from './add-comment.js';
 import { deleteComment } from './delete-comment.js';
 import { editComment } from './edit-comment.js';
 import { countComments, listComments } from './list-comments.js';
+import { withReplies } from './read-replies.js';
 import { AddComment, CommentParams, CommentRecord, CommentsOfTask, DeletedComment, EditComment, ListComments } from './schema.js';
 
 const tag = 'Comments';
@@ -16,12 +17,17 @@ export const commentRoutes: Endpoint[] = [
     summary: 'List the comments of a task, replies nested',
     ability: 'comment.read',
     scope: 'tasks:read',
-    description: 'Oldest first. `limit` and `offset` count comments; each comes with all its replies.',
+    description:
+      'Oldest first. `limit` and `offset` count comments; each comes with its replies. Of more than 10,000 replies in one answer the newest are left out, and `X-Truncated: true` says so.',
+    capped: true,
     params: CommentsOfTask,
     query: ListComments,
     response: z.array(CommentRecord),
     errors: [404],
-    pages: { total: ({ ctx, params }) => countComments(ctx, params.task_id) },
+    pages: {
+      total: ({ ctx, params }) => countComments(ctx, params.task_id),
+      fill: ({ ctx, params }, rows) => withReplies(ctx, params.task_id, rows as CommentRecord[]),
+    },
     handle: ({ ctx, params, query }) => listComments(ctx, params.task_id, query),
   }),
   endpoint({
@@ -45,6 +51,7 @@ export const commentRoutes: Endpoint[] = [
     path: '/api/comments/:comment_id',
     tag,
     summary: 'Edit a comment of one’s own',
+    description: 'The answer shows at most 10,000 replies, the oldest.',
     ability: 'comment.write',
     scope: 'tasks:write',
     params: CommentParams,

@@ -67,6 +67,12 @@ interface Described {
   capped?: true;
 }
 
+/** The rows of a page with all that belongs to them; `truncated` where a hard cap left some of it out. */
+interface Filled {
+  rows: unknown[];
+  truncated: boolean;
+}
+
 export interface EndpointSpec<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType> extends Described {
   /** Row of the table of who may do what; `public` for the few routes before a credential exists. */
   ability: Ability | 'public';
@@ -80,9 +86,14 @@ export interface EndpointSpec<P extends z.ZodType, Q extends z.ZodType, B extend
   body?: B;
   /**
    * A list that goes on: the handler returns an array, Link and X-Total-Count are made of it (paging.ts). `by` names the id that
-   * `before` takes, where pages go by cursor; `total` counts the whole list, where that is cheap.
+   * `before` takes, where pages go by cursor; `total` counts the whole list, where that is cheap; `fill` adds to the rows of a page
+   * what is read for these alone.
    */
-  pages?: { by?: string; total?: (request: Request<z.output<P>, z.output<Q>, z.output<B>>) => Promise<number> };
+  pages?: {
+    by?: string;
+    total?: (request: Request<z.output<P>, z.output<Q>, z.output<B>>) => Promise<number>;
+    fill?: (request: Request<z.output<P>, z.output<Q>, z.output<B>>, rows: unknown[]) => Promise<Filled>;
+  };
   handle: (request: Request<z.output<P>, z.output<Q>, z.output<B>>) => Promise<unknown>;
 }
 

@@ -44,7 +44,7 @@ function linksOf(by: string | undefined, url: string, { limit, offset = 0, befor
  * `Link` says where to go on; `X-Total-Count` comes where the last page tells the number, or the route can count cheaply.
  */
 export async function page(spec: AnySpec, request: AnyRequest, url: string): Promise<Reply> {
-  const { by, total } = spec.pages ?? {};
+  const { by, total, fill } = spec.pages ?? {};
   const window = request.query as Window;
   const found = (await spec.handle({ ...request, query: { ...window, limit: window.limit + 1 } })) as unknown[];
   const rows = found.slice(0, window.limit);
@@ -56,6 +56,8 @@ export async function page(spec: AnySpec, request: AnyRequest, url: string): Pro
   const ended = by === undefined && !more && (rows.length > 0 || offset === 0);
   const count = ended ? offset + rows.length : await total?.(request);
   if (count !== undefined) headers['X-Total-Count'] = String(count);
-  const texts = rows.filter((row) => row instanceof JsonText).map((row) => row.text);
-  return new Reply(texts.length > 0 ? new JsonText(`[${texts.join(',')}]`) : rows, { headers });
+  const shown = fill ? await fill(request, rows) : { rows, truncated: false };
+  if (shown.truncated) headers['X-Truncated'] = 'true';
+  const texts = shown.rows.filter((row) => row instanceof JsonText).map((row) => row.text);
+  return new Reply(texts.length > 0 ? new JsonText(`[${texts.join(',')}]`) : shown.rows, { headers });
 }

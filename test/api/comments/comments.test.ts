@@ -128,6 +128,30 @@ it('GET counts comments, not replies, in its pages', async () => {
   expect((await app.as(team.guest).get(`${path()}?limit=0`)).status).toBe(422);
 });
 
+it('GET answers 10,000 replies whole; of 10,001 the newest is missing and X-Truncated says so, on that page only', async () => {
+  const [first, second] = [await comment(team.member), await comment(team.member)];
+  const reply = (parent: string, count: number) =>
+    app.services.db.raw(
+      `insert into comments (task_id, team_id, parent_comment_id, content, author_id)
+       select task_id, team_id, comment_id, 'reply', author_id from comments, generate_series(1, ?::int) where comment_id = ?`,
+      [count, parent],
+    );
+  const list = async (query: string) => {
+    const { body, headers } = await app.as(team.guest).get(`${path()}?${query}`);
+    const replies = (body as { replies: unknown[] }[]).map((one) => one.replies.length);
+    return [replies, headers.get('x-truncated')];
+  };
+  await reply(first.comment_id, 9_999);
+  await reply(second.comment_id, 1);
+  expect(await list('')).toEqual([[9_999, 1], null]);
+  const [newest] = await app.services.db('comments').where({ parent_comment_id: second.comment_id }).pluck('comment_id');
+  await reply(first.comment_id, 1);
+  await app.services.db('comments').where({ comment_id: newest }).update({ created_at: app.services.db.fn.now() });
+  expect(await list('')).toEqual([[10_000, 0], 'true']);
+  expect(await list('limit=1')).toEqual([[10_000], null]);
+  expect(await list('offset=1')).toEqual([[1], null]);
+});
+
 describe('PATCH /api/comments/:comment_id', () => {
   it('200 edits one’s own, marks it, finds mentions again; the same words change nothing', async () => {
     const made = await comment(team.member);
