@@ -4,7 +4,7 @@ import type { Services } from '../../core/context.js';
 import { conditionScope, evaluateCondition } from '../condition.js';
 import { type ArmedAutomation, createRuns } from '../create-run.js';
 import { parseCron } from './cron.js';
-import { isTimeOf } from './next-times.js';
+import { countsAs, isTimeOf } from './next-times.js';
 
 type Scheduled = ArmedAutomation &
   Record<string, unknown> & { schedule_cron: string; schedule_timezone: string; project: object | null; is_missed: boolean };
@@ -25,14 +25,15 @@ const statement: Statement = {
       and (a.project_id is null or p.deleted_at is null)`,
 };
 
-/** A schedule that has been changed a moment ago may still fire at one of its old times. */
-function isMeant({ schedule_cron, schedule_timezone }: Scheduled, nominal: Date): boolean {
+/**
+ * The run of one time of a schedule: the same for the same two, so that no time fires twice (durability notes, R3). Undefined for what is
+ * no time of it: a schedule that has been changed a moment ago may still fire at one of its old ones.
+ */
+function runIdOf({ automation_id, schedule_cron, schedule_timezone }: Scheduled, nominal: Date): string | undefined {
   const parsed = parseCron(schedule_cron);
-  return parsed.ok && isTimeOf(parsed.cron, schedule_timezone, nominal);
+  if (!parsed.ok || !isTimeOf(parsed.cron, schedule_timezone, nominal)) return undefined;
+  return uuidv5(`schedule:${countsAs(parsed.cron, schedule_timezone, nominal).toISOString()}`, automation_id);
 }
-
-/** The run of one time of a schedule: the same for the same two, so that no time fires twice (durability notes, R3). */
-const runIdOf = (automationId: string, nominal: Date): string => uuidv5(`schedule:${nominal.toISOString()}`, automationId);
 
 /**
  * Makes the run of one nominal time of a schedule, as the row stands now: a Temporal Schedule only says that the time has come.
@@ -43,9 +44,9 @@ export async function fireSchedule(services: Services, automationId: string, nom
   const nominal = new Date(nominalTime);
   const [automation] = await run<Scheduled>(services.db, statement, [automationId, nominalTime]);
   if (!automation) return 'nothing to do: the automation is not armed';
-  if (!isMeant(automation, nominal)) return 'nothing to do: this is no time of the schedule any more';
+  const run_id = runIdOf(automation, nominal);
+  if (!run_id) return 'nothing to do: this is no time of the schedule any more';
   if (automation.is_missed) return `nothing to do: missed by more than ${CATCH_UP_MINUTES} minutes`;
-  const run_id = runIdOf(automationId, nominal);
   const { team_id, project_id, condition, project } = automation;
   const occurred_at = nominal.toISOString();
   const event = {

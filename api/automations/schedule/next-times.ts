@@ -22,6 +22,19 @@ export function isTimeOf(cron: Cron, timezone: string, moment: Date): boolean {
   return onTheMinute && isWall && cron.month.includes(zoned.month) && isDay(cron, zoned.day, zoned.dayOfWeek % 7);
 }
 
+/** A line for every hour goes on by real time through the hour that a night has twice; any other means each time of the clock once. */
+const isHourly = ({ hour }: Cron): boolean => hour.length === 24;
+
+/**
+ * The moment as which a time of the schedule counts. Of two at which the clock shows the same, both count as the earlier one: whichever
+ * fires first is the only one.
+ */
+export function countsAs(cron: Cron, timezone: string, moment: Date): Date {
+  if (isHourly(cron)) return moment;
+  const wall = Temporal.Instant.fromEpochMilliseconds(moment.getTime()).toZonedDateTimeISO(timezone).toPlainDateTime();
+  return new Date(wall.toZonedDateTime(timezone, { disambiguation: 'earlier' }).epochMilliseconds);
+}
+
 const offsetAt = (moment: number, timezone: string): number =>
   Temporal.Instant.fromEpochMilliseconds(moment).toZonedDateTimeISO(timezone).offsetNanoseconds / 1e6;
 
@@ -47,7 +60,8 @@ function* timesOn(cron: Cron, date: Temporal.PlainDate, timezone: string): Gener
     return;
   }
   const walls = cron.hour.flatMap((hour) => cron.minute.map((minute) => ({ hour, minute })));
-  yield* walls.flatMap((wall) => changingMoments(date, wall, timezone)).sort((a, b) => a - b);
+  const most = isHourly(cron) ? 2 : 1;
+  yield* walls.flatMap((wall) => changingMoments(date, wall, timezone).slice(0, most)).sort((a, b) => a - b);
 }
 
 /**
@@ -67,7 +81,7 @@ function* daysFrom(cron: Cron, from: Temporal.PlainDate): Generator<Temporal.Pla
 
 /**
  * The next times of a schedule after a moment, as its zone's clock on the wall shows them: a time that a night leaves out does not
- * fire, one that comes twice does as the server has it. This is what a Temporal Schedule does (`calendarsOf`); the tests hold one to the other.
+ * fire, one that comes twice does once, or as the server has it where the line is for every hour. This is what a Temporal Schedule does (`calendarsOf`); the tests hold one to the other.
  * Fewer than `count` where no more come within five years.
  */
 export function nextTimes(cron: Cron, timezone: string, after: Date, count: number): Date[] {

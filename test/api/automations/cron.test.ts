@@ -22,7 +22,8 @@ it.each([
   // The night that leaves 02:00 to 03:00 out, and the one that has it twice.
   ['30 2 * * *', 'Europe/Berlin', '2027-03-27T00:00Z', ['2027-03-27T01:30', '2027-03-29T00:30', '2027-03-30T00:30']],
   ['30 2 * * *', 'Europe/Berlin', '2026-10-24T12:00Z', ['2026-10-25T01:30', '2026-10-26T01:30', '2026-10-27T01:30']],
-  ['30 1 * * *', 'America/New_York', '2026-10-31T12:00Z', ['2026-11-01T05:30', '2026-11-01T06:30', '2026-11-02T06:30']],
+  ['30 1 * * *', 'America/New_York', '2026-10-31T12:00Z', ['2026-11-01T05:30', '2026-11-02T06:30', '2026-11-03T06:30']],
+  ['30 * * * *', 'America/New_York', '2026-11-01T05:00Z', ['2026-11-01T05:30', '2026-11-01T06:30', '2026-11-01T07:30']],
   ['0 0 * * *', 'America/Sao_Paulo', '2018-11-03T12:00Z', ['2018-11-05T02:00', '2018-11-06T02:00', '2018-11-07T02:00']],
 ])('%s in %s after %s', (source, timezone, after, expected) => {
   expect(next(source, timezone, after).slice(0, expected.length)).toEqual(expected);
