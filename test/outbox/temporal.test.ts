@@ -5,7 +5,7 @@ import { performAction } from '../../api/automations/run/perform-action.js';
 import { buildAutomation, comment, gate } from '../factories/automations.js';
 import { buildProject, buildTask, buildTeam, type TestTeam } from '../factories/people.js';
 import { startApp, type TestApp } from '../support/app.js';
-import { quietRuntime, queuePrefix, until } from '../support/worker.js';
+import { quietRuntime, queuePrefix, untilRunIs } from '../support/worker.js';
 import { type KillableRelay, makeDue, openRelay, replay, rounds } from './support.js';
 
 let app: TestApp;
@@ -52,11 +52,7 @@ const answerLost = async (row: Dispatch): Promise<void> => {
   throw new Error('the answer was lost');
 };
 const runOf = (automation: { automation_id: string }) => db()('automation_runs').where(automation).first();
-const runIn = (automation: { automation_id: string }, status: string) =>
-  until(async () => {
-    const run = await runOf(automation);
-    return run?.status === status ? run : undefined;
-  });
+const runIn = (automation: { automation_id: string }, ...statuses: string[]) => untilRunIs(app, automation, ...statuses);
 const commentsOn = (task: { task_id: string }) =>
   db()('comments').where({ task_id: task.task_id }).orderBy('created_at').pluck<string[]>('content');
 const executions = async (run: { run_id: string }): Promise<number> => {

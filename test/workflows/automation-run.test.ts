@@ -2,7 +2,7 @@ import type { RunningWorker } from '../../activities/start-worker.js';
 import { buildAutomation, comment, gate, setStatus } from '../factories/automations.js';
 import { buildProject, buildTask, buildTeam, type TestTeam } from '../factories/people.js';
 import { startApp, type TestApp } from '../support/app.js';
-import { queuePrefix, runWorker, until } from '../support/worker.js';
+import { queuePrefix, runWorker, until, untilRunIs } from '../support/worker.js';
 
 let app: TestApp;
 let worker: RunningWorker;
@@ -24,11 +24,7 @@ beforeEach(async () => {
 
 const db = () => app.services.db;
 const runOf = (automation: { automation_id: string }) => db()('automation_runs').where(automation).first();
-const runIn = (automation: { automation_id: string }, ...statuses: string[]) =>
-  until(async () => {
-    const run = await runOf(automation);
-    return run && statuses.includes(run.status) ? run : undefined;
-  });
+const runIn = (automation: { automation_id: string }, ...statuses: string[]) => untilRunIs(app, automation, ...statuses);
 const commentsOn = (task: { task_id: string }) =>
   db()('comments').where({ task_id: task.task_id }).orderBy('created_at').pluck<string[]>('content');
 const actionsOf = (run: { run_id: string }) =>
@@ -230,11 +226,11 @@ it('whoever set a run off by what they did is no second pair of eyes', async () 
 });
 
 /** Keeps every comment from being written while `work` runs. */
-async function withoutComments(work: () => Promise<unknown>): Promise<void> {
+async function withoutComments<T>(work: () => Promise<T>): Promise<T> {
   const blocker = await db().transaction();
   try {
     await blocker.raw('lock table comments in share mode');
-    await work();
+    return await work();
   } finally {
     await blocker.commit();
   }
@@ -259,11 +255,15 @@ it('an event that somebody made up is no obstacle to a start, whatever it names 
 it('a run that was acting when its automation was deleted does not wait at the next gate', async () => {
   const actions = [setStatus('in_progress'), comment('head'), gate(), comment('never')];
   const automation = await buildAutomation(app, team, { actions });
-  await withoutComments(async () => {
+  // The deletion waits for the step that is just being done.
+  const deletion = await withoutComments(async () => {
     await buildTask(app, team, project);
     await runIn(automation, 'running');
-    expect((await app.as(team.manager).delete(`/api/automations/${automation.automation_id}`)).status).toBe(200);
+    const waits = app.as(team.manager).delete(`/api/automations/${automation.automation_id}`);
+    await blocked(2);
+    return [waits];
   });
+  expect((await deletion[0])?.status).toBe(200);
   await runIn(automation, 'cancelled');
   expect(await db()('comments').where({ team_id: team.team_id }).pluck<string[]>('content')).toEqual(['head']);
 });
