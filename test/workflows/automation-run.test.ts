@@ -1,3 +1,4 @@
+import { Client, Connection } from '@temporalio/client';
 import type { RunningWorker } from '../../activities/start-worker.js';
 import { buildAutomation, comment, gate, setStatus } from '../factories/automations.js';
 import { buildProject, buildTask, buildTeam, type TestTeam } from '../factories/people.js';
@@ -159,15 +160,38 @@ it('an approval given while no worker runs is carried out when one starts, once'
   expect(await commentsOn(task)).toEqual(['tail']);
 });
 
-it('a run is pinned to the version it started with', async () => {
-  const automation = await buildAutomation(app, team, { actions: [gate(), comment('old')] });
+it('what is edited, rolled back and switched off while a run waits changes nothing of it, nor hides what failed before', async () => {
+  const head = comment('{{event.nothing}}');
+  const actions = [head, gate(), comment('old')];
+  const automation = await buildAutomation(app, team, { actions });
   const task = await buildTask(app, team, project);
   const run = await runIn(automation, 'paused');
-  const changed = { actions: JSON.stringify([gate(), comment('new')]), version: 2 };
-  await db()('automations').where(automation).update(changed);
-  await app.as(team.manager).post(`/api/automations/runs/${run.run_id}/approve`);
-  await runIn(automation, 'succeeded');
+  const call = (path: string, body: object) =>
+    app.as(team.manager).post(`/api/automations/${automation.automation_id}/${path}`, body);
+  const edited = { actions: [head, gate({ role: 'admin' }), comment('new')] };
+  expect((await app.as(team.manager).patch(`/api/automations/${automation.automation_id}`, edited)).body.version).toBe(2);
+  expect((await call('rollback', { version: 1 })).body.version).toBe(3);
+  expect((await app.as(team.manager).patch(`/api/automations/${automation.automation_id}`, edited)).body.version).toBe(4);
+  expect((await call('toggle', { is_active: false })).status).toBe(200);
+  expect((await app.as(team.manager).post(`/api/automations/runs/${run.run_id}/approve`)).status).toBe(200);
+  const { error } = await runIn(automation, 'failed');
+  expect(error).toMatchObject({ code: 'template_missing' });
   expect(await commentsOn(task)).toEqual(['old']);
+  const dead = (await app.as(team.guest).get(`/api/automations/dead-letter?team_id=${team.team_id}`)).body;
+  expect(dead.entries).toMatchObject([{ run_id: run.run_id, automation_version: 1, failed_actions: [{ index: 0 }] }]);
+});
+
+it('an operator who cancels the workflow ends the run: cancelled, and nothing of what was staged', async () => {
+  const automation = await buildAutomation(app, team, { actions: [comment('head'), gate(), comment('never')] });
+  const task = await buildTask(app, team, project);
+  const { run_id } = await runIn(automation, 'paused');
+  const connection = await Connection.connect({ address: app.services.config.TEMPORAL_ADDRESS });
+  await new Client({ connection }).workflow.getHandle(`run:${run_id}`).cancel();
+  await connection.close();
+  await runIn(automation, 'cancelled');
+  expect(await actionsOf({ run_id })).toEqual(['succeeded', 'skipped', 'skipped']);
+  expect((await app.as(team.manager).post(`/api/automations/runs/${run_id}/approve`)).status).toBe(409);
+  expect(await commentsOn(task)).toEqual(['head']);
 });
 
 it('automations that set each other off stop at depth 10', async () => {

@@ -1,3 +1,4 @@
+import { Client, Connection } from '@temporalio/client';
 import type { RunningWorker } from '../../activities/start-worker.js';
 import { choreActivities } from '../../activities/chores.js';
 import { readGate } from '../../api/automations/run/read-gate.js';
@@ -99,6 +100,20 @@ describe('gates', () => {
       expect(answers.every(({ status }) => status === 200 || status === 409)).toBe(true);
       expect(await db()('gate_approvals').where({ run_id: run.run_id })).toHaveLength(3);
     }
+  });
+
+  it('hundreds of wakes are no more than a look at the row, and a history stays small', async () => {
+    const automation = await buildAutomation(app, team, { actions: [gate(), comment('tail')] });
+    await buildTask(app, team, project);
+    const run = await runIn(automation, 'paused');
+    const connection = await Connection.connect({ address: app.services.config.TEMPORAL_ADDRESS });
+    const workflow = new Client({ connection }).workflow.getHandle(`run:${run.run_id}`);
+    await Promise.all(Array.from({ length: 500 }, () => workflow.signal('decided')));
+    expect((await decide(team.manager, run)).status).toBe(200);
+    await runIn(automation, 'succeeded');
+    const { historySize } = await workflow.describe();
+    await connection.close();
+    expect(historySize).toBeLessThan(100_000);
   });
 
   it('a lapsed gate ends its run as expired after the clean-up, and tells so once', async () => {
