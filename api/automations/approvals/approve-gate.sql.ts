@@ -8,11 +8,14 @@ import type { Statement } from '../../../db/statement.js';
 export const approveStatement: Statement = {
   name: 'approve_gate',
   text: /* sql */ `
-with open as (
-  select g.required_approvals from gates g
-  where g.run_id = $1::uuid and g.gate_index = $2::int and g.decision is null and g.expires_at > clock_timestamp() for update
+with held as (
+  select g.required_approvals, g.expires_at from gates g
+  where g.run_id = $1::uuid and g.gate_index = $2::int and g.decision is null for update
+), open as materialized (
+  -- The clock is read once, when the row is held: what judges is what is written down.
+  select h.required_approvals, h.at from (select held.*, clock_timestamp() as at from held) h where h.expires_at > h.at
 ), mine as (
-  insert into gate_approvals (run_id, gate_index, user_id, approved_at) select $1::uuid, $2::int, $3, clock_timestamp() from open
+  insert into gate_approvals (run_id, gate_index, user_id, approved_at) select $1::uuid, $2::int, $3, open.at from open
   on conflict do nothing returning user_id, approved_at
 ), everyone as (
   select user_id, approved_at from mine
@@ -26,13 +29,13 @@ with open as (
   select v.needed, v.needed = 0 or exists (select from mine) as says_something
   from (select greatest(open.required_approvals - c.approvals, 0) as needed from open, counted c) v
 ), decided as (
-  update gates g set decision = 'approved', decided_by = $3, decided_at = clock_timestamp()
-  from verdict v where g.run_id = $1::uuid and g.gate_index = $2::int and v.needed = 0
+  update gates g set decision = 'approved', decided_by = $3, decided_at = open.at
+  from open, verdict v where g.run_id = $1::uuid and g.gate_index = $2::int and v.needed = 0
   returning g.decided_at
 ), released as (
   -- The gate is passed, and what was staged behind it may run.
   update run_actions a set status = case when a.index = $2::int then 'succeeded' else 'pending' end,
-    finished_at = case when a.index = $2::int then clock_timestamp() else a.finished_at end
+    finished_at = case when a.index = $2::int then decided.decided_at else a.finished_at end
   from decided where a.run_id = $1::uuid and (a.index = $2::int or (a.index > $2::int and a.status = 'staged'))
 ), going as (
   update automation_runs set status = 'running' from decided where run_id = $1::uuid

@@ -371,8 +371,9 @@ describe('personal automations', () => {
 
 describe('races', () => {
   it('approve against approve: one 200, one 409, one wake', async () => {
+    const automation = await buildRun(app, team);
     for (let round = 0; round < ROUNDS; round += 1) {
-      const run = await buildRun(app, team);
+      const run = await buildRun(app, team, { automation });
       const answers = await Promise.all([approve(team.manager, run), approve(team.admin, run), approve(team.manager, run)]);
       expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 409, 409]);
       expect(await wakesOf(run)).toHaveLength(1);
@@ -381,8 +382,9 @@ describe('races', () => {
   });
 
   it('approve against reject: one decision, and the rows agree with it', async () => {
+    const automation = await buildRun(app, team);
     for (let round = 0; round < ROUNDS; round += 1) {
-      const run = await buildRun(app, team);
+      const run = await buildRun(app, team, { automation });
       const answers = await Promise.all([approve(team.manager, run), reject(team.admin, run)]);
       expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 409]);
       const approved = answers[0]?.status === 200;
@@ -397,8 +399,9 @@ describe('races', () => {
 
   it('approve around the border, while the timer looks too: either 200 and decided in time, or 410 and untouched', async () => {
     const seen = new Set<number>();
+    const automation = await buildRun(app, team);
     for (let round = 0; round < ROUNDS; round += 1) {
-      const run = await buildRun(app, team, { expiresIn: 0.005 + (round % 5) * 0.006 });
+      const run = await buildRun(app, team, { automation, expiresIn: 0.005 + (round % 5) * 0.006 });
       const look = () => readGate(app.services, run.run_id, run.gate_index);
       const [{ status }] = await Promise.all([approve(team.manager, run), look(), look()]);
       seen.add(status);
