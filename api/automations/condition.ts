@@ -20,7 +20,7 @@ const MAX_DURATION = 32; // characters
  * source do not bound time alone: `event.body.contains(event.title)` in a macro is 200 searches of any length.
  */
 const MAX_WORK = 500_000;
-const ERROR_WORK = 100; // an error is caught by || and by macros, and costs 10 µs to make
+const ERROR_WORK = 400; // an error is caught by || and by macros, and costs 10 to 40 µs to make
 const TIME_ZONE_WORK = 1_000; // date formatting with a zone, 60 µs
 
 /** Macros bind a name and run their body once per entry: they may follow one another, never nest. */

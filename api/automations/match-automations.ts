@@ -1,7 +1,8 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { v5 as uuidv5 } from 'uuid';
 import type { RunStep } from '../../workflows/contract.js';
 import type { Services } from '../core/context.js';
-import { conditionScope, evaluateCondition } from './condition.js';
+import { type ConditionScope, conditionScope, evaluateCondition } from './condition.js';
 import { type ArmedAutomation, createRuns, type NewRun } from './create-run.js';
 import { tripBreaker } from './trip-breaker.js';
 import { triggersOfEvent, triggersOfSubjects } from './triggers.js';
@@ -87,33 +88,54 @@ const eventOf = (event: HeardEvent): Record<string, unknown> => ({
   ...event.payload,
 });
 
-function judge(
-  { condition }: ArmedAutomation,
-  event: HeardEvent,
-  maxDepth: number,
-): Pick<NewRun, 'skip_reason' | 'condition_error'> {
-  if (event.depth > maxDepth) return { skip_reason: 'loop' };
+function judge({ condition }: ArmedAutomation, scope: () => ConditionScope): Pick<NewRun, 'skip_reason' | 'condition_error'> {
   if (!condition) return {};
-  const around = { project: event.project, actor: event.actor, now: new Date(event.now) };
-  const { matched, error } = evaluateCondition(condition, conditionScope(eventOf(event), around));
+  const { matched, error } = evaluateCondition(condition, scope());
   return { skip_reason: matched ? null : 'condition_false', condition_error: error };
 }
 
-/** The runs that an event sets off: queued for what fires, skipped (a row only, no workflow) for what its condition leaves out. */
-function runsOf(event: HeardEvent, maxDepth: number): NewRun[] {
-  const triggers = triggersOfEvent(event.subject, event.payload);
-  const armed = (event.automations ?? []).filter(({ trigger_type }) => triggers.includes(trigger_type));
-  return armed.map((automation) => ({
-    outbox_id: event.outbox_id,
-    run_id: runIdOf(automation.automation_id, event.event_id),
-    automation,
-    event: eventOf(event),
-    trigger_type: automation.trigger_type,
-    depth: event.depth,
-    triggered_by: (event.payload['actor_id'] as string | null | undefined) ?? null,
-    correlation_id: event.correlation_id,
-    ...judge(automation, event, maxDepth),
-  }));
+/** The runs that an event sets off, one after the other: queued for what fires, skipped (a row only, no workflow) for what its condition leaves out. */
+function* runsOf(heard: HeardEvent, maxDepth: number): Generator<NewRun> {
+  const triggers = triggersOfEvent(heard.subject, heard.payload);
+  const event = eventOf(heard);
+  const around = { project: heard.project, actor: heard.actor, now: new Date(heard.now) };
+  let converted: ConditionScope | undefined;
+  const scope = () => (converted ??= conditionScope(event, around));
+  for (const automation of heard.automations ?? []) {
+    if (!triggers.includes(automation.trigger_type)) continue;
+    yield {
+      outbox_id: heard.outbox_id,
+      run_id: runIdOf(automation.automation_id, heard.event_id),
+      automation,
+      event,
+      trigger_type: automation.trigger_type,
+      depth: heard.depth,
+      triggered_by: (heard.payload['actor_id'] as string | null | undefined) ?? null,
+      correlation_id: heard.correlation_id,
+      ...(heard.depth > maxDepth ? { skip_reason: 'loop' } : judge(automation, scope)),
+    };
+  }
+}
+
+/** Conditions are judged for so long before whatever else this process does has its turn, ms. */
+const TURN_MS = 20;
+
+/**
+ * The runs that events set off. A thousand automations may hear one event, each with a condition that takes as long as one may: what
+ * this process does besides, steps of runs and mails among it, goes on meanwhile.
+ */
+export async function judgeEvents(events: readonly HeardEvent[], maxDepth: number): Promise<NewRun[]> {
+  const runs: NewRun[] = [];
+  let since = performance.now();
+  for (const event of events) {
+    for (const run of runsOf(event, maxDepth)) {
+      runs.push(run);
+      if (performance.now() - since < TURN_MS) continue;
+      await nextTurn();
+      since = performance.now();
+    }
+  }
+  return runs;
 }
 
 const entityOf = ({ event }: NewRun): string | null => {
@@ -131,7 +153,7 @@ export async function matchAutomations(
   events: readonly HeardEvent[],
   leaseSeconds: number | null,
 ): Promise<StartOrder[]> {
-  const runs = events.flatMap((event) => runsOf(event, services.config.AUTOMATION_MAX_DEPTH));
+  const runs = await judgeEvents(events, services.config.AUTOMATION_MAX_DEPTH);
   const ids = events.map(({ outbox_id }) => outbox_id);
   const made = new Map((await createRuns(services, runs, ids, leaseSeconds)).map((each) => [each.run_id, each]));
   const caused = runs
