@@ -88,7 +88,8 @@ describe('delay', () => {
     await temporal.workflow.getHandle(`run:${run.run_id}`).terminate('lost');
     const { due_at } = await stepOf(run, 1);
     worker = await runWorker(app);
-    await worker.reconcile(0);
+    // Temporal's list of what runs may be a moment old.
+    await until(async () => (await worker.reconcile(0)) > 0);
     // The new execution has looked at the delay, and waits for what is left of it.
     const carrier = async () => ((await runsOf(automation).first()) as { claimed_by: string | null }).claimed_by;
     await until(async () => {
