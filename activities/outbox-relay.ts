@@ -31,6 +31,9 @@ interface Delivery extends Record<string, unknown> {
 
 type LeasedRow = Omit<Dispatch, 'run_id'> & { run_id: string | null; given_up: boolean };
 
+/** Runs of several events that are made in one commit: a thousand automations may hear each of a hundred events. */
+const MOST_RUNS = 1000;
+
 /** Events dropped by one survey; more wait for the next. */
 export const MOST_DROPPED = 1000;
 
@@ -179,8 +182,17 @@ export class OutboxRelay {
     await Promise.all(this.starting);
   }
 
-  /** Judges events, all in one commit, or each alone when that fails: a bad one holds up nobody else. True when orders were left. */
+  /**
+   * Judges events, all in one commit, or each alone when that fails: a bad one holds up nobody else. Those that very many automations
+   * hear are taken in parts. True when orders were left.
+   */
   private async match(events: HeardEvent[]): Promise<boolean> {
+    const hearers = events.reduce((sum, { automations }) => sum + (automations?.length ?? 0), 0);
+    if (events.length > 1 && hearers > MOST_RUNS) {
+      const middle = Math.floor(events.length / 2);
+      const left = await this.match(events.slice(0, middle));
+      return (await this.match(events.slice(middle))) || left;
+    }
     // Too many under way already: the others are anyone's, and wait their turn in the outbox.
     const dispatcher = this.starting.size < BATCH ? this.dispatcher() : undefined;
     try {

@@ -139,6 +139,31 @@ describe('the relay', () => {
     expect(await waiting({ kind: 'run.start' })).toHaveLength(1);
   });
 
+  it('events that very many automations hear are not judged in one commit', async () => {
+    const { automation_id } = await armed();
+    await db()('automations').where({ automation_id }).update({ condition: 'false' });
+    const { automation_id: _id, ...row } = await db()('automations').where({ automation_id }).first();
+    const many = Array.from({ length: 350 }, () => ({ ...row, automation_id: uuidv7(), actions: '[]', trigger_config: '{}' }));
+    await db().batchInsert('automations', many, 100);
+    const versions = many.map((each) => ({
+      automation_id: each.automation_id,
+      version: 1,
+      name: 'x',
+      trigger_type: 'task.created',
+      actions: '[]',
+      changed_by: team.manager.user_id,
+    }));
+    await db().batchInsert('automation_versions', versions, 100);
+    for (let n = 0; n < 3; n += 1) await buildTask(app, team, project);
+    await open().drain();
+    const commits = db()('automation_runs')
+      .where({ team_id: team.team_id })
+      .groupByRaw('xmin::text')
+      .select(db().raw('count(*)::int as runs'));
+    expect((await commits).map(({ runs }: { runs: number }) => runs).toSorted((a, b) => a - b)).toEqual([351, 702]);
+    expect(await waiting()).toEqual([]);
+  });
+
   it('events that nobody listens for are dropped: no run, no order', async () => {
     const automation = await buildAutomation(app, team, { trigger_type: 'comment.created', actions: [comment('never')] });
     const elsewhere = await buildTeam(app);
