@@ -138,7 +138,8 @@ create index tasks_of_project on tasks (project_id, position nulls last, created
 create index tasks_of_team on tasks (team_id, position nulls last, created_at, task_id) where deleted_at is null;
 create index trashed_tasks on tasks (team_id, deleted_at) where deleted_at is not null;
 create index trashed_projects on projects (team_id, deleted_at) where deleted_at is not null;
-create index tasks_of_assignee on tasks (assigned_to, position nulls last, created_at, task_id) where deleted_at is null;
+create index tasks_of_assignee on tasks (assigned_to, position nulls last, created_at, task_id)
+  where deleted_at is null and assigned_to is not null;
 create index tasks_of_parent on tasks (parent_task_id) where parent_task_id is not null;
 create index tasks_of_cascade on tasks (cascade_id) where cascade_id is not null;
 
