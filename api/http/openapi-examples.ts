@@ -94,6 +94,7 @@ const ANSWERS: Record<string, unknown> = {
     message: 'Deploy and close the task? Until 2026-11-23 17:51 UTC.',
     team_id: TEAM_ID,
     run_id: RUN_ID,
+    automation_name: 'Deploy on merge',
     created_at: AT,
     read_at: null,
   },

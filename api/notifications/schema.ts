@@ -19,6 +19,7 @@ export const Notification = z
     message: z.string(),
     team_id: z.string().nullable(),
     run_id: z.string().nullable(),
+    automation_name: z.string().nullable().meta({ description: 'Of the run; null where there is none' }),
     created_at: Timestamp,
     read_at: Timestamp.nullable(),
   })
