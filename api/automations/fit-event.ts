@@ -15,6 +15,13 @@ const isKept = (value: unknown): boolean =>
  */
 export function fitEvent(event: Event): { event: Event; truncated: boolean } {
   if (Buffer.byteLength(JSON.stringify(event)) <= MAX_EVENT_BYTES) return { event, truncated: false };
-  const kept = Object.entries(event).filter(([, value]) => isKept(value));
+  let left = MAX_EVENT_BYTES - 2; // its braces
+  const kept = Object.entries(event).filter(([name, value]) => {
+    // Names are as long as whoever made the event up wants them to be, and a character may be written as six bytes. One for the comma.
+    const bytes = isKept(value) ? Buffer.byteLength(JSON.stringify({ [name]: value })) - 1 : Infinity;
+    if (bytes > left) return false;
+    left -= bytes;
+    return true;
+  });
   return { event: Object.fromEntries(kept.slice(0, MAX_KEPT_FIELDS)), truncated: true };
 }

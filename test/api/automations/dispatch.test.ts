@@ -71,6 +71,18 @@ describe('POST /api/automations/{id}/execute', () => {
     expect(run.event.blob).toBeUndefined();
   });
 
+  it('keeps no more than 64 kB of one whose names are long, or whose texts grow when they are written down', async () => {
+    const names = Object.fromEntries(Array.from({ length: 30 }, (_, n) => [`${n}${'k'.repeat(30_000)}`, n]));
+    const texts = Object.fromEntries(Array.from({ length: 30 }, (_, n) => [`t${n}`, '\u0001'.repeat(2_000)]));
+    for (const event of [names, texts]) {
+      const { run_id } = (await call(team.member, await make(), 'execute', { event })).body;
+      const [{ bytes, event_truncated }] = await db()('automation_runs')
+        .where({ run_id })
+        .select('event_truncated', db().raw('octet_length(event::text)::int as bytes'));
+      expect({ event_truncated, fits: bytes <= 70_000 }).toEqual({ event_truncated: true, fits: true });
+    }
+  });
+
   it('refuses members about another’s automation, and what is no object', async () => {
     const automation = await make({}, team.manager);
     expect((await call(team.member, automation, 'execute')).status).toBe(403);
