@@ -1,4 +1,4 @@
-import { type TaskNode, writeTree } from './nesting.js';
+import { type TaskNode, TreeText, writeTree } from './nesting.js';
 
 /**
  * Tasks of a list as PostgreSQL hands them over: one row for all of them, each column a text with a line for each task, in order.
@@ -39,7 +39,7 @@ export function recordsOf(gathered: Gathered): (ListedTask & { json: string })[]
 export function writeRecords(gathered: Gathered, flat: boolean): string {
   const { records, parents } = gathered;
   if (!records) return '[]';
-  if (flat) return `[${records.replaceAll('\n', ',')}]`;
-  if (parents && /[^\n]/.test(parents)) return writeTree(recordsOf(gathered));
-  return `[${records.slice(0, -1).replaceAll('}\n', ',"subtasks":[]},')},"subtasks":[]}]`;
+  if (!flat && parents && /[^\n]/.test(parents)) return writeTree(recordsOf(gathered));
+  const text = new TreeText(flat);
+  return text.addLines(records) + text.end();
 }

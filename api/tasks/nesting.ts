@@ -60,6 +60,15 @@ export class TreeText {
     return this.flat ? before + json : `${before}${json.slice(0, -1)},"subtasks":[`;
   }
 
+  /** Records at the top with nothing below any but the last, a line of text for each: in one go, which is a fraction of one by one. */
+  addLines(lines: string): string {
+    const before = this.last === -1 ? '[' : this.separator(0);
+    this.gaps.length = 0;
+    this.last = 0;
+    if (this.flat) return before + lines.replaceAll('\n', ',');
+    return `${before}${lines.slice(0, -1).replaceAll('}\n', ',"subtasks":[]},')},"subtasks":[`;
+  }
+
   /** What closes the array. */
   end(): string {
     if (this.last === -1) return '[]';

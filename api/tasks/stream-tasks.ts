@@ -9,6 +9,13 @@ const CHUNK = 500;
 /** Pieces that are read at the same time: while PostgreSQL writes records as JSON, one of its processes has one core. */
 const AHEAD = 2;
 
+/** What was read of a piece: its records by id, or where nothing is nested, gone or out of order the lines as PostgreSQL wrote them. */
+interface Piece {
+  placed: Placed<ListedTask>[];
+  records: Map<string, string>;
+  lines: string | null;
+}
+
 /** The status is sent already: all that is left is to log it and to cut the answer off, so that nobody takes it for whole. */
 function breakOff({ log }: Context, cause: unknown): never {
   log.error({ err: cause }, 'a list broke off');
@@ -29,21 +36,28 @@ export async function* streamTasks(
   flat: boolean,
 ): AsyncGenerator<string> {
   const kept = new Map(atHand.map(({ task_id, mark, json }) => [task_id, { mark, json }]));
-  const isKept = ({ row }: Placed<ListedTask>) => kept.get(row.task_id)?.mark === row.mark;
 
-  const read = async (at: number): Promise<Map<string, string>> => {
-    const piece = order.slice(at, at + CHUNK);
-    const records = new Map(piece.filter(isKept).map(({ row }) => [row.task_id, kept.get(row.task_id)?.json as string]));
-    for (const id of records.keys()) kept.delete(id);
-    const missing = piece.map(({ row }) => row.task_id).filter((id) => !records.has(id));
-    if (missing.length === 0) return records;
+  const read = async (at: number): Promise<Piece> => {
+    const placed = order.slice(at, at + CHUNK);
+    const records = new Map<string, string>();
+    const missing: string[] = [];
+    for (const { row } of placed) {
+      const held = kept.get(row.task_id);
+      kept.delete(row.task_id);
+      if (held?.mark === row.mark) records.set(row.task_id, held.json);
+      else missing.push(row.task_id);
+    }
+    if (missing.length === 0) return { placed, records, lines: null };
     const [found] = await run<{ ids: string | null; records: string | null }>(ctx.db, recordsStatement, [missing, userOf(ctx)]);
-    const texts = linesOf(found?.records ?? null);
-    linesOf(found?.ids ?? null).forEach((id, i) => records.set(id, texts[i] as string));
-    return records;
+    const [ids, lines] = [found?.ids ?? null, found?.records ?? null];
+    if (records.size === 0 && placed.every(({ level }) => level === 0) && ids === missing.join('\n'))
+      return { placed, records, lines };
+    const texts = linesOf(lines);
+    linesOf(ids).forEach((id, i) => records.set(id, texts[i] as string));
+    return { placed, records, lines: null };
   };
 
-  const ahead: Promise<Map<string, string>>[] = [];
+  const ahead: Promise<Piece>[] = [];
   const ask = (at: number): void => {
     const piece = read(at);
     // Who stops reading never waits for it; who goes on meets its error in its turn.
@@ -54,12 +68,10 @@ export async function* streamTasks(
 
   const text = new TreeText(flat);
   for (let at = 0; at < order.length; at += CHUNK) {
-    const records = await ahead.shift()?.catch((cause: unknown) => breakOff(ctx, cause));
+    const { placed, records, lines } = await (ahead.shift() as Promise<Piece>).catch((cause: unknown) => breakOff(ctx, cause));
     ask(at + AHEAD * CHUNK);
-    yield order
-      .slice(at, at + CHUNK)
-      .map(({ row, level }) => text.add(records?.get(row.task_id), level))
-      .join('');
+    if (lines !== null) yield text.addLines(lines);
+    else yield placed.map(({ row, level }) => text.add(records.get(row.task_id), level)).join('');
   }
   yield text.end();
 }
