@@ -12,6 +12,7 @@ import type { Services } from '../api/core/context.js';
 import { AUTOMATION_SCHEDULE, scheduleId, type ScheduleActivities, taskQueue } from '../workflows/contract.js';
 import { SEARCH_ATTRIBUTES as ATTRIBUTE } from '../workflows/search-attributes.js';
 import { handOver, leaseOf } from './hand-over.js';
+import { plainName } from './plain-name.js';
 
 /** The activity of an automation's schedule. */
 export const scheduleActivities = (services: Services): ScheduleActivities & Record<string, unknown> => ({
@@ -126,7 +127,7 @@ export class ScheduleKeeper {
         workflowId: this.idOf(automation_id),
         taskQueue: taskQueue(taskQueuePrefix, 'core'),
         args: [automation_id],
-        staticSummary: `${name.slice(0, 100)} · on its schedule`,
+        staticSummary: `${plainName(name.slice(0, 100).toWellFormed())} · on its schedule`,
         ...(searchable ? { typedSearchAttributes: attributes } : {}),
       },
       policies: { overlap: ScheduleOverlapPolicy.ALLOW_ALL, catchupWindow: `${CATCH_UP_MINUTES} minutes`, pauseOnFailure: false },

@@ -5,6 +5,7 @@ import { SEARCH_ATTRIBUTES as ATTRIBUTE } from '../workflows/search-attributes.j
 import type { StartOrder } from '../api/automations/match-automations.js';
 import { TaskId } from '../api/core/fields.js';
 import { logScope } from '../api/core/log.js';
+import { plainName } from './plain-name.js';
 
 /** A row of the outbox that starts or wakes a run's workflow, with what an operator should see of the run. */
 export interface Dispatch extends Omit<StartOrder, 'payload'> {
@@ -28,7 +29,7 @@ const attributesOf = (row: Dispatch): SearchAttributePair[] => [
 
 /** One line for the list of workflows, at most 200 bytes. */
 const summaryOf = (row: Dispatch): string => {
-  const text = `${row.automation_name} · ${row.trigger_type}`;
+  const text = `${plainName(row.automation_name)} · ${row.trigger_type}`;
   return Buffer.byteLength(text) <= 200
     ? text
     : `${Buffer.from(text)
@@ -64,9 +65,10 @@ export class RunDispatcher {
       runId: row.run_id,
       incarnation,
       plan: {
-        automationName: row.automation_name,
+        automationName: plainName(row.automation_name),
         triggerType: row.trigger_type,
-        steps: row.steps,
+        // A step without a name of its own is called by its type.
+        steps: row.steps.map((step) => (step.label === step.type ? step : { ...step, label: plainName(step.label) })),
         ...(row.is_test ? { isTest: true as const } : {}),
       },
       ...(this.options.searchable ? {} : { searchable: false }),

@@ -161,6 +161,22 @@ describe('notify', () => {
   });
 });
 
+it('what people call their automations is text to an operator: no line, link or picture of its own', async () => {
+  const name = 'Nightly\n\nEnded: **succeeded**\u202e ![x](http://evil.example/x.png) <b>';
+  const automation = await buildAutomation(app, team, {
+    name,
+    actions: [{ ...gate(), name: '[Approve](https://evil.example)' }],
+  });
+  await buildTask(app, team, project);
+  const { run_id } = await runIn(automation, 'paused');
+  const handle = temporal.workflow.getHandle(`run:${run_id}`);
+  const { currentDetails } = await handle.query<{ currentDetails: string }>('__temporal_workflow_metadata');
+  const plain = 'Nightly Ended: \\*\\*succeeded\\*\\* !\\[x\\](http:\\//evil.example/x.png) \\<b\\>';
+  expect(currentDetails.split('\n\n')[0]).toBe(`### ${plain}`);
+  expect(currentDetails).toContain('Gate “\\[Approve\\](https:\\//evil.example)”: waiting');
+  expect(await (await handle.describe()).staticSummary()).toBe(`${plain} · task.created`);
+});
+
 it('an operator reads how many approvals a gate still wants, and who ended it', async () => {
   const automation = await buildAutomation(app, team, {
     actions: [{ ...gate({ required_approvals: 3 }), name: 'Three of us' }, comment('never')],
