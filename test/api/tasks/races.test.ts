@@ -30,7 +30,7 @@ afterEach(async () => {
   const verdicts = await checkInvariants({ services: world.app.services });
   const broken = verdicts.filter(({ name, violations }) => name !== 'outbox_empty' && violations.length > 0);
   expect(broken).toEqual([]);
-});
+}, LONG);
 
 it(
   'version: of writers that have read the same version one wins, and only that one leaves traces',
