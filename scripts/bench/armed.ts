@@ -1,6 +1,7 @@
 import { call } from './client.js';
 import { pace } from './idle-events.js';
 import { metered } from './process-table.js';
+import { quiet } from './quiet.js';
 import type { Goal, Section } from './report.js';
 import type { World } from './seed.js';
 import type { Servers, Service } from './servers.js';
@@ -74,6 +75,7 @@ export const armedSection: Section = async (servers, world, { rounds }) => {
     const { result, cpu } = await metered(readings, () => pace(RATE, write));
     return (sum(Object.values(cpu)) / result) * 1_000;
   };
+  await quiet(servers.db);
   // Not one: Node still compiles during the first.
   for (let i = 0; i < 2; i += 1) await costOf();
   const others = rows.map((row) => row.automation_id);

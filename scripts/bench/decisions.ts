@@ -1,5 +1,5 @@
 import { requestBytes, type Source } from './load.js';
-import { addPending, gatedAutomation } from './pending.js';
+import { addPending, dropPending, gatedAutomation } from './pending.js';
 import type { Goal, Result, Section } from './report.js';
 import { withSides } from './requests-section.js';
 import { figuresOf, measureRound, type Round } from './rounds.js';
@@ -17,12 +17,14 @@ const headersOf = ({ token }: World) => ({ Authorization: `Bearer ${token}`, 'Co
 /** The list of what waits, one request at a time. The worker does not run. */
 export const approvalsListSection: Section = (servers, world, { seconds, rounds }) =>
   withSides(servers, async ({ product }) => {
-    await addPending(servers, world, await gatedAutomation(servers, world), PENDING);
+    const automation = await gatedAutomation(servers, world);
+    await addPending(servers, world, automation, PENDING);
     await servers.db.raw('vacuum (analyze) automation_runs, run_actions, gates, automations, automation_versions');
     const bytes = requestBytes('GET', '/api/automations/approvals', headersOf(world));
     const source: Source = { expect: 200, next: () => bytes };
     await measureRound(servers, product, source, 1, WARM_UP_SECONDS);
     const list = figuresOf([await measureRound(servers, product, source, 1, seconds * rounds)]);
+    await dropPending(servers, automation);
     if (list.errors > 0) throw new Error(`${list.errors} answers were not the expected ones`);
     const cpu = `CPU ms: ${list.cpuApp.toFixed(2)} API, ${list.cpuPostgres.toFixed(2)} PostgreSQL`;
     const goal = (what: string, value: number): Goal => ({ what, value, goal: 10, better: 'less', unit: ' ms' });
@@ -114,7 +116,8 @@ async function byTurns({ servers, api, decisions, sources }: Bench, connections:
 /** Approve and reject beside a plain change of a task, one at a time and many. The worker does not run. */
 export const decisionSection: Section = (servers, world, { connections, seconds, rounds }) =>
   withSides(servers, async ({ product: api }) => {
-    const decisions = new Decisions(servers, world, await gatedAutomation(servers, world));
+    const automation = await gatedAutomation(servers, world);
+    const decisions = new Decisions(servers, world, automation);
     const sources = {
       patch: plainPatch(world),
       approve: decisions.source('approve'),
@@ -129,5 +132,6 @@ export const decisionSection: Section = (servers, world, { connections, seconds,
     const results: Result[] = [];
     for (const count of [1, connections])
       results.push(await byTurns({ servers, api, decisions, sources }, count, seconds, rounds));
+    await dropPending(servers, automation);
     return results;
   });

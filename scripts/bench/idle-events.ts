@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { v7 as uuidv7 } from 'uuid';
 import { call } from './client.js';
 import { metered } from './process-table.js';
+import { quiet } from './quiet.js';
 import type { Goal, Result, Section } from './report.js';
 import type { World } from './seed.js';
 import type { Servers, Service } from './servers.js';
@@ -55,11 +56,8 @@ async function costOf(servers: Servers, rate: number, emit: Emit, start: () => P
   const alone = await metered({ postgres: servers.postgresCpu }, () => pace(rate, emit));
   await servers.db.raw('truncate outbox');
   const worker = await start();
-  const quiet = async () => {
-    while ((await servers.db('audit_unsealed').first()) !== undefined) await sleep(100);
-    await sleep(1_000);
-  };
-  await quiet();
+  await quiet(servers.db);
+  await sleep(1_000);
   const readings = { worker: worker.cpu, postgres: servers.postgresCpu };
   const idle = await metered(readings, () => sleep(SECONDS * 1_000 + 200));
   const busy = await metered(readings, () => pace(rate, emit));

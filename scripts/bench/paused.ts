@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { actionsOf, gate, makeAutomation, newTask } from './automations.js';
 import { metered, residentOf } from './process-table.js';
+import { quiet } from './quiet.js';
 import type { Goal, Section } from './report.js';
 import type { Servers, Service } from './servers.js';
 import { sum } from './statistics.js';
@@ -64,7 +65,7 @@ async function restart(servers: Servers, old: Service): Promise<{ worker: Servic
 /** CPU seconds, memory and bytes, when nothing is left to do. */
 async function look(servers: Servers, { api, worker }: Processes) {
   const { db } = servers;
-  while ((await db('audit_unsealed').first()) !== undefined || (await db('outbox').first()) !== undefined) await sleep(100);
+  await quiet(db);
   await db.raw('vacuum (analyze)');
   await db.raw('checkpoint');
   await sleep(SETTLE_MS);

@@ -40,6 +40,11 @@ export async function gatedAutomation({ db }: Servers, { teamId, userId }: World
   return id;
 }
 
+/** Takes them away again: no workflow carries them, and the worker of a later section would start them all. */
+export async function dropPending({ db }: Servers, automation: string): Promise<void> {
+  await db('automation_runs').where({ automation_id: automation }).delete();
+}
+
 /** Adds so many runs that wait for an approval; returns their ids. */
 export async function addPending({ db }: Servers, { tasks }: World, automation: string, count: number): Promise<string[]> {
   const values = { count, automation, task: tasks[0] as string };
