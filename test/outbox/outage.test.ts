@@ -2,9 +2,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { Client, Connection } from '@temporalio/client';
 import { v7 as uuidv7 } from 'uuid';
 import { type RunningWorker, startWorker } from '../../activities/start-worker.js';
 import { sign } from '../../api/forge/signature.js';
+import { scheduleId } from '../../workflows/contract.js';
 import { startTcpProxy, type TcpProxy } from '../degrade/tcp-proxy.js';
 import { buildAutomation, comment, gate } from '../factories/automations.js';
 import { buildProject, buildTask, buildTeam, type TestTeam } from '../factories/people.js';
@@ -81,8 +83,15 @@ beforeAll(async () => {
   const worker = await runWorker(dark.app);
   const { manager, team_id } = await buildTeam(dark.app);
   const minutely = { name: 'Minutely', trigger_type: 'schedule', schedule_cron: '* * * * *', team_id };
-  expect((await dark.app.as(manager).post('/api/automations', minutely)).status).toBe(201);
+  const { automation_id } = (await dark.app.as(manager).post('/api/automations', minutely)).body;
   await until(async () => (await dark.app.services.db('outbox')).length === 0);
+  // The server looks out for times from the schedule's first step on, after which it can say when the next ones are.
+  const connection = await Connection.connect({ address: dark.server.address });
+  const handle = new Client({ connection }).schedule.getHandle(
+    scheduleId(dark.app.services.config.TASK_QUEUE_PREFIX, automation_id),
+  );
+  await until(async () => (await handle.describe()).info.nextActionTimes.length > 0);
+  await connection.close();
   await worker.stop();
   dark.since = Date.now();
   await dark.server.kill();
@@ -240,8 +249,8 @@ it('the times of a schedule that passed while Temporal was killed come when it i
   await until(async () => {
     const now = await times();
     return missed.every((time) => now.includes(time));
-  }, 30_000);
+  }, 60_000);
   await until(async () => (await dark.app.services.db('automation_runs').whereNull('finished_at')).length === 0);
   const all = await times();
   expect(new Set(all).size).toBe(all.length);
-}, 120_000);
+}, 150_000);
