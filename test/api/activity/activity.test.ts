@@ -144,8 +144,11 @@ it('a line of a transaction that took its time stands where its moment says', as
   const whole = await list(`?entity_id=old`);
   const moments = whole.map(({ timestamp }) => timestamp);
   expect(moments).toEqual(moments.toSorted().toReversed());
-  for (const [at, moment] of moments.entries())
-    expect(ids(await list(`?entity_id=old&before=${encodeURIComponent(moment)}`))).toEqual(ids(whole.slice(at + 1)));
+  // Lines of one millisecond have one moment.
+  for (const moment of moments)
+    expect(ids(await list(`?entity_id=old&before=${encodeURIComponent(moment)}`))).toEqual(
+      ids(whole.filter(({ timestamp }) => timestamp < moment)),
+    );
 });
 
 it.each(['limit=0', 'limit=x', 'before=yesterday', 'before=', 'before=%00'])('422 refuses %s', async (query) => {
