@@ -1,9 +1,15 @@
-import { proxyLocalActivities } from '@temporalio/workflow';
+import { proxyActivities, proxyLocalActivities } from '@temporalio/workflow';
 
 /** What the bare worker offers (floors.ts). */
 export interface FloorActivities {
   insertEffect(run: string, index: number): Promise<void>;
 }
+
+/**
+ * `local`: local activities, started eagerly, which is how the product itself does it and the least that a durable run can cost.
+ * `plain`: an ordinary activity each and an ordinary start, what Temporal's users write first.
+ */
+export type FloorKind = 'local' | 'plain';
 
 /** So many bare runs, so many at a time, each of so many inserts. */
 export interface FloorOrder {
@@ -12,11 +18,16 @@ export interface FloorOrder {
   /** Between two runs of one lane. */
   pauseMs: number;
   inserts: number;
+  kind: FloorKind;
 }
 
-const { insertEffect } = proxyLocalActivities<FloorActivities>({ startToCloseTimeout: '15 seconds' });
+const options = { startToCloseTimeout: '15 seconds' } as const;
+const BY_KIND: Record<FloorKind, FloorActivities> = {
+  local: proxyLocalActivities<FloorActivities>(options),
+  plain: proxyActivities<FloorActivities>(options),
+};
 
-/** The least a durable run can be: for each of its actions one local activity that inserts one row. */
-export async function floorRun(run: string, inserts: number): Promise<void> {
-  for (let index = 0; index < inserts; index += 1) await insertEffect(run, index);
+/** A run that does nothing but insert one row for each of its actions, each in an activity. */
+export async function floorRun(run: string, inserts: number, kind: FloorKind): Promise<void> {
+  for (let index = 0; index < inserts; index += 1) await BY_KIND[kind].insertEffect(run, index);
 }

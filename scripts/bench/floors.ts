@@ -7,7 +7,7 @@ import { bundleWorkflowCode, DefaultLogger, NativeConnection, Runtime, Worker } 
 import Koa from 'koa';
 import pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
-import type { FloorActivities, FloorOrder, floorRun } from './floor-workflow.js';
+import type { FloorActivities, FloorKind, FloorOrder, floorRun } from './floor-workflow.js';
 
 /**
  * Every floor that `npm run bench` compares with, in one process of its own: for a request a bare Koa handler and one prepared
@@ -192,7 +192,7 @@ async function startRunner(): Promise<(ctx: Koa.Context) => Promise<unknown>> {
   void worker.run();
   const client = new Client({ connection });
   /** Resolves with the last row; returns the time from the call of `start` to PostgreSQL's answer that the first is committed. */
-  const once = async (inserts: number): Promise<number> => {
+  const once = async (inserts: number, kind: FloorKind): Promise<number> => {
     const id = uuidv7();
     let first = 0;
     const last = new Promise<void>((done) =>
@@ -205,21 +205,21 @@ async function startRunner(): Promise<(ctx: Koa.Context) => Promise<unknown>> {
     await client.workflow.start<typeof floorRun>('floorRun', {
       workflowId: `floor:${id}`,
       taskQueue,
-      args: [id, inserts],
-      requestEagerStart: true,
+      args: [id, inserts, kind],
+      requestEagerStart: kind === 'local',
     });
     await last;
     waiting.delete(id);
     return first - started;
   };
   return async ({ req }) => {
-    const { count, inFlight, pauseMs, inserts } = (await bodyOf(req)) as unknown as FloorOrder;
+    const { count, inFlight, pauseMs, inserts, kind } = (await bodyOf(req)) as unknown as FloorOrder;
     const latencies: number[] = [];
     let begun = 0;
     const started = performance.now();
     const lane = async () => {
       while (begun++ < count) {
-        latencies.push(await once(inserts));
+        latencies.push(await once(inserts, kind));
         if (pauseMs > 0) await new Promise((done) => setTimeout(done, pauseMs));
       }
     };

@@ -77,6 +77,12 @@ export async function measureRound(
   return { ...result, ...cpu };
 }
 
+/** Sends requests in rounds of one second until a side is warm. */
+export async function warmUp(round: (seconds: number) => Promise<Round>): Promise<void> {
+  let answers = 0;
+  for (let second = 0; answers < WARM_UP_ANSWERS && second < WARM_UP_SECONDS; second += 1) answers += (await round(1)).count;
+}
+
 /**
  * Product and floor by turns (A B A B A B), each after a warm-up, from the same source of requests. What disturbs the machine
  * for longer than a round disturbs both, so the ratio of neighbours is what to trust.
@@ -89,13 +95,8 @@ export async function compare(
 ): Promise<Comparison> {
   const round = (service: Service, length: number) => measureRound(servers, service, source, connections, length);
   await servers.db.raw('checkpoint');
-  const warmUp = async (service: Service): Promise<void> => {
-    let answers = 0;
-    for (let second = 0; answers < WARM_UP_ANSWERS && second < WARM_UP_SECONDS; second += 1)
-      answers += (await round(service, 1)).count;
-  };
-  await warmUp(sides.product);
-  await warmUp(sides.floor);
+  await warmUp((length) => round(sides.product, length));
+  await warmUp((length) => round(sides.floor, length));
   const product: Round[] = [];
   const floor: Round[] = [];
   for (let i = 0; i < rounds; i += 1) {

@@ -20,7 +20,8 @@ export interface World {
 const TASKS = 100_000;
 /** Tasks of a big project. */
 const CROWD = 5_000;
-const LISTED = 50;
+/** Tasks of the project that is listed. */
+export const LISTED = 50;
 
 const makeProject = /* sql */ `
   with key as (insert into item_keys (item_id, item_type) values (:id::text, 'project'))
