@@ -46,8 +46,9 @@ with given as materialized (
   left join lateral (
     select true as found from memberships m where m.team_id = place.team_id and m.user_id = g.assigned_to for key share
   ) assignee on true
+  -- The limit, of a key that is there once, keeps the planner from reading a small table of tasks whole to meet no parent in it.
   left join lateral (
-    select t.project_id = g.project_id as here from tasks t where t.task_id = g.parent_task_id and t.deleted_at is null
+    select t.project_id = g.project_id as here from tasks t where t.task_id = g.parent_task_id and t.deleted_at is null limit 1
   ) parent on true
 ), key as (
   insert into item_keys (item_id, item_type)
@@ -76,7 +77,7 @@ select v.index, v.id as task_id, v.project_found, v.seat, v.assignee_ok, v.paren
 from verdict v left join made m on m.task_id = v.id
 left join lateral (
   select task_json(t)::text as json, t.project_id = v.project_id and t.deleted_at is null as replay
-  from tasks t where v.taken and t.task_id = v.task_id
+  from tasks t where v.taken and t.task_id = v.task_id limit 1
 ) old on true`,
 });
 
