@@ -82,6 +82,8 @@ export class RunDispatcher {
       workflowIdConflictPolicy: 'USE_EXISTING' as const,
       staticSummary: summaryOf(row),
       staticDetails: detailsOf(row),
+      // Handed on to its activities: a team whose receivers are slow does not stand in front of the others' requests.
+      priority: { fairnessKey: row.team_id ?? row.creator_id },
       ...(this.options.searchable ? { typedSearchAttributes: attributesOf(row) } : {}),
     };
     await logScope.run({ correlation_id: row.correlation_id }, async () => {
