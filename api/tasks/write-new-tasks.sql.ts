@@ -34,7 +34,7 @@ with given as materialized (
     g.assigned_to is null or assignee.found as assignee_ok, g.parent_task_id is null or parent.here is not null as parent_found,
     g.parent_task_id is null or parent.here as parent_ok,
     ${nested ? DEPTH_OK : '$3::int > 0'} as depth_ok,
-    -- No EXISTS: for many items the planner would rather read every key that there is.
+    -- No EXISTS here, and a limit where the one parent is looked up: else the planner reads all keys, or a small table of tasks whole.
     (select true from item_keys k where k.item_id = g.task_id) is not null as taken
   from given g
   left join lateral (
@@ -46,7 +46,6 @@ with given as materialized (
   left join lateral (
     select true as found from memberships m where m.team_id = place.team_id and m.user_id = g.assigned_to for key share
   ) assignee on true
-  -- The limit, of a key that is there once, keeps the planner from reading a small table of tasks whole to meet no parent in it.
   left join lateral (
     select t.project_id = g.project_id as here from tasks t where t.task_id = g.parent_task_id and t.deleted_at is null limit 1
   ) parent on true

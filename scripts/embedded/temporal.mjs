@@ -36,16 +36,9 @@ const searchAttributes = JSON.parse(readFileSync(new URL('./search-attributes.js
  */
 export async function startTemporal({ cli, base, log, mode, ports }) {
   mkdirSync(base, { recursive: true, mode: 0o700 });
-  const { db, pidFile } = filesOf(base);
+  const { pidFile } = filesOf(base);
   await stopOrphan(base);
-  const from = logSize(log);
-  const child = spawnLogged(cli, launchLine({ db, mode, ports }), { log, env: serverEnv(), cwd: base });
-  if (child.pid) writeFileSync(pidFile, `${child.pid}\n`, { mode: 0o600 });
-  const outcome = await Promise.race([child.exited, readiness(child, ports.http)]);
-  if (outcome !== 'ready') {
-    if (child.pid) await stopPid(child.pid, [['SIGKILL', 1_000]]);
-    throw explain(outcome, tail(log, 12, from), db);
-  }
+  const child = await launch({ cli, base, log, mode, ports });
   const address = `127.0.0.1:${ports.grpc}`;
   await Promise.all([ensureSearchAttributes(cli, address, ports.http), raiseRetention(ports.http)]);
   return {
@@ -90,6 +83,36 @@ function launchLine({ db, mode, ports }) {
     ...searchAttributes.map(({ name, type }) => ['--search-attribute', `${name}=${type}`]),
   ];
   return ['server', 'start-dev', ...flags.flat().map(String)];
+}
+
+/** Tries of a start that fails at a port which the server chose by itself. */
+const LAUNCHES = 3;
+
+/**
+ * Starts the server and waits until it is ready. For its inner services it looks for free ports of its own, and another process may take one
+ * before it does: then it is started again, with others.
+ */
+async function launch({ cli, base, log, mode, ports }, tries = LAUNCHES) {
+  const { db, pidFile } = filesOf(base);
+  const from = logSize(log);
+  const child = spawnLogged(cli, launchLine({ db, mode, ports }), { log, env: serverEnv(), cwd: base });
+  if (child.pid) writeFileSync(pidFile, `${child.pid}\n`, { mode: 0o600 });
+  const outcome = await Promise.race([child.exited, readiness(child, ports.http)]);
+  if (outcome === 'ready') return child;
+  if (child.pid) await stopPid(child.pid, [['SIGKILL', 1_000]]);
+  const lines = tail(log, 12, from);
+  if (tries > 1 && lostInnerPort(lines, ports)) return launch({ cli, base, log, mode, ports }, tries - 1);
+  throw explain(outcome, lines, db);
+}
+
+/**
+ * True when the server failed at a port that nobody named to it.
+ * @param {string[]} lines of its log
+ * @param {Record<string, number | null>} ports those that it was told
+ */
+function lostInnerPort(lines, ports) {
+  const lost = /listen tcp \S*:(\d+): bind: address already in use/i.exec(lines.join('\n'));
+  return lost !== null && !Object.values(ports).includes(Number(lost[1]));
 }
 
 /** The caller's TEMPORAL_* settings are for clients; here they would bend the server's own command. */
