@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { z } from 'zod';
 import type { OutboundAction } from './action-type.js';
+import { ActionRefused } from './action-refused.js';
 import { sendFor } from './send-for.js';
 import { WebAddress } from './web-address.js';
 
@@ -12,15 +13,19 @@ const TIMEOUT_MS = 15_000;
  */
 const SIGNING_SECRET = 'WEBHOOK_SIGNING_KEY';
 
-const keyOf = (secret: string): Buffer =>
-  secret.startsWith('whsec_') ? Buffer.from(secret.slice('whsec_'.length), 'base64') : Buffer.from(secret);
+function keyOf(secret: string): Buffer {
+  const key = secret.startsWith('whsec_') ? Buffer.from(secret.slice('whsec_'.length), 'base64') : Buffer.from(secret);
+  // Anybody can sign with an empty key: worse than no signature at all.
+  if (key.length > 0) return key;
+  throw new ActionRefused({ code: 'secret_missing', message: `${SIGNING_SECRET} holds no key: nothing decodes from its base64` });
+}
 
 const Params = z.object({
   url: WebAddress,
   payload: z.json().optional().meta({ description: 'The event, as `{type, timestamp, data}`, when absent' }),
 });
 
-/** Headers of Standard Webhooks 1.0 (H4): `v1` is the HMAC-SHA256 of id, time and body. */
+/** Headers of Standard Webhooks 1.0 (H4): `v1` is the HMAC-SHA256 of id, time and body. @throws ActionRefused an empty key */
 function signed(secret: string, id: string, body: string): Record<string, string> {
   const timestamp = String(Math.floor(Date.now() / 1_000));
   const signature = createHmac('sha256', keyOf(secret)).update(`${id}.${timestamp}.${body}`).digest('base64');

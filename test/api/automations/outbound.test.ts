@@ -367,6 +367,14 @@ describe('send_webhook', () => {
     });
   });
 
+  it.each(['whsec_', 'whsec_*'])('is not sent with an empty key, which anybody could sign with: %s', async (key) => {
+    await save('WEBHOOK_SIGNING_KEY', key);
+    const run = await begin([hook()]);
+    expect(await act(run)).toMatchObject({ outcome: 'failed' });
+    expect((await stepOf(run)).error.code).toBe('secret_missing');
+    expect(receiver.received).toEqual([]);
+  });
+
   it('keeps its id over its attempts', async () => {
     await save('WEBHOOK_SIGNING_KEY', 'key');
     const run = await begin([{ ...hook(), retry: { max_attempts: 2 } }]);
