@@ -6,31 +6,13 @@ import type { Actor } from '../core/actor.js';
 import type { Context, Services } from '../core/context.js';
 import { type FieldError, invalidFields } from '../core/errors.js';
 import { WORDING } from '../core/fields.js';
-import type { Logger } from '../core/log.js';
 import { requireScope } from '../core/scopes.js';
 import { keyOf, once } from './idempotency.js';
+import type { Incoming, Outgoing } from './exchange.js';
 import { declaredStatuses, type Endpoint, type EndpointSpec, JsonText, type RawEndpointSpec, Reply } from './endpoint.js';
 import { page } from './paging.js';
 import type { RateLimiter } from './rate-limit.js';
 import { readBody, readJson, refuseLargeBody } from './read-body.js';
-
-/** What the Koa layer knows of a request, and nothing more. */
-export interface Incoming {
-  request: IncomingMessage;
-  params: Record<string, string>;
-  query: Record<string, string | string[] | undefined>;
-  requestId: string;
-  /** Its lines carry the request's id. */
-  log: Logger;
-  ip: string | null;
-}
-
-export interface Outgoing {
-  status: number;
-  /** A value to serialise, or JSON already written. */
-  body: unknown;
-  headers: Record<string, string>;
-}
 
 export interface Dispatcher {
   services: Services;

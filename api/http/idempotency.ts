@@ -12,7 +12,7 @@ import {
   releaseKey,
   renewKey,
 } from '../core/idempotency-keys.js';
-import type { Incoming, Outgoing } from './dispatch.js';
+import type { Incoming, Outgoing } from './exchange.js';
 import { type Endpoint, takesKey } from './endpoint.js';
 import { envelope, toDomainError } from './envelope.js';
 
