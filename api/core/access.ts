@@ -118,13 +118,18 @@ export function admit(ability: Ability, actor: Actor): void {
   }
 }
 
+/** True when a seat is enough for an ability. */
+export function suffices(ability: Ability, seat: Seat | null): boolean {
+  const lowest = ruleOf(ability).seat;
+  return seat !== null && (lowest === 'none' || isAtLeast(seat, lowest));
+}
+
 /**
  * Refuses a caller whose seat in the resource's team is below the table's.
  * @throws PERMISSION_DENIED, with one text for strangers and one that names the seat for members
  */
 export function authorize(ability: Ability, seat: Seat | null): void {
+  if (suffices(ability, seat)) return;
   if (seat === null) throw forbidden('You are not a member of this team');
-  const lowest = ruleOf(ability).seat;
-  if (lowest === 'none' || isAtLeast(seat, lowest)) return;
-  throw forbidden(seat === 'guest' ? 'Guests have read-only access' : `This needs the ${lowest} role in the team`);
+  throw forbidden(seat === 'guest' ? 'Guests have read-only access' : `This needs the ${ruleOf(ability).seat} role in the team`);
 }

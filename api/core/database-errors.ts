@@ -38,3 +38,10 @@ export function fromDatabaseError(error: unknown): DomainError | undefined {
 /** True for what is worth running again at once: a serialisation failure or a deadlock's victim. */
 export const isTransient = (error: unknown): boolean =>
   types.isNativeError(error) && ['40001', '40P01'].includes((error as Error & { code?: string }).code ?? '');
+
+/**
+ * True when PostgreSQL refused a statement that was a transaction of its own, and lives: nothing of it was done. False where that
+ * cannot be known, as when the connection broke before the answer.
+ */
+export const wasRolledBack = (error: unknown): boolean =>
+  types.isNativeError(error) && (error as Error & { severity?: string }).severity === 'ERROR';

@@ -3,7 +3,7 @@ import { type Context, inTransaction } from '../core/context.js';
 import { DomainError, type FieldError, invalidFields } from '../core/errors.js';
 import { Id, WORDING } from '../core/fields.js';
 import { CreateTask } from './schema.js';
-import { type Draft, holdProjects, type TaskCreation, writeNewTasks } from './write-new-tasks.js';
+import { byTaskId, type Draft, holdProjects, type TaskCreation, writeNewTasks } from './write-new-tasks.js';
 
 type Result = TaskCreation | DomainError;
 
@@ -50,18 +50,12 @@ function nextWave(open: Draft[], existing: ReadonlySet<string>): Draft[] {
   return wave;
 }
 
-/** In one order for everybody: two calls with the same ids wait for each other at the first they share, and never in a circle. */
-const byId = (a: Draft, b: Draft): number => {
-  const [left, right] = [a.fields.task_id ?? '', b.fields.task_id ?? ''];
-  return left < right ? -1 : Number(left > right);
-};
-
 /** Writes the drafts as if one by one, in as few statements as what they say of each other allows: mostly one. */
 async function writeInOrder(ctx: Context, drafts: Draft[], results: Map<number, Result>): Promise<void> {
   const existing = new Set<string>();
   let open = drafts;
   while (open.length > 0) {
-    const written = await writeNewTasks(ctx, nextWave(open, existing).sort(byId));
+    const written = await writeNewTasks(ctx, nextWave(open, existing).sort(byTaskId));
     for (const [index, result] of written) {
       results.set(index, result);
       if (!(result instanceof DomainError)) existing.add(result.taskId);

@@ -1,33 +1,63 @@
 import { run } from '../../db/statement.js';
-import { authorize, type Seat } from '../core/access.js';
+import { authorize, type Seat, suffices } from '../core/access.js';
 import { type Context, inTransaction, retrying, whoIs } from '../core/context.js';
 import { dateField } from '../core/dates.js';
 import { invalid, notFound } from '../core/errors.js';
+import { together } from '../core/together.js';
 import { holdPlace } from './hold-place.js';
 import { moveSubtasks } from './move-subtasks.js';
 import type { UpdateTask } from './schema.js';
 import { staleVersion } from './stale-version.js';
-import { updateTaskStatement } from './update-task.sql.js';
+import { updateTaskStatement, updateTasksStatement } from './update-task.sql.js';
 
-interface Outcome {
+interface Outcome extends Record<string, unknown> {
+  task_id: string;
   seat: Seat | null;
   stale: boolean;
   assignee_ok: boolean;
   version: number;
 }
 
-type Fields = Omit<UpdateTask, 'version'>;
+interface Change {
+  taskId: string;
+  fields: Omit<UpdateTask, 'version'>;
+  /** The version that the caller has seen; null: whatever stands. */
+  version: number | null;
+}
 
-/** One statement: the hot path. Returns the version after it. @throws what `updateTask` says */
-async function write(ctx: Context, taskId: string, fields: Fields, version: number | null): Promise<number> {
-  const values = [JSON.stringify(whoIs(ctx)), taskId, JSON.stringify(fields), version];
-  const [outcome] = await retrying(ctx, () => run<Outcome & Record<string, unknown>>(ctx.db, updateTaskStatement, values));
+/** A change as the statements take it. */
+const asked = (ctx: Context, { taskId, fields, version }: Change) => ({ task_id: taskId, fields, version, who: whoIs(ctx) });
+
+const passed = ({ seat, stale, assignee_ok }: Outcome): boolean => suffices('task.write', seat) && !stale && assignee_ok;
+
+/** Says why a change was not made. Returns the version that stands after it. @throws what `updateTask` says */
+async function judge(ctx: Context, outcome: Outcome | undefined, { taskId, version }: Change): Promise<number> {
   if (!outcome) throw notFound('Task');
   authorize('task.write', outcome.seat);
   if (version !== null && outcome.stale) throw await staleVersion(ctx, taskId, version, outcome.version);
   if (!outcome.assignee_ok) throw invalid('assigned_to must be a member of the project’s team');
   return outcome.version;
 }
+
+async function writeAlone(ctx: Context, change: Change): Promise<number> {
+  const values = [JSON.stringify([asked(ctx, change)])];
+  const [outcome] = await retrying(ctx, () => run<Outcome>(ctx.db, updateTaskStatement, values));
+  return judge(ctx, outcome, change);
+}
+
+/** The hot path: one statement for all that come together. Returns the version after the change. @throws what `updateTask` says */
+const write = together<Change, number>({
+  keyOf: ({ taskId }) => taskId,
+  alone: writeAlone,
+  async write(db, wanted) {
+    const values = [JSON.stringify(wanted.map(({ ctx, item }) => asked(ctx, item)))];
+    const outcomes = new Map((await run<Outcome>(db, updateTasksStatement, values)).map((outcome) => [outcome.task_id, outcome]));
+    return wanted.map(({ item }) => {
+      const outcome = outcomes.get(item.taskId);
+      return outcome && passed(outcome) ? outcome.version : undefined;
+    });
+  },
+});
 
 /**
  * Changes the fields present and raises `version` by one; with `version`, only if the row still has it. Another project takes
@@ -43,13 +73,13 @@ export async function updateTask(
 ): Promise<number> {
   const patch = { ...fields, due_date: dateField('due_date', fields.due_date), tags: fields.tags === null ? [] : fields.tags };
   if (project_id === undefined && parent_task_id === undefined) {
-    const after = await write(ctx, taskId, patch, version);
+    const after = await write(ctx, { taskId, fields: patch, version });
     ctx.ring();
     return after;
   }
   return inTransaction(ctx, async (ctx) => {
     const place = await holdPlace(ctx, taskId, { project_id, parent_task_id }, version);
-    const after = await write(ctx, taskId, { ...patch, ...place }, version);
+    const after = await write(ctx, { taskId, fields: { ...patch, ...place }, version });
     if (place.project_id !== undefined) await moveSubtasks(ctx, taskId, place.project_id);
     return after;
   });

@@ -10,23 +10,36 @@ const DEPTH_OK = /* sql */ `case when g.parent_task_id is null then true else (
       select coalesce(max(level), 0) < $3::int from ancestors
     ) end`;
 
+/** What a task that was made leaves behind. */
+const CHANGE = /* sql */ `a_change(team_id => m.team_id, project_id => m.project_id, feature => 'tasks', action => 'create',
+    entity_type => 'task', entity_id => m.task_id, title => m.title, summary => 'created the task',
+    details => jsonb_build_object('title', m.title), event_type => 'task.created',
+    payload => jsonb_build_object('task', m.json, 'changes', '{}'::jsonb))`;
+const RECORD_OF_ONE = /* sql */ `select record_changes($1::jsonb->0, array_agg(${CHANGE})) as audit_id from made m`;
+const RECORD_OF_MANY = /* sql */ `select record_changes($1::jsonb->v.caller, array_agg(${CHANGE})) as audit_id
+  from made m join verdict v on v.id = m.task_id group by v.caller`;
+
 /**
- * One round trip for the creation of any number of tasks; one is the usual number. $1 who (jsonb), $2 the tasks' fields (jsonb
- * array, `index` = place in the caller's list), $3 deepest nesting. One row an item, in no order; its flags tell the outcomes
- * apart, `created` and `stored` are there only when a row was written or already stood.
+ * One round trip for the creation of any number of tasks; one is the usual number. $1 the callers (jsonb array), $2 the tasks'
+ * fields (jsonb array, `index` = place in the list, `caller` = place of its caller in $1), $3 deepest nesting. One row an item, in
+ * no order; its flags tell the outcomes apart, `created` and `stored` are there only when a row was written or already stood.
  * Locks: FOR KEY SHARE on project and memberships; whoever trashes or removes one takes FOR UPDATE first, so a right or a place
  * read here lasts until the commit (durability notes, 3.4). Where items name a parent, the caller holds the project by a statement
  * before this one (holdProjects): nobody moves or trashes the parent meanwhile. Each item looks its own up (lateral), so the plan
  * is a chain of index probes whatever the number of items.
+ * `nested`: some items name a parent. `shared`: of several callers, who must not wait for each other's projects; what somebody
+ * holds counts as not found.
  */
-const statement = (nested: boolean): Statement => ({
-  name: nested ? 'create_nested_tasks' : 'create_tasks',
-  text: /* sql */ `
+const statement = (name: string, { nested = false, shared = false }): Statement => {
+  const hold = shared ? 'for key share skip locked' : 'for key share';
+  return {
+    name,
+    text: /* sql */ `
 with given as materialized (
-  select g.*, coalesce(g.task_id, uuidv7()::text) as id, ($1::jsonb->>'user_id')::uuid as user_id,
+  select g.*, coalesce(g.task_id, uuidv7()::text) as id, ($1::jsonb->g.caller->>'user_id')::uuid as user_id,
     -- Tasks of one call are listed in the order in which they were sent.
     now() + g.index * interval '1 microsecond' as at
-  from jsonb_to_recordset($2::jsonb) as g(index integer, task_id text, title text, project_id uuid, description text,
+  from jsonb_to_recordset($2::jsonb) as g(index integer, caller integer, task_id text, title text, project_id uuid, description text,
     assigned_to uuid, status text, priority text, due_date text, tags text[], estimated_hours double precision,
     parent_task_id text, recurrence jsonb, position double precision, series_id uuid, occurrence_index integer, recurrence_of text)
 ), verdict as materialized (
@@ -38,13 +51,13 @@ with given as materialized (
     (select true from item_keys k where k.item_id = g.task_id) is not null as taken
   from given g
   left join lateral (
-    select p.team_id from projects p where p.project_id = g.project_id and p.deleted_at is null for key share
+    select p.team_id from projects p where p.project_id = g.project_id and p.deleted_at is null ${hold}
   ) place on true
   left join lateral (
-    select m.role from memberships m where m.team_id = place.team_id and m.user_id = g.user_id for key share
+    select m.role from memberships m where m.team_id = place.team_id and m.user_id = g.user_id ${hold}
   ) seat on true
   left join lateral (
-    select true as found from memberships m where m.team_id = place.team_id and m.user_id = g.assigned_to for key share
+    select true as found from memberships m where m.team_id = place.team_id and m.user_id = g.assigned_to ${hold}
   ) assignee on true
   left join lateral (
     select t.project_id = g.project_id as here from tasks t where t.task_id = g.parent_task_id and t.deleted_at is null limit 1
@@ -65,23 +78,23 @@ with given as materialized (
   from key join verdict v on v.id = key.item_id
   returning task_id, title, team_id, project_id, task_json(tasks) as json
 ), recorded as (
-  select record_changes($1::jsonb, array_agg(a_change(team_id => m.team_id, project_id => m.project_id, feature => 'tasks',
-    action => 'create', entity_type => 'task', entity_id => m.task_id, title => m.title, summary => 'created the task',
-    details => jsonb_build_object('title', m.title), event_type => 'task.created',
-    payload => jsonb_build_object('task', m.json, 'changes', '{}'::jsonb)))) as audit_id
-  from made m
+  ${shared ? RECORD_OF_MANY : RECORD_OF_ONE}
 )
 select v.index, v.id as task_id, v.project_found, v.seat, v.assignee_ok, v.parent_found, v.parent_ok, v.depth_ok, v.taken,
-  m.json::text as created, old.replay, old.json as stored, (select audit_id from recorded) as audit_id
+  m.json::text as created, old.replay, old.json as stored, (select count(audit_id) from recorded) as recorded
 from verdict v left join made m on m.task_id = v.id
 left join lateral (
   select task_json(t)::text as json, t.project_id = v.project_id and t.deleted_at is null as replay
   from tasks t where v.taken and t.task_id = v.task_id limit 1
 ) old on true`,
-});
+  };
+};
 
-const withoutParents = statement(false);
-const withParents = statement(true);
+const plain = statement('create_tasks', {});
+const nested = statement('create_nested_tasks', { nested: true });
 
-/** The statement for items of which some name a parent, or none. */
-export const createTasksStatement = (parents: boolean): Statement => (parents ? withParents : withoutParents);
+/** The statement for one caller's items, of which some name a parent, or none. */
+export const createTasksStatement = (parents: boolean): Statement => (parents ? nested : plain);
+
+/** The statement for items of several callers, none of which names a parent. */
+export const createTasksOfManyStatement = statement('create_tasks_of_many', { shared: true });

@@ -1,11 +1,13 @@
+import type { Knex } from 'knex';
 import { run, type Statement } from '../../db/statement.js';
 import { authorize, type Seat } from '../core/access.js';
 import { type Context, retrying, userOf, whoIs } from '../core/context.js';
 import { dateField } from '../core/dates.js';
 import { conflict, DomainError, invalid, notFound } from '../core/errors.js';
+import type { Wanted } from '../core/together.js';
 import { MAX_SUBTASK_DEPTH } from './rules.js';
 import type { CreateTask } from './schema.js';
-import { createTasksStatement } from './write-new-tasks.sql.js';
+import { createTasksOfManyStatement, createTasksStatement } from './write-new-tasks.sql.js';
 
 /** A task to be written; `index` is its place in the caller's list. */
 export interface Draft {
@@ -68,38 +70,69 @@ function settled(outcome: Outcome): TaskCreation | DomainError | undefined {
   }
 }
 
+/** A draft, and the place of its caller among the callers. */
+type Item = Draft & { caller: number };
+
 /** The fields as the statement takes them, with dates in the one form that is stored. @throws INVALID_REQUEST malformed due date */
-const storable = ({ index, fields }: Draft): Record<string, unknown> => ({
+const storableOf = ({ index, caller, fields }: Item): Record<string, unknown> => ({
   ...fields,
   index,
+  caller,
   due_date: dateField('due_date', fields.due_date),
 });
 
 /**
- * Writes all drafts in one statement, each on its own merits: what is refused leaves the others alone. The answer has the refusal
+ * Writes all items in one statement, each on its own merits: what is refused leaves the others alone. The answer has the refusal
  * or the task for each index; an index is missing when its id was taken by someone else this very moment, to be tried again.
- * Drafts must not depend on each other: the statement does not see what it writes.
+ * Items must not depend on each other: the statement does not see what it writes.
  */
-export async function writeNewTasks(ctx: Context, drafts: Draft[]): Promise<Map<number, TaskCreation | DomainError>> {
+async function writeItems(
+  db: Knex,
+  statement: Statement,
+  callers: Context[],
+  items: Item[],
+): Promise<Map<number, TaskCreation | DomainError>> {
   const results = new Map<number, TaskCreation | DomainError>();
-  const items: Record<string, unknown>[] = [];
-  for (const draft of drafts) {
+  const storable: Record<string, unknown>[] = [];
+  for (const item of items) {
     try {
-      items.push(storable(draft));
+      storable.push(storableOf(item));
     } catch (error) {
       if (!(error instanceof DomainError)) throw error;
-      results.set(draft.index, error);
+      results.set(item.index, error);
     }
   }
-  if (items.length === 0) return results;
-  const values = [JSON.stringify(whoIs(ctx)), JSON.stringify(items), MAX_SUBTASK_DEPTH];
-  const statement = createTasksStatement(drafts.some(({ fields }) => fields.parent_task_id != null));
-  const outcomes = await retrying(ctx, () => run<Outcome & Record<string, unknown>>(ctx.db, statement, values));
-  for (const outcome of outcomes) {
+  if (storable.length === 0) return results;
+  const values = [JSON.stringify(callers.map(whoIs)), JSON.stringify(storable), MAX_SUBTASK_DEPTH];
+  for (const outcome of await run<Outcome & Record<string, unknown>>(db, statement, values)) {
     const result = settled(outcome);
     if (result) results.set(outcome.index, result);
   }
   return results;
+}
+
+/** Writes one caller's drafts, as `writeItems` says. */
+export function writeNewTasks(ctx: Context, drafts: Draft[]): Promise<Map<number, TaskCreation | DomainError>> {
+  const statement = createTasksStatement(drafts.some(({ fields }) => fields.parent_task_id != null));
+  const items = drafts.map((draft) => ({ ...draft, caller: 0 }));
+  return retrying(ctx, () => writeItems(ctx.db, statement, [ctx], items));
+}
+
+/** Where two calls take the same ids, they take them in one order: they wait for each other at the first, and never in a circle. */
+export const byTaskId = (a: Draft, b: Draft): number => {
+  const [left, right] = [a.fields.task_id ?? '', b.fields.task_id ?? ''];
+  return left < right ? -1 : Number(left > right);
+};
+
+/** Writes tasks of several callers, none below another; undefined for whatever was not written, as `together` wants it. */
+export async function writeTasksOfMany(db: Knex, wanted: Wanted<CreateTask>[]): Promise<(TaskCreation | undefined)[]> {
+  const items = wanted.map(({ item }, index) => ({ index, caller: index, fields: item })).sort(byTaskId);
+  const callers = wanted.map(({ ctx }) => ctx);
+  const results = await writeItems(db, createTasksOfManyStatement, callers, items);
+  return wanted.map((_one, index) => {
+    const result = results.get(index);
+    return result instanceof DomainError ? undefined : result;
+  });
 }
 
 /** $1 project ids, $2 caller. In one order for everybody, so that two callers never wait for each other. */

@@ -4,40 +4,17 @@
  */
 import pg from 'pg';
 import { buildToken } from '../../factories/people.js';
+import { type Sent, statementsOf } from '../../support/statements.js';
 import { plantTasks, taskWorld } from './world.js';
 
 const world = taskWorld();
 
-interface Sent {
-  name: string;
-  text: string;
-  values: unknown[];
-}
 interface PlanNode {
   'Node Type': string;
   'Relation Name'?: string;
   'Index Name'?: string;
   'Actual Loops'?: number;
   Plans?: PlanNode[];
-}
-
-/** Runs a request and returns the named statements that it sent. */
-async function statementsOf(request: () => Promise<unknown>): Promise<Sent[]> {
-  const sent: Sent[] = [];
-  const prototype = pg.Client.prototype as unknown as { query: (...args: unknown[]) => unknown };
-  const original = prototype.query;
-  prototype.query = function spy(this: unknown, ...args: unknown[]) {
-    const [config] = args as [Partial<Sent> | undefined];
-    if (config?.name && config.text && !/^\s*notify/i.test(config.text))
-      sent.push({ name: config.name, text: config.text, values: config.values ?? [] });
-    return original.apply(this, args);
-  };
-  try {
-    await request();
-  } finally {
-    prototype.query = original;
-  }
-  return sent;
 }
 
 const nodesOf = (node: PlanNode): PlanNode[] => [node, ...(node.Plans ?? []).flatMap(nodesOf)];
@@ -155,11 +132,9 @@ it('no hot request scans a table or sorts', async () => {
         task_id: `x:${team.team_id}`,
       }),
     'create again': () => member.post('/api/tasks', { ...fields, task_id: `x:${team.team_id}` }),
-    'create many': () =>
-      member.post(
-        '/api/tasks/bulk',
-        Array.from({ length: 50 }, () => ({ ...fields, parent_task_id: parent.task_id })),
-      ),
+    'create many': () => member.post('/api/tasks/bulk', Array(50).fill(fields)),
+    'create many below another': () =>
+      member.post('/api/tasks/bulk', Array(50).fill({ ...fields, parent_task_id: parent.task_id })),
     update: () => member.patch(path, { title: 'y', assigned_to: team.admin.user_id, version: 1 }),
     status: () => token.patch(`${path}/status`, { status: 'done' }),
     nest: () => member.patch(`/api/tasks/${child.task_id}`, { parent_task_id: null }),
@@ -184,7 +159,10 @@ it('no hot request scans a table or sorts', async () => {
       'list_tasks_mine',
       'fingerprint_tasks_mine',
       'create_tasks',
+      'create_tasks_of_many',
+      'create_nested_tasks',
       'update_task',
+      'update_tasks',
     ]),
   );
 }, 120_000);
