@@ -116,7 +116,7 @@ export function screen(facts) {
     lines.push(row('Password', password, 'of every demo account'));
     lines.push(row('Token', token, 'demo, full access, this machine only'));
     lines.push('', row('Try', `curl -H "Authorization: Bearer ${token}" ${facts.api}/auth/me`));
-    lines.push(row('Next', cyan(`${facts.app}/approvals`), 'an automation waits for your yes'));
+    lines.push(row('Next', cyan(`${facts.app}/approvals`), 'what waits for your yes'));
     lines.push(row('', bold('npm run demo'), 'a pull request arrives, waits for a yes, and closes its task'));
   }
   lines.push('', dim(`  Ctrl-C stops everything. Logs: ${facts.data_dir}/logs/`), '');

@@ -8,6 +8,24 @@ declare module '*/embedded/errors.mjs' {
     log: string[];
   }
 }
+declare module '*/embedded/display.mjs' {
+  export interface Facts {
+    name: string;
+    version: string;
+    ready_ms: number;
+    app: string;
+    api: string;
+    docs: { swagger: string; redoc: string; openapi: string };
+    mailbox: string | null;
+    ops: string;
+    temporal_ui: string | null;
+    temporal_address: string;
+    database: string;
+    data_dir: string;
+    demo: { accounts: { email: string; role: string }[]; password: string; token: string } | null;
+  }
+  export function screen(facts: Facts): string[];
+}
 declare module '*/embedded/ports.mjs' {
   export function isFree(port: number): Promise<boolean>;
   export function anyFreePort(): Promise<number>;

@@ -1,0 +1,30 @@
+import { readFileSync } from 'node:fs';
+import { stripVTControlCharacters } from 'node:util';
+import { type Facts, screen } from '../../scripts/embedded/display.mjs';
+
+const demo = JSON.parse(readFileSync('scripts/embedded/demo-facts.json', 'utf8')) as NonNullable<Facts['demo']>;
+const facts: Facts = {
+  name: 'assent',
+  version: '0.1.0',
+  ready_ms: 1_800,
+  app: 'http://localhost:3000/app',
+  api: 'http://localhost:3000/api',
+  docs: {
+    swagger: 'http://localhost:3000/api/docs',
+    redoc: 'http://localhost:3000/api/redoc',
+    openapi: 'http://localhost:3000/api/openapi.json',
+  },
+  mailbox: 'http://localhost:3000/dev/mailbox',
+  ops: 'http://localhost:4000',
+  temporal_ui: 'http://localhost:8233',
+  temporal_address: '127.0.0.1:7233',
+  database: '127.0.0.1:15432/assent',
+  data_dir: './.data',
+  demo,
+};
+const lines = screen(facts).map(stripVTControlCharacters);
+const text = lines.join('\n');
+
+test('the first screen promises no approval: by the second start there may be none', () => {
+  expect(text).toContain('http://localhost:3000/app/approvals   what waits for your yes');
+});
