@@ -5,17 +5,28 @@ import { StartError } from './errors.mjs';
 const LAST_PORT = 65_535;
 const SEARCH_WIDTH = 200;
 
+/** What a machine says that has no IPv6. */
+const NO_SUCH_ADDRESS = new Set(['EADDRNOTAVAIL', 'EAFNOSUPPORT']);
+
+/** The code of the error when host:port cannot be bound now, else null. */
+function bindError(host, port) {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', ({ code }) => resolve(code));
+    server.listen({ port, host, exclusive: true }, () => server.close(() => resolve(null)));
+  });
+}
+
 /**
- * True when 127.0.0.1:port can be bound now.
+ * True when a service on 127.0.0.1:port would be what `localhost:port` leads to: browsers try ::1 first, and another program may listen
+ * there alone.
  * @param {number} port
  * @returns {Promise<boolean>}
  */
-export function isFree(port) {
-  return new Promise((resolve) => {
-    const server = createServer();
-    server.once('error', () => resolve(false));
-    server.listen({ port, host: '127.0.0.1', exclusive: true }, () => server.close(() => resolve(true)));
-  });
+export async function isFree(port) {
+  if ((await bindError('127.0.0.1', port)) !== null) return false;
+  const other = await bindError('::1', port);
+  return other === null || NO_SUCH_ADDRESS.has(other);
 }
 
 /** A free port of the system's choice. */

@@ -3,7 +3,7 @@ import { createServer, type AddressInfo, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { isInstalled } from '../../scripts/embedded/install.mjs';
-import { choosePort } from '../../scripts/embedded/ports.mjs';
+import { choosePort, isFree } from '../../scripts/embedded/ports.mjs';
 import { startMark } from '../../scripts/embedded/processes.mjs';
 import { claim, release, runningState } from '../../scripts/embedded/run-state.mjs';
 import { cachedCliPath, findCli } from '../../scripts/embedded/temporal-cli.mjs';
@@ -35,6 +35,18 @@ describe('ports', () => {
     const first = await choosePort({ name: 'A', fallback: held + 1, env: {}, taken });
     const second = await choosePort({ name: 'B', fallback: held + 1, env: {}, taken });
     expect(second.port).not.toBe(first.port);
+  });
+
+  test('a port that only ::1 holds is taken: the links on the screen say localhost, and browsers try ::1 first', async () => {
+    const other = createServer();
+    const here = await new Promise<boolean>((resolve) => {
+      other.once('error', () => resolve(false));
+      other.listen(0, '::1', () => resolve(true));
+    });
+    if (!here) return;
+    const free = await isFree((other.address() as AddressInfo).port);
+    await new Promise((resolve) => other.close(resolve));
+    expect(free).toBe(false);
   });
 
   test('a port that was asked for and is taken is an error with a cure', async () => {
