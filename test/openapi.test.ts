@@ -244,6 +244,13 @@ describe('the pages', () => {
     expect((await fetch(`${app.url}${path}`, { method: 'HEAD' })).status).toBe(200);
   });
 
+  it('the base address, which the first screen prints, leads to them', async () => {
+    for (const path of ['/api', '/api/']) {
+      const response = await fetch(`${app.url}${path}`, { redirect: 'manual' });
+      expect([path, response.status, response.headers.get('location')]).toEqual([path, 302, '/api/docs']);
+    }
+  });
+
   it('a page’s neighbour that is not there is a 404', async () => {
     const { status } = await fetch(`${app.url}/api/docs/package.json`);
     expect(status).toBe(404);
@@ -263,6 +270,7 @@ it('in production neither the document nor its pages exist', async () => {
   });
   try {
     for (const path of [
+      '/api',
       '/api/docs',
       '/api/docs/start.js',
       '/api/docs/swagger-ui.css',

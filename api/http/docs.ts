@@ -55,12 +55,17 @@ function pages(): Record<string, Page> {
   };
 }
 
-/** Serves the document and its two readers; in production none of them exists (contract, section 9). */
+/**
+ * Serves the document and its two readers, and leads whoever opens the bare base address there; in production none of them exists
+ * (contract, section 9).
+ */
 export function mountDocs(app: Koa<RouteState>, config: Config): void {
   if (!isDevelopment(config)) return;
   let served: Record<string, Page> | undefined;
   app.use(async (ctx, next) => {
-    if (!ctx.path.startsWith('/api/') || (ctx.method !== 'GET' && ctx.method !== 'HEAD')) return next();
+    if (ctx.method !== 'GET' && ctx.method !== 'HEAD') return next();
+    if (ctx.path === '/api' || ctx.path === '/api/') return ctx.redirect('/api/docs');
+    if (!ctx.path.startsWith('/api/')) return next();
     if (ctx.path === '/api/openapi.json') {
       served ??= pages();
       served[ctx.path] ??= { type: 'application/json; charset=utf-8', text: JSON.stringify(createOpenApi(ENDPOINTS)) };
