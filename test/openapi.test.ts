@@ -239,7 +239,7 @@ describe('the pages', () => {
       expect(loaded.headers.get('content-type')).toMatch(part.endsWith('.css') ? /^text\/css/ : /javascript/);
       const text = await loaded.text();
       expect(text).not.toBe('');
-      expect(text).not.toMatch(/@import\s+url\(["']?https?:|importScripts\(["']https?:/);
+      expect(text).not.toMatch(/@import\s+url\(["']?https?:|importScripts\(["']https?:|\bsrc:"https?:/);
     }
     expect((await fetch(`${app.url}${path}`, { method: 'HEAD' })).status).toBe(200);
   });
