@@ -188,6 +188,7 @@ function factsOf({ ports, database, temporal }) {
   const base = context.env.BASE_URL;
   const url = new URL(database.url);
   const { accounts, password, token } = JSON.parse(readFileSync(new URL('./embedded/demo-facts.json', import.meta.url), 'utf8'));
+  const dir = relative(root, context.dir).startsWith('..') ? context.dir : `./${relative(root, context.dir)}`;
   return {
     name,
     version,
@@ -199,9 +200,10 @@ function factsOf({ ports, database, temporal }) {
     ops: `http://localhost:${ports.metrics}`,
     temporal_ui: temporal.uiUrl,
     temporal_address: temporal.address,
-    database: `${url.host}${url.pathname}`,
+    database: `postgres://${url.username && `${url.username}@`}${url.host}${url.pathname}`,
+    password_file: ports.postgres === null ? null : `${dir}/postgres-password`,
     postgres_version: database.version,
-    data_dir: relative(root, context.dir).startsWith('..') ? context.dir : `./${relative(root, context.dir)}`,
+    data_dir: dir,
     demo: context.env.NODE_ENV === 'production' ? null : { accounts, password, token },
   };
 }

@@ -86,6 +86,7 @@ export function createSteps({ stream }) {
  * @property {string | null} temporal_ui
  * @property {string} temporal_address
  * @property {string} database address without the password
+ * @property {string | null} password_file where the embedded PostgreSQL's password lies; null with DATABASE_URL
  * @property {string} data_dir
  * @property {{accounts: {email: string, role: string}[], password: string, token: string} | null} demo
  */
@@ -110,6 +111,7 @@ export function screen(facts) {
       : row('Workflows', facts.temporal_address, 'Temporal'),
   );
   lines.push(row('Postgres', facts.database));
+  if (facts.password_file) lines.push(row('', dim(`its password is in ${facts.password_file}`)));
   if (facts.demo) {
     const { accounts, password, token } = facts.demo;
     lines.push(row('Accounts', accounts.map(({ email, role }) => `${email} ${dim(role)}`).join('  ')));

@@ -18,7 +18,8 @@ const facts: Facts = {
   ops: 'http://localhost:4000',
   temporal_ui: 'http://localhost:8233',
   temporal_address: '127.0.0.1:7233',
-  database: '127.0.0.1:15432/assent',
+  database: 'postgres://assent@127.0.0.1:15432/assent',
+  password_file: './.data/postgres-password',
   data_dir: './.data',
   demo,
 };
@@ -27,4 +28,10 @@ const text = lines.join('\n');
 
 test('the first screen promises no approval: by the second start there may be none', () => {
   expect(text).toContain('http://localhost:3000/app/approvals   what waits for your yes');
+});
+
+test('the first screen says where the password of the embedded PostgreSQL lies, and of no other', () => {
+  expect(text).toContain('postgres://assent@127.0.0.1:15432/assent');
+  expect(text).toContain('its password is in ./.data/postgres-password');
+  expect(screen({ ...facts, password_file: null }).join('\n')).not.toContain('its password');
 });

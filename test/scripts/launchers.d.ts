@@ -21,6 +21,7 @@ declare module '*/embedded/display.mjs' {
     temporal_ui: string | null;
     temporal_address: string;
     database: string;
+    password_file: string | null;
     data_dir: string;
     demo: { accounts: { email: string; role: string }[]; password: string; token: string } | null;
   }

@@ -112,6 +112,8 @@ afterAll(async () => {
 test('a start prints its facts as JSON and leaves the addresses in a private file', () => {
   expect(JSON.parse(supervisor.output.out)).toMatchObject({
     api: `http://localhost:${env.PORT}/api`,
+    database: `postgres://assent@127.0.0.1:${env.PG_PORT}/assent`,
+    password_file: './.data/postgres-password',
     demo: { password: 'demo-password' },
   });
   expect(state()).toMatchObject({ ready: true, pid: supervisor.child.pid, env: { PORT: env.PORT, NODE_ENV: 'development' } });
