@@ -91,13 +91,47 @@ export function createSteps({ stream }) {
  * @property {{accounts: {email: string, role: string}[], password: string, token: string} | null} demo
  */
 
+/** What fits beside the labels where a terminal is 80 columns wide. */
+const VALUE_WIDTH = 67;
+
+/** Accounts with their roles, as many to a line as fit. */
+function accountLines(accounts) {
+  const lines = [];
+  let used = VALUE_WIDTH;
+  for (const { email, role } of accounts) {
+    const width = `  ${email} ${role}`.length;
+    if (used + width > VALUE_WIDTH) {
+      lines.push([]);
+      used = -2;
+    }
+    lines.at(-1).push(`${email} ${dim(role)}`);
+    used += width;
+  }
+  return lines.map((line) => line.join('  '));
+}
+
+const row = (label, value, note = '') => `  ${bold(label.padEnd(10))} ${value}${note && `   ${dim(note)}`}`;
+
+/** What there is of the demo, and what to do first. The call to try is in two lines: a token is long, and a shell reads on after `\`. */
+function demoLines({ accounts, password, token }, { app, api }) {
+  return [
+    ...accountLines(accounts).map((line, i) => row(i === 0 ? 'Accounts' : '', line)),
+    row('Password', password, 'of every demo account'),
+    row('Token', token, 'full access'),
+    '',
+    row('Try', `curl ${api.replace(/^http:\/\//, '')}/auth/me \\`),
+    row('', `--oauth2-bearer ${token}`),
+    row('Next', cyan(`${app}/approvals`), 'what waits for your yes'),
+    row('', bold('npm run demo'), 'a pull request waits for a yes and closes its task'),
+  ];
+}
+
 /**
- * The one screen.
+ * The one screen. It fits 80 columns: what a terminal breaks in the middle of a word nobody can read or copy.
  * @param {Facts} facts
  * @returns {string[]} lines
  */
 export function screen(facts) {
-  const row = (label, value, note = '') => `  ${bold(label.padEnd(10))} ${value}${note && `   ${dim(note)}`}`;
   const origin = facts.api.replace(/\/api$/, '');
   const title = `  ${bold(`${facts.name} ${facts.version}`)}   ${green(`ready in ${seconds(facts.ready_ms)}`)}`;
   const lines = ['', `${title}   ${dim(`data: ${facts.data_dir} (npm run reset to wipe)`)}`, ''];
@@ -112,15 +146,7 @@ export function screen(facts) {
   );
   lines.push(row('Postgres', facts.database));
   if (facts.password_file) lines.push(row('', dim(`its password is in ${facts.password_file}`)));
-  if (facts.demo) {
-    const { accounts, password, token } = facts.demo;
-    lines.push(row('Accounts', accounts.map(({ email, role }) => `${email} ${dim(role)}`).join('  ')));
-    lines.push(row('Password', password, 'of every demo account'));
-    lines.push(row('Token', token, 'demo, full access, this machine only'));
-    lines.push('', row('Try', `curl -H "Authorization: Bearer ${token}" ${facts.api}/auth/me`));
-    lines.push(row('Next', cyan(`${facts.app}/approvals`), 'what waits for your yes'));
-    lines.push(row('', bold('npm run demo'), 'a pull request arrives, waits for a yes, and closes its task'));
-  }
+  if (facts.demo) lines.push(...demoLines(facts.demo, facts));
   lines.push('', dim(`  Ctrl-C stops everything. Logs: ${facts.data_dir}/logs/`), '');
   return lines;
 }

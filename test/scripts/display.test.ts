@@ -35,3 +35,14 @@ test('the first screen says where the password of the embedded PostgreSQL lies, 
   expect(text).toContain('its password is in ./.data/postgres-password');
   expect(screen({ ...facts, password_file: null }).join('\n')).not.toContain('its password');
 });
+
+test('the first screen fits 80 columns, with ports of five digits too', () => {
+  const far = JSON.parse(JSON.stringify(facts).replaceAll(':3000', ':13000').replaceAll(':4000', ':14000')) as Facts;
+  const long = screen({ ...far, ready_ms: 227_000 }).map(stripVTControlCharacters);
+  for (const line of [...lines, ...long]) expect([line, line.length <= 80]).toEqual([line, true]);
+});
+
+test('the first screen names every demo account, also who administers the installation', () => {
+  for (const { email, role } of demo.accounts) expect(text).toContain(`${email} ${role}`);
+  expect(text).toContain('root@demo.test administers the installation');
+});
