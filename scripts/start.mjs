@@ -227,6 +227,8 @@ async function reload(files) {
 /** Ordered stop: nobody asks a server that is gone. */
 async function stopAll() {
   context.stopping = true;
+  // All of them at once: a second Ctrl-C kills also those whose turn has not come.
+  for (const unit of Object.values(context.units)) unit.expectEnd();
   for (const name of ['api', 'worker', 'temporal', 'postgres']) await context.units[name]?.stop(GRACE[name]);
   await endChildren(1_000);
   // Only now: as long as something may still run, the next start must be able to find it.

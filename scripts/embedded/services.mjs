@@ -146,6 +146,10 @@ export function createUnit({ name, label, log, start, say, changed }) {
     },
     /** The latest process for run.json, null before the first. */
     record: () => known,
+    /** From now on its end is nothing to report, and it is not started again. */
+    expectEnd() {
+      stopping = true;
+    },
     async stop(graceMs) {
       stopping = true;
       await handle?.stop(graceMs);

@@ -25,7 +25,7 @@ const SOURCES: Record<string, string> = {
     const ops = createServer((_request, response) => response.end('{}')).listen(Number(process.env.METRICS_PORT), '127.0.0.1', () => {
       process.send?.({ type: 'ready', port: Number(process.env.PORT) });
     });
-    process.on('SIGTERM', () => process.exit(0));
+    process.on('SIGTERM', () => process.env.STUB_STAYS || process.exit(0));
     export { ops };`,
   'activities/worker.ts': `
     if (process.env.STUB_FAILS) throw new Error('the stub fails on purpose');
@@ -78,8 +78,8 @@ async function until(condition: () => boolean, what: string): Promise<void> {
 const state = (): State => JSON.parse(readFileSync(join(checkout, '.data', 'run.json'), 'utf8')) as State;
 const pids = (): number[] => Object.values(state().processes).map(({ pid }) => pid);
 
-async function start(): Promise<void> {
-  supervisor = script('start.mjs', ['--json']);
+async function start(more: NodeJS.ProcessEnv = {}): Promise<void> {
+  supervisor = script('start.mjs', ['--json'], more);
   await until(() => supervisor.output.out.includes('\n') || supervisor.child.exitCode !== null, 'the start');
 }
 
@@ -165,6 +165,17 @@ test('Ctrl-C, which npm doubles, stops everything in order within three seconds'
   expect(supervisor.output.err).toContain('stopped cleanly');
   expect(running.some(alive)).toBe(false);
   expect(existsSync(join(checkout, '.data', 'run.json'))).toBe(false);
+});
+
+test('a second Ctrl-C kills what still runs, and nothing is said to start again', async () => {
+  await start({ STUB_STAYS: '1' });
+  const running = pids();
+  supervisor.child.kill('SIGINT');
+  await sleep(500);
+  supervisor.child.kill('SIGINT');
+  expect(await supervisor.ended).toBe(130);
+  expect(running.some(alive)).toBe(false);
+  expect(supervisor.output.err).not.toContain('Starting it again');
 });
 
 test('a command without a service says what to do', async () => {
