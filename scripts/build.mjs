@@ -78,11 +78,7 @@ function bundleInputs() {
 
 async function compile() {
   const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
-  await node(
-    [tsc, '-p', 'tsconfig.build.json'],
-    'The TypeScript sources do not compile.',
-    'Fix the lines above, then run the command again.',
-  );
+  await node([tsc, '-p', 'tsconfig.build.json'], 'The TypeScript sources do not compile.', 'Fix the lines above.');
   prune();
   for (const dir of WEB_DIRS) {
     rmSync(join(root, 'dist', dir), { recursive: true, force: true });

@@ -221,6 +221,7 @@ async function reload(files) {
     );
   } catch (error) {
     printFailure(error);
+    say('still watching: save to try again');
   }
 }
 

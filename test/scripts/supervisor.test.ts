@@ -78,8 +78,8 @@ async function until(condition: () => boolean, what: string): Promise<void> {
 const state = (): State => JSON.parse(readFileSync(join(checkout, '.data', 'run.json'), 'utf8')) as State;
 const pids = (): number[] => Object.values(state().processes).map(({ pid }) => pid);
 
-async function start(more: NodeJS.ProcessEnv = {}): Promise<void> {
-  supervisor = script('start.mjs', ['--json'], more);
+async function start(args: string[] = [], more: NodeJS.ProcessEnv = {}): Promise<void> {
+  supervisor = script('start.mjs', ['--json', ...args], more);
   await until(() => supervisor.output.out.includes('\n') || supervisor.child.exitCode !== null, 'the start');
 }
 
@@ -168,14 +168,31 @@ test('Ctrl-C, which npm doubles, stops everything in order within three seconds'
 });
 
 test('a second Ctrl-C kills what still runs, and nothing is said to start again', async () => {
-  await start({ STUB_STAYS: '1' });
+  await start([], { STUB_STAYS: '1' });
   const running = pids();
   supervisor.child.kill('SIGINT');
-  await sleep(500);
+  await until(() => supervisor.output.err.includes('Ctrl-C again to kill'), 'the first Ctrl-C');
+  await sleep(450);
   supervisor.child.kill('SIGINT');
   expect(await supervisor.ended).toBe(130);
   expect(running.some(alive)).toBe(false);
   expect(supervisor.output.err).not.toContain('Starting it again');
+});
+
+test('while the sources are watched, what does not compile leaves the old code running until it is saved again', async () => {
+  const file = join(checkout, 'workflows', 'index.ts');
+  await start(['--watch']);
+  await until(() => supervisor.output.err.includes('watching the sources'), 'the watch');
+  const before = pids();
+  writeFileSync(file, 'export const workflow: string = 2;');
+  await until(() => supervisor.output.err.includes('save to try again'), 'the complaint');
+  expect(supervisor.output.err).toContain('The TypeScript sources do not compile.');
+  expect(supervisor.output.err).not.toContain('run the command again');
+  expect(before.every(alive)).toBe(true);
+  writeFileSync(file, 'export const workflow = 2;');
+  await until(() => supervisor.output.err.includes('rebuilt and restarted'), 'the restart');
+  supervisor.child.kill('SIGINT');
+  expect(await supervisor.ended).toBe(0);
 });
 
 test('a command without a service says what to do', async () => {
