@@ -43,14 +43,15 @@ export const dataDir = (env = process.env) => resolve(root, env.DATA_DIR || '.da
 /**
  * Chooses every port of a start.
  * @param {Record<string, string | undefined>} env
- * @returns {Promise<{ports: Ports, moved: string[]}>} `moved`: one sentence for each default that was taken
+ * @returns {Promise<{ports: Ports, moved: string[]}>} `moved`: one sentence for each port that is not the usual one
  */
 export async function choosePorts(env) {
   const taken = new Set();
   const moved = [];
-  const choose = async (name, fallback) => {
+  const choose = async (name, fallback, leader = null, usual = fallback) => {
     const { port, movedFrom } = await choosePort({ name, fallback, env, taken });
     if (movedFrom !== null) moved.push(`port ${movedFrom} is taken, ${name} is ${port}`);
+    else if (!env[name] && port !== usual) moved.push(`${name} follows ${leader}: ${port} instead of ${usual}`);
     return port;
   };
   const api = await choose('PORT', 3000);
@@ -63,7 +64,7 @@ export async function choosePorts(env) {
         http: await anyFreePort(),
         metrics: await anyFreePort(),
       };
-  const metrics = await choose('METRICS_PORT', api + 1000);
-  const workerMetrics = await choose('WORKER_METRICS_PORT', metrics + 1);
+  const metrics = await choose('METRICS_PORT', api + 1000, 'PORT', 4000);
+  const workerMetrics = await choose('WORKER_METRICS_PORT', metrics + 1, 'METRICS_PORT', 4001);
   return { ports: { api, metrics, workerMetrics, postgres, temporal }, moved };
 }

@@ -6,6 +6,7 @@ import { isInstalled } from '../../scripts/embedded/install.mjs';
 import { choosePort, isFree } from '../../scripts/embedded/ports.mjs';
 import { startMark } from '../../scripts/embedded/processes.mjs';
 import { claim, release, runningState } from '../../scripts/embedded/run-state.mjs';
+import { choosePorts } from '../../scripts/embedded/settings.mjs';
 import { cachedCliPath, findCli } from '../../scripts/embedded/temporal-cli.mjs';
 
 let dir: string;
@@ -47,6 +48,16 @@ describe('ports', () => {
     const free = await isFree((other.address() as AddressInfo).port);
     await new Promise((resolve) => other.close(resolve));
     expect(free).toBe(false);
+  });
+
+  test('ports that follow another one are told as well', async () => {
+    const elsewhere = { DATABASE_URL: 'postgres://elsewhere', TEMPORAL_ADDRESS: 'elsewhere:7233' };
+    const { port } = await choosePort({ name: 'PORT', fallback: 20_000, env: {}, taken: new Set() });
+    const { ports, moved } = await choosePorts({ ...elsewhere, PORT: String(port) });
+    const says = (name: string, leader: string, chosen: number) =>
+      expect(moved).toContainEqual(expect.stringMatching(`${name} (follows ${leader}:|is) ${chosen}`));
+    says('METRICS_PORT', 'PORT', ports.metrics);
+    says('WORKER_METRICS_PORT', 'METRICS_PORT', ports.workerMetrics);
   });
 
   test('a port that was asked for and is taken is an error with a cure', async () => {

@@ -67,6 +67,11 @@ declare module '*/embedded/postgres.mjs' {
     mode: 'durable' | 'test';
   }): Promise<Postgres>;
 }
+declare module '*/embedded/settings.mjs' {
+  export function choosePorts(
+    env: Record<string, string | undefined>,
+  ): Promise<{ ports: { api: number; metrics: number; workerMetrics: number }; moved: string[] }>;
+}
 declare module '*/embedded/temporal.mjs' {
   export interface Temporal {
     address: string;
