@@ -238,9 +238,11 @@ async function stopAll() {
 
 function onSignal() {
   let first = 0;
+  let killing = false;
   const handle = async () => {
     if (first && Date.now() - first < SAME_SIGNAL_MS) return;
     if (first) {
+      killing = true;
       await endChildren(0);
       process.exit(130);
     }
@@ -248,6 +250,8 @@ function onSignal() {
     steps.end();
     say('stopping (Ctrl-C again to kill)');
     await stopAll();
+    // With everything killed the ordered stop is through as well, but clean it was not.
+    if (killing) return;
     say(`stopped cleanly (${((Date.now() - first) / 1000).toFixed(1)} s)`);
     process.exit(0);
   };
