@@ -6,8 +6,8 @@ import { StartError } from './embedded/errors.mjs';
 import { isInstalled } from './embedded/install.mjs';
 import { isFree } from './embedded/ports.mjs';
 import { findBinaries, isMusl, serviceUser } from './embedded/postgres-files.mjs';
-import { runningState } from './embedded/run-state.mjs';
-import { checkNode, dataDir, loadEnvFile, root } from './embedded/settings.mjs';
+import { leftBehind, runningState } from './embedded/run-state.mjs';
+import { checkNode, dataDir, loadEnvFile, root, wantedPorts } from './embedded/settings.mjs';
 import { cachedCliPath, findCli } from './embedded/temporal-cli.mjs';
 
 const MIN_FREE_BYTES = 2 * 1024 ** 3;
@@ -89,17 +89,17 @@ function symlinks() {
 async function ports() {
   const state = runningState(dataDir());
   if (state) return ok(`the service runs here (process ${state.pid}), so its ports are taken`);
-  const wanted = { PORT: 3000, METRICS_PORT: 4000, PG_PORT: 15_432, TEMPORAL_PORT: 7233, TEMPORAL_UI_PORT: 8233 };
+  const left = leftBehind(dataDir());
   const taken = [];
-  let fixed = false;
-  for (const [name, fallback] of Object.entries(wanted)) {
-    if (await isFree(Number(process.env[name] || fallback))) continue;
-    taken.push(`${name} ${process.env[name] || fallback}`);
-    fixed ||= Boolean(process.env[name]);
+  for (const [name, port] of Object.entries(wantedPorts(process.env))) {
+    if (!left.ports.has(port) && !(await isFree(port))) taken.push({ name, port });
   }
-  if (taken.length === 0) return ok('ports are free');
-  if (fixed) return fail(`taken: ${taken.join(', ')}`, 'Choose other ports, or leave the settings unset.');
-  return warn(`taken: ${taken.join(', ')}`, 'Nothing to do: npm start takes the next free ones and says so.');
+  const text = `taken: ${taken.map(({ name, port }) => `${name} ${port}`).join(', ')}`;
+  if (taken.some(({ name }) => process.env[name])) return fail(text, 'Choose other ports, or leave the settings unset.');
+  if (taken.length > 0) return warn(text, 'Nothing to do: npm start takes the next free ones and says so.');
+  if (left.names.length === 0) return ok('ports are free');
+  const still = `an earlier start was killed, and left running: ${left.names.join(', ')}`;
+  return warn(still, 'Nothing to do: npm start stops them first, and their ports are free again.');
 }
 
 function postgres() {

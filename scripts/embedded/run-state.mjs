@@ -111,6 +111,21 @@ export function release(dir) {
 }
 
 /**
+ * What a killed supervisor left running.
+ * @param {string} dir DATA_DIR
+ * @returns {{names: string[], ports: Set<number>}} the processes and the ports of that start; nothing while a service runs
+ */
+export function leftBehind(dir) {
+  const state = readState(dir);
+  const names = Object.keys(state?.processes ?? {}).filter((name) => stillRuns(state.processes[name], []));
+  if (names.length === 0 || runningState(dir)) return { names: [], ports: new Set() };
+  const { DATABASE_URL = '', TEMPORAL_ADDRESS = '', ...env } = state.env;
+  const settings = ['PORT', 'METRICS_PORT', 'WORKER_METRICS_PORT', 'TEMPORAL_UI_PORT'].map((name) => env[name]);
+  const addresses = [DATABASE_URL, TEMPORAL_ADDRESS].map((address) => /:(\d+)(\/|$)/.exec(address)?.[1]);
+  return { names, ports: new Set([...settings, ...addresses].map(Number)) };
+}
+
+/**
  * Stops API and worker that a killed supervisor left behind (the launchers see to PostgreSQL and Temporal).
  * @param {string} dir DATA_DIR
  * @returns {Promise<string[]>} names of what was stopped

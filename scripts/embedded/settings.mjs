@@ -41,6 +41,19 @@ export const dataDir = (env = process.env) => resolve(root, env.DATA_DIR || '.da
  */
 
 /**
+ * The ports that a start tries first, by the names of their settings.
+ * @param {Record<string, string | undefined>} env
+ * @returns {Record<string, number>}
+ */
+export function wantedPorts(env) {
+  const wanted = { PORT: 3000, PG_PORT: 15_432, TEMPORAL_PORT: 7233, TEMPORAL_UI_PORT: 8233 };
+  for (const name of Object.keys(wanted)) wanted[name] = Number(env[name] || wanted[name]);
+  wanted.METRICS_PORT = Number(env.METRICS_PORT || wanted.PORT + 1000);
+  wanted.WORKER_METRICS_PORT = Number(env.WORKER_METRICS_PORT || wanted.METRICS_PORT + 1);
+  return wanted;
+}
+
+/**
  * Chooses every port of a start.
  * @param {Record<string, string | undefined>} env
  * @returns {Promise<{ports: Ports, moved: string[]}>} `moved`: one sentence for each port that is not the usual one

@@ -89,7 +89,7 @@ beforeAll(async () => {
   for (const file of ['package.json', 'package-lock.json', 'tsconfig.json', 'tsconfig.build.json', 'scripts/embedded']) {
     cpSync(join(ROOT, file), join(checkout, file), { recursive: true, preserveTimestamps: true });
   }
-  for (const name of ['start', 'build', 'run', 'reset'])
+  for (const name of ['start', 'build', 'run', 'reset', 'doctor'])
     cpSync(join(ROOT, `scripts/${name}.mjs`), join(checkout, `scripts/${name}.mjs`));
   symlinkSync(join(ROOT, 'node_modules'), join(checkout, 'node_modules'));
   for (const [file, text] of Object.entries(SOURCES)) {
@@ -149,6 +149,12 @@ test('after kill -9 of the supervisor the next start stops what it left behind',
   supervisor.child.kill('SIGKILL');
   await supervisor.ended;
   expect(orphans.every(alive)).toBe(true);
+  const doctor = script('doctor.mjs');
+  await doctor.ended;
+  expect(doctor.output.out).toMatch(
+    /warn {2}an earlier start was killed, and left running: .*api.*\n.*npm start stops them first/,
+  );
+  expect(doctor.output.out).not.toContain('taken: ');
   await start();
   expect(supervisor.output.err).toContain('an earlier start was killed: stopped its api, worker, Temporal, PostgreSQL');
   expect(orphans.some(alive)).toBe(false);
