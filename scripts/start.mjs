@@ -83,7 +83,7 @@ async function startDatabase(port) {
 
 async function startWorkflowServer(ports) {
   if (ports === null) return { address: process.env.TEMPORAL_ADDRESS, uiUrl: process.env.TEMPORAL_UI_URL ?? null };
-  const cli = await obtainCli(say);
+  const cli = await obtainCli(say, steps.still);
   let facts = null;
   await addUnit('temporal', 'Temporal', async () => {
     facts = await startTemporal({

@@ -64,12 +64,16 @@ export function createSteps({ stream }) {
     }
   };
   const say = (text) => line(`  ${dim('·')} ${text}`);
+  /** Says that something still goes on, where no counter at the last line shows it. */
+  const still = (text) => {
+    if (!live) say(text);
+  };
   const end = () => {
     clearInterval(ticker);
     running.clear();
     clear();
   };
-  return { step, say, line, end };
+  return { step, say, still, line, end };
 }
 
 /**

@@ -54,10 +54,11 @@ export async function findCli(env = process.env) {
 /**
  * Finds the CLI or obtains it: official download, then `go install`.
  * @param {Say} say
+ * @param {Say} [still] tells every 20 seconds that a build goes on
  * @param {Record<string, string | undefined>} [env]
  * @returns {Promise<{path: string, from: string, version: string}>}
  */
-export async function obtainCli(say, env = process.env) {
+export async function obtainCli(say, still = say, env = process.env) {
   const found = await findCli(env);
   if (found) return found;
   const target = cachedCliPath(env);
@@ -67,7 +68,7 @@ export async function obtainCli(say, env = process.env) {
     { from: 'go install', obtain: goInstall },
   ]) {
     try {
-      await obtain(target, say, env);
+      await obtain(target, { say, still, env });
       return { path: target, from, version: OLDEST_SERVER.join('.') };
     } catch (error) {
       tried.push(`${from}: ${error.message}`);
@@ -114,7 +115,7 @@ function isNewEnough(version) {
 }
 
 /** Downloads the official release archive, checks it against the release's checksums and unpacks it into the cache. */
-async function download(target, say) {
+async function download(target, { say }) {
   const os = { linux: 'linux', darwin: 'darwin', win32: 'windows' }[process.platform];
   const arch = { x64: 'amd64', arm64: 'arm64' }[process.arch];
   if (!os || !arch) throw new Error(`no official build for ${process.platform}/${process.arch}`);
@@ -159,14 +160,14 @@ async function fetchFile(url, file, redirects = 0) {
 }
 
 /** Builds the CLI from the Go module mirror. Stripped: 213 MB instead of 252. */
-async function goInstall(target, say, env) {
+async function goInstall(target, { say, still, env }) {
   await run('go', ['version'], { timeout: 20_000 }).catch(() => {
     throw new Error('Go is not installed');
   });
-  say('building the Temporal CLI, about 3 minutes, once per user');
+  say('building the Temporal CLI, up to 5 minutes, once per user');
   const started = Date.now();
   const ticker = setInterval(
-    () => say(`still building the Temporal CLI (${Math.round((Date.now() - started) / 1000)} s)`),
+    () => still(`still building the Temporal CLI (${Math.round((Date.now() - started) / 1000)} s)`),
     20_000,
   );
   try {

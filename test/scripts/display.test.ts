@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { stripVTControlCharacters } from 'node:util';
-import { type Facts, screen } from '../../scripts/embedded/display.mjs';
+import { createSteps, type Facts, screen } from '../../scripts/embedded/display.mjs';
 
 const demo = JSON.parse(readFileSync('scripts/embedded/demo-facts.json', 'utf8')) as NonNullable<Facts['demo']>;
 const facts: Facts = {
@@ -45,4 +45,20 @@ test('the first screen fits 80 columns, with ports of five digits too', () => {
 test('the first screen names every demo account, also who administers the installation', () => {
   for (const { email, role } of demo.accounts) expect(text).toContain(`${email} ${role}`);
   expect(text).toContain('root@demo.test administers the installation');
+});
+
+test('that a step still goes on is a line of its own only where no counter shows it', () => {
+  for (const [isTTY, expected] of [
+    [true, ''],
+    [false, '  · still building\n'],
+  ] as const) {
+    let written = '';
+    const write = (chunk: string): void => {
+      written += stripVTControlCharacters(chunk);
+    };
+    const steps = createSteps({ stream: { isTTY, write } });
+    steps.still('still building');
+    steps.end();
+    expect([isTTY, written]).toEqual([isTTY, expected]);
+  }
 });

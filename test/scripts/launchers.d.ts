@@ -26,6 +26,10 @@ declare module '*/embedded/display.mjs' {
     demo: { accounts: { email: string; role: string }[]; password: string; token: string } | null;
   }
   export function screen(facts: Facts): string[];
+  export function createSteps(options: { stream: { isTTY: boolean; write: (text: string) => void } }): {
+    still: (text: string) => void;
+    end: () => void;
+  };
 }
 declare module '*/embedded/ports.mjs' {
   export function isFree(port: number): Promise<boolean>;
