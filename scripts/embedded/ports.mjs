@@ -57,7 +57,8 @@ async function nextFree(from, taken = new Set()) {
 }
 
 /**
- * Chooses a port by the rule of the README: a setting is a promise (taken: an error with a cure), a default moves to the next free one.
+ * Chooses a port by the rule of the README, "Ports and servers": a setting is a promise (taken: an error with a cure), a default moves
+ * to the next free one.
  * @param {{name: string, fallback: number, env: Record<string, string | undefined>, taken: Set<number>}} wanted
  * @returns {Promise<{port: number, movedFrom: number | null}>}
  */

@@ -1,4 +1,4 @@
-/** Finds the Temporal CLI, or obtains it once per user: README "Where Temporal comes from" tells the same order. */
+/** Finds the Temporal CLI, or obtains it once per user: README "Ports and servers" tells the same order. */
 import { execFile, spawn } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { accessSync, constants, createWriteStream, mkdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
