@@ -32,7 +32,9 @@ function print({ chains, entries, checkpoints, broken }: ChainReport, file: stri
   if (!broken) {
     console.log(`audit chain intact: ${checked}, ${count(checkpoints, 'checkpoint')} in ${file}`);
     if (checkpoints === 0)
-      console.log('  Without a checkpoint a cut tail or a full rewrite cannot be seen; --checkpoint writes one.');
+      console.log(
+        '  Without a checkpoint a cut tail or a full rewrite cannot be seen; --checkpoint writes one (npm run audit:verify -- --checkpoint).',
+      );
     return;
   }
   console.log(`AUDIT CHAIN BROKEN: ${broken.kind}`);
