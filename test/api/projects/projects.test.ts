@@ -105,6 +105,15 @@ describe('GET /api/projects', () => {
     expect(await list('?offset=99999999999999999999')).toEqual([]);
   });
 
+  it('a list and a record are spaced like every other answer', async () => {
+    const { project_id } = await buildProject(app, team);
+    const headers = { authorization: `Bearer ${team.guest.token}` };
+    for (const path of [`/api/projects?team_id=${team.team_id}`, `/api/projects/${project_id}`]) {
+      const text = await (await fetch(`${app.url}${path}`, { headers })).text();
+      expect(text).toBe(JSON.stringify(JSON.parse(text)));
+    }
+  });
+
   it('200 gives an empty list for a team the caller is not in, an unknown and a malformed one', async () => {
     await buildProject(app, team);
     const stranger = app.as(await buildPerson(app));
