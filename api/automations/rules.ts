@@ -69,10 +69,13 @@ export interface ActionRow {
   error: { code: string; message: string } | null;
 }
 
-/** A run's own error: its first action that failed, which is what the dead letter shows; null when none did. */
+/**
+ * A run's own error: its first action that failed, which is what the dead letter shows; null when none did. The action is called by its
+ * place in the request, as in what is said of a save that is refused: a bare number would leave open where counting begins.
+ */
 export function errorOf(actions: readonly ActionRow[]): { code: string; message: string } | null {
   const failed = actions.find((action) => action.status === 'failed');
   if (!failed) return null;
   const { code = 'failed', message = 'The action failed' } = failed.error ?? {};
-  return { code, message: `Action ${failed.index} (${failed.type}): ${message}` };
+  return { code, message: `actions[${failed.index}] (${failed.type}): ${message}` };
 }

@@ -246,7 +246,7 @@ describe('reject', () => {
     expect(await rowOf(run)).toMatchObject({
       status: 'failed',
       skip_reason: null,
-      error: { code: 'template_missing', message: 'Action 0 (add_comment): event.task is not there' },
+      error: { code: 'template_missing', message: 'actions[0] (add_comment): event.task is not there' },
     });
     const { body } = await app.as(team.guest).get(`/api/automations/dead-letter?team_id=${team.team_id}`);
     expect(body.entries).toMatchObject([{ run_id: run.run_id }]);

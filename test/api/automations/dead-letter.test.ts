@@ -19,7 +19,7 @@ const ROUNDS = Number(process.env['CAS_ROUNDS'] ?? 20);
 const byText = (a: string, b: string): number => (a < b ? -1 : 1);
 const NOBODY = '019a9f00-0000-7000-8000-000000000001';
 const FAILED = ['succeeded', 'succeeded', 'failed'] as const;
-const failure = { code: 'template_missing', message: 'Action 2 (set_task_status): event.task is not there' };
+const failure = { code: 'template_missing', message: 'actions[2] (set_task_status): event.task is not there' };
 const buildFailed = (options: Parameters<typeof buildRun>[2] = {}) =>
   buildRun(app, team, {
     status: 'failed',
