@@ -74,7 +74,7 @@ const approval = {
   automation_name: 'Deploy on merge',
   team_id: TEAM_ID,
   project_id: PROJECT_ID,
-  message: 'Deploy and close the task?',
+  message: 'Close “Sign-in fails on Safari” now that #12 is merged?',
   can_decide: true,
   expired: false,
   trigger_type: 'forge.pr_merged',
@@ -91,7 +91,7 @@ const ANSWERS: Record<string, unknown> = {
   Notification: {
     notification_id: '0197a1c0-8000-7c3a-9f00-1f2e3d4c5b6a',
     kind: 'approval_requested',
-    message: 'Deploy and close the task? Until 2026-11-23 17:51 UTC.',
+    message: 'Close “Sign-in fails on Safari” now that #12 is merged? Until 2026-11-23 17:51 UTC.',
     team_id: TEAM_ID,
     run_id: RUN_ID,
     automation_name: 'Deploy on merge',

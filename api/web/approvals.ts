@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { aboutRuns } from '../automations/about-runs.js';
 import { approveGate } from '../automations/approvals/approve-gate.js';
 import { listApprovals } from '../automations/approvals/list-approvals.js';
 import { rejectGate } from '../automations/approvals/reject-gate.js';
@@ -37,11 +38,17 @@ export const approvalPages: Page[] = [
     async handle({ ctx, me }) {
       const { approvals, total } = await listApprovals(ctx, MOST);
       const person = personOf({ me });
-      const names = await namesIn(ctx, person, approvals);
+      const [names, about] = await Promise.all([
+        namesIn(ctx, person, approvals),
+        aboutRuns(
+          ctx,
+          approvals.map(({ run_id }) => run_id),
+        ),
+      ]);
       const teamNames = Object.fromEntries(person.teams.map(({ team_id, name }) => [team_id, name]));
       const mine = waitsFor(person, approvals);
       const others = approvals.filter((one) => !mine.includes(one));
-      return { view: 'approvals', title: 'Approvals', data: { mine, others, total, names, teamNames } };
+      return { view: 'approvals', title: 'Approvals', data: { mine, others, total, names, about, teamNames } };
     },
   }),
   page({

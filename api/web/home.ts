@@ -1,3 +1,4 @@
+import { aboutRuns } from '../automations/about-runs.js';
 import { listApprovals } from '../automations/approvals/list-approvals.js';
 import { listRecentRuns } from '../automations/list-recent-runs.js';
 import { listNextTasks } from '../tasks/list-next-tasks.js';
@@ -7,6 +8,8 @@ import { waitsFor } from './waits-for.js';
 
 /** As many as fit on a first screen. */
 const FEW = 6;
+/** Gates among them; the others are a click away. */
+const GATES = 3;
 
 export const homePages: Page[] = [
   page({
@@ -21,9 +24,20 @@ export const homePages: Page[] = [
       ]);
       const person = personOf({ me });
       const mine = waitsFor(person, approvals);
-      const names = await namesIn(ctx, person, mine);
+      const gates = mine.slice(0, GATES);
+      const [names, about] = await Promise.all([
+        namesIn(ctx, person, [...gates, ...runs]),
+        aboutRuns(
+          ctx,
+          [...gates, ...runs].map(({ run_id }) => run_id),
+        ),
+      ]);
       const teamNames = Object.fromEntries(person.teams.map(({ team_id, name }) => [team_id, name]));
-      return { view: 'home', title: 'Home', data: { approvals: mine, runs, tasks, openTasks: total, names, teamNames } };
+      return {
+        view: 'home',
+        title: 'Home',
+        data: { gates, waits: mine.length, runs, tasks, openTasks: total, names, about, teamNames },
+      };
     },
   }),
 ];

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { aboutRuns } from '../automations/about-runs.js';
 import { Id } from '../core/fields.js';
 import { listNotifications } from '../notifications/list-notifications.js';
 import { markNotification } from '../notifications/mark-notification.js';
@@ -20,8 +21,12 @@ export const notificationPages: Page[] = [
     who: 'notification.list',
     async handle({ ctx, me }) {
       const notifications = await listNotifications(ctx, { unread: false, limit: SHOWN });
+      const about = await aboutRuns(
+        ctx,
+        notifications.map(({ run_id }) => run_id),
+      );
       const teamNames = Object.fromEntries(personOf({ me }).teams.map(({ team_id, name }) => [team_id, name]));
-      return { view: 'notifications', title: 'Inbox', data: { notifications, teamNames, shown: SHOWN } };
+      return { view: 'notifications', title: 'Inbox', data: { notifications, about, teamNames, shown: SHOWN } };
     },
   }),
   page({

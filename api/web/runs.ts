@@ -5,6 +5,7 @@ import { listApprovals } from '../automations/approvals/list-approvals.js';
 import { retryRun } from '../automations/dead-letter/retry-run.js';
 import { renderTemplates } from '../automations/template.js';
 import { type RunRecord, RunParams } from '../automations/schema.js';
+import { factsOf } from '../automations/subject.js';
 import { getVersion } from '../automations/versions/list-versions.js';
 import type { VersionRecord } from '../automations/versions/schema.js';
 import type { Context } from '../core/context.js';
@@ -56,17 +57,9 @@ const stepsOf = (run: RunRecord, definition: VersionRecord | null) =>
     params: paramsOf(definition, action.index, run.event),
   }));
 
-/** What people know an event by; the rest is in its JSON. */
-const TELLING = ['title', 'repo', 'pr_number', 'issue_number', 'branch', 'tag', 'name', 'sender', 'task'];
-
-function factsOf({ event }: RunRecord) {
-  const { task } = event as { task?: { title?: unknown } | null };
-  const told: Record<string, unknown> = { ...event, task: task?.title };
-  return TELLING.flatMap((name) => {
-    const value = told[name];
-    return typeof value === 'string' || typeof value === 'number' ? [{ name: name.replace('_', ' '), value: String(value) }] : [];
-  });
-}
+/** What people know the event by, with the words for each. */
+const tellingOf = ({ event }: RunRecord) =>
+  Object.entries(factsOf(event)).map(([name, value]) => ({ name: name.replace('_', ' '), value }));
 
 const backToRun = ({ params }: { params: { run_id: string } }, { message }: Problem): Promise<Go> =>
   Promise.resolve({ to: `/app/runs/${params.run_id}`, notice: { kind: 'bad', text: message } });
@@ -89,7 +82,7 @@ export const runPages: Page[] = [
       ]);
       const gate = approvals.find(({ run_id }) => run_id === run.run_id) ?? null;
       const team = person.teams.find(({ team_id }) => team_id === run.team_id);
-      const data = { run, gate, names, steps: stepsOf(run, definition), facts: factsOf(run), team: team?.name ?? 'Personal' };
+      const data = { run, gate, names, steps: stepsOf(run, definition), facts: tellingOf(run), team: team?.name ?? 'Personal' };
       return {
         view: 'run',
         title: run.automation_name,

@@ -147,7 +147,11 @@ async function makeAutomations(services: Services, ids: Ids, team_id: string, ap
         name: 'Tell the task',
         params: { task_id: task, content: 'Merged: {{event.title}} (#{{event.pr_number}})' },
       },
-      { type: 'require_approval', name: 'Release manager', params: { role: 'manager', message: 'Deploy and close the task?' } },
+      {
+        type: 'require_approval',
+        name: 'Release manager',
+        params: { role: 'manager', message: 'Close “{{event.task.title}}” now that #{{event.pr_number}} is merged?' },
+      },
       { type: 'set_task_status', name: 'Close the task', params: { task_id: task, status: 'done' } },
     ],
   });

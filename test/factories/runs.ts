@@ -3,7 +3,7 @@ import type { ActionStatus, RunStatus } from '../../api/automations/rules.js';
 import type { TestApp } from '../support/app.js';
 import type { Person, TestTeam } from './people.js';
 
-type Action = { type: string; params?: Record<string, unknown>; on_failure?: 'continue' | 'stop' };
+type Action = { type: string; name?: string; params?: Record<string, unknown>; on_failure?: 'continue' | 'stop' };
 
 interface RunOptions {
   creator?: Person;
@@ -102,10 +102,11 @@ export async function buildRun(app: TestApp, team: TestTeam, options: RunOptions
     ...fields,
   });
   const statuses = options.statuses ?? statusesOf(actions.length, gateIndex);
-  const rows = actions.map(({ type, on_failure }, index) => ({
+  const rows = actions.map(({ type, name, on_failure }, index) => ({
     run_id,
     index,
     type,
+    name: name ?? null,
     on_failure,
     status: statuses[index],
     error: statuses[index] === 'failed' ? JSON.stringify({ code: 'template_missing', message: 'event.task is not there' }) : null,

@@ -2,6 +2,7 @@ import { Client, Connection } from '@temporalio/client';
 import type { RunningWorker } from '../../activities/start-worker.js';
 import { choreActivities } from '../../activities/chores.js';
 import { readGate } from '../../api/automations/run/read-gate.js';
+import { mailsTo as readMails } from '../factories/accounts.js';
 import { buildAutomation, comment, gate, setStatus } from '../factories/automations.js';
 import { buildPerson, buildProject, buildTask, buildTeam, type Person, type TestTeam } from '../factories/people.js';
 import { buildRun } from '../factories/runs.js';
@@ -65,6 +66,8 @@ describe('gates', () => {
       message: expect.stringMatching(/^Ship it\? Until 20.* UTC\.$/),
     });
     expect(await mailsTo(team.admin)).toEqual(['notice']);
+    const [mail] = await readMails(app, team.admin);
+    expect(mail?.subject).toMatch(/^Waiting for your approval: .+ · it$/);
     for (const person of [team.manager, team.member, team.guest]) {
       expect([await told(person), await mailsTo(person)]).toEqual([[], []]);
     }

@@ -2,6 +2,7 @@ import type { Context } from '../../core/context.js';
 import { findPeople } from '../../notifications/find-people.js';
 import { tellPeople } from '../../notifications/tell-people.js';
 import type { GateRole } from '../rules.js';
+import { factsOf, subjectOf } from '../subject.js';
 
 interface Waiting {
   run_id: string;
@@ -9,6 +10,7 @@ interface Waiting {
   team_id: string | null;
   creator_id: string;
   triggered_by: string | null;
+  event: Record<string, unknown>;
 }
 interface Asking {
   required_role: GateRole;
@@ -21,7 +23,8 @@ const minute = (at: Date): string => `${at.toISOString().slice(0, 16).replace('T
 
 /**
  * Tells whoever may open a gate that it waits for them, in the app and by mail with the run's address: when it opens, and once more
- * as a reminder. Who has approved already, or may not because it is their own run, is left out. Returns how many.
+ * as a reminder. The mail's subject names what the run is about, so that two of one automation can be told apart. Who has approved
+ * already, or may not because it is their own run, is left out. Returns how many.
  * Source: decision F6.
  */
 export async function tellApprovers(
@@ -37,7 +40,8 @@ export async function tellApprovers(
   const wanted = teamId === null ? { teamId, userIds: [creator_id] } : { teamId, role: gate.required_role };
   const people = await findPeople(ctx, { ...wanted, except });
   const reminder = kind === 'approval_reminder';
-  const title = `${reminder ? 'Still waiting' : 'Waiting'} for your approval: ${automation_name}`;
+  const about = [automation_name, subjectOf(factsOf(run.event))].filter((part) => part !== null).join(' · ');
+  const title = `${reminder ? 'Still waiting' : 'Waiting'} for your approval: ${about}`;
   const message = `${gate.message ?? `${automation_name} waits for a yes or a no.`} Until ${minute(gate.expires_at)}.`;
   await tellPeople(ctx, people, { kind, title, message, team_id: teamId, run_id }, ['in_app', 'email']);
   return people.length;

@@ -391,6 +391,30 @@ describe('approvals', () => {
     expect(entry).toMatchObject({ user_id: team.manager.user_id, actor_type: 'user' });
   });
 
+  it('name what would be done to what: two gates of one automation can be told apart', async () => {
+    const actions = [
+      { type: 'require_approval', params: { message: 'Close the task?' } },
+      { type: 'set_task_status', name: 'Close the task', params: { task_id: '{{event.task.task_id}}', status: 'done' } },
+    ];
+    const merged = (pr_number: number, title: string) => ({
+      event: JSON.stringify({ repo: 'acme/rocket', pr_number, title, task: { task_id: 'x', title: `Bug of ${title}` } }),
+    });
+    const first = await buildRun(app, team, { actions, fields: merged(41, 'Harden the <b>cookie</b>') });
+    const { automation_id } = first;
+    await buildRun(app, team, { automation: { automation_id }, fields: merged(42, 'y'.repeat(5_000)) });
+    await buildRun(app, team, { automation: { automation_id }, fields: { event: JSON.stringify({ title: ['no', 'text'] }) } });
+    const row = { user_id: team.admin.user_id, team_id: team.team_id, kind: 'approval_requested', message: 'Close the task?' };
+    await app.services.db('notifications').insert({ ...row, run_id: first.run_id });
+    const admin = await signIn(team.admin);
+    const { html } = await admin.get('/app/approvals');
+    const subject = 'acme/rocket #41 · Harden the &lt;b&gt;cookie&lt;/b&gt;';
+    for (const words of [subject, 'Bug of Harden', 'Close the task → done', `#42 · ${'y'.repeat(159)}…`])
+      expect(html).toContain(words);
+    expect(html).toContain('(Set the status of a task)');
+    for (const path of ['/app', '/app/notifications']) expect((await admin.get(path)).html).toContain(subject);
+    await app.services.db('automation_runs').where({ automation_id }).update({ status: 'cancelled', finished_at: new Date() });
+  });
+
   it('a rejection carries its reason to the run’s page', async () => {
     const run = await buildRun(app, team);
     const browser = await signIn(team.admin);

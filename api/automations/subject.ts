@@ -1,0 +1,44 @@
+/** Fields of an event by which people know it, in the order in which they read them; the rest is in its JSON. */
+export const TELLING = ['title', 'repo', 'pr_number', 'issue_number', 'branch', 'tag', 'name', 'sender'] as const;
+const FACTS = [...TELLING, 'task', 'project'] as const;
+
+/** What an event says of itself, as text; `task` and `project` by their titles. */
+export type Facts = Partial<Record<(typeof FACTS)[number], string>>;
+
+/** Longest fact, in code points. */
+const LONGEST = 160;
+
+/** Who sends an event writes what they like into it: one line of text or a number counts, and no more of it than a title has. */
+function told(value: unknown): string | undefined {
+  if (typeof value === 'number') return String(value);
+  if (typeof value !== 'string') return undefined;
+  const letters = Array.from(
+    value
+      .slice(0, 4 * LONGEST)
+      .replace(/[\p{Cc}\s]+/gu, ' ')
+      .trim(),
+  );
+  if (letters.length === 0) return undefined;
+  return letters.length <= LONGEST ? letters.join('') : `${letters.slice(0, LONGEST - 1).join('')}…`;
+}
+
+/** The facts that an event holds. */
+export function factsOf(event: Readonly<Record<string, unknown>>): Facts {
+  const { task, project } = event as { task?: { title?: unknown } | null; project?: { name?: unknown } | null };
+  const values: Record<string, unknown> = { ...event, task: task?.title, project: project?.name };
+  return Object.fromEntries(
+    FACTS.flatMap((name) => {
+      const text = told(values[name]);
+      return text === undefined ? [] : [[name, text] as const];
+    }),
+  );
+}
+
+/** What a run is about, in one line: "acme/rocket #41 · Harden the session cookie"; null where its event names nothing. */
+export function subjectOf(facts: Facts): string | null {
+  const { repo, tag, branch } = facts;
+  const number = facts.pr_number ?? facts.issue_number;
+  const place = [repo, number === undefined ? (tag ?? branch) : `#${number}`].filter((part) => part !== undefined).join(' ');
+  const title = facts.title ?? facts.name ?? facts.task ?? facts.project;
+  return [place, title].filter(Boolean).join(' · ') || null;
+}
