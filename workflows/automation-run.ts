@@ -36,14 +36,24 @@ const OPTIONS = {
   startToCloseTimeout: '15 seconds',
   retry: { initialInterval: '200 ms', maximumInterval: '10 seconds' },
 } as const;
-const { openGate, readGate, finishRun } = proxyLocalActivities<RunActivities>(OPTIONS);
+const told = (summary: string) => proxyLocalActivities<RunActivities>({ ...OPTIONS, summary });
+const { openGate } = told('Asks for the approval');
+const { readGate } = told('Reads what was decided');
+const { finishRun } = told('Ends the run');
+/** A name in the history, which keeps it with every event that bears it. */
+const short = (label: string): string => {
+  const letters = Array.from(label);
+  return letters.length <= 60 ? label : `${letters.slice(0, 59).join('')}…`;
+};
+/** What the action is called in the history beside its type; nothing where it has no name of its own. */
+const called = ({ label, type }: RunStep): { summary?: string } => (label === type ? {} : { summary: short(label) });
 /** One activity an action type, under the type's own name, so that a history reads like the automation. */
-const local = proxyLocalActivities<Record<string, ActionActivity>>(OPTIONS);
+const local = (step: RunStep) => proxyLocalActivities<Record<string, ActionActivity>>({ ...OPTIONS, ...called(step) });
 /** What calls other servers: slow ones hold up nobody else there. */
 const outbound = (step: RunStep) =>
   proxyActivities<Record<string, ActionActivity>>({
     taskQueue: outboundQueue(workflowInfo().taskQueue),
-    summary: step.label,
+    ...called(step),
     // Fifteen seconds for an answer, and the database before and after it.
     startToCloseTimeout: '45 seconds',
     heartbeatTimeout: OUTBOUND_HEARTBEAT.missedAfterMs,
@@ -55,7 +65,7 @@ const decided = defineSignal<[gateIndex?: number]>(DECIDED_SIGNAL);
 
 const refOf = ({ runId, incarnation }: AutomationRunInput): RunRef => ({ runId, incarnation });
 const perform = (step: RunStep): ActionActivity =>
-  (LOCAL_ACTIONS.includes(step.type) ? local : outbound(step))[step.type] as ActionActivity;
+  (LOCAL_ACTIONS.includes(step.type) ? local(step) : outbound(step))[step.type] as ActionActivity;
 
 /** What the timer at a gate is called in the history. */
 function timerSummary({ state, reminds, requiredRole }: GateView): string {
@@ -116,7 +126,7 @@ async function act(input: AutomationRunInput, step: RunStep, story: RunStory, wa
 
 /** What the timer is called in the history. */
 const summaryOf = ({ label }: RunStep, { until, attempt }: Wait): string =>
-  attempt ? `Try ${attempt.next} of ${attempt.of}: ${label}` : `Wait until ${until}`;
+  attempt ? `Try ${attempt.next} of ${attempt.of}: ${short(label)}` : `Wait until ${until}`;
 
 /** Returns how the run ended when an action ended it: the last one does so in its own transaction, and so does one that stops. */
 async function walk(input: AutomationRunInput, story: RunStory, wakes: () => number): Promise<string | null | undefined> {

@@ -177,6 +177,33 @@ it('what people call their automations is text to an operator: no line, link or 
   expect(await (await handle.describe()).staticSummary()).toBe(`${plain} · task.created`);
 });
 
+it('a history reads like the automation: each step under its own name, however long that is', async () => {
+  const long = '😀'.repeat(100);
+  const automation = await buildAutomation(app, team, {
+    actions: [
+      { ...comment('a'), name: 'Tell the task' },
+      comment('b'),
+      { ...gate(), name: 'Release manager' },
+      { ...comment('c', 'no-such-task'), name: long, retry: { max_attempts: 2 } },
+      { type: 'http_request', name: long, params: { method: 'GET', url: 'http://127.0.0.1:9/' } },
+    ],
+  });
+  await buildTask(app, team, project);
+  const run = await runIn(automation, 'paused');
+  await call(`runs/${run.run_id}/approve`);
+  await runIn(automation, 'failed');
+  const handle = temporal.workflow.getHandle(`run:${run.run_id}`);
+  await handle.result();
+  const { events } = await handle.fetchHistory();
+  const summaries = events?.flatMap((event) => {
+    const { data } = event.userMetadata?.summary ?? {};
+    const isStep = event.markerRecordedEventAttributes ?? event.activityTaskScheduledEventAttributes;
+    return isStep ? [data ? String(JSON.parse(Buffer.from(data).toString())) : null] : [];
+  });
+  const short = expect.stringMatching(/^(😀)+…$/u);
+  expect(summaries).toEqual(['Tell the task', null, 'Asks for the approval', 'Reads what was decided', short, short, short]);
+});
+
 it('an operator reads how many approvals a gate still wants, and who ended it', async () => {
   const automation = await buildAutomation(app, team, {
     actions: [{ ...gate({ required_approvals: 3 }), name: 'Three of us' }, comment('never')],
