@@ -38,9 +38,9 @@ const summaryOf = (row: Dispatch): string => {
         .replace(/\uFFFD+$/, '')}…`;
 };
 
-const detailsOf = (row: Dispatch): string =>
+const detailsOf = (row: Dispatch, pageOf: (runId: string) => string): string =>
   [
-    `- Run \`${row.run_id}\``,
+    `- Run \`${row.run_id}\`: [its page](${pageOf(row.run_id)})`,
     `- Automation \`${row.automation_id}\``,
     `- Correlation id \`${row.correlation_id}\`, as in the logs and the audit log`,
   ].join('\n');
@@ -55,6 +55,8 @@ export class RunDispatcher {
       eager: boolean;
       /** False where an existing cluster had no free slot for the search attributes. */
       searchable: boolean;
+      /** Address of a run's page in the web app. */
+      pageOf: (runId: string) => string;
     },
   ) {}
 
@@ -81,7 +83,7 @@ export class RunDispatcher {
       workflowIdReusePolicy: incarnation > 1 ? ('ALLOW_DUPLICATE' as const) : ('REJECT_DUPLICATE' as const),
       workflowIdConflictPolicy: 'USE_EXISTING' as const,
       staticSummary: summaryOf(row),
-      staticDetails: detailsOf(row),
+      staticDetails: detailsOf(row, this.options.pageOf),
       // Handed on to its activities: a team whose receivers are slow does not stand in front of the others' requests.
       priority: { fairnessKey: row.team_id ?? row.creator_id },
       ...(this.options.searchable ? { typedSearchAttributes: attributesOf(row) } : {}),

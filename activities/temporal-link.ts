@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, isGrpcServiceError, type WorkflowClientInterceptor } from '@temporalio/client';
 import { defaultPayloadConverter, type SearchAttributeType } from '@temporalio/common';
 import { NativeConnection, type Worker } from '@temporalio/worker';
+import { webAddress } from '../api/core/config.js';
 import type { Services } from '../api/core/context.js';
 import { logScope } from '../api/core/log.js';
 import { CORRELATION_HEADER, taskQueue } from '../workflows/contract.js';
@@ -123,7 +124,7 @@ export function linkTemporal(services: Services, { onPolling, localActivitySlots
       const schedules = new ScheduleKeeper(client, options);
       current = {
         client,
-        dispatcher: new RunDispatcher(client, options),
+        dispatcher: new RunDispatcher(client, { ...options, pageOf: (runId) => webAddress(config, `/app/runs/${runId}`) }),
         schedules,
         others: [...DISPATCHERS.map((Dispatcher) => new Dispatcher(client, options)), schedules],
       };

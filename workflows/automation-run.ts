@@ -135,8 +135,8 @@ async function walk(input: AutomationRunInput, story: RunStory, wakes: () => num
       if (!(await passGate(input, step, story, wakes))) return undefined;
       continue;
     }
-    const { outcome, ended } = await act(input, step, story, wakes);
-    story.acted(step, outcome);
+    const { outcome, code, ended } = await act(input, step, story, wakes);
+    story.acted(step, outcome, code);
     if (ended !== undefined) return ended;
     showDetails(story.text());
     if (outcome === 'stop') return undefined;

@@ -72,6 +72,8 @@ export interface Wait {
 
 export interface ActionResult {
   outcome: ActionOutcome;
+  /** Why it failed: the error's code, never its words. Absent in what was recorded before it was told. */
+  code?: string;
   /** Present while `outcome` is `waiting`: ask again when it is over, or when woken. */
   wait?: Wait;
   /** How the run ended, with this action or before it; null: another execution carries it. Absent while it goes on. */

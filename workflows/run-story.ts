@@ -32,9 +32,10 @@ export class RunStory {
     this.lines = plan.steps.map((step) => `· ${this.name(step)}`);
   }
 
-  acted(step: RunStep, outcome: ActionOutcome): void {
+  /** `code`: why it failed. */
+  acted(step: RunStep, outcome: ActionOutcome, code?: string): void {
     this.headline = 'Running';
-    this.write(step, `${MARK[outcome]} ${this.name(step)}: ${SAID[outcome]}`);
+    this.write(step, `${MARK[outcome]} ${this.name(step)}: ${SAID[outcome]}${code === undefined ? '' : ` · \`${code}\``}`);
   }
 
   /** A delay, or an action between two tries. */

@@ -200,6 +200,12 @@ it('a history reads like the automation: each step under its own name, however l
     const isStep = event.markerRecordedEventAttributes ?? event.activityTaskScheduledEventAttributes;
     return isStep ? [data ? String(JSON.parse(Buffer.from(data).toString())) : null] : [];
   });
+  const { currentDetails } = await handle.query<{ currentDetails: string }>('__temporal_workflow_metadata');
+  expect(currentDetails).toContain('(`add_comment`): failed · `resource_not_found`');
+  expect(currentDetails).toContain('(`http_request`): failed · `');
+  expect(await (await handle.describe()).staticDetails()).toContain(
+    `](http://localhost:${app.services.config.PORT}/app/runs/${run.run_id})`,
+  );
   const short = expect.stringMatching(/^(😀)+…$/u);
   expect(summaries).toEqual(['Tell the task', null, 'Asks for the approval', 'Reads what was decided', short, short, short]);
 });

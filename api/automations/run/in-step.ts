@@ -58,6 +58,11 @@ from run join automation_versions v on v.automation_id = run.automation_id and v
 
 const outcomeOf = ({ status, on_failure: onFailure }: Pick<Step, 'status' | 'on_failure'>): ActionOutcome =>
   status === 'failed' ? (onFailure === 'stop' ? 'stop' : 'failed') : status === 'succeeded' ? 'succeeded' : 'skipped';
+/** What the workflow is told of a step that is over: a code of ours says why it failed, no words. */
+const toldOf = (step: Pick<Step, 'status' | 'on_failure' | 'error'>): Pick<ActionResult, 'outcome' | 'code'> => ({
+  outcome: outcomeOf(step),
+  ...(step.status === 'failed' && step.error ? { code: step.error.code } : {}),
+});
 /** How often an action is tried that fails (F5). */
 export const triesOf = ({ actions }: RunRow, index: number): number =>
   (actions[index] as { retry?: { max_attempts: number } } | undefined)?.retry?.max_attempts ?? 1;
@@ -88,7 +93,7 @@ export async function inStep(
     if (!begun) return resultOf(db, carrier, index);
     const step = begun.step;
     if (!step) return { outcome: 'stop' };
-    if (isDone(step)) return { outcome: outcomeOf(step) };
+    if (isDone(step)) return toldOf(step);
     const kept = waitOf(begun, step);
     if (kept) return { outcome: 'waiting', wait: kept };
     const { wait, effect, ...end } = await work(db, begun, step);
@@ -97,19 +102,21 @@ export async function inStep(
       return ended ? { outcome: 'skipped', ended } : { outcome: 'waiting', wait };
     }
     const done = { ...step, ...end };
-    const outcome = outcomeOf(done);
+    const told = toldOf(done);
     const steps = begun.steps.map((each) => (each.index === index ? done : each));
-    if (outcome === 'stop' || steps.every(isDone)) {
+    if (told.outcome === 'stop' || steps.every(isDone)) {
       const last = effect && { index, effect };
-      return { outcome, ended: await settleRun({ ...services, db }, begun, steps, { last }) };
+      return { ...told, ended: await settleRun({ ...services, db }, begun, steps, { last }) };
     }
     if (effect) await markDone(db, begun, index, effect);
-    return { outcome };
+    return told;
   });
 }
 
 /** What became of a step of a run that has ended, or is not in this execution's hands. */
 async function resultOf(db: Knex, carrier: Carrier, index: number): Promise<ActionResult> {
-  const step = await db('run_actions').where({ run_id: carrier.runId, index }).first<Step | undefined>('status', 'on_failure');
-  return { outcome: step ? outcomeOf(step) : 'skipped', ended: await endOf(db, carrier) };
+  const step = await db('run_actions')
+    .where({ run_id: carrier.runId, index })
+    .first<Step | undefined>('status', 'on_failure', 'error');
+  return { ...(step ? toldOf(step) : { outcome: 'skipped' }), ended: await endOf(db, carrier) };
 }

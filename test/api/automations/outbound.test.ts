@@ -123,7 +123,7 @@ describe('http_request', () => {
       expect(thrown).toMatchObject({ failure: { code: 'http_status', message: 'The receiver answered 503' }, waitMs: 7_000 });
       expect(await stepOf(run)).toMatchObject({ status: 'running', attempts: attempt, error: null });
     }
-    expect(await act(run)).toEqual({ outcome: 'failed', ended: 'failed' });
+    expect(await act(run)).toEqual({ outcome: 'failed', code: 'http_status', ended: 'failed' });
     expect(await stepOf(run)).toMatchObject({
       status: 'failed',
       attempts: 3,
