@@ -95,6 +95,7 @@ const ANSWERS: Record<string, unknown> = {
     team_id: TEAM_ID,
     run_id: RUN_ID,
     automation_name: 'Deploy on merge',
+    gate: { state: 'approved', decided_by: ADA, decided_at: AT },
     created_at: AT,
     read_at: null,
   },

@@ -20,6 +20,14 @@ export const Notification = z
     team_id: z.string().nullable(),
     run_id: z.string().nullable(),
     automation_name: z.string().nullable().meta({ description: 'Of the run; null where there is none' }),
+    gate: z
+      .object({
+        state: z.enum(['pending', 'approved', 'rejected', 'lapsed', 'closed']),
+        decided_by: z.string().nullable(),
+        decided_at: Timestamp.nullable(),
+      })
+      .nullable()
+      .meta({ description: 'What has become of the approval that was asked for; `closed`: the run ended without an answer' }),
     created_at: Timestamp,
     read_at: Timestamp.nullable(),
   })

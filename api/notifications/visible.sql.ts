@@ -2,5 +2,17 @@
 export const VISIBLE = /* sql */ `n.user_id = $1
       and (n.team_id is null or exists (select from memberships m where m.team_id = n.team_id and m.user_id = $1))`;
 
+/**
+ * A run may come to several gates: one that asks is told of in the transaction that opens it, so it is the last of them by then, and a
+ * reminder comes before the next one opens.
+ */
+const GATE = /* sql */ `
+      (select json_build_object('state', case when g.decision is not null then g.decision
+          when r.status = 'expired' or g.expires_at <= now() then 'lapsed' when r.finished_at is not null then 'closed' else 'pending' end,
+        'decided_by', g.decided_by, 'decided_at', g.decided_at)
+      from gates g join automation_runs r using (run_id)
+      where g.run_id = n.run_id and n.kind in ('approval_requested', 'approval_reminder') and g.requested_at <= n.created_at
+      order by g.requested_at desc, g.gate_index desc limit 1)`;
+
 export const COLUMNS = /* sql */ `n.notification_id, n.kind, n.message, n.team_id, n.run_id, n.created_at, n.read_at,
-      (select r.automation_name from automation_runs r where r.run_id = n.run_id) as automation_name`;
+      (select r.automation_name from automation_runs r where r.run_id = n.run_id) as automation_name, ${GATE} as gate`;

@@ -5,6 +5,7 @@ import { listNotifications } from '../notifications/list-notifications.js';
 import { markNotification } from '../notifications/mark-notification.js';
 import { markNotifications } from '../notifications/mark-notifications.js';
 import { NotificationPath } from '../notifications/schema.js';
+import { namesIn } from './names.js';
 import { type Go, page, type Page, personOf, type Problem } from './page.js';
 
 const PATH = '/app/notifications';
@@ -20,13 +21,13 @@ export const notificationPages: Page[] = [
     path: PATH,
     who: 'notification.list',
     async handle({ ctx, me }) {
+      const person = personOf({ me });
       const notifications = await listNotifications(ctx, { unread: false, limit: SHOWN });
-      const about = await aboutRuns(
-        ctx,
-        notifications.map(({ run_id }) => run_id),
-      );
-      const teamNames = Object.fromEntries(personOf({ me }).teams.map(({ team_id, name }) => [team_id, name]));
-      return { view: 'notifications', title: 'Inbox', data: { notifications, about, teamNames, shown: SHOWN } };
+      const decided = notifications.filter(({ gate }) => gate?.decided_by);
+      const runs = notifications.map(({ run_id }) => run_id);
+      const [names, about] = await Promise.all([namesIn(ctx, person, decided), aboutRuns(ctx, runs)]);
+      const teamNames = Object.fromEntries(person.teams.map(({ team_id, name }) => [team_id, name]));
+      return { view: 'notifications', title: 'Inbox', data: { notifications, names, about, teamNames, shown: SHOWN } };
     },
   }),
   page({

@@ -1,5 +1,5 @@
 import { buildTeam, type Person, type TestTeam } from '../../factories/people.js';
-import { buildRun } from '../../factories/runs.js';
+import { buildRun, GATE, openNextGate } from '../../factories/runs.js';
 import { startApp, type TestApp } from '../../support/app.js';
 import { givePasswords, signIn } from '../web/browser.js';
 
@@ -96,6 +96,35 @@ it('what another was told is not there, nor what a team told that one has left',
   ).toEqual([null, null]);
 });
 
+it('what asked for an approval says what has become of it, gate by gate', async () => {
+  await givePasswords(app);
+  const run = await buildRun(app, team, { actions: [GATE, GATE, GATE] });
+  const ask = (kind: string) => tell(team.guest, 1, { run_id: run.run_id, kind });
+  const states = async () => (await list(team.guest)).body.map(({ gate }: { gate: { state: string } | null }) => gate?.state);
+  await ask('approval_requested');
+  await ask('message');
+  expect(await states()).toEqual([undefined, 'pending']);
+  await app.as(team.manager).post(`/api/automations/runs/${run.run_id}/approve`);
+  await openNextGate(app, run, 1);
+  const second = () => db()('gates').where({ run_id: run.run_id, gate_index: 1 });
+  await second().update({ requested_at: db().raw('clock_timestamp()') });
+  await ask('approval_reminder');
+  expect(await states()).toEqual(['pending', undefined, 'approved']);
+  await second().update({ expires_at: db().raw('clock_timestamp()') });
+  expect(await states()).toEqual(['lapsed', undefined, 'approved']);
+  await app.as(team.manager).post(`/api/automations/runs/${run.run_id}/reject`);
+  const [{ gate }] = (await list(team.guest)).body;
+  expect(gate).toEqual({ state: 'rejected', decided_by: team.manager.user_id, decided_at: expect.stringMatching(/Z$/) });
+  const { html } = await (await signIn(app, team.guest)).get('/app/notifications');
+  const name = team.manager.email.split('@')[0];
+  expect(html).toContain(`Asked for your yes · approved by ${name}`);
+  expect(html).toContain(`Asked for your yes · rejected by ${name}`);
+  const other = await buildRun(app, team);
+  await tell(team.guest, 1, { run_id: other.run_id, kind: 'approval_requested' });
+  await app.as(team.manager).post(`/api/automations/runs/${other.run_id}/cancel`);
+  expect((await states())[0]).toBe('closed');
+});
+
 it('the inbox in the web app counts, marks, and takes a run that was looked at as read', async () => {
   await givePasswords(app);
   const run = await buildRun(app, team);
@@ -106,7 +135,7 @@ it('the inbox in the web app counts, marks, and takes a run that was looked at a
   const count = async () => /class="count">(\d+)<span class="unseen"> unread/.exec((await browser.get(path)).html)?.[1] ?? '0';
   const { html } = await browser.get(path);
   expect(html).toContain(`<a href="/app/runs/${run.run_id}">Ship &lt;it&gt;?</a>`);
-  expect(html).toContain('Deploy on merge · Asks for your yes');
+  expect(html).toContain('Deploy on merge · #12 · Asks for your yes');
   expect(await count()).toBe('3');
   await browser.get(`/app/runs/${run.run_id}`);
   expect(await count()).toBe('2');
