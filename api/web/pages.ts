@@ -8,6 +8,7 @@ import { notificationPages } from './notifications.js';
 import type { Page } from './page.js';
 import { passwordPages } from './password.js';
 import { profilePages } from './profile.js';
+import { runListPages } from './run-list.js';
 import { runPages } from './runs.js';
 import { securityPages } from './security.js';
 import { sessionPages } from './sessions.js';
@@ -26,6 +27,7 @@ export const PAGES: readonly Page[] = [
   ...passwordPages,
   ...unlockPages,
   ...approvalPages,
+  ...runListPages,
   ...runPages,
   ...notificationPages,
   ...teamPages,

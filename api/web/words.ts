@@ -2,6 +2,11 @@ import { catalogue } from '../automations/actions/registry.js';
 import type { User } from '../auth/schema.js';
 import { HAPPENED } from './happened.js';
 
+/** What helps against a failure, by its code; where there is nothing general to say, nothing. */
+const HELP: Readonly<Record<string, string>> = {
+  secret_missing: 'Store it with POST /api/automations/secrets, then replay the run.',
+};
+
 const UNITS = [
   ['day', 86_400],
   ['hour', 3_600],
@@ -102,6 +107,7 @@ export function wordsFor(me: User | null, now: Date = new Date()) {
     secondsUntil: (iso: string): number => (new Date(iso).getTime() - now.getTime()) / 1000,
     /** What set a run off. */
     happened: (trigger: string): string => HAPPENED[trigger] ?? trigger,
+    help: (code: string): string | undefined => HELP[code],
     action: (type: string): string => ACTION_LABELS.get(type) ?? type,
     /** "AM" for Ada Marsh. */
     initials: (name: string): string =>

@@ -29,7 +29,7 @@ export interface Arrival {
 }
 
 /** How a page that looks for news by itself asks for itself. */
-const LIVE = /\?live$/;
+const LIVE = /[?&]live$/;
 
 /** Where to send who must sign in first; afterwards they come back to the page that they wanted. */
 const signInPath = (wanted: string): string => {

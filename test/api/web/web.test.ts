@@ -506,6 +506,40 @@ describe('approvals', () => {
     expect((await manager.get(path)).html).toContain('A replay of this run is already under way');
   });
 
+  it('runs have a list: all of them, what waits, and what failed until it was replayed with success', async () => {
+    const own = await buildTeam(app);
+    await givePasswords(app);
+    const guest = await signIn(own.guest);
+    const named = (automation_name: string) => ({ automation_name });
+    for (const show of ['', '?show=waiting', '?show=failed'])
+      expect((await guest.get(`/app/runs${show}`)).html).toContain('class="empty big"');
+    await buildRun(app, own, { fields: named('The waiting one') });
+    const error = JSON.stringify({ code: 'secret_missing', message: 'There is no secret named <KEY>' });
+    const failed = await buildRun(app, own, {
+      status: 'failed',
+      statuses: ['failed', 'skipped', 'skipped'],
+      fields: { ...named('The failed one'), error },
+    });
+    await buildRun(app, own, { status: 'succeeded', fields: named('The good one') });
+    await buildRun(app, team, { fields: named('Not theirs') });
+    const shown = async (query: string) =>
+      [...(await guest.get(`/app/runs${query}`)).html.matchAll(/<strong>(The \w+ one|Not theirs)/g)].map(([, name]) => name);
+    expect(await shown('')).toEqual(['The good one', 'The failed one', 'The waiting one']);
+    expect(await shown('?show=waiting')).toEqual(['The waiting one']);
+    expect(await shown('?show=failed&live')).toEqual(['The failed one']);
+    expect(await shown('?show=nonsense')).toHaveLength(3);
+    expect((await guest.get('/app/runs?show=failed')).html).toContain('There is no secret named &lt;KEY&gt;');
+    await app.services.db('run_actions').where({ run_id: failed.run_id, index: 0 }).update({ error });
+    expect((await guest.get(`/app/runs/${failed.run_id}`)).html).toContain('Store it with POST /api/automations/secrets');
+    const home = (await guest.get('/app')).html;
+    for (const link of ['href="/app/runs"', 'href="/app/runs?show=failed"']) expect(home).toContain(link);
+    await app.services.db('automation_runs').where({ run_id: failed.run_id }).update({ retried_by: failed.run_id });
+    expect(await shown('?show=failed')).toEqual([]);
+    await guest.post('/app/sign-out', {}, { from: '/app' });
+    const answer = await guest.get('/app/runs?show=failed&live', { 'hx-request': 'true' });
+    expect(answer.headers.get('hx-redirect')).toBe('/app/sign-in?next=%2Fapp%2Fruns%3Fshow%3Dfailed');
+  });
+
   it('a run that waits is cancelled from its page, by whoever may', async () => {
     const run = await buildRun(app, team);
     const path = `/app/runs/${run.run_id}`;

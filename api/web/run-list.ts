@@ -1,0 +1,70 @@
+import { z } from 'zod';
+import { aboutRuns } from '../automations/about-runs.js';
+import { listApprovals } from '../automations/approvals/list-approvals.js';
+import { listDeadLetters } from '../automations/dead-letter/list-dead-letters.js';
+import { listRecentRuns } from '../automations/list-recent-runs.js';
+import type { RunStatus } from '../automations/rules.js';
+import type { Context } from '../core/context.js';
+import { page, type Page, personOf } from './page.js';
+
+/** What a person looks through; older ones are in the API. */
+const MOST = { newest: 50, waiting: 200, failed: 200 } as const;
+
+/** A run as the list shows it, wherever it comes from. */
+interface Line {
+  run_id: string;
+  automation_name: string;
+  team_id: string | null;
+  trigger_type: string;
+  status: RunStatus;
+  is_test: boolean;
+  /** What is said of `at`. */
+  when: 'began' | 'asked' | 'failed';
+  at: string;
+  error: { code: string; message: string } | null;
+}
+
+interface Lines {
+  lines: Line[];
+  /** More than are shown; null where nobody counts them. */
+  total: number | null;
+}
+
+/** The lists of the API behind one look: all, what waits for a person, and the dead letter. */
+const LISTS: Record<'all' | 'waiting' | 'failed', (ctx: Context) => Promise<Lines>> = {
+  async all(ctx) {
+    const runs = await listRecentRuns(ctx, MOST.newest);
+    return { lines: runs.map((run) => ({ ...run, when: 'began' as const, at: run.queued_at })), total: null };
+  },
+  async waiting(ctx) {
+    const { approvals, total } = await listApprovals(ctx, MOST.waiting);
+    const asked = { status: 'paused', when: 'asked', is_test: false, error: null } as const;
+    return { lines: approvals.map((gate) => ({ ...gate, ...asked, at: gate.requested_at })), total };
+  },
+  async failed(ctx) {
+    const { entries, total } = await listDeadLetters(ctx, { limit: MOST.failed });
+    const failed = { status: 'failed', when: 'failed', is_test: false } as const;
+    return { lines: entries.map((entry) => ({ ...entry, ...failed, at: entry.failed_at ?? '' })), total };
+  },
+};
+
+const Show = z.object({ show: z.enum(['all', 'waiting', 'failed']).catch('all') });
+
+export const runListPages: Page[] = [
+  page({
+    method: 'get',
+    path: '/app/runs',
+    who: 'automation.list',
+    query: Show,
+    async handle({ ctx, me, query: { show } }) {
+      const { lines, total } = await LISTS[show](ctx);
+      const about = await aboutRuns(
+        ctx,
+        lines.map(({ run_id }) => run_id),
+      );
+      const teamNames = Object.fromEntries(personOf({ me }).teams.map(({ team_id, name }) => [team_id, name]));
+      const isFull = total === null ? lines.length === MOST.newest : total > lines.length;
+      return { view: 'runs', title: 'Runs', data: { show, lines, total, isFull, about, teamNames } };
+    },
+  }),
+];
