@@ -17,11 +17,14 @@ export interface AboutRun {
   facts: Facts;
   /** The facts in one line; null where there are none. */
   subject: string | null;
+  /** The person who set it off: by hand, or by what they did. */
+  triggered_by: string | null;
   staged: Staged[];
 }
 
 interface Row extends Record<string, unknown> {
   run_id: string;
+  triggered_by: string | null;
   telling: Record<string, unknown>;
   staged: Staged[];
 }
@@ -30,7 +33,7 @@ interface Row extends Record<string, unknown> {
 const statement: Statement = {
   name: 'about_runs',
   text: /* sql */ `
-    select r.run_id,
+    select r.run_id, r.triggered_by,
       jsonb_build_object(${TELLING.map((name) => `'${name}', r.event -> '${name}'`).join(', ')},
         'task', jsonb_build_object('title', r.event #> '{task,title}'),
         'project', jsonb_build_object('name', r.event #> '{project,name}')) as telling,
@@ -53,9 +56,9 @@ export async function aboutRuns(ctx: Context, runIds: readonly (string | null)[]
   if (wanted.length === 0) return {};
   const rows = await run<Row>(ctx.db, statement, [userOf(ctx), wanted]);
   return Object.fromEntries(
-    rows.map(({ run_id, telling, staged }) => {
+    rows.map(({ run_id, telling, triggered_by, staged }) => {
       const facts = factsOf(telling);
-      return [run_id, { facts, subject: subjectOf(facts), staged }];
+      return [run_id, { facts, subject: subjectOf(facts), triggered_by, staged }];
     }),
   );
 }

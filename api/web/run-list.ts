@@ -5,6 +5,7 @@ import { listDeadLetters } from '../automations/dead-letter/list-dead-letters.js
 import { listRecentRuns } from '../automations/list-recent-runs.js';
 import type { RunStatus } from '../automations/rules.js';
 import type { Context } from '../core/context.js';
+import { namesIn } from './names.js';
 import { page, type Page, personOf } from './page.js';
 
 /** What a person looks through; older ones are in the API. */
@@ -58,13 +59,12 @@ export const runListPages: Page[] = [
     query: Show,
     async handle({ ctx, me, query: { show } }) {
       const { lines, total } = await LISTS[show](ctx);
-      const about = await aboutRuns(
-        ctx,
-        lines.map(({ run_id }) => run_id),
-      );
-      const teamNames = Object.fromEntries(personOf({ me }).teams.map(({ team_id, name }) => [team_id, name]));
+      const person = personOf({ me });
+      const runs = lines.map(({ run_id }) => run_id);
+      const [names, about] = await Promise.all([namesIn(ctx, person, lines), aboutRuns(ctx, runs)]);
+      const teamNames = Object.fromEntries(person.teams.map(({ team_id, name }) => [team_id, name]));
       const isFull = total === null ? lines.length === MOST.newest : total > lines.length;
-      return { view: 'runs', title: 'Runs', data: { show, lines, total, isFull, about, teamNames } };
+      return { view: 'runs', title: 'Runs', data: { show, lines, total, isFull, names, about, teamNames } };
     },
   }),
 ];

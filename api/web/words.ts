@@ -105,8 +105,9 @@ export function wordsFor(me: User | null, now: Date = new Date()) {
         : new Date(due).getTime() < now.getTime(),
     /** Seconds from now; negative when past. */
     secondsUntil: (iso: string): number => (new Date(iso).getTime() - now.getTime()) / 1000,
-    /** What set a run off. */
-    happened: (trigger: string): string => HAPPENED[trigger] ?? trigger,
+    /** What set a run off; `who`: the person's name, for what a person does by hand. */
+    happened: (trigger: string, who?: string): string =>
+      trigger === 'manual' && who !== undefined ? `${who} started it by hand` : (HAPPENED[trigger] ?? trigger),
     help: (code: string): string | undefined => HELP[code],
     action: (type: string): string => ACTION_LABELS.get(type) ?? type,
     /** "AM" for Ada Marsh. */

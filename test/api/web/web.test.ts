@@ -540,6 +540,23 @@ describe('approvals', () => {
     expect(answer.headers.get('hx-redirect')).toBe('/app/sign-in?next=%2Fapp%2Fruns%3Fshow%3Dfailed');
   });
 
+  it('a run that somebody started by hand says who, wherever it is shown', async () => {
+    const fields = { trigger_type: 'manual', triggered_by: team.manager.user_id };
+    const run = await buildRun(app, team, { fields });
+    const [admin, manager] = [await signIn(team.admin), await signIn(team.manager)];
+    const name = team.manager.email.split('@')[0];
+    for (const path of ['/app', '/app/approvals', '/app/runs', '/app/runs?show=waiting', `/app/runs/${run.run_id}`]) {
+      expect((await admin.get(path)).html).toContain(`${name} started it by hand`);
+      expect((await manager.get(path)).html).toContain('You started it by hand');
+    }
+    await app.services.db('automation_runs').where({ run_id: run.run_id }).update({ triggered_by: null });
+    expect((await admin.get(`/app/runs/${run.run_id}`)).html).toContain('Someone started it by hand');
+    await app.services
+      .db('automation_runs')
+      .where({ run_id: run.run_id })
+      .update({ status: 'cancelled', finished_at: new Date() });
+  });
+
   it('a run that waits is cancelled from its page, by whoever may', async () => {
     const run = await buildRun(app, team);
     const path = `/app/runs/${run.run_id}`;
