@@ -38,10 +38,15 @@ const pairs = (values: object) => Object.entries(values).map(([name, value]) => 
  * What an action is told, filled in from the event as the run does it; a secret stays its handle. As it is written where the event
  * does not fill it in. Both are open to whoever may read the run: the definition and the event.
  */
-function paramsOf(definition: VersionRecord | null, index: number, event: object) {
+function paramsOf(definition: VersionRecord | null, index: number, event: RunRecord['event']) {
   const params = definition?.actions[index]?.params ?? {};
   const filled = renderTemplates(params, event, { secrets: (name) => `{{secret:${name}}}` });
-  return pairs(filled.ok ? (filled.value as object) : params);
+  const { task_id: id } = (event['task'] ?? {}) as { task_id?: unknown };
+  const { task: title } = factsOf(event);
+  return pairs(filled.ok ? (filled.value as object) : params).map(({ name, value }) =>
+    // The task of the event is known by its title; an id means nothing to anybody.
+    name === 'task_id' && title !== undefined && value === id ? { name: 'task', value: title } : { name, value },
+  );
 }
 
 /** The gate of an action: how it was decided, or the one at which the run waits. */

@@ -79,6 +79,9 @@ export function wordsFor(me: User | null, now: Date = new Date()) {
   const timeZone = zoneOf(me);
   const locale = localeOf(me);
   const long = new Intl.DateTimeFormat(locale, { timeZone, dateStyle: 'medium', timeStyle: 'short' });
+  const exact = new Intl.DateTimeFormat(locale, { timeZone, dateStyle: 'medium', timeStyle: 'medium' });
+  const clock = new Intl.DateTimeFormat(locale, { timeZone, timeStyle: 'medium' });
+  const dayIn = new Intl.DateTimeFormat('en-CA', { timeZone, dateStyle: 'short' });
   const day = new Intl.DateTimeFormat(locale, { timeZone, day: 'numeric', month: 'short' });
   const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
   return {
@@ -87,6 +90,12 @@ export function wordsFor(me: User | null, now: Date = new Date()) {
     device: deviceName,
     /** "20 Nov 2026, 17:51". */
     moment: (iso: string): string => long.format(new Date(iso)),
+    /** To the second: "17:51:02", and with the day where it is another one than that of `since`. */
+    clock: (iso: string, since?: string): string => {
+      const at = new Date(iso);
+      const isSameDay = since !== undefined && dayIn.format(at) === dayIn.format(new Date(since));
+      return (isSameDay ? clock : exact).format(at);
+    },
     /** "20 Nov"; of a date without a time, the same day everywhere. */
     day: (iso: string): string =>
       iso.length === 10
@@ -99,10 +108,7 @@ export function wordsFor(me: User | null, now: Date = new Date()) {
       return unit && size ? relative.format(Math.trunc(seconds / size), unit) : 'just now';
     },
     /** True when a due day or moment lies behind; a day is over when it has ended where the person is. */
-    isPast: (due: string): boolean =>
-      due.length === 10
-        ? due < new Intl.DateTimeFormat('en-CA', { timeZone, dateStyle: 'short' }).format(now)
-        : new Date(due).getTime() < now.getTime(),
+    isPast: (due: string): boolean => (due.length === 10 ? due < dayIn.format(now) : new Date(due).getTime() < now.getTime()),
     /** Seconds from now; negative when past. */
     secondsUntil: (iso: string): number => (new Date(iso).getTime() - now.getTime()) / 1000,
     /** What set a run off; `who`: the person's name, for what a person does by hand. */

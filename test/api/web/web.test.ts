@@ -461,10 +461,12 @@ describe('approvals', () => {
   it('a run’s page says what happened, and who decided each of its gates', async () => {
     const actions = [
       { type: 'require_approval' },
-      { type: 'require_approval' },
-      { type: 'set_task_status', params: { task_id: 'x', status: 'done' } },
+      { type: 'require_approval', name: 'Release manager' },
+      { type: 'set_task_status', params: { task_id: '{{event.task.task_id}}', status: 'done' } },
     ];
-    const run = await buildRun(app, team, { actions, expiresIn: 3600 });
+    const event = JSON.stringify({ task: { task_id: 'the-id', title: 'The task’s title' } });
+    const long = app.services.db.raw("now() - interval '3 days'");
+    const run = await buildRun(app, team, { actions, expiresIn: 3600, fields: { event, queued_at: long, started_at: long } });
     const path = `/app/runs/${run.run_id}`;
     const call = app.as(team.manager);
     await call.post(`/api/automations/runs/${run.run_id}/approve`);
@@ -488,8 +490,16 @@ describe('approvals', () => {
       'Nobody approved in time: it lapsed',
       'You rejected',
       'Too late',
+      '<strong>Gate</strong> <span class="chip">approved</span>',
+      '<strong>Gate: Release manager</strong> <span class="chip">rejected</span>',
+      '<dt>status</dt><dd>done</dd><dt>task</dt><dd>The task’s title</dd>',
     ])
       expect(html).toContain(words);
+    expect(html).toMatch(/aside" datetime="[^"]+">\d+ \w+ \d{4}, \d\d:\d\d:\d\d</);
+    const { queued_at } = await app.services.db('automation_runs').where({ run_id: run.run_id }).first();
+    const sameDay = app.services.db.raw("?::timestamptz + interval '1 millisecond'", [queued_at]);
+    await app.services.db('automation_runs').where({ run_id: run.run_id }).update({ finished_at: sameDay });
+    expect((await (await signIn(team.manager)).get(path)).html).toMatch(/aside" datetime="[^"]+">\d\d:\d\d:\d\d</);
     expect(TRIGGERS.filter(({ key, available }) => available && !(key in HAPPENED))).toEqual([]);
   });
 
