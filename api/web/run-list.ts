@@ -4,6 +4,7 @@ import { listApprovals } from '../automations/approvals/list-approvals.js';
 import { listDeadLetters } from '../automations/dead-letter/list-dead-letters.js';
 import { listRecentRuns } from '../automations/list-recent-runs.js';
 import type { RunStatus } from '../automations/rules.js';
+import type { RunSummary } from '../automations/schema.js';
 import type { Context } from '../core/context.js';
 import { namesIn } from './names.js';
 import { page, type Page, personOf } from './page.js';
@@ -31,11 +32,21 @@ interface Lines {
   total: number | null;
 }
 
+/** What went wrong first, in the action's own words: the run's name the action by its number. Nothing where the run did not fail. */
+const whyOf = (actions: readonly { error: Line['error'] }[], error: Line['error']): Line['error'] =>
+  error && (actions.find((action) => action.error)?.error ?? error);
+
 /** The lists of the API behind one look: all, what waits for a person, and the dead letter. */
 const LISTS: Record<'all' | 'waiting' | 'failed', (ctx: Context) => Promise<Lines>> = {
   async all(ctx) {
     const runs = await listRecentRuns(ctx, MOST.newest);
-    return { lines: runs.map((run) => ({ ...run, when: 'began' as const, at: run.queued_at })), total: null };
+    const began = (run: RunSummary) => ({
+      ...run,
+      when: 'began' as const,
+      at: run.queued_at,
+      error: whyOf(run.actions, run.error),
+    });
+    return { lines: runs.map(began), total: null };
   },
   async waiting(ctx) {
     const { approvals, total } = await listApprovals(ctx, MOST.waiting);
@@ -45,7 +56,13 @@ const LISTS: Record<'all' | 'waiting' | 'failed', (ctx: Context) => Promise<Line
   async failed(ctx) {
     const { entries, total } = await listDeadLetters(ctx, { limit: MOST.failed });
     const failed = { status: 'failed', when: 'failed', is_test: false } as const;
-    return { lines: entries.map((entry) => ({ ...entry, ...failed, at: entry.failed_at ?? '' })), total };
+    const lines = entries.map((entry) => ({
+      ...entry,
+      ...failed,
+      at: entry.failed_at ?? '',
+      error: whyOf(entry.failed_actions, entry.error),
+    }));
+    return { lines, total };
   },
 };
 

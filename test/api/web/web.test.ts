@@ -525,11 +525,13 @@ describe('approvals', () => {
       expect((await guest.get(`/app/runs${show}`)).html).toContain('class="empty big"');
     await buildRun(app, own, { fields: named('The waiting one') });
     const error = JSON.stringify({ code: 'secret_missing', message: 'There is no secret named <KEY>' });
+    const whole = JSON.stringify({ code: 'secret_missing', message: 'Action 0 (add_comment): anything' });
     const failed = await buildRun(app, own, {
       status: 'failed',
       statuses: ['failed', 'skipped', 'skipped'],
-      fields: { ...named('The failed one'), error },
+      fields: { ...named('The failed one'), error: whole },
     });
+    await app.services.db('run_actions').where({ run_id: failed.run_id, index: 0 }).update({ error });
     await buildRun(app, own, { status: 'succeeded', fields: named('The good one') });
     await buildRun(app, team, { fields: named('Not theirs') });
     const shown = async (query: string) =>
@@ -538,8 +540,8 @@ describe('approvals', () => {
     expect(await shown('?show=waiting')).toEqual(['The waiting one']);
     expect(await shown('?show=failed&live')).toEqual(['The failed one']);
     expect(await shown('?show=nonsense')).toHaveLength(3);
-    expect((await guest.get('/app/runs?show=failed')).html).toContain('There is no secret named &lt;KEY&gt;');
-    await app.services.db('run_actions').where({ run_id: failed.run_id, index: 0 }).update({ error });
+    for (const query of ['', '?show=failed'])
+      expect((await guest.get(`/app/runs${query}`)).html).toContain('<small class="bad">There is no secret named &lt;KEY&gt;');
     expect((await guest.get(`/app/runs/${failed.run_id}`)).html).toContain('Store it with POST /api/automations/secrets');
     const home = (await guest.get('/app')).html;
     for (const link of ['href="/app/runs"', 'href="/app/runs?show=failed"']) expect(home).toContain(link);
