@@ -178,6 +178,24 @@ describeInBrowser('the web app in a browser', () => {
     expect([...faults, ...complaints]).toEqual([]);
   });
 
+  it('fields of one row stand in one line, and a count beside its icon, not over it', async () => {
+    const boxes = (page: Window['page'], selector: string) =>
+      page.evaluate<{ top: number; bottom: number; left: number; right: number }[]>(
+        `[...document.querySelectorAll(${JSON.stringify(selector)})].map((one) => one.getBoundingClientRect().toJSON())`,
+      );
+    const { page: desk } = await open(team.manager);
+    await desk.goto('/app/admin');
+    const row = await boxes(desk, '.search > *');
+    expect(row).toHaveLength(3);
+    for (const { top, bottom } of row) expect([top, bottom]).toEqual([row[0]?.top, row[0]?.bottom]);
+    const { page: phone } = await open(team.manager, { viewport: { width: 390, height: 844 } });
+    const [count] = await boxes(phone, '#places .count');
+    const [icon] = await boxes(phone, '#places a:has(.count) .icon');
+    expect(count?.left).toBeGreaterThanOrEqual(icon?.right ?? Infinity);
+    const [place] = await boxes(phone, '#places a:has(.count)');
+    expect(count?.right).toBeLessThanOrEqual(place?.right ?? 0);
+  });
+
   it('stored text of any kind stays text, and no console complains', async () => {
     const { page, complaints } = await open(team.manager);
     for (const path of paths) {
