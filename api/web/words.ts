@@ -1,6 +1,7 @@
 import { catalogue } from '../automations/actions/registry.js';
 import type { User } from '../auth/schema.js';
 import { HAPPENED } from './happened.js';
+import { decidersOf, whyNot } from './who-decides.js';
 
 /** What helps against a failure, by its code; where there is nothing general to say, nothing. */
 const HELP: Readonly<Record<string, string>> = {
@@ -88,6 +89,8 @@ export function wordsFor(me: User | null, now: Date = new Date()) {
     timeZone,
     duration,
     device: deviceName,
+    deciders: decidersOf,
+    notYours: (gate: Parameters<typeof whyNot>[1]): string => whyNot(me, gate),
     /** "20 Nov 2026, 17:51". */
     moment: (iso: string): string => long.format(new Date(iso)),
     /** To the second: "17:51:02", and with the day where it is another one than that of `since`. */

@@ -439,6 +439,20 @@ describe('approvals', () => {
     expect((await manager.get('/app/approvals')).html).toContain('was approved by');
   });
 
+  it('say who decides, and to who may not, why', async () => {
+    const gate = { type: 'require_approval', params: { role: 'manager', allow_self_approval: false, required_approvals: 2 } };
+    const run = await buildRun(app, team, { creator: team.manager, actions: [gate] });
+    for (const path of ['/app/approvals', `/app/runs/${run.run_id}`]) {
+      const shown = async (person: Person) => (await (await signIn(person)).get(path)).html;
+      expect(await shown(team.guest)).toContain('This one is for a manager or an admin of the team.');
+      const own = await shown(team.manager);
+      expect(own).toContain('2 people, each a manager or an admin');
+      expect(own).toContain('This one is for somebody else: you made the automation, or set it off.');
+      expect(await shown(team.admin)).not.toContain('This one is for a manager');
+    }
+    await app.as(team.admin).post(`/api/automations/runs/${run.run_id}/reject`);
+  });
+
   it('who has said yes is not asked again while others are missing', async () => {
     const params = { required_approvals: 2, message: 'Both of you?' };
     const run = await buildRun(app, team, { actions: [{ type: 'require_approval', params }] });
