@@ -4,6 +4,8 @@ import { v7 as uuidv7 } from 'uuid';
 import type { Services } from '../api/core/context.js';
 import { logScope } from '../api/core/log.js';
 import { advanceSeries } from '../api/recurrence/advance-series.js';
+import { ruleInWords } from '../api/recurrence/in-words.js';
+import type { Recurrence } from '../api/recurrence/rules.js';
 import {
   RECURRING_TASK,
   type RecurringTaskInput,
@@ -31,7 +33,7 @@ interface Wake {
   project_id: string | null;
   created_by: string;
   rule: string;
-  mode: string;
+  mode: Recurrence['mode'];
   timezone: string;
   last_task_id: string | null;
 }
@@ -52,6 +54,12 @@ const attributesOf = (row: Wake): SearchAttributePair[] => [
   ...(row.project_id ? [{ key: ATTRIBUTE.ProjectId, value: row.project_id }] : []),
   ...(row.last_task_id ? [{ key: ATTRIBUTE.EntityId, value: row.last_task_id }] : []),
 ];
+
+/** One line for the list of workflows, at most 200 bytes: the rule in words, never the task's title. */
+const summaryOf = (row: Wake): string => {
+  const words = ruleInWords(row);
+  return `${words.length <= 140 ? words : `${words.slice(0, 137)}…`} (${row.timezone})`;
+};
 
 const detailsOf = (row: Wake): string =>
   [
@@ -84,7 +92,7 @@ export class SeriesDispatcher {
         // A series that ended may be taken up again; its row says whether there is anything to do.
         workflowIdReusePolicy: 'ALLOW_DUPLICATE',
         workflowIdConflictPolicy: 'USE_EXISTING',
-        staticSummary: `${row.rule.slice(0, 100)} · ${row.mode} · ${row.timezone}`,
+        staticSummary: summaryOf(row),
         staticDetails: detailsOf(row),
         ...(this.options.searchable ? { typedSearchAttributes: attributesOf(row) } : {}),
       }),

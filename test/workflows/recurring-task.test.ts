@@ -397,7 +397,7 @@ it('is there to be seen in Temporal', async () => {
     const { userMetadata } = (await handle.describe()).raw.executionConfig ?? {};
     return userMetadata?.summary?.data && Buffer.from(userMetadata.summary.data).toString();
   });
-  expect(details).toBe('"FREQ=MONTHLY · on_schedule · Europe/Berlin"');
+  expect(details).toBe('"Every month, done or not (Europe/Berlin)"');
   await until(async () => {
     const { typedSearchAttributes } = await handle.describe();
     const found = Object.fromEntries(typedSearchAttributes.getAll().map(({ key, value }) => [key.name, value]));
