@@ -67,7 +67,7 @@ describe('gates', () => {
     });
     expect(await mailsTo(team.admin)).toEqual(['notice']);
     const [mail] = await readMails(app, team.admin);
-    expect(mail?.subject).toMatch(/^Waiting for your approval: .+ · it$/);
+    expect(mail?.subject).toBe('Waiting for your approval: it (Test automation)');
     for (const person of [team.manager, team.member, team.guest]) {
       expect([await told(person), await mailsTo(person)]).toEqual([[], []]);
     }

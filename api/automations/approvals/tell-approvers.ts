@@ -40,7 +40,9 @@ export async function tellApprovers(
   const wanted = teamId === null ? { teamId, userIds: [creator_id] } : { teamId, role: gate.required_role };
   const people = await findPeople(ctx, { ...wanted, except });
   const reminder = kind === 'approval_reminder';
-  const about = [automation_name, subjectOf(factsOf(run.event))].filter((part) => part !== null).join(' · ');
+  const subject = subjectOf(factsOf(run.event));
+  // What tells one from the next comes first: a list of mails shows no more than the beginning.
+  const about = subject === null ? automation_name : `${subject} (${automation_name})`;
   const title = `${reminder ? 'Still waiting' : 'Waiting'} for your approval: ${about}`;
   const message = `${gate.message ?? `${automation_name} waits for a yes or a no.`} Until ${minute(gate.expires_at)}.`;
   await tellPeople(ctx, people, { kind, title, message, team_id: teamId, run_id }, ['in_app', 'email']);
