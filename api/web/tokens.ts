@@ -14,10 +14,13 @@ const LIVES = [7, 30, 90, 180, 365, 0];
 /** One box checked is a string, several are a list, none is nothing. */
 const Checked = z.preprocess((value) => (value === undefined ? [] : [value].flat()), z.array(z.string()));
 
+/** Scopes of areas that are still to come: a token may hold them already, and nothing asks for them yet. */
+export const COMING: readonly string[] = ['graph:read', 'ai:chat', 'ai:confirm'];
+
 async function show(ctx: Visit['ctx'], problem?: Problem, given: Fields = {}): Promise<View> {
   const chosen = Checked.safeParse(given['scopes']).data ?? [];
   const tokens = await listTokens(ctx);
-  const data = { tokens, scopes: Object.entries(SCOPES), chosen, lives: LIVES, problem, given };
+  const data = { tokens, scopes: Object.entries(SCOPES), coming: COMING, chosen, lives: LIVES, problem, given };
   return { view: 'tokens', title: 'Access tokens', data };
 }
 

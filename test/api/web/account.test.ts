@@ -1,3 +1,6 @@
+import { SCOPES } from '../../../api/core/scopes.js';
+import { ENDPOINTS } from '../../../api/http/router.js';
+import { COMING } from '../../../api/web/tokens.js';
 import { buildTeam, type TestTeam } from '../../factories/people.js';
 import { startApp, type TestApp } from '../../support/app.js';
 import { type Browser, buildVisitor, givePasswords, signIn } from './browser.js';
@@ -33,6 +36,14 @@ describe('access tokens', () => {
     const revoke = new RegExp(`${path}/[0-9a-f-]+/revoke`).exec(html)?.[0] as string;
     expect((await browser.post(revoke, {}, { from: path })).headers.get('location')).toBe(path);
     expect((await app.as(secret).get('/api/tasks/my')).status).toBe(401);
+  });
+
+  it('say which scopes nothing asks for yet, and may hold them all the same', async () => {
+    const asked = new Set<string | undefined>(ENDPOINTS.map((endpoint) => (endpoint.raw ? undefined : endpoint.scope)));
+    expect(Object.keys(SCOPES).filter((scope) => scope !== 'admin:*' && !asked.has(scope))).toEqual([...COMING]);
+    const browser = await signIn(app, await buildVisitor(app));
+    expect((await browser.get(path)).html.match(/not in use yet/g)).toHaveLength(COMING.length);
+    expect((await browser.post(path, { name: 'Later', scopes: [...COMING], expires_in_days: '30' })).status).toBe(200);
   });
 
   it('one scope or several, days or never', async () => {
