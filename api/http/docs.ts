@@ -12,7 +12,12 @@ const CSP =
 const page = (title: string, head: string, body: string) =>
   `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="data:,"><title>${title}</title><link rel="stylesheet" href="/api/docs/page.css">${head}</head><body>${body}</body></html>`;
 
-const SWAGGER_START = `window.onload = () => SwaggerUIBundle({ url: '/api/openapi.json', dom_id: '#docs', validatorUrl: null, persistAuthorization: true, docExpansion: 'list', defaultModelsExpandDepth: 0, displayRequestDuration: true });`;
+/** Follows the reader's system, as the app does; the other reader has no such look. */
+const SWAGGER_START = `const dark = matchMedia('(prefers-color-scheme: dark)');
+const look = () => document.documentElement.classList.toggle('dark-mode', dark.matches);
+dark.addEventListener('change', look);
+look();
+window.onload = () => SwaggerUIBundle({ url: '/api/openapi.json', dom_id: '#docs', validatorUrl: null, persistAuthorization: true, docExpansion: 'list', defaultModelsExpandDepth: 0, displayRequestDuration: true });`;
 const REDOC_START = `Redoc.init('/api/openapi.json', { hideDownloadButton: false, expandResponses: '200,201' }, document.getElementById('docs'));`;
 
 /** Redoc shows this beside its name, and goes without when it does not load. The policy would refuse it, aloud in the console. */

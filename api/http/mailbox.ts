@@ -11,13 +11,13 @@ const MAIL_CSP =
   "sandbox allow-popups allow-popups-to-escape-sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'self'; base-uri 'none'";
 
 const STYLE = `
-:root { color-scheme: light dark; --line: #8884; --accent: #2b5fd9; --quiet: #6b7480; font: 15px/1.5 system-ui, sans-serif; }
+:root { color-scheme: light dark; --line: #8884; --accent: light-dark(#0f6b5c, #5cc7ae); --quiet: #6b7480; font: 15px/1.5 system-ui, sans-serif; }
 * { box-sizing: border-box; } body { margin: 0; height: 100vh; display: grid; grid-template: auto 1fr / minmax(16rem, 24rem) 1fr; }
 header { grid-column: 1 / 3; display: flex; gap: 1rem; align-items: center; flex-wrap: wrap; padding: .75rem 1.25rem; border-bottom: 1px solid var(--line); }
 h1 { font-size: 1.1rem; margin: 0; } header p { margin: 0; color: var(--quiet); } form { margin-left: auto; }
 input, button { font: inherit; padding: .35rem .7rem; border: 1px solid var(--line); border-radius: .5rem; background: transparent; color: inherit; }
 nav { overflow: auto; border-right: 1px solid var(--line); } nav a { display: block; padding: .75rem 1.25rem; border-bottom: 1px solid var(--line); color: inherit; text-decoration: none; }
-nav a:hover, nav a:focus-visible { background: #8881; } nav a[aria-current] { box-shadow: inset 3px 0 var(--accent); background: #2b5fd918; }
+nav a:hover, nav a:focus-visible { background: #8881; } nav a[aria-current] { box-shadow: inset 3px 0 var(--accent); background: #0f6b5c18; }
 nav strong, nav span { display: block; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; } nav span { color: var(--quiet); font-size: .85rem; }
 main { min-height: 0; } iframe { display: block; width: 100%; height: 100%; border: 0; background: #f4f5f7; } .empty { padding: 3rem 1.25rem; color: var(--quiet); }
 @media (max-width: 45rem) { body { grid-template: auto auto 1fr / 1fr; } header { grid-column: 1; } form { margin: 0; } nav { max-height: 35vh; border-right: 0; border-bottom: 1px solid var(--line); } }

@@ -9,10 +9,10 @@ const HTML = /* html */ `<!doctype html>
 <meta name="color-scheme" content="light dark"><title><%= it.subject %></title></head>
 <body style="margin:0;padding:32px 16px;background:#f4f5f7;font-family:-apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-serif">
 <div style="max-width:480px;margin:0 auto;background:#fff;color:#1c2430;border-radius:12px;padding:32px;line-height:1.5;font-size:16px">
-<div style="font-weight:700;letter-spacing:.02em;color:#2b5fd9;margin-bottom:24px">Assent</div>
+<div style="font-weight:700;letter-spacing:.02em;color:#0f6b5c;margin-bottom:24px">Assent</div>
 <% for (const line of it.lines) { %><p style="margin:0 0 16px"><%= line %></p>
 <% } %><% if (it.code) { %><p style="margin:24px 0;padding:16px;background:#f4f5f7;border-radius:8px;text-align:center;font:700 32px/1 ui-monospace,Menlo,Consolas,monospace;letter-spacing:.25em"><%= it.code %></p>
-<% } %><% if (it.button) { %><p style="margin:24px 0"><a href="<%= it.button.url %>" target="_blank" rel="noopener" style="display:inline-block;padding:12px 20px;background:#2b5fd9;color:#fff;border-radius:8px;text-decoration:none;font-weight:600"><%= it.button.label %></a></p>
+<% } %><% if (it.button) { %><p style="margin:24px 0"><a href="<%= it.button.url %>" target="_blank" rel="noopener" style="display:inline-block;padding:12px 20px;background:#0f6b5c;color:#fff;border-radius:8px;text-decoration:none;font-weight:600"><%= it.button.label %></a></p>
 <p style="margin:0 0 16px;font-size:13px;color:#5b6675;word-break:break-all"><%= it.button.url %></p>
 <% } %><% for (const note of it.notes ?? []) { %><p style="margin:0 0 8px;font-size:13px;color:#5b6675"><%= note %></p>
 <% } %></div></body></html>

@@ -280,6 +280,15 @@ describeInBrowser('the web app in a browser', () => {
     expect(complaints).toEqual([]);
   });
 
+  it('the reader of the API document is dark where the reader’s system is', async () => {
+    for (const colorScheme of ['light', 'dark'] as const) {
+      const { page, complaints } = await open(null, { colorScheme });
+      await page.goto('/api/docs');
+      expect(await page.evaluate("document.documentElement.classList.contains('dark-mode')")).toBe(colorScheme === 'dark');
+      expect(complaints).toEqual([]);
+    }
+  });
+
   it('no other page may frame us', async () => {
     const { page } = await open(team.manager);
     await page.goto('/app/sign-in');
