@@ -1,10 +1,10 @@
-import { activityInfo, ApplicationFailure, heartbeat } from '@temporalio/activity';
+import { activityInfo, heartbeat } from '@temporalio/activity';
 import { actionTypes, outboundTypes } from '../api/automations/actions/registry.js';
 import type { Carrier } from '../api/automations/run/claim-run.js';
 import { finishRun } from '../api/automations/run/finish-run.js';
 import { openGate } from '../api/automations/run/open-gate.js';
 import { performAction } from '../api/automations/run/perform-action.js';
-import { performOutbound, TryAgain } from '../api/automations/run/perform-outbound.js';
+import { performOutbound } from '../api/automations/run/perform-outbound.js';
 import { DELAY } from '../api/automations/rules.js';
 import { readGate } from '../api/automations/run/read-gate.js';
 import { waitOut } from '../api/automations/run/wait-out.js';
@@ -27,23 +27,12 @@ export function automationActivities(services: Services): RunActivities & Record
   return { ...Object.fromEntries(Object.keys(actionTypes).map((type) => [type, perform])), ...run };
 }
 
-/** Longest wait that another server may ask for, ms: a day of it would look like a run that hangs. */
-const LONGEST_WAIT_MS = 600_000;
-
-/** Activities of the queue `outbound`: the actions that call other servers. A history shows codes and words of ours, no answer. */
+/** Activities of the queue `outbound`: the actions that call other servers. A history shows what became of them, no answer. */
 export function outboundActivities(services: Services): Record<string, ActionActivity> {
   const perform: ActionActivity = async (run, index) => {
     const beat = setInterval(heartbeat, OUTBOUND_HEARTBEAT.everyMs);
     try {
       return await performOutbound(services, carrierOf(run), index);
-    } catch (thrown) {
-      if (!(thrown instanceof TryAgain)) throw thrown;
-      const { failure, waitMs } = thrown;
-      throw ApplicationFailure.create({
-        type: failure.code,
-        message: failure.message,
-        ...(waitMs === null ? {} : { nextRetryDelay: Math.min(waitMs, LONGEST_WAIT_MS) }),
-      });
     } finally {
       clearInterval(beat);
     }

@@ -57,7 +57,8 @@ const outbound = (step: RunStep) =>
     // Fifteen seconds for an answer, and the database before and after it.
     startToCloseTimeout: '45 seconds',
     heartbeatTimeout: OUTBOUND_HEARTBEAT.missedAfterMs,
-    // The activity counts its attempts in the run's row and records the last one's failure: an error here means "again".
+    // The activity counts its attempts and says when the next is due, as the run's row does: an error here means that the worker died,
+    // or that PostgreSQL is away.
     retry: { initialInterval: '1 second', maximumInterval: '1 minute' },
   });
 

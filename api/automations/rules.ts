@@ -37,7 +37,11 @@ const LASTING = [
   'invalid_request',
   'permission_denied',
   'secret_missing',
+  'secret_unreadable',
+  'template_invalid',
   'template_missing',
+  'template_too_deep',
+  'template_too_large',
   'validation_error',
 ];
 export const isWorthRetrying = (code: string): boolean => !LASTING.includes(code);

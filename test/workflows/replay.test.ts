@@ -29,6 +29,7 @@ const RUNS = [
   'lapsed-then-rejected',
   'failed-then-retried',
   'outbound',
+  'sent-again',
   'delayed',
   'tried-again',
   'reminded',
@@ -161,10 +162,18 @@ const PLAYS: Record<string, { actions: Parameters<typeof buildAutomation>[2]['ac
       return runId;
     },
   },
-  // The first address is refused, the second has nobody behind it and is tried twice.
+  // The first address is refused, the second has nobody behind it and is tried twice; recorded while Temporal waited for the second try.
   outbound: {
     actions: [
       { type: 'http_request', params: { method: 'GET', url: 'http://10.0.0.1/' } },
+      { type: 'http_request', params: { method: 'GET', url: 'http://nobody.invalid/' }, retry: { max_attempts: 2 } },
+      comment('b'),
+    ],
+    play: async (_app, runId) => runId,
+  },
+  // The row says when the second try is due.
+  'sent-again': {
+    actions: [
       { type: 'http_request', params: { method: 'GET', url: 'http://nobody.invalid/' }, retry: { max_attempts: 2 } },
       comment('b'),
     ],

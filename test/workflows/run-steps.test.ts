@@ -7,19 +7,26 @@ import { scheduleId } from '../../workflows/contract.js';
 import { buildAutomation, comment, gate } from '../factories/automations.js';
 import { buildProject, buildTask, buildTeam, type TestTeam } from '../factories/people.js';
 import { startApp, type TestApp } from '../support/app.js';
+import { type Receiver, startReceiver } from '../support/receiver.js';
 import { queuePrefix, runWorker, until, untilRunIs } from '../support/worker.js';
 
 // Steps that wait, steps that are played through, and clocks that set runs off: against a real worker.
 
 let app: TestApp;
 let worker: RunningWorker;
+let receiver: Receiver;
 let connection: Connection;
 let temporal: Client;
 let team: TestTeam;
 let project: { project_id: string };
 
 beforeAll(async () => {
-  app = await startApp({ TASK_QUEUE_PREFIX: queuePrefix(), LOG_LEVEL: process.env['TEST_LOG_LEVEL'] ?? 'silent' });
+  app = await startApp({
+    TASK_QUEUE_PREFIX: queuePrefix(),
+    OUTBOUND_LOOPBACK: 'allow',
+    LOG_LEVEL: process.env['TEST_LOG_LEVEL'] ?? 'silent',
+  });
+  receiver = await startReceiver();
   worker = await runWorker(app);
   connection = await Connection.connect({ address: app.services.config.TEMPORAL_ADDRESS });
   temporal = new Client({ connection });
@@ -27,9 +34,11 @@ beforeAll(async () => {
 afterAll(async () => {
   await connection.close();
   await worker.stop();
+  receiver.close();
   await app.close();
 });
 beforeEach(async () => {
+  receiver.received.length = 0;
   team = await buildTeam(app);
   project = await buildProject(app, team);
 });
@@ -135,6 +144,32 @@ describe('retry', () => {
     expect((await stepOf(run, 0)).error).toBeNull();
     expect(await commentsOn({ task_id: 'comes-later' })).toEqual(['late']);
   });
+
+  const sends = () => ({ type: 'http_request', params: { method: 'POST', url: receiver.url } });
+
+  it('sends a request again that was refused for a moment, under a timer that says which try comes', async () => {
+    const automation = await buildAutomation(app, team, { actions: [sends(), comment('after')] });
+    receiver.answer((_request, response) => response.writeHead(receiver.received.length === 1 ? 503 : 200).end());
+    const task = await buildTask(app, team, project);
+    const run = await runIn(automation, 'succeeded');
+    expect(await stepOf(run, 0)).toMatchObject({ status: 'succeeded', attempts: 2, error: null });
+    expect(await commentsOn(task)).toEqual(['after']);
+    const { events } = await temporal.workflow.getHandle(`run:${run.run_id}`).fetchHistory();
+    const timer = events?.find((event) => event.timerStartedEventAttributes);
+    expect(Buffer.from(timer?.userMetadata?.summary?.data ?? []).toString()).toContain('Try 2 of 3: http_request');
+  });
+
+  it('a request that waits to be sent again ends with its automation, at once', async () => {
+    const automation = await buildAutomation(app, team, { actions: [sends(), comment('never')] });
+    receiver.answer((_request, response) => response.writeHead(503, { 'retry-after': '600' }).end());
+    const task = await buildTask(app, team, project);
+    const run = await runIn(automation, 'running');
+    await until(async () => (await stepOf(run, 0)).due_at);
+    expect((await app.as(team.manager).delete(`/api/automations/${automation.automation_id}`)).body.cancelled_runs).toBe(1);
+    expect(await temporal.workflow.getHandle(`run:${run.run_id}`).result()).toBe('cancelled');
+    expect(await commentsOn(task)).toEqual([]);
+    expect(receiver.received).toHaveLength(1);
+  });
 });
 
 describe('notify', () => {
@@ -185,7 +220,7 @@ it('a history reads like the automation: each step under its own name, however l
       comment('b'),
       { ...gate(), name: 'Release manager' },
       { ...comment('c', 'no-such-task'), name: long, retry: { max_attempts: 2 } },
-      { type: 'http_request', name: long, params: { method: 'GET', url: 'http://127.0.0.1:9/' } },
+      { type: 'http_request', name: long, params: { method: 'GET', url: 'http://10.0.0.1/' } },
     ],
   });
   await buildTask(app, team, project);

@@ -35,18 +35,28 @@ const retryStatement: Statement = {
     where run_id = $1 and index = $2 returning due_at`,
 };
 
+/** Notes why the last of so many tries failed and when the next one is due, which is not before `askedMs` have passed. */
+export async function tryLater(
+  db: Knex,
+  begun: BegunAction,
+  index: number,
+  failure: ActionFailure,
+  { tries, askedMs = 0 }: { tries: number; askedMs?: number },
+): Promise<StepEnd> {
+  const msLeft = Math.max(retryDelay(tries) * 1_000, askedMs);
+  const values = [begun.run_id, index, JSON.stringify(failure), msLeft / 1_000];
+  const [row] = await run<{ due_at: Date }>(db, retryStatement, values);
+  const until = (row as { due_at: Date }).due_at.toISOString();
+  return { status: 'running', error: null, wait: { msLeft, until, attempt: { next: tries + 1, of: triesOf(begun, index) } } };
+}
+
 /** Another try where the automation asks for it and it may help, else the step's failure. */
-async function fail(db: Knex, begun: BegunAction, step: Step, failure: ActionFailure): Promise<StepEnd> {
-  const values = [begun.run_id, step.index, JSON.stringify(failure)];
-  const tries = step.attempts + 1;
-  const of = triesOf(begun, step.index);
-  if (tries < of && !begun.is_test && isWorthRetrying(failure.code)) {
-    const seconds = retryDelay(tries);
-    const [row] = await run<{ due_at: Date }>(db, retryStatement, [...values, seconds]);
-    const until = (row as { due_at: Date }).due_at.toISOString();
-    return { status: 'running', error: null, wait: { msLeft: seconds * 1_000, until, attempt: { next: tries + 1, of } } };
+async function fail(db: Knex, begun: BegunAction, { index, attempts }: Step, failure: ActionFailure): Promise<StepEnd> {
+  const tries = attempts + 1;
+  if (tries < triesOf(begun, index) && !begun.is_test && isWorthRetrying(failure.code)) {
+    return tryLater(db, begun, index, failure, { tries });
   }
-  await run(db, failStatement, values);
+  await run(db, failStatement, [begun.run_id, index, JSON.stringify(failure)]);
   return { status: 'failed', error: failure };
 }
 

@@ -3,7 +3,7 @@ import { run, type Statement } from '../../../db/statement.js';
 import type { ActionOutcome, ActionResult, Wait } from '../../../workflows/contract.js';
 import type { Services } from '../../core/context.js';
 import type { Effect } from '../actions/action-type.js';
-import { type ActionRow, DELAY } from '../rules.js';
+import { type ActionRow, DELAY, LOCAL_ACTIONS } from '../rules.js';
 import { endIfDeleted } from './end-if-deleted.js';
 import { type Carrier, CLAIM, claimValues, endOf } from './claim-run.js';
 import type { Creator, RunRow } from './load-run.js';
@@ -19,6 +19,12 @@ export interface Step extends ActionRow {
   /** Until it may go on, by the database's clock; 0 when nothing keeps it. */
   ms_left: number;
 }
+
+/**
+ * How much of a step one transaction does: all of it, or of a request first what comes before it and then, when the answer is there, the
+ * rest. What time brought in between is looked at: the automation may be deleted.
+ */
+type Part = 'whole' | 'start' | 'rest';
 
 /** What became of a step; one that is not done says when it goes on. `effect`: what is still to be marked as its doing. */
 export type StepEnd = Pick<Step, 'status' | 'error'> & { wait?: Wait; effect?: Effect };
@@ -63,9 +69,14 @@ const toldOf = (step: Pick<Step, 'status' | 'on_failure' | 'error'>): Pick<Actio
   outcome: outcomeOf(step),
   ...(step.status === 'failed' && step.error ? { code: step.error.code } : {}),
 });
-/** How often an action is tried that fails (F5). */
-export const triesOf = ({ actions }: RunRow, index: number): number =>
-  (actions[index] as { retry?: { max_attempts: number } } | undefined)?.retry?.max_attempts ?? 1;
+
+/** Tries of a request whose action does not say how many (F5: one to five). */
+const REQUEST_TRIES = 3;
+/** How often an action is tried that fails (F5). What our own database refuses is not asked again unless the action says so. */
+export function triesOf({ actions }: RunRow, index: number): number {
+  const { type, retry } = actions[index] as { type: string; retry?: { max_attempts: number } };
+  return retry?.max_attempts ?? (LOCAL_ACTIONS.includes(type) ? 1 : REQUEST_TRIES);
+}
 
 /** What a step still waits for that was asked for before its time; undefined when nothing keeps it. */
 function waitOf(begun: BegunAction, { index, type, due_at, ms_left: msLeft, attempts }: Step): Wait | undefined {
@@ -78,29 +89,28 @@ const isDone = ({ status }: Step): boolean => status === 'succeeded' || status =
 
 /**
  * One step of a run in one transaction: takes the run, lets `work` do what becomes of the step, marks it, and ends the run when
- * nothing is left to do or the step stops it. Asked again after a lost answer it only says what became of it. `counts`: whether this is an
- * attempt of its own, or the rest of one.
+ * nothing is left to do or the step stops it. Asked again after a lost answer it only says what became of it. A whole step is an
+ * attempt of its own; who does it in parts counts the attempt in the first.
  */
 export async function inStep(
   services: Services,
   carrier: Carrier,
   index: number,
   work: (db: Knex, begun: BegunAction, step: Step) => Promise<StepEnd>,
-  counts = true,
+  part: Part = 'whole',
 ): Promise<ActionResult> {
   return services.db.transaction(async (db) => {
-    const [begun] = await run<BegunAction>(db, beginStatement, [...claimValues(carrier), index, counts]);
+    const [begun] = await run<BegunAction>(db, beginStatement, [...claimValues(carrier), index, part === 'whole']);
     if (!begun) return resultOf(db, carrier, index);
     const step = begun.step;
     if (!step) return { outcome: 'stop' };
     if (isDone(step)) return toldOf(step);
     const kept = waitOf(begun, step);
     if (kept) return { outcome: 'waiting', wait: kept };
+    const isOver = async () => (await endIfDeleted({ ...services, db }, begun)) !== undefined;
+    if (part === 'start' && (await isOver())) return resultOf(db, carrier, index);
     const { wait, effect, ...end } = await work(db, begun, step);
-    if (wait) {
-      const ended = await endIfDeleted({ ...services, db }, begun);
-      return ended ? { outcome: 'skipped', ended } : { outcome: 'waiting', wait };
-    }
+    if (wait) return (await isOver()) ? resultOf(db, carrier, index) : { outcome: 'waiting', wait };
     const done = { ...step, ...end };
     const told = toldOf(done);
     const steps = begun.steps.map((each) => (each.index === index ? done : each));
@@ -109,7 +119,7 @@ export async function inStep(
       return { ...told, ended: await settleRun({ ...services, db }, begun, steps, { last }) };
     }
     if (effect) await markDone(db, begun, index, effect);
-    return told;
+    return part === 'rest' && (await isOver()) ? resultOf(db, carrier, index) : told;
   });
 }
 

@@ -5,35 +5,26 @@ import { OutboundFailure } from '../../core/outbound/failure.js';
 import { scrub } from '../../core/outbound/scrub.js';
 import { readSecrets } from '../../secrets/vault.js';
 import type { Errand, OutboundAction, Sent } from '../actions/action-type.js';
-import { type ActionFailure, ActionRefused } from '../actions/action-refused.js';
+import { ActionRefused } from '../actions/action-refused.js';
 import { outboundTypes } from '../actions/registry.js';
 import { secretHandles } from '../actions/secret-handles.js';
 import { keptOf } from '../actions/send-for.js';
-import { failStep } from './action-failure.js';
+import { failStep, tryLater } from './action-failure.js';
 import type { Carrier } from './claim-run.js';
-import { type BegunAction, inStep, type Step } from './in-step.js';
+import { type BegunAction, inStep, type Step, triesOf } from './in-step.js';
 import { creatorContext } from './load-run.js';
 import { readParams, renderParams, storedParams } from './read-params.js';
 import { recordRehearsal } from './rehearse.js';
 
-/** Attempts of an action that does not say how many (F5: one to five). */
-const ATTEMPTS = 3;
+/** Longest wait that another server may ask for, ms: a day of it would look like a run that hangs. */
+const LONGEST_WAIT_MS = 600_000;
 
-/** The attempt failed, and there is another: for whoever asked to ask again. Its words are ours. */
-export class TryAgain extends Error {
-  constructor(
-    readonly failure: ActionFailure,
-    /** What the other side asked us to wait, ms. */
-    readonly waitMs: number | null,
-  ) {
-    super(failure.message);
-  }
-}
-
-/** $1 run, $2 index. */
+/** $1 run, $2 index: the attempt is counted, and waits for no time any more. */
 const startStatement: Statement = {
   name: 'start_outbound',
-  text: /* sql */ `update run_actions set status = 'running' where run_id = $1 and index = $2 returning started_at`,
+  text: /* sql */ `
+    update run_actions set status = 'running', attempts = attempts + 1, due_at = null
+    where run_id = $1 and index = $2 returning started_at`,
 };
 
 /** $1 run, $2 index, $3 status, $4 error (jsonb), $5 output (jsonb), $6 type, $7 key. The effect's key can be taken once (R4). */
@@ -54,11 +45,6 @@ interface Ready {
   send: () => Promise<Sent>;
 }
 
-function attemptsOf(begun: BegunAction, index: number): number {
-  const retry = begun.actions[index]?.['retry'] as { max_attempts?: number } | undefined;
-  return retry?.max_attempts ?? ATTEMPTS;
-}
-
 /** The newest values of the secrets that an action needs (F12). */
 function secretsFor(services: Services, type: OutboundAction, begun: BegunAction, index: number): Promise<Map<string, string>> {
   if (!type.secrets) return Promise.resolve(new Map());
@@ -73,7 +59,7 @@ async function prepare(within: Services, services: Services, begun: BegunAction,
   const { index } = step;
   const type = outboundTypes()[step.type];
   if (!type) throw new ActionRefused({ code: 'action_unavailable', message: `There is no action ${step.type}` });
-  const attempts = attemptsOf(begun, index);
+  const attempts = triesOf(begun, index);
   if (step.attempts >= attempts) {
     throw new ActionRefused({ code: 'no_answer', message: 'Every attempt broke off before its answer was known' });
   }
@@ -127,39 +113,58 @@ const recorded = ({ output, isCut }: Sent, hidden: ReadonlySet<string>): Record<
     ]),
   );
 
-/** @throws TryAgain */
-async function attempt(services: Services, carrier: Carrier, index: number): Promise<ActionResult> {
-  let ready: Ready | null = null;
-  const begun = await inStep(services, carrier, index, async (db, row, step) => {
-    ready = await prepare({ ...services, db }, services, row, step);
-    return { status: ready ? 'running' : 'succeeded', error: null };
-  });
-  if (!ready) return begun;
-  const { errand, attempts } = ready as Ready;
-  const sent = await dispatch(services, ready);
+/** What came of an attempt, in the rows. One that may go well the next time waits there for it, unless it was the last. */
+function record(
+  services: Services,
+  carrier: Carrier,
+  index: number,
+  { errand, attempts }: Ready,
+  sent: Sent,
+): Promise<ActionResult> {
   const failure = sent.failure && { code: sent.failure.code, message: sent.failure.message };
-  if (failure && sent.failure?.isPassing && errand.attempt < attempts) throw new TryAgain(failure, sent.failure.waitMs ?? null);
+  const isAgain = sent.failure?.isPassing === true && errand.attempt < attempts;
   const status = failure ? 'failed' : 'succeeded';
-  const end: Parameters<typeof inStep>[3] = async (db, row, { type }) => {
+  const end: Parameters<typeof inStep>[3] = async (db, row, step) => {
+    if (failure && isAgain) {
+      // Taken for dead, while it only waited: its next attempt is under way, and nobody hears this answer.
+      if (step.attempts > errand.attempt) return { status: 'running', error: null };
+      const askedMs = Math.min(sent.failure?.waitMs ?? 0, LONGEST_WAIT_MS);
+      return tryLater(db, row, index, failure, { tries: errand.attempt, askedMs });
+    }
     const output = JSON.stringify(recorded(sent, errand.hidden));
-    await run(db, endStatement, [row.run_id, index, status, failure ? JSON.stringify(failure) : null, output, type, errand.key]);
+    await run(db, endStatement, [
+      row.run_id,
+      index,
+      status,
+      failure ? JSON.stringify(failure) : null,
+      output,
+      step.type,
+      errand.key,
+    ]);
     return { status, error: failure ?? null };
   };
-  return inStep(services, carrier, index, end, false);
+  return inStep(services, carrier, index, end, 'rest');
+}
+
+async function attempt(services: Services, carrier: Carrier, index: number): Promise<ActionResult> {
+  let ready: Ready | null = null;
+  const start: Parameters<typeof inStep>[3] = async (db, row, step) => {
+    ready = await prepare({ ...services, db }, services, row, step);
+    return { status: ready ? 'running' : 'succeeded', error: null };
+  };
+  const begun = await inStep(services, carrier, index, start, 'start');
+  return ready ? record(services, carrier, index, ready, await dispatch(services, ready)) : begun;
 }
 
 /**
  * One attempt at an action that leaves the house: what it needs is read and the attempt counted in one transaction, then it is sent
  * without any, then its outcome is recorded in another. Asked at least once, so what it sends carries a key that is the same at
- * every attempt (R4). The last attempt records its failure; after an earlier one it is to be asked again.
- * @throws TryAgain | what was thrown, when PostgreSQL is away
- * Source: decisions F5, F7, F12; durability notes, 3.2.
+ * every attempt (R4). The last attempt records its failure; after an earlier one the row says when the next is due.
+ * @throws what was thrown, when PostgreSQL is away
+ * Source: decisions F5, F7, F12; durability notes, 3.2; ADR 10 and 11.
  */
 export async function performOutbound(services: Services, carrier: Carrier, index: number): Promise<ActionResult> {
-  const result = await attempt(services, carrier, index).catch((thrown: unknown) => {
-    if (thrown instanceof TryAgain) throw thrown;
-    return failStep(services, carrier, index, thrown);
-  });
+  const result = await attempt(services, carrier, index).catch((thrown: unknown) => failStep(services, carrier, index, thrown));
   services.ring();
   return result;
 }

@@ -3,10 +3,10 @@ import { run, type Statement } from '../../../db/statement.js';
 import { rehearsed } from '../actions/rehearsed.js';
 import type { RunRow } from './load-run.js';
 
-/** $1 run, $2 index, $3 output (jsonb). */
+/** $1 run, $2 index, $3 output (jsonb). It is the only attempt. */
 const rehearsedStatement: Statement = {
   name: 'action_rehearsed',
-  text: `update run_actions set status = 'succeeded', output = $3::jsonb, finished_at = now() where run_id = $1 and index = $2`,
+  text: `update run_actions set status = 'succeeded', attempts = 1, output = $3::jsonb, finished_at = now() where run_id = $1 and index = $2`,
 };
 
 /** Ends a rehearsal: everything since its beginning is taken back. */

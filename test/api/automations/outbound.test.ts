@@ -1,7 +1,7 @@
 import { Webhook } from 'standardwebhooks';
 import { LOCAL_ACTIONS } from '../../../api/automations/rules.js';
 import { actionTypes, outboundTypes } from '../../../api/automations/actions/registry.js';
-import { performOutbound, TryAgain } from '../../../api/automations/run/perform-outbound.js';
+import { performOutbound } from '../../../api/automations/run/perform-outbound.js';
 import { buildTeam, type TestTeam } from '../../factories/people.js';
 import { buildRun, GATE } from '../../factories/runs.js';
 import { startApp, type TestApp } from '../../support/app.js';
@@ -41,6 +41,12 @@ const carrier = (run: { run_id: string }) => ({ runId: run.run_id, incarnation: 
 const act = (run: { run_id: string }, index = 0) => performOutbound(app.services, carrier(run), index);
 const stepOf = (run: { run_id: string }, index = 0) =>
   app.services.db('run_actions').where({ run_id: run.run_id, index }).first();
+/** The next try has come, by the row. */
+const makeDue = (run: { run_id: string }) =>
+  app.services.db('run_actions').where({ run_id: run.run_id, status: 'running' }).update({ due_at: app.services.db.fn.now() });
+const statusOf = async ({ run_id }: { run_id: string }) =>
+  (await app.services.db('automation_runs').where({ run_id }).first('status')).status;
+const remove = (run: { automation_id: string }) => app.as(team.manager).delete(`/api/automations/${run.automation_id}`);
 
 it('the workflow knows which actions are local', () => {
   expect([...LOCAL_ACTIONS].toSorted()).toEqual([...Object.keys(actionTypes), 'delay'].toSorted());
@@ -117,11 +123,17 @@ describe('http_request', () => {
   it('is tried again where that may help, with the same key, and then fails', async () => {
     const run = await begin([request()]);
     receiver.answer((_request, response) => response.writeHead(503, { 'retry-after': '7' }).end('busy'));
-    for (const attempt of [1, 2]) {
-      const thrown: unknown = await act(run).catch((error: unknown) => error);
-      expect(thrown).toBeInstanceOf(TryAgain);
-      expect(thrown).toMatchObject({ failure: { code: 'http_status', message: 'The receiver answered 503' }, waitMs: 7_000 });
-      expect(await stepOf(run)).toMatchObject({ status: 'running', attempts: attempt, error: null });
+    for (const attempts of [1, 2]) {
+      const told = await act(run);
+      expect(told).toMatchObject({ outcome: 'waiting', wait: { msLeft: 7_000, attempt: { next: attempts + 1, of: 3 } } });
+      const error = { code: 'http_status', message: 'The receiver answered 503' };
+      expect(await stepOf(run)).toMatchObject({ status: 'running', attempts, error, due_at: new Date(told.wait?.until ?? '') });
+      const [shown] = (await app.as(team.guest).get(`/api/automations/runs/${run.run_id}`)).body.actions;
+      expect(shown).toMatchObject({ status: 'running', attempts, error, due_at: told.wait?.until });
+      // Asked too early, by a wake or by a workflow that starts anew, it only says how long it is still.
+      expect(await act(run)).toMatchObject({ outcome: 'waiting', wait: { attempt: { next: attempts + 1, of: 3 } } });
+      expect(receiver.received).toHaveLength(attempts);
+      await makeDue(run);
     }
     expect(await act(run)).toEqual({ outcome: 'failed', code: 'http_status', ended: 'failed' });
     expect(await stepOf(run)).toMatchObject({
@@ -166,7 +178,8 @@ describe('http_request', () => {
 
   it('nobody listens: tried again, then recorded without words of the system', async () => {
     const run = await begin([request({ url: 'http://127.0.0.1:1/' }, { retry: { max_attempts: 2 } })]);
-    await expect(act(run)).rejects.toMatchObject({ failure: { code: 'connection_failed' } });
+    expect(await act(run)).toMatchObject({ outcome: 'waiting', wait: { msLeft: 1_000 } });
+    await makeDue(run);
     expect(await act(run)).toMatchObject({ outcome: 'failed' });
     expect((await stepOf(run)).error).toEqual({ code: 'connection_failed', message: 'The connection failed' });
   });
@@ -191,6 +204,61 @@ describe('http_request', () => {
     });
     expect(await act(run)).toMatchObject({ ended: 'cancelled' });
     expect(await app.services.db('effects').where({ run_id: run.run_id })).toEqual([]);
+  });
+
+  it('nobody waits longer than ten minutes because a receiver asks for it', async () => {
+    const run = await begin([request()]);
+    receiver.answer((_request, response) => response.writeHead(429, { 'retry-after': '86400' }).end());
+    expect(await act(run)).toMatchObject({ wait: { msLeft: 600_000 } });
+  });
+
+  it('while it waits for its next try it ends with its automation, and nothing more is sent or done', async () => {
+    const run = await begin([request(), request()]);
+    receiver.answer((_request, response) => response.writeHead(503, { 'retry-after': '5' }).end());
+    expect(await act(run)).toMatchObject({ outcome: 'waiting' });
+    expect((await remove(run)).body.cancelled_runs).toBe(1);
+    await makeDue(run);
+    expect(await act(run)).toMatchObject({ ended: 'cancelled' });
+    expect(receiver.received).toHaveLength(1);
+    expect(await statusOf(run)).toBe('cancelled');
+  });
+
+  it.each([
+    ['that goes well', 200],
+    ['that may go well the next time', 503],
+  ])('an automation deleted during a request %s: its run ends with the answer', async (_what, status) => {
+    const run = await begin([request(), request()]);
+    receiver.answer((_request, response) => void remove(run).then(() => response.writeHead(status).end()));
+    expect(await act(run)).toMatchObject({ ended: 'cancelled' });
+    expect(await statusOf(run)).toBe('cancelled');
+    expect(await stepOf(run)).toMatchObject({ attempts: 1, output: status === 200 ? { status } : null });
+    expect(await stepOf(run, 1)).toMatchObject({ status: 'skipped', attempts: 0 });
+    expect(await act(run, 1)).toMatchObject({ ended: 'cancelled' });
+    expect(receiver.received).toHaveLength(1);
+  });
+
+  it('nothing is sent for an automation that was deleted before: by the step before it, or while its worker was dead', async () => {
+    const between = await begin([request(), request()]);
+    const { db } = app.services;
+    await db('automations').where({ automation_id: between.automation_id }).update({ deleted_at: db.fn.now(), is_active: false });
+    expect(await act(between)).toMatchObject({ ended: 'cancelled' });
+    expect(await stepOf(between)).toMatchObject({ status: 'skipped', attempts: 0 });
+    const dead = await begin([request()]);
+    await db('run_actions').where({ run_id: dead.run_id }).update({ status: 'running', attempts: 1, started_at: db.fn.now() });
+    expect((await remove(dead)).body.cancelled_runs).toBe(0);
+    expect(await act(dead)).toMatchObject({ ended: 'cancelled' });
+    expect(receiver.received).toEqual([]);
+  });
+
+  it('a late failure of an attempt taken for dead leaves the next one under way', async () => {
+    const run = await begin([request()]);
+    const { db } = app.services;
+    receiver.answer((_request, response) => {
+      const next = db('run_actions').where({ run_id: run.run_id }).update({ attempts: 2 });
+      void next.then(() => response.writeHead(503).end());
+    });
+    await act(run);
+    expect(await stepOf(run)).toMatchObject({ status: 'running', attempts: 2, due_at: null, error: null });
   });
 
   it('a creator who may no longer act sends nothing', async () => {
@@ -379,7 +447,8 @@ describe('send_webhook', () => {
     await save('WEBHOOK_SIGNING_KEY', 'key');
     const run = await begin([{ ...hook(), retry: { max_attempts: 2 } }]);
     receiver.answer((_request, response) => response.writeHead(500).end());
-    await expect(act(run)).rejects.toBeInstanceOf(TryAgain);
+    expect(await act(run)).toMatchObject({ outcome: 'waiting' });
+    await makeDue(run);
     await act(run);
     expect(receiver.received.map(({ headers }) => headers['webhook-id'])).toEqual([`${run.run_id}:0`, `${run.run_id}:0`]);
   });
