@@ -1,5 +1,6 @@
 import { run, type Statement } from '../../db/statement.js';
 import type { Context } from '../core/context.js';
+import { IS_LEFT, LEAVE_STEP } from './left-steps.sql.js';
 import type { RunStatus } from './rules.js';
 
 /**
@@ -15,8 +16,8 @@ with gone as (
   where automation_id = $1 and ($2::uuid is null or run_id = $2) and finished_at is null and (status = any($3::text[]) or exists (
     select from run_actions a where a.run_id = automation_runs.run_id and a.status = 'running' and a.due_at is not null))
   returning run_id, incarnation, claimed_by
-), skipped as (
-  update run_actions a set status = 'skipped' from gone where a.run_id = gone.run_id and a.status in ('pending', 'running', 'staged')
+), left_steps as (
+  update run_actions a set ${LEAVE_STEP} from gone where a.run_id = gone.run_id and ${IS_LEFT}
 ), wakes as (
   insert into outbox (kind, subject, payload, correlation_id)
   select 'run.wake', run_id::text, jsonb_build_object('run_id', run_id, 'incarnation', incarnation), $4::uuid

@@ -1,6 +1,7 @@
 import { run as sql, type Statement } from '../../../db/statement.js';
 import { type Services, whoIs } from '../../core/context.js';
 import type { Change } from '../../core/record-change.js';
+import { IS_LEFT, LEAVE_STEP } from '../left-steps.sql.js';
 import type { RunStatus, SkipReason } from '../rules.js';
 import type { Effect } from '../actions/action-type.js';
 import { EFFECT, effectValues, perEntity, stayInside } from './effect.sql.js';
@@ -26,8 +27,8 @@ export interface LastEffect {
 }
 
 /** The end of a run: from $`first` on the status, the skip reason, the error (jsonb), and what `record_change` takes. $1 is the run. */
-const END = (first: number, others: string): string => /* sql */ `skipped as (
-  update run_actions set status = 'skipped' where run_id = $1 and status in ('pending', 'running', 'staged') ${others}
+const END = (first: number, others: string): string => /* sql */ `left_steps as (
+  update run_actions a set ${LEAVE_STEP} where a.run_id = $1 and ${IS_LEFT} ${others}
 ), ended as (
   update automation_runs set status = $${first}, skip_reason = $${first + 1}, error = $${first + 2}::jsonb, finished_at = now()
   where run_id = $1
@@ -36,10 +37,10 @@ select record_change($${first + 3}::jsonb, $${first + 4}::jsonb)`;
 
 const endStatement: Statement = { name: 'end_run', text: `with ${END(2, '')}` };
 /** With the last action's mark. A row is written once in a statement: that action is not among what is skipped. */
-const endStatements = perEntity('end_run_with', (isInside) => `with ${EFFECT}, ${END(7, 'and index <> $2')}, ${isInside}`);
+const endStatements = perEntity('end_run_with', (isInside) => `with ${EFFECT}, ${END(7, 'and a.index <> $2')}, ${isInside}`);
 
 /**
- * Writes the end of a run into its rows, inside the transaction that holds the run (`claimRun` or `lockRun`): what has not happened is skipped.
+ * Writes the end of a run into its rows, inside the transaction that holds the run (`claimRun` or `lockRun`): what has not happened is skipped (left-steps.sql.ts).
  * The caller has seen that the run is still open.
  * @throws FORBIDDEN when the last action acted in another team
  */

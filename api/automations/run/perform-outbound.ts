@@ -9,6 +9,7 @@ import { ActionRefused } from '../actions/action-refused.js';
 import { outboundTypes } from '../actions/registry.js';
 import { secretHandles } from '../actions/secret-handles.js';
 import { keptOf } from '../actions/send-for.js';
+import { OUTCOME_UNKNOWN } from '../left-steps.sql.js';
 import { failStep, tryLater } from './action-failure.js';
 import type { Carrier } from './claim-run.js';
 import { type BegunAction, inStep, type Step, triesOf } from './in-step.js';
@@ -28,18 +29,23 @@ const startStatement: Statement = {
 };
 
 /** $1 run, $2 index, $3 status, $4 error (jsonb), $5 output (jsonb), $6 type, $7 key. The effect's key can be taken once (R4). */
-const endStatement: Statement = {
-  name: 'end_outbound',
+const outcomeStatement = (name: string, where: string): Statement => ({
+  name,
   text: /* sql */ `
-with effect as (
-  insert into effects (run_id, action_index, entity_type, entity_id) select $1::uuid, $2::int, $6::text, $7::text where $3 = 'succeeded'
+with done as (
+  update run_actions set status = $3::text, error = $4::jsonb, output = $5::jsonb, finished_at = now()
+  where run_id = $1::uuid and index = $2::int and ${where} returning run_id, index
 )
-update run_actions set status = $3::text, error = $4::jsonb, output = $5::jsonb, finished_at = now()
-where run_id = $1::uuid and index = $2::int`,
-};
+insert into effects (run_id, action_index, entity_type, entity_id)
+select run_id, index, $6::text, $7::text from done where $3 = 'succeeded'`,
+});
+const endStatement = outcomeStatement('end_outbound', "status = 'running'");
+/** The run ended first: what it says of its request is not known is known now. */
+const lateStatement = outcomeStatement('late_outbound', `error->>'code' = '${OUTCOME_UNKNOWN}'`);
 
 /** Ready to go: everything that the database knows has been read. */
 interface Ready {
+  type: string;
   errand: Errand;
   attempts: number;
   send: () => Promise<Sent>;
@@ -86,7 +92,7 @@ async function prepare(within: Services, services: Services, begun: BegunAction,
     secrets,
     hidden: new Set(secrets.values()),
   };
-  return { errand, attempts, send: () => type.send(errand, params) };
+  return { type: type.type, errand, attempts, send: () => type.send(errand, params) };
 }
 
 /** What came of it. A fault of ours is told by its kind alone: its words may hold what was to be sent. */
@@ -114,36 +120,28 @@ const recorded = ({ output, isCut }: Sent, hidden: ReadonlySet<string>): Record<
   );
 
 /** What came of an attempt, in the rows. One that may go well the next time waits there for it, unless it was the last. */
-function record(
-  services: Services,
-  carrier: Carrier,
-  index: number,
-  { errand, attempts }: Ready,
-  sent: Sent,
-): Promise<ActionResult> {
+async function record(services: Services, carrier: Carrier, index: number, ready: Ready, sent: Sent): Promise<ActionResult> {
+  const { errand, attempts, type } = ready;
   const failure = sent.failure && { code: sent.failure.code, message: sent.failure.message };
   const isAgain = sent.failure?.isPassing === true && errand.attempt < attempts;
   const status = failure ? 'failed' : 'succeeded';
+  const output = JSON.stringify(recorded(sent, errand.hidden));
+  const outcome = [carrier.runId, index, status, failure ? JSON.stringify(failure) : null, output, type, errand.key];
+  let isLate = true;
   const end: Parameters<typeof inStep>[3] = async (db, row, step) => {
+    isLate = false;
     if (failure && isAgain) {
       // Taken for dead, while it only waited: its next attempt is under way, and nobody hears this answer.
       if (step.attempts > errand.attempt) return { status: 'running', error: null };
       const askedMs = Math.min(sent.failure?.waitMs ?? 0, LONGEST_WAIT_MS);
       return tryLater(db, row, index, failure, { tries: errand.attempt, askedMs });
     }
-    const output = JSON.stringify(recorded(sent, errand.hidden));
-    await run(db, endStatement, [
-      row.run_id,
-      index,
-      status,
-      failure ? JSON.stringify(failure) : null,
-      output,
-      step.type,
-      errand.key,
-    ]);
+    await run(db, endStatement, outcome);
     return { status, error: failure ?? null };
   };
-  return inStep(services, carrier, index, end, 'rest');
+  const result = await inStep(services, carrier, index, end, 'rest');
+  if (isLate) await run(services.db, lateStatement, outcome);
+  return result;
 }
 
 async function attempt(services: Services, carrier: Carrier, index: number): Promise<ActionResult> {
@@ -159,7 +157,8 @@ async function attempt(services: Services, carrier: Carrier, index: number): Pro
 /**
  * One attempt at an action that leaves the house: what it needs is read and the attempt counted in one transaction, then it is sent
  * without any, then its outcome is recorded in another. Asked at least once, so what it sends carries a key that is the same at
- * every attempt (R4). The last attempt records its failure; after an earlier one the row says when the next is due.
+ * every attempt (R4). The last attempt records its failure; after an earlier one the row says when the next is due. What
+ * came of a request is recorded also when the run has ended meanwhile.
  * @throws what was thrown, when PostgreSQL is away
  * Source: decisions F5, F7, F12; durability notes, 3.2; ADR 10 and 11.
  */

@@ -46,6 +46,7 @@ const makeDue = (run: { run_id: string }) =>
   app.services.db('run_actions').where({ run_id: run.run_id, status: 'running' }).update({ due_at: app.services.db.fn.now() });
 const statusOf = async ({ run_id }: { run_id: string }) =>
   (await app.services.db('automation_runs').where({ run_id }).first('status')).status;
+const cancel = (run: { run_id: string }) => app.as(team.manager).post(`/api/automations/runs/${run.run_id}/cancel`);
 const remove = (run: { automation_id: string }) => app.as(team.manager).delete(`/api/automations/${run.automation_id}`);
 
 it('the workflow knows which actions are local', () => {
@@ -192,18 +193,67 @@ describe('http_request', () => {
     expect(receiver.received).toEqual([]);
   });
 
-  it('what became of the run meanwhile stands: no effect, no second end', async () => {
-    const run = await begin([request()]);
+  it.each([
+    [200, { status: 'succeeded', error: null }],
+    [400, { status: 'failed', error: { code: 'http_status', message: 'The receiver answered 400' } }],
+    [503, { status: 'failed', error: { code: 'http_status', message: 'The receiver answered 503' } }],
+  ])(
+    'a run cancelled during a request stays so; that its outcome is not known stands there until it is: %i',
+    async (code, known) => {
+      const run = await begin([request(), request()]);
+      let meanwhile: unknown;
+      receiver.answer((_request, response) => {
+        void cancel(run).then(async () => {
+          meanwhile = await stepOf(run);
+          response.writeHead(code).end('said');
+        });
+      });
+      expect(await act(run)).toMatchObject({ ended: 'cancelled' });
+      const unknown = { code: 'outcome_unknown', message: 'The run ended before the answer to this request was known' };
+      expect(meanwhile).toMatchObject({
+        status: 'failed',
+        attempts: 1,
+        error: unknown,
+        finished_at: expect.any(Date),
+        output: null,
+      });
+      expect(await stepOf(run)).toMatchObject({ ...known, attempts: 1, output: { status: code, body: 'said' } });
+      expect(await stepOf(run, 1)).toMatchObject({ status: 'skipped', error: null, finished_at: null });
+      expect(await statusOf(run)).toBe('cancelled');
+      const effects = await app.services.db('effects').where({ run_id: run.run_id }).pluck('entity_id');
+      expect(effects).toEqual(code === 200 ? [`${run.run_id}:0`] : []);
+      expect(receiver.received).toHaveLength(1);
+    },
+  );
+
+  it('a run cancelled after its worker died says that nobody knows; one between two tries, what the last one brought', async () => {
+    const dead = await begin([request()]);
+    const { db } = app.services;
+    await db('run_actions').where({ run_id: dead.run_id }).update({ status: 'running', attempts: 1, started_at: db.fn.now() });
+    expect((await cancel(dead)).status).toBe(200);
+    expect(await act(dead)).toMatchObject({ ended: 'cancelled' });
+    expect(await stepOf(dead)).toMatchObject({ status: 'failed', attempts: 1, error: { code: 'outcome_unknown' } });
+    expect(receiver.received).toEqual([]);
+    const refused = await begin([request()]);
+    receiver.answer((_request, response) => response.writeHead(503).end());
+    await act(refused);
+    await cancel(refused);
+    expect(await stepOf(refused)).toMatchObject({ status: 'failed', attempts: 1, error: { code: 'http_status' } });
+    expect((await stepOf(refused)).finished_at).not.toBeNull();
+    // While the second try is under way nobody knows what it brings, whatever the first one brought.
+    const second = await begin([request()]);
+    await act(second);
+    await makeDue(second);
+    let meanwhile: unknown;
     receiver.answer((_request, response) => {
-      const ended = { status: 'cancelled', finished_at: app.services.db.fn.now() };
-      void app.services
-        .db('automation_runs')
-        .where({ run_id: run.run_id })
-        .update(ended)
-        .then(() => response.end());
+      void cancel(second).then(async () => {
+        meanwhile = await stepOf(second);
+        response.end();
+      });
     });
-    expect(await act(run)).toMatchObject({ ended: 'cancelled' });
-    expect(await app.services.db('effects').where({ run_id: run.run_id })).toEqual([]);
+    await act(second);
+    expect(meanwhile).toMatchObject({ status: 'failed', attempts: 2, error: { code: 'outcome_unknown' } });
+    expect(await stepOf(second)).toMatchObject({ status: 'succeeded', attempts: 2, error: null });
   });
 
   it('nobody waits longer than ten minutes because a receiver asks for it', async () => {
@@ -247,6 +297,7 @@ describe('http_request', () => {
     await db('run_actions').where({ run_id: dead.run_id }).update({ status: 'running', attempts: 1, started_at: db.fn.now() });
     expect((await remove(dead)).body.cancelled_runs).toBe(0);
     expect(await act(dead)).toMatchObject({ ended: 'cancelled' });
+    expect(await stepOf(dead)).toMatchObject({ status: 'failed', attempts: 1, error: { code: 'outcome_unknown' } });
     expect(receiver.received).toEqual([]);
   });
 
