@@ -3,7 +3,7 @@ import type { Automation } from '../../db/models/automation.js';
 import type { AutomationVersion } from '../../db/models/automation-version.js';
 import type { RunStep } from '../../workflows/contract.js';
 import type { Context, Services } from '../core/context.js';
-import { fitEvent } from './fit-event.js';
+import { type FittedEvent, fitEvent } from './fit-event.js';
 import type { SkipReason } from './rules.js';
 
 /** An automation as far as a run is made from it: its row, or the same columns as JSON. */
@@ -96,9 +96,8 @@ select m.run_id, o.outbox_id as order_id, coalesce((
 from made m left join orders o on o.subject = m.run_id::text`,
 };
 
-const recordOf = (input: NewRun) => {
+const recordOf = (input: NewRun, { event, truncated }: FittedEvent) => {
   const { automation, version_row: version = automation } = input;
-  const { event, truncated } = fitEvent(input.event);
   return {
     outbox_id: input.outbox_id ?? null,
     run_id: input.run_id,
@@ -135,7 +134,10 @@ export function createRuns(
   events: readonly number[],
   leaseSeconds: number | null,
 ): Promise<MadeRun[]> {
-  return run<MadeRun>(db, statement, [JSON.stringify(runs.map(recordOf)), events, leaseSeconds]);
+  // A thousand automations may hear one large event: it is fitted once.
+  const fitted = new Map([...new Set(runs.map(({ event }) => event))].map((event) => [event, fitEvent(event)]));
+  const records = runs.map((each) => recordOf(each, fitted.get(each.event) as FittedEvent));
+  return run<MadeRun>(db, statement, [JSON.stringify(records), events, leaseSeconds]);
 }
 
 /**

@@ -16,6 +16,7 @@ export interface RunRow {
   triggered_by: string | null;
   status: RunStatus;
   event: Record<string, unknown>;
+  event_truncated: boolean;
   trigger_type: string;
   depth: number;
   /** Nothing that it does may remain (F8). */

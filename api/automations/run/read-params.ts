@@ -27,7 +27,10 @@ export function renderParams(
     const message = sends ? `There is no secret named ${name}` : `This action fills in no secrets, such as ${name}`;
     throw new ActionRefused({ code: 'secret_missing', message });
   }
-  if ('missing' in result) throw new ActionRefused({ code: 'template_missing', message: `The event has no ${result.missing}` });
+  if ('missing' in result) {
+    const why = run.event_truncated ? ': it was too large to be kept whole, and was cut' : '';
+    throw new ActionRefused({ code: 'template_missing', message: `The event has no ${result.missing}${why}` });
+  }
   throw new ActionRefused({ code: result.code, message: result.message });
 }
 

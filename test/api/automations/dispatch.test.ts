@@ -1,3 +1,4 @@
+import { performAction } from '../../../api/automations/run/perform-action.js';
 import { buildTeam, type Person, type TestTeam } from '../../factories/people.js';
 import { buildRun } from '../../factories/runs.js';
 import { startApp, type TestApp } from '../../support/app.js';
@@ -62,13 +63,21 @@ describe('POST /api/automations/{id}/execute', () => {
     expect(await db()('automation_runs').where({ automation_id: automation.automation_id })).toHaveLength(1);
   });
 
-  it('keeps the first level of an event that is too large, which can never be replayed', async () => {
-    const automation = await make();
-    const event = { title: 'big', blob: ['x'.repeat(900_000)] };
+  it('shortens an event that is too large, which can never be replayed, and what fails for want of the rest says so', async () => {
+    const automation = await make({ actions: [comment('{{event.blob.9}}'), comment('{{event.title}}')] });
+    const event = { title: 'big', blob: Array.from({ length: 10 }, () => Array(200).fill('x'.repeat(512))) };
     const { body } = await call(team.member, automation, 'execute', { event });
     const run = (await app.as(team.guest).get(`/api/automations/runs/${body.run_id}`)).body;
     expect(run).toMatchObject({ event_truncated: true, event: { title: 'big' } });
-    expect(run.event.blob).toBeUndefined();
+    expect(run.event.blob).toHaveLength(5);
+    const carrier = { runId: body.run_id, incarnation: 1, execution: 'an-execution' };
+    await performAction(app.services, carrier, 0);
+    expect((await db()('run_actions').where({ run_id: body.run_id, index: 0 }).first()).error).toEqual({
+      code: 'template_missing',
+      message: 'The event has no event.blob.9: it was too large to be kept whole, and was cut',
+    });
+    await performAction(app.services, carrier, 1);
+    expect((await call(team.manager, { automation_id: `dead-letter/${body.run_id}` }, 'retry')).status).toBe(400);
   });
 
   it('keeps no more than 64 kB of one whose names are long, or whose texts grow when they are written down', async () => {
