@@ -1,14 +1,27 @@
+import { ApplicationFailure } from '@temporalio/activity';
 import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import type { Services } from '../api/core/context.js';
 import { logScope } from '../api/core/log.js';
+import { OutboundFailure } from '../api/core/outbound/failure.js';
 import { revokeConnection } from '../api/integrations/revoke-connection.js';
 import { CONNECTION_REVOCATION, type RevocationActivities, revocationWorkflowId, taskQueue } from '../workflows/contract.js';
 import { SEARCH_ATTRIBUTES as ATTRIBUTE } from '../workflows/search-attributes.js';
 import { handOver, leaseOf } from './hand-over.js';
 
+/** Longest wait that a service may ask for, ms: there is a day for all of it (workflows/connection-revocation.ts). */
+const LONGEST_WAIT_MS = 3_600_000;
+
 /** Calls another server, so it belongs on the queue `outbound`. */
 export const revocationActivities = (services: Services): RevocationActivities => ({
-  revokeConnection: (revocationId) => revokeConnection(services, revocationId),
+  async revokeConnection(revocationId) {
+    try {
+      return await revokeConnection(services, revocationId);
+    } catch (thrown) {
+      if (!(thrown instanceof OutboundFailure) || thrown.waitMs === null) throw thrown;
+      const nextRetryDelay = Math.min(thrown.waitMs, LONGEST_WAIT_MS);
+      throw ApplicationFailure.create({ type: thrown.reason, message: thrown.message, nextRetryDelay });
+    }
+  },
 });
 
 interface Start {

@@ -1,3 +1,4 @@
+import { isPassingStatus, OutboundFailure } from '../core/outbound/failure.js';
 import { TRUSTED } from '../core/outbound/policy.js';
 import { type OutboundAnswer, type OutboundRequest, sendRequest } from '../core/outbound/send-request.js';
 
@@ -11,6 +12,14 @@ const MAX_BYTES = 1024 * 1024;
  */
 export const callService = (request: Omit<OutboundRequest, 'timeoutMs' | 'maxBytes'>): Promise<OutboundAnswer> =>
   sendRequest(TRUSTED, { ...request, timeoutMs: TIMEOUT_MS, maxBytes: MAX_BYTES });
+
+/** The service may say something else in a moment; one that is asked too often may call it forbidden. */
+export const isAway = ({ status, retryAfterMs }: OutboundAnswer): boolean =>
+  isPassingStatus(status) || (status === 403 && retryAfterMs !== null);
+
+/** An answer that says nothing of what was asked: as if there had been none. */
+export const noAnswer = ({ status, retryAfterMs }: OutboundAnswer): OutboundFailure =>
+  new OutboundFailure('connection_failed', `the service answered ${status}, and not what it was asked for`, retryAfterMs);
 
 /** An answer's JSON, an object or a list; undefined where it is neither. */
 export function jsonOf({ body }: OutboundAnswer): unknown {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { callService, jsonOf } from './call-service.js';
+import { callService, isAway, jsonOf, noAnswer } from './call-service.js';
 import type { OAuthSettings } from './provider.js';
 
 /** What is kept of a connection, encrypted. */
@@ -28,12 +28,16 @@ const Answer = z.object({
   scope: z.string().max(10_000).optional(),
 });
 
+/** Words of the standard that say no; some services say them with 200. */
+const Refusal = z.object({ error: z.string().min(1) });
+
 /** Space-separated by the standard, with commas by some. */
 const scopesOf = (scope: string): string[] => scope.split(/[\s,]+/).filter((each) => each !== '');
 
 /**
  * Asks a service for tokens (RFC 6749, 4.1.3 and 6).
- * @throws GrantRefused | OutboundFailure when there was no answer, or not one that says anything
+ * @throws GrantRefused | OutboundFailure when there was no answer, or not one that says anything: a service that is away for a moment
+ * takes nobody's connection back
  */
 export async function requestTokens(
   { tokenUrl, clientId, clientSecret }: OAuthSettings,
@@ -42,9 +46,12 @@ export async function requestTokens(
   const form = new URLSearchParams({ ...grant, client_id: clientId, client_secret: clientSecret });
   const headers = { accept: 'application/json', 'content-type': 'application/x-www-form-urlencoded', 'user-agent': 'Assent' };
   const answer = await callService({ method: 'POST', url: tokenUrl, headers, body: form.toString() });
+  const { status } = answer;
   const parsed = Answer.safeParse(jsonOf(answer));
-  // Some services answer 200 with an error in it.
-  if (!parsed.success || answer.status >= 300) throw new GrantRefused(`The service answered ${answer.status} without a token`);
+  if (!parsed.success || status >= 300) {
+    const isRefused = status >= 400 ? !isAway(answer) : Refusal.safeParse(jsonOf(answer)).success;
+    throw isRefused ? new GrantRefused(`The service answered ${status} without a token`) : noAnswer(answer);
+  }
   const { access_token, refresh_token, expires_in, scope } = parsed.data;
   return {
     tokens: { access_token, refresh_token },

@@ -13,6 +13,11 @@ interface Code extends Grant {
   challenge: string;
   redirectUri: string;
 }
+interface Fault {
+  status: number;
+  body?: string;
+  headers?: Record<string, string>;
+}
 interface Written {
   path: string;
   login: string;
@@ -30,8 +35,10 @@ export interface OAuthServer {
   person: { login: string; scope?: string } | null;
   /** Seconds that tokens are good for; undefined: for ever. */
   expiresIn: number | undefined;
-  /** What happens to the next write, once: a status instead of it, or the write without an answer. */
-  next: number | 'lost' | undefined;
+  /** What happens to the next write, once: a status instead of it, the write without an answer, or with one that says that it failed. */
+  next: number | 'lost' | 'denied' | undefined;
+  /** What whoever asks for tokens, for the account, or for what was written hears instead, in this order. */
+  faults: { tokens: Fault[]; user: Fault[]; list: Fault[] };
   written: Written[];
   /** How often tokens were renewed, and refused to be. */
   refreshed: number;
@@ -120,6 +127,7 @@ export async function startOAuthServer(): Promise<OAuthServer> {
       at: new Date().toISOString(),
     });
     if (how === 'lost') return void response.destroy();
+    if (how === 'denied') return json(response, 500, { message: 'Server Error' });
     json(response, 201, { id, number: id, html_url: `https://forge.test${path}/${id}`, body });
   }
 
@@ -141,24 +149,37 @@ export async function startOAuthServer(): Promise<OAuthServer> {
     response.writeHead(204).end();
   }
 
+  function fail(response: ServerResponse, faults: Fault[]): boolean {
+    const fault = faults.shift();
+    if (fault)
+      response.writeHead(fault.status, { 'content-type': 'text/html', ...fault.headers }).end(fault.body ?? '<h1>Sorry</h1>');
+    return fault !== undefined;
+  }
+
+  /** What was written to a path, oldest first, page by page. */
+  function list({ pathname, searchParams }: URL, response: ServerResponse): void {
+    if (fail(response, state.faults.list)) return;
+    const since = searchParams.get('since') ?? '';
+    const [size, page] = [Number(searchParams.get('per_page') ?? 30), Number(searchParams.get('page') ?? 1)];
+    const listed = state.written.filter(({ path, at }) => path === pathname && at >= since).slice((page - 1) * size, page * size);
+    const shown = listed.map(({ id, body, path }) => ({ id, number: id, body, html_url: `https://forge.test${path}/${id}` }));
+    json(response, 200, shown);
+  }
+
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const url = new URL(request.url ?? '', 'http://here');
     const text = await bodyOf(request);
     if (url.pathname === '/login/oauth/authorize') return authorize(url.searchParams, response);
+    if (url.pathname === '/login/oauth/access_token' && fail(response, state.faults.tokens)) return;
     if (url.pathname === '/login/oauth/access_token') return giveTokens(new URLSearchParams(text), response);
     if (request.method === 'DELETE' && url.pathname === `/applications/${CLIENT.id}/token`)
       return takeBack(request, text, response);
     const grant = access.get((request.headers.authorization ?? '').replace('Bearer ', ''));
     if (!grant) return json(response, 401, { message: `Bad credentials ${request.headers.authorization}` });
+    if (url.pathname === '/user' && fail(response, state.faults.user)) return;
     if (url.pathname === '/user') return json(response, 200, { login: grant.login });
     if (request.method === 'POST') return write(url.pathname, grant, text, response);
-    const since = url.searchParams.get('since') ?? '';
-    const listed = state.written.filter(({ path, at }) => path === url.pathname && at >= since);
-    json(
-      response,
-      200,
-      listed.map(({ id, body, path }) => ({ id, number: id, body, html_url: `https://forge.test${path}/${id}` })),
-    );
+    list(url, response);
   }
 
   const server = createServer((request, response) => void serve(request, response));
@@ -171,6 +192,7 @@ export async function startOAuthServer(): Promise<OAuthServer> {
     person: { login: 'octo-ada' },
     expiresIn: undefined,
     next: undefined,
+    faults: { tokens: [], user: [], list: [] },
     written: [],
     refreshed: 0,
     refused: 0,

@@ -1,18 +1,17 @@
+import { isPassingStatus } from '../../core/outbound/failure.js';
 import { outboundPolicy } from '../../core/outbound/policy.js';
 import { type OutboundAnswer, type OutboundRequest, sendRequest } from '../../core/outbound/send-request.js';
 import type { Errand, Sent } from './action-type.js';
 
 /** Characters of an answer that the run's record keeps. */
 const KEPT = 4_096;
-/** Refusals that may be none the next time: too early, too many, or the other side's own fault. */
-const isPassing = (status: number): boolean => status === 408 || status === 425 || status === 429 || status >= 500;
 
 /** What the record shows of an answer: a redirect was not followed, so it is a failure as well. */
 function sentOf({ status, body, isCut, retryAfterMs }: OutboundAnswer): Sent {
   const output = { status, body };
   if (status >= 200 && status < 300) return { output, isCut };
   const message = `The receiver answered ${status}`;
-  return { output, isCut, failure: { code: 'http_status', message, isPassing: isPassing(status), waitMs: retryAfterMs } };
+  return { output, isCut, failure: { code: 'http_status', message, isPassing: isPassingStatus(status), waitMs: retryAfterMs } };
 }
 
 /** Sends a request that a person wrote, through the one guarded client. @throws OutboundFailure */

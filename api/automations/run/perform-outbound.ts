@@ -101,7 +101,8 @@ async function dispatch(services: Services, { send }: Ready): Promise<Sent> {
     return await send();
   } catch (thrown) {
     if (thrown instanceof OutboundFailure) {
-      return { output: {}, failure: { code: thrown.reason, message: thrown.message, isPassing: thrown.isPassing } };
+      const { reason: code, message, isPassing, waitMs } = thrown;
+      return { output: {}, failure: { code, message, isPassing, waitMs } };
     }
     if (thrown instanceof ActionRefused) return { output: {}, failure: { ...thrown.failure, isPassing: thrown.isPassing } };
     services.log.error({ kind: (thrown as Error).name }, 'an outbound action failed on our side');

@@ -20,11 +20,16 @@ export class OutboundFailure extends Error {
   constructor(
     readonly reason: OutboundReason,
     detail?: string,
+    /** What the other side asks us to wait, ms. */
+    readonly waitMs: number | null = null,
   ) {
     super(detail ? `${REASONS[reason]}: ${detail}` : REASONS[reason]);
     this.isPassing = PASSING.includes(reason);
   }
 }
+
+/** Refusals that may be none the next time: too early, too many, or the other side's own fault. */
+export const isPassingStatus = (status: number): boolean => status === 408 || status === 425 || status === 429 || status >= 500;
 
 /** Codes of Node and undici that say more than "it failed". */
 const KNOWN: Record<string, OutboundReason> = {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { OutboundAction } from '../../automations/actions/action-type.js';
 import { Text } from '../../core/fields.js';
-import { jsonOf } from '../call-service.js';
+import { isAway, jsonOf, noAnswer } from '../call-service.js';
 import type { Provider } from '../provider.js';
 import { GrantRefused } from '../request-tokens.js';
 import { callForge, NEEDS, Repository } from './call-forge.js';
@@ -65,7 +65,9 @@ export const forge: Provider = {
     };
   },
   async account(config, token) {
-    const account = Account.safeParse(jsonOf(await callForge(config, token, 'GET', '/user')));
+    const answer = await callForge(config, token, 'GET', '/user');
+    if (isAway(answer)) throw noAnswer(answer);
+    const account = Account.safeParse(jsonOf(answer));
     if (!account.success) throw new GrantRefused('The forge does not say whose token it is');
     return account.data.login;
   },

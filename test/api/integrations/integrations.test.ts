@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { revocationActivities } from '../../../activities/revocations.js';
 import { performOutbound } from '../../../api/automations/run/perform-outbound.js';
 import { accessToken } from '../../../api/integrations/connections.js';
 import { forge } from '../../../api/integrations/forge/provider.js';
@@ -54,6 +55,7 @@ beforeEach(async () => {
     person: { login: 'octo-ada' },
     expiresIn: undefined,
     next: undefined,
+    faults: { tokens: [], user: [], list: [] },
     refreshed: 0,
     refused: 0,
     revoked: [],
@@ -167,6 +169,20 @@ describe('connecting', () => {
     expect(answer.status).toBe(400);
     expect(await answer.text()).not.toMatch(/canary|verifier/);
     expect(await db()('integration_connections').where({ user_id: team.member.user_id })).toEqual([]);
+  });
+
+  it('a service that is away for a moment is told as that, not as a refusal', async () => {
+    for (const [asked, status] of [
+      ['tokens', 503],
+      ['user', 429],
+    ] as const) {
+      remote.faults[asked] = [{ status }];
+      const answer = await connect(team.member);
+      expect([answer.status, await answer.json()]).toMatchObject([
+        400,
+        { message: 'Forge cannot be reached at the moment: begin again' },
+      ]);
+    }
   });
 
   it('saying no there stores nothing', async () => {
@@ -290,6 +306,22 @@ describe('disconnecting', () => {
     expect(await takeBack(team.member)).toEqual(['forgotten: it was no good any more']);
   });
 
+  it('one that ran out is kept until the service is there to renew it: a moment of absence forgets nothing', async () => {
+    remote.expiresIn = 3_600;
+    await connect(team.member);
+    await disconnect(team.member);
+    await db()('integration_revocations').update({ expires_at: db().raw("now() - interval '1 second'") });
+    const away = [{ status: 503 }, { status: 502 }, { status: 429 }, { status: 408 }, { status: 200 }, { status: 302 }];
+    remote.faults.tokens = [...away];
+    for (const { status } of away) await expect(takeBack(team.member)).rejects.toThrow(`answered ${status}`);
+    remote.faults.tokens = [{ status: 503, headers: { 'retry-after': '90' } }];
+    const [{ revocation_id }] = await waiting(team.member);
+    const asked = revocationActivities(app.services).revokeConnection(revocation_id);
+    await expect(asked).rejects.toMatchObject({ type: 'connection_failed', nextRetryDelay: 90_000 });
+    expect(await takeBack(team.member)).toEqual(['taken back']);
+    expect([remote.refreshed, remote.revoked.length]).toEqual([1, 1]);
+  });
+
   it('connecting again takes back only what was there before', async () => {
     await connect(team.member);
     const first = await tokenOf(team.member);
@@ -407,6 +439,27 @@ describe('acting', () => {
     const late = await begin([comment]);
     expect(await act(late)).toMatchObject({ outcome: 'failed' });
     expect((await stepOf(late)).error.code).toBe('integration_disconnected');
+  });
+
+  it('a service that is away when a token runs out does not end the connection: tried again, when it says', async () => {
+    remote.expiresIn = 3_600;
+    await connect(team.member);
+    const row = () => db()('integration_connections').where({ user_id: team.member.user_id });
+    await row().update({ expires_at: db().raw("now() - interval '1 second'") });
+    remote.faults.tokens = [{ status: 503, headers: { 'retry-after': '30' } }];
+    const run = await begin([comment]);
+    expect(await act(run)).toMatchObject({ outcome: 'waiting', wait: { msLeft: 30_000 } });
+    expect((await stepOf(run)).error).toEqual({
+      code: 'connection_failed',
+      message: 'The connection failed: the service answered 503, and not what it was asked for',
+    });
+    await makeDue(run);
+    expect(await act(run)).toMatchObject({ outcome: 'succeeded' });
+    await row().update({ expires_at: db().raw("now() - interval '1 second'") });
+    remote.faults.tokens = [{ status: 400, body: '{"error":"invalid_grant"}' }];
+    const refused = await begin([comment]);
+    expect(await act(refused)).toMatchObject({ outcome: 'failed' });
+    expect((await stepOf(refused)).error.code).toBe('integration_disconnected');
   });
 
   it.each([['../../user'], ['acme/..'], ['acme'], ['acme/rocket/issues'], ['acme/rocket?x=1'], ['a b/c'], ['']])(
