@@ -1,8 +1,10 @@
 import { z } from 'zod';
+import { ActionRefused } from '../../automations/actions/action-refused.js';
 import type { Errand, OutboundAction, Sent } from '../../automations/actions/action-type.js';
 import type { Config } from '../../core/config.js';
+import { OutboundFailure } from '../../core/outbound/failure.js';
 import type { OutboundAnswer } from '../../core/outbound/send-request.js';
-import { callService, jsonOf } from '../call-service.js';
+import { callService, isAway, jsonOf, noAnswer } from '../call-service.js';
 
 /** `owner/name`, and no step elsewhere. */
 export const Repository = z
@@ -43,17 +45,31 @@ export type Made = z.output<typeof Made>;
 
 /** Before the first attempt, by clocks that may differ. */
 const MARGIN_MS = 300_000;
+/** Entries of a page, the most that GitHub gives. */
+const PAGE = 100;
+/** Pages are begun for so long, ms: the attempt is to end in its time (workflows/automation-run.ts). */
+const LOOK_UP_MS = 10_000;
+const DISCONNECTED = 'integration_disconnected';
 
 /**
- * What an earlier attempt made, whose answer was lost; undefined when there is nothing. `path` lists what was written of late.
- * @throws OutboundFailure
+ * What an earlier attempt made, whose answer was lost; undefined when there is nothing, which only whole lists can say. `path` lists what
+ * was written of late.
+ * @throws OutboundFailure the forge does not say now: nothing may be written yet | ActionRefused it does not take the token
  */
 export async function findMade(errand: Errand, token: string, path: string): Promise<Made | undefined> {
   if (errand.attempt === 1) return undefined;
   const since = new Date(errand.firstAt.getTime() - MARGIN_MS).toISOString();
-  const address = `${path}${path.includes('?') ? '&' : '?'}since=${since}&per_page=100`;
-  const list = z.array(Made).safeParse(jsonOf(await callForge(errand.services.config, token, 'GET', address)));
-  return list.data?.find(({ body }) => body?.includes(markOf(errand)));
+  const address = `${path}${path.includes('?') ? '&' : '?'}since=${since}&per_page=${PAGE}`;
+  const until = performance.now() + LOOK_UP_MS;
+  for (let page = 1; performance.now() < until; page += 1) {
+    const answer = await callForge(errand.services.config, token, 'GET', `${address}&page=${page}`);
+    if (answer.status === 401) throw new ActionRefused({ code: DISCONNECTED, message: 'The forge answered 401' });
+    const list = z.array(Made).safeParse(jsonOf(answer));
+    if (answer.status !== 200 || !list.success) throw noAnswer(answer);
+    const made = list.data.find(({ body }) => body?.includes(markOf(errand)));
+    if (made || list.data.length < PAGE) return made;
+  }
+  throw new OutboundFailure('timeout');
 }
 
 /** The answer to a POST, as a run's record shows it. */
@@ -61,8 +77,8 @@ export function outcomeOf(answer: OutboundAnswer, show: (made: Made) => Record<s
   const { status, body, retryAfterMs } = answer;
   const made = Made.safeParse(jsonOf(answer));
   if (status === 201 && made.success) return { output: { status, ...show(made.data) } };
-  const isPassing = status === 429 || status >= 500 || (status === 403 && retryAfterMs !== null);
-  const code = status === 401 ? 'integration_disconnected' : 'http_status';
+  const isPassing = isAway(answer);
+  const code = status === 401 ? DISCONNECTED : 'http_status';
   return {
     output: { status, body },
     failure: { code, message: `The forge answered ${status}`, isPassing, waitMs: retryAfterMs },

@@ -384,6 +384,42 @@ describe('acting', () => {
     expect((await stepOf(run)).output).toMatchObject({ status: 200, id: remote.written[0]?.id });
   });
 
+  it.each([
+    ['is away', { status: 503 }],
+    ['says something else', { status: 200, body: '{"message":"maintenance"}' }],
+    ['does not find it', { status: 404, body: '[]' }],
+  ])('where the list of what was written %s, nothing is written until it is there', async (_what, fault) => {
+    await connect(team.member);
+    const run = await begin([comment]);
+    remote.next = 'denied';
+    expect(await act(run)).toMatchObject({ outcome: 'waiting' });
+    await makeDue(run);
+    remote.faults.list = [fault];
+    expect(await act(run)).toMatchObject({ outcome: 'waiting' });
+    await makeDue(run);
+    expect(await act(run)).toMatchObject({ outcome: 'succeeded' });
+    expect(remote.written).toHaveLength(1);
+    expect(await stepOf(run)).toMatchObject({ attempts: 3, output: { status: 200, id: remote.written[0]?.id } });
+  });
+
+  it('what was written is found behind a hundred others; a token taken back meanwhile is told at once', async () => {
+    await connect(team.member);
+    const other = { path: '/repos/acme/rocket/issues/12/comments', login: 'x', body: 'Me too', at: new Date().toISOString() };
+    for (let id = 1_000; id < 1_250; id += 1) remote.written.push({ ...other, id });
+    const [run, late] = [await begin([comment]), await begin([comment])];
+    for (const each of [run, late]) {
+      remote.next = 'lost';
+      expect(await act(each)).toMatchObject({ outcome: 'waiting' });
+      await makeDue(each);
+    }
+    expect(await act(run)).toMatchObject({ outcome: 'succeeded' });
+    expect((await stepOf(run)).output).toMatchObject({ status: 200, id: remote.written[250]?.id });
+    remote.revokeAll();
+    expect(await act(late)).toMatchObject({ outcome: 'failed' });
+    expect((await stepOf(late)).error.code).toBe('integration_disconnected');
+    expect(remote.written).toHaveLength(252);
+  });
+
   it('fails where the connection does not allow it, is not accepted any more, or the forge says no, and shows no token', async () => {
     remote.person = { login: 'octo-ada', scope: 'read:user' };
     await connect(team.member);
