@@ -8,6 +8,7 @@ import * as accounts from './0006_accounts.js';
 import * as access from './0007_access.js';
 import * as vault from './0008_vault.js';
 import * as schedules from './0009_automations.js';
+import * as replays from './0010_replays.js';
 
 /** Every migration in order; listed by hand so that a build holds exactly what was reviewed. Never edited once released. */
 const MIGRATIONS: Record<string, Knex.Migration> = {
@@ -20,6 +21,7 @@ const MIGRATIONS: Record<string, Knex.Migration> = {
   '0007_access': access,
   '0008_vault': vault,
   '0009_automations': schedules,
+  '0010_replays': replays,
 };
 
 /** How knex finds the migrations above. */

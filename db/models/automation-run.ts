@@ -23,6 +23,8 @@ export class AutomationRun extends BaseModel {
   declare triggered_by: string | null;
   declare depth: number;
   declare retry_of: string | null;
+  /** The failed run that a replay, or a replay of a replay, goes back to. */
+  declare first_run_id: string | null;
   declare retried_by: string | null;
   declare retry_count: number;
   declare correlation_id: string;
