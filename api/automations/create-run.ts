@@ -24,7 +24,8 @@ export interface NewRun {
   depth: number;
   /** The person who set it off: by hand, or by what they did. */
   triggered_by?: string | null;
-  retry_of?: string | null;
+  /** The failed run that this one replays, and the one that it all goes back to. */
+  replay?: { retry_of: string; first_run_id: string };
   is_test?: boolean;
   /** Actions that this run leaves out: a replay of what failed. */
   skip_indexes?: readonly number[];
@@ -59,19 +60,19 @@ with taken as (
 ), given as (
   select g.* from jsonb_to_recordset($1::jsonb) as g(outbox_id bigint, run_id uuid, automation_id uuid, automation_version int,
     automation_name text, team_id uuid, project_id uuid, creator_id uuid, trigger_type text, event jsonb, event_truncated boolean,
-    condition_error text, is_test boolean, triggered_by uuid, depth int, retry_of uuid, correlation_id uuid, skip_reason text,
-    skip_indexes int[])
+    condition_error text, is_test boolean, triggered_by uuid, depth int, retry_of uuid, first_run_id uuid, correlation_id uuid,
+    skip_reason text, skip_indexes int[])
   where g.outbox_id is null or g.outbox_id in (select outbox_id from taken)
 ), live as (
   select a.automation_id from automations a where a.automation_id in (select automation_id from given) and a.deleted_at is null
   for share
 ), made as (
   insert into automation_runs (run_id, automation_id, automation_version, automation_name, team_id, project_id, creator_id, status,
-    skip_reason, trigger_type, event, event_truncated, condition_error, is_test, triggered_by, depth, retry_of, correlation_id,
-    finished_at)
+    skip_reason, trigger_type, event, event_truncated, condition_error, is_test, triggered_by, depth, retry_of, first_run_id,
+    correlation_id, finished_at)
   select g.run_id, g.automation_id, g.automation_version, g.automation_name, g.team_id, g.project_id, g.creator_id,
     case when g.skip_reason is null then 'queued' else 'skipped' end, g.skip_reason, g.trigger_type, g.event, g.event_truncated,
-    g.condition_error, g.is_test, g.triggered_by, g.depth, g.retry_of, g.correlation_id,
+    g.condition_error, g.is_test, g.triggered_by, g.depth, g.retry_of, g.first_run_id, g.correlation_id,
     case when g.skip_reason is not null then now() end
   from given g join live using (automation_id)
   on conflict do nothing returning run_id, automation_id, automation_version, skip_reason, correlation_id
@@ -114,7 +115,7 @@ const recordOf = (input: NewRun, { event, truncated }: FittedEvent) => {
     is_test: input.is_test ?? false,
     triggered_by: input.triggered_by ?? null,
     depth: input.depth,
-    retry_of: input.retry_of ?? null,
+    ...input.replay,
     correlation_id: input.correlation_id,
     skip_reason: input.skip_reason ?? null,
     skip_indexes: input.skip_indexes ?? [],

@@ -26,7 +26,9 @@ const statement: Statement = {
   text: /* sql */ `
     select r.run_id, r.automation_id, r.automation_name, r.automation_version, r.team_id, r.trigger_type, r.finished_at, r.error,
       r.event_truncated, r.retry_count, (count(*) over ())::int as total,
-      exists (select from automation_runs o where o.retry_of = r.run_id and o.finished_at is null) as replay_running,
+      exists (select from automation_runs o where o.first_run_id = coalesce(r.first_run_id, r.run_id)
+        and o.first_run_id is not null -- plain to see that only replays are looked at, not all that wait
+        and o.finished_at is null) as replay_running,
       (select coalesce(json_agg(json_build_object('index', f.index, 'type', f.type, 'error', f.error) order by f.index), '[]')
         from run_actions f where f.run_id = r.run_id and f.status = 'failed') as failed_actions
     from automation_runs r join automations a using (automation_id)

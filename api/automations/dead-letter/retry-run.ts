@@ -29,6 +29,21 @@ async function holdDeadLetter(ctx: Context, runId: string): Promise<{ failed: Au
   return { failed, automation };
 }
 
+/**
+ * Has the replays of one failure come one after the other, and looks whether one of them is under way. Two of different runs lock
+ * different rows, and the first run of all may have been forgotten, so the lock is on its id.
+ * @throws RESOURCE_CONFLICT
+ */
+async function holdReplays({ db }: Context, firstRunId: string): Promise<void> {
+  await db.raw('select pg_advisory_xact_lock(hashtextextended(?, 0))', [firstRunId]);
+  const open = await AutomationRun.query(db)
+    .where({ first_run_id: firstRunId })
+    .whereNull('finished_at')
+    .select('run_id')
+    .first();
+  if (open) throw running();
+}
+
 const versionOf = async (ctx: Context, automationId: string, version: number): Promise<AutomationVersion> =>
   await AutomationVersion.query(ctx.db).findById([automationId, version]).throwIfNotFound();
 
@@ -45,7 +60,7 @@ async function indexesLeftOut(ctx: Context, failed: AutomationRun, next: Automat
 }
 
 /**
- * Replays a failed run: a new run on the same event, which stays on its own list until a replay succeeds.
+ * Replays a failed run: a new run on the same event. It stays on the list, and so do its replays that fail, until one succeeds.
  * @throws RESOURCE_NOT_FOUND no dead letter | PERMISSION_DENIED neither the creator nor a manager
  * | INVALID_REQUEST the stored event was cut | RESOURCE_CONFLICT a replay is under way
  * Source: contract, section 3, automation run; decisions F10, F11.
@@ -54,8 +69,8 @@ export function retryRun(ctx: Context, runId: string, options: RetryRun): Promis
   return inTransaction(ctx, async (ctx) => {
     const { failed, automation } = await holdDeadLetter(ctx, runId);
     if (failed.event_truncated) throw invalid('The event of this run was too large to be kept whole, so it cannot be replayed');
-    const open = await AutomationRun.query(ctx.db).where({ retry_of: runId }).whereNull('finished_at').select('run_id').first();
-    if (open) throw running();
+    const first_run_id = failed.first_run_id ?? runId;
+    await holdReplays(ctx, first_run_id);
     const { version: which, actions: scope } = options;
     const version = await versionOf(
       ctx,
@@ -72,7 +87,7 @@ export function retryRun(ctx: Context, runId: string, options: RetryRun): Promis
       trigger_type: failed.trigger_type,
       depth: failed.depth,
       triggered_by: userOf(ctx),
-      retry_of: runId,
+      replay: { retry_of: runId, first_run_id },
       skip_indexes: scope === 'failed' ? await indexesLeftOut(ctx, failed, version) : [],
     });
     if (!created) throw running();

@@ -12,7 +12,8 @@ export const deadLetterRoutes: Endpoint[] = [
     path: '/api/automations/dead-letter',
     tag,
     summary: 'List failed runs, newest first',
-    description: 'A run leaves the list when a replay of it succeeds. Test runs never appear.',
+    description:
+      'A run leaves the list when a replay of it succeeds, and so do the replays of it that failed. Test runs never appear.',
     ability: 'automation.list',
     scope: 'automations:read',
     query: ListDeadLetters,

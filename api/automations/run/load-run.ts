@@ -22,7 +22,8 @@ export interface RunRow {
   /** Nothing that it does may remain (F8). */
   is_test: boolean;
   correlation_id: string;
-  retry_of: string | null;
+  /** Of a replay: the failed run that it goes back to. */
+  first_run_id: string | null;
   finished_at: Date | null;
   /** The actions of the version that the run is pinned to. */
   actions: Record<string, unknown>[];

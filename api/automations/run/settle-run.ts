@@ -3,14 +3,10 @@ import { type ActionRow, errorOf, type RunStatus, settle } from '../rules.js';
 import { endRun, type LastEffect } from './end-run.js';
 import type { RunRow } from './load-run.js';
 
-/** A replay that succeeds takes the run off the dead-letter list, and every run of which that one was a replay (F10). */
+/** A replay that succeeds takes the first failure off the dead-letter list, and every other replay of it that failed (F10). */
 const MARK_REPLAYED = /* sql */ `
-  with recursive line as (
-    select run_id, retry_of, ?::uuid as by from automation_runs where run_id = ?
-    union all
-    select r.run_id, r.retry_of, l.by from line l join automation_runs r on r.run_id = l.retry_of
-  )
-  update automation_runs r set retried_by = line.by from line where r.run_id = line.run_id`;
+  update automation_runs set retried_by = :by
+  where (run_id = :first or first_run_id = :first) and status = 'failed' and retried_by is null`;
 
 /**
  * Ends a run as its actions say, inside the transaction that holds it, and returns the status it ended with. An action that failed
@@ -32,6 +28,7 @@ export async function settleRun(
     summary: `ended a run of ${run.automation_name}: ${settled.status}`,
     last,
   });
-  if (run.retry_of && settled.status === 'succeeded') await services.db.raw(MARK_REPLAYED, [run.run_id, run.retry_of]);
+  const { run_id: by, first_run_id: first } = run;
+  if (first && settled.status === 'succeeded') await services.db.raw(MARK_REPLAYED, { by, first });
   return settled.status;
 }

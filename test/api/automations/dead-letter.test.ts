@@ -1,4 +1,6 @@
 import { leftOut } from '../../../api/automations/dead-letter/rules.js';
+import { finishRun } from '../../../api/automations/run/finish-run.js';
+import { up } from '../../../db/migrations/0010_replays.js';
 import { buildPerson, buildTeam, type Person, type TestTeam } from '../../factories/people.js';
 import { buildRun, GATE, GATED, type TestRun } from '../../factories/runs.js';
 import { startApp, type TestApp } from '../../support/app.js';
@@ -37,6 +39,8 @@ const retriesOf = (run: TestRun) => app.services.db('automation_runs').where({ r
 /** What the worker does when a run has ended. */
 const finish = (run_id: string, status: string) =>
   app.services.db('automation_runs').where({ run_id }).update({ status, finished_at: app.services.db.fn.now() });
+
+const succeed = (runId: string) => finishRun(app.services, { runId, incarnation: 1, execution: 'an-execution' }, false);
 
 describe('GET /api/automations/dead-letter', () => {
   it('lists failed runs newest first with what failed in them', async () => {
@@ -154,11 +158,62 @@ describe('POST /api/automations/dead-letter/:run_id/retry', () => {
     const second = await retry(team.member, run);
     expect(second.status).toBe(200);
     expect(second.body.run_id).not.toBe(first.body.run_id);
-    expect((await retry(team.member, first.body)).body).toMatchObject({ retry_of: first.body.run_id });
     expect((await list(team.guest)).entries.find((entry: { run_id: string }) => entry.run_id === run.run_id)).toMatchObject({
       retry_count: 2,
       last_retry_run_id: second.body.run_id,
     });
+    await finish(second.body.run_id, 'failed');
+    expect((await retry(team.member, first.body)).body).toMatchObject({ retry_of: first.body.run_id });
+  });
+
+  it('409 for every run of one failure while any replay of it is under way, also where the first has been forgotten', async () => {
+    const run = await buildFailed();
+    const { body: first } = await retry(team.member, run);
+    await finish(first.run_id, 'failed');
+    const { body: second } = await retry(team.member, first);
+    expect((await retry(team.manager, run)).status).toBe(409);
+    expect((await retry(team.manager, first)).status).toBe(409);
+    expect((await list(team.guest)).entries).toMatchObject([
+      { not_retryable_reason: 'replay_running' },
+      { not_retryable_reason: 'replay_running' },
+    ]);
+    await app.services.db('automation_runs').where({ run_id: run.run_id }).delete();
+    expect((await retry(team.manager, first)).status).toBe(409);
+    await finish(second.run_id, 'failed');
+    const { body: third } = await retry(team.member, first);
+    expect((await retry(team.manager, second)).status).toBe(409);
+    await finish(third.run_id, 'cancelled');
+    expect((await retry(team.manager, third)).status).toBe(404);
+    expect((await list(team.guest)).entries.map((entry: { retryable: boolean }) => entry.retryable)).toEqual([true, true]);
+    expect((await retry(team.manager, second)).status).toBe(200);
+  });
+
+  it('once one replay has succeeded nothing of that failure is left to be replayed', async () => {
+    const run = await buildFailed();
+    const { body: child } = await retry(team.member, run);
+    await finish(child.run_id, 'failed');
+    const { body: grandchild } = await retry(team.member, child);
+    await finish(grandchild.run_id, 'failed');
+    const other = await buildFailed();
+    const { body: last } = await retry(team.member, run);
+    expect(await succeed(last.run_id)).toBe('succeeded');
+    expect((await list(team.guest)).entries).toMatchObject([{ run_id: other.run_id }]);
+    for (const { run_id } of [run, child, grandchild]) {
+      expect((await retry(team.manager, { run_id })).status).toBe(404);
+      expect(await runOf(run_id)).toMatchObject({ retried_by: last.run_id });
+    }
+    expect(await runOf(other.run_id)).toMatchObject({ retried_by: null });
+  });
+
+  it('a replay against the success of another one: it comes too late or too early, never beside it', async () => {
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const run = await buildFailed();
+      const { body: child } = await retry(team.member, run);
+      await finish(child.run_id, 'failed');
+      const { body: last } = await retry(team.member, run);
+      const [{ status }] = await Promise.all([retry(team.manager, child), succeed(last.run_id)]);
+      expect([404, 409]).toContain(status);
+    }
   });
 
   it('takes the automation as it is now, or as it was', async () => {
@@ -236,6 +291,22 @@ describe('POST /api/automations/dead-letter/:run_id/retry', () => {
     }
   });
 
+  it('one of several racing replays of different runs of one failure wins', async () => {
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const run = await buildFailed();
+      const tree = [run.run_id];
+      for (const parent of [0, 0, 1]) {
+        const { body } = await retry(team.member, { run_id: tree[parent] as string });
+        await finish(body.run_id, 'failed');
+        tree.push(body.run_id);
+      }
+      const answers = await Promise.all(tree.map((run_id) => retry(team.manager, { run_id })));
+      expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 409, 409, 409]);
+      const open = await app.services.db('automation_runs').where({ automation_id: run.automation_id }).whereNull('finished_at');
+      expect(open).toHaveLength(1);
+    }
+  });
+
   it('a replay against the deletion of the automation: never a run behind the deletion', async () => {
     for (let round = 0; round < ROUNDS; round += 1) {
       const run = await buildFailed();
@@ -250,6 +321,37 @@ describe('POST /api/automations/dead-letter/:run_id/retry', () => {
       else expect(retries).toHaveLength(0);
     }
   });
+});
+
+it('replays of before the migration are tied together, and leave the list where one had succeeded', async () => {
+  const older = await startApp();
+  try {
+    const { db } = older.services;
+    const people = await buildTeam(older);
+    const runs = db('automation_runs');
+    const ofStatus = (status: 'failed' | 'succeeded', retry_of?: string) =>
+      buildRun(older, people, { status, statuses: [...FAILED], fields: { retry_of } });
+    const [first, other] = [await ofStatus('failed'), await ofStatus('failed')];
+    const second = await ofStatus('failed', first.run_id);
+    const third = await ofStatus('failed', second.run_id);
+    const last = await ofStatus('succeeded', first.run_id);
+    const waits = await ofStatus('failed', other.run_id);
+    await db.raw('drop index runs_replaying, gate_approvals_of_person; alter table automation_runs drop column first_run_id');
+    await up(db);
+    const tie = (first_run_id: string | null, retried_by: string | null) => ({ first_run_id, retried_by });
+    for (const [run, expected] of [
+      [first, tie(null, last.run_id)],
+      [second, tie(first.run_id, last.run_id)],
+      [third, tie(first.run_id, last.run_id)],
+      [last, tie(first.run_id, null)],
+      [other, tie(null, null)],
+      [waits, tie(other.run_id, null)],
+    ] as const) {
+      expect(await runs.clone().where({ run_id: run.run_id }).first()).toMatchObject(expected);
+    }
+  } finally {
+    await older.close();
+  }
 });
 
 it('429 after ten replays a minute, counted by person', async () => {
