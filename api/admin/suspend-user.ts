@@ -1,12 +1,14 @@
 import { type Context, inTransaction } from '../core/context.js';
 import { conflict } from '../core/errors.js';
+import { voidApprovals } from '../automations/approvals/void-approvals.js';
 import { endSessions } from '../auth/sessions/end-session.js';
 import { holdLeaver } from './hold-user.js';
 import { recordAct } from './record-act.js';
 import type { UserStatus } from './schema.js';
 
 /**
- * Keeps a person out from the next request on: sessions end, tokens rest until the person is reinstated. Again, it changes nothing.
+ * Keeps a person out from the next request on: sessions end, tokens rest until the person is reinstated, and what they approved counts
+ * no more where others are still missing. Again, it changes nothing.
  * @throws RESOURCE_NOT_FOUND | RESOURCE_CONFLICT oneself, the last administrator, or gone for good
  * Source: decision A11.
  */
@@ -17,7 +19,8 @@ export function suspendUser(ctx: Context, userId: string, reason: string): Promi
     if (status === 'active') {
       await ctx.db('users').where({ user_id: userId }).update({ status: 'suspended' });
       const sessions = await endSessions(ctx, userId);
-      await recordAct(ctx, 'suspend', userId, { reason, sessions });
+      const voided = await voidApprovals(ctx, userId);
+      await recordAct(ctx, 'suspend', userId, { reason, sessions, ...voided });
     }
     return { success: true, user_id: userId, status: 'suspended' };
   });

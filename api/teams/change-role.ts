@@ -1,5 +1,6 @@
 import { Membership } from '../../db/models/membership.js';
 import type { Team } from '../../db/models/team.js';
+import { voidApprovals } from '../automations/approvals/void-approvals.js';
 import { authorize, type Seat } from '../core/access.js';
 import { type Context, inTransaction } from '../core/context.js';
 import { notFound } from '../core/errors.js';
@@ -18,6 +19,7 @@ export async function changeHeldRole(ctx: Context, team: Team, membership: Membe
   await membership.$query(ctx.db).patch({ role });
   // Only admins invite; who is none any more leaves nothing open (drop-invitations-of.ts).
   if (before === 'admin') await dropInvitationsOf(ctx, team_id, user_id);
+  const voided = await voidApprovals(ctx, user_id, { team_id, role });
   await recordChange(ctx, {
     team_id,
     feature: 'teams',
@@ -27,7 +29,7 @@ export async function changeHeldRole(ctx: Context, team: Team, membership: Membe
     entity_id: team_id,
     title: team.name,
     summary: `made a ${before} a ${role}`,
-    details: { user_id, changes: { role: { from: before, to: role } } },
+    details: { user_id, changes: { role: { from: before, to: role } }, ...voided },
   });
 }
 

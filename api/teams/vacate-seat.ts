@@ -1,5 +1,6 @@
 import { Membership } from '../../db/models/membership.js';
 import type { Team } from '../../db/models/team.js';
+import { voidApprovals } from '../automations/approvals/void-approvals.js';
 import type { Context } from '../core/context.js';
 import { recordChange } from '../core/record-change.js';
 import type { Member } from './schema.js';
@@ -8,7 +9,7 @@ import { lockTasksOf, unassignTasks } from './unassign-tasks.js';
 
 /**
  * Takes a member's seat in a team that the caller holds (holdTeam), with its trace, and the open tasks off that person: to
- * `successor`, who is a member, or to nobody. Whom they invited is no longer. Returns how many tasks they were.
+ * `successor`, who is a member, or to nobody. Whom they invited is no longer, nor is what they approved and still waits. Returns how many tasks they were.
  */
 export async function vacateSeat(
   ctx: Context,
@@ -23,6 +24,7 @@ export async function vacateSeat(
   const membership = (await Membership.query(ctx.db).findById([team_id, user_id]).forUpdate()) as Membership;
   await membership.$query(ctx.db).delete();
   const invitations = await dropInvitationsOf(ctx, team_id, user_id);
+  const voided = await voidApprovals(ctx, user_id, { team_id, role: null });
   await recordChange(ctx, {
     team_id,
     feature: 'teams',
@@ -32,7 +34,7 @@ export async function vacateSeat(
     entity_id: team_id,
     title: name,
     summary,
-    details: { user_id, role, ...(invitations > 0 ? { revoked_invitations: invitations } : {}) },
+    details: { user_id, role, ...(invitations > 0 ? { revoked_invitations: invitations } : {}), ...voided },
     event: { type: 'team.member_removed', payload: { member } },
   });
   return unassignTasks(ctx, team_id, user_id, successor);

@@ -1,5 +1,6 @@
 import { Membership } from '../../../db/models/membership.js';
 import type { Team } from '../../../db/models/team.js';
+import { voidApprovals } from '../../automations/approvals/void-approvals.js';
 import { type Context, inTransaction } from '../../core/context.js';
 import { conflict, invalid } from '../../core/errors.js';
 import { enqueue } from '../../core/outbox.js';
@@ -75,6 +76,7 @@ export function requestDeprovision(ctx: Context, userId: string, { reason, reass
     if (successor !== null) await checkSuccessor(ctx, userId, successor);
     const inherited = await settleTeams(ctx, userId, successor);
     await ctx.db('users').where({ user_id: userId }).update({ status: 'deprovisioned' });
+    const voided = await voidApprovals(ctx, userId);
     const [job] = await ctx
       .db('deprovision_jobs')
       .insert({
@@ -87,7 +89,13 @@ export function requestDeprovision(ctx: Context, userId: string, { reason, reass
       .returning<JobRef[]>(['job_id', 'status']);
     const { job_id } = job as JobRef;
     await enqueue(ctx, 'user.deprovision', userId, { job_id });
-    await recordAct(ctx, 'deprovision', userId, { job_id, reason, reassign_to: successor, inherited_teams: inherited });
+    await recordAct(ctx, 'deprovision', userId, {
+      job_id,
+      reason,
+      reassign_to: successor,
+      inherited_teams: inherited,
+      ...voided,
+    });
     return job as JobRef;
   });
 }

@@ -3,7 +3,8 @@ import type { Statement } from '../../../db/statement.js';
 /**
  * The compare-and-set (R2) with all that follows from it, in one round trip. $1 run, $2 gate index, $3 caller, $4 team or null, $5
  * roles that count, $6 who (jsonb), $7 the change when it decides (jsonb), $8 incarnation. No row: the time ran out. The run's row
- * is held (hold-gate.ts). An approval counts once a person, and only while the person still has the role; the last one needed decides.
+ * is held (hold-gate.ts). An approval counts once a person, and the last one needed decides. Who loses the role loses the approval
+ * (void-approvals.ts); what releases the tail asks for the role all the same.
  */
 export const approveStatement: Statement = {
   name: 'approve_gate',

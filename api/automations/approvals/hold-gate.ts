@@ -1,7 +1,7 @@
 import type { AutomationRun } from '../../../db/models/automation-run.js';
 import { run, type Statement } from '../../../db/statement.js';
 import { type Context, userOf } from '../../core/context.js';
-import { conflict, DomainError, notFound } from '../../core/errors.js';
+import { conflict, DomainError, notFound, unauthenticated } from '../../core/errors.js';
 import type { Seat } from '../../core/access.js';
 import type { ActionRow, GateRole } from '../rules.js';
 import { authorizeDecision } from './policy.js';
@@ -33,7 +33,7 @@ export const STAGED_HASH = /* sql */ `
 
 /**
  * $1 run, $2 gate index or null for the one the run last came to. Read after the run's row is locked, so nobody decides in
- * between. clock_timestamp(), because now() is as old as this transaction, which may have waited for the lock.
+ * between; and held itself, so that an approval that is being taken back is not counted by what comes next. clock_timestamp(), because now() is as old as this transaction, which may have waited for the lock.
  */
 const gateStatement: Statement = {
   name: 'hold_gate',
@@ -47,7 +47,8 @@ const gateStatement: Statement = {
     from gates g join automation_runs r using (run_id) join automations a using (automation_id) join users c on c.user_id = r.creator_id
     left join memberships m on m.team_id = r.team_id and m.user_id = r.creator_id
     left join users u on u.user_id = g.decided_by
-    where g.run_id = $1 and ($2::int is null or g.gate_index = $2) order by g.gate_index desc limit 1`,
+    where g.run_id = $1 and ($2::int is null or g.gate_index = $2) order by g.gate_index desc limit 1
+    for update of g`,
 };
 
 const COLUMNS = [
@@ -65,16 +66,21 @@ const COLUMNS = [
 ] as const;
 export type HeldRun = Pick<AutomationRun, (typeof COLUMNS)[number]>;
 
-/** $1 run, $2 caller. The run is held first, then the caller's seat: neither changes until the commit (durability notes, 3.4). */
+/**
+ * $1 run, $2 caller. The run is held first, then the caller, then the caller's seat: none of them changes until the commit, and who
+ * takes a seat or suspends somebody takes back what they approved (void-approvals.ts; durability notes, 3.4).
+ */
 const runStatement: Statement = {
   name: 'hold_run',
   text: /* sql */ `
     with held as (
       select ${COLUMNS.join(', ')} from automation_runs where run_id = $1 for update
+    ), caller as (
+      select u.user_id from users u, held where u.user_id = $2 and u.status = 'active' for share of u
     ), seat as (
-      select m.role from memberships m, held h where m.team_id = h.team_id and m.user_id = $2 for share of m
+      select m.role from memberships m, held h, caller c where m.team_id = h.team_id and m.user_id = c.user_id for share of m
     )
-    select h.*, (select role from seat) as seat from held h`,
+    select h.*, exists (select from caller) as is_active, (select role from seat) as seat from held h`,
 };
 
 /** The text of a gate whose time has passed (decisions, M). */
@@ -97,7 +103,8 @@ function checkState(decision: 'approved' | 'rejected', held: HeldRun, gate: Held
 /**
  * Locks a run and gives the gate that the caller may now decide. The checks come in this order, so that a stranger learns
  * nothing of the state: exists, role, state.
- * @throws RESOURCE_NOT_FOUND no such run | PERMISSION_DENIED | APPROVAL_EXPIRED | RESOURCE_CONFLICT already decided
+ * @throws RESOURCE_NOT_FOUND no such run | AUTHENTICATION_REQUIRED suspended meanwhile | PERMISSION_DENIED | APPROVAL_EXPIRED
+ * | RESOURCE_CONFLICT already decided
  * Source: decision F9; durability notes, 3.2.
  */
 export async function holdGate(
@@ -107,8 +114,9 @@ export async function holdGate(
   gateIndex: number | null,
 ): Promise<{ held: HeldRun; gate: HeldGate }> {
   const userId = userOf(ctx);
-  const [held] = await run<HeldRun & { seat: Seat | null }>(ctx.db, runStatement, [runId, userId]);
+  const [held] = await run<HeldRun & { seat: Seat | null; is_active: boolean }>(ctx.db, runStatement, [runId, userId]);
   if (!held) throw notFound('Run');
+  if (!held.is_active) throw unauthenticated();
   const [gate] = await run<HeldGate & Record<string, unknown>>(ctx.db, gateStatement, [runId, gateIndex]);
   authorizeDecision(decision, held, gate, { userId, seat: held.seat });
   return { held, gate: checkState(decision, held, gate) };
