@@ -1,7 +1,7 @@
 import { cancelRun } from '../automations/cancel-run.js';
 import { getRun } from '../automations/get-run.js';
 import { GATE } from '../automations/rules.js';
-import { listApprovals } from '../automations/approvals/list-approvals.js';
+import { getApproval } from '../automations/approvals/list-approvals.js';
 import { retryRun } from '../automations/dead-letter/retry-run.js';
 import { renderTemplates } from '../automations/template.js';
 import { type RunRecord, RunParams } from '../automations/schema.js';
@@ -80,12 +80,11 @@ export const runPages: Page[] = [
       const person = personOf({ me });
       // Whoever sees the run has read what told of it; who acts as somebody else leaves that person's inbox alone.
       if (!person.impersonated_by) await markNotifications(ctx, { run_id: run.run_id });
-      const [definition, names, { approvals }] = await Promise.all([
+      const [definition, names, gate] = await Promise.all([
         definitionOf(ctx, run),
         namesIn(ctx, person, [run]),
-        run.status === 'paused' ? listApprovals(ctx, 200) : { approvals: [] },
+        run.status === 'paused' ? getApproval(ctx, run.run_id) : null,
       ]);
-      const gate = approvals.find(({ run_id }) => run_id === run.run_id) ?? null;
       const team = person.teams.find(({ team_id }) => team_id === run.team_id);
       const data = { run, gate, names, steps: stepsOf(run, definition), facts: tellingOf(run), team: team?.name ?? 'Personal' };
       return {

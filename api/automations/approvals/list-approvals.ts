@@ -19,6 +19,20 @@ type Row = Omit<ApprovalList['approvals'][number], 'requested_at' | 'expires_at'
 const FIRST = /* sql */ `order by r.waits_until, r.run_id limit $2`;
 const PERSONAL = /* sql */ `r.status = 'paused' and r.team_id is null and r.creator_id = $1`;
 
+/** The gates of the runs `waiting`, with the caller's seat in the team of each, and the `total`. */
+const ROWS = /* sql */ `
+    select r.run_id, r.automation_id, r.automation_name, r.team_id, r.project_id, r.trigger_type, r.creator_id, r.triggered_by,
+      g.gate_index, g.message, g.required_role, g.required_approvals, g.allow_self_approval, g.requested_at, g.expires_at,
+      g.expires_at <= now() as expired, w.seat, t.total::int as total, ${STAGED_HASH} as staged_hash,
+      (select coalesce(json_agg(json_build_object('user_id', p.user_id, 'at', p.approved_at) order by p.approved_at), '[]')
+        from gate_approvals p where p.run_id = g.run_id and p.gate_index = g.gate_index) as approvals,
+      array(select a.type from run_actions a where a.run_id = r.run_id and a.status = 'staged' order by a.index) as staged_action_types,
+      (select count(*)::int from run_actions a
+        where a.run_id = r.run_id and a.status = 'failed' and a.index < g.gate_index) as failed_before_gate
+    from waiting w join automation_runs r using (run_id)
+    cross join lateral (select * from gates g where g.run_id = r.run_id and g.decision is null order by g.gate_index limit 1) g, total t
+    order by w.waits_until, w.run_id`;
+
 /**
  * $1 caller, $2 most rows. Looks at no more than the first of each team, however many wait; only the total counts them, in the same
  * indexes. Types of what is staged, never its parameters (contract, section 4).
@@ -39,17 +53,21 @@ const statement: Statement = {
       from seats s cross join lateral (
         select count(*) as waiting from automation_runs r where r.status = 'paused' and r.team_id = s.team_id) c
     )
-    select r.run_id, r.automation_id, r.automation_name, r.team_id, r.project_id, r.trigger_type, r.creator_id, r.triggered_by,
-      g.gate_index, g.message, g.required_role, g.required_approvals, g.allow_self_approval, g.requested_at, g.expires_at,
-      g.expires_at <= now() as expired, w.seat, t.total::int as total, ${STAGED_HASH} as staged_hash,
-      (select coalesce(json_agg(json_build_object('user_id', p.user_id, 'at', p.approved_at) order by p.approved_at), '[]')
-        from gate_approvals p where p.run_id = g.run_id and p.gate_index = g.gate_index) as approvals,
-      array(select a.type from run_actions a where a.run_id = r.run_id and a.status = 'staged' order by a.index) as staged_action_types,
-      (select count(*)::int from run_actions a
-        where a.run_id = r.run_id and a.status = 'failed' and a.index < g.gate_index) as failed_before_gate
-    from waiting w join automation_runs r using (run_id)
-    cross join lateral (select * from gates g where g.run_id = r.run_id and g.decision is null order by g.gate_index limit 1) g, total t
-    order by w.waits_until, w.run_id`,
+    ${ROWS}`,
+};
+
+/** $1 caller, $2 run. */
+const oneStatement: Statement = {
+  name: 'get_approval',
+  text: /* sql */ `
+    with waiting as (
+      select r.run_id, r.waits_until, m.role as seat
+      from automation_runs r left join memberships m on m.team_id = r.team_id and m.user_id = $1
+      where r.run_id = $2 and r.status = 'paused' and (m.role is not null or (r.team_id is null and r.creator_id = $1))
+    ), total as (
+      select count(*) as total from waiting
+    )
+    ${ROWS}`,
 };
 
 function present({ creator_id, triggered_by, allow_self_approval, seat, total: _total, ...row }: Row, userId: string) {
@@ -68,4 +86,11 @@ export async function listApprovals(ctx: Context, limit: number): Promise<Approv
   const userId = userOf(ctx);
   const rows = await run<Row>(ctx.db, statement, [userId, limit]);
   return { approvals: rows.map((row) => present(row, userId)), total: rows[0]?.total ?? 0 };
+}
+
+/** The gate at which a run waits, as the list shows it; null where it waits at none, or not in sight of the caller. */
+export async function getApproval(ctx: Context, runId: string): Promise<ApprovalList['approvals'][number] | null> {
+  const userId = userOf(ctx);
+  const [row] = await run<Row>(ctx.db, oneStatement, [userId, runId]);
+  return row ? present(row, userId) : null;
 }
