@@ -1,4 +1,4 @@
-import { type Ability, authorize, isAtLeast, type Seat } from '../core/access.js';
+import { type Ability, authorize, isAtLeast, type Seat, suffices } from '../core/access.js';
 import { forbidden } from '../core/errors.js';
 
 /** What decides about an automation or one of its runs: its team, or for a personal one its creator. */
@@ -7,21 +7,34 @@ export interface Owned {
   created_by: string;
 }
 
+interface Caller {
+  userId: string;
+  seat: Seat | null;
+}
+
+const isOwner = ({ created_by }: Owned, { userId }: Caller): boolean => created_by === userId;
+
 /**
  * Refuses whoever has no such seat in the team; a personal automation is its creator's alone (F1).
  * @throws PERMISSION_DENIED
  */
-export function authorizeOn(ability: Ability, owned: Owned, caller: { userId: string; seat: Seat | null }): void {
+export function authorizeOn(ability: Ability, owned: Owned, caller: Caller): void {
   if (owned.team_id !== null) authorize(ability, caller.seat);
-  else if (owned.created_by !== caller.userId) throw forbidden('This automation is personal to someone else');
+  else if (!isOwner(owned, caller)) throw forbidden('This automation is personal to someone else');
+}
+
+/** True for whom `authorizeOwn` lets pass. */
+export function mayOwn(ability: Ability, owned: Owned, caller: Caller): boolean {
+  if (owned.team_id === null) return isOwner(owned, caller);
+  return suffices(ability, caller.seat) && (isOwner(owned, caller) || isAtLeast(caller.seat, 'manager'));
 }
 
 /**
  * As `authorizeOn`, and what another person made needs a manager of the team (decision K).
  * @throws PERMISSION_DENIED
  */
-export function authorizeOwn(ability: Ability, owned: Owned, caller: { userId: string; seat: Seat | null }): void {
+export function authorizeOwn(ability: Ability, owned: Owned, caller: Caller): void {
+  if (mayOwn(ability, owned, caller)) return;
   authorizeOn(ability, owned, caller);
-  if (owned.created_by === caller.userId || isAtLeast(caller.seat, 'manager')) return;
   throw forbidden('Another person’s automation needs the manager role in the team');
 }

@@ -1,5 +1,6 @@
 import { cancelRun } from '../automations/cancel-run.js';
 import { getRun } from '../automations/get-run.js';
+import { mayDispatch } from '../automations/may-dispatch.js';
 import { GATE } from '../automations/rules.js';
 import { getApproval } from '../automations/approvals/list-approvals.js';
 import { retryRun } from '../automations/dead-letter/retry-run.js';
@@ -80,17 +81,18 @@ export const runPages: Page[] = [
       const person = personOf({ me });
       // Whoever sees the run has read what told of it; who acts as somebody else leaves that person's inbox alone.
       if (!person.impersonated_by) await markNotifications(ctx, { run_id: run.run_id });
-      const [definition, names, gate] = await Promise.all([
+      const [definition, names, gate, dispatches] = await Promise.all([
         definitionOf(ctx, run),
         namesIn(ctx, person, [run]),
         run.status === 'paused' ? getApproval(ctx, run.run_id) : null,
+        mayDispatch(ctx, run.run_id),
       ]);
       const team = person.teams.find(({ team_id }) => team_id === run.team_id);
       const data = { run, gate, names, steps: stepsOf(run, definition), facts: tellingOf(run), team: team?.name ?? 'Personal' };
       return {
         view: 'run',
         title: run.automation_name,
-        data: { ...data, event: JSON.stringify(run.event, null, 2), workflowUrl: workflowUrl(ctx, run) },
+        data: { ...data, dispatches, event: JSON.stringify(run.event, null, 2), workflowUrl: workflowUrl(ctx, run) },
       };
     },
   }),
