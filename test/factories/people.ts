@@ -94,6 +94,26 @@ export async function buildTeam(app: TestApp): Promise<TestTeam> {
   return { team_id, admin, manager, member, guest };
 }
 
+type Losing = (app: TestApp, team: { team_id: string }, person: Person) => Promise<unknown>;
+const seatOf = (app: TestApp, { team_id }: { team_id: string }, { user_id }: Person) =>
+  app.services.db('memberships').where({ team_id, user_id });
+export const leave: Losing = (app, team, person) => seatOf(app, team, person).delete();
+
+/** Ways in which a person may no longer act in a team: what a test calls it, how it comes about, what a run's record says of its creator. */
+export const UNSEATED: [what: string, lose: Losing, message: string][] = [
+  ['has left the team', leave, 'Who made the automation is no longer a member of the team'],
+  [
+    'has become a guest',
+    (app, team, person) => seatOf(app, team, person).update({ role: 'guest' }),
+    'Who made the automation is only a guest of the team',
+  ],
+  [
+    'is suspended',
+    (app, _team, { user_id }) => app.services.db('users').where({ user_id }).update({ status: 'suspended' }),
+    'Who made the automation may no longer act: the account is not active',
+  ],
+];
+
 /** A live project; its team's creator made it. */
 export async function buildProject(
   app: TestApp,

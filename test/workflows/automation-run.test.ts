@@ -1,7 +1,7 @@
 import { Client, Connection } from '@temporalio/client';
 import type { RunningWorker } from '../../activities/start-worker.js';
 import { buildAutomation, comment, gate, setStatus } from '../factories/automations.js';
-import { buildProject, buildTask, buildTeam, type TestTeam } from '../factories/people.js';
+import { buildProject, buildTask, buildTeam, type TestTeam, UNSEATED } from '../factories/people.js';
 import { startApp, type TestApp } from '../support/app.js';
 import { queuePrefix, runWorker, until, untilRunIs } from '../support/worker.js';
 
@@ -128,23 +128,32 @@ it('failures go on or stop as the action says, and are never hidden', async () =
   expect(await commentsOn(task)).toEqual(['after']);
 });
 
-it('the tail asks for the creator’s rights again: suspended after the approval, nothing happens', async () => {
-  const automation = await buildAutomation(app, team, {
-    actions: [gate({ expires_in_seconds: 3600 }), comment('never')],
-    creator: team.member,
-  });
-  const task = await buildTask(app, team, project);
-  const run = await runIn(automation, 'paused');
-  await worker.stop();
-  try {
-    expect((await app.as(team.manager).post(`/api/automations/runs/${run.run_id}/approve`)).status).toBe(200);
-    await db()('users').where({ user_id: team.member.user_id }).update({ status: 'suspended' });
-  } finally {
-    worker = await runWorker(app);
-  }
-  expect(await runIn(automation, 'failed')).toMatchObject({ error: { code: 'creator_not_authorized' } });
-  expect(await commentsOn(task)).toEqual([]);
-});
+it.each(UNSEATED)(
+  'the tail asks for the creator’s rights again: a creator who %s after the approval does nothing',
+  async (_what, lose) => {
+    const automation = await buildAutomation(app, team, {
+      actions: [
+        gate({ expires_in_seconds: 3600 }),
+        comment('never'),
+        { type: 'notify', params: { role: 'admin', message: 'no' } },
+      ],
+      creator: team.member,
+    });
+    const task = await buildTask(app, team, project);
+    const run = await runIn(automation, 'paused');
+    await worker.stop();
+    try {
+      expect((await app.as(team.manager).post(`/api/automations/runs/${run.run_id}/approve`)).status).toBe(200);
+      await lose(app, team, team.member);
+    } finally {
+      worker = await runWorker(app);
+    }
+    expect(await runIn(automation, 'failed')).toMatchObject({ error: { code: 'creator_not_authorized' } });
+    expect(await actionsOf(run)).toEqual(['succeeded', 'failed', 'failed']);
+    expect(await commentsOn(task)).toEqual([]);
+    expect(await db()('notifications').where({ user_id: team.admin.user_id, kind: 'message' })).toEqual([]);
+  },
+);
 
 it('an approval given while no worker runs is carried out when one starts, once', async () => {
   const automation = await buildAutomation(app, team, { actions: [gate(), comment('tail')] });

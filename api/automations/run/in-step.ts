@@ -29,11 +29,11 @@ type Part = 'whole' | 'start' | 'rest';
 /** What became of a step; one that is not done says when it goes on. `effect`: what is still to be marked as its doing. */
 export type StepEnd = Pick<Step, 'status' | 'error'> & { wait?: Wait; effect?: Effect };
 
-/** The run with its version's actions, the step as it is now that it is held, all steps, and the creator while active. */
+/** The run with its version's actions, the step as it is now that it is held, all steps, and the creator. */
 export interface BegunAction extends RunRow, Record<string, unknown> {
   step: Step | null;
   steps: Step[];
-  creator: Creator | null;
+  creator: Creator;
 }
 
 const STEP_JSON = (a: string) =>
@@ -43,7 +43,8 @@ const STEP_JSON = (a: string) =>
 /**
  * $4 index, $5 whether this is an attempt of its own. Takes the run, then the step, and counts the attempt at a step that is still to be done: both rows are read as they
  * are once they are held, whatever happened while this waited. The other steps change under the run's lock only, and none of
- * them while this execution is at this one.
+ * them while this execution is at this one. The creator's seat is read, not held: a verb locks its task, then the seat, as whoever takes
+ * the seat does, and holding it here would turn that order round.
  */
 const beginStatement: Statement = {
   name: 'begin_action',
@@ -58,7 +59,8 @@ with ${CLAIM}, step as (
 select run.*, v.actions,
   (select ${STEP_JSON('step')} from step) as step,
   (select json_agg(${STEP_JSON('a')} order by a.index) from run_actions a where a.run_id = run.run_id) as steps,
-  (select json_build_object('email', u.email, 'role', u.role) from users u where u.user_id = run.creator_id and u.status = 'active') as creator
+  (select json_build_object('email', u.email, 'role', u.role, 'is_active', u.status = 'active', 'seat', m.role)
+    from users u left join memberships m on m.team_id = run.team_id and m.user_id = u.user_id where u.user_id = run.creator_id) as creator
 from run join automation_versions v on v.automation_id = run.automation_id and v.version = run.automation_version`,
 };
 

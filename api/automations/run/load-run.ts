@@ -1,5 +1,6 @@
 import type { Knex } from 'knex';
 import { run, type Statement } from '../../../db/statement.js';
+import { isAtLeast, type Seat } from '../../core/access.js';
 import { type Context, type Services, serviceContext } from '../../core/context.js';
 import { conflict } from '../../core/errors.js';
 import type { RunStatus } from '../rules.js';
@@ -47,23 +48,37 @@ export async function lockRun(db: Knex, runId: string): Promise<RunRow | undefin
 /** The service's own hand on a run: for what no person did. */
 export const systemContext = (services: Services, run: RunRow): Context => serviceContext(services, 'runs', run.correlation_id);
 
-/** What of the creator's account the run needs, while it is active. */
+/** The automation's creator at this moment: the account, and the seat in the run's team; null for a stranger there. */
 export interface Creator {
   email: string;
   role: 'user' | 'admin';
+  is_active: boolean;
+  seat: Seat | null;
 }
 
 /**
- * The run acting as its automation's creator, with the creator's rights at this moment (F7, R6). `creator`: null when the account
- * is not active.
- * @throws RESOURCE_CONFLICT when the account may no longer act at all
+ * Why nothing happens in the creator's name any more; null where it may. Whoever may not write in the team has it done by nobody else
+ * either: not even what needs no further right, such as a request that carries the team's secrets.
  */
-export function creatorContext(services: Services, run: RunRow, creator: Creator | null): Context {
-  if (!creator) throw conflict('The automation’s creator may no longer act', { extra: { reason: 'creator_not_authorized' } });
-  const { automation_id: automationId, run_id: runId } = run;
+function hindranceOf({ team_id }: RunRow, { is_active, seat }: Creator): string | null {
+  if (!is_active) return 'may no longer act: the account is not active';
+  if (team_id === null || isAtLeast(seat, 'member')) return null;
+  return seat === null ? 'is no longer a member of the team' : 'is only a guest of the team';
+}
+
+/**
+ * The run acting as its automation's creator, with the creator's rights at this moment (F7, R6).
+ * @throws RESOURCE_CONFLICT `creator_not_authorized`: the account is not active, or may not write in the run's team
+ * Source: durability notes, 3.2.
+ */
+export function creatorContext(services: Services, run: RunRow, creator: Creator): Context {
+  const hindrance = hindranceOf(run, creator);
+  if (hindrance) throw conflict(`Who made the automation ${hindrance}`, { extra: { reason: 'creator_not_authorized' } });
+  const { automation_id: automationId, run_id: runId, creator_id: userId } = run;
+  const { email, role } = creator;
   return {
     ...systemContext(services, run),
     // What an automation does is one deeper than what set it off; the guard against loops reads this (F11).
-    actor: { type: 'automation', userId: run.creator_id, ...creator, automationId, runId, depth: run.depth + 1 },
+    actor: { type: 'automation', userId, email, role, automationId, runId, depth: run.depth + 1 },
   };
 }

@@ -20,9 +20,9 @@ const act = (services: Services, carrier: Carrier, index: number): Promise<Actio
   inStep(services, carrier, index, async (db, begun, step) => {
     const type = actionTypes[step.type];
     if (!type) throw new ActionRefused({ code: 'action_unavailable', message: `There is no action ${step.type}` });
+    const ctx = creatorContext(services, begun, begun.creator);
     const params = readParams(type, begun, index);
-    const perform = (db: Knex): Promise<Effect> =>
-      type.perform(creatorContext({ ...services, db }, begun, begun.creator), params, begun);
+    const perform = (db: Knex): Promise<Effect> => type.perform({ ...ctx, db }, params, begun);
     if (!begun.is_test) return { status: 'succeeded', error: null, effect: await perform(db) };
     await takeBack(db, async (inner) => markDone(inner, begun, index, await perform(inner)));
     await recordRehearsal(db, begun, index, type.label, params);

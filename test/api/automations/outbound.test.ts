@@ -2,7 +2,7 @@ import { Webhook } from 'standardwebhooks';
 import { LOCAL_ACTIONS } from '../../../api/automations/rules.js';
 import { actionTypes, outboundTypes } from '../../../api/automations/actions/registry.js';
 import { performOutbound } from '../../../api/automations/run/perform-outbound.js';
-import { buildTeam, type TestTeam } from '../../factories/people.js';
+import { buildTeam, leave, type TestTeam, UNSEATED } from '../../factories/people.js';
 import { buildRun, GATE } from '../../factories/runs.js';
 import { startApp, type TestApp } from '../../support/app.js';
 import { type Receiver, startReceiver } from '../../support/receiver.js';
@@ -312,12 +312,43 @@ describe('http_request', () => {
     expect(await stepOf(run)).toMatchObject({ status: 'running', attempts: 2, due_at: null, error: null });
   });
 
-  it('a creator who may no longer act sends nothing', async () => {
+  it.each(UNSEATED)(
+    'a creator who %s sends nothing, of whatever kind, and the run ends with that reason',
+    async (_what, lose, message) => {
+      await save('TOKEN', 's3cret-value');
+      await save('WEBHOOK_SIGNING_KEY', 'key');
+      const actions = [
+        request({ headers: { authorization: '{{secret:TOKEN}}' } }),
+        { type: 'send_webhook', params: { url: receiver.url } },
+      ];
+      const run = await begin(actions);
+      await lose(app, team, team.member);
+      for (const index of actions.keys()) expect(await act(run, index)).toMatchObject({ outcome: 'failed' });
+      for (const index of actions.keys())
+        expect((await stepOf(run, index)).error).toEqual({ code: 'creator_not_authorized', message });
+      expect(await app.services.db('automation_runs').where({ run_id: run.run_id }).first()).toMatchObject({
+        status: 'failed',
+        error: { code: 'creator_not_authorized' },
+      });
+      expect(receiver.received).toEqual([]);
+    },
+  );
+
+  it('is not tried again for a creator who left in between', async () => {
     const run = await begin([request()]);
-    await app.services.db('users').where({ user_id: team.member.user_id }).update({ status: 'suspended' });
-    expect(await act(run)).toMatchObject({ outcome: 'failed' });
+    receiver.answer((_request, response) => response.writeHead(503).end());
+    expect(await act(run)).toMatchObject({ outcome: 'waiting' });
+    await leave(app, team, team.member);
+    await makeDue(run);
+    expect(await act(run)).toMatchObject({ outcome: 'failed', ended: 'failed' });
     expect((await stepOf(run)).error.code).toBe('creator_not_authorized');
-    expect(receiver.received).toEqual([]);
+    expect(receiver.received).toHaveLength(1);
+  });
+
+  it('of a personal automation needs a seat nowhere', async () => {
+    const run = await begin([request()], { inTeam: false });
+    await leave(app, team, team.member);
+    expect(await act(run)).toEqual({ outcome: 'succeeded', ended: 'succeeded' });
   });
 
   it('holds no transaction open while it waits', async () => {

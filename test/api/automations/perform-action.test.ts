@@ -1,7 +1,7 @@
 import { openGate } from '../../../api/automations/run/open-gate.js';
 import { performAction } from '../../../api/automations/run/perform-action.js';
 import { waitOut } from '../../../api/automations/run/wait-out.js';
-import { buildProject, buildTask, buildTeam, type TestTeam } from '../../factories/people.js';
+import { buildProject, buildTask, buildTeam, type TestTeam, UNSEATED } from '../../factories/people.js';
 import { buildRun, GATE } from '../../factories/runs.js';
 import { startApp, type TestApp } from '../../support/app.js';
 import { until } from '../../support/worker.js';
@@ -54,6 +54,24 @@ describe('a team’s automation', () => {
       expect(await performAction(app.services, carrier(run), 0)).toEqual({ outcome: 'succeeded', ended: 'succeeded' });
     }
   });
+});
+
+it.each(UNSEATED)('nothing is done in the name of a creator who %s', async (_what, lose, message) => {
+  const own = await buildTeam(app);
+  const project = await buildProject(app, own);
+  const { task_id } = await buildTask(app, own, project);
+  const actions = [
+    { type: 'notify', params: { role: 'manager', message: 'From outside' } },
+    { type: 'add_comment', params: { task_id, content: 'From outside' } },
+    { type: 'create_task', params: { ...project, title: '{{event.nothing}}' } },
+  ];
+  const run = await buildRun(app, own, { actions, status: 'running', statuses: actions.map(() => 'pending') });
+  await lose(app, own, own.member);
+  for (const index of actions.keys()) await performAction(app.services, carrier(run), index);
+  for (const { error } of await actionsOf(run)) expect(error).toEqual({ code: 'creator_not_authorized', message });
+  expect(await app.services.db('effects').where({ run_id: run.run_id })).toEqual([]);
+  expect((await app.as(own.manager).get('/api/notifications')).body).toEqual([]);
+  expect((await app.as(own.manager).get(`/api/tasks/${task_id}/comments`)).body).toEqual([]);
 });
 
 it('a gate of a run that ended meanwhile is closed, not waited for', async () => {
