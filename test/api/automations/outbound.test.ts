@@ -6,6 +6,7 @@ import { buildTeam, leave, type TestTeam, UNSEATED } from '../../factories/peopl
 import { buildRun, GATE } from '../../factories/runs.js';
 import { startApp, type TestApp } from '../../support/app.js';
 import { type Receiver, startReceiver } from '../../support/receiver.js';
+import { SPELLINGS } from '../../support/spellings.js';
 
 let app: TestApp;
 let team: TestTeam;
@@ -436,6 +437,31 @@ describe('secrets', () => {
         expect((await stepOf(run)).output.status).toBe(status);
       }
     }
+  });
+
+  it.each(['php', 'python', 'go', 'html', 'json'] as const)('come back in no spelling: %s', async (language) => {
+    const write = SPELLINGS[language];
+    const secrets = {
+      SLASH: 'k3y/withSl4sh/9+Zq==',
+      TAGS: 'p<w>&d-9x7abc',
+      UMLAUT: 'pässwörd-ünique',
+      QUOTES: 'pa"ss\\word-77',
+      PEM: '-----BEGIN KEY-----\nMIIEvQIBADANBgkqhkiG9w0\nBAQEFAASCBKcwggSjAgEA\n-----END KEY-----\n',
+    };
+    for (const [name, value] of Object.entries(secrets)) await save(name, value);
+    // As httpbin does: what came as a text, once more as JSON, and the headers.
+    receiver.answer(({ headers, body }, response) => {
+      const inside = Object.values(JSON.parse(body) as Record<string, string>).map((value) => `"${write(value)}"`);
+      response.end(`{"data":"${write(body)}","json":[${inside.join()}],"key":"${write(String(headers['x-key']))}","kept":1}`);
+    });
+    const body = Object.fromEntries(Object.keys(secrets).map((name) => [name.toLowerCase(), `{{secret:${name}}}`]));
+    const run = await begin([request({ headers: { 'X-Key': '{{secret:SLASH}} {{secret:TAGS}}' }, body })]);
+    expect(await act(run)).toMatchObject({ outcome: 'succeeded' });
+    const shown = (await app.as(team.guest).get(`/api/automations/runs/${run.run_id}`)).body.actions[0].output.body as string;
+    expect(shown).toContain('"kept":1}');
+    expect(shown.match(/\[secret\]/g)).toHaveLength(12);
+    const parts = Object.values(secrets).flatMap((value) => value.match(/[a-z0-9]{3,}/gi) as string[]);
+    for (const part of parts) expect(shown).not.toContain(part);
   });
 
   it('a value that breaks the request is not told: neither in the record nor in the log', async () => {

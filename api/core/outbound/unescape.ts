@@ -1,0 +1,90 @@
+/**
+ * Bytes of a text, one a character, and for each of them where in the bytes that were read first stands what it was written as: from
+ * there until there.
+ */
+export interface Reading {
+  bytes: string;
+  from: Uint32Array;
+  until: Uint32Array;
+}
+
+/** The bytes of a text (UTF-8), one a character. */
+export const bytesOf = (text: string): string => Buffer.from(text).toString('latin1');
+
+/** Bytes in which nothing has been read yet. */
+export function readingOf(bytes: string): Reading {
+  const from = Uint32Array.from({ length: bytes.length }, (_, at) => at);
+  return { bytes, from, until: from.map((at) => at + 1) };
+}
+
+/**
+ * How JSON, programming languages, addresses and HTML write a character. Backslashes double each time that JSON is written into JSON: any
+ * number of them is one escape. No part can match in two ways, so the time is linear.
+ */
+const ESCAPE = new RegExp(
+  [
+    String.raw`\\+u(?<units>d[89ab][0-9a-f]{2}\\+ud[c-f][0-9a-f]{2}|[0-9a-f]{4})`,
+    String.raw`(?:\\+x|%)(?<byte>[0-9a-f]{2})`,
+    String.raw`\\+(?<itself>[^\\]?)`,
+    '&(?:(?<name>amp|lt|gt|quot|apos)|#x(?<point>[0-9a-f]{1,6})|#(?<decimal>[0-9]{1,7}));',
+    String.raw`(?<bare>[\n\r\t\b\f+])`,
+  ].join('|'),
+  'gi',
+);
+
+const NAMES: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
+/** A break is taken for its letter: whether `\n` in a text is a break or follows a backslash, only its writer knows. A plus may be a blank. */
+const TAKEN_FOR: Record<string, string> = { '\n': 'n', '\r': 'r', '\t': 't', '\b': 'b', '\f': 'f', '+': ' ' };
+
+const hexOf = (text: string): number => Number.parseInt(text, 16);
+const pointOf = (point: number): string => bytesOf(point > 0x10ffff ? '\ufffd' : String.fromCodePoint(point));
+
+/** The bytes that an escape stands for, by the part of `ESCAPE` that found it. */
+const MEANINGS: [part: string, meaning: (text: string) => string][] = [
+  ['itself', (text) => text],
+  ['bare', (text) => text],
+  ['units', (text) => bytesOf(String.fromCharCode(...text.split(/\\+u/i).map(hexOf)))],
+  ['byte', (text) => String.fromCharCode(hexOf(text))],
+  ['name', (text) => NAMES[text.toLowerCase()] as string],
+  ['point', (text) => pointOf(hexOf(text))],
+  ['decimal', (text) => pointOf(Number(text))],
+];
+
+function meaningOf(groups: Record<string, string | undefined>): string {
+  for (const [part, meaning] of MEANINGS) {
+    const text = groups[part];
+    if (text === undefined) continue;
+    const meant = meaning(text);
+    return TAKEN_FOR[meant] ?? meant;
+  }
+  return '';
+}
+
+/**
+ * Reads what is escaped as what it stands for, one layer: `\/` and `\u002f` as `/`, `%2F` and `&#x2F;` too. What was escaped, and what
+ * it was escaped from, come to read the same, which is all that this is for: to find the one in the other.
+ */
+export function unescape({ bytes, from, until }: Reading): Reading {
+  const parts: string[] = [];
+  // Nothing stands for more bytes than it has.
+  const read = { from: new Uint32Array(bytes.length), until: new Uint32Array(bytes.length) };
+  let length = 0;
+  let done = 0;
+  const keep = (end: number) => {
+    parts.push(bytes.slice(done, end));
+    read.from.set(from.subarray(done, end), length);
+    read.until.set(until.subarray(done, end), length);
+    length += end - done;
+  };
+  for (const { 0: escape, index, groups = {} } of bytes.matchAll(ESCAPE)) {
+    keep(index);
+    const meant = meaningOf(groups);
+    parts.push(meant);
+    done = index + escape.length;
+    read.from.fill(from[index] as number, length, length + meant.length);
+    read.until.fill(until[done - 1] as number, length, length + meant.length);
+    length += meant.length;
+  }
+  keep(bytes.length);
+  return { bytes: parts.join(''), from: read.from.subarray(0, length), until: read.until.subarray(0, length) };
+}
