@@ -24,7 +24,7 @@ type Piece =
  * Fills in an action's params. `{{event.task.title}}` is a dotted path over own properties, digits index a list; alone in its
  * text it keeps its type, inside text it becomes text (null nothing, lists and maps JSON). `{{secret:NAME}}` asks `secrets`;
  * without it, or when it answers undefined, the handle fails and is never sent. One pass: what is filled in is not read again.
- * Keys stay as they are. `event` is JSON data. Source: decisions F5, F12; durability 3.2.
+ * A name of the params holds no template. `event` is JSON data, with names of its own. Source: decisions F5, F12; durability 3.2.
  */
 export function renderTemplates(
   params: unknown,
@@ -38,8 +38,12 @@ export function renderTemplates(
     if (pieces.length === 1 && only?.kind === 'path') return copy(valueAt(only.path, event), depth, room, room.keep);
     return pieces.map((piece) => room.keep(textOf(piece, event, secrets))).join('');
   };
+  const name = (key: string): string => {
+    if (!key.includes(OPEN)) return room.keep(key);
+    throw new Refused({ ok: false, code: 'template_invalid', message: IN_NAME });
+  };
   try {
-    return { ok: true, value: copy(params, 0, room, fill) };
+    return { ok: true, value: copy(params, 0, room, fill, name) };
   } catch (error) {
     if (error instanceof Refused) return error.failure;
     throw error;
@@ -49,7 +53,8 @@ export function renderTemplates(
 /** The names of all `{{secret:NAME}}` handles in the params, each once, in order of appearance. Source: decision F12. */
 export function findSecretHandles(params: unknown): string[] {
   const names = new Set<string>();
-  for (const { text } of textsIn(params)) {
+  for (const { text, isName } of textsIn(params)) {
+    if (isName) continue;
     for (const piece of piecesOf(text ?? '')) if (piece.kind === 'secret') names.add(piece.name);
   }
   return [...names];
@@ -57,9 +62,9 @@ export function findSecretHandles(params: unknown): string[] {
 
 /** Judges params when they are saved: whether a path or a secret exists is known only at the run. Source: decisions F1, F5. */
 export function checkTemplates(params: unknown): TemplateCheck {
-  for (const { path, text } of textsIn(params)) {
+  for (const { path, text, isName } of textsIn(params)) {
     if (text === null) return { ok: false, message: TOO_DEEP, path, position: null };
-    const fault = piecesOf(text).find((piece) => piece.kind === 'fault');
+    const fault = isName ? faultOfName(text) : piecesOf(text).find((piece) => piece.kind === 'fault');
     if (fault) return { ok: false, message: fault.message, path, position: lengthOf(text.slice(0, fault.at)) };
   }
   return { ok: true };
@@ -71,6 +76,8 @@ export function isSecretName(name: string): boolean {
   return length >= 1 && length <= MAX_SECRET_NAME && !/[{}/\p{Cc}]/u.test(name);
 }
 
+const OPEN = '{{';
+const IN_NAME = 'A name holds no template, only a value does';
 const TOO_DEEP = `Params are nested deeper than ${MAX_DEPTH} levels`;
 
 class Refused extends Error {
@@ -95,8 +102,14 @@ class Room {
   };
 }
 
-/** A copy of JSON data with each text passed through `onText`; nothing of the source is shared with the result. */
-function copy(value: unknown, depth: number, room: Room, onText: (text: string, depth: number) => unknown): unknown {
+/** A copy of JSON data with each text passed through `onText`, each name through `onName`; nothing of the source is shared with the result. */
+function copy(
+  value: unknown,
+  depth: number,
+  room: Room,
+  onText: (text: string, depth: number) => unknown,
+  onName: (name: string) => string = room.keep,
+): unknown {
   room.spend(1);
   if (typeof value === 'string') return onText(value, depth);
   if (value === null || typeof value === 'boolean') return value;
@@ -104,21 +117,32 @@ function copy(value: unknown, depth: number, room: Room, onText: (text: string, 
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? null : room.keep(value.toISOString());
   if (typeof value !== 'object') return null; // not JSON
   if (depth === MAX_DEPTH) throw new Refused({ ok: false, code: 'template_too_deep', message: TOO_DEEP });
-  if (Array.isArray(value)) return value.map((item) => copy(item, depth + 1, room, onText));
+  if (Array.isArray(value)) return value.map((item) => copy(item, depth + 1, room, onText, onName));
   // fromEntries defines, so that a key named __proto__ stays a key.
   return Object.fromEntries(
     Object.entries(value)
       .filter(([, item]) => item !== undefined)
-      .map(([key, item]) => [room.keep(key), copy(item, depth + 1, room, onText)]),
+      .map(([key, item]) => [onName(key), copy(item, depth + 1, room, onText, onName)]),
   );
 }
 
-/** All texts of the params with their place; a null text marks a branch that is too deep to be used. */
-function* textsIn(value: unknown, path = '', depth = 0): Generator<{ path: string; text: string | null }> {
-  if (typeof value === 'string') yield { path, text: value };
+interface PlacedText {
+  path: string;
+  text: string | null;
+  isName: boolean;
+}
+
+/** All texts of the params with their place, names among them; a null text marks a branch that is too deep to be used. */
+function* textsIn(value: unknown, path = '', depth = 0): Generator<PlacedText> {
+  if (typeof value === 'string') yield { path, text: value, isName: false };
   if (typeof value !== 'object' || value === null) return;
-  if (depth === MAX_DEPTH) return yield { path, text: null };
-  for (const [key, item] of Object.entries(value)) yield* textsIn(item, path === '' ? key : `${path}.${key}`, depth + 1);
+  if (depth === MAX_DEPTH) return yield { path, text: null, isName: false };
+  for (const [key, item] of Object.entries(value)) {
+    if (item === undefined) continue; // not sent either
+    const place = path === '' ? key : `${path}.${key}`;
+    yield { path: place, text: key, isName: true };
+    yield* textsIn(item, place, depth + 1);
+  }
 }
 
 /** @throws Refused for a missing path or secret and for a text that checkTemplates would not accept */
@@ -152,6 +176,11 @@ function stepInto(value: unknown, step: string): unknown {
   return (value as Record<string, unknown>)[step];
 }
 
+function faultOfName(name: string): { message: string; at: number } | undefined {
+  const at = name.indexOf(OPEN);
+  return at === -1 ? undefined : { message: IN_NAME, at };
+}
+
 const lengthOf = (text: string): number => Array.from(text).length; // code points
 const isDigits = (text: string): boolean => /^[0-9]+$/.test(text);
 
@@ -160,7 +189,7 @@ function piecesOf(text: string): Piece[] {
   const pieces: Piece[] = [];
   let done = 0;
   while (done < text.length) {
-    const open = text.indexOf('{{', done);
+    const open = text.indexOf(OPEN, done);
     if (open !== done) pieces.push({ kind: 'text', text: text.slice(done, open === -1 ? undefined : open) });
     if (open === -1) break;
     const close = text.indexOf('}}', open + 2);

@@ -75,6 +75,15 @@ it('are listed as available, and refused when saved with what cannot be sent', a
     { headers: { a: [] } },
   ];
   for (const params of wrong) expect(await create(params)).toMatchObject({ status: 400 });
+  for (const params of [
+    { body: { '{{secret:TOKEN}}': 1 } },
+    { body: [{ a: { '{{event.a}}': 1 } }] },
+    { headers: { '{{secret:TOKEN}}': 'a' } },
+  ])
+    expect(await create(params)).toMatchObject({
+      status: 400,
+      body: { message: expect.stringMatching(/A name holds no template.*at character 0/) },
+    });
   for (const params of [{ method: '{{event.method}}' }, { url: '{{event.url}}' }, { url: 'https://{{event.host}}/' }]) {
     expect((await create(params)).status).toBe(201);
   }

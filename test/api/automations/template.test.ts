@@ -97,10 +97,19 @@ describe('renderTemplates', () => {
   it('works at every depth, and never on keys', () => {
     const params = {
       a: [{ b: ['{{event.pr_number}}', 1, true, null, 'x {{event.pr_number}}'] }],
-      '{{event.type}}': '{{event.type}}',
+      'event.type': '{{event.type}}',
     };
-    expect(render(params)).toEqual(ok({ a: [{ b: [7, 1, true, null, 'x 7'] }], '{{event.type}}': 'forge.pr_merged' }));
+    expect(render(params)).toEqual(ok({ a: [{ b: [7, 1, true, null, 'x 7'] }], 'event.type': 'forge.pr_merged' }));
     expect(params.a[0]?.b[0]).toBe('{{event.pr_number}}'); // the definition is left as it was
+  });
+
+  it('sends no template that stands in a name, whoever stored it; the event may name its fields as it likes', () => {
+    for (const name of ['{{secret:KEY}}', '{{event.type}}', 'a {{'])
+      expect(render({ body: [{ [name]: 1 }] }, vault)).toEqual(failed('template_invalid'));
+    const own = { box: { '{{secret:KEY}}': 1 } };
+    expect(renderTemplates({ a: '{{event.box}}', b: '={{event.box}}' }, own)).toEqual(
+      ok({ a: own.box, b: '={"{{secret:KEY}}":1}' }),
+    );
   });
 
   it('does not read again what it filled in', () => {
@@ -218,7 +227,7 @@ describe('checkTemplates', () => {
     [7],
     ['plain } }} {'],
     ['{{event.a}} {{ event }} {{event.labels.0}} {{secret:KEY}}'],
-    [{ '{{broken': 'a key is no template' }],
+    [{ '{a}}': 'a name with braces', '{{': undefined }],
     [{ a: [{ b: 'x {{event.task.title}}' }], c: null }],
   ])('accepts %j', (params) => {
     expect(checkTemplates(params)).toEqual({ ok: true });
@@ -253,6 +262,9 @@ describe('checkTemplates', () => {
     ['{{secret:}}', "A secret's name", '', 0],
     [['{{event.a}}', { body: { text: '{{event.a}} {{x}}' } }], 'starts with', '1.body.text', 12],
     [{ url: '{{event.a}}', headers: { authorization: 'Bearer {{secret:a/b}}' } }, "A secret's name", 'headers.authorization', 7],
+    [{ body: { '{{secret:KEY}}': 1 } }, 'A name holds no template', 'body.{{secret:KEY}}', 0],
+    [{ headers: { '🚀X-{{event.a}}': 'a' } }, 'A name holds no template', 'headers.🚀X-{{event.a}}', 3],
+    [{ payload: [{ a: { '{{': null } }] }, 'A name holds no template', 'payload.0.a.{{', 0],
   ])('refuses %j', (params, message, path, position) => {
     expect(checkTemplates(params)).toEqual({ ok: false, message: expect.stringContaining(message), path, position });
   });
