@@ -42,8 +42,22 @@ export function renderTemplates(
     if (!key.includes(OPEN)) return room.keep(key);
     throw new Refused({ ok: false, code: 'template_invalid', message: IN_NAME });
   };
+  return unlessRefused(() => copy(params, 0, room, fill, name));
+}
+
+/** Fills in a text that stays one, also where a template is all of it. */
+export function renderText(text: string, event: object): { ok: true; value: string } | RenderFailure {
+  const room = new Room();
+  return unlessRefused(() =>
+    piecesOf(text)
+      .map((piece) => room.keep(textOf(piece, event, () => undefined)))
+      .join(''),
+  );
+}
+
+function unlessRefused<T>(render: () => T): { ok: true; value: T } | RenderFailure {
   try {
-    return { ok: true, value: copy(params, 0, room, fill, name) };
+    return { ok: true, value: render() };
   } catch (error) {
     if (error instanceof Refused) return error.failure;
     throw error;

@@ -5,6 +5,8 @@ import type { ActionDescription } from './action-type.js';
 
 /** Longest life of a gate, seconds (F6). */
 const MAX_EXPIRY = 2_592_000;
+/** Characters of what an approver is asked, as it is written and as it is shown. */
+export const MAX_MESSAGE = 2_000;
 const Seconds = z.int().min(1).max(MAX_EXPIRY);
 
 const Params = z.object({
@@ -12,7 +14,7 @@ const Params = z.object({
     .enum(GATE_ROLES)
     .optional()
     .meta({ description: `Lowest seat that may decide; ${GATE_DEFAULTS.role} when absent` }),
-  message: Text.max(2000).optional().meta({ description: 'What the approver is asked' }),
+  message: Text.max(MAX_MESSAGE).optional().meta({ description: 'What the approver is asked' }),
   expires_in_seconds: Seconds.optional().meta({ description: `${GATE_DEFAULTS.expiresInSeconds} (72 hours) when absent` }),
   required_approvals: z.int().min(1).max(5).optional().meta({ description: 'Distinct people' }),
   allow_self_approval: z

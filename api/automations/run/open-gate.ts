@@ -5,7 +5,8 @@ import { recordChange } from '../../core/record-change.js';
 import { GATE_DEFAULTS, type GateRole } from '../rules.js';
 import { tellApprovers } from '../approvals/tell-approvers.js';
 import { rehearsed } from '../actions/rehearsed.js';
-import { renderTemplates } from '../template.js';
+import { MAX_MESSAGE } from '../actions/require-approval.js';
+import { renderText } from '../template.js';
 import { type Carrier, claimRun } from './claim-run.js';
 import { endIfDeleted } from './end-if-deleted.js';
 import { type RunRow, systemContext } from './load-run.js';
@@ -22,11 +23,15 @@ interface GateParams {
   remind_after_seconds?: number;
 }
 
-/** The message with its templates filled in; as it was written where the event lacks what it names. */
+/** The message with its templates filled in, as far as one may be long; as it was written where the event lacks what it names. */
 function messageOf({ message }: GateParams, event: Record<string, unknown>): string | null {
   if (message === undefined) return null;
-  const rendered = renderTemplates(message, event);
-  return rendered.ok ? String(rendered.value) : message;
+  const rendered = renderText(message, event);
+  return (
+    Array.from(rendered.ok ? rendered.value : message)
+      .slice(0, MAX_MESSAGE)
+      .join('') || null
+  );
 }
 
 /** What the workflow is told of a gate of a run that is not in its hands: there is nothing to wait for. */

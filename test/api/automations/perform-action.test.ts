@@ -80,6 +80,36 @@ it('a gate of a run that ended meanwhile is closed, not waited for', async () =>
   expect(await app.services.db('gates').where({ run_id: run.run_id })).toEqual([]);
 });
 
+it.each([
+  ['{{event.task}}', '{"title":"Fix"}'],
+  ['{{event.labels}}', '["bug"]'],
+  ['{{event.nobody}}', null],
+  ['{{event.pr_number}}', '12'],
+  ['{{event.long}}', 'é'.repeat(2_000)],
+  ['{{event.rockets}}', '🚀'.repeat(2_000)],
+  ['Ship {{event.long}}?', `Ship ${'é'.repeat(1_995)}`],
+  ['Ship {{event.nothing}}?', 'Ship {{event.nothing}}?'],
+])('a gate asks in text, of the length that a message may have: %s', async (message, asked) => {
+  const event = {
+    type: 'manual',
+    pr_number: 12,
+    task: { title: 'Fix' },
+    labels: ['bug'],
+    nobody: null,
+    long: 'é'.repeat(30_000),
+    rockets: '🚀'.repeat(2_001),
+  };
+  const run = await buildRun(app, team, {
+    actions: [{ ...GATE, params: { message } }],
+    status: 'running',
+    statuses: ['pending'],
+    gateIndex: 5,
+    fields: { event: JSON.stringify(event) },
+  });
+  await openGate(app.services, carrier(run), 0);
+  expect(await app.services.db('gates').where({ run_id: run.run_id }).first()).toMatchObject({ message: asked });
+});
+
 describe('a deleted automation', () => {
   const DELAY = { type: 'delay', params: { seconds: 3_600 } };
   const FAILING = { type: 'add_comment', params: { task_id: 'nobody', content: 'x' }, retry: { max_attempts: 2 } };
