@@ -9,6 +9,7 @@ import { calendarsOf } from '../api/automations/schedule/calendars.js';
 import { parseCron } from '../api/automations/schedule/cron.js';
 import { CATCH_UP_MINUTES, fireSchedule } from '../api/automations/schedule/fire-schedule.js';
 import type { Services } from '../api/core/context.js';
+import { zoneNamed } from '../api/core/zones.js';
 import { AUTOMATION_SCHEDULE, scheduleId, type ScheduleActivities, taskQueue } from '../workflows/contract.js';
 import { SEARCH_ATTRIBUTES as ATTRIBUTE } from '../workflows/search-attributes.js';
 import { handOver, leaseOf } from './hand-over.js';
@@ -110,8 +111,9 @@ export class ScheduleKeeper {
    */
   private scheduleOf(armed: Armed): ScheduleOptions | undefined {
     const parsed = parseCron(armed.schedule_cron);
-    if (!parsed.ok) return undefined;
-    const { automation_id, name, team_id, schedule_timezone } = armed;
+    const timezone = zoneNamed(armed.schedule_timezone);
+    if (!parsed.ok || timezone === undefined) return undefined;
+    const { automation_id, name, team_id } = armed;
     const { taskQueuePrefix, searchable } = this.options;
     const attributes = [
       { key: ATTRIBUTE.Process, value: 'automation_schedule' },
@@ -120,7 +122,7 @@ export class ScheduleKeeper {
     ];
     return {
       scheduleId: this.idOf(automation_id),
-      spec: { calendars: calendarsOf(parsed.cron), timezone: schedule_timezone },
+      spec: { calendars: calendarsOf(parsed.cron), timezone },
       action: {
         type: 'startWorkflow',
         workflowType: AUTOMATION_SCHEDULE,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Id, Text, Timestamp, Title } from '../core/fields.js';
+import { Id, Text, TimeZone, Timestamp, Title } from '../core/fields.js';
 
 /** As somebody claims it: whether it is right is for the verb to say, in one text for every reason. */
 export const Email = z.string().max(320);
@@ -72,13 +72,6 @@ export type LoginResult = z.output<typeof LoginResult>;
 export const Said = z.object({ message: z.string() }).meta({ id: 'Said' });
 export const Succeeded = z.object({ success: z.literal(true) }).meta({ id: 'Succeeded' });
 
-const isTimezone = (name: string): boolean => {
-  try {
-    return Boolean(new Intl.DateTimeFormat('en', { timeZone: name }));
-  } catch {
-    return false;
-  }
-};
 const isLocale = (tag: string): boolean => {
   try {
     return Intl.getCanonicalLocales(tag).length === 1;
@@ -98,7 +91,7 @@ export const MeUpdate = z
     avatar: z.string().max(2000).refine(isHttps, 'Must be an https address'),
     preferences: z
       .object({
-        timezone: z.string().max(100).refine(isTimezone, 'Unknown time zone'),
+        timezone: TimeZone,
         locale: z.string().max(35).refine(isLocale, 'Unknown locale'),
         week_start: z.enum(['monday', 'saturday', 'sunday']),
         default_team_id: Id.nullable(),

@@ -1,5 +1,6 @@
 import type { StoredAction } from '../../db/models/automation.js';
 import { invalid } from '../core/errors.js';
+import { zoneNamed } from '../core/zones.js';
 import { checkActions, type GivenAction } from './actions/check-actions.js';
 import { checkCondition } from './condition.js';
 import { checkSchedule } from './schedule/check-schedule.js';
@@ -28,20 +29,11 @@ function checkTrigger(type: string): void {
   if (!trigger.available) throw invalid(`trigger_type: not available yet: ${shown}`);
 }
 
-/** The zone's own spelling: Temporal tells upper from lower case. @throws INVALID_REQUEST */
+/** @throws INVALID_REQUEST */
 function checkTimezone(name: string): string {
-  // Offsets such as +02:00 are accepted by Intl, yet name no zone.
-  const known = /^[A-Za-z]/.test(name) ? zoneNamed(name) : undefined;
-  if (known === undefined) throw invalid('schedule_timezone: not an IANA time zone');
-  return known.toLowerCase() === name.toLowerCase() ? known : name;
-}
-
-function zoneNamed(name: string): string | undefined {
-  try {
-    return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone;
-  } catch {
-    return undefined;
-  }
+  const zone = zoneNamed(name);
+  if (zone === undefined) throw invalid('schedule_timezone: not an IANA time zone');
+  return zone;
 }
 
 /**

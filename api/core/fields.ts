@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { zoneNamed } from './zones.js';
 
 /** An id no row has: what a malformed id becomes, so that malformed and unknown are one case everywhere (house rules). */
 export const NO_ID = '00000000-0000-0000-0000-000000000000';
@@ -79,6 +80,14 @@ export const DATE_FORMATS = {
     { type: 'string' as const, format: 'date-time' },
   ],
 };
+
+/** A time zone by its IANA name, in whatever case; what comes out is spelled as the tz database does. */
+export const TimeZone = z
+  .string()
+  .max(64)
+  .overwrite((name) => zoneNamed(name) ?? name)
+  .refine((name) => zoneNamed(name) !== undefined, 'Must be an IANA time zone, such as Europe/Berlin')
+  .meta({ example: 'Europe/Berlin' });
 
 /** A timestamp as it leaves the service: `2026-11-20T17:51:02.123Z`. */
 export const Timestamp = z.string().meta({ format: 'date-time', example: '2026-11-20T17:51:02.123Z' });

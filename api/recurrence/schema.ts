@@ -1,17 +1,7 @@
 import { z } from 'zod';
 import { normaliseDate } from '../core/dates.js';
-import { DATE_FORMATS, Text } from '../core/fields.js';
+import { DATE_FORMATS, Text, TimeZone } from '../core/fields.js';
 import { MODES, normaliseRule, parseRule, type Recurrence as Stored } from './rules.js';
-
-const ZONE = /^[A-Za-z][A-Za-z0-9_+-]*(\/[A-Za-z0-9_+-]+)*$/;
-
-function isTimeZone(name: string): boolean {
-  try {
-    return ZONE.test(name) && new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== '';
-  } catch {
-    return false;
-  }
-}
 
 const given = z.object({
   rule: Text.max(500).meta({
@@ -21,11 +11,7 @@ const given = z.object({
   mode: z.enum(MODES).meta({
     description: 'on_complete: the next task comes when this one is done; on_schedule: also when its date comes',
   }),
-  timezone: z
-    .string()
-    .max(64)
-    .refine(isTimeZone, 'Must be an IANA time zone, such as Europe/Berlin')
-    .meta({ example: 'Europe/Berlin' }),
+  timezone: TimeZone,
   until: Text.max(40)
     .meta({ override: { ...DATE_FORMATS, description: 'Last date, that day included, or last moment' } })
     .nullish(),

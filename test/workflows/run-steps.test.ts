@@ -301,10 +301,10 @@ it('a test run plays everything through: real rights and real errors, no effect,
 
 describe('schedules', () => {
   const cron = { trigger_type: 'schedule', schedule_cron: '30 2 * * *', schedule_timezone: 'europe/berlin' };
-  const make = async (fields: object = {}) =>
-    (await call('', { name: 'Nightly', team_id: team.team_id, ...cron, actions: [], ...fields })).body as {
-      automation_id: string;
-    };
+  const make = async (fields: object = {}): Promise<{ automation_id: string }> => {
+    const { body } = await call('', { name: 'Nightly', team_id: team.team_id, ...cron, actions: [], ...fields });
+    return { automation_id: body.automation_id };
+  };
   const path = (automation: { automation_id: string }) => `/api/automations/${automation.automation_id}`;
   const handleOf = ({ automation_id }: { automation_id: string }) =>
     temporal.schedule.getHandle(scheduleId(app.services.config.TASK_QUEUE_PREFIX, automation_id));
@@ -376,6 +376,19 @@ describe('schedules', () => {
     await until(async () => (await worker.reconcile(0)) > 0 && (await noteOf(automation)) === 'gone');
   });
 
+  it('a row of before fires in the zone that it means; one in a zone that nobody else knows has no Schedule and shows no times', async () => {
+    const automation = await make();
+    await shows(automation, NOTE);
+    await db()('automations').where(automation).update({ schedule_timezone: 'us/pacific' });
+    await shows(automation, '30 2 * * * (us/pacific) · Nightly');
+    expect((await handleOf(automation).describe()).spec.timezone).toBe('US/Pacific');
+    expect((await app.as(team.guest).get(path(automation))).body.next_runs).toHaveLength(5);
+    await db()('automations').where(automation).update({ schedule_timezone: 'SystemV/EST5' });
+    await shows(automation, 'gone');
+    expect((await app.as(team.guest).get(path(automation))).body).toMatchObject({ next_run_at: null, next_runs: [] });
+    await until(async () => (await db()('outbox').where({ subject: automation.automation_id })).length === 0);
+  });
+
   it('the times that are shown are those at which the server fires, over both changes of the clock and month ends', async () => {
     const lines = [
       ['30 2 * * *', 'Europe/Berlin'],
@@ -386,11 +399,13 @@ describe('schedules', () => {
       ['0 0 * * *', 'America/Havana'],
       ['0 9 1,15 * MON', 'UTC'],
       ['15 */6 31 * *', 'Asia/Kolkata'],
+      ['30 2 * * *', 'US/Pacific'],
+      ['0 5 * * *', 'GMT'],
       ['0 0 29 2 *', 'UTC'],
       ['0 12 */10 * FRI', 'UTC'],
     ] as const;
     for (const [schedule_cron, schedule_timezone] of lines) {
-      const automation = await make({ schedule_cron, schedule_timezone });
+      const automation = await make({ schedule_cron, schedule_timezone: schedule_timezone.toLowerCase() });
       await shows(automation, `${schedule_cron} (${schedule_timezone}) · Nightly`);
       const [from, to] = [new Date('2026-10-01T00:00:00Z'), new Date('2028-04-01T00:00:00Z')];
       const at = (date: Date) => ({ seconds: date.getTime() / 1_000 });

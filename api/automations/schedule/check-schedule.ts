@@ -1,4 +1,5 @@
 import { invalid } from '../../core/errors.js';
+import { zoneNamed } from '../../core/zones.js';
 import { parseCron } from './cron.js';
 import { nextTimes } from './next-times.js';
 
@@ -17,8 +18,9 @@ export function checkSchedule(triggerType: string, cron: string | null, timezone
   return source;
 }
 
-/** The next times of what is stored, which was judged when it was saved; none of an automation that no clock sets off. */
+/** The next times of what is stored, which was judged when it was saved; none where no clock sets it off or none but ours knows its zone. */
 export function upcoming(schedule: { schedule_cron: string | null; schedule_timezone: string }, count: number): Date[] {
   const parsed = schedule.schedule_cron === null ? undefined : parseCron(schedule.schedule_cron);
-  return parsed?.ok ? nextTimes(parsed.cron, schedule.schedule_timezone, new Date(), count) : [];
+  const timezone = zoneNamed(schedule.schedule_timezone);
+  return parsed?.ok && timezone ? nextTimes(parsed.cron, timezone, new Date(), count) : [];
 }

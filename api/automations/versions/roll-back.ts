@@ -21,12 +21,12 @@ export function rollBack(ctx: Context, automationId: string, { version: wanted, 
     const before = await holdAutomation(ctx, 'automation.write', automationId);
     const old = await AutomationVersion.query(ctx.db).findById([automationId, wanted]);
     if (!old) throw notFound('Version');
-    const { name, trigger_type, trigger_config, schedule_cron, schedule_timezone } = old;
-    const { condition, actions } = checkDefinition({
+    const { name, trigger_type, trigger_config } = old;
+    const { condition, actions, ...schedule } = checkDefinition({
       trigger_type,
       condition: old.condition,
-      schedule_cron,
-      schedule_timezone,
+      schedule_cron: old.schedule_cron,
+      schedule_timezone: old.schedule_timezone,
       actions: old.actions.map((action) => ({ ...action })),
       team_id: before.team_id,
     });
@@ -35,7 +35,7 @@ export function rollBack(ctx: Context, automationId: string, { version: wanted, 
       const detail = `Missing secrets: ${missing.join(', ')}`;
       throw conflict('This version needs secrets that do not exist', { detail, extra: { missing_secrets: missing } });
     }
-    const fields = { name, trigger_type, trigger_config, condition, actions, schedule_cron, schedule_timezone };
+    const fields = { name, trigger_type, trigger_config, condition, actions, ...schedule };
     const { version } = await saveDefinition(ctx, before, fields, {
       restored_from: wanted,
       change_note: `Back to version ${wanted}`,

@@ -213,7 +213,7 @@ describe('PATCH /api/auth/me', () => {
   it('changes profile and preferences one by one, and nothing else', async () => {
     const eve = await buildAccount(app);
     const { token } = (await logIn(eve)).body;
-    const first = await patch(token, { display_name: ' Eve ', preferences: { timezone: 'Europe/Berlin' } });
+    const first = await patch(token, { display_name: ' Eve ', preferences: { timezone: 'europe/berlin' } });
     expect(first.body).toMatchObject({ display_name: 'Eve', preferences: { timezone: 'Europe/Berlin', week_start: 'monday' } });
     const wish = { preferences: { week_start: 'sunday' }, role: 'admin', email: 'root@test.example', user_id: 'x', status: 'x' };
     const { body } = await patch(token, wish);
@@ -246,6 +246,8 @@ describe('PATCH /api/auth/me', () => {
     [{ avatar: 'http://example.test/a.png' }, 422],
     [{ avatar: 'https://example.test/a.png' }, 200],
     [{ preferences: { timezone: 'Mars/Base' } }, 422],
+    [{ preferences: { timezone: 'JST' } }, 422],
+    [{ preferences: { timezone: '+02:00' } }, 422],
     [{ preferences: { locale: 'not a locale' } }, 422],
     [{ preferences: { week_start: 'friday' } }, 422],
     [{ preferences: { default_team_id: 'garbage' } }, 404],

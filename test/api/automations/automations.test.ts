@@ -129,6 +129,13 @@ describe('POST /api/automations', () => {
     ['a condition of no truth', { condition: '"yes"' }, /condition/],
     ['a bad time zone', { schedule_timezone: 'Mars/Olympus' }, /schedule_timezone/],
     ['an offset as time zone', { schedule_timezone: '+02:00' }, /schedule_timezone/],
+    ['an abbreviation as time zone', { schedule_timezone: 'JST' }, /schedule_timezone/],
+    [
+      'one for a schedule',
+      { trigger_type: 'schedule', schedule_cron: '* * * * *', schedule_timezone: 'PST' },
+      /schedule_timezone: not an IANA time zone/,
+    ],
+    ['a time zone that only ICU knows', { schedule_timezone: 'SystemV/EST5' }, /schedule_timezone/],
     ['an unknown action', { actions: [comment, { type: 'fly' }] }, /actions\[1\]\.type: there is no such action/],
     ['an inherited name as action', { actions: [{ type: 'constructor' }] }, /no such action/],
     [

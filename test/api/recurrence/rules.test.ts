@@ -87,6 +87,12 @@ it('refuses what contradicts itself, and every field that is wrong', () => {
   expect(refused({ count: 1.5 })).toEqual(['count']);
   expect(refused({ mode: 'sometimes', timezone: 'Mars/Olympus' })).toEqual(['mode', 'timezone']);
   expect(refused({ timezone: '+01:00' })).toEqual(['timezone']);
+  expect(refused({ timezone: 'JST' })).toEqual(['timezone']);
   expect(refused({ timezone: undefined })).toEqual(['timezone']);
   expect(refused({ timezone: '../etc/passwd' })).toEqual(['timezone']);
+});
+
+it('spells the time zone as the tz database does', () => {
+  expect(Recurrence.parse({ ...given, timezone: 'america/argentina/la_rioja' }).timezone).toBe('America/Argentina/La_Rioja');
+  expect(Recurrence.parse({ ...given, timezone: 'asia/kolkata' }).timezone).toBe('Asia/Kolkata');
 });
