@@ -9,6 +9,7 @@ import { calendarsOf } from '../api/automations/schedule/calendars.js';
 import { parseCron } from '../api/automations/schedule/cron.js';
 import { CATCH_UP_MINUTES, fireSchedule } from '../api/automations/schedule/fire-schedule.js';
 import type { Services } from '../api/core/context.js';
+import { Id } from '../api/core/fields.js';
 import { zoneNamed } from '../api/core/zones.js';
 import { AUTOMATION_SCHEDULE, scheduleId, type ScheduleActivities, taskQueue } from '../workflows/contract.js';
 import { SEARCH_ATTRIBUTES as ATTRIBUTE } from '../workflows/search-attributes.js';
@@ -31,11 +32,14 @@ interface Armed {
 const COLUMNS = ['automation_id', 'name', 'team_id', 'schedule_cron', 'schedule_timezone'] as const;
 const ARMED = { trigger_type: 'schedule', is_active: true, deleted_at: null };
 
-const LEASE = leaseOf({
-  table: 'automations',
-  match: `s.automation_id = (o.payload->>'automation_id')::uuid`,
-  columns: 's.automation_id',
-});
+/** Of no row: a Schedule may be left behind of an automation that is not there. */
+const LEASE = leaseOf({ table: '(select)', match: 'true', columns: `o.payload->>'automation_id' as automation_id` });
+
+/** Puts schedules into the outbox, save those that wait there already. */
+const AGAIN = /* sql */ `
+  insert into outbox (kind, subject, payload, correlation_id)
+  select 'schedule.sync', id, jsonb_build_object('automation_id', id), uuidv7() from unnest(?::text[]) id
+  where not exists (select from outbox o where o.kind = 'schedule.sync' and o.subject = id)`;
 
 /** What an operator reads of a schedule, and by what a projection is told from one that is out of date. */
 const noteOf = (armed: Armed): string => `${armed.schedule_cron} (${armed.schedule_timezone}) · ${armed.name}`;
@@ -53,7 +57,10 @@ export class ScheduleKeeper {
     return handOver(services, rows, (row) => this.sync(services, row.automation_id));
   }
 
-  /** Compares all schedules with the rows, at the start and now and then after it. Returns how many were set right. */
+  /**
+   * Compares all schedules with the rows, at the start and now and then after it. What is not in line goes through the outbox, where each
+   * is tried alone: one that Temporal refuses holds up no other. Returns how many were put there.
+   */
   async reconcile(services: Services): Promise<number> {
     const armed = await services.db('automations').where(ARMED).select<Armed[]>(COLUMNS);
     const wanted = new Map(armed.map((each) => [this.idOf(each.automation_id), each]));
@@ -66,9 +73,11 @@ export class ScheduleKeeper {
       if (row && state.note === noteOf(row)) stale.delete(automationId);
       else stale.add(automationId);
     }
-    for (const automationId of stale) await this.sync(services, automationId);
-    if (stale.size > 0) services.log.warn({ schedules: stale.size }, 'schedules were brought in line with their automations');
-    return stale.size;
+    if (stale.size === 0) return 0;
+    const { rowCount } = await services.db.raw<{ rowCount: number }>(AGAIN, [[...stale]]);
+    if (rowCount > 0) services.log.warn({ schedules: rowCount }, 'schedules are brought in line with their automations');
+    services.ring();
+    return rowCount;
   }
 
   private readonly idOf = (automationId: string): string => scheduleId(this.options.taskQueuePrefix, automationId);
@@ -77,7 +86,7 @@ export class ScheduleKeeper {
   private async sync({ db }: Services, automationId: string): Promise<void> {
     const read = () =>
       db('automations')
-        .where({ automation_id: automationId, ...ARMED })
+        .where({ automation_id: Id.parse(automationId), ...ARMED })
         .first<Armed | undefined>(COLUMNS);
     for (let row = await read(); ; ) {
       await this.project(automationId, row);

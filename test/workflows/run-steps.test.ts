@@ -367,13 +367,37 @@ describe('schedules', () => {
     const automation = await make();
     await shows(automation, NOTE);
     await handleOf(automation).delete();
-    await until(async () => (await worker.reconcile(0)) > 0 && (await noteOf(automation)) === NOTE);
+    await until(async () => (await worker.reconcile(0)) > 0);
+    await shows(automation, NOTE);
     await db().raw('alter table automations disable trigger schedule_changed');
     await db()('automations')
       .where(automation.automation_id ? { automation_id: automation.automation_id } : {})
       .update({ is_active: false });
     await db().raw('alter table automations enable trigger schedule_changed');
-    await until(async () => (await worker.reconcile(0)) > 0 && (await noteOf(automation)) === 'gone');
+    await until(async () => (await worker.reconcile(0)) > 0);
+    await shows(automation, 'gone');
+  });
+
+  it('one that Temporal refuses keeps no other from coming back, nor does one that belongs to no automation', async () => {
+    const refused = await make();
+    const lost = [await make(), await make(), await make()];
+    for (const automation of [refused, ...lost]) await shows(automation, NOTE);
+    const long = `30 2 * * *${' '.repeat(3_000_000)}`;
+    await db()('automations').where(refused).update({ schedule_cron: long });
+    const waits = () => db()('outbox').where({ kind: 'schedule.sync', subject: refused.automation_id });
+    await until(async () => (await waits()).some(({ last_error }) => last_error !== null));
+    // As if nobody were trying: the reconciler alone finds it.
+    await db()('outbox').where({ kind: 'schedule.sync' }).delete();
+    for (const automation of [refused, ...lost]) await handleOf(automation).delete();
+    const { TASK_QUEUE_PREFIX } = app.services.config;
+    const stray = { automation_id: 'of-no-automation' };
+    const action = { type: 'startWorkflow', workflowType: 'x', taskQueue: 'nobody', args: [] } as const;
+    await temporal.schedule.create({ scheduleId: scheduleId(TASK_QUEUE_PREFIX, stray.automation_id), spec: {}, action });
+    await until(async () => (await worker.reconcile(0)) > 0);
+    for (const automation of lost) await shows(automation, NOTE);
+    expect(await noteOf(refused)).toBe('gone');
+    await until(async () => (await worker.reconcile(0)) >= 0 && (await noteOf(stray)) === 'gone');
+    await app.as(team.manager).delete(path(refused));
   });
 
   it('a row of before fires in the zone that it means; one in a zone that nobody else knows has no Schedule and shows no times', async () => {
