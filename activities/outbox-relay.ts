@@ -124,7 +124,7 @@ const removeStatement: Statement = {
 /** Starts that have waited too long, while there is no Temporal to hand them to. */
 const GIVEN_UP = /* sql */ `
   select outbox_id, (payload->>'run_id')::uuid as run_id from outbox
-  where kind = 'run.start' and created_at < now() - make_interval(hours => ?) order by outbox_id limit ?`;
+  where kind = 'run.start' and created_at < now() - make_interval(hours => ?) and next_attempt_at <= now() order by outbox_id limit ?`;
 
 /** Notes a failure on the rows and lets them wait; they are tried again, alone. */
 const POSTPONE = /* sql */ `
@@ -305,10 +305,7 @@ export class OutboxRelay {
       return true;
     } catch (error) {
       log.warn({ err: error, run_id, kind }, 'not dispatched, will try again');
-      if (row.given_up && kind === 'run.start') {
-        await failDispatch(this.services, run_id);
-        return true;
-      }
+      if (row.given_up && kind === 'run.start') return this.fail(outbox_id, run_id);
       const last_error = String(error).slice(0, 500);
       await db('outbox').where({ outbox_id }).update({ last_error });
       return false;
@@ -322,8 +319,20 @@ export class OutboxRelay {
       config.OUTBOX_GIVE_UP_HOURS,
       BATCH,
     ]);
-    for (const { run_id } of rows) await failDispatch(this.services, run_id);
-    return this.removeAll(rows.map((row) => row.outbox_id));
+    const failed: number[] = [];
+    for (const { outbox_id, run_id } of rows) if (await this.fail(outbox_id, run_id)) failed.push(outbox_id);
+    return this.removeAll(failed);
+  }
+
+  /** Ends the run of a start that was given up. False when that fails: it waits, and holds up no other. */
+  private async fail(outboxId: number, runId: string): Promise<boolean> {
+    try {
+      await failDispatch(this.services, runId);
+      return true;
+    } catch (error) {
+      await this.postpone('run.start', error, [outboxId]);
+      return false;
+    }
   }
 
   private async removeAll(ids: number[]): Promise<number> {

@@ -321,6 +321,29 @@ describe('a hand-over that was given up', () => {
     expect(await waiting({ kind: 'run.start' })).toEqual([]);
     expect(await deadLetter()).toMatchObject([{ automation_id: automation.automation_id, error: { code: 'dispatch_failed' } }]);
   });
+
+  it.each([
+    ['Temporal refuses', away],
+    ['Temporal was never there', undefined],
+  ])('holds up no other when its run cannot be ended: %s', async (_why, dispatch) => {
+    const automation = await armed();
+    for (let twice = 0; twice < 2; twice += 1) await buildTask(app, team, project);
+    await open(dispatch).drain();
+    const [first, second] = (await waiting({ kind: 'run.start' })) as { subject: string }[];
+    await db().raw(`create function refuse_end() returns trigger language plpgsql as $$ begin raise 'stuck'; end $$;
+      create trigger refuse_end before update on automation_runs for each row when (old.run_id = '${first?.subject}')
+      execute function refuse_end()`);
+    await age(app, app.services.config.OUTBOX_GIVE_UP_HOURS + 1);
+    await makeDue(app);
+    const drained = open(dispatch).drain();
+    await drained.catch(() => undefined);
+    await db().raw('drop trigger refuse_end on automation_runs; drop function refuse_end');
+    await drained;
+    expect(await runsOf(automation).where({ run_id: second?.subject })).toMatchObject([{ status: 'failed' }]);
+    expect(await waiting({ kind: 'run.start' })).toMatchObject([
+      { subject: first?.subject, last_error: expect.stringContaining('stuck') },
+    ]);
+  });
 });
 
 it('a flood of deliveries holds up no event: each kind has its turn in every pass', async () => {
