@@ -5,6 +5,8 @@ import type { RunStatus } from './rules.js';
 /** An automation with what its runs say of it and the caller's seat in its team. Test runs do not count. */
 export type AutomationRow = Pick<Automation, keyof Automation> & {
   seat: Seat | null;
+  /** Its project is in the trash: armed again when that is restored (C8). */
+  is_disarmed: boolean;
   run_count: number;
   failed_count: number;
   last_run_at: Date | null;
@@ -13,7 +15,8 @@ export type AutomationRow = Pick<Automation, keyof Automation> & {
 
 /** Select list and joins of `AutomationRow`; $1 is the caller. A `where` follows. */
 export const SELECT_AUTOMATIONS = /* sql */ `
-  select a.*, m.role as seat, runs.run_count, runs.failed_count, newest.queued_at as last_run_at, newest.status as last_run_status
+  select a.*, m.role as seat, runs.run_count, runs.failed_count, newest.queued_at as last_run_at, newest.status as last_run_status,
+    exists (select from projects p where p.project_id = a.project_id and p.deleted_at is not null) as is_disarmed
   from automations a
   left join memberships m on m.team_id = a.team_id and m.user_id = $1
   left join lateral (

@@ -8,7 +8,7 @@ const iso = (at: Date | string | null): string | null => (at === null ? null : n
 
 const SHOWN_RUNS = 5;
 const nextRunsOf = (row: AutomationRow): string[] =>
-  row.is_active ? upcoming(row, SHOWN_RUNS).map((at) => at.toISOString()) : [];
+  row.is_active && !row.is_disarmed ? upcoming(row, SHOWN_RUNS).map((at) => at.toISOString()) : [];
 
 /** An automation as the API shows it (F1). */
 export const presentAutomation = (row: AutomationRow): AutomationRecord => presentWith(row, nextRunsOf(row));

@@ -359,8 +359,14 @@ describe('schedules', () => {
     }
     await shows(automation, '* * * * * (Europe/Berlin) · Nightly');
     await app.as(team.admin).delete(`/api/projects/${project.project_id}`);
+    const nothing = { is_active: true, next_run_at: null, next_runs: [] };
+    expect((await app.as(team.guest).get(path(automation))).body).toMatchObject(nothing);
+    const listed = (await app.as(team.guest).get(`/api/automations?team_id=${team.team_id}`)).body;
+    expect(listed).toEqual([expect.objectContaining({ ...automation, ...nothing })]);
     const minute = new Date(Math.floor(Date.now() / 60_000) * 60_000).toISOString();
     expect(await fireSchedule(app.services, automation.automation_id, minute)).toMatch(/not armed/);
+    await app.as(team.manager).post(`/api/trash/project/${project.project_id}/restore`);
+    expect((await app.as(team.guest).get(path(automation))).body.next_runs).toHaveLength(5);
   });
 
   it('what was lost or left behind is set right by the reconciler', async () => {
