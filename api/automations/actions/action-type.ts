@@ -19,6 +19,8 @@ export interface ActionDescription<P = unknown> {
   /** Parameters as `perform` gets them: templates rendered, defaults filled in. */
   params: z.ZodType<P> & Pick<z.ZodObject, 'shape'>;
   defaulted?: readonly DefaultedParam[];
+  /** It changes fields, so that null says something: it clears one, or is refused as the API refuses it. */
+  clears?: true;
   /** Parameters that may hold templates; all of them where absent. */
   templated?: readonly string[];
   /** It sends what `{{secret:NAME}}` stands for; every other action fails on a handle (F12). */

@@ -11,6 +11,7 @@ export const assignTask: ActionType<z.output<typeof Params>> = {
   category: 'core',
   params: Params,
   defaulted: ['task_id'],
+  clears: true,
   async perform(ctx, { task_id, assigned_to }) {
     const version = await updateTask(ctx, task_id, { assigned_to });
     return { entity_type: 'task', entity_id: task_id, output: { task_id, assigned_to, version } };

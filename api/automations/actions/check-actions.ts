@@ -19,10 +19,14 @@ const OWN_KEYS = ['type', 'name', 'params', 'on_failure', 'retry'];
 
 const isTemplate = (value: unknown): boolean => typeof value === 'string' && value.includes('{{');
 
-/** The parameters that the type knows; the rest is ignored, as unknown fields are everywhere. */
-function paramsOf(action: GivenAction, description: ActionDescription): Record<string, unknown> {
+/** The parameters that the type knows; the rest is ignored, as unknown fields are everywhere. Null counts as absent (C3). */
+function paramsOf(action: GivenAction, { params, defaulted = [], clears }: ActionDescription): Record<string, unknown> {
   const given = action.params ?? Object.fromEntries(Object.entries(action).filter(([key]) => !OWN_KEYS.includes(key)));
-  return Object.fromEntries(Object.entries(given).filter(([key]) => Object.hasOwn(description.params.shape, key)));
+  const isSaid = (key: string, value: unknown): boolean =>
+    value !== null || (clears === true && !defaulted.includes(key as DefaultedParam));
+  return Object.fromEntries(
+    Object.entries(given).filter(([key, value]) => Object.hasOwn(params.shape, key) && isSaid(key, value)),
+  );
 }
 
 /** True when only a run can tell: the value is a template, or is left out and comes from the event. */

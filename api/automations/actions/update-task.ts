@@ -13,6 +13,7 @@ export const updateTask: ActionType<z.output<typeof Params>> = {
   category: 'core',
   params: Params,
   defaulted: ['task_id'],
+  clears: true,
   async perform(ctx, { task_id, ...fields }) {
     const version = await update(ctx, task_id, fields);
     return { entity_type: 'task', entity_id: task_id, output: { task_id, version } };

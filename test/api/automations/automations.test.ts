@@ -214,6 +214,27 @@ describe('POST /api/automations', () => {
     expect(body.actions[0].params).toEqual(comment.params);
   });
 
+  it('takes null for absent, save where it clears a field of a task', async () => {
+    const stored = async (type: string, params: object) =>
+      (await create(team.member, { actions: [{ type, params }] })).body.actions?.[0].params as unknown;
+    expect(await stored('require_approval', { role: null, message: null, remind_after_seconds: null })).toEqual({});
+    expect(await stored('set_task_status', { task_id: null, status: 'done' })).toEqual({ status: 'done' });
+    expect(await stored('notify', { user_ids: null, role: 'member', message: 'x', channel: null })).toEqual({
+      role: 'member',
+      message: 'x',
+    });
+    expect(await stored('create_task', { title: 'x', project_id: null, due_date: null })).toEqual({ title: 'x' });
+    expect(await stored('update_task', { task_id: null, due_date: null, assigned_to: null })).toEqual({
+      due_date: null,
+      assigned_to: null,
+    });
+    expect(await stored('assign_task', { task_id: null, assigned_to: null })).toEqual({ assigned_to: null });
+    const refused = async (action: object) => (await create(team.member, { actions: [action] })).body.message;
+    expect(await refused({ type: 'set_task_status', status: null })).toMatch(/params\.status/);
+    expect(await refused({ type: 'update_task', title: null })).toMatch(/params\.title/);
+    expect(await refused({ type: 'assign_task', assigned_to: undefined })).toMatch(/params\.assigned_to/);
+  });
+
   it('403 refuses guests and strangers, 404 unknown places, 400 a project of another team', async () => {
     expect((await create(team.guest)).status).toBe(403);
     expect((await create(team.guest, { ...project, team_id: undefined })).status).toBe(403);
