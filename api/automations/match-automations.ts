@@ -157,7 +157,7 @@ export async function matchAutomations(
   const ids = events.map(({ outbox_id }) => outbox_id);
   const made = new Map((await createRuns(services, runs, ids, leaseSeconds)).map((each) => [each.run_id, each]));
   const caused = runs
-    .filter(({ depth, run_id }) => depth > 0 && made.has(run_id))
+    .filter(({ depth, skip_reason, run_id }) => depth > 0 && !skip_reason && made.has(run_id))
     .map(({ automation }) => automation.automation_id);
   if (caused.length > 0) await tripBreaker(services, [...new Set(caused)]);
   return runs.flatMap((run) => {

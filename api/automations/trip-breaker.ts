@@ -5,7 +5,10 @@ import { findPeople } from '../notifications/find-people.js';
 import { tellPeople } from '../notifications/tell-people.js';
 import { deactivate } from './deactivate-automations.js';
 
-/** $1 automations, $2 most runs a minute: those armed ones that other runs set off more often than that. */
+/**
+ * $1 automations, $2 most runs a minute: those armed ones that other runs set off more often than that. What its condition left out, and
+ * what came too deep, set nothing off: a loop is made of runs that began.
+ */
 const statement: Statement = {
   name: 'find_runaways',
   text: /* sql */ `
@@ -13,6 +16,7 @@ const statement: Statement = {
     where a.automation_id = any($1::uuid[]) and a.is_active and a.deleted_at is null and $2::int < (
       select count(*) from (
         select from automation_runs r where r.automation_id = a.automation_id and r.queued_at > now() - interval '1 minute' and r.depth > 0
+          and (r.skip_reason is null or r.skip_reason = 'rejected')
         limit $2::int + 1) recent)`,
 };
 

@@ -1,6 +1,7 @@
 import { Client, Connection } from '@temporalio/client';
 import type { RunningWorker } from '../../activities/start-worker.js';
 import { choreActivities } from '../../activities/chores.js';
+import { tripBreaker } from '../../api/automations/trip-breaker.js';
 import { readGate } from '../../api/automations/run/read-gate.js';
 import { mailsTo as readMails } from '../factories/accounts.js';
 import { buildAutomation, comment, gate, setStatus } from '../factories/automations.js';
@@ -176,6 +177,20 @@ it('an automation that other runs set off too often is switched off, and its peo
   const toggled = await app.as(team.manager).post(`/api/automations/${automation.automation_id}/toggle`, { is_active: true });
   expect(toggled.body.is_active).toBe(true);
   await app.as(team.manager).post(`/api/automations/${automation.automation_id}/toggle`, { is_active: false });
+});
+
+it('an automation that other runs only tell of what its condition leaves out stays on', async () => {
+  const listener = await buildAutomation(app, team, { actions: [], condition: 'event.task.title == "never"' });
+  const child = { type: 'create_task', params: { title: 'x', project_id: project.project_id } };
+  const bulk = await buildAutomation(app, team, { trigger_type: 'manual', actions: Array.from({ length: 12 }, () => child) });
+  await app.as(team.manager).post(`/api/automations/${bulk.automation_id}/execute`, {});
+  await until(async () => (await runsOf(listener)).length === 12);
+  // And those that came too deep: nothing began here either.
+  const deep = { status: 'skipped', automation: listener, fields: { depth: 11, skip_reason: 'loop' } } as const;
+  for (let times = 0; times < 6; times += 1) await buildRun(app, team, deep);
+  expect(await tripBreaker(app.services, [listener.automation_id])).toBe(0);
+  expect(await db()('automations').where(listener).first()).toMatchObject({ is_active: true, disabled_reason: null });
+  expect(await told(team.manager)).toEqual([]);
 });
 
 describe('chores', () => {
