@@ -9,7 +9,7 @@ export async function deactivate(ctx: Context, automation: Automation, disabledR
     team_id: automation.team_id,
     project_id: automation.project_id,
     feature: 'automations',
-    action: 'disable',
+    action: 'toggle',
     severity: 'MEDIUM',
     entity_type: 'automation',
     entity_id: automation.automation_id,

@@ -1,4 +1,5 @@
 import { run, type Statement } from '../../db/statement.js';
+import type { AuditAction } from './audit-words.js';
 import { type Context, whoIs } from './context.js';
 
 /** What a verb says of the change it made: one audit entry, at most one line of activity, at most one event. */
@@ -6,7 +7,7 @@ export interface Change {
   team_id: string | null;
   project_id?: string | null;
   feature: string;
-  action: string;
+  action: AuditAction;
   /** LOW unless said otherwise (severity rule of the decisions, M). */
   severity?: 'LOW' | 'MEDIUM' | 'HIGH' | 'CRITICAL';
   outcome?: 'success' | 'failure' | 'denied';

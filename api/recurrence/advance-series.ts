@@ -1,4 +1,5 @@
 import type { SeriesView } from '../../workflows/contract.js';
+import type { AuditAction } from '../core/audit-words.js';
 import { retrying, type Services } from '../core/context.js';
 import { DomainError } from '../core/errors.js';
 import { recordChange } from '../core/record-change.js';
@@ -31,7 +32,13 @@ const update = (services: Services, { series_id }: Series, fields: Record<string
   services.db('task_series').where({ series_id }).update(fields);
 
 /** What the audit log and the activity feed say of a series that no longer goes on: told on its newest occurrence. */
-async function tell(services: Services, { series, task }: Held, action: string, words: string, denied = false): Promise<void> {
+async function tell(
+  services: Services,
+  { series, task }: Held,
+  action: AuditAction,
+  words: string,
+  denied = false,
+): Promise<void> {
   await recordChange(systemContext(services, series), {
     team_id: series.team_id,
     project_id: task?.project_id ?? null,

@@ -1,6 +1,7 @@
 import { Membership } from '../../db/models/membership.js';
 import type { Team } from '../../db/models/team.js';
 import { run, type Statement } from '../../db/statement.js';
+import type { AuditAction } from '../core/audit-words.js';
 import type { Seat } from '../core/access.js';
 import type { Context } from '../core/context.js';
 import { conflict, notFound } from '../core/errors.js';
@@ -31,7 +32,7 @@ export async function giveSeat(
   team: Team,
   userId: string,
   role: Seat,
-  words: { action: string; summary: (member: Member) => string; details?: Record<string, unknown> },
+  words: { action: AuditAction; summary: (member: Member) => string; details?: Record<string, unknown> },
 ): Promise<Member> {
   const { team_id } = team;
   if (await readMember(ctx, team_id, userId)) throw conflict('Already a member of this team');

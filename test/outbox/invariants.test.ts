@@ -288,6 +288,6 @@ describe('what always holds', () => {
 
   it('an audit entry that was changed', async () => {
     await verifyChain(app.services);
-    await plant(() => forge("update audit_entries set action = 'forged' where entity_type = 'automation'"), 'chain_intact');
+    await plant(() => forge("update audit_entries set action = 'discard' where entity_type = 'automation'"), 'chain_intact');
   });
 });

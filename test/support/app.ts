@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { AUDIT_ACTIONS } from '../../api/core/audit-words.js';
 import { createBell } from '../../api/core/bell.js';
 import { type Config, loadConfig } from '../../api/core/config.js';
 import type { Services } from '../../api/core/context.js';
@@ -77,6 +78,15 @@ function clientOf(base: string, credential: string | undefined): Client {
   return { get: call('get'), post: call('post'), put: call('put'), patch: call('patch'), delete: call('delete') };
 }
 
+/** What the audit log says was done that is no word for it: the compiler sees what verbs say, not what SQL does. */
+const oddWords = (db: Services['db']): Promise<string[]> =>
+  db('audit_entries')
+    .distinct()
+    .whereNotIn('action', AUDIT_ACTIONS)
+    .pluck<string[]>('action')
+    // A test has taken the database away.
+    .catch(() => []);
+
 /** Serves the product on a free port. */
 async function serve(services: Services): Promise<{ url: string; server: Server }> {
   const handle = createApp(services).callback();
@@ -110,8 +120,11 @@ export async function startApp(settings: Record<string, string> = {}, patience?:
     async close() {
       server.closeAllConnections();
       server.close();
+      const odd = await oddWords(database.db);
       await database.drop();
       rmSync(dataDir, { recursive: true, force: true });
+      if (odd.length > 0)
+        throw new Error(`The audit log says what no vocabulary knows (api/core/audit-words.ts): ${odd.join(', ')}`);
     },
   };
 }

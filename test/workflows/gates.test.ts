@@ -172,7 +172,7 @@ it('an automation that other runs set off too often is switched off, and its peo
   await until(async () => (await runsOf(automation).whereNull('finished_at')).length === 0);
   for (const person of [team.admin, team.manager, team.member]) expect(await told(person)).toEqual(['automation_disabled']);
   expect(await told(team.guest)).toEqual([]);
-  const entry = { entity_id: automation.automation_id, action: 'disable' };
+  const entry = { entity_id: automation.automation_id, action: 'toggle' };
   expect(await db()('audit_entries').where(entry)).toHaveLength(1);
   const toggled = await app.as(team.manager).post(`/api/automations/${automation.automation_id}/toggle`, { is_active: true });
   expect(toggled.body.is_active).toBe(true);

@@ -40,7 +40,7 @@ async function teamsWithoutAdmin(ctx: Context, userId: string): Promise<Team[]> 
 
 async function makeAdmin(ctx: Context, team: Team, successor: string): Promise<void> {
   const seat = await Membership.query(ctx.db).findById([team.team_id, successor]).forUpdate();
-  const words = { action: 'add_member', summary: () => 'made the successor of a leaving admin an admin' };
+  const words = { action: 'add_member' as const, summary: () => 'made the successor of a leaving admin an admin' };
   if (seat) await changeHeldRole(ctx, team, seat, 'admin');
   else await giveSeat(ctx, team, successor, 'admin', words);
 }

@@ -2,6 +2,7 @@ import type { DeprovisionResult, DeprovisionStepName } from '../../../workflows/
 import { Team } from '../../../db/models/team.js';
 import { deactivateAutomationsOf } from '../../automations/deactivate-automations.js';
 import type { Seat } from '../../core/access.js';
+import type { AuditAction } from '../../core/audit-words.js';
 import type { Context } from '../../core/context.js';
 import { endConnections } from '../../integrations/end-connections.js';
 import { readMember } from '../../teams/read-members.js';
@@ -15,7 +16,7 @@ import type { HeldJob } from './hold-job.js';
 const ofPerson = async (
   ctx: Context,
   { job_id, user_id }: HeldJob,
-  action: string,
+  action: AuditAction,
   result: DeprovisionResult,
 ): Promise<DeprovisionResult> => {
   await recordAct(ctx, action, user_id, { job_id, ...result });

@@ -45,7 +45,7 @@ export function startImpersonation(ctx: Context, { user_id: userId, reason }: Im
       expires_at: ctx.db.raw('now() + make_interval(mins => ?)', [minutes]),
       notice_id: await queueNotice(ctx, user, impersonatorId, expiresAt),
     });
-    await recordAct(ctx, 'impersonate', userId, { reason, session_id: sessionId, minutes });
+    await recordAct(ctx, 'impersonate_start', userId, { reason, session_id: sessionId, minutes });
     const actor = { type: 'user', userId, email: user.email, role: user.role, sessionId, impersonatorId } as const;
     return { token, expires_at: expiresAt.toISOString(), user: await getMe({ ...ctx, actor }) };
   });

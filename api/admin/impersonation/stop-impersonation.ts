@@ -20,6 +20,6 @@ export function stopImpersonation(ctx: Context): Promise<void> {
       .returning<{ notice_id: string }[]>('notice_id');
     if (!ended) return;
     await hastenMail(ctx, ended.notice_id);
-    await recordAct(ctx, 'stop_impersonating', actor.userId, { session_id: actor.sessionId });
+    await recordAct(ctx, 'impersonate_end', actor.userId, { session_id: actor.sessionId });
   });
 }

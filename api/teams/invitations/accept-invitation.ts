@@ -44,7 +44,7 @@ export function acceptInvitation(ctx: Context, invitationId: string): Promise<Me
     if (!invitation) throw notFound('Invitation');
     if (invitation.accepted_at) throw conflict('The invitation has been accepted');
     if (!invitation.open) throw conflict('The invitation has lapsed: ask for another one');
-    const words = { action: 'join', summary: () => 'joined the team' };
+    const words = { action: 'join' as const, summary: () => 'joined the team' };
     return giveSeat(ctx, team, userOf(ctx), invitation.role, words);
   });
 }

@@ -120,7 +120,7 @@ it('each step happens once, however often it is tried: tokens, sessions, automat
     is_active: false,
     disabled_reason: 'creator_deprovisioned',
   });
-  expect(await auditOf({ entity_id: own.automation_id, action: 'disable' })).toHaveLength(1);
+  expect(await auditOf({ entity_id: own.automation_id, action: 'toggle' })).toHaveLength(1);
   const removed = await auditOf({ action: 'remove_member', team_id: team.team_id });
   expect(removed).toMatchObject([{ actor_type: 'system', user_id: root.user_id, severity: 'MEDIUM' }]);
   for (const action of ['revoke_tokens', 'end_sessions']) {

@@ -55,7 +55,7 @@ it('every entry of what is done carries both names', async () => {
   expect(made.status).toBe(201);
   const both = { user_id: team.member.user_id, impersonator_id: root.user_id };
   expect(await db()('audit_entries').where({ audit_id: made.headers.get('x-correlation-id') })).toMatchObject([both]);
-  const [entry, ...more] = await db()('audit_entries').where({ entity_id: team.member.user_id, action: 'impersonate' });
+  const [entry, ...more] = await db()('audit_entries').where({ entity_id: team.member.user_id, action: 'impersonate_start' });
   expect(more).toEqual([]);
   expect(entry).toMatchObject({ severity: 'HIGH', user_id: root.user_id, impersonator_id: null });
   expect(JSON.parse(entry.details)).toMatchObject({ reason: REASON, minutes: 30 });
@@ -152,7 +152,7 @@ describe('stop', () => {
     expect(mail).toMatchObject({ subject: 'An administrator acted in your name' });
     const entries = await db()('audit_entries').where({ audit_id: stopped.headers.get('x-correlation-id') });
     const both = { user_id: team.member.user_id, impersonator_id: root.user_id };
-    expect(entries).toMatchObject([{ action: 'stop_impersonating', severity: 'HIGH', ...both }]);
+    expect(entries).toMatchObject([{ action: 'impersonate_end', severity: 'HIGH', ...both }]);
   });
 
   it('who does not stop is found out all the same: the mail waits for the end of the time', async () => {
