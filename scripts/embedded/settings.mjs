@@ -40,16 +40,21 @@ export const dataDir = (env = process.env) => resolve(root, env.DATA_DIR || '.da
  * @property {{grpc: number, http: number, metrics: number, ui: number} | null} temporal null when TEMPORAL_ADDRESS is set
  */
 
+/** Ports of a start that sets none; those of the metrics come so far behind others. */
+const USUAL_PORTS = { PORT: 3000, PG_PORT: 15_432, TEMPORAL_PORT: 7233, TEMPORAL_UI_PORT: 8233 };
+const METRICS_AFTER_PORT = 1000;
+const WORKER_METRICS_AFTER_METRICS = 1;
+
 /**
  * The ports that a start tries first, by the names of their settings.
  * @param {Record<string, string | undefined>} env
  * @returns {Record<string, number>}
  */
 export function wantedPorts(env) {
-  const wanted = { PORT: 3000, PG_PORT: 15_432, TEMPORAL_PORT: 7233, TEMPORAL_UI_PORT: 8233 };
+  const wanted = { ...USUAL_PORTS };
   for (const name of Object.keys(wanted)) wanted[name] = Number(env[name] || wanted[name]);
-  wanted.METRICS_PORT = Number(env.METRICS_PORT || wanted.PORT + 1000);
-  wanted.WORKER_METRICS_PORT = Number(env.WORKER_METRICS_PORT || wanted.METRICS_PORT + 1);
+  wanted.METRICS_PORT = Number(env.METRICS_PORT || wanted.PORT + METRICS_AFTER_PORT);
+  wanted.WORKER_METRICS_PORT = Number(env.WORKER_METRICS_PORT || wanted.METRICS_PORT + WORKER_METRICS_AFTER_METRICS);
   return wanted;
 }
 
@@ -61,23 +66,24 @@ export function wantedPorts(env) {
 export async function choosePorts(env) {
   const taken = new Set();
   const moved = [];
-  const choose = async (name, fallback, leader = null, usual = fallback) => {
+  const usual = wantedPorts({});
+  const choose = async (name, fallback = usual[name], leader = null) => {
     const { port, movedFrom } = await choosePort({ name, fallback, env, taken });
     if (movedFrom !== null) moved.push(`port ${movedFrom} is taken, ${name} is ${port}`);
-    else if (!env[name] && port !== usual) moved.push(`${name} follows ${leader}: ${port} instead of ${usual}`);
+    else if (!env[name] && port !== usual[name]) moved.push(`${name} follows ${leader}: ${port} instead of ${usual[name]}`);
     return port;
   };
-  const api = await choose('PORT', 3000);
-  const postgres = env.DATABASE_URL ? null : await choose('PG_PORT', 15_432);
+  const api = await choose('PORT');
+  const postgres = env.DATABASE_URL ? null : await choose('PG_PORT');
   const temporal = env.TEMPORAL_ADDRESS
     ? null
     : {
-        grpc: await choose('TEMPORAL_PORT', 7233),
-        ui: await choose('TEMPORAL_UI_PORT', 8233),
+        grpc: await choose('TEMPORAL_PORT'),
+        ui: await choose('TEMPORAL_UI_PORT'),
         http: await anyFreePort(),
         metrics: await anyFreePort(),
       };
-  const metrics = await choose('METRICS_PORT', api + 1000, 'PORT', 4000);
-  const workerMetrics = await choose('WORKER_METRICS_PORT', metrics + 1, 'METRICS_PORT', 4001);
+  const metrics = await choose('METRICS_PORT', api + METRICS_AFTER_PORT, 'PORT');
+  const workerMetrics = await choose('WORKER_METRICS_PORT', metrics + WORKER_METRICS_AFTER_METRICS, 'METRICS_PORT');
   return { ports: { api, metrics, workerMetrics, postgres, temporal }, moved };
 }
