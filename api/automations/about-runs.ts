@@ -48,11 +48,11 @@ const statement: Statement = {
 };
 
 /**
- * What runs are about, by their ids, for pages that list them. A run that the caller may not read is left out: whoever may can see the
+ * What the runs of a list are about, by their ids, for pages that show it. A run that the caller may not read is left out: whoever may can see the
  * same, and more, in the run itself (F7).
  */
-export async function aboutRuns(ctx: Context, runIds: readonly (string | null)[]): Promise<Record<string, AboutRun>> {
-  const wanted = [...new Set(runIds)].filter((id) => id !== null);
+export async function aboutRuns(ctx: Context, things: readonly { run_id: string | null }[]): Promise<Record<string, AboutRun>> {
+  const wanted = [...new Set(things.map(({ run_id }) => run_id))].filter((id) => id !== null);
   if (wanted.length === 0) return {};
   const rows = await run<Row>(ctx.db, statement, [userOf(ctx), wanted]);
   return Object.fromEntries(

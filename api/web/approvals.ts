@@ -5,7 +5,7 @@ import { listApprovals } from '../automations/approvals/list-approvals.js';
 import { rejectGate } from '../automations/approvals/reject-gate.js';
 import { RunParams } from '../automations/schema.js';
 import { Text } from '../core/fields.js';
-import { namesIn } from './names.js';
+import { namesIn, teamNamesOf } from './names.js';
 import { type Go, page, type Page, personOf, type Problem } from './page.js';
 import type { Fields } from './server/read-form.js';
 import { safePath } from './server/safe-path.js';
@@ -38,14 +38,8 @@ export const approvalPages: Page[] = [
     async handle({ ctx, me }) {
       const { approvals, total } = await listApprovals(ctx, MOST);
       const person = personOf({ me });
-      const [names, about] = await Promise.all([
-        namesIn(ctx, person, approvals),
-        aboutRuns(
-          ctx,
-          approvals.map(({ run_id }) => run_id),
-        ),
-      ]);
-      const teamNames = Object.fromEntries(person.teams.map(({ team_id, name }) => [team_id, name]));
+      const [names, about] = await Promise.all([namesIn(ctx, person, approvals), aboutRuns(ctx, approvals)]);
+      const teamNames = teamNamesOf(person);
       const mine = waitsFor(person, approvals);
       const others = approvals.filter((one) => !mine.includes(one));
       return { view: 'approvals', title: 'Approvals', data: { mine, others, total, names, about, teamNames } };

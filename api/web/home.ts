@@ -2,7 +2,7 @@ import { aboutRuns } from '../automations/about-runs.js';
 import { listApprovals } from '../automations/approvals/list-approvals.js';
 import { listRecentRuns } from '../automations/list-recent-runs.js';
 import { listNextTasks } from '../tasks/list-next-tasks.js';
-import { namesIn } from './names.js';
+import { namesIn, teamNamesOf } from './names.js';
 import { page, type Page, personOf } from './page.js';
 import { waitsFor } from './waits-for.js';
 
@@ -25,14 +25,9 @@ export const homePages: Page[] = [
       const person = personOf({ me });
       const mine = waitsFor(person, approvals);
       const gates = mine.slice(0, GATES);
-      const [names, about] = await Promise.all([
-        namesIn(ctx, person, [...gates, ...runs]),
-        aboutRuns(
-          ctx,
-          [...gates, ...runs].map(({ run_id }) => run_id),
-        ),
-      ]);
-      const teamNames = Object.fromEntries(person.teams.map(({ team_id, name }) => [team_id, name]));
+      const shown = [...gates, ...runs];
+      const [names, about] = await Promise.all([namesIn(ctx, person, shown), aboutRuns(ctx, shown)]);
+      const teamNames = teamNamesOf(person);
       return {
         view: 'home',
         title: 'Home',

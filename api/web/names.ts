@@ -2,6 +2,10 @@ import type { User } from '../auth/schema.js';
 import type { Context } from '../core/context.js';
 import { listMembers } from '../teams/list-members.js';
 
+/** The person's teams by id. */
+export const teamNamesOf = ({ teams }: User): Record<string, string> =>
+  Object.fromEntries(teams.map(({ team_id, name }) => [team_id, name]));
+
 /** People by id, of every team of the person that something in the list belongs to. Who has left a team has no name here. */
 export async function namesIn(
   ctx: Context,

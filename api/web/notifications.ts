@@ -5,7 +5,7 @@ import { listNotifications } from '../notifications/list-notifications.js';
 import { markNotification } from '../notifications/mark-notification.js';
 import { markNotifications } from '../notifications/mark-notifications.js';
 import { NotificationPath } from '../notifications/schema.js';
-import { namesIn } from './names.js';
+import { namesIn, teamNamesOf } from './names.js';
 import { type Go, page, type Page, personOf, type Problem } from './page.js';
 
 const PATH = '/app/notifications';
@@ -24,9 +24,8 @@ export const notificationPages: Page[] = [
       const person = personOf({ me });
       const notifications = await listNotifications(ctx, { unread: false, limit: SHOWN });
       const decided = notifications.filter(({ gate }) => gate?.decided_by);
-      const runs = notifications.map(({ run_id }) => run_id);
-      const [names, about] = await Promise.all([namesIn(ctx, person, decided), aboutRuns(ctx, runs)]);
-      const teamNames = Object.fromEntries(person.teams.map(({ team_id, name }) => [team_id, name]));
+      const [names, about] = await Promise.all([namesIn(ctx, person, decided), aboutRuns(ctx, notifications)]);
+      const teamNames = teamNamesOf(person);
       return { view: 'notifications', title: 'Inbox', data: { notifications, names, about, teamNames, shown: SHOWN } };
     },
   }),

@@ -6,7 +6,7 @@ import { listRecentRuns } from '../automations/list-recent-runs.js';
 import type { RunStatus } from '../automations/rules.js';
 import type { RunSummary } from '../automations/schema.js';
 import type { Context } from '../core/context.js';
-import { namesIn } from './names.js';
+import { namesIn, teamNamesOf } from './names.js';
 import { page, type Page, personOf } from './page.js';
 
 /** What a person looks through; older ones are in the API. */
@@ -77,9 +77,8 @@ export const runListPages: Page[] = [
     async handle({ ctx, me, query: { show } }) {
       const { lines, total } = await LISTS[show](ctx);
       const person = personOf({ me });
-      const runs = lines.map(({ run_id }) => run_id);
-      const [names, about] = await Promise.all([namesIn(ctx, person, lines), aboutRuns(ctx, runs)]);
-      const teamNames = Object.fromEntries(person.teams.map(({ team_id, name }) => [team_id, name]));
+      const [names, about] = await Promise.all([namesIn(ctx, person, lines), aboutRuns(ctx, lines)]);
+      const teamNames = teamNamesOf(person);
       const isFull = total === null ? lines.length === MOST.newest : total > lines.length;
       return { view: 'runs', title: 'Runs', data: { show, lines, total, isFull, names, about, teamNames } };
     },
