@@ -9,7 +9,7 @@ import {
   allHandlersFinished,
   workflowInfo,
 } from '@temporalio/workflow';
-import { GATE, LOCAL_ACTIONS } from '../api/automations/rules.js';
+import { cutShort, GATE, LOCAL_ACTIONS } from '../api/automations/rules.js';
 import {
   type ActionActivity,
   type ActionResult,
@@ -41,10 +41,7 @@ const { openGate } = told('Asks for the approval');
 const { readGate } = told('Reads what was decided');
 const { finishRun } = told('Ends the run');
 /** A name in the history, which keeps it with every event that bears it. */
-const short = (label: string): string => {
-  const letters = Array.from(label);
-  return letters.length <= 60 ? label : `${letters.slice(0, 59).join('')}…`;
-};
+const short = (label: string): string => cutShort(label, 60);
 /** What the action is called in the history beside its type; nothing where it has no name of its own. */
 const called = ({ label, type }: RunStep): { summary?: string } => (label === type ? {} : { summary: short(label) });
 /** One activity an action type, under the type's own name, so that a history reads like the automation. */

@@ -4,6 +4,12 @@ export const ACTION_STATUSES = ['pending', 'running', 'succeeded', 'failed', 'sk
 export type ActionStatus = (typeof ACTION_STATUSES)[number];
 export type SkipReason = 'condition_false' | 'rejected' | 'loop';
 
+/** A text of at most so many code points: what is longer ends in "…". */
+export function cutShort(text: string, most: number): string {
+  const letters = Array.from(text);
+  return letters.length <= most ? text : `${letters.slice(0, most - 1).join('')}…`;
+}
+
 /** Roles that a gate may name, lowest first (F6). */
 export const GATE_ROLES = ['member', 'manager', 'admin'] as const;
 export type GateRole = (typeof GATE_ROLES)[number];

@@ -1,3 +1,5 @@
+import { cutShort } from './rules.js';
+
 /** Fields of an event by which people know it, in the order in which they read them; the rest is in its JSON. */
 export const TELLING = ['title', 'repo', 'pr_number', 'issue_number', 'branch', 'tag', 'name', 'sender'] as const;
 const FACTS = [...TELLING, 'task', 'project'] as const;
@@ -12,14 +14,11 @@ const LONGEST = 160;
 function told(value: unknown): string | undefined {
   if (typeof value === 'number') return String(value);
   if (typeof value !== 'string') return undefined;
-  const letters = Array.from(
-    value
-      .slice(0, 4 * LONGEST)
-      .replace(/[\p{Cc}\s]+/gu, ' ')
-      .trim(),
-  );
-  if (letters.length === 0) return undefined;
-  return letters.length <= LONGEST ? letters.join('') : `${letters.slice(0, LONGEST - 1).join('')}…`;
+  const line = value
+    .slice(0, 4 * LONGEST)
+    .replace(/[\p{Cc}\s]+/gu, ' ')
+    .trim();
+  return line === '' ? undefined : cutShort(line, LONGEST);
 }
 
 /** The facts that an event holds. */
