@@ -30,19 +30,16 @@ const asked = (ctx: Context, { taskId, fields, version }: Change) => ({ task_id:
 
 const passed = ({ seat, stale, assignee_ok }: Outcome): boolean => suffices('task.write', seat) && !stale && assignee_ok;
 
-/** Says why a change was not made. Returns the version that stands after it. @throws what `updateTask` says */
-async function judge(ctx: Context, outcome: Outcome | undefined, { taskId, version }: Change): Promise<number> {
+/** Waits for whoever holds the task, and says why when the change is not made. @throws what `updateTask` says */
+async function writeAlone(ctx: Context, change: Change): Promise<number> {
+  const { taskId, version } = change;
+  const values = [JSON.stringify([asked(ctx, change)])];
+  const [outcome] = await retrying(ctx, () => run<Outcome>(ctx.db, updateTaskStatement, values));
   if (!outcome) throw notFound('Task');
   authorize('task.write', outcome.seat);
   if (version !== null && outcome.stale) throw await staleVersion(ctx, taskId, version, outcome.version);
   if (!outcome.assignee_ok) throw invalid('assigned_to must be a member of the project’s team');
   return outcome.version;
-}
-
-async function writeAlone(ctx: Context, change: Change): Promise<number> {
-  const values = [JSON.stringify([asked(ctx, change)])];
-  const [outcome] = await retrying(ctx, () => run<Outcome>(ctx.db, updateTaskStatement, values));
-  return judge(ctx, outcome, change);
 }
 
 /** The hot path: one statement for all that come together. Returns the version after the change. @throws what `updateTask` says */
