@@ -50,6 +50,12 @@ const runIn = (automation: { automation_id: string }, ...statuses: string[]) => 
 const stepOf = (run: { run_id: string }, index: number) => db()('run_actions').where({ run_id: run.run_id, index }).first();
 const commentsOn = (task: { task_id: string }) =>
   db()('comments').where({ task_id: task.task_id }).orderBy('created_at').pluck<string[]>('content');
+/** Its first step waits; then its automation is deleted, and the run ends at once. */
+async function endsWithAutomation(automation: { automation_id: string }, run: { run_id: string }): Promise<void> {
+  await until(async () => (await stepOf(run, 0)).due_at);
+  expect((await app.as(team.manager).delete(`/api/automations/${automation.automation_id}`)).body.cancelled_runs).toBe(1);
+  expect(await temporal.workflow.getHandle(`run:${run.run_id}`).result()).toBe('cancelled');
+}
 const delay = (seconds: number) => ({ type: 'delay', params: { seconds } });
 const call = (path: string, body?: object) => app.as(team.manager).post(`/api/automations${path && `/${path}`}`, body);
 
@@ -82,9 +88,7 @@ describe('delay', () => {
     const automation = await buildAutomation(app, team, { actions: [delay(3600), comment('never')] });
     const task = await buildTask(app, team, project);
     const run = await runIn(automation, 'running');
-    await until(async () => (await stepOf(run, 0)).due_at);
-    expect((await app.as(team.manager).delete(`/api/automations/${automation.automation_id}`)).body.cancelled_runs).toBe(1);
-    expect(await temporal.workflow.getHandle(`run:${run.run_id}`).result()).toBe('cancelled');
+    await endsWithAutomation(automation, run);
     expect(await commentsOn(task)).toEqual([]);
   });
 
@@ -164,9 +168,7 @@ describe('retry', () => {
     receiver.answer((_request, response) => response.writeHead(503, { 'retry-after': '600' }).end());
     const task = await buildTask(app, team, project);
     const run = await runIn(automation, 'running');
-    await until(async () => (await stepOf(run, 0)).due_at);
-    expect((await app.as(team.manager).delete(`/api/automations/${automation.automation_id}`)).body.cancelled_runs).toBe(1);
-    expect(await temporal.workflow.getHandle(`run:${run.run_id}`).result()).toBe('cancelled');
+    await endsWithAutomation(automation, run);
     expect(await commentsOn(task)).toEqual([]);
     expect(receiver.received).toHaveLength(1);
   });
