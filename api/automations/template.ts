@@ -116,7 +116,7 @@ class Room {
   };
 }
 
-/** A copy of JSON data with each text passed through `onText`, each name through `onName`; nothing of the source is shared with the result. */
+/** A copy of JSON data with each text passed through `onText`, each name through `onName`; it shares nothing with the source. */
 function copy(
   value: unknown,
   depth: number,

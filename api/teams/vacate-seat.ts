@@ -9,7 +9,8 @@ import { lockTasksOf, unassignTasks } from './unassign-tasks.js';
 
 /**
  * Takes a member's seat in a team that the caller holds (holdTeam), with its trace, and the open tasks off that person: to
- * `successor`, who is a member, or to nobody. Whom they invited is no longer, nor is what they approved and still waits. Returns how many tasks they were.
+ * `successor`, who is a member, or to nobody. Whom they invited is no longer, nor is what they approved and still waits. Returns how
+ * many tasks they were.
  */
 export async function vacateSeat(
   ctx: Context,

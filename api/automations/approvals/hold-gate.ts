@@ -33,7 +33,8 @@ export const STAGED_HASH = /* sql */ `
 
 /**
  * $1 run, $2 gate index or null for the one the run last came to. Read after the run's row is locked, so nobody decides in
- * between; and held itself, so that an approval that is being taken back is not counted by what comes next. clock_timestamp(), because now() is as old as this transaction, which may have waited for the lock.
+ * between; and held itself, so that an approval that is being taken back is not counted by what comes next. clock_timestamp(),
+ * because now() is as old as this transaction, which may have waited for the lock.
  */
 const gateStatement: Statement = {
   name: 'hold_gate',

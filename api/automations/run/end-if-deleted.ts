@@ -5,7 +5,8 @@ import type { RunRow } from './load-run.js';
 
 /**
  * Deleting an automation cancels what waits; a run that was acting at that moment ends here, before it could wait for a person, a
- * delay or its next try, or send a request, or go on after one. In the transaction that holds the run: a deletion under way waits for it, and takes what then waits with it.
+ * delay or its next try, or send a request, or go on after one. In the transaction that holds the run: a deletion under way waits
+ * for it, and takes what then waits with it.
  * Returns how it ended, undefined while the automation lives.
  * Source: durability notes, 3.2.
  */

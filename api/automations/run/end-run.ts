@@ -40,8 +40,8 @@ const endStatement: Statement = { name: 'end_run', text: `with ${END(2, '')}` };
 const endStatements = perEntity('end_run_with', (isInside) => `with ${EFFECT}, ${END(7, 'and a.index <> $2')}, ${isInside}`);
 
 /**
- * Writes the end of a run into its rows, inside the transaction that holds the run (`claimRun` or `lockRun`): what has not happened is skipped (left-steps.sql.ts).
- * The caller has seen that the run is still open.
+ * Writes the end of a run into its rows, inside the transaction that holds the run (`claimRun` or `lockRun`): what has not happened
+ * is skipped (left-steps.sql.ts). The caller has seen that the run is still open.
  * @throws FORBIDDEN when the last action acted in another team
  */
 export async function endRun(services: Services, run: RunRow, end: End): Promise<void> {

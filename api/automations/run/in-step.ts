@@ -41,8 +41,8 @@ const STEP_JSON = (a: string) =>
     'attempts', ${a}.attempts, 'due_at', ${a}.due_at, 'ms_left', greatest(0, coalesce(ceil(extract(epoch from ${a}.due_at - now()) * 1000), 0)))`;
 
 /**
- * $4 index, $5 whether this is an attempt of its own. Takes the run, then the step, and counts the attempt at a step that is still to be done: both rows are read as they
- * are once they are held, whatever happened while this waited. The other steps change under the run's lock only, and none of
+ * $4 index, $5 whether this is an attempt of its own. Takes the run, then the step, and counts the attempt at a step that is still
+ * to be done: both rows are read as they are once they are held, whatever happened while this waited. The other steps change under the run's lock only, and none of
  * them while this execution is at this one. The creator's seat is read, not held: a verb locks its task, then the seat, as whoever takes
  * the seat does, and holding it here would turn that order round.
  */

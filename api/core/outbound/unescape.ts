@@ -33,7 +33,7 @@ const ESCAPE = new RegExp(
 );
 
 const NAMES: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
-/** A break is taken for its letter: whether `\n` in a text is a break or follows a backslash, only its writer knows. A plus may be a blank. */
+/** A break is taken for its letter: whether `\n` is one or follows a backslash, only its writer knows. A plus may be a blank. */
 const TAKEN_FOR: Record<string, string> = { '\n': 'n', '\r': 'r', '\t': 't', '\b': 'b', '\f': 'f', '+': ' ' };
 
 const hexOf = (text: string): number => Number.parseInt(text, 16);
