@@ -1,9 +1,9 @@
 import type { Knex } from 'knex';
-import { v7 as uuidv7 } from 'uuid';
 import type { Actor } from './actor.js';
 import type { Config } from './config.js';
 import { isTransient } from './database-errors.js';
 import { unavailable } from './errors.js';
+import { newId } from './ids.js';
 import type { Logger } from './log.js';
 
 /** What lives as long as the process and every verb may use. */
@@ -55,7 +55,7 @@ export function whoIs({ actor, requestId, correlationId, ip, userAgent }: Contex
 
 /** The service acting by itself. `cause`: id of the request that set it off, where there was one. */
 export function serviceContext(services: Services, name: string, cause?: string): Context {
-  const requestId = uuidv7();
+  const requestId = newId();
   const actor: Actor = { type: 'system', name };
   return { ...services, actor, requestId, correlationId: cause ?? requestId, ip: null, userAgent: null };
 }

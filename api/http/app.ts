@@ -1,7 +1,7 @@
 import Koa from 'koa';
-import { v7 as uuidv7 } from 'uuid';
 import type { Services } from '../core/context.js';
 import { DomainError, invalid } from '../core/errors.js';
+import { newId } from '../core/ids.js';
 import { harmless } from '../core/log.js';
 import { isDeclared } from './dispatch.js';
 import { mountDocs } from './docs.js';
@@ -35,7 +35,7 @@ const surround =
   (services: Services): Koa.Middleware<RouteState> =>
   async (ctx, next) => {
     const started = performance.now();
-    const requestId = uuidv7();
+    const requestId = newId();
     const log = services.log.child({ correlation_id: requestId });
     Object.assign(ctx.state, { requestId, log, headers: {} });
     ctx.set({ ...SECURITY_HEADERS, 'X-Correlation-ID': requestId });

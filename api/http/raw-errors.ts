@@ -1,9 +1,9 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { STATUS_CODES } from 'node:http';
-import { v7 as uuidv7 } from 'uuid';
 import { DomainError, type ErrorCode } from '../core/errors.js';
 import { envelope } from './envelope.js';
+import { newId } from '../core/ids.js';
 
 const STATUS_OF: Record<string, number> = {
   HPE_HEADER_OVERFLOW: 431,
@@ -13,7 +13,7 @@ const STATUS_OF: Record<string, number> = {
 
 /** One complete answer in the envelope for a request that Node's parser refused before it reached Koa (J1). */
 function rawAnswer(status: number, message: string, code: ErrorCode = 'INVALID_REQUEST'): string {
-  const id = uuidv7();
+  const id = newId();
   const body = JSON.stringify(envelope(new DomainError(code, message, { status }), id));
   return [
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
@@ -56,7 +56,7 @@ export function answerRawErrors(server: Server): void {
     socket.end(rawAnswer(405, 'CONNECT is not allowed here', 'METHOD_NOT_ALLOWED')),
   );
   server.on('checkExpectation', (_request, response) => {
-    const id = uuidv7();
+    const id = newId();
     const error = new DomainError('INVALID_REQUEST', 'Only Expect: 100-continue is understood', { status: 417 });
     const body = JSON.stringify(envelope(error, id));
     response.writeHead(417, {
