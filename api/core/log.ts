@@ -1,6 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { pino, type DestinationStream, type Logger, type LoggerOptions, stdSerializers } from 'pino';
 import type { Config } from './config.js';
+import { LogStream } from './log-stream.js';
+import { countDroppedLogLines } from './metrics.js';
 
 export type { Logger };
 
@@ -35,14 +37,18 @@ function errorFields(error: Error): unknown {
   return fields;
 }
 
+let stdout: LogStream | undefined;
+const openStdout = (): LogStream => (stdout ??= new LogStream(1, countDroppedLogLines));
+
 /**
  * The process's logger: JSON lines to stdout, secrets removed by key at the top level and one level down. Written beside the work
- * and many at a time, at the latest after 200 ms; an exit, also by an uncaught error, writes what is left.
+ * and many at a time, at the latest after 200 ms; an exit, also by an uncaught error, writes what is left. Lines that stdout does
+ * not take are dropped and counted in `log_lines_dropped_total`.
  */
 export function createLogger(
   config: Pick<Config, 'LOG_LEVEL' | 'NODE_ENV'>,
   process: 'api' | 'worker' | 'script',
-  destination: DestinationStream = pino.destination({ dest: 1, sync: false, minLength: 12_288, periodicFlush: 200 }),
+  destination: DestinationStream = openStdout(),
 ): Logger {
   const options: LoggerOptions = {
     level: config.LOG_LEVEL,

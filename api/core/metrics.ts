@@ -1,4 +1,4 @@
-import { Histogram, Registry, collectDefaultMetrics } from 'prom-client';
+import { Counter, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
 
 /** The process's metrics, served on the ops port. Never labelled by an id. */
 export const metrics = new Registry();
@@ -15,4 +15,15 @@ const requests = new Histogram({
 /** Notes one answered request; `route` is the declared path, so that its values stay few. */
 export function observeRequest(route: string, status: number, ms: number): void {
   requests.observe({ route, status }, ms);
+}
+
+const droppedLogLines = new Counter({
+  name: 'log_lines_dropped_total',
+  help: 'Log lines that could not be written, for example because the disk is full',
+  registers: [metrics],
+});
+
+/** Counts log lines that could not be written. */
+export function countDroppedLogLines(lines: number): void {
+  droppedLogLines.inc(lines);
 }

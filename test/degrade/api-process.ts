@@ -30,8 +30,12 @@ export function killApiProcesses(): void {
   for (const child of running) child.kill('SIGKILL');
 }
 
-/** The real API process over the app's database and secrets; `settings` win. */
-export async function startApiProcess(app: TestApp, settings: Record<string, string> = {}): Promise<ApiProcess> {
+/** The real API process over the app's database and secrets; `settings` win. `stdout`: where its log goes instead of to `log()`. */
+export async function startApiProcess(
+  app: TestApp,
+  settings: Record<string, string> = {},
+  stdout: 'pipe' | number = 'pipe',
+): Promise<ApiProcess> {
   const metricsPort = await freePort();
   const env = {
     ...process.env,
@@ -46,7 +50,7 @@ export async function startApiProcess(app: TestApp, settings: Record<string, str
   };
   const child = spawn(process.execPath, [join(process.cwd(), 'dist/api/server.js')], {
     env,
-    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+    stdio: ['ignore', stdout, 'inherit', 'ipc'],
   });
   running.add(child);
   child.once('exit', () => running.delete(child));
