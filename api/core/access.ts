@@ -12,7 +12,10 @@ interface Rule {
   words: string;
   /** False where a personal access token is refused whatever its scopes (K, last row). */
   pat?: false;
-  /** False where an instance admin who acts as somebody else is refused (A12). */
+  /**
+   * False where an instance admin who acts as somebody else is refused: what would go on acting, or hold a right or a secret, after
+   * the impersonation has ended.
+   */
   impersonated?: false;
   /** Only an administrator of the installation, signed in as themselves (A11). */
   instanceAdmin?: true;
@@ -32,7 +35,7 @@ const ABILITIES = {
   'token.read': { seat: 'none', words: 'Any person, about their own tokens', pat: false },
   'token.create': { seat: 'none', words: 'Any person, for themselves', pat: false, impersonated: false },
   'token.revoke': { seat: 'none', words: 'Any person, their own tokens', pat: false },
-  'team.create': { seat: 'none', words: 'Any signed-in caller' },
+  'team.create': { seat: 'none', words: 'Any signed-in caller', impersonated: false },
   'team.list': { seat: 'none', words: 'Any signed-in caller; only own teams are listed' },
   'team.read': { seat: 'guest', words: 'Any member of the team, guests too' },
   'team.write': { seat: 'admin', words: 'Team admin' },
@@ -50,6 +53,7 @@ const ABILITIES = {
   'task.list': { seat: 'guest', words: 'Any member of the team, guests too; only tasks of own teams are listed' },
   'task.read': { seat: 'guest', words: 'Any member of the team, guests too' },
   'task.write': { seat: 'member', words: 'Team member or above; guests are read-only' },
+  'task.recur': { seat: 'member', words: 'Team member or above; guests are read-only', impersonated: false },
   'trash.list': { seat: 'none', words: 'Any signed-in caller; only own teams are listed, guests too' },
   'trash.restore': { seat: 'member', words: 'Team member or above' },
   'trash.purge': { seat: 'manager', words: 'Team manager or above' },
@@ -61,13 +65,22 @@ const ABILITIES = {
     words: 'Team member or above; editing is the author’s, deleting the author’s or a manager’s',
   },
   'forge.status': { seat: 'none', words: 'Any signed-in caller' },
-  'forge.bind': { seat: 'admin', words: 'Team admin' },
+  'forge.read': { seat: 'admin', words: 'Team admin' },
+  'forge.bind': { seat: 'admin', words: 'Team admin', impersonated: false },
   'forge.link': { seat: 'member', words: 'Team member or above' },
   'automation.catalogue': { seat: 'none', words: 'Any signed-in caller' },
   'automation.list': { seat: 'none', words: 'Any signed-in caller; only what is visible to them is listed' },
   'automation.read': { seat: 'guest', words: 'Any member of the team, guests too; personal ones their creator' },
-  'automation.write': { seat: 'member', words: 'Team member or above; another person’s automation needs a manager' },
-  'automation.dispatch': { seat: 'member', words: 'The automation’s creator, or a manager of the team' },
+  'automation.write': {
+    seat: 'member',
+    words: 'Team member or above; another person’s automation needs a manager',
+    impersonated: false,
+  },
+  'automation.dispatch': {
+    seat: 'member',
+    words: 'The automation’s creator, or a manager of the team',
+    impersonated: false,
+  },
   'secret.list': { seat: 'admin', words: 'Team admin' },
   'secret.write': { seat: 'admin', words: 'Team admin', impersonated: false },
   'integration.list': { seat: 'none', words: 'Any signed-in caller, their own connections' },
@@ -75,7 +88,7 @@ const ABILITIES = {
   'notification.list': { seat: 'none', words: 'Any signed-in caller, what they were told themselves' },
   'notification.mark': {
     seat: 'none',
-    words: 'Any signed-in caller, what they were told themselves; nobody who acts as somebody else',
+    words: 'Any signed-in caller, what they were told themselves',
     impersonated: false,
   },
   'gate.decide': {
@@ -102,20 +115,28 @@ export const ruleOf = (ability: Ability): Rule => ABILITIES[ability];
 export const isAtLeast = (seat: Seat | null, lowest: Seat): boolean =>
   seat !== null && SEATS.indexOf(seat) >= SEATS.indexOf(lowest);
 
+/** Why the table keeps this kind of caller from an ability whatever the seat; undefined where it does not. */
+function blockReason(ability: Ability, actor: Actor): string | undefined {
+  const { pat, impersonated, instanceAdmin } = ruleOf(ability);
+  if (pat === false && actor.type === 'pat') return 'Personal access tokens may not be used here';
+  if (impersonated === false && actor.type === 'user' && actor.impersonatorId !== null)
+    return 'Not while acting as somebody else';
+  if (instanceAdmin && !(actor.type === 'user' && actor.role === 'admin'))
+    return 'This needs an administrator of the installation';
+  return undefined;
+}
+
+/** True when `admit` lets this caller pass: what a page asks before it offers something. */
+export const isAdmitted = (ability: Ability, actor: Actor): boolean => blockReason(ability, actor) === undefined;
+
 /**
  * Refuses a kind of caller that the table keeps from an ability whatever the seat: tokens, who acts as somebody else, everyone but
  * the installation's admins. Asked of every request before anything else (dispatch.ts), so no verb repeats it.
  * @throws PERMISSION_DENIED
  */
 export function admit(ability: Ability, actor: Actor): void {
-  const { pat, impersonated, instanceAdmin } = ruleOf(ability);
-  if (pat === false && actor.type === 'pat') throw forbidden('Personal access tokens may not be used here');
-  if (impersonated === false && actor.type === 'user' && actor.impersonatorId !== null) {
-    throw forbidden('Not while acting as somebody else');
-  }
-  if (instanceAdmin && !(actor.type === 'user' && actor.role === 'admin')) {
-    throw forbidden('This needs an administrator of the installation');
-  }
+  const reason = blockReason(ability, actor);
+  if (reason !== undefined) throw forbidden(reason);
 }
 
 /** True when a seat is enough for an ability. */

@@ -25,7 +25,7 @@ const statement: Statement = {
  * Source: decision H1.
  */
 export async function listDeliveries(ctx: Context, { team_id, limit, offset }: ListDeliveries): Promise<ForgeDelivery[]> {
-  authorize('forge.bind', await seatInTeam(ctx, team_id));
+  authorize('forge.read', await seatInTeam(ctx, team_id));
   type Row = Omit<ForgeDelivery, 'received_at'> & { received_at: Date };
   const rows = await run<Row>(ctx.db, statement, [team_id, limit, offset]);
   return rows.map((row) => ({ ...row, received_at: row.received_at.toISOString() }));

@@ -17,7 +17,7 @@ export const presentBinding = (row: BindingRow): RepositoryBinding => ({ ...row,
  * Source: decision F2.
  */
 export async function listRepositories(ctx: Context, teamId: string): Promise<RepositoryBinding[]> {
-  authorize('forge.bind', await seatInTeam(ctx, teamId));
+  authorize('forge.read', await seatInTeam(ctx, teamId));
   const rows = await ctx
     .db('forge_repositories')
     .where({ team_id: teamId })

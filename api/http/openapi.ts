@@ -5,7 +5,7 @@ import {
   type ZodOpenApiOperationObject,
   type ZodOpenApiPathsObject,
 } from 'zod-openapi';
-import { ruleOf } from '../core/access.js';
+import { type Ability, ruleOf } from '../core/access.js';
 import { answerExample, DELIVERY, REFUSALS, refusalExample } from './openapi-examples.js';
 import { declaredStatuses, type Endpoint, takesKey } from './endpoint.js';
 
@@ -119,9 +119,16 @@ function responsesOf(endpoint: Endpoint): ZodOpenApiOperationObject['responses']
   return Object.fromEntries(entries) as ZodOpenApiOperationObject['responses'];
 }
 
+/** What the table of who may do what says of a route. */
+function permissionsOf(ability: Ability): string {
+  const { words, pat, impersonated } = ruleOf(ability);
+  const refused = [pat === false && 'for access tokens', impersonated === false && 'while impersonating'].filter(Boolean);
+  return `Who may: ${words}.${refused.length > 0 ? ` Refused ${refused.join(' and ')}.` : ''}`;
+}
+
 function describe(endpoint: Endpoint): string {
   const scope = endpoint.raw ? undefined : endpoint.scope;
-  const who = endpoint.ability === 'public' ? undefined : `Who may: ${ruleOf(endpoint.ability).words}.`;
+  const who = endpoint.ability === 'public' ? undefined : permissionsOf(endpoint.ability);
   const token = scope ? `Token scope: \`${scope}\`${endpoint.raw || endpoint.scopeEnforced ? '' : ' (advisory)'}.` : undefined;
   return [endpoint.description, who, token].filter(Boolean).join('\n\n');
 }

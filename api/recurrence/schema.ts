@@ -41,6 +41,7 @@ export const Recurrence = given
   })
   .meta({
     id: 'NewRecurrence',
+    description: 'Cannot be set while impersonating (403): the series would go on in the person’s name',
     not: { required: ['until', 'count'], properties: { until: { type: 'string' }, count: { type: 'integer' } } },
   });
 

@@ -1,5 +1,5 @@
 import { run } from '../../db/statement.js';
-import { authorize, type Seat, suffices } from '../core/access.js';
+import { admit, authorize, type Seat, suffices } from '../core/access.js';
 import { type Context, inTransaction, retrying, whoIs } from '../core/context.js';
 import { dateField } from '../core/dates.js';
 import { invalid, notFound } from '../core/errors.js';
@@ -59,7 +59,8 @@ const write = together<Change, number>({
 /**
  * Changes the fields present and raises `version` by one; with `version`, only if the row still has it. Another project takes
  * the subtasks along. Returns the version after it: unchanged when nothing changed (C3).
- * @throws RESOURCE_NOT_FOUND no live task, project or parent | PERMISSION_DENIED stranger or guest | RESOURCE_CONFLICT stale version
+ * @throws RESOURCE_NOT_FOUND no live task, project or parent | PERMISSION_DENIED stranger or guest, or a recurrence set while
+ * impersonating | RESOURCE_CONFLICT stale version
  * | INVALID_REQUEST due date, assignee, parent, or a project of another team
  * Source: contract, section 4, tasks rules 2 to 4.
  */
@@ -68,6 +69,7 @@ export async function updateTask(
   taskId: string,
   { version = null, project_id, parent_task_id, ...fields }: UpdateTask,
 ): Promise<number> {
+  if (fields.recurrence) admit('task.recur', ctx.actor);
   const patch = { ...fields, due_date: dateField('due_date', fields.due_date), tags: fields.tags === null ? [] : fields.tags };
   if (project_id === undefined && parent_task_id === undefined) {
     const after = await write(ctx, { taskId, fields: patch, version });

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 import { run, type Statement } from '../../db/statement.js';
-import { authorize, type Seat } from '../core/access.js';
+import { admit, authorize, type Seat } from '../core/access.js';
 import { type Context, retrying, userOf, whoIs } from '../core/context.js';
 import { dateField } from '../core/dates.js';
 import { conflict, DomainError, invalid, notFound } from '../core/errors.js';
@@ -73,13 +73,16 @@ function settled(outcome: Outcome): TaskCreation | DomainError | undefined {
 /** A draft, and the place of its caller among the callers. */
 type Item = Draft & { caller: number };
 
-/** The fields as the statement takes them, with dates in the one form that is stored. @throws INVALID_REQUEST malformed due date */
-const storableOf = ({ index, caller, fields }: Item): Record<string, unknown> => ({
-  ...fields,
-  index,
-  caller,
-  due_date: dateField('due_date', fields.due_date),
-});
+/**
+ * The fields as the statement takes them, with dates in the one form that is stored.
+ * @throws INVALID_REQUEST malformed due date | PERMISSION_DENIED a recurring task while impersonating
+ */
+function storableOf({ index, caller, fields }: Item, callers: Context[]): Record<string, unknown> {
+  const by = callers[caller];
+  // Its successors would act as the impersonated person for as long as the series lives.
+  if (by && fields.recurrence) admit('task.recur', by.actor);
+  return { ...fields, index, caller, due_date: dateField('due_date', fields.due_date) };
+}
 
 /**
  * Writes all items in one statement, each on its own merits: what is refused leaves the others alone. The answer has the refusal
@@ -96,7 +99,7 @@ async function writeItems(
   const storable: Record<string, unknown>[] = [];
   for (const item of items) {
     try {
-      storable.push(storableOf(item));
+      storable.push(storableOf(item, callers));
     } catch (error) {
       if (!(error instanceof DomainError)) throw error;
       results.set(item.index, error);

@@ -64,6 +64,7 @@ const DECISION_K: Record<Seat | 'none', Ability[]> = {
     'member.remove',
     'project.write',
     'task.write',
+    'task.recur',
     'trash.restore',
     'comment.write',
     'forge.link',
@@ -72,7 +73,7 @@ const DECISION_K: Record<Seat | 'none', Ability[]> = {
     'gate.decide',
   ],
   manager: ['trash.purge'],
-  admin: ['team.write', 'member.manage', 'forge.bind', 'trash.empty', 'secret.list', 'secret.write'],
+  admin: ['team.write', 'member.manage', 'forge.read', 'forge.bind', 'trash.empty', 'secret.list', 'secret.write'],
 };
 
 it('the table of who may do what is decision K', () => {
@@ -138,11 +139,16 @@ const NOT_AS_ANOTHER: Ability[] = [
   'token.create',
   'invitation.accept',
   'instance.admin',
+  'team.create',
   'integration.connect',
   'notification.mark',
   'member.remove',
+  'task.recur',
+  'automation.write',
+  'automation.dispatch',
   'gate.decide',
   'member.manage',
+  'forge.bind',
   'secret.write',
 ];
 const INSTANCE_ADMIN: Ability[] = ['instance.admin'];

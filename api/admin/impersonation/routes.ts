@@ -12,7 +12,7 @@ export const impersonationRoutes: Endpoint[] = [
     tag,
     summary: 'Act as somebody else',
     description:
-      'For 30 minutes that nothing prolongs. Every answer carries `X-Impersonated-By`, every audit entry both names, and the person is mailed afterwards. Tokens, passwords, sign-ins, roles, approvals and this area stay out of reach.',
+      'For 30 minutes that nothing prolongs. Every answer carries `X-Impersonated-By`, every audit entry both names, and the person is mailed afterwards. Whatever would go on acting, or keep a right, after the impersonation is refused with 403: tokens, passwords, sign-ins, roles, invitations, secrets, connections, repository bindings, automations and their runs, approvals, recurrences of tasks, new teams. So is this area.',
     ability: 'instance.admin',
     body: Impersonate,
     response: Impersonation,

@@ -1,5 +1,5 @@
 import { run, type Statement } from '../../../db/statement.js';
-import type { Seat } from '../../core/access.js';
+import { isAdmitted, type Seat } from '../../core/access.js';
 import { type Context, userOf } from '../../core/context.js';
 import { STAGED_HASH } from './hold-gate.js';
 import { mayApprove } from './policy.js';
@@ -70,27 +70,27 @@ const oneStatement: Statement = {
     ${ROWS}`,
 };
 
-function present({ creator_id, triggered_by, allow_self_approval, seat, total: _total, ...row }: Row, userId: string) {
+function present({ creator_id, triggered_by, allow_self_approval, seat, total: _total, ...row }: Row, ctx: Context) {
+  const caller = { userId: userOf(ctx), seat };
   const self = { team_id: row.team_id, creator_id, triggered_by };
   return {
     ...row,
     approvals: row.approvals.map(({ user_id, at }) => ({ user_id, at: new Date(at).toISOString() })),
     requested_at: row.requested_at.toISOString(),
     expires_at: row.expires_at.toISOString(),
-    can_decide: mayApprove(self, { required_role: row.required_role, allow_self_approval }, { userId, seat }),
+    can_decide:
+      isAdmitted('gate.decide', ctx.actor) && mayApprove(self, { required_role: row.required_role, allow_self_approval }, caller),
   };
 }
 
 /** Gates that wait in all the caller's teams, and in their personal automations, oldest deadline first (F9). */
 export async function listApprovals(ctx: Context, limit: number): Promise<ApprovalList> {
-  const userId = userOf(ctx);
-  const rows = await run<Row>(ctx.db, statement, [userId, limit]);
-  return { approvals: rows.map((row) => present(row, userId)), total: rows[0]?.total ?? 0 };
+  const rows = await run<Row>(ctx.db, statement, [userOf(ctx), limit]);
+  return { approvals: rows.map((row) => present(row, ctx)), total: rows[0]?.total ?? 0 };
 }
 
 /** The gate at which a run waits, as the list shows it; null where it waits at none, or not in sight of the caller. */
 export async function getApproval(ctx: Context, runId: string): Promise<ApprovalList['approvals'][number] | null> {
-  const userId = userOf(ctx);
-  const [row] = await run<Row>(ctx.db, oneStatement, [userId, runId]);
-  return row ? present(row, userId) : null;
+  const [row] = await run<Row>(ctx.db, oneStatement, [userOf(ctx), runId]);
+  return row ? present(row, ctx) : null;
 }

@@ -115,6 +115,57 @@ it('403 on tokens, sign-ins, seats, invitations, approvals and administration, a
   expect(await db()('audit_entries').where({ impersonator_id: root.user_id })).toEqual([]);
 });
 
+it('403 on whatever would go on after the impersonation, and nothing is written', async () => {
+  const { project_id } = await buildProject(app, team);
+  const person = app.as(team.admin);
+  const definition = { name: 'Thank you', trigger_type: 'task.created', actions: [], team_id: team.team_id };
+  const { automation_id } = (await person.post('/api/automations', definition)).body;
+  const { task_id } = (await person.post('/api/tasks', { title: 'Water the plants', project_id })).body.data;
+  const acting = await as(team.admin);
+  const automation = `/api/automations/${automation_id}`;
+  const run = '/api/automations/runs/019a9f00-0000-7000-8000-000000000001';
+  const weekly = { rule: 'FREQ=WEEKLY', mode: 'on_schedule', timezone: 'UTC' };
+  const before = await db()('audit_entries').count();
+  const answers = [
+    await acting.post('/api/automations', definition),
+    await acting.put(automation, { ...definition, name: 'Mine now' }),
+    await acting.patch(automation, { is_active: false }),
+    await acting.delete(automation),
+    await acting.post(`${automation}/toggle`, { is_active: true }),
+    await acting.post(`${automation}/rollback`, { version: 1 }),
+    await acting.post(`${automation}/execute`, {}),
+    await acting.post(`${automation}/test`, {}),
+    await acting.post(`${run}/cancel`),
+    await acting.post('/api/automations/dead-letter/019a9f00-0000-7000-8000-000000000001/retry', {}),
+    await acting.post('/api/integrations/forge/connect', {}),
+    await acting.post('/api/forge/repositories', { repo: 'acme/rocket', team_id: team.team_id, project_id, sync_issues: true }),
+    await acting.delete('/api/forge/repositories/019a9f00-0000-7000-8000-000000000001'),
+    await acting.post('/api/teams', { name: 'Mine too', member_ids: [root.user_id] }),
+    await acting.post('/api/tasks', { title: 'For ever', project_id, recurrence: weekly }),
+    await acting.post('/api/tasks/bulk', [{ title: 'For ever', project_id, recurrence: weekly }]),
+    await acting.patch(`/api/tasks/${task_id}`, { recurrence: weekly }),
+    await acting.put(`/api/tasks/${task_id}`, { recurrence: weekly }),
+  ];
+  expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 403));
+  expect(new Set(answers.map(({ body }) => body.message))).toEqual(new Set(['Not while acting as somebody else']));
+  expect(await db()('audit_entries').count()).toEqual(before);
+});
+
+it('leaves what ends with its own request: reading definitions, bindings and deliveries, tasks, the end of a series', async () => {
+  const { project_id } = await buildProject(app, team);
+  const acting = await as(team.admin);
+  const weekly = { rule: 'FREQ=WEEKLY', mode: 'on_schedule', timezone: 'UTC' };
+  const made = await app.as(team.admin).post('/api/tasks', { title: 'Water the plants', project_id, recurrence: weekly });
+  const answers = [
+    await acting.get(`/api/automations?team_id=${team.team_id}`),
+    await acting.get(`/api/forge/repositories?team_id=${team.team_id}`),
+    await acting.get(`/api/forge/deliveries?team_id=${team.team_id}`),
+    await acting.patch(`/api/tasks/${made.body.data.task_id}`, { recurrence: null }),
+    await acting.patch(`/api/tasks/${made.body.data.task_id}`, { title: 'Water them' }),
+  ];
+  expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
+});
+
 it('the 30 minutes are the session’s: no token outlives them', async () => {
   const { token } = (await start(team.member)).body;
   await db()('sessions')

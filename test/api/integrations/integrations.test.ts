@@ -1,5 +1,7 @@
+import { decodeJwt } from 'jose';
 import { z } from 'zod';
 import { revocationActivities } from '../../../activities/revocations.js';
+import { issueToken } from '../../../api/auth/authenticate.js';
 import { performOutbound } from '../../../api/automations/run/perform-outbound.js';
 import { accessToken } from '../../../api/integrations/connections.js';
 import { forge } from '../../../api/integrations/forge/provider.js';
@@ -159,6 +161,22 @@ describe('connecting', () => {
     for (const headers of [pat, bearer]) expect((await fetch(bait, { headers })).status).toBe(400);
     expect(await db()('integration_connections').whereIn('user_id', [team.member.user_id, team.admin.user_id])).toEqual([]);
     expect((await come(team.member, bait)).status).toBe(200);
+  });
+
+  it('is not finished in a browser in which an administrator acts as the person', async () => {
+    const begun = await allow(team.member);
+    const root = await buildPerson(app, { role: 'admin' });
+    const start = await app
+      .as(root)
+      .post('/api/admin/impersonate', { user_id: team.member.user_id, reason: 'Ticket 4711: connect it' });
+    const sid = decodeJwt(start.body.token)['sid'] as string;
+    const use = { use: 'web', impersonatorId: root.user_id } as const;
+    const { token } = await issueToken(app.services, team.member.user_id, sid, use);
+    const cookie = `assent-session=${token}`;
+    expect((await fetch(`${app.url}/app`, { headers: { cookie } })).headers.get('x-impersonated-by')).toBe(root.user_id);
+    expect((await fetch(begun, { headers: { cookie } })).status).toBe(400);
+    expect(await db()('integration_connections').where({ user_id: team.member.user_id })).toEqual([]);
+    expect((await come(team.member, begun)).status).toBe(200);
   });
 
   it('a code of somebody else does not fit: the verifier stayed here', async () => {
