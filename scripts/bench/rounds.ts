@@ -1,5 +1,6 @@
 import { drive, type Load, type Source } from './load.js';
 import { metered } from './process-table.js';
+import { drained } from './quiet.js';
 import type { Servers, Service } from './servers.js';
 import { median, quantile, sum } from './statistics.js';
 
@@ -64,6 +65,46 @@ export const figuresOf = (rounds: Round[]): Figures => {
 
 const cpuSum = ({ cpuApp, cpuPostgres }: Figures): number => cpuApp + cpuPostgres;
 
+/** A product whose worker runs beside it: what a request causes there is counted as the request's own. */
+export interface FullProduct extends Service {
+  worker: Service;
+}
+
+/**
+ * One round of load on API and worker that ends when everything the requests caused is done: events processed, audit entries sealed.
+ * The time until then and the worker's CPU, its idling included, count.
+ */
+async function measureFullRound(
+  servers: Servers,
+  { port, cpu, worker }: FullProduct,
+  source: Source,
+  connections: number,
+  seconds: number,
+): Promise<Round> {
+  const readings = { app: () => cpu() + worker.cpu(), postgres: servers.postgresCpu };
+  const started = performance.now();
+  const { result, cpu: spent } = await metered(readings, async () => {
+    const load = await drive(port, connections, seconds, source);
+    await drained(servers.db);
+    return load;
+  });
+  return { ...result, seconds: (performance.now() - started) / 1_000, ...spent };
+}
+
+/**
+ * Runs the worker for the product only: stopped while the baseline is measured, whose events nobody is to process, and which are removed
+ * before it goes on.
+ */
+async function withoutWorker(servers: Servers, worker: Service, work: () => Promise<Round>): Promise<Round> {
+  process.kill(worker.pid, 'SIGSTOP');
+  try {
+    return await work();
+  } finally {
+    await servers.db.raw('truncate outbox');
+    process.kill(worker.pid, 'SIGCONT');
+  }
+}
+
 /** One round of load on one service, with the CPU that it cost. */
 export async function measureRound(
   servers: Servers,
@@ -89,19 +130,26 @@ export async function warmUp(round: (seconds: number) => Promise<Round>): Promis
  */
 export async function compare(
   servers: Servers,
-  sides: { product: Service; floor: Service },
+  sides: { product: Service | FullProduct; floor: Service },
   source: Source,
   { connections, seconds, rounds }: LoadOptions,
 ): Promise<Comparison> {
-  const round = (service: Service, length: number) => measureRound(servers, service, source, connections, length);
+  const full = 'worker' in sides.product ? sides.product : undefined;
+  const plain = (service: Service, length: number) => measureRound(servers, service, source, connections, length);
+  const ofProduct = (length: number) =>
+    full ? measureFullRound(servers, full, source, connections, length) : plain(sides.product, length);
+  const ofFloor = (length: number) => {
+    const work = () => plain(sides.floor, length);
+    return full ? withoutWorker(servers, full.worker, work) : work();
+  };
   await servers.db.raw('checkpoint');
-  await warmUp((length) => round(sides.product, length));
-  await warmUp((length) => round(sides.floor, length));
+  await warmUp(ofProduct);
+  await warmUp(ofFloor);
   const product: Round[] = [];
   const floor: Round[] = [];
   for (let i = 0; i < rounds; i += 1) {
-    product.push(await round(sides.product, seconds));
-    floor.push(await round(sides.floor, seconds));
+    product.push(await ofProduct(seconds));
+    floor.push(await ofFloor(seconds));
   }
   const rate = (one: Round) => one.count / one.seconds;
   const figures = { product: figuresOf(product), floor: figuresOf(floor) };

@@ -73,8 +73,15 @@ export class Servers {
   /** The benchmark's own connections, as the launchers' superuser. */
   db!: Knex;
 
-  /** `profileDir`: where CPU profiles and the costliest statements are written, when asked for. */
-  constructor(private readonly profileDir?: string) {}
+  private readonly profileDir: string | undefined;
+
+  /**
+   * `profileDir`: where CPU profiles and the costliest statements are written, when asked for. `events`: the baseline leaves an event with
+   * each write, as if somebody subscribed to it.
+   */
+  constructor(private readonly options: { profileDir?: string | undefined; events?: boolean } = {}) {
+    this.profileDir = options.profileDir;
+  }
 
   /** PostgreSQL with the product's schema, durable as `npm start` runs it, with the time of each commit kept. */
   async start(): Promise<void> {
@@ -176,6 +183,7 @@ export class Servers {
     return this.service('The floor', relative(ROOT, fileURLToPath(import.meta.resolve('./floors.js'))), `floor-${kind}`, PORT, {
       PORT,
       FLOOR: kind,
+      FLOOR_EVENTS: this.options.events ? 'on' : 'off',
     });
   }
 
