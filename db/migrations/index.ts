@@ -9,6 +9,7 @@ import * as access from './0007_access.js';
 import * as vault from './0008_vault.js';
 import * as schedules from './0009_automations.js';
 import * as replays from './0010_replays.js';
+import * as secretHosts from './0012_secret_hosts.js';
 
 /** Every migration in order; listed by hand so that a build holds exactly what was reviewed. Never edited once released. */
 const MIGRATIONS: Record<string, Knex.Migration> = {
@@ -22,6 +23,7 @@ const MIGRATIONS: Record<string, Knex.Migration> = {
   '0008_vault': vault,
   '0009_automations': schedules,
   '0010_replays': replays,
+  '0012_secret_hosts': secretHosts,
 };
 
 /** How knex finds the migrations above. */
