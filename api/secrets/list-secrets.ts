@@ -4,12 +4,16 @@ import { seatInTeam } from '../core/seats.js';
 import type { SecretList } from './schema.js';
 
 /**
- * The names of a team's secrets, in the order of the alphabet; values are never shown.
+ * The names of a team's secrets with the hosts that they may be sent to, in the order of the alphabet; values are never shown.
  * @throws RESOURCE_NOT_FOUND no such team | PERMISSION_DENIED below admin
  * Source: contract, section 4, automations; decision F12.
  */
 export async function listSecrets(ctx: Context, teamId: string): Promise<SecretList> {
   authorize('secret.list', await seatInTeam(ctx, teamId));
-  const secrets = await ctx.db('team_secrets').where({ team_id: teamId }).orderBy('name').pluck<string[]>('name');
-  return { team_id: teamId, secrets };
+  const details = await ctx
+    .db('team_secrets')
+    .where({ team_id: teamId })
+    .orderBy('name')
+    .select<SecretList['details']>('name', 'allowed_hosts');
+  return { team_id: teamId, secrets: details.map(({ name }) => name), details };
 }

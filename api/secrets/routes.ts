@@ -13,7 +13,7 @@ export const secretRoutes: Endpoint[] = [
     method: 'get',
     path: '/api/automations/secrets',
     tag,
-    summary: 'List the names of a team’s secrets',
+    summary: 'List the names of a team’s secrets and the hosts they may be sent to',
     ability: 'secret.list',
     scope: 'automations:read',
     query: ListSecrets,
@@ -25,14 +25,22 @@ export const secretRoutes: Endpoint[] = [
     ...write,
     method: 'post',
     path: '/api/automations/secrets',
-    summary: 'Store a secret, or give it another value',
-    description: 'The value is encrypted and never shown again. What sends `{{secret:NAME}}` uses the newest one.',
+    summary: 'Store a secret, or replace its value and hosts',
+    description:
+      'The value is encrypted and never shown again. What sends `{{secret:NAME}}` uses the newest one, and only for a host of ' +
+      '`allowed_hosts`; the action fails with `secret_host_refused` otherwise. A secret without hosts is filled in only where a team ' +
+      'admin saved the version that runs (`secret_not_authorized`), and only admins save, start, replay or take over such a definition.',
     body: SaveSecret,
     response: SavedSecret,
     errors: [404],
     // A repeat changes nothing, and no trace of the body is to be kept.
     storable: false,
-    example: { team_id: '019a9f00-0000-7000-8000-000000000003', name: 'DEPLOY_TOKEN', value: 'kept-to-yourself' },
+    example: {
+      team_id: '019a9f00-0000-7000-8000-000000000003',
+      name: 'DEPLOY_TOKEN',
+      value: 'kept-to-yourself',
+      allowed_hosts: ['api.example.com'],
+    },
     async handle({ ctx, body }) {
       return { saved: true, name: await saveSecret(ctx, body) };
     },

@@ -9,30 +9,34 @@ import { recordUse } from './record-use.js';
 import type { SaveSecret } from './schema.js';
 import { ownerOf } from './vault.js';
 
-/** $1 team, $2 name, $3 data key, $4 value, $5 user. A row just inserted has no older version. */
+/** $1 = team id, $2 = name, $3 = data key, $4 = value, $5 = user id, $6 = allowed hosts or null: the stored ones stay. */
 const saveStatement: Statement = {
   name: 'save_secret',
   text: /* sql */ `
-    insert into team_secrets (team_id, name, data_key, sealed_value, updated_by) values ($1, $2, $3, $4, $5)
+    insert into team_secrets (team_id, name, data_key, sealed_value, updated_by, allowed_hosts)
+    values ($1, $2, $3, $4, $5, coalesce($6::text[], '{}'))
     on conflict (team_id, name) do update set data_key = excluded.data_key, sealed_value = excluded.sealed_value,
-      updated_by = excluded.updated_by, updated_at = now()
-    returning old.name is null as is_new`,
+      updated_by = excluded.updated_by, updated_at = now(),
+      allowed_hosts = case when $6::text[] is null then team_secrets.allowed_hosts else excluded.allowed_hosts end
+    returning old.name is null as is_new, allowed_hosts`,
 };
 
 /**
- * Stores a secret of a team, or gives it another value: actions that run from now on use the new one.
+ * Stores a secret of a team, or replaces its value: actions that run from now on use the new one. `allowed_hosts` replaces the hosts
+ * that it may be sent to; absent or null keeps them. The value and its hosts change together, so nobody can widen the hosts of a value
+ * that they do not know.
  * @returns the name as it was stored
  * @throws RESOURCE_NOT_FOUND no such team | PERMISSION_DENIED below admin | INVALID_REQUEST characters that no name may hold
  * Source: contract, section 4, automations; decision F12.
  */
-export function saveSecret(ctx: Context, { team_id, name, value }: SaveSecret): Promise<string> {
+export function saveSecret(ctx: Context, { team_id, name, value, allowed_hosts }: SaveSecret): Promise<string> {
   return inTransaction(ctx, async (ctx) => {
     authorize('secret.write', await seatInTeam(ctx, team_id));
     if (!isSecretName(name)) throw invalid('A secret’s name holds no braces, slashes or control characters');
     const { data_key, sealed_value } = sealInEnvelope(ctx.config, ownerOf(team_id, name), value);
-    const values = [team_id, name, data_key, sealed_value, userOf(ctx)];
-    const [saved] = await run<{ is_new: boolean }>(ctx.db, saveStatement, values);
-    await recordUse(ctx, team_id, name, saved?.is_new ? 'create' : 'update');
+    const values = [team_id, name, data_key, sealed_value, userOf(ctx), allowed_hosts ?? null];
+    const [saved] = await run<{ is_new: boolean; allowed_hosts: string[] }>(ctx.db, saveStatement, values);
+    await recordUse(ctx, team_id, name, saved?.is_new ? 'create' : 'update', { allowed_hosts: saved?.allowed_hosts });
     return name;
   });
 }

@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { Flag, Id, Text } from '../core/fields.js';
+import { MAX_PATTERN_LENGTH, normalizeHostPattern } from './allowed-hosts.js';
 
+const MAX_ALLOWED_HOSTS = 20;
 /** Longest value, bytes (F12). */
 const MAX_VALUE = 65_536;
 
@@ -16,6 +18,14 @@ const Name = z
     example: 'DEPLOY_TOKEN',
   });
 
+const AllowedHost = z
+  .string()
+  .trim()
+  .max(MAX_PATTERN_LENGTH)
+  .refine((text) => normalizeHostPattern(text) !== null, 'Takes a host, host:port or *.host, without scheme or path')
+  .overwrite((text) => normalizeHostPattern(text) ?? text)
+  .meta({ example: 'api.example.com' });
+
 export const ListSecrets = z.object({ team_id: Id });
 export const SaveSecret = z
   .object({
@@ -24,6 +34,16 @@ export const SaveSecret = z
     value: Text.min(1)
       .refine((value) => Buffer.byteLength(value) <= MAX_VALUE, `At most ${MAX_VALUE} bytes`)
       .meta({ description: 'At most 64 kB. It is never shown again', writeOnly: true }),
+    allowed_hosts: z
+      .array(AllowedHost)
+      .overwrite((hosts) => [...new Set(hosts)])
+      .max(MAX_ALLOWED_HOSTS)
+      .nullish()
+      .meta({
+        description:
+          'Hosts that it may be sent to: `host`, `host:port` (else any port) or `*.host` (every name below it, not the name itself). ' +
+          'With hosts every member’s automation may use it; with `[]` only what a team admin saves and starts. Absent: the stored hosts stay',
+      }),
   })
   .meta({ id: 'SaveSecret' });
 export type SaveSecret = z.output<typeof SaveSecret>;
@@ -34,7 +54,13 @@ export const DeleteSecret = z.object({
   force: Flag.meta({ description: 'Also when automations refer to it; their actions then fail with `secret_missing`' }),
 });
 
-export const SecretList = z.object({ team_id: z.string(), secrets: z.array(z.string()) }).meta({ id: 'SecretList' });
+export const SecretList = z
+  .object({
+    team_id: z.string(),
+    secrets: z.array(z.string()),
+    details: z.array(z.object({ name: z.string(), allowed_hosts: z.array(z.string()) })),
+  })
+  .meta({ id: 'SecretList' });
 export type SecretList = z.output<typeof SecretList>;
 export const SavedSecret = z.object({ saved: z.literal(true), name: z.string() }).meta({ id: 'SavedSecret' });
 export const DeletedSecret = z.object({ deleted: z.literal(true), name: z.string() }).meta({ id: 'DeletedSecret' });
