@@ -127,7 +127,7 @@ const echo = (status: number) => (request: { headers: object; url: string; body:
     .end(`${JSON.stringify(request.headers)} ${request.url} ${request.body} ${Buffer.from(request.body).toString('base64')}`);
 
 it('goes to the receiver and nowhere else, though the receiver sends it back', async () => {
-  const secret = { team_id: team.team_id, name: 'CANARY', value: CANARY };
+  const secret = { team_id: team.team_id, name: 'CANARY', value: CANARY, allowed_hosts: ['127.0.0.1'] };
   await call(app.as(team.admin).post('/api/automations/secrets', secret));
   await call(app.as(team.admin).post('/api/automations/secrets', { ...secret, name: 'WEBHOOK_SIGNING_KEY', value: SIGNING_KEY }));
   await call(app.as(team.admin).post('/api/automations/secrets', { ...secret, name: 'a/b' }));
@@ -155,7 +155,7 @@ it('goes to the receiver and nowhere else, though the receiver sends it back', a
         params: { method: 'GET', url: 'http://127.0.0.1:1/{{secret:CANARY}}' },
         retry: { max_attempts: 1 },
       },
-      { type: 'http_request', params: { method: 'GET', url: '{{secret:CANARY}}' } },
+      { type: 'http_request', params: { method: '{{secret:CANARY}}', url: receiver.url } },
       { type: 'send_webhook', params: { url: `${receiver.url}/hook`, payload: { key: '{{secret:CANARY}}' } } },
       { type: 'add_comment', params: { task_id: '{{event.task.task_id}}', content: '{{secret:CANARY}}' } },
       { type: 'forge_comment', params: { repo: 'acme/rocket', number: 7, body: 'Merged' } },

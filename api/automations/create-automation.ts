@@ -2,6 +2,7 @@ import { Automation } from '../../db/models/automation.js';
 import { type Context, inTransaction, userOf } from '../core/context.js';
 import { invalid } from '../core/errors.js';
 import { recordChange } from '../core/record-change.js';
+import { assertSecretsAllowed } from '../secrets/assert-secrets-allowed.js';
 import { checkDefinition } from './check-definition.js';
 import { findPlace } from './find-place.js';
 import { getAutomation } from './get-automation.js';
@@ -28,7 +29,7 @@ async function checkLimit(ctx: Context, teamId: string | null): Promise<void> {
 
 /**
  * Creates an automation in a team, in a project, or for the caller alone.
- * @throws RESOURCE_NOT_FOUND team or project | PERMISSION_DENIED stranger or guest
+ * @throws RESOURCE_NOT_FOUND team or project | PERMISSION_DENIED stranger or guest, or a secret that only admins may use
  * | INVALID_REQUEST trigger, condition, action, time zone, place, or too many automations
  * Source: contract, section 4, automations; decision F1.
  */
@@ -44,6 +45,7 @@ export function createAutomation(ctx: Context, input: CreateAutomation): Promise
       schedule_timezone: input.schedule_timezone ?? 'UTC',
       team_id: place.team_id,
     });
+    await assertSecretsAllowed(ctx, place.team_id, actions);
     await checkLimit(ctx, place.team_id);
     const automation = await Automation.query(ctx.db)
       .insert({

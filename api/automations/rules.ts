@@ -39,10 +39,13 @@ export const GATE = 'require_approval';
 /** Failures that another try would meet again: the event, the definition or the creator's rights would have to change (F5). */
 const LASTING = [
   'action_unavailable',
+  'connection_not_consented',
   'creator_not_authorized',
   'invalid_request',
   'permission_denied',
+  'secret_host_refused',
   'secret_missing',
+  'secret_not_authorized',
   'secret_unreadable',
   'template_invalid',
   'template_missing',

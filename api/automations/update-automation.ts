@@ -3,6 +3,7 @@ import { authorize } from '../core/access.js';
 import { type Context, inTransaction } from '../core/context.js';
 import { conflict, invalid } from '../core/errors.js';
 import { seatOf } from '../core/seats.js';
+import { assertSecretsAllowed } from '../secrets/assert-secrets-allowed.js';
 import { checkDefinition } from './check-definition.js';
 import { teamOfProject } from './find-place.js';
 import { getAutomation } from './get-automation.js';
@@ -61,8 +62,8 @@ function nextState(before: Automation, input: UpdateAutomation) {
 
 /**
  * Changes an automation and keeps the change as a new version. Runs under way stay with the version they started with.
- * @throws RESOURCE_NOT_FOUND | PERMISSION_DENIED another person's automation needs a manager | RESOURCE_CONFLICT stale version
- * | INVALID_REQUEST trigger, condition, action, time zone, place
+ * @throws RESOURCE_NOT_FOUND | PERMISSION_DENIED another person's automation needs a manager, some secrets an admin
+ * | RESOURCE_CONFLICT stale version | INVALID_REQUEST trigger, condition, action, time zone, place
  * Source: decision F1.
  */
 export function updateAutomation(ctx: Context, automationId: string, input: UpdateAutomation): Promise<SavedAutomation> {
@@ -73,6 +74,7 @@ export function updateAutomation(ctx: Context, automationId: string, input: Upda
     }
     await checkPlace(ctx, before, input);
     const fields = nextState(before, input);
+    await assertSecretsAllowed(ctx, before.team_id, fields.actions);
     const after = await saveDefinition(ctx, before, fields, {
       change_note: input.change_note ?? null,
       trace: { action: 'update', summary: 'changed the automation', details: { fields: givenFields(input) } },

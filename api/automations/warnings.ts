@@ -1,14 +1,22 @@
 import type { Automation, StoredAction } from '../../db/models/automation.js';
+import { suffices } from '../core/access.js';
 import type { Context } from '../core/context.js';
+import { seatOf } from '../core/seats.js';
 import { connectionsOf } from '../integrations/connections.js';
 import { missingSecrets } from '../secrets/vault.js';
 import { outboundTypes } from './actions/registry.js';
 import { secretHandles } from './actions/secret-handles.js';
 import { findSecretHandles } from './template.js';
 
-type Saved = Pick<Automation, 'team_id' | 'created_by' | 'actions'>;
+type Saved = Pick<Automation, 'team_id' | 'created_by' | 'updated_by' | 'actions'>;
 
 const typeOf = ({ type }: StoredAction) => outboundTypes()[type];
+
+/** Which names exist is for those who may list them: anybody else would learn it from the warnings that do not come. */
+async function ofMissingSecrets(ctx: Context, teamId: string, names: string[]): Promise<string[]> {
+  if (names.length === 0 || !suffices('secret.list', await seatOf(ctx, teamId))) return [];
+  return (await missingSecrets(ctx, teamId, names)).map((name) => `There is no secret named ${name} yet`);
+}
 
 async function ofSecrets(ctx: Context, { team_id, actions }: Saved): Promise<string[]> {
   const idle = actions.flatMap((action, index) =>
@@ -20,17 +28,22 @@ async function ofSecrets(ctx: Context, { team_id, actions }: Saved): Promise<str
   const missing =
     team_id === null
       ? needed.map((name) => `A personal automation has no secrets: ${name} will be missing`)
-      : (await missingSecrets(ctx, team_id, needed)).map((name) => `There is no secret named ${name} yet`);
+      : await ofMissingSecrets(ctx, team_id, needed);
   return [...idle, ...missing];
 }
 
-/** It acts at other services with the connections of whoever created it, whoever saves it (F13). */
-async function ofConnections(ctx: Context, { created_by, actions }: Saved): Promise<string[]> {
+/** It acts at other services with the connections of its creator, and only while the creator is the one who saved it. */
+async function ofConnections(ctx: Context, { created_by, updated_by, actions }: Saved): Promise<string[]> {
   const integrated = actions.flatMap((action, index) => {
     const integration = typeOf(action)?.integration;
     return integration ? [{ place: `actions[${index}]`, ...integration }] : [];
   });
   if (integrated.length === 0) return [];
+  if (updated_by !== created_by) {
+    return integrated.map(
+      ({ place, provider }) => `${place}: fails until the creator, whose connection to ${provider} it uses, saves it`,
+    );
+  }
   const connections = await connectionsOf(ctx, created_by);
   return integrated.flatMap(({ place, provider, scopes }) => {
     const granted = connections.get(provider)?.scopes;
@@ -42,7 +55,7 @@ async function ofConnections(ctx: Context, { created_by, actions }: Saved): Prom
 
 /**
  * What will go wrong at the run unless something is done first. It is stored all the same: the secret may be saved, the service
- * connected later, and until then the action fails (F12, F13).
+ * connected later, and until then the action fails. A missing secret is named to team admins only.
  */
 export const warningsOf = async (ctx: Context, saved: Saved): Promise<string[]> => [
   ...(await ofSecrets(ctx, saved)),

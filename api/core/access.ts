@@ -83,6 +83,7 @@ const ABILITIES = {
   },
   'secret.list': { seat: 'admin', words: 'Team admin' },
   'secret.write': { seat: 'admin', words: 'Team admin', impersonated: false },
+  'secret.use_anywhere': { seat: 'admin', words: 'Team admin, for a secret without allowed hosts' },
   'integration.list': { seat: 'none', words: 'Any signed-in caller, their own connections' },
   'integration.connect': { seat: 'none', words: 'Any signed-in caller, for themselves', impersonated: false },
   'notification.list': { seat: 'none', words: 'Any signed-in caller, what they were told themselves' },

@@ -19,26 +19,37 @@ function openSecret(config: Services['config'], owner: string, row: Enveloped): 
   }
 }
 
-/** $1 team, $2 names. */
-const readStatement: Statement = {
-  name: 'read_secrets',
-  text: 'select name, data_key, sealed_value from team_secrets where team_id = $1 and name = any($2::text[])',
+/** A secret as it is stored: its value sealed, with the hosts that this value may be sent to. */
+export interface StoredSecret extends Enveloped, Record<string, unknown> {
+  name: string;
+  allowed_hosts: string[];
+}
+
+/** $1 = team id, $2 = names. */
+const findStatement: Statement = {
+  name: 'find_secrets',
+  text: /* sql */ `
+    select name, data_key, sealed_value, allowed_hosts from team_secrets
+    where team_id = $1 and name = any($2::text[]) order by name`,
 };
 
-/**
- * The newest values of a team's secrets, by name; one that does not exist is left out, and a personal automation (null) has none.
- * Only the activity that sends them somewhere may ask: a value goes into no history, log or record (durability notes, R5).
- * @throws SecretUnreadable
- */
-export async function readSecrets(
-  { db, config }: Pick<Services, 'db' | 'config'>,
+/** A team's secrets of these names, sealed. One that does not exist is left out, and a personal automation (null) has none. */
+export async function findSecrets(
+  { db }: Pick<Services, 'db'>,
   teamId: string | null,
   names: readonly string[],
-): Promise<Map<string, string>> {
-  if (teamId === null || names.length === 0) return new Map();
-  const rows = await run<Enveloped & { name: string }>(db, readStatement, [teamId, names]);
-  return new Map(rows.map((row) => [row.name, openSecret(config, ownerOf(teamId, row.name), row)]));
+): Promise<StoredSecret[]> {
+  if (teamId === null || names.length === 0) return [];
+  return run<StoredSecret>(db, findStatement, [teamId, names]);
 }
+
+/**
+ * The values of stored secrets, by name. Only the activity that sends them somewhere may ask: a value goes into no history, log or
+ * record (durability notes, R5).
+ * @throws SecretUnreadable
+ */
+export const openSecrets = (config: Services['config'], teamId: string, secrets: readonly StoredSecret[]): Map<string, string> =>
+  new Map(secrets.map((secret) => [secret.name, openSecret(config, ownerOf(teamId, secret.name), secret)]));
 
 /** Those of the names that the team has no secret of (F12: a warning when an automation is saved). */
 export async function missingSecrets(

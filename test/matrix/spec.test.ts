@@ -73,7 +73,16 @@ const DECISION_K: Record<Seat | 'none', Ability[]> = {
     'gate.decide',
   ],
   manager: ['trash.purge'],
-  admin: ['team.write', 'member.manage', 'forge.read', 'forge.bind', 'trash.empty', 'secret.list', 'secret.write'],
+  admin: [
+    'team.write',
+    'member.manage',
+    'forge.read',
+    'forge.bind',
+    'trash.empty',
+    'secret.list',
+    'secret.write',
+    'secret.use_anywhere',
+  ],
 };
 
 it('the table of who may do what is decision K', () => {

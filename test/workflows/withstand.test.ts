@@ -93,7 +93,7 @@ it('a worker killed at each step loses nothing and doubles nothing', async () =>
 }, 150_000);
 
 it('a worker killed in the middle of a request, or before it has noted the answer, sends it again under the same key', async () => {
-  const secret = { team_id: team.team_id, name: 'WEBHOOK_SIGNING_KEY', value: 'a key of the team' };
+  const secret = { team_id: team.team_id, name: 'WEBHOOK_SIGNING_KEY', value: 'a key of the team', allowed_hosts: ['127.0.0.1'] };
   expect((await app.as(team.admin).post('/api/automations/secrets', secret)).status).toBe(200);
   const begin = async (path: string, type: string): Promise<string> => {
     const actions = [{ type, params: { method: 'POST', url: `${receiver.url}${path}` } }];

@@ -23,7 +23,7 @@ export interface ActionDescription<P = unknown> {
   clears?: true;
   /** Parameters that may hold templates; all of them where absent. */
   templated?: readonly string[];
-  /** It sends what `{{secret:NAME}}` stands for; every other action fails on a handle (F12). */
+  /** It sends what `{{secret:NAME}}` stands for to the address in `params.url`; every other action fails on a handle (F12). */
   secrets?: true;
   /** Secrets that it needs without their being named; it is not asked to send without them. */
   needs?: readonly string[];

@@ -3,6 +3,7 @@ import { invalid } from '../../core/errors.js';
 import { GATE } from '../rules.js';
 import { checkTemplates } from '../template.js';
 import type { ActionDescription, DefaultedParam } from './action-type.js';
+import { hasTemplatedOrigin } from './literal-origin.js';
 import { availableActions, catalogue } from './registry.js';
 
 /** An action as a caller may write it: its parameters under `params`, or beside `type` where there is no `params` (F5). */
@@ -52,6 +53,9 @@ function checkParams(place: string, description: ActionDescription, params: Reco
   }
   const issue = description.params.safeParse(params).error?.issues.find(({ path }) => !isOpen(description, params, path));
   if (issue) throw invalid(`${[`${place}.params`, ...issue.path].join('.')}: ${issue.message}`);
+  if (hasTemplatedOrigin(description, params)) {
+    throw invalid(`${place}.params.url: an action that sends a secret has a literal scheme and host; a template may follow them`);
+  }
 }
 
 /** A personal automation's gates are decided by its creator alone (F7), so a gate that wants others could never open. */

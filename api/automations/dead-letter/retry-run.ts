@@ -5,6 +5,7 @@ import { type Context, inTransaction, userOf } from '../../core/context.js';
 import { conflict, invalid, notFound } from '../../core/errors.js';
 import { recordChange } from '../../core/record-change.js';
 import { seatOf } from '../../core/seats.js';
+import { assertSecretsAllowed } from '../../secrets/assert-secrets-allowed.js';
 import { createRun } from '../create-run.js';
 import { authorizeOwn } from '../policy.js';
 import type { ActionStatus } from '../rules.js';
@@ -61,7 +62,7 @@ async function indexesLeftOut(ctx: Context, failed: AutomationRun, next: Automat
 
 /**
  * Replays a failed run: a new run on the same event. It stays on the list, and so do its replays that fail, until one succeeds.
- * @throws RESOURCE_NOT_FOUND no dead letter | PERMISSION_DENIED neither the creator nor a manager
+ * @throws RESOURCE_NOT_FOUND no dead letter | PERMISSION_DENIED neither the creator nor a manager, or a secret that only admins may use
  * | INVALID_REQUEST the stored event was cut | RESOURCE_CONFLICT a replay is under way
  * Source: contract, section 3, automation run; decisions F10, F11.
  */
@@ -77,6 +78,7 @@ export function retryRun(ctx: Context, runId: string, options: RetryRun): Promis
       failed.automation_id,
       which === 'original' ? failed.automation_version : automation.version,
     );
+    await assertSecretsAllowed(ctx, failed.team_id, version.actions);
     const n = failed.retry_count + 1;
     const retryId = retryIdOf(runId, n);
     const created = await createRun(ctx, {

@@ -2,6 +2,7 @@ import { v7 as uuidv7 } from 'uuid';
 import type { Automation } from '../../../db/models/automation.js';
 import { type Context, inTransaction, userOf } from '../../core/context.js';
 import { recordChange } from '../../core/record-change.js';
+import { assertSecretsAllowed } from '../../secrets/assert-secrets-allowed.js';
 import { conditionScope, evaluateCondition } from '../condition.js';
 import { createRun, type NewRun } from '../create-run.js';
 import { holdAutomation } from '../hold-automation.js';
@@ -36,12 +37,13 @@ async function judge(ctx: Context, { condition, project_id }: Automation, event:
 /**
  * Sets an automation off by hand, active or not. `isTest`: its actions are only played through, and nothing is written but what
  * they would have done.
- * @throws RESOURCE_NOT_FOUND | PERMISSION_DENIED neither the creator nor a manager
+ * @throws RESOURCE_NOT_FOUND | PERMISSION_DENIED neither the creator nor a manager, or a secret that only admins may use
  * Source: decisions F8, F11.
  */
 export function setOff(ctx: Context, automationId: string, { event: given }: SetOff, isTest: boolean): Promise<Dispatched> {
   return inTransaction(ctx, async (ctx) => {
     const automation = await holdAutomation(ctx, 'automation.dispatch', automationId);
+    await assertSecretsAllowed(ctx, automation.team_id, automation.actions);
     const now = new Date();
     const event = eventOf(ctx, automation, given, now);
     const verdict: Pick<NewRun, 'skip_reason' | 'condition_error'> = await judge(ctx, automation, event, now);

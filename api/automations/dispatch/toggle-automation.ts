@@ -1,19 +1,22 @@
 import { raw } from 'objection';
 import { type Context, inTransaction, userOf } from '../../core/context.js';
 import { recordChange } from '../../core/record-change.js';
+import { assertSecretsAllowed } from '../../secrets/assert-secrets-allowed.js';
 import { cancelRuns } from '../cancel-runs.js';
 import { holdAutomation } from '../hold-automation.js';
 import type { Toggled, ToggleAutomation } from './schema.js';
 
 /**
  * Arms an automation or disarms it, without a new version. Runs go on, unless they are to end with it.
- * @throws RESOURCE_NOT_FOUND | PERMISSION_DENIED another person's automation needs a manager
+ * @throws RESOURCE_NOT_FOUND | PERMISSION_DENIED another person's automation needs a manager; switching on, some secrets an admin
  * Source: decision F8.
  */
 export function toggleAutomation(ctx: Context, automationId: string, input: ToggleAutomation): Promise<Toggled> {
   return inTransaction(ctx, async (ctx) => {
     const automation = await holdAutomation(ctx, 'automation.write', automationId);
     const is_active = input.is_active ?? !automation.is_active;
+    // Whoever may stop an automation may do so whatever secrets it holds.
+    if (is_active) await assertSecretsAllowed(ctx, automation.team_id, automation.actions);
     // Switched by hand, either way: whatever had switched it off no longer tells why.
     const switched = { is_active, disabled_reason: null, updated_by: userOf(ctx), updated_at: raw('now()') };
     if (is_active !== automation.is_active || automation.disabled_reason !== null)

@@ -3,19 +3,19 @@ import type { ActionResult } from '../../../workflows/contract.js';
 import type { Services } from '../../core/context.js';
 import { OutboundFailure } from '../../core/outbound/failure.js';
 import { scrub } from '../../core/outbound/scrub.js';
-import { readSecrets } from '../../secrets/vault.js';
-import type { Errand, OutboundAction, Sent } from '../actions/action-type.js';
+import type { Errand, Sent } from '../actions/action-type.js';
 import { ActionRefused } from '../actions/action-refused.js';
 import { outboundTypes } from '../actions/registry.js';
-import { secretHandles } from '../actions/secret-handles.js';
 import { keptOf } from '../actions/send-for.js';
 import { OUTCOME_UNKNOWN } from '../left-steps.sql.js';
 import { failStep, tryLater } from './action-failure.js';
+import { fillInSecrets } from './action-secrets.js';
 import type { Carrier } from './claim-run.js';
 import { type BegunAction, inStep, type Step, triesOf } from './in-step.js';
 import { creatorContext } from './load-run.js';
-import { readParams, renderParams, storedParams } from './read-params.js';
+import { renderParams } from './read-params.js';
 import { recordRehearsal } from './rehearse.js';
+import { checkConsent, readAuthor } from './version-author.js';
 
 /** Longest wait that another server may ask for, ms: a day of it would look like a run that hangs. */
 const LONGEST_WAIT_MS = 600_000;
@@ -51,12 +51,6 @@ interface Ready {
   send: () => Promise<Sent>;
 }
 
-/** The newest values of the secrets that an action needs (F12). */
-function secretsFor(services: Services, type: OutboundAction, begun: BegunAction, index: number): Promise<Map<string, string>> {
-  if (!type.secrets) return Promise.resolve(new Map());
-  return readSecrets(services, begun.team_id, secretHandles([{ type: type.type, params: storedParams(begun, index) }]));
-}
-
 /**
  * `within`: the services in the attempt's transaction. Null in a test run, which sends nothing: it was only rehearsed.
  * @throws ActionRefused, or a refusal of its parameters or its creator
@@ -69,15 +63,11 @@ async function prepare(within: Services, services: Services, begun: BegunAction,
   if (step.attempts >= attempts) {
     throw new ActionRefused({ code: 'no_answer', message: 'Every attempt broke off before its answer was known' });
   }
-  creatorContext(within, begun, begun.creator); // who may no longer act sends nothing either
-  const secrets = await secretsFor(within, type, begun, index);
-  const lacking = type.needs?.find((name) => !secrets.has(name));
-  if (lacking) throw new ActionRefused({ code: 'secret_missing', message: `There is no secret named ${lacking}` });
-  const params = readParams(type, begun, index, type.secrets && secrets);
+  const ctx = creatorContext(within, begun, begun.creator); // who may no longer act sends nothing either
+  if (type.integration) checkConsent(await readAuthor(within.db, begun), begun, type.integration.provider);
+  const { params, secrets } = await fillInSecrets(ctx, type, begun, index);
   if (begun.is_test) {
-    // What it would send is shown, with the names of its secrets.
-    const names = new Map([...secrets.keys()].map((name) => [name, `{{secret:${name}}}`]));
-    await recordRehearsal(within.db, begun, index, type.label, renderParams(type, begun, index, type.secrets && names));
+    await recordRehearsal(within.db, begun, index, type.label, renderParams(type, begun, index, type.secrets && secrets));
     return null;
   }
   const [started] = await run<{ started_at: Date }>(within.db, startStatement, [begun.run_id, index]);

@@ -1,6 +1,7 @@
 import { AutomationVersion } from '../../../db/models/automation-version.js';
 import { type Context, inTransaction } from '../../core/context.js';
 import { conflict, notFound } from '../../core/errors.js';
+import { assertSecretsAllowed } from '../../secrets/assert-secrets-allowed.js';
 import { missingSecrets } from '../../secrets/vault.js';
 import { secretHandles } from '../actions/secret-handles.js';
 import { checkDefinition } from '../check-definition.js';
@@ -12,7 +13,7 @@ import type { RollBack, RolledBack } from './schema.js';
 /**
  * Brings a version's definition back, as a new version. Runs under way stay with the version they started with, and whether it is
  * active stays as it is.
- * @throws RESOURCE_NOT_FOUND automation or version | PERMISSION_DENIED another person's automation needs a manager
+ * @throws RESOURCE_NOT_FOUND automation or version | PERMISSION_DENIED another person's automation needs a manager, some secrets an admin
  * | RESOURCE_CONFLICT secrets that it names are gone | INVALID_REQUEST what it does cannot be done any more
  * Source: decision F8.
  */
@@ -30,6 +31,7 @@ export function rollBack(ctx: Context, automationId: string, { version: wanted, 
       actions: old.actions.map((action) => ({ ...action })),
       team_id: before.team_id,
     });
+    await assertSecretsAllowed(ctx, before.team_id, actions);
     const missing = before.team_id === null ? [] : await missingSecrets(ctx, before.team_id, secretHandles(actions));
     if (missing.length > 0 && !force) {
       const detail = `Missing secrets: ${missing.join(', ')}`;

@@ -104,8 +104,8 @@ describe('POST /api/automations', () => {
     expect(body).toMatchObject({ actions: [], condition: null, is_active: true });
   });
 
-  it('warns of secrets that nobody has saved, and stores the handle', async () => {
-    const { status, body } = await create(team.member, {
+  it('warns admins of secrets that do not exist, and stores the handle', async () => {
+    const { status, body } = await create(team.admin, {
       actions: [
         { type: 'add_comment', params: { content: 'Key {{secret:DEPLOY}} and {{secret:DEPLOY}} {{ secret:OTHER }}' } },
         { type: 'http_request', method: 'get', url: 'https://example.com/?{{secret:DEPLOY}}{{secret:DEPLOY}}{{ secret:OTHER }}' },

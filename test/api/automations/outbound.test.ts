@@ -32,8 +32,9 @@ const request = (params: Record<string, unknown> = {}, more: Partial<Action> = {
   ...more,
 });
 const once = { retry: { max_attempts: 1 } };
+/** A secret that may be sent to the receiver. */
 const save = (name: string, value: string) =>
-  app.as(team.admin).post('/api/automations/secrets', { team_id: team.team_id, name, value });
+  app.as(team.admin).post('/api/automations/secrets', { team_id: team.team_id, name, value, allowed_hosts: ['127.0.0.1'] });
 
 /** A run at its first action; `event` is a merged pull request number 12. */
 const begin = (actions: Action[], options: Parameters<typeof buildRun>[2] = {}) =>
@@ -498,7 +499,7 @@ describe('secrets', () => {
     expect(steps.map(({ error }) => error.code)).toEqual([
       'header_invalid',
       'connection_failed',
-      'invalid_request',
+      'secret_host_refused',
       'invalid_request',
       'invalid_request',
     ]);

@@ -373,9 +373,11 @@ it('an automation is saved with a warning while its creator’s connection is mi
   remote.person = { login: 'octo-ada' };
   await connect(team.member);
   expect((await save()).body.warnings).toEqual([]);
-  // Somebody else saves it: it goes on acting as its creator.
   const path = `/api/automations/${made.body.automation_id}`;
-  expect((await app.as(team.manager).patch(path, { name: 'B' })).body.warnings).toEqual([]);
+  expect((await app.as(team.manager).patch(path, { name: 'B' })).body.warnings).toEqual([
+    'actions[0]: fails until the creator, whose connection to forge it uses, saves it',
+  ]);
+  expect((await app.as(team.member).patch(path, { name: 'C' })).body.warnings).toEqual([]);
 });
 
 describe('acting', () => {

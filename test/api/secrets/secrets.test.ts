@@ -1,5 +1,5 @@
 import { openEnvelope, seal, sealInEnvelope, unseal } from '../../../api/core/seal.js';
-import { ownerOf, readSecrets } from '../../../api/secrets/vault.js';
+import { findSecrets, openSecrets, ownerOf } from '../../../api/secrets/vault.js';
 import { issueToken } from '../../../api/auth/authenticate.js';
 import { v7 as uuidv7 } from 'uuid';
 import { buildPerson, buildTeam, buildToken, type Person, type TestTeam } from '../../factories/people.js';
@@ -17,12 +17,15 @@ beforeEach(async () => {
 });
 
 const VALUE = 'canary-value-of-a-secret';
-const save = (name: string, value: unknown = VALUE, person: Person = team.admin) =>
-  app.as(person).post('/api/automations/secrets', { team_id: team.team_id, name, value });
+const save = (name: string, value: unknown = VALUE, person: Person = team.admin, more: object = {}) =>
+  app.as(person).post('/api/automations/secrets', { team_id: team.team_id, name, value, ...more });
+/** A secret that any author may use. */
+const saveForExample = (name: string) => save(name, VALUE, team.admin, { allowed_hosts: ['example.com'] });
 const remove = (name: string, query = '') =>
   app.as(team.admin).delete(`/api/automations/secrets/${encodeURIComponent(name)}?team_id=${team.team_id}${query}`);
 const list = async () => (await app.as(team.admin).get(`/api/automations/secrets?team_id=${team.team_id}`)).body;
-const valueOf = async (name: string) => (await readSecrets(app.services, team.team_id, [name])).get(name);
+const valueOf = async (name: string) =>
+  openSecrets(app.services.config, team.team_id, await findSecrets(app.services, team.team_id, [name])).get(name);
 const sending = (handle: string) => ({
   type: 'http_request',
   params: { method: 'POST', url: 'https://example.com/', body: handle },
@@ -39,7 +42,14 @@ describe('the vault over the API', () => {
     expect(await save('TOKEN')).toMatchObject({ status: 200, body: { saved: true, name: 'TOKEN' } });
     expect((await save('  TOKEN ', 'another')).body).toEqual({ saved: true, name: 'TOKEN' });
     await save('A');
-    expect(await list()).toEqual({ team_id: team.team_id, secrets: ['A', 'TOKEN'] });
+    expect(await list()).toEqual({
+      team_id: team.team_id,
+      secrets: ['A', 'TOKEN'],
+      details: [
+        { name: 'A', allowed_hosts: [] },
+        { name: 'TOKEN', allowed_hosts: [] },
+      ],
+    });
     expect(await valueOf('TOKEN')).toBe('another');
     expect(await remove('TOKEN')).toMatchObject({ status: 200, body: { deleted: true, name: 'TOKEN' } });
     expect((await remove('TOKEN')).status).toBe(404);
@@ -135,14 +145,16 @@ describe('the vault over the API', () => {
 });
 
 describe('automations that refer to a secret', () => {
-  it('are warned while it is missing, and no longer once it is saved', async () => {
+  it('warn admins while it is missing, and no longer once it is saved; nobody else learns whether it is there', async () => {
     const actions = [sending('{{secret:KEY}} {{ secret: OTHER }}')];
-    await save('OTHER');
-    const made = await automate('Tell', actions);
+    await saveForExample('OTHER');
+    const made = await automate('Tell', actions, team.admin);
     expect(made.warnings).toEqual(['There is no secret named KEY yet']);
-    await save('KEY');
+    for (const person of [team.member, team.manager]) expect((await automate('Tell', actions, person)).warnings).toEqual([]);
     const path = `/api/automations/${made.automation_id}`;
-    expect((await app.as(team.member).patch(path, { name: 'Told' })).body.warnings).toEqual([]);
+    expect((await app.as(team.manager).patch(path, { name: 'Told' })).body.warnings).toEqual([]);
+    await saveForExample('KEY');
+    expect((await app.as(team.admin).patch(path, { name: 'Told' })).body.warnings).toEqual([]);
     expect((await automate('Mine', actions, team.member, {})).warnings).toEqual([
       'A personal automation has no secrets: KEY will be missing',
       'A personal automation has no secrets: OTHER will be missing',
@@ -150,7 +162,7 @@ describe('automations that refer to a secret', () => {
   });
 
   it('keep it: 409 names live definitions, active or not, and the frozen rest of a run; force takes it', async () => {
-    await save('K "1"');
+    await saveForExample('K "1"');
     const handle = '{{secret:K "1"}}';
     await automate('First', [sending(handle)]);
     const off = await automate('Second', [sending('{{ secret: K "1" }}')]);
@@ -181,7 +193,7 @@ describe('automations that refer to a secret', () => {
   });
 
   it('do not keep what a run has behind it, nor what another team names', async () => {
-    await save('KEY');
+    await saveForExample('KEY');
     const run = await buildRun(app, team, { actions: [sending('{{secret:KEY}}'), GATE] });
     await app.as(team.member).patch(`/api/automations/${run.automation_id}`, { actions: [GATE] });
     const other = await buildTeam(app);
