@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { openDatabase } from '../db/connection.js';
+import { openDatabase, SERVING } from '../db/connection.js';
 import { createBell } from './core/bell.js';
 import { loadConfig } from './core/config.js';
 import { createLogger } from './core/log.js';
@@ -20,8 +20,8 @@ const listen = async (server: Server, port: number, host: string): Promise<numbe
 
 const config = loadConfig();
 const log = createLogger(config, 'api');
-const db = openDatabase({ url: config.DATABASE_URL, poolSize: config.DATABASE_POOL_SIZE, name: 'assent-api' });
-const bellDb = openDatabase({ url: config.DATABASE_URL, poolSize: 1, name: 'assent-api-bell' });
+const db = openDatabase({ url: config.DATABASE_URL, poolSize: config.DATABASE_POOL_SIZE, name: 'assent-api', ...SERVING });
+const bellDb = openDatabase({ url: config.DATABASE_URL, poolSize: 1, name: 'assent-api-bell', ...SERVING });
 
 const app = createApp({ db, config, log, ring: createBell(bellDb) });
 const handle = app.callback();

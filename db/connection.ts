@@ -1,6 +1,8 @@
 import type { Socket } from 'node:net';
 import knexModule, { type Knex } from 'knex';
-import pg, { type Client as PgClient } from 'pg';
+import pg from 'pg';
+import { ConnectionQueue } from './connection-queue.js';
+import { beginWithFirstStatement, queueForConnections } from './knex-internals.js';
 
 // Dates stay dates: no zone may shift them. Counters fit a double: no value here passes 2^53.
 pg.types.setTypeParser(pg.types.builtins.DATE, (value) => value);
@@ -19,7 +21,18 @@ interface ConnectionOptions {
   statementTimeout?: number;
   /** Longest a caller waits for a connection, ms. */
   patience?: number;
+  /** Longest a statement waits for a lock, ms; 0 as long as it may run. */
+  lockTimeout?: number;
+  /** Longest a transaction may stand open without a statement, ms; 0 for ever. */
+  idleTransactionTimeout?: number;
 }
+
+/**
+ * How long the API and the worker wait for a lock, and keep one while nothing happens, ms. A request that meets a lock of somebody
+ * who is slow is told to come again, instead of holding a connection that others need. A process that is frozen in the middle of a
+ * transaction loses it, with its locks. Migrations and scripts of an operator wait as long as it takes.
+ */
+export const SERVING = { lockTimeout: 1_000, idleTransactionTimeout: 10_000 };
 
 /** What pg keeps to itself and we need: its socket, and whether it waits for an answer. */
 interface RawConnection {
@@ -51,46 +64,28 @@ function giveUpSilence(ms: number): (client: RawConnection) => void {
   };
 }
 
-/** What knex keeps to itself of a transaction that it opens. */
-interface RawTransaction {
-  isolationLevel?: string;
-  readOnly?: boolean;
-  begin: (connection: PgClient) => Promise<unknown>;
-}
-interface TransactionSource {
-  transaction: (...given: unknown[]) => RawTransaction;
-}
-
-/**
- * Sends BEGIN together with a transaction's first statement, which saves a round trip. It can fail only with its connection, and
- * then so does what follows. A savepoint inside, or a transaction with a mode of its own, begins as knex has it.
- */
-function beginWithFirstStatement(db: Knex): Knex {
-  const source = db.client as TransactionSource;
-  const open = source.transaction.bind(source);
-  source.transaction = (...given) => {
-    const transaction = open(...given);
-    if (transaction.isolationLevel || transaction.readOnly) return transaction;
-    transaction.begin = (connection) => {
-      connection.query('BEGIN').catch(silent);
-      return Promise.resolve();
-    };
-    return transaction;
-  };
-  return db;
-}
-
 /**
  * Opens a pool. Unless told otherwise a caller waits at most 2 s for a connection and a statement runs at most 10 s (durability
  * notes, 3.1), so that with PostgreSQL gone every request ends in a few seconds with a 503 instead of hanging.
  */
-export function openDatabase({ url, poolSize, name, statementTimeout = 10_000, patience = 2_000 }: ConnectionOptions): Knex {
+export function openDatabase(options: ConnectionOptions): Knex {
+  const {
+    url,
+    poolSize,
+    name,
+    statementTimeout = 10_000,
+    patience = 2_000,
+    lockTimeout = 0,
+    idleTransactionTimeout = 0,
+  } = options;
   const watch = statementTimeout > 0 ? giveUpSilence(statementTimeout + SILENCE_MARGIN) : undefined;
   const connection = {
     connectionString: url,
     application_name: name,
     connectionTimeoutMillis: patience,
     statement_timeout: statementTimeout,
+    lock_timeout: lockTimeout,
+    idle_in_transaction_session_timeout: idleTransactionTimeout,
     keepAlive: true,
     options: '-c timezone=UTC',
     // A statement is sent when it is asked for, not when the one before is answered.
@@ -113,5 +108,7 @@ export function openDatabase({ url, poolSize, name, statementTimeout = 10_000, p
     // What goes wrong is thrown, mapped and logged by whoever asked; knex would print it a second time.
     log: { warn: silent, error: silent, deprecate: silent, debug: silent },
   });
-  return beginWithFirstStatement(db);
+  beginWithFirstStatement(db);
+  const timeout = () => new knexModule.KnexTimeoutError('No connection was free in time');
+  return queueForConnections(db, new ConnectionQueue(poolSize, patience, timeout));
 }

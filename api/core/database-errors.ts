@@ -1,5 +1,5 @@
 import { types } from 'node:util';
-import { conflict, type DomainError, invalidFields, unavailable } from './errors.js';
+import { busy, conflict, type DomainError, invalidFields, unavailable } from './errors.js';
 
 /**
  * What the driver says, without any code, of a connection that broke, was closed or cannot be had in time. knex puts the statement
@@ -29,9 +29,11 @@ export function fromDatabaseError(error: unknown): DomainError | undefined {
   }
   if (code === '23505') return conflict('It already exists');
   if (code === '23503') return conflict('Something it refers to no longer exists');
+  // Somebody else holds what it needs; nothing of it was written.
+  if (code === '55P03') return busy(error);
   // Serialisation failures and deadlocks were retried before they got here; cancelled statements, exhausted connections,
-  // a server that starts, stops or is gone: all pass.
-  if (/^(40001|40P01|57014|57P0[123]|53\d\d\d|08\d\d\d)$/.test(code)) return unavailable(error);
+  // a transaction that stood idle too long, a server that starts, stops or is gone: all pass.
+  if (/^(40001|40P01|25P03|57014|57P0[123]|53\d\d\d|08\d\d\d)$/.test(code)) return unavailable(error);
   return undefined;
 }
 

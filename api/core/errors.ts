@@ -80,3 +80,12 @@ export const unavailable = (cause?: unknown) =>
     headers: { 'Retry-After': '2' },
     cause,
   });
+
+/** Somebody else's change has not ended in the time that one waits for it; nothing was stored. */
+export const busy = (cause?: unknown) =>
+  new DomainError('INTERNAL_ERROR', 'Another change of the same thing is under way', {
+    detail: 'Nothing was stored. Send the request again.',
+    status: 503,
+    headers: { 'Retry-After': '1' },
+    cause,
+  });

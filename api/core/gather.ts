@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import { poolOf } from '../../db/knex-internals.js';
 
 interface Asked<Key, Value> {
   key: Key;
@@ -47,8 +48,10 @@ export function gatherRows<Key, Value>(
   const ofPools = new WeakMap<Knex, (key: Key) => Promise<Value>>();
   return async (db, key) => {
     if (db.isTransaction) return (await load(db, [key]))[0] as Value;
-    let look = ofPools.get(db);
-    if (!look) ofPools.set(db, (look = gather((keys) => load(db, keys))));
+    // Many callers' look-up: it counts for none of them (db/connection-queue.ts).
+    const pool = poolOf(db);
+    let look = ofPools.get(pool);
+    if (!look) ofPools.set(pool, (look = gather((keys) => load(pool, keys))));
     return look(key);
   };
 }

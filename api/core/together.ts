@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import { poolOf } from '../../db/knex-internals.js';
 import type { Context } from './context.js';
 import { wasRolledBack } from './database-errors.js';
 
@@ -111,8 +112,9 @@ export function together<Item, Result>(writer: Writer<Item, Result>): Writer<Ite
   const queues = new WeakMap<Knex, Queue<Item, Result>>();
   return (ctx, item) => {
     if (ctx.db.isTransaction) return writer.alone(ctx, item);
-    let queue = queues.get(ctx.db);
-    if (!queue) queues.set(ctx.db, (queue = new Queue(ctx.db, writer)));
+    const pool = poolOf(ctx.db);
+    let queue = queues.get(pool);
+    if (!queue) queues.set(pool, (queue = new Queue(pool, writer)));
     return queue.ask(ctx, item);
   };
 }

@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import { poolOf } from '../../db/knex-internals.js';
 import { run, type Statement } from '../../db/statement.js';
 import type { Services } from '../core/context.js';
 import { recordSignatureBurst } from './record-signature-burst.js';
@@ -57,14 +58,15 @@ async function flush(services: Services, tally: Tally): Promise<void> {
  * Never throws: without a database the delivery is refused all the same.
  */
 export function countSignatureFailure(services: Services): Promise<void> {
-  const tally = tallies.get(services.db) ?? {
+  const pool = poolOf(services.db);
+  const tally = tallies.get(pool) ?? {
     waiting: 0,
     running: Promise.resolve(),
     next: undefined,
     minute: { since: 0, failures: 0 },
     toldAt: 0,
   };
-  tallies.set(services.db, tally);
+  tallies.set(pool, tally);
   tally.waiting += 1;
   tally.next ??= tally.running.then(() => {
     tally.running = flush(services, tally);

@@ -4,6 +4,7 @@ import { authenticate } from '../auth/authenticate.js';
 import { admit } from '../core/access.js';
 import type { Actor } from '../core/actor.js';
 import type { Context, Services } from '../core/context.js';
+import { countedDatabase, databaseForDeliveries } from '../core/counted-database.js';
 import { type FieldError, invalidFields } from '../core/errors.js';
 import { WORDING } from '../core/fields.js';
 import { requireScope } from '../core/scopes.js';
@@ -11,7 +12,7 @@ import { keyOf, once } from './idempotency.js';
 import type { Incoming, Outgoing } from './exchange.js';
 import { declaredStatuses, type Endpoint, type EndpointSpec, JsonText, type RawEndpointSpec, Reply } from './endpoint.js';
 import { page } from './paging.js';
-import type { RateLimiter } from './rate-limit.js';
+import { addressKey, type RateLimiter } from './rate-limit.js';
 import { readBody, readJson, refuseLargeBody } from './read-body.js';
 
 export interface Dispatcher {
@@ -80,7 +81,8 @@ async function handleJson(
   if (actor.type === 'user' && actor.impersonatorId) headers['X-Impersonated-By'] = actor.impersonatorId;
   checkCaller(spec, actor, strict);
   if (spec.limit) Object.assign(headers, await limit(spec.limit, { ip, userId: actor.type === 'system' ? null : actor.userId }));
-  const ctx: Context = { ...services, log, actor, requestId, correlationId: requestId, ip, userAgent: userAgentOf(request) };
+  const db = countedDatabase(services, actor, addressKey(ip));
+  const ctx: Context = { ...services, db, log, actor, requestId, correlationId: requestId, ip, userAgent: userAgentOf(request) };
   const params = parse('path', spec.params, incoming.params);
   const query = parse('query', spec.query, incoming.query);
   const given = spec.body && (await readJson(request, spec.bodyLimit ?? MAX_BODY));
@@ -103,7 +105,8 @@ async function handleRaw(
   refuseLargeBody(request, bodyLimit);
   if (spec.limit) Object.assign(headers, await limit(spec.limit, { ip, userId: null }));
   const body = await readBody(request, bodyLimit);
-  return answerOf(spec, await spec.handle({ services: { ...services, log }, headers: request.headers, body, requestId, ip }));
+  const counted = { ...services, db: databaseForDeliveries(services), log };
+  return answerOf(spec, await spec.handle({ services: counted, headers: request.headers, body, requestId, ip }));
 }
 
 /**

@@ -12,10 +12,12 @@ async function createAlone(ctx: Context, fields: CreateTask): Promise<TaskCreati
   }
 }
 
-/** The hot path: one statement for all that come together. */
+/**
+ * The hot path: one statement for all that come together. A `task_id` of the client's goes alone: somebody else may be about to take
+ * it, and PostgreSQL then waits for their commit.
+ */
 const create = together<CreateTask, TaskCreation>({
-  // Without an id of the client's, what it sent is its own key.
-  keyOf: (fields) => fields.task_id ?? fields,
+  keyOf: (fields) => fields,
   alone: createAlone,
   write: writeTasksOfMany,
 });
@@ -29,7 +31,7 @@ const create = together<CreateTask, TaskCreation>({
  */
 export async function createTask(ctx: Context, input: CreateTask): Promise<TaskCreation> {
   if (input.parent_task_id == null) {
-    const made = await create(ctx, input);
+    const made = await (input.task_id == null ? create(ctx, input) : createAlone(ctx, input));
     ctx.ring();
     return made;
   }

@@ -6,9 +6,11 @@ import type { Statement } from '../../db/statement.js';
  * apart. A change that changes nothing writes nothing (C3).
  * `project_id` and `parent_task_id` are among the fields only when hold-place.ts has judged them under the project's lock.
  * `waiting`: for rows that somebody holds; otherwise a task that is held has no row here, and a seat that is held counts as none.
+ * Then a task of a series has no row either: at its commit a trigger waits for whoever holds the series.
  */
 const statement = (name: string, waiting: boolean): Statement => {
   const held = waiting ? '' : 'skip locked';
+  const free = waiting ? '' : 'and t.series_id is null';
   return {
     name,
     text: /* sql */ `
@@ -17,7 +19,7 @@ with before as materialized (
   select c.*, t.task, jsonb_populate_record(t.task, c.fields) as wanted
   from jsonb_to_recordset($1::jsonb) as c(task_id text, fields jsonb, version integer, who jsonb)
   cross join lateral (
-    select t as task from tasks t where t.task_id = c.task_id and t.deleted_at is null for update ${held}
+    select t as task from tasks t where t.task_id = c.task_id and t.deleted_at is null ${free} for update ${held}
   ) t
 ), verdict as materialized (
   select b.*, seat.role as seat, b.version is not null and b.version <> (b.task).version as stale,

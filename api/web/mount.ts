@@ -3,10 +3,11 @@ import { getMe } from '../auth/get-me.js';
 import { listApprovals } from '../automations/approvals/list-approvals.js';
 import type { Actor } from '../core/actor.js';
 import type { Context, Services } from '../core/context.js';
+import { countedDatabase } from '../core/counted-database.js';
 import { DomainError } from '../core/errors.js';
 import { countUnread } from '../notifications/list-notifications.js';
 import { clientIp } from '../http/client-ip.js';
-import { createRateLimiter } from '../http/rate-limit.js';
+import { addressKey, createRateLimiter } from '../http/rate-limit.js';
 import type { RouteState } from '../http/router.js';
 import { PAGES } from './pages.js';
 import { csrfToken } from './server/csrf.js';
@@ -26,11 +27,13 @@ const MOST_COUNTED = 50;
 
 const isOurs = (path: string): boolean => path === '/' || path === HOME || path.startsWith(`${HOME}/`);
 
-function contextOf(services: Services, koa: Exchange, { actor }: BrowserSession): Context {
+function contextOf(services: Services, koa: Exchange, session: BrowserSession): Context {
+  const actor = session.actor ?? NOBODY;
   const { requestId, log } = koa.state;
   const userAgent = koa.get('User-Agent').toWellFormed().replaceAll('\0', '').slice(0, 300) || null;
   const ip = clientIp(koa.req, services.config.TRUST_PROXY_HOPS);
-  return { ...services, log, actor: actor ?? NOBODY, requestId, correlationId: requestId, ip, userAgent };
+  const db = countedDatabase(services, actor, addressKey(ip));
+  return { ...services, db, log, actor, requestId, correlationId: requestId, ip, userAgent };
 }
 
 /** Who looks, and how much waits for them. */

@@ -11,7 +11,7 @@ import type { Services } from '../../api/core/context.js';
 import { createLogger } from '../../api/core/log.js';
 import { createApp } from '../../api/http/app.js';
 import { answerRawErrors } from '../../api/http/raw-errors.js';
-import { openDatabase } from '../../db/connection.js';
+import { openDatabase, SERVING } from '../../db/connection.js';
 import { cloneDatabase, type TestDatabase } from './database.js';
 import { checkAgainstDocument } from './contract-check.js';
 
@@ -131,7 +131,7 @@ export async function startApp(settings: Record<string, string> = {}, patience?:
 
 /** A second process of the same installation, as far as memory goes: another pool, nothing shared but the database. */
 export async function startSibling(app: TestApp): Promise<Pick<TestApp, 'as' | 'close'>> {
-  const db = openDatabase({ url: app.database.url, poolSize: 4, name: 'assent-test-sibling' });
+  const db = openDatabase({ url: app.database.url, poolSize: 4, name: 'assent-test-sibling', ...SERVING });
   const { url, server } = await serve({ ...app.services, db, ring: createBell(db) });
   return {
     as: clientsOf(url),

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Knex } from 'knex';
-import { openDatabase } from '../../db/connection.js';
+import { openDatabase, SERVING } from '../../db/connection.js';
 
 const fact = (name: string): string => {
   const value = process.env[name];
@@ -23,7 +23,7 @@ export async function cloneDatabase(patience?: number): Promise<TestDatabase> {
   await admin.raw(`create database ${name} template ${fact('ASSENT_TEST_TEMPLATE')}`);
   const url = new URL(adminUrl);
   url.pathname = `/${name}`;
-  const db = openDatabase({ url: url.href, poolSize: 8, name: 'assent-test', ...(patience ? { patience } : {}) });
+  const db = openDatabase({ url: url.href, poolSize: 8, name: 'assent-test', ...SERVING, ...(patience ? { patience } : {}) });
   return {
     db,
     url: url.href,
