@@ -9,7 +9,7 @@ function line(queue: ConnectionQueue) {
   const admitted: string[] = [];
   return {
     admitted,
-    enter(name: string, holder: Holder | undefined): void {
+    enter: (name: string, holder: Holder | undefined): void => {
       const turn = queue.enter(holder);
       if (turn) void turn.then(() => admitted.push(name));
       else admitted.push(name);
