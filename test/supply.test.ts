@@ -116,6 +116,8 @@ it('no package may run a script while it is installed', () => {
   expect(scripted.length).toBeGreaterThan(5);
   expect(scripted.filter((name) => manifest.allowScripts[name] !== false)).toEqual([]);
   expect(Object.entries(manifest.allowScripts).filter(([, allowed]) => allowed)).toEqual([]);
+  // npm 10 knows no allowScripts: this holds for an `npm ci` by hand, whatever the version.
+  expect(read('.npmrc')).toMatch(/^ignore-scripts=true$/m);
 });
 
 describe('licences of what production runs', () => {

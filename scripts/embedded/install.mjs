@@ -7,13 +7,14 @@ import { track } from './processes.mjs';
 import { root } from './settings.mjs';
 
 /**
- * Installs the dependencies when they are missing or older than the lock file.
- * @param {{output?: number | 'inherit'}} [options] where npm's own progress goes (a file descriptor or our own output)
+ * Installs the dependencies when they are missing or older than the lock file. No package's install script runs: none is needed.
+ * @param {{output?: number | 'inherit' | 'ignore', dir?: string}} [options] `output`: where npm's own progress goes (a file descriptor or
+ *   our own output); `dir`: the checkout
  * @returns {Promise<boolean>} true when something was installed
  */
-export async function ensureInstalled({ output = 'inherit' } = {}) {
-  if (isInstalled()) return false;
-  if (lstatSync(join(root, 'node_modules'), { throwIfNoEntry: false })?.isSymbolicLink()) {
+export async function ensureInstalled({ output = 'inherit', dir = root } = {}) {
+  if (isInstalled(dir)) return false;
+  if (lstatSync(join(dir, 'node_modules'), { throwIfNoEntry: false })?.isSymbolicLink()) {
     // npm would empty the folder that it points to, which is another checkout's.
     throw new StartError('node_modules is a symbolic link, and what it points to is not what package-lock.json names.', [
       'Remove the link and start again: rm node_modules',
@@ -25,7 +26,11 @@ export async function ensureInstalled({ output = 'inherit' } = {}) {
   const code = await new Promise((resolve, reject) => {
     const windows = process.platform === 'win32';
     const child = track(
-      spawn(file, [...args, 'ci'], { cwd: root, stdio: ['ignore', output, 'inherit'], shell: windows && file === 'npm' }),
+      spawn(file, [...args, 'ci', '--ignore-scripts'], {
+        cwd: dir,
+        stdio: ['ignore', output, 'inherit'],
+        shell: windows && file === 'npm',
+      }),
     );
     child.once('error', reject);
     child.once('close', resolve);

@@ -1,8 +1,8 @@
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { isInstalled } from '../../scripts/embedded/install.mjs';
+import { ensureInstalled, isInstalled } from '../../scripts/embedded/install.mjs';
 import { choosePort, isFree } from '../../scripts/embedded/ports.mjs';
 import { startMark } from '../../scripts/embedded/processes.mjs';
 import { claim, release, runningState } from '../../scripts/embedded/run-state.mjs';
@@ -132,5 +132,26 @@ describe('whether to install', () => {
     expect(isInstalled(dir)).toBe(true);
     write(hidden, '0.9.0', 3_000);
     expect(isInstalled(dir)).toBe(true);
+  });
+
+  test('an install runs no script: neither ours nor that of a package', async () => {
+    const note = (name: string) => `node -e "require('fs').writeFileSync('${join(dir, name)}', '')"`;
+    const [ours, theirs] = [note('ours.ran'), note('theirs.ran')];
+    mkdirSync(join(dir, 'local'));
+    writeFileSync(
+      join(dir, 'local/package.json'),
+      JSON.stringify({ name: 'local', version: '1.0.0', scripts: { install: theirs } }),
+    );
+    const manifest = { name: 'checkout', version: '1.0.0', dependencies: { local: 'file:local' } };
+    writeFileSync(join(dir, 'package.json'), JSON.stringify({ ...manifest, scripts: { postinstall: ours } }));
+    const entries = {
+      '': manifest,
+      local: { version: '1.0.0', hasInstallScript: true },
+      'node_modules/local': { resolved: 'local', link: true },
+    };
+    writeFileSync(join(dir, 'package-lock.json'), JSON.stringify({ ...manifest, lockfileVersion: 3, packages: entries }));
+    expect(await ensureInstalled({ dir, output: 'ignore' })).toBe(true);
+    expect(existsSync(join(dir, 'node_modules/local/package.json'))).toBe(true);
+    expect(['ours.ran', 'theirs.ran'].filter((name) => existsSync(join(dir, name)))).toEqual([]);
   });
 });
