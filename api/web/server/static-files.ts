@@ -22,7 +22,7 @@ const own = (name: string): string => fileURLToPath(new URL(`../assets/${name}`,
 const sources = (): Record<string, string> => {
   const require = createRequire(import.meta.url);
   return {
-    'pico.css': require.resolve('@picocss/pico/css/pico.min.css'),
+    'pico.css': own('vendor/pico.min.css'),
     'htmx.js': require.resolve('htmx.org/dist/htmx.min.js'),
     'app.css': own('app.css'),
     'app.js': own('app.js'),
