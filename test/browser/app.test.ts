@@ -5,7 +5,7 @@ import { Authenticator, buildAccount, mailedCode, PASSWORD } from '../factories/
 import { buildProject, buildTask, buildTeam, type Person, type TestTeam } from '../factories/people.js';
 import { buildRun, GATE } from '../factories/runs.js';
 import { startApp, type TestApp } from '../support/app.js';
-import { describeInBrowser, faultsOf, launch, openWindow, type Window } from './chromium.js';
+import { faultsOf, launch, openWindow, type Window } from './chromium.js';
 
 const HOSTILE = `<img src=x onerror=alert(1)>"'><script>alert(2)</script><%= 7*7 %>javascript:alert(3)`;
 
@@ -15,7 +15,7 @@ const outsidePaths = new Set(PAGES.filter(({ who }) => who === 'visitor').map(({
 // A browser on a machine that is busy with other tests takes its time; nothing here is judged by a clock.
 import.meta.jest.setTimeout(180_000);
 
-describeInBrowser('the web app in a browser', () => {
+describe('the web app in a browser', () => {
   let app: TestApp;
   let team: TestTeam;
   let browser: Browser | undefined;

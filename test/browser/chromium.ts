@@ -1,32 +1,12 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { CHROMIUM_ARGUMENTS, obtainChromium } from '../../scripts/embedded/chromium.mjs';
 
-const PLACES = [
-  process.env['CHROMIUM_PATH'],
-  '/usr/bin/chromium',
-  '/usr/bin/chromium-browser',
-  '/usr/bin/google-chrome',
-  '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
-];
-const executablePath = PLACES.find((path) => path && existsSync(path));
-
-/** `describe`, or a skip that says why where this machine has no Chromium. */
-export const describeInBrowser = executablePath ? describe : describe.skip;
-if (!executablePath) process.stderr.write('No Chromium found: the browser tests are skipped. CHROMIUM_PATH names one.\n');
-
-const ARGUMENTS = [
-  '--headless',
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-];
-
-export const launch = (): Promise<Browser> => chromium.launch({ executablePath: executablePath as string, args: ARGUMENTS });
+/** Starts the machine's Chromium, or the one that npm brought along. @throws StartError where there is neither: no test is skipped */
+export async function launch(): Promise<Browser> {
+  return chromium.launch({ ...(await obtainChromium()), args: CHROMIUM_ARGUMENTS });
+}
 
 export interface Window {
   page: Page;

@@ -8,6 +8,12 @@ declare module '*/embedded/errors.mjs' {
     log: string[];
   }
 }
+declare module '*/embedded/chromium.mjs' {
+  export const CHROMIUM_ARGUMENTS: string[];
+  export function obtainChromium(
+    env?: Record<string, string | undefined>,
+  ): Promise<{ executablePath: string; env: Record<string, string> }>;
+}
 declare module '*/embedded/display.mjs' {
   export interface Facts {
     name: string;
@@ -100,6 +106,7 @@ declare module '*/embedded/temporal-cli.mjs' {
 }
 declare module '*/embedded/install.mjs' {
   export function isInstalled(dir: string): boolean;
+  export function ensureInstalled(options: { dir: string; output: 'ignore' }): Promise<boolean>;
 }
 declare module '*/embedded/run-state.mjs' {
   export function claim(dir: string): void;

@@ -1,5 +1,13 @@
 /* What the pages cannot do without a script; everything else works without this file. */
 (() => {
+  /* htmx passes an empty second argument, which Chromium 143 and others of its time refuse: without this no part of a page is replaced. */
+  const parse = Document.parseHTMLUnsafe;
+  try {
+    parse?.call(Document, '', {});
+  } catch {
+    Document.parseHTMLUnsafe = (html) => parse.call(Document, html);
+  }
+
   const say = (element, text) => {
     const before = element.textContent;
     element.textContent = text;
