@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { Agent, request } from 'node:http';
 import { parseArgs } from 'node:util';
 import type { Knex } from 'knex';
+import { hashOf, PAT_PREFIX } from '../api/auth/authenticate.js';
 import { hashPassword } from '../api/auth/passwords.js';
 import { Servers } from './bench/servers.js';
 import { median } from './bench/statistics.js';
@@ -15,11 +16,15 @@ against a copy of the product on servers of its own. Prints figures; judging the
 const PASSWORD = 'correct horse battery';
 /** Codes are mailed ten times an hour to an address. */
 const CODES_EACH = 10;
+/** A team has at most 100 pending invitations. */
+const INVITATIONS_EACH = 100;
+/** Calls of each kind before the first that counts. */
+const WARM_UP = 20;
 
 interface Kind {
   group: string;
   name: string;
-  call: (i: number) => { path: string; body: object };
+  call: (i: number) => { path: string; body: object; token?: string };
 }
 
 const word = (): string => randomBytes(6).toString('hex');
@@ -36,6 +41,28 @@ async function accounts(db: Knex, count: number, fields: object = {}): Promise<s
 }
 
 const strangers = (count: number): string[] => Array.from({ length: count }, () => `${word()}@timing.test`);
+
+/** A team whose admin holds the token. */
+async function inviter(db: Knex): Promise<{ path: string; token: string }> {
+  const [email] = await accounts(db, 1);
+  const [{ user_id }] = await db('users').where({ email }).select('user_id');
+  const [{ team_id }] = await db('teams').insert({ name: word(), plan: 'scale', created_by: user_id }).returning('team_id');
+  await db('memberships').insert({ team_id, user_id, role: 'admin' });
+  const token = `${PAT_PREFIX}${randomBytes(32).toString('base64url')}`;
+  const row = { user_id, name: 'timing', scopes: ['admin:*'], token_hash: hashOf(token), prefix: PAT_PREFIX };
+  await db('personal_access_tokens').insert(row);
+  return { path: `/api/teams/${team_id}/members`, token };
+}
+
+/** Invitations of addresses, each once. */
+async function invitations(db: Knex, name: string, addresses: string[]): Promise<Kind> {
+  const inviters = await Promise.all(Array.from({ length: Math.ceil(addresses.length / INVITATIONS_EACH) }, () => inviter(db)));
+  return {
+    group: 'invite by email',
+    name,
+    call: (i) => ({ ...(inviters[i % inviters.length] as (typeof inviters)[number]), body: { email: addresses[i] } }),
+  };
+}
 
 async function kinds(db: Knex, calls: number): Promise<Kind[]> {
   const some = Math.ceil(calls / CODES_EACH);
@@ -62,16 +89,21 @@ async function kinds(db: Knex, calls: number): Promise<Kind[]> {
     by('password/forgot', 'unknown', '/api/auth/password/forgot', unknown, {}),
     by('signup/start', 'known', '/app/signup/start', known, { name: 'Nia' }),
     by('signup/start', 'unknown', '/app/signup/start', unknown, { name: 'Nia' }),
+    await invitations(db, 'known', await accounts(db, calls + WARM_UP)),
+    await invitations(db, 'unknown', strangers(calls + WARM_UP)),
   ];
 }
 
 /** Milliseconds until the whole answer is there. */
-function time(port: number, agent: Agent, { path, body }: ReturnType<Kind['call']>): Promise<number> {
+function time(port: number, agent: Agent, { path, body, token }: ReturnType<Kind['call']>): Promise<number> {
   const bytes = Buffer.from(JSON.stringify(body));
-  const headers = { 'content-type': 'application/json', 'content-length': bytes.length };
+  const authorization = token === undefined ? {} : { authorization: `Bearer ${token}` };
+  const headers = { 'content-type': 'application/json', 'content-length': bytes.length, ...authorization };
   return new Promise((resolve, reject) => {
     const started = performance.now();
     const sent = request({ host: '127.0.0.1', port, path, method: 'POST', agent, headers }, (answer) => {
+      // Whoever signs in with a token has all that the call needs: a refusal would measure something else.
+      if (token !== undefined && answer.statusCode !== 201) reject(new Error(`${path} answered ${answer.statusCode}`));
       answer.resume().on('end', () => resolve(performance.now() - started));
     });
     sent.on('error', reject).end(bytes);
@@ -111,11 +143,11 @@ else {
     const measured = (await kinds(servers.db, Number(values.calls))).map((kind) => ({ kind, times: [] as number[] }));
     const api = await servers.startApi();
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-    for (let i = -20; i < Number(values.calls); i += 1) {
+    for (let i = -WARM_UP; i < Number(values.calls); i += 1) {
       // Each round begins with another kind, so that no kind always follows the same one.
       const turn = ((i % measured.length) + measured.length) % measured.length;
       for (const { kind, times } of [...measured.slice(turn), ...measured.slice(0, turn)]) {
-        const took = await time(api.port, agent, kind.call(Math.abs(i)));
+        const took = await time(api.port, agent, kind.call(i + WARM_UP));
         if (i >= 0) times.push(took);
       }
     }

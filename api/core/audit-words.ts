@@ -2,7 +2,14 @@ const ON_RECORDS = ['create', 'update', 'delete', 'restore', 'purge', 'read', 'e
 const ON_SIGN_UP = ['sign_up_start', 'sign_up', 'sign_up_refused'] as const;
 const ON_SIGN_IN = ['login', 'login_failed', 'login_code_sent', 'login_code_withheld', 'logout', 'lockout', 'unlock'] as const;
 const ON_PASSWORDS = ['password_forgot', 'password_reset', 'password_change'] as const;
-const ON_FACTORS = ['enroll', 'verify', 'two_factor_enroll', 'two_factor_on', 'two_factor_off', 'recovery_codes_renewed'] as const;
+const ON_FACTORS = [
+  'enroll',
+  'verify',
+  'two_factor_enroll',
+  'two_factor_on',
+  'two_factor_off',
+  'recovery_codes_renewed',
+] as const;
 const ON_CREDENTIALS = ['rotate', 'revoke', 'revoke_tokens', 'session_revoke', 'device_revoke', 'end_sessions', 'deny'] as const;
 const ON_TEAMS = ['add_member', 'remove_member', 'change_role', 'invite', 'join', 'revoke_invitation', 'switch_plan'] as const;
 const ON_RUNS = ['approve', 'reject', 'expire', 'execute', 'retry', 'toggle', 'rollback', 'change_owner'] as const;

@@ -92,7 +92,7 @@ export const LETTERS = {
     subject: `You are invited to ${unlinked(team)}`,
     lines: [
       'Hello,',
-      `${unlinked(by)} invites you to join the team ${unlinked(team)} as ${role}. Sign up with this mail address and accept.`,
+      `${unlinked(by)} invites you to join the team ${unlinked(team)} as ${role}. Sign in, or sign up with this email address, and accept.`,
     ],
     button: { label: 'Look at the invitation', url },
     notes: [`The invitation lapses after ${days} days. You do not know why you got it? Then nothing happens: forget this mail.`],

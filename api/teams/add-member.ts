@@ -1,6 +1,7 @@
+import { run, type Statement } from '../../db/statement.js';
 import { authorize } from '../core/access.js';
 import { type Context, inTransaction } from '../core/context.js';
-import { notFound } from '../core/errors.js';
+import { conflict, notFound } from '../core/errors.js';
 import { seatOf } from '../core/seats.js';
 import { giveSeat } from './give-seat.js';
 import { holdTeam } from './hold-team.js';
@@ -8,37 +9,37 @@ import { invitePerson } from './invitations/invite-person.js';
 import type { Invitation } from './invitations/schema.js';
 import type { AddMember, Member } from './schema.js';
 
-/**
- * The account, undefined for an address without one.
- * @throws RESOURCE_NOT_FOUND no such id, or a person who left for good
- */
-async function findUser(ctx: Context, { user_id, email }: AddMember): Promise<string | undefined> {
-  const user = await ctx
-    .db('users')
-    .where(user_id === undefined ? { email } : { user_id })
-    .first<{ user_id: string; status: string } | undefined>('user_id', 'status');
-  if (user?.status === 'deprovisioned' || (!user && user_id !== undefined)) throw notFound('User');
-  return user?.user_id;
+/** $1 team, $2 address: a row where the address is a member's. */
+const memberStatement: Statement = {
+  name: 'find_member_by_address',
+  text: 'select from users u join memberships m using (user_id) where u.email = $2 and m.team_id = $1',
+};
+
+/** @throws RESOURCE_NOT_FOUND no such id, or a deprovisioned person */
+async function checkUser(ctx: Context, userId: string): Promise<void> {
+  const user = await ctx.db('users').where({ user_id: userId }).first<{ status: string } | undefined>('status');
+  if (!user || user.status === 'deprovisioned') throw notFound('User');
 }
 
 /**
- * Gives a person with an account a seat in the team; an address without one is invited by mail.
- * @throws RESOURCE_NOT_FOUND no such team or person | PERMISSION_DENIED below admin
- * | RESOURCE_CONFLICT has a seat, or is invited, already | INVALID_REQUEST too many open invitations
- * Source: decision B2.
+ * Gives the person with `user_id` a seat in the team; an `email` is invited, whether or not it has an account: neither the answer
+ * nor its time says which, and nobody joins without consent.
+ * @throws RESOURCE_NOT_FOUND no such team or person | PERMISSION_DENIED below admin | INVALID_REQUEST too many invitations
+ * | RESOURCE_CONFLICT a member, which the list of members says too, or invited already
  */
-export function addMember(ctx: Context, teamId: string, input: AddMember): Promise<Member | Invitation> {
+export function addMember(ctx: Context, teamId: string, { user_id, email, role }: AddMember): Promise<Member | Invitation> {
   return inTransaction(ctx, async (ctx) => {
     const team = await holdTeam(ctx, teamId);
     authorize('member.manage', await seatOf(ctx, teamId));
-    const userId = await findUser(ctx, input);
-    const { email, role } = input;
-    if (userId !== undefined) {
-      return giveSeat(ctx, team, userId, role, {
+    if (user_id !== undefined) {
+      await checkUser(ctx, user_id);
+      return giveSeat(ctx, team, user_id, role, {
         action: 'add_member',
         summary: (member) => `added ${member.display_name}`,
       });
     }
-    return invitePerson(ctx, team, email as string, role);
+    const address = email as string;
+    if ((await run(ctx.db, memberStatement, [teamId, address])).length > 0) throw conflict('Already a member of this team');
+    return invitePerson(ctx, team, address, role);
   });
 }

@@ -130,9 +130,9 @@ const ofMembers: Endpoint[] = [
     method: 'post',
     path: '/api/teams/:team_id/members',
     tag,
-    summary: 'Add a member',
+    summary: 'Add a member, or invite an address',
     description:
-      'Give `user_id` or `email`. An address without an account is invited by mail: the answer is then the invitation, `pending` for seven days.',
+      'By `user_id` the person is a member at once. An `email` is always invited, and the answer is the same whether or not the address has an account: an invitation, `pending` for seven days, that the person accepts in the web app or with `POST /api/invitations/{invitation_id}/accept`. At most 100 are pending in a team, and a person sends 200 a day; one address is mailed five a day and finds others in the app.',
     ability: 'member.manage',
     scope: writeScope,
     params: TeamParams,

@@ -2,6 +2,7 @@ import { aboutRuns } from '../automations/about-runs.js';
 import { listApprovals } from '../automations/approvals/list-approvals.js';
 import { listRecentRuns } from '../automations/list-recent-runs.js';
 import { listNextTasks } from '../tasks/list-next-tasks.js';
+import { listOwnInvitations } from '../teams/invitations/list-own-invitations.js';
 import { namesIn, teamNamesOf } from './names.js';
 import { page, type Page, personOf } from './page.js';
 import { waitsFor } from './waits-for.js';
@@ -17,10 +18,11 @@ export const homePages: Page[] = [
     path: '/app',
     who: 'account.read',
     async handle({ ctx, me }) {
-      const [{ approvals }, runs, { tasks, total }] = await Promise.all([
+      const [{ approvals }, runs, { tasks, total }, invitations] = await Promise.all([
         listApprovals(ctx, 50),
         listRecentRuns(ctx, FEW),
         listNextTasks(ctx, FEW),
+        listOwnInvitations(ctx, { limit: FEW, offset: 0 }),
       ]);
       const person = personOf({ me });
       const mine = waitsFor(person, approvals);
@@ -31,7 +33,7 @@ export const homePages: Page[] = [
       return {
         view: 'home',
         title: 'Home',
-        data: { gates, waits: mine.length, runs, tasks, openTasks: total, names, about, teamNames },
+        data: { invitations, gates, waits: mine.length, runs, tasks, openTasks: total, names, about, teamNames },
       };
     },
   }),

@@ -4,6 +4,9 @@ import { revokeInvitation } from '../teams/invitations/revoke-invitation.js';
 import { InvitationParams, TeamInvitationParams } from '../teams/invitations/schema.js';
 import { page, type Page } from './page.js';
 
+/** Invitations on one page. */
+export const SHOWN = { limit: 100, offset: 0 };
+
 /** The mail's link leads here; it carries no right: what counts is the address of whoever signs in. */
 export const invitationPages: Page[] = [
   page({
@@ -13,7 +16,7 @@ export const invitationPages: Page[] = [
     handle: async ({ ctx }) => ({
       view: 'invitations',
       title: 'Invitations',
-      data: { invitations: await listOwnInvitations(ctx) },
+      data: { invitations: await listOwnInvitations(ctx, SHOWN) },
     }),
   }),
   page({

@@ -12,13 +12,14 @@ import { readOwnTeams } from '../teams/read-team.js';
 import { removeMember } from '../teams/remove-member.js';
 import { AddMember, ChangeRole, MemberParams, TeamParams } from '../teams/schema.js';
 import { updateTeam } from '../teams/update-team.js';
+import { SHOWN } from './invitations.js';
 import { page, type Page, personOf, type Problem, type View, type Visit } from './page.js';
 import type { Fields } from './server/read-form.js';
 
 const teamPath = (teamId: string) => `/app/teams/${teamId}`;
 
 async function showTeams({ ctx, me }: Pick<Visit, 'ctx' | 'me'>, problem?: Problem, given: Fields = {}): Promise<View> {
-  const [teams, invitations] = await Promise.all([readOwnTeams(ctx), listOwnInvitations(ctx)]);
+  const [teams, invitations] = await Promise.all([readOwnTeams(ctx), listOwnInvitations(ctx, SHOWN)]);
   const roles = Object.fromEntries(personOf({ me }).teams.map(({ team_id, role }) => [team_id, role]));
   return { view: 'teams', title: 'Teams', data: { teams, invitations, roles, problem, given } };
 }
@@ -70,7 +71,10 @@ const memberForms: Page[] = [
     form: AddMember,
     async handle({ ctx, params, form }) {
       const made = await addMember(ctx, params.team_id, form);
-      const text = 'invitation_id' in made ? `${made.email} is invited by mail.` : `${made.display_name} is in the team.`;
+      const text =
+        'invitation_id' in made
+          ? `${made.email} was invited. The invitation is open for seven days.`
+          : `${made.display_name} is in the team.`;
       return { to: teamPath(params.team_id), notice: { kind: 'good', text } };
     },
     again: (visit, problem) => showTeam(visit, visit.params.team_id, { form: 'member', problem, given: visit.form }),

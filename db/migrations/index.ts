@@ -10,6 +10,7 @@ import * as vault from './0008_vault.js';
 import * as schedules from './0009_automations.js';
 import * as replays from './0010_replays.js';
 import * as secretHosts from './0012_secret_hosts.js';
+import * as invitations from './0014_access.js';
 
 /** Every migration in order; listed by hand so that a build holds exactly what was reviewed. Never edited once released. */
 const MIGRATIONS: Record<string, Knex.Migration> = {
@@ -24,6 +25,7 @@ const MIGRATIONS: Record<string, Knex.Migration> = {
   '0009_automations': schedules,
   '0010_replays': replays,
   '0012_secret_hosts': secretHosts,
+  '0014_access': invitations,
 };
 
 /** How knex finds the migrations above. */

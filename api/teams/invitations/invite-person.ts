@@ -11,8 +11,11 @@ import type { Invitation } from './schema.js';
 
 /** Days until an invitation lapses (B2). */
 const LIFE_DAYS = 7;
-/** Open ones of a team: nobody sends mail to the world by way of us. */
-const MOST_OPEN = 100;
+/** Pending ones of a team; those that a person sends within a day, in all teams. They keep people from mailing the world by way of us. */
+const MAX_PENDING = 100;
+const MAX_DAILY = 200;
+/** Invitations mailed to one address within a day, whichever teams they are from. */
+const MAX_DAILY_MAILS = 5;
 
 /** $1 team, $2 address, $3 role, $4 who invites. One that lapsed begins anew; no row: one is open already. */
 const insertStatement: Statement = {
@@ -26,20 +29,58 @@ const insertStatement: Statement = {
     returning ${INVITATION_COLUMNS}`,
 };
 
+/** $1 team, $2 who invites. A person who invites for several teams at the same moment may exceed the second number by a few. */
 const countStatement: Statement = {
-  name: 'count_open_invitations',
-  text: `select count(*)::int as open from invitations
-    where team_id = $1 and accepted_at is null and revoked_at is null and expires_at > now()`,
+  name: 'count_invitations',
+  text: /* sql */ `
+    select (select count(*)::int from invitations
+        where team_id = $1 and accepted_at is null and revoked_at is null and expires_at > now()) as pending,
+      (select count(*)::int from invitations where invited_by = $2 and created_at > now() - interval '1 day') as sent`,
 };
 
+/** $1 address. Until the commit another team that invites it waits, so that both count right. */
+const lockAddress: Statement = {
+  name: 'lock_invited_address',
+  text: 'select pg_advisory_xact_lock(hashtextextended($1, 14))',
+};
+
+/** $1 address, which is locked. */
+const countMails: Statement = {
+  name: 'count_invitation_mails',
+  text: "select count(*)::int as mailed from invitations where email = $1 and created_at > now() - interval '1 day'",
+};
+
+/** @throws INVALID_REQUEST too many are pending in the team, or were sent by the caller within a day */
+async function checkQuota(ctx: Context, teamId: string): Promise<void> {
+  const [counted] = await run<{ pending: number; sent: number }>(ctx.db, countStatement, [teamId, userOf(ctx)]);
+  if ((counted?.pending ?? 0) >= MAX_PENDING) throw invalid(`${MAX_PENDING} invitations are open already`);
+  if ((counted?.sent ?? 0) >= MAX_DAILY) throw invalid(`You sent ${MAX_DAILY} invitations within a day: try again later`);
+}
+
+/** Mails the invitation; beyond a few a day the address finds it in the app only, which the inviting team is not told. */
+async function mailInvitation(ctx: Context, team: Team, email: string, role: Seat): Promise<void> {
+  const [counted] = await run<{ mailed: number }>(ctx.db, countMails, [email]);
+  if ((counted?.mailed ?? 0) > MAX_DAILY_MAILS) return;
+  const [by] = await ctx
+    .db('users')
+    .where({ user_id: userOf(ctx) })
+    .pluck<string[]>('display_name');
+  await queueMail(ctx, {
+    to: email,
+    template: 'team-invitation',
+    data: { team: team.name, by: by as string, role, days: LIFE_DAYS, url: webAddress(ctx.config, '/app/invitations') },
+    usefulMinutes: LIFE_DAYS * 24 * 60,
+  });
+}
+
 /**
- * Invites an address without an account, by mail, into a team that the caller holds (holdTeam) and may manage.
- * @throws RESOURCE_CONFLICT is invited already | INVALID_REQUEST 100 invitations are open
- * Source: decision B2.
+ * Invites an address, by mail, into a team that the caller holds (holdTeam) and may manage. It never asks whether the address has an
+ * account: whoever has proved that the address is theirs accepts.
+ * @throws RESOURCE_CONFLICT is invited already | INVALID_REQUEST 100 invitations are pending, or 200 were sent within a day
  */
 export async function invitePerson(ctx: Context, team: Team, email: string, role: Seat): Promise<Invitation> {
-  const [counted] = await run<{ open: number }>(ctx.db, countStatement, [team.team_id]);
-  if ((counted?.open ?? 0) >= MOST_OPEN) throw invalid(`${MOST_OPEN} invitations are open already`);
+  await checkQuota(ctx, team.team_id);
+  await run(ctx.db, lockAddress, [email]);
   const [row] = await run<InvitationRow>(ctx.db, insertStatement, [team.team_id, email, role, userOf(ctx)]);
   if (!row) throw conflict('This address is invited already');
   await recordChange(ctx, {
@@ -53,15 +94,6 @@ export async function invitePerson(ctx: Context, team: Team, email: string, role
     summary: `invited ${email}`,
     details: { invitation_id: row.invitation_id, email, role },
   });
-  const [by] = await ctx
-    .db('users')
-    .where({ user_id: userOf(ctx) })
-    .pluck<string[]>('display_name');
-  await queueMail(ctx, {
-    to: email,
-    template: 'team-invitation',
-    data: { team: team.name, by: by as string, role, days: LIFE_DAYS, url: webAddress(ctx.config, '/app/invitations') },
-    usefulMinutes: LIFE_DAYS * 24 * 60,
-  });
+  await mailInvitation(ctx, team, email, role);
   return present(row);
 }

@@ -1,7 +1,7 @@
 import { run, type Statement } from '../../../db/statement.js';
 import type { Seat } from '../../core/access.js';
 import { type Context, userOf } from '../../core/context.js';
-import type { OwnInvitation } from './schema.js';
+import type { ListOwnInvitations, OwnInvitation } from './schema.js';
 
 interface Row extends Record<string, unknown> {
   invitation_id: string;
@@ -13,22 +13,22 @@ interface Row extends Record<string, unknown> {
   expires_at: Date;
 }
 
-/** $1 person. */
+/** $1 person, $2 most rows, $3 rows to skip. */
 const statement: Statement = {
   name: 'list_own_invitations',
   text: /* sql */ `
     select i.invitation_id, i.team_id, t.name as team_name, i.role, by.display_name as invited_by, i.created_at, i.expires_at
     from users me join invitations i on i.email = me.email join teams t using (team_id) join users by on by.user_id = i.invited_by
     where me.user_id = $1 and i.accepted_at is null and i.revoked_at is null and i.expires_at > now() and t.deleted_at is null and by.status = 'active'
-    order by i.created_at, i.invitation_id`,
+    order by i.created_at, i.invitation_id limit $2 offset $3`,
 };
 
 /**
  * Where the caller is invited: by their mail address, which they proved to be theirs when they signed up.
  * Source: decision B2.
  */
-export async function listOwnInvitations(ctx: Context): Promise<OwnInvitation[]> {
-  const rows = await run<Row>(ctx.db, statement, [userOf(ctx)]);
+export async function listOwnInvitations(ctx: Context, { limit, offset }: ListOwnInvitations): Promise<OwnInvitation[]> {
+  const rows = await run<Row>(ctx.db, statement, [userOf(ctx), limit, offset]);
   return rows.map((row) => ({
     ...row,
     created_at: row.created_at.toISOString(),

@@ -5,7 +5,14 @@ import { acceptInvitation } from './accept-invitation.js';
 import { listInvitations } from './list-invitations.js';
 import { listOwnInvitations } from './list-own-invitations.js';
 import { revokeInvitation } from './revoke-invitation.js';
-import { Invitation, InvitationParams, OwnInvitation, RevokedInvitation, TeamInvitationParams } from './schema.js';
+import {
+  Invitation,
+  InvitationParams,
+  ListOwnInvitations,
+  OwnInvitation,
+  RevokedInvitation,
+  TeamInvitationParams,
+} from './schema.js';
 
 const tag = 'Teams';
 const scope = 'teams:read';
@@ -48,15 +55,17 @@ export const invitationRoutes: Endpoint[] = [
     summary: 'List the invitations to oneself',
     ability: 'invitation.list',
     scope,
+    query: ListOwnInvitations,
     response: z.array(OwnInvitation),
-    handle: ({ ctx }) => listOwnInvitations(ctx),
+    pages: {},
+    handle: ({ ctx, query }) => listOwnInvitations(ctx, query),
   }),
   endpoint({
     method: 'post',
     path: '/api/invitations/:invitation_id/accept',
     tag,
     summary: 'Accept an invitation',
-    description: 'For whoever has the address that was invited. Seven days; once.',
+    description: 'For the account with the invited email address, which it may have had before or get later. Seven days; once.',
     ability: 'invitation.accept',
     scope: writeScope,
     params: InvitationParams,

@@ -152,15 +152,142 @@ it.each<[string, (admin: Person) => Promise<unknown>]>([
   expect((await accept(await signUp(others), kept.invitation_id)).status).toBe(200);
 });
 
-it('a seat given by hand closes the invitation', async () => {
+it('a seat given by user_id closes the invitation', async () => {
   const email = address();
   const { invitation_id } = (await invite(email, 'admin')).body;
   const nina = await signUp(email);
-  expect((await invite(email, 'guest')).body).toMatchObject({ user_id: nina.user_id, role: 'guest' });
+  const given = await app.as(team.admin).post(`/api/teams/${team.team_id}/members`, { user_id: nina.user_id, role: 'guest' });
+  expect(given.body).toMatchObject({ user_id: nina.user_id, role: 'guest' });
   expect((await accept(nina, invitation_id)).status).toBe(409);
   expect((await app.as(team.admin).get(`/api/teams/${team.team_id}/members`)).body).toContainEqual(
     expect.objectContaining({ user_id: nina.user_id, role: 'guest' }),
   );
+});
+
+describe('an address with an account', () => {
+  /** All that the team's admin gets to see of an invitation, with what differs between any two of them left out. */
+  async function seenOf(email: string) {
+    const answer = await invite(email, 'manager');
+    const { invitation_id, created_at, expires_at } = answer.body;
+    const listed = (await app.as(team.admin).get(ofTeam())).body as { invitation_id: string }[];
+    const members = (await app.as(team.admin).get(`/api/teams/${team.team_id}/members`)).body;
+    const [entry] = await db()('audit_entries').where({ audit_id: answer.headers.get('x-correlation-id') });
+    const [line] = (await app.as(team.admin).get(`/api/activity?team_id=${team.team_id}&limit=1`)).body;
+    const again = await invite(email);
+    const [mail] = await listMails(app.services, email);
+    const headers = [...answer.headers].filter(([name]) => !['date', 'x-correlation-id', 'etag'].includes(name));
+    const text = JSON.stringify({
+      answer: [answer.status, answer.body, headers],
+      listed: listed.filter((each) => each.invitation_id === invitation_id),
+      members,
+      again: [again.status, again.body.message, again.body.detail],
+      mail: [mail?.subject, mail?.text, mail?.html],
+      audit: [entry.action, entry.severity, entry.details],
+      activity: [line.action, line.summary],
+    });
+    for (const each of [email, invitation_id, created_at, expires_at]) expect(text).toContain(each);
+    return text
+      .replaceAll(email, 'EMAIL')
+      .replaceAll(invitation_id, 'ID')
+      .replaceAll(created_at, 'AT')
+      .replaceAll(expires_at, 'UNTIL');
+  }
+
+  it('is invited as one without: nothing that the admin sees tells them apart', async () => {
+    const unknown = await seenOf(address());
+    const account = async (fields: object = {}) => {
+      const person = await buildPerson(app, fields);
+      const email = address();
+      await db()('users').where({ user_id: person.user_id }).update({ email });
+      return email;
+    };
+    expect(await seenOf(await account())).toBe(unknown);
+    expect(await seenOf(await account({ status: 'suspended' }))).toBe(unknown);
+    expect(await seenOf(await account({ status: 'deprovisioned' }))).toBe(unknown);
+    expect(await seenOf(await account({ role: 'admin' }))).toBe(unknown);
+  });
+
+  it('has no seat before it accepts; it accepts once, in whatever way', async () => {
+    const nina = await buildPerson(app);
+    const { invitation_id } = (await invite(nina.email)).body;
+    const members = async () => (await app.as(team.admin).get(`/api/teams/${team.team_id}`)).body.member_ids;
+    expect(await members()).not.toContain(nina.user_id);
+    expect((await app.as(nina).get(`/api/teams/${team.team_id}`)).status).toBe(403);
+    expect(await auditOf('add_member')).toEqual([]);
+    const answers = await Promise.all(Array.from({ length: 10 }, () => accept(nina, invitation_id)));
+    expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, ...Array.from({ length: 9 }, () => 409)]);
+    expect(await members()).toContain(nina.user_id);
+    expect(await auditOf('join')).toMatchObject([{ user_id: nina.user_id }]);
+  });
+
+  it('of a member of the team is 409, as the list of members says too; and 201 again once the member has left', async () => {
+    expect(await invite(team.guest.email.toUpperCase())).toMatchObject({
+      status: 409,
+      body: { message: 'Already a member of this team' },
+    });
+    await app.as(team.admin).delete(`/api/teams/${team.team_id}/members/${team.guest.user_id}`);
+    expect((await invite(team.guest.email)).status).toBe(201);
+  });
+
+  it('made at the moment of the invitation finds it', async () => {
+    const email = address();
+    const [invited, nina] = await Promise.all([invite(email), signUp(email)]);
+    expect((await accept(nina, invited.body.invitation_id)).status).toBe(200);
+  });
+
+  it('is added by user_id and accepts at once: one seat', async () => {
+    const nina = await buildPerson(app);
+    const { invitation_id } = (await invite(nina.email, 'guest')).body;
+    const [accepted, added] = await Promise.all([
+      accept(nina, invitation_id),
+      app.as(team.admin).post(`/api/teams/${team.team_id}/members`, { user_id: nina.user_id, role: 'member' }),
+    ]);
+    expect([accepted.status, added.status].toSorted((a, b) => a - b)).toEqual(accepted.status === 200 ? [200, 409] : [201, 409]);
+    expect(await db()('memberships').where({ team_id: team.team_id, user_id: nina.user_id })).toHaveLength(1);
+    expect((await app.as(nina).get('/api/invitations')).body).toEqual([]);
+  });
+});
+
+describe('nobody mails the world by way of us', () => {
+  it('one address gets five invitations a day by mail, and finds all of them in the app; no team sees the others’', async () => {
+    const nina = await buildPerson(app);
+    const inviting = await Promise.all(Array.from({ length: 7 }, () => buildTeam(app)));
+    const answers = await Promise.all(
+      inviting.map(({ team_id, admin }) => app.as(admin).post(`/api/teams/${team_id}/members`, { email: nina.email })),
+    );
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 201));
+    const keys = answers.map(({ body }) => Object.keys(body).join());
+    expect(new Set(keys).size).toBe(1);
+    expect(await listMails(app.services, nina.email)).toHaveLength(5);
+    expect((await app.as(nina).get('/api/invitations')).body).toHaveLength(7);
+    const first = await app.as(nina).get('/api/invitations?limit=3');
+    expect([first.body.length, first.headers.get('link')]).toEqual([3, expect.stringContaining('rel="next"')]);
+  });
+
+  it('taking an invitation back and sending it again does not mail on and on', async () => {
+    const email = address();
+    for (let round = 0; round < 7; round += 1) {
+      const { invitation_id } = (await invite(email)).body;
+      expect((await app.as(team.admin).delete(`${ofTeam()}/${invitation_id}`)).status).toBe(200);
+    }
+    expect(await listMails(app.services, email)).toHaveLength(5);
+  });
+
+  it('400 after 200 invitations of one person within a day, in whatever teams, taken back or not', async () => {
+    const other = await buildTeam(app);
+    await db()('memberships').insert({ team_id: other.team_id, user_id: team.admin.user_id, role: 'admin' });
+    await db().raw(
+      `insert into invitations (team_id, email, role, invited_by, expires_at, revoked_at)
+       select ?, n || '@many.test', 'member', ?, now() + interval '1 day', now() from generate_series(1, 199) n`,
+      [other.team_id, team.admin.user_id],
+    );
+    expect((await invite(address())).status).toBe(201);
+    expect(await invite(address())).toMatchObject({ status: 400, body: { error_code: 'INVALID_REQUEST' } });
+    await db()('invitations')
+      .where({ team_id: other.team_id })
+      .update({ created_at: db().raw("now() - interval '25 hours'") });
+    expect((await invite(address())).status).toBe(201);
+  });
 });
 
 it('403 to everyone below admin, on sending, listing and taking back', async () => {

@@ -108,17 +108,22 @@ describe('teams', () => {
     expect(refused.html).toContain('value="kept"');
   });
 
-  it('take people in, at once or by invitation, change their seats, and let them go', async () => {
+  it('invite people, with an account or without, change their seats, and let them go', async () => {
     const path = `/app/teams/${team.team_id}`;
     const person = await buildVisitor(app);
     await admin.post(`${path}/members`, { email: person.email, role: 'guest' }, { from: path });
-    expect(await said(admin, path)).toContain('is in the team');
+    expect(await said(admin, path)).toBe(`${person.email} was invited. The invitation is open for seven days.`);
+    expect((await admin.get(path)).html).not.toContain(person.user_id);
+    const browser = await signIn(app, person);
+    const accept = /\/app\/invitations\/[0-9a-f-]+\/accept/.exec((await browser.get('/app')).html)?.[0] as string;
+    await browser.post(accept, {}, { from: '/app' });
+    expect(await said(browser, '/app/teams')).toBe('Welcome to the team.');
     await admin.post(`${path}/members/${person.user_id}`, { role: 'manager' }, { from: path });
     expect(await said(admin, path)).toContain('is manager now');
     await admin.post(`${path}/members/${person.user_id}/remove`, {}, { from: path });
     expect(await said(admin, path)).toContain('Removed');
     await admin.post(`${path}/members`, { email: 'new@test.example', role: 'member' }, { from: path });
-    expect(await said(admin, path)).toBe('new@test.example is invited by mail.');
+    expect(await said(admin, path)).toBe('new@test.example was invited. The invitation is open for seven days.');
     const again = await admin.post(`${path}/members`, { email: 'new@test.example', role: 'member' }, { from: path });
     expect(again.status).toBe(409);
     const revoke = new RegExp(`${path}/invitations/[0-9a-f-]+/revoke`).exec((await admin.get(path)).html)?.[0] as string;
