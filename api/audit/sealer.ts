@@ -1,5 +1,5 @@
 import type { Services } from '../core/context.js';
-import { sealEntries } from './seal-entries.js';
+import { type SealReport, sealEntries } from './seal-entries.js';
 
 /** Changes that come together are sealed together, ms. An entry waits no longer than this and the pass under way. */
 const DEBOUNCE = 50;
@@ -25,13 +25,20 @@ export function startSealer({ db, log }: Pick<Services, 'db' | 'log'>): Sealer {
   let stopping = false;
   let failing = false;
 
-  const refuse = (chain: string): void => {
-    if (!refused.has(chain)) log.error({ chain }, 'The head of this audit chain is not its last seal: it is sealed no further');
-    refused.add(chain);
+  const logReport = (report: SealReport): void => {
+    for (const { chain, reason } of report.refused) {
+      if (!refused.has(chain)) log.error({ chain, reason }, 'This audit chain is sealed no further: run audit:verify');
+      refused.add(chain);
+    }
+    if (report.rejected > 0)
+      log.error({ rejected: report.rejected }, 'Somebody wrote to audit_unsealed past the product: run audit:verify');
   };
   const seal = async (): Promise<void> => {
     try {
-      await sealEntries(db, refuse);
+      const report = await sealEntries(db, { patience: 0 });
+      logReport(report);
+      // Another process has the lock, and may have read before the newest entry was committed.
+      woken ||= report.busy.length > 0;
       if (failing) log.info('Audit entries are sealed again');
       failing = false;
     } catch (error) {

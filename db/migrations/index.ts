@@ -11,6 +11,7 @@ import * as schedules from './0009_automations.js';
 import * as replays from './0010_replays.js';
 import * as secretHosts from './0012_secret_hosts.js';
 import * as invitations from './0014_access.js';
+import * as audit from './0016_audit.js';
 
 /** Every migration in order; listed by hand so that a build holds exactly what was reviewed. Never edited once released. */
 const MIGRATIONS: Record<string, Knex.Migration> = {
@@ -26,6 +27,7 @@ const MIGRATIONS: Record<string, Knex.Migration> = {
   '0010_replays': replays,
   '0012_secret_hosts': secretHosts,
   '0014_access': invitations,
+  '0016_audit': audit,
 };
 
 /** How knex finds the migrations above. */
