@@ -59,5 +59,6 @@ printf 'smtp://mailpit:1025' | store mail_url
 # Empty until used: see "Key rotation" in docs/runbook.md.
 store forge_webhook_secret_previous empty </dev/null
 store secrets_master_key_previous empty </dev/null
+store audit_signing_key_previous empty </dev/null
 # Empty until people may connect the forge: see "Connections to the forge" there.
 store forge_client_secret empty </dev/null

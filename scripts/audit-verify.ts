@@ -1,65 +1,100 @@
 import { parseArgs } from 'node:util';
-import { v7 as uuidv7 } from 'uuid';
+import { type Break, BREAK_KINDS } from '../api/audit/break.js';
 import { INSTANCE_CHAIN } from '../api/audit/chain.js';
 import { checkpointFile, writeCheckpoint } from '../api/audit/checkpoint.js';
-import { type ChainReport, verifyChain } from '../api/audit/verify-chain.js';
+import { trustedKeys } from '../api/audit/signing-keys.js';
+import { type AuditReport, verifyChain } from '../api/audit/verify-chain.js';
 import { loadConfig } from '../api/core/config.js';
-import type { Services } from '../api/core/context.js';
+import { type Services, serviceContext } from '../api/core/context.js';
 import { createLogger } from '../api/core/log.js';
 import { recordChange } from '../api/core/record-change.js';
 import { openDatabase } from '../db/connection.js';
 
-/** A mismatch is itself an entry of the log, CRITICAL (severity rule of the decisions, M). */
-async function recordBreak(services: Services, { broken }: ChainReport): Promise<void> {
-  const requestId = uuidv7();
-  const actor = { type: 'system', name: 'audit:verify' } as const;
-  const ctx = { ...services, actor, requestId, correlationId: requestId, ip: null, userAgent: null };
-  await recordChange(ctx, {
-    team_id: null,
-    feature: 'audit',
-    action: 'verify',
-    severity: 'CRITICAL',
-    outcome: 'failure',
-    entity_type: 'audit_chain',
-    entity_id: broken?.chain ?? null,
-    details: { ...broken },
-  });
+const USAGE = `npm run audit:verify -- [--checkpoint] [--keys PATH] [--witness FILE] [--json]
+
+  --checkpoint    signs a checkpoint first
+  --keys PATH     public keys (a PEM file, or a folder of .pem files) whose checkpoints count, instead of those of the settings
+  --witness FILE  a copy of the checkpoints that was kept elsewhere
+  --json          prints the report as JSON
+
+Exit status: 0 intact, 1 broken, 2 not verified`;
+
+/** A break is itself an entry of the log, CRITICAL. A database that refuses it does not hide the report. */
+async function recordBreaks(services: Services, { breaks }: AuditReport): Promise<void> {
+  const first = breaks[0] as Break;
+  try {
+    await recordChange(serviceContext(services, 'audit:verify'), {
+      team_id: null,
+      feature: 'audit',
+      action: 'verify',
+      severity: 'CRITICAL',
+      outcome: 'failure',
+      entity_type: 'audit_chain',
+      entity_id: first.chain,
+      details: { ...first, breaks: breaks.length },
+    });
+  } catch (error) {
+    console.error(`The break cannot be recorded in the log itself: ${(error as Error).message}`);
+  }
 }
 
-function print({ chains, entries, checkpoints, broken }: ChainReport, file: string): void {
-  const count = (n: number, what: string) => `${n.toLocaleString('en')} ${what}${n === 1 ? '' : 's'}`;
-  const checked = `${count(entries, 'entry').replace('entrys', 'entries')} in ${count(chains, 'chain')}`;
-  if (!broken) {
-    console.log(`audit chain intact: ${checked}, ${count(checkpoints, 'checkpoint')} in ${file}`);
-    if (checkpoints === 0)
-      console.log(
-        '  Without a checkpoint a cut tail or a full rewrite cannot be seen; --checkpoint writes one (npm run audit:verify -- --checkpoint).',
-      );
+const count = (n: number, one: string, many: string) => `${n.toLocaleString('en')} ${n === 1 ? one : many}`;
+
+function printBreak({ kind, chain, sequence, audit_id, detail }: Break): void {
+  console.log(`\n${kind}: ${BREAK_KINDS[kind]}`);
+  if (chain !== null) console.log(`  chain     ${chain === INSTANCE_CHAIN ? 'of the instance' : `of team ${chain}`}`);
+  if (sequence !== null) console.log(`  sequence  ${sequence}`);
+  if (audit_id !== null) console.log(`  entry     ${audit_id}`);
+  console.log(`  ${detail}`);
+}
+
+function print({ chains, entries, checkpoints, newest_checkpoint, breaks }: AuditReport, file: string, witness?: string): void {
+  const checked = `${count(entries, 'entry', 'entries')} in ${count(chains, 'chain', 'chains')}`;
+  const signed = `${count(checkpoints, 'checkpoint', 'checkpoints')} in ${file}${newest_checkpoint ? ` up to ${newest_checkpoint}` : ''}`;
+  if (breaks.length > 0) {
+    console.log(`AUDIT CHAIN BROKEN: ${count(breaks.length, 'break', 'breaks')}; what fits: ${checked}, ${signed}`);
+    breaks.forEach(printBreak);
+    console.log('\nKeep everything as it is and copy it first: docs/runbook.md, "Audit verify".');
     return;
   }
-  console.log(`AUDIT CHAIN BROKEN: ${broken.kind}`);
-  if (broken.chain !== null)
-    console.log(`  chain     ${broken.chain === INSTANCE_CHAIN ? 'of the instance' : `of team ${broken.chain}`}`);
-  if (broken.sequence !== null) console.log(`  sequence  ${broken.sequence}`);
-  if (broken.audit_id !== null) console.log(`  entry     ${broken.audit_id}`);
-  if (broken.kind.startsWith('checkpoint')) console.log(`  file      ${file}`);
-  console.log(`  ${broken.detail}`);
-  console.log(`  sound before it: ${checked}`);
+  console.log(`audit chain intact: ${checked}, ${signed}${witness ? `, as the witness ${witness} kept it` : ''}`);
+  if (checkpoints === 0)
+    console.log('  Without a checkpoint a cut tail or a full rewrite cannot be seen; --checkpoint signs one.');
+  else if (!witness) console.log('  Without --witness nobody else vouches for these checkpoints.');
 }
 
-/** `npm run audit:verify`: exit 0 when every chain and checkpoint is intact, 1 when not. --checkpoint signs one first. */
-const { values } = parseArgs({ options: { checkpoint: { type: 'boolean', default: false } } });
-const config = loadConfig();
-const db = openDatabase({ url: config.DATABASE_URL, poolSize: 2, name: 'assent-audit-verify', statementTimeout: 0 });
-const services: Services = { db, config, log: createLogger(config, 'script'), ring: () => undefined };
-try {
-  if (values.checkpoint) await writeCheckpoint(services);
-  const report = await verifyChain(services);
-  print(report, checkpointFile(config));
-  if (report.broken) {
-    process.exitCode = 1;
-    await recordBreak(services, report);
+/**
+ * `npm run audit:verify`.
+ * @throws Error when there is nothing to verify with: settings, keys, a witness's file or the database
+ */
+async function main(): Promise<void> {
+  const string = { type: 'string' } as const;
+  const flag = { type: 'boolean', default: false } as const;
+  const { values } = parseArgs({ options: { checkpoint: flag, keys: string, witness: string, json: flag, help: flag } });
+  if (values.help) {
+    console.log(USAGE);
+    return;
   }
-} finally {
-  await db.destroy();
+  const config = loadConfig();
+  const keys = trustedKeys(config, values.keys);
+  const db = openDatabase({ url: config.DATABASE_URL, poolSize: 2, name: 'assent-audit-verify', statementTimeout: 0 });
+  const services: Services = { db, config, log: createLogger(config, 'script'), ring: () => undefined };
+  try {
+    if (values.checkpoint) await writeCheckpoint(services);
+    const report = await verifyChain(services, { keys, ...(values.witness === undefined ? {} : { witness: values.witness }) });
+    if (values.json) console.log(JSON.stringify(report, null, 2));
+    else print(report, checkpointFile(config), values.witness);
+    if (report.breaks.length === 0) return;
+    process.exitCode = 1;
+    await recordBreaks(services, report);
+  } finally {
+    await db.destroy();
+  }
+}
+
+try {
+  await main();
+} catch (error) {
+  console.error((error as Error).message);
+  process.exitCode = 2;
 }

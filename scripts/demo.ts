@@ -98,7 +98,7 @@ async function play(): Promise<void> {
   try {
     await sealEntries(db);
     const report = await verifyChain({ db, config });
-    if (report.broken) throw new Error(`the audit chain is broken: ${JSON.stringify(report.broken)}`);
+    if (report.breaks.length > 0) throw new Error(`the audit chain is broken: ${JSON.stringify(report.breaks)}`);
     tell(`The audit chain verifies: ${report.entries} entries in ${report.chains} chains, every change above among them`);
   } finally {
     await db.destroy();

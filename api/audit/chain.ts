@@ -63,7 +63,7 @@ function fieldForm(value: string | null): Buffer {
  *                    a text is the byte 0x01, its length in bytes (4, unsigned, big-endian), its bytes in UTF-8
  *
  * Lengths, not separators, so that no text moves from one field into the next; nothing is re-serialised, because key order and
- * number form of JSON change on the way. Source: decisions G6; durability notes, 3.6; docs/adr/0004.
+ * number form of JSON change on the way. See docs/adr/0004.
  */
 export function canonicalForm(entry: StoredEntry, sequence: number, previousHash: Buffer): Buffer {
   const place = Buffer.allocUnsafe(9);
@@ -76,37 +76,4 @@ export function canonicalForm(entry: StoredEntry, sequence: number, previousHash
 export function linkEntry(entry: StoredEntry, previous: Link): Link {
   const sequence = previous.sequence + 1;
   return { sequence, hash: hash('sha256', canonicalForm(entry, sequence, previous.hash), 'buffer') };
-}
-
-/** How a chain or the file of checkpoints can be broken. */
-type BreakKind =
-  /** Sequences are not 1, 2, 3 …: seals were removed or renumbered. */
-  | 'sequence_gap'
-  /** A seal does not name the hash of the one before: seals were removed, moved or put in. */
-  | 'link_broken'
-  /** A seal without its entry: the entry was deleted. */
-  | 'entry_missing'
-  /** An entry in the chain of another team. */
-  | 'entry_misplaced'
-  /** An entry whose hash is not the sealed one: a field was changed, or another entry took its place. */
-  | 'entry_changed'
-  /** An entry that neither has a seal nor waits for one: it was put in past the product. */
-  | 'entry_unsealed'
-  /** The head of a chain is not its last seal: one of them was removed or changed. */
-  | 'head_mismatch'
-  /** A line of the checkpoints is unreadable, or not signed with this key. */
-  | 'checkpoint_altered'
-  /** A line does not follow the line before it: lines were removed or moved. */
-  | 'checkpoint_unlinked'
-  /** A signed head is no longer on its chain: the tail was cut, the chain written anew, or the database is an older one. */
-  | 'checkpoint_contradicted';
-
-/** Where verification stopped. */
-export interface Break {
-  kind: BreakKind;
-  chain: string | null;
-  sequence: number | null;
-  audit_id: string | null;
-  /** One sentence for the operator. */
-  detail: string;
 }

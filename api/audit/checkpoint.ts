@@ -1,23 +1,27 @@
-import { createHash, createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 'node:crypto';
+import { createHash, type KeyObject, sign, verify } from 'node:crypto';
 import { type FileHandle, mkdir, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { run, type Statement } from '../../db/statement.js';
 import type { Config } from '../core/config.js';
 import type { Services } from '../core/context.js';
+import type { BreakKind } from './break.js';
 import { sealEntries } from './seal-entries.js';
+import { keyIdOf, type PublicKeys, publishKey, signingKey } from './signing-keys.js';
 
 const TYPE = 'assent.audit.checkpoint';
+/** Lines of version 1 named their key otherwise. */
+const VERSION = 2;
 
 /** What is signed: where every chain stood, and what the line before it was. */
 export interface Checkpoint {
   type: typeof TYPE;
-  version: 1;
+  version: typeof VERSION;
   /** ISO 8601, UTC. */
   time: string;
   /** SHA-256 of the line before, without its line feed; 64 zeros in the first line. Hexadecimal, like every hash here. */
   previous: string;
-  /** Which key signed: the first 16 digits of the SHA-256 of its public half (SPKI, DER). */
-  key: string;
+  /** The key that signed (`keyIdOf`), so that lines stay true when the service signs with another. */
+  key_id: string;
   heads: { chain: string; sequence: number; entry_hash: string }[];
 }
 
@@ -41,18 +45,6 @@ export const checkpointFile = (config: Pick<Config, 'DATA_DIR'>): string => join
 /** `previous` of the line that follows `line`. */
 export const hashLine = (line: Buffer): string => createHash('sha256').update(line).digest('hex');
 
-function signingKey(config: Pick<Config, 'AUDIT_SIGNING_KEY'>): KeyObject {
-  const key = createPrivateKey(config.AUDIT_SIGNING_KEY);
-  if (key.asymmetricKeyType !== 'ed25519') throw new Error('AUDIT_SIGNING_KEY must be an Ed25519 key');
-  return key;
-}
-
-const keyId = (key: KeyObject): string =>
-  createHash('sha256')
-    .update(createPublicKey(key).export({ type: 'spki', format: 'der' }))
-    .digest('hex')
-    .slice(0, 16);
-
 /**
  * A line: the checkpoint's JSON with `signature` (Ed25519, base64) as its last member. Signed are the bytes of the JSON without
  * that member, as they stand in the line.
@@ -62,13 +54,34 @@ function signLine(checkpoint: Checkpoint, key: KeyObject): Buffer {
   return Buffer.from(`${body.slice(0, -1)},"signature":"${sign(null, Buffer.from(body), key).toString('base64')}"}`);
 }
 
-/** Reads a line back; undefined when it is not signed with this key or is no such line. */
-export function readLine(config: Pick<Config, 'AUDIT_SIGNING_KEY'>, line: Buffer): Checkpoint | undefined {
+/** A line that does not count, and why. */
+interface BadLine {
+  kind: BreakKind;
+  /** Completes "Line 3 …". */
+  detail: string;
+}
+
+/** Reads a line back and checks its signature with the key that it names. */
+export function readLine(keys: PublicKeys, line: Buffer): Checkpoint | BadLine {
+  const altered = (detail: string): BadLine => ({ kind: 'checkpoint_altered', detail });
   const parts = /^(\{.*),"signature":"([\w+/=]+)"\}$/.exec(line.toString('utf8'));
-  if (!parts) return undefined;
+  if (!parts) return altered('is not a checkpoint');
   const body = Buffer.from(`${parts[1]}}`);
-  const signed = verify(null, body, createPublicKey(signingKey(config)), Buffer.from(parts[2] as string, 'base64'));
-  return signed ? (JSON.parse(body.toString('utf8')) as Checkpoint) : undefined;
+  let checkpoint: Checkpoint;
+  try {
+    checkpoint = JSON.parse(body.toString('utf8')) as Checkpoint;
+  } catch {
+    return altered('is not a checkpoint');
+  }
+  if (checkpoint.type !== TYPE || checkpoint.version !== VERSION)
+    return altered(`has another format than version ${VERSION}: move the file away, the service starts a new one`);
+  const key = keys.get(checkpoint.key_id);
+  const known = [...keys.keys()].join(', ');
+  if (!key)
+    return { kind: 'checkpoint_key_unknown', detail: `is signed with the key ${checkpoint.key_id}, trusted are ${known}` };
+  return verify(null, body, key, Buffer.from(parts[2] as string, 'base64'))
+    ? checkpoint
+    : altered(`is not what the key ${checkpoint.key_id} signed`);
 }
 
 /**
@@ -95,12 +108,12 @@ async function readLast(file: FileHandle): Promise<{ last?: Buffer; end: number;
  * Signs where every chain stands and appends it to the file of checkpoints, then to the log: outside the database, so that a cut
  * tail or a rewritten chain is found (verify-checkpoints.ts). Processes that share the file take turns by a lock in the database.
  * @throws Error when the key is no Ed25519 key or the file cannot be written
- * Source: decisions G6.
  */
 export async function writeCheckpoint({ db, config, log }: Pick<Services, 'db' | 'config' | 'log'>): Promise<Checkpoint> {
   const key = signingKey(config);
   await sealEntries(db);
   await mkdir(config.DATA_DIR, { recursive: true });
+  await publishKey(config, key);
   return db.transaction(async (trx) => {
     await run(trx, lock, []);
     const heads = await run<Checkpoint['heads'][number]>(trx, readHeads, []);
@@ -108,7 +121,8 @@ export async function writeCheckpoint({ db, config, log }: Pick<Services, 'db' |
     try {
       const { last, end, size } = await readLast(file);
       const previous = last ? hashLine(last) : NO_LINE;
-      const checkpoint: Checkpoint = { type: TYPE, version: 1, time: new Date().toISOString(), previous, key: keyId(key), heads };
+      const time = new Date().toISOString();
+      const checkpoint: Checkpoint = { type: TYPE, version: VERSION, time, previous, key_id: keyIdOf(key), heads };
       const line = signLine(checkpoint, key);
       if (end < size) await file.truncate(end);
       await file.appendFile(Buffer.concat([line, Buffer.of(LINE_FEED)]));

@@ -1,122 +1,85 @@
-import type { Knex } from 'knex';
 import type { Services } from '../core/context.js';
-import { type Break, GENESIS, HASHED_FIELDS, INSTANCE_CHAIN, type Link, linkEntry, type StoredEntry } from './chain.js';
-import { sealEntries } from './seal-entries.js';
-import { verifyCheckpoints } from './verify-checkpoints.js';
+import type { Break, BreakKind } from './break.js';
+import { checkpointFile } from './checkpoint.js';
+import { type SealReport, sealEntries } from './seal-entries.js';
+import { type PublicKeys, trustedKeys } from './signing-keys.js';
+import { compareWithWitness, verifyCheckpoints } from './verify-checkpoints.js';
+import { verifyGuards } from './verify-guards.js';
+import { findStuck, readPendingChains, verifyRows } from './verify-rows.js';
+import { type SealsReport, verifySeals } from './verify-seals.js';
 
-/** Seals read at once. */
-const PAGE = 1_000;
-/** Smaller than any sequence, also than one that somebody forged. */
-const BEFORE_ALL: Place = { chain: INSTANCE_CHAIN, sequence: '-9223372036854775808' };
+export interface VerifyOptions {
+  /** Keys whose checkpoints count; default: those of the settings. */
+  keys?: PublicKeys;
+  /** An earlier copy of the checkpoints, kept elsewhere. */
+  witness?: string;
+}
 
-export interface ChainReport {
-  /** What was checked, up to the first break. */
-  chains: number;
-  entries: number;
+export interface AuditReport extends Omit<SealsReport, 'breaks'> {
+  /** Lines of the checkpoints that were read. */
   checkpoints: number;
-  /** The first break found; null = everything is as it was written. */
-  broken: Break | null;
+  /** When the newest of them was signed. */
+  newest_checkpoint: string | null;
+  /** What is wrong, at most 20 of each check; none = everything is as it was written. */
+  breaks: Break[];
 }
 
-interface Place {
-  chain: string;
-  sequence: number | string;
-}
-/** A seal with its entry; `audit_id` is null when there is no such entry. */
-type SealedEntry = StoredEntry & { chain: string; sequence: number; sealed_id: string; prev_hash: Buffer; entry_hash: Buffer };
+const noEntry = (kind: BreakKind, chain: string | null, detail: string): Break => ({
+  kind,
+  chain,
+  sequence: null,
+  audit_id: null,
+  detail,
+});
 
-/** Every seal with its entry, chain by chain in the order of the sequence. */
-async function* readSeals(db: Knex): AsyncGenerator<SealedEntry> {
-  let after = BEFORE_ALL;
-  for (;;) {
-    const { rows } = await db.raw<{ rows: SealedEntry[] }>(
-      /* sql */ `
-select s.chain, s.sequence, s.audit_id as sealed_id, s.prev_hash, s.entry_hash, e.*
-from audit_seals s
-left join lateral (select ${HASHED_FIELDS.join(', ')} from audit_entries where audit_id = s.audit_id limit 1) e on true
-where (s.chain, s.sequence) > (?::uuid, ?::bigint) order by s.chain, s.sequence limit ${PAGE}`,
-      [after.chain, after.sequence],
-    );
-    yield* rows;
-    const last = rows.at(-1);
-    if (!last || rows.length < PAGE) return;
-    after = last;
+/** Seals what is pending and says what could not be sealed. A log that cannot be sealed can still be verified. */
+async function sealPending({ db }: Pick<Services, 'db'>): Promise<Break[]> {
+  let report: SealReport;
+  try {
+    report = await sealEntries(db);
+  } catch (error) {
+    return [noEntry('sealing_blocked', null, (error as Error).message)];
   }
-}
-
-/** What is wrong with a seal that should follow `previous`; null when nothing is. */
-function inspectSeal(seal: SealedEntry, previous: Link): Break | null {
-  const { chain, sequence, sealed_id: audit_id } = seal;
-  const broken = (kind: Break['kind'], detail: string): Break => ({ kind, chain, sequence, audit_id, detail });
-  const expected = previous.sequence + 1;
-  if (sequence !== expected) return broken('sequence_gap', `Sequence ${expected} is missing: the next seal has ${sequence}`);
-  if (!seal.prev_hash.equals(previous.hash)) return broken('link_broken', 'The seal does not name the hash of the one before it');
-  if (seal.audit_id === null) return broken('entry_missing', 'The sealed entry is not there');
-  if ((seal.team_id ?? INSTANCE_CHAIN) !== chain)
-    return broken('entry_misplaced', `The entry belongs to ${seal.team_id ?? 'no team'}`);
-  const { hash } = linkEntry(seal, previous);
-  if (!hash.equals(seal.entry_hash))
-    return broken(
-      'entry_changed',
-      `The entry has the hash ${hash.toString('hex')}, sealed was ${seal.entry_hash.toString('hex')}`,
-    );
-  return null;
-}
-
-/** Compares the heads with the last seals. */
-async function inspectHeads(db: Knex, last: Map<string, Link>): Promise<Break | null> {
-  const { rows } = await db.raw<{ rows: { chain: string; sequence: number; entry_hash: Buffer }[] }>(
-    'select chain, sequence, entry_hash from audit_heads order by chain',
-  );
-  const heads = new Map(rows.map(({ chain, sequence, entry_hash }) => [chain, { sequence, hash: entry_hash }]));
-  for (const chain of new Set([...last.keys(), ...heads.keys()])) {
-    const seal = last.get(chain) ?? GENESIS;
-    const head = heads.get(chain) ?? GENESIS;
-    if (head.sequence === seal.sequence && head.hash.equals(seal.hash)) continue;
-    const detail = `The head is at sequence ${head.sequence}, the last seal at ${seal.sequence}`;
-    return { kind: 'head_mismatch', chain, sequence: Math.min(head.sequence, seal.sequence) + 1, audit_id: null, detail };
-  }
-  return null;
-}
-
-/** Looks for an entry that came past the product: neither sealed nor waiting for it. */
-async function findUnsealed(db: Knex): Promise<Break | null> {
-  const { rows } = await db.raw<{ rows: { audit_id: string; chain: string }[] }>(
-    /* sql */ `
-select e.audit_id, coalesce(e.team_id, ?) as chain from audit_entries e
-where not exists (select from audit_seals s where s.audit_id = e.audit_id)
-  and not exists (select from audit_unsealed u where u.audit_id = e.audit_id)
-order by e.timestamp, e.audit_id limit 1`,
-    [INSTANCE_CHAIN],
-  );
-  const detail = 'The entry is neither sealed nor waiting for its seal';
-  return rows[0] ? { kind: 'entry_unsealed', sequence: null, detail, ...rows[0] } : null;
-}
-
-/** Walks all chains as of one moment, so that writers may go on. Takes as long as it takes: no statement limit. */
-async function verifySeals(db: Knex): Promise<Omit<ChainReport, 'checkpoints'>> {
-  await db.raw('set local statement_timeout = 0');
-  const last = new Map<string, Link>();
-  let entries = 0;
-  const report = (broken: Break | null) => ({ chains: last.size, entries, broken });
-  for await (const seal of readSeals(db)) {
-    const broken = inspectSeal(seal, last.get(seal.chain) ?? GENESIS);
-    if (broken) return report(broken);
-    last.set(seal.chain, { sequence: seal.sequence, hash: seal.entry_hash });
-    entries += 1;
-  }
-  return report((await inspectHeads(db, last)) ?? (await findUnsealed(db)));
+  return [
+    ...report.refused.map(({ chain, reason }) => noEntry('sealing_blocked', chain, reason)),
+    ...report.busy.map((chain) => noEntry('sealing_blocked', chain, 'Another session holds the lock of this chain (pg_locks)')),
+  ];
 }
 
 /**
- * Seals what is pending, then checks the whole log: every entry against its hash, every hash against the one before, heads,
- * entries that came past the product, and the signed checkpoints. Stops at the first break.
- * Source: decisions G6; durability notes, 3.6.
+ * Seals what is pending, then checks the whole log as of one moment: every entry against its hash, every hash against the one
+ * before, heads, entries and pending rows that came past the product, what keeps the log append-only, the signed checkpoints, and a
+ * witness's copy of them. Writers and sealers may go on meanwhile.
+ * @throws Error when the keys cannot be read, or the witness's copy is missing or empty
  */
-export async function verifyChain({ db, config }: Pick<Services, 'db' | 'config'>): Promise<ChainReport> {
-  await sealEntries(db);
-  const seals = await db.transaction(verifySeals, { isolationLevel: 'repeatable read', readOnly: true });
-  if (seals.broken) return { ...seals, checkpoints: 0 };
-  // After the snapshot was taken: a checkpoint may be younger than that, and is compared with the chain as it is by then.
-  return { ...seals, ...(await verifyCheckpoints({ db, config })) };
+export async function verifyChain(
+  { db, config }: Pick<Services, 'db' | 'config'>,
+  { keys = trustedKeys(config), witness }: VerifyOptions = {},
+): Promise<AuditReport> {
+  await sealPending({ db });
+  const snapshot = await db.transaction(
+    async (trx) => {
+      // As long as it takes.
+      await trx.raw('set local statement_timeout = 0');
+      const seals = await verifySeals(trx);
+      return { seals, pending: await readPendingChains(trx), guards: await verifyGuards(trx), rows: await verifyRows(trx) };
+    },
+    { isolationLevel: 'repeatable read', readOnly: true },
+  );
+  // What was committed after the first sealing is sealed now; what is still pending was passed by twice.
+  const stuck = snapshot.pending.length > 0 ? [...(await sealPending({ db })), ...(await findStuck(db, snapshot.pending))] : [];
+  // After the snapshot: a checkpoint may be younger than that, and is compared with the chain as it is by then.
+  const file = checkpointFile(config);
+  const local = await verifyCheckpoints(db, file, keys);
+  const kept = witness === undefined ? null : await verifyCheckpoints(db, witness, keys);
+  if (kept?.checkpoints === 0) throw new Error(`${witness} is missing or holds no checkpoint`);
+  const compared = witness === undefined ? null : await compareWithWitness(file, witness);
+  const breaks = [...snapshot.seals.breaks, ...snapshot.rows, ...stuck, ...snapshot.guards];
+  return {
+    chains: snapshot.seals.chains,
+    entries: snapshot.seals.entries,
+    checkpoints: local.checkpoints,
+    newest_checkpoint: local.newest,
+    breaks: [...breaks, ...[local.broken, kept?.broken, compared].filter((each) => each != null)],
+  };
 }

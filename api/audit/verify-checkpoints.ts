@@ -1,10 +1,18 @@
 import { createReadStream } from 'node:fs';
 import type { Knex } from 'knex';
-import type { Services } from '../core/context.js';
-import { type Checkpoint, checkpointFile, hashLine, NO_LINE, readLine } from './checkpoint.js';
-import type { Break } from './chain.js';
+import type { Break, BreakKind } from './break.js';
+import { type Checkpoint, hashLine, NO_LINE, readLine } from './checkpoint.js';
+import type { PublicKeys } from './signing-keys.js';
 
 type Head = Checkpoint['heads'][number];
+
+export interface CheckpointsReport {
+  /** Lines read, the broken one included. */
+  checkpoints: number;
+  /** When the last sound line was signed. */
+  newest: string | null;
+  broken: Break | null;
+}
 
 /** The file's whole lines; none when there is no file. What follows the last line feed was never finished. */
 async function* readLines(path: string): AsyncGenerator<Buffer> {
@@ -37,26 +45,23 @@ order by h.chain limit 1`,
 }
 
 /**
- * Checks that every line of the checkpoints is signed, follows the line before it, and names heads that are still on their
- * chains: one that is not means that the chain lost its tail or was written anew since.
- * A line that was cut off from the end of the file leaves no trace in it; the log has a copy of each.
+ * Checks that every line of `file` is signed with one of `keys`, follows the line before it, and names heads that are still on
+ * their chains: one that is not means that the chain lost its tail or was rewritten since. Lines that were cut off the end of the
+ * file leave no trace in it: `compareWithWitness` finds them.
  */
-export async function verifyCheckpoints({
-  db,
-  config,
-}: Pick<Services, 'db' | 'config'>): Promise<{ checkpoints: number; broken: Break | null }> {
+export async function verifyCheckpoints(db: Knex, file: string, keys: PublicKeys): Promise<CheckpointsReport> {
   const confirmed = new Map<string, string>();
-  let checkpoints = 0;
+  const report: CheckpointsReport = { checkpoints: 0, newest: null, broken: null };
   let previous = NO_LINE;
-  const broken = (kind: Break['kind'], detail: string, place: Partial<Break> = {}) => ({
-    checkpoints,
-    broken: { kind, chain: null, sequence: null, audit_id: null, detail: `Line ${checkpoints} ${detail}`, ...place },
-  });
+  const broken = (kind: BreakKind, detail: string, place: Partial<Break> = {}) => {
+    const words = `Line ${report.checkpoints} of ${file} ${detail}`;
+    return { ...report, broken: { kind, chain: null, sequence: null, audit_id: null, detail: words, ...place } };
+  };
 
-  for await (const line of readLines(checkpointFile(config))) {
-    checkpoints += 1;
-    const checkpoint = readLine(config, line);
-    if (!checkpoint) return broken('checkpoint_altered', 'is not signed with AUDIT_SIGNING_KEY');
+  for await (const line of readLines(file)) {
+    report.checkpoints += 1;
+    const checkpoint = readLine(keys, line);
+    if ('kind' in checkpoint) return broken(checkpoint.kind, checkpoint.detail);
     if (checkpoint.previous !== previous) return broken('checkpoint_unlinked', 'does not follow the line before it');
     previous = hashLine(line);
     // Most heads stand still from one checkpoint to the next.
@@ -70,7 +75,26 @@ export async function verifyCheckpoints({
       const detail = `(${checkpoint.time}) saw the chain at sequence ${sequence} with the hash ${entry_hash}; that place ${found}`;
       return broken('checkpoint_contradicted', detail, { chain, sequence });
     }
+    report.newest = checkpoint.time;
     for (const { chain, sequence, entry_hash } of moved) confirmed.set(chain, `${sequence}:${entry_hash}`);
   }
-  return { checkpoints, broken: null };
+  return report;
+}
+
+/** Checks that `file` starts with the lines of `witness`, an earlier copy that was kept where nobody of this host can write. */
+export async function compareWithWitness(file: string, witness: string): Promise<Break | null> {
+  const lines = readLines(file);
+  let count = 0;
+  try {
+    for await (const kept of readLines(witness)) {
+      count += 1;
+      const { value } = await lines.next();
+      if (value?.equals(kept)) continue;
+      const detail = `Line ${count} of ${witness} ${value ? `is another than in ${file}` : `is missing in ${file}`}`;
+      return { kind: 'witness_contradicted', chain: null, sequence: null, audit_id: null, detail };
+    }
+  } finally {
+    await lines.return(undefined);
+  }
+  return null;
 }

@@ -45,6 +45,11 @@ export const Settings = z.object({
     .refine((keys) => keys.every(isMasterKey), 'must be keys of 32 bytes in base64, separated by commas')
     .describe('Keys that only open, newest first, while npm run secrets:rotate has not finished'),
   AUDIT_SIGNING_KEY: z.string().includes('PRIVATE KEY').describe('Ed25519 private key (PEM) that signs audit checkpoints'),
+  AUDIT_SIGNING_KEY_PREVIOUS: z
+    .string()
+    .includes('KEY-----')
+    .optional()
+    .describe('Earlier keys (PEM, public halves suffice) whose audit checkpoints still count'),
   FORGE_WEBHOOK_SECRET: z.string().min(1).optional().describe('Shared with the forge; without it every delivery is refused'),
   FORGE_WEBHOOK_SECRET_PREVIOUS: z.string().min(1).optional().describe('Still accepted while the secret is rotated'),
   FORGE_UNBOUND: z.enum(['all', 'none']).optional().describe('Who hears a repository bound to no team (F2)'),

@@ -94,8 +94,11 @@ async function findUncarried({ services, temporal }: CheckOptions): Promise<stri
 }
 
 async function findBrokenChain(services: CheckOptions['services']): Promise<string[]> {
-  const { broken } = await verifyChain(services);
-  return broken ? [`${broken.kind}, chain ${broken.chain}, sequence ${broken.sequence}: ${broken.detail}`] : [];
+  const { breaks } = await verifyChain(services);
+  return breaks.map(
+    ({ kind, chain, sequence, audit_id, detail }) =>
+      `${kind}, chain ${chain}, sequence ${sequence}, entry ${audit_id}: ${detail}`,
+  );
 }
 
 /** Judges every invariant; the order is that of the printed table. */

@@ -22,7 +22,7 @@ it('says what it checked, and names the break, which is itself an entry', async 
   await tamper(log.db, [`update audit_entries set details = '{}' where audit_id = ?`, audit_id]);
   const { status, stdout } = verify();
   expect(status).toBe(1);
-  expect(stdout).toMatch(/BROKEN: entry_changed\n +chain +of the instance\n +sequence +2\n/);
+  expect(stdout).toMatch(/BROKEN: 1 break; [^]*\nentry_changed: .*\n +chain +of the instance\n +sequence +2\n/);
   expect(stdout).toContain(audit_id);
   const [entry] = await log.db('audit_entries').where({ action: 'verify' });
   expect(entry).toMatchObject({

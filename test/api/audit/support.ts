@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Knex } from 'knex';
 import { v7 as uuidv7 } from 'uuid';
+import { GENESIS, linkEntry, type StoredEntry } from '../../../api/audit/chain.js';
 import type { Services } from '../../../api/core/context.js';
 import { createLogger } from '../../../api/core/log.js';
 import { testConfig } from '../../support/app.js';
@@ -15,7 +16,8 @@ export interface AuditLog extends Services {
 
 /** An empty log: a database and a data directory of its own. */
 export async function openAuditLog(): Promise<AuditLog> {
-  const database = await cloneDatabase();
+  // Hundreds of writes at once wait for eight connections.
+  const database = await cloneDatabase(30_000);
   const dataDir = mkdtempSync(join(tmpdir(), 'assent-test-audit-'));
   const config = testConfig(database.url, dataDir);
   return {
@@ -56,4 +58,44 @@ export async function tamper(db: Knex, ...statements: (string | [sql: string, ..
       await trx.raw(sql, values);
     }
   });
+}
+
+/** Removes the entries of a chain from a sequence on with their seals, and moves its head back. */
+export const cutTail = (db: Knex, team: string, from: number): Promise<void> =>
+  tamper(
+    db,
+    [
+      'delete from audit_entries where audit_id = any(array(select audit_id from audit_seals where chain = ? and sequence >= ?))',
+      team,
+      from,
+    ],
+    ['delete from audit_seals where chain = ? and sequence >= ?', team, from],
+    [
+      'update audit_heads h set (sequence, entry_hash) = (select sequence, entry_hash from audit_seals s where s.chain = h.chain order by 1 desc limit 1) where chain = ?',
+      team,
+    ],
+  );
+
+/** Links the team's chain anew over what its entries are now, head included: what a thorough forger does. */
+export async function rewriteChain(db: Knex, team: string): Promise<void> {
+  const entries = (await db('audit_entries').where({ team_id: team }).orderBy(['timestamp', 'audit_id'])) as StoredEntry[];
+  let last = GENESIS;
+  const seals = entries.map((entry) => {
+    const previous = last;
+    last = linkEntry(entry, previous);
+    return [
+      'insert into audit_seals values (?, ?, ?, ?, ?)',
+      team,
+      last.sequence,
+      entry.audit_id as string,
+      previous.hash,
+      last.hash,
+    ] as [string, ...Knex.RawBinding[]];
+  });
+  await tamper(db, ['delete from audit_seals where chain = ?', team], ...seals, [
+    'update audit_heads set sequence = ?, entry_hash = ? where chain = ?',
+    last.sequence,
+    last.hash,
+    team,
+  ]);
 }

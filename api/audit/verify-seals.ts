@@ -1,0 +1,126 @@
+import type { Knex } from 'knex';
+import { type Break, MAX_BREAKS } from './break.js';
+import { GENESIS, HASHED_FIELDS, INSTANCE_CHAIN, type Link, linkEntry, type StoredEntry } from './chain.js';
+
+/** Seals read at once, and chains whose heads are compared at once: verification needs the memory of one page. */
+const PAGE = 1_000;
+/** Smaller than any sequence, also than one that somebody forged. */
+const BEFORE_ALL: Place = { chain: INSTANCE_CHAIN, sequence: '-9223372036854775808' };
+const AFTER_CHAIN = '9223372036854775807';
+
+export interface SealsReport {
+  /** Chains that have seals. */
+  chains: number;
+  /** Entries that fit, up to the first break of each chain. */
+  entries: number;
+  /** The first break of each chain. */
+  breaks: Break[];
+}
+
+interface Place {
+  chain: string;
+  sequence: number | string;
+}
+/** A seal with its entry; `audit_id` is null when there is no such entry. */
+type SealedEntry = StoredEntry & { chain: string; sequence: number; sealed_id: string; prev_hash: Buffer; entry_hash: Buffer };
+
+/** The seals after `place` with their entries, chain by chain in the order of the sequence. */
+async function readPage(db: Knex, place: Place): Promise<SealedEntry[]> {
+  const { rows } = await db.raw<{ rows: SealedEntry[] }>(
+    /* sql */ `
+select s.chain, s.sequence, s.audit_id as sealed_id, s.prev_hash, s.entry_hash, e.*
+from audit_seals s
+left join lateral (select ${HASHED_FIELDS.join(', ')} from audit_entries where audit_id = s.audit_id limit 1) e on true
+where (s.chain, s.sequence) > (?::uuid, ?::bigint) order by s.chain, s.sequence limit ${PAGE}`,
+    [place.chain, place.sequence],
+  );
+  return rows;
+}
+
+/** What is wrong with a seal that should follow `previous`; null when nothing is. */
+function inspectSeal(seal: SealedEntry, previous: Link): Break | null {
+  const { chain, sequence, sealed_id: audit_id } = seal;
+  const broken = (kind: Break['kind'], detail: string): Break => ({ kind, chain, sequence, audit_id, detail });
+  const expected = previous.sequence + 1;
+  if (sequence !== expected) return broken('sequence_gap', `Sequence ${expected} is missing: the next seal has ${sequence}`);
+  if (!seal.prev_hash.equals(previous.hash)) return broken('link_broken', 'The seal does not name the hash of the one before it');
+  if (seal.audit_id === null) return broken('entry_missing', 'The sealed entry is not there');
+  if ((seal.team_id ?? INSTANCE_CHAIN) !== chain)
+    return broken('entry_misplaced', `The entry belongs to ${seal.team_id ?? 'no team'}`);
+  const hash = linkEntry(seal, previous).hash.toString('hex');
+  const sealed = seal.entry_hash.toString('hex');
+  return hash === sealed ? null : broken('entry_changed', `The entry has the hash ${hash}, sealed was ${sealed}`);
+}
+
+/** Compares the heads of `chains` with their last seals, which are given. */
+async function inspectHeads(db: Knex, chains: Map<string, Link>): Promise<Break[]> {
+  const { rows } = await db.raw<{ rows: { chain: string; sequence: number | null; entry_hash: Buffer | null }[] }>(
+    'select chain, h.sequence, h.entry_hash from unnest(?::uuid[]) c(chain) left join audit_heads h using (chain) order by chain',
+    [[...chains.keys()]],
+  );
+  return rows.flatMap(({ chain, sequence, entry_hash }): Break[] => {
+    const last = chains.get(chain) as Link;
+    if (sequence === last.sequence && entry_hash?.equals(last.hash)) return [];
+    const detail = `The head is at sequence ${sequence ?? 0}, the last seal at ${last.sequence}`;
+    const first = Math.min(sequence ?? 0, last.sequence) + 1;
+    return [{ kind: 'head_mismatch', chain, sequence: first, audit_id: null, detail }];
+  });
+}
+
+/** Heads of chains that have no seal at all. */
+async function findHeadsWithoutSeals(db: Knex): Promise<Break[]> {
+  const { rows } = await db.raw<{ rows: { chain: string; sequence: number }[] }>(
+    `select chain, sequence from audit_heads h where not exists (select from audit_seals s where s.chain = h.chain)
+     order by chain limit ${MAX_BREAKS}`,
+  );
+  return rows.map(({ chain, sequence }) => ({
+    kind: 'head_mismatch',
+    chain,
+    sequence: 1,
+    audit_id: null,
+    detail: `The head is at sequence ${sequence}, and the chain has no seals`,
+  }));
+}
+
+/**
+ * Walks every chain from its first seal to its head, up to the first break of each. `db` is one snapshot. Time is linear in the
+ * number of entries, memory is that of one page.
+ */
+export async function verifySeals(db: Knex): Promise<SealsReport> {
+  const report: SealsReport = { chains: 0, entries: 0, breaks: [] };
+  const ended = new Map<string, Link>();
+  let chain: string | undefined;
+  let last = GENESIS;
+  const add = (...breaks: Break[]) => report.breaks.push(...breaks.slice(0, MAX_BREAKS - report.breaks.length));
+  const endChain = async (isLast: boolean): Promise<void> => {
+    if (chain !== undefined) ended.set(chain, last);
+    if (ended.size < PAGE && !isLast) return;
+    add(...(await inspectHeads(db, ended)));
+    ended.clear();
+  };
+  for (let place = BEFORE_ALL; ; ) {
+    const page = await readPage(db, place);
+    let broken: Break | null = null;
+    for (const seal of page) {
+      if (seal.chain !== chain) {
+        await endChain(false);
+        chain = seal.chain;
+        last = GENESIS;
+        report.chains += 1;
+      }
+      broken = inspectSeal(seal, last);
+      if (broken) break;
+      last = { sequence: seal.sequence, hash: seal.entry_hash };
+      report.entries += 1;
+    }
+    if (broken) {
+      add(broken);
+      place = { chain: chain as string, sequence: AFTER_CHAIN };
+      chain = undefined;
+    } else if (page.length < PAGE) break;
+    else place = page.at(-1) as SealedEntry;
+  }
+  await endChain(true);
+  add(...(await findHeadsWithoutSeals(db)));
+  return report;
+}
