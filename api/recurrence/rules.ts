@@ -1,6 +1,9 @@
 /** What a rule repeats by (C7). */
 type Frequency = 'DAILY' | 'WEEKLY' | 'MONTHLY' | 'YEARLY';
 
+/** Tasks of a recurring task, itself included: each occurrence creates as many. */
+export const MAX_TREE = 1_000;
+
 export const MODES = ['on_complete', 'on_schedule'] as const;
 
 /** How a task recurs, as stored and shown. `until` and `count` hold the end whether the rule or a field of its own named it. */

@@ -58,7 +58,9 @@ export const UpdateTask = z
     project_id: Id.optional().meta({ description: 'Another project of the same team; the subtasks move along' }),
     position: z.number().nullable().optional(),
     is_archived: z.boolean().optional(),
-    recurrence: Recurrence.nullable().optional().meta({ description: 'null ends the series' }),
+    recurrence: Recurrence.nullable()
+      .optional()
+      .meta({ description: 'null ends the series; a task with more than 999 tasks below it cannot recur' }),
     version: Version.nullish().meta({ description: 'The version last read; a stale one is refused with 409' }),
   })
   .meta({ id: 'UpdateTask' });

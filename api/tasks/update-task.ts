@@ -3,6 +3,7 @@ import { admit, authorize, type Seat, suffices } from '../core/access.js';
 import { type Context, inTransaction, retrying, whoIs } from '../core/context.js';
 import { dateField } from '../core/dates.js';
 import { invalid, notFound } from '../core/errors.js';
+import { checkTreeSize } from '../recurrence/check-tree-size.js';
 import { together } from '../core/together.js';
 import { holdPlace } from './hold-place.js';
 import { moveSubtasks } from './move-subtasks.js';
@@ -61,7 +62,7 @@ const write = together<Change, number>({
  * the subtasks along. Returns the version after it: unchanged when nothing changed (C3).
  * @throws RESOURCE_NOT_FOUND no live task, project or parent | PERMISSION_DENIED stranger or guest, or a recurrence set while
  * impersonating | RESOURCE_CONFLICT stale version
- * | INVALID_REQUEST due date, assignee, parent, or a project of another team
+ * | INVALID_REQUEST due date, assignee, parent, a project of another team, or too many tasks below one that is to recur
  * Source: contract, section 4, tasks rules 2 to 4.
  */
 export async function updateTask(
@@ -70,6 +71,7 @@ export async function updateTask(
   { version = null, project_id, parent_task_id, ...fields }: UpdateTask,
 ): Promise<number> {
   if (fields.recurrence) admit('task.recur', ctx.actor);
+  if (fields.recurrence) await checkTreeSize(ctx, taskId);
   const patch = { ...fields, due_date: dateField('due_date', fields.due_date), tags: fields.tags === null ? [] : fields.tags };
   if (project_id === undefined && parent_task_id === undefined) {
     const after = await write(ctx, { taskId, fields: patch, version });

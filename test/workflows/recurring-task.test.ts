@@ -3,8 +3,9 @@ import type { RunningWorker } from '../../activities/start-worker.js';
 import { RECURRING_TASK, seriesWorkflowId, taskQueue } from '../../workflows/contract.js';
 import { buildAutomation, setStatus } from '../factories/automations.js';
 import { send } from '../api/forge/deliver.js';
-import { buildProject, buildTask, buildTeam, type TestTeam } from '../factories/people.js';
+import { buildPerson, buildProject, buildTask, buildTeam, type TestTeam } from '../factories/people.js';
 import { startApp, type TestApp } from '../support/app.js';
+import { statementsOf } from '../support/statements.js';
 import { queuePrefix, runWorker, until } from '../support/worker.js';
 
 let app: TestApp;
@@ -134,6 +135,91 @@ it('the successor leaves the traces of any task, in its creator’s name and und
   });
   expect(await db()('activity').where({ entity_id: task_id })).toMatchObject([{ action: 'create', summary: 'created the task' }]);
 });
+
+/** Subtasks in one statement, behind the product's back: `count` below the task, and one below each of them. */
+const plantSubtasks = (task: Recurring, count: number, due: string | null = null) =>
+  db().raw(
+    /* sql */ `
+    with given as (
+      select i, uuidv7()::text as id, uuidv7()::text as below from generate_series(1, :count::int) i
+    ), keys as (
+      insert into item_keys select id, 'task' from given union all select below, 'task' from given
+    )
+    insert into tasks (task_id, parent_task_id, project_id, team_id, created_by, title, position, due_date, tags)
+    select c.id, c.parent, t.project_id, t.team_id, t.created_by, c.title, c.i, :due, '{planted}'
+    from tasks t, given g, lateral (values (g.id, t.task_id, 'No. ' || g.i, g.i), (g.below, g.id, 'Below ' || g.i, g.i)) as c(id, parent, title, i)
+    where t.task_id = :task_id`,
+    { task_id: task.task_id, count, due },
+  );
+
+/** What is below a task: titles of its subtasks, each with the titles below it, in their order. */
+const below = async (task_id: string): Promise<[string, string[]][]> => {
+  const titles = (parent: string) =>
+    db()('tasks').where({ parent_task_id: parent }).orderBy(['position', 'created_at']).select('task_id', 'title');
+  const rows = await titles(task_id);
+  return Promise.all(rows.map(async (row) => [row.title, (await titles(row.task_id)).map(({ title }) => title)]));
+};
+
+it('the subtasks are copied by one statement, each with its traces', async () => {
+  const task = await build();
+  await plantSubtasks(task, 30, '2026-01-06');
+  let successor = { task_id: '' };
+  const sent = await statementsOf(async () => {
+    await done(task.task_id);
+    successor = await occurrence(task, 2);
+  });
+  const names = sent.map(({ name }) => name);
+  expect(names.filter((name) => name === 'copy_subtasks')).toHaveLength(1);
+  expect(names.filter((name) => name.startsWith('create_'))).toHaveLength(1);
+  expect(await below(successor.task_id)).toEqual(await below(task.task_id));
+  const copies = await db()('tasks').where({ project_id: project.project_id, due_date: '2026-01-13' });
+  expect(copies).toHaveLength(60);
+  const ids = copies.map(({ task_id }) => task_id);
+  for (const table of ['audit_entries', 'activity']) {
+    expect(await db()(table).whereIn('entity_id', ids).where({ action: 'create', user_id: team.member.user_id })).toHaveLength(
+      60,
+    );
+  }
+  expect(copies[0]).toMatchObject({
+    tags: ['planted'],
+    status: 'todo',
+    created_by: team.member.user_id,
+    recurrence: null,
+    version: 1,
+  });
+});
+
+it('a task with too many below it cannot be made to recur', async () => {
+  const plain = (await buildTask(app, team, project)) as unknown as Recurring;
+  await plantSubtasks(plain, 500);
+  const path = `/api/tasks/${plain.task_id}`;
+  const refused = await member().patch(path, { recurrence: WEEKLY, title: 'x' });
+  expect([refused.status, refused.body.error_code, refused.body.message]).toEqual([
+    400,
+    'INVALID_REQUEST',
+    'A task with more than 999 tasks below it cannot recur',
+  ]);
+  expect(await db()('tasks').where({ task_id: plain.task_id }).first()).toMatchObject({ version: 1, recurrence: null });
+  // A stranger learns nothing of what is below it.
+  expect((await app.as(await buildPerson(app)).patch(path, { recurrence: WEEKLY })).status).toBe(403);
+  await db()('tasks').where({ parent_task_id: plain.task_id, title: 'No. 500' }).update({ deleted_at: db().fn.now() });
+  expect((await member().patch(path, { recurrence: WEEKLY })).status).toBe(200);
+});
+
+it('a tree that has grown to thousands is copied up to its limit, level after level, and the activity says so', async () => {
+  const task = await build();
+  await plantSubtasks(task, 2_000);
+  // What recurs already may be written again.
+  expect((await member().patch(`/api/tasks/${task.task_id}`, { recurrence: WEEKLY, title: 'Large' })).status).toBe(200);
+  await done(task.task_id);
+  const { task_id } = await occurrence(task, 2);
+  expect(await below(task_id)).toEqual(Array.from({ length: 999 }, (_, nth) => [`No. ${nth + 1}`, []]));
+  const lines = await db()('activity').where({ entity_id: task_id }).orderBy('activity_id').pluck('summary');
+  expect(lines).toEqual([
+    'created the task',
+    'copied the first 1,000 tasks of a larger recurring task; the others were left out',
+  ]);
+}, 60_000);
 
 it('20 at once, and again after it was opened: one successor', async () => {
   const task = await build();

@@ -1,0 +1,25 @@
+import { run } from '../../db/statement.js';
+import { type Seat, suffices } from '../core/access.js';
+import { type Context, userOf } from '../core/context.js';
+import { invalid } from '../core/errors.js';
+import { sizeStatement } from './occurrence-tree.sql.js';
+import { MAX_TREE } from './rules.js';
+
+interface Size extends Record<string, unknown> {
+  recurs: boolean;
+  seat: Seat | null;
+  size: number | null;
+}
+
+/**
+ * Refuses to make a task recur that has too many below it. A task that recurs already may have grown: its successors are cut. Says
+ * nothing of a task that the caller may not change; the change itself is refused then.
+ * @throws INVALID_REQUEST
+ */
+export async function checkTreeSize(ctx: Context, taskId: string): Promise<void> {
+  const [task] = await run<Size>(ctx.db, sizeStatement, [taskId, userOf(ctx)]);
+  if (!task || task.recurs || !suffices('task.write', task.seat)) return;
+  if ((task.size ?? 0) > MAX_TREE) {
+    throw invalid(`A task with more than ${(MAX_TREE - 1).toLocaleString('en')} tasks below it cannot recur`);
+  }
+}

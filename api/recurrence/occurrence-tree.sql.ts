@@ -1,0 +1,77 @@
+import type { Statement } from '../../db/statement.js';
+import { MAX_TREE } from './rules.js';
+
+/**
+ * A task and its live subtasks, level after level and siblings in the order of the index that finds them, so the limit cuts off
+ * what is deepest and nothing below it is read. Of a subtask that recurs on its own only the earliest occurrence counts. $1 = task.
+ */
+const TREE = /* sql */ `
+  with recursive tree as (
+    select t.task_id, t.due_date from tasks t where t.task_id = $1
+    union all
+    select below.task_id, below.due_date from tree cross join lateral (
+      select c.task_id, c.due_date from tasks c where c.parent_task_id = tree.task_id and c.deleted_at is null
+        and not exists (select from tasks e where e.series_id = c.series_id and e.occurrence_index < c.occurrence_index
+          and e.parent_task_id = c.parent_task_id and e.deleted_at is null)
+      order by c.position nulls last, c.created_at, c.task_id
+    ) below
+  )`;
+
+/** One task more than a recurring tree may have tells that there are more. */
+const LIMIT = `limit ${MAX_TREE + 1}`;
+
+/** $1 = task. */
+export const treeStatement: Statement = {
+  name: 'occurrence_tree',
+  text: `${TREE} select task_id, due_date from tree ${LIMIT}`,
+};
+
+/** $1 = task, $2 = caller. Counts the tree of a task that does not recur yet and that the caller's role is told for. */
+export const sizeStatement: Statement = {
+  name: 'occurrence_tree_size',
+  text: /* sql */ `
+    select t.recurrence is not null as recurs, m.role as seat,
+      case when t.recurrence is null and m.role is not null then (
+        ${TREE} select count(*)::int from (select from tree ${LIMIT}) counted
+      ) end as size
+    from tasks t left join memberships m on m.team_id = t.team_id and m.user_id = $2
+    where t.task_id = $1 and t.deleted_at is null`,
+};
+
+/**
+ * Copies subtasks below a new occurrence in one statement: tasks, item keys and the traces of each. $1 = who (jsonb), $2 = subtasks
+ * in their order, each with its parent among them or below $4, $3 = their due dates, $4 = the old occurrence, $5 = the new one, in
+ * whose project the copies are. A copy is open, recurs no more, and is assigned to members only. Locks: FOR KEY SHARE on the
+ * assignees' memberships, as the creation of a task has it.
+ */
+export const copyStatement: Statement = {
+  name: 'copy_subtasks',
+  text: /* sql */ `
+with source as materialized (
+  select uuidv7()::text as copy_id, w.place, w.due_date as moved_due, t.task_id, t.parent_task_id, t.title, t.description, t.priority,
+    t.tags, t.estimated_hours, t.position, case when m.found then t.assigned_to end as assigned_to
+  from unnest($2::text[], $3::text[]) with ordinality as w(task_id, due_date, place)
+  cross join lateral (select * from tasks t where t.task_id = w.task_id limit 1) t
+  left join lateral (
+    select true as found from memberships m where m.team_id = t.team_id and m.user_id = t.assigned_to for key share
+  ) m on true
+), key as (
+  insert into item_keys (item_id, item_type) select copy_id, 'task' from source returning item_id
+), made as (
+  insert into tasks (task_id, project_id, team_id, title, description, assigned_to, priority, due_date, tags, estimated_hours,
+    parent_task_id, position, created_by, created_at, updated_at)
+  select s.copy_id, root.project_id, root.team_id, s.title, s.description, s.assigned_to, s.priority, s.moved_due, s.tags,
+    s.estimated_hours, case s.parent_task_id when $4::text then root.task_id else parent.copy_id end, s.position, root.created_by,
+    -- Siblings without a position keep their order.
+    now() + s.place * interval '1 microsecond', now() + s.place * interval '1 microsecond'
+  from source s join key on key.item_id = s.copy_id
+  cross join (select * from tasks where task_id = $5::text) root
+  left join source parent on parent.task_id = s.parent_task_id
+  returning task_id, title, team_id, project_id, created_at, task_json(tasks) as json
+)
+select record_changes($1::jsonb, array_agg(a_change(team_id => m.team_id, project_id => m.project_id, feature => 'tasks',
+  action => 'create', entity_type => 'task', entity_id => m.task_id, title => m.title, summary => 'created the task',
+  details => jsonb_build_object('title', m.title), event_type => 'task.created',
+  payload => jsonb_build_object('task', m.json, 'changes', '{}'::jsonb)) order by m.created_at)) as audit_id
+from made m`,
+};
