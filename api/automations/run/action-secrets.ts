@@ -63,8 +63,6 @@ export async function fillInSecrets(ctx: Context, type: OutboundAction, run: Run
 const recordRead = (ctx: Context, run: RunRow, index: number, name: string, host: string): Promise<string> =>
   recordUse(ctx, run.team_id as string, name, 'read', {
     run_id: run.run_id,
-    automation_id: run.automation_id,
-    automation_version: run.automation_version,
     action_index: index,
     host,
   });

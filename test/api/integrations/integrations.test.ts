@@ -393,6 +393,42 @@ describe('acting', () => {
     expect((await stepOf(run)).output).toMatchObject({ status: 201, url: expect.stringContaining('https://forge.test/') });
   });
 
+  it.each(['forge_comment', 'forge_create_issue', 'chat_say'])('%s serves only what its creator saved', async (type) => {
+    for (const key of ['forge', 'chat']) await connect(team.admin, key);
+    const fields = {
+      forge_comment: comment.params,
+      forge_create_issue: { repo: 'acme/rocket', title: 'T', body: 'B' },
+      chat_say: { text: 'T' },
+    };
+    const actions = [{ type, params: fields[type as keyof typeof fields] }];
+    const body = { name: 'Merged', trigger_type: 'manual', team_id: team.team_id, actions };
+    const made = (await app.as(team.admin).post('/api/automations', body)).body as { automation_id: string };
+    const path = `/api/automations/${made.automation_id}`;
+    const start = (fields: Record<string, unknown> = {}) =>
+      buildRun(app, team, { automation: made, creator: team.admin, status: 'running', statuses: ['pending'], fields });
+    const outcome = async (run: { run_id: string }) => {
+      await act(run);
+      const { status, error } = await stepOf(run);
+      return error?.code ?? status;
+    };
+    const pinned = await start();
+    // A manager borrows the connection: by an edit, by a way back to the creator's own words, by a take-back of the edit.
+    expect((await app.as(team.manager).patch(path, { name: 'Mine' })).status).toBe(200);
+    expect(await outcome(await start())).toBe('connection_not_consented');
+    expect(await outcome(await start({ is_test: true }))).toBe('connection_not_consented');
+    expect((await app.as(team.manager).post(`${path}/rollback`, { version: 1 })).status).toBe(200);
+    expect(await outcome(await start())).toBe('connection_not_consented');
+    expect(remote.written).toEqual([]);
+    // A run that began before the edit goes on with what the creator wrote.
+    expect(await outcome(pinned)).toBe('succeeded');
+    expect((await app.as(team.admin).patch(path, { name: 'Read and agreed' })).status).toBe(200);
+    expect(await outcome(await start())).toBe('succeeded');
+    expect((await app.as(team.manager).patch(path, { description: 'Again' })).status).toBe(200);
+    const last = await start();
+    expect(await outcome(last)).toBe('connection_not_consented');
+    expect((await stepOf(last)).error.message).toContain('once the creator saves it again');
+  });
+
   it('what was written by an attempt whose answer was lost is found, not written again', async () => {
     await connect(team.member);
     const run = await begin([comment]);
