@@ -73,12 +73,14 @@ const ABILITIES = {
   'automation.read': { seat: 'guest', words: 'Any member of the team, guests too; personal ones their creator' },
   'automation.write': {
     seat: 'member',
-    words: 'Team member or above; another person’s automation needs a manager',
+    words:
+      'Team member or above; another person’s automation needs a manager; saving or enabling what holds a secret without allowed hosts needs an admin',
     impersonated: false,
   },
   'automation.dispatch': {
     seat: 'member',
-    words: 'The automation’s creator, or a manager of the team',
+    words:
+      'The automation’s creator, or a manager of the team; starting what holds a secret without allowed hosts needs an admin',
     impersonated: false,
   },
   'secret.list': { seat: 'admin', words: 'Team admin' },

@@ -290,6 +290,31 @@ const secret: Build = async (world, wish) => {
   return { ...subject, canary: subject.id };
 };
 
+/** The unrestricted secret of an automation, or of a run's automation. */
+export const secretNameOf = (id: string): string => `KEY ${id}`;
+export const sendingSecret = (name: string) => ({
+  type: 'http_request',
+  params: { method: 'POST', url: 'https://example.com/', body: `{{secret:${name}}}` },
+});
+
+/** The same with a definition that sends a secret of the team without allowed hosts. */
+const withSecret =
+  (build: Build): Build =>
+  async (world, wish) => {
+    const subject = await build(world, wish);
+    const name = secretNameOf(subject.id);
+    await insert(
+      world,
+      /* sql */ `
+      with key as (insert into team_secrets (team_id, name, data_key, sealed_value, updated_by) values (:team_id, :name, '', '', :author)),
+      automation as (update automations set actions = :actions
+        where automation_id in (select automation_id from automation_runs where run_id = :id union all select :id) returning automation_id)
+      update automation_versions v set actions = :actions from automation where v.automation_id = automation.automation_id`,
+      { ...subject, name, author: wish.author, actions: JSON.stringify([sendingSecret(name)]) },
+    );
+    return subject;
+  };
+
 /** The author's connection to the forge; `id` is the service's key. */
 const connection: Build = async (world, wish) => {
   const subject = { ...basis(wish, 'forge'), canary: `canary ${uuidv7()}` };
@@ -345,9 +370,11 @@ export const SUBJECTS = {
   task,
   comment,
   automation,
+  automationWithSecret: withSecret(automation),
   personalAutomation,
   run: runAs('succeeded'),
   failedRun: runAs('failed'),
+  failedRunWithSecret: withSecret(runAs('failed')),
   deletedFailedRun: inTrash(runAs('failed')),
   runForMember: pausedFor('member'),
   runForManager: pausedFor('manager'),

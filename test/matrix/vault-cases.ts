@@ -1,10 +1,75 @@
 import { v7 as uuidv7 } from 'uuid';
 import type { Kind, Row } from './cases.js';
+import { secretNameOf, sendingSecret } from './subjects.js';
 
 const LIVE: Kind[] = ['own', 'foreign', 'unknown', 'garbage', 'respelt'];
 
-/** The secrets of a team, and people's connections to other services. */
+const definition = (id: string) => ({ name: 'Tell', trigger_type: 'task.created', actions: [sendingSecret(secretNameOf(id))] });
+const UNRESTRICTED = 'a secret without allowed hosts goes where a team admin sends it';
+
+/** What saves, starts or enables a definition with an unrestricted secret is for team admins, also to the member who wrote it. */
+const unrestricted = (
+  [
+    ['PATCH /api/automations/:automation_id', () => ({ description: 'Changed' })],
+    ['PUT /api/automations/:automation_id', definition],
+    ['POST /api/automations/:automation_id/execute', () => ({})],
+    ['POST /api/automations/:automation_id/test', () => ({})],
+    ['POST /api/automations/:automation_id/toggle', () => ({ is_active: true })],
+    ['POST /api/automations/:automation_id/rollback', () => ({ version: 1 })],
+  ] as const
+).flatMap(([route, body]): Row[] =>
+  (['caller', 'colleague'] as const).map((author) => ({
+    route,
+    by: `an unrestricted secret, author: ${author}`,
+    subject: 'automationWithSecret',
+    author,
+    kinds: LIVE,
+    send: (s) => ({ params: { automation_id: s.id }, body: body(s.id) }),
+    lowest: 'admin',
+    why: UNRESTRICTED,
+  })),
+);
+
+/** What stops it is not. */
+const stopping = (
+  [
+    ['POST /api/automations/:automation_id/toggle', { is_active: false }],
+    ['DELETE /api/automations/:automation_id', undefined],
+  ] as const
+).map(
+  ([route, body]): Row => ({
+    route,
+    by: 'an unrestricted secret, to stop it',
+    subject: 'automationWithSecret',
+    author: 'caller',
+    kinds: ['own'],
+    send: (s) => ({ params: { automation_id: s.id }, body }),
+  }),
+);
+
+/** The secrets of a team, what holds them, and people's connections to other services. */
 export const vaultCases: Row[] = [
+  ...unrestricted,
+  ...stopping,
+  {
+    route: 'POST /api/automations',
+    by: 'an unrestricted secret',
+    subject: 'automationWithSecret',
+    kinds: ['own'],
+    send: (s) => ({ body: { ...definition(s.id), team_id: s.team_id } }),
+    lowest: 'admin',
+    why: UNRESTRICTED,
+  },
+  {
+    route: 'POST /api/automations/dead-letter/:run_id/retry',
+    by: 'an unrestricted secret',
+    subject: 'failedRunWithSecret',
+    author: 'caller',
+    kinds: LIVE,
+    send: (s) => ({ params: { run_id: s.id } }),
+    lowest: 'admin',
+    why: UNRESTRICTED,
+  },
   {
     route: 'GET /api/automations/secrets',
     subject: 'secret',
