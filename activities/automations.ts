@@ -12,14 +12,15 @@ import type { Services } from '../api/core/context.js';
 import { type ActionActivity, OUTBOUND_HEARTBEAT, type RunActivities, type RunRef } from '../workflows/contract.js';
 
 /** The execution that this activity belongs to, as the run's row knows it. */
-const carrierOf = (run: RunRef): Carrier => ({ ...run, execution: activityInfo().workflowExecution?.runId ?? 'none' });
+const executionId = (): string => activityInfo().workflowExecution?.runId ?? 'none';
+const carrierOf = (run: RunRef): Carrier => ({ ...run, execution: executionId() });
 
 /** Activities of automation runs: each calls one verb. At least once by design, so the verbs may be repeated. */
 export function automationActivities(services: Services): RunActivities & Record<string, unknown> {
   const perform: ActionActivity = (run, index) => performAction(services, carrierOf(run), index);
   const run: RunActivities & { [DELAY]: ActionActivity } = {
     openGate: (run, index) => openGate(services, carrierOf(run), index),
-    readGate: (runId, index) => readGate(services, runId, index),
+    readGate: (runId, index) => readGate(services, runId, index, executionId()),
     [DELAY]: (run, index) => waitOut(services, carrierOf(run), index),
     finishRun: (run, cancelled) => finishRun(services, carrierOf(run), cancelled),
   };

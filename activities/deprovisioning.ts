@@ -15,6 +15,7 @@ import {
 } from '../workflows/contract.js';
 import { SEARCH_ATTRIBUTES as ATTRIBUTE } from '../workflows/search-attributes.js';
 import { handOver, leaseOf } from './hand-over.js';
+import { isWorkflowOpen } from './open-workflows.js';
 
 /** Activities of somebody's leaving: each step is an activity of its own name. */
 export function deprovisionActivities(services: Services): DeprovisionActivities & Record<string, unknown> {
@@ -40,6 +41,18 @@ const LEASE = leaseOf({
   columns: 's.job_id, s.user_id, s.requested_by',
 });
 
+/** Puts jobs into the outbox once more. */
+const AGAIN = /* sql */ `
+  insert into outbox (kind, subject, payload, correlation_id)
+  select 'user.deprovision', j.user_id::text, jsonb_build_object('job_id', j.job_id), j.correlation_id from deprovision_jobs j
+  where j.job_id = any(?) and j.finished_at is null`;
+
+/** Jobs that are not done, and whose start does not wait in the outbox. */
+const OPEN = /* sql */ `
+  select j.job_id, j.user_id from deprovision_jobs j
+  where j.finished_at is null
+    and not exists (select from outbox o where o.kind = 'user.deprovision' and o.payload->>'job_id' = j.job_id::text)`;
+
 /** Hands the leaving of people to Temporal: one workflow a person, whatever is repeated. */
 export class DeprovisionDispatcher {
   constructor(
@@ -51,6 +64,18 @@ export class DeprovisionDispatcher {
   async pass(services: Services): Promise<number> {
     const { rows } = await services.db.raw<{ rows: Start[] }>(LEASE, [['user.deprovision']]);
     return handOver(services, rows, (row) => this.start(row));
+  }
+
+  /** Restarts the workflow of every open job that has none: what a lost store or a terminated workflow left behind. Returns how many. */
+  async reconcile({ db, log, ring }: Services): Promise<number> {
+    const { rows } = await db.raw<{ rows: { job_id: string; user_id: string }[] }>(OPEN);
+    const open = await Promise.all(rows.map(({ user_id }) => isWorkflowOpen(this.client, deprovisionWorkflowId(user_id))));
+    const lost = rows.filter((_, i) => !open[i]).map(({ job_id }) => job_id);
+    if (lost.length === 0) return 0;
+    await db.raw(AGAIN, [lost]);
+    log.warn({ restarted: lost.length }, 'deprovisioning jobs without a workflow were restarted');
+    ring();
+    return lost.length;
   }
 
   private async start({ job_id, user_id, requested_by, correlation_id }: Start): Promise<void> {
@@ -83,30 +108,4 @@ export class DeprovisionDispatcher {
       if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
     });
   }
-}
-
-/** Puts jobs into the outbox once more. */
-const AGAIN = /* sql */ `
-  insert into outbox (kind, subject, payload, correlation_id)
-  select 'user.deprovision', j.user_id::text, jsonb_build_object('job_id', j.job_id), j.correlation_id from deprovision_jobs j
-  where j.job_id = any(?)`;
-/** Jobs older than so many seconds that are not done and do not wait to be started. */
-const OPEN = /* sql */ `
-  select j.job_id, j.user_id from deprovision_jobs j
-  where j.finished_at is null and j.created_at < now() - make_interval(secs => ?)
-    and not exists (select from outbox o where o.kind = 'user.deprovision' and o.subject = j.user_id::text)`;
-
-/** Starts the workflow of every open job again that has none: what a lost Temporal file or a terminated workflow left behind. */
-export async function reconcileDeprovisions(
-  { db, log }: Services,
-  isCarried: (workflowId: string) => Promise<boolean>,
-  minAge: number,
-): Promise<number> {
-  const { rows } = await db.raw<{ rows: { job_id: string; user_id: string }[] }>(OPEN, [minAge]);
-  const carried = await Promise.all(rows.map(({ user_id }) => isCarried(deprovisionWorkflowId(user_id))));
-  const lost = rows.filter((_, i) => !carried[i]).map(({ job_id }) => job_id);
-  if (lost.length === 0) return 0;
-  await db.raw(AGAIN, [lost]);
-  log.warn({ restarted: lost.length }, 'people’s leaving without a workflow was started again');
-  return lost.length;
 }

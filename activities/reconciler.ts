@@ -1,93 +1,93 @@
 import type { Client } from '@temporalio/client';
-import { WorkflowNotFoundError } from '@temporalio/client';
-import { inTransaction, type Services, serviceContext } from '../api/core/context.js';
+import type { Services } from '../api/core/context.js';
 import { NO_ID } from '../api/core/fields.js';
-import { enqueue } from '../api/core/outbox.js';
-import { AUTOMATION_RUN, runWorkflowId } from '../workflows/contract.js';
-import { reconcileDeprovisions } from './deprovisioning.js';
-import { reconcileSeries } from './recurrence.js';
+import { AUTOMATION_RUN, runWorkflowId, taskQueue } from '../workflows/contract.js';
+import { SEARCH_ATTRIBUTES as ATTRIBUTE } from '../workflows/search-attributes.js';
+import { hasAttributes, listOpenWorkflows, type OpenWorkflow, SETTLED_AFTER_MS } from './open-workflows.js';
+import { canCarry, incarnationOf, type OpenRun, recoverRun, wakeExecution } from './run-execution.js';
 
-/** Runs younger than this may simply not have been dispatched yet, s. */
-const SETTLED_AFTER_SECONDS = 60;
-const AT_ONCE = 10;
-const PAGE = 1_000;
+const CONCURRENCY = 10;
+const PAGE_SIZE = 1_000;
 
-interface OpenRun {
-  run_id: string;
-  incarnation: number;
-  correlation_id: string;
+/** An open run with what its workflow should be doing. */
+interface CheckedRun extends OpenRun {
+  state: 'paused' | 'waiting' | null;
+  until: Date | null;
 }
 
-/** A page of open runs whose start is not waiting in the outbox: older than so many seconds, after this run id. */
+/**
+ * ? = run id to go on after. A start that waits in the outbox starts its run by itself. Every other open run was handed to Temporal before
+ * this statement began, however young it is, because the outbox keeps a start until Temporal has it.
+ */
 const OPEN_RUNS = /* sql */ `
-  select r.run_id, r.incarnation, r.correlation_id from automation_runs r
-  where r.finished_at is null and r.queued_at < now() - make_interval(secs => ?)
+  select r.run_id, r.incarnation, r.claimed_by, false as is_start_due,
+    case when r.status = 'paused' then 'paused' when d.due_at is not null then 'waiting' end as state,
+    case when r.status = 'paused' then r.waits_until else d.due_at end as until
+  from automation_runs r
+  left join lateral (select a.due_at from run_actions a
+    where a.run_id = r.run_id and a.status = 'running' and a.due_at is not null limit 1) d on true
+  where r.finished_at is null
     and not exists (select from outbox o where o.kind = 'run.start' and o.payload->>'run_id' = r.run_id::text)
-    and r.run_id > ? order by r.run_id limit ${PAGE}`;
+    and r.run_id > ? order by r.run_id limit ${PAGE_SIZE}`;
 
-async function isCarried(client: Client, workflowId: string): Promise<boolean> {
-  try {
-    const { status } = await client.workflow.getHandle(workflowId).describe();
-    return status.name === 'RUNNING' || status.name === 'PAUSED';
-  } catch (error) {
-    if (error instanceof WorkflowNotFoundError) return false;
-    throw error;
-  }
+/** True when the workflow does not wait for what its row waits for: one of the two stores was restored from an older backup. */
+function isOutOfStep({ state, until }: CheckedRun, { attributes }: OpenWorkflow): boolean {
+  if ((attributes.get(ATTRIBUTE.RunState) ?? null) !== state) return true;
+  const shown = attributes.get(state === 'paused' ? ATTRIBUTE.GateExpiresAt : ATTRIBUTE.NextAttemptAt);
+  return state !== null && shown?.getTime() !== until?.getTime();
+}
+
+interface ReconcileOptions {
+  taskQueuePrefix: string;
+  /** The first pass after a connection was made: a workflow without search attributes is woken then, for it cannot be compared. */
+  isFirst: boolean;
+}
+
+/** Restarts a run without an execution, and wakes an execution that is out of step. Returns true when the run was restarted. */
+async function checkRun(
+  services: Services,
+  client: Client,
+  row: CheckedRun,
+  found: OpenWorkflow | undefined,
+  isFirst: boolean,
+): Promise<boolean> {
+  const execution = found && { execution: found.runId, incarnation: incarnationOf(found.memo) };
+  if (!found || !execution || !canCarry(row, execution)) return recoverRun(services, client, row);
+  if (hasAttributes(found) ? isOutOfStep(row, found) : isFirst) await wakeExecution(client, row.run_id, found.runId);
+  return false;
+}
+
+/** Calls `work` for each item, a few at a time. */
+async function each<T>(items: readonly T[], work: (item: T) => Promise<unknown>): Promise<void> {
+  const left = [...items];
+  const take = async (): Promise<void> => {
+    for (let item = left.pop(); item !== undefined; item = left.pop()) await work(item);
+  };
+  await Promise.all(Array.from({ length: CONCURRENCY }, take));
 }
 
 /**
- * Workflows of runs that Temporal lists as running: a call for a thousand of them, where asking for each costs over a CPU
- * millisecond. The list may lag behind by a moment, so what is not on it is asked for; what has just ended is seen the next time.
+ * Compares the open runs of the database with the open workflows of Temporal: what a lost store, one restored from a backup, a terminated
+ * or a timed-out workflow left behind. One list of workflows costs a call for a thousand of them; what is not on it is asked for, because
+ * the list may lag behind. A workflow whose run has ended or is gone is woken, and ends. Several workers may do this at once: each restart
+ * is a compare-and-set. Returns how many runs were restarted.
  */
-async function listedRuns(client: Client): Promise<Set<string>> {
-  const query = `WorkflowType = '${AUTOMATION_RUN}' and ExecutionStatus = 'Running'`;
-  const listed = new Set<string>();
-  for await (const { workflowId } of client.workflow.list({ query, pageSize: PAGE })) listed.add(workflowId);
-  return listed;
-}
-
-/** Starts a run again from its row, under the next incarnation: whatever is left of the old one finds nothing to claim. */
-async function restart(services: Services, run: OpenRun): Promise<boolean> {
-  return inTransaction(serviceContext(services, 'reconciler', run.correlation_id), async (ctx) => {
-    const incarnation = run.incarnation + 1;
-    const taken = await ctx
-      .db('automation_runs')
-      .where({ run_id: run.run_id, incarnation: run.incarnation })
-      .whereNull('finished_at')
-      .update({ incarnation, claimed_by: null });
-    if (taken === 1) await enqueue(ctx, 'run.start', run.run_id, { run_id: run.run_id, incarnation });
-    return taken === 1;
-  });
-}
-
-/**
- * Compares the open runs of the database with Temporal and starts again those that no open workflow carries: what a lost
- * Temporal file, a terminated or a timed-out workflow left behind (durability notes, 3.1). Returns how many.
- */
-async function reconcileRuns(services: Services, client: Client, minAge: number): Promise<number> {
+export async function reconcileRuns(services: Services, client: Client, options: ReconcileOptions): Promise<number> {
+  const queue = taskQueue(options.taskQueuePrefix, 'core');
+  const listed = await listOpenWorkflows(client, AUTOMATION_RUN, queue);
   let restarted = 0;
-  let listed: Set<string> | undefined;
   for (let after = NO_ID; ; ) {
-    const { rows } = await services.db.raw<{ rows: OpenRun[] }>(OPEN_RUNS, [minAge, after]);
-    if (rows.length > 0) listed ??= await listedRuns(client);
-    const missing = rows.filter(({ run_id }) => !listed?.has(runWorkflowId(run_id)));
-    for (let at = 0; at < missing.length; at += AT_ONCE) {
-      const batch = missing.slice(at, at + AT_ONCE);
-      const carried = await Promise.all(batch.map((run) => isCarried(client, runWorkflowId(run.run_id))));
-      for (const [i, run] of batch.entries()) {
-        if (!carried[i] && (await restart(services, run))) restarted += 1;
-      }
-    }
+    const { rows } = await services.db.raw<{ rows: CheckedRun[] }>(OPEN_RUNS, [after]);
+    await each(rows, async (row) => {
+      const found = listed.get(runWorkflowId(row.run_id));
+      listed.delete(runWorkflowId(row.run_id));
+      if (await checkRun(services, client, row, found, options.isFirst)) restarted += 1;
+    });
     after = rows.at(-1)?.run_id ?? after;
-    if (rows.length < PAGE) break;
+    if (rows.length < PAGE_SIZE) break;
   }
-  if (restarted > 0) services.log.warn({ restarted }, 'runs without a workflow were started again');
+  const orphans = [...listed.values()].filter(({ startTime }) => Date.now() - startTime.getTime() > SETTLED_AFTER_MS);
+  await each(orphans, ({ workflowId, runId }) => wakeExecution(client, workflowId.slice(runWorkflowId('').length), runId));
+  if (restarted > 0) services.log.warn({ restarted }, 'runs without a workflow were restarted');
   return restarted;
-}
-
-/** Runs, recurring series and people's leaving that lost their workflow go on. Returns how many; `minAge` in seconds. */
-export async function reconcileAll(services: Services, client: Client, minAge = SETTLED_AFTER_SECONDS): Promise<number> {
-  const runs = await reconcileRuns(services, client, minAge);
-  const series = await reconcileSeries(services, client, minAge);
-  return runs + series + (await reconcileDeprovisions(services, (id) => isCarried(client, id), minAge));
 }

@@ -1,4 +1,4 @@
-import type { Client } from '@temporalio/client';
+import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import type { SearchAttributePair } from '@temporalio/common';
 import { v7 as uuidv7 } from 'uuid';
 import type { Services } from '../api/core/context.js';
@@ -16,6 +16,7 @@ import {
 } from '../workflows/contract.js';
 import { SEARCH_ATTRIBUTES as ATTRIBUTE } from '../workflows/search-attributes.js';
 import { handOver, leaseOf } from './hand-over.js';
+import { hasAttributes, listOpenWorkflows, type OpenWorkflow, SETTLED_AFTER_MS } from './open-workflows.js';
 
 /** Activities of a recurring series. */
 export const recurrenceActivities = (services: Services): SeriesActivities & Record<string, unknown> => ({
@@ -67,6 +68,40 @@ const detailsOf = (row: Wake): string =>
     `Correlation id of what started it \`${row.correlation_id}\` (search the logs and the audit log for it)`,
   ].join('\n\n');
 
+interface OpenSeries {
+  series_id: string;
+  last_task_id: string | null;
+  next_at: Date | null;
+  /** The newest occurrence is done, and has no successor yet. */
+  is_due: boolean;
+}
+
+/** Open series that no row of the outbox is about to wake. */
+const OPEN = /* sql */ `
+  select series_id, last_task_id, next_at, completed_index >= last_index and blocked_reason is null as is_due from task_series s
+  where ended_at is null and not exists (select from outbox o where o.subject = s.series_id::text and o.kind like 'series.%')
+  order by started_at`;
+
+const WAKE = /* sql */ `
+  insert into outbox (kind, subject, team_id, payload, correlation_id)
+  select 'series.changed', series_id::text, team_id, jsonb_build_object('series_id', series_id, 'occurrence_index', last_index), ?::uuid
+  from task_series where series_id = any(?) and ended_at is null`;
+
+/** True when the workflow does not wait for what its row waits for: one of the two stores was restored from an older backup. */
+const isOutOfStep = ({ last_task_id, next_at, is_due }: OpenSeries, { attributes }: OpenWorkflow): boolean =>
+  is_due ||
+  (attributes.get(ATTRIBUTE.EntityId) ?? null) !== last_task_id ||
+  attributes.get(ATTRIBUTE.NextAttemptAt)?.getTime() !== next_at?.getTime();
+
+/** Has the workflow of a series that ended or is gone look at its row, and end. */
+async function wakeEnded(client: Client, workflowId: string): Promise<void> {
+  try {
+    await client.workflow.getHandle(workflowId).signal(SERIES_SIGNALS['series.changed'], null);
+  } catch (error) {
+    if (!(error instanceof WorkflowNotFoundError)) throw error;
+  }
+}
+
 /** Wakes series in Temporal, starting the workflow of one that has none: everything here may be repeated, the rows decide. */
 export class SeriesDispatcher {
   constructor(
@@ -78,6 +113,32 @@ export class SeriesDispatcher {
   async pass(services: Services): Promise<number> {
     const { rows } = await services.db.raw<{ rows: Wake[] }>(LEASE, [Object.keys(SERIES_SIGNALS)]);
     return handOver(services, rows, (row) => this.wake(row));
+  }
+
+  /**
+   * Restarts the workflow of every open series that has none: what a lost store, a terminated or timed-out workflow left behind. Wakes
+   * those that are out of step with their row, and those whose series ended or is gone. One list of what runs is compared with the rows,
+   * so ten thousand series cost ten calls. Returns how many were restarted.
+   */
+  async reconcile({ db, log, ring }: Services, isFirst: boolean): Promise<number> {
+    const queue = taskQueue(this.options.taskQueuePrefix, 'core');
+    const listed = await listOpenWorkflows(this.client, RECURRING_TASK, queue);
+    const { rows } = await db.raw<{ rows: OpenSeries[] }>(OPEN);
+    const lost: string[] = [];
+    const behind: string[] = [];
+    for (const row of rows) {
+      const found = listed.get(seriesWorkflowId(row.series_id));
+      listed.delete(seriesWorkflowId(row.series_id));
+      if (!found) lost.push(row.series_id);
+      else if (hasAttributes(found) ? isOutOfStep(row, found) : isFirst) behind.push(row.series_id);
+    }
+    if (lost.length + behind.length > 0) await db.raw(WAKE, [uuidv7(), [...lost, ...behind]]);
+    if (lost.length > 0) log.warn({ restarted: lost.length }, 'series without a workflow were restarted');
+    for (const { workflowId, startTime } of listed.values()) {
+      if (Date.now() - startTime.getTime() > SETTLED_AFTER_MS) await wakeEnded(this.client, workflowId);
+    }
+    ring();
+    return lost.length;
   }
 
   private async wake(row: Wake): Promise<void> {
@@ -98,33 +159,4 @@ export class SeriesDispatcher {
       }),
     );
   }
-}
-
-/** Series that go on, and those among them that should have done so already. `minAge` in seconds. */
-const OPEN = /* sql */ `
-  select series_id from task_series s
-  where ended_at is null and started_at < now() - make_interval(secs => :minAge)
-    and not exists (select from outbox o where o.subject = s.series_id::text and o.kind like 'series.%')
-  order by started_at`;
-
-const WAKE = /* sql */ `
-  insert into outbox (kind, subject, team_id, payload, correlation_id)
-  select 'series.changed', series_id::text, team_id, jsonb_build_object('series_id', series_id, 'occurrence_index', last_index), ?::uuid
-  from task_series where series_id = any(?) and ended_at is null`;
-
-/**
- * Starts the workflow of every series again that has none: what a lost Temporal file, a terminated or timed-out workflow left
- * behind. One list of what runs is compared with the rows, so ten thousand series cost ten questions. Returns how many.
- */
-export async function reconcileSeries({ db, log }: Services, client: Client, minAge: number): Promise<number> {
-  const { rows } = await db.raw<{ rows: { series_id: string }[] }>(OPEN, { minAge });
-  if (rows.length === 0) return 0;
-  const carried = new Set<string>();
-  const query = `WorkflowType = '${RECURRING_TASK}' AND ExecutionStatus = 'Running'`;
-  for await (const { workflowId } of client.workflow.list({ query, pageSize: 1_000 })) carried.add(workflowId);
-  const lost = rows.map((row) => row.series_id).filter((id) => !carried.has(seriesWorkflowId(id)));
-  if (lost.length === 0) return 0;
-  await db.raw(WAKE, [uuidv7(), lost]);
-  log.warn({ restarted: lost.length }, 'series without a workflow were started again');
-  return lost.length;
 }

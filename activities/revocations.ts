@@ -1,5 +1,6 @@
 import { ApplicationFailure } from '@temporalio/activity';
 import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
+import { v7 as uuidv7 } from 'uuid';
 import type { Services } from '../api/core/context.js';
 import { logScope } from '../api/core/log.js';
 import { OutboundFailure } from '../api/core/outbound/failure.js';
@@ -7,6 +8,7 @@ import { revokeConnection } from '../api/integrations/revoke-connection.js';
 import { CONNECTION_REVOCATION, type RevocationActivities, revocationWorkflowId, taskQueue } from '../workflows/contract.js';
 import { SEARCH_ATTRIBUTES as ATTRIBUTE } from '../workflows/search-attributes.js';
 import { handOver, leaseOf } from './hand-over.js';
+import { isWorkflowOpen } from './open-workflows.js';
 
 /** Longest wait that a service may ask for, ms: there is a day for all of it (workflows/connection-revocation.ts). */
 const LONGEST_WAIT_MS = 3_600_000;
@@ -38,6 +40,12 @@ const LEASE = leaseOf({
   columns: 's.revocation_id, s.user_id, s.provider',
 });
 
+/** Revocations whose start does not wait in the outbox. Their workflow gives up after a day, and is not restarted then. */
+const OPEN = /* sql */ `
+  select s.revocation_id, s.user_id, s.provider from integration_revocations s
+  where s.created_at > now() - interval '1 day'
+    and not exists (select from outbox o where o.kind = 'integration.revoke' and o.subject = s.revocation_id::text)`;
+
 /** Hands to Temporal what is to be taken back at services. */
 export class RevocationDispatcher {
   constructor(
@@ -51,7 +59,23 @@ export class RevocationDispatcher {
     return handOver(services, rows, (row) => this.start(row));
   }
 
-  private async start({ revocation_id, user_id, provider, correlation_id }: Start): Promise<void> {
+  /**
+   * Restarts the workflow of every revocation that has none: what a lost store or a terminated workflow left behind. Straight away, not
+   * through the outbox: a second worker that does the same finds the workflow, or starts one with nothing to do. Returns how many.
+   */
+  async reconcile({ db, log }: Services): Promise<number> {
+    const { rows } = await db.raw<{ rows: Omit<Start, 'outbox_id' | 'correlation_id'>[] }>(OPEN);
+    let restarted = 0;
+    for (const row of rows) {
+      if (await isWorkflowOpen(this.client, revocationWorkflowId(row.revocation_id))) continue;
+      await this.start({ ...row, correlation_id: uuidv7() });
+      restarted += 1;
+    }
+    if (restarted > 0) log.warn({ restarted }, 'revocations without a workflow were restarted');
+    return restarted;
+  }
+
+  private async start({ revocation_id, user_id, provider, correlation_id }: Omit<Start, 'outbox_id'>): Promise<void> {
     const attributes = [
       { key: ATTRIBUTE.Process, value: 'connection_revocation' },
       { key: ATTRIBUTE.ActorId, value: user_id },

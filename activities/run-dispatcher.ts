@@ -1,11 +1,14 @@
 import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import type { SearchAttributePair } from '@temporalio/common';
-import { AUTOMATION_RUN, type AutomationRunInput, DECIDED_SIGNAL, runWorkflowId, taskQueue } from '../workflows/contract.js';
+import { AUTOMATION_RUN, type AutomationRunInput, runWorkflowId, taskQueue } from '../workflows/contract.js';
 import { SEARCH_ATTRIBUTES as ATTRIBUTE } from '../workflows/search-attributes.js';
 import type { StartOrder } from '../api/automations/match-automations.js';
 import { TaskId } from '../api/core/fields.js';
+import type { Services } from '../api/core/context.js';
 import { logScope } from '../api/core/log.js';
 import { plainName } from './plain-name.js';
+import { freeRun, readOpenRun, recoverRun, wakeExecution } from './run-execution.js';
+import { restartRun } from '../api/automations/run/restart-run.js';
 
 /** A row of the outbox that starts or wakes a run's workflow, with what an operator should see of the run. */
 export interface Dispatch extends Omit<StartOrder, 'payload'> {
@@ -45,9 +48,10 @@ const detailsOf = (row: Dispatch, pageOf: (runId: string) => string): string =>
     `- Correlation id \`${row.correlation_id}\`, as in the logs and the audit log`,
   ].join('\n');
 
-/** Hands runs to Temporal. Everything here may be repeated: ids come from the run, the rows decide. */
+/** Hands runs to Temporal. Everything here may be repeated, by several workers at once: ids come from the run, the rows decide. */
 export class RunDispatcher {
   constructor(
+    private readonly services: Services,
     private readonly client: Client,
     private readonly options: {
       taskQueuePrefix: string;
@@ -60,10 +64,77 @@ export class RunDispatcher {
     },
   ) {}
 
-  /** @throws what Temporal's client throws when the server is away; a workflow that already started or ended is success */
-  async dispatch(row: Dispatch): Promise<void> {
+  /**
+   * Starts or wakes the run of one row of the outbox.
+   * @throws what Temporal's client throws when the server is away; a workflow that already started or ended is success
+   */
+  dispatch(row: Dispatch): Promise<void> {
+    return logScope.run({ correlation_id: row.correlation_id }, () =>
+      row.kind === 'run.start' ? this.start(row) : this.wake(row),
+    );
+  }
+
+  /** The first incarnation starts without a look at the row: an execution that is in its way shows that it is not the first start. */
+  private async start(row: Dispatch): Promise<void> {
     const incarnation = row.payload.incarnation ?? 1;
-    const input: AutomationRunInput = {
+    if (incarnation > 1 || !(await this.tryStart(row, incarnation, 'REJECT_DUPLICATE'))) await this.startAgain(row, incarnation);
+  }
+
+  /**
+   * Starts a run that may have been started before. A start of an incarnation that is not the row's is out of date. An execution that
+   * carries the run is woken; where the one that claimed it is lost, the run is restarted under the next incarnation.
+   */
+  private async startAgain(row: Dispatch, incarnation: number): Promise<void> {
+    const open = await readOpenRun(this.services, row.run_id);
+    if (open?.incarnation !== incarnation) return;
+    const found = await freeRun(this.client, open);
+    if (found === 'carried') return;
+    if (open.claimed_by === null) await this.tryStart(row, incarnation, 'ALLOW_DUPLICATE');
+    else if (await restartRun(this.services.db, open, found.free)) this.services.ring();
+  }
+
+  /**
+   * Only signals the execution that claimed the run. Where that one is lost, the run is restarted at once: its decision does not wait
+   * for the reconciler.
+   */
+  private async wake({ run_id, payload }: Dispatch): Promise<void> {
+    const row = await readOpenRun(this.services, run_id);
+    // Whatever is still to claim the run reads its rows after that.
+    const isUnclaimed = row !== undefined && row.claimed_by === null;
+    if (!isUnclaimed && (await wakeExecution(this.client, run_id, row?.claimed_by ?? undefined, payload.gate_index))) return;
+    if (row) await recoverRun(this.services, this.client, row);
+  }
+
+  /** Returns false when the run's workflow is open, or is closed and may not be started again. */
+  private async tryStart(
+    row: Dispatch,
+    incarnation: number,
+    workflowIdReusePolicy: 'ALLOW_DUPLICATE' | 'REJECT_DUPLICATE',
+  ): Promise<boolean> {
+    try {
+      await this.client.workflow.start(AUTOMATION_RUN, {
+        workflowId: runWorkflowId(row.run_id),
+        taskQueue: taskQueue(this.options.taskQueuePrefix, 'core'),
+        args: [this.inputOf(row, incarnation)],
+        workflowIdReusePolicy,
+        workflowIdConflictPolicy: 'FAIL',
+        requestEagerStart: this.options.eager,
+        staticSummary: summaryOf(row),
+        staticDetails: detailsOf(row, this.options.pageOf),
+        // Handed on to its activities: a team whose receivers are slow does not stand in front of the others' requests.
+        priority: { fairnessKey: row.team_id ?? row.creator_id },
+        ...(incarnation > 1 ? { memo: { incarnation } } : {}),
+        ...(this.options.searchable ? { typedSearchAttributes: attributesOf(row) } : {}),
+      });
+      return true;
+    } catch (error) {
+      if (error instanceof WorkflowExecutionAlreadyStartedError) return false;
+      throw error;
+    }
+  }
+
+  private inputOf(row: Dispatch, incarnation: number): AutomationRunInput {
+    return {
       runId: row.run_id,
       incarnation,
       plan: {
@@ -75,32 +146,5 @@ export class RunDispatcher {
       },
       ...(this.options.searchable ? {} : { searchable: false }),
     };
-    const start = {
-      workflowId: runWorkflowId(row.run_id),
-      taskQueue: taskQueue(this.options.taskQueuePrefix, 'core'),
-      args: [input] as [AutomationRunInput],
-      // A new incarnation follows a lost one; otherwise one workflow a run, for ever (the run's row guards beyond retention).
-      workflowIdReusePolicy: incarnation > 1 ? ('ALLOW_DUPLICATE' as const) : ('REJECT_DUPLICATE' as const),
-      workflowIdConflictPolicy: 'USE_EXISTING' as const,
-      staticSummary: summaryOf(row),
-      staticDetails: detailsOf(row, this.options.pageOf),
-      // Handed on to its activities: a team whose receivers are slow does not stand in front of the others' requests.
-      priority: { fairnessKey: row.team_id ?? row.creator_id },
-      ...(this.options.searchable ? { typedSearchAttributes: attributesOf(row) } : {}),
-    };
-    await logScope.run({ correlation_id: row.correlation_id }, async () => {
-      try {
-        if (row.kind === 'run.start')
-          await this.client.workflow.start(AUTOMATION_RUN, { ...start, requestEagerStart: this.options.eager });
-        else
-          await this.client.workflow.signalWithStart(AUTOMATION_RUN, {
-            ...start,
-            signal: DECIDED_SIGNAL,
-            signalArgs: [row.payload.gate_index],
-          });
-      } catch (error) {
-        if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
-      }
-    });
   }
 }

@@ -9,12 +9,10 @@ import { openDatabase, SERVING } from '../db/connection.js';
 import { listenForBell } from './bell-listener.js';
 import { gathered, type Loop, startLoop } from './loop.js';
 import { BATCH, MOST_DROPPED, OutboxRelay } from './outbox-relay.js';
-import { reconcileAll } from './reconciler.js';
+import { startReconciler } from './reconcile-loop.js';
 import { linkTemporal } from './temporal-link.js';
 
 const HEARTBEAT_MS = 5_000;
-/** Also at every connection; between those only a terminated workflow can leave a run behind. */
-const RECONCILE_MS = 600_000;
 const SWEEP_MS = 1_000;
 /** What is due wakes the dispatcher; this ends the mails whose time has run out. */
 const MAIL_SWEEP_MS = 30_000;
@@ -28,8 +26,8 @@ const DRAIN_MS = 20_000;
 export interface RunningWorker {
   /** True while Temporal can be reached. */
   isLinked: () => boolean;
-  /** Compares open runs with Temporal now; normally once a minute. `minAge` in seconds. */
-  reconcile: (minAge?: number) => Promise<number>;
+  /** Compares the rows with Temporal now; normally every ten minutes. Returns how many runs, series, jobs and schedules were restarted. */
+  reconcile: () => Promise<number>;
   stop: () => Promise<void>;
 }
 
@@ -95,7 +93,7 @@ export function startWorker(config: Config, log: Logger, onReady: () => void): R
     localActivitySlots: config.DATABASE_POOL_SIZE,
     onPolling() {
       handOver.wake();
-      reconciler.wake();
+      reconciler.connected();
       isNews = true;
       tryBeat();
     },
@@ -112,16 +110,12 @@ export function startWorker(config: Config, log: Logger, onReady: () => void): R
   const sealer = startSealer({ db: sealerDb, log });
   const relay = startRelay(outbox, { handOver, sealer, mails }, log);
   const bell = listenForBell(services, relay.wake);
-  const reconcile = async (minAge?: number): Promise<number> => {
-    const client = link.client();
-    return client ? (await reconcileAll(services, client, minAge)) + (await link.keepSchedules(services)) : 0;
-  };
-  const reconciler = startLoop('reconciler', () => reconcile().then(() => 0), RECONCILE_MS, log);
+  const reconciler = startReconciler((isFirst) => link.reconcile(services, isFirst), log);
   const heart = setInterval(tryBeat, HEARTBEAT_MS);
 
   return {
     isLinked: () => link.client() !== undefined,
-    reconcile,
+    reconcile: () => link.reconcile(services, false),
     /** First nothing new is taken from Temporal, then the relay and the sealer finish their pass, then the pools close. */
     async stop() {
       clearInterval(heart);

@@ -10,13 +10,56 @@ import { SEARCH_ATTRIBUTES } from '../workflows/search-attributes.js';
 import { ScheduleKeeper } from './automation-schedules.js';
 import { DeprovisionDispatcher } from './deprovisioning.js';
 import { SeriesDispatcher } from './recurrence.js';
+import { reconcileRuns } from './reconciler.js';
 import { RevocationDispatcher } from './revocations.js';
 import { RunDispatcher } from './run-dispatcher.js';
 import { ensureSchedules } from './schedules.js';
+import { watchStore } from './watch-store.js';
 import { createWorkers, runAll, shutDown } from './workers.js';
 
-/** What hands the rows of one kind of the outbox to Temporal, besides runs and schedules. */
-const DISPATCHERS = [SeriesDispatcher, DeprovisionDispatcher, RevocationDispatcher];
+/** What hands the rows of one kind of the outbox to Temporal, besides runs, and restarts what was lost there. */
+const DISPATCHERS = [SeriesDispatcher, DeprovisionDispatcher, RevocationDispatcher, ScheduleKeeper];
+interface Keeper {
+  pass: (services: Services) => Promise<number>;
+  reconcile: (services: Services, isFirst: boolean) => Promise<number>;
+}
+
+/** What works over one connection. */
+interface Dispatchers {
+  client: Client;
+  dispatcher: RunDispatcher;
+  others: Keeper[];
+}
+
+function createDispatchers(services: Services, client: Client, searchable: boolean): Dispatchers {
+  const { config } = services;
+  const options = { taskQueuePrefix: config.TASK_QUEUE_PREFIX, eager: true, searchable };
+  const pageOf = (runId: string): string => webAddress(config, `/app/runs/${runId}`);
+  const dispatcher = new RunDispatcher(services, client, { ...options, pageOf });
+  return { client, dispatcher, others: DISPATCHERS.map((Dispatcher) => new Dispatcher(client, options)) };
+}
+
+/**
+ * Compares the rows with Temporal, one kind after the other; one that fails keeps no other from its turn. Returns how many were restarted.
+ * @throws AggregateError what failed
+ */
+async function reconcileWith({ client, others }: Dispatchers, services: Services, isFirst: boolean): Promise<number> {
+  const { TASK_QUEUE_PREFIX: taskQueuePrefix } = services.config;
+  let restarted = 0;
+  const errors: unknown[] = [];
+  const attempt = async (work: Promise<number>): Promise<void> => {
+    const count = await work.catch((error: unknown) => {
+      errors.push(error);
+      return 0;
+    });
+    restarted += count;
+  };
+  await attempt(reconcileRuns(services, client, { taskQueuePrefix, isFirst }));
+  for (const other of others) await attempt(other.reconcile(services, isFirst));
+  if (isFirst) await attempt(ensureSchedules(client, taskQueuePrefix).then(() => 0));
+  if (errors.length > 0) throw new AggregateError(errors, 'not everything was compared with Temporal');
+  return restarted;
+}
 
 /** Wait before trying Temporal again, ms. */
 const RETRY_MS = 2_000;
@@ -67,8 +110,11 @@ async function ensureSearchAttributes(client: Client, connection: NativeConnecti
 export interface TemporalLink {
   /** Undefined while Temporal cannot be reached. */
   dispatcher: () => RunDispatcher | undefined;
-  /** Brings the schedules of automations in line with their rows. Returns how many were not. */
-  keepSchedules: (services: Services) => Promise<number>;
+  /**
+   * Compares the rows with Temporal, and restarts what was lost there. Returns how many runs, series, jobs, revocations and schedules.
+   * `isFirst`: after a connection was made.
+   */
+  reconcile: (services: Services, isFirst: boolean) => Promise<number>;
   /** Hands over what is due for recurring series, schedules and for people's leaving. Returns how many rows were taken. */
   pass: (services: Services) => Promise<number>;
   client: () => Client | undefined;
@@ -108,32 +154,28 @@ export function linkTemporal(services: Services, { onPolling, localActivitySlots
   const { config, log } = services;
   let stopped = false;
   let workers: readonly Worker[] = [];
-  let current:
-    | { client: Client; dispatcher: RunDispatcher; schedules: ScheduleKeeper; others: Pick<ScheduleKeeper, 'pass'>[] }
-    | undefined;
+  let current: Dispatchers | undefined;
 
   const session = async (): Promise<void> => {
     const connection = await NativeConnection.connect({ address: config.TEMPORAL_ADDRESS, grpcCompression: { codec: 'none' } });
+    let stopWatching = (): void => undefined;
     try {
       const client = new Client({ connection, namespace: config.TEMPORAL_NAMESPACE, interceptors: { workflow: [correlated] } });
       const searchable = await ensureSearchAttributes(client, connection, services);
       workers = await createWorkers(services, connection, localActivitySlots);
       const running = runAll(workers);
       const queue = taskQueue(config.TASK_QUEUE_PREFIX, 'core');
-      const options = { taskQueuePrefix: config.TASK_QUEUE_PREFIX, eager: true, searchable };
-      const schedules = new ScheduleKeeper(client, options);
-      current = {
-        client,
-        dispatcher: new RunDispatcher(client, { ...options, pageOf: (runId) => webAddress(config, `/app/runs/${runId}`) }),
-        schedules,
-        others: [...DISPATCHERS.map((Dispatcher) => new Dispatcher(client, options)), schedules],
-      };
-      void ensureSchedules(client, config.TASK_QUEUE_PREFIX).catch((error: unknown) =>
-        log.warn({ err: error }, 'schedules not set'),
-      );
-      void waitForPollers(client, queue, () => current?.client !== client).then((polling) => polling && onPolling());
+      current = createDispatchers(services, client, searchable);
+      const isOver = (): boolean => current?.client !== client;
+      const announce = (): void => void waitForPollers(client, queue, isOver).then((polling) => polling && onPolling());
+      announce();
+      stopWatching = watchStore(client, () => {
+        log.warn('Temporal is back, perhaps with another store: comparing it with the rows');
+        void ensureSearchAttributes(client, connection, services).then(announce);
+      });
       await running;
     } finally {
+      stopWatching();
       current = undefined;
       workers = [];
       await connection.close().catch(() => undefined);
@@ -156,7 +198,7 @@ export function linkTemporal(services: Services, { onPolling, localActivitySlots
       const taken = await Promise.all(current?.others.map((other) => other.pass(given)) ?? []);
       return taken.reduce((sum, count) => sum + count, 0);
     },
-    keepSchedules: async (given) => (await current?.schedules.reconcile(given)) ?? 0,
+    reconcile: async (given, isFirst) => (current ? reconcileWith(current, given, isFirst) : 0),
     client: () => current?.client,
     async stop() {
       stopped = true;

@@ -11,8 +11,24 @@ const fact = (name: string): string => {
 export interface TestDatabase {
   db: Knex;
   url: string;
+  /** Copies the database as it is now, while nobody uses it. Returns what puts the copy in its place, as a restore from a backup does. */
+  backUp: () => Promise<() => Promise<void>>;
   /** Closes the pool and drops the database. */
   drop: () => Promise<void>;
+}
+
+/** PostgreSQL copies a database that nobody is connected to; connections of pools are opened again when they are needed. */
+async function copyDatabase(admin: Knex, from: string, to: string): Promise<void> {
+  const isInUse = (error: unknown): boolean => (error as { code?: string }).code === '55006';
+  for (let tries = 0; ; tries += 1) {
+    await admin.raw('select pg_terminate_backend(pid) from pg_stat_activity where datname = ?', [from]);
+    try {
+      await admin.raw(`create database ${to} template ${from}`);
+      return;
+    } catch (error) {
+      if (!isInUse(error) || tries === 50) throw error;
+    }
+  }
 }
 
 /** A database of its own for a test file, cloned from the migrated template. `patience`: longest wait for a connection, ms. */
@@ -27,9 +43,18 @@ export async function cloneDatabase(patience?: number): Promise<TestDatabase> {
   return {
     db,
     url: url.href,
+    async backUp() {
+      const copy = `${name}_copy`;
+      await copyDatabase(admin, name, copy);
+      return async () => {
+        await admin.raw(`drop database ${name} with (force)`);
+        await copyDatabase(admin, copy, name);
+      };
+    },
     async drop() {
       await db.destroy();
       await admin.raw(`drop database if exists ${name} with (force)`);
+      await admin.raw(`drop database if exists ${name}_copy with (force)`);
       await admin.destroy();
     },
   };

@@ -239,7 +239,7 @@ it('a run whose workflow was lost is started again from its row', async () => {
   await new Client({ connection }).workflow.getHandle(`run:${run.run_id}`).terminate('lost');
   await connection.close();
   // Temporal's list of what runs may be a moment old.
-  await until(async () => (await worker.reconcile(0)) === 1);
+  await until(async () => (await worker.reconcile()) === 1);
   await until(async () => (await runOf(automation)).claimed_by !== null);
   await app.as(team.manager).post(`/api/automations/runs/${run.run_id}/approve`);
   await runIn(automation, 'succeeded');

@@ -82,7 +82,7 @@ describe('gates', () => {
     const run = await runIn(automation, 'paused');
     expect((await decide(team.admin, run)).body).toMatchObject({ status: 'paused', approvals_needed: 1 });
     await until(() => db()('gates').where({ run_id: run.run_id }).whereNotNull('reminded_at').first());
-    await Promise.all([1, 2, 3].map(() => readGate(app.services, run.run_id, 0)));
+    await Promise.all([1, 2, 3].map(() => readGate(app.services, run.run_id, 0, 'an-execution')));
     expect(await told(team.manager)).toEqual(['approval_reminder', 'approval_requested']);
     expect(await told(team.admin)).toEqual(['approval_requested']);
     expect(await mailsTo(team.manager)).toEqual(['notice', 'notice']);
@@ -124,11 +124,11 @@ describe('gates', () => {
     const events = await watchEvents();
     await db()('heard').delete();
     const run = await buildRun(app, team, { expiresIn: -60 });
-    await Promise.all([1, 2, 3].map(() => readGate(app.services, run.run_id, run.gate_index)));
+    await Promise.all([1, 2, 3].map(() => readGate(app.services, run.run_id, run.gate_index, 'an-execution')));
     expect(await events()).toEqual(['approval.expired']);
     const long = db().raw("now() - interval '31 days'");
     await db()('gates').where({ run_id: run.run_id }).update({ expires_at: long });
-    expect((await readGate(app.services, run.run_id, run.gate_index)).state).toBe('closed');
+    expect((await readGate(app.services, run.run_id, run.gate_index, 'an-execution')).state).toBe('closed');
     expect(await db()('automation_runs').where({ run_id: run.run_id }).first()).toMatchObject({ status: 'expired' });
     expect((await decide(team.manager, run)).status).toBe(410);
     expect((await decide(team.manager, run, 'reject')).status).toBe(410);

@@ -102,7 +102,7 @@ describe('delay', () => {
     const { due_at } = await stepOf(run, 1);
     worker = await runWorker(app);
     // Temporal's list of what runs may be a moment old.
-    await until(async () => (await worker.reconcile(0)) > 0);
+    await until(async () => (await worker.reconcile()) >= 0 && ((await runsOf(automation).first())?.incarnation as number) > 1);
     // The new execution has looked at the delay, and waits for what is left of it.
     const carrier = async () => ((await runsOf(automation).first()) as { claimed_by: string | null }).claimed_by;
     await until(async () => {
@@ -375,14 +375,14 @@ describe('schedules', () => {
     const automation = await make();
     await shows(automation, NOTE);
     await handleOf(automation).delete();
-    await until(async () => (await worker.reconcile(0)) > 0);
+    await until(async () => (await worker.reconcile()) > 0);
     await shows(automation, NOTE);
     await db().raw('alter table automations disable trigger schedule_changed');
     await db()('automations')
       .where(automation.automation_id ? { automation_id: automation.automation_id } : {})
       .update({ is_active: false });
     await db().raw('alter table automations enable trigger schedule_changed');
-    await until(async () => (await worker.reconcile(0)) > 0);
+    await until(async () => (await worker.reconcile()) > 0);
     await shows(automation, 'gone');
   });
 
@@ -401,10 +401,10 @@ describe('schedules', () => {
     const stray = { automation_id: 'of-no-automation' };
     const action = { type: 'startWorkflow', workflowType: 'x', taskQueue: 'nobody', args: [] } as const;
     await temporal.schedule.create({ scheduleId: scheduleId(TASK_QUEUE_PREFIX, stray.automation_id), spec: {}, action });
-    await until(async () => (await worker.reconcile(0)) > 0);
+    await until(async () => (await worker.reconcile()) > 0);
     for (const automation of lost) await shows(automation, NOTE);
     expect(await noteOf(refused)).toBe('gone');
-    await until(async () => (await worker.reconcile(0)) >= 0 && (await noteOf(stray)) === 'gone');
+    await until(async () => (await worker.reconcile()) >= 0 && (await noteOf(stray)) === 'gone');
     await app.as(team.manager).delete(path(refused));
   });
 

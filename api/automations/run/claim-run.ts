@@ -37,11 +37,25 @@ export async function claimRun(db: Knex, carrier: Carrier): Promise<RunRow | und
   return row;
 }
 
-/** How a run ended that this execution carried; null of one that is not, or not any more, in its hands. */
+/**
+ * $1 = run id, $2 = execution. An open run of another execution: that one is woken, and where it is lost the run is restarted
+ * (activities/run-dispatcher.ts), so that an execution which ends with nothing to do leaves no run behind.
+ */
+const endStatement: Statement = {
+  name: 'end_of_run',
+  text: /* sql */ `
+with run as (
+  select status, claimed_by, finished_at, incarnation, correlation_id from automation_runs where run_id = $1::uuid
+), woken as (
+  insert into outbox (kind, subject, payload, correlation_id)
+  select 'run.wake', $1::uuid::text, jsonb_build_object('run_id', $1::uuid, 'incarnation', incarnation), correlation_id
+  from run where finished_at is null and claimed_by <> $2
+)
+select status from run where finished_at is not null and claimed_by = $2`,
+};
+
+/** How a run ended that this execution carried; null when the run is open, or belongs to another execution. */
 export async function endOf(db: Knex, { runId, execution }: Carrier): Promise<RunStatus | null> {
-  const row = await db('automation_runs')
-    .where({ run_id: runId, claimed_by: execution })
-    .whereNotNull('finished_at')
-    .first<{ status: RunStatus } | undefined>('status');
+  const [row] = await sql<{ status: RunStatus }>(db, endStatement, [runId, execution]);
   return row?.status ?? null;
 }

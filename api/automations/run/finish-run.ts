@@ -2,6 +2,7 @@ import { run as sql, type Statement } from '../../../db/statement.js';
 import type { Services } from '../../core/context.js';
 import type { ActionRow, RunStatus } from '../rules.js';
 import { type Carrier, claimRun, endOf } from './claim-run.js';
+import { restartRun } from './restart-run.js';
 import { settleRun } from './settle-run.js';
 
 /**
@@ -16,22 +17,34 @@ with approved as (
   where a.run_id = $1 and g.run_id = a.run_id and g.gate_index = a.index and g.decision = 'approved'
   returning a.index
 )
-select a.index, a.type, a.error,
+select a.index, a.type, a.error, a.on_failure,
   case when a.index in (select index from approved) then 'succeeded' else a.status end as status,
   exists (select from gates g where g.run_id = $1 and g.decision = 'rejected') as rejected
 from run_actions a where a.run_id = $1 order by a.index`,
 };
 
+type FinalStep = ActionRow & { rejected: boolean; on_failure: 'continue' | 'stop' } & Record<string, unknown>;
+
+/** False: the execution knows a later state than the rows, which were restored from an older backup. */
+const areOver = (steps: readonly FinalStep[]): boolean =>
+  steps.some(({ status, on_failure }) => status === 'failed' && on_failure === 'stop') ||
+  steps.every(({ status }) => status === 'succeeded' || status === 'failed' || status === 'skipped');
+
 /**
  * Ends a run that no action ended: its last step is a gate, it has no step, or the workflow is told to stop. Returns the status it
- * ended with, now or before; null when another execution carries it. `cancelled`: an operator cancelled the workflow.
+ * ended with, now or before; null when another execution carries it, or when it was restarted because its rows have steps left.
+ * `cancelled`: an operator cancelled the workflow.
  */
 export async function finishRun(services: Services, carrier: Carrier, cancelled: boolean): Promise<RunStatus | null> {
   const status = await services.db.transaction(async (db): Promise<RunStatus | null> => {
     const run = await claimRun(db, carrier);
     if (!run) return endOf(db, carrier);
-    const steps = await sql<ActionRow & { rejected: boolean } & Record<string, unknown>>(db, stepsStatement, [run.run_id]);
+    const steps = await sql<FinalStep>(db, stepsStatement, [run.run_id]);
     const rejected = steps.some((step) => step.rejected);
+    if (!cancelled && !rejected && !areOver(steps)) {
+      await restartRun(db, run);
+      return null;
+    }
     return settleRun({ ...services, db }, run, steps, { how: cancelled ? 'cancelled' : rejected ? 'rejected' : undefined });
   });
   services.ring();

@@ -8,6 +8,7 @@ import { endIfDeleted } from './end-if-deleted.js';
 import { type Carrier, CLAIM, claimValues, endOf } from './claim-run.js';
 import type { Creator, RunRow } from './load-run.js';
 import { markDone } from './mark-done.js';
+import { restartRun } from './restart-run.js';
 import { settleRun } from './settle-run.js';
 
 /** A step of the run, as far as its performing and the run's end are judged by it. */
@@ -106,6 +107,7 @@ export async function inStep(
     if (!begun) return resultOf(db, carrier, index);
     const step = begun.step;
     if (!step) return { outcome: 'stop' };
+    if (begun.steps.some((each) => each.index < index && !isDone(each))) return restartBehind(db, begun);
     if (isDone(step)) return toldOf(step);
     const kept = waitOf(begun, step);
     if (kept) return { outcome: 'waiting', wait: kept };
@@ -123,6 +125,15 @@ export async function inStep(
     if (effect) await markDone(db, begun, index, effect);
     return part === 'rest' && (await isOver()) ? resultOf(db, carrier, index) : told;
   });
+}
+
+/**
+ * The execution asks for a step whose predecessors are not done: it knows a later state than the rows, which were restored from an older
+ * backup. The rows win: the run goes on from them, under the next incarnation.
+ */
+async function restartBehind(db: Knex, begun: BegunAction): Promise<ActionResult> {
+  await restartRun(db, begun);
+  return { outcome: 'skipped', ended: null };
 }
 
 /** What became of a step of a run that has ended, or is not in this execution's hands. */

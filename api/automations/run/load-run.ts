@@ -7,6 +7,8 @@ import type { RunStatus } from '../rules.js';
 
 export interface RunRow {
   run_id: string;
+  /** Raised whenever the run is restarted. */
+  incarnation: number;
   automation_id: string;
   automation_version: number;
   automation_name: string;

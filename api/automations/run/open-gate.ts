@@ -11,7 +11,8 @@ import { type Carrier, claimRun } from './claim-run.js';
 import { endIfDeleted } from './end-if-deleted.js';
 import { type RunRow, systemContext } from './load-run.js';
 import { publish, runEvent } from './publish.js';
-import { readGate } from './read-gate.js';
+import { NEVER_OPENED, readGate } from './read-gate.js';
+import { restartRun } from './restart-run.js';
 
 /** Parameters of `require_approval` (F6), checked when the automation was saved. */
 interface GateParams {
@@ -33,15 +34,6 @@ function messageOf({ message }: GateParams, event: Record<string, unknown>): str
       .join('') || null
   );
 }
-
-/** What the workflow is told of a gate of a run that is not in its hands: there is nothing to wait for. */
-const NEVER_OPENED: GateView = {
-  state: 'closed',
-  msLeft: 0,
-  requiredRole: GATE_DEFAULTS.role,
-  expiresAt: new Date(0).toISOString(),
-  decidedAt: null,
-};
 
 /** Nobody is asked in a test: the gate says whom it would have asked, and lets the run pass (F8). */
 async function passInTest(db: Knex, { run_id, event }: RunRow, index: number, params: GateParams): Promise<GateView> {
@@ -102,6 +94,13 @@ async function stage(services: Services, run: RunRow, index: number, gate: Opene
   await tellApprovers(ctx, run, gate, 'approval_requested');
 }
 
+/** True when a step before this one is not done: the execution knows a later state than the rows, which were restored from a backup. */
+async function hasStepsLeft(db: Knex, { run_id }: RunRow, index: number): Promise<boolean> {
+  const left = db('run_actions').where({ run_id }).where('index', '<', index);
+  const step = await left.whereNotIn('status', ['succeeded', 'failed', 'skipped']).first<object | undefined>('index');
+  return step !== undefined;
+}
+
 /**
  * Opens a gate: the run is paused and what follows is staged, in one transaction. Asked again, it only reads: the row of a gate
  * is made once. Returns what the row says; of a run that has ended, or that another execution carries, that the gate is closed.
@@ -112,6 +111,10 @@ export async function openGate(services: Services, carrier: Carrier, index: numb
     const run = await claimRun(db, carrier);
     if (!run) return NEVER_OPENED;
     if (await endIfDeleted({ ...services, db }, run)) return NEVER_OPENED;
+    if (await hasStepsLeft(db, run, index)) {
+      await restartRun(db, run);
+      return NEVER_OPENED;
+    }
     const action = run.actions[index] as { params?: GateParams } & GateParams;
     const params = action.params ?? action;
     if (run.is_test) return passInTest(db, run, index, params);
@@ -121,5 +124,5 @@ export async function openGate(services: Services, carrier: Carrier, index: numb
   });
   if (unopened) return unopened;
   services.ring();
-  return readGate(services, runId, index);
+  return readGate(services, runId, index, carrier.execution);
 }

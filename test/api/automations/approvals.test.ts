@@ -402,7 +402,7 @@ describe('races', () => {
     const automation = await buildRun(app, team);
     for (let round = 0; round < ROUNDS; round += 1) {
       const run = await buildRun(app, team, { automation, expiresIn: 0.005 + (round % 5) * 0.006 });
-      const look = () => readGate(app.services, run.run_id, run.gate_index);
+      const look = () => readGate(app.services, run.run_id, run.gate_index, 'an-execution');
       const [{ status }] = await Promise.all([approve(team.manager, run), look(), look()]);
       seen.add(status);
       const gate = await gateOf(run);

@@ -43,7 +43,7 @@ async function saidYes(run: TestRun): Promise<number[]> {
   const { approvals } = (await app.as(team.guest).get('/api/automations/approvals')).body;
   const listed = approvals.find(({ run_id }: TestRun) => run_id === run.run_id);
   const { approval } = (await app.as(team.guest).get(`/api/automations/runs/${run.run_id}`)).body;
-  const view = await readGate(app.services, run.run_id, run.gate_index);
+  const view = await readGate(app.services, run.run_id, run.gate_index, 'an-execution');
   return [listed.approvals.length, approval.approvals.length, view.approvals as number];
 }
 

@@ -1,0 +1,30 @@
+import type { Knex } from 'knex';
+import { run, type Statement } from '../../../db/statement.js';
+
+/** $1 = run id, $2 = incarnation it must still have, $3 = lowest incarnation that is free. */
+const statement: Statement = {
+  name: 'restart_run',
+  text: /* sql */ `
+with restarted as (
+  update automation_runs set incarnation = greatest(incarnation + 1, $3), claimed_by = null
+  where run_id = $1 and incarnation = $2 and finished_at is null
+  returning run_id, incarnation, correlation_id
+)
+insert into outbox (kind, subject, payload, correlation_id)
+select 'run.start', run_id::text, jsonb_build_object('run_id', run_id, 'incarnation', incarnation), correlation_id from restarted
+returning outbox_id`,
+};
+
+/**
+ * Restarts an open run from its row under the next incarnation. The compare-and-set on the incarnation lets one of several callers win,
+ * and whatever is left of the old execution cannot claim the run any more. Completed steps stay completed.
+ * @param lowest an incarnation that no execution has had yet
+ * @returns false when the run has ended, or somebody else restarted it
+ */
+export async function restartRun(
+  db: Knex,
+  { run_id, incarnation }: { run_id: string; incarnation: number },
+  lowest = 0,
+): Promise<boolean> {
+  return (await run(db, statement, [run_id, incarnation, lowest])).length > 0;
+}
