@@ -14,6 +14,7 @@ import { reconcileRuns } from './reconciler.js';
 import { RevocationDispatcher } from './revocations.js';
 import { RunDispatcher } from './run-dispatcher.js';
 import { ensureSchedules } from './schedules.js';
+import { connectionOptions } from './temporal-connection.js';
 import { watchStore } from './watch-store.js';
 import { createWorkers, runAll, shutDown } from './workers.js';
 
@@ -157,6 +158,7 @@ export function linkTemporal(services: Services, { onPolling, localActivitySlots
   let current: Dispatchers | undefined;
 
   const session = async (): Promise<void> => {
+    const connection = await NativeConnection.connect(connectionOptions(config));
     const connection = await NativeConnection.connect({ address: config.TEMPORAL_ADDRESS, grpcCompression: { codec: 'none' } });
     let stopWatching = (): void => undefined;
     try {

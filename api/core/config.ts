@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { developmentSecrets } from './development-secrets.js';
+import { temporalTlsProblems } from './temporal-tls.js';
 
 const port = (fallback: number) => z.coerce.number().int().min(0).max(65_535).default(fallback);
 const count = (fallback: number, min = 1, max = 1_000_000_000) => z.coerce.number().int().min(min).max(max).default(fallback);
@@ -26,6 +27,15 @@ export const Settings = z.object({
   DATABASE_POOL_SIZE: count(8, 1, 200).describe('Connections of each process for its main work'),
   TEMPORAL_ADDRESS: z.string().default('127.0.0.1:7233'),
   TEMPORAL_NAMESPACE: z.string().default('default'),
+  TEMPORAL_TLS: z.enum(['on', 'off']).default('off').describe('Whether the worker connects to Temporal over TLS'),
+  TEMPORAL_TLS_CA: z
+    .string()
+    .optional()
+    .describe('PEM: who signs the server’s certificate, if not an authority that the system trusts'),
+  TEMPORAL_TLS_CERT: z.string().optional().describe('PEM: the client’s certificate, where Temporal asks for one (mutual TLS)'),
+  TEMPORAL_TLS_KEY: z.string().optional().describe('PEM: its private key'),
+  TEMPORAL_TLS_SERVER_NAME: z.string().optional().describe('Name in the server’s certificate, if not that of TEMPORAL_ADDRESS'),
+  TEMPORAL_API_KEY: z.string().optional().describe('Sent to Temporal as a bearer token, over TLS only'),
   TEMPORAL_UI_URL: z.url().optional().describe('Shown in links to a run'),
   TASK_QUEUE_PREFIX: z
     .string()
@@ -113,16 +123,38 @@ export type Config = z.output<typeof Settings>;
 /** Limits that the contract fixes: outside production a test or benchmark may change them, production may not. */
 const FIXED_IN_PRODUCTION = ['RATE_LIMIT_LOGIN', 'RATE_LIMIT_CODES', 'RATE_LIMIT_FORGE_WEBHOOK', 'TRASH_RETENTION_DAYS'] as const;
 
-/** `NAME_FILE` names a file that holds the value of `NAME` (container secrets). */
-function withFiles(env: NodeJS.ProcessEnv): Record<string, string | undefined> {
-  const known = Object.keys(Settings.shape);
-  const fromFiles = known.flatMap((name) => {
+/** `NAME_FILE` names a file that holds the value of `NAME` (container secrets). A file that cannot be read is a problem. */
+function withFiles(env: NodeJS.ProcessEnv): { given: Record<string, string | undefined>; problems: string[] } {
+  const given: Record<string, string | undefined> = {};
+  const problems: string[] = [];
+  for (const name of Object.keys(Settings.shape)) {
+    // An empty variable is an absent one: compose files and .env templates set them so.
+    if (env[name]) given[name] = env[name];
     const path = env[`${name}_FILE`];
-    return path ? [[name, readFileSync(path, 'utf8').trim()] as const] : [];
-  });
-  // An empty variable is an absent one: compose files and .env templates set them so.
-  const given = known.flatMap((name) => (env[name] ? [[name, env[name]] as const] : []));
-  return { ...Object.fromEntries(given), ...Object.fromEntries(fromFiles) };
+    if (!path) continue;
+    try {
+      // An empty file is an absent value, too: a secret that is not in use yet.
+      given[name] = readFileSync(path, 'utf8').trim() || undefined;
+    } catch (error) {
+      problems.push(`${name}_FILE: ${path} cannot be read (${(error as NodeJS.ErrnoException).code})`);
+    }
+  }
+  return { given, problems };
+}
+
+/** What production refuses although each setting alone is well-formed. */
+function productionProblems(given: Record<string, string | undefined>): string[] {
+  const problems = [
+    ...FIXED_IN_PRODUCTION.filter((name) => given[name] !== undefined).map(
+      (name) => `${name}: fixed by the contract in production`,
+    ),
+    given['MAIL_URL'] === undefined &&
+      given['LOGIN_OTP'] !== 'off' &&
+      'MAIL_URL: needed, because signing in takes a mailed code (or set LOGIN_OTP=off)',
+    given['OUTBOUND_LOOPBACK'] === 'allow' && 'OUTBOUND_LOOPBACK: for development only',
+    given['DATABASE_URL']?.includes('demo-password') && 'DATABASE_URL: holds the demo password',
+  ];
+  return problems.filter((problem) => typeof problem === 'string');
 }
 
 /**
@@ -131,22 +163,13 @@ function withFiles(env: NodeJS.ProcessEnv): Record<string, string | undefined> {
  * @throws Error with one line a problem
  */
 export function loadConfig(env: NodeJS.ProcessEnv = process.env): Config {
-  const given = withFiles(env);
-  const development = given.NODE_ENV === 'development' || given.NODE_ENV === 'test';
-  const secrets = development ? developmentSecrets(given.DATA_DIR ?? '.data') : {};
+  const { given, problems } = withFiles(env);
+  const development = given['NODE_ENV'] === 'development' || given['NODE_ENV'] === 'test';
+  const secrets = development ? developmentSecrets(given['DATA_DIR'] ?? '.data') : {};
   const parsed = Settings.safeParse({ ...secrets, ...given });
-  const problems = parsed.success ? [] : parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`);
-  if (!development) {
-    problems.push(
-      ...FIXED_IN_PRODUCTION.filter((name) => given[name] !== undefined).map(
-        (name) => `${name}: fixed by the contract in production`,
-      ),
-    );
-  }
-  if (!development && given.MAIL_URL === undefined && given.LOGIN_OTP !== 'off')
-    problems.push('MAIL_URL: needed, because signing in takes a mailed code (or set LOGIN_OTP=off)');
-  if (!development && given.OUTBOUND_LOOPBACK === 'allow') problems.push('OUTBOUND_LOOPBACK: for development only');
-  if (!development && given.DATABASE_URL?.includes('demo-password')) problems.push('DATABASE_URL: holds the demo password');
+  if (parsed.success) problems.push(...temporalTlsProblems(parsed.data));
+  else problems.push(...parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`));
+  if (!development) problems.push(...productionProblems(given));
   if (!parsed.success || problems.length > 0)
     throw new Error(`The settings are not usable:\n${problems.map((line) => `  ${line}`).join('\n')}`);
   return parsed.data;

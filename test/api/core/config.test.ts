@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { loadConfig, Settings } from '../../../api/core/config.js';
+import { type Authority, type Certificate, createAuthority } from '../../temporal/certificates.js';
 
 const PEM = '-----BEGIN PRIVATE KEY-----\nx\n-----END PRIVATE KEY-----';
 const production = {
@@ -62,4 +63,50 @@ it('production refuses to start without mail, unless signing in needs none', () 
 
 it('production does not make up a missing webhook secret', () => {
   expect(loadConfig(production).FORGE_WEBHOOK_SECRET).toBeUndefined();
+});
+
+describe('TLS to Temporal', () => {
+  let dir: string;
+  let authority: Authority;
+  let client: Certificate;
+  beforeAll(async () => {
+    dir = mkdtempSync(join(tmpdir(), 'assent-tls-'));
+    authority = await createAuthority('Ours');
+    client = await authority.sign('assent-worker');
+    writeFileSync(join(dir, 'ca'), authority.cert);
+    writeFileSync(join(dir, 'cert'), client.cert);
+    writeFileSync(join(dir, 'key'), client.key);
+  });
+  afterAll(() => rmSync(dir, { recursive: true }));
+  const load = (settings: Record<string, string>) => () => loadConfig({ ...production, ...settings });
+
+  it('is read from files', () => {
+    const files = ['CA', 'CERT', 'KEY'].map((name) => [`TEMPORAL_TLS_${name}_FILE`, join(dir, name.toLowerCase())] as const);
+    const config = load({ TEMPORAL_TLS: 'on', TEMPORAL_API_KEY: 'key', ...Object.fromEntries(files) })();
+    expect(config.TEMPORAL_TLS_CA).toBe(authority.cert.trim());
+    expect(config.TEMPORAL_TLS_KEY).toBe(client.key.trim());
+  });
+
+  it('a certificate without its key, a key without its certificate, and a key of another certificate are refused', async () => {
+    const [cert, key] = [{ TEMPORAL_TLS_CERT: client.cert }, { TEMPORAL_TLS_KEY: client.key }];
+    const other = { TEMPORAL_TLS_KEY: (await authority.sign('another')).key };
+    expect(load({ TEMPORAL_TLS: 'on', ...cert })).toThrow(/^ {2}TEMPORAL_TLS_KEY: needed with TEMPORAL_TLS_CERT$/m);
+    expect(load({ TEMPORAL_TLS: 'on', ...key })).toThrow(/^ {2}TEMPORAL_TLS_CERT: needed with TEMPORAL_TLS_KEY$/m);
+    expect(load({ TEMPORAL_TLS: 'on', ...cert, ...other })).toThrow(/TEMPORAL_TLS_KEY: is not the key of the certificate/);
+    expect(load({ TEMPORAL_TLS: 'on', ...cert, ...key })).not.toThrow();
+  });
+
+  it('what only TLS can use is refused without it: an API key would travel in the clear', () => {
+    expect(load({ TEMPORAL_API_KEY: 'key', TEMPORAL_TLS_SERVER_NAME: 'x' })).toThrow(
+      /TEMPORAL_TLS_SERVER_NAME: used only with TEMPORAL_TLS=on[\s\S]*TEMPORAL_API_KEY: used only with TEMPORAL_TLS=on/,
+    );
+    expect(load({ TEMPORAL_TLS_CA: authority.cert })).toThrow(/TEMPORAL_TLS_CA: used only with TEMPORAL_TLS=on/);
+  });
+
+  it('files that cannot be read, or hold something else, are named, all at once', () => {
+    expect(
+      load({ TEMPORAL_TLS: 'on', TEMPORAL_TLS_CA_FILE: join(dir, 'none'), TEMPORAL_TLS_CERT: 'x', TEMPORAL_TLS_KEY: 'y' }),
+    ).toThrow(/TEMPORAL_TLS_CA_FILE: .*none cannot be read \(ENOENT\)[\s\S]*TEMPORAL_TLS_CERT: holds no certificate/);
+    expect(load({ TEMPORAL_TLS: 'yes' })).toThrow(/TEMPORAL_TLS: /);
+  });
 });
