@@ -159,7 +159,6 @@ export function linkTemporal(services: Services, { onPolling, localActivitySlots
 
   const session = async (): Promise<void> => {
     const connection = await NativeConnection.connect(connectionOptions(config));
-    const connection = await NativeConnection.connect({ address: config.TEMPORAL_ADDRESS, grpcCompression: { codec: 'none' } });
     let stopWatching = (): void => undefined;
     try {
       const client = new Client({ connection, namespace: config.TEMPORAL_NAMESPACE, interceptors: { workflow: [correlated] } });
