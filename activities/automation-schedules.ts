@@ -10,10 +10,10 @@ import { parseCron } from '../api/automations/schedule/cron.js';
 import { CATCH_UP_MINUTES, fireSchedule } from '../api/automations/schedule/fire-schedule.js';
 import type { Services } from '../api/core/context.js';
 import { Id } from '../api/core/fields.js';
+import type { Dispatcher } from '../api/outbox/dispatch-outbox.js';
 import { zoneNamed } from '../api/core/zones.js';
 import { AUTOMATION_SCHEDULE, scheduleId, type ScheduleActivities, taskQueue } from '../workflows/contract.js';
 import { SEARCH_ATTRIBUTES as ATTRIBUTE } from '../workflows/search-attributes.js';
-import { handOver, leaseOf } from './hand-over.js';
 import { plainName } from './plain-name.js';
 
 /** The activity of an automation's schedule. */
@@ -32,8 +32,16 @@ interface Armed {
 const COLUMNS = ['automation_id', 'name', 'team_id', 'schedule_cron', 'schedule_timezone'] as const;
 const ARMED = { trigger_type: 'schedule', is_active: true, deleted_at: null };
 
-/** Of no row: a Schedule may be left behind of an automation that is not there. */
-const LEASE = leaseOf({ table: '(select)', match: 'true', columns: `o.payload->>'automation_id' as automation_id` });
+interface Sync {
+  outbox_id: number;
+  automation_id: string;
+}
+
+/** $1 = leased rows. No table is joined: the Schedule may outlive its automation. */
+const details = {
+  name: 'schedule_dispatches',
+  text: `select outbox_id, payload->>'automation_id' as automation_id from outbox where outbox_id = any($1::bigint[])`,
+};
 
 /** Puts schedules into the outbox, save those that wait there already. */
 const AGAIN = /* sql */ `
@@ -45,17 +53,14 @@ const AGAIN = /* sql */ `
 const noteOf = (armed: Armed): string => `${armed.schedule_cron} (${armed.schedule_timezone}) · ${armed.name}`;
 
 /** Keeps one Temporal Schedule for each armed automation with a schedule: a projection of its row, which alone decides. */
-export class ScheduleKeeper {
+export class ScheduleKeeper implements Dispatcher<Sync> {
+  readonly kinds = ['schedule.sync'];
+  readonly details = details;
+
   constructor(
     private readonly client: Client,
     private readonly options: { taskQueuePrefix: string; searchable: boolean },
   ) {}
-
-  /** Projects what has changed. Returns how many rows of the outbox were done; without Temporal they wait. */
-  async pass(services: Services): Promise<number> {
-    const { rows } = await services.db.raw<{ rows: { outbox_id: number; automation_id: string }[] }>(LEASE, [['schedule.sync']]);
-    return handOver(services, rows, (row) => this.sync(services, row.automation_id));
-  }
 
   /**
    * Compares all schedules with the rows, at the start and now and then after it. What is not in line goes through the outbox, where each
@@ -83,7 +88,7 @@ export class ScheduleKeeper {
   private readonly idOf = (automationId: string): string => scheduleId(this.options.taskQueuePrefix, automationId);
 
   /** Until the row is the same after the projection as before it: another worker may project a newer one meanwhile. */
-  private async sync({ db }: Services, automationId: string): Promise<void> {
+  async dispatch({ automation_id: automationId }: Sync, { db }: Services): Promise<void> {
     const read = () =>
       db('automations')
         .where({ automation_id: Id.parse(automationId), ...ARMED })

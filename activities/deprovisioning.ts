@@ -4,6 +4,7 @@ import { planJob } from '../api/admin/deprovisioning/plan-job.js';
 import { STEPS } from '../api/admin/deprovisioning/steps.js';
 import type { Services } from '../api/core/context.js';
 import { logScope } from '../api/core/log.js';
+import type { Dispatcher } from '../api/outbox/dispatch-outbox.js';
 import {
   type DeprovisionActivities,
   type DeprovisionActivity,
@@ -14,7 +15,6 @@ import {
   USER_DEPROVISION,
 } from '../workflows/contract.js';
 import { SEARCH_ATTRIBUTES as ATTRIBUTE } from '../workflows/search-attributes.js';
-import { handOver, leaseOf } from './hand-over.js';
 import { isWorkflowOpen } from './open-workflows.js';
 
 /** Activities of somebody's leaving: each step is an activity of its own name. */
@@ -35,11 +35,13 @@ interface Start {
   requested_by: string | null;
 }
 
-const LEASE = leaseOf({
-  table: 'deprovision_jobs',
-  match: `s.job_id = (o.payload->>'job_id')::uuid`,
-  columns: 's.job_id, s.user_id, s.requested_by',
-});
+/** $1 = leased rows. */
+const details = {
+  name: 'deprovision_dispatches',
+  text: /* sql */ `
+    select o.outbox_id, o.correlation_id, j.job_id, j.user_id, j.requested_by
+    from outbox o join deprovision_jobs j on j.job_id = (o.payload->>'job_id')::uuid where o.outbox_id = any($1::bigint[])`,
+};
 
 /** Puts jobs into the outbox once more. */
 const AGAIN = /* sql */ `
@@ -54,17 +56,14 @@ const OPEN = /* sql */ `
     and not exists (select from outbox o where o.kind = 'user.deprovision' and o.payload->>'job_id' = j.job_id::text)`;
 
 /** Hands the leaving of people to Temporal: one workflow a person, whatever is repeated. */
-export class DeprovisionDispatcher {
+export class DeprovisionDispatcher implements Dispatcher<Start> {
+  readonly kinds = ['user.deprovision'];
+  readonly details = details;
+
   constructor(
     private readonly client: Client,
     private readonly options: { taskQueuePrefix: string; searchable: boolean },
   ) {}
-
-  /** Hands over what is due. Returns how many rows were taken; without Temporal they wait. */
-  async pass(services: Services): Promise<number> {
-    const { rows } = await services.db.raw<{ rows: Start[] }>(LEASE, [['user.deprovision']]);
-    return handOver(services, rows, (row) => this.start(row));
-  }
 
   /** Restarts the workflow of every open job that has none: what a lost store or a terminated workflow left behind. Returns how many. */
   async reconcile({ db, log, ring }: Services): Promise<number> {
@@ -78,7 +77,7 @@ export class DeprovisionDispatcher {
     return lost.length;
   }
 
-  private async start({ job_id, user_id, requested_by, correlation_id }: Start): Promise<void> {
+  async dispatch({ job_id, user_id, requested_by, correlation_id }: Start): Promise<void> {
     const { searchable } = this.options;
     const input: DeprovisionInput = { jobId: job_id, ...(searchable ? {} : { searchable: false }) };
     const attributes = [

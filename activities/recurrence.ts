@@ -3,6 +3,7 @@ import type { SearchAttributePair } from '@temporalio/common';
 import { v7 as uuidv7 } from 'uuid';
 import type { Services } from '../api/core/context.js';
 import { logScope } from '../api/core/log.js';
+import type { Dispatcher } from '../api/outbox/dispatch-outbox.js';
 import { advanceSeries } from '../api/recurrence/advance-series.js';
 import { ruleInWords } from '../api/recurrence/in-words.js';
 import type { Recurrence } from '../api/recurrence/rules.js';
@@ -15,7 +16,6 @@ import {
   taskQueue,
 } from '../workflows/contract.js';
 import { SEARCH_ATTRIBUTES as ATTRIBUTE } from '../workflows/search-attributes.js';
-import { handOver, leaseOf } from './hand-over.js';
 import { hasAttributes, listOpenWorkflows, type OpenWorkflow, SETTLED_AFTER_MS } from './open-workflows.js';
 
 /** Activities of a recurring series. */
@@ -39,12 +39,15 @@ interface Wake {
   last_task_id: string | null;
 }
 
-const LEASE = leaseOf({
-  table: 'task_series',
-  match: `s.series_id = (o.payload->>'series_id')::uuid`,
-  columns: `(o.payload->>'occurrence_index')::int as occurrence_index, s.series_id, s.team_id, o.project_id, s.created_by,
-    s.recurrence->>'rule' as rule, s.recurrence->>'mode' as mode, s.recurrence->>'timezone' as timezone, s.last_task_id`,
-});
+/** $1 = leased rows. */
+const details = {
+  name: 'series_dispatches',
+  text: /* sql */ `
+    select o.outbox_id, o.kind, o.correlation_id, (o.payload->>'occurrence_index')::int as occurrence_index, s.series_id, s.team_id,
+      o.project_id, s.created_by, s.recurrence->>'rule' as rule, s.recurrence->>'mode' as mode, s.recurrence->>'timezone' as timezone,
+      s.last_task_id
+    from outbox o join task_series s on s.series_id = (o.payload->>'series_id')::uuid where o.outbox_id = any($1::bigint[])`,
+};
 
 const attributesOf = (row: Wake): SearchAttributePair[] => [
   { key: ATTRIBUTE.Process, value: 'recurring_task' },
@@ -103,17 +106,14 @@ async function wakeEnded(client: Client, workflowId: string): Promise<void> {
 }
 
 /** Wakes series in Temporal, starting the workflow of one that has none: everything here may be repeated, the rows decide. */
-export class SeriesDispatcher {
+export class SeriesDispatcher implements Dispatcher<Wake> {
+  readonly kinds = Object.keys(SERIES_SIGNALS);
+  readonly details = details;
+
   constructor(
     private readonly client: Client,
     private readonly options: { taskQueuePrefix: string; searchable: boolean },
   ) {}
-
-  /** Hands over what is due. Returns how many rows were taken; without Temporal they wait. */
-  async pass(services: Services): Promise<number> {
-    const { rows } = await services.db.raw<{ rows: Wake[] }>(LEASE, [Object.keys(SERIES_SIGNALS)]);
-    return handOver(services, rows, (row) => this.wake(row));
-  }
 
   /**
    * Restarts the workflow of every open series that has none: what a lost store, a terminated or timed-out workflow left behind. Wakes
@@ -141,7 +141,7 @@ export class SeriesDispatcher {
     return lost.length;
   }
 
-  private async wake(row: Wake): Promise<void> {
+  async dispatch(row: Wake): Promise<void> {
     const input: RecurringTaskInput = { seriesId: row.series_id, ...(this.options.searchable ? {} : { searchable: false }) };
     await logScope.run({ correlation_id: row.correlation_id }, () =>
       this.client.workflow.signalWithStart(RECURRING_TASK, {

@@ -4,10 +4,10 @@ import { v7 as uuidv7 } from 'uuid';
 import type { Services } from '../api/core/context.js';
 import { logScope } from '../api/core/log.js';
 import { OutboundFailure } from '../api/core/outbound/failure.js';
+import type { Dispatcher } from '../api/outbox/dispatch-outbox.js';
 import { revokeConnection } from '../api/integrations/revoke-connection.js';
 import { CONNECTION_REVOCATION, type RevocationActivities, revocationWorkflowId, taskQueue } from '../workflows/contract.js';
 import { SEARCH_ATTRIBUTES as ATTRIBUTE } from '../workflows/search-attributes.js';
-import { handOver, leaseOf } from './hand-over.js';
 import { isWorkflowOpen } from './open-workflows.js';
 
 /** Longest wait that a service may ask for, ms: there is a day for all of it (workflows/connection-revocation.ts). */
@@ -34,11 +34,14 @@ interface Start {
   provider: string;
 }
 
-const LEASE = leaseOf({
-  table: 'integration_revocations',
-  match: `s.revocation_id = (o.payload->>'revocation_id')::uuid`,
-  columns: 's.revocation_id, s.user_id, s.provider',
-});
+/** $1 = leased rows. */
+const details = {
+  name: 'revocation_dispatches',
+  text: /* sql */ `
+    select o.outbox_id, o.correlation_id, r.revocation_id, r.user_id, r.provider
+    from outbox o join integration_revocations r on r.revocation_id = (o.payload->>'revocation_id')::uuid
+    where o.outbox_id = any($1::bigint[])`,
+};
 
 /** Revocations whose start does not wait in the outbox. Their workflow gives up after a day, and is not restarted then. */
 const OPEN = /* sql */ `
@@ -47,17 +50,14 @@ const OPEN = /* sql */ `
     and not exists (select from outbox o where o.kind = 'integration.revoke' and o.subject = s.revocation_id::text)`;
 
 /** Hands to Temporal what is to be taken back at services. */
-export class RevocationDispatcher {
+export class RevocationDispatcher implements Dispatcher<Start> {
+  readonly kinds = ['integration.revoke'];
+  readonly details = details;
+
   constructor(
     private readonly client: Client,
     private readonly options: { taskQueuePrefix: string; searchable: boolean },
   ) {}
-
-  /** Hands over what is due. Returns how many rows were taken; without Temporal they wait. */
-  async pass(services: Services): Promise<number> {
-    const { rows } = await services.db.raw<{ rows: Start[] }>(LEASE, [['integration.revoke']]);
-    return handOver(services, rows, (row) => this.start(row));
-  }
 
   /**
    * Restarts the workflow of every revocation that has none: what a lost store or a terminated workflow left behind. Straight away, not
@@ -68,14 +68,14 @@ export class RevocationDispatcher {
     let restarted = 0;
     for (const row of rows) {
       if (await isWorkflowOpen(this.client, revocationWorkflowId(row.revocation_id))) continue;
-      await this.start({ ...row, correlation_id: uuidv7() });
+      await this.dispatch({ ...row, correlation_id: uuidv7() });
       restarted += 1;
     }
     if (restarted > 0) log.warn({ restarted }, 'revocations without a workflow were restarted');
     return restarted;
   }
 
-  private async start({ revocation_id, user_id, provider, correlation_id }: Omit<Start, 'outbox_id'>): Promise<void> {
+  async dispatch({ revocation_id, user_id, provider, correlation_id }: Omit<Start, 'outbox_id'>): Promise<void> {
     const attributes = [
       { key: ATTRIBUTE.Process, value: 'connection_revocation' },
       { key: ATTRIBUTE.ActorId, value: user_id },

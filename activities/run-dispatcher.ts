@@ -2,7 +2,7 @@ import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/c
 import type { SearchAttributePair } from '@temporalio/common';
 import { AUTOMATION_RUN, type AutomationRunInput, runWorkflowId, taskQueue } from '../workflows/contract.js';
 import { SEARCH_ATTRIBUTES as ATTRIBUTE } from '../workflows/search-attributes.js';
-import type { StartOrder } from '../api/automations/match-automations.js';
+import type { RunStart } from '../api/automations/create-run.js';
 import { TaskId } from '../api/core/fields.js';
 import type { Services } from '../api/core/context.js';
 import { logScope } from '../api/core/log.js';
@@ -11,7 +11,7 @@ import { freeRun, readOpenRun, recoverRun, wakeExecution } from './run-execution
 import { restartRun } from '../api/automations/run/restart-run.js';
 
 /** A row of the outbox that starts or wakes a run's workflow, with what an operator should see of the run. */
-export interface Dispatch extends Omit<StartOrder, 'payload'> {
+export interface Dispatch extends Omit<RunStart, 'payload'> {
   kind: 'run.start' | 'run.wake';
   payload: { run_id: string; incarnation?: number; gate_index?: number };
 }

@@ -8,7 +8,7 @@ import type { Logger } from '../api/core/log.js';
 import { openDatabase, SERVING } from '../db/connection.js';
 import { listenForBell } from './bell-listener.js';
 import { gathered, type Loop, startLoop } from './loop.js';
-import { BATCH, MOST_DROPPED, OutboxRelay } from './outbox-relay.js';
+import { OutboxRelay } from './outbox-relay.js';
 import { startReconciler } from './reconcile-loop.js';
 import { linkTemporal } from './temporal-link.js';
 
@@ -32,36 +32,27 @@ export interface RunningWorker {
 }
 
 /**
- * The relay's database work, which also says when there is something to hand over. What a full batch left is worked on at once;
- * whatever else comes is announced by the bell. After a pass that only dropped events the next one waits a moment, so that events
- * which arm nothing are dropped many at a time.
+ * The loop that polls and matches events, and wakes the others for what is theirs. What a full pass left is worked on at once; whatever
+ * else comes is announced by NOTIFY. After a pass that only dropped events the next one waits a moment, so that events without a
+ * subscriber are dropped many at a time.
  */
-function startRelay(outbox: OutboxRelay, others: { handOver: Loop; sealer: Sealer; mails: Loop | undefined }, log: Logger): Loop {
-  const { handOver, sealer, mails } = others;
-  let working = false;
+function startRelay(
+  outbox: OutboxRelay,
+  others: { dispatch: Loop; deliveries: Loop; sealer: Sealer; mails: Loop | undefined },
+  log: Logger,
+): Loop {
   const pass = async (): Promise<number> => {
-    const due = await outbox.survey();
-    if (due.unsealed) sealer.wake();
-    if (due.hand_overs) handOver.wake();
-    if (due.mails) mails?.wake();
-    working = true;
-    const { handled, orders } = await outbox.work(due).finally(() => {
-      working = false;
-    });
-    if (orders) handOver.wake();
-    if (handled >= BATCH || due.dropped >= MOST_DROPPED) return 1;
-    if (handled === 0 && due.dropped > 0) await sleep(REST_MS);
+    const due = await outbox.poll();
+    if (due.unsealed) others.sealer.wake();
+    if (due.dispatches) others.dispatch.wake();
+    if (due.deliveries) others.deliveries.wake();
+    if (due.mails) others.mails?.wake();
+    const matched = due.events ? await outbox.match() : 0;
+    if (outbox.hasMore(due, matched)) return 1;
+    if (matched === 0 && due.dropped > 0) await sleep(REST_MS);
     return 0;
   };
-  const loop = startLoop('relay', pass, SWEEP_MS, log);
-  return {
-    ...loop,
-    wake() {
-      loop.wake();
-      // Long work on deliveries must not keep back what is due for Temporal.
-      if (working) handOver.wake();
-    },
-  };
+  return startLoop('relay', pass, SWEEP_MS, log);
 }
 
 /**
@@ -92,23 +83,27 @@ export function startWorker(config: Config, log: Logger, onReady: () => void): R
   const link = linkTemporal(services, {
     localActivitySlots: config.DATABASE_POOL_SIZE,
     onPolling() {
-      handOver.wake();
+      dispatch.wake();
       reconciler.connected();
       isNews = true;
       tryBeat();
     },
   });
   const relayServices: Services = { ...services, db: relayDb };
-  const outbox = new OutboxRelay(relayServices, link.dispatcher);
-  const toTemporal = async (): Promise<number> => {
-    const [runs, others] = await Promise.all([outbox.handOver(), link.pass(relayServices)]);
-    return runs + others;
+  const outbox = new OutboxRelay(relayServices, link.dispatcher, { others: link.others });
+  // Loops of their own: a Temporal that went silent holds up no event, and neither does a long delivery.
+  const dispatch = startLoop('dispatch', () => outbox.dispatch(), SWEEP_MS, log);
+  const deliver = async (): Promise<number> => {
+    const handled = await outbox.deliver();
+    // Its events are for the relay, and so are rows that were left without a notification.
+    if (handled > 0) relay.wake();
+    return handled;
   };
-  const handOver = startLoop('hand-over', toTemporal, SWEEP_MS, log);
+  const deliveries = startLoop('deliveries', deliver, SWEEP_MS, log);
   const smtp = smtpTransport(config);
   const mails = smtp && startLoop('mails', () => sendMails(relayServices, smtp.send), MAIL_SWEEP_MS, log);
   const sealer = startSealer({ db: sealerDb, log });
-  const relay = startRelay(outbox, { handOver, sealer, mails }, log);
+  const relay = startRelay(outbox, { dispatch, deliveries, sealer, mails }, log);
   const bell = listenForBell(services, relay.wake);
   const reconciler = startReconciler((isFirst) => link.reconcile(services, isFirst), log);
   const heart = setInterval(tryBeat, HEARTBEAT_MS);
@@ -120,7 +115,7 @@ export function startWorker(config: Config, log: Logger, onReady: () => void): R
     async stop() {
       clearInterval(heart);
       await Promise.race([link.stop(), sleep(DRAIN_MS, undefined, { ref: false })]);
-      await Promise.all([relay.stop(), handOver.stop(), mails?.stop(), reconciler.stop(), bell.stop()]);
+      await Promise.all([relay.stop(), deliveries.stop(), dispatch.stop(), mails?.stop(), reconciler.stop(), bell.stop()]);
       await outbox.settled();
       smtp?.close();
       await sealer.stop();

@@ -7,6 +7,7 @@ import type { Services } from '../api/core/context.js';
 import { logScope } from '../api/core/log.js';
 import { CORRELATION_HEADER, taskQueue } from '../workflows/contract.js';
 import { SEARCH_ATTRIBUTES } from '../workflows/search-attributes.js';
+import type { AnyDispatcher } from '../api/outbox/dispatch-outbox.js';
 import { ScheduleKeeper } from './automation-schedules.js';
 import { DeprovisionDispatcher } from './deprovisioning.js';
 import { SeriesDispatcher } from './recurrence.js';
@@ -18,10 +19,9 @@ import { connectionOptions } from './temporal-connection.js';
 import { watchStore } from './watch-store.js';
 import { createWorkers, runAll, shutDown } from './workers.js';
 
-/** What hands the rows of one kind of the outbox to Temporal, besides runs, and restarts what was lost there. */
+/** What hands the rows of other kinds than runs to Temporal, and restarts what was lost there. */
 const DISPATCHERS = [SeriesDispatcher, DeprovisionDispatcher, RevocationDispatcher, ScheduleKeeper];
-interface Keeper {
-  pass: (services: Services) => Promise<number>;
+interface Keeper extends AnyDispatcher {
   reconcile: (services: Services, isFirst: boolean) => Promise<number>;
 }
 
@@ -37,7 +37,7 @@ function createDispatchers(services: Services, client: Client, searchable: boole
   const options = { taskQueuePrefix: config.TASK_QUEUE_PREFIX, eager: true, searchable };
   const pageOf = (runId: string): string => webAddress(config, `/app/runs/${runId}`);
   const dispatcher = new RunDispatcher(services, client, { ...options, pageOf });
-  return { client, dispatcher, others: DISPATCHERS.map((Dispatcher) => new Dispatcher(client, options)) };
+  return { client, dispatcher, others: DISPATCHERS.map((Dispatcher) => new Dispatcher(client, options) as unknown as Keeper) };
 }
 
 /**
@@ -116,8 +116,8 @@ export interface TemporalLink {
    * `isFirst`: after a connection was made.
    */
   reconcile: (services: Services, isFirst: boolean) => Promise<number>;
-  /** Hands over what is due for recurring series, schedules and for people's leaving. Returns how many rows were taken. */
-  pass: (services: Services) => Promise<number>;
+  /** What hands the rows of other kinds to Temporal; none while it cannot be reached. */
+  others: () => readonly AnyDispatcher[];
   client: () => Client | undefined;
   /** Drains the workers: what is under way may end, nothing new is taken. */
   stop: () => Promise<void>;
@@ -195,10 +195,7 @@ export function linkTemporal(services: Services, { onPolling, localActivitySlots
   })();
   return {
     dispatcher: () => current?.dispatcher,
-    async pass(given) {
-      const taken = await Promise.all(current?.others.map((other) => other.pass(given)) ?? []);
-      return taken.reduce((sum, count) => sum + count, 0);
-    },
+    others: () => current?.others ?? [],
     reconcile: async (given, isFirst) => (current ? reconcileWith(current, given, isFirst) : 0),
     client: () => current?.client,
     async stop() {

@@ -121,6 +121,30 @@ async function temporal() {
   );
 }
 
+/** Rows of the outbox that no worker tries any more. Read only where a database answers; a stopped service has none to ask. */
+async function parkedRows() {
+  const url = process.env.DATABASE_URL ?? runningState(dataDir())?.env?.DATABASE_URL;
+  if (!url || !isInstalled()) return ok('outbox not read: the service does not run here');
+  const { default: pg } = await import('pg');
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 2_000, statement_timeout: 2_000 });
+  try {
+    await client.connect();
+    const { rows } = await client.query(
+      'select count(*)::int as parked, min(parked_at) as since from outbox where parked_at is not null',
+    );
+    const { parked, since } = rows[0];
+    if (parked === 0) return ok('no row of the outbox is parked');
+    return warn(
+      `${parked} ${parked === 1 ? 'row' : 'rows'} of the outbox parked, the first at ${since.toISOString()}`,
+      'npm run admin -- outbox-parked   lists them with their errors; docs/runbook.md says how to judge and replay them',
+    );
+  } catch (error) {
+    return warn(`outbox not read: ${error.message}`, 'Start PostgreSQL, and run npm run migrate if the table is missing.');
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}
+
 /** A check that throws has failed; what we expect to go wrong brings its own cure. */
 async function outcome(check) {
   try {
@@ -132,7 +156,7 @@ async function outcome(check) {
 
 loadEnvFile();
 let failures = 0;
-for (const check of [node, npm, dependencies, cLibrary, disk, writeAccess, symlinks, ports, postgres, temporal]) {
+for (const check of [node, npm, dependencies, cLibrary, disk, writeAccess, symlinks, ports, postgres, temporal, parkedRows]) {
   const { state, text, cure } = await outcome(check);
   process.stdout.write(`${state.padEnd(5)} ${text}\n${cure ? `      → ${cure}\n` : ''}`);
   if (state === 'FAIL') failures += 1;

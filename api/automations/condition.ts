@@ -11,7 +11,6 @@ const MAX_AST_DEPTH = 30;
 const MAX_ENTRIES = 200; // of any list or map a condition sees or builds
 const MAX_SCOPE_DEPTH = 40; // a JSON body stops at 32 levels, the event wraps it
 const MAX_ERROR = 300; // code points
-const MAX_PROGRAMS = 256; // kept parsed
 /** The library reads a duration with a pattern that is cubic in the digits: 1,000 of them take a third of a second. */
 const MAX_DURATION = 32; // characters
 
@@ -94,9 +93,36 @@ export function checkCondition(source: string): { ok: true } | { ok: false; mess
  * Runs a condition. Never throws: whatever goes wrong (a missing key, two types that do not compare, a condition that would be
  * refused today) is `matched: false` with one line of text for the run's `condition_error`. Source: decision F4.
  */
-export function evaluateCondition(source: string, scope: ConditionScope): { matched: boolean; error: string | null } {
+export function evaluateCondition(source: string, scope: ConditionScope): Verdict {
+  return compileCondition(source).evaluate(scope);
+}
+
+/** What a condition says of an event. */
+interface Verdict {
+  matched: boolean;
+  error: string | null;
+}
+
+/** A condition that was parsed and checked once, for any number of events. */
+export interface CompiledCondition {
+  evaluate: (scope: ConditionScope) => Verdict;
+}
+
+/** Compiles a condition. Never throws: one that would be refused today evaluates to its refusal. */
+export function compileCondition(source: string): CompiledCondition {
+  let compiled: Compiled;
   try {
-    const result = runMetered(remembered(source), scope);
+    compiled = compile(source);
+  } catch (error) {
+    const refused = { matched: false, error: oneLine(error) };
+    return { evaluate: () => refused };
+  }
+  return { evaluate: (scope) => verdictOf(compiled, scope) };
+}
+
+function verdictOf(compiled: Compiled, scope: ConditionScope): Verdict {
+  try {
+    const result = runMetered(compiled, scope);
     if (typeof result !== 'boolean') throw new Refused(`The condition gave ${nameOfType(result)}, not true or false`);
     return { matched: result, error: null };
   } catch (error) {
@@ -166,17 +192,6 @@ function toCel(value: unknown, depth = 0): CelValue | undefined {
 interface Compiled {
   program: ParseResult;
   work: Work;
-}
-
-/** Last used, last out. Parsing costs 16 µs or more, running one; the same few conditions meet every event. */
-const programs = new Map<string, Compiled>();
-
-function remembered(source: string): Compiled {
-  const compiled = programs.get(source) ?? compile(source);
-  programs.delete(source);
-  programs.set(source, compiled);
-  if (programs.size > MAX_PROGRAMS) programs.delete(programs.keys().next().value ?? source);
-  return compiled;
 }
 
 /** @throws Refused or an error of the library */

@@ -1,4 +1,5 @@
 import { FORGE_EVENTS, FORGE_FAMILIES, type ForgeEventType, triggersOf } from '../forge/rules.js';
+import { EVENT_TYPES, type EventType } from '../outbox/event-types.js';
 
 /** A name that can stand in an automation's `trigger_type`. */
 export interface Trigger {
@@ -35,11 +36,18 @@ const base = (type: string) => ({
   project_id: TASK.project_id,
   actor_id: PERSON,
 });
-const sampled = (key: string, label: string, payload: Record<string, unknown>, type = key): Trigger => ({
+/** A trigger of events: of a type that is called like it, or of the type that is given. */
+function sampled(key: EventType, label: string, payload: Record<string, unknown>): Trigger;
+function sampled(key: string, label: string, payload: Record<string, unknown>, type: EventType): Trigger;
+function sampled(key: string, label: string, payload: Record<string, unknown>, type: string = key): Trigger {
+  return started(key, label, { ...base(type), ...payload });
+}
+/** A trigger with a sample of what starts it. */
+const started = (key: string, label: string, sample_payload: Record<string, unknown>): Trigger => ({
   key,
   label,
   available: true,
-  sample_payload: { ...base(type), ...payload },
+  sample_payload,
 });
 const planned = (key: string, label: string): Trigger => ({ key, label, available: false, sample_payload: base(key) });
 
@@ -150,10 +158,15 @@ export const TRIGGERS: readonly Trigger[] = [
   ...FORGE_EVENTS.map((type) => sampled(type, FORGE_LABELS[type], forgePayload(type))),
   ...FAMILY_NAMES.map((family) => {
     const [member] = FORGE_FAMILIES[family];
-    return sampled(family, FAMILY_LABELS[family], forgePayload(member ?? ''), member);
+    return sampled(family, FAMILY_LABELS[family], forgePayload(member ?? ''), member ?? 'forge.push');
   }),
-  sampled('schedule', 'On a schedule', { project_id: null, actor_id: null, scheduled_for: '2026-12-01T09:00:00.000Z' }),
-  sampled('manual', 'When someone starts it by hand', { project_id: null }),
+  started('schedule', 'On a schedule', {
+    ...base('schedule'),
+    project_id: null,
+    actor_id: null,
+    scheduled_for: '2026-12-01T09:00:00.000Z',
+  }),
+  started('manual', 'When someone starts it by hand', { ...base('manual'), project_id: null }),
 ];
 
 /** `to` of one changed field, undefined when the event does not say that it changed. */
@@ -185,10 +198,7 @@ export const triggersOfEvent = (subject: string, payload: Readonly<Record<string
   ...derivedOf(subject).flatMap(([trigger, amounts]) => (amounts(payload) ? [trigger] : [])),
 ];
 
-/** For every subject that an event can have, the trigger types that it may amount to. */
-export const triggersOfSubjects: Readonly<Record<string, string[]>> = Object.fromEntries(
-  [...new Set(TRIGGERS.map(({ sample_payload }) => String(sample_payload['type'])))].map((subject) => [
-    subject,
-    [...triggersOf(subject), ...derivedOf(subject).map(([trigger]) => trigger)],
-  ]),
-);
+/** For every event type, the trigger types that such an event may amount to. The table `event_types` holds the same. */
+export const triggersOfTypes = Object.fromEntries(
+  EVENT_TYPES.map((type) => [type, [...triggersOf(type), ...derivedOf(type).map(([trigger]) => trigger)]]),
+) as Readonly<Record<EventType, string[]>>;

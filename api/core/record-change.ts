@@ -1,4 +1,5 @@
 import { run, type Statement } from '../../db/statement.js';
+import type { ChangeEvent } from '../outbox/event-types.js';
 import type { AuditAction } from './audit-words.js';
 import { type Caller, type Context, whoIs } from './context.js';
 
@@ -18,8 +19,8 @@ export interface Change {
   /** One sentence for the activity feed; absent = no line there. */
   summary?: string;
   details?: Record<string, unknown>;
-  /** `type` of F3; automations and webhooks are matched against it. `event_id` only where the cause fixes it. */
-  event?: { type: string; payload: Record<string, unknown>; event_id?: string };
+  /** Left out of the outbox when nobody subscribes to its type. */
+  event?: ChangeEvent;
 }
 
 const statement: Statement = { name: 'record_change', text: 'select record_change($1::jsonb, $2::jsonb) as audit_id' };

@@ -1,4 +1,5 @@
 import { v5 as uuidv5 } from 'uuid';
+import { enqueueEvents } from '../outbox/enqueue-events.js';
 import type { Context } from '../core/context.js';
 import type { Audience } from './find-audience.js';
 import type { LinkedTask } from './find-linked-tasks.js';
@@ -22,7 +23,6 @@ export async function publishEvent(
   const rows = teams.map(({ team_id, project_ids }) => {
     const tasks = linked.filter((task) => task.team_id === team_id);
     const event = {
-      actor_id: null,
       ...payload,
       linked_task_ids: tasks.slice(0, MAX_LINKED).map((task) => task.task_id),
       task: tasks[0]?.task ?? null,
@@ -30,14 +30,12 @@ export async function publishEvent(
       receipt_id: receiptId,
     };
     return {
-      kind: 'event',
-      subject: type,
+      type,
       event_id: uuidv5(team_id, receiptId),
       team_id,
       project_id: project_ids[0] ?? null,
-      payload: JSON.stringify(event),
-      correlation_id: ctx.correlationId,
+      payload: event,
     };
   });
-  if (rows.length > 0) await ctx.db('outbox').insert(rows);
+  await enqueueEvents(ctx, rows);
 }

@@ -20,11 +20,12 @@ const ANNOUNCE = /* sql */ `
   ), marked as (
     insert into task_due_marks (task_id, kind, due_date) select task_id, ?, due_date from due on conflict do nothing returning task_id
   ), told as (
-    insert into outbox (kind, subject, team_id, project_id, payload, correlation_id)
-    select 'event', ?, team_id, project_id, jsonb_build_object('actor_id', null, 'task', task, 'changes', '{}'::jsonb), uuidv7()
+    select enqueue_events(jsonb_build_object('correlation_id', uuidv7()), array[a_change(team_id => team_id, project_id => project_id,
+      feature => null, action => null, entity_type => null, entity_id => null, event_type => ?,
+      payload => jsonb_build_object('task', task, 'changes', '{}'::jsonb))]) as events
     from due join marked using (task_id)
   )
-  select count(*)::int as count from marked`;
+  select (select count(*)::int from marked) as count, (select sum(events)::int from told) as events`;
 
 /**
  * Announces open tasks that are due within a day, and those whose time is over, each due date once (F3). Returns how many events it

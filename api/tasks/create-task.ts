@@ -30,11 +30,7 @@ const create = together<CreateTask, TaskCreation>({
  * Source: contract, section 4, tasks rules 1 to 5.
  */
 export async function createTask(ctx: Context, input: CreateTask): Promise<TaskCreation> {
-  if (input.parent_task_id == null) {
-    const made = await (input.task_id == null ? create(ctx, input) : createAlone(ctx, input));
-    ctx.ring();
-    return made;
-  }
+  if (input.parent_task_id == null) return input.task_id == null ? create(ctx, input) : createAlone(ctx, input);
   // How deep the parent lies must not change between looking and writing.
   return inTransaction(ctx, async (ctx) => {
     await holdProjects(ctx, [input.project_id]);

@@ -1,4 +1,5 @@
 import type { Statement } from '../../db/statement.js';
+import { hasSubscriber } from '../outbox/has-subscriber.sql.js';
 
 /**
  * One round trip for changes of tasks, one or several of different tasks. $1 the changes (jsonb array): `task_id`, `fields` (those
@@ -58,7 +59,9 @@ with before as materialized (
     from jsonb_object_keys(u.fields || '{"completed_at": null}') as key where u.was->key is distinct from u.now->key
   ) c
 )
-select v.task_id, v.seat, v.stale, v.assignee_ok, coalesce(r.version, (v.task).version) as version
+select v.task_id, v.seat, v.stale, v.assignee_ok, coalesce(r.version, (v.task).version) as version,
+  r.version is not null and ((v.wanted).series_id is not null or (v.wanted).recurrence is not null
+    or ${hasSubscriber('task.updated', '(v.task).team_id', "(v.who->>'user_id')::uuid")}) as notify
 from verdict v left join recorded r on r.task_id = v.task_id`,
   };
 };

@@ -17,6 +17,8 @@ interface Outcome extends Record<string, unknown> {
   stale: boolean;
   assignee_ok: boolean;
   version: number;
+  /** Rows for the relay were written. */
+  notify: boolean;
 }
 
 interface Change {
@@ -37,6 +39,7 @@ async function writeAlone(ctx: Context, change: Change): Promise<number> {
   const values = [JSON.stringify([asked(ctx, change)])];
   const [outcome] = await retrying(ctx, () => run<Outcome>(ctx.db, updateTaskStatement, values));
   if (!outcome) throw notFound('Task');
+  if (outcome.notify) ctx.ring();
   authorize('task.write', outcome.seat);
   if (version !== null && outcome.stale) throw await staleVersion(ctx, taskId, version, outcome.version);
   if (!outcome.assignee_ok) throw invalid('assigned_to must be a member of the project’s team');
@@ -50,8 +53,9 @@ const write = together<Change, number>({
   async write(db, wanted) {
     const values = [JSON.stringify(wanted.map(({ ctx, item }) => asked(ctx, item)))];
     const outcomes = new Map((await run<Outcome>(db, updateTasksStatement, values)).map((outcome) => [outcome.task_id, outcome]));
-    return wanted.map(({ item }) => {
+    return wanted.map(({ ctx, item }) => {
       const outcome = outcomes.get(item.taskId);
+      if (outcome?.notify) ctx.ring();
       return outcome && passed(outcome) ? outcome.version : undefined;
     });
   },
@@ -74,9 +78,7 @@ export async function updateTask(
   if (fields.recurrence) await checkTreeSize(ctx, taskId);
   const patch = { ...fields, due_date: dateField('due_date', fields.due_date), tags: fields.tags === null ? [] : fields.tags };
   if (project_id === undefined && parent_task_id === undefined) {
-    const after = await write(ctx, { taskId, fields: patch, version });
-    ctx.ring();
-    return after;
+    return write(ctx, { taskId, fields: patch, version });
   }
   return inTransaction(ctx, async (ctx) => {
     const place = await holdPlace(ctx, taskId, { project_id, parent_task_id }, version);

@@ -1,4 +1,5 @@
 import type { Statement } from '../../db/statement.js';
+import { hasSubscriber } from '../outbox/has-subscriber.sql.js';
 
 /** Costs something to have in a statement, even where no item has a parent. */
 const DEPTH_OK = /* sql */ `case when g.parent_task_id is null then true else (
@@ -81,7 +82,8 @@ with given as materialized (
   ${shared ? RECORD_OF_MANY : RECORD_OF_ONE}
 )
 select v.index, v.id as task_id, v.project_found, v.seat, v.assignee_ok, v.parent_found, v.parent_ok, v.depth_ok, v.taken,
-  m.json::text as created, old.replay, old.json as stored, (select count(audit_id) from recorded) as recorded
+  m.json::text as created, old.replay, old.json as stored, (select count(audit_id) from recorded) as recorded,
+  m.task_id is not null and (v.recurrence is not null or ${hasSubscriber('task.created', 'v.team_id', 'v.user_id')}) as notify
 from verdict v left join made m on m.task_id = v.id
 left join lateral (
   select task_json(t)::text as json, t.project_id = v.project_id and t.deleted_at is null as replay

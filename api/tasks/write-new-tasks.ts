@@ -38,6 +38,8 @@ interface Outcome {
   /** The record that already has this id. */
   stored: string | null;
   replay: boolean | null;
+  /** Rows for the relay were written. */
+  notify: boolean;
 }
 
 /** The same words whoever owns the id, so that nothing is told of another project's task (contract, section 4, rule 5). */
@@ -107,7 +109,9 @@ async function writeItems(
   }
   if (storable.length === 0) return results;
   const values = [JSON.stringify(callers.map(whoIs)), JSON.stringify(storable), MAX_SUBTASK_DEPTH];
-  for (const outcome of await run<Outcome & Record<string, unknown>>(db, statement, values)) {
+  const outcomes = await run<Outcome & Record<string, unknown>>(db, statement, values);
+  if (outcomes.some(({ notify }) => notify)) callers[0]?.ring();
+  for (const outcome of outcomes) {
     const result = settled(outcome);
     if (result) results.set(outcome.index, result);
   }

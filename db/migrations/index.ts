@@ -9,6 +9,7 @@ import * as access from './0007_access.js';
 import * as vault from './0008_vault.js';
 import * as schedules from './0009_automations.js';
 import * as replays from './0010_replays.js';
+import * as events from './0011_events.js';
 import * as secretHosts from './0012_secret_hosts.js';
 import * as invitations from './0014_access.js';
 import * as audit from './0016_audit.js';
@@ -25,6 +26,7 @@ const MIGRATIONS: Record<string, Knex.Migration> = {
   '0008_vault': vault,
   '0009_automations': schedules,
   '0010_replays': replays,
+  '0011_events': events,
   '0012_secret_hosts': secretHosts,
   '0014_access': invitations,
   '0016_audit': audit,

@@ -11,6 +11,7 @@ import { unlockUser } from '../../api/admin/unlock-user.js';
 import type { Context } from '../../api/core/context.js';
 import { invalid, notFound } from '../../api/core/errors.js';
 import { Id } from '../../api/core/fields.js';
+import { listParkedRows, replayParkedRow } from '../../api/outbox/parked-rows.js';
 import type { Plan } from '../../api/teams/rules.js';
 
 /** What was written behind the command's name. */
@@ -88,6 +89,26 @@ async function setPlan(ctx: Context, { about, values }: Given): Promise<string[]
   return [`team ${about} is on ${plan}${entitlements.length > 0 ? `, with ${entitlements.join(', ')}` : ''}`];
 }
 
+/** Parked rows that are listed. */
+const MAX_PARKED = 500;
+
+async function listParked(ctx: Context): Promise<string[]> {
+  const rows = await listParkedRows(ctx, MAX_PARKED);
+  const lines = rows.map(({ outbox_id, kind, subject, team_id, failures, created_at, parked_at, last_error }) =>
+    [
+      `${outbox_id}  ${kind}  ${subject}  team ${team_id ?? '-'}  created ${created_at.toISOString()}`,
+      `  parked ${parked_at.toISOString()} after ${failures} failures: ${last_error}`,
+    ].join('\n'),
+  );
+  return lines.length > 0 ? lines : ['no row is parked'];
+}
+
+async function replayParked(ctx: Context, { about }: Given): Promise<string[]> {
+  if (!/^\d{1,15}$/.test(about)) throw invalid('Say which row: the number in front of its line in outbox-parked');
+  const { kind, subject } = await replayParkedRow(ctx, Number(about));
+  return [`row ${about} (${kind} ${subject}) is due again; if it fails once more it is parked again`];
+}
+
 /** Every command of the operator who has no browser, by its name. */
 export const COMMANDS: Record<string, Command> = {
   'create-user': {
@@ -123,6 +144,13 @@ export const COMMANDS: Record<string, Command> = {
     run: deprovision,
   },
   job: { usage: 'JOB', says: 'How far somebody’s leaving is', run: tellJob },
+  'outbox-parked': {
+    usage: '',
+    says: 'Lists rows of the outbox that no worker tries any more, with their errors',
+    alone: true,
+    run: listParked,
+  },
+  'outbox-replay': { usage: 'ROW', says: 'Has the worker try a parked row again', run: replayParked },
   'set-plan': { usage: 'TEAM_ID --plan free|team|scale', says: 'Puts a team on another plan', run: setPlan },
 };
 

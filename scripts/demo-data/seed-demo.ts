@@ -5,7 +5,7 @@ import { switchPlan } from '../../api/admin/switch-plan.js';
 import { hashOf } from '../../api/auth/authenticate.js';
 import { sealSecret } from '../../api/auth/two-factor/second-factor.js';
 import { createAutomation } from '../../api/automations/create-automation.js';
-import { type ArmedAutomation, createRun } from '../../api/automations/create-run.js';
+import { createRun, type NewRun } from '../../api/automations/create-run.js';
 import { type Config, isDevelopment } from '../../api/core/config.js';
 import { type Context, inTransaction, type Services } from '../../api/core/context.js';
 import { DEMO_TOKEN } from '../../api/core/demo-token.js';
@@ -109,7 +109,12 @@ async function makeTasks(
 }
 
 /** A run set off by a delivery of last night: stored like any other, carried out when the worker starts. */
-async function setOff(services: Services, ids: Ids, automation: ArmedAutomation, event: Record<string, unknown>): Promise<void> {
+async function setOff(
+  services: Services,
+  ids: Ids,
+  automation: NewRun['automation'] & { trigger_type: string },
+  event: Record<string, unknown>,
+): Promise<void> {
   const run = {
     run_id: uuidv7(),
     automation,
@@ -177,14 +182,14 @@ async function makeAutomations(services: Services, ids: Ids, team_id: string, ap
     .db('tasks')
     .where({ task_id: tasks[1] })
     .first<{ json: object }>(services.db.raw('task_json(tasks) as json'));
-  await setOff(services, ids, deploy as ArmedAutomation, {
+  await setOff(services, ids, deploy as NewRun['automation'] & { trigger_type: string }, {
     ...deliveryOf(41, 'Harden the session cookie'),
     project_id: apollo,
     team_id,
     task: record.json,
     linked_task_ids: [tasks[1]],
   });
-  await setOff(services, ids, announce as ArmedAutomation, {
+  await setOff(services, ids, announce as NewRun['automation'] & { trigger_type: string }, {
     repo: DEMO_REPOSITORY,
     sender: 'octocat',
     action: 'published',

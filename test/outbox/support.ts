@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Knex } from 'knex';
 import { v7 as uuidv7 } from 'uuid';
-import { OutboxRelay } from '../../activities/outbox-relay.js';
+import { OutboxRelay, type RelayOptions } from '../../activities/outbox-relay.js';
 import type { Dispatch, RunDispatcher } from '../../activities/run-dispatcher.js';
 import { openDatabase } from '../../db/connection.js';
 import type { TestApp } from '../support/app.js';
@@ -31,11 +31,11 @@ export interface KillableRelay {
 type DispatchRow = (row: Dispatch) => Promise<void>;
 
 /** `dispatch` undefined: Temporal cannot be reached. */
-export function openRelay(app: TestApp, dispatch?: DispatchRow): KillableRelay {
+export function openRelay(app: TestApp, dispatch?: DispatchRow, options: RelayOptions = {}): KillableRelay {
   const name = `relay-${randomUUID().slice(0, 8)}`;
   const db: Knex = openDatabase({ url: app.database.url, poolSize: 4, name });
   const dispatcher = dispatch && ({ dispatch } as unknown as RunDispatcher);
-  const relay = new OutboxRelay({ ...app.services, db }, () => dispatcher, 0);
+  const relay = new OutboxRelay({ ...app.services, db }, () => dispatcher, { giveUpAfterMs: 0, ...options });
   return {
     relay,
     kill: () => killConnections(app, name),
@@ -44,7 +44,7 @@ export function openRelay(app: TestApp, dispatch?: DispatchRow): KillableRelay {
       return (await app.services.db.raw<{ rowCount: number }>(sql, [name])).rowCount > 0;
     },
     async drain() {
-      while ((await relay.pass()) + (await relay.handOver()) > 0);
+      while ((await relay.pass()) + (await relay.dispatch()) > 0);
     },
     close: () => db.destroy(),
   };

@@ -5,6 +5,7 @@ import { tripBreaker } from '../../api/automations/trip-breaker.js';
 import { readGate } from '../../api/automations/run/read-gate.js';
 import { mailsTo as readMails } from '../factories/accounts.js';
 import { buildAutomation, comment, gate, setStatus } from '../factories/automations.js';
+import { subscribe } from '../factories/events.js';
 import { buildPerson, buildProject, buildTask, buildTeam, type Person, type TestTeam } from '../factories/people.js';
 import { buildRun } from '../factories/runs.js';
 import { startApp, type TestApp } from '../support/app.js';
@@ -27,6 +28,7 @@ afterAll(async () => {
 });
 beforeEach(async () => {
   team = await buildTeam(app);
+  await subscribe(app, team);
   project = await buildProject(app, team);
 });
 

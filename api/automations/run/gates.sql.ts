@@ -13,14 +13,15 @@ export const readGateStatement: Statement = {
       where run_id = $1 and gate_index = $2 and decision is null and lapsed_at is null and expires_at <= now()
       returning run_id, gate_index, required_role, expires_at
     ), told as (
-      insert into outbox (kind, subject, team_id, project_id, payload, correlation_id)
-      select 'event', 'approval.expired', r.team_id, r.project_id, jsonb_build_object('actor_id', null, 'entity_type', 'automation_run',
-        'entity_id', r.run_id, 'changes', '{}'::jsonb, 'object', jsonb_build_object('run_id', r.run_id, 'automation_id', r.automation_id,
-          'automation_name', r.automation_name, 'gate_index', l.gate_index, 'required_role', l.required_role, 'expires_at', l.expires_at)),
-        r.correlation_id
+      select enqueue_events(jsonb_build_object('correlation_id', r.correlation_id), array[a_change(team_id => r.team_id,
+        project_id => r.project_id, feature => null, action => null, entity_type => null, entity_id => null,
+        event_type => 'approval.expired', payload => jsonb_build_object('entity_type', 'automation_run', 'entity_id', r.run_id,
+          'changes', '{}'::jsonb, 'object', jsonb_build_object('run_id', r.run_id, 'automation_id', r.automation_id,
+            'automation_name', r.automation_name, 'gate_index', l.gate_index, 'required_role', l.required_role,
+            'expires_at', l.expires_at)))]) as events
       from lapsed l join automation_runs r using (run_id) where r.finished_at is null
     )
-    select r.status, r.finished_at is not null as finished, g.decision, g.required_role, g.expires_at, g.decided_at,
+    select (select sum(events) from told) as events, r.status, r.finished_at is not null as finished, g.decision, g.required_role, g.expires_at, g.decided_at,
       g.expires_at <= now() as expired,
       g.expires_at + make_interval(days => $3::int) <= now() as overdue,
       (select count(*)::int from gate_approvals p where p.run_id = g.run_id and p.gate_index = g.gate_index) as approvals,

@@ -1,4 +1,5 @@
 import type { Context } from '../../core/context.js';
+import { enqueueEvents } from '../../outbox/enqueue-events.js';
 
 /** What outside systems are told of a run (H3); endpoints for it come with the outbound webhooks. */
 export type RunEvent =
@@ -34,8 +35,6 @@ export const runEvent = (
 /** Puts an event about a run into the outbox, in the transaction of what happened, where no audit entry already carries it. */
 export async function publish(ctx: Context, type: RunEvent, run: Subject, object: Record<string, unknown> = {}): Promise<void> {
   const { payload } = runEvent(type, run, object);
-  const actor_id = ctx.actor.type === 'system' ? null : ctx.actor.userId;
   const { team_id, project_id } = run;
-  const row = { kind: 'event', subject: type, team_id, project_id, correlation_id: ctx.correlationId };
-  await ctx.db('outbox').insert({ ...row, payload: JSON.stringify({ actor_id, ...payload }) });
+  await enqueueEvents(ctx, [{ type, payload, team_id, project_id }]);
 }

@@ -2,11 +2,12 @@ import { v5 as uuidv5, v7 as uuidv7 } from 'uuid';
 import { run, type Statement } from '../../../db/statement.js';
 import type { Services } from '../../core/context.js';
 import { conditionScope, evaluateCondition } from '../condition.js';
-import { type ArmedAutomation, createRuns } from '../create-run.js';
+import type { Automation } from '../../../db/models/automation.js';
+import { createRuns } from '../create-run.js';
 import { parseCron } from './cron.js';
 import { countsAs, isTimeOf } from './next-times.js';
 
-type Scheduled = ArmedAutomation &
+type Scheduled = Pick<Automation, 'automation_id' | 'name' | 'team_id' | 'project_id' | 'condition' | 'version'> &
   Record<string, unknown> & { schedule_cron: string; schedule_timezone: string; project: object | null; is_missed: boolean };
 
 /** How late a time may still fire: after a longer outage there is no flood of old ones. */
@@ -62,7 +63,7 @@ export async function fireSchedule(services: Services, automationId: string, nom
   const verdict = condition === null ? { matched: true, error: null } : evaluateCondition(condition, scope);
   const skip_reason = verdict.matched ? null : ('condition_false' as const);
   const one = { run_id, automation, event, trigger_type: 'schedule', depth: 0, skip_reason, condition_error: verdict.error };
-  const made = await createRuns(services, [{ ...one, correlation_id: uuidv7() }], [], null);
+  const made = await createRuns(services, [{ ...one, correlation_id: uuidv7() }], null);
   services.ring();
   if (made.length === 0) return `nothing to do: ${occurred_at} has fired already, as run ${run_id}`;
   return skip_reason ? `skipped: the condition does not hold (run ${run_id})` : `run ${run_id}`;

@@ -1,6 +1,6 @@
 import { v7 as uuidv7 } from 'uuid';
 import { actionTypes, withDefaults } from '../../../api/automations/actions/registry.js';
-import { type ArmedAutomation, createRun } from '../../../api/automations/create-run.js';
+import { createRun, type NewRun } from '../../../api/automations/create-run.js';
 import type { Context } from '../../../api/core/context.js';
 import { buildPerson, buildProject, buildTask, buildTeam, type Person, type TestTeam } from '../../factories/people.js';
 import { buildRun, GATED, type TestRun } from '../../factories/runs.js';
@@ -37,7 +37,7 @@ const contextOf = (person: Person): Context => ({
   ip: null,
   userAgent: null,
 });
-const build = async (actions = GATED): Promise<ArmedAutomation> =>
+const build = async (actions = GATED): Promise<NewRun['automation']> =>
   (
     await app
       .as(team.member)

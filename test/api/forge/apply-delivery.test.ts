@@ -2,6 +2,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { applyDelivery } from '../../../api/forge/apply-delivery.js';
 import { FORGE_EVENTS, normalise } from '../../../api/forge/rules.js';
 import { deliveries, type DeliveryName, withFields } from '../../../scripts/fixtures/forge-payloads.js';
+import { subscribe } from '../../factories/events.js';
 import { buildProject, buildTask, buildTeam, type Person, type TestTeam } from '../../factories/people.js';
 import { startApp, type TestApp } from '../../support/app.js';
 import { contextOf, eventsOf, receiptOf, relay, send } from './deliver.js';
@@ -18,6 +19,7 @@ beforeAll(async () => {
 afterAll(() => app.close());
 beforeEach(async () => {
   team = await buildTeam(app);
+  await subscribe(app, team);
   project = await buildProject(app, team);
   repo = `Acme/Rocket-${team.team_id}`;
 });
@@ -152,6 +154,7 @@ describe('from the real payload to the event', () => {
 describe('who hears it', () => {
   it('each team that bound the repository, once, with its own project', async () => {
     const other = await buildTeam(app);
+    await subscribe(app, other);
     const theirs = await buildProject(app, other);
     await bind({ project_id: project.project_id });
     const second = await buildProject(app, team, { name: 'Hermes' });
@@ -422,6 +425,7 @@ describe('issue sync', () => {
 
   it('reaches no task of a team that did not bind the repository, though it is linked to the issue', async () => {
     const other = await buildTeam(app);
+    await subscribe(app, other);
     const theirs = await buildProject(app, other);
     const task = await buildTask(app, other, theirs);
     await app.as(other.member).post(`/api/tasks/${task.task_id}/forge-links`, { repo, issue_number: 1 });

@@ -1,3 +1,4 @@
+import { subscribe } from '../../factories/events.js';
 import { buildPerson, buildProject, buildTask, buildTeam, buildToken, type TestTeam } from '../../factories/people.js';
 import { startApp, type TestApp } from '../../support/app.js';
 
@@ -10,6 +11,7 @@ beforeAll(async () => {
 afterAll(() => app.close());
 beforeEach(async () => {
   team = await buildTeam(app);
+  await subscribe(app, team);
 });
 
 const UNKNOWN = '019a9f00-0000-7000-8000-000000000001';

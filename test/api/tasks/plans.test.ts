@@ -91,6 +91,8 @@ async function grow(): Promise<void> {
       select project_id, team_id, created_by, uuidv7()::text as id from projects, generate_series(1, 13)
     ), keys as (
       insert into item_keys select id, 'task' from given
+    ), subscribed as (
+      insert into event_subscriptions (owner_id, kind, event_types) select user_id, 'automation', '{task.created}' from people
     ), audited as (
       insert into audit_entries (audit_id, correlation_id, timestamp, team_id, user_id, actor_type, feature, action, severity, outcome,
         entity_type, entity_id, details)
@@ -176,7 +178,7 @@ it('creating reads the tasks of a small installation one by one too, not their w
     const sent = await statementsOf(() => world.member.post('/api/tasks', { title: 'x', ...world.project, ...more }));
     for (const statement of sent) scans.push(...(await slowSteps(statement)));
   }
-  expect(scans.filter((step) => /tasks|item_keys/.test(step))).toEqual([]);
+  expect(scans.filter((step) => / (tasks|item_keys)$/.test(step))).toEqual([]);
 }, 120_000);
 
 it('a hot statement is planned once and for all', async () => {

@@ -1,5 +1,6 @@
 /** Writes that come together share a statement and a commit (docs/adr/0012): nobody must be able to tell. */
 import { wasRolledBack } from '../../../api/core/database-errors.js';
+import { subscribe } from '../../factories/events.js';
 import { buildPerson, buildProject, buildTeam, buildToken, type Person } from '../../factories/people.js';
 import type { Answer, Client } from '../../support/app.js';
 import { until } from '../../support/worker.js';
@@ -61,6 +62,7 @@ it('changes of many people and tokens: fewer statements than changes, and each i
 
 it('creations of many people in two teams: fewer statements than tasks, and each in its own name', async () => {
   const other = await buildTeam(world.app);
+  await subscribe(world.app, other);
   const theirs = await buildProject(world.app, other);
   const makers = [
     { who: world.team.member, ...world.project, team_id: world.team.team_id },

@@ -1,3 +1,4 @@
+import { subscribe } from '../../factories/events.js';
 import { buildProject, buildTask, buildTeam, type TestTeam } from '../../factories/people.js';
 import { type Client, startApp, type TestApp } from '../../support/app.js';
 
@@ -31,6 +32,7 @@ export function taskWorld(patience?: number): TaskWorld {
   afterAll(() => world.app.close());
   beforeEach(async () => {
     world.team = await buildTeam(world.app);
+    await subscribe(world.app, world.team);
     world.project = await buildProject(world.app, world.team);
     world.member = world.app.as(world.team.member);
   });

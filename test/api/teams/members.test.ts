@@ -1,3 +1,4 @@
+import { subscribe } from '../../factories/events.js';
 import { buildPerson, buildProject, buildTask, buildTeam, type Person, type TestTeam } from '../../factories/people.js';
 import { startApp, type TestApp } from '../../support/app.js';
 
@@ -11,6 +12,7 @@ beforeAll(async () => {
 afterAll(() => app.close());
 beforeEach(async () => {
   team = await buildTeam(app);
+  await subscribe(app, team);
   url = `/api/teams/${team.team_id}/members`;
 });
 

@@ -1,3 +1,4 @@
+import { subscribe } from '../../factories/events.js';
 import { buildPerson, buildProject, buildTask, buildTeam, type TestTeam } from '../../factories/people.js';
 import { startApp, type Client, type TestApp } from '../../support/app.js';
 
@@ -12,6 +13,7 @@ beforeAll(async () => {
 afterAll(() => app.close());
 beforeEach(async () => {
   team = await buildTeam(app);
+  await subscribe(app, team);
   project = await buildProject(app, team);
   member = app.as(team.member);
 });

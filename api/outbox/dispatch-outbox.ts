@@ -1,0 +1,162 @@
+import { run, type Statement } from '../../db/statement.js';
+import type { Services } from '../core/context.js';
+import { ASYNC_COMMIT } from './match-events.sql.js';
+import { isRowFailure, recordFailure } from './park-row.js';
+
+/** Rows of one kind that a pass leases; more wait for the next, so that no kind starves another. */
+const ROWS_PER_KIND = 100;
+/** gRPC statuses that say something about the request itself: INVALID_ARGUMENT, FAILED_PRECONDITION, OUT_OF_RANGE. */
+const REFUSED = new Set([3, 9, 11]);
+
+/** What a dispatcher reads of a row: the row's own columns, and those of its subject. */
+export interface Dispatchable extends Record<string, unknown> {
+  outbox_id: number;
+}
+
+/** Hands rows of some kinds to Temporal. Everything here may be repeated: the rows of the subject decide. */
+export interface Dispatcher<Row extends { outbox_id: number }> {
+  kinds: readonly string[];
+  /** $1 = leased rows of these kinds. A row that it does not return has lost its subject, and is dropped. */
+  details: Statement;
+  /** @throws what the client throws when Temporal is away or refuses */
+  dispatch: (row: Row, services: Services) => Promise<void>;
+  /** Called in place of parking, and for a row older than `expires_after_hours`: ends the subject where the row can be dropped then. */
+  abandon?: { kind: string; afterHours: number; run: (row: Row) => Promise<void> };
+}
+
+/** A dispatcher whose row only it knows. */
+export type AnyDispatcher = Dispatcher<Dispatchable>;
+
+interface Leased extends Record<string, unknown> {
+  outbox_id: number;
+  kind: string;
+  subject: string;
+  age_hours: number;
+}
+
+/**
+ * $1 = kinds, $2 = row limit per kind. A row stays until Temporal has taken it; the lease, which is also the pause before the next
+ * attempt, lets another worker try when this one dies. Rows that another worker has just locked are skipped.
+ */
+const leaseStatement: Statement = {
+  name: 'lease_outbox',
+  text: /* sql */ `
+with due as (
+  select l.outbox_id from unnest($1::text[]) as wanted(kind) cross join lateral (
+    select o.outbox_id from outbox o where o.kind = wanted.kind and o.kind <> 'event' and o.next_attempt_at <= now()
+    order by o.next_attempt_at, o.outbox_id limit $2 for update skip locked
+  ) l
+)
+update outbox o set attempts = o.attempts + 1, next_attempt_at = now() + outbox_backoff(o.attempts) + interval '5 seconds'
+from due where o.outbox_id = due.outbox_id and ${ASYNC_COMMIT}
+returning o.outbox_id, o.kind, o.subject, extract(epoch from now() - o.created_at)::float8 / 3600 as age_hours`,
+};
+
+/** $1 = rows that are done. */
+const removeStatement: Statement = {
+  name: 'remove_outbox',
+  text: `delete from outbox where outbox_id = any($1::bigint[]) and ${ASYNC_COMMIT}`,
+};
+
+/** $1 = kind, $2 = hours, $3 = row limit: due rows that have waited so long. */
+const expiredStatement: Statement = {
+  name: 'expired_outbox',
+  text: /* sql */ `
+select o.outbox_id from outbox o
+where o.kind = $1 and o.kind <> 'event' and o.next_attempt_at <= now() and o.created_at < now() - make_interval(hours => $2)
+order by o.next_attempt_at, o.outbox_id limit $3`,
+};
+
+export async function removeRows({ db }: Pick<Services, 'db'>, ids: readonly number[]): Promise<number> {
+  if (ids.length > 0) await run(db, removeStatement, [ids]);
+  return ids.length;
+}
+
+/** True when Temporal refused the request itself, or our own code threw; false when it is away, full or not to be had. */
+function countsForRow(error: unknown): boolean {
+  for (let each: unknown = error; typeof each === 'object' && each !== null; each = (each as { cause?: unknown }).cause) {
+    const { code, name } = each as { code?: unknown; name?: unknown };
+    if (typeof code === 'number') return REFUSED.has(code);
+    if (name === 'TransportError' || name === 'IllegalStateError') return false;
+  }
+  return isRowFailure(error);
+}
+
+/** Notes that a leased row could not be dispatched. Returns true when it was abandoned, so that nothing is left to do for it. */
+export async function dispatchFailed<Row extends Dispatchable>(
+  services: Services,
+  dispatcher: Dispatcher<Row>,
+  row: Row,
+  { kind, age_hours }: Pick<Leased, 'kind' | 'age_hours'>,
+  error: unknown,
+): Promise<boolean> {
+  const { abandon } = dispatcher;
+  const rows = { outbox_ids: [row.outbox_id], leased: true };
+  const parked = await recordFailure(services, rows, error, countsForRow(error));
+  if (abandon?.kind !== kind || (parked.length === 0 && age_hours < abandon.afterHours)) return false;
+  return abandonRow(services, abandon, row);
+}
+
+async function abandonRow<Row extends Dispatchable>(
+  services: Services,
+  abandon: NonNullable<Dispatcher<Row>['abandon']>,
+  row: Row,
+): Promise<boolean> {
+  try {
+    await abandon.run(row);
+    return true;
+  } catch (error) {
+    await recordFailure(services, { outbox_ids: [row.outbox_id], leased: false }, error, isRowFailure(error));
+    return false;
+  }
+}
+
+/** Returns the rows for which nothing is left to do. */
+async function dispatchLeased(services: Services, dispatcher: AnyDispatcher, leased: readonly Leased[]): Promise<number[]> {
+  if (leased.length === 0) return [];
+  const rows = await run<Dispatchable>(services.db, dispatcher.details, [leased.map(({ outbox_id }) => outbox_id)]);
+  const details = new Map(rows.map((row) => [row.outbox_id, row]));
+  const done = leased.map(async (lease) => {
+    const { outbox_id, kind, subject } = lease;
+    const row = details.get(outbox_id);
+    if (!row) {
+      services.log.warn({ kind, subject, outbox_id }, 'nothing to dispatch: its subject does not exist');
+      return [outbox_id];
+    }
+    try {
+      await dispatcher.dispatch(row, services);
+      return [outbox_id];
+    } catch (error) {
+      return (await dispatchFailed(services, dispatcher, row, lease, error)) ? [outbox_id] : [];
+    }
+  });
+  return (await Promise.all(done)).flat();
+}
+
+/** Leases what is due and hands it to Temporal. What failed is tried again. Returns how many rows were done. */
+export async function dispatchOutbox(services: Services, dispatchers: readonly AnyDispatcher[]): Promise<number> {
+  const kinds = dispatchers.flatMap((dispatcher) => dispatcher.kinds);
+  const leased = await run<Leased>(services.db, leaseStatement, [kinds, ROWS_PER_KIND]);
+  const done = dispatchers.map((dispatcher) =>
+    dispatchLeased(
+      services,
+      dispatcher,
+      leased.filter(({ kind }) => dispatcher.kinds.includes(kind)),
+    ),
+  );
+  return removeRows(services, (await Promise.all(done)).flat());
+}
+
+/** With no Temporal to try: abandons the rows that have waited too long. Returns how many. */
+export async function abandonExpired(services: Services, dispatcher: AnyDispatcher): Promise<number> {
+  const { abandon } = dispatcher;
+  if (!abandon) return 0;
+  const expired = await run<Dispatchable>(services.db, expiredStatement, [abandon.kind, abandon.afterHours, ROWS_PER_KIND]);
+  const ids = expired.map(({ outbox_id }) => outbox_id);
+  if (ids.length === 0) return 0;
+  const rows = await run<Dispatchable>(services.db, dispatcher.details, [ids]);
+  const lost = ids.filter((id) => rows.every((row) => row.outbox_id !== id));
+  const done: number[] = [...lost];
+  for (const row of rows) if (await abandonRow(services, abandon, row)) done.push(row.outbox_id);
+  return removeRows(services, done);
+}

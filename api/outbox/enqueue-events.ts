@@ -1,0 +1,22 @@
+import { run, type Statement } from '../../db/statement.js';
+import type { Context } from '../core/context.js';
+import type { ChangeEvent } from './event-types.js';
+
+/** $1 = caller (jsonb), $2 = events (jsonb array). */
+const statement: Statement = {
+  name: 'enqueue_events',
+  text: /* sql */ `
+select enqueue_events($1::jsonb, array(
+  select a_change(team_id => e.team_id, project_id => e.project_id, feature => null, action => null, entity_type => null, entity_id => null,
+    event_type => e.type, event_id => e.event_id, payload => e.payload)
+  from jsonb_to_recordset($2::jsonb) as e(team_id uuid, project_id uuid, type text, event_id uuid, payload jsonb)))`,
+};
+
+type PlacedEvent = ChangeEvent & { team_id: string | null; project_id: string | null };
+
+/** Enqueues events that belong to no audit entry, in the caller's transaction; those without a subscriber are left out. */
+export async function enqueueEvents(ctx: Context, events: readonly PlacedEvent[]): Promise<void> {
+  if (events.length === 0) return;
+  const caller = { user_id: ctx.actor.type === 'system' ? null : ctx.actor.userId, correlation_id: ctx.correlationId };
+  await run(ctx.db, statement, [JSON.stringify(caller), JSON.stringify(events)]);
+}

@@ -1,0 +1,64 @@
+import { z } from 'zod';
+import { FORGE_EVENTS, type ForgeEventType } from '../forge/rules.js';
+
+const Changes = z.record(z.string(), z.object({ from: z.unknown(), to: z.unknown() }));
+const Task = z.looseObject({
+  task_id: z.string(),
+  title: z.string(),
+  project_id: z.string(),
+  team_id: z.string(),
+  status: z.string(),
+});
+const Project = z.looseObject({ project_id: z.string(), name: z.string(), team_id: z.string(), status: z.string() });
+const Comment = z.looseObject({ comment_id: z.string(), task_id: z.string(), content: z.string() });
+const Member = z.looseObject({ user_id: z.string(), role: z.string() });
+const aboutRun = {
+  entity_type: z.literal('automation_run'),
+  entity_id: z.string(),
+  changes: Changes,
+  object: z.looseObject({ run_id: z.string() }),
+};
+const fromForge = {
+  repo: z.string().nullable(),
+  task: Task.nullable(),
+  linked_task_ids: z.array(z.string()),
+  project_ids: z.array(z.string()),
+  receipt_id: z.string(),
+};
+
+/**
+ * Every type of an event, with the fields of its payload. The table `event_types` holds the same names, so a new one also needs a
+ * migration; `record_change` refuses any other.
+ */
+const FIELDS = {
+  'task.created': { task: Task, changes: Changes },
+  'task.updated': { task: Task, changes: Changes },
+  'task.deleted': { task: Task },
+  'task.restored': { task: Task, changes: Changes },
+  'task.due_soon': { task: Task, changes: Changes },
+  'task.overdue': { task: Task, changes: Changes },
+  'comment.created': { comment: Comment, task: Task },
+  'project.created': { project: Project, changes: Changes },
+  'project.updated': { project: Project, changes: Changes },
+  'project.deleted': { project: Project },
+  'team.member_added': { member: Member },
+  'team.member_removed': { member: Member },
+  'automation.run_failed': aboutRun,
+  'automation.run_paused': aboutRun,
+  'approval.requested': aboutRun,
+  'approval.decided': aboutRun,
+  'approval.expired': aboutRun,
+  ...(Object.fromEntries(FORGE_EVENTS.map((type) => [type, fromForge])) as Record<ForgeEventType, typeof fromForge>),
+};
+
+export type EventType = keyof typeof FIELDS;
+
+export const EVENT_TYPES = Object.keys(FIELDS) as EventType[];
+
+/** The event of a change, with the fields that its type asks for. `event_id` only where the cause fixes it. */
+export type ChangeEvent = {
+  [Type in EventType]: { type: Type; payload: { [Field in keyof (typeof FIELDS)[Type]]: unknown }; event_id?: string };
+}[EventType];
+
+/** Schema of the payload of an event, as the outbox holds it. */
+export const payloadSchema = (type: EventType) => z.looseObject({ actor_id: z.uuid().nullable(), ...FIELDS[type] });

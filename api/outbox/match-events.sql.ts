@@ -1,0 +1,126 @@
+import type { Statement } from '../../db/statement.js';
+import type { AnySubscriberKind } from './subscribers/subscriber.js';
+
+/** Events of one team that a pass takes, and in all. A personal event counts for the person. */
+export const EVENTS_PER_TEAM = 20;
+export const EVENTS_PER_PASS = 100;
+/** Pairs of an event and a subscriber that a pass takes. */
+export const PAIRS_PER_PASS = 1_000;
+/** Events without a subscriber that one poll drops, and of one team. */
+export const DROPPED_PER_POLL = 1_000;
+const DROPPED_PER_TEAM = 200;
+/** Teams that a pass looks at; the next goes on behind them. */
+const TEAMS_PER_PASS = 100;
+
+/** What a crash may undo need not wait for the disk: it is done again, which changes nothing. */
+export const ASYNC_COMMIT = `set_config('synchronous_commit', 'off', true) <> ''`;
+
+/** Whose turn an event o is: its team's, or that of the person who caused it. As in the index `outbox_events`. */
+const OWNER = `coalesce(o.team_id, o.actor_id, '00000000-0000-0000-0000-000000000000')`;
+const DUE = `o.kind = 'event' and o.parked_at is null and o.next_attempt_at <= now()`;
+
+const walk = (name: string, from: string, to: string): string => /* sql */ `${name} as (
+  (select ${OWNER} as owner_id from outbox o where ${DUE} and ${OWNER} ${from} order by 1 limit 1)
+  union all
+  select (select ${OWNER} from outbox o where ${DUE} and ${OWNER} > w.owner_id ${to} order by 1 limit 1) from ${name} w
+  where w.owner_id is not null
+)`;
+
+/** Owners with due events, one index probe each: those behind $1, then from the beginning. */
+const OWNERS = /* sql */ `recursive ${walk('behind', '> $1::uuid', '')}, ${walk('before', ">= '00000000-0000-0000-0000-000000000000'", 'and ' + OWNER + ' <= $1::uuid')},
+owner as materialized (
+  select owner_id, row_number() over () as place from (
+    (select owner_id from behind where owner_id is not null limit ${TEAMS_PER_PASS})
+    union all
+    (select owner_id from before where owner_id <= $1::uuid limit ${TEAMS_PER_PASS})
+    limit ${TEAMS_PER_PASS}
+  ) walked
+)`;
+
+const oldestOf = (limit: number): string => /* sql */ `select o.outbox_id, o.next_attempt_at from outbox o
+    where ${DUE} and ${OWNER} = w.owner_id order by o.next_attempt_at, o.outbox_id limit ${limit}`;
+
+/** Subscribers of all kinds to the event o: `kind`, `subscriber_id`, `version`. */
+const audienceOf = (kinds: readonly AnySubscriberKind[]): string =>
+  kinds
+    .map(({ name, audience }) => `select '${name}' as kind, ${name}_audience.* from (${audience}) ${name}_audience`)
+    .join('\n    union all ');
+
+/**
+ * Drops due events that have no subscriber left, without a transaction of their own, and says what else is due. $1 = owner behind whom
+ * the walk begins.
+ */
+export const pollStatement = (kinds: readonly AnySubscriberKind[]): Statement => ({
+  name: `poll_outbox_${kinds.map(({ name }) => name).join('_')}`,
+  text: /* sql */ `
+with ${OWNERS}, candidate as materialized (
+  select e.outbox_id from owner w cross join lateral (${oldestOf(DROPPED_PER_TEAM)}) e limit ${DROPPED_PER_POLL}
+), dropped as (
+  delete from outbox where outbox_id = any(array(
+    select o.outbox_id from outbox o where o.outbox_id in (select outbox_id from candidate)
+      and not exists (${audienceOf(kinds)})
+    order by o.outbox_id for update skip locked)) and ${ASYNC_COMMIT}
+  returning outbox_id
+)
+select (select count(*)::int from dropped) as dropped,
+  (select count(*) from candidate) > (select count(*) from dropped) as events,
+  exists (select from outbox o where o.kind = 'forge.delivery' and o.next_attempt_at <= now()) as deliveries,
+  exists (select from outbox o where o.kind <> 'event' and o.kind <> 'forge.delivery' and o.next_attempt_at <= now()) as dispatches,
+  exists (select from audit_unsealed) as unsealed,
+  exists (select from mails where state = 'queued' and next_attempt_at <= now()) as mails`,
+});
+
+/**
+ * Locks due events, the oldest of each owner first and one owner as often as the other, and pairs them with their subscribers behind
+ * each event's cursor. An owner's event has at most its share of the pairs, so that the pairs reach every owner. $1 = owner behind
+ * whom the walk begins, $2 = only these events (null: the owners' turn). Locked rows are another worker's: they are skipped.
+ *
+ * A row per event in the order of its turn, with its pairs as arrays; no payload is read for an event without a pair.
+ */
+export const takeStatement = (kinds: readonly AnySubscriberKind[]): Statement => ({
+  name: `take_events_${kinds.map(({ name }) => name).join('_')}`,
+  text: /* sql */ `
+with ${OWNERS}, candidate as materialized (
+  select e.outbox_id, w.place, row_number() over (partition by w.owner_id order by e.next_attempt_at, e.outbox_id) as rank
+  from owner w cross join lateral (${oldestOf(EVENTS_PER_TEAM)}) e where $2::bigint[] is null
+), chosen as materialized (
+  (select outbox_id, row_number() over (order by rank, place) as turn from candidate order by turn limit ${EVENTS_PER_PASS})
+  union all
+  select given.id, given.turn from unnest($2::bigint[]) with ordinality as given(id, turn)
+), taken as materialized (
+  select o.outbox_id, o.subject, o.team_id, o.actor_id, o.project_id, o.project_ids, o.matched_up_to, c.turn, ${OWNER} as owner_id
+  from chosen c join outbox o using (outbox_id) where ${DUE} for update of o skip locked
+), share as materialized (
+  select greatest(10, ${PAIRS_PER_PASS} / greatest(1, count(distinct owner_id)))::int as pairs from taken
+), pairs as materialized (
+  select o.outbox_id, p.*, row_number() over () as n
+  from (select * from taken order by turn) o cross join lateral (
+    select s.* from (
+    ${audienceOf(kinds)}
+    ) s
+    where o.matched_up_to is null or (s.kind || ':' || s.subscriber_id) collate "C" > o.matched_up_to
+    order by (s.kind || ':' || s.subscriber_id) collate "C" limit (select pairs from share)
+  ) p limit ${PAIRS_PER_PASS}
+), paired as (
+  select outbox_id, array_agg(kind order by n) as kinds, array_agg(subscriber_id::text order by n) as subscribers,
+    array_agg(version order by n) as versions
+  from pairs group by outbox_id
+)
+select t.outbox_id, t.owner_id, t.turn::int, (select pairs from share) as share, p.kinds, p.subscribers, p.versions,
+  o.subject, o.event_id, o.team_id, o.project_id, o.correlation_id, o.depth, o.created_at::text, now()::text as now,
+  case when p.outbox_id is not null then o.payload end as payload,
+  case when p.outbox_id is not null then (select json_build_object('project_id', j.project_id, 'name', j.name, 'status', j.status)
+    from projects j where j.project_id = o.project_id) end as project,
+  case when p.outbox_id is not null then (select json_build_object('user_id', u.user_id, 'name', u.name, 'email', u.email)
+    from users u where u.user_id = o.actor_id) end as actor
+from taken t join outbox o using (outbox_id) left join paired p using (outbox_id) order by t.turn`,
+});
+
+/** $1 = events that are done, $2 = events that go on, $3 = their cursors. */
+export const finishStatement: Statement = {
+  name: 'finish_events',
+  text: /* sql */ `
+with done as (delete from outbox where outbox_id = any($1::bigint[]))
+update outbox o set matched_up_to = g.cursor from unnest($2::bigint[], $3::text[]) as g(outbox_id, cursor)
+where o.outbox_id = g.outbox_id`,
+};

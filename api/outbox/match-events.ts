@@ -1,0 +1,177 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Knex } from 'knex';
+import { run } from '../../db/statement.js';
+import type { RunStart } from '../automations/create-run.js';
+import type { Services } from '../core/context.js';
+import { DefinitionCache, type Pair } from './definition-cache.js';
+import { finishStatement, PAIRS_PER_PASS, takeStatement } from './match-events.sql.js';
+import type { AnySubscriberKind, OutboxEvent } from './subscribers/subscriber.js';
+
+/** Evaluation of one team's pairs in a pass, ms, and of all together. */
+const TEAM_BUDGET_MS = 50;
+const PASS_BUDGET_MS = 200;
+/** The same for the first pair of each team, so that a pass reaches them all. */
+const FIRST_PAIRS_BUDGET_MS = 1_000;
+/** Bytes that one team's pairs may have a pass write, and all together. */
+const TEAM_BUDGET_BYTES = 1024 * 1024;
+const PASS_BUDGET_BYTES = 4 * 1024 * 1024;
+/** Evaluation goes on for so long before whatever else this process does has its turn, ms. */
+const TURN_MS = 20;
+/** The first of all owners. */
+const NO_OWNER = '00000000-0000-0000-0000-000000000000';
+
+/** A row of `take_events`. */
+export interface TakenEvent extends OutboxEvent, Record<string, unknown> {
+  owner_id: string;
+  turn: number;
+  /** Most pairs that this event may have in a pass. */
+  share: number;
+  kinds: string[] | null;
+  subscribers: string[] | null;
+  versions: number[] | null;
+}
+
+export interface MatchResult {
+  /** Events taken; 0 when there were none, or other workers have them. */
+  taken: number;
+  /** Events or pairs were left for the next pass. */
+  left: boolean;
+  starts: RunStart[];
+  afterCommit: ((services: Services) => Promise<unknown>)[];
+}
+
+/** What one pass has worked out. */
+interface Decided {
+  matches: Map<AnySubscriberKind, object[]>;
+  done: number[];
+  partly: { outbox_id: number; cursor: string }[];
+  left: boolean;
+}
+
+const cursorOf = ({ kind, subscriber_id }: Pair): string => `${kind}:${subscriber_id}`;
+
+const pairsOf = ({ kinds, subscribers, versions }: TakenEvent): Pair[] =>
+  (kinds ?? []).map((kind, i) => ({ kind, subscriber_id: subscribers?.[i] as string, version: versions?.[i] as number }));
+
+function append<Key, Value>(lists: Map<Key, Value[]>, key: Key, value: Value): void {
+  const list = lists.get(key);
+  if (list) list.push(value);
+  else lists.set(key, [value]);
+}
+
+/** What a pass may still spend for one owner and for all. */
+class Budget {
+  private readonly owners = new Map<string, { ms: number; bytes: number }>();
+  private readonly all = { ms: 0, bytes: 0 };
+
+  isSpent(owner: string): boolean {
+    const own = this.owners.get(owner);
+    if (!own) return this.all.ms >= FIRST_PAIRS_BUDGET_MS || this.all.bytes >= PASS_BUDGET_BYTES;
+    const isPassSpent = this.all.ms >= PASS_BUDGET_MS || this.all.bytes >= PASS_BUDGET_BYTES;
+    return isPassSpent || own.ms >= TEAM_BUDGET_MS || own.bytes >= TEAM_BUDGET_BYTES;
+  }
+
+  spend(owner: string, ms: number, bytes: number): void {
+    const own = this.owners.get(owner) ?? { ms: 0, bytes: 0 };
+    for (const sum of [own, this.all]) {
+      sum.ms += ms;
+      sum.bytes += bytes;
+    }
+    this.owners.set(owner, own);
+  }
+}
+
+/** Matches due events with their subscribers, a pass at a time. Several workers may do so at once. */
+export class EventMatcher {
+  private readonly take: ReturnType<typeof takeStatement>;
+  private readonly byName: Map<string, AnySubscriberKind>;
+  /** The owner who was served last: the next pass begins behind them. */
+  after = NO_OWNER;
+
+  constructor(
+    kinds: readonly AnySubscriberKind[],
+    private readonly cache = new DefinitionCache(kinds),
+  ) {
+    this.take = takeStatement(kinds);
+    this.byName = new Map(kinds.map((kind) => [kind.name, kind]));
+  }
+
+  /**
+   * Takes due events fairly and matches them, in one transaction. `only`: these events, if they are due. `leaseSeconds`: what is started
+   * is the caller's to dispatch for so long. `onTaken` is told which events, with their owners, before anything can fail because of one.
+   * @throws whatever failed; nothing was written then
+   */
+  match(
+    services: Services,
+    leaseSeconds: number | null,
+    only: readonly number[] | null,
+    onTaken: (events: readonly TakenEvent[]) => void,
+  ): Promise<MatchResult> {
+    return services.db.transaction(async (db: Knex) => {
+      const events = await run<TakenEvent>(db, this.take, [this.after, only]);
+      onTaken(events);
+      if (events.length === 0) return { taken: 0, left: false, starts: [], afterCommit: [] };
+      const decided = await this.decide(db, events);
+      const enqueued = [...decided.matches].map(([kind, matches]) => kind.enqueue({ ...services, db }, matches, leaseSeconds));
+      const { done, partly } = decided;
+      // Sent with the rows above, not after them; one that fails fails the transaction.
+      const finished = run(db, finishStatement, [done, partly.map((each) => each.outbox_id), partly.map((each) => each.cursor)]);
+      const [results] = await Promise.all([Promise.all(enqueued), finished]);
+      return {
+        taken: events.length,
+        left: decided.left,
+        starts: results.flatMap(({ starts = [] }) => starts),
+        afterCommit: results.flatMap(({ afterCommit }) => afterCommit ?? []),
+      };
+    });
+  }
+
+  /** Decides pair after pair, in turns, until an owner's budget is spent: what is left of theirs waits for the next pass. */
+  private async decide(db: Knex, events: readonly TakenEvent[]): Promise<Decided> {
+    const pairs = new Map(events.map((event) => [event, pairsOf(event)]));
+    const all = [...pairs.values()].flat();
+    // The pairs may have ended in the middle of the last event that has some; those behind it were not looked at.
+    const last = all.length >= PAIRS_PER_PASS ? events.findLast((event) => event.kinds !== null) : undefined;
+    const definitionOf = await this.cache.load(db, all);
+    const decided: Decided = { matches: new Map(), done: [], partly: [], left: last !== undefined };
+    const budget = new Budget();
+    const turn = { since: performance.now() };
+    for (const event of events) {
+      if (last && event.turn > last.turn) break;
+      const own = pairs.get(event) as Pair[];
+      const cursor = await this.decideEvent(event, own, definitionOf, budget, decided.matches, turn);
+      const isWhole = cursor === own.length && own.length < event.share && event !== last;
+      if (isWhole) decided.done.push(event.outbox_id);
+      else decided.left = true;
+      if (!isWhole && cursor > 0) decided.partly.push({ outbox_id: event.outbox_id, cursor: cursorOf(own[cursor - 1] as Pair) });
+      if (cursor > 0 || isWhole) this.after = event.owner_id;
+    }
+    return decided;
+  }
+
+  /** Returns how many pairs of the event were decided. @throws Error a version that does not exist */
+  private async decideEvent(
+    event: TakenEvent,
+    pairs: readonly Pair[],
+    definitionOf: (pair: Pair) => object | undefined,
+    budget: Budget,
+    matches: Map<AnySubscriberKind, object[]>,
+    turn: { since: number },
+  ): Promise<number> {
+    for (const [index, pair] of pairs.entries()) {
+      if (budget.isSpent(event.owner_id)) return index;
+      const kind = this.byName.get(pair.kind) as AnySubscriberKind;
+      const started = performance.now();
+      const definition = definitionOf(pair);
+      if (!definition) throw new Error(`Version ${pair.version} of the ${pair.kind} ${pair.subscriber_id} does not exist`);
+      const match = kind.decide(event, definition);
+      if (match) append(matches, kind, match);
+      const now = performance.now();
+      budget.spend(event.owner_id, now - started, match ? kind.bytesOf(match) : 0);
+      if (now - turn.since < TURN_MS) continue;
+      await nextTurn();
+      turn.since = performance.now();
+    }
+    return pairs.length;
+  }
+}

@@ -1,0 +1,68 @@
+import { run, type Statement } from '../../db/statement.js';
+import type { Services } from '../core/context.js';
+import { fromDatabaseError, wasRolledBack } from '../core/database-errors.js';
+import { DomainError } from '../core/errors.js';
+
+/** Failures of the row itself after which it is parked, and the age at which the next one parks it, hours. */
+const MAX_FAILURES = 10;
+const MAX_AGE_HOURS = 24;
+const MAX_ERROR_LENGTH = 500;
+
+/** SQLSTATEs of what passes by itself: a collision, a lock held elsewhere, a server that stops or is full. */
+const PASSING = /^(40001|40P01|55P03|57P0[1-5]|53\d\d\d|08\d\d\d)$/;
+
+/** $1 = rows, $2 = error, $3 = whether it counts as the row's own failure, $4 = whether the next attempt is set already. */
+const statement: Statement = {
+  name: 'fail_outbox_rows',
+  text: /* sql */ `
+with failed as materialized (
+  select o.outbox_id, $3::boolean and (o.failures + 1 >= ${MAX_FAILURES}
+    or o.created_at < now() - make_interval(hours => ${MAX_AGE_HOURS})) as parks
+  from outbox o where o.outbox_id = any($1::bigint[]) order by o.outbox_id for update
+)
+update outbox o set last_error = $2, failures = o.failures + $3::boolean::int, attempts = o.attempts + (not $4::boolean)::int,
+  next_attempt_at = case when f.parks then 'infinity' when $4 then o.next_attempt_at else now() + outbox_backoff(o.attempts) end,
+  parked_at = case when f.parks then now() end
+from failed f where o.outbox_id = f.outbox_id
+returning o.outbox_id, o.kind, o.subject, o.team_id, f.parks as parked`,
+};
+
+interface Parked extends Record<string, unknown> {
+  outbox_id: number;
+  kind: string;
+  subject: string;
+  team_id: string | null;
+  parked: boolean;
+}
+
+/** True when PostgreSQL refused what the row asks for, or our own code threw: not when a server is away, or somebody holds a lock. */
+export function isRowFailure(error: unknown): boolean {
+  const { nativeError: inner = error } = (error ?? {}) as { nativeError?: unknown };
+  if (wasRolledBack(inner)) return !PASSING.test(String((inner as { code?: unknown }).code));
+  const known = inner instanceof DomainError ? inner : fromDatabaseError(inner);
+  return known?.status !== 503;
+}
+
+/**
+ * Notes a failure on the rows, which wait ever longer. Failures of the row itself (`counts`) park it in the end: it keeps its error, no
+ * worker reads it, and an operator replays it. Parking is logged as an error.
+ * @returns the rows that were parked now
+ */
+export async function recordFailure(
+  { db, log }: Pick<Services, 'db' | 'log'>,
+  { outbox_ids, leased }: { outbox_ids: readonly number[]; leased: boolean },
+  error: unknown,
+  counts: boolean,
+): Promise<number[]> {
+  const message = (error instanceof Error ? String(error) : 'unknown')
+    .slice(0, MAX_ERROR_LENGTH)
+    .toWellFormed()
+    .replaceAll('\u0000', '');
+  const rows = await run<Parked>(db, statement, [outbox_ids, message, counts, leased]);
+  for (const { parked, outbox_id, kind, subject, team_id } of rows) {
+    const about = { err: error, outbox_id, kind, subject, team_id };
+    if (parked) log.error(about, 'outbox row parked; npm run admin -- outbox-parked lists it');
+    else log.warn(about, 'outbox row failed, will be tried again');
+  }
+  return rows.filter(({ parked }) => parked).map(({ outbox_id }) => outbox_id);
+}

@@ -1,0 +1,138 @@
+import { v5 as uuidv5 } from 'uuid';
+import { type CompiledCondition, compileCondition, type ConditionScope, conditionScope } from '../../automations/condition.js';
+import { createRuns, type NewRun } from '../../automations/create-run.js';
+import { tripBreaker } from '../../automations/trip-breaker.js';
+import { triggersOfEvent } from '../../automations/triggers.js';
+import type { Services } from '../../core/context.js';
+import { type Enqueued, type OutboxEvent, subscriberKind } from './subscriber.js';
+
+interface Definition {
+  automation: { automation_id: string; version: number; name: string };
+  trigger_type: string;
+  condition: CompiledCondition | null;
+  actions: number;
+}
+
+const SUBSCRIBED = /* sql */ `a.is_active and a.deleted_at is null
+  and a.trigger_type = any((select e.triggers from event_types e where e.event_type = o.subject)::text[])`;
+
+/**
+ * Enabled automations of the event's team, or of its live project, and personal ones of the person who caused it. A delivery may concern
+ * several projects of a team. Whether a change amounts to a trigger such as task.completed is decided by its payload. Each branch has an
+ * index, so that an event does not read what others have enabled.
+ */
+const audience = /* sql */ `
+  select a.automation_id as subscriber_id, a.version from (
+    select a.* from automations a where a.team_id = o.team_id and ${SUBSCRIBED}
+    union all
+    select a.* from automations a where a.team_id is null and a.created_by = o.actor_id and ${SUBSCRIBED}
+  ) a
+  where a.project_id is null or (a.project_id = any(coalesce(o.project_ids, array[o.project_id]))
+    and (select p.deleted_at is null from projects p where p.project_id = a.project_id))`;
+
+/** The name and the number of actions are the version's; whose automation it is, `create_runs` reads from its row. */
+const definitions = {
+  name: 'automation_definitions',
+  text: /* sql */ `
+    select v.automation_id as subscriber_id, v.version, v.name, v.trigger_type, v.condition, jsonb_array_length(v.actions) as actions
+    from unnest($1::uuid[], $2::int[]) as wanted(id, version)
+    join automation_versions v on v.automation_id = wanted.id and v.version = wanted.version`,
+};
+
+/** Bytes of a compiled condition for each of its characters, measured; and of everything else of a definition. */
+const BYTES_PER_CHARACTER = 200;
+const DEFINITION_BYTES = 1_000;
+/** Bytes that a run writes beside its event, and for each action. */
+const RUN_BYTES = 500;
+const ACTION_BYTES = 300;
+
+type Row = {
+  subscriber_id: string;
+  version: number;
+  name: string;
+  trigger_type: string;
+  condition: string | null;
+  actions: number;
+};
+
+function compile(given: Record<string, unknown>): { definition: Definition; bytes: number } {
+  const { subscriber_id, version, name, trigger_type, condition, actions } = given as Row;
+  const definition: Definition = {
+    automation: { automation_id: subscriber_id, version, name },
+    trigger_type,
+    condition: condition === null || condition === '' ? null : compileCondition(condition),
+    actions,
+  };
+  return { definition, bytes: DEFINITION_BYTES + (condition?.length ?? 0) * BYTES_PER_CHARACTER };
+}
+
+/** What is worked out of an event once for all automations that it meets. */
+interface Known {
+  /** As templates and conditions see it. */
+  event: Readonly<Record<string, unknown>>;
+  triggers: string[];
+  bytes: number;
+  scope?: ConditionScope;
+}
+const known = new WeakMap<OutboxEvent, Known>();
+
+function knowledgeOf(outboxEvent: OutboxEvent): Known {
+  let found = known.get(outboxEvent);
+  if (!found) {
+    const { subject, event_id, created_at, team_id, project_id, payload } = outboxEvent;
+    const occurred_at = new Date(created_at).toISOString();
+    const event = { type: subject, event_id, occurred_at, team_id, project_id, ...payload };
+    found = { event, triggers: triggersOfEvent(subject, payload), bytes: JSON.stringify(event).length };
+    known.set(outboxEvent, found);
+  }
+  return found;
+}
+
+function scopeOf({ project, actor, now }: OutboxEvent, about: Known): ConditionScope {
+  return (about.scope ??= conditionScope(about.event, { project, actor, now: new Date(now) }));
+}
+
+/** The id of the run of an event and an automation: the same for the same two, so that it exists once. */
+const runIdOf = (automationId: string, eventId: string): string => uuidv5(eventId, automationId);
+
+/** The run of an event and an automation: queued where its condition holds, else skipped (a row only, no workflow). */
+function decide(
+  event: OutboxEvent,
+  { automation, trigger_type, condition, actions }: Definition,
+): (NewRun & { bytes: number }) | undefined {
+  const about = knowledgeOf(event);
+  if (!about.triggers.includes(trigger_type)) return undefined;
+  const verdict = condition?.evaluate(scopeOf(event, about)) ?? { matched: true, error: null };
+  return {
+    run_id: runIdOf(automation.automation_id, event.event_id),
+    automation,
+    event: about.event,
+    trigger_type,
+    depth: event.depth,
+    triggered_by: (event.payload['actor_id'] as string | null | undefined) ?? null,
+    correlation_id: event.correlation_id,
+    skip_reason: verdict.matched ? null : 'condition_false',
+    condition_error: verdict.error,
+    bytes: about.bytes + RUN_BYTES + actions * ACTION_BYTES,
+  };
+}
+
+/** Writes the runs; what comes too deep is skipped, and an automation that other runs start too often is disabled after the commit. */
+async function enqueue(services: Services, matches: readonly NewRun[], leaseSeconds: number | null): Promise<Enqueued> {
+  const most = services.config.AUTOMATION_MAX_DEPTH;
+  const runs = matches.map((run) => (run.depth > most ? { ...run, skip_reason: 'loop' as const, condition_error: null } : run));
+  const created = await createRuns(services, runs, leaseSeconds);
+  const starts = created.flatMap(({ start }) => start ?? []);
+  const caused = [...new Set(starts.filter(({ depth }) => depth > 0).map(({ automation_id }) => automation_id))];
+  return { starts, ...(caused.length > 0 ? { afterCommit: (after) => tripBreaker(after, caused) } : {}) };
+}
+
+export const automations = subscriberKind<Definition, NewRun & { bytes: number }>({
+  name: 'automation',
+  audience,
+  definitions,
+  compile,
+  decide,
+  bytesOf: ({ bytes }) => bytes,
+  enqueue,
+});

@@ -1,0 +1,211 @@
+/** One team with as many automations and events as it may have: the others' events pass, no statement is cancelled, nothing is lost. */
+import { v7 as uuidv7 } from 'uuid';
+import { EVENTS_PER_PASS, EVENTS_PER_TEAM, PAIRS_PER_PASS } from '../../api/outbox/match-events.sql.js';
+import { SUBSCRIBERS } from '../../api/outbox/subscribers/index.js';
+import type { AnySubscriberKind } from '../../api/outbox/subscribers/subscriber.js';
+import { buildAutomation, comment } from '../factories/automations.js';
+import { buildProject, buildTask, buildTeam, type TestTeam } from '../factories/people.js';
+import { startApp, type TestApp } from '../support/app.js';
+import { crowd, LONG_CONDITION, pending } from './crowd.js';
+import { type KillableRelay, makeDue, openRelay } from './support.js';
+
+let app: TestApp;
+let noisy: TestTeam;
+let team: TestTeam;
+let project: { project_id: string };
+let automation: { automation_id: string };
+const relays: KillableRelay[] = [];
+
+beforeEach(async () => {
+  app = await startApp();
+  noisy = await buildTeam(app);
+  team = await buildTeam(app);
+  project = await buildProject(app, team);
+  automation = await buildAutomation(app, team, { actions: [comment('seen')] });
+});
+afterEach(async () => {
+  await Promise.all(relays.splice(0).map((relay) => relay.close().catch(() => undefined)));
+  await app.close();
+});
+
+const db = () => app.services.db;
+const open = (subscribers: readonly AnySubscriberKind[] = SUBSCRIBERS): KillableRelay => {
+  const relay = openRelay(app, undefined, { subscribers });
+  relays.push(relay);
+  return relay;
+};
+const runsOf = async ({ team_id }: { team_id: string }) =>
+  Number((await db()('automation_runs').where({ team_id }).count())[0]?.['count']);
+const eventsOf = async ({ team_id }: { team_id: string }) =>
+  Number((await db()('outbox').where({ team_id, kind: 'event' }).count())[0]?.['count']);
+
+it.each([[100], [1_000]])(
+  '1,000 automations with long conditions and %d pending events: another team’s event is matched in the next pass, every time',
+  async (events) => {
+    expect(LONG_CONDITION).toHaveLength(980);
+    await crowd(app, noisy, { automations: 1_000, condition: LONG_CONDITION });
+    await pending(app, noisy, events);
+    const { relay } = open();
+    for (let round = 1; round <= 3; round += 1) {
+      await buildTask(app, team, project);
+      expect((await relay.poll()).events).toBe(true);
+      await relay.match();
+      expect(await runsOf(team)).toBe(round);
+    }
+    // The noisy team's events go on meanwhile, and none of them has failed.
+    expect(await runsOf(noisy)).toBeGreaterThan(0);
+    expect(await db()('outbox').where({ team_id: noisy.team_id }).where('failures', '>', 0)).toEqual([]);
+    expect(await db()('automation_runs').where({ team_id: noisy.team_id }).whereNot({ skip_reason: 'condition_false' })).toEqual(
+      [],
+    );
+  },
+  60_000,
+);
+
+it('whatever else the process does has its turn while a thousand conditions are evaluated', async () => {
+  await crowd(app, noisy, {
+    automations: 1_000,
+    condition: `event.list.exists(n, ${'event.nothing || '.repeat(40)}event.nothing)`,
+  });
+  const payload = { list: Array.from({ length: 200 }, (_, n) => n), task: {}, changes: {} };
+  const row = { kind: 'event', subject: 'task.created', team_id: noisy.team_id, correlation_id: uuidv7() };
+  await db()('outbox').insert({ ...row, payload: JSON.stringify(payload) });
+  let turns = 0;
+  const others = setInterval(() => {
+    turns += 1;
+  }, 1);
+  await open().relay.match();
+  clearInterval(others);
+  expect(turns).toBeGreaterThan(3);
+  const errors = await db()('automation_runs').where({ team_id: noisy.team_id }).pluck<string[]>('condition_error');
+  expect(errors.length).toBeGreaterThan(0);
+  expect(errors.every((error) => error.includes('more work'))).toBe(true);
+  // The budget of one team was spent long before all of them were evaluated: the event goes on behind its cursor.
+  expect(await db()('outbox').where({ team_id: noisy.team_id }).whereNotNull('matched_up_to')).toHaveLength(1);
+});
+
+it('one event of 48 kB for 1,000 automations of 50 actions: pass after pass, each run once, though workers die between them', async () => {
+  await crowd(app, noisy, { automations: 1_000, actions: 50 });
+  await pending(app, noisy, 1, { description: 'x'.repeat(48_000) });
+  const sizes: number[] = [];
+  let before = 0;
+  for (let pass = 0; (await eventsOf(noisy)) > 0; pass += 1) {
+    const relay = open();
+    if (pass === 2) {
+      // Killed as it writes: the pass is undone, and another worker does it again.
+      const blocker = await db().transaction();
+      await blocker.raw('lock table run_actions in access exclusive mode');
+      const dying = relay.relay.match().catch((error: unknown) => error);
+      while (!(await relay.isBlocked())) await new Promise((resolve) => setTimeout(resolve, 10));
+      await relay.kill();
+      await dying;
+      await blocker.rollback();
+      await makeDue(app);
+    } else {
+      await relay.relay.match();
+      const runs = await runsOf(noisy);
+      sizes.push(runs - before);
+      before = runs;
+    }
+    await relay.close();
+    relays.pop();
+  }
+  expect(before).toBe(1_000);
+  expect(Math.max(...sizes)).toBeLessThan(100);
+  expect(Number((await db()('run_actions').count())[0]?.['count'])).toBe(50_000);
+}, 120_000);
+
+it('a pass takes so many events of each team, whoever is oldest, and of each person without one', async () => {
+  const people = [team.manager, team.member];
+  await db()('automations').where(automation).update({ is_active: false });
+  await buildAutomation(app, noisy, { actions: [comment('seen')] });
+  for (const person of people) {
+    const { automation_id } = await buildAutomation(app, team, { actions: [comment('seen')], creator: person });
+    await db()('automations').where({ automation_id }).update({ team_id: null });
+  }
+  await pending(app, noisy, 300);
+  const personal = (actor_id: string) => ({ kind: 'event', subject: 'task.created', actor_id, correlation_id: uuidv7() });
+  await db()('outbox').insert(people.flatMap(({ user_id }) => Array.from({ length: 30 }, () => personal(user_id))));
+  expect(await open().relay.match()).toBe(3 * EVENTS_PER_TEAM);
+  expect(await runsOf(noisy)).toBe(EVENTS_PER_TEAM);
+  for (const { user_id } of people)
+    expect(await db()('automation_runs').where({ creator_id: user_id, team_id: null })).toHaveLength(EVENTS_PER_TEAM);
+});
+
+it('many teams at once: each has its first event matched before any has its second', async () => {
+  const teams = await Promise.all(Array.from({ length: 12 }, () => buildTeam(app)));
+  for (const each of teams) {
+    await buildAutomation(app, each, { actions: [comment('seen')] });
+    await pending(app, each, EVENTS_PER_TEAM);
+  }
+  expect(await open().relay.match()).toBe(EVENTS_PER_PASS);
+  const runs = await Promise.all(teams.map(runsOf));
+  expect(Math.max(...runs) - Math.min(...runs)).toBeLessThanOrEqual(1);
+});
+
+it('three workers on the noisy team’s events: every pair once, nothing left', async () => {
+  await crowd(app, noisy, { automations: 150 });
+  await pending(app, noisy, 30);
+  await Promise.all([open().drain(), open().drain(), open().drain()]);
+  await open().drain();
+  expect(await runsOf(noisy)).toBe(150 * 30);
+  const { rows } = await db().raw<{ rows: { pairs: number }[] }>(
+    "select count(distinct (automation_id, event->>'event_id'))::int as pairs from automation_runs where team_id = ?",
+    [noisy.team_id],
+  );
+  expect(rows).toEqual([{ pairs: 150 * 30 }]);
+  expect(await eventsOf(noisy)).toBe(0);
+}, 60_000);
+
+it('a team’s event that cannot be matched holds up neither its team’s others nor a stranger’s', async () => {
+  const poisoned = await buildAutomation(app, noisy, { actions: [comment('seen')] });
+  await db()('automation_versions').where(poisoned).delete();
+  const sound = await buildAutomation(app, noisy, { trigger_type: 'task.deleted', actions: [comment('seen')] });
+  await pending(app, noisy, 5);
+  const row = { kind: 'event', subject: 'task.deleted', team_id: noisy.team_id, correlation_id: uuidv7() };
+  await db()('outbox').insert(row);
+  await buildTask(app, team, project);
+  await open().relay.match();
+  expect(await runsOf(team)).toBe(1);
+  expect(await db()('automation_runs').where(sound)).toHaveLength(1);
+  expect(await db()('outbox').where({ team_id: noisy.team_id }).pluck('failures')).toEqual([1, 1, 1, 1, 1]);
+});
+
+it('a definition is fetched and compiled once for each version', async () => {
+  const [kind] = SUBSCRIBERS as [AnySubscriberKind];
+  const compiled: string[] = [];
+  const counting: AnySubscriberKind = {
+    ...kind,
+    compile(row) {
+      compiled.push([row['subscriber_id'], row['version']].join(':'));
+      return kind.compile(row);
+    },
+  };
+  const { relay } = open([counting]);
+  for (let round = 0; round < 3; round += 1) {
+    await buildTask(app, team, project);
+    await relay.match();
+  }
+  expect(compiled).toEqual([`${automation.automation_id}:1`]);
+  const url = `/api/automations/${automation.automation_id}`;
+  expect((await app.as(team.manager).patch(url, { condition: 'task.title == "x"' })).status).toBe(200);
+  await buildTask(app, team, project);
+  await relay.match();
+  expect(compiled).toEqual([`${automation.automation_id}:1`, `${automation.automation_id}:2`]);
+});
+
+it('an event deeper than the limit is skipped as a loop, whatever its condition says', async () => {
+  const { AUTOMATION_MAX_DEPTH } = app.services.config;
+  await crowd(app, team, { automations: 1, condition: 'task.title == "no"' });
+  await pending(app, team, 1);
+  await db()('outbox').update({ depth: AUTOMATION_MAX_DEPTH + 1 });
+  await open().relay.match();
+  expect(await db()('automation_runs').where({ team_id: team.team_id }).pluck('skip_reason')).toEqual(['loop', 'loop']);
+});
+
+it('pairs of one pass are bounded, over all teams', async () => {
+  await crowd(app, noisy, { automations: 600, condition: 'false' });
+  await pending(app, noisy, 5);
+  await open().relay.match();
+  expect(await runsOf(noisy)).toBeLessThanOrEqual(PAIRS_PER_PASS);
+});
