@@ -91,8 +91,6 @@ async function grow(): Promise<void> {
       select project_id, team_id, created_by, uuidv7()::text as id from projects, generate_series(1, 13)
     ), keys as (
       insert into item_keys select id, 'task' from given
-    ), subscribed as (
-      insert into event_subscriptions (owner_id, kind, event_types) select user_id, 'automation', '{task.created}' from people
     ), audited as (
       insert into audit_entries (audit_id, correlation_id, timestamp, team_id, user_id, actor_type, feature, action, severity, outcome,
         entity_type, entity_id, details)
@@ -101,6 +99,9 @@ async function grow(): Promise<void> {
     )
     insert into tasks (task_id, project_id, team_id, title, created_by, assigned_to)
     select id, project_id, team_id, 't', created_by, created_by from given`);
+  await db.raw(
+    "insert into event_subscriptions (owner_id, kind, event_types) select user_id, 'automation', '{task.created}' from users on conflict do nothing",
+  );
   await db.raw('analyze');
 }
 
