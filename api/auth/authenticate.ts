@@ -36,7 +36,7 @@ const findSession: Statement = {
 const findToken: Statement = {
   name: 'authenticate_token',
   text: /* sql */ `
-    select u.user_id, u.email, u.role, t.token_id, t.scopes, t.token_hash,
+    select u.user_id, u.email, u.role, t.token_id, t.scopes, t.strict, t.token_hash,
       t.last_used_at is null or t.last_used_at < now() - interval '1 minute' as stale
     from personal_access_tokens t join users u using (user_id)
     where t.token_hash = any((select $1::bytea[])::bytea[]) and t.revoked_at is null
@@ -57,7 +57,7 @@ interface Owner {
 }
 
 type Session = Owner & { session_id: string; impersonator_id: string | null; idle_seconds: number };
-type Token = Owner & { token_id: string; scopes: Scope[]; token_hash: Buffer; stale: boolean };
+type Token = Owner & { token_id: string; scopes: Scope[]; strict: boolean; token_hash: Buffer; stale: boolean };
 
 // Requests that come together share a look-up: each still sees the rows as they are after it came.
 const sessionOf = gatherRows(async (db, ids: string[]): Promise<(Session | undefined)[]> => {
@@ -121,6 +121,7 @@ async function byToken(services: Services, secret: string): Promise<Actor> {
     role: owner.role,
     tokenId: owner.token_id,
     scopes: owner.scopes,
+    strict: owner.strict,
   };
 }
 

@@ -19,6 +19,8 @@ interface PatActor extends Person {
   type: 'pat';
   tokenId: string;
   scopes: Scope[];
+  /** Every route asks it for its scope, not only the seven that ask every token. */
+  strict: boolean;
 }
 
 /** A run's action: acts as the automation's original creator, with the creator's rights at this moment (F7). */

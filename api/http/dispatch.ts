@@ -41,10 +41,14 @@ function parse<S extends z.ZodType>(place: string, schema: S | undefined, value:
   return result.data as z.output<S>;
 }
 
-/** @throws PERMISSION_DENIED where the table refuses this kind of caller, or a token lacks the scope of an enforced route (A10) */
-function checkCaller(spec: EndpointSpec<z.ZodType, z.ZodType, z.ZodType>, actor: Actor, strict: boolean): void {
+/** True where this caller is asked for the route's scope: on seven routes, everywhere by the setting, or by a strict token. */
+const enforcesScope = (spec: EndpointSpec<z.ZodType, z.ZodType, z.ZodType>, { config }: Services, actor?: Actor): boolean =>
+  spec.scopeEnforced === true || config.PAT_SCOPE_ENFORCEMENT === 'strict' || (actor?.type === 'pat' && actor.strict);
+
+/** @throws PERMISSION_DENIED where the table refuses this kind of caller, or a token lacks a scope that it is asked for */
+function checkCaller(spec: EndpointSpec<z.ZodType, z.ZodType, z.ZodType>, services: Services, actor: Actor): void {
   if (spec.ability !== 'public') admit(spec.ability, actor);
-  if (actor.type === 'pat' && spec.scope && (spec.scopeEnforced || strict)) requireScope(actor.scopes, spec.scope);
+  if (actor.type === 'pat' && spec.scope && enforcesScope(spec, services, actor)) requireScope(actor.scopes, spec.scope);
 }
 
 const userAgentOf = (request: IncomingMessage): string | null => {
@@ -71,15 +75,15 @@ async function handleJson(
   headers: Record<string, string>,
 ): Promise<Outgoing> {
   const { request, requestId, log, ip } = incoming;
-  const strict = services.config.PAT_SCOPE_ENFORCEMENT === 'strict';
   if (spec.scope) {
     headers['X-Required-Scope'] = spec.scope;
-    headers['X-Scope-Enforced'] = String(spec.scopeEnforced === true || strict);
+    headers['X-Scope-Enforced'] = String(enforcesScope(spec, services));
   }
   const actor =
     spec.ability === 'public' ? NOBODY : await authenticate(services, request.headers.authorization, spec.takesExpired);
   if (actor.type === 'user' && actor.impersonatorId) headers['X-Impersonated-By'] = actor.impersonatorId;
-  checkCaller(spec, actor, strict);
+  if (spec.scope) headers['X-Scope-Enforced'] = String(enforcesScope(spec, services, actor));
+  checkCaller(spec, services, actor);
   if (spec.limit) Object.assign(headers, await limit(spec.limit, { ip, userId: actor.type === 'system' ? null : actor.userId }));
   const db = countedDatabase(services, actor, addressKey(ip));
   const ctx: Context = { ...services, db, log, actor, requestId, correlationId: requestId, ip, userAgent: userAgentOf(request) };

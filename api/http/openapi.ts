@@ -129,7 +129,9 @@ function permissionsOf(ability: Ability): string {
 function describe(endpoint: Endpoint): string {
   const scope = endpoint.raw ? undefined : endpoint.scope;
   const who = endpoint.ability === 'public' ? undefined : permissionsOf(endpoint.ability);
-  const token = scope ? `Token scope: \`${scope}\`${endpoint.raw || endpoint.scopeEnforced ? '' : ' (advisory)'}.` : undefined;
+  const token = scope
+    ? `Token scope: \`${scope}\`${endpoint.raw || endpoint.scopeEnforced ? '' : ' (advisory; a strict token needs it)'}.`
+    : undefined;
   return [endpoint.description, who, token].filter(Boolean).join('\n\n');
 }
 

@@ -17,12 +17,12 @@ const holdOwner: Statement = {
   text: 'select from users where user_id = $1 for no key update',
 };
 
-/** $1 owner, $2 name, $3 scopes, $4 SHA-256 of the secret, $5 its masked start, $6 days or null. No row: too many are active. */
+/** $1 owner, $2 name, $3 scopes, $4 SHA-256 of the secret, $5 its masked start, $6 days or null, $7 strict. No row: too many are active. */
 const insertStatement: Statement = {
   name: 'insert_token',
   text: /* sql */ `
-    insert into personal_access_tokens (user_id, name, scopes, token_hash, prefix, expires_at)
-    select $1, $2, $3::text[], $4, $5, now() + make_interval(days => $6::int)
+    insert into personal_access_tokens (user_id, name, scopes, token_hash, prefix, expires_at, strict)
+    select $1, $2, $3::text[], $4, $5, now() + make_interval(days => $6::int), $7::boolean
     where (select count(*) from personal_access_tokens
       where user_id = $1 and revoked_at is null and (expires_at is null or expires_at > now())) < ${MOST_ACTIVE}
     returning ${TOKEN_COLUMNS}`,
@@ -42,15 +42,20 @@ function checkScopes(given: string[]): string[] {
  * @throws INVALID_REQUEST no scope, an unknown one, or 50 active tokens already
  * Source: contract, sections 4 and 5; decision A9.
  */
-export function createToken(ctx: Context, { name, scopes: given, expires_in_days }: CreateToken): Promise<CreatedToken> {
+export function createToken(
+  ctx: Context,
+  { name, scopes: given, expires_in_days, ...input }: CreateToken,
+): Promise<CreatedToken> {
   const scopes = checkScopes(given);
+  const strict = input.strict ?? false;
   const days = expires_in_days === undefined ? ctx.config.PAT_DEFAULT_DAYS : expires_in_days || null;
   const secret = `${PAT_PREFIX}${randomBytes(32).toString('base64url')}`;
   const prefix = `${secret.slice(0, PAT_PREFIX.length + 4)}...`;
   return inTransaction(ctx, async (ctx) => {
     const userId = userOf(ctx);
     await run(ctx.db, holdOwner, [userId]);
-    const [row] = await run<TokenRow>(ctx.db, insertStatement, [userId, name, scopes, hashOf(secret), prefix, days]);
+    const values = [userId, name, scopes, hashOf(secret), prefix, days, strict];
+    const [row] = await run<TokenRow>(ctx.db, insertStatement, values);
     if (!row) throw invalid(`${MOST_ACTIVE} tokens are active already: revoke one first`);
     await recordChange(ctx, {
       team_id: null,
@@ -59,7 +64,7 @@ export function createToken(ctx: Context, { name, scopes: given, expires_in_days
       severity: 'HIGH',
       entity_type: 'token',
       entity_id: row.token_id,
-      details: { name, scopes, expires_at: row.expires_at?.toISOString() ?? null },
+      details: { name, scopes, strict, expires_at: row.expires_at?.toISOString() ?? null },
     });
     return { ...present(row), token: secret };
   });

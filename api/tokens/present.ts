@@ -5,6 +5,7 @@ export interface TokenRow extends Record<string, unknown> {
   token_id: string;
   name: string;
   scopes: string[];
+  strict: boolean;
   prefix: string;
   created_at: Date;
   expires_at: Date | null;
@@ -13,7 +14,7 @@ export interface TokenRow extends Record<string, unknown> {
 }
 
 /** By the database's clock; `revoked` wins over `expired` (A9). */
-export const TOKEN_COLUMNS = /* sql */ `token_id, name, scopes, prefix, created_at, expires_at, last_used_at,
+export const TOKEN_COLUMNS = /* sql */ `token_id, name, scopes, strict, prefix, created_at, expires_at, last_used_at,
   case when revoked_at is not null then 'revoked' when expires_at <= now() then 'expired' else 'active' end as status`;
 
 /** The masked form (contract, section 2). */
@@ -21,6 +22,7 @@ export const present = ({ created_at, expires_at, last_used_at, ...row }: TokenR
   token_id: row.token_id,
   name: row.name,
   scopes: row.scopes,
+  strict: row.strict,
   prefix: row.prefix,
   token_prefix: row.prefix,
   created_at: created_at.toISOString(),

@@ -13,13 +13,14 @@ export const tokenRoutes: Endpoint[] = [
     path: '/api/auth/tokens',
     tag,
     summary: 'Make a personal access token',
-    description: 'The answer is the only one that ever holds the secret. At most 50 active tokens a person.',
+    description:
+      'The answer is the only one that ever holds the secret. At most 50 active tokens a person. With `strict: true` every route asks the token for its scope; without it only the seven routes that answer `X-Scope-Enforced: true` do, and elsewhere the token may do whatever its owner may. What an automation does is done with its creator’s rights: a token with `automations:write` may write one.',
     ability: 'token.create',
     body: CreateToken,
     response: CreatedToken,
     status: 201,
     storable: false,
-    example: { name: 'CI of acme/rocket', scopes: ['tasks:read', 'tasks:write'], expires_in_days: 30 },
+    example: { name: 'CI of acme/rocket', scopes: ['tasks:read', 'tasks:write'], strict: true, expires_in_days: 30 },
     handle: ({ ctx, body }) => createToken(ctx, body),
   }),
   endpoint({

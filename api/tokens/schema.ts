@@ -13,6 +13,10 @@ export const CreateToken = z
   .object({
     name: Title(200),
     scopes: Scopes,
+    strict: z.boolean().nullish().meta({
+      description:
+        'True: every route asks the token for its scope. Left out or false: seven routes do, and elsewhere the token may do whatever its owner may',
+    }),
     expires_in_days: z.int().min(0).max(3650).nullish().meta({ description: '0 or null never expires; left out: 90' }),
   })
   .meta({ id: 'CreateToken' });
@@ -25,6 +29,7 @@ const tokenFields = {
   token_id: z.string().meta({ description: 'Used in paths; never the secret' }),
   name: z.string(),
   scopes: z.array(z.string()),
+  strict: z.boolean().meta({ description: 'Every route asks it for its scope' }),
   prefix: z.string().meta(masked),
   token_prefix: z.string().meta(masked),
   created_at: Timestamp,

@@ -20,7 +20,20 @@ export const COMING: readonly string[] = ['graph:read', 'ai:chat', 'ai:confirm']
 async function show(ctx: Visit['ctx'], problem?: Problem, given: Fields = {}): Promise<View> {
   const chosen = Checked.safeParse(given['scopes']).data ?? [];
   const tokens = await listTokens(ctx);
-  const data = { tokens, scopes: Object.entries(SCOPES), coming: COMING, chosen, lives: LIVES, problem, given };
+  // Ticked until the person unticks it.
+  const strict = problem === undefined || given['strict'] === 'on';
+  const allStrict = ctx.config.PAT_SCOPE_ENFORCEMENT === 'strict';
+  const data = {
+    strict,
+    allStrict,
+    tokens,
+    scopes: Object.entries(SCOPES),
+    coming: COMING,
+    chosen,
+    lives: LIVES,
+    problem,
+    given,
+  };
   return { view: 'tokens', title: 'Access tokens', data };
 }
 
@@ -33,6 +46,10 @@ export const tokenPages: Page[] = [
     form: z.object({
       name: Title(200),
       scopes: Checked.pipe(z.array(z.string()).min(1, 'Choose at least one')),
+      strict: z
+        .literal('on')
+        .optional()
+        .transform((value) => value === 'on'),
       expires_in_days: z
         .string()
         .regex(/^\d{1,4}$/, 'A number of days')

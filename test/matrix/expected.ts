@@ -49,6 +49,10 @@ function isKeptOut(endpoint: Endpoint, actor: Actor): boolean {
   );
 }
 
+/** Whether this caller is asked for the route's scope: on the seven routes, everywhere by the setting, or by a strict token. */
+export const isEnforced = (endpoint: Endpoint, actor: Actor, mode: Mode): boolean =>
+  mode === 'strict' || actor.strict === true || routeOf(endpoint) in SEVEN;
+
 /**
  * What the rules say of this call, from the table of who may do what and nothing of the route's own code: 401 without a credential,
  * 403 for a token without the scope, 404 for what is unknown, malformed or in the trash, 403 for strangers and too low a seat,
@@ -60,7 +64,7 @@ export function expectedOf(endpoint: Endpoint, row: Row, actor: Actor, kind: Kin
   if (actor.refused) return { status: 401 };
   const scope = scopeOf(endpoint);
   if (isKeptOut(endpoint, actor)) return { status: 403 };
-  if (actor.scope === 'none' && scope && (mode === 'strict' || routeOf(endpoint) in SEVEN)) {
+  if (actor.scope === 'none' && scope && isEnforced(endpoint, actor, mode)) {
     return { status: 403, scopeMissing: true };
   }
   if (row.list) return { status: success, shows: kind === 'own' && actor.seat !== null };

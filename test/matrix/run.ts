@@ -2,7 +2,7 @@ import { ENDPOINTS } from '../../api/http/router.js';
 import type { Endpoint } from '../../api/http/endpoint.js';
 import type { Answer } from '../support/app.js';
 import { CASES, type Kind, type Row } from './cases.js';
-import { type Expectation, expectedOf, type Mode, routeOf, scopeOf, SEVEN } from './expected.js';
+import { type Expectation, expectedOf, isEnforced, type Mode, routeOf, scopeOf } from './expected.js';
 import { type Subject, SUBJECTS } from './subjects.js';
 import { type Actor, unknownId, type World } from './world.js';
 
@@ -48,9 +48,9 @@ export async function send(world: World, endpoint: Endpoint, row: Row, actor: Ac
 /** What differs between two refusals of the same kind would be a hint. */
 const words = ({ body }: Answer): string => JSON.stringify([body.error_code, body.message, body.detail]);
 
-function headerFaults(endpoint: Endpoint, mode: Mode, { headers }: Answer): string[] {
+function headerFaults(endpoint: Endpoint, actor: Actor, mode: Mode, { headers }: Answer): string[] {
   const scope = scopeOf(endpoint);
-  const wanted = scope ? [scope, String(mode === 'strict' || routeOf(endpoint) in SEVEN)] : [null, null];
+  const wanted = scope ? [scope, String(isEnforced(endpoint, actor, mode))] : [null, null];
   const got = [headers.get('x-required-scope'), headers.get('x-scope-enforced')];
   return String(got) === String(wanted) ? [] : [`scope headers ${got.join(' ')} where ${wanted.join(' ')} belong`];
 }
@@ -104,7 +104,7 @@ export class Walk {
     if (this.dirty) await world.writes();
     const answer = await send(world, endpoint, row, actor, subject);
     this.calls += 1;
-    const faults = headerFaults(endpoint, mode, answer);
+    const faults = headerFaults(endpoint, actor, mode, answer);
     if (answer.status === expected.status) faults.push(...bodyFaults(expected, endpoint, subject, answer));
     else faults.push(`${answer.status} where ${expected.status} belongs: ${answer.body?.message ?? ''}`);
     const mustNotWrite = endpoint.method === 'get' || (answer.status >= 400 && !row.leaves);

@@ -28,6 +28,8 @@ export interface Actor {
   instanceAdmin: boolean;
   /** An instance admin who acts as this person. */
   impersonated?: true;
+  /** A token that every route asks for its scope. */
+  strict?: true;
   /** How a token stands to the scope a route names; null for no token at all. */
   scope: 'none' | 'exact' | 'all' | null;
 }
@@ -87,31 +89,29 @@ const withSession = (name: string, person: Person, seat: Seat | null, refused = 
   scope: null,
 });
 
-/** Tokens of the own team's member: one for every scope, and what it takes to lack or to hold the one a route names. */
-async function buildTokens(app: TestApp, { member }: Tenant): Promise<Actor[]> {
+/** Tokens of a person: one for every scope, and what it takes to lack or to hold the one that a route names. */
+async function buildTokens(app: TestApp, owner: Person, fields: { strict?: true } = {}): Promise<Actor[]> {
   const scopes = Object.keys(SCOPES) as Scope[];
-  const held = new Map(await Promise.all(scopes.map(async (scope) => [scope, await buildToken(app, member, [scope])] as const)));
-  const rest = await buildToken(
-    app,
-    member,
-    scopes.filter((scope) => scope !== 'admin:*'),
-  );
+  const build = (held: Scope[]) => buildToken(app, owner, held, fields);
+  const held = new Map(await Promise.all(scopes.map(async (scope) => [scope, await build([scope])] as const)));
+  const rest = await build(scopes.filter((scope) => scope !== 'admin:*'));
   const lacking = new Map(
     await Promise.all(
       scopes.map(async (scope) => {
         const others = scopes.filter((other) => other !== scope && other !== 'admin:*');
-        return [scope, await buildToken(app, member, others)] as const;
+        return [scope, await build(others)] as const;
       }),
     ),
   );
   const token = (name: string, scope: Actor['scope'], credential: Actor['credential']): Actor => ({
-    name,
+    name: fields.strict ? `strict ${name}` : name,
     refused: false,
     credential,
-    user_id: member.user_id,
+    user_id: owner.user_id,
     seat: 'member',
     instanceAdmin: false,
     scope,
+    ...fields,
   });
   return [
     token('token with every scope but the needed one', 'none', (needed) => (needed ? lacking.get(needed) : rest)),
@@ -150,7 +150,8 @@ async function buildActors(app: TestApp, own: Tenant): Promise<Actor[]> {
     { ...withSession('instance admin without a seat', instanceAdmin, null), instanceAdmin: true },
     await buildImpersonator(app, own, instanceAdmin),
     ...(['guest', 'member', 'manager', 'admin'] as const).map((seat) => withSession(seat, own[seat], seat)),
-    ...(await buildTokens(app, own)),
+    ...(await buildTokens(app, own.member)),
+    ...(await buildTokens(app, own.member, { strict: true })),
   ];
 }
 

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
-import { SCOPES } from '../../../api/core/scopes.js';
-import { buildPerson, buildToken, type Person } from '../../factories/people.js';
+import { type Scope, SCOPES } from '../../../api/core/scopes.js';
+import { buildPerson, buildProject, buildTask, buildTeam, buildToken, type Person } from '../../factories/people.js';
+import { buildRun, GATE } from '../../factories/runs.js';
 import { type Answer, type Client, startApp, startSibling, type TestApp } from '../../support/app.js';
 import { until } from '../../support/worker.js';
 
@@ -52,6 +53,7 @@ describe('POST /api/auth/tokens', () => {
       token_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
       name: 'CI',
       scopes: ['tasks:write', 'tasks:read'],
+      strict: false,
       prefix: `${token.slice(0, 12)}...`,
       token_prefix: `${token.slice(0, 12)}...`,
       created_at: expect.any(String),
@@ -98,6 +100,7 @@ describe('POST /api/auth/tokens', () => {
     ['days in words', { expires_in_days: '30' }, 422],
     ['no name', { name: undefined }, 422],
     ['an empty name', { name: '   ' }, 422],
+    ['strict in words', { strict: 'true' }, 422],
     ['a list for the name', { name: ['CI'] }, 422],
     ['201 characters', { name: '🚀'.repeat(201) }, 422],
   ])('refuses %s and stores nothing', async (_what, body, status) => {
@@ -109,6 +112,21 @@ describe('POST /api/auth/tokens', () => {
 
   it('takes 200 characters, and every scope of the contract', async () => {
     expect((await create({ name: '🚀'.repeat(200), scopes: Object.keys(SCOPES) })).status).toBe(201);
+  });
+
+  it('strict is in the record, the list and the audit entry; left out and null it is false', async () => {
+    const answers = [
+      await create({ strict: true }),
+      await create(),
+      await create({ strict: null }),
+      await create({ strict: false }),
+    ];
+    const wanted = [true, false, false, false];
+    expect(answers.map(({ body }) => body.strict)).toEqual(wanted);
+    const listed = (await me.get(URL)).body.tokens as { strict: boolean }[];
+    expect(listed.map(({ strict }) => strict)).toEqual(wanted.toReversed());
+    const [entry] = await auditOf(answers[0]?.body.token_id);
+    expect(JSON.parse(entry.details)).toMatchObject({ strict: true });
   });
 
   it('80 at once leave exactly 50 active', async () => {
@@ -250,5 +268,59 @@ describe('as a credential', () => {
     expect((await asks(token)).status).toBe(200);
     await blocker.rollback();
     await until(async () => (await used())?.getTime() !== long.getTime());
+  });
+});
+
+describe('a strict token', () => {
+  /** A team whose manager holds the token, a project, a task and a run at its gate. */
+  async function buildHeld(scopes: Scope[], strict: boolean) {
+    const team = await buildTeam(app);
+    const project = await buildProject(app, team);
+    const task = await buildTask(app, team, project);
+    const { run_id } = await buildRun(app, team, { actions: [GATE] });
+    const token = await buildToken(app, team.manager, scopes, { strict });
+    return { project, task, run: `/api/automations/runs/${run_id}`, client: app.as(token) };
+  }
+  const scopeOf = ({ status, headers, body }: Answer) => [
+    status,
+    headers.get('x-required-scope'),
+    headers.get('x-scope-enforced'),
+    status === 403 && body.message,
+  ];
+
+  it('that only reads tasks reads tasks, and neither decides nor writes by any way around', async () => {
+    const { project, task, run, client } = await buildHeld(['tasks:read'], true);
+    const { project_id } = project;
+    expect(scopeOf(await client.get(`/api/tasks?project_id=${project_id}`))).toEqual([200, 'tasks:read', 'true', false]);
+    expect(scopeOf(await client.get('/api/auth/me'))).toEqual([200, null, null, false]);
+    const refused = (scope: Scope) => [403, scope, 'true', `Token is missing the required scope: ${scope}`];
+    expect(scopeOf(await client.post(`${run}/approve`))).toEqual(refused('automations:write'));
+    expect(scopeOf(await client.post(`${run}/reject`))).toEqual(refused('automations:write'));
+    expect(scopeOf(await client.get('/api/automations/approvals'))).toEqual(refused('automations:read'));
+    expect(scopeOf(await client.post('/api/tasks/bulk', [{ title: 'x', project_id }]))).toEqual(refused('tasks:write'));
+    expect(scopeOf(await client.patch(`/api/tasks/${task.task_id}/status`, { status: 'done' }))).toEqual(refused('tasks:write'));
+    expect(scopeOf(await client.patch(`/api/projects/${project_id}`, { name: 'x' }))).toEqual(refused('projects:write'));
+    expect(scopeOf(await client.get('/api/teams'))).toEqual(refused('teams:read'));
+  });
+
+  it('with the scope approves; one that is not strict does without it, and is told that it is not asked', async () => {
+    const held = await buildHeld(['automations:write'], true);
+    expect(scopeOf(await held.client.post(`${held.run}/approve`))).toEqual([200, 'automations:write', 'true', false]);
+    const loose = await buildHeld(['tasks:read'], false);
+    expect(scopeOf(await loose.client.post(`${loose.run}/approve`))).toEqual([200, 'automations:write', 'false', false]);
+  });
+
+  it('does not read an answer that was stored for another token of its person', async () => {
+    const team = await buildTeam(app);
+    const { project_id } = await buildProject(app, team);
+    const [full, strict] = await Promise.all([
+      buildToken(app, team.member, ['admin:*']),
+      buildToken(app, team.member, ['tasks:read'], { strict: true }),
+    ]);
+    const key = { headers: { 'idempotency-key': 'the same' } };
+    const task = { title: 'Ship it', project_id };
+    expect((await app.as(full).post('/api/tasks/bulk', [task], key)).status).toBe(200);
+    const replayed = await app.as(strict).post('/api/tasks/bulk', [task], key);
+    expect([replayed.status, replayed.headers.get('idempotency-replayed')]).toEqual([403, null]);
   });
 });

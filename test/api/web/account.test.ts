@@ -46,6 +46,25 @@ describe('access tokens', () => {
     expect((await browser.post(path, { name: 'Later', scopes: [...COMING], expires_in_days: '30' })).status).toBe(200);
   });
 
+  it('are strict unless the box is unticked, and the list says what one that is not may do', async () => {
+    const person = await buildVisitor(app);
+    const browser = await signIn(app, person);
+    const box = (html: string) => /<input type="checkbox" name="strict"[^>]*>/.exec(html)?.[0];
+    expect(box((await browser.get(path)).html)).toContain('checked');
+    const fields = { scopes: 'tasks:read', expires_in_days: '30' };
+    await browser.post(path, { ...fields, name: 'ticked', strict: 'on' }, { from: path });
+    expect((await browser.get(path)).html).toContain('· strict<br>');
+    await browser.post(path, { ...fields, name: 'unticked' }, { from: path });
+    expect((await browser.get(path)).html).toContain('not strict: everything you may, save on seven routes');
+    const rows = await app.services.db('personal_access_tokens').where({ user_id: person.user_id }).orderBy('created_at');
+    expect(rows.map(({ name, strict }) => [name, strict])).toEqual([
+      ['ticked', true],
+      ['unticked', false],
+    ]);
+    const again = await browser.post(path, { ...fields, name: '' }, { from: path });
+    expect([again.status, box(again.html)?.includes('checked')]).toEqual([422, false]);
+  });
+
   it('one scope or several, days or never', async () => {
     const person = await buildVisitor(app);
     const browser = await signIn(app, person);
