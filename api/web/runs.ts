@@ -92,7 +92,7 @@ export const runPages: Page[] = [
       return {
         view: 'run',
         title: run.automation_name,
-        data: { ...data, dispatches, event: JSON.stringify(run.event, null, 2), workflowUrl: workflowUrl(ctx, run) },
+        data: { ...data, ...dispatches, event: JSON.stringify(run.event, null, 2), workflowUrl: workflowUrl(ctx, run) },
       };
     },
   }),

@@ -8,7 +8,7 @@ const HELP: Readonly<Record<string, string>> = {
   connection_not_consented: 'The creator of the automation saves it again, then the run is replayed.',
   secret_host_refused:
     'A team admin adds the host to the secret’s allowed hosts, or the address is changed; then the run is replayed.',
-  secret_missing: 'Store it with POST /api/automations/secrets, then replay the run.',
+  secret_missing: 'Store it with POST /api/automations/secrets and the host in allowed_hosts, then replay the run.',
   secret_not_authorized:
     'A team admin saves the automation again, or stores the secret with allowed hosts; then the run is replayed.',
 };

@@ -160,9 +160,10 @@ async function makeAutomations(services: Services, ids: Ids, team_id: string, ap
       { type: 'set_task_status', name: 'Close the task', params: { task_id: task, status: 'done' } },
     ],
   });
-  const { warnings: _handles, ...announce } = await createAutomation(ada(), {
+  const { warnings: _missing, ...announce } = await createAutomation(ada(), {
     name: 'Announce the release',
-    description: 'Fails until somebody stores the secret it needs: look at the dead letter.',
+    description:
+      'Fails until an admin stores the secret RELEASE_CHANNEL with the allowed host example.com: look at the dead letter.',
     trigger_type: 'forge.release_published',
     team_id,
     project_id: apollo,

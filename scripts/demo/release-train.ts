@@ -62,7 +62,7 @@ async function makeAutomation({ team_id, ada }: Team, url: string, secret: strin
       ],
     },
   });
-  tell('Ada saved a secret and made an automation: a condition, two gates, a request that carries the secret');
+  tell('Ada saved a secret for one host and made an automation: a condition, two gates, a request that carries the secret');
   return made.body.automation_id as string;
 }
 
@@ -136,7 +136,8 @@ export async function playReleaseTrain(ada: string, max: string): Promise<Record
   try {
     const secret = 'DEMO_CHANNEL';
     const value = randomBytes(24).toString('base64url');
-    await call('POST', '/api/automations/secrets', { token: ada, body: { team_id: team.team_id, name: secret, value } });
+    const stored = { team_id: team.team_id, name: secret, value, allowed_hosts: [new URL(receiver.url).host] };
+    await call('POST', '/api/automations/secrets', { token: ada, body: stored });
     const automationId = await makeAutomation(team, receiver.url, secret);
     const failed = await firstRun(team, automationId);
     const mended = [

@@ -49,6 +49,20 @@ it('of a failed run: the replay to its creator and managers; of a personal one t
   expect(await offers(team.member, await build(false))).toEqual(may);
 });
 
+it('of a failed run with a secret without allowed hosts: the replay to team admins', async () => {
+  const request = { method: 'POST', url: 'https://example.com/', body: '{{secret:KEY}}' };
+  const failed = await buildRun(app, team, {
+    actions: [{ type: 'http_request', params: request }],
+    status: 'failed',
+    statuses: ['failed'],
+  });
+  const may = ['replay'];
+  expect(await offersEach(failed)).toEqual({ guest: [], colleague: [], member: may, manager: may, admin: may });
+  const secret = { team_id: team.team_id, name: 'KEY', value: 'v' };
+  expect((await app.as(team.admin).post('/api/automations/secrets', secret)).status).toBe(200);
+  expect(await offersEach(failed)).toEqual({ guest: [], colleague: [], member: [], manager: [], admin: may });
+});
+
 it('shows the gate’s own message however many gates wait before it, and asks only whom it concerns', async () => {
   const automation = await buildRun(app, team, { actions: asked('Read this first') });
   for (let n = 0; n < 200; n += 1) await buildRun(app, team, { automation, expiresIn: 60 + n });
