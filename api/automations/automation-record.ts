@@ -2,7 +2,10 @@ import type { Automation } from '../../db/models/automation.js';
 import type { Seat } from '../core/access.js';
 import type { RunStatus } from './rules.js';
 
-/** An automation with what its runs say of it and the caller's seat in its team. Test runs do not count. */
+/**
+ * An automation with what its runs say of it and the caller's seat in its team. Test runs do not count. `run_count` and
+ * `failed_count` are since its creation, whatever was deleted after its time; the last run is the newest that is stored.
+ */
 export type AutomationRow = Pick<Automation, keyof Automation> & {
   seat: Seat | null;
   /** Its project is in the trash: armed again when that is restored (C8). */
@@ -19,11 +22,21 @@ export const SELECT_AUTOMATIONS = /* sql */ `
     exists (select from projects p where p.project_id = a.project_id and p.deleted_at is not null) as is_disarmed
   from automations a
   left join memberships m on m.team_id = a.team_id and m.user_id = $1
-  left join lateral (
-    select count(*)::int as run_count, (count(*) filter (where r.status = 'failed'))::int as failed_count
-    from automation_runs r where r.automation_id = a.automation_id and not r.is_test
-  ) runs on true
+  cross join lateral (
+    select coalesce(sum(c.runs), 0)::int as run_count, coalesce(sum(c.failed), 0)::int as failed_count
+    from automation_counts c where c.automation_id = a.automation_id
+  ) runs
   left join lateral (
     select r.queued_at, r.status from automation_runs r where r.automation_id = a.automation_id and not r.is_test
     order by r.queued_at desc limit 1
   ) newest on true`;
+
+/**
+ * Ids of the automations that user $1 sees: those of the user's teams and the personal ones. Two index probes: others' automations
+ * are not looked at. `where` is a condition on automations a.
+ */
+export const visibleAutomations = (where: string): string => /* sql */ `
+  select a.automation_id from memberships m join automations a on a.team_id = m.team_id
+  where m.user_id = $1 and ${where}
+  union all
+  select a.automation_id from automations a where a.team_id is null and a.created_by = $1 and ${where}`;

@@ -1,15 +1,16 @@
 import { run, type Statement } from '../../db/statement.js';
 import { type Context, userOf } from '../core/context.js';
-import { type AutomationRow, SELECT_AUTOMATIONS } from './automation-record.js';
+import { type AutomationRow, SELECT_AUTOMATIONS, visibleAutomations } from './automation-record.js';
 import { presentAutomation } from './present.js';
 import type { AutomationRecord, ListAutomations } from './schema.js';
 
-/** $1 caller, $2 team or null, $3 project or null. */
+const WANTED = /* sql */ `a.deleted_at is null and ($2::uuid is null or a.team_id = $2) and ($3::uuid is null or a.project_id = $3)`;
+
+/** $1 = caller, $2 = team or null, $3 = project or null. */
 const statement: Statement = {
   name: 'list_automations',
   text: /* sql */ `${SELECT_AUTOMATIONS}
-    where a.deleted_at is null and (m.role is not null or (a.team_id is null and a.created_by = $1))
-      and ($2::uuid is null or a.team_id = $2) and ($3::uuid is null or a.project_id = $3)
+    where a.automation_id = any(array(${visibleAutomations(WANTED)}))
     order by a.created_at, a.automation_id`,
 };
 

@@ -1,6 +1,7 @@
 import { run, type Statement } from '../../db/statement.js';
 import { type Context, userOf } from '../core/context.js';
 import { presentRun } from './present.js';
+import { visibleAutomations } from './automation-record.js';
 import { type RunRow, SELECT_RUNS } from './run-record.js';
 import type { RunSummary } from './schema.js';
 
@@ -8,14 +9,13 @@ import type { RunSummary } from './schema.js';
 const statement: Statement = {
   name: 'list_recent_runs',
   text: /* sql */ `${SELECT_RUNS}
-    where r.run_id in (
-      select newest.run_id from automations a
-      left join memberships seat on seat.team_id = a.team_id and seat.user_id = $1
+    where r.run_id = any(array(
+      select newest.run_id from (${visibleAutomations('true')}) a
       cross join lateral (
-        select run_id, queued_at from automation_runs where automation_id = a.automation_id order by queued_at desc limit $2
+        select run_id, queued_at from automation_runs r where r.automation_id = a.automation_id
+        order by queued_at desc, run_id desc limit $2
       ) newest
-      where seat.role is not null or (a.team_id is null and a.created_by = $1)
-      order by newest.queued_at desc limit $2)
+      order by newest.queued_at desc, newest.run_id desc limit $2))
     order by r.queued_at desc, r.run_id desc`,
 };
 

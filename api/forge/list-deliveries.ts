@@ -5,8 +5,8 @@ import { seatInTeam } from '../core/seats.js';
 import type { ForgeDelivery, ListDeliveries } from './schema.js';
 
 /**
- * $1 team, $2 most rows, $3 rows to skip. Runs are found through their event, which names the receipt (publish-event.ts);
- * only the team's own are shown.
+ * $1 team, $2 most rows, $3 rows to skip. Of each repository the newest come out of an index; others' deliveries are not looked at.
+ * Runs are found through their event, which names the receipt (publish-event.ts); only the team's own are shown.
  */
 const statement: Statement = {
   name: 'list_forge_deliveries',
@@ -14,8 +14,14 @@ const statement: Statement = {
     select d.delivery_id, d.event, d.normalized, d.repo, d.received_at, d.outcome, d.reason,
       array(select r.run_id::text from automation_runs r
         where r.team_id = $1 and r.event->>'receipt_id' = d.receipt_id::text order by r.queued_at, r.run_id) as armed_runs
-    from forge_deliveries d
-    where d.repo in (select repo from forge_repositories where team_id = $1)
+    from (select distinct repo from forge_repositories where team_id = $1) b
+    cross join lateral (
+      -- As a range of both columns, which only the one index has: by the repository alone the planner may walk along all receipts.
+      select * from forge_deliveries d
+      where (d.repo, d.receipt_id) between (b.repo, '00000000-0000-0000-0000-000000000000')
+        and (b.repo, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
+      order by d.repo desc, d.receipt_id desc limit $2::int + $3::int
+    ) d
     order by d.receipt_id desc limit $2 offset $3`,
 };
 

@@ -15,7 +15,8 @@ const GOAL_MS = 50;
 
 const mail = (i: number): string => `storm${i}@bench.test`;
 
-async function makeAccounts({ db }: Servers): Promise<void> {
+/** Accounts with a password; may be called again. */
+export async function makeAccounts({ db }: Servers): Promise<void> {
   const password_hash = await hashPassword(PASSWORD);
   const row = (i: number) => ({
     email: mail(i),
@@ -26,11 +27,14 @@ async function makeAccounts({ db }: Servers): Promise<void> {
     login_otp_exempt: true,
     password_hash,
   });
-  await db('users').insert(Array.from({ length: ACCOUNTS }, (_, i) => row(i)));
+  await db('users')
+    .insert(Array.from({ length: ACCOUNTS }, (_, i) => row(i)))
+    .onConflict('email')
+    .ignore();
 }
 
 /** Sign-ins, two of three with the right password; `answered` counts what became of them. */
-function stormSource(): Source & { refused: () => number } {
+export function stormSource(): Source & { refused: () => number } {
   let sent = 0;
   let refused = 0;
   return {

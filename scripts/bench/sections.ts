@@ -7,6 +7,7 @@ import { listSection, unchangedSection } from './lists.js';
 import { loginStormSection } from './login-storm.js';
 import { pausedSection } from './paused.js';
 import type { Section } from './report.js';
+import { strangersSection } from './strangers.js';
 import { taskSection, webhookSection } from './requests-section.js';
 
 /** What `npm run bench` can measure, in the order in which it does. */
@@ -23,6 +24,7 @@ export const SECTIONS = {
   unchanged: unchangedSection,
   bulk: bulkSection,
   'login-storm': loginStormSection,
+  strangers: strangersSection,
   automation: automationSection,
   'five-actions': fiveActionsSection,
   approval: approvalSection,

@@ -35,15 +35,15 @@ const makeTasks = /* sql */ `
   select item_id, :project, :team, 'Check valve ' || substr(item_id, 25), 'Pressure, seals, and the note of the last inspection.',
     'medium', '{hardware,weekly}', :user from key`;
 
-/** One team, its admin with a token, a project of 50 tasks and `count` tasks in big projects. */
-export async function seed(db: Knex, count = TASKS): Promise<World> {
+/** One team, its admin with a token, a project of 50 tasks and `count` tasks in big projects. `name`: of the admin, one word. */
+export async function seed(db: Knex, count = TASKS, name = 'bench'): Promise<World> {
   const [user, team] = [uuidv7(), uuidv7()];
   const token = `${PAT_PREFIX}${randomBytes(32).toString('base64url')}`;
   await db('users').insert({
     user_id: user,
-    email: 'bench@bench.test',
+    email: `${name}@bench.test`,
     name: 'Bench',
-    username: 'bench',
+    username: name,
     display_name: 'Bench',
     avatar: 'https://bench.test/a.png',
   });

@@ -4,45 +4,14 @@
  */
 import pg from 'pg';
 import { buildToken } from '../../factories/people.js';
+import { explain, nodesOf, type PlanNode } from '../../support/plans.js';
 import { type Sent, statementsOf } from '../../support/statements.js';
 import { plantTasks, taskWorld } from './world.js';
 
 const world = taskWorld();
 
-interface PlanNode {
-  'Node Type': string;
-  'Relation Name'?: string;
-  'Index Name'?: string;
-  'Actual Loops'?: number;
-  Plans?: PlanNode[];
-}
-
-const nodesOf = (node: PlanNode): PlanNode[] => [node, ...(node.Plans ?? []).flatMap(nodesOf)];
-
-/** A value as PostgreSQL reads it from text. */
-const textOf = (value: unknown): string => {
-  if (Buffer.isBuffer(value)) return `\\x${value.toString('hex')}`;
-  return Array.isArray(value) ? `{${value.map((part) => JSON.stringify(textOf(part))).join(',')}}` : String(value);
-};
-const literal = (value: unknown): string => (value === null ? 'null' : pg.escapeLiteral(textOf(value)));
-
-/** Runs of a prepared statement until its connection keeps one plan: five with plans of their own, then the choice. */
-const SETTLING = 7;
-
-/** The steps of the plan that a connection settles on, and how often each was taken. What the runs write is undone. */
-async function stepsOf({ name, text, values }: Sent): Promise<PlanNode[]> {
-  const client = new pg.Client(world.app.database.url);
-  await client.connect();
-  try {
-    await client.query('begin');
-    for (let run = 0; run < SETTLING; run += 1) await client.query({ name, text, values });
-    const { rows } = await client.query(`explain (analyze, format json) execute ${name}(${values.map(literal).join(', ')})`);
-    await client.query('rollback');
-    return nodesOf(rows[0]['QUERY PLAN'][0].Plan as PlanNode);
-  } finally {
-    await client.end();
-  }
-}
+/** The steps of the plan that a connection settles on, and how often each was taken. */
+const stepsOf = async (sent: Sent): Promise<PlanNode[]> => nodesOf(await explain(world.app.database.url, sent));
 
 /** How often a connection that ran a statement so many times planned it anew. */
 async function planningsOf({ name, text, values }: Sent, runs: number): Promise<number> {

@@ -1,0 +1,182 @@
+/**
+ * Lists read what is the caller's: beside 150,000 rows of strangers, and also for whoever owns 150,000. Judged by the rows and blocks
+ * that PostgreSQL reads for the statements that the requests really send, on the plan that a connection settles on.
+ */
+import type { Knex } from 'knex';
+import { listRecentRuns } from '../../../api/automations/list-recent-runs.js';
+import { openDatabase } from '../../../db/connection.js';
+import { buildAutomation, setStatus } from '../../factories/automations.js';
+import { buildPerson, buildTeam, type Person, type TestTeam } from '../../factories/people.js';
+import { startApp, type TestApp } from '../../support/app.js';
+import { explain, nodesOf, type PlanNode } from '../../support/plans.js';
+import { statementsOf } from '../../support/statements.js';
+
+const CROWD = 150_000;
+/** Of one statement; a block is 8 kB. The largest lists here have fifty rows with all that hangs on them. */
+const MAX_BLOCKS = 1_500;
+const MAX_ROWS = 1_500;
+
+let app: TestApp;
+/** Somebody with little. */
+let small: TestTeam;
+/** Somebody with 150,000 of everything. */
+let large: TestTeam;
+let mine: { automation_id: string };
+let theirs: { automation_id: string };
+
+/** Without a limit for what plants so many rows. */
+let planting: Knex;
+const db = () => planting;
+const actions = [{ ...setStatus('done'), on_failure: 'continue' as const }];
+
+/** 150,000 failed runs of one automation, and 30,000 at a gate. */
+const growRuns = (automationId: string) =>
+  db().raw(
+    /* sql */ `
+    with runs as (
+      insert into automation_runs (run_id, automation_id, automation_version, automation_name, team_id, creator_id, status, trigger_type,
+        event, correlation_id, queued_at, finished_at, waits_until)
+      select uuidv7(), a.automation_id, 1, a.name, a.team_id, a.created_by, case when i % 6 = 0 then 'paused' else 'failed' end,
+        a.trigger_type, jsonb_build_object('receipt_id', uuidv7()), uuidv7(), now() - i * interval '1 second',
+        case when i % 6 <> 0 then now() - i * interval '1 second' end, case when i % 6 = 0 then now() + i * interval '1 second' end
+      from automations a, generate_series(1, :count::int) i where a.automation_id = :automationId
+      returning run_id, status
+    )
+    insert into gates (run_id, gate_index, required_role, expires_at)
+    select run_id, 0, 'manager', now() + interval '1 day' from runs where status = 'paused'`,
+    { automationId, count: (CROWD * 6) / 5 },
+  );
+
+/** Many other teams with an automation each. */
+const growAutomations = () =>
+  db().raw(/* sql */ `
+    with teams as (
+      insert into teams (name, created_by) select 'crowd', user_id from users, generate_series(1, 400) limit 2000 returning team_id, created_by
+    ), automations as (
+      insert into automations (name, trigger_type, team_id, created_by, updated_by)
+      select 'crowd', 'task.created', team_id, created_by, created_by from teams, generate_series(1, 10) returning automation_id, created_by
+    )
+    insert into automation_versions (automation_id, version, name, trigger_type, actions, changed_by)
+    select automation_id, 1, 'crowd', 'task.created', '[]', created_by from automations`);
+
+const growRest = (team: TestTeam) =>
+  db().raw(
+    /* sql */ `
+    with told as (
+      insert into notifications (user_id, team_id, kind, message, read_at)
+      select :user_id, :team_id, 'message', 'x', case when i % 2 = 0 then now() end from generate_series(1, :count::int) i
+    ), bound as (
+      insert into forge_repositories (repo, team_id, created_by) values ('crowd/repo', :team_id, :user_id)
+    )
+    insert into forge_deliveries (delivery_id, event, repo, body_sha256, outcome)
+    select 'd' || i, 'push', 'crowd/repo', '\\x00', 'applied' from generate_series(1, :count::int) i`,
+    { user_id: team.admin.user_id, team_id: team.team_id, count: CROWD },
+  );
+
+beforeAll(async () => {
+  app = await startApp();
+  planting = openDatabase({ url: app.database.url, poolSize: 1, name: 'planting', statementTimeout: 0 });
+  [small, large] = [await buildTeam(app), await buildTeam(app)];
+  mine = await buildAutomation(app, small, { actions });
+  theirs = await buildAutomation(app, large, { actions });
+  await growAutomations();
+  await growRuns(theirs.automation_id);
+  await growRest(large);
+  await db().raw(/* sql */ `insert into forge_deliveries (delivery_id, event, repo, body_sha256, outcome)
+    values ('mine', 'push', 'small/repo', '\\x00', 'applied')`);
+  await db()('forge_repositories').insert({ repo: 'small/repo', team_id: small.team_id, created_by: small.admin.user_id });
+  await db()('automation_runs').insert(
+    ['failed', 'succeeded'].map((status) => ({
+      run_id: db().raw('uuidv7()'),
+      automation_id: mine.automation_id,
+      automation_version: 1,
+      automation_name: 'mine',
+      team_id: small.team_id,
+      creator_id: small.admin.user_id,
+      status,
+      trigger_type: 'task.created',
+      correlation_id: db().raw('uuidv7()'),
+      finished_at: db().fn.now(),
+    })),
+  );
+  await db().raw('vacuum analyze');
+}, 600_000);
+afterAll(async () => {
+  await planting.destroy();
+  await app.close();
+});
+
+const blocks = (top: PlanNode) => (top['Shared Hit Blocks'] ?? 0) + (top['Shared Read Blocks'] ?? 0);
+/** Most rows that one step looked at, all its loops together. */
+const rowsRead = (top: PlanNode) =>
+  Math.max(
+    ...nodesOf(top)
+      .filter((node) => node['Relation Name'])
+      .map((node) => (node['Actual Loops'] ?? 0) * ((node['Actual Rows'] ?? 0) + (node['Rows Removed by Filter'] ?? 0))),
+  );
+
+/** What reads more than it should, by the request that sends it. */
+async function greedy(requests: Record<string, () => Promise<{ status: number }>>): Promise<string[]> {
+  const found: string[] = [];
+  for (const [what, request] of Object.entries(requests)) {
+    let status = 0;
+    const sent = await statementsOf(async () => {
+      ({ status } = await request());
+    });
+    if (status !== 200) found.push(`${what}: ${status}`);
+    for (const statement of sent) {
+      const top = await explain(app.database.url, statement);
+      if (blocks(top) > MAX_BLOCKS || rowsRead(top) > MAX_ROWS)
+        found.push(`${what}: ${statement.name} reads ${blocks(top)} blocks, ${rowsRead(top)} rows`);
+    }
+  }
+  return found;
+}
+
+const lists = (who: Person, { team_id }: TestTeam, { automation_id }: { automation_id: string }) => {
+  const client = app.as(who);
+  const get = (path: string) => () => client.get(path);
+  const runs = `/api/automations/${automation_id}/runs`;
+  return {
+    'dead letters': get('/api/automations/dead-letter'),
+    'dead letters of a team': get(`/api/automations/dead-letter?team_id=${team_id}`),
+    automations: get('/api/automations'),
+    'automations of a team': get(`/api/automations?team_id=${team_id}`),
+    'one automation': get(`/api/automations/${automation_id}`),
+    runs: get(runs),
+    'failed runs': get(`${runs}?status=failed`),
+    'succeeded runs': get(`${runs}?status=succeeded`),
+    approvals: get('/api/automations/approvals'),
+    notifications: get('/api/notifications'),
+    'unread notifications': get('/api/notifications?unread=true'),
+    deliveries: get(`/api/forge/deliveries?team_id=${team_id}`),
+    'bound repositories': get(`/api/forge/repositories?team_id=${team_id}`),
+  };
+};
+const recent = (who: Person) => async () => {
+  const { userId, ...rest } = { userId: who.user_id, requestId: '', correlationId: '', ip: null, userAgent: null };
+  const actor = { type: 'user', userId, email: who.email, role: 'user', sessionId: '', impersonatorId: null } as const;
+  await listRecentRuns({ ...app.services, ...rest, actor }, 20);
+  return { status: 200 };
+};
+
+it('beside 150,000 rows of strangers a list reads what is the caller’s', async () => {
+  expect(await greedy({ ...lists(small.admin, small, mine), 'recent runs': recent(small.admin) })).toEqual([]);
+}, 300_000);
+
+it('somebody in no team reads next to nothing', async () => {
+  const person = await buildPerson(app);
+  const client = app.as(person);
+  const paths = ['/api/automations', '/api/automations/dead-letter', '/api/automations/approvals', '/api/notifications'];
+  const requests = Object.fromEntries(paths.map((path) => [path, () => client.get(path)]));
+  expect(await greedy({ ...requests, recent: recent(person) })).toEqual([]);
+}, 300_000);
+
+it('whoever owns 150,000 reads a page of them, and is told how many there are', async () => {
+  const { approvals: _counts, ...paged } = lists(large.admin, large, theirs);
+  expect(await greedy({ ...paged, 'recent runs': recent(large.admin) })).toEqual([]);
+  const { body } = await app.as(large.admin).get('/api/automations/dead-letter?limit=3');
+  expect([body.total, body.showing]).toEqual([CROWD, 3]);
+  const one = await app.as(large.admin).get(`/api/automations/${theirs.automation_id}`);
+  expect(one.body).toMatchObject({ run_count: (CROWD * 6) / 5, failed_count: CROWD });
+}, 300_000);
