@@ -5,7 +5,9 @@ import { type Sealer, startSealer } from '../api/audit/sealer.js';
 import type { Config } from '../api/core/config.js';
 import type { Services } from '../api/core/context.js';
 import type { Logger } from '../api/core/log.js';
+import { watchPool } from '../api/core/metrics.js';
 import { openDatabase, SERVING } from '../db/connection.js';
+import { poolUse } from '../db/knex-internals.js';
 import { listenForBell } from './bell-listener.js';
 import { gathered, type Loop, startLoop } from './loop.js';
 import { OutboxRelay } from './outbox-relay.js';
@@ -60,7 +62,11 @@ function startRelay(
  * Temporal itself names this worker as a poller, again after each reconnection.
  */
 export function startWorker(config: Config, log: Logger, onReady: () => void): RunningWorker {
-  const open = (name: string, poolSize: number) => openDatabase({ url: config.DATABASE_URL, poolSize, name, ...SERVING });
+  const open = (name: string, poolSize: number) => {
+    const pool = openDatabase({ url: config.DATABASE_URL, poolSize, name, ...SERVING });
+    watchPool(name, () => poolUse(pool));
+    return pool;
+  };
   const db = open('assent-worker', config.DATABASE_POOL_SIZE);
   // The relay and the sealer have connections of their own: a burst of actions must not hold them up, nor they the actions.
   const relayDb = open('assent-relay', 4);

@@ -1,15 +1,17 @@
 import { once } from 'node:events';
-import { DefaultLogger, Runtime } from '@temporalio/worker';
+import { DefaultLogger } from '@temporalio/worker';
+import { createDatabaseGauges } from '../api/core/gauges/collect-gauges.js';
 import { loadConfig } from '../api/core/config.js';
 import { createLogger } from '../api/core/log.js';
 import { createOpsServer } from '../api/core/ops-server.js';
+import { installRuntime } from './sdk-metrics.js';
 import { startWorker } from './start-worker.js';
 
 const config = loadConfig();
 const log = createLogger(config, 'worker');
 /** Temporal's SDK warns of this at each start; the queue `outbound` has activities alone, on purpose. */
 const EXPECTED = 'No workflows registered, not polling for workflow tasks';
-Runtime.install({
+const sdkMetrics = await installRuntime({
   logger: new DefaultLogger('INFO', ({ level, message, meta }) => {
     const isWarning = level === 'WARN' && message !== EXPECTED;
     const at = isWarning ? 'warn' : level === 'ERROR' ? 'error' : 'debug';
@@ -24,7 +26,11 @@ const worker = startWorker(config, log, () => {
   log.info('polling');
   process.send?.({ type: 'ready' });
 });
-const ops = createOpsServer(async () => ({ ready: worker.isLinked(), checks: { temporal: { ok: worker.isLinked() } } }));
+const gauges = createDatabaseGauges(config.DATABASE_URL);
+const ops = createOpsServer(
+  async () => ({ ready: worker.isLinked(), checks: { temporal: { ok: worker.isLinked() } } }),
+  [gauges.collect, sdkMetrics],
+);
 ops.listen(config.WORKER_METRICS_PORT, config.BIND_ADDRESS);
 await once(ops, 'listening');
 log.info({ temporal: config.TEMPORAL_ADDRESS }, 'worker started');
@@ -34,7 +40,7 @@ async function stop(signal: string): Promise<void> {
   if (stopping) return;
   stopping = true;
   log.info({ signal }, 'stopping');
-  await worker.stop();
+  await Promise.all([worker.stop(), gauges.close()]);
   ops.close();
   process.exit(0);
 }

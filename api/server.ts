@@ -2,10 +2,13 @@ import { once } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { openDatabase, SERVING } from '../db/connection.js';
+import { poolUse } from '../db/knex-internals.js';
 import { createBell } from './core/bell.js';
 import { loadConfig } from './core/config.js';
 import { createLogger } from './core/log.js';
 import { createApp } from './http/app.js';
+import { createDatabaseGauges } from './core/gauges/collect-gauges.js';
+import { watchPool } from './core/metrics.js';
 import { createOpsServer, readiness } from './core/ops-server.js';
 import { answerRawErrors } from './http/raw-errors.js';
 
@@ -37,10 +40,12 @@ const server = createServer(
   },
 );
 answerRawErrors(server);
+watchPool('assent-api', () => poolUse(db));
+const gauges = createDatabaseGauges(config.DATABASE_URL);
 const ops = createOpsServer(async () => {
   const { ready, checks } = await readiness(db);
   return { ready: ready && !draining, draining, checks };
-});
+}, [gauges.collect]);
 
 /**
  * Readiness goes first, then no new connections, then what is under way ends, then the pools close. Every answer from now on says
@@ -64,7 +69,7 @@ async function stop(signal: string): Promise<void> {
   clearInterval(idle);
   ops.close();
   ops.closeAllConnections();
-  await Promise.all([db.destroy(), bellDb.destroy()]);
+  await Promise.all([db.destroy(), bellDb.destroy(), gauges.close()]);
   process.exit(0);
 }
 process.on('SIGTERM', () => void stop('SIGTERM'));

@@ -49,14 +49,23 @@ export async function readiness(db: Knex): Promise<{ ready: boolean; checks: Rec
 /** What a process says of itself: ready or not, with the checks behind it. */
 export type Readiness = () => Promise<{ ready: boolean; checks: Record<string, unknown> }>;
 
-/** `/livez`, `/readyz` and `/metrics`, on a port of their own that is not published. */
-export function createOpsServer(readinessNow: Readiness): Server {
+/** Metrics in the text format of Prometheus. */
+export type MetricsSource = () => Promise<string>;
+
+/** Everything that there is to say of this process. A source that fails is left out: what is missing there has alerts of its own. */
+async function allMetrics(sources: readonly MetricsSource[]): Promise<string> {
+  const parts = await Promise.allSettled([metrics.metrics(), ...sources.map((source) => source())]);
+  return parts.map((part) => (part.status === 'fulfilled' ? `${part.value.trimEnd()}\n` : '')).join('');
+}
+
+/** `/livez`, `/readyz` and `/metrics`, on a port of their own that is not published. `sources`: metrics besides the process's own. */
+export function createOpsServer(readinessNow: Readiness, sources: readonly MetricsSource[] = []): Server {
   return createServer((request, response) => {
     const send = (status: number, type: string, body: string) => response.writeHead(status, { 'Content-Type': type }).end(body);
     const json = (status: number, body: unknown) => send(status, 'application/json', JSON.stringify(body));
     const serve = async (): Promise<unknown> => {
       if (request.url === '/livez') return json(200, { alive: true });
-      if (request.url === '/metrics') return send(200, metrics.contentType, await metrics.metrics());
+      if (request.url === '/metrics') return send(200, metrics.contentType, await allMetrics(sources));
       if (request.url !== '/readyz') return json(404, { error: 'not found' });
       const state = await readinessNow();
       return json(state.ready ? 200 : 503, state);

@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import type { TestApp } from './app.js';
 
-/** The real worker process over the app's database, once Temporal names it as a poller; for those who want to kill it. */
-export async function startWorkerProcess(app: TestApp): Promise<ChildProcess> {
+/** The real worker process over the app's database, once Temporal names it as a poller; for those who want to kill it. `settings` win. */
+export async function startWorkerProcess(app: TestApp, settings: Record<string, string> = {}): Promise<ChildProcess> {
   const { config } = app.services;
   const env = {
     ...process.env,
@@ -17,6 +17,7 @@ export async function startWorkerProcess(app: TestApp): Promise<ChildProcess> {
     OUTBOUND_LOOPBACK: config.OUTBOUND_LOOPBACK,
     WORKER_METRICS_PORT: '0',
     LOG_LEVEL: 'warn',
+    ...settings,
   };
   const child = spawn(process.execPath, [join(process.cwd(), 'dist/activities/worker.js')], {
     env,

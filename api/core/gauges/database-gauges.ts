@@ -1,0 +1,129 @@
+/** A gauge that comes out of the database: the same for every process that reports it. */
+export interface DatabaseGauge {
+  name: string;
+  help: string;
+  /** Columns of the answer that become labels; the column `value` is the value. None of them is ever an id. */
+  labels: readonly string[];
+  /** One statement, whose cost does not grow with one tenant's rows: it comes out of an index and reads at most MOST_ROWS of a kind. */
+  sql: string;
+}
+
+/** Where a count ends: so many rows or more. A team with a million waiting rows makes no scrape slower than this. */
+export const MOST_ROWS = 10_000;
+
+const count = (rows: string): string => `select count(*)::int as value from (select ${rows} limit ${MOST_ROWS}) counted`;
+/** Seconds since a moment, 0 where nothing waits. */
+const age = (moment: string): string => `coalesce(extract(epoch from clock_timestamp() - ${moment}), 0)::float8`;
+const perStatus = (statuses: string, rows: string): string => `
+  select status, (select count(*)::int from (select from automation_runs r where ${rows} limit ${MOST_ROWS}) counted) as value
+  from unnest('{${statuses}}'::text[]) status`;
+
+/** What stands in the outbox: the oldest rows come first by their key. */
+const OUTBOX = `(select kind, created_at from outbox order by outbox_id limit ${MOST_ROWS}) oldest`;
+const OPEN_GATES = `(select waits_until from automation_runs where status = 'paused' and finished_at is null limit ${MOST_ROWS}) open`;
+
+export const DATABASE_GAUGES: readonly DatabaseGauge[] = [
+  {
+    name: 'assent_outbox_rows',
+    help: 'Rows of the outbox that wait to be handed over, by kind; at most 10000 in all are counted',
+    labels: ['kind'],
+    sql: `select kind, count(*)::int as value from ${OUTBOX} group by kind`,
+  },
+  {
+    name: 'assent_outbox_age_seconds',
+    help: 'Age of the oldest row of the outbox, by kind',
+    labels: ['kind'],
+    sql: `select kind, ${age('min(created_at)')} as value from ${OUTBOX} group by kind`,
+  },
+  {
+    name: 'assent_outbox_parked_rows',
+    help: 'Rows of the outbox that failed again and again and were set aside',
+    labels: [],
+    sql: `select count(*)::int as value from (select to_jsonb(o) - 'payload' ->> 'parked_at' as parked_at from outbox o
+      order by outbox_id limit ${MOST_ROWS}) oldest where parked_at is not null`,
+  },
+  {
+    name: 'assent_audit_seal_lag_seconds',
+    help: 'Age of the oldest audit entry that is not sealed yet',
+    labels: [],
+    sql: 'select audit_oldest_unsealed_seconds() as value',
+  },
+  {
+    name: 'assent_audit_rejected_rows',
+    help: 'Pending audit rows that the sealer set aside because the product never writes such rows',
+    labels: [],
+    sql: count('from audit_rejected'),
+  },
+  {
+    name: 'assent_gates_waiting',
+    help: 'Approval gates that wait for a person, at most 10000',
+    labels: [],
+    sql: `select count(*)::int as value from ${OPEN_GATES} where waits_until > now()`,
+  },
+  {
+    name: 'assent_gates_expired',
+    help: 'Approval gates past their time that nobody has rejected yet, at most 10000',
+    labels: [],
+    sql: `select count(*)::int as value from ${OPEN_GATES} where waits_until <= now()`,
+  },
+  {
+    name: 'assent_runs_open',
+    help: 'Automation runs that have not finished, by status, at most 10000 each',
+    labels: ['status'],
+    sql: perStatus('queued,running,paused', 'r.status = status and r.finished_at is null'),
+  },
+  {
+    name: 'assent_runs_queued_age_seconds',
+    help: 'Age of the oldest automation run that waits to be started',
+    labels: [],
+    sql: `select ${age('min(queued_at)')} as value from automation_runs where status = 'queued' and finished_at is null`,
+  },
+  {
+    name: 'assent_runs_finished_last_hour',
+    help: 'Automation runs that finished in the last hour, by status, of the newest 10000',
+    labels: ['status'],
+    sql: `with newest as materialized (select status from automation_runs
+        where finished_at > now() - interval '1 hour' order by finished_at desc limit ${MOST_ROWS})
+      select status, (select count(*)::int from newest where newest.status = listed.status) as value
+      from unnest('{succeeded,failed,skipped,expired,cancelled}'::text[]) as listed (status)`,
+  },
+  {
+    name: 'assent_dead_letters',
+    help: 'Failed runs of the newest 10000 finished ones that nobody has replayed with success',
+    labels: [],
+    sql: `select count(*)::int as value from (select status, is_test, retried_by from automation_runs
+        where finished_at is not null order by finished_at desc limit ${MOST_ROWS}) newest
+      where status = 'failed' and not is_test and retried_by is null`,
+  },
+  {
+    name: 'assent_mails_waiting',
+    help: 'Mails that wait to be sent, at most 10000',
+    labels: [],
+    sql: count("from mails where state = 'queued'"),
+  },
+  {
+    name: 'assent_mails_overdue_seconds',
+    help: 'How long the next mail has been due',
+    labels: [],
+    sql: `select greatest(0, ${age('min(next_attempt_at)')}) as value from mails where state = 'queued'`,
+  },
+  {
+    name: 'assent_deprovisions_age_seconds',
+    help: 'Age of the oldest job that takes a person out of the installation and has not finished',
+    labels: [],
+    sql: `select ${age('min(created_at)')} as value from deprovision_jobs where finished_at is null`,
+  },
+  {
+    name: 'assent_worker_heartbeat_age_seconds',
+    help: 'Time since a worker last reported itself; infinite when none ever has',
+    labels: [],
+    sql: `select coalesce(extract(epoch from clock_timestamp() - max(seen_at)), 'Infinity')::float8 as value
+      from heartbeats where process = 'worker'`,
+  },
+  {
+    name: 'assent_worker_linked',
+    help: '1 when the worker that reported last is connected to Temporal',
+    labels: [],
+    sql: `select count(*)::int as value from heartbeats where process = 'worker' and (details->>'temporal')::boolean`,
+  },
+];
