@@ -12,12 +12,11 @@ const { values } = parseArgs({ options: { 'seed-demo': { type: 'boolean', defaul
 const file = process.env['DATABASE_URL_FILE'];
 const url = file ? readFileSync(file, 'utf8').trim() : process.env['DATABASE_URL'];
 if (!url) throw new Error('Set DATABASE_URL (or DATABASE_URL_FILE) to the database to migrate');
+// Before anything is changed. A migration alone needs none of the other settings; in production its role must not have them.
+const config = values['seed-demo'] ? loadConfig() : undefined;
 const db = openDatabase({ url, poolSize: 2, name: 'assent-migrate', statementTimeout: 0 });
 const [, applied] = (await db.migrate.latest({ migrationSource })) as [number, string[]];
 console.log(applied.length > 0 ? `applied ${applied.join(', ')}` : 'the schema is up to date');
-if (values['seed-demo']) {
-  const config = loadConfig();
-  if (await seedDemo({ db, config, log: createLogger(config, 'script'), ring: () => undefined }))
-    console.log('demo data written');
-}
+if (config && (await seedDemo({ db, config, log: createLogger(config, 'script'), ring: () => undefined })))
+  console.log('demo data written');
 await db.destroy();

@@ -2,6 +2,7 @@
 import { execFile } from 'node:child_process';
 import { readFileSync, realpathSync } from 'node:fs';
 import { join, relative } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { build, bundlePath } from './build.mjs';
 import { createSteps, screen } from './embedded/display.mjs';
@@ -118,6 +119,19 @@ function serviceEnv(ports, database, temporal) {
   };
 }
 
+/** Reads the settings as API and worker will, before any server starts: a wrong one leaves nothing half done behind. */
+async function checkSettings(ports) {
+  const database = { url: process.env.DATABASE_URL || 'postgres://127.0.0.1/assent' };
+  const temporal = { address: process.env.TEMPORAL_ADDRESS || '127.0.0.1:7233', uiUrl: null };
+  const { loadConfig } = await import(pathToFileURL(join(root, 'dist', 'api', 'core', 'config.js')).href);
+  try {
+    loadConfig({ ...process.env, ...serviceEnv(ports, database, temporal) });
+  } catch (error) {
+    const [cause, ...problems] = error.message.split('\n');
+    throw new StartError(cause, 'Mend them in the environment or in .env; .env.example explains each.', problems);
+  }
+}
+
 async function migrate() {
   const demo = context.env.NODE_ENV === 'production' ? [] : ['--seed-demo'];
   const args = ['--enable-source-maps', join(root, 'dist', 'scripts', 'migrate.js'), ...demo];
@@ -151,6 +165,8 @@ async function startAll() {
   const { ports, moved } = await choosePorts(process.env);
   for (const line of moved) say(line);
 
+  await step('Build', build, ({ compiled }) => (compiled ? '' : 'up to date'));
+  await checkSettings(ports);
   const [database, temporal] = await all([
     step(
       'PostgreSQL',
@@ -162,7 +178,6 @@ async function startAll() {
       () => startWorkflowServer(ports.temporal),
       ({ address }) => address,
     ),
-    step('Build', build, ({ compiled }) => (compiled ? '' : 'up to date')),
   ]);
   context.env = serviceEnv(ports, database, temporal);
   await step(context.env.NODE_ENV === 'production' ? 'Database migrated' : 'Database migrated, demo data in', migrate);
