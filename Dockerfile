@@ -1,8 +1,8 @@
 # One image for the API, the worker, the migrations and the operator's commands; compose picks by `command`.
 # The tags are pinned to a line, not to a digest: digests could not be looked up where this file was written.
 # Pin them in your own registry (docs/runbook.md, "Images").
-ARG BUILD_IMAGE=node:24-bookworm-slim
-ARG RUN_IMAGE=gcr.io/distroless/nodejs24-debian12:nonroot
+ARG BUILD_IMAGE=node:24-trixie-slim
+ARG RUN_IMAGE=gcr.io/distroless/nodejs24-debian13:nonroot
 
 FROM ${BUILD_IMAGE} AS build
 WORKDIR /app
@@ -20,13 +20,9 @@ COPY scripts scripts
 RUN node_modules/.bin/tsc -p tsconfig.build.json && node dist/scripts/build-workflow-bundle.js \
   && cp -r api/web/views api/web/assets dist/api/web/
 
-# Temporal's native core comes for five platforms, about 27 MB each; only this one's stays.
-RUN npm prune --omit=dev --ignore-scripts \
-  && keep="$(uname -m)-unknown-linux-gnu" \
-  && releases=node_modules/@temporalio/core-bridge/releases \
-  && test -f "$releases/$keep/index.node" \
-  && find "$releases" -mindepth 1 -maxdepth 1 ! -name "$keep" -exec rm -rf {} + \
-  && mkdir /data
+# What production loads, and of the native modules this platform's alone: Temporal's core comes for five, about 27 MB each.
+COPY deploy/prune-native.mjs deploy/prune-native.mjs
+RUN npm prune --omit=dev --ignore-scripts && node deploy/prune-native.mjs node_modules && mkdir /data
 
 # No shell, no package manager, user 65532.
 FROM ${RUN_IMAGE}

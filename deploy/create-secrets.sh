@@ -1,5 +1,7 @@
 #!/bin/sh
 # Makes every secret of the compose installation once, under ./secrets (git-ignored by a file of its own).
+#   sh deploy/create-secrets.sh             the mail server's address stays empty: fill it in before the first start
+#   sh deploy/create-secrets.sh --mailpit   for trying out: mails go to the mailbox of the profile dev
 # A secret that is there already is never touched, so running this again after an upgrade only adds what is new.
 #
 # The folder is closed to other users of the host (0700); the files inside are 0444, because compose mounts each of
@@ -7,11 +9,6 @@
 set -eu
 umask 077
 cd "$(dirname "$0")/.."
-
-command -v openssl >/dev/null || {
-  echo 'openssl is needed, and is not on PATH' >&2
-  exit 1
-}
 
 mkdir -p secrets
 chmod 700 secrets
@@ -28,7 +25,7 @@ store() {
   cat >"secrets/.$1.new"
   if [ ! -s "secrets/.$1.new" ] && [ "${2:-}" != 'empty' ]; then
     rm -f "secrets/.$1.new"
-    echo "openssl gave nothing for $1 (OpenSSL 1.1.1 or newer is needed)" >&2
+    echo "there are no random bytes for $1: is /dev/urandom readable?" >&2
     exit 1
   fi
   chmod 444 "secrets/.$1.new"
@@ -36,8 +33,16 @@ store() {
   echo "created  secrets/$1"
 }
 
-random_hex() { openssl rand -hex "$1" | tr -d '\n'; }
-random_base64() { openssl rand -base64 "$1" | tr -d '\n'; }
+random_bytes() { head -c "$1" /dev/urandom; }
+random_hex() { random_bytes "$1" | od -An -v -tx1 | tr -d ' \n'; }
+random_base64() { random_bytes "$1" | base64 | tr -d '\n'; }
+
+# An Ed25519 private key is any 32 bytes, behind a fixed head (RFC 8410): PEM without openssl.
+ed25519_pem() {
+  echo '-----BEGIN PRIVATE KEY-----'
+  { printf '\060\056\002\001\000\060\005\006\003\053\145\160\004\042\004\040' && random_bytes 32; } | base64
+  echo '-----END PRIVATE KEY-----'
+}
 
 # PostgreSQL: the superuser, the owner of the tables (migrations), the running service, Temporal.
 random_hex 24 | store postgres_password
@@ -50,11 +55,15 @@ printf 'postgres://assent_app:%s@postgres:5432/assent' "$(cat secrets/app_db_pas
 # The service's own keys.
 random_base64 48 | store jwt_secret
 random_base64 32 | store secrets_master_key
-openssl genpkey -algorithm ED25519 | store audit_signing_key
+ed25519_pem | store audit_signing_key
 random_hex 32 | store forge_webhook_secret
 
-# The mail server. This one is the mailbox of the profile dev; put your own in before people sign in (docs/runbook.md, "Mail").
-printf 'smtp://mailpit:1025' | store mail_url
+# The mail server. Without it nobody can sign in on a new device, so the service does not start until it is there (docs/runbook.md, "Mail").
+if [ "${1:-}" = '--mailpit' ]; then
+  printf 'smtp://mailpit:1025' | store mail_url
+else
+  store mail_url empty </dev/null
+fi
 
 # Empty until used: see "Key rotation" in docs/runbook.md.
 store forge_webhook_secret_previous empty </dev/null

@@ -1,6 +1,17 @@
 import { spawnSync } from 'node:child_process';
-import { generateKeyPairSync, randomBytes } from 'node:crypto';
-import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createPrivateKey, generateKeyPairSync, randomBytes } from 'node:crypto';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -21,7 +32,9 @@ interface Service {
   profiles?: string[];
   environment?: Record<string, string | null>;
   ports?: string[];
-  networks: string[];
+  networks?: string[];
+  network_mode?: string;
+  pull_policy?: string;
   secrets?: string[];
   configs?: Mount[];
   volumes?: string[];
@@ -46,9 +59,14 @@ const compose = parse(text, { merge: true }) as Compose;
 const services = Object.entries(compose.services);
 const service = (name: string): Service => compose.services[name] as Service;
 const runsForEver = ({ restart }: Service): boolean => restart === 'unless-stopped';
-const usesOurImage = ({ build }: Service): boolean => build !== undefined;
+const usesOurImage = ({ image }: Service): boolean => image.startsWith('assent:');
 /** `${NAME:-value}` as compose reads it with an empty environment. */
 const withDefaults = (value: string): string => value.replace(/\$\{\w+:-([^}]*)\}/g, '$1');
+/** The services that must be well, or through, before this one starts. */
+const waitsFor = (name: string): string[] => {
+  const direct = Object.keys(service(name).depends_on ?? {});
+  return [...new Set([...direct, ...direct.flatMap(waitsFor)])].sort();
+};
 /** Everything that installs the service: the compose file, the image and what is mounted. */
 const deployed = ['docker-compose.yml', 'Dockerfile', ...filesBelow('deploy')];
 
@@ -59,20 +77,21 @@ function filesBelow(folder: string): string[] {
 }
 
 describe('what the outside can reach', () => {
-  test('only the API, the Temporal UI and the mailbox of the dev profile are published, all on loopback unless told otherwise', () => {
+  test('only the API, the Temporal UI and what two profiles add are published, all on loopback unless told otherwise', () => {
     const published = services.flatMap(([name, { ports = [] }]) => ports.map((port) => `${name} ${withDefaults(port)}`));
     expect(published.sort()).toEqual([
       'api 127.0.0.1:3000:3000',
       'mailpit 127.0.0.1:8025:8025',
+      'prometheus 127.0.0.1:9090:9090',
       'temporal-ui 127.0.0.1:8233:8080',
     ]);
-    expect(service('mailpit').profiles).toEqual(['dev']);
+    expect([service('mailpit').profiles, service('prometheus').profiles]).toEqual([['dev'], ['monitoring']]);
     expect(service('temporal-ui').ports).toEqual([expect.stringMatching(/^127\.0\.0\.1:/)]);
   });
 
   test('PostgreSQL and Temporal are on internal networks alone', () => {
     const internal = Object.keys(compose.networks).filter((name) => compose.networks[name]?.internal);
-    for (const name of ['postgres', 'temporal']) expect(internal).toEqual(expect.arrayContaining(service(name).networks));
+    for (const name of ['postgres', 'temporal']) expect(internal).toEqual(expect.arrayContaining(service(name).networks ?? []));
   });
 
   test('no container can gain rights, and none may write outside its volumes and tmpfs', () => {
@@ -119,36 +138,61 @@ describe('secrets', () => {
     }
   });
 
-  const hasOpenssl = spawnSync('openssl', ['version']).status === 0;
-  (hasOpenssl ? test : test.skip)(
-    'create-secrets.sh makes exactly the named ones, keeps them on a second run, and the service accepts them',
-    () => {
-      const copy = mkdtempSync(join(tmpdir(), 'assent-secrets-'));
-      try {
-        cpSync(join(root, 'deploy'), join(copy, 'deploy'), { recursive: true });
-        const run = () => spawnSync('sh', [join(copy, 'deploy/create-secrets.sh')], { encoding: 'utf8' });
-        expect(run()).toMatchObject({ status: 0, stderr: '' });
-        const files = readdirSync(join(copy, 'secrets')).filter((name) => name !== '.gitignore');
-        const contents = files.map((name) => readFileSync(join(copy, 'secrets', name), 'utf8'));
-        expect(files.map((name) => `secrets/${name}`).sort()).toEqual(
-          Object.values(compose.secrets)
-            .map(({ file }) => file)
-            .sort(),
-        );
-        const filled = contents.filter((content) => content !== '');
-        expect(filled).toHaveLength(files.filter((name) => !/_previous$|^forge_client_secret$/.test(name)).length);
-        expect(new Set(filled).size).toBe(filled.length);
-        expect(statSync(join(copy, 'secrets')).mode & 0o777).toBe(0o700);
-        expect(readFileSync(join(copy, 'secrets/.gitignore'), 'utf8')).toBe('*\n');
-        expect(run().status).toBe(0);
-        expect(files.map((name) => readFileSync(join(copy, 'secrets', name), 'utf8'))).toEqual(contents);
-        expect(() => loadConfig(environmentOf('api', join(copy, 'secrets')))).not.toThrow();
-      } finally {
-        rmSync(copy, { recursive: true, force: true });
-      }
-    },
-  );
+  test('create-secrets.sh makes exactly the named ones without openssl, keeps them on a second run, and the service accepts them', () => {
+    const copy = mkdtempSync(join(tmpdir(), 'assent-secrets-'));
+    try {
+      cpSync(join(root, 'deploy'), join(copy, 'deploy'), { recursive: true });
+      const made = join(copy, 'secrets');
+      const env = withoutOpenssl(copy);
+      const run = () => spawnSync('sh', [join(copy, 'deploy/create-secrets.sh')], { encoding: 'utf8', env });
+      expect(run()).toMatchObject({ status: 0, stderr: '' });
+      const files = readdirSync(made).filter((name) => name !== '.gitignore');
+      const contents = files.map((name) => readFileSync(join(made, name), 'utf8'));
+      expect(files.map((name) => `secrets/${name}`).sort()).toEqual(
+        Object.values(compose.secrets)
+          .map(({ file }) => file)
+          .sort(),
+      );
+      const filled = contents.filter((content) => content !== '');
+      expect(filled).toHaveLength(files.filter((name) => !/_previous$|^forge_client_secret$|^mail_url$/.test(name)).length);
+      expect(new Set(filled).size).toBe(filled.length);
+      expect(statSync(made).mode & 0o777).toBe(0o700);
+      expect(readFileSync(join(made, '.gitignore'), 'utf8')).toBe('*\n');
+      expect(run().status).toBe(0);
+      expect(files.map((name) => readFileSync(join(made, name), 'utf8'))).toEqual(contents);
+      // The mail server is the one thing that nobody can make up.
+      expect(() => loadConfig(environmentOf('api', made))).toThrow(/^The settings are not usable:\n {2}MAIL_URL: needed[^\n]*$/);
+      rmSync(join(made, 'mail_url'), { force: true });
+      writeFileSync(join(made, 'mail_url'), 'smtps://mail.example.com');
+      const config = loadConfig(environmentOf('api', made));
+      expect(createPrivateKey(config.AUDIT_SIGNING_KEY).asymmetricKeyType).toBe('ed25519');
+    } finally {
+      rmSync(copy, { recursive: true, force: true });
+    }
+  });
+
+  test('the mailbox is the mail server only where somebody asks for it', () => {
+    const copy = mkdtempSync(join(tmpdir(), 'assent-secrets-'));
+    try {
+      cpSync(join(root, 'deploy'), join(copy, 'deploy'), { recursive: true });
+      spawnSync('sh', [join(copy, 'deploy/create-secrets.sh'), '--mailpit']);
+      expect(readFileSync(join(copy, 'secrets/mail_url'), 'utf8')).toBe('smtp://mailpit:1025');
+    } finally {
+      rmSync(copy, { recursive: true, force: true });
+    }
+  });
 });
+
+/** An environment whose PATH has the tools that every Linux has, and no openssl. */
+function withoutOpenssl(folder: string): NodeJS.ProcessEnv {
+  const bin = join(folder, 'bin');
+  mkdirSync(bin);
+  for (const tool of ['sh', 'dirname', 'mkdir', 'chmod', 'cat', 'rm', 'mv', 'head', 'od', 'tr', 'base64']) {
+    const path = ['/usr/bin', '/bin'].map((dir) => join(dir, tool)).find((file) => existsSync(file));
+    if (path) symlinkSync(path, join(bin, tool));
+  }
+  return { PATH: bin };
+}
 
 /** The environment that a container of ours starts with, its secrets read from another folder. */
 function environmentOf(name: string, secretsFolder: string): NodeJS.ProcessEnv {
@@ -166,7 +210,7 @@ describe('settings', () => {
     }
   });
 
-  test.each(['api', 'worker', 'tools'])('%s gets a complete production configuration', (name) => {
+  test.each(['api', 'worker', 'tools', 'settings'])('%s gets a complete production configuration', (name) => {
     const folder = mkdtempSync(join(tmpdir(), 'assent-settings-'));
     try {
       const values: Record<string, string> = {
@@ -198,6 +242,20 @@ describe('settings', () => {
 });
 
 describe('start and health', () => {
+  test('one service builds the image, and the others take what it built', () => {
+    const ours = services.filter(([, definition]) => usesOurImage(definition));
+    expect(ours.filter(([, { build }]) => build).map(([name]) => name)).toEqual(['settings']);
+    expect(ours.filter(([, { build, pull_policy }]) => !build && pull_policy !== 'never').map(([name]) => name)).toEqual([]);
+    expect(new Set(ours.map(([, { image }]) => image)).size).toBe(1);
+  });
+
+  test('the settings are looked at before anything is migrated or started, by somebody who reaches nothing', () => {
+    expect(service('settings').network_mode).toBe('none');
+    expect(service('settings').environment).toEqual(service('api').environment);
+    expect(service('settings').secrets).toEqual(service('api').secrets);
+    for (const name of ['migrate', 'api', 'worker']) expect(waitsFor(name)).toContain('settings');
+  });
+
   test('every long-running service has a health check', () => {
     const unchecked = services.filter(([, definition]) => runsForEver(definition) && !definition.healthcheck?.test?.length);
     expect(unchecked.map(([name]) => name)).toEqual([]);
@@ -216,12 +274,8 @@ describe('start and health', () => {
   });
 
   test('the API waits for PostgreSQL and the migrations only; the worker for Temporal and its namespace too', () => {
-    const waitsFor = (name: string): string[] => {
-      const direct = Object.keys(service(name).depends_on ?? {});
-      return [...new Set([...direct, ...direct.flatMap(waitsFor)])].sort();
-    };
-    expect(waitsFor('api')).toEqual(['migrate', 'postgres']);
-    expect(waitsFor('worker')).toEqual(['migrate', 'postgres', 'temporal', 'temporal-namespace', 'temporal-schema']);
+    expect(waitsFor('api')).toEqual(['migrate', 'postgres', 'settings']);
+    expect(waitsFor('worker')).toEqual(['migrate', 'postgres', 'settings', 'temporal', 'temporal-namespace', 'temporal-schema']);
   });
 
   test('secrets, configurations, networks and volumes are declared, used, and their files are there', () => {
@@ -229,7 +283,7 @@ describe('start and health', () => {
       [...new Set(services.flatMap(([, definition]) => pick(definition)))].sort();
     expect(used(({ secrets = [] }) => secrets)).toEqual(Object.keys(compose.secrets).sort());
     expect(used(({ configs = [] }) => configs.map(({ source }) => source))).toEqual(Object.keys(compose.configs).sort());
-    expect(used(({ networks }) => networks)).toEqual(Object.keys(compose.networks).sort());
+    expect(used(({ networks = [] }) => networks)).toEqual(Object.keys(compose.networks).sort());
     expect(used(({ volumes = [] }) => volumes.map((volume) => volume.split(':')[0] as string))).toEqual(
       Object.keys(compose.volumes).sort(),
     );
@@ -285,7 +339,8 @@ describe('Temporal', () => {
   test('our containers and the jobs agree on address and namespace', () => {
     const told = services.flatMap(([, { environment = {} }]) => (environment['TEMPORAL_NAMESPACE'] ? [environment] : []));
     expect(
-      new Set(told.map((environment) => `${environment['TEMPORAL_ADDRESS']} ${environment['TEMPORAL_NAMESPACE']}`)).size,
+      new Set(told.map((environment) => withDefaults(`${environment['TEMPORAL_ADDRESS']} ${environment['TEMPORAL_NAMESPACE']}`)))
+        .size,
     ).toBe(1);
     expect(service('temporal-ui').environment).toMatchObject({
       TEMPORAL_ADDRESS: 'temporal:7233',
