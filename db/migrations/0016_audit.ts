@@ -1,5 +1,138 @@
 import type { Knex } from 'knex';
 
+/** The bytes of a field: null is 0x00; a text is 0x01, its length in bytes (4, big-endian), its bytes (docs/adr/0004-audit-chain.md). */
+const field = (name: string): string =>
+  `case when e.${name} is null then '\\x00'::bytea else '\\x01'::bytea || int4send(octet_length(e.${name}::text)) || convert_to(e.${name}::text, 'UTF8') end`;
+/** Every column of `audit_entries`, in the table's order. */
+const FIELDS =
+  `audit_id, correlation_id, timestamp, team_id, user_id, user_email, actor_type, impersonator_id, token_id, ip_address,
+  user_agent, feature, action, severity, outcome, entity_type, entity_id, details`.split(/,\s*/);
+
+/**
+ * `audit_seal_chain` links the pending entries of one chain, whose lock the caller holds; `audit_seal` does so for the next chains, in
+ * one round trip. In the database, because a pass of the sealer is mostly round trips: entries never travel. Each statement of a
+ * PL/pgSQL function has a snapshot of its own, so what is read after a lock is as of after it.
+ */
+const sealing = /* sql */ `
+create function audit_seal_chain(of_chain uuid, max_entries int, out sealed int, out rejected jsonb, out more boolean)
+language plpgsql set plan_cache_mode = force_generic_plan as $$
+declare
+  head audit_heads;
+  last_sequence bigint;
+  last_hash bytea;
+  each record;
+  previous_id uuid;
+  ids uuid[] := '{}';
+  previous_hashes bytea[] := '{}';
+  hashes bytea[] := '{}';
+  places tid[] := '{}';
+  new_hash bytea;
+begin
+  sealed := 0;
+  rejected := '[]';
+  select * into head from audit_heads h where h.chain = of_chain;
+  select s.sequence, s.entry_hash into last_sequence, last_hash from audit_seals s
+    where s.chain = of_chain order by s.sequence desc limit 1;
+  if head.sequence is distinct from last_sequence or head.entry_hash is distinct from last_hash then
+    raise 'its head is not its last seal' using errcode = 'P0001';
+  end if;
+  last_sequence := coalesce(last_sequence, 0);
+  new_hash := coalesce(last_hash, decode(repeat('00', 32), 'hex'));
+  for each in
+    select p.audit_id, p.place, ${FIELDS.map(field).join(' ||\n      ')} as body,
+      case when e.audit_id is null then 'entry_missing'
+        when coalesce(e.team_id, '00000000-0000-0000-0000-000000000000') <> of_chain then 'other_chain'
+        when exists (select from audit_seals s where s.audit_id = p.audit_id) then 'already_sealed' end as reason
+    from (select u.audit_id, u.ctid as place from audit_unsealed u where u.chain = of_chain order by u.audit_id limit max_entries) p
+    -- By its key: statistics are always out of date here, and a plain join was seen to read the whole table for each batch.
+    left join lateral (select * from audit_entries where audit_id = p.audit_id limit 1) e on true
+    order by e.timestamp, p.audit_id
+  loop
+    places := places || each.place;
+    if each.reason is not null or each.audit_id = previous_id then
+      each.reason := coalesce(each.reason, 'already_sealed');
+      insert into audit_rejected (chain, audit_id, reason) values (of_chain, each.audit_id, each.reason) on conflict do nothing;
+      rejected := rejected || jsonb_build_object('chain', of_chain, 'audit_id', each.audit_id, 'reason', each.reason);
+      continue;
+    end if;
+    previous_id := each.audit_id;
+    sealed := sealed + 1;
+    ids := ids || each.audit_id;
+    previous_hashes := previous_hashes || new_hash;
+    new_hash := sha256('\\x01'::bytea || int8send(last_sequence + sealed) || new_hash || each.body);
+    hashes := hashes || new_hash;
+  end loop;
+  if sealed > 0 then
+    insert into audit_seals (chain, sequence, audit_id, prev_hash, entry_hash)
+      select of_chain, last_sequence + n, id, previous_hash, hash
+      from unnest(ids, previous_hashes, hashes) with ordinality as made(id, previous_hash, hash, n);
+    insert into audit_heads (chain, sequence, entry_hash) values (of_chain, last_sequence + sealed, new_hash)
+      on conflict (chain) do update set sequence = excluded.sequence, entry_hash = excluded.entry_hash;
+  end if;
+  -- Only the holder of the chain's lock removes its rows, so they are still where they were read.
+  delete from audit_unsealed where ctid = any(places);
+  more := cardinality(places) = max_entries or jsonb_array_length(rejected) > 0;
+end $$;
+
+-- One batch of the chains from lowest to highest. Returns counts, the chains that were refused or that another session has locked,
+-- whether some chain has more than its share, and the last chain when others may follow.
+create function audit_seal(lowest uuid, highest uuid, without uuid[], max_chains int, max_entries int) returns jsonb
+language plpgsql set plan_cache_mode = force_generic_plan as $$
+declare
+  next_chain uuid;
+  last_chain uuid;
+  tried int := 0;
+  locked uuid[] := '{}';
+  busy uuid[] := '{}';
+  refused jsonb := '[]';
+  rejected jsonb := '[]';
+  sealed int := 0;
+  more boolean := false;
+  done record;
+  share int;
+  request_id uuid;
+begin
+  if current_setting('transaction_isolation') <> 'read committed' then
+    raise 'Sealing needs read committed: what it reads must be newer than its locks' using errcode = '25001';
+  end if;
+  select u.chain into next_chain from audit_unsealed u
+    where u.chain >= lowest and u.chain <= highest and u.chain <> all(without) order by u.chain limit 1;
+  while next_chain is not null and tried < max_chains loop
+    last_chain := next_chain;
+    tried := tried + 1;
+    -- Never waited for, so that a frozen process stops nobody else and nobody can deadlock.
+    if pg_try_advisory_xact_lock(hashtextextended('audit_chain:' || last_chain, 0)) then locked := locked || last_chain;
+    else busy := busy || last_chain; end if;
+    select u.chain into next_chain from audit_unsealed u
+      where u.chain > last_chain and u.chain <= highest and u.chain <> all(without) order by u.chain limit 1;
+  end loop;
+  share := ceil(max_entries::numeric / greatest(1, cardinality(locked)));
+  for i in 1 .. cardinality(locked) loop
+    begin
+      select * into done from audit_seal_chain(locked[i], share);
+      sealed := sealed + done.sealed;
+      rejected := rejected || done.rejected;
+      more := more or done.more;
+    exception when others then
+      -- Bad data, a broken constraint, a missing object, what a trigger raises: this chain alone. Anything else is no chain's fault.
+      if sqlstate !~ '^(22|23|42|P0)' then raise; end if;
+      refused := refused || jsonb_build_object('chain', locked[i], 'reason', sqlerrm);
+    end;
+  end loop;
+  -- The rows that were set aside can be deleted; this entry cannot.
+  if jsonb_array_length(rejected) > 0 then
+    request_id := uuidv7();
+    perform record_change(
+      jsonb_build_object('request_id', request_id, 'correlation_id', request_id, 'actor_type', 'system'),
+      jsonb_build_object('feature', 'audit', 'action', 'verify', 'severity', 'CRITICAL', 'outcome', 'failure',
+        'entity_type', 'audit_chain', 'details', jsonb_build_object('rejected', jsonb_array_length(rejected),
+          'first', jsonb_path_query_array(rejected, '$[0 to 19]'))));
+  end if;
+  return jsonb_build_object('sealed', sealed, 'rejected', jsonb_array_length(rejected), 'refused', refused, 'busy', to_jsonb(busy),
+    'more', more, 'last', case when next_chain is not null then last_chain end);
+end $$;
+`;
+
 /** The audit chain is sealed team by team, and rows that cannot be sealed are set aside instead of standing in the way. */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(/* sql */ `
@@ -37,7 +170,7 @@ create function audit_oldest_unsealed_seconds() returns double precision languag
     uuid_extract_timestamp(p.audit_id), 'epoch'))), 0)
   from (select audit_id from audit_unsealed limit 10000) p left join audit_entries e using (audit_id)
 $$;
-`);
+${sealing}`);
 }
 
 export async function down(): Promise<void> {
