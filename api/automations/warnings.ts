@@ -6,6 +6,7 @@ import { connectionsOf } from '../integrations/connections.js';
 import { missingSecrets } from '../secrets/vault.js';
 import { outboundTypes } from './actions/registry.js';
 import { secretHandles } from './actions/secret-handles.js';
+import { shortGates } from './approvals/short-gates.js';
 import { findSecretHandles } from './template.js';
 
 type Saved = Pick<Automation, 'team_id' | 'created_by' | 'updated_by' | 'actions'>;
@@ -60,4 +61,5 @@ async function ofConnections(ctx: Context, { created_by, updated_by, actions }: 
 export const warningsOf = async (ctx: Context, saved: Saved): Promise<string[]> => [
   ...(await ofSecrets(ctx, saved)),
   ...(await ofConnections(ctx, saved)),
+  ...(await shortGates(ctx, saved)),
 ];

@@ -13,9 +13,9 @@ const SEATED: Readonly<Record<GateRole, string>> = {
 export const decidersOf = (role: GateRole, count: number): string =>
   count === 1 ? SEATED[role] : `${count} people, each ${SEATED[role]}`;
 
-/** Why a gate is not for this person, who sees it all the same: the seat, or that the run is their own (F6). */
+/** Why a gate is not for this person, who sees it all the same: the role, or that the run is their own. */
 export function whyNot(me: User | null, { team_id, required_role }: { team_id: string | null; required_role: GateRole }): string {
   const seat = me?.teams.find((team) => team.team_id === team_id)?.role ?? null;
   if (!isAtLeast(seat as Seat | null, required_role)) return `This one is for ${SEATED[required_role]} of the team.`;
-  return 'This one is for somebody else: you made the automation, or set it off.';
+  return 'This one is for somebody else: you created the automation, wrote this version of it, or started the run.';
 }

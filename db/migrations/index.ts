@@ -11,6 +11,7 @@ import * as schedules from './0009_automations.js';
 import * as replays from './0010_replays.js';
 import * as events from './0011_events.js';
 import * as secretHosts from './0012_secret_hosts.js';
+import * as protectedAutomations from './0013_protected_automations.js';
 import * as invitations from './0014_access.js';
 import * as fairReads from './0015_fair_reads.js';
 import * as audit from './0016_audit.js';
@@ -29,6 +30,7 @@ const MIGRATIONS: Record<string, Knex.Migration> = {
   '0010_replays': replays,
   '0011_events': events,
   '0012_secret_hosts': secretHosts,
+  '0013_protected_automations': protectedAutomations,
   '0014_access': invitations,
   '0015_fair_reads': fairReads,
   '0016_audit': audit,

@@ -17,6 +17,8 @@ export class AutomationVersion extends BaseModel {
   declare schedule_cron: string | null;
   declare schedule_timezone: string;
   declare changed_by: string;
+  /** The people who wrote the actions that this version only repeats. */
+  declare co_authors: string[];
   declare changed_at: Date;
   declare change_note: string | null;
   declare restored_from: number | null;

@@ -33,5 +33,7 @@ export class Automation extends BaseModel {
   declare updated_by: string;
   declare updated_at: Date;
   declare disabled_reason: string | null;
+  /** Only team admins change it. */
+  declare is_protected: boolean;
   declare deleted_at: Date | null;
 }

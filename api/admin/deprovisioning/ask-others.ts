@@ -1,6 +1,7 @@
 import { run, type Statement } from '../../../db/statement.js';
 import { isAtLeast, SEATS, type Seat } from '../../core/access.js';
 import { webAddress } from '../../core/config.js';
+import { EXCLUDED } from '../../automations/approvals/excluded.sql.js';
 import type { Context } from '../../core/context.js';
 import { queueMail } from '../../mail/queue-mail.js';
 
@@ -24,7 +25,7 @@ const statement: Statement = {
         and array_position($3::text[], m.role) >= array_position($3::text[], g.required_role)
       join users u on u.user_id = m.user_id and u.status = 'active'
     where r.team_id = $1 and r.status = 'paused' and g.decision is null and g.expires_at > now() and g.required_role = any($2::text[])
-      and (g.allow_self_approval or (u.user_id <> r.creator_id and u.user_id is distinct from r.triggered_by))
+      and u.user_id <> all(${EXCLUDED})
     group by u.user_id, t.name order by u.user_id`,
 };
 

@@ -2,7 +2,8 @@ import type { Statement } from '../../../db/statement.js';
 
 /**
  * The compare-and-set (R2) with all that follows from it, in one round trip. $1 run, $2 gate index, $3 caller, $4 team or null, $5
- * roles that count, $6 who (jsonb), $7 the change when it decides (jsonb), $8 incarnation. No row: the time ran out. The run's row
+ * roles that count, $6 who (jsonb), $7 the change when it decides (jsonb), $8 incarnation, $9 people whose
+ * approval does not count. No row: the time ran out. The run's row
  * is held (hold-gate.ts). An approval counts once a person, and the last one needed decides. Who loses the role loses the approval
  * (void-approvals.ts); what releases the tail asks for the role all the same.
  */
@@ -24,7 +25,7 @@ with held as (
   select p.user_id, p.approved_at from gate_approvals p where p.run_id = $1::uuid and p.gate_index = $2::int
 ), counted as (
   select count(*)::int as approvals from everyone e join users u using (user_id)
-  where u.status = 'active' and ($4::uuid is null
+  where u.status = 'active' and e.user_id <> all($9::uuid[]) and ($4::uuid is null
     or exists (select from memberships m where m.team_id = $4 and m.user_id = e.user_id and m.role = any($5::text[])))
 ), verdict as (
   select v.needed, v.needed = 0 or exists (select from mine) as says_something

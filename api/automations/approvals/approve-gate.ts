@@ -34,7 +34,12 @@ export function approveGate(ctx: Context, runId: string, gateIndex: number | nul
     checkCreator(gate);
     const userId = userOf(ctx);
     const values = [runId, gate.gate_index, userId, held.team_id, rolesOf(gate)];
-    const traces = [JSON.stringify(whoIs(ctx)), JSON.stringify(decisionChange(held, gate, 'approved')), held.incarnation];
+    const traces = [
+      JSON.stringify(whoIs(ctx)),
+      JSON.stringify(decisionChange(held, gate, 'approved')),
+      held.incarnation,
+      gate.excluded,
+    ];
     const [approval] = await run<{ needed: number; decided_at: Date }>(ctx.db, approveStatement, [...values, ...traces]);
     if (!approval) throw lapsed(runId, gate);
     return {

@@ -4,13 +4,14 @@ import { type Context, userOf } from '../../core/context.js';
 import { conflict, DomainError, notFound, unauthenticated } from '../../core/errors.js';
 import type { Seat } from '../../core/access.js';
 import type { ActionRow, GateRole } from '../rules.js';
+import { EXCLUDED } from './excluded.sql.js';
 import { authorizeDecision } from './policy.js';
 
 export interface HeldGate {
   gate_index: number;
   required_role: GateRole;
   required_approvals: number;
-  allow_self_approval: boolean;
+  excluded: string[];
   expires_at: Date;
   expired: boolean;
   decision: 'approved' | 'rejected' | null;
@@ -39,7 +40,7 @@ export const STAGED_HASH = /* sql */ `
 const gateStatement: Statement = {
   name: 'hold_gate',
   text: /* sql */ `
-    select g.gate_index, g.required_role, g.required_approvals, g.allow_self_approval, g.expires_at, g.decision, g.decided_at,
+    select g.gate_index, g.required_role, g.required_approvals, ${EXCLUDED} as excluded, g.expires_at, g.decision, g.decided_at,
       g.expires_at <= clock_timestamp() as expired, u.display_name as decider, ${STAGED_HASH} as staged_hash,
       a.deleted_at is not null as automation_deleted,
       c.status = 'active' and (r.team_id is null or coalesce(m.role <> 'guest', false)) as creator_authorized,
@@ -61,7 +62,6 @@ const COLUMNS = [
   'team_id',
   'project_id',
   'creator_id',
-  'triggered_by',
   'incarnation',
   'is_test',
 ] as const;

@@ -1,6 +1,7 @@
 import { run, type Statement } from '../../../db/statement.js';
 import { isAdmitted, type Seat } from '../../core/access.js';
 import { type Context, userOf } from '../../core/context.js';
+import { EXCLUDED } from './excluded.sql.js';
 import { STAGED_HASH } from './hold-gate.js';
 import { mayApprove } from './policy.js';
 import type { ApprovalList } from './schema.js';
@@ -8,9 +9,8 @@ import type { ApprovalList } from './schema.js';
 type Row = Omit<ApprovalList['approvals'][number], 'requested_at' | 'expires_at' | 'can_decide'> & {
   requested_at: Date;
   expires_at: Date;
-  allow_self_approval: boolean;
+  excluded: string[];
   creator_id: string;
-  triggered_by: string | null;
   seat: Seat | null;
   total: number;
 };
@@ -21,8 +21,8 @@ const PERSONAL = /* sql */ `r.status = 'paused' and r.team_id is null and r.crea
 
 /** The gates of the runs `waiting`, with the caller's seat in the team of each, and the `total`. */
 const ROWS = /* sql */ `
-    select r.run_id, r.automation_id, r.automation_name, r.team_id, r.project_id, r.trigger_type, r.creator_id, r.triggered_by,
-      g.gate_index, g.message, g.required_role, g.required_approvals, g.allow_self_approval, g.requested_at, g.expires_at,
+    select r.run_id, r.automation_id, r.automation_name, r.team_id, r.project_id, r.trigger_type, r.creator_id,
+      g.gate_index, g.message, g.required_role, g.required_approvals, ${EXCLUDED} as excluded, g.requested_at, g.expires_at,
       g.expires_at <= now() as expired, w.seat, t.total::int as total, ${STAGED_HASH} as staged_hash,
       (select coalesce(json_agg(json_build_object('user_id', p.user_id, 'at', p.approved_at) order by p.approved_at), '[]')
         from gate_approvals p where p.run_id = g.run_id and p.gate_index = g.gate_index) as approvals,
@@ -70,16 +70,15 @@ const oneStatement: Statement = {
     ${ROWS}`,
 };
 
-function present({ creator_id, triggered_by, allow_self_approval, seat, total: _total, ...row }: Row, ctx: Context) {
-  const caller = { userId: userOf(ctx), seat };
-  const self = { team_id: row.team_id, creator_id, triggered_by };
+function present({ creator_id, excluded, seat, total: _total, ...row }: Row, ctx: Context) {
+  const gated = { team_id: row.team_id, creator_id };
+  const gate = { required_role: row.required_role, excluded };
   return {
     ...row,
     approvals: row.approvals.map(({ user_id, at }) => ({ user_id, at: new Date(at).toISOString() })),
     requested_at: row.requested_at.toISOString(),
     expires_at: row.expires_at.toISOString(),
-    can_decide:
-      isAdmitted('gate.decide', ctx.actor) && mayApprove(self, { required_role: row.required_role, allow_self_approval }, caller),
+    can_decide: isAdmitted('gate.decide', ctx.actor) && mayApprove(gated, gate, { userId: userOf(ctx), seat }),
   };
 }
 

@@ -7,13 +7,12 @@ interface GatedRun {
   team_id: string | null;
   /** The creator of the automation, as whom the tail runs. */
   creator_id: string;
-  /** The person who set the run off: by hand, or by what they did. */
-  triggered_by: string | null;
 }
 
 interface Asked {
   required_role: GateRole;
-  allow_self_approval: boolean;
+  /** People whose approval does not count, because the run is their own (excluded.sql.ts). */
+  excluded: readonly string[];
 }
 
 interface Caller {
@@ -21,16 +20,13 @@ interface Caller {
   seat: Seat | null;
 }
 
-/** True when the person approves what they themselves made or set off. */
-const isSelf = (run: GatedRun, userId: string): boolean => run.creator_id === userId || run.triggered_by === userId;
-
 /** Gates of a personal automation are its creator's whatever role they name: there is no team to have a role in (F7). */
 const hasRole = (run: GatedRun, gate: Asked, { seat }: Caller): boolean =>
   run.team_id === null || isAtLeast(seat, gate.required_role);
 
 /** True for who may open this gate; what the approvals list shows as `can_decide`. */
 export const mayApprove = (run: GatedRun, gate: Asked, caller: Caller): boolean =>
-  hasRole(run, gate, caller) && (gate.allow_self_approval || !isSelf(run, caller.userId));
+  hasRole(run, gate, caller) && !gate.excluded.includes(caller.userId);
 
 /**
  * Refuses who may not decide this gate, before anything is said about its state (durability notes, 3.2). Rejecting one's own
@@ -47,6 +43,8 @@ export function authorizeDecision(
   if (!gate) return;
   if (!hasRole(run, gate, caller)) throw forbidden(`This gate needs the ${gate.required_role} role in the team`);
   if (decision === 'approved' && !mayApprove(run, gate, caller)) {
-    throw forbidden('This gate needs the approval of someone who neither made the automation nor set it off');
+    throw forbidden(
+      'This gate needs the approval of someone who neither created the automation, nor wrote this version of it, nor started the run',
+    );
   }
 }

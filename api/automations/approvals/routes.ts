@@ -7,6 +7,11 @@ import { ApprovalList, ApproveGate, Approved, ListApprovals, RejectGate, Rejecte
 
 const tag = 'Approvals';
 
+const WHOSE =
+  'Where the gate has `allow_self_approval: false`, 403 for the automation’s creator, for the author of the run’s version or of the actions in it, and for whoever started the run or what it replays. Where nobody else has the role, the run waits until it is rejected or lapses.';
+const RETRIES =
+  'Send `gate_index`, or an `Idempotency-Key`: a blind retry of a decision without either may meet the next gate of the run, and decide that.';
+
 export const approvalRoutes: Endpoint[] = [
   endpoint({
     method: 'get',
@@ -25,7 +30,7 @@ export const approvalRoutes: Endpoint[] = [
     path: '/api/automations/runs/:run_id/approve',
     tag,
     summary: 'Approve the gate that a run waits at',
-    description: 'The staged actions then run as the automation’s creator. The answer tells the stored state, not the effects.',
+    description: `The staged actions then run as the automation’s creator. The answer tells the stored state, not the effects. ${WHOSE} ${RETRIES}`,
     ability: 'gate.decide',
     scope: 'automations:write',
     params: RunParams,
@@ -40,14 +45,14 @@ export const approvalRoutes: Endpoint[] = [
     path: '/api/automations/runs/:run_id/reject',
     tag,
     summary: 'Reject the gate that a run waits at',
-    description: 'Works after the gate’s time has passed, too. A run with a failed action ends as failed.',
+    description: `Works after the gate’s time has passed, too. A run with a failed action ends as failed. ${RETRIES}`,
     ability: 'gate.decide',
     scope: 'automations:write',
     params: RunParams,
     body: RejectGate,
     response: Rejected,
     errors: [404, 409, 410],
-    example: { reason: 'Not on a Friday' },
+    example: { gate_index: 1, reason: 'Not on a Friday' },
     handle: ({ ctx, params, body }) => rejectGate(ctx, params.run_id, body),
   }),
 ];

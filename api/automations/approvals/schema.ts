@@ -2,8 +2,13 @@ import { z } from 'zod';
 import { StrictInt, Text, Timestamp } from '../../core/fields.js';
 import { GATE_ROLES, RUN_STATUSES } from '../rules.js';
 
-/** Without it the gate that waits is meant; with it a decision made for one gate can never open the next. */
-const GateIndex = z.int().min(0).max(49).nullish().meta({ description: 'The gate that is meant; another one waiting gives 409' });
+/** Without it the gate that waits is meant; with it a decision about one gate never opens the next. */
+const GateIndex = z
+  .int()
+  .min(0)
+  .max(49)
+  .nullish()
+  .meta({ description: 'The gate that is meant, as the list shows it; 409 when another one waits. Send it: see the route' });
 
 export const ApproveGate = z.object({ gate_index: GateIndex }).meta({ id: 'ApproveGate' });
 export const RejectGate = z.object({ gate_index: GateIndex, reason: Text.max(2000).nullish() }).meta({ id: 'RejectGate' });
@@ -43,7 +48,9 @@ export const ApprovalList = z
         required_role: z.enum(GATE_ROLES),
         required_approvals: z.int(),
         approvals: z.array(z.object({ user_id: z.string(), at: Timestamp })),
-        can_decide: z.boolean().meta({ description: 'You have what the gate asks for' }),
+        can_decide: z
+          .boolean()
+          .meta({ description: 'You have the role, and the run is not your own where the gate forbids that' }),
         requested_at: Timestamp,
         expires_at: Timestamp,
         expired: z.boolean().meta({ description: 'Too late to approve; rejecting still works' }),

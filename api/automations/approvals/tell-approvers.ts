@@ -1,23 +1,30 @@
+import { run as sql, type Statement } from '../../../db/statement.js';
 import type { Context } from '../../core/context.js';
 import { findPeople } from '../../notifications/find-people.js';
 import { tellPeople } from '../../notifications/tell-people.js';
 import type { GateRole } from '../rules.js';
 import { factsOf, subjectOf } from '../subject.js';
+import { EXCLUDED } from './excluded.sql.js';
 
 interface Waiting {
   run_id: string;
   automation_name: string;
   team_id: string | null;
   creator_id: string;
-  triggered_by: string | null;
   event: Record<string, unknown>;
 }
 interface Asking {
   required_role: GateRole;
-  allow_self_approval: boolean;
   message: string | null;
   expires_at: Date;
 }
+
+/** $1 run. The people whose approval of its open gate does not count. */
+const excludedStatement: Statement = {
+  name: 'excluded_of_open_gate',
+  text: /* sql */ `
+    select ${EXCLUDED} as excluded from automation_runs r join gates g using (run_id) where r.run_id = $1 and g.decision is null`,
+};
 
 const minute = (at: Date): string => `${at.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 
@@ -35,8 +42,8 @@ export async function tellApprovers(
   approved: readonly string[] = [],
 ): Promise<number> {
   const { team_id: teamId, run_id, automation_name, creator_id } = run;
-  const own = gate.allow_self_approval ? [] : [creator_id, run.triggered_by];
-  const except = [...own, ...approved];
+  const [own] = await sql<{ excluded: string[] }>(ctx.db, excludedStatement, [run_id]);
+  const except = [...(own?.excluded ?? []), ...approved];
   const wanted = teamId === null ? { teamId, userIds: [creator_id] } : { teamId, role: gate.required_role };
   const people = await findPeople(ctx, { ...wanted, except });
   const reminder = kind === 'approval_reminder';

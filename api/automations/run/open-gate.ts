@@ -4,6 +4,7 @@ import type { Services } from '../../core/context.js';
 import { recordChange } from '../../core/record-change.js';
 import { GATE_DEFAULTS, type GateRole } from '../rules.js';
 import { tellApprovers } from '../approvals/tell-approvers.js';
+import { tellShortage } from '../approvals/tell-shortage.js';
 import { rehearsed } from '../actions/rehearsed.js';
 import { MAX_MESSAGE } from '../actions/require-approval.js';
 import { renderText } from '../template.js';
@@ -44,8 +45,8 @@ async function passInTest(db: Knex, { run_id, event }: RunRow, index: number, pa
   return { ...NEVER_OPENED, state: 'approved', requiredRole: asked.role };
 }
 
-type Opened = { required_role: GateRole; allow_self_approval: boolean; message: string | null; expires_at: Date };
-const OPENED = ['required_role', 'allow_self_approval', 'message', 'expires_at'] as const;
+type Opened = { required_role: GateRole; required_approvals: number; message: string | null; expires_at: Date };
+const OPENED = ['required_role', 'required_approvals', 'message', 'expires_at'] as const;
 
 /** The gate's row; undefined when it is there already. */
 async function insertGate(db: Knex, run: RunRow, index: number, params: GateParams): Promise<Opened | undefined> {
@@ -91,7 +92,8 @@ async function stage(services: Services, run: RunRow, index: number, gate: Opene
     event: runEvent('approval.requested', run, asked),
   });
   await publish(ctx, 'automation.run_paused', run, { gate_index: index });
-  await tellApprovers(ctx, run, gate, 'approval_requested');
+  const people = await tellApprovers(ctx, run, gate, 'approval_requested');
+  if (people < gate.required_approvals) await tellShortage(ctx, run, gate, people);
 }
 
 /** True when a step before this one is not done: the execution knows a later state than the rows, which were restored from a backup. */

@@ -5,7 +5,6 @@ import { lockRun, systemContext } from './load-run.js';
 
 interface DueGate {
   required_role: GateRole;
-  allow_self_approval: boolean;
   message: string | null;
   expires_at: Date;
 }
@@ -22,7 +21,7 @@ export async function remindGate(services: Services, runId: string, index: numbe
       .whereNull('reminded_at')
       .whereRaw('remind_at <= clock_timestamp() and expires_at > clock_timestamp()')
       .update({ reminded_at: db.raw('clock_timestamp()') })
-      .returning<DueGate[]>(['required_role', 'allow_self_approval', 'message', 'expires_at']);
+      .returning<DueGate[]>(['required_role', 'message', 'expires_at']);
     if (!gate) return;
     const approved = await db('gate_approvals').where(place).pluck<string[]>('user_id');
     await tellApprovers(systemContext({ ...services, db }, run), run, gate, 'approval_reminder', approved);

@@ -447,7 +447,9 @@ describe('approvals', () => {
       expect(await shown(team.guest)).toContain('This one is for a manager or an admin of the team.');
       const own = await shown(team.manager);
       expect(own).toContain('2 people, each a manager or an admin');
-      expect(own).toContain('This one is for somebody else: you made the automation, or set it off.');
+      expect(own).toContain(
+        'This one is for somebody else: you created the automation, wrote this version of it, or started the run.',
+      );
       expect(await shown(team.admin)).not.toContain('This one is for a manager');
     }
     await app.as(team.admin).post(`/api/automations/runs/${run.run_id}/reject`);

@@ -1,0 +1,47 @@
+import type { StoredAction } from '../../../db/models/automation.js';
+import { run, type Statement } from '../../../db/statement.js';
+import { isAtLeast, type Seat } from '../../core/access.js';
+import type { Context } from '../../core/context.js';
+import { GATE, GATE_DEFAULTS, type GateRole } from '../rules.js';
+
+/** $1 team, $2 people whose approval does not count. Active members by role. */
+const statement: Statement = {
+  name: 'count_approvers',
+  text: /* sql */ `
+    select m.role, count(*)::int as people from memberships m join users u using (user_id)
+    where m.team_id = $1 and u.status = 'active' and m.user_id <> all($2::uuid[]) group by m.role`,
+};
+
+interface GateParams {
+  role?: GateRole;
+  required_approvals?: number;
+  allow_self_approval?: boolean;
+}
+
+/**
+ * Warnings about gates without self-approval that too few people could open, as the team is now: neither the creator nor the author
+ * counts. Whoever starts a run does not count either, which nobody knows yet.
+ */
+export async function shortGates(
+  ctx: Context,
+  {
+    team_id,
+    created_by,
+    updated_by,
+    actions,
+  }: { team_id: string | null; created_by: string; updated_by: string; actions: StoredAction[] },
+): Promise<string[]> {
+  const strict = actions.flatMap(({ type, params }, index) =>
+    type === GATE && (params as GateParams).allow_self_approval === false ? [{ index, ...(params as GateParams) }] : [],
+  );
+  if (strict.length === 0) return [];
+  const counts =
+    team_id === null ? [] : await run<{ role: Seat; people: number }>(ctx.db, statement, [team_id, [created_by, updated_by]]);
+  return strict.flatMap(({ index, role = GATE_DEFAULTS.role, required_approvals: needed = GATE_DEFAULTS.requiredApprovals }) => {
+    const able = counts.reduce((sum, one) => sum + (isAtLeast(one.role, role) ? one.people : 0), 0);
+    if (able >= needed) return [];
+    return [
+      `actions[${index}]: approvals that the gate needs: ${needed}; people other than creator and author who may give one: ${able}`,
+    ];
+  });
+}
