@@ -5,7 +5,7 @@ import { recordAct } from './record-act.js';
 import type { UserStatus } from './schema.js';
 
 /**
- * Lets a suspended person in again: their tokens work at once, signing in is theirs. Again, it changes nothing.
+ * Lets a suspended person in again: their tokens work at once, signing in is theirs. Their automations stay disabled. Again, it changes nothing.
  * @throws RESOURCE_NOT_FOUND | RESOURCE_CONFLICT gone for good
  * Source: decision A11.
  */

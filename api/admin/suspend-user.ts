@@ -1,6 +1,7 @@
 import { type Context, inTransaction } from '../core/context.js';
 import { conflict } from '../core/errors.js';
 import { voidApprovals } from '../automations/approvals/void-approvals.js';
+import { disableAutomationsOf, lockAutomationsOf } from '../automations/ownership/disable-automations.js';
 import { endSessions } from '../auth/sessions/end-session.js';
 import { holdLeaver } from './hold-user.js';
 import { recordAct } from './record-act.js';
@@ -8,19 +9,23 @@ import type { UserStatus } from './schema.js';
 
 /**
  * Keeps a person out from the next request on: sessions end, tokens rest until the person is reinstated, and what they approved counts
- * no more where others are still missing. Again, it changes nothing.
+ * no more where others are still missing. Their automations are disabled, and stay so when they are reinstated. Again, it changes nothing.
  * @throws RESOURCE_NOT_FOUND | RESOURCE_CONFLICT oneself, the last administrator, or gone for good
  * Source: decision A11.
  */
 export function suspendUser(ctx: Context, userId: string, reason: string): Promise<UserStatus> {
   return inTransaction(ctx, async (ctx) => {
+    // Before the account: whoever saves an automation locks it first.
+    await lockAutomationsOf(ctx, userId, null);
     const { status } = await holdLeaver(ctx, userId);
     if (status === 'deprovisioned') throw conflict('This person has left for good');
     if (status === 'active') {
       await ctx.db('users').where({ user_id: userId }).update({ status: 'suspended' });
       const sessions = await endSessions(ctx, userId);
       const voided = await voidApprovals(ctx, userId);
-      await recordAct(ctx, 'suspend', userId, { reason, sessions, ...voided });
+      const disabled = await lockAutomationsOf(ctx, userId, null);
+      await recordAct(ctx, 'suspend', userId, { reason, sessions, ...voided, ...disabled });
+      await disableAutomationsOf(ctx, userId, null, 'is suspended');
     }
     return { success: true, user_id: userId, status: 'suspended' };
   });

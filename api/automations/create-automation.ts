@@ -6,6 +6,8 @@ import { assertSecretsAllowed } from '../secrets/assert-secrets-allowed.js';
 import { checkDefinition } from './check-definition.js';
 import { findPlace } from './find-place.js';
 import { getAutomation } from './get-automation.js';
+import { holdActiveCaller } from './ownership/present-creator.js';
+import { checkProtection } from './ownership/protection.js';
 import type { CreateAutomation, SavedAutomation } from './schema.js';
 import { storeVersion } from './store-version.js';
 import { warningsOf } from './warnings.js';
@@ -14,14 +16,12 @@ import { warningsOf } from './warnings.js';
 const MAX_AUTOMATIONS = 1000;
 
 /**
- * The owner's row is held first, so that racing creations count one after the other. NO KEY UPDATE lets everything else that
- * merely refers to the team go on.
+ * Racing creations count one after the other, by a lock that only they take: whoever ends a membership locks the team first.
  * @throws INVALID_REQUEST
  */
 async function checkLimit(ctx: Context, teamId: string | null): Promise<void> {
   const userId = userOf(ctx);
-  const owner = teamId === null ? ctx.db('users').where({ user_id: userId }) : ctx.db('teams').where({ team_id: teamId });
-  await owner.forNoKeyUpdate().first();
+  await ctx.db.raw('select pg_advisory_xact_lock(hashtextextended(?, 0))', [`automations of ${teamId ?? userId}`]);
   const mine = teamId === null ? { team_id: null, created_by: userId } : { team_id: teamId };
   const count = await Automation.query(ctx.db).where(mine).modify('live').resultSize();
   if (count >= MAX_AUTOMATIONS) throw invalid(`A team holds at most ${MAX_AUTOMATIONS} automations`);
@@ -29,13 +29,14 @@ async function checkLimit(ctx: Context, teamId: string | null): Promise<void> {
 
 /**
  * Creates an automation in a team, in a project, or for the caller alone.
- * @throws RESOURCE_NOT_FOUND team or project | PERMISSION_DENIED stranger or guest, or a secret that only admins may use
+ * @throws RESOURCE_NOT_FOUND team or project | PERMISSION_DENIED stranger or guest; protected, or a secret that only admins may use,
+ * below admin
  * | INVALID_REQUEST trigger, condition, action, time zone, place, or too many automations
- * Source: contract, section 4, automations; decision F1.
  */
 export function createAutomation(ctx: Context, input: CreateAutomation): Promise<SavedAutomation> {
   return inTransaction(ctx, async (ctx) => {
     const userId = userOf(ctx);
+    await holdActiveCaller(ctx);
     const place = await findPlace(ctx, { team_id: input.team_id ?? null, project_id: input.project_id ?? null });
     const { condition, actions, ...schedule } = checkDefinition({
       trigger_type: input.trigger_type,
@@ -46,6 +47,8 @@ export function createAutomation(ctx: Context, input: CreateAutomation): Promise
       team_id: place.team_id,
     });
     await assertSecretsAllowed(ctx, place.team_id, actions);
+    const is_protected = input.is_protected ?? false;
+    await checkProtection(ctx, { team_id: place.team_id, is_protected: false }, is_protected);
     await checkLimit(ctx, place.team_id);
     const automation = await Automation.query(ctx.db)
       .insert({
@@ -57,6 +60,7 @@ export function createAutomation(ctx: Context, input: CreateAutomation): Promise
         actions,
         is_active: input.is_active ?? true,
         ...schedule,
+        is_protected,
         created_by: userId,
         updated_by: userId,
       })
@@ -71,7 +75,12 @@ export function createAutomation(ctx: Context, input: CreateAutomation): Promise
       entity_id: automation.automation_id,
       title: automation.name,
       summary: 'created the automation',
-      details: { name: automation.name, trigger_type: automation.trigger_type, actions: actions.map(({ type }) => type) },
+      details: {
+        name: automation.name,
+        trigger_type: automation.trigger_type,
+        actions: actions.map(({ type }) => type),
+        is_protected,
+      },
     });
     return { ...(await getAutomation(ctx, automation.automation_id)), warnings: await warningsOf(ctx, automation) };
   });

@@ -1,4 +1,4 @@
-import { Automation } from '../../db/models/automation.js';
+import type { Automation } from '../../db/models/automation.js';
 import type { Context } from '../core/context.js';
 import { recordChange } from '../core/record-change.js';
 
@@ -17,20 +17,4 @@ export async function deactivate(ctx: Context, automation: Automation, disabledR
     summary,
     details: { disabled_reason: disabledReason, creator_id: automation.created_by },
   });
-}
-
-/**
- * Switches off every automation that a person made, wherever it is; a manager may switch one on again, but nothing runs in the name
- * of somebody who has gone. Returns how many were on.
- * Source: decision A11.
- */
-export async function deactivateAutomationsOf(ctx: Context, creatorId: string, disabledReason: string): Promise<number> {
-  const automations = await Automation.query(ctx.db)
-    .where({ created_by: creatorId, is_active: true })
-    .modify('live')
-    .orderBy('automation_id')
-    .forNoKeyUpdate();
-  const summary = 'switched the automation off: its creator has left';
-  for (const automation of automations) await deactivate(ctx, automation, disabledReason, summary);
-  return automations.length;
 }

@@ -1,18 +1,23 @@
 import { Automation } from '../../db/models/automation.js';
-import type { Ability } from '../core/access.js';
 import { type Context, userOf } from '../core/context.js';
 import { notFound } from '../core/errors.js';
 import { seatOf } from '../core/seats.js';
-import { authorizeOwn } from './policy.js';
+import { authorizeChange, authorizeOwn } from './policy.js';
 
 /**
- * A live automation, held until the commit, for its creator or a manager of its team.
+ * A live automation, locked until the commit, for a caller with that ability on it. A run that is just being created holds the row FOR
+ * SHARE. Not FOR UPDATE: a step of a run holds the run and then, by its foreign key, the automation FOR KEY SHARE.
  * @throws RESOURCE_NOT_FOUND | PERMISSION_DENIED
  */
-export async function holdAutomation(ctx: Context, ability: Ability, automationId: string): Promise<Automation> {
+export async function holdAutomation(
+  ctx: Context,
+  ability: 'automation.write' | 'automation.take_over' | 'automation.dispatch',
+  automationId: string,
+): Promise<Automation> {
   const automation = await Automation.query(ctx.db).findById(automationId).modify('live').forNoKeyUpdate();
   if (!automation) throw notFound('Automation');
-  const seat = automation.team_id === null ? null : await seatOf(ctx, automation.team_id);
-  authorizeOwn(ability, automation, { userId: userOf(ctx), seat });
+  const caller = { userId: userOf(ctx), seat: automation.team_id === null ? null : await seatOf(ctx, automation.team_id) };
+  if (ability === 'automation.dispatch') authorizeOwn(ability, automation, caller);
+  else authorizeChange(ability, automation, caller);
   return automation;
 }

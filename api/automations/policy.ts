@@ -29,6 +29,23 @@ export function mayOwn(ability: Ability, owned: Owned, caller: Caller): boolean 
   return suffices(ability, caller.seat) && (isOwner(owned, caller) || isAtLeast(caller.seat, 'manager'));
 }
 
+/** An automation that somebody wants to change. */
+interface Changed extends Owned {
+  is_protected: boolean;
+}
+
+/**
+ * Refuses callers who may not change an automation. A protected one is for team admins only, also for its creator: nobody else can
+ * edit a gate out of it.
+ * @throws PERMISSION_DENIED
+ */
+export function authorizeChange(ability: 'automation.write' | 'automation.take_over', automation: Changed, caller: Caller): void {
+  if (ability === 'automation.write') authorizeOwn(ability, automation, caller);
+  else authorizeOn(ability, automation, caller);
+  if (!automation.is_protected || suffices('automation.protect', caller.seat)) return;
+  throw forbidden('This automation is protected: only team admins may change it');
+}
+
 /**
  * As `authorizeOn`, and what another person made needs a manager of the team (decision K).
  * @throws PERMISSION_DENIED

@@ -38,6 +38,7 @@ const presentWith = (row: AutomationRow, nextRuns: string[]): AutomationRecord =
   run_count: row.run_count,
   failed_count: row.failed_count,
   disabled_reason: row.disabled_reason,
+  is_protected: row.is_protected,
 });
 
 function presentApproval(approval: RunRow['gates'][number]): NonNullable<RunSummary['approval']> {

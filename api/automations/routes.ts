@@ -135,7 +135,8 @@ export const automationRoutes: Endpoint[] = [
     method: 'put',
     path: '/api/automations/:automation_id',
     summary: 'Replace an automation',
-    description: 'What is left out goes back to its default. Every save makes a version; runs keep the one they started with.',
+    description:
+      'What is left out goes back to its default, but for `is_protected`. Every save makes a version; runs keep the one they started with.',
     params: AutomationParams,
     body: ReplaceAutomation,
     response: SavedAutomation,

@@ -7,7 +7,7 @@ import { storeVersion } from './store-version.js';
 interface Saved {
   change_note: string | null;
   restored_from?: number;
-  trace: { action: 'update' | 'rollback'; summary: string; details: Record<string, unknown> };
+  trace: { action: 'update' | 'rollback' | 'change_owner'; summary: string; details: Record<string, unknown> };
 }
 
 /** Writes what an automation shall be from now on as its next version, with audit and activity. The caller holds its row. */

@@ -32,14 +32,19 @@ const definition = {
   schedule_timezone: Text.max(100).nullish().meta({ description: 'IANA name; UTC when absent' }),
   team_id: Id.nullish(),
   project_id: Id.nullish().meta({ description: 'Hears this project only; alone it sets the team' }),
+  is_protected: z.boolean().nullish().meta({
+    description:
+      'Only team admins change, toggle, roll back, take over or delete it; only they may change this, which makes no version',
+  }),
 };
+export const LastReadVersion = z
+  .int()
+  .min(1)
+  .max(2_147_483_647)
+  .nullish()
+  .meta({ description: 'The version last read; a stale one is refused with 409' });
 const versioned = {
-  version: z
-    .int()
-    .min(1)
-    .max(2_147_483_647)
-    .nullish()
-    .meta({ description: 'The version last read; a stale one is refused with 409' }),
+  version: LastReadVersion,
   change_note: Text.max(500).nullish(),
 };
 
@@ -56,6 +61,7 @@ export const UpdateAutomation = z
     name: definition.name.optional(),
     trigger_type: definition.trigger_type.optional(),
     is_active: z.boolean().optional(),
+    is_protected: definition.is_protected.unwrap().unwrap().optional(),
     ...versioned,
   })
   .meta({ id: 'UpdateAutomation' });
@@ -105,7 +111,11 @@ const automationFields = {
   last_run_status: z.enum(RUN_STATUSES).nullable(),
   run_count: z.int(),
   failed_count: z.int(),
-  disabled_reason: z.string().nullable(),
+  disabled_reason: z.string().nullable().meta({
+    description:
+      '`creator_left`: take it over, then enable it; `rate_breaker`: other runs started it too often; null: a person did it',
+  }),
+  is_protected: z.boolean().meta({ description: 'Only team admins change, toggle, roll back, take over or delete it' }),
 };
 export const AutomationRecord = z.object(automationFields).meta({ id: 'Automation' });
 export type AutomationRecord = z.output<typeof AutomationRecord>;

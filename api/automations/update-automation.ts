@@ -8,11 +8,13 @@ import { checkDefinition } from './check-definition.js';
 import { teamOfProject } from './find-place.js';
 import { getAutomation } from './get-automation.js';
 import { holdAutomation } from './hold-automation.js';
+import { requirePresentCreator } from './ownership/present-creator.js';
+import { checkProtection, setProtection } from './ownership/protection.js';
 import { saveDefinition } from './save-definition.js';
 import type { ReplaceAutomation, SavedAutomation, UpdateAutomation } from './schema.js';
 import { warningsOf } from './warnings.js';
 
-/** What a replacement leaves out goes back to its default; the team stays (C1). */
+/** What a replacement leaves out goes back to its default; the team and the protection stay. */
 export const replacementOf = (body: ReplaceAutomation): UpdateAutomation => ({
   ...body,
   description: body.description ?? null,
@@ -22,6 +24,7 @@ export const replacementOf = (body: ReplaceAutomation): UpdateAutomation => ({
   schedule_cron: body.schedule_cron ?? null,
   schedule_timezone: body.schedule_timezone ?? null,
   project_id: body.project_id ?? null,
+  is_protected: body.is_protected ?? undefined,
 });
 
 /** @throws RESOURCE_NOT_FOUND project | INVALID_REQUEST another team, or, to strangers PERMISSION_DENIED, a project of another one */
@@ -33,6 +36,11 @@ async function checkPlace(ctx: Context, before: Automation, { team_id, project_i
   authorize('automation.write', await seatOf(ctx, teamId));
   throw invalid('project_id names a project of another team');
 }
+
+/** Fields that make no version by themselves. */
+const UNVERSIONED: readonly (keyof UpdateAutomation)[] = ['is_protected', 'version', 'change_note'];
+const changesDefinition = (input: UpdateAutomation): boolean =>
+  Object.entries(input).some(([name, value]) => value !== undefined && !UNVERSIONED.includes(name as keyof UpdateAutomation));
 
 /** The row as it shall be, judged. @throws INVALID_REQUEST */
 function nextState(before: Automation, input: UpdateAutomation) {
@@ -60,11 +68,22 @@ function nextState(before: Automation, input: UpdateAutomation) {
   return fields;
 }
 
+async function save(ctx: Context, before: Automation, input: UpdateAutomation): Promise<Automation> {
+  const fields = nextState(before, input);
+  await assertSecretsAllowed(ctx, before.team_id, fields.actions);
+  if (fields.is_active ?? before.is_active) await requirePresentCreator(ctx, before);
+  return saveDefinition(ctx, before, fields, {
+    change_note: input.change_note ?? null,
+    trace: { action: 'update', summary: 'changed the automation', details: { fields: givenFields(input) } },
+  });
+}
+
 /**
- * Changes an automation and keeps the change as a new version. Runs under way stay with the version they started with.
- * @throws RESOURCE_NOT_FOUND | PERMISSION_DENIED another person's automation needs a manager, some secrets an admin
- * | RESOURCE_CONFLICT stale version | INVALID_REQUEST trigger, condition, action, time zone, place
- * Source: decision F1.
+ * Changes an automation and keeps the change as a new version; its protection alone makes none. Runs under way stay with the version
+ * they started with.
+ * @throws RESOURCE_NOT_FOUND | PERMISSION_DENIED another person's automation needs a manager; a protected one, its protection, and some
+ * secrets, an admin | RESOURCE_CONFLICT stale version; enabled, and its creator may no longer act | INVALID_REQUEST trigger, condition,
+ * action, time zone, place
  */
 export function updateAutomation(ctx: Context, automationId: string, input: UpdateAutomation): Promise<SavedAutomation> {
   return inTransaction(ctx, async (ctx) => {
@@ -73,16 +92,12 @@ export function updateAutomation(ctx: Context, automationId: string, input: Upda
       throw conflict(`The automation is at version ${before.version}, not ${input.version}`);
     }
     await checkPlace(ctx, before, input);
-    const fields = nextState(before, input);
-    await assertSecretsAllowed(ctx, before.team_id, fields.actions);
-    const after = await saveDefinition(ctx, before, fields, {
-      change_note: input.change_note ?? null,
-      trace: { action: 'update', summary: 'changed the automation', details: { fields: givenFields(input) } },
-    });
+    if (await checkProtection(ctx, before, input.is_protected)) await setProtection(ctx, before, input.is_protected === true);
+    const after = input.is_protected === undefined || changesDefinition(input) ? await save(ctx, before, input) : before;
     return { ...(await getAutomation(ctx, automationId)), warnings: await warningsOf(ctx, after) };
   });
 }
 
 /** Names of the fields that the caller sent; the values are in the versions. */
-const givenFields = ({ version: _version, ...fields }: UpdateAutomation): string[] =>
+const givenFields = ({ version: _version, is_protected: _protected, ...fields }: UpdateAutomation): string[] =>
   Object.entries(fields).flatMap(([name, value]) => (value === undefined ? [] : [name]));

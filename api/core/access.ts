@@ -74,7 +74,13 @@ const ABILITIES = {
   'automation.write': {
     seat: 'member',
     words:
-      'Team member or above; another person’s automation needs a manager; saving or enabling what holds a secret without allowed hosts needs an admin',
+      'Team member or above; another person’s automation needs a manager; a protected one, and saving or enabling what holds a secret without allowed hosts, needs an admin',
+    impersonated: false,
+  },
+  'automation.protect': { seat: 'admin', words: 'Team admin', impersonated: false },
+  'automation.take_over': {
+    seat: 'manager',
+    words: 'Team manager or above; a protected automation, or one that holds a secret without allowed hosts, needs an admin',
     impersonated: false,
   },
   'automation.dispatch': {

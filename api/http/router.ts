@@ -10,6 +10,7 @@ import { signUpRoutes } from '../auth/sign-up/routes.js';
 import { twoFactorRoutes } from '../auth/two-factor/routes.js';
 import { approvalRoutes } from '../automations/approvals/routes.js';
 import { dispatchRoutes } from '../automations/dispatch/routes.js';
+import { ownershipRoutes } from '../automations/ownership/routes.js';
 import { versionRoutes } from '../automations/versions/routes.js';
 import { deadLetterRoutes } from '../automations/dead-letter/routes.js';
 import { automationRoutes } from '../automations/routes.js';
@@ -49,6 +50,7 @@ export const ENDPOINTS: Endpoint[] = [
   ...deadLetterRoutes,
   ...secretRoutes,
   ...dispatchRoutes,
+  ...ownershipRoutes,
   ...versionRoutes,
   ...automationRoutes,
   ...notificationRoutes,

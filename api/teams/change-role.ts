@@ -1,6 +1,7 @@
 import { Membership } from '../../db/models/membership.js';
 import type { Team } from '../../db/models/team.js';
 import { voidApprovals } from '../automations/approvals/void-approvals.js';
+import { disableAutomationsOf, lockAutomationsOf } from '../automations/ownership/disable-automations.js';
 import { authorize, type Seat } from '../core/access.js';
 import { type Context, inTransaction } from '../core/context.js';
 import { notFound } from '../core/errors.js';
@@ -20,6 +21,7 @@ export async function changeHeldRole(ctx: Context, team: Team, membership: Membe
   // Only admins invite; who is none any more leaves nothing open (drop-invitations-of.ts).
   if (before === 'admin') await dropInvitationsOf(ctx, team_id, user_id);
   const voided = await voidApprovals(ctx, user_id, { team_id, role });
+  const disabled = role === 'guest' ? await lockAutomationsOf(ctx, user_id, team_id) : {};
   await recordChange(ctx, {
     team_id,
     feature: 'teams',
@@ -29,12 +31,13 @@ export async function changeHeldRole(ctx: Context, team: Team, membership: Membe
     entity_id: team_id,
     title: team.name,
     summary: `made a ${before} a ${role}`,
-    details: { user_id, changes: { role: { from: before, to: role } }, ...voided },
+    details: { user_id, changes: { role: { from: before, to: role } }, ...voided, ...disabled },
   });
+  if (role === 'guest') await disableAutomationsOf(ctx, user_id, team_id, 'has become a guest');
 }
 
 /**
- * Gives a member another seat; the same one changes nothing.
+ * Gives a member another seat; the same one changes nothing. The automations of a new guest are disabled.
  * @throws RESOURCE_NOT_FOUND no such team or member | PERMISSION_DENIED below admin | RESOURCE_CONFLICT the last admin
  * Source: decision B2.
  */
@@ -42,6 +45,7 @@ export function changeRole(ctx: Context, teamId: string, userId: string, role: S
   return inTransaction(ctx, async (ctx) => {
     const team = await holdTeam(ctx, teamId);
     authorize('member.manage', await seatOf(ctx, teamId));
+    if (role === 'guest') await lockAutomationsOf(ctx, userId, teamId);
     // FOR UPDATE waits for writers who already used this seat: none of them commits after the demotion.
     const membership = await Membership.query(ctx.db).findById([teamId, userId]).forUpdate();
     if (!membership) throw notFound('Member');

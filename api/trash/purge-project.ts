@@ -1,14 +1,26 @@
+import { Automation } from '../../db/models/automation.js';
 import { Project } from '../../db/models/project.js';
-import { authorize } from '../core/access.js';
+import { authorize, suffices } from '../core/access.js';
 import { type Context, inTransaction } from '../core/context.js';
-import { notFound } from '../core/errors.js';
+import { forbidden, notFound } from '../core/errors.js';
 import { seatOf } from '../core/seats.js';
 import { eraseProject } from './erase.js';
 
 /**
+ * Purging a project deletes its automations, and a protected one only admins delete.
+ * @throws PERMISSION_DENIED
+ */
+async function checkProtected(ctx: Context, { project_id, team_id }: Project): Promise<void> {
+  const automation = await Automation.query(ctx.db).where({ project_id, is_protected: true }).modify('live').first();
+  if (automation && !suffices('automation.protect', await seatOf(ctx, team_id))) {
+    throw forbidden('The project has a protected automation: only team admins may purge it');
+  }
+}
+
+/**
  * Removes a project in the trash for good, with all its tasks. Whoever restores it at this moment comes first, or finds nothing.
  * Returns the number of items.
- * @throws RESOURCE_NOT_FOUND unknown or live | PERMISSION_DENIED below manager
+ * @throws RESOURCE_NOT_FOUND unknown or live | PERMISSION_DENIED below manager; below admin with a protected automation
  * Source: decision C8.
  */
 export function purgeProject(ctx: Context, projectId: string): Promise<number> {
@@ -17,6 +29,7 @@ export function purgeProject(ctx: Context, projectId: string): Promise<number> {
     if (!project) throw notFound('Project in the trash');
     authorize('trash.purge', await seatOf(ctx, project.team_id));
     if (project.deleted_at === null) throw notFound('Project in the trash');
+    await checkProtected(ctx, project);
     return eraseProject(ctx, project, 'purged');
   });
 }

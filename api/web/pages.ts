@@ -1,5 +1,6 @@
 import { adminPages } from './admin.js';
 import { approvalPages } from './approvals.js';
+import { automationPages } from './automations.js';
 import { challengePages } from './challenges.js';
 import { deprovisionPages } from './deprovision.js';
 import { homePages } from './home.js';
@@ -27,6 +28,7 @@ export const PAGES: readonly Page[] = [
   ...passwordPages,
   ...unlockPages,
   ...approvalPages,
+  ...automationPages,
   ...runListPages,
   ...runPages,
   ...notificationPages,

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { SEATS } from '../core/access.js';
+import { isAdmitted, SEATS, suffices } from '../core/access.js';
+import { listMarkedAutomations } from '../automations/ownership/list-marked.js';
 import { Text, Title } from '../core/fields.js';
 import { addMember } from '../teams/add-member.js';
 import { changeRole } from '../teams/change-role.js';
@@ -30,10 +31,20 @@ async function showTeam(
   teamId: string,
   refused: { form?: string; problem?: Problem; given?: Fields } = {},
 ): Promise<View> {
-  const [team, members] = await Promise.all([getTeam(ctx, teamId), listMembers(ctx, teamId)]);
-  const manages = members.some(({ user_id, role }) => user_id === personOf({ me }).user_id && role === 'admin');
+  const [team, members, automations] = await Promise.all([
+    getTeam(ctx, teamId),
+    listMembers(ctx, teamId),
+    listMarkedAutomations(ctx, teamId),
+  ]);
+  const role = members.find(({ user_id }) => user_id === personOf({ me }).user_id)?.role ?? null;
+  const manages = role === 'admin';
+  const leads = suffices('automation.take_over', role) && isAdmitted('automation.take_over', ctx.actor);
   const invitations = manages ? await listInvitations(ctx, teamId) : [];
-  return { view: 'team', title: team.name, data: { team, members, manages, invitations, seats: SEATS, ...refused } };
+  return {
+    view: 'team',
+    title: team.name,
+    data: { team, members, manages, leads, automations, invitations, seats: SEATS, ...refused },
+  };
 }
 
 const teamForms: Page[] = [

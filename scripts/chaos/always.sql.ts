@@ -137,6 +137,17 @@ export const always: readonly Invariant[] = [
         where m.team_id = t.team_id and m.role = 'admin' and u.status <> 'deprovisioned')`,
   },
   {
+    name: 'enabled_automations_have_creators',
+    words: 'The creator of every enabled automation may write where it acts',
+    sql: /* sql */ `
+      select format('automation %s is enabled, and its creator %s is %s with the role %s', a.automation_id, a.created_by, u.status,
+        coalesce(m.role, 'none')) as violation
+      from automations a join users u on u.user_id = a.created_by
+      left join memberships m on m.team_id = a.team_id and m.user_id = a.created_by
+      where a.is_active and a.deleted_at is null
+        and (u.status <> 'active' or (a.team_id is not null and (m.role is null or m.role = 'guest')))`,
+  },
+  {
     name: 'gone_for_good',
     words: 'Whoever has left for good holds no seat, no token and no session',
     sql: /* sql */ `

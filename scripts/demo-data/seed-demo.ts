@@ -141,8 +141,10 @@ async function makeAutomations(services: Services, ids: Ids, team_id: string, ap
   const task = '{{event.task.task_id}}';
   const { warnings: _none, ...deploy } = await createAutomation(ada(), {
     name: 'Deploy on merge',
-    description: 'When a pull request that closes an issue is merged, a manager says whether its task is done.',
+    description:
+      'When a pull request that closes an issue is merged, a manager says whether its task is done. Protected: only team admins change it.',
     trigger_type: 'forge.pr_merged',
+    is_protected: true,
     condition: 'has(event.task) && event.task != null',
     team_id,
     project_id: apollo,

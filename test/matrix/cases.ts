@@ -571,6 +571,89 @@ const automationWrites = (
   ];
 });
 
+const TAKE_OVER = 'POST /api/automations/:automation_id/take-over';
+const PROTECTED = 'only team admins change a protected automation, its creator neither';
+
+/** Protected automations: a column of their own for every route that changes one; starting one stays as it is. */
+const protectedAutomations: Row[] = [
+  ...(
+    [
+      ['PATCH /api/automations/:automation_id', { description: 'Changed' }],
+      ['PUT /api/automations/:automation_id', AUTOMATION],
+      ['DELETE /api/automations/:automation_id', undefined],
+      ['POST /api/automations/:automation_id/toggle', { is_active: false }],
+      ['POST /api/automations/:automation_id/rollback', { version: 1 }],
+      [TAKE_OVER, {}],
+    ] as const
+  ).flatMap(([route, body]) =>
+    (['caller', 'colleague'] as const).map(
+      (author): Row => ({
+        route,
+        by: author === 'caller' ? 'one’s own protected' : 'another’s protected',
+        subject: 'protectedAutomation',
+        author,
+        kinds: TRASHABLE,
+        send: (s) => ({ ...byPath(s), body }),
+        lowest: 'admin',
+        why: PROTECTED,
+      }),
+    ),
+  ),
+  ...(['execute', 'test'] as const).map(
+    (verb): Row => ({
+      route: `POST /api/automations/:automation_id/${verb}`,
+      by: 'one’s own protected',
+      subject: 'protectedAutomation',
+      author: 'caller',
+      kinds: ['own'],
+      send: (s) => ({ ...byPath(s), body: {} }),
+    }),
+  ),
+  {
+    route: 'POST /api/automations',
+    by: 'is_protected',
+    subject: 'team',
+    kinds: ['own'],
+    send: (s) => ({ body: { ...AUTOMATION, team_id: s.id, is_protected: true } }),
+    lowest: 'admin',
+    why: 'only team admins protect',
+  },
+  {
+    route: 'PATCH /api/automations/:automation_id',
+    by: 'is_protected',
+    subject: 'automation',
+    author: 'caller',
+    kinds: ['own'],
+    send: (s) => ({ ...byPath(s), body: { is_protected: true } }),
+    lowest: 'admin',
+    why: 'only team admins protect',
+  },
+  {
+    route: 'DELETE /api/trash/project/:project_id',
+    by: 'with a protected automation',
+    subject: 'projectWithProtected',
+    kinds: ['own'],
+    send: (s) => ({ params: { project_id: s.id } }),
+    lowest: 'admin',
+    why: PROTECTED,
+  },
+];
+
+const takeOvers: Row[] = [
+  { route: TAKE_OVER, by: 'another’s', subject: 'automation', author: 'colleague', kinds: TRASHABLE, send: byPath },
+  { route: TAKE_OVER, by: 'one’s own', subject: 'automation', author: 'caller', kinds: ['own'], send: byPath },
+  {
+    route: TAKE_OVER,
+    by: 'another’s personal one',
+    subject: 'personalAutomation',
+    author: 'colleague',
+    kinds: ['own'],
+    send: byPath,
+    lowest: 'nobody',
+    why: 'it is its creator’s alone',
+  },
+];
+
 const CANCEL = 'POST /api/automations/runs/:run_id/cancel';
 const cancelled = (s: Subject): Sent => ({ params: { run_id: s.id } });
 
@@ -666,6 +749,8 @@ const automations: Row[] = [
     why: 'it is its creator’s alone (F1)',
   },
   ...automationWrites,
+  ...protectedAutomations,
+  ...takeOvers,
   {
     route: 'PATCH /api/automations/:automation_id',
     by: 'project_id',
@@ -749,6 +834,32 @@ const decisions = (['approve', 'reject'] as const).flatMap((verb): Row[] => {
       send,
       lowest: 'admin',
       why: 'the gate names the role (F6)',
+    },
+    ...(
+      [
+        ['one created it', 'strictRunCreated'],
+        ['one wrote its version', 'strictRunRewritten'],
+        ['one started the run', 'strictRunStarted'],
+      ] as const
+    ).map(
+      ([by, subject]): Row => ({
+        route,
+        by: `without self-approval, ${by}`,
+        subject,
+        author: 'caller',
+        kinds: ['own'],
+        send,
+        ...(verb === 'approve' ? { lowest: 'nobody' as const } : {}),
+        why: 'rejecting one’s own run only keeps things from happening',
+      }),
+    ),
+    {
+      route,
+      by: 'without self-approval, all by another',
+      subject: 'strictRunCreated',
+      author: 'colleague',
+      kinds: ['own'],
+      send,
     },
     {
       route,

@@ -142,22 +142,37 @@ const deprovisionJob: Build = async (world, wish) => {
 };
 
 const AUTOMATION = /* sql */ `
-  automation as (insert into automations (automation_id, name, trigger_type, team_id, project_id, created_by, updated_by, deleted_at)
-    values (:automation_id, :canary, 'task.created', :of_team, :of_project, :author, :author, case when :trashed then now() end)),
+  automation as (insert into automations (automation_id, name, trigger_type, team_id, project_id, created_by, updated_by, is_protected,
+      deleted_at)
+    values (:automation_id, :canary, 'task.created', :of_team, :of_project, :creator, :author, :is_protected,
+      case when :trashed then now() end)),
   version as (insert into automation_versions (automation_id, version, name, trigger_type, actions, changed_by)
     values (:automation_id, 1, :canary, 'task.created', '[]', :author))`;
 
 /** `trashed`: deleted, for there is no trash of automations. */
-const automation: Build = async (world, wish) => {
-  const subject = basis(wish, uuidv7());
-  await insert(world, `with ${AUTOMATION} select 1`, {
-    ...subject,
-    automation_id: subject.id,
-    of_team: subject.team_id,
-    of_project: subject.project_id,
-    author: wish.author,
-    trashed: wish.trashed,
-  });
+const automationAs =
+  (is_protected: boolean): Build =>
+  async (world, wish) => {
+    const subject = basis(wish, uuidv7());
+    await insert(world, `with ${AUTOMATION} select 1`, {
+      ...subject,
+      automation_id: subject.id,
+      of_team: subject.team_id,
+      of_project: subject.project_id,
+      author: wish.author,
+      creator: wish.author,
+      is_protected,
+      trashed: wish.trashed,
+    });
+    return subject;
+  };
+const automation = automationAs(false);
+
+/** In the trash, with a protected automation that hears it. */
+const projectWithProtected: Build = async (world, wish) => {
+  const subject = await project(world, { ...wish, trashed: true });
+  const { id } = await automationAs(true)(world, wish);
+  await world.app.services.db('automations').where({ automation_id: id }).update({ project_id: subject.id });
   return subject;
 };
 
@@ -170,34 +185,49 @@ const personalAutomation: Build = async (world, wish) => {
     ...place,
     automation_id: subject.id,
     author: wish.author,
+    creator: wish.author,
+    is_protected: false,
     trashed: wish.trashed,
   });
   return subject;
 };
 
 /** A run of an automation by that author; `trashed`: the automation has been deleted since. */
+interface Gate {
+  role: string;
+  expired?: true;
+  personal?: true;
+  /** Without self-approval; `rewritten`: the author wrote the run's version, and a colleague created the automation. */
+  strict?: 'created' | 'rewritten' | 'started';
+}
 const runAs =
-  (status: 'succeeded' | 'paused' | 'failed', gate?: { role: string; expired?: true; personal?: true }): Build =>
+  (status: 'succeeded' | 'paused' | 'failed', gate?: Gate): Build =>
   async (world, wish) => {
     const subject = basis(wish, uuidv7());
+    const colleague = wish.tenant.colleague.user_id;
     await insert(
       world,
       /* sql */ `
       with ${AUTOMATION},
       run as (insert into automation_runs (run_id, automation_id, automation_version, automation_name, team_id, project_id, creator_id,
-          status, trigger_type, event, correlation_id, started_at, finished_at)
-        values (:id, :automation_id, 1, :canary, :of_team, :of_project, :author, :status, 'task.created', '{"type":"task.created"}',
-          uuidv7(), now(), case when :status <> 'paused' then now() end)),
+          status, trigger_type, event, correlation_id, started_at, finished_at, triggered_by)
+        values (:id, :automation_id, 1, :canary, :of_team, :of_project, :creator, :status, 'task.created', '{"type":"task.created"}',
+          uuidv7(), now(), case when :status <> 'paused' then now() end, :starter)),
       gate as (insert into run_actions (run_id, index, type, status)
         select :id, 0, 'require_approval', 'running' where :role::text is not null)
-      insert into gates (run_id, gate_index, required_role, expires_at)
-        select :id, 0, :role, now() + case when :expired then interval '-1 hour' else interval '1 hour' end where :role::text is not null`,
+      insert into gates (run_id, gate_index, required_role, allow_self_approval, expires_at)
+        select :id, 0, :role, :lenient, now() + case when :expired then interval '-1 hour' else interval '1 hour' end
+        where :role::text is not null`,
       {
         ...subject,
         automation_id: uuidv7(),
         of_team: gate?.personal ? null : subject.team_id,
         of_project: gate?.personal ? null : subject.project_id,
-        author: wish.author,
+        author: gate?.strict === 'started' ? colleague : wish.author,
+        creator: gate?.strict && gate.strict !== 'created' ? colleague : wish.author,
+        starter: gate?.strict === 'started' ? wish.author : null,
+        lenient: gate?.strict === undefined,
+        is_protected: false,
         trashed: wish.trashed,
         status,
         role: gate?.role ?? null,
@@ -208,7 +238,7 @@ const runAs =
   };
 
 /** Waits for a person with that role. */
-const pausedFor = (role: string, more: { expired?: true; personal?: true } = {}) => runAs('paused', { role, ...more });
+const pausedFor = (role: string, more: Omit<Gate, 'role'> = {}) => runAs('paused', { role, ...more });
 
 /** One line of the team's activity. */
 const activityLine: Build = async (world, wish) => {
@@ -371,6 +401,8 @@ export const SUBJECTS = {
   comment,
   automation,
   automationWithSecret: withSecret(automation),
+  protectedAutomation: automationAs(true),
+  projectWithProtected,
   personalAutomation,
   run: runAs('succeeded'),
   failedRun: runAs('failed'),
@@ -379,6 +411,9 @@ export const SUBJECTS = {
   runForMember: pausedFor('member'),
   runForManager: pausedFor('manager'),
   runForAdmin: pausedFor('admin'),
+  strictRunCreated: pausedFor('member', { strict: 'created' }),
+  strictRunRewritten: pausedFor('member', { strict: 'rewritten' }),
+  strictRunStarted: pausedFor('member', { strict: 'started' }),
   runForManagerLapsed: pausedFor('manager', { expired: true }),
   personalRun: pausedFor('manager', { personal: true }),
   activityLine,

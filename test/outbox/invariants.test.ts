@@ -265,6 +265,15 @@ describe('what always holds', () => {
     await plant(() => db()('deprovision_jobs').insert(job), 'gone_for_good');
   });
 
+  it('an automation that is enabled while its creator may not write', async () => {
+    const name = 'enabled_automations_have_creators';
+    const membership = () => db()('memberships').where({ team_id: team.team_id, user_id: team.member.user_id });
+    await plant(() => membership().update({ role: 'guest' }), name);
+    await plant(() => membership().delete(), name);
+    await membership().insert({ team_id: team.team_id, user_id: team.member.user_id, role: 'member' });
+    await plant(() => db()('users').where({ user_id: team.member.user_id }).update({ status: 'suspended' }), name);
+  });
+
   it('a task below itself', async () => {
     const child = await buildTask(app, team, project, { parent_task_id: task.task_id });
     await db()('outbox').delete();

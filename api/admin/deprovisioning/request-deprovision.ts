@@ -1,6 +1,7 @@
 import { Membership } from '../../../db/models/membership.js';
 import type { Team } from '../../../db/models/team.js';
 import { voidApprovals } from '../../automations/approvals/void-approvals.js';
+import { disableAutomationsOf, lockAutomationsOf } from '../../automations/ownership/disable-automations.js';
 import { type Context, inTransaction } from '../../core/context.js';
 import { conflict, invalid } from '../../core/errors.js';
 import { enqueue } from '../../core/outbox.js';
@@ -65,6 +66,8 @@ async function settleTeams(ctx: Context, userId: string, successor: string | nul
  */
 export function requestDeprovision(ctx: Context, userId: string, { reason, reassign_to }: Deprovision): Promise<JobRef> {
   return inTransaction(ctx, async (ctx) => {
+    // Before the account: whoever saves an automation locks it first, and then refers to the account.
+    await lockAutomationsOf(ctx, userId, null);
     const user = await holdLeaver(ctx, userId);
     // Looked for under the lock: of many at once the first makes it.
     const known = await ctx.db('deprovision_jobs').where({ user_id: userId }).first<JobRef | undefined>('job_id', 'status');
@@ -77,6 +80,7 @@ export function requestDeprovision(ctx: Context, userId: string, { reason, reass
     const inherited = await settleTeams(ctx, userId, successor);
     await ctx.db('users').where({ user_id: userId }).update({ status: 'deprovisioned' });
     const voided = await voidApprovals(ctx, userId);
+    const disabled = await lockAutomationsOf(ctx, userId, null);
     const [job] = await ctx
       .db('deprovision_jobs')
       .insert({
@@ -95,7 +99,9 @@ export function requestDeprovision(ctx: Context, userId: string, { reason, reass
       reassign_to: successor,
       inherited_teams: inherited,
       ...voided,
+      ...disabled,
     });
+    await disableAutomationsOf(ctx, userId, null, 'has been deprovisioned');
     return job as JobRef;
   });
 }

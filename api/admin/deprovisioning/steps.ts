@@ -1,6 +1,6 @@
 import type { DeprovisionResult, DeprovisionStepName } from '../../../workflows/contract.js';
 import { Team } from '../../../db/models/team.js';
-import { deactivateAutomationsOf } from '../../automations/deactivate-automations.js';
+import { disableAutomationsOf } from '../../automations/ownership/disable-automations.js';
 import type { Seat } from '../../core/access.js';
 import type { AuditAction } from '../../core/audit-words.js';
 import type { Context } from '../../core/context.js';
@@ -54,8 +54,9 @@ export const STEPS: Record<
       connections: (await endConnections(ctx, job.user_id, null)).length,
     }),
   endSessions: async (ctx, job) => ofPerson(ctx, job, 'end_sessions', { sessions: await endSessions(ctx, job.user_id) }),
+  // Nothing is left to disable since the request did it; jobs that began before that still need the step.
   deactivateAutomations: async (ctx, job) => ({
-    automations: await deactivateAutomationsOf(ctx, job.user_id, 'creator_deprovisioned'),
+    automations: await disableAutomationsOf(ctx, job.user_id, null, 'has been deprovisioned'),
   }),
   leaveTeam,
   async askOthers(ctx, job, teamId) {

@@ -1,8 +1,9 @@
 import { Automation } from '../../../db/models/automation.js';
 import { AutomationRun } from '../../../db/models/automation-run.js';
 import { AutomationVersion } from '../../../db/models/automation-version.js';
+import { suffices } from '../../core/access.js';
 import { type Context, inTransaction, userOf } from '../../core/context.js';
-import { conflict, invalid, notFound } from '../../core/errors.js';
+import { conflict, forbidden, invalid, notFound } from '../../core/errors.js';
 import { recordChange } from '../../core/record-change.js';
 import { seatOf } from '../../core/seats.js';
 import { assertSecretsAllowed } from '../../secrets/assert-secrets-allowed.js';
@@ -14,6 +15,16 @@ import { leftOut } from './rules.js';
 import type { RetriedRun, RetryRun } from './schema.js';
 
 const running = () => conflict('A replay of this run is already under way');
+
+/**
+ * Refuses to replay an earlier version of a protected automation for anyone but an admin: it may have no gate yet.
+ * @throws PERMISSION_DENIED
+ */
+async function checkProtected(ctx: Context, automation: Automation, version: AutomationVersion): Promise<void> {
+  if (!automation.is_protected || automation.team_id === null || version.version === automation.version) return;
+  if (suffices('automation.protect', await seatOf(ctx, automation.team_id))) return;
+  throw forbidden('This automation is protected: only team admins may replay an earlier version of it');
+}
 
 /**
  * The failed run, held until the commit, and its live automation.
@@ -62,7 +73,8 @@ async function indexesLeftOut(ctx: Context, failed: AutomationRun, next: Automat
 
 /**
  * Replays a failed run: a new run on the same event. It stays on the list, and so do its replays that fail, until one succeeds.
- * @throws RESOURCE_NOT_FOUND no dead letter | PERMISSION_DENIED neither the creator nor a manager, or a secret that only admins may use
+ * @throws RESOURCE_NOT_FOUND no dead letter | PERMISSION_DENIED neither the creator nor a manager; below admin, an earlier version of a
+ * protected automation, or a secret that only admins may use
  * | INVALID_REQUEST the stored event was cut | RESOURCE_CONFLICT a replay is under way
  * Source: contract, section 3, automation run; decisions F10, F11.
  */
@@ -79,6 +91,7 @@ export function retryRun(ctx: Context, runId: string, options: RetryRun): Promis
       which === 'original' ? failed.automation_version : automation.version,
     );
     await assertSecretsAllowed(ctx, failed.team_id, version.actions);
+    await checkProtected(ctx, automation, version);
     const n = failed.retry_count + 1;
     const retryId = retryIdOf(runId, n);
     const created = await createRun(ctx, {

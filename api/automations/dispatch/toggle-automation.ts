@@ -4,12 +4,13 @@ import { recordChange } from '../../core/record-change.js';
 import { assertSecretsAllowed } from '../../secrets/assert-secrets-allowed.js';
 import { cancelRuns } from '../cancel-runs.js';
 import { holdAutomation } from '../hold-automation.js';
+import { requirePresentCreator } from '../ownership/present-creator.js';
 import type { Toggled, ToggleAutomation } from './schema.js';
 
 /**
- * Arms an automation or disarms it, without a new version. Runs go on, unless they are to end with it.
- * @throws RESOURCE_NOT_FOUND | PERMISSION_DENIED another person's automation needs a manager; switching on, some secrets an admin
- * Source: decision F8.
+ * Enables or disables an automation, without a new version. Runs go on, unless they are to end with it.
+ * @throws RESOURCE_NOT_FOUND | PERMISSION_DENIED another person's automation needs a manager; a protected one, and enabling one with some
+ * secrets, an admin | RESOURCE_CONFLICT enabling, and its creator may no longer act
  */
 export function toggleAutomation(ctx: Context, automationId: string, input: ToggleAutomation): Promise<Toggled> {
   return inTransaction(ctx, async (ctx) => {
@@ -17,6 +18,7 @@ export function toggleAutomation(ctx: Context, automationId: string, input: Togg
     const is_active = input.is_active ?? !automation.is_active;
     // Whoever may stop an automation may do so whatever secrets it holds.
     if (is_active) await assertSecretsAllowed(ctx, automation.team_id, automation.actions);
+    if (is_active) await requirePresentCreator(ctx, automation);
     // Switched by hand, either way: whatever had switched it off no longer tells why.
     const switched = { is_active, disabled_reason: null, updated_by: userOf(ctx), updated_at: raw('now()') };
     if (is_active !== automation.is_active || automation.disabled_reason !== null)

@@ -118,7 +118,7 @@ it('each step happens once, however often it is tried: tokens, sessions, automat
   expect(await db()('tasks').where({ task_id: done.task_id }).first()).toMatchObject({ assigned_to: leaver.user_id, version: 1 });
   expect(await db()('automations').where(own).first()).toMatchObject({
     is_active: false,
-    disabled_reason: 'creator_deprovisioned',
+    disabled_reason: 'creator_left',
   });
   expect(await auditOf({ entity_id: own.automation_id, action: 'toggle' })).toHaveLength(1);
   const removed = await auditOf({ action: 'remove_member', team_id: team.team_id });

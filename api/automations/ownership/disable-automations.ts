@@ -1,0 +1,93 @@
+import { run, type Statement } from '../../../db/statement.js';
+import { type Context, whoIs } from '../../core/context.js';
+import { findPeople } from '../../notifications/find-people.js';
+import { tellPeople } from '../../notifications/tell-people.js';
+
+/** Why automations are disabled: what became of their creator, as mails and the activity feed say it. */
+export type Leaving = 'has left the team' | 'has become a guest' | 'is suspended' | 'has been deprovisioned';
+
+/** $1 creator, $2 team or null for all of them and personal ones. Disabled ones too: none of them is enabled until the commit. */
+const lockStatement: Statement = {
+  name: 'lock_automations_of_creator',
+  text: /* sql */ `
+    with held as (
+      select is_active from automations
+      where created_by = $1 and ($2::uuid is null or team_id = $2) and deleted_at is null order by automation_id for no key update
+    )
+    select (count(*) filter (where is_active))::int as enabled from held`,
+};
+
+interface Disabled extends Record<string, unknown> {
+  team_id: string | null;
+  creator: string;
+  names: string[];
+}
+
+/** $1 who (jsonb), $2 creator, $3 team or null, $4 what became of the creator. One row a team; an audit entry for each automation. */
+const disableStatement: Statement = {
+  name: 'disable_automations_of_creator',
+  text: /* sql */ `
+with gone as (
+  update automations set is_active = false, disabled_reason = 'creator_left'
+  where created_by = $2::uuid and ($3::uuid is null or team_id = $3) and is_active and deleted_at is null
+  returning automation_id, name, team_id, project_id
+), recorded as (
+  select record_changes($1::jsonb, array_agg(a_change(team_id => team_id, project_id => project_id, feature => 'automations',
+    action => 'toggle', severity => 'MEDIUM', entity_type => 'automation', entity_id => automation_id::text, title => name,
+    summary => 'disabled the automation: its creator ' || $4,
+    details => jsonb_build_object('is_active', false, 'disabled_reason', 'creator_left', 'creator_id', $2::uuid)))) as audit_id
+  from gone
+)
+select g.team_id, u.display_name as creator, array_agg(g.name order by g.name) as names, (select audit_id from recorded) as audit_id
+from gone g join users u on u.user_id = $2::uuid group by g.team_id, u.display_name`,
+};
+
+/**
+ * Locks every automation that a person created, in a team or everywhere. Called before the membership or the account is locked, because
+ * whoever saves an automation locks it first and a membership after it; and once more after that, for one that the person created while
+ * the membership was being waited for.
+ * @returns how many of them are enabled, for the audit entry of the change
+ */
+export async function lockAutomationsOf(
+  ctx: Context,
+  creatorId: string,
+  teamId: string | null,
+): Promise<{ disabled_automations?: number }> {
+  const [row] = await run<{ enabled: number }>(ctx.db, lockStatement, [creatorId, teamId]);
+  return row?.enabled ? { disabled_automations: row.enabled } : {};
+}
+
+/** Names shown in one mail. */
+const MAX_NAMES = 10;
+
+async function tellManagers(
+  ctx: Context,
+  { team_id, creator, names }: Disabled,
+  leaving: Leaving,
+  creatorId: string,
+): Promise<void> {
+  if (team_id === null) return;
+  const people = await findPeople(ctx, { teamId: team_id, role: 'manager', except: [creatorId] });
+  const more = names.length > MAX_NAMES ? ` and ${names.length - MAX_NAMES} more` : '';
+  const title = names.length === 1 ? `Disabled: ${names[0]}` : `Disabled: ${names.length} automations of ${creator}`;
+  const message = `${creator} ${leaving}, so ${names.slice(0, MAX_NAMES).join(', ')}${more} is disabled. Take over what the team needs, then enable it.`;
+  const notice = { kind: 'automation_disabled', title, message, team_id, run_id: null, path: `/app/teams/${team_id}` } as const;
+  await tellPeople(ctx, people, notice, ['in_app', 'email']);
+}
+
+/**
+ * Disables every automation that a person created, in a team or everywhere, as part of the change after which that person may not write
+ * there any more; tells each team's managers. Reinstating the person enables nothing. The caller holds the automations
+ * (`lockAutomationsOf`), the membership or the account, and has recorded its own change: the request's first audit entry is that one.
+ * Runs under way stay as they are: no action of theirs is done in the person's name any more.
+ */
+export async function disableAutomationsOf(
+  ctx: Context,
+  creatorId: string,
+  teamId: string | null,
+  leaving: Leaving,
+): Promise<number> {
+  const teams = await run<Disabled>(ctx.db, disableStatement, [JSON.stringify(whoIs(ctx)), creatorId, teamId, leaving]);
+  for (const team of teams) await tellManagers(ctx, team, leaving, creatorId);
+  return teams.reduce((sum, { names }) => sum + names.length, 0);
+}

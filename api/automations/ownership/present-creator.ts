@@ -1,0 +1,38 @@
+import { run, type Statement } from '../../../db/statement.js';
+import type { Automation } from '../../../db/models/automation.js';
+import { type Context, userOf } from '../../core/context.js';
+import { conflict, unauthenticated } from '../../core/errors.js';
+
+/** $1 creator, $2 team or null. A row when this person may write there. */
+const presentStatement: Statement = {
+  name: 'present_creator',
+  text: /* sql */ `
+    select from users u where u.user_id = $1 and u.status = 'active' and ($2::uuid is null
+      or exists (select from memberships m where m.team_id = $2 and m.user_id = u.user_id and m.role <> 'guest'))`,
+};
+
+/**
+ * Refuses to enable an automation whose creator may not write in its team: all of its actions would fail. The caller holds the
+ * automation's row, and so does whoever takes the creator's role or account (disable-automations.ts), so the answer holds until the commit.
+ * @throws RESOURCE_CONFLICT `creator_not_authorized`
+ */
+export async function requirePresentCreator(ctx: Context, { created_by, team_id }: Automation): Promise<void> {
+  if ((await run(ctx.db, presentStatement, [created_by, team_id])).length > 0) return;
+  throw conflict('The automation’s creator may no longer act in this team: take the automation over before you enable it', {
+    detail: 'creator_not_authorized',
+  });
+}
+
+const callerStatement: Statement = {
+  name: 'hold_active_caller',
+  text: `select from users where user_id = $1 and status = 'active' for share`,
+};
+
+/**
+ * Keeps the caller's account active until the commit, for a caller who becomes the creator of an automation: a suspension waits for the
+ * commit and then finds it.
+ * @throws AUTHENTICATION_REQUIRED suspended meanwhile
+ */
+export async function holdActiveCaller(ctx: Context): Promise<void> {
+  if ((await run(ctx.db, callerStatement, [userOf(ctx)])).length === 0) throw unauthenticated();
+}

@@ -1,0 +1,42 @@
+import { raw } from 'objection';
+import type { Automation } from '../../../db/models/automation.js';
+import { authorize } from '../../core/access.js';
+import { type Context, userOf } from '../../core/context.js';
+import { invalid } from '../../core/errors.js';
+import { recordChange } from '../../core/record-change.js';
+import { seatOf } from '../../core/seats.js';
+
+type Protectable = Pick<Automation, 'team_id' | 'is_protected'>;
+
+/**
+ * Checks a wish to protect an automation, or to end its protection. The value that it has anyway needs no right.
+ * @returns whether the wish changes anything
+ * @throws PERMISSION_DENIED below admin | INVALID_REQUEST a personal automation
+ */
+export async function checkProtection(ctx: Context, automation: Protectable, wanted: boolean | undefined): Promise<boolean> {
+  if (wanted === undefined || wanted === automation.is_protected) return false;
+  if (automation.team_id === null) throw invalid('is_protected: a personal automation has no team whose admins could protect it');
+  authorize('automation.protect', await seatOf(ctx, automation.team_id));
+  return true;
+}
+
+/**
+ * Protects an automation, or ends its protection, without a new version: nothing of what it does changes, so nobody becomes the author
+ * of its actions by that. The caller holds its row and has checked the right.
+ */
+export async function setProtection(ctx: Context, automation: Automation, is_protected: boolean): Promise<void> {
+  const before = automation.is_protected;
+  await automation.$query(ctx.db).patch({ is_protected, updated_by: userOf(ctx), updated_at: raw('now()') as never });
+  await recordChange(ctx, {
+    team_id: automation.team_id,
+    project_id: automation.project_id,
+    feature: 'automations',
+    action: 'update',
+    severity: 'MEDIUM',
+    entity_type: 'automation',
+    entity_id: automation.automation_id,
+    title: automation.name,
+    summary: is_protected ? 'protected the automation' : 'ended the protection of the automation',
+    details: { version: automation.version, changes: { is_protected: { from: before, to: is_protected } } },
+  });
+}

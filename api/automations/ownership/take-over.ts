@@ -1,0 +1,60 @@
+import type { Automation } from '../../../db/models/automation.js';
+import { type Context, inTransaction, userOf } from '../../core/context.js';
+import { conflict } from '../../core/errors.js';
+import { findPeople } from '../../notifications/find-people.js';
+import { tellPeople } from '../../notifications/tell-people.js';
+import { assertSecretsAllowed } from '../../secrets/assert-secrets-allowed.js';
+import { getAutomation } from '../get-automation.js';
+import { holdAutomation } from '../hold-automation.js';
+import { saveDefinition } from '../save-definition.js';
+import type { SavedAutomation } from '../schema.js';
+import { warningsOf } from '../warnings.js';
+import { holdActiveCaller } from './present-creator.js';
+import type { TakeOver } from './schema.js';
+
+async function tellFormerCreator(ctx: Context, { team_id, created_by, name }: Automation): Promise<void> {
+  const people = await findPeople(ctx, { teamId: team_id, userIds: [created_by] });
+  const message = `${name} was taken over: new runs act as its new creator. Runs that have begun still act as you.`;
+  await tellPeople(ctx, people, { kind: 'message', title: `Taken over: ${name}`, message, team_id, run_id: null }, ['in_app']);
+}
+
+/**
+ * Makes the caller the creator of a team's automation, with a new version. Whether it is enabled stays as it is, so enabling what a
+ * former member left behind is a second step. Runs that have begun keep the creator they started with; later ones, replays too, act as
+ * the caller. Taking over one's own automation changes nothing.
+ * @throws RESOURCE_NOT_FOUND | PERMISSION_DENIED below manager; below admin, a protected one or one with a secret that only admins may
+ * use | RESOURCE_CONFLICT stale version
+ */
+export function takeOver(ctx: Context, automationId: string, { version }: TakeOver): Promise<SavedAutomation> {
+  return inTransaction(ctx, async (ctx) => {
+    const before = await holdAutomation(ctx, 'automation.take_over', automationId);
+    await holdActiveCaller(ctx);
+    await assertSecretsAllowed(ctx, before.team_id, before.actions);
+    if (version != null && version !== before.version) {
+      throw conflict(`The automation is at version ${before.version}, not ${version}`);
+    }
+    const created_by = userOf(ctx);
+    if (before.created_by === created_by) return answer(ctx, before);
+    await tellFormerCreator(ctx, before);
+    const disabled_reason = before.disabled_reason === 'creator_left' ? null : before.disabled_reason;
+    const after = await saveDefinition(
+      ctx,
+      before,
+      { created_by, disabled_reason },
+      {
+        change_note: 'Taken over',
+        trace: {
+          action: 'change_owner',
+          summary: 'took the automation over',
+          details: { changes: { created_by: { from: before.created_by, to: created_by } } },
+        },
+      },
+    );
+    return answer(ctx, after);
+  });
+}
+
+const answer = async (ctx: Context, saved: Automation): Promise<SavedAutomation> => ({
+  ...(await getAutomation(ctx, saved.automation_id)),
+  warnings: await warningsOf(ctx, saved),
+});
