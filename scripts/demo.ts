@@ -51,6 +51,7 @@ async function mergePullRequest(number: number, issue: number): Promise<void> {
 
 interface Approval {
   run_id: string;
+  gate_index: number;
   automation_name: string;
   required_role: string;
   expires_at: string;
@@ -82,8 +83,8 @@ async function play(): Promise<void> {
   const issue = 1_000 + (createHash('sha256').update(uuidv7()).digest().readUInt32BE(0) % 1_000_000);
   const task = await openIssue(issue, ada);
   await mergePullRequest(issue + 1, issue);
-  const { run_id } = await awaitGate(max, task.task_id);
-  const decision = (await call('POST', `/api/automations/runs/${run_id}/approve`, { token: max })).body;
+  const { run_id, gate_index } = await awaitGate(max, task.task_id);
+  const decision = (await call('POST', `/api/automations/runs/${run_id}/approve`, { token: max, body: { gate_index } })).body;
   tell('Max approves', JSON.stringify(decision));
   const run = await until('the tail', async () => {
     const current = (await call('GET', `/api/automations/runs/${run_id}`, { token: max })).body;

@@ -82,8 +82,12 @@ const runIs = ({ max }: Team, runId: string, status: string, gateIndex?: number)
     return there && run;
   });
 
-const decide = ({ max }: Team, runId: string, verb: 'approve' | 'reject', refusal?: number) =>
-  call('POST', `/api/automations/runs/${runId}/${verb}`, { token: max, ...(refusal === undefined ? {} : { refusal }) });
+const decide = ({ max }: Team, runId: string, gate_index: number, verb: 'approve' | 'reject', refusal?: number) =>
+  call('POST', `/api/automations/runs/${runId}/${verb}`, {
+    token: max,
+    body: { gate_index },
+    ...(refusal === undefined ? {} : { refusal }),
+  });
 
 /** The first run: one gate is approved, the request fails, the other gate lapses and is rejected. */
 async function firstRun(team: Team, automationId: string): Promise<string> {
@@ -91,15 +95,15 @@ async function firstRun(team: Team, automationId: string): Promise<string> {
   tell(`Started by hand with the tag “draft”: the condition leaves it out`, `the run is ${draft.status}`);
   const { run_id } = await execute(team, automationId, 'v1.4.0');
   await runIs(team, run_id, 'paused', 0);
-  await decide(team, run_id, 'approve');
+  await decide(team, run_id, 0, 'approve');
   tell('Started with “v1.4.0”: Max approves the first gate');
   const paused = await runIs(team, run_id, 'paused', 2);
   const { error } = paused.actions[1];
   tell('The request goes to a wrong address and fails; the second gate opens for two seconds', `${error.code}: ${error.message}`);
   await until('the gate to lapse', async () => (await runIs(team, run_id, 'paused')).approval.expired as boolean);
-  const late = (await decide(team, run_id, 'approve', 410)).body;
+  const late = (await decide(team, run_id, 2, 'approve', 410)).body;
   tell('Nobody was in time: an approval is refused now', `410 ${late.error_code}: ${late.message}`);
-  const rejected = (await decide(team, run_id, 'reject')).body;
+  const rejected = (await decide(team, run_id, 2, 'reject')).body;
   tell('Max rejects it. What failed before the gate is not hidden', `the run is ${rejected.status}`);
   return run_id;
 }
@@ -116,7 +120,7 @@ async function replay(team: Team, automationId: string, failed: string, actions:
   tell(`The run is in the dead letter. Ada mends the address: version ${version}`);
   const retried = (await call('POST', `/api/automations/dead-letter/${failed}/retry`, { token: ada })).body;
   await runIs(team, retried.run_id, 'paused', 0);
-  await decide(team, retried.run_id, 'approve');
+  await decide(team, retried.run_id, 0, 'approve');
   const done = await runIs(team, retried.run_id, 'succeeded');
   const arrival = arrivals.find(({ path }) => path === '/releases');
   if (arrival?.headers.authorization !== `Bearer ${value}`) throw new Error('the receiver did not get the secret');
