@@ -23,13 +23,15 @@ const PERSONAL = /* sql */ `r.status = 'paused' and r.team_id is null and r.crea
 const ROWS = /* sql */ `
     select r.run_id, r.automation_id, r.automation_name, r.team_id, r.project_id, r.trigger_type, r.creator_id,
       g.gate_index, g.message, g.required_role, g.required_approvals, ${EXCLUDED} as excluded, g.requested_at, g.expires_at,
-      g.expires_at <= now() as expired, w.seat, t.total::int as total, ${STAGED_HASH} as staged_hash,
+      g.expires_at <= now() as expired, not (c.status = 'active' and (r.team_id is null or coalesce(cm.role <> 'guest', false))) as creator_left,
+      w.seat, t.total::int as total, ${STAGED_HASH} as staged_hash,
       (select coalesce(json_agg(json_build_object('user_id', p.user_id, 'at', p.approved_at) order by p.approved_at), '[]')
         from gate_approvals p where p.run_id = g.run_id and p.gate_index = g.gate_index) as approvals,
       array(select a.type from run_actions a where a.run_id = r.run_id and a.status = 'staged' order by a.index) as staged_action_types,
       (select count(*)::int from run_actions a
         where a.run_id = r.run_id and a.status = 'failed' and a.index < g.gate_index) as failed_before_gate
-    from waiting w join automation_runs r using (run_id)
+    from waiting w join automation_runs r using (run_id) join users c on c.user_id = r.creator_id
+    left join memberships cm on cm.team_id = r.team_id and cm.user_id = r.creator_id
     cross join lateral (select * from gates g where g.run_id = r.run_id and g.decision is null order by g.gate_index limit 1) g, total t
     order by w.waits_until, w.run_id`;
 

@@ -54,6 +54,9 @@ export const ApprovalList = z
         requested_at: Timestamp,
         expires_at: Timestamp,
         expired: z.boolean().meta({ description: 'Too late to approve; rejecting still works' }),
+        creator_left: z.boolean().meta({
+          description: 'The creator may no longer act in the team: approving is 409 `creator_not_authorized`, rejecting works',
+        }),
         trigger_type: z.string(),
         staged_action_types: z.array(z.string()),
         staged_hash: z

@@ -153,6 +153,6 @@ describe('a protected automation', () => {
   it('is marked on the team’s page', async () => {
     const page = async (person: Person) =>
       (await fetch(`${app.url}/app/teams/${team.team_id}`, { headers: { cookie: await buildCookie(app, person) } })).text();
-    expect(await page(team.guest)).toContain('protected');
+    expect(await page(team.guest)).toContain('>protected</span>');
   });
 });

@@ -224,7 +224,15 @@ describe('POST /api/automations/{id}/take-over', () => {
     expect(await creatorOf(replay.body.run_id)).toBe(team.admin.user_id);
     const executed = await app.as(team.admin).post(`${path(automation)}/execute`, {});
     expect(await creatorOf(executed.body.run_id)).toBe(team.admin.user_id);
+    const listed = async () => (await app.as(team.manager).get('/api/automations/approvals')).body.approvals[0].creator_left;
+    expect(await listed()).toBe(false);
     await DOORS[0]?.[1]();
+    expect(await listed()).toBe(true);
+    const cookie = await buildCookie(app, team.manager);
+    for (const page of ['/app/approvals', `/app/runs/${paused.run_id}`]) {
+      const html = await (await fetch(`${app.url}${page}`, { headers: { cookie } })).text();
+      expect(html).toContain('so this run can only be rejected');
+    }
     const { status, body } = await app.as(team.manager).post(`/api/automations/runs/${paused.run_id}/approve`);
     expect([status, body.detail]).toEqual([409, 'creator_not_authorized']);
   });
