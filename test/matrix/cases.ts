@@ -595,6 +595,8 @@ const protectedAutomations: Row[] = [
         kinds: TRASHABLE,
         send: (s) => ({ ...byPath(s), body }),
         lowest: 'admin',
+        // Already one's own: answered, and nothing changes.
+        ...(route === TAKE_OVER && author === 'caller' ? { success: 200 } : {}),
         why: PROTECTED,
       }),
     ),
@@ -641,7 +643,16 @@ const protectedAutomations: Row[] = [
 
 const takeOvers: Row[] = [
   { route: TAKE_OVER, by: 'another’s', subject: 'automation', author: 'colleague', kinds: TRASHABLE, send: byPath },
-  { route: TAKE_OVER, by: 'one’s own', subject: 'automation', author: 'caller', kinds: ['own'], send: byPath },
+  {
+    route: TAKE_OVER,
+    by: 'one’s own',
+    subject: 'automation',
+    author: 'caller',
+    kinds: ['own'],
+    send: byPath,
+    success: 200,
+    why: 'already one’s own: nothing changes',
+  },
   {
     route: TAKE_OVER,
     by: 'another’s personal one',

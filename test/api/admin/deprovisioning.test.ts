@@ -128,7 +128,10 @@ it('each step happens once, however often it is tried: tokens, sessions, automat
   }
   const { correlation_id } = removed[0];
   expect((await auditOf({ correlation_id })).length).toBeGreaterThan(5);
-  expect(await listMails(app.services, team.admin.email)).toMatchObject([{ subject: expect.stringContaining('A run waits') }]);
+  expect(await listMails(app.services, team.admin.email)).toMatchObject([
+    { subject: expect.stringContaining('A run waits') },
+    { subject: 'Disabled: Test automation' },
+  ]);
   for (const person of [team.member, team.guest, leaver, other.admin]) {
     expect(await listMails(app.services, person.email)).toEqual([]);
   }
