@@ -77,6 +77,7 @@ const approval = {
   message: 'Close “Sign-in fails on Safari” now that #12 is merged?',
   can_decide: true,
   expired: false,
+  creator_left: false,
   trigger_type: 'forge.pr_merged',
   staged_action_types: ['http_request'],
   staged_hash: 'sha256:9f2c1a7be04d5a6f8c3e1b2d4f60718293a4b5c6d7e8f90112233445566778899',

@@ -655,6 +655,16 @@ const takeOvers: Row[] = [
   },
   {
     route: TAKE_OVER,
+    by: 'another’s with an unrestricted secret',
+    subject: 'automationWithSecret',
+    author: 'colleague',
+    kinds: ['own'],
+    send: byPath,
+    lowest: 'admin',
+    why: 'its creator decides where the secret goes',
+  },
+  {
+    route: TAKE_OVER,
     by: 'another’s personal one',
     subject: 'personalAutomation',
     author: 'colleague',

@@ -29,12 +29,12 @@ export function takeOver(ctx: Context, automationId: string, { version }: TakeOv
   return inTransaction(ctx, async (ctx) => {
     const before = await holdAutomation(ctx, 'automation.take_over', automationId);
     await holdActiveCaller(ctx);
-    await assertSecretsAllowed(ctx, before.team_id, before.actions);
     if (version != null && version !== before.version) {
       throw conflict(`The automation is at version ${before.version}, not ${version}`);
     }
     const created_by = userOf(ctx);
     if (before.created_by === created_by) return answer(ctx, before);
+    await assertSecretsAllowed(ctx, before.team_id, before.actions);
     await tellFormerCreator(ctx, before);
     const disabled_reason = before.disabled_reason === 'creator_left' ? null : before.disabled_reason;
     const after = await saveDefinition(
