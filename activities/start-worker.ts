@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { smtpTransport } from '../api/mail/smtp.js';
 import { sendMails } from '../api/mail/send-mails.js';
@@ -75,13 +76,16 @@ export function startWorker(config: Config, log: Logger, onReady: () => void): R
   const services: Services = { db, config, log, ring: gathered(() => relay.wake(), RING_MS) };
 
   let isNews = false;
+  // A row of its own for each worker: one that lives does not hide behind one that died, nor the other way round.
+  const name = `worker:${randomUUID()}`;
   /**
    * Tells the API, through the database, that this worker lives and whether it reaches Temporal (J5), and then our starter that
    * it is ready. With the database away the next beat does both.
    */
   const beat = async (): Promise<void> => {
     const details = JSON.stringify({ temporal: link.client() !== undefined, pid: process.pid });
-    await relayDb('heartbeats').insert({ process: 'worker', seen_at: relayDb.fn.now(), details }).onConflict('process').merge();
+    await relayDb('heartbeats').insert({ process: name, seen_at: relayDb.fn.now(), details }).onConflict('process').merge();
+    await relayDb('heartbeats').where('seen_at', '<', relayDb.raw("now() - interval '1 hour'")).delete();
     if (isNews) onReady();
     isNews = false;
   };

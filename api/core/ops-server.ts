@@ -6,10 +6,12 @@ import { metrics } from './metrics.js';
 interface Check {
   ok: boolean;
   detail?: string;
+  /** Workers that reported of late. */
+  alive?: number;
 }
 
-/** A worker that has not reported for this long is taken for gone, ms. */
-const HEARTBEAT_MAX_AGE = 15_000;
+/** A worker that has not reported for this long counts as down. */
+const MAX_HEARTBEAT_AGE_SECONDS = 15;
 
 async function checkDatabase(db: Knex): Promise<{ postgres: Check; migrations: Check }> {
   try {
@@ -26,14 +28,21 @@ async function checkDatabase(db: Knex): Promise<{ postgres: Check; migrations: C
   }
 }
 
-/** The worker reports itself and its view of Temporal through the database, so the API needs no Temporal client for it. */
-async function checkWorker(db: Knex): Promise<{ worker: Check; temporal: Check }> {
-  const row = await db('heartbeats')
-    .where({ process: 'worker' })
-    .first<{ seen_at: Date; details: { temporal?: boolean } } | undefined>()
-    .catch(() => undefined);
-  const fresh = row !== undefined && Date.now() - row.seen_at.getTime() < HEARTBEAT_MAX_AGE;
-  return { worker: { ok: fresh }, temporal: { ok: fresh && row.details.temporal === true } };
+/**
+ * Each worker reports itself and its view of Temporal through the database, so the API needs no Temporal client for it. One that is alive
+ * is enough.
+ */
+async function checkWorkers(db: Knex): Promise<{ worker: Check; temporal: Check }> {
+  const [row] = await db('heartbeats')
+    .whereLike('process', 'worker%')
+    .where('seen_at', '>', db.raw('now() - make_interval(secs => ?)', [MAX_HEARTBEAT_AGE_SECONDS]))
+    .select<{ alive: number; linked: number }[]>(
+      db.raw('count(*)::int as alive'),
+      db.raw("(count(*) filter (where (details->>'temporal')::boolean))::int as linked"),
+    )
+    .catch(() => []);
+  const { alive = 0, linked = 0 } = row ?? {};
+  return { worker: { ok: alive > 0, alive }, temporal: { ok: linked > 0 } };
 }
 
 /**
@@ -42,7 +51,7 @@ async function checkWorker(db: Knex): Promise<{ worker: Check; temporal: Check }
  */
 export async function readiness(db: Knex): Promise<{ ready: boolean; checks: Record<string, Check> }> {
   const { postgres, migrations } = await checkDatabase(db);
-  const reported = postgres.ok ? await checkWorker(db) : { worker: { ok: false }, temporal: { ok: false } };
+  const reported = postgres.ok ? await checkWorkers(db) : { worker: { ok: false, alive: 0 }, temporal: { ok: false } };
   return { ready: postgres.ok && migrations.ok, checks: { postgres, migrations, ...reported } };
 }
 

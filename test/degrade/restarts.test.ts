@@ -125,9 +125,17 @@ it('without a worker the API answers, is ready, and reports it; with one it repo
       const { checks } = await ready();
       return (checks as { worker: { ok: boolean }; temporal: { ok: boolean } }).temporal.ok;
     });
+    // A second one has a row of its own: while it lives, the silence of the first takes nothing away.
+    const [{ process: first }] = await app.services.db('heartbeats');
+    const second = await runWorker(app);
+    await until(async () => ((await ready()).checks as { worker: { alive: number } }).worker.alive === 2);
+    const silence = app.services.db.raw("now() - interval '1 minute'");
     await worker.stop();
+    await app.services.db('heartbeats').where({ process: first }).update({ seen_at: silence });
+    expect(await ready()).toMatchObject({ ready: true, checks: { worker: { ok: true, alive: 1 }, temporal: { ok: true } } });
+    await second.stop();
     // Silence is noticed by the age of the last beat.
-    await app.services.db('heartbeats').update({ seen_at: app.services.db.raw("now() - interval '1 minute'") });
+    await app.services.db('heartbeats').update({ seen_at: silence });
     expect(await ready()).toMatchObject({ ready: true, checks: { worker: { ok: false }, temporal: { ok: false } } });
   } finally {
     await api.stop();

@@ -118,12 +118,13 @@ export const DATABASE_GAUGES: readonly DatabaseGauge[] = [
     help: 'Time since a worker last reported itself; infinite when none ever has',
     labels: [],
     sql: `select coalesce(extract(epoch from clock_timestamp() - max(seen_at)), 'Infinity')::float8 as value
-      from heartbeats where process = 'worker'`,
+      from heartbeats where process like 'worker%'`,
   },
   {
     name: 'assent_worker_linked',
-    help: '1 when the worker that reported last is connected to Temporal',
+    help: 'Workers connected to Temporal, of those that reported last',
     labels: [],
-    sql: `select count(*)::int as value from heartbeats where process = 'worker' and (details->>'temporal')::boolean`,
+    sql: `select count(*)::int as value from heartbeats where process like 'worker%' and (details->>'temporal')::boolean
+      and seen_at > (select max(seen_at) from heartbeats where process like 'worker%') - interval '15 seconds'`,
   },
 ];
