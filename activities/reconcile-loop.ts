@@ -29,7 +29,7 @@ export function startReconciler(reconcile: (isFirst: boolean) => Promise<unknown
     } finally {
       isFirst ||= wasFirst && !isDone;
       clearTimeout(repeat);
-      if (wasFirst || !isDone) repeat = setTimeout(() => loop.wake(), REPEAT_MS);
+      if (wasFirst || !isDone) repeat = setTimeout(() => loop.wake(), REPEAT_MS).unref();
     }
     return 0;
   };

@@ -26,7 +26,7 @@ export function watchStore(client: Client, onReturn: () => void): () => void {
     } catch {
       wasAway = true;
     }
-    if (!isStopped) timer = setTimeout(() => void look(), WATCH_MS);
+    if (!isStopped) timer = setTimeout(() => void look(), WATCH_MS).unref();
   };
   void look();
   return () => {
