@@ -9,6 +9,8 @@ acknowledged write is there, every effect happened once, and every run ends.
 
   npm run chaos                             20 kills at random; the copy has a directory and ports of its own
     --kills N, --n N                        how many
+    --api N, --workers N                    how many API and worker processes, each killed and restarted on its own (1 and 1)
+    --stores N                              so many of Temporal's kills also delete its store (0)
     --seed N                                repeats the choices of an earlier run, which prints its seed
     --seconds-between N                     on average, between two kills (6)
     --keep                                  leaves data, logs and ledger in place; a run that finds something always does
@@ -27,6 +29,9 @@ const { values } = parseArgs({
     ledger: { type: 'string' },
     n: { type: 'string' },
     seed: { type: 'string' },
+    api: { type: 'string', default: '1' },
+    workers: { type: 'string', default: '1' },
+    stores: { type: 'string', default: '0' },
     'seconds-between': { type: 'string', default: '6' },
   },
 });
@@ -46,15 +51,18 @@ async function main(): Promise<number> {
   }
   const kills = Number(values.kills ?? values.n ?? 20);
   const secondsBetween = Number(values['seconds-between']);
+  const [api, workers, stores] = [values.api, values.workers, values.stores].map(Number) as [number, number, number];
+  const areCounts = [kills, stores].every((count) => Number.isInteger(count) && count >= 0);
+  const areSizes = [api, workers].every((count) => Number.isInteger(count) && count > 0);
   const seed = Number(values.seed ?? Date.now() % 1_000_000);
-  if (!Number.isInteger(kills) || kills < 0 || !(secondsBetween > 0) || !Number.isInteger(seed)) {
+  if (!areCounts || !areSizes || !(secondsBetween > 0) || !Number.isInteger(seed)) {
     console.error(USAGE);
     return 2;
   }
   if (values.check) return (await check()) ? 0 : 1;
   // dist/scripts/chaos.js stands two levels below the checkout.
   const root = fileURLToPath(new URL('../..', import.meta.url));
-  return (await runChaos({ root, kills, seed, secondsBetween, keep: values.keep, tell })) ? 0 : 1;
+  return (await runChaos({ root, api, workers, kills, stores, seed, secondsBetween, keep: values.keep, tell })) ? 0 : 1;
 }
 
 const code = await main().catch((error: unknown) => {

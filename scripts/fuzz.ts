@@ -53,7 +53,8 @@ async function main(): Promise<number> {
   const schemathesis = obtainSchemathesis();
   // dist/scripts/fuzz.js stands two levels below the checkout.
   const root = fileURLToPath(new URL('../..', import.meta.url));
-  const product = await startProduct(root, (line) => console.error(line), new Promise(() => undefined));
+  const product = await startProduct(root, { api: 1, workers: 1 }, (line) => console.error(line), new Promise(() => undefined));
+  const [url = ''] = product.urls;
   const all: Counts = { statuses: {}, violations: [] };
   const total = () => Object.values(all.statuses).reduce((sum, count) => sum + count, 0);
   let failed = false;
@@ -61,10 +62,10 @@ async function main(): Promise<number> {
   try {
     for (; total() < cases; round += 1) {
       // By turns as a token and as a person: each is refused where the other is not.
-      const token = round % 2 === 0 ? DEMO_TOKEN : await signIn(product.url);
+      const token = round % 2 === 0 ? DEMO_TOKEN : await signIn(url);
       const seed = firstSeed + round;
       console.log(`\nRound ${round + 1}, as a ${round % 2 === 0 ? 'token' : 'person'}, seed ${seed}`);
-      const { passed, counts } = await fuzzOnce({ schemathesis, root, url: product.url, token, seed, dir: product.dir });
+      const { passed, counts } = await fuzzOnce({ schemathesis, root, url, token, seed, dir: product.dir });
       failed ||= !passed;
       for (const [status, count] of Object.entries(counts.statuses)) all.statuses[status] = (all.statuses[status] ?? 0) + count;
       all.violations.push(...counts.violations);

@@ -11,7 +11,8 @@ import { ensureInstalled } from './embedded/install.mjs';
 import { clearLeftovers, startPostgres } from './embedded/postgres.mjs';
 import { clusterDir, makeDataDir, serviceUser } from './embedded/postgres-files.mjs';
 import { endChildren, startMark, track } from './embedded/processes.mjs';
-import { claim, release, stopOrphanServices, writeState } from './embedded/run-state.mjs';
+import { anyFreePort } from './embedded/ports.mjs';
+import { claim, kindOf, release, stopOrphanServices, writeState } from './embedded/run-state.mjs';
 import { createUnit, startService, waitReady } from './embedded/services.mjs';
 import { checkNode, choosePorts, dataDir, loadEnvFile, root } from './embedded/settings.mjs';
 import { startTemporal, stopOrphan } from './embedded/temporal.mjs';
@@ -20,7 +21,14 @@ import { watchSources } from './embedded/watch.mjs';
 
 const run = promisify(execFile);
 const began = Date.now();
-const options = { watch: process.argv.includes('--watch'), json: process.argv.includes('--json') };
+/** How many processes of a kind: `--api 2 --workers 2`. */
+const countOf = (flag) => (process.argv.includes(flag) ? Number(process.argv[process.argv.indexOf(flag) + 1]) : 1);
+const options = {
+  watch: process.argv.includes('--watch'),
+  json: process.argv.includes('--json'),
+  api: countOf('--api'),
+  workers: countOf('--workers'),
+};
 const steps = createSteps({ stream: options.json ? process.stderr : process.stdout });
 const { step, say } = steps;
 /** How long each process may take to end after Ctrl-C, ms; together they stay near three seconds. */
@@ -51,6 +59,9 @@ function addUnit(name, label, start) {
   context.units[name] = unit;
   return unit.start();
 }
+
+/** All processes of a kind: `api`, `api-2` and so on. */
+const unitsOf = (kind) => Object.values(context.units).filter(({ name }) => kindOf(name) === kind);
 
 /** The embedded servers would carry demo data and no backups: production brings its own. */
 function refuseProduction(env) {
@@ -147,9 +158,32 @@ async function migrate() {
   });
 }
 
-function addService(name, label, file) {
-  const env = { ...process.env, ...context.env };
+function addService(name, label, file, settings = {}) {
+  const env = { ...process.env, ...context.env, ...settings };
   return addUnit(name, label, (spawned) => startService({ label, file, log: context.log(name), env, spawned }));
+}
+
+/** The first API and worker have the usual names and ports; more of them have any that are free. */
+async function startServices(metricsPort) {
+  const [more, moreWorkers] = [options.api, options.workers].map((count) => Array.from({ length: count - 1 }, (_, i) => i + 2));
+  const others = await Promise.all(more.map(async (nth) => ({ nth, port: await anyFreePort(), metrics: await anyFreePort() })));
+  if (others.length > 0) {
+    context.env.API_URLS = [context.env.PORT, ...others.map(({ port }) => port)].map((port) => `http://127.0.0.1:${port}`).join();
+  }
+  await all([
+    step('Worker', () => addService('worker', 'The worker', 'dist/activities/worker.js')),
+    ...moreWorkers.map((nth) =>
+      step(`Worker ${nth}`, () =>
+        addService(`worker-${nth}`, `Worker ${nth}`, 'dist/activities/worker.js', { WORKER_METRICS_PORT: '0' }),
+      ),
+    ),
+    step('API', () => addService('api', 'The API', 'dist/api/server.js').then(() => waitReady(metricsPort))),
+    ...others.map(({ nth, port, metrics }) =>
+      step(`API ${nth}`, () =>
+        addService(`api-${nth}`, `API ${nth}`, 'dist/api/server.js', { PORT: String(port), METRICS_PORT: String(metrics) }),
+      ),
+    ),
+  ]);
 }
 
 async function startAll() {
@@ -181,10 +215,7 @@ async function startAll() {
   ]);
   context.env = serviceEnv(ports, database, temporal);
   await step(context.env.NODE_ENV === 'production' ? 'Database migrated' : 'Database migrated, demo data in', migrate);
-  await all([
-    step('Worker', () => addService('worker', 'The worker', 'dist/activities/worker.js')),
-    step('API', () => addService('api', 'The API', 'dist/api/server.js').then(() => waitReady(ports.metrics))),
-  ]);
+  await startServices(ports.metrics);
   context.ready = true;
   record();
   return { ports, database, temporal };
@@ -230,7 +261,7 @@ async function reload(files) {
     const { compiled } = await build();
     if (!compiled || context.stopping) return;
     if (files.some((file) => file.startsWith('db'))) await migrate();
-    await Promise.all([context.units.worker.restart(GRACE.worker), context.units.api.restart(GRACE.api)]);
+    await Promise.all(['worker', 'api'].flatMap((kind) => unitsOf(kind).map((unit) => unit.restart(GRACE[kind]))));
     say(
       `${files[0]}${files.length > 1 ? ` and ${files.length - 1} more` : ''} changed: rebuilt and restarted in ${((Date.now() - since) / 1000).toFixed(1)} s`,
     );
@@ -245,7 +276,8 @@ async function stopAll() {
   context.stopping = true;
   // All of them at once: a second Ctrl-C kills also those whose turn has not come.
   for (const unit of Object.values(context.units)) unit.expectEnd();
-  for (const name of ['api', 'worker', 'temporal', 'postgres']) await context.units[name]?.stop(GRACE[name]);
+  for (const kind of ['api', 'worker', 'temporal', 'postgres'])
+    await Promise.all(unitsOf(kind).map((unit) => unit.stop(GRACE[kind])));
   await endChildren(1_000);
   // Only now: as long as something may still run, the next start must be able to find it.
   if (context.claimed) release(context.dir);

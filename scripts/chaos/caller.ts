@@ -37,13 +37,16 @@ const causeOf = (error: unknown): string => {
 const isHonest = (response: Response, body: unknown): boolean =>
   response.status === 503 && response.headers.has('retry-after') && (body as { success?: unknown }).success === false;
 
-export function createCaller(url: string): Caller {
+/** @param urls one address for each API process; each request goes to the next, as through a balancer that does not look who is up */
+export function createCaller(urls: readonly string[]): Caller {
+  let sentRequests = 0;
   const counts = new Map<string, number>();
   const dishonest: string[] = [];
   const count = (what: string): void => void counts.set(what, (counts.get(what) ?? 0) + 1);
 
   const once = async ({ method, path, token, body, raw, headers = {} }: Request): Promise<Outcome> => {
     try {
+      const url = urls[sentRequests++ % urls.length];
       const sent = raw ?? (body === undefined ? undefined : JSON.stringify(body));
       const response = await fetch(`${url}${path}`, {
         method,

@@ -1,18 +1,21 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-export const VICTIMS = ['api', 'worker', 'temporal', 'postgres'] as const;
-export type Victim = (typeof VICTIMS)[number];
+/** How many processes of each kind the copy has. */
+export interface Size {
+  api: number;
+  workers: number;
+}
 
 interface RunState {
   ready: boolean;
-  processes: Partial<Record<Victim, { pid: number }>>;
+  processes: Record<string, { pid: number }>;
   env: Record<string, string>;
 }
 
@@ -21,9 +24,14 @@ export interface Product {
   dir: string;
   /** Settings of commands that talk to it. */
   env: Record<string, string>;
-  url: string;
+  /** One address for each API process. */
+  urls: string[];
+  /** What may be killed: `api`, `api-2`, `worker`, `temporal`, `postgres`, ... */
+  victims: string[];
   /** What runs now under this name; undefined while it does not. */
-  pidOf: (name: Victim) => number | undefined;
+  pidOf: (name: string) => number | undefined;
+  /** Deletes Temporal's store, just after Temporal was killed. */
+  deleteStore: () => void;
   /** Ends everything it started, by pid, and removes its directory unless told to keep it. */
   stop: (keep: boolean) => Promise<void>;
 }
@@ -96,7 +104,12 @@ async function stopChild(child: ChildProcess, pids: Iterable<number>): Promise<v
  * Starts the copy and waits until it is ready. `say` gets each line of its supervisor; when `interrupted` rejects, the start ends.
  * @throws Error when it does not start
  */
-export async function startProduct(root: string, say: (line: string) => void, interrupted: Promise<never>): Promise<Product> {
+export async function startProduct(
+  root: string,
+  { api, workers }: Size,
+  say: (line: string) => void,
+  interrupted: Promise<never>,
+): Promise<Product> {
   const dir = makeDir();
   const ports = await freePorts(PORTS.length);
   const env = {
@@ -108,7 +121,8 @@ export async function startProduct(root: string, say: (line: string) => void, in
     ...Object.fromEntries(CLEARED.map((name) => [name, ''])),
     ...Object.fromEntries(PORTS.map((name, i) => [name, String(ports[i])])),
   };
-  const child = spawn(process.execPath, [join(root, 'scripts', 'start.mjs'), '--json'], {
+  const counts = ['--api', String(api), '--workers', String(workers)];
+  const child = spawn(process.execPath, [join(root, 'scripts', 'start.mjs'), '--json', ...counts], {
     cwd: root,
     env,
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -133,11 +147,16 @@ export async function startProduct(root: string, say: (line: string) => void, in
   return {
     dir,
     env: state.env,
-    url: `http://127.0.0.1:${state.env['PORT']}`,
+    urls: state.env['API_URLS']?.split(',') ?? [`http://127.0.0.1:${state.env['PORT']}`],
+    victims: Object.keys(state.processes),
     pidOf(name) {
       const pid = readState(dir)?.processes[name]?.pid;
       if (pid !== undefined) pids.add(pid);
       return pid !== undefined && alive(pid) ? pid : undefined;
+    },
+    deleteStore() {
+      const store = join(dir, 'temporal');
+      for (const file of readdirSync(store)) if (file.startsWith('temporal.db')) rmSync(join(store, file));
     },
     stop,
   };

@@ -8,14 +8,16 @@ import { type Caller, createCaller } from './caller.js';
 import { checkInstallation } from './check.js';
 import type { Verdict } from './invariants.js';
 import { type Load, startLoad } from './load.js';
-import { type Product, startProduct, type Victim, VICTIMS } from './product.js';
+import { type Product, type Size, startProduct } from './product.js';
 import { type Random, seededRandom } from './random.js';
 import { allHold, verdictTable } from './report.js';
 import { buildWorld } from './world.js';
 
-export interface ChaosOptions {
+export interface ChaosOptions extends Size {
   root: string;
   kills: number;
+  /** How many of the kills of Temporal also delete its store. */
+  stores: number;
   seed: number;
   /** On average, between two kills. */
   secondsBetween: number;
@@ -35,25 +37,39 @@ const SHORT_OF_QUIET = /* sql */ `
 const pauseSeconds = (random: Random, average: number): number =>
   random.chance(1 / 3) ? 0.2 + random.next() * 1.3 : average * (0.5 + random.next() * 1.5);
 
-/** Kills one after the other; every process gets its turn in each four. */
-async function killAll(product: Product, { kills, seed, secondsBetween, tell }: ChaosOptions): Promise<void> {
+/** Waits until a process runs. @throws Error when it does not come back */
+async function awaitPid(product: Product, victim: string): Promise<number> {
+  for (let waited = 0; waited < 60_000; waited += 50) {
+    const pid = product.pidOf(victim);
+    if (pid !== undefined) return pid;
+    await sleep(50);
+  }
+  throw new Error(`${victim} did not come back within a minute`);
+}
+
+const shuffled = (random: Random, names: readonly string[]): string[] =>
+  names
+    .map((name) => [random.next(), name] as const)
+    .sort(([a], [b]) => a - b)
+    .map(([, name]) => name);
+
+/** Kills one after the other; every process gets its turn in each round. */
+async function killAll(product: Product, { kills, stores, seed, secondsBetween, tell }: ChaosOptions): Promise<void> {
   const random = seededRandom(seed);
-  let turn: Victim[] = [];
+  let rounds = Math.ceil(kills / product.victims.length);
+  let storesLeft = stores;
+  let turn: string[] = [];
   for (let n = 1; n <= kills; n += 1) {
     await sleep(pauseSeconds(random, secondsBetween) * 1_000);
-    if (turn.length === 0)
-      turn = VICTIMS.map((name) => [random.next(), name] as const)
-        .sort(([a], [b]) => a - b)
-        .map(([, name]) => name);
-    const victim = turn.pop() as Victim;
-    let pid = product.pidOf(victim);
-    for (let waited = 0; pid === undefined && waited < 60_000; waited += 50) {
-      await sleep(50);
-      pid = product.pidOf(victim);
-    }
-    if (pid === undefined) throw new Error(`${victim} did not come back within a minute`);
+    if (turn.length === 0) turn = shuffled(random, product.victims);
+    const victim = turn.pop() as string;
+    const pid = await awaitPid(product, victim);
     process.kill(pid, 'SIGKILL');
-    tell(`kill -9 ${victim}`, `${n} of ${kills}, process ${pid}`);
+    const isStoreLost = victim === 'temporal' && random.chance(storesLeft / rounds);
+    if (isStoreLost) product.deleteStore();
+    if (victim === 'temporal') rounds -= 1;
+    if (isStoreLost) storesLeft -= 1;
+    tell(`kill -9 ${victim}${isStoreLost ? ' and delete its store' : ''}`, `${n} of ${kills}, process ${pid}`);
   }
 }
 
@@ -98,7 +114,7 @@ function tellLoad({ tell }: ChaosOptions, { ledger }: Load, { counts }: Caller):
 async function torment(product: Product, options: ChaosOptions): Promise<Verdict[]> {
   const { tell } = options;
   const config = loadConfig(product.env);
-  const caller = createCaller(product.url);
+  const caller = createCaller(product.urls);
   const world = await buildWorld(caller);
   const load = startLoad(caller, world, config.FORGE_WEBHOOK_SECRET ?? '', options.seed);
   tell('load started');
@@ -141,8 +157,8 @@ export async function runChaos(options: ChaosOptions): Promise<boolean> {
   const { root, keep, tell } = options;
   const interrupted = interruption(tell);
   tell('starting a copy of the product', `seed ${options.seed}, ${options.kills} kills`);
-  const product = await startProduct(root, (line) => tell('  supervisor', line.trim()), interrupted);
-  tell('ready', product.url);
+  const product = await startProduct(root, options, (line) => tell('  supervisor', line.trim()), interrupted);
+  tell('ready', product.urls.join(' '));
   let verdicts: Verdict[] | undefined;
   try {
     verdicts = await Promise.race([torment(product, options), interrupted]);

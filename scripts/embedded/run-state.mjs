@@ -9,9 +9,12 @@ import { looksLike, startMark, stopPid } from './processes.mjs';
  * @property {number} pid the supervisor
  * @property {string} mark tells it from a later process with the same pid
  * @property {boolean} ready everything answers
- * @property {Record<string, {pid: number, mark: string}>} processes by name: postgres, temporal, api, worker
+ * @property {Record<string, {pid: number, mark: string}>} processes by name: postgres, temporal, api, worker, api-2, worker-2, ...
  * @property {Record<string, string>} env settings for commands that talk to the service (DATABASE_URL, PORT, ...)
  */
+
+/** What a process is, by its name in `run.json`: the second and further ones are numbered, as in `worker-2`. */
+export const kindOf = (name) => name.replace(/-\d+$/, '');
 
 const stateFile = (dir) => join(dir, 'run.json');
 const lockFile = (dir) => join(dir, 'start.lock');
@@ -134,9 +137,9 @@ export async function stopOrphanServices(dir) {
   const stopped = [];
   const state = readState(dir);
   const needles = { api: ['api/server.js'], worker: ['activities/worker.js'] };
-  for (const [name, needle] of Object.entries(needles)) {
-    const record = state?.processes?.[name];
-    if (!stillRuns(record, needle)) continue;
+  for (const [name, record] of Object.entries(state?.processes ?? {}).sort()) {
+    const needle = needles[kindOf(name)];
+    if (!needle || !stillRuns(record, needle)) continue;
     await stopPid(record.pid, [
       ['SIGTERM', 2_000],
       ['SIGKILL', 1_000],

@@ -92,6 +92,31 @@ it('a worker killed at each step loses nothing and doubles nothing', async () =>
   expect(twice).toEqual([]);
 }, 150_000);
 
+it('one of two workers is killed while runs are under way: the other one carries them on, and no action happens twice', async () => {
+  await db()('automations').update({ is_active: false });
+  const other = await startWorkerProcess(app);
+  const actions = [comment('1'), comment('2'), gate(), comment('3'), comment('4')];
+  const automation = await buildAutomation(app, team, { actions });
+  const runs = () => db()('automation_runs').where({ automation_id: automation.automation_id });
+  const effects = async () => (await db()('effects').whereIn('run_id', runs().select('run_id'))).length;
+  const tasks: { task_id: string }[] = [];
+  // A few at a time; the kill comes while the last ones are under way.
+  for (let n = 0; n < 4; n += 1) tasks.push(...(await Promise.all([1, 2, 3].map(() => buildTask(app, team, project)))));
+  await until(async () => (await effects()) >= 8);
+  await kill();
+  worker = other;
+  await until(async () => {
+    for (const { run_id } of await runs().where({ status: 'paused' })) {
+      await app.as(team.manager).post(`/api/automations/runs/${run_id}/approve`);
+    }
+    return (await runs().where({ status: 'succeeded' })).length === tasks.length;
+  }, 60_000);
+  for (const { task_id } of tasks) {
+    expect(await db()('comments').where({ task_id }).orderBy('created_at').pluck('content')).toEqual(['1', '2', '3', '4']);
+  }
+  expect(await effects()).toBe(tasks.length * 4);
+}, 90_000);
+
 it('a worker killed in the middle of a request, or before it has noted the answer, sends it again under the same key', async () => {
   const secret = { team_id: team.team_id, name: 'WEBHOOK_SIGNING_KEY', value: 'a key of the team', allowed_hosts: ['127.0.0.1'] };
   expect((await app.as(team.admin).post('/api/automations/secrets', secret)).status).toBe(200);
