@@ -408,6 +408,7 @@ describe('secrets', () => {
     await save('KEY', 'first-value');
     const paused = await buildRun(app, team, {
       actions: [GATE, request({ body: '{{secret:KEY}}' }), request({ body: '{{secret:KEY}}' })],
+      statuses: ['succeeded', 'staged', 'staged'],
     });
     await save('KEY', 'second-value');
     expect(await act(paused, 1)).toEqual({ outcome: 'succeeded' });
