@@ -103,7 +103,7 @@ describe('every alert', () => {
   });
 
   it('in the runbook is one that there is', () => {
-    const told = [...runbook.matchAll(/^### (Assent\w+)$/gm)].map(([, name]) => name);
+    const told = [...runbook.matchAll(/^### (Assent\w+)$/gm)].map(([, name]) => name as string);
     expect(told.toSorted()).toEqual(alerts.map(({ alert }) => alert).toSorted());
   });
 });

@@ -3,7 +3,7 @@ import { startApiProcess } from '../degrade/api-process.js';
 import { buildAutomation, comment } from '../factories/automations.js';
 import { buildProject, buildTask, buildTeam } from '../factories/people.js';
 import type { TestApp } from '../support/app.js';
-import { untilRunIs } from '../support/worker.js';
+import { until, untilRunIs } from '../support/worker.js';
 import { startWorkerProcess } from '../support/worker-process.js';
 
 /** What Prometheus would read of an installation in which something has happened. */
@@ -13,7 +13,12 @@ export interface Scrapes {
   close: () => Promise<void>;
 }
 
-const scrape = async (base: string): Promise<string> => (await fetch(`${base}/metrics`)).text();
+/** A scrape once the first round of the gauges is through: on a busy machine an early one has a part of them. */
+const scrape = (base: string): Promise<string> =>
+  until(async () => {
+    const text = await (await fetch(`${base}/metrics`)).text();
+    return /^assent_database_gauges_success 1$/m.test(text) && text;
+  }, 60_000);
 
 /** Names in a scrape under which there are values. */
 export const namesIn = (text: string): Set<string> =>

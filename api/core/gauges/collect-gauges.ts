@@ -6,7 +6,7 @@ import { DATABASE_GAUGES, type DatabaseGauge } from './database-gauges.js';
 /** Between two rounds, ms: more scrapes than this cost nothing. */
 const FRESH_MS = 10_000;
 /** A round ends after so long, ms, with the gauges that it has read. */
-const ROUND_MS = 3_000;
+const ROUND_MS = 8_000;
 /** Longest that one gauge may take, ms. */
 const STATEMENT_MS = 1_000;
 /** Longest that a scrape waits for a round, ms; then it has the values of the round before. */

@@ -1,11 +1,11 @@
 /* What the pages cannot do without a script; everything else works without this file. */
 (() => {
   /* htmx passes an empty second argument, which Chromium 143 and others of its time refuse: without this no part of a page is replaced. */
-  const parse = Document.parseHTMLUnsafe;
   try {
-    parse?.call(Document, '', {});
+    Document.parseHTMLUnsafe?.('', {});
   } catch {
-    Document.parseHTMLUnsafe = (html) => parse.call(Document, html);
+    const parse = Document.parseHTMLUnsafe.bind(Document);
+    Document.parseHTMLUnsafe = (html) => parse(html);
   }
 
   const say = (element, text) => {
