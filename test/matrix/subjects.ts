@@ -340,7 +340,7 @@ const withSecret =
       automation as (update automations set actions = :actions
         where automation_id in (select automation_id from automation_runs where run_id = :id union all select :id) returning automation_id)
       update automation_versions v set actions = :actions from automation where v.automation_id = automation.automation_id`,
-      { ...subject, name, author: wish.author, actions: JSON.stringify([sendingSecret(name)]) },
+      { ...subject, name, author: wish.author, actions: JSON.stringify([{ ...sendingSecret(name), on_failure: 'continue' }]) },
     );
     return subject;
   };
