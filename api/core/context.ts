@@ -26,11 +26,8 @@ export interface Context extends Services {
   userAgent: string | null;
 }
 
-/** Who asks, without what the process shares. */
-export type Caller = Omit<Context, keyof Services>;
-
 /** The caller as `record_change` and the hot statements take it. */
-export function whoIs({ actor, requestId, correlationId, ip, userAgent }: Caller): Record<string, unknown> {
+export function whoIs({ actor, requestId, correlationId, ip, userAgent }: Context): Record<string, unknown> {
   const base = { request_id: requestId, correlation_id: correlationId, ip, user_agent: userAgent, actor_type: actor.type };
   if (actor.type === 'system') return { ...base, email: null, user_id: null };
   const person = { ...base, user_id: actor.userId, email: actor.email };

@@ -1,7 +1,6 @@
 import type { Knex } from 'knex';
 import pg from 'pg';
 import { GENESIS, INSTANCE_CHAIN, linkEntry } from '../../../api/audit/chain.js';
-import { oldestUnsealedSeconds } from '../../../api/audit/oldest-unsealed.js';
 import { sealEntries } from '../../../api/audit/seal-entries.js';
 import { verifyChain } from '../../../api/audit/verify-chain.js';
 import { type AuditLog, newTeamId, openAuditLog, tamper, writeEntries } from './support.js';
@@ -291,7 +290,10 @@ describe('what keeps the log append-only', () => {
   });
 });
 
-describe('oldestUnsealedSeconds', () => {
+describe('the age of the oldest unsealed entry', () => {
+  const oldestUnsealedSeconds = async (on: Knex): Promise<number> =>
+    (await on.raw<{ rows: { age: number }[] }>('select audit_oldest_unsealed_seconds() as age')).rows[0]?.age ?? Number.NaN;
+
   it('is 0 without pending entries, then the age of the oldest', async () => {
     expect(await oldestUnsealedSeconds(db)).toBe(0);
     const [id] = await writePending(team, 2);
