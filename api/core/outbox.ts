@@ -1,6 +1,6 @@
 import type { Context } from './context.js';
 
-/** Work that follows a commit and is carried by the relay (activities/outbox-relay.ts). Events are written by `recordChange`. */
+/** Work that follows a commit and is carried by the relay. Events are written by `recordChange` and `enqueueEvents`. */
 export type OutboxKind =
   /** `{run_id, incarnation}`: start the run's workflow. */
   | 'run.start'

@@ -91,7 +91,7 @@ interface Latest extends Record<string, unknown> {
 }
 
 /** Resolves to the run of a cause when it is in this state; only the latest run is looked at. */
-async function reached(db: Knex, automation: string, cause: string, status: string): Promise<string> {
+export async function reached(db: Knex, automation: string, cause: string, status: string): Promise<string> {
   const deadline = Date.now() + GIVE_UP_MS;
   for (;;) {
     const [run] = await sql<Latest>(db, latestStatement, [automation, 1]);
@@ -101,7 +101,7 @@ async function reached(db: Knex, automation: string, cause: string, status: stri
   }
 }
 
-async function spans(db: Knex, causes: string[]): Promise<number[]> {
+export async function spans(db: Knex, causes: string[]): Promise<number[]> {
   const { rows } = await db.raw<{ rows: { ms: number }[] }>(SPANS, { causes });
   if (rows.length !== causes.length) throw new Error(`${rows.length} effects of ${causes.length} causes`);
   return rows.map((row) => Number(row.ms));

@@ -1,5 +1,6 @@
 import { armedSection } from './armed.js';
 import { approvalSection, automationSection, fiveActionsSection } from './automations.js';
+import { crowdedSection } from './crowded.js';
 import { approvalsListSection, decisionSection } from './decisions.js';
 import { idleEventSection } from './idle-events.js';
 import { bulkSection } from './bulk.js';
@@ -32,6 +33,7 @@ export const SECTIONS = {
   decision: decisionSection,
   idle: idleEventSection,
   armed: armedSection,
+  crowded: crowdedSection,
   paused: pausedSection,
 } satisfies Record<string, Section>;
 export type SectionName = keyof typeof SECTIONS;
