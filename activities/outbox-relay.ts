@@ -13,7 +13,7 @@ import {
 } from '../api/outbox/dispatch-outbox.js';
 import { EventMatcher, type MatchResult, type TakenEvent } from '../api/outbox/match-events.js';
 import { DROPPED_PER_POLL, EVENTS_PER_TEAM, pollStatement } from '../api/outbox/match-events.sql.js';
-import { isRowFailure, recordFailure } from '../api/outbox/park-row.js';
+import { isBusy, isRowFailure, recordFailure } from '../api/outbox/park-row.js';
 import { type OutboxPoll, pollOutbox } from '../api/outbox/poll-outbox.js';
 import { SUBSCRIBERS } from '../api/outbox/subscribers/index.js';
 import type { AnySubscriberKind } from '../api/outbox/subscribers/subscriber.js';
@@ -111,7 +111,7 @@ export class OutboxRelay {
         events = taken;
       });
     } catch (error) {
-      if (events.length === 0 || !isRowFailure(error)) throw error;
+      if (events.length === 0 || !(isRowFailure(error) || isBusy(error))) throw error;
       const owners = [...new Set(events.map(({ owner_id }) => owner_id))];
       for (const owner of owners) {
         const ids = events.filter(({ owner_id }) => owner_id === owner).map(({ outbox_id }) => outbox_id);
@@ -121,7 +121,7 @@ export class OutboxRelay {
     }
   }
 
-  /** Matches one owner's events in one transaction, or each alone once that has failed. */
+  /** Matches one owner's events in one transaction, or each alone once that has failed. Those that met a lock wait together. */
   private async matchApart(ids: readonly number[], failed: unknown): Promise<void> {
     let error = failed;
     if (error === null) {
@@ -131,7 +131,7 @@ export class OutboxRelay {
       );
     }
     if (error === null) return;
-    if (ids.length > 1) {
+    if (ids.length > 1 && !isBusy(error)) {
       for (const id of ids) await this.matchApart([id], null);
       return;
     }

@@ -12,7 +12,7 @@ export interface Pair {
 
 /** Compiled definitions that are kept, and about how much memory they may take. */
 const MAX_DEFINITIONS = 20_000;
-const MAX_BYTES = 64 * 1024 * 1024;
+const MAX_BYTES = 80 * 1024 * 1024;
 
 const keyOf = ({ kind, subscriber_id, version }: Pair): string => `${kind}:${subscriber_id}:${version}`;
 

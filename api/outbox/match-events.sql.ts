@@ -6,6 +6,8 @@ export const EVENTS_PER_TEAM = 20;
 export const EVENTS_PER_PASS = 100;
 /** Pairs of an event and a subscriber that a pass takes. */
 export const PAIRS_PER_PASS = 1_000;
+/** Pairs of one event in a pass: about as many as its team's budget lasts for. */
+const PAIRS_PER_EVENT = 300;
 /** Events without a subscriber that one poll drops, and of one team. */
 export const DROPPED_PER_POLL = 1_000;
 const DROPPED_PER_TEAM = 200;
@@ -14,6 +16,9 @@ const TEAMS_PER_PASS = 100;
 
 /** What a crash may undo need not wait for the disk: it is done again, which changes nothing. */
 export const ASYNC_COMMIT = `set_config('synchronous_commit', 'off', true) <> ''`;
+
+/** How long a pass waits for a row that somebody else has locked, ms. */
+const LOCK_TIMEOUT_MS = 100;
 
 /** Whose turn an event o is: its team's, or that of the person who caused it. As in the index `outbox_events`. */
 const OWNER = `coalesce(o.team_id, o.actor_id, '00000000-0000-0000-0000-000000000000')`;
@@ -91,7 +96,9 @@ with ${OWNERS}, candidate as materialized (
   select o.outbox_id, o.subject, o.team_id, o.actor_id, o.project_id, o.project_ids, o.matched_up_to, c.turn, ${OWNER} as owner_id
   from chosen c join outbox o using (outbox_id) where ${DUE} for update of o skip locked
 ), share as materialized (
-  select greatest(10, ${PAIRS_PER_PASS} / greatest(1, count(distinct owner_id)))::int as pairs from taken
+  select least(${PAIRS_PER_EVENT}, greatest(10, ${PAIRS_PER_PASS} / greatest(1, count(distinct owner_id))))::int as pairs,
+    -- For what follows in the transaction: an automation that is being changed must not hold up the other owners' events.
+    set_config('lock_timeout', '${LOCK_TIMEOUT_MS}ms', true) from taken
 ), pairs as materialized (
   select o.outbox_id, p.*, row_number() over () as n
   from (select * from taken order by turn) o cross join lateral (

@@ -5,15 +5,16 @@ import type { RunStart } from '../automations/create-run.js';
 import type { Services } from '../core/context.js';
 import { DefinitionCache, type Pair } from './definition-cache.js';
 import { finishStatement, PAIRS_PER_PASS, takeStatement } from './match-events.sql.js';
-import type { AnySubscriberKind, OutboxEvent } from './subscribers/subscriber.js';
+import type { AnySubscriberKind, Enqueued, OutboxEvent } from './subscribers/subscriber.js';
 
 /** Evaluation of one team's pairs in a pass, ms, and of all together. */
 const TEAM_BUDGET_MS = 50;
 const PASS_BUDGET_MS = 200;
 /** The same for the first pair of each team, so that a pass reaches them all. */
 const FIRST_PAIRS_BUDGET_MS = 1_000;
-/** Bytes that one team's pairs may have a pass write, and all together. */
-const TEAM_BUDGET_BYTES = 1024 * 1024;
+/** Bytes that one team's pairs may have a pass write, beside others and alone, and all together: the others wait for its commit. */
+const TEAM_BUDGET_BYTES = 256 * 1024;
+const SOLE_TEAM_BUDGET_BYTES = 512 * 1024;
 const PASS_BUDGET_BYTES = 4 * 1024 * 1024;
 /** Evaluation goes on for so long before whatever else this process does has its turn, ms. */
 const TURN_MS = 20;
@@ -63,12 +64,17 @@ function append<Key, Value>(lists: Map<Key, Value[]>, key: Key, value: Value): v
 class Budget {
   private readonly owners = new Map<string, { ms: number; bytes: number }>();
   private readonly all = { ms: 0, bytes: 0 };
+  private readonly teamBytes: number;
+
+  constructor(owners: number) {
+    this.teamBytes = owners === 1 ? SOLE_TEAM_BUDGET_BYTES : TEAM_BUDGET_BYTES;
+  }
 
   isSpent(owner: string): boolean {
     const own = this.owners.get(owner);
     if (!own) return this.all.ms >= FIRST_PAIRS_BUDGET_MS || this.all.bytes >= PASS_BUDGET_BYTES;
     const isPassSpent = this.all.ms >= PASS_BUDGET_MS || this.all.bytes >= PASS_BUDGET_BYTES;
-    return isPassSpent || own.ms >= TEAM_BUDGET_MS || own.bytes >= TEAM_BUDGET_BYTES;
+    return isPassSpent || own.ms >= TEAM_BUDGET_MS || own.bytes >= this.teamBytes;
   }
 
   spend(owner: string, ms: number, bytes: number): void {
@@ -79,6 +85,12 @@ class Budget {
     }
     this.owners.set(owner, own);
   }
+}
+
+/** Waits for all of them. @throws what the first one that failed threw */
+async function inOrder(all: readonly Promise<Enqueued>[]): Promise<Enqueued[]> {
+  await Promise.allSettled(all);
+  return Promise.all(all);
 }
 
 /** Matches due events with their subscribers, a pass at a time. Several workers may do so at once. */
@@ -114,9 +126,9 @@ export class EventMatcher {
       const decided = await this.decide(db, events);
       const enqueued = [...decided.matches].map(([kind, matches]) => kind.enqueue({ ...services, db }, matches, leaseSeconds));
       const { done, partly } = decided;
-      // Sent with the rows above, not after them; one that fails fails the transaction.
+      // Sent with the rows above, not after them. Awaited in order: what comes behind a failure only says that there was one.
       const finished = run(db, finishStatement, [done, partly.map((each) => each.outbox_id), partly.map((each) => each.cursor)]);
-      const [results] = await Promise.all([Promise.all(enqueued), finished]);
+      const results = await inOrder([...enqueued, finished.then(() => ({}))]);
       return {
         taken: events.length,
         left: decided.left,
@@ -134,7 +146,7 @@ export class EventMatcher {
     const last = all.length >= PAIRS_PER_PASS ? events.findLast((event) => event.kinds !== null) : undefined;
     const definitionOf = await this.cache.load(db, all);
     const decided: Decided = { matches: new Map(), done: [], partly: [], left: last !== undefined };
-    const budget = new Budget();
+    const budget = new Budget(new Set(events.map(({ owner_id }) => owner_id)).size);
     const turn = { since: performance.now() };
     for (const event of events) {
       if (last && event.turn > last.turn) break;

@@ -8,8 +8,19 @@ const MAX_FAILURES = 10;
 const MAX_AGE_HOURS = 24;
 const MAX_ERROR_LENGTH = 500;
 
-/** SQLSTATEs of what passes by itself: a collision, a lock held elsewhere, a server that stops or is full. */
-const PASSING = /^(40001|40P01|55P03|57P0[1-5]|53\d\d\d|08\d\d\d)$/;
+/** SQLSTATEs of a collision, and of a lock that is held elsewhere. */
+const BUSY = /^(40001|40P01|55P03)$/;
+/** SQLSTATEs of a server that stops or is full. */
+const AWAY = /^(57P0[1-5]|53\d\d\d|08\d\d\d)$/;
+
+/** The code under which PostgreSQL refused a statement and lives on; undefined for any other error. */
+function refusalCode(error: unknown): string | undefined {
+  const { nativeError: inner = error } = (error ?? {}) as { nativeError?: unknown };
+  return wasRolledBack(inner) ? String((inner as { code?: unknown }).code) : undefined;
+}
+
+/** True when the same may pass a moment later: somebody else holds a lock, or it collided. */
+export const isBusy = (error: unknown): boolean => BUSY.test(refusalCode(error) ?? '');
 
 /** $1 = rows, $2 = error, $3 = whether it counts as the row's own failure, $4 = whether the next attempt is set already. */
 const statement: Statement = {
@@ -37,8 +48,9 @@ interface Parked extends Record<string, unknown> {
 
 /** True when PostgreSQL refused what the row asks for, or our own code threw: not when a server is away, or somebody holds a lock. */
 export function isRowFailure(error: unknown): boolean {
+  const code = refusalCode(error);
+  if (code !== undefined) return !BUSY.test(code) && !AWAY.test(code);
   const { nativeError: inner = error } = (error ?? {}) as { nativeError?: unknown };
-  if (wasRolledBack(inner)) return !PASSING.test(String((inner as { code?: unknown }).code));
   const known = inner instanceof DomainError ? inner : fromDatabaseError(inner);
   return known?.status !== 503;
 }

@@ -52,8 +52,8 @@ interface Crowd {
   user_id: string;
 }
 
-async function crowd({ db }: Servers, name: string, fires: boolean): Promise<Crowd> {
-  const { rows } = await db.raw<{ rows: Crowd[] }>(CROWD, { name, fires, condition: CONDITION, automations: AUTOMATIONS });
+async function crowd({ db }: Servers, name: string, fires: boolean, condition: string): Promise<Crowd> {
+  const { rows } = await db.raw<{ rows: Crowd[] }>(CROWD, { name, fires, condition, automations: AUTOMATIONS });
   await db.raw('analyze automations, automation_versions');
   return rows[0] as Crowd;
 }
@@ -96,7 +96,7 @@ const text = (values: number[]): string => `p50 ${quantile(values, 0.5).toFixed(
 
 async function beside(servers: Servers, world: World, worker: Service, measure: Measure): Promise<Result> {
   const alone = await measure();
-  await addEvents(servers, world, await crowd(servers, 'crowd', false), EVENTS);
+  await addEvents(servers, world, await crowd(servers, 'crowd', false, CONDITION), EVENTS);
   await servers.db.raw('notify assent_outbox');
   let isOver = false;
   const watching = watch(servers.db, worker, () => isOver);
@@ -119,7 +119,7 @@ async function beside(servers: Servers, world: World, worker: Service, measure: 
 }
 
 async function costOfOne(servers: Servers, world: World, worker: Service): Promise<Result> {
-  const team = await crowd(servers, 'one-fires', true);
+  const team = await crowd(servers, 'one-fires', true, 'task.priority == "urgent"');
   const emit = async (count: number): Promise<void> => {
     for (let i = 0; i < count; i += 1) {
       await addEvents(servers, world, team, 1);
