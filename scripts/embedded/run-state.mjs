@@ -137,7 +137,7 @@ export async function stopOrphanServices(dir) {
   const stopped = [];
   const state = readState(dir);
   const needles = { api: ['api/server.js'], worker: ['activities/worker.js'] };
-  for (const [name, record] of Object.entries(state?.processes ?? {}).sort()) {
+  for (const [name, record] of Object.entries(state?.processes ?? {}).sort(([a], [b]) => a.localeCompare(b))) {
     const needle = needles[kindOf(name)];
     if (!needle || !stillRuns(record, needle)) continue;
     await stopPid(record.pid, [
