@@ -1,5 +1,6 @@
 import type Koa from 'koa';
-import { isDevelopment } from '../core/config.js';
+import { type Config, isDevelopment } from '../core/config.js';
+import { forbidden } from '../core/errors.js';
 import type { Services } from '../core/context.js';
 import { getMail, listMails, type MailboxEntry } from '../mail/list-mails.js';
 import type { RouteState } from './router.js';
@@ -70,11 +71,21 @@ async function show(services: Services, path: string, to: string | undefined, ma
 const PATHS = /^\/dev\/mailbox(\.css|\.json|\/[^/]+)?$/;
 const one = (value: string | string[] | undefined): string | undefined => (Array.isArray(value) ? value[0] : value);
 
+/** Names by which a browser on this machine reaches it: a page of another site can make its own name lead here, but not these. */
+const LOCAL_NAMES = ['localhost', '127.0.0.1', '[::1]'];
+
+/** Whether a request's Host header names this machine, or the host of BASE_URL. */
+function isOwnHost({ BASE_URL }: Config, host: string): boolean {
+  const name = URL.canParse(`http://${host}`) ? new URL(`http://${host}`).hostname : '';
+  return LOCAL_NAMES.includes(name) || (BASE_URL !== undefined && name === new URL(BASE_URL).hostname);
+}
+
 /** The development mailbox: what would have been sent, to be looked at. In production none of its addresses exists (N3). */
 export function mountMailbox(app: Koa<RouteState>, services: Services): void {
   if (!isDevelopment(services.config)) return;
   app.use(async (ctx, next) => {
     if (!PATHS.test(ctx.path) || (ctx.method !== 'GET' && ctx.method !== 'HEAD')) return next();
+    if (!isOwnHost(services.config, ctx.get('Host'))) throw forbidden('The mailbox answers this machine’s own names only');
     const { type, csp, body } = await show(services, ctx.path, one(ctx.query['to']), one(ctx.query['mail']));
     ctx.set('Content-Security-Policy', csp);
     ctx.status = 200;

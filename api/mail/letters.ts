@@ -64,7 +64,10 @@ export const LETTERS = {
   }),
   'password-changed': ({ name }: { name: string }): Letter => ({
     subject: 'Your password was changed',
-    lines: [`Hello ${name},`, 'the password of your account was changed just now.'],
+    lines: [
+      `Hello ${name},`,
+      'the password of your account was changed just now. Other sign-ins ended, and no device is trusted any more.',
+    ],
     notes: ['It was not you? Ask for a new password on the page to sign in, and tell your administrator.'],
   }),
   'account-locked': ({ name, url, minutes, ip }: { name: string; url: string; minutes: number; ip: string }): Letter => ({

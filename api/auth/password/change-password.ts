@@ -7,7 +7,7 @@ import type { Change } from './schema.js';
 import { setPassword } from './set-password.js';
 
 /**
- * Changes the caller's password. The session that asks goes on, all others end (A7). An account without a password gets its first
+ * Changes the caller's password. The session that asks goes on; all others end, and no device is trusted any more. An account without a password gets its first
  * one by a reset.
  * @throws PERMISSION_DENIED wrong password
  */

@@ -15,7 +15,6 @@ function store(ctx: Context, account: Account, codeId: string, passwordHash: str
     if (!(await setPassword(ctx, account, { passwordHash, action: 'password_reset', keep: null }))) return false;
     await clearLocks(ctx, account);
     // Whoever knew the old password may have made a device trusted.
-    await ctx.db('trusted_devices').where({ user_id: account.user_id }).delete();
     return true;
   });
 }

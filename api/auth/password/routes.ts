@@ -42,7 +42,7 @@ export const passwordRoutes: Endpoint[] = [
     path: '/api/auth/password/change',
     tag,
     summary: 'Change my password',
-    description: 'This session goes on, all others end.',
+    description: 'This session goes on; all others end, and no device is trusted any more.',
     ability: 'account.security',
     storable: false,
     body: Change,

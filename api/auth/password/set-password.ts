@@ -14,7 +14,7 @@ interface Wish {
 }
 
 /**
- * Stores a new password, ends the sessions that came by the old one, and tells the owner by mail: in the open transaction of the
+ * Stores a new password, ends the sessions and the trust in devices that came by the old one, and tells the owner by mail: in the open transaction of the
  * caller. Personal access tokens go on (A7). False when the account was suspended meanwhile, or
  * somebody else was faster.
  */
@@ -28,8 +28,16 @@ export async function setPassword(
   const stored = await ctx.db('users').where(whose).update({ password_hash: passwordHash });
   if (stored === 0) return false;
   await endSessions(ctx, user_id, keep);
+  const devices = await ctx.db('trusted_devices').where({ user_id }).delete();
   await queueMail(ctx, { to: email, template: 'password-changed', data: { name } });
   const entity = { entity_type: 'user', entity_id: user_id };
-  await recordChange(ctx, { team_id: null, feature: 'auth', action, severity: 'HIGH', ...entity });
+  await recordChange(ctx, {
+    team_id: null,
+    feature: 'auth',
+    action,
+    severity: 'HIGH',
+    ...entity,
+    details: { revoked_devices: devices },
+  });
   return true;
 }

@@ -132,6 +132,23 @@ describe('changed', () => {
     expect([(await logIn(eve)).status, (await logIn(eve, NEW)).status]).toEqual([401, 200]);
   });
 
+  it('trusts no device any more, the one of this session neither, and the audit entry counts them', async () => {
+    const dana = await buildAccount(app, { login_otp_exempt: false });
+    const trust = async () => {
+      await logIn(dana);
+      const step = { email: dana.email, password: PASSWORD, code: await mailedCode(app, dana), trust_device: true };
+      return (await post('login-otp/verify', step)).body as { token: string; device_token: string };
+    };
+    const [thief, own] = [await trust(), await trust()];
+    const changed = await post('password/change', { current_password: PASSWORD, new_password: NEW }, own.token);
+    expect([changed.status, (await me(own.token)).status, (await me(thief.token)).status]).toEqual([200, 200, 401]);
+    for (const { device_token } of [thief, own]) {
+      expect((await logIn(dana, NEW, { device_token })).body).toMatchObject({ requires_login_otp: true });
+    }
+    const [entry] = await app.services.db('audit_entries').where({ entity_id: dana.user_id, action: 'password_change' });
+    expect(JSON.parse(entry.details)).toEqual({ revoked_devices: 2 });
+  });
+
   it('however the keyboard composes it', async () => {
     const eve = await buildAccount(app);
     const { token } = (await logIn(eve)).body;

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { request } from 'node:http';
 import { join } from 'node:path';
 import { v7 as uuidv7 } from 'uuid';
 import type { Context } from '../../../api/core/context.js';
@@ -244,6 +245,14 @@ describe('letters', () => {
 
 describe('the development mailbox', () => {
   const get = (path: string) => fetch(`${app.url}${path}`);
+  /** What a request under another name is answered with: `fetch` sets the host itself. */
+  const statusAs = (host: string, path: string) =>
+    new Promise((resolve, reject) => {
+      const sent = request(`${app.url}${path}`, { headers: { host } }, (answer) => {
+        answer.resume().on('end', () => resolve(answer.statusCode));
+      });
+      sent.on('error', reject).end();
+    });
 
   it('GET /dev/mailbox.json lists what waits, newest first, of one receiver where asked', async () => {
     const [first, second] = [await queue(), await queue()];
@@ -258,6 +267,19 @@ describe('the development mailbox', () => {
         sent_at: expect.stringMatching(/^\d{4}-.*Z$/),
       },
     ]);
+  });
+
+  it.each(['evil.test', 'evil.test:3000', 'localhost.evil.test', '127.0.0.1.evil.test', '10.0.0.1', 'a b'])(
+    'refuses the host %s: another site’s name may lead to this machine',
+    async (host) => {
+      for (const path of ['/dev/mailbox', '/dev/mailbox.json', '/dev/mailbox/019a9f00-0000-7000-8000-000000000001']) {
+        expect(await statusAs(host, path)).not.toBe(200);
+      }
+    },
+  );
+
+  it.each(['localhost', 'LOCALHOST:3000', '127.0.0.1:3000', '[::1]:3000'])('answers the host %s', async (host) => {
+    expect(await statusAs(host, '/dev/mailbox.json')).toBe(200);
   });
 
   it('GET /dev/mailbox shows them under a policy that runs nothing, each mail in a sandbox', async () => {
