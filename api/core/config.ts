@@ -63,6 +63,10 @@ export const Settings = z.object({
   FORGE_WEBHOOK_SECRET: z.string().min(1).optional().describe('Shared with the forge; without it every delivery is refused'),
   FORGE_WEBHOOK_SECRET_PREVIOUS: z.string().min(1).optional().describe('Still accepted while the secret is rotated'),
   FORGE_UNBOUND: z.enum(['all', 'none']).optional().describe('Who hears a repository bound to no team (F2)'),
+  FORGE_BINDING: z
+    .enum(['verified', 'open'])
+    .optional()
+    .describe('Whether a team’s admin proves by a right to push that a repository may be bound'),
   FORGE_URL: z.url().default('https://github.com').describe('The code host whose accounts people connect (F13)'),
   FORGE_API_URL: z.url().default('https://api.github.com').describe('Its API'),
   FORGE_CLIENT_ID: z.string().optional().describe('OAuth client of this installation there; without it nobody can connect'),
@@ -181,6 +185,10 @@ export const isDevelopment = (config: Config): boolean => config.NODE_ENV !== 'p
 /** An address of the web app, for a mail. */
 export const webAddress = ({ BASE_URL, PORT }: Config, path: `/${string}`): string =>
   new URL(path, BASE_URL ?? `http://localhost:${PORT}`).href;
+
+/** What binding a repository takes: proof that the person may push to it in production, a seat elsewhere. */
+export const bindingProof = (config: Config): 'verified' | 'open' =>
+  config.FORGE_BINDING ?? (isDevelopment(config) ? 'open' : 'verified');
 
 /** Who hears a repository that no team has bound: everyone on a developer's machine, nobody in production (F2). */
 export const unboundReach = (config: Config): 'all' | 'none' => config.FORGE_UNBOUND ?? (isDevelopment(config) ? 'all' : 'none');

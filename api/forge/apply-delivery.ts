@@ -23,8 +23,8 @@ async function apply(ctx: Context, receipt: Receipt): Promise<Verdict> {
   if (receipt.payload === null) return { outcome: 'failed', reason: 'The payload is no longer kept' };
   const event = normalise(receipt.event ?? '', receipt.payload);
   if (!event) return { outcome: 'ignored', reason: 'Not a listed event' };
-  const audience = await findAudience(ctx, event);
-  if (!audience) return { outcome: 'ignored', reason: 'No team has bound the repository' };
+  const audience = await findAudience(ctx, event, receipt.receipt_id);
+  if (!audience) return { outcome: 'ignored', reason: 'No team had bound the repository' };
 
   const refusals = await syncIssue(ctx, audience.bindings, receipt, event);
   const linked = await findLinkedTasks(ctx, event, audience.linkable);

@@ -1,3 +1,4 @@
+import { bindingProof } from '../core/config.js';
 import { authorize } from '../core/access.js';
 import { type Context, inTransaction, userOf } from '../core/context.js';
 import { conflict, forbidden, invalid, notFound } from '../core/errors.js';
@@ -5,6 +6,7 @@ import { recordChange } from '../core/record-change.js';
 import { seatInTeam, seatOf } from '../core/seats.js';
 import { type BindingRow, presentBinding } from './list-repositories.js';
 import { authorizeBinding, isInstanceAdmin } from './policy.js';
+import { provePush } from './prove-push.js';
 import type { BindRepository, RepositoryBinding } from './schema.js';
 
 /** @throws RESOURCE_NOT_FOUND no live project | INVALID_REQUEST, to strangers PERMISSION_DENIED, a project of another team */
@@ -22,15 +24,26 @@ async function checkProject(ctx: Context, projectId: string, teamId: string): Pr
 }
 
 /**
+ * Where the installation wants proof of the repository, asks the code host for it, before any transaction is open. Whoever may not
+ * bind for the team asks nobody. A right to push that is lost later ends no binding.
+ * @throws what the refusals of `bindRepository` say | INTERNAL_ERROR 503 the code host does not answer
+ */
+async function checkProof(ctx: Context, teamId: string, repo: string): Promise<void> {
+  if (bindingProof(ctx.config) === 'open' || isInstanceAdmin(ctx.actor)) return;
+  authorizeBinding(ctx.actor, await seatInTeam(ctx, teamId));
+  await provePush(ctx, userOf(ctx), repo);
+}
+
+/**
  * Binds a repository to a team, and perhaps to one of its projects: from then on only the teams that bound it hear it. A repository
  * may be bound to several projects of a team; for a second team, by an instance admin only.
- * @throws RESOURCE_NOT_FOUND team or project | PERMISSION_DENIED below admin, or bound to another team already
- * | INVALID_REQUEST a project of another team | RESOURCE_CONFLICT bound so already
- * Source: decision F2.
+ * @throws RESOURCE_NOT_FOUND team or project | PERMISSION_DENIED below admin, without proof of the repository, or bound to another
+ * team already | INVALID_REQUEST a project of another team | RESOURCE_CONFLICT bound so already | INTERNAL_ERROR 503 no proof to be had
  */
-export function bindRepository(ctx: Context, input: BindRepository): Promise<RepositoryBinding> {
+export async function bindRepository(ctx: Context, input: BindRepository): Promise<RepositoryBinding> {
   const { repo, team_id, sync_issues } = input;
   const project_id = input.project_id ?? null;
+  await checkProof(ctx, team_id, repo);
   return inTransaction(ctx, async (ctx) => {
     const seat = await seatInTeam(ctx, team_id);
     authorizeBinding(ctx.actor, seat);

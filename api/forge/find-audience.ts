@@ -20,7 +20,8 @@ export interface Audience {
   linkable: string[] | null;
 }
 
-async function bindingsOf(ctx: Context, repo: string): Promise<Binding[]> {
+/** The bindings of a repository; `came_after`: the delivery came after the binding was made. */
+async function bindingsOf(ctx: Context, repo: string, receiptId: string): Promise<(Binding & { came_after: boolean })[]> {
   const rows = await ctx
     .db('forge_repositories as r')
     .join('users as u', 'u.user_id', 'r.created_by')
@@ -28,7 +29,16 @@ async function bindingsOf(ctx: Context, repo: string): Promise<Binding[]> {
     .where('r.repo', repo)
     .whereNull('t.deleted_at')
     .orderBy(['r.created_at', 'r.binding_id'])
-    .select<(Omit<Binding, 'creator'> & { user_id: string; email: string; role: 'user' | 'admin'; status: string })[]>(
+    .join('forge_deliveries as d', 'd.receipt_id', ctx.db.raw('?::uuid', [receiptId]))
+    .select<
+      (Omit<Binding, 'creator'> & {
+        came_after: boolean;
+        user_id: string;
+        email: string;
+        role: 'user' | 'admin';
+        status: string;
+      })[]
+    >(
       'r.binding_id',
       'r.team_id',
       'r.project_id',
@@ -37,6 +47,7 @@ async function bindingsOf(ctx: Context, repo: string): Promise<Binding[]> {
       'u.email',
       'u.role',
       'u.status',
+      ctx.db.raw('r.created_at <= d.received_at as came_after'),
     );
   return rows.map(({ user_id, email, role, status, ...binding }) => ({
     ...binding,
@@ -62,13 +73,18 @@ async function armedTeams(ctx: Context, type: string): Promise<string[]> {
 }
 
 /**
- * Who hears an event of this repository: the teams that bound it; a repository that nobody bound reaches every team or none, as
- * the installation is set. Null when nobody does.
- * Source: decision F2.
+ * Who hears the event of a receipt: the teams that had bound its repository when it came; a repository that nobody has bound reaches
+ * every team or none, as the installation is set. Null when nobody hears it.
  */
-export async function findAudience(ctx: Context, { type, payload }: NormalisedEvent): Promise<Audience | null> {
-  const bindings = payload.repo === null ? [] : await bindingsOf(ctx, payload.repo.toLowerCase());
-  if (bindings.length > 0) {
+export async function findAudience(
+  ctx: Context,
+  { type, payload }: NormalisedEvent,
+  receiptId: string,
+): Promise<Audience | null> {
+  const known = payload.repo === null ? [] : await bindingsOf(ctx, payload.repo.toLowerCase(), receiptId);
+  const bindings = known.filter(({ came_after }) => came_after);
+  if (known.length > 0) {
+    if (bindings.length === 0) return null;
     const teamIds = [...new Set(bindings.map((binding) => binding.team_id))];
     const teams = teamIds.map((team_id) => ({
       team_id,

@@ -84,7 +84,7 @@ export const forgeRoutes: Endpoint[] = [
     tag,
     summary: 'Bind a repository to a team',
     description:
-      'Once a repository is bound, only the teams that bound it hear its events. Binding it for a second team takes an instance admin.',
+      'Once a repository is bound, only the teams that bound it hear its events, and only those that come from then on. In production (`FORGE_BINDING=verified`) the code host must say that your connected account may push to the repository; an administrator of the installation needs no such proof. 403 names the proof that is missing, 503 says that the code host does not answer. Binding it for a second team takes an instance admin.',
     ability: 'forge.bind',
     scope: 'admin:*',
     body: BindRepository,

@@ -38,7 +38,9 @@ export interface OAuthServer {
   /** What happens to the next write, once: a status instead of it, the write without an answer, or with one that says that it failed. */
   next: number | 'lost' | 'denied' | undefined;
   /** What whoever asks for tokens, for the account, or for what was written hears instead, in this order. */
-  faults: { tokens: Fault[]; user: Fault[]; list: Fault[] };
+  faults: { tokens: Fault[]; user: Fault[]; list: Fault[]; repository: Fault[] };
+  /** Repositories there by `owner/name` in lower case: what they are called, who reads them and who may push. */
+  repositories: Map<string, { full_name: string; readers: string[]; writers: string[] }>;
   written: Written[];
   /** How often tokens were renewed, and refused to be. */
   refreshed: number;
@@ -166,6 +168,18 @@ export async function startOAuthServer(): Promise<OAuthServer> {
     json(response, 200, shown);
   }
 
+  /** As GitHub says what a repository is called and what the asking account may do; to strangers it is not there. */
+  function repository(path: string, { login }: Grant, response: ServerResponse): void {
+    if (fail(response, state.faults.repository)) return;
+    const found = state.repositories.get(path.toLowerCase());
+    if (!found || ![...found.readers, ...found.writers].includes(login)) return json(response, 404, { message: 'Not Found' });
+    const { full_name } = found;
+    const renamed = full_name.toLowerCase() !== path.toLowerCase();
+    if (renamed) response.setHeader('location', `${state.url}/repositories/1`);
+    const permissions = { admin: false, push: found.writers.includes(login), pull: true };
+    json(response, renamed ? 301 : 200, { id: 1, full_name, permissions });
+  }
+
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const url = new URL(request.url ?? '', 'http://here');
     const text = await bodyOf(request);
@@ -178,6 +192,8 @@ export async function startOAuthServer(): Promise<OAuthServer> {
     if (!grant) return json(response, 401, { message: `Bad credentials ${request.headers.authorization}` });
     if (url.pathname === '/user' && fail(response, state.faults.user)) return;
     if (url.pathname === '/user') return json(response, 200, { login: grant.login });
+    const [, asked] = /^\/repos\/([^/]+\/[^/]+)$/.exec(url.pathname) ?? [];
+    if (asked !== undefined) return repository(asked, grant, response);
     if (request.method === 'POST') return write(url.pathname, grant, text, response);
     list(url, response);
   }
@@ -192,7 +208,8 @@ export async function startOAuthServer(): Promise<OAuthServer> {
     person: { login: 'octo-ada' },
     expiresIn: undefined,
     next: undefined,
-    faults: { tokens: [], user: [], list: [] },
+    faults: { tokens: [], user: [], list: [], repository: [] },
+    repositories: new Map(),
     written: [],
     refreshed: 0,
     refused: 0,

@@ -222,7 +222,7 @@ describe('who hears it', () => {
     const id = uuidv7();
     await send(strict, 'push.branch', {}, { id });
     await relay(strict);
-    expect(await receiptOf(strict, id)).toMatchObject({ outcome: 'ignored', reason: 'No team has bound the repository' });
+    expect(await receiptOf(strict, id)).toMatchObject({ outcome: 'ignored', reason: 'No team had bound the repository' });
     expect(await strict.services.db('outbox')).toHaveLength(0);
     await strict.close();
   });

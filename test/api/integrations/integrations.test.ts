@@ -57,7 +57,7 @@ beforeEach(async () => {
     person: { login: 'octo-ada' },
     expiresIn: undefined,
     next: undefined,
-    faults: { tokens: [], user: [], list: [] },
+    faults: { tokens: [], user: [], list: [], repository: [] },
     refreshed: 0,
     refused: 0,
     revoked: [],
