@@ -97,6 +97,20 @@ const LISTS: Record<string, List> = {
       return `/api/admin/users?q=${encodeURIComponent(name)}`;
     },
   },
+  'GET /api/invitations': {
+    counted: false,
+    async build() {
+      const { email } = await app.services.db('users').where({ user_id: team.admin.user_id }).first('email');
+      await times(async () => {
+        const { team_id, admin: invited_by } = await buildTeam(app);
+        const expires_at = new Date(Date.now() + 86_400_000);
+        await app.services
+          .db('invitations')
+          .insert({ team_id, email, role: 'member', invited_by: invited_by.user_id, expires_at });
+      });
+      return '/api/invitations';
+    },
+  },
   'GET /api/forge/deliveries': {
     counted: false,
     async build() {
