@@ -6,8 +6,8 @@ export const EVENTS_PER_TEAM = 20;
 export const EVENTS_PER_PASS = 100;
 /** Pairs of an event and a subscriber that a pass takes. */
 export const PAIRS_PER_PASS = 1_000;
-/** Pairs of one event in a pass: about as many as its team's budget lasts for. */
-const PAIRS_PER_EVENT = 300;
+/** Pairs of one event in a pass, and for each team: about as many as its budget lasts for. */
+const PAIRS_PER_TEAM = 300;
 /** Events without a subscriber that one poll drops, and of one team. */
 export const DROPPED_PER_POLL = 1_000;
 const DROPPED_PER_TEAM = 200;
@@ -96,7 +96,8 @@ with ${OWNERS}, candidate as materialized (
   select o.outbox_id, o.subject, o.team_id, o.actor_id, o.project_id, o.project_ids, o.matched_up_to, c.turn, ${OWNER} as owner_id
   from chosen c join outbox o using (outbox_id) where ${DUE} for update of o skip locked
 ), share as materialized (
-  select least(${PAIRS_PER_EVENT}, greatest(10, ${PAIRS_PER_PASS} / greatest(1, count(distinct owner_id))))::int as pairs,
+  select least(${PAIRS_PER_TEAM}, greatest(10, ${PAIRS_PER_PASS} / greatest(1, count(distinct owner_id))))::int as pairs,
+    least(${PAIRS_PER_PASS}, ${PAIRS_PER_TEAM} * count(distinct owner_id))::int as all_pairs,
     -- For what follows in the transaction: an automation that is being changed must not hold up the other owners' events.
     set_config('lock_timeout', '${LOCK_TIMEOUT_MS}ms', true) from taken
 ), pairs as materialized (
@@ -107,13 +108,13 @@ with ${OWNERS}, candidate as materialized (
     ) s
     where o.matched_up_to is null or (s.kind || ':' || s.subscriber_id) collate "C" > o.matched_up_to
     order by (s.kind || ':' || s.subscriber_id) collate "C" limit (select pairs from share)
-  ) p limit ${PAIRS_PER_PASS}
+  ) p limit (select all_pairs from share)
 ), paired as (
   select outbox_id, array_agg(kind order by n) as kinds, array_agg(subscriber_id::text order by n) as subscribers,
     array_agg(version order by n) as versions
   from pairs group by outbox_id
 )
-select t.outbox_id, t.owner_id, t.turn::int, (select pairs from share) as share, p.kinds, p.subscribers, p.versions,
+select t.outbox_id, t.owner_id, t.turn::int, (select pairs from share) as share, (select all_pairs from share) as pass_share, p.kinds, p.subscribers, p.versions,
   o.subject, o.event_id, o.team_id, o.project_id, o.correlation_id, o.depth, o.created_at::text, now()::text as now,
   case when p.outbox_id is not null then o.payload end as payload,
   case when p.outbox_id is not null then (select json_build_object('project_id', j.project_id, 'name', j.name, 'status', j.status)

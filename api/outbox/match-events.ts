@@ -4,7 +4,7 @@ import { run } from '../../db/statement.js';
 import type { RunStart } from '../automations/create-run.js';
 import type { Services } from '../core/context.js';
 import { DefinitionCache, type Pair } from './definition-cache.js';
-import { finishStatement, PAIRS_PER_PASS, takeStatement } from './match-events.sql.js';
+import { finishStatement, takeStatement } from './match-events.sql.js';
 import type { AnySubscriberKind, Enqueued, OutboxEvent } from './subscribers/subscriber.js';
 
 /** Evaluation of one team's pairs in a pass, ms, and of all together. */
@@ -25,8 +25,9 @@ const NO_OWNER = '00000000-0000-0000-0000-000000000000';
 export interface TakenEvent extends OutboxEvent, Record<string, unknown> {
   owner_id: string;
   turn: number;
-  /** Most pairs that this event may have in a pass. */
+  /** Most pairs that this event may have in the pass, and all events together. */
   share: number;
+  pass_share: number;
   kinds: string[] | null;
   subscribers: string[] | null;
   versions: number[] | null;
@@ -143,7 +144,8 @@ export class EventMatcher {
     const pairs = new Map(events.map((event) => [event, pairsOf(event)]));
     const all = [...pairs.values()].flat();
     // The pairs may have ended in the middle of the last event that has some; those behind it were not looked at.
-    const last = all.length >= PAIRS_PER_PASS ? events.findLast((event) => event.kinds !== null) : undefined;
+    const isCut = all.length >= (events[0]?.pass_share ?? 0);
+    const last = isCut ? events.findLast((event) => event.kinds !== null) : undefined;
     const definitionOf = await this.cache.load(db, all);
     const decided: Decided = { matches: new Map(), done: [], partly: [], left: last !== undefined };
     const budget = new Budget(new Set(events.map(({ owner_id }) => owner_id)).size);
