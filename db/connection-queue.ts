@@ -28,7 +28,7 @@ const PERSON_SHARE = 3 / 8;
 const TEAM_SHARE = 5 / 8;
 
 /**
- * Decides who gets a connection of a pool. One person holds at most 3/8 of them, the members of one team together at most 5/8, and
+ * Decides who gets a connection of a pool. One person holds at most 3/8 of them, people whose only team is the same at most 5/8, and
  * all persons together leave one for what belongs to nobody alone: look-ups and writes of many callers in one statement. What
  * exceeds that waits. Teams take turns, and so do the persons of a team; a person's requests are served in their order.
  */
@@ -102,7 +102,8 @@ export class ConnectionQueue {
 
   private isWithinShare({ person, teams }: Holder): boolean {
     if (person !== null && this.holds(person) >= this.perPerson) return false;
-    return teams.every((team) => this.holds(team) < this.perTeam);
+    // Any of the teams: whoever is made a member of a busy team must not wait for it with everything else.
+    return teams.length === 0 || teams.some((team) => this.holds(team) < this.perTeam);
   }
 
   /** Nobody with the same right to it waits, and it exceeds no share. */

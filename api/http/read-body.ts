@@ -1,8 +1,12 @@
 import type { IncomingMessage } from 'node:http';
 import { DomainError, invalid, invalidFields } from '../core/errors.js';
+import { nextTurn } from '../core/event-loop.js';
 
 /** Deepest JSON taken; deeper text would overflow the readers behind us (durability notes, 3.9). */
 const MAX_DEPTH = 32;
+
+/** A larger body is parsed in a turn of the event loop of its own: many that arrive together would hold up everybody else. */
+const MAX_SHARED_TURN_BYTES = 32 * 1024;
 
 const tooLarge = (limit: number) =>
   new DomainError('PAYLOAD_TOO_LARGE', `The body is larger than ${limit} bytes`, { headers: { Connection: 'close' } });
@@ -94,5 +98,6 @@ export async function readJson(request: IncomingMessage, limit: number): Promise
   if (!/^application\/([\w.!#$&^-]+\+)?json$/.test(type) || (charset && charset !== 'utf-8') || encoding !== undefined) {
     throw new DomainError('UNSUPPORTED_MEDIA_TYPE', 'Send application/json in UTF-8 without Content-Encoding');
   }
+  if (bytes.length > MAX_SHARED_TURN_BYTES) await nextTurn();
   return parseJson(bytes);
 }

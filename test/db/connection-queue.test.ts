@@ -46,11 +46,19 @@ it('a team holds at most 5 of 8, however many its members are', async () => {
   times(20, (nth) => enter(`member ${nth}`, person(`m${nth}`, 'team')));
   await settled();
   expect(admitted).toHaveLength(5);
-  // Somebody of two teams counts for both.
-  enter('of both', person('both', 'other', 'team'));
-  enter('of the other', person('o', 'other'));
+  enter('one more', person('one more', 'team'));
+  enter('of another', person('o', 'other'));
   await settled();
-  expect(admitted.slice(5)).toEqual(['of the other']);
+  expect(admitted.slice(5)).toEqual(['of another']);
+});
+
+it('membership in a busy team keeps nobody waiting who has another team', async () => {
+  const queue = queueOf(8);
+  const { admitted, enter } = line(queue);
+  times(20, (nth) => enter(`member ${nth}`, person(`m${nth}`, 'busy')));
+  enter('also elsewhere', person('victim', 'busy', 'calm'));
+  await settled();
+  expect(admitted.slice(5)).toEqual(['also elsewhere']);
 });
 
 it('the last connection is kept for what belongs to nobody alone, and that goes first', async () => {
