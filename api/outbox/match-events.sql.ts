@@ -94,7 +94,8 @@ with ${OWNERS}, candidate as materialized (
   select given.id, given.turn from unnest($2::bigint[]) with ordinality as given(id, turn)
 ), taken as materialized (
   select o.outbox_id, o.subject, o.team_id, o.actor_id, o.project_id, o.project_ids, o.matched_up_to, c.turn, ${OWNER} as owner_id
-  from chosen c join outbox o using (outbox_id) where ${DUE} for update of o skip locked
+  -- By the key: without "parked_at is null" the planner cannot read all due events instead. A parked row is not due in any case.
+  from chosen c join outbox o using (outbox_id) where o.kind = 'event' and o.next_attempt_at <= now() for update of o skip locked
 ), share as materialized (
   select least(${PAIRS_PER_TEAM}, greatest(10, ${PAIRS_PER_PASS} / greatest(1, count(distinct owner_id))))::int as pairs,
     least(${PAIRS_PER_PASS}, ${PAIRS_PER_TEAM} * count(distinct owner_id))::int as all_pairs,
