@@ -113,8 +113,14 @@ describe('the document', () => {
       const text = document.paths[named(endpoint.path)]?.[endpoint.method]?.description ?? '';
       if (endpoint.raw || endpoint.ability === 'public') continue;
       expect(text).toContain(`Who may: ${ruleOf(endpoint.ability).words}.`);
+      const { pat, impersonated } = ruleOf(endpoint.ability);
+      const refused = [pat === false && 'for access tokens', impersonated === false && 'while impersonating'].filter(Boolean);
+      if (refused.length > 0) expect(text).toContain(`Refused ${refused.join(' and ')}.`);
+      else expect(text).not.toContain('Refused ');
       if (!endpoint.scope) continue;
-      expect(text).toContain(`Token scope: \`${endpoint.scope}\`${routeOf(endpoint) in SEVEN ? '.' : ' (advisory).'}`);
+      expect(text).toContain(
+        `Token scope: \`${endpoint.scope}\`${routeOf(endpoint) in SEVEN ? '.' : ' (advisory; a strict token needs it).'}`,
+      );
     }
   });
 
