@@ -40,7 +40,11 @@ const retriesOf = (run: TestRun) => app.services.db('automation_runs').where({ r
 const finish = (run_id: string, status: string) =>
   app.services.db('automation_runs').where({ run_id }).update({ status, finished_at: app.services.db.fn.now() });
 
-const succeed = (runId: string) => finishRun(app.services, { runId, incarnation: 1, execution: 'an-execution' }, false);
+/** What the worker does when every step of a run has succeeded. */
+async function succeed(runId: string): ReturnType<typeof finishRun> {
+  await app.services.db('run_actions').where({ run_id: runId }).update({ status: 'succeeded' });
+  return finishRun(app.services, { runId, incarnation: 1, execution: 'an-execution' }, false);
+}
 
 describe('GET /api/automations/dead-letter', () => {
   it('lists failed runs newest first with what failed in them', async () => {
