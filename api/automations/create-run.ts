@@ -19,6 +19,8 @@ export interface NewRun {
   depth: number;
   /** The person who set it off: by hand, or by what they did. */
   triggered_by?: string | null;
+  /** People behind the cause, besides the one above: the run is their own at a gate without self-approval. */
+  cause_user_ids?: readonly string[];
   /** The failed run that this one replays, and the one that it all goes back to. */
   replay?: { retry_of: string; first_run_id: string };
   is_test?: boolean;
@@ -67,7 +69,7 @@ with given as materialized (
   select g.*, $2::jsonb->g.event_index->'event' as event, ($2::jsonb->g.event_index->>'truncated')::boolean as event_truncated
   from jsonb_to_recordset($1::jsonb) as g(event_index int, run_id uuid, automation_id uuid, automation_version int,
     automation_name text, trigger_type text, condition_error text, is_test boolean, triggered_by uuid, depth int, retry_of uuid,
-    first_run_id uuid, correlation_id uuid, skip_reason text, skip_indexes int[])
+    first_run_id uuid, correlation_id uuid, skip_reason text, skip_indexes int[], cause_user_ids uuid[])
 ), live as (
   select a.automation_id, a.team_id, a.project_id, a.created_by from automations a
   where a.automation_id in (select automation_id from given) and a.deleted_at is null order by a.automation_id
@@ -75,11 +77,11 @@ with given as materialized (
 ), made as (
   insert into automation_runs (run_id, automation_id, automation_version, automation_name, team_id, project_id, creator_id, status,
     skip_reason, trigger_type, event, event_truncated, condition_error, is_test, triggered_by, depth, retry_of, first_run_id,
-    correlation_id, finished_at)
+    correlation_id, cause_user_ids, finished_at)
   select g.run_id, g.automation_id, g.automation_version, g.automation_name, a.team_id, a.project_id, a.created_by,
     case when g.skip_reason is null then 'queued' else 'skipped' end, g.skip_reason, g.trigger_type, g.event, g.event_truncated,
     g.condition_error, g.is_test, g.triggered_by, g.depth, g.retry_of, g.first_run_id, g.correlation_id,
-    case when g.skip_reason is not null then now() end
+    g.cause_user_ids, case when g.skip_reason is not null then now() end
   from given g join live a using (automation_id)
   on conflict do nothing
   returning run_id, automation_id, automation_version, automation_name, team_id, project_id, creator_id, trigger_type, depth, is_test,
@@ -127,6 +129,7 @@ const recordOf = (input: NewRun, event_index: number) => {
     correlation_id: input.correlation_id,
     skip_reason: input.skip_reason ?? null,
     skip_indexes: input.skip_indexes ?? [],
+    cause_user_ids: input.cause_user_ids ?? [],
   };
 };
 

@@ -48,6 +48,8 @@ interface SeriesActor extends Person {
   type: 'series';
   /** As deep as what set the last occurrence done: automations that complete what recurs must not go on for ever (F11). */
   depth: number;
+  /** Users who moved the series last, and the people behind them: what it starts is their own. */
+  causeUserIds: readonly string[];
 }
 
 /** What an administrator set off and a workflow carries on: the service writing on their behalf (A11). */

@@ -47,7 +47,7 @@ export function whoIs({ actor, requestId, correlationId, ip, userAgent }: Contex
     case 'job':
       return { ...person, actor_type: 'system' };
     case 'series':
-      return { ...person, actor_type: 'system', depth: actor.depth };
+      return { ...person, actor_type: 'system', depth: actor.depth, cause_user_ids: actor.causeUserIds };
     case 'agent':
       return person;
   }

@@ -18,8 +18,8 @@ export interface Series extends Record<string, unknown> {
   blocked_reason: string | null;
   ended_at: Date | null;
   end_reason: EndReason | null;
-  /** Who moved it last, under which correlation id, how many automations deep. */
-  cause: { actor_id: string; correlation_id: string; depth: number };
+  /** The user who moved it last, under which correlation id, how many automations deep; `user_ids`: that user and the people behind. */
+  cause: { actor_id: string; correlation_id: string; depth: number; user_ids?: string[] };
   /** The database's clock. */
   now: Date;
 }
@@ -113,6 +113,6 @@ export async function actorContext(services: Services, series: Series): Promise<
   const depth = series.completed_index >= series.last_index ? series.cause.depth : 0;
   return {
     ...base(services, series),
-    actor: { type: 'series', userId, email, role, depth },
+    actor: { type: 'series', userId, email, role, depth, causeUserIds: series.cause.user_ids ?? [] },
   };
 }

@@ -15,6 +15,7 @@ import * as protectedAutomations from './0013_protected_automations.js';
 import * as invitations from './0014_access.js';
 import * as fairReads from './0015_fair_reads.js';
 import * as audit from './0016_audit.js';
+import * as fourEyes from './0018_four_eyes.js';
 
 /** Every migration in order; listed by hand so that a build holds exactly what was reviewed. Never edited once released. */
 const MIGRATIONS: Record<string, Knex.Migration> = {
@@ -34,6 +35,7 @@ const MIGRATIONS: Record<string, Knex.Migration> = {
   '0014_access': invitations,
   '0015_fair_reads': fairReads,
   '0016_audit': audit,
+  '0018_four_eyes': fourEyes,
 };
 
 /** How knex finds the migrations above. */

@@ -22,6 +22,8 @@ export class AutomationRun extends BaseModel {
   declare is_test: boolean;
   declare triggered_by: string | null;
   declare depth: number;
+  /** People behind the cause, besides `triggered_by`. */
+  declare cause_user_ids: string[];
   declare retry_of: string | null;
   /** The failed run that a replay, or a replay of a replay, goes back to. */
   declare first_run_id: string | null;

@@ -44,7 +44,7 @@ export function authorizeDecision(
   if (!hasRole(run, gate, caller)) throw forbidden(`This gate needs the ${gate.required_role} role in the team`);
   if (decision === 'approved' && !mayApprove(run, gate, caller)) {
     throw forbidden(
-      'This gate needs the approval of someone who neither created the automation, nor wrote this version of it, nor started the run',
+      'This gate needs the approval of someone who neither created the automation, nor wrote this version of it, nor started the run or what caused it',
     );
   }
 }

@@ -102,6 +102,7 @@ export function retryRun(ctx: Context, runId: string, options: RetryRun): Promis
       trigger_type: failed.trigger_type,
       depth: failed.depth,
       triggered_by: userOf(ctx),
+      cause_user_ids: failed.triggered_by === null ? failed.cause_user_ids : [...failed.cause_user_ids, failed.triggered_by],
       replay: { retry_of: runId, first_run_id },
       skip_indexes: scope === 'failed' ? await indexesLeftOut(ctx, failed, version) : [],
     });

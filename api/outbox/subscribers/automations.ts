@@ -110,6 +110,7 @@ function decide(
     trigger_type,
     depth: event.depth,
     triggered_by: (event.payload['actor_id'] as string | null | undefined) ?? null,
+    cause_user_ids: event.cause_user_ids,
     correlation_id: event.correlation_id,
     skip_reason: verdict.matched ? null : 'condition_false',
     condition_error: verdict.error,

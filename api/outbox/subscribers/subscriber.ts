@@ -14,6 +14,8 @@ export interface OutboxEvent {
   correlation_id: string;
   /** How many runs deep its cause is. */
   depth: number;
+  /** User ids of the people behind its cause, besides its actor. */
+  cause_user_ids: string[];
   created_at: string;
   now: string;
   project: object | null;

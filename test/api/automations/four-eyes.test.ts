@@ -136,7 +136,11 @@ describe('who may approve', () => {
     const [row] = await db()('automation_runs').where({ run_id: replay.body.run_id });
     // Another one at its gate, with the same origin.
     await db()('automation_runs').where({ run_id: row.run_id }).update({ status: 'failed', finished_at: db().fn.now() });
-    const waiting = await runOf(automation, { triggered_by: row.triggered_by, retry_of: row.retry_of });
+    const waiting = await runOf(automation, {
+      triggered_by: row.triggered_by,
+      retry_of: row.retry_of,
+      cause_user_ids: row.cause_user_ids,
+    });
     expect([await approve(other, waiting), await approve(team.manager, waiting)]).toEqual([403, 403]);
     expect(await approve(team.admin, waiting)).toBe(200);
   });
