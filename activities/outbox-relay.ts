@@ -12,7 +12,7 @@ import {
   removeRows,
 } from '../api/outbox/dispatch-outbox.js';
 import { EventMatcher, type MatchResult, type TakenEvent } from '../api/outbox/match-events.js';
-import { DROPPED_PER_POLL, EVENTS_PER_TEAM, pollStatement } from '../api/outbox/match-events.sql.js';
+import { EVENTS_PER_TEAM, pollStatement } from '../api/outbox/match-events.sql.js';
 import { isBusy, isRowFailure, recordFailure } from '../api/outbox/park-row.js';
 import { type OutboxPoll, pollOutbox } from '../api/outbox/poll-outbox.js';
 import { SUBSCRIBERS } from '../api/outbox/subscribers/index.js';
@@ -95,7 +95,7 @@ export class OutboxRelay {
 
   /** True when another poll should follow at once: this one ended at its limit. */
   hasMore(poll: OutboxPoll, matched: number): boolean {
-    return poll.dropped >= DROPPED_PER_POLL || matched >= EVENTS_PER_TEAM || this.leftBehind;
+    return poll.more || matched >= EVENTS_PER_TEAM || this.leftBehind;
   }
   private leftBehind = false;
 

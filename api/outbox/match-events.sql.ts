@@ -9,7 +9,7 @@ export const PAIRS_PER_PASS = 1_000;
 /** Pairs of one event in a pass, and for each team: about as many as its budget lasts for. */
 const PAIRS_PER_TEAM = 300;
 /** Events without a subscriber that one poll drops, and of one team. */
-export const DROPPED_PER_POLL = 1_000;
+const DROPPED_PER_POLL = 1_000;
 const DROPPED_PER_TEAM = 200;
 /** Teams that a pass looks at; the next goes on behind them. */
 const TEAMS_PER_PASS = 100;
@@ -42,7 +42,7 @@ owner as materialized (
   ) walked
 )`;
 
-const oldestOf = (limit: number): string => /* sql */ `select o.outbox_id, o.next_attempt_at from outbox o
+const oldestOf = (limit: number | string): string => /* sql */ `select o.outbox_id, o.next_attempt_at from outbox o
     where ${DUE} and ${OWNER} = w.owner_id order by o.next_attempt_at, o.outbox_id limit ${limit}`;
 
 /** Subscribers of all kinds to the event o: `kind`, `subscriber_id`, `version`. */
@@ -52,14 +52,17 @@ const audienceOf = (kinds: readonly AnySubscriberKind[]): string =>
     .join('\n    union all ');
 
 /**
- * Drops due events that have no subscriber left, without a transaction of their own, and says what else is due. $1 = owner behind whom
- * the walk begins.
+ * Drops due events that have no subscriber left, without a transaction of their own, and says what else is due. Every owner of the walk
+ * is looked at, however many events the first of them have; with owners left behind the walk there is a pass, which moves it on.
+ * $1 = owner behind whom the walk begins.
  */
 export const pollStatement = (kinds: readonly AnySubscriberKind[]): Statement => ({
   name: `poll_outbox_${kinds.map(({ name }) => name).join('_')}`,
   text: /* sql */ `
-with ${OWNERS}, candidate as materialized (
-  select e.outbox_id from owner w cross join lateral (${oldestOf(DROPPED_PER_TEAM)}) e limit ${DROPPED_PER_POLL}
+with ${OWNERS}, share as materialized (
+  select least(${DROPPED_PER_TEAM}, ${DROPPED_PER_POLL} / greatest(1, count(*))) as events from owner
+), candidate as materialized (
+  select w.owner_id, e.outbox_id from owner w cross join lateral (${oldestOf('(select events from share)')}) e
 ), dropped as (
   delete from outbox where outbox_id = any(array(
     select o.outbox_id from outbox o where o.outbox_id in (select outbox_id from candidate)
@@ -68,7 +71,9 @@ with ${OWNERS}, candidate as materialized (
   returning outbox_id
 )
 select (select count(*)::int from dropped) as dropped,
-  (select count(*) from candidate) > (select count(*) from dropped) as events,
+  exists (select from dropped) and exists (
+    select from candidate group by owner_id having count(*) >= (select events from share)) as more,
+  (select count(*) from candidate) > (select count(*) from dropped) or (select count(*) from owner) >= ${TEAMS_PER_PASS} as events,
   exists (select from outbox o where o.kind = 'forge.delivery' and o.next_attempt_at <= now()) as deliveries,
   exists (select from outbox o where o.kind <> 'event' and o.kind <> 'forge.delivery' and o.next_attempt_at <= now()) as dispatches,
   exists (select from audit_unsealed) as unsealed,

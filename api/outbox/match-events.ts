@@ -150,6 +150,8 @@ export class EventMatcher {
     const decided: Decided = { matches: new Map(), done: [], partly: [], left: last !== undefined };
     const budget = new Budget(new Set(events.map(({ owner_id }) => owner_id)).size);
     const turn = { since: performance.now() };
+    const served = new Set<string>();
+    let passedBy = false;
     for (const event of events) {
       if (last && event.turn > last.turn) break;
       const own = pairs.get(event) as Pair[];
@@ -158,7 +160,10 @@ export class EventMatcher {
       if (isWhole) decided.done.push(event.outbox_id);
       else decided.left = true;
       if (!isWhole && cursor > 0) decided.partly.push({ outbox_id: event.outbox_id, cursor: cursorOf(own[cursor - 1] as Pair) });
-      if (cursor > 0 || isWhole) this.after = event.owner_id;
+      // The next pass begins with whom this one has passed by: whose event has no pairs is served even when the budget is spent.
+      if (cursor > 0 || isWhole) served.add(event.owner_id);
+      passedBy ||= !served.has(event.owner_id);
+      if (!passedBy) this.after = event.owner_id;
     }
     return decided;
   }

@@ -4,6 +4,8 @@ import { run, type Statement } from '../../db/statement.js';
 /** What is due, after events without a subscriber were dropped. */
 export interface OutboxPoll extends Record<string, unknown> {
   dropped: number;
+  /** Some were dropped, and an owner may have more of them than one poll looks at. */
+  more: boolean;
   /** Events with a subscriber wait. */
   events: boolean;
   /** Inbound deliveries wait. */
