@@ -104,6 +104,28 @@ it('refuses a chain whose head is not its last seal, and goes on with the others
   });
 });
 
+it('reads only what it seals, also with plans that were made while nothing was sealed', async () => {
+  // One connection, which keeps its plans.
+  const db = openDatabase({ url: log.database.url, poolSize: 1, name: 'assent-test' });
+  const team = newTeamId();
+  for (let i = 0; i < 10; i += 1) await writeEntries(db, team, 3_000);
+  await sealEntries(db);
+  await writeEntries(db, newTeamId(), 20);
+  // The counters of a transaction also hold what its connection has not reported yet: only the difference counts.
+  const rowsRead = async (trx: Knex): Promise<number> => {
+    const { rows } = await trx.raw<{ rows: { rows: number }[] }>(`select sum(seq_tup_read + idx_tup_fetch) as rows
+      from pg_stat_xact_user_tables where relname in ('audit_seals', 'audit_entries')`);
+    return rows[0]?.rows ?? Number.NaN;
+  };
+  const read = await db.transaction(async (trx) => {
+    const before = await rowsRead(trx);
+    await trx.raw('select audit_seal(?, ?, ?, 100, 1000)', [INSTANCE_CHAIN, INSTANCE_CHAIN.replaceAll('0', 'f'), []]);
+    return (await rowsRead(trx)) - before;
+  });
+  await db.destroy();
+  expect(read).toBeLessThan(100);
+});
+
 it('does not seal inside a transaction', async () => {
   await expect(log.db.transaction((trx) => sealEntries(trx))).rejects.toThrow('after the commit');
 });
