@@ -51,6 +51,16 @@ const audienceOf = (kinds: readonly AnySubscriberKind[]): string =>
     .map(({ name, audience }) => `select '${name}' as kind, ${name}_audience.* from (${audience}) ${name}_audience`)
     .join('\n    union all ');
 
+/** Kinds of rows that are due, but for events: one index probe each, whatever else waits for its time. */
+const KINDS = /* sql */ `kinds as (
+  select min(kind) as kind from outbox where kind <> 'event'
+  union all
+  select (select min(o.kind) from outbox o where o.kind <> 'event' and o.kind > k.kind) from kinds k where k.kind is not null
+), due as materialized (
+  select k.kind from kinds k where exists (
+    select from outbox o where o.kind = k.kind and o.kind <> 'event' and o.next_attempt_at <= now())
+)`;
+
 /**
  * Drops due events that have no subscriber left, without a transaction of their own, and says what else is due. Every owner of the walk
  * is looked at, however many events the first of them have; with owners left behind the walk there is a pass, which moves it on.
@@ -59,7 +69,7 @@ const audienceOf = (kinds: readonly AnySubscriberKind[]): string =>
 export const pollStatement = (kinds: readonly AnySubscriberKind[]): Statement => ({
   name: `poll_outbox_${kinds.map(({ name }) => name).join('_')}`,
   text: /* sql */ `
-with ${OWNERS}, share as materialized (
+with ${OWNERS}, ${KINDS}, share as materialized (
   select least(${DROPPED_PER_TEAM}, ${DROPPED_PER_POLL} / greatest(1, count(*))) as events from owner
 ), candidate as materialized (
   select w.owner_id, e.outbox_id from owner w cross join lateral (${oldestOf('(select events from share)')}) e
@@ -74,8 +84,8 @@ select (select count(*)::int from dropped) as dropped,
   exists (select from dropped) and exists (
     select from candidate group by owner_id having count(*) >= (select events from share)) as more,
   (select count(*) from candidate) > (select count(*) from dropped) or (select count(*) from owner) >= ${TEAMS_PER_PASS} as events,
-  exists (select from outbox o where o.kind = 'forge.delivery' and o.next_attempt_at <= now()) as deliveries,
-  exists (select from outbox o where o.kind <> 'event' and o.kind <> 'forge.delivery' and o.next_attempt_at <= now()) as dispatches,
+  exists (select from due where kind = 'forge.delivery') as deliveries,
+  exists (select from due where kind <> 'forge.delivery') as dispatches,
   exists (select from audit_unsealed) as unsealed,
   exists (select from mails where state = 'queued' and next_attempt_at <= now()) as mails`,
 });

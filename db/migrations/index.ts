@@ -16,6 +16,7 @@ import * as invitations from './0014_access.js';
 import * as fairReads from './0015_fair_reads.js';
 import * as audit from './0016_audit.js';
 import * as fourEyes from './0018_four_eyes.js';
+import * as eventAudience from './0019_event_audience.js';
 
 /** Every migration in order; listed by hand so that a build holds exactly what was reviewed. Never edited once released. */
 const MIGRATIONS: Record<string, Knex.Migration> = {
@@ -36,6 +37,7 @@ const MIGRATIONS: Record<string, Knex.Migration> = {
   '0015_fair_reads': fairReads,
   '0016_audit': audit,
   '0018_four_eyes': fourEyes,
+  '0019_event_audience': eventAudience,
 };
 
 /** How knex finds the migrations above. */

@@ -19,16 +19,22 @@ const SUBSCRIBED = /* sql */ `a.is_active and a.deleted_at is null
 /**
  * Enabled automations of the event's team, or of its live project, and personal ones of the person who caused it. A delivery may concern
  * several projects of a team. Whether a change amounts to a trigger such as task.completed is decided by its payload. Each branch has an
- * index, so that an event does not read what others have enabled.
+ * index, so that an event reads neither what others have enabled, nor what its team has enabled for other projects.
  */
 const audience = /* sql */ `
-  select a.automation_id as subscriber_id, a.version from (
-    select a.* from automations a where a.team_id = o.team_id and ${SUBSCRIBED}
-    union all
-    select a.* from automations a where a.team_id is null and a.created_by = o.actor_id and ${SUBSCRIBED}
+  select a.automation_id as subscriber_id, a.version from automations a
+  where a.team_id = o.team_id and a.project_id is null and ${SUBSCRIBED}
+  union all
+  select a.automation_id, a.version
+  from projects p cross join lateral (
+    -- OFFSET 0: the project first, whatever the planner expects of it.
+    select a.* from automations a where a.project_id = p.project_id and ${SUBSCRIBED} offset 0
   ) a
-  where a.project_id is null or (a.project_id = any(coalesce(o.project_ids, array[o.project_id]))
-    and (select p.deleted_at is null from projects p where p.project_id = a.project_id))`;
+  where p.project_id = any(coalesce(o.project_ids, array[o.project_id])) and p.deleted_at is null
+    and (a.team_id = o.team_id or a.team_id is null and a.created_by = o.actor_id)
+  union all
+  select a.automation_id, a.version from automations a
+  where a.team_id is null and a.created_by = o.actor_id and a.project_id is null and ${SUBSCRIBED}`;
 
 /** The name and the number of actions are the version's; whose automation it is, `create_runs` reads from its row. */
 const definitions = {
