@@ -16,7 +16,9 @@ beforeAll(async () => {
 });
 afterAll(() => world.app.close());
 // Each row builds its own subjects; those of all rows together would exceed what a team may hold.
-afterEach(() => world.app.services.db('automations').whereNull('deleted_at').update({ deleted_at: new Date(), is_active: false }));
+afterEach(() =>
+  world.app.services.db('automations').whereNull('deleted_at').update({ deleted_at: new Date(), is_active: false }),
+);
 
 it('has a row for every route and a route for every row', () => {
   expect(gaps()).toEqual({ unlisted: [], gone: [] });

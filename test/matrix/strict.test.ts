@@ -10,7 +10,9 @@ beforeAll(async () => {
 });
 afterAll(() => world.app.close());
 // Each row builds its own subjects; those of all rows together would exceed what a team may hold.
-afterEach(() => world.app.services.db('automations').whereNull('deleted_at').update({ deleted_at: new Date(), is_active: false }));
+afterEach(() =>
+  world.app.services.db('automations').whereNull('deleted_at').update({ deleted_at: new Date(), is_active: false }),
+);
 
 it.each(CASES.map((row) => [nameOf(row), row] as const))('%s', async (_name, row) => {
   const endpoint = endpointOf(row);

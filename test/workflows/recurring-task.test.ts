@@ -16,7 +16,7 @@ let team: TestTeam;
 let project: { project_id: string };
 
 beforeAll(async () => {
-  app = await startApp({ TASK_QUEUE_PREFIX: queuePrefix(), LOG_LEVEL: process.env['TEST_LOG_LEVEL'] ?? 'silent' });
+  app = await startApp({ TASK_QUEUE_PREFIX: queuePrefix(), LOG_LEVEL: process.env['TEST_LOG_LEVEL'] ?? 'silent' }, 10_000);
   worker = await runWorker(app);
   connection = await Connection.connect({ address: app.services.config.TEMPORAL_ADDRESS });
   temporal = new Client({ connection });
