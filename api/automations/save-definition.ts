@@ -7,6 +7,8 @@ import { storeVersion } from './store-version.js';
 interface Saved {
   change_note: string | null;
   restored_from?: number;
+  /** The caller gave no actions: those of the version before it stay. */
+  keeps_actions?: boolean;
   trace: { action: 'update' | 'rollback' | 'change_owner'; summary: string; details: Record<string, unknown> };
 }
 
@@ -15,7 +17,7 @@ export async function saveDefinition(
   ctx: Context,
   before: Automation,
   fields: Partial<Automation>,
-  { change_note, restored_from, trace }: Saved,
+  { change_note, restored_from, keeps_actions, trace }: Saved,
 ): Promise<Automation> {
   const after = await before.$query(ctx.db).patchAndFetch({
     ...fields,
@@ -23,7 +25,7 @@ export async function saveDefinition(
     updated_by: userOf(ctx),
     updated_at: raw('now()') as never,
   });
-  await storeVersion(ctx, after, change_note, restored_from ?? null);
+  await storeVersion(ctx, after, change_note, restored_from ?? null, keeps_actions);
   await recordChange(ctx, {
     team_id: after.team_id,
     project_id: after.project_id,

@@ -74,6 +74,7 @@ async function save(ctx: Context, before: Automation, input: UpdateAutomation): 
   if (fields.is_active ?? before.is_active) await requirePresentCreator(ctx, before);
   return saveDefinition(ctx, before, fields, {
     change_note: input.change_note ?? null,
+    keeps_actions: input.actions === undefined,
     trace: { action: 'update', summary: 'changed the automation', details: { fields: givenFields(input) } },
   });
 }

@@ -5,7 +5,7 @@ import { decidersOf, whyNot } from './who-decides.js';
 
 /** What helps against a failure, by its code; where there is nothing general to say, nothing. */
 const HELP: Readonly<Record<string, string>> = {
-  connection_not_consented: 'The creator of the automation saves it again, then the run is replayed.',
+  connection_not_consented: 'The creator of the automation saves its actions again, then the run is replayed.',
   secret_host_refused:
     'A team admin adds the host to the secret’s allowed hosts, or the address is changed; then the run is replayed.',
   secret_missing: 'Store it with POST /api/automations/secrets and the host in allowed_hosts, then replay the run.',

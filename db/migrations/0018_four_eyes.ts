@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 
-/** Who counts as self at a strict gate of a run that another run caused. */
+/** Who counts as self at a strict gate of a run that another run caused, and which versions are a consent to their actions. */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(columns);
   await knex.raw(enqueueEvents);
@@ -12,6 +12,13 @@ const columns = /* sql */ `
 -- Kept with the row, because the runs before it are deleted after a while.
 alter table outbox add column cause_user_ids uuid[] not null default '{}';
 alter table automation_runs add column cause_user_ids uuid[] not null default '{}';
+
+-- The people who saved the actions that this version keeps from the one before it, besides changed_by: saving anything else, as a rename,
+-- is no consent to them. Empty where whoever saved the version gave its actions.
+alter table automation_versions add column actions_kept_from uuid[] not null default '{}';
+
+-- The users who caused a delivery, by their accounts at the code host.
+create index connections_by_account on integration_connections (provider, lower(account));
 
 -- Open and failed replays: whoever started what they replay, while it is known.
 with recursive line as (

@@ -22,4 +22,6 @@ export class AutomationVersion extends BaseModel {
   declare changed_at: Date;
   declare change_note: string | null;
   declare restored_from: number | null;
+  /** The people who saved its actions, besides `changed_by`, who gave none. */
+  declare actions_kept_from: string[];
 }

@@ -8,7 +8,7 @@ import { hasTemplatedOrigin } from '../actions/literal-origin.js';
 import { secretHandles } from '../actions/secret-handles.js';
 import type { RunRow } from './load-run.js';
 import { readParams, storedParams } from './read-params.js';
-import { checkSecretAuthor, readAuthor } from './version-author.js';
+import { checkSecretAuthors, readAuthors } from './version-author.js';
 
 /** @throws ActionRefused `secret_host_refused` */
 function refuseHost(name: string, why: string): never {
@@ -29,7 +29,7 @@ async function usableSecrets(
   const [first] = secrets;
   if (first && hasTemplatedOrigin(type, params)) refuseHost(first.name, 'a template stands in the scheme or host of the address');
   const unrestricted = secrets.find(({ allowed_hosts }) => allowed_hosts.length === 0);
-  if (unrestricted) checkSecretAuthor(await readAuthor(services.db, run), unrestricted.name);
+  if (unrestricted) checkSecretAuthors(await readAuthors(services.db, run), unrestricted.name);
   return secrets;
 }
 

@@ -15,7 +15,7 @@ import { type BegunAction, inStep, type Step, triesOf } from './in-step.js';
 import { creatorContext } from './load-run.js';
 import { renderParams } from './read-params.js';
 import { recordRehearsal } from './rehearse.js';
-import { checkConsent, readAuthor } from './version-author.js';
+import { checkConsent, readAuthors } from './version-author.js';
 
 /** Longest wait that another server may ask for, ms: a day of it would look like a run that hangs. */
 const LONGEST_WAIT_MS = 600_000;
@@ -64,7 +64,7 @@ async function prepare(within: Services, services: Services, begun: BegunAction,
     throw new ActionRefused({ code: 'no_answer', message: 'Every attempt broke off before its answer was known' });
   }
   const ctx = creatorContext(within, begun, begun.creator); // who may no longer act sends nothing either
-  if (type.integration) checkConsent(await readAuthor(within.db, begun), begun, type.integration.provider);
+  if (type.integration) checkConsent(await readAuthors(within.db, begun), begun, type.integration.provider);
   const { params, secrets } = await fillInSecrets(ctx, type, begun, index);
   if (begun.is_test) {
     await recordRehearsal(within.db, begun, index, type.label, renderParams(type, begun, index, type.secrets && secrets));

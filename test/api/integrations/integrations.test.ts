@@ -421,12 +421,22 @@ describe('acting', () => {
     expect(remote.written).toEqual([]);
     // A run that began before the edit goes on with what the creator wrote.
     expect(await outcome(pinned)).toBe('succeeded');
+    // A rename by the creator is no word on what another person saved; saving the actions is.
+    expect((await app.as(team.admin).patch(path, { name: 'Not read', is_active: true })).status).toBe(200);
+    expect(await outcome(await start())).toBe('connection_not_consented');
+    expect((await app.as(team.admin).patch(path, { actions })).status).toBe(200);
+    expect(await outcome(await start())).toBe('succeeded');
     expect((await app.as(team.admin).patch(path, { name: 'Read and agreed' })).status).toBe(200);
+    expect(await outcome(await start())).toBe('succeeded');
+    expect((await app.as(team.manager).patch(path, { condition: 'true' })).status).toBe(200);
+    expect((await app.as(team.admin).patch(path, { description: 'Not read' })).status).toBe(200);
+    expect(await outcome(await start())).toBe('connection_not_consented');
+    expect((await app.as(team.admin).put(path, { ...body, name: 'Read and agreed' })).status).toBe(200);
     expect(await outcome(await start())).toBe('succeeded');
     expect((await app.as(team.manager).patch(path, { description: 'Again' })).status).toBe(200);
     const last = await start();
     expect(await outcome(last)).toBe('connection_not_consented');
-    expect((await stepOf(last)).error.message).toContain('once the creator saves it again');
+    expect((await stepOf(last)).error.message).toContain('once the creator saves them again');
   });
 
   it('what was written by an attempt whose answer was lost is found, not written again', async () => {

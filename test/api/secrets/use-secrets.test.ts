@@ -177,7 +177,11 @@ describe('a secret without allowed hosts', () => {
       expect(await app.as(team.member).post(`${automation.path}/${verb}`, {})).toMatchObject(REFUSAL);
     }
     sweep();
-    // An admin who saves it again answers for it.
+    // An admin who saves its actions again answers for them; one who renames it does not.
+    expect((await app.as(team.admin).patch(automation.path, { name: 'Not read', is_active: true })).status).toBe(200);
+    expect(await outcome(automation, team.member)).toBe('secret_not_authorized');
+    expect((await app.as(team.admin).patch(automation.path, { actions: [sending()] })).status).toBe(200);
+    expect(await outcome(automation, team.member)).toBe('succeeded');
     expect((await app.as(team.admin).patch(automation.path, { name: 'Read and agreed' })).status).toBe(200);
     expect(await outcome(automation, team.member)).toBe('succeeded');
   });
