@@ -41,6 +41,8 @@ interface AgentActor extends Person {
 /** Issue sync: the service writing on behalf of whoever bound the repository, with that person's rights at this moment (F2). */
 interface SyncActor extends Person {
   type: 'sync';
+  /** Users who caused the delivery, as far as they are known. */
+  causeUserIds: readonly string[];
 }
 
 /** A recurring series making its next occurrence: acts as the series' creator, with their rights at this moment (C7). */
@@ -61,6 +63,8 @@ interface JobActor extends Person {
 interface SystemActor {
   type: 'system';
   name: string;
+  /** Users behind what the service does, as far as they are known: at a gate without self-approval it is their own. */
+  causeUserIds?: readonly string[];
 }
 
 export type Actor = UserActor | PatActor | AutomationActor | AgentActor | SyncActor | SeriesActor | JobActor | SystemActor;

@@ -29,7 +29,7 @@ export interface Context extends Services {
 /** The caller as `record_change` and the hot statements take it. */
 export function whoIs({ actor, requestId, correlationId, ip, userAgent }: Context): Record<string, unknown> {
   const base = { request_id: requestId, correlation_id: correlationId, ip, user_agent: userAgent, actor_type: actor.type };
-  if (actor.type === 'system') return { ...base, email: null, user_id: null };
+  if (actor.type === 'system') return { ...base, email: null, user_id: null, cause_user_ids: actor.causeUserIds };
   const person = { ...base, user_id: actor.userId, email: actor.email };
   switch (actor.type) {
     case 'user':
@@ -44,6 +44,7 @@ export function whoIs({ actor, requestId, correlationId, ip, userAgent }: Contex
         caused_by: { automation_id: actor.automationId, run_id: actor.runId },
       };
     case 'sync':
+      return { ...person, actor_type: 'system', cause_user_ids: actor.causeUserIds };
     case 'job':
       return { ...person, actor_type: 'system' };
     case 'series':

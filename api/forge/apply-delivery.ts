@@ -1,4 +1,5 @@
 import { type Context, inTransaction } from '../core/context.js';
+import { connectedAs } from '../integrations/connected-as.js';
 import { findAudience } from './find-audience.js';
 import { findLinkedTasks } from './find-linked-tasks.js';
 import { linkPullRequest } from './link-pull-request.js';
@@ -19,10 +20,12 @@ interface Verdict {
   reason: string | null;
 }
 
-async function apply(ctx: Context, receipt: Receipt): Promise<Verdict> {
+async function apply(service: Context, receipt: Receipt): Promise<Verdict> {
   if (receipt.payload === null) return { outcome: 'failed', reason: 'The payload is no longer kept' };
   const event = normalise(receipt.event ?? '', receipt.payload);
   if (!event) return { outcome: 'ignored', reason: 'Not a listed event' };
+  const causeUserIds = await connectedAs(service.db, 'forge', event.payload.sender);
+  const ctx: Context = { ...service, actor: { type: 'system', name: 'forge', causeUserIds } };
   const audience = await findAudience(ctx, event, receipt.receipt_id);
   if (!audience) return { outcome: 'ignored', reason: 'No team had bound the repository' };
 

@@ -86,7 +86,7 @@ function actAsCreator(ctx: Context, { creator }: Binding, { deliveryId }: Issue)
   const { userId, email, role } = creator;
   return {
     ...ctx,
-    actor: { type: 'sync', userId, email, role },
+    actor: { type: 'sync', userId, email, role, causeUserIds: (ctx.actor.type === 'system' && ctx.actor.causeUserIds) || [] },
     ip: null,
     userAgent: `forge issue sync, delivery ${deliveryId}`,
   };

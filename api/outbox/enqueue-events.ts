@@ -17,6 +17,12 @@ type PlacedEvent = ChangeEvent & { team_id: string | null; project_id: string | 
 /** Enqueues events that belong to no audit entry, in the caller's transaction; those without a subscriber are left out. */
 export async function enqueueEvents(ctx: Context, events: readonly PlacedEvent[]): Promise<void> {
   if (events.length === 0) return;
-  const caller = { user_id: ctx.actor.type === 'system' ? null : ctx.actor.userId, correlation_id: ctx.correlationId };
+  const { actor, correlationId: correlation_id } = ctx;
+  const isService = actor.type === 'system';
+  const caller = {
+    user_id: isService ? null : actor.userId,
+    correlation_id,
+    cause_user_ids: isService ? actor.causeUserIds : undefined,
+  };
   await run(ctx.db, statement, [JSON.stringify(caller), JSON.stringify(events)]);
 }

@@ -3,6 +3,7 @@ import { openGate } from '../../../api/automations/run/open-gate.js';
 import { performAction } from '../../../api/automations/run/perform-action.js';
 import { advanceSeries } from '../../../api/recurrence/advance-series.js';
 import { buildPerson, buildProject, buildTeam, type Person, type TestTeam } from '../../factories/people.js';
+import { send } from '../forge/deliver.js';
 import { buildRun, GATE } from '../../factories/runs.js';
 import { type KillableRelay, openRelay } from '../../outbox/support.js';
 import { startApp, type TestApp } from '../../support/app.js';
@@ -183,6 +184,44 @@ describe('who may not approve a run that another run caused', () => {
     const { series_id } = await db()('tasks').where({ task_id: made.task_id }).first();
     expect(await advanceSeries(app.services, series_id)).toMatchObject({ made: true });
     const run = await waiting(b);
+    expect([await approve(team.manager, run), await approve(other, run)]).toEqual([403, 200]);
+  });
+});
+
+describe('who may not approve a run that a delivery caused', () => {
+  /** The manager's account at the code host, as it was written when they connected it. */
+  const connect = (person: Person, account: string) =>
+    db()('integration_connections').insert({
+      user_id: person.user_id,
+      provider: 'forge',
+      account,
+      scopes: [],
+      data_key: Buffer.of(0),
+      sealed_value: Buffer.of(0),
+    });
+  const deliver = async (name: 'issues.opened' | 'pull_request.merged') => {
+    const repo = `Acme/Rocket-${team.team_id}`;
+    const binding = { repo, team_id: team.team_id, ...project, sync_issues: true };
+    expect((await app.as(team.admin).post('/api/forge/repositories', binding)).status).toBe(201);
+    await connect(team.manager, 'MONA');
+    await connect(other, 'somebody-else');
+    const patch = { 'repository.full_name': repo, 'sender.login': 'Mona' };
+    const issue = name === 'issues.opened' ? { 'issue.title': 'released' } : {};
+    expect((await send(app, name, { ...patch, ...issue })).status).toBe(200);
+  };
+
+  it('whoever sent it, by their connected account at the code host', async () => {
+    const b = await make(team.member, 'Gated', { trigger_type: 'forge.pr_merged', actions: [STRICT, write('tail')] });
+    await deliver('pull_request.merged');
+    const run = await waiting(b);
+    expect([await approve(team.manager, run), await approve(other, run)]).toEqual([403, 200]);
+  });
+
+  it('whoever opened an issue that became a task in the name of who bound the repository', async () => {
+    const b = await gated();
+    await deliver('issues.opened');
+    const run = await waiting(b);
+    expect((await db()('automation_runs').where({ run_id: run.run_id }).first()).triggered_by).toBe(team.admin.user_id);
     expect([await approve(team.manager, run), await approve(other, run)]).toEqual([403, 200]);
   });
 });
