@@ -33,13 +33,11 @@ update automation_runs r set cause_user_ids = known.people from (
 
 -- The people to whom a run is their own: its automation's creator, the authors of its version, whoever started it, and the people behind
 -- its cause.
-create function people_of_run(r automation_runs) returns uuid[] language sql stable as $$
-  select array(
-    select r.creator_id
-    union select r.triggered_by where r.triggered_by is not null
-    union select unnest(r.cause_user_ids)
-    union select unnest(v.co_authors || v.changed_by) from automation_versions v
-      where v.automation_id = r.automation_id and v.version = r.automation_version)
+create function people_of_run(of_run uuid) returns uuid[] language sql stable as $$
+  select array(select distinct person from automation_runs r
+    left join automation_versions v on v.automation_id = r.automation_id and v.version = r.automation_version
+    cross join lateral unnest(array[r.creator_id, r.triggered_by, v.changed_by] || r.cause_user_ids || v.co_authors) as person
+    where r.run_id = of_run and person is not null)
 $$;
 
 -- The people behind what a caller does, besides the caller: those of the run that acts, those who moved the series that acts, the
@@ -48,14 +46,12 @@ create function people_behind(who jsonb) returns uuid[] language plpgsql stable 
 declare
   people uuid[] := '{}';
 begin
-  if who->>'run_id' is not null then
-    select people_of_run(r) into people from automation_runs r where r.run_id = (who->>'run_id')::uuid;
-  end if;
+  if who->>'run_id' is not null then people := people_of_run((who->>'run_id')::uuid); end if;
   if who->'cause_user_ids' is not null then
     people := people || array(select jsonb_array_elements_text(who->'cause_user_ids')::uuid);
   end if;
   if who->>'impersonator_id' is not null then people := people || (who->>'impersonator_id')::uuid; end if;
-  return coalesce(people, '{}');
+  return people;
 end $$;
 `;
 

@@ -5,4 +5,4 @@
  * the run that caused it, and so on: a second automation would otherwise start it in its own creator's name. Behind a replay are those
  * who started what it replays.
  */
-export const EXCLUDED = /* sql */ `case when g.allow_self_approval then '{}'::uuid[] else people_of_run(r) end`;
+export const EXCLUDED = /* sql */ `case when g.allow_self_approval then '{}'::uuid[] else people_of_run(r.run_id) end`;
