@@ -1,3 +1,4 @@
+import { poolOf } from '../../db/knex-internals.js';
 import type { Context } from '../core/context.js';
 import { DomainError } from '../core/errors.js';
 import { type Account, canonicalAddress, findAccount } from './find-account.js';
@@ -30,9 +31,11 @@ export async function checkPassword(
   refusal: () => Error = badCredentials,
 ): Promise<Passed> {
   const address = canonicalAddress(email);
+  // Counts for nobody: whoever has used up their own connections would keep a place to compare from everybody while they wait for one.
+  const look = { ...ctx, db: poolOf(ctx.db) };
   const { whose, matches } = await comparePassword(password, async () => {
-    const account = await findAccount(ctx, address, device_token);
-    const attempt = await takeTry(ctx, subjectOf(address, account?.device_id ?? null));
+    const account = await findAccount(look, address, device_token);
+    const attempt = await takeTry(look, subjectOf(address, account?.device_id ?? null));
     return { account, attempt, password_hash: account?.password_hash ?? null };
   });
   const { account, attempt } = whose;

@@ -43,7 +43,11 @@ export async function comparePassword<T extends { password_hash: string | null }
   password: string,
   whose: () => Promise<T>,
 ): Promise<{ whose: T; matches: boolean }> {
-  decoy ??= hashPassword('no account has this password');
+  // A refusal is not kept: it would be everybody's answer for ever.
+  decoy ??= hashPassword('no account has this password').catch((error: unknown) => {
+    decoy = undefined;
+    throw error;
+  });
   const nobodys = await decoy;
   return inTurn(async () => {
     const found = await whose();
