@@ -11,7 +11,7 @@ const ENDS = `case when length(t.due_date) = 10 then t.due_date::date + interval
  */
 const ANNOUNCE = /* sql */ `
   with due as (
-    select t.task_id, t.due_date, t.team_id, t.project_id, task_json(t)::jsonb as task from tasks t
+    select t.task_id, t.due_date, t.team_id, t.project_id, t.created_by, task_json(t)::jsonb as task from tasks t
     where t.deleted_at is null and t.status <> 'done' and not t.is_archived and t.due_date is not null
       and t.due_date < to_char((now() + interval '2 days') at time zone 'utc', 'YYYY-MM-DD')
       and case ?::text when 'overdue' then ${ENDS} <= now() else ${ENDS} > now() and ${ENDS} <= now() + interval '1 day' end
@@ -20,7 +20,8 @@ const ANNOUNCE = /* sql */ `
   ), marked as (
     insert into task_due_marks (task_id, kind, due_date) select task_id, ?, due_date from due on conflict do nothing returning task_id
   ), told as (
-    select enqueue_events(jsonb_build_object('correlation_id', uuidv7()), array[a_change(team_id => team_id, project_id => project_id,
+    -- Nobody's act, but at a gate without self-approval it is the run of whoever set the date.
+    select enqueue_events(jsonb_build_object('correlation_id', uuidv7(), 'cause_user_ids', people_of_due_date(due.task_id, due.created_by)), array[a_change(team_id => team_id, project_id => project_id,
       feature => null, action => null, entity_type => null, entity_id => null, event_type => ?,
       payload => jsonb_build_object('task', task, 'changes', '{}'::jsonb))]) as events
     from due join marked using (task_id)

@@ -53,6 +53,18 @@ begin
   if who->>'impersonator_id' is not null then people := people || (who->>'impersonator_id')::uuid; end if;
   return people;
 end $$;
+
+-- The people behind a task's due date: whoever set it last, of its newest updates, with the people of the run that did so; else whoever
+-- created the task.
+create function people_of_due_date(task_id text, created_by uuid) returns uuid[] language sql stable as $$
+  select coalesce((
+    select array_remove(array[e.user_id, e.impersonator_id], null) || people_of_run((e.details->'caused_by'->>'run_id')::uuid)
+    from (
+      select a.user_id, a.impersonator_id, a.details::jsonb as details from audit_entries a
+      where a.entity_type = 'task' and a.action = 'update' and a.entity_id = $1 order by a.timestamp desc limit 100
+    ) e where e.details->'changes'->'due_date' is not null limit 1
+  ), array[$2])
+$$;
 `;
 
 const enqueueEvents = /* sql */ `

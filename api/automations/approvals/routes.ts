@@ -8,7 +8,7 @@ import { ApprovalList, ApproveGate, Approved, ListApprovals, RejectGate, Rejecte
 const tag = 'Approvals';
 
 const WHOSE =
-  'Where the gate has `allow_self_approval: false`, 403 for the automation’s creator, for the author of the run’s version or of the actions in it, and for whoever started the run or what it replays. Of a run that another automation caused, for these people of that automation’s run too; of one that a delivery caused, for its sender, by the connected account; of a change made while impersonating, for the administrator. Where nobody else has the role, the run waits until it is rejected or lapses.';
+  'Where the gate has `allow_self_approval: false`, 403 for the automation’s creator, for the author of the run’s version or of the actions in it, and for whoever started the run or what it replays. Of a run that another automation caused, for these people of that automation’s run too; of one that a delivery caused, for its sender, by the connected account; of one that a due date caused, for whoever set it last; of a change made while impersonating, for the administrator. Where nobody else has the role, the run waits until it is rejected or lapses.';
 const RETRIES =
   'Send `gate_index`, or an `Idempotency-Key`: a blind retry of a decision without either may meet the next gate of the run, and decide that.';
 

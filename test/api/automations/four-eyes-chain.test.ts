@@ -1,6 +1,7 @@
 import { forgetRuns } from '../../../api/automations/forget-runs.js';
 import { openGate } from '../../../api/automations/run/open-gate.js';
 import { performAction } from '../../../api/automations/run/perform-action.js';
+import { announceDue } from '../../../api/tasks/announce-due.js';
 import { advanceSeries } from '../../../api/recurrence/advance-series.js';
 import { buildPerson, buildProject, buildTeam, type Person, type TestTeam } from '../../factories/people.js';
 import { send } from '../forge/deliver.js';
@@ -185,6 +186,37 @@ describe('who may not approve a run that another run caused', () => {
     expect(await advanceSeries(app.services, series_id)).toMatchObject({ made: true });
     const run = await waiting(b);
     expect([await approve(team.manager, run), await approve(other, run)]).toEqual([403, 200]);
+  });
+});
+
+describe('who may not approve a run that a due date caused', () => {
+  const overdue = () => make(team.member, 'Gated', { trigger_type: 'task.overdue', actions: [STRICT, write('tail')] });
+  const task = async (person: Person, fields: object) =>
+    (await app.as(person).post('/api/tasks', { ...project, title: 'T', ...fields })).body.data as { task_id: string };
+  const due = { due_date: '2026-01-01' };
+
+  it('whoever created the task with it', async () => {
+    const b = await overdue();
+    await task(team.manager, due);
+    await announceDue(app.services);
+    const run = await waiting(b);
+    expect([await approve(team.manager, run), await approve(other, run)]).toEqual([403, 200]);
+  });
+
+  it('whoever set it last, by hand or by a run; the creator of the task may', async () => {
+    const b = await overdue();
+    const [byHand, byRun] = [await task(other, due), await task(other, {})];
+    expect((await app.as(team.manager).patch(`/api/tasks/${byHand.task_id}`, { due_date: '2026-01-02' })).status).toBe(200);
+    await app.as(other).patch(`/api/tasks/${byHand.task_id}`, { title: 'Later' });
+    await announceDue(app.services);
+    const first = await waiting(b);
+    expect([await approve(team.manager, first), await approve(other, first)]).toEqual([403, 200]);
+    const sets = { trigger_type: 'manual', actions: [{ type: 'update_task', params: { task_id: byRun.task_id, ...due } }] };
+    await perform(await execute(team.manager, await make(team.member, 'Sets', sets)));
+    await announceDue(app.services);
+    const second = await waiting(b);
+    expect(second.run_id).not.toBe(first.run_id);
+    expect([await approve(team.manager, second), await approve(other, second)]).toEqual([403, 200]);
   });
 });
 
