@@ -1,6 +1,7 @@
 import { Project } from '../../db/models/project.js';
 import { run, type Statement } from '../../db/statement.js';
 import { type Context, inTransaction, whoIs } from '../core/context.js';
+import { wasRolledBack } from '../core/database-errors.js';
 import { BATCH, type Cause, eraseProject, eraseTasks } from './erase.js';
 
 /** What to remove for good. */
@@ -12,6 +13,8 @@ interface Purge {
   cause: Cause;
   /** Refuses whoever may not, in the transaction of each batch. */
   allow: (ctx: Context) => Promise<void>;
+  /** Told of a project that PostgreSQL would not let go; the others are gone on with. Absent: it ends there. */
+  onFailure?: (error: unknown, projectId: string) => void;
 }
 
 /** $1 moment, $2 team or null. Both come oldest first, from the indexes on what is in the trash. */
@@ -56,24 +59,14 @@ const recordStatement: Statement = {
     from roots`,
 };
 
-/** Projects, each in a commit of its own. Returns the number of items. */
-async function purgeProjects(ctx: Context, { teamId, until, cause, allow }: Purge): Promise<number> {
-  let purged = 0;
-  for (;;) {
-    const due = await run<{ project_id: string }>(ctx.db, projectsStatement, [until, teamId]);
-    for (const { project_id } of due) {
-      purged += await inTransaction(ctx, async (ctx) => {
-        await allow(ctx);
-        // Judged again with its lock: it may have been restored in the meantime, or purged.
-        const project = await Project.query(ctx.db)
-          .findById(project_id)
-          .whereRaw('deleted_at <= ?::timestamptz', [until])
-          .forUpdate();
-        return project ? eraseProject(ctx, project, cause) : 0;
-      });
-    }
-    if (due.length < BATCH) return purged;
-  }
+/** One project, in a commit of its own. Returns the number of items. */
+function purgeProject(ctx: Context, projectId: string, { until, cause, allow }: Purge): Promise<number> {
+  return inTransaction(ctx, async (ctx) => {
+    await allow(ctx);
+    // Judged again with its lock: it may have been restored in the meantime, or purged.
+    const project = await Project.query(ctx.db).findById(projectId).whereRaw('deleted_at <= ?::timestamptz', [until]).forUpdate();
+    return project ? eraseProject(ctx, project, cause) : 0;
+  });
 }
 
 /** One batch of a project's tasks, in a commit of its own. Returns how many. */
@@ -90,17 +83,39 @@ function purgeTasksOf(ctx: Context, projectId: string, { until, cause, allow }: 
   });
 }
 
+type Work = (ctx: Context, projectId: string, purge: Purge) => Promise<number>;
+
+/** Does the work for each project that the statement finds, until it finds no more. Returns the number of items. */
+async function purgeEach(ctx: Context, purge: Purge, statement: Statement, work: Work, failed: Set<string>): Promise<number> {
+  for (let purged = 0; ; ) {
+    const found = await run<{ project_id: string }>(ctx.db, statement, [purge.until, purge.teamId]);
+    const open = found.filter(({ project_id }) => !failed.has(project_id));
+    for (const { project_id } of open) {
+      try {
+        purged += await work(ctx, project_id, purge);
+      } catch (error) {
+        const { nativeError = error } = error as { nativeError?: unknown };
+        if (!purge.onFailure || !wasRolledBack(nativeError)) throw error;
+        purge.onFailure(error, project_id);
+        failed.add(project_id);
+      }
+    }
+    if (found.length < BATCH || open.length === 0) return purged;
+  }
+}
+
+async function purgeAllTasksOf(ctx: Context, projectId: string, purge: Purge): Promise<number> {
+  let purged = 0;
+  for (let found = BATCH; found === BATCH; purged += found) found = await purgeTasksOf(ctx, projectId, purge);
+  return purged;
+}
+
 /**
  * Removes for good what has been in the trash since a moment: projects with their tasks, then single tasks, in batches of their
  * own. May be repeated, and stopped anywhere. Returns the number of items.
  */
 export async function purgeBefore(ctx: Context, purge: Purge): Promise<number> {
-  let purged = await purgeProjects(ctx, purge);
-  for (;;) {
-    const places = await run<{ project_id: string }>(ctx.db, placesStatement, [purge.until, purge.teamId]);
-    for (const { project_id } of places) {
-      for (let found = BATCH; found === BATCH; purged += found) found = await purgeTasksOf(ctx, project_id, purge);
-    }
-    if (places.length < BATCH) return purged;
-  }
+  const failed = new Set<string>();
+  const projects = await purgeEach(ctx, purge, projectsStatement, purgeProject, failed);
+  return projects + (await purgeEach(ctx, purge, placesStatement, purgeAllTasksOf, failed));
 }

@@ -2,7 +2,9 @@ import { type Services, serviceContext } from '../core/context.js';
 import { purgeBefore } from './purge-before.js';
 
 /**
- * Removes for good what has been in the trash for longer than it is kept; may be run at any time. Returns the number of items.
+ * Removes for good what has been in the trash for longer than it is kept; may be run at any time. A project that cannot be removed holds
+ * up no other. Returns the number of items.
+ * @throws what PostgreSQL said of such a project, when all others are done
  * Source: contract, section 8; decision C8.
  */
 export async function purgeExpired(services: Services): Promise<number> {
@@ -10,10 +12,17 @@ export async function purgeExpired(services: Services): Promise<number> {
     'select (now() - make_interval(days => ?))::text as until',
     [services.config.TRASH_RETENTION_DAYS],
   );
-  return purgeBefore(serviceContext(services, 'trash'), {
+  const errors: unknown[] = [];
+  const purged = await purgeBefore(serviceContext(services, 'trash'), {
     teamId: null,
     until: rows[0].until,
     cause: 'retention',
     allow: async () => undefined,
+    onFailure: (err, project_id) => {
+      errors.push(err);
+      services.log.error({ err, project_id }, 'a project in the trash could not be purged, will be tried again');
+    },
   });
+  if (errors.length > 0) throw errors[0];
+  return purged;
 }

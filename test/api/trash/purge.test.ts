@@ -221,6 +221,25 @@ describe('DELETE /api/trash', () => {
 describe('after 30 days', () => {
   const purge = () => purgeExpired(app.services);
 
+  it('a project that cannot be removed holds up no other', async () => {
+    await task();
+    await trashProject();
+    await age(40);
+    const stuck = project;
+    await db().raw(`
+      create function keep_task() returns trigger language plpgsql as $$ begin raise exception 'kept' using errcode = 'XX000'; end $$;
+      create trigger keep_task before delete on tasks for each row when (old.project_id = '${stuck.project_id}') execute function keep_task()`);
+    project = await buildProject(app, team);
+    await task();
+    await trashProject();
+    await age(39);
+    await expect(purge()).rejects.toThrow('kept');
+    expect(await rowsOf('projects', 'project_id', project.project_id)).toBe(0);
+    expect(await rowsOf('projects', 'project_id', stuck.project_id)).toBe(1);
+    await db().raw('drop trigger keep_task on tasks');
+    expect(await purge()).toBe(2);
+  });
+
   it('removes what is over its time, and nothing that is not', async () => {
     const live = await task();
     const parent = await task();
