@@ -1,6 +1,6 @@
 import { v7 as uuidv7 } from 'uuid';
 import { purgeExpired } from '../../../api/trash/purge-expired.js';
-import { buildAutomation, gate } from '../../factories/automations.js';
+import { buildAutomation, comment, gate } from '../../factories/automations.js';
 import { buildPerson, buildProject, buildTask, buildTeam, type TestTeam } from '../../factories/people.js';
 import { buildRun } from '../../factories/runs.js';
 import { type Client, startApp, type TestApp } from '../../support/app.js';
@@ -115,4 +115,17 @@ it('nobody has a seat in it afterwards, whoever was being added at the same time
     expect((await get()).status).toBe(404);
     expect(await db()('memberships').where({ team_id: team.team_id })).toEqual([]);
   }
+});
+
+it('ends its automations with one statement for their rows', async () => {
+  for (let count = 0; count < 3; count += 1) await buildAutomation(app, team, { actions: [comment('seen')] });
+  await db().raw(`
+    create table statements (of text);
+    create function note_statement() returns trigger language plpgsql as $$ begin insert into statements values (tg_table_name); return null; end $$;
+    create trigger note_statement after update on automations for each statement execute function note_statement()`);
+  expect((await remove()).status).toBe(200);
+  expect(await db()('statements').pluck('of')).toEqual(['automations']);
+  expect(await db()('automations').where({ team_id: team.team_id }).whereNull('deleted_at')).toEqual([]);
+  expect(await db()('event_subscriptions').where({ owner_id: team.team_id }).pluck('event_types')).toEqual([[]]);
+  await db().raw('drop trigger note_statement on automations');
 });
