@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { v7 as uuidv7 } from 'uuid';
 import { deliveries } from '../../../scripts/fixtures/forge-payloads.js';
+import { subscribe } from '../../factories/events.js';
 import { buildTeam } from '../../factories/people.js';
 import { startApp, type TestApp } from '../../support/app.js';
 import { eventsOf, receiptOf, relay, send } from './deliver.js';
@@ -53,6 +54,7 @@ const idOf = ({ out }: Ended): string => /^delivery (\S+)/m.exec(out)?.[1] ?? ''
 
 it('sends a named payload, from the repository asked for, and says what became of it', async () => {
   const team = await buildTeam(app);
+  await subscribe(app, team);
   const repo = `acme/rocket-${team.team_id}`;
   await app.as(team.admin).post('/api/forge/repositories', { repo, team_id: team.team_id });
   const ended = await replay('pull_request.merged', '--repo', repo);
