@@ -53,9 +53,11 @@ export class ConnectionQueue {
     private readonly patience: number,
     private readonly timeout: () => Error,
   ) {
-    this.perPerson = Math.ceil(size * PERSON_SHARE);
-    this.perTeam = Math.ceil(size * TEAM_SHARE);
     this.perAll = Math.max(1, size - 1);
+    // In a small pool too, one more than a share is left for somebody else.
+    const share = (part: number) => Math.max(1, Math.min(Math.ceil(size * part), this.perAll - 1));
+    this.perPerson = share(PERSON_SHARE);
+    this.perTeam = share(TEAM_SHARE);
   }
 
   /**

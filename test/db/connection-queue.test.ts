@@ -125,6 +125,7 @@ it('who waits too long is told so and is out of the line', async () => {
 it.each([
   [1, 1],
   [2, 1],
+  [3, 1],
   [4, 2],
   [8, 3],
   [20, 8],

@@ -2,6 +2,7 @@
 import pg from 'pg';
 import { poolUse } from '../../../db/knex-internals.js';
 import { expectEnvelope } from '../../envelope/expect-envelope.js';
+import { subscribe } from '../../factories/events.js';
 import { buildPerson, buildProject, buildTask, buildTeam, type TestTeam } from '../../factories/people.js';
 import { type Answer, startApp, type TestApp } from '../../support/app.js';
 import { lockWaiters } from '../../support/database.js';
@@ -58,6 +59,7 @@ it('changes of a task that somebody holds keep no stranger from being answered',
 });
 
 it('a change that waits too long for somebody is told to come again, and nothing of it is written', async () => {
+  await subscribe(app, team);
   const task = await buildTask(app, team, project);
   await lockTask(task.task_id);
   const answers = await Promise.all([
