@@ -32,11 +32,17 @@ it('a team whose receivers are slow does not stand in front of the requests of a
   const held: (() => void)[] = [];
   receiver.answer(({ url }, response) => {
     if (url === '/quick') response.end('ok');
-    else held.push(() => response.end('late'));
+    else {
+      const answer = () => response.end('late');
+      held.push(answer);
+      // A request that was given up holds no slot any more.
+      response.on('close', () => held.splice(0, held.length, ...held.filter((each) => each !== answer)));
+    }
   });
   const [there, here] = [await buildProject(app, crowd), await buildProject(app, single)];
   // Every slot is taken, and three times as many requests wait for one.
-  for (let i = 0; i < 4 * SLOTS; i += 1) await buildTask(app, crowd, there);
+  const items = Array.from({ length: 4 * SLOTS }, (_, nth) => ({ title: `No. ${nth}`, project_id: there.project_id }));
+  expect((await app.as(crowd.member).post('/api/tasks/bulk', items)).body.failed).toBe(0);
   await until(async () => held.length === SLOTS, 60_000);
   const handedOver = async () => (await app.services.db('outbox').first()) === undefined;
   await until(handedOver, 60_000);
