@@ -25,6 +25,8 @@ const MAX_KNOWN = 5_000;
 interface Known {
   holder: Holder;
   readAt: number;
+  /** Made once for a person: making it changes a prototype, which is slow on every request. */
+  db: Knex;
 }
 
 const knownOfPools = new WeakMap<Knex, Map<string, Known>>();
@@ -49,7 +51,8 @@ function knownOf(db: Knex, userId: string): Known {
   if (!known) {
     // The oldest goes: it costs one small look-up when it comes again.
     if (people.size >= MAX_KNOWN) people.delete(people.keys().next().value as string);
-    people.set(userId, (known = { holder: { person: userId, teams: [], turn: userId }, readAt: 0 }));
+    const made: Known = { holder: { person: userId, teams: [], turn: userId }, readAt: 0, db: countedFor(db, () => made.holder) };
+    people.set(userId, (known = made));
   }
   if (Date.now() - known.readAt > STALE_MS) learn(db, userId, known);
   return known;
@@ -65,8 +68,7 @@ export function countedDatabase(services: Pick<Services, 'db'>, actor: Actor, ad
     const visitor: Holder = { person: `address ${address}`, teams: [], turn: 'visitors' };
     return countedFor(db, () => visitor);
   }
-  const known = knownOf(db, actor.userId);
-  return countedFor(db, () => known.holder);
+  return knownOf(db, actor.userId).db;
 }
 
 const DELIVERIES: Holder = { person: null, teams: ['deliveries'], turn: 'deliveries' };
