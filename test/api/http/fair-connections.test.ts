@@ -37,18 +37,19 @@ const lockTask = (taskId: string) => slow.query('select from tasks where task_id
 it('changes of a task that somebody holds keep no stranger from being answered', async () => {
   const task = await buildTask(app, team, project);
   const stranger = await buildTeam(app);
-  const theirs = await buildTask(app, stranger, await buildProject(app, stranger));
+  const theirs = await buildProject(app, stranger);
+  const [kept, deleted] = [await buildTask(app, stranger, theirs), await buildTask(app, stranger, theirs)];
   await lockTask(task.task_id);
   const stuck = Promise.all(many(32, () => rename(team.member, task.task_id)));
   await until(async () => (await lockWaiters(db())) > 0);
   const client = app.as(stranger.member);
   const answers = await Promise.all([
     client.get('/api/auth/me'),
-    client.get(`/api/tasks/${theirs.task_id}`),
+    client.get(`/api/tasks/${kept.task_id}`),
     client.get('/api/teams'),
-    client.get(`/api/tasks?project_id=${theirs.project_id as string}`),
-    rename(stranger.member, theirs.task_id),
-    client.delete(`/api/tasks/${theirs.task_id}`),
+    client.get(`/api/tasks?project_id=${theirs.project_id}`),
+    rename(stranger.member, kept.task_id),
+    client.delete(`/api/tasks/${deleted.task_id}`),
   ]);
   expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 200]);
   for (const answer of await stuck) {
