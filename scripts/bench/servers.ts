@@ -104,7 +104,12 @@ export class Servers {
     this.postgres = this.track(await this.launchers.startPostgres(options));
     this.db = this.open();
     await this.db.migrate.latest({ migrationSource });
-    if (this.profileDir) await this.db.raw('create extension pg_stat_statements');
+    if (this.profileDir) {
+      await this.db.raw('create extension pg_stat_statements');
+      // Statements inside functions too: most of a write is there.
+      await this.db.raw(`alter system set pg_stat_statements.track = 'all'`);
+      await this.db.raw('select pg_reload_conf()');
+    }
   }
 
   /** A pool for the benchmark's own statements. */
@@ -117,10 +122,15 @@ export class Servers {
   /** With a profile directory: writes the statements that PostgreSQL spent most time on since the last call. */
   async writeStatements(name: string): Promise<void> {
     if (!this.profileDir) return;
-    const { rows } = await this.db.raw<{ rows: { total: number; calls: number; mean: number; query: string }[] }>(/* sql */ `
-      select round(total_exec_time) as total, calls, round(mean_exec_time::numeric, 3) as mean, query
+    const { rows } = await this.db.raw<{
+      rows: { total: number; calls: number; rows: number; mean: number; query: string }[];
+    }>(/* sql */ `
+      select round(total_exec_time) as total, calls, rows, round(mean_exec_time::numeric, 3) as mean, query
       from pg_stat_statements order by total_exec_time desc limit 40`);
-    const lines = rows.map(({ total, calls, mean, query }) => `${total} ms  ${calls} calls  ${mean} ms each\n${query.trim()}\n`);
+    const lines = rows.map(
+      ({ total, calls, rows: count, mean, query }) =>
+        `${total} ms  ${calls} calls  ${count} rows  ${mean} ms each\n${query.trim()}\n`,
+    );
     writeFileSync(join(this.profileDir, `${name}-statements.txt`), lines.join('\n'));
     await this.db.raw('select pg_stat_statements_reset()');
   }
