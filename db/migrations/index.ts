@@ -17,6 +17,7 @@ import * as fairReads from './0015_fair_reads.js';
 import * as audit from './0016_audit.js';
 import * as fourEyes from './0018_four_eyes.js';
 import * as eventAudience from './0019_event_audience.js';
+import * as plans from './0020_plans.js';
 
 /** Every migration in order; listed by hand so that a build holds exactly what was reviewed. Never edited once released. */
 const MIGRATIONS: Record<string, Knex.Migration> = {
@@ -38,6 +39,7 @@ const MIGRATIONS: Record<string, Knex.Migration> = {
   '0016_audit': audit,
   '0018_four_eyes': fourEyes,
   '0019_event_audience': eventAudience,
+  '0020_plans': plans,
 };
 
 /** How knex finds the migrations above. */
