@@ -30,9 +30,10 @@ interface ConnectionOptions {
 /**
  * How long the API and the worker wait for a lock, and keep one while nothing happens, ms. A request that meets a lock of somebody
  * who is slow is told to come again, instead of holding a connection that others need. A process that is frozen in the middle of a
- * transaction loses it, with its locks. Migrations and scripts of an operator wait as long as it takes.
+ * transaction loses it, with its locks. Migrations and scripts of an operator wait as long as it takes. The wait for a lock is longer than
+ * PostgreSQL's deadlock_timeout (1 s): of two that wait for each other one is told so and runs again, instead of being sent away.
  */
-export const SERVING = { lockTimeout: 1_000, idleTransactionTimeout: 10_000 };
+export const SERVING = { lockTimeout: 1_500, idleTransactionTimeout: 10_000 };
 
 /** What pg keeps to itself and we need: its socket, and whether it waits for an answer. */
 interface RawConnection {
