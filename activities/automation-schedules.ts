@@ -14,7 +14,7 @@ import type { Dispatcher } from '../api/outbox/dispatch-outbox.js';
 import { zoneNamed } from '../api/core/zones.js';
 import { AUTOMATION_SCHEDULE, scheduleId, type ScheduleActivities, taskQueue } from '../workflows/contract.js';
 import { SEARCH_ATTRIBUTES as ATTRIBUTE } from '../workflows/search-attributes.js';
-import { plainName } from './plain-name.js';
+import { escapeMarkdown } from './plain-name.js';
 
 /** The activity of an automation's schedule. */
 export const scheduleActivities = (services: Services): ScheduleActivities & Record<string, unknown> => ({
@@ -44,7 +44,7 @@ const details = {
 };
 
 /** Puts schedules into the outbox, save those that wait there already. */
-const AGAIN = /* sql */ `
+const REQUEUE = /* sql */ `
   insert into outbox (kind, subject, payload, correlation_id)
   select 'schedule.sync', id, jsonb_build_object('automation_id', id), uuidv7() from unnest(?::text[]) id
   where not exists (select from outbox o where o.kind = 'schedule.sync' and o.subject = id)`;
@@ -53,7 +53,7 @@ const AGAIN = /* sql */ `
 const noteOf = (armed: Armed): string => `${armed.schedule_cron} (${armed.schedule_timezone}) · ${armed.name}`;
 
 /** Keeps one Temporal Schedule for each armed automation with a schedule: a projection of its row, which alone decides. */
-export class ScheduleKeeper implements Dispatcher<Sync> {
+export class ScheduleSync implements Dispatcher<Sync> {
   readonly kinds = ['schedule.sync'];
   readonly details = details;
 
@@ -79,9 +79,9 @@ export class ScheduleKeeper implements Dispatcher<Sync> {
       else stale.add(automationId);
     }
     if (stale.size === 0) return 0;
-    const { rowCount } = await services.db.raw<{ rowCount: number }>(AGAIN, [[...stale]]);
+    const { rowCount } = await services.db.raw<{ rowCount: number }>(REQUEUE, [[...stale]]);
     if (rowCount > 0) services.log.warn({ schedules: rowCount }, 'schedules are brought in line with their automations');
-    services.ring();
+    services.notifyRelay();
     return rowCount;
   }
 
@@ -143,7 +143,7 @@ export class ScheduleKeeper implements Dispatcher<Sync> {
         workflowId: this.idOf(automation_id),
         taskQueue: taskQueue(taskQueuePrefix, 'core'),
         args: [automation_id],
-        staticSummary: `${plainName(name.slice(0, 100).toWellFormed())} · on its schedule`,
+        staticSummary: `${escapeMarkdown(name.slice(0, 100).toWellFormed())} · on its schedule`,
         ...(searchable ? { typedSearchAttributes: attributes } : {}),
       },
       policies: { overlap: ScheduleOverlapPolicy.ALLOW_ALL, catchupWindow: `${CATCH_UP_MINUTES} minutes`, pauseOnFailure: false },

@@ -1,28 +1,28 @@
 import { activityInfo, heartbeat } from '@temporalio/activity';
 import { actionTypes, outboundTypes } from '../api/automations/actions/registry.js';
-import type { Carrier } from '../api/automations/run/claim-run.js';
+import type { RunExecution } from '../api/automations/run/claim-run.js';
 import { finishRun } from '../api/automations/run/finish-run.js';
 import { openGate } from '../api/automations/run/open-gate.js';
 import { performAction } from '../api/automations/run/perform-action.js';
 import { performOutbound } from '../api/automations/run/perform-outbound.js';
 import { DELAY } from '../api/automations/rules.js';
 import { readGate } from '../api/automations/run/read-gate.js';
-import { waitOut } from '../api/automations/run/wait-out.js';
+import { runDelay } from '../api/automations/run/wait-out.js';
 import type { Services } from '../api/core/context.js';
 import { type ActionActivity, OUTBOUND_HEARTBEAT, type RunActivities, type RunRef } from '../workflows/contract.js';
 
 /** The execution that this activity belongs to, as the run's row knows it. */
 const executionId = (): string => activityInfo().workflowExecution?.runId ?? 'none';
-const carrierOf = (run: RunRef): Carrier => ({ ...run, execution: executionId() });
+const runExecutionOf = (run: RunRef): RunExecution => ({ ...run, execution: executionId() });
 
 /** Activities of automation runs: each calls one verb. At least once by design, so the verbs may be repeated. */
 export function automationActivities(services: Services): RunActivities & Record<string, unknown> {
-  const perform: ActionActivity = (run, index) => performAction(services, carrierOf(run), index);
+  const perform: ActionActivity = (run, index) => performAction(services, runExecutionOf(run), index);
   const run: RunActivities & { [DELAY]: ActionActivity } = {
-    openGate: (run, index) => openGate(services, carrierOf(run), index),
+    openGate: (run, index) => openGate(services, runExecutionOf(run), index),
     readGate: (runId, index) => readGate(services, runId, index, executionId()),
-    [DELAY]: (run, index) => waitOut(services, carrierOf(run), index),
-    finishRun: (run, cancelled) => finishRun(services, carrierOf(run), cancelled),
+    [DELAY]: (run, index) => runDelay(services, runExecutionOf(run), index),
+    finishRun: (run, cancelled) => finishRun(services, runExecutionOf(run), cancelled),
   };
   // Each action is an activity of its own name, so that a history reads like the automation.
   return { ...Object.fromEntries(Object.keys(actionTypes).map((type) => [type, perform])), ...run };
@@ -33,7 +33,7 @@ export function outboundActivities(services: Services): Record<string, ActionAct
   const perform: ActionActivity = async (run, index) => {
     const beat = setInterval(heartbeat, OUTBOUND_HEARTBEAT.everyMs);
     try {
-      return await performOutbound(services, carrierOf(run), index);
+      return await performOutbound(services, runExecutionOf(run), index);
     } finally {
       clearInterval(beat);
     }

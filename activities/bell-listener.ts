@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { BELL_CHANNEL } from '../api/core/bell.js';
+import { OUTBOX_CHANNEL } from '../api/core/bell.js';
 import type { Services } from '../api/core/context.js';
 
 const RETRY_MS = 1_000;
@@ -8,7 +8,7 @@ const RETRY_MS = 1_000;
  * Calls `onBell` for every ring, over a connection of its own that is opened again when it breaks. A ring may be lost with the
  * connection; whoever listens sweeps every second as well.
  */
-export function listenForBell({ config, log }: Services, onBell: () => void): { stop: () => Promise<void> } {
+export function listenForOutbox({ config, log }: Services, onBell: () => void): { stop: () => Promise<void> } {
   let client: pg.Client | undefined;
   let stopped = false;
   const connect = async (): Promise<void> => {
@@ -32,7 +32,7 @@ export function listenForBell({ config, log }: Services, onBell: () => void): { 
     next.on('end', again);
     try {
       await next.connect();
-      await next.query(`listen ${BELL_CHANNEL}`);
+      await next.query(`listen ${OUTBOX_CHANNEL}`);
       onBell();
     } catch (error) {
       again(error);

@@ -44,7 +44,7 @@ const details = {
 };
 
 /** Puts jobs into the outbox once more. */
-const AGAIN = /* sql */ `
+const REQUEUE = /* sql */ `
   insert into outbox (kind, subject, payload, correlation_id)
   select 'user.deprovision', j.user_id::text, jsonb_build_object('job_id', j.job_id), j.correlation_id from deprovision_jobs j
   where j.job_id = any(?) and j.finished_at is null`;
@@ -66,14 +66,14 @@ export class DeprovisionDispatcher implements Dispatcher<Start> {
   ) {}
 
   /** Restarts the workflow of every open job that has none: what a lost store or a terminated workflow left behind. Returns how many. */
-  async reconcile({ db, log, ring }: Services): Promise<number> {
+  async reconcile({ db, log, notifyRelay }: Services): Promise<number> {
     const { rows } = await db.raw<{ rows: { job_id: string; user_id: string }[] }>(OPEN);
     const open = await Promise.all(rows.map(({ user_id }) => isWorkflowOpen(this.client, deprovisionWorkflowId(user_id))));
     const lost = rows.filter((_, i) => !open[i]).map(({ job_id }) => job_id);
     if (lost.length === 0) return 0;
-    await db.raw(AGAIN, [lost]);
+    await db.raw(REQUEUE, [lost]);
     log.warn({ restarted: lost.length }, 'deprovisioning jobs without a workflow were restarted');
-    ring();
+    notifyRelay();
     return lost.length;
   }
 

@@ -50,7 +50,7 @@ export function startLoop(name: string, pass: () => Promise<number>, everyMs: nu
 }
 
 /** Returns a call that is made once for all that ask for it within `ms`, at their end. */
-export function gathered(call: () => void, ms: number): () => void {
+export function throttleTrailing(call: () => void, ms: number): () => void {
   let waiting: NodeJS.Timeout | undefined;
   return () => {
     waiting ??= setTimeout(() => {

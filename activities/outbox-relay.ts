@@ -11,7 +11,7 @@ import {
   dispatchOutbox,
   removeRows,
 } from '../api/outbox/dispatch-outbox.js';
-import { EventMatcher, type MatchResult, type TakenEvent } from '../api/outbox/match-events.js';
+import { EventMatcher, type MatchResult, type ClaimedEvent } from '../api/outbox/match-events.js';
 import { EVENTS_PER_TEAM, pollStatement } from '../api/outbox/match-events.sql.js';
 import { isBusy, isRowFailure, recordFailure } from '../api/outbox/park-row.js';
 import { type OutboxPoll, pollOutbox } from '../api/outbox/poll-outbox.js';
@@ -105,7 +105,7 @@ export class OutboxRelay {
    * bad one holds up nobody else's. Returns how many events were taken.
    */
   async match(): Promise<number> {
-    let events: readonly TakenEvent[] = [];
+    let events: readonly ClaimedEvent[] = [];
     try {
       return await this.matchOnly(null, (taken) => {
         events = taken;
@@ -138,7 +138,7 @@ export class OutboxRelay {
     await recordFailure(this.services, { outbox_ids: ids, leased: false }, error, isRowFailure(error));
   }
 
-  private async matchOnly(only: readonly number[] | null, onTaken: (events: readonly TakenEvent[]) => void = () => undefined) {
+  private async matchOnly(only: readonly number[] | null, onTaken: (events: readonly ClaimedEvent[]) => void = () => undefined) {
     // Too many under way already: the others are anyone's, and wait their turn in the outbox.
     const dispatcher = this.starting.size < MAX_STARTING ? this.dispatcher() : undefined;
     const result = await this.matcher.match(this.services, dispatcher ? LEASE_SECONDS : null, only, onTaken);
@@ -149,7 +149,7 @@ export class OutboxRelay {
 
   private async follow({ starts, afterCommit }: MatchResult, dispatcher: RunDispatcher | undefined): Promise<void> {
     if (dispatcher) for (const start of starts) this.start(dispatcher, start);
-    else if (starts.length > 0) this.services.ring();
+    else if (starts.length > 0) this.services.notifyRelay();
     for (const after of afterCommit) {
       await after(this.services).catch((error: unknown) =>
         this.services.log.error({ err: error }, 'not done after matching events'),

@@ -4,7 +4,7 @@ import { NO_ID } from '../api/core/fields.js';
 import { AUTOMATION_RUN, runWorkflowId, taskQueue } from '../workflows/contract.js';
 import { SEARCH_ATTRIBUTES as ATTRIBUTE } from '../workflows/search-attributes.js';
 import { hasAttributes, listOpenWorkflows, type OpenWorkflow, SETTLED_AFTER_MS } from './open-workflows.js';
-import { canCarry, incarnationOf, type OpenRun, recoverRun, wakeExecution } from './run-execution.js';
+import { canOwnRun, incarnationOf, type OpenRun, recoverRun, wakeExecution } from './run-execution.js';
 
 const CONCURRENCY = 10;
 const PAGE_SIZE = 1_000;
@@ -22,7 +22,7 @@ interface CheckedRun extends OpenRun {
 const OPEN_RUNS = /* sql */ `
   select r.run_id, r.incarnation, r.claimed_by, false as is_start_due,
     case when r.status = 'paused' then 'paused' when d.due_at is not null then 'waiting' end as state,
-    case when r.status = 'paused' then r.waits_until else d.due_at end as until
+    case when r.status = 'paused' then r.gate_expires_at else d.due_at end as until
   from automation_runs r
   left join lateral (select a.due_at from run_actions a
     where a.run_id = r.run_id and a.status = 'running' and a.due_at is not null limit 1) d on true
@@ -52,7 +52,7 @@ async function checkRun(
   isFirst: boolean,
 ): Promise<boolean> {
   const execution = found && { execution: found.runId, incarnation: incarnationOf(found.memo) };
-  if (!found || !execution || !canCarry(row, execution)) return recoverRun(services, client, row);
+  if (!found || !execution || !canOwnRun(row, execution)) return recoverRun(services, client, row);
   if (hasAttributes(found) ? isOutOfStep(row, found) : isFirst) await wakeExecution(client, row.run_id, found.runId);
   return false;
 }

@@ -120,7 +120,7 @@ export class SeriesDispatcher implements Dispatcher<Wake> {
    * those that are out of step with their row, and those whose series ended or is gone. One list of what runs is compared with the rows,
    * so ten thousand series cost ten calls. Returns how many were restarted.
    */
-  async reconcile({ db, log, ring }: Services, isFirst: boolean): Promise<number> {
+  async reconcile({ db, log, notifyRelay }: Services, isFirst: boolean): Promise<number> {
     const queue = taskQueue(this.options.taskQueuePrefix, 'core');
     const listed = await listOpenWorkflows(this.client, RECURRING_TASK, queue);
     const { rows } = await db.raw<{ rows: OpenSeries[] }>(OPEN);
@@ -137,7 +137,7 @@ export class SeriesDispatcher implements Dispatcher<Wake> {
     for (const { workflowId, startTime } of listed.values()) {
       if (Date.now() - startTime.getTime() > SETTLED_AFTER_MS) await wakeEnded(this.client, workflowId);
     }
-    ring();
+    notifyRelay();
     return lost.length;
   }
 

@@ -11,7 +11,7 @@ import { SEARCH_ATTRIBUTES as ATTRIBUTE } from '../workflows/search-attributes.j
 import { isWorkflowOpen } from './open-workflows.js';
 
 /** Longest wait that a service may ask for, ms: there is a day for all of it (workflows/connection-revocation.ts). */
-const LONGEST_WAIT_MS = 3_600_000;
+const MAX_WAIT_MS = 3_600_000;
 
 /** Calls another server, so it belongs on the queue `outbound`. */
 export const revocationActivities = (services: Services): RevocationActivities => ({
@@ -20,7 +20,7 @@ export const revocationActivities = (services: Services): RevocationActivities =
       return await revokeConnection(services, revocationId);
     } catch (thrown) {
       if (!(thrown instanceof OutboundFailure) || thrown.waitMs === null) throw thrown;
-      const nextRetryDelay = Math.min(thrown.waitMs, LONGEST_WAIT_MS);
+      const nextRetryDelay = Math.min(thrown.waitMs, MAX_WAIT_MS);
       throw ApplicationFailure.create({ type: thrown.reason, message: thrown.message, nextRetryDelay });
     }
   },

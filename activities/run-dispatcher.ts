@@ -6,7 +6,7 @@ import type { RunStart } from '../api/automations/create-run.js';
 import { TaskId } from '../api/core/fields.js';
 import type { Services } from '../api/core/context.js';
 import { logScope } from '../api/core/log.js';
-import { plainName } from './plain-name.js';
+import { escapeMarkdown } from './plain-name.js';
 import { freeRun, readOpenRun, recoverRun, wakeExecution } from './run-execution.js';
 import { restartRun } from '../api/automations/run/restart-run.js';
 
@@ -32,7 +32,7 @@ const attributesOf = (row: Dispatch): SearchAttributePair[] => [
 
 /** One line for the list of workflows, at most 200 bytes. */
 const summaryOf = (row: Dispatch): string => {
-  const text = `${plainName(row.automation_name)} · ${row.trigger_type}`;
+  const text = `${escapeMarkdown(row.automation_name)} · ${row.trigger_type}`;
   return Buffer.byteLength(text) <= 200
     ? text
     : `${Buffer.from(text)
@@ -90,7 +90,7 @@ export class RunDispatcher {
     const found = await freeRun(this.client, open);
     if (found === 'carried') return;
     if (open.claimed_by === null) await this.tryStart(row, incarnation, 'ALLOW_DUPLICATE');
-    else if (await restartRun(this.services.db, open, found.free)) this.services.ring();
+    else if (await restartRun(this.services.db, open, found.free)) this.services.notifyRelay();
   }
 
   /**
@@ -138,10 +138,10 @@ export class RunDispatcher {
       runId: row.run_id,
       incarnation,
       plan: {
-        automationName: plainName(row.automation_name),
+        automationName: escapeMarkdown(row.automation_name),
         triggerType: row.trigger_type,
         // A step without a name of its own is called by its type.
-        steps: row.steps.map((step) => (step.label === step.type ? step : { ...step, label: plainName(step.label) })),
+        steps: row.steps.map((step) => (step.label === step.type ? step : { ...step, label: escapeMarkdown(step.label) })),
         ...(row.is_test ? { isTest: true as const } : {}),
       },
       ...(this.options.searchable ? {} : { searchable: false }),

@@ -55,7 +55,7 @@ async function findExecution(client: Client, runId: string): Promise<RunExecutio
 }
 
 /** True when the execution claimed the run, or still may. */
-export const canCarry = ({ claimed_by, incarnation }: OpenRun, found: RunExecution): boolean =>
+export const canOwnRun = ({ claimed_by, incarnation }: OpenRun, found: RunExecution): boolean =>
   claimed_by === null ? found.incarnation === incarnation : found.execution === claimed_by;
 
 /**
@@ -89,7 +89,7 @@ async function terminate(client: Client, runId: string, execution: string): Prom
 export async function freeRun(client: Client, row: OpenRun): Promise<'carried' | { free: number }> {
   const found = await findExecution(client, row.run_id);
   if (!found) return { free: 0 };
-  if (canCarry(row, found) && (await wakeExecution(client, row.run_id, found.execution))) return 'carried';
+  if (canOwnRun(row, found) && (await wakeExecution(client, row.run_id, found.execution))) return 'carried';
   await terminate(client, row.run_id, found.execution);
   return { free: found.incarnation + 1 };
 }
@@ -104,6 +104,6 @@ export async function recoverRun(services: Services, client: Client, row: OpenRu
   const found = await freeRun(client, row);
   if (found === 'carried' || !(await restartRun(services.db, row, found.free))) return false;
   services.log.warn({ run_id: row.run_id, incarnation: row.incarnation }, 'a run without a workflow was restarted');
-  services.ring();
+  services.notifyRelay();
   return true;
 }

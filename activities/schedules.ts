@@ -1,8 +1,8 @@
 import { type Client, ScheduleAlreadyRunning, ScheduleOverlapPolicy, type ScheduleOptions } from '@temporalio/client';
-import { type Chore, HOUSEKEEPING, taskQueue } from '../workflows/contract.js';
+import { type MaintenanceJob, HOUSEKEEPING, taskQueue } from '../workflows/contract.js';
 
 /** When each chore runs. An outage is made up for once at most: every chore does all that is due. */
-const SCHEDULES: { chore: Chore; spec: ScheduleOptions['spec']; note: string }[] = [
+const SCHEDULES: { chore: MaintenanceJob; spec: ScheduleOptions['spec']; note: string }[] = [
   {
     chore: 'accounts',
     spec: { calendars: [{ hour: 4, minute: 10 }] },

@@ -9,11 +9,11 @@ import type { Logger } from '../api/core/log.js';
 import { watchPool } from '../api/core/metrics.js';
 import { openDatabase, SERVING } from '../db/connection.js';
 import { poolUse } from '../db/knex-internals.js';
-import { listenForBell } from './bell-listener.js';
-import { gathered, type Loop, startLoop } from './loop.js';
+import { listenForOutbox } from './bell-listener.js';
+import { throttleTrailing, type Loop, startLoop } from './loop.js';
 import { OutboxRelay } from './outbox-relay.js';
 import { startReconciler } from './reconcile-loop.js';
-import { linkTemporal } from './temporal-link.js';
+import { startTemporalConnection } from './temporal-link.js';
 
 const HEARTBEAT_MS = 5_000;
 const SWEEP_MS = 1_000;
@@ -28,7 +28,7 @@ const DRAIN_MS = 20_000;
 
 export interface RunningWorker {
   /** True while Temporal can be reached. */
-  isLinked: () => boolean;
+  isConnected: () => boolean;
   /** Compares the rows with Temporal now; normally every ten minutes. Returns how many runs, series, jobs and schedules were restarted. */
   reconcile: () => Promise<number>;
   stop: () => Promise<void>;
@@ -73,7 +73,7 @@ export function startWorker(config: Config, log: Logger, onReady: () => void): R
   const relayDb = open('assent-relay', 4);
   const sealerDb = open('assent-sealer', 2);
   // The relay is here: what an activity commits need not go through PostgreSQL to be heard.
-  const services: Services = { db, config, log, ring: gathered(() => relay.wake(), RING_MS) };
+  const services: Services = { db, config, log, notifyRelay: throttleTrailing(() => relay.wake(), RING_MS) };
 
   let isNews = false;
   // A row of its own for each worker: one that lives does not hide behind one that died, nor the other way round.
@@ -90,7 +90,7 @@ export function startWorker(config: Config, log: Logger, onReady: () => void): R
     isNews = false;
   };
   const tryBeat = (): void => void beat().catch((error: unknown) => log.warn({ err: error }, 'no heartbeat'));
-  const link = linkTemporal(services, {
+  const link = startTemporalConnection(services, {
     localActivitySlots: config.DATABASE_POOL_SIZE,
     onPolling() {
       dispatch.wake();
@@ -114,12 +114,12 @@ export function startWorker(config: Config, log: Logger, onReady: () => void): R
   const mails = smtp && startLoop('mails', () => sendMails(relayServices, smtp.send), MAIL_SWEEP_MS, log);
   const sealer = startSealer({ db: sealerDb, log });
   const relay = startRelay(outbox, { dispatch, deliveries, sealer, mails }, log);
-  const bell = listenForBell(services, relay.wake);
+  const bell = listenForOutbox(services, relay.wake);
   const reconciler = startReconciler((isFirst) => link.reconcile(services, isFirst), log);
   const heart = setInterval(tryBeat, HEARTBEAT_MS);
 
   return {
-    isLinked: () => link.client() !== undefined,
+    isConnected: () => link.client() !== undefined,
     reconcile: () => link.reconcile(services, false),
     /** First nothing new is taken from Temporal, then the relay and the sealer finish their pass, then the pools close. */
     async stop() {

@@ -8,7 +8,7 @@ import { logScope } from '../api/core/log.js';
 import { CORRELATION_HEADER, taskQueue } from '../workflows/contract.js';
 import { SEARCH_ATTRIBUTES } from '../workflows/search-attributes.js';
 import type { AnyDispatcher } from '../api/outbox/dispatch-outbox.js';
-import { ScheduleKeeper } from './automation-schedules.js';
+import { ScheduleSync } from './automation-schedules.js';
 import { DeprovisionDispatcher } from './deprovisioning.js';
 import { SeriesDispatcher } from './recurrence.js';
 import { reconcileRuns } from './reconciler.js';
@@ -17,11 +17,11 @@ import { RunDispatcher } from './run-dispatcher.js';
 import { ensureSchedules } from './schedules.js';
 import { connectionOptions } from './temporal-connection.js';
 import { watchStore } from './watch-store.js';
-import { createWorkers, runAll, shutDown } from './workers.js';
+import { createWorkers, runAll, shutdown } from './workers.js';
 
 /** What hands the rows of other kinds than runs to Temporal, and restarts what was lost there. */
-const DISPATCHERS = [SeriesDispatcher, DeprovisionDispatcher, RevocationDispatcher, ScheduleKeeper];
-interface Keeper extends AnyDispatcher {
+const DISPATCHERS = [SeriesDispatcher, DeprovisionDispatcher, RevocationDispatcher, ScheduleSync];
+interface ReconcilingDispatcher extends AnyDispatcher {
   reconcile: (services: Services, isFirst: boolean) => Promise<number>;
 }
 
@@ -29,7 +29,7 @@ interface Keeper extends AnyDispatcher {
 interface Dispatchers {
   client: Client;
   dispatcher: RunDispatcher;
-  others: Keeper[];
+  others: ReconcilingDispatcher[];
 }
 
 function createDispatchers(services: Services, client: Client, searchable: boolean): Dispatchers {
@@ -37,7 +37,11 @@ function createDispatchers(services: Services, client: Client, searchable: boole
   const options = { taskQueuePrefix: config.TASK_QUEUE_PREFIX, eager: true, searchable };
   const pageOf = (runId: string): string => webAddress(config, `/app/runs/${runId}`);
   const dispatcher = new RunDispatcher(services, client, { ...options, pageOf });
-  return { client, dispatcher, others: DISPATCHERS.map((Dispatcher) => new Dispatcher(client, options) as unknown as Keeper) };
+  return {
+    client,
+    dispatcher,
+    others: DISPATCHERS.map((Dispatcher) => new Dispatcher(client, options) as unknown as ReconcilingDispatcher),
+  };
 }
 
 /**
@@ -151,7 +155,7 @@ async function waitForPollers(client: Client, queue: string, isOver: () => boole
  * Keeps a worker connected to Temporal for as long as the process lives. Without Temporal nothing here fails: the relay does its
  * database work, starts and wakes wait in the outbox, and the link tries again.
  */
-export function linkTemporal(services: Services, { onPolling, localActivitySlots }: LinkOptions): TemporalLink {
+export function startTemporalConnection(services: Services, { onPolling, localActivitySlots }: LinkOptions): TemporalLink {
   const { config, log } = services;
   let stopped = false;
   let workers: readonly Worker[] = [];
@@ -200,7 +204,7 @@ export function linkTemporal(services: Services, { onPolling, localActivitySlots
     client: () => current?.client,
     async stop() {
       stopped = true;
-      shutDown(workers);
+      shutdown(workers);
       await loop;
     },
   };

@@ -28,7 +28,7 @@ const worker = startWorker(config, log, () => {
 });
 const gauges = createDatabaseGauges(config.DATABASE_URL);
 const ops = createOpsServer(
-  async () => ({ ready: worker.isLinked(), checks: { temporal: { ok: worker.isLinked() } } }),
+  async () => ({ ready: worker.isConnected(), checks: { temporal: { ok: worker.isConnected() } } }),
   [gauges.collect, sdkMetrics],
 );
 ops.listen(config.WORKER_METRICS_PORT, config.BIND_ADDRESS);

@@ -5,7 +5,7 @@ import { logScope } from '../api/core/log.js';
 import { CORRELATION_HEADER, taskQueue } from '../workflows/contract.js';
 import { scheduleActivities } from './automation-schedules.js';
 import { automationActivities, outboundActivities } from './automations.js';
-import { choreActivities } from './chores.js';
+import { maintenanceActivities } from './chores.js';
 import { deprovisionActivities } from './deprovisioning.js';
 import { recurrenceActivities } from './recurrence.js';
 import { revocationActivities } from './revocations.js';
@@ -44,7 +44,7 @@ export function createWorkers(services: Services, connection: NativeConnection, 
     workflowBundle: { codePath: config.WORKFLOW_BUNDLE },
     activities: {
       ...automationActivities(services),
-      ...choreActivities(services),
+      ...maintenanceActivities(services),
       ...recurrenceActivities(services),
       ...scheduleActivities(services),
       ...deprovisionActivities(services),
@@ -72,11 +72,11 @@ export async function runAll(workers: readonly Worker[]): Promise<void> {
   try {
     await Promise.all(running);
   } finally {
-    shutDown(workers);
+    shutdown(workers);
     await Promise.allSettled(running);
   }
 }
 
-export function shutDown(workers: readonly Worker[]): void {
+export function shutdown(workers: readonly Worker[]): void {
   for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
 }

@@ -3,7 +3,7 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { openDatabase, SERVING } from '../db/connection.js';
 import { poolUse } from '../db/knex-internals.js';
-import { createBell } from './core/bell.js';
+import { createRelayNotifier } from './core/bell.js';
 import { loadConfig } from './core/config.js';
 import { createLogger } from './core/log.js';
 import { createApp } from './http/app.js';
@@ -24,9 +24,9 @@ const listen = async (server: Server, port: number, host: string): Promise<numbe
 const config = loadConfig();
 const log = createLogger(config, 'api');
 const db = openDatabase({ url: config.DATABASE_URL, poolSize: config.DATABASE_POOL_SIZE, name: 'assent-api', ...SERVING });
-const bellDb = openDatabase({ url: config.DATABASE_URL, poolSize: 1, name: 'assent-api-bell', ...SERVING });
+const notifyDb = openDatabase({ url: config.DATABASE_URL, poolSize: 1, name: 'assent-api-bell', ...SERVING });
 
-const app = createApp({ db, config, log, ring: createBell(bellDb) });
+const app = createApp({ db, config, log, notifyRelay: createRelayNotifier(notifyDb) });
 const handle = app.callback();
 let draining = false;
 const underWay = new Set<ServerResponse>();
@@ -69,7 +69,7 @@ async function stop(signal: string): Promise<void> {
   clearInterval(idle);
   ops.close();
   ops.closeAllConnections();
-  await Promise.all([db.destroy(), bellDb.destroy(), gauges.close()]);
+  await Promise.all([db.destroy(), notifyDb.destroy(), gauges.close()]);
   process.exit(0);
 }
 process.on('SIGTERM', () => void stop('SIGTERM'));

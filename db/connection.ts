@@ -49,7 +49,7 @@ const SILENCE_MARGIN = 2_000;
  * the idle ones with it. A network that swallows everything breaks no connection for a quarter of an hour, and the server's own
  * limit for a statement cannot be heard through it.
  */
-function giveUpSilence(ms: number): (client: RawConnection) => void {
+function closeUnresponsive(ms: number): (client: RawConnection) => void {
   const open = new Set<RawConnection>();
   return (client) => {
     const { stream } = client.connection;
@@ -79,7 +79,7 @@ export function openDatabase(options: ConnectionOptions): Knex {
     lockTimeout = 0,
     idleTransactionTimeout = 0,
   } = options;
-  const watch = statementTimeout > 0 ? giveUpSilence(statementTimeout + SILENCE_MARGIN) : undefined;
+  const watch = statementTimeout > 0 ? closeUnresponsive(statementTimeout + SILENCE_MARGIN) : undefined;
   const connection = {
     connectionString: url,
     application_name: name,

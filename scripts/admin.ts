@@ -28,7 +28,7 @@ if (!command || (about === '' && !command.alone)) {
 }
 const config = loadConfig();
 const db = openDatabase({ url: config.DATABASE_URL, poolSize: 2, name: 'assent-admin' });
-const services = { db, config, log: createLogger(config, 'script'), ring: () => undefined };
+const services = { db, config, log: createLogger(config, 'script'), notifyRelay: () => undefined };
 try {
   for (const line of await command.run(serviceContext(services, 'operator'), { about, values })) console.log(line);
 } catch (error) {

@@ -78,7 +78,7 @@ async function main(): Promise<void> {
   const config = loadConfig();
   const keys = trustedKeys(config, values.keys);
   const db = openDatabase({ url: config.DATABASE_URL, poolSize: 2, name: 'assent-audit-verify', statementTimeout: 0 });
-  const services: Services = { db, config, log: createLogger(config, 'script'), ring: () => undefined };
+  const services: Services = { db, config, log: createLogger(config, 'script'), notifyRelay: () => undefined };
   try {
     if (values.checkpoint) await writeCheckpoint(services);
     const report = await verifyChain(services, { keys, ...(values.witness === undefined ? {} : { witness: values.witness }) });

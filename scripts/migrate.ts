@@ -17,6 +17,6 @@ const config = values['seed-demo'] ? loadConfig() : undefined;
 const db = openDatabase({ url, poolSize: 2, name: 'assent-migrate', statementTimeout: 0 });
 const [, applied] = (await db.migrate.latest({ migrationSource })) as [number, string[]];
 console.log(applied.length > 0 ? `applied ${applied.join(', ')}` : 'the schema is up to date');
-if (config && (await seedDemo({ db, config, log: createLogger(config, 'script'), ring: () => undefined })))
+if (config && (await seedDemo({ db, config, log: createLogger(config, 'script'), notifyRelay: () => undefined })))
   console.log('demo data written');
 await db.destroy();

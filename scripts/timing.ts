@@ -73,7 +73,7 @@ async function kinds(db: Knex, calls: number): Promise<Kind[]> {
     strangers(some),
   ];
   const until = new Date(Date.now() + 3_600_000);
-  await db('login_guards').insert(locked.map((email) => ({ subject: `mail ${email}`, tries: 20, locked_until: until })));
+  await db('login_attempts').insert(locked.map((email) => ({ subject: `mail ${email}`, attempts: 20, locked_until: until })));
   const by = (group: string, name: string, path: string, who: string[], more: object): Kind => ({
     group,
     name,

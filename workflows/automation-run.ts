@@ -9,7 +9,7 @@ import {
   allHandlersFinished,
   workflowInfo,
 } from '@temporalio/workflow';
-import { cutShort, GATE, LOCAL_ACTIONS } from '../api/automations/rules.js';
+import { truncateText, GATE, LOCAL_ACTIONS } from '../api/automations/rules.js';
 import {
   type ActionActivity,
   type ActionResult,
@@ -23,9 +23,9 @@ import {
   type RunStep,
   type Wait,
 } from './contract.js';
-import { RunStory } from './run-story.js';
+import { RunDetails } from './run-story.js';
 import { SEARCH_ATTRIBUTES } from './search-attributes.js';
-import { makeSearchable } from './make-searchable.js';
+import { upsertAttributes } from './make-searchable.js';
 import { showDetails } from './show-details.js';
 
 /**
@@ -36,12 +36,12 @@ const OPTIONS = {
   startToCloseTimeout: '15 seconds',
   retry: { initialInterval: '200 ms', maximumInterval: '10 seconds' },
 } as const;
-const told = (summary: string) => proxyLocalActivities<RunActivities>({ ...OPTIONS, summary });
-const { openGate } = told('Asks for the approval');
-const { readGate } = told('Reads what was decided');
-const { finishRun } = told('Ends the run');
+const withSummary = (summary: string) => proxyLocalActivities<RunActivities>({ ...OPTIONS, summary });
+const { openGate } = withSummary('Asks for the approval');
+const { readGate } = withSummary('Reads what was decided');
+const { finishRun } = withSummary('Ends the run');
 /** A name in the history, which keeps it with every event that bears it. */
-const short = (label: string): string => cutShort(label, 60);
+const short = (label: string): string => truncateText(label, 60);
 /** What the action is called in the history beside its type; nothing where it has no name of its own. */
 const called = ({ label, type }: RunStep): { summary?: string } => (label === type ? {} : { summary: short(label) });
 /** One activity an action type, under the type's own name, so that a history reads like the automation. */
@@ -72,12 +72,12 @@ function timerSummary({ state, reminds, requiredRole }: GateView): string {
 }
 
 /** Waits at a gate. The row decides; a signal and the timers only wake. True when the tail may go on. */
-async function passGate(input: AutomationRunInput, step: RunStep, story: RunStory, wakes: () => number): Promise<boolean> {
+async function passGate(input: AutomationRunInput, step: RunStep, story: RunDetails, wakes: () => number): Promise<boolean> {
   let seen = wakes(); // taken before the row is read: no wake is lost
   let view = await openGate(refOf(input), step.index);
   while (view.state === 'pending' || view.state === 'lapsed') {
     const waited = seen;
-    makeSearchable(
+    upsertAttributes(
       input,
       { key: SEARCH_ATTRIBUTES.RunState, value: 'paused' },
       { key: SEARCH_ATTRIBUTES.GateState, value: view.state },
@@ -90,7 +90,7 @@ async function passGate(input: AutomationRunInput, step: RunStep, story: RunStor
     seen = wakes();
     view = await readGate(input.runId, step.index);
   }
-  makeSearchable(
+  upsertAttributes(
     input,
     { key: SEARCH_ATTRIBUTES.RunState, value: null },
     { key: SEARCH_ATTRIBUTES.GateState, value: view.state },
@@ -100,14 +100,14 @@ async function passGate(input: AutomationRunInput, step: RunStep, story: RunStor
 }
 
 /** Does one action; a delay, or one that is to be tried again, is waited for. A wake, such as a cancellation, asks the rows again. */
-async function act(input: AutomationRunInput, step: RunStep, story: RunStory, wakes: () => number): Promise<ActionResult> {
+async function act(input: AutomationRunInput, step: RunStep, story: RunDetails, wakes: () => number): Promise<ActionResult> {
   let seen = wakes(); // taken before the row is read: no wake is lost
   let result = await perform(step)(refOf(input), step.index);
   for (let waits = 0; result.wait; waits += 1) {
     const waited = seen;
     const { wait } = result;
-    if (waits === 0) makeSearchable(input, { key: SEARCH_ATTRIBUTES.RunState, value: 'waiting' });
-    makeSearchable(
+    if (waits === 0) upsertAttributes(input, { key: SEARCH_ATTRIBUTES.RunState, value: 'waiting' });
+    upsertAttributes(
       input,
       { key: SEARCH_ATTRIBUTES.NextAttemptAt, value: new Date(wait.until) },
       { key: SEARCH_ATTRIBUTES.Attempt, value: wait.attempt?.next ?? 1 },
@@ -117,7 +117,7 @@ async function act(input: AutomationRunInput, step: RunStep, story: RunStory, wa
     await condition(() => wakes() > waited, Math.max(wait.msLeft, 1), { summary: summaryOf(step, wait) });
     seen = wakes();
     result = await perform(step)(refOf(input), step.index);
-    if (!result.wait) makeSearchable(input, { key: SEARCH_ATTRIBUTES.RunState, value: null });
+    if (!result.wait) upsertAttributes(input, { key: SEARCH_ATTRIBUTES.RunState, value: null });
   }
   return result;
 }
@@ -127,7 +127,7 @@ const summaryOf = ({ label }: RunStep, { until, attempt }: Wait): string =>
   attempt ? `Try ${attempt.next} of ${attempt.of}: ${short(label)}` : `Wait until ${until}`;
 
 /** Returns how the run ended when an action ended it: the last one does so in its own transaction, and so does one that stops. */
-async function walk(input: AutomationRunInput, story: RunStory, wakes: () => number): Promise<string | null | undefined> {
+async function walk(input: AutomationRunInput, story: RunDetails, wakes: () => number): Promise<string | null | undefined> {
   for (const step of input.plan.steps) {
     if (step.type === GATE) {
       if (!(await passGate(input, step, story, wakes))) return undefined;
@@ -152,7 +152,7 @@ export async function automationRun(input: AutomationRunInput): Promise<string> 
   setHandler(decided, () => {
     count += 1;
   });
-  const story = new RunStory(input.plan);
+  const story = new RunDetails(input.plan);
   showDetails(story.text());
   let ended: string | null | undefined;
   let cancelled = false;
@@ -165,7 +165,7 @@ export async function automationRun(input: AutomationRunInput): Promise<string> 
   // An operator's cancel must not keep the run's end from being written.
   if (ended === undefined) ended = await CancellationScope.nonCancellable(() => finishRun(refOf(input), cancelled));
   if (ended === null) return 'nothing to do: the run has ended, or another execution carries it';
-  if (ended !== 'succeeded') makeSearchable(input, { key: SEARCH_ATTRIBUTES.RunState, value: ended });
+  if (ended !== 'succeeded') upsertAttributes(input, { key: SEARCH_ATTRIBUTES.RunState, value: ended });
   story.ended(ended);
   showDetails(story.text());
   await condition(allHandlersFinished);

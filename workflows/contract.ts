@@ -191,7 +191,7 @@ export interface RevocationActivities {
 
 /** Workflow type of the chores, and what each does on its schedule. */
 export const HOUSEKEEPING = 'housekeeping';
-export type Chore =
+export type MaintenanceJob =
   | 'accounts'
   | 'audit-checkpoint'
   | 'due-scan'
@@ -201,7 +201,7 @@ export type Chore =
   | 'run-history'
   | 'token-expiry'
   | 'trash-purge';
-export interface ChoreActivities {
+export interface MaintenanceActivities {
   /** Does one round; returns one line of what was done. */
-  runChore(chore: Chore): Promise<string>;
+  runChore(chore: MaintenanceJob): Promise<string>;
 }

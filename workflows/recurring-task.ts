@@ -8,7 +8,7 @@ import {
 } from '@temporalio/workflow';
 import { type RecurringTaskInput, SERIES_SIGNALS, type SeriesActivities, type SeriesView } from './contract.js';
 import { SEARCH_ATTRIBUTES } from './search-attributes.js';
-import { makeSearchable } from './make-searchable.js';
+import { upsertAttributes } from './make-searchable.js';
 import { showDetails } from './show-details.js';
 
 /** A short write to the database, tried until it gets through: what may not be done is told by the view, not thrown. */
@@ -28,11 +28,11 @@ const SHOWN = 10;
 /** A series that may not write tries again: a seat may have been given back. */
 const BLOCKED_RETRY_MS = 60 * 60 * 1_000;
 /** The longest one timer waits; after it the rows are read again. */
-const LONGEST_WAIT_MS = 30 * 24 * 60 * 60 * 1_000;
+const MAX_WAIT_MS = 30 * 24 * 60 * 60 * 1_000;
 
 const minute = (iso: string): string => (iso.length === 10 ? iso : `${iso.slice(0, 16).replace('T', ' ')} UTC`);
 
-function standsAt(view: SeriesView): string {
+function currentStep(view: SeriesView): string {
   switch (view.state) {
     case 'ended':
       return `Ended: ${view.reason ?? 'nothing is left to do'}`;
@@ -46,17 +46,17 @@ function standsAt(view: SeriesView): string {
 }
 
 /** Markdown: the rule, where the series stands, and the occurrences made of late. */
-const storyOf = (view: SeriesView, made: string[]): string =>
+const detailsOf = (view: SeriesView, made: string[]): string =>
   [
     `### \`${view.rule}\` in ${view.timezone}, ${view.mode === 'on_schedule' ? 'on its schedule' : 'when done'}`,
-    standsAt(view),
+    currentStep(view),
     `Occurrence ${view.index}: task \`${view.taskId ?? 'deleted'}\`${view.dueDate ? `, due ${minute(view.dueDate)}` : ''}`,
     ...(made.length > 0 ? [`Made here:\n${made.map((line) => `- ${line}`).join('\n')}`] : []),
   ].join('\n\n');
 
 function show(input: RecurringTaskInput, view: SeriesView, made: string[]): void {
-  showDetails(storyOf(view, made));
-  makeSearchable(
+  showDetails(detailsOf(view, made));
+  upsertAttributes(
     input,
     { key: SEARCH_ATTRIBUTES.RunState, value: view.state },
     { key: SEARCH_ATTRIBUTES.EntityId, value: view.taskId },
@@ -69,7 +69,7 @@ async function rest(view: SeriesView, isWoken: () => boolean): Promise<void> {
   const wait = view.state === 'blocked' ? BLOCKED_RETRY_MS : view.msLeft;
   if (wait === null) return condition(isWoken);
   const summary = view.state === 'blocked' ? 'Try again in its name' : `Occurrence ${view.index + 1} comes`;
-  await condition(isWoken, Math.min(Math.max(wait, 1), LONGEST_WAIT_MS), { summary });
+  await condition(isWoken, Math.min(Math.max(wait, 1), MAX_WAIT_MS), { summary });
 }
 
 /**

@@ -24,7 +24,7 @@ function approvers({ requiredRole, requiredApprovals = 1, approvals = 0 }: GateV
 const STARTED: Record<string, string> = { manual: 'Started by hand', schedule: 'Started by its schedule' };
 
 /** What an operator reads under "Current details": each step, where the run stands, and whom it waits for. Names and times only. */
-export class RunStory {
+export class RunDetails {
   private readonly lines: string[];
   private headline = 'Running';
 

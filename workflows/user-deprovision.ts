@@ -7,7 +7,7 @@ import type {
   DeprovisionStep,
   DeprovisionStepName,
 } from './contract.js';
-import { makeSearchable } from './make-searchable.js';
+import { upsertAttributes } from './make-searchable.js';
 import { SEARCH_ATTRIBUTES } from './search-attributes.js';
 import { showDetails } from './show-details.js';
 
@@ -46,14 +46,14 @@ export async function userDeprovision(input: DeprovisionInput): Promise<string> 
     const lines = [...said, ...rest.map((step) => `· ${nameOf(step)}`)];
     showDetails(`### ${headline}\n\n${lines.map((line) => `- ${line}`).join('\n')}`);
   };
-  makeSearchable(input, { key: SEARCH_ATTRIBUTES.RunState, value: 'running' });
+  upsertAttributes(input, { key: SEARCH_ATTRIBUTES.RunState, value: 'running' });
   for (; plan && plan.steps.length > 0; plan = await planDeprovision(input.jobId)) {
     for (const [at, step] of plan.steps.entries()) {
       show(`Taking \`${plan.userId}\` out`, plan.steps.slice(at));
       said.push(lineOf(step, await activities[step.step](input.jobId, step.teamId)));
     }
   }
-  makeSearchable(input, { key: SEARCH_ATTRIBUTES.RunState, value: 'succeeded' });
+  upsertAttributes(input, { key: SEARCH_ATTRIBUTES.RunState, value: 'succeeded' });
   show('Done', []);
   return `done in ${said.length} steps`;
 }

@@ -1,4 +1,4 @@
-import { makeAccount } from '../auth/make-account.js';
+import { createAccount } from '../auth/make-account.js';
 import { hashPassword } from '../auth/passwords.js';
 import { type Context, inTransaction } from '../core/context.js';
 import { invalid } from '../core/errors.js';
@@ -33,7 +33,7 @@ export async function createUser(
     throw invalid('A password has 12 to 128 characters');
   const passwordHash = password === null ? null : await hashPassword(password);
   return inTransaction(ctx, async (ctx) => {
-    const userId = await makeAccount(ctx, { email: address, name, passwordHash, role, loginOtpExempt });
+    const userId = await createAccount(ctx, { email: address, name, passwordHash, role, loginOtpExempt });
     await recordChange(ctx, {
       team_id: null,
       feature: 'admin',

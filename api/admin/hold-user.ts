@@ -2,7 +2,7 @@ import { run, type Statement } from '../../db/statement.js';
 import type { Context } from '../core/context.js';
 import { conflict, forbidden, notFound } from '../core/errors.js';
 
-export interface HeldUser extends Record<string, unknown> {
+export interface LockedUser extends Record<string, unknown> {
   user_id: string;
   email: string;
   display_name: string;
@@ -15,7 +15,7 @@ export interface HeldUser extends Record<string, unknown> {
  * other, so that of two who suspend each other one is left.
  */
 const statement: Statement = {
-  name: 'hold_user',
+  name: 'lock_user',
   text: /* sql */ `
     select user_id, email, display_name, role, status from users
     where user_id = $1 or (role = 'admin' and status = 'active') order by user_id for no key update`,
@@ -25,8 +25,8 @@ const statement: Statement = {
  * A person upon whom an administrator acts, locked until the commit.
  * @throws RESOURCE_NOT_FOUND | PERMISSION_DENIED the caller has lost the right meanwhile
  */
-export async function holdUser(ctx: Context, userId: string): Promise<HeldUser & { isLastAdmin: boolean }> {
-  const rows = await run<HeldUser>(ctx.db, statement, [userId]);
+export async function lockUser(ctx: Context, userId: string): Promise<LockedUser & { isLastAdmin: boolean }> {
+  const rows = await run<LockedUser>(ctx.db, statement, [userId]);
   const user = rows.find((row) => row.user_id === userId);
   const admins = rows.filter(({ role, status }) => role === 'admin' && status === 'active');
   const { actor } = ctx;
@@ -39,10 +39,10 @@ export async function holdUser(ctx: Context, userId: string): Promise<HeldUser &
 
 /**
  * A person who is to be kept out, for a while or for good, locked until the commit.
- * @throws as `holdUser`; RESOURCE_CONFLICT it is the caller, or the last administrator of the installation
+ * @throws as `lockUser`; RESOURCE_CONFLICT it is the caller, or the last administrator of the installation
  */
-export async function holdLeaver(ctx: Context, userId: string): Promise<HeldUser> {
-  const user = await holdUser(ctx, userId);
+export async function lockRemovableUser(ctx: Context, userId: string): Promise<LockedUser> {
+  const user = await lockUser(ctx, userId);
   if (ctx.actor.type !== 'system' && ctx.actor.userId === userId) throw conflict('Nobody does this to themselves');
   if (user.isLastAdmin) throw conflict('The installation keeps at least one administrator');
   return user;

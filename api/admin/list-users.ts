@@ -15,7 +15,7 @@ const listStatement: Statement = {
   text: /* sql */ `
     select u.user_id, u.email, u.name, u.username, u.display_name, u.role, u.status, u.created_at,
       u.two_factor_enabled_at is not null as two_factor_enabled,
-      exists (select from login_guards g where g.subject = 'mail ' || u.email and g.locked_until > now()) as locked,
+      exists (select from login_attempts g where g.subject = 'mail ' || u.email and g.locked_until > now()) as locked,
       (select count(*)::int from memberships m join teams t using (team_id) where m.user_id = u.user_id and t.deleted_at is null) as teams,
       (select max(s.last_seen_at) from sessions s where s.user_id = u.user_id and s.impersonator_id is null) as last_seen_at
     ${FOUND} order by u.created_at, u.user_id limit $3 offset $4`,

@@ -3,7 +3,12 @@ import type { Context } from '../core/context.js';
 import { recordChange } from '../core/record-change.js';
 
 /** What an administrator did to somebody: always HIGH, in the installation's own chain (A11). */
-export const recordAct = (ctx: Context, action: AuditAction, userId: string, details: Record<string, unknown>): Promise<string> =>
+export const recordAdminAction = (
+  ctx: Context,
+  action: AuditAction,
+  userId: string,
+  details: Record<string, unknown>,
+): Promise<string> =>
   recordChange(ctx, {
     team_id: null,
     feature: 'admin',

@@ -1,7 +1,7 @@
 import { type Context, inTransaction } from '../core/context.js';
 import { conflict } from '../core/errors.js';
-import { holdUser } from './hold-user.js';
-import { recordAct } from './record-act.js';
+import { lockUser } from './hold-user.js';
+import { recordAdminAction } from './record-act.js';
 import type { UserStatus } from './schema.js';
 
 /**
@@ -11,11 +11,11 @@ import type { UserStatus } from './schema.js';
  */
 export function reinstateUser(ctx: Context, userId: string): Promise<UserStatus> {
   return inTransaction(ctx, async (ctx) => {
-    const { status } = await holdUser(ctx, userId);
+    const { status } = await lockUser(ctx, userId);
     if (status === 'deprovisioned') throw conflict('This person has left for good');
     if (status === 'suspended') {
       await ctx.db('users').where({ user_id: userId }).update({ status: 'active' });
-      await recordAct(ctx, 'reinstate', userId, {});
+      await recordAdminAction(ctx, 'reinstate', userId, {});
     }
     return { success: true, user_id: userId, status: 'active' };
   });

@@ -1,7 +1,7 @@
-import { forgetTwoFactor } from '../auth/two-factor/forget-two-factor.js';
-import { tellTwoFactor } from '../auth/two-factor/tell-two-factor.js';
+import { deleteTwoFactor } from '../auth/two-factor/forget-two-factor.js';
+import { recordTwoFactorChange } from '../auth/two-factor/tell-two-factor.js';
 import { type Context, inTransaction } from '../core/context.js';
-import { holdUser } from './hold-user.js';
+import { lockUser } from './hold-user.js';
 
 /**
  * Turns two-factor sign-in off for somebody who lost the device and the recovery codes, and mails them; where it is off it changes
@@ -10,9 +10,9 @@ import { holdUser } from './hold-user.js';
  */
 export function resetTwoFactor(ctx: Context, userId: string): Promise<boolean> {
   return inTransaction(ctx, async (ctx) => {
-    const { email, display_name: name } = await holdUser(ctx, userId);
-    const wasOn = await forgetTwoFactor(ctx, userId);
-    if (wasOn) await tellTwoFactor(ctx, { user_id: userId, email, name }, false);
+    const { email, display_name: name } = await lockUser(ctx, userId);
+    const wasOn = await deleteTwoFactor(ctx, userId);
+    if (wasOn) await recordTwoFactorChange(ctx, { user_id: userId, email, name }, false);
     return wasOn;
   });
 }

@@ -4,7 +4,7 @@ import { countUsers, listUsers } from './list-users.js';
 import { reinstateUser } from './reinstate-user.js';
 import { AdminUser, ListUsers, Suspend, SwitchPlan, TeamParams, TeamPlan, UserParams, UserStatus } from './schema.js';
 import { suspendUser } from './suspend-user.js';
-import { switchPlan } from './switch-plan.js';
+import { changePlan } from './switch-plan.js';
 import { unlockUser } from './unlock-user.js';
 
 const tag = 'Admin';
@@ -69,6 +69,6 @@ export const adminRoutes: Endpoint[] = [
     response: TeamPlan,
     errors: [404],
     example: { plan: 'scale' },
-    handle: ({ ctx, params, body }) => switchPlan(ctx, params.team_id, body.plan),
+    handle: ({ ctx, params, body }) => changePlan(ctx, params.team_id, body.plan),
   }),
 ];

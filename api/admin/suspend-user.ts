@@ -3,8 +3,8 @@ import { conflict } from '../core/errors.js';
 import { voidApprovals } from '../automations/approvals/void-approvals.js';
 import { disableAutomationsOf, lockAutomationsOf } from '../automations/ownership/disable-automations.js';
 import { endSessions } from '../auth/sessions/end-session.js';
-import { holdLeaver } from './hold-user.js';
-import { recordAct } from './record-act.js';
+import { lockRemovableUser } from './hold-user.js';
+import { recordAdminAction } from './record-act.js';
 import type { UserStatus } from './schema.js';
 
 /**
@@ -17,14 +17,14 @@ export function suspendUser(ctx: Context, userId: string, reason: string): Promi
   return inTransaction(ctx, async (ctx) => {
     // Before the account: whoever saves an automation locks it first.
     await lockAutomationsOf(ctx, userId, null);
-    const { status } = await holdLeaver(ctx, userId);
+    const { status } = await lockRemovableUser(ctx, userId);
     if (status === 'deprovisioned') throw conflict('This person has left for good');
     if (status === 'active') {
       await ctx.db('users').where({ user_id: userId }).update({ status: 'suspended' });
       const sessions = await endSessions(ctx, userId);
       const voided = await voidApprovals(ctx, userId);
       const disabled = await lockAutomationsOf(ctx, userId, null);
-      await recordAct(ctx, 'suspend', userId, { reason, sessions, ...voided, ...disabled });
+      await recordAdminAction(ctx, 'suspend', userId, { reason, sessions, ...voided, ...disabled });
       await disableAutomationsOf(ctx, userId, null, 'is suspended');
     }
     return { success: true, user_id: userId, status: 'suspended' };

@@ -1,6 +1,6 @@
 import { type Context, inTransaction } from '../core/context.js';
 import { recordChange } from '../core/record-change.js';
-import { holdTeam } from '../teams/hold-team.js';
+import { lockTeam } from '../teams/hold-team.js';
 import { entitlementsOf, type Plan } from '../teams/rules.js';
 import type { TeamPlan } from './schema.js';
 
@@ -9,9 +9,9 @@ import type { TeamPlan } from './schema.js';
  * @throws RESOURCE_NOT_FOUND
  * Source: decision B4.
  */
-export function switchPlan(ctx: Context, teamId: string, plan: Plan): Promise<TeamPlan> {
+export function changePlan(ctx: Context, teamId: string, plan: Plan): Promise<TeamPlan> {
   return inTransaction(ctx, async (ctx) => {
-    const team = await holdTeam(ctx, teamId);
+    const team = await lockTeam(ctx, teamId);
     if (team.plan !== plan) {
       await team.$query(ctx.db).patch({ plan });
       await recordChange(ctx, {

@@ -1,7 +1,7 @@
 import { clearLocks } from '../auth/guard.js';
 import { type Context, inTransaction } from '../core/context.js';
-import { holdUser } from './hold-user.js';
-import { recordAct } from './record-act.js';
+import { lockUser } from './hold-user.js';
+import { recordAdminAction } from './record-act.js';
 import type { UserStatus } from './schema.js';
 
 /**
@@ -11,8 +11,8 @@ import type { UserStatus } from './schema.js';
  */
 export function unlockUser(ctx: Context, userId: string): Promise<UserStatus> {
   return inTransaction(ctx, async (ctx) => {
-    const user = await holdUser(ctx, userId);
-    if (await clearLocks(ctx, user)) await recordAct(ctx, 'unlock', userId, {});
+    const user = await lockUser(ctx, userId);
+    if (await clearLocks(ctx, user)) await recordAdminAction(ctx, 'unlock', userId, {});
     return { success: true, user_id: userId, status: user.status };
   });
 }

@@ -12,7 +12,7 @@ const BUSY_PAUSE_MS = 5;
 const LOWEST_CHAIN = INSTANCE_CHAIN;
 const HIGHEST_CHAIN = INSTANCE_CHAIN.replaceAll('0', 'f');
 
-const anyPending: Statement = { name: 'seal_any_pending', text: 'select from audit_unsealed limit 1' };
+const anyPending: Statement = { name: 'seal_any_pending', text: 'select from audit_pending limit 1' };
 /** $1 = lowest chain, $2 = highest chain, $3 = chains to leave out, $4 = chain limit, $5 = entry limit. */
 const sealBatch: Statement = { name: 'seal_batch', text: 'select audit_seal($1, $2, $3, $4, $5) as batch' };
 
@@ -45,7 +45,7 @@ function chainAfter(chain: string): string {
 }
 
 /** One turn of every chain from `from` to `highest`. Adds to `report` and returns whether some chain has more. */
-async function sealTurn(db: Knex, report: SealReport, from: string, highest: string): Promise<boolean> {
+async function sealPass(db: Knex, report: SealReport, from: string, highest: string): Promise<boolean> {
   let more = false;
   for (let lowest: string | undefined = from; lowest !== undefined; ) {
     const without = report.refused.map(({ chain }) => chain);
@@ -76,7 +76,7 @@ export async function sealEntries(db: Knex, { chain, patience = 2_000 }: SealOpt
   const deadline = Date.now() + patience;
   for (;;) {
     report.busy = [];
-    if (await sealTurn(db, report, chain ?? LOWEST_CHAIN, chain ?? HIGHEST_CHAIN)) continue;
+    if (await sealPass(db, report, chain ?? LOWEST_CHAIN, chain ?? HIGHEST_CHAIN)) continue;
     if (report.busy.length === 0 || Date.now() >= deadline) return report;
     await sleep(BUSY_PAUSE_MS);
   }

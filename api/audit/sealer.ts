@@ -31,7 +31,7 @@ export function startSealer({ db, log }: Pick<Services, 'db' | 'log'>): Sealer {
       refused.add(chain);
     }
     if (report.rejected > 0)
-      log.error({ rejected: report.rejected }, 'Somebody wrote to audit_unsealed past the product: run audit:verify');
+      log.error({ rejected: report.rejected }, 'Somebody wrote to audit_pending past the product: run audit:verify');
   };
   const seal = async (): Promise<void> => {
     try {

@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import type { Break } from './break.js';
 
-const TABLES = ['audit_entries', 'audit_seals', 'audit_unsealed', 'audit_heads', 'audit_rejected'];
+const TABLES = ['audit_entries', 'audit_seals', 'audit_pending', 'audit_heads', 'audit_rejected'];
 const TRIGGERS = ['audit_entries', 'audit_seals'].flatMap((table) => [
   `CREATE TRIGGER ${table}_append_only BEFORE DELETE OR UPDATE ON public.${table} FOR EACH ROW EXECUTE FUNCTION refuse_change()`,
   `CREATE TRIGGER ${table}_keep BEFORE TRUNCATE ON public.${table} FOR EACH STATEMENT EXECUTE FUNCTION refuse_change()`,

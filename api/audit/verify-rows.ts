@@ -34,7 +34,7 @@ select ${CHAIN_OF_ENTRY} as chain, e.audit_id, null::bigint as sequence,
   'The entry (' || e.timestamp || ', ' || e.action || ' ' || e.entity_type || ') is neither sealed nor pending' as detail
 from audit_entries e
 where not exists (select from audit_seals s where s.audit_id = e.audit_id)
-  and not exists (select from audit_unsealed u where u.audit_id = e.audit_id)
+  and not exists (select from audit_pending u where u.audit_id = e.audit_id)
 order by e.timestamp, e.audit_id`,
   },
   {
@@ -79,7 +79,7 @@ export async function verifyRows(db: Knex): Promise<Break[]> {
 /** The first pending row of each of the first chains that have any. `db` is one snapshot. */
 export async function readPendingChains(db: Knex): Promise<Pick<Found, 'chain' | 'audit_id'>[]> {
   const { rows } = await db.raw<{ rows: Pick<Found, 'chain' | 'audit_id'>[] }>(
-    `select distinct on (chain) chain, audit_id from audit_unsealed order by chain, audit_id limit ${MAX_BREAKS}`,
+    `select distinct on (chain) chain, audit_id from audit_pending order by chain, audit_id limit ${MAX_BREAKS}`,
   );
   return rows;
 }
@@ -89,8 +89,8 @@ export async function findStuck(db: Knex, pending: Pick<Found, 'chain' | 'audit_
   const { rows } = await db.raw<{ rows: Found[] }>(
     /* sql */ `
 select u.chain, u.audit_id, null::bigint as sequence, 'The entry' || coalesce(' of ' || e.timestamp, '') || ' is still pending, with ' || (
-  select count(*) - 1 from (select from audit_unsealed o where o.chain = u.chain limit 10001) o) || ' others of its chain' as detail
-from unnest(?::uuid[], ?::uuid[]) p(chain, audit_id) join audit_unsealed u using (chain, audit_id) left join audit_entries e using (audit_id)
+  select count(*) - 1 from (select from audit_pending o where o.chain = u.chain limit 10001) o) || ' others of its chain' as detail
+from unnest(?::uuid[], ?::uuid[]) p(chain, audit_id) join audit_pending u using (chain, audit_id) left join audit_entries e using (audit_id)
 order by u.chain`,
     [pending.map(({ chain }) => chain), pending.map(({ audit_id }) => audit_id)],
   );

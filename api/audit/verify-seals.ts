@@ -5,7 +5,7 @@ import { GENESIS, HASHED_FIELDS, INSTANCE_CHAIN, type Link, linkEntry, type Stor
 /** Seals read at once, and chains whose heads are compared at once: verification needs the memory of one page. */
 const PAGE = 1_000;
 /** Smaller than any sequence, also than one that somebody forged. */
-const BEFORE_ALL: Place = { chain: INSTANCE_CHAIN, sequence: '-9223372036854775808' };
+const BEFORE_ALL: ChainPosition = { chain: INSTANCE_CHAIN, sequence: '-9223372036854775808' };
 const AFTER_CHAIN = '9223372036854775807';
 
 export interface SealsReport {
@@ -17,7 +17,7 @@ export interface SealsReport {
   breaks: Break[];
 }
 
-interface Place {
+interface ChainPosition {
   chain: string;
   sequence: number | string;
 }
@@ -25,7 +25,7 @@ interface Place {
 type SealedEntry = StoredEntry & { chain: string; sequence: number; sealed_id: string; prev_hash: Buffer; entry_hash: Buffer };
 
 /** The seals after `place` with their entries, chain by chain in the order of the sequence. */
-async function readPage(db: Knex, place: Place): Promise<SealedEntry[]> {
+async function readPage(db: Knex, place: ChainPosition): Promise<SealedEntry[]> {
   const { rows } = await db.raw<{ rows: SealedEntry[] }>(
     /* sql */ `
 select s.chain, s.sequence, s.audit_id as sealed_id, s.prev_hash, s.entry_hash, e.*

@@ -7,9 +7,9 @@ import type { Services } from '../core/context.js';
 import { DEMO_TOKEN } from '../core/demo-token.js';
 import { unauthenticated } from '../core/errors.js';
 import { Id, NO_ID } from '../core/fields.js';
-import { gatherRows } from '../core/gather.js';
+import { createRowLoader } from '../core/gather.js';
 import type { Scope } from '../core/scopes.js';
-import { NOTE_AFTER_SECONDS, noteUse } from './note-use.js';
+import { NOTE_AFTER_SECONDS, touchSession } from './note-use.js';
 
 /** Every personal access token begins so; anything else is taken for a JWT (durability notes, 3.7). */
 export const PAT_PREFIX = 'svc_pat_';
@@ -60,11 +60,11 @@ type Session = Owner & { session_id: string; impersonator_id: string | null; idl
 type Token = Owner & { token_id: string; scopes: Scope[]; strict: boolean; token_hash: Buffer; stale: boolean };
 
 // Requests that come together share a look-up: each still sees the rows as they are after it came.
-const sessionOf = gatherRows(async (db, ids: string[]): Promise<(Session | undefined)[]> => {
+const sessionOf = createRowLoader(async (db, ids: string[]): Promise<(Session | undefined)[]> => {
   const rows = await run<Session & Record<string, unknown>>(db, findSession, [[...new Set(ids)]]);
   return ids.map((id) => rows.find((row) => row.session_id === id));
 });
-const tokenOf = gatherRows(async (db, hashes: Buffer[]): Promise<(Token | undefined)[]> => {
+const tokenOf = createRowLoader(async (db, hashes: Buffer[]): Promise<(Token | undefined)[]> => {
   const rows = await run<Token & Record<string, unknown>>(db, findToken, [hashes]);
   return hashes.map((hash) => rows.find((row) => row.token_hash.equals(hash)));
 });
@@ -138,7 +138,7 @@ const CLOCK_TOLERANCE = 5;
 interface Way {
   use: Use;
   /** A token whose time is over is taken as long as its session lives. */
-  takesExpired?: boolean;
+  allowExpiredJwt?: boolean;
   /** Nobody sits there: it keeps no session alive. */
   unattended?: boolean;
 }
@@ -147,7 +147,7 @@ interface Way {
 async function byJwt(
   services: Services,
   token: string,
-  { use, takesExpired = false, unattended = false }: Way,
+  { use, allowExpiredJwt = false, unattended = false }: Way,
 ): Promise<{ actor: UserActor; issuedAt: Date }> {
   const claims = await jwtVerify(token, keyOf(services), {
     algorithms: ['HS256'],
@@ -160,7 +160,7 @@ async function byJwt(
     ({ payload }) => payload,
     (error: unknown) => {
       // Everything else about it was found right before its time was looked at.
-      if (takesExpired && error instanceof errors.JWTExpired) return error.payload;
+      if (allowExpiredJwt && error instanceof errors.JWTExpired) return error.payload;
       if (error instanceof errors.JOSEError) throw unauthenticated();
       throw error;
     },
@@ -170,7 +170,7 @@ async function byJwt(
   // Who acts as another says so in the token too, and nobody else does (A12).
   if (actingOf(claims) !== session.impersonator_id) throw unauthenticated();
   if (session.idle_seconds > services.config.SESSION_IDLE_HOURS * 3_600) throw unauthenticated();
-  if (session.idle_seconds > NOTE_AFTER_SECONDS && !unattended) noteUse(services.db, session.session_id);
+  if (session.idle_seconds > NOTE_AFTER_SECONDS && !unattended) touchSession(services.db, session.session_id);
   const actor: UserActor = {
     type: 'user',
     userId: session.user_id,
@@ -183,15 +183,19 @@ async function byJwt(
 }
 
 /**
- * Who is asking, from the Authorization header, in one round trip. `takesExpired`: a JWT whose time is over is taken as long as its
+ * Who is asking, from the Authorization header, in one round trip. `allowExpiredJwt`: a JWT whose time is over is taken as long as its
  * session lives, which is what a renewal is for (A5).
  * @throws AUTHENTICATION_REQUIRED, the same for every reason (contract, section 5)
  */
-export async function authenticate(services: Services, authorization: string | undefined, takesExpired = false): Promise<Actor> {
+export async function authenticate(
+  services: Services,
+  authorization: string | undefined,
+  allowExpiredJwt = false,
+): Promise<Actor> {
   const credential = /^Bearer +([^\s]+) *$/i.exec(authorization ?? '')?.[1];
   if (!credential) throw unauthenticated();
   if (credential.startsWith(PAT_PREFIX)) return byToken(services, credential);
-  return (await byJwt(services, credential, { use: 'api', takesExpired })).actor;
+  return (await byJwt(services, credential, { use: 'api', allowExpiredJwt })).actor;
 }
 
 /**

@@ -1,7 +1,7 @@
 import { run, type Statement } from '../../db/statement.js';
 import { type Context, userOf } from '../core/context.js';
 import { unauthenticated } from '../core/errors.js';
-import { gatherRows } from '../core/gather.js';
+import { createRowLoader } from '../core/gather.js';
 import { entitlementsOf, type Plan } from '../teams/rules.js';
 import type { User } from './schema.js';
 
@@ -27,7 +27,7 @@ interface Row extends Record<string, unknown> {
   preferences: Partial<User['preferences']>;
 }
 
-const rowOf = gatherRows(async (db, ids: string[]) => {
+const rowOf = createRowLoader(async (db, ids: string[]) => {
   const rows = await run<Row>(db, statement, [[...new Set(ids)]]);
   return ids.map((id) => rows.find((row) => row.user_id === id));
 });

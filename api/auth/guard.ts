@@ -8,7 +8,7 @@ import { hashOf } from './authenticate.js';
 import type { Account } from './find-account.js';
 
 /** One try at the secrets of an account, counted before it is judged. */
-export interface Try {
+export interface LoginAttempt {
   subject: string;
   /** False: too many have failed, and this one is not judged. */
   allowed: boolean;
@@ -17,52 +17,52 @@ export interface Try {
 }
 
 /** The window of failures is still open: no lock, and the first try is not too long ago. */
-const OPEN = `g.locked_until is null and g.first_try_at > now() - make_interval(mins => $3::int)`;
+const OPEN = `g.locked_until is null and g.first_attempt_at > now() - make_interval(mins => $3::int)`;
 const LOCKED = 'g.locked_until > now()';
 
 /**
- * $1 subject, $2 most tries, $3 minutes of the window and of the lock. The row is written whatever comes of it, so that locked and
+ * $1 subject, $2 most attempts, $3 minutes of the window and of the lock. The row is written whatever comes of it, so that locked and
  * open, known and unknown cost the same. One statement: of many at once exactly $2 are allowed (A6, R9).
  */
-const takeStatement: Statement = {
-  name: 'take_try',
+const reserveAttemptStatement: Statement = {
+  name: 'reserve_attempt',
   text: /* sql */ `
-    insert into login_guards as g (subject, tries) values ($1, 1)
+    insert into login_attempts as g (subject, attempts) values ($1, 1)
     on conflict (subject) do update set
-      tries = case when ${LOCKED} then g.tries when ${OPEN} then g.tries + 1 else 1 end,
-      first_try_at = case when ${LOCKED} or ${OPEN} then g.first_try_at else now() end,
+      attempts = case when ${LOCKED} then g.attempts when ${OPEN} then g.attempts + 1 else 1 end,
+      first_attempt_at = case when ${LOCKED} or ${OPEN} then g.first_attempt_at else now() end,
       locked_until = case when ${LOCKED} then g.locked_until
-        when ${OPEN} and g.tries + 1 >= $2::int then now() + make_interval(mins => $3::int) end
-    returning not coalesce(old.locked_until > now(), false) as allowed, new.tries >= $2::int as last`,
+        when ${OPEN} and g.attempts + 1 >= $2::int then now() + make_interval(mins => $3::int) end
+    returning not coalesce(old.locked_until > now(), false) as allowed, new.attempts >= $2::int as last`,
 };
 
 /** $1 subject, $2 whether it had locked. */
-const giveBackStatement: Statement = {
-  name: 'give_try_back',
+const releaseAttemptStatement: Statement = {
+  name: 'release_attempt',
   text: /* sql */ `
-    update login_guards set tries = greatest(tries - 1, 0), locked_until = case when $2::boolean then null else locked_until end
+    update login_attempts set attempts = greatest(attempts - 1, 0), locked_until = case when $2::boolean then null else locked_until end
     where subject = $1`,
 };
 
-/** Whose tries they are: those from a trusted device have a count of their own, so that nobody can lock its owner out there (A6). */
+/** Whose attempts they are: those from a trusted device have a count of their own, so that nobody can lock its owner out there (A6). */
 export const subjectOf = (address: string, deviceId: string | null): string =>
   deviceId ? `device ${deviceId}` : `mail ${address}`;
 
 /** Counts a try, in a commit of its own: nothing rolls it back. */
-export async function takeTry({ db, config }: Pick<Context, 'db' | 'config'>, subject: string): Promise<Try> {
+export async function reserveAttempt({ db, config }: Pick<Context, 'db' | 'config'>, subject: string): Promise<LoginAttempt> {
   const values = [subject, config.LOCKOUT_FAILURES, config.LOCKOUT_MINUTES];
-  const [row] = await run<{ allowed: boolean; last: boolean }>(db, takeStatement, values);
+  const [row] = await run<{ allowed: boolean; last: boolean }>(db, reserveAttemptStatement, values);
   return { subject, allowed: row?.allowed === true, last: row?.last === true };
 }
 
 /** The try neither failed nor came to its end: a challenge is still to be answered. */
-export async function giveBack({ db }: Pick<Context, 'db'>, { subject, last }: Try): Promise<void> {
-  await run(db, giveBackStatement, [subject, last]);
+export async function releaseAttempt({ db }: Pick<Context, 'db'>, { subject, last }: LoginAttempt): Promise<void> {
+  await run(db, releaseAttemptStatement, [subject, last]);
 }
 
 /** It succeeded: failures count from nought again. */
-export async function clearTries({ db }: Pick<Context, 'db'>, { subject }: Try): Promise<void> {
-  await db('login_guards').where({ subject }).delete();
+export async function clearAttempts({ db }: Pick<Context, 'db'>, { subject }: LoginAttempt): Promise<void> {
+  await db('login_attempts').where({ subject }).delete();
 }
 
 /** The account that a count belongs to; null for an address that nobody has. */
@@ -79,17 +79,17 @@ export async function ownerOf({ db }: Pick<Context, 'db'>, subject: string): Pro
 export async function clearLocks({ db }: Pick<Context, 'db'>, account: { user_id: string; email: string }): Promise<boolean> {
   const devices = await db('trusted_devices').where({ user_id: account.user_id }).pluck<string[]>('device_id');
   const subjects = [subjectOf(account.email, null), ...devices.map((id) => subjectOf(account.email, id))];
-  const gone = await db('login_guards')
+  const gone = await db('login_attempts')
     .whereIn('subject', subjects)
     .delete()
     .returning<{ locked: boolean | null }[]>(db.raw('locked_until > now() as locked'));
   return gone.some(({ locked }) => locked === true);
 }
 
-async function mailLock(ctx: Context, account: Account, { subject }: Try): Promise<void> {
+async function mailLock(ctx: Context, account: Account, { subject }: LoginAttempt): Promise<void> {
   const token = randomBytes(32).toString('base64url');
   await ctx
-    .db('login_guards')
+    .db('login_attempts')
     .where({ subject })
     .update({ unlock_hash: hashOf(token) });
   const { LOCKOUT_MINUTES: minutes } = ctx.config;
@@ -108,7 +108,7 @@ const unlockAddress = (config: Config, token: string): string => webAddress(conf
  * Writes down a refused try, in one commit of its own. The one that locks an account tells its owner (A6).
  * `account` is undefined where nobody has the address.
  */
-export function noteFailure(ctx: Context, account: Account | undefined, attempt: Try): Promise<string> {
+export function recordFailure(ctx: Context, account: Account | undefined, attempt: LoginAttempt): Promise<string> {
   return inTransaction(ctx, async (ctx) => {
     const locks = attempt.allowed && attempt.last && account !== undefined;
     if (locks && account.usable) await mailLock(ctx, account, attempt);

@@ -1,7 +1,7 @@
 import { type Context, inTransaction } from '../core/context.js';
 import { checkPassword } from './check-password.js';
 import { sendLoginCode } from './codes/send-login-code.js';
-import { giveBack } from './guard.js';
+import { releaseAttempt } from './guard.js';
 import { openSession } from './open-session.js';
 import type { Login, LoginResult } from './schema.js';
 
@@ -14,11 +14,11 @@ export async function logIn(ctx: Context, login: Login): Promise<LoginResult> {
   const { account, attempt } = await checkPassword(ctx, login);
   const { email } = account;
   if (account.two_factor) {
-    await giveBack(ctx, attempt);
+    await releaseAttempt(ctx, attempt);
     return { requires_2fa: true, requires_login_otp: false, email };
   }
   if (account.needs_code && !account.device_id) {
-    await giveBack(ctx, attempt);
+    await releaseAttempt(ctx, attempt);
     await sendLoginCode(ctx, account);
     return { requires_2fa: false, requires_login_otp: true, email };
   }

@@ -45,7 +45,7 @@ async function freeUsername(ctx: Context, email: string): Promise<string> {
  * @returns its id
  * @throws RESOURCE_CONFLICT the address has an account
  */
-export async function makeAccount(ctx: Context, account: NewAccount): Promise<string> {
+export async function createAccount(ctx: Context, account: NewAccount): Promise<string> {
   const { email, name, passwordHash, role, loginOtpExempt } = account;
   const user_id = uuidv7();
   // Somebody may take the username between our look and our insert: then another number is tried.

@@ -17,7 +17,7 @@ const statement: Statement = {
 const waiting = new WeakMap<Knex, Set<string>>();
 
 /** Notes that a session is in use: later, many in one statement, and never on a request's path. What fails is noted next time (A5). */
-export function noteUse(db: Knex, sessionId: string): void {
+export function touchSession(db: Knex, sessionId: string): void {
   const known = waiting.get(db);
   if (known) {
     known.add(sessionId);

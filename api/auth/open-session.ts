@@ -4,8 +4,8 @@ import { run, type Statement } from '../../db/statement.js';
 import type { Context } from '../core/context.js';
 import { recordChange } from '../core/record-change.js';
 import { hashOf, issueToken } from './authenticate.js';
-import { badCredentials } from './check-password.js';
-import { clearTries, type Try } from './guard.js';
+import { invalidCredentials } from './check-password.js';
+import { clearAttempts, type LoginAttempt } from './guard.js';
 import { getMe } from './get-me.js';
 import type { SignedIn } from './schema.js';
 
@@ -18,19 +18,19 @@ interface Whose {
   device_id: string | null;
 }
 
-interface Wish {
+interface SessionOptions {
   /** Makes this device a trusted one. */
   trust: boolean;
   /** The try that has succeeded: failures count from nought again. */
-  attempt?: Try;
+  attempt?: LoginAttempt;
 }
 
 /**
  * $1 person, $2 hash of the password that was compared, $3 whether a second factor was asked for. Held until the commit: a new
  * password, a suspension or a second factor turned on waits for this sign-in, and ends it, or was faster.
  */
-const holdProof: Statement = {
-  name: 'hold_proof',
+const lockProof: Statement = {
+  name: 'lock_verified_proof',
   text: /* sql */ `
     select from users where user_id = $1 and status = 'active' and password_hash is not distinct from $2
       and (two_factor_enabled_at is not null) = $3 for share`,
@@ -43,11 +43,11 @@ const useDevice: Statement = {
 };
 
 /** What was proved is still so, though the comparison took its time. @throws AUTHENTICATION_REQUIRED */
-async function holdWhatWasProved({ db }: Context, account: Whose): Promise<void> {
+async function lockVerifiedProof({ db }: Context, account: Whose): Promise<void> {
   const { user_id, password_hash, two_factor, device_id } = account;
-  const held = await run(db, holdProof, [user_id, password_hash, two_factor]);
-  if (held.length === 0) throw badCredentials();
-  if (device_id && (await run(db, useDevice, [device_id])).length === 0) throw badCredentials();
+  const held = await run(db, lockProof, [user_id, password_hash, two_factor]);
+  if (held.length === 0) throw invalidCredentials();
+  if (device_id && (await run(db, useDevice, [device_id])).length === 0) throw invalidCredentials();
 }
 
 /** Makes this device a trusted one for 30 days. The token is shown once; only its SHA-256 is kept (A3). */
@@ -70,9 +70,9 @@ async function trustDevice(ctx: Context, userId: string): Promise<{ deviceId: st
  * transaction that uses the proof up.
  * @throws AUTHENTICATION_REQUIRED what was proved is so no longer: a sign-in under way does not outlive a new password
  */
-export async function openSession(ctx: Context, account: Whose, { trust, attempt }: Wish): Promise<SignedIn> {
-  await holdWhatWasProved(ctx, account);
-  if (attempt) await clearTries(ctx, attempt);
+export async function openSession(ctx: Context, account: Whose, { trust, attempt }: SessionOptions): Promise<SignedIn> {
+  await lockVerifiedProof(ctx, account);
+  if (attempt) await clearAttempts(ctx, attempt);
   const sessionId = uuidv7();
   const device = trust ? await trustDevice(ctx, account.user_id) : undefined;
   const deviceId = device?.deviceId ?? account.device_id;

@@ -7,15 +7,15 @@ const OPTIONS = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
 /** Hashes at once: four at most, because the thread pool is everybody's, and always a core less than there are (durability notes, 3.7). */
 export const HASHES_AT_ONCE = Math.max(1, Math.min(4, availableParallelism() - 1));
 /** And so many wait; the next is told to come back. */
-export const MOST_WAITING = 100;
+export const MAX_WAITING = 100;
 
 let running = 0;
 const waiting: (() => void)[] = [];
 
 /** @throws INTERNAL_ERROR 503 when too many wait already */
-async function inTurn<T>(work: () => Promise<T>): Promise<T> {
+async function runQueued<T>(work: () => Promise<T>): Promise<T> {
   if (running >= HASHES_AT_ONCE) {
-    if (waiting.length >= MOST_WAITING) throw unavailable();
+    if (waiting.length >= MAX_WAITING) throw unavailable();
     await new Promise<void>((resolve) => waiting.push(resolve));
   } else running += 1;
   try {
@@ -30,7 +30,7 @@ async function inTurn<T>(work: () => Promise<T>): Promise<T> {
 /** One spelling of one password, however the keyboard composed it. */
 const canonical = (password: string): string => password.normalize('NFKC');
 
-export const hashPassword = (password: string): Promise<string> => inTurn(() => hash(canonical(password), OPTIONS));
+export const hashPassword = (password: string): Promise<string> => runQueued(() => hash(canonical(password), OPTIONS));
 
 let decoy: Promise<string> | undefined;
 
@@ -49,7 +49,7 @@ export async function comparePassword<T extends { password_hash: string | null }
     throw error;
   });
   const nobodys = await decoy;
-  return inTurn(async () => {
+  return runQueued(async () => {
     const found = await whose();
     const matches = await verify(found.password_hash ?? nobodys, canonical(password));
     return { whose: found, matches: found.password_hash !== null && matches };

@@ -1,7 +1,7 @@
 import { type Endpoint, endpoint } from '../http/endpoint.js';
 import { getMe } from './get-me.js';
 import { logIn } from './log-in.js';
-import { Login, LoginResult, LoginStep, MeUpdate, Said, SignedIn, User } from './schema.js';
+import { Login, LoginResult, LoginStep, MeUpdate, MessageResponse, SignedIn, User } from './schema.js';
 import { updateMe } from './update-me.js';
 import { resendLoginCode, verifyLoginCode } from './verify-login-code.js';
 
@@ -47,7 +47,7 @@ export const authRoutes: Endpoint[] = [
     limit: 'login_otp_resend',
     status: 202,
     body: Login,
-    response: Said,
+    response: MessageResponse,
     errors: [401],
     example: dana,
     handle: ({ ctx, body }) => resendLoginCode(ctx, body),

@@ -69,7 +69,7 @@ export const LoginResult = z
   .meta({ id: 'LoginResult' });
 export type LoginResult = z.output<typeof LoginResult>;
 
-export const Said = z.object({ message: z.string() }).meta({ id: 'Said' });
+export const MessageResponse = z.object({ message: z.string() }).meta({ id: 'Said' });
 export const Succeeded = z.object({ success: z.literal(true) }).meta({ id: 'Succeeded' });
 
 const isLocale = (tag: string): boolean => {
@@ -103,7 +103,7 @@ export const MeUpdate = z
 export type MeUpdate = z.output<typeof MeUpdate>;
 
 /** A sign-in or a device as its owner sees it. */
-export const Place = z.object({
+export const ClientInfo = z.object({
   ip_address: z.string().nullable(),
   user_agent: z.string().nullable(),
   created_at: Timestamp,

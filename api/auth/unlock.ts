@@ -12,7 +12,7 @@ import { ownerOf } from './guard.js';
 export function unlock(ctx: Context, token: string): Promise<void> {
   return inTransaction(ctx, async (ctx) => {
     const [gone] = await ctx
-      .db('login_guards')
+      .db('login_attempts')
       .where({ unlock_hash: hashOf(token) })
       .where('locked_until', '>', ctx.db.fn.now())
       .delete()

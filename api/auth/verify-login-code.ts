@@ -2,7 +2,7 @@ import { type Context, inTransaction } from '../core/context.js';
 import { checkPassword, refuse } from './check-password.js';
 import { checkCode, useCode } from './codes/one-time-code.js';
 import { sendLoginCode } from './codes/send-login-code.js';
-import { giveBack } from './guard.js';
+import { releaseAttempt } from './guard.js';
 import { openSession } from './open-session.js';
 import type { Login, LoginStep, SignedIn } from './schema.js';
 
@@ -29,7 +29,7 @@ export async function verifyLoginCode(ctx: Context, { code, trust_device, ...cre
  */
 export async function resendLoginCode(ctx: Context, credentials: Login): Promise<{ message: string }> {
   const { account, attempt } = await checkPassword(ctx, credentials);
-  await giveBack(ctx, attempt);
+  await releaseAttempt(ctx, attempt);
   if (account.needs_code && !account.two_factor) await sendLoginCode(ctx, account);
   return { message: 'If a code is due, it is on its way' };
 }

@@ -1,6 +1,6 @@
 import { run, type Statement } from '../../db/statement.js';
 import { type Context, userOf } from '../core/context.js';
-import { type Facts, factsOf, subjectOf, TELLING } from './subject.js';
+import { type Facts, factsOf, subjectOf, FACT_FIELDS } from './subject.js';
 
 /** An action that waits behind a gate: its type, its own name, and what it would bring a task to, as far as that is written down. */
 interface Staged {
@@ -34,7 +34,7 @@ const statement: Statement = {
   name: 'about_runs',
   text: /* sql */ `
     select r.run_id, r.triggered_by,
-      jsonb_build_object(${TELLING.map((name) => `'${name}', r.event -> '${name}'`).join(', ')},
+      jsonb_build_object(${FACT_FIELDS.map((name) => `'${name}', r.event -> '${name}'`).join(', ')},
         'task', jsonb_build_object('title', r.event #> '{task,title}'),
         'project', jsonb_build_object('name', r.event #> '{project,name}')) as telling,
       (select coalesce(json_agg(json_build_object('type', a.type, 'name', a.name, 'status', p.params ->> 'status', 'task',
@@ -51,7 +51,10 @@ const statement: Statement = {
  * What the runs of a list are about, by their ids, for pages that show it. A run that the caller may not read is left out: whoever may can see the
  * same, and more, in the run itself (F7).
  */
-export async function aboutRuns(ctx: Context, things: readonly { run_id: string | null }[]): Promise<Record<string, AboutRun>> {
+export async function describeRuns(
+  ctx: Context,
+  things: readonly { run_id: string | null }[],
+): Promise<Record<string, AboutRun>> {
   const wanted = [...new Set(things.map(({ run_id }) => run_id))].filter((id) => id !== null);
   if (wanted.length === 0) return {};
   const rows = await run<Row>(ctx.db, statement, [userOf(ctx), wanted]);

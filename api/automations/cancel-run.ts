@@ -4,7 +4,7 @@ import { conflict, notFound } from '../core/errors.js';
 import { recordChange } from '../core/record-change.js';
 import { seatOf } from '../core/seats.js';
 import { cancelRuns } from './cancel-runs.js';
-import { authorizeOwn } from './policy.js';
+import { authorizeManage } from './policy.js';
 import type { CancelledRun } from './dispatch/schema.js';
 
 /**
@@ -18,7 +18,7 @@ export function cancelRun(ctx: Context, runId: string): Promise<CancelledRun> {
     if (!held) throw notFound('Run');
     const { team_id, project_id, creator_id: created_by, automation_id, automation_name } = held;
     const seat = team_id === null ? null : await seatOf(ctx, team_id);
-    authorizeOwn('automation.dispatch', { team_id, created_by }, { userId: userOf(ctx), seat });
+    authorizeManage('automation.dispatch', { team_id, created_by }, { userId: userOf(ctx), seat });
     if ((await cancelRuns(ctx, { automation_id, run_id: runId }, ['queued', 'running', 'paused'])) === 0) {
       throw conflict(`The run has ended already: ${held.status}`);
     }

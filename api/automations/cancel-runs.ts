@@ -1,6 +1,6 @@
 import { run, type Statement } from '../../db/statement.js';
 import type { Context } from '../core/context.js';
-import { IS_LEFT, LEAVE_STEP } from './left-steps.sql.js';
+import { IS_LEFT, CLOSE_STEP } from './left-steps.sql.js';
 import type { RunStatus } from './rules.js';
 
 /**
@@ -17,7 +17,7 @@ with gone as (
     select from run_actions a where a.run_id = automation_runs.run_id and a.status = 'running' and a.due_at is not null))
   returning run_id, incarnation, claimed_by
 ), left_steps as (
-  update run_actions a set ${LEAVE_STEP} from gone where a.run_id = gone.run_id and ${IS_LEFT}
+  update run_actions a set ${CLOSE_STEP} from gone where a.run_id = gone.run_id and ${IS_LEFT}
 ), wakes as (
   insert into outbox (kind, subject, payload, correlation_id)
   select 'run.wake', run_id::text, jsonb_build_object('run_id', run_id, 'incarnation', incarnation), $4::uuid

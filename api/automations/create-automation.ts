@@ -4,9 +4,9 @@ import { invalid } from '../core/errors.js';
 import { recordChange } from '../core/record-change.js';
 import { assertSecretsAllowed } from '../secrets/assert-secrets-allowed.js';
 import { checkDefinition } from './check-definition.js';
-import { findPlace } from './find-place.js';
+import { resolveScope } from './find-place.js';
 import { getAutomation } from './get-automation.js';
-import { holdActiveCaller } from './ownership/present-creator.js';
+import { lockActiveCaller } from './ownership/present-creator.js';
 import { checkProtection } from './ownership/protection.js';
 import type { CreateAutomation, SavedAutomation } from './schema.js';
 import { storeVersion } from './store-version.js';
@@ -36,8 +36,8 @@ async function checkLimit(ctx: Context, teamId: string | null): Promise<void> {
 export function createAutomation(ctx: Context, input: CreateAutomation): Promise<SavedAutomation> {
   return inTransaction(ctx, async (ctx) => {
     const userId = userOf(ctx);
-    await holdActiveCaller(ctx);
-    const place = await findPlace(ctx, { team_id: input.team_id ?? null, project_id: input.project_id ?? null });
+    await lockActiveCaller(ctx);
+    const place = await resolveScope(ctx, { team_id: input.team_id ?? null, project_id: input.project_id ?? null });
     const { condition, actions, ...schedule } = checkDefinition({
       trigger_type: input.trigger_type,
       condition: input.condition ?? null,

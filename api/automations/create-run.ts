@@ -3,7 +3,7 @@ import type { Automation } from '../../db/models/automation.js';
 import type { AutomationVersion } from '../../db/models/automation-version.js';
 import type { RunStep } from '../../workflows/contract.js';
 import type { Context, Services } from '../core/context.js';
-import { fitEvent } from './fit-event.js';
+import { truncateEvent } from './fit-event.js';
 import type { SkipReason } from './rules.js';
 
 export interface NewRun {
@@ -152,7 +152,7 @@ export async function createRuns(
   // Runs of one event share it: it is fitted, sent and parsed once.
   const places = new Map([...new Set(runs.map(({ event }) => event))].map((event, index) => [event, index]));
   const records = runs.map((each) => recordOf(each, places.get(each.event) as number));
-  const events = [...places.keys()].map(fitEvent);
+  const events = [...places.keys()].map(truncateEvent);
   const created = await run<CreatedRun>(db, statement, [JSON.stringify(records), JSON.stringify(events), leaseSeconds]);
   const causes = new Map(runs.map((each) => [each.run_id, each]));
   for (const { run_id, start } of created) if (start) start.entity_id = entityOf(causes.get(run_id) as NewRun);
@@ -165,6 +165,6 @@ export async function createRuns(
  */
 export async function createRun(ctx: Context, input: Omit<NewRun, 'correlation_id'>): Promise<boolean> {
   const created = await createRuns(ctx, [{ ...input, correlation_id: ctx.correlationId }], null);
-  if (!ctx.db.isTransaction) ctx.ring();
+  if (!ctx.db.isTransaction) ctx.notifyRelay();
   return created.length === 1;
 }

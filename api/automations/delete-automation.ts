@@ -1,6 +1,6 @@
 import { type Context, inTransaction } from '../core/context.js';
-import { endAutomation } from './end-automation.js';
-import { holdAutomation } from './hold-automation.js';
+import { deleteAutomationRow } from './end-automation.js';
+import { lockAutomation } from './hold-automation.js';
 
 /**
  * Deletes an automation for good and cancels its runs that are queued, paused or waiting; all its runs stay readable.
@@ -9,7 +9,7 @@ import { holdAutomation } from './hold-automation.js';
 export function deleteAutomation(ctx: Context, automationId: string): Promise<{ cancelledRuns: number }> {
   return inTransaction(ctx, async (ctx) => {
     // A run that is just being created is waited for, so it is seen here or never created. The runs are locked after the automation.
-    const automation = await holdAutomation(ctx, 'automation.write', automationId);
-    return { cancelledRuns: await endAutomation(ctx, automation) };
+    const automation = await lockAutomation(ctx, 'automation.write', automationId);
+    return { cancelledRuns: await deleteAutomationRow(ctx, automation) };
   });
 }

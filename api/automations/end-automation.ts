@@ -13,7 +13,7 @@ const DELETED = () => ({ deleted_at: raw('now()'), is_active: false });
  * What deleting an automation means, wherever the right to do it comes from. The caller holds its row. Returns the number of runs
  * that were cancelled.
  */
-export async function endAutomation(ctx: Context, automation: Automation): Promise<number> {
+export async function deleteAutomationRow(ctx: Context, automation: Automation): Promise<number> {
   await automation.$query(ctx.db).patch(DELETED());
   return endRunsOf(ctx, automation);
 }

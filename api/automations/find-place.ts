@@ -4,7 +4,7 @@ import { invalid, notFound } from '../core/errors.js';
 import { seatOf } from '../core/seats.js';
 
 /** Where an automation lives: in a team, in one project of it, or with one person (both null). */
-interface Place {
+interface AutomationScope {
   team_id: string | null;
   project_id: string | null;
 }
@@ -28,7 +28,7 @@ export async function teamOfProject(ctx: Context, projectId: string): Promise<st
  * The place that a new automation asks for: a project alone sets the team (F1).
  * @throws RESOURCE_NOT_FOUND unknown team or project | PERMISSION_DENIED stranger or guest | INVALID_REQUEST project of another team
  */
-export async function findPlace(ctx: Context, { team_id, project_id }: Place): Promise<Place> {
+export async function resolveScope(ctx: Context, { team_id, project_id }: AutomationScope): Promise<AutomationScope> {
   if (team_id !== null && !(await ctx.db('teams').where({ team_id }).whereNull('deleted_at').first<object | undefined>())) {
     throw notFound('Team');
   }

@@ -47,7 +47,7 @@ function fieldsThatFit(event: Event): Event {
  * that whatever names short fields and first entries goes on working; a field goes whole only where that is not enough. Its run
  * cannot be replayed (F7, F10; contract, section 3).
  */
-export function fitEvent(event: Event): FittedEvent {
+export function truncateEvent(event: Event): FittedEvent {
   const json = JSON.stringify(event);
   if (Buffer.byteLength(json) <= MAX_EVENT_BYTES) return { event, truncated: false };
   let cut = JSON.parse(json) as Event;

@@ -12,7 +12,7 @@ const FORGET = /* sql */ `
     where finished_at < now() - make_interval(days => case when status = 'skipped' then ?::int else ?::int end) limit ${BATCH})`;
 
 /** Forgets old runs, in batches; may be repeated. Returns how many (decision L: 7 and 90 days). */
-export async function forgetRuns({ db, config }: Pick<Services, 'db' | 'config'>): Promise<number> {
+export async function deleteExpiredRuns({ db, config }: Pick<Services, 'db' | 'config'>): Promise<number> {
   const days = [config.RUN_HISTORY_SKIPPED_DAYS, config.RUN_HISTORY_DAYS];
   for (let total = 0; ; ) {
     const { rowCount } = await db.raw<{ rowCount: number }>(FORGET, days);

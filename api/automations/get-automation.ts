@@ -2,7 +2,7 @@ import { run, type Statement } from '../../db/statement.js';
 import { type Context, userOf } from '../core/context.js';
 import { notFound } from '../core/errors.js';
 import { type AutomationRow, SELECT_AUTOMATIONS } from './automation-record.js';
-import { authorizeOn } from './policy.js';
+import { authorizeAccess } from './policy.js';
 import { presentAutomation } from './present.js';
 import type { AutomationRecord } from './schema.js';
 
@@ -21,6 +21,6 @@ export async function getAutomation(ctx: Context, automationId: string): Promise
   const userId = userOf(ctx);
   const [row] = await run<AutomationRow>(ctx.db, statement, [userId, automationId]);
   if (!row) throw notFound('Automation');
-  authorizeOn('automation.read', row, { userId, seat: row.seat });
+  authorizeAccess('automation.read', row, { userId, seat: row.seat });
   return presentAutomation(row);
 }

@@ -1,7 +1,7 @@
 import { run, type Statement } from '../../db/statement.js';
 import { type Context, userOf } from '../core/context.js';
 import { notFound } from '../core/errors.js';
-import { authorizeOn } from './policy.js';
+import { authorizeAccess } from './policy.js';
 import { presentRun } from './present.js';
 import { type RunRow, SELECT_RUNS } from './run-record.js';
 import type { RunRecord } from './schema.js';
@@ -19,7 +19,7 @@ export async function getRun(ctx: Context, runId: string): Promise<RunRecord> {
   const userId = userOf(ctx);
   const [row] = await run<RunRow>(ctx.db, statement, [userId, runId]);
   if (!row) throw notFound('Run');
-  authorizeOn('automation.read', { team_id: row.team_id, created_by: row.creator_id }, { userId, seat: row.seat });
+  authorizeAccess('automation.read', { team_id: row.team_id, created_by: row.creator_id }, { userId, seat: row.seat });
   const [stored] = await run<{ event: Record<string, unknown> }>(ctx.db, eventStatement, [runId]);
   return { ...presentRun(row), event: stored?.event ?? {} };
 }

@@ -2,14 +2,14 @@ import { Automation } from '../../db/models/automation.js';
 import { type Context, userOf } from '../core/context.js';
 import { notFound } from '../core/errors.js';
 import { seatOf } from '../core/seats.js';
-import { authorizeChange, authorizeOwn } from './policy.js';
+import { authorizeChange, authorizeManage } from './policy.js';
 
 /**
  * A live automation, locked until the commit, for a caller with that ability on it. A run that is just being created holds the row FOR
  * SHARE. Not FOR UPDATE: a step of a run holds the run and then, by its foreign key, the automation FOR KEY SHARE.
  * @throws RESOURCE_NOT_FOUND | PERMISSION_DENIED
  */
-export async function holdAutomation(
+export async function lockAutomation(
   ctx: Context,
   ability: 'automation.write' | 'automation.take_over' | 'automation.dispatch',
   automationId: string,
@@ -17,7 +17,7 @@ export async function holdAutomation(
   const automation = await Automation.query(ctx.db).findById(automationId).modify('live').forNoKeyUpdate();
   if (!automation) throw notFound('Automation');
   const caller = { userId: userOf(ctx), seat: automation.team_id === null ? null : await seatOf(ctx, automation.team_id) };
-  if (ability === 'automation.dispatch') authorizeOwn(ability, automation, caller);
+  if (ability === 'automation.dispatch') authorizeManage(ability, automation, caller);
   else authorizeChange(ability, automation, caller);
   return automation;
 }

@@ -11,7 +11,7 @@ const IS_TRIED = `a.status = 'running' and (a.error is not null or a.due_at is n
  * What the end of a run makes of a step that is not done, as the `set` of an update of run_actions a: what was tried in vain stays
  * failed, a request that is under way may have done its work, everything else never happens. A delay and a gate are not tried.
  */
-export const LEAVE_STEP = /* sql */ `
+export const CLOSE_STEP = /* sql */ `
   status = case when ${IS_TRIED} then 'failed' else 'skipped' end,
   error = case when ${IS_SENT} then '${UNKNOWN}'::jsonb else a.error end,
   finished_at = case when ${IS_TRIED} then clock_timestamp() else a.finished_at end`;

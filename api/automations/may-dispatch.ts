@@ -4,18 +4,18 @@ import { isAdmitted } from '../core/access.js';
 import { type Context, userOf } from '../core/context.js';
 import { seatOf } from '../core/seats.js';
 import { findForbiddenSecret } from '../secrets/assert-secrets-allowed.js';
-import { mayOwn } from './policy.js';
+import { canManage } from './policy.js';
 
 const NEITHER = { mayCancel: false, mayReplay: false };
 
 /** Whether the caller may cancel or replay a run, as the verbs judge it: what a page asks before it offers to. */
-export async function mayDispatch(ctx: Context, runId: string): Promise<{ mayCancel: boolean; mayReplay: boolean }> {
+export async function canDispatch(ctx: Context, runId: string): Promise<{ mayCancel: boolean; mayReplay: boolean }> {
   if (!isAdmitted('automation.dispatch', ctx.actor)) return NEITHER;
   const run = await AutomationRun.query(ctx.db).findById(runId).select('team_id', 'creator_id', 'automation_id');
   if (!run) return NEITHER;
   const { team_id, creator_id: created_by } = run;
   const seat = team_id === null ? null : await seatOf(ctx, team_id);
-  if (!mayOwn('automation.dispatch', { team_id, created_by }, { userId: userOf(ctx), seat })) return NEITHER;
+  if (!canManage('automation.dispatch', { team_id, created_by }, { userId: userOf(ctx), seat })) return NEITHER;
   const automation = await Automation.query(ctx.db).findById(run.automation_id).select('actions');
   const forbidden = await findForbiddenSecret(ctx, team_id, automation?.actions ?? []);
   return { mayCancel: true, mayReplay: forbidden === undefined };

@@ -1,4 +1,4 @@
-import { type Ability, authorize, isAtLeast, type Seat, suffices } from '../core/access.js';
+import { type Ability, authorize, hasRoleAtLeast, type Seat, isAllowed } from '../core/access.js';
 import { forbidden } from '../core/errors.js';
 
 /** What decides about an automation or one of its runs: its team, or for a personal one its creator. */
@@ -18,15 +18,15 @@ const isOwner = ({ created_by }: Owned, { userId }: Caller): boolean => created_
  * Refuses whoever has no such seat in the team; a personal automation is its creator's alone (F1).
  * @throws PERMISSION_DENIED
  */
-export function authorizeOn(ability: Ability, owned: Owned, caller: Caller): void {
+export function authorizeAccess(ability: Ability, owned: Owned, caller: Caller): void {
   if (owned.team_id !== null) authorize(ability, caller.seat);
   else if (!isOwner(owned, caller)) throw forbidden('This automation is personal to someone else');
 }
 
-/** True for whom `authorizeOwn` lets pass. */
-export function mayOwn(ability: Ability, owned: Owned, caller: Caller): boolean {
+/** True for whom `authorizeManage` lets pass. */
+export function canManage(ability: Ability, owned: Owned, caller: Caller): boolean {
   if (owned.team_id === null) return isOwner(owned, caller);
-  return suffices(ability, caller.seat) && (isOwner(owned, caller) || isAtLeast(caller.seat, 'manager'));
+  return isAllowed(ability, caller.seat) && (isOwner(owned, caller) || hasRoleAtLeast(caller.seat, 'manager'));
 }
 
 /** An automation that somebody wants to change. */
@@ -40,18 +40,18 @@ interface Changed extends Owned {
  * @throws PERMISSION_DENIED
  */
 export function authorizeChange(ability: 'automation.write' | 'automation.take_over', automation: Changed, caller: Caller): void {
-  if (ability === 'automation.write') authorizeOwn(ability, automation, caller);
-  else authorizeOn(ability, automation, caller);
-  if (!automation.is_protected || suffices('automation.protect', caller.seat)) return;
+  if (ability === 'automation.write') authorizeManage(ability, automation, caller);
+  else authorizeAccess(ability, automation, caller);
+  if (!automation.is_protected || isAllowed('automation.protect', caller.seat)) return;
   throw forbidden('This automation is protected: only team admins may change it');
 }
 
 /**
- * As `authorizeOn`, and what another person made needs a manager of the team (decision K).
+ * As `authorizeAccess`, and what another person made needs a manager of the team (decision K).
  * @throws PERMISSION_DENIED
  */
-export function authorizeOwn(ability: Ability, owned: Owned, caller: Caller): void {
-  if (mayOwn(ability, owned, caller)) return;
-  authorizeOn(ability, owned, caller);
+export function authorizeManage(ability: Ability, owned: Owned, caller: Caller): void {
+  if (canManage(ability, owned, caller)) return;
+  authorizeAccess(ability, owned, caller);
   throw forbidden('Another person’s automation needs the manager role in the team');
 }

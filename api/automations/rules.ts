@@ -5,7 +5,7 @@ export type ActionStatus = (typeof ACTION_STATUSES)[number];
 export type SkipReason = 'condition_false' | 'rejected' | 'loop';
 
 /** A text of at most so many code points: what is longer ends in "…". */
-export function cutShort(text: string, most: number): string {
+export function truncateText(text: string, most: number): string {
   const letters = Array.from(text);
   return letters.length <= most ? text : `${letters.slice(0, most - 1).join('')}…`;
 }
@@ -37,7 +37,7 @@ export const LOCAL_ACTIONS: readonly string[] = [
 export const GATE = 'require_approval';
 
 /** Failures that another try would meet again: the event, the definition or the creator's rights would have to change (F5). */
-const LASTING = [
+const NON_RETRYABLE_CODES = [
   'action_unavailable',
   'connection_not_consented',
   'creator_not_authorized',
@@ -53,10 +53,10 @@ const LASTING = [
   'template_too_large',
   'validation_error',
 ];
-export const isWorthRetrying = (code: string): boolean => !LASTING.includes(code);
+export const isRetryableCode = (code: string): boolean => !NON_RETRYABLE_CODES.includes(code);
 
 /** Seconds before the next try of an action, after so many: 1, 4, 16, 64. */
-export const retryDelay = (tries: number): number => 4 ** (tries - 1);
+export const retryDelay = (attempt: number): number => 4 ** (attempt - 1);
 
 export type GateState = 'pending' | 'lapsed' | 'approved' | 'rejected';
 

@@ -1,24 +1,24 @@
-import { cutShort } from './rules.js';
+import { truncateText } from './rules.js';
 
 /** Fields of an event by which people know it, in the order in which they read them; the rest is in its JSON. */
-export const TELLING = ['title', 'repo', 'pr_number', 'issue_number', 'branch', 'tag', 'name', 'sender'] as const;
-const FACTS = [...TELLING, 'task', 'project'] as const;
+export const FACT_FIELDS = ['title', 'repo', 'pr_number', 'issue_number', 'branch', 'tag', 'name', 'sender'] as const;
+const FACTS = [...FACT_FIELDS, 'task', 'project'] as const;
 
 /** What an event says of itself, as text; `task` and `project` by their titles. */
 export type Facts = Partial<Record<(typeof FACTS)[number], string>>;
 
 /** Longest fact, in code points. */
-const LONGEST = 160;
+const MAX_FACT_LENGTH = 160;
 
 /** Who sends an event writes what they like into it: one line of text or a number counts, and no more of it than a title has. */
-function told(value: unknown): string | undefined {
+function factText(value: unknown): string | undefined {
   if (typeof value === 'number') return String(value);
   if (typeof value !== 'string') return undefined;
   const line = value
-    .slice(0, 4 * LONGEST)
+    .slice(0, 4 * MAX_FACT_LENGTH)
     .replace(/[\p{Cc}\s]+/gu, ' ')
     .trim();
-  return line === '' ? undefined : cutShort(line, LONGEST);
+  return line === '' ? undefined : truncateText(line, MAX_FACT_LENGTH);
 }
 
 /** The facts that an event holds. */
@@ -27,7 +27,7 @@ export function factsOf(event: Readonly<Record<string, unknown>>): Facts {
   const values: Record<string, unknown> = { ...event, task: task?.title, project: project?.name };
   return Object.fromEntries(
     FACTS.flatMap((name) => {
-      const text = told(values[name]);
+      const text = factText(values[name]);
       return text === undefined ? [] : [[name, text] as const];
     }),
   );

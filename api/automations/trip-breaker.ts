@@ -1,8 +1,8 @@
 import { Automation } from '../../db/models/automation.js';
 import { run, type Statement } from '../../db/statement.js';
 import { serviceContext, type Services } from '../core/context.js';
-import { findPeople } from '../notifications/find-people.js';
-import { tellPeople } from '../notifications/tell-people.js';
+import { findRecipients } from '../notifications/find-people.js';
+import { notifyUsers } from '../notifications/tell-people.js';
 import { deactivate } from './deactivate-automations.js';
 
 /**
@@ -30,7 +30,7 @@ export async function tripBreaker(services: Services, automationIds: readonly st
   const found = await run<{ automation_id: string }>(services.db, statement, [automationIds, most]);
   for (const { automation_id } of found)
     await services.db.transaction((db) => switchOff({ ...services, db }, automation_id, most));
-  if (found.length > 0) services.ring();
+  if (found.length > 0) services.notifyRelay();
   return found.length;
 }
 
@@ -40,10 +40,10 @@ async function switchOff(services: Services, automationId: string, most: number)
   const ctx = serviceContext(services, 'breaker');
   await deactivate(ctx, automation, 'rate_breaker', 'switched the automation off: other runs set it off too often');
   const { team_id: teamId, created_by, name } = automation;
-  const managers = teamId === null ? [] : await findPeople(ctx, { teamId, role: 'manager' });
-  const creator = await findPeople(ctx, { teamId, userIds: [created_by] });
+  const managers = teamId === null ? [] : await findRecipients(ctx, { teamId, role: 'manager' });
+  const creator = await findRecipients(ctx, { teamId, userIds: [created_by] });
   const people = [...new Map([...managers, ...creator].map((person) => [person.user_id, person])).values()];
   const message = `${name} was set off by other runs more than ${most} times in a minute, so it was switched off. What is under way goes on.`;
   const notice = { kind: 'automation_disabled', title: `Switched off: ${name}`, message, team_id: teamId, run_id: null } as const;
-  await tellPeople(ctx, people, notice, ['in_app', 'email']);
+  await notifyUsers(ctx, people, notice, ['in_app', 'email']);
 }

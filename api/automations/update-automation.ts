@@ -7,7 +7,7 @@ import { assertSecretsAllowed } from '../secrets/assert-secrets-allowed.js';
 import { checkDefinition } from './check-definition.js';
 import { teamOfProject } from './find-place.js';
 import { getAutomation } from './get-automation.js';
-import { holdAutomation } from './hold-automation.js';
+import { lockAutomation } from './hold-automation.js';
 import { requirePresentCreator } from './ownership/present-creator.js';
 import { checkProtection, setProtection } from './ownership/protection.js';
 import { saveDefinition } from './save-definition.js';
@@ -88,7 +88,7 @@ async function save(ctx: Context, before: Automation, input: UpdateAutomation): 
  */
 export function updateAutomation(ctx: Context, automationId: string, input: UpdateAutomation): Promise<SavedAutomation> {
   return inTransaction(ctx, async (ctx) => {
-    const before = await holdAutomation(ctx, 'automation.write', automationId);
+    const before = await lockAutomation(ctx, 'automation.write', automationId);
     if (input.version != null && input.version !== before.version) {
       throw conflict(`The automation is at version ${before.version}, not ${input.version}`);
     }

@@ -1,5 +1,5 @@
 import type { Automation, StoredAction } from '../../db/models/automation.js';
-import { suffices } from '../core/access.js';
+import { isAllowed } from '../core/access.js';
 import type { Context } from '../core/context.js';
 import { seatOf } from '../core/seats.js';
 import { connectionsOf } from '../integrations/connections.js';
@@ -15,7 +15,7 @@ const typeOf = ({ type }: StoredAction) => outboundTypes()[type];
 
 /** Which names exist is for those who may list them: anybody else would learn it from the warnings that do not come. */
 async function ofMissingSecrets(ctx: Context, teamId: string, names: string[]): Promise<string[]> {
-  if (names.length === 0 || !suffices('secret.list', await seatOf(ctx, teamId))) return [];
+  if (names.length === 0 || !isAllowed('secret.list', await seatOf(ctx, teamId))) return [];
   return (await missingSecrets(ctx, teamId, names)).map((name) => `There is no secret named ${name} yet`);
 }
 

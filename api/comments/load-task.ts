@@ -16,11 +16,11 @@ const text = /* sql */ `
   where t.task_id = $1 and t.deleted_at is null`;
 const readStatement: Statement = { name: 'commented_task', text };
 /** Whoever trashes a task takes FOR UPDATE on it: none is trashed while a comment is being written. */
-const holdStatement: Statement = { name: 'commented_task_held', text: `${text} for key share` };
+const lockStatement: Statement = { name: 'commented_task_held', text: `${text} for key share` };
 
 /** The live task that a comment belongs to, undefined for any other; in a transaction it stays live until the commit. */
 export async function findTask(ctx: Context, taskId: string): Promise<CommentedTask | undefined> {
-  const [task] = await run<CommentedTask>(ctx.db, ctx.db.isTransaction ? holdStatement : readStatement, [taskId]);
+  const [task] = await run<CommentedTask>(ctx.db, ctx.db.isTransaction ? lockStatement : readStatement, [taskId]);
   return task;
 }
 

@@ -121,7 +121,7 @@ export type Ability = keyof typeof ABILITIES;
 export const ruleOf = (ability: Ability): Rule => ABILITIES[ability];
 
 /** True when `seat` is at least `lowest`; a stranger (null) is below every seat. */
-export const isAtLeast = (seat: Seat | null, lowest: Seat): boolean =>
+export const hasRoleAtLeast = (seat: Seat | null, lowest: Seat): boolean =>
   seat !== null && SEATS.indexOf(seat) >= SEATS.indexOf(lowest);
 
 /** Why the table keeps this kind of caller from an ability whatever the seat; undefined where it does not. */
@@ -143,15 +143,15 @@ export const isAdmitted = (ability: Ability, actor: Actor): boolean => blockReas
  * the installation's admins. Asked of every request before anything else (dispatch.ts), so no verb repeats it.
  * @throws PERMISSION_DENIED
  */
-export function admit(ability: Ability, actor: Actor): void {
+export function checkCallerKind(ability: Ability, actor: Actor): void {
   const reason = blockReason(ability, actor);
   if (reason !== undefined) throw forbidden(reason);
 }
 
 /** True when a seat is enough for an ability. */
-export function suffices(ability: Ability, seat: Seat | null): boolean {
+export function isAllowed(ability: Ability, seat: Seat | null): boolean {
   const lowest = ruleOf(ability).seat;
-  return seat !== null && (lowest === 'none' || isAtLeast(seat, lowest));
+  return seat !== null && (lowest === 'none' || hasRoleAtLeast(seat, lowest));
 }
 
 /**
@@ -159,7 +159,7 @@ export function suffices(ability: Ability, seat: Seat | null): boolean {
  * @throws PERMISSION_DENIED, with one text for strangers and one that names the seat for members
  */
 export function authorize(ability: Ability, seat: Seat | null): void {
-  if (suffices(ability, seat)) return;
+  if (isAllowed(ability, seat)) return;
   if (seat === null) throw forbidden('You are not a member of this team');
   throw forbidden(seat === 'guest' ? 'Guests have read-only access' : `This needs the ${ruleOf(ability).seat} role in the team`);
 }

@@ -3,8 +3,8 @@ import type { Knex } from 'knex';
 import { run, type Statement } from '../../db/statement.js';
 
 /** Channel on which the worker's relay and sealer listen. */
-export const BELL_CHANNEL = 'assent_outbox';
-const notify: Statement = { name: 'ring', text: `notify ${BELL_CHANNEL}` };
+export const OUTBOX_CHANNEL = 'assent_outbox';
+const notify: Statement = { name: 'notify_outbox', text: `notify ${OUTBOX_CHANNEL}` };
 /** Rest between two rings, ms: the first of a burst is heard at once, the others together. */
 const REST_MS = 5;
 
@@ -14,7 +14,7 @@ const REST_MS = 5;
  * one database-wide lock for it until the commit is on disk, which would put every writer in single file; a lost ring costs at
  * most the relay's one-second sweep (docs/adr/0003).
  */
-export function createBell(db: Knex): () => void {
+export function createRelayNotifier(db: Knex): () => void {
   let ringing = false;
   let again = false;
   const ring = async (): Promise<void> => {

@@ -108,7 +108,7 @@ export const Settings = z.object({
   SESSION_IDLE_HOURS: count(12).describe('A session that nobody uses for so long is over'),
   TRUSTED_DEVICE_DAYS: count(30),
   CODE_MINUTES: count(10).describe('Life of a mailed code'),
-  CODE_TRIES: count(5),
+  CODE_MAX_ATTEMPTS: count(5),
   PAT_DEFAULT_DAYS: count(90, 1, 3650).describe('Life of a personal access token whose maker names none'),
   IMPERSONATION_MINUTES: count(30, 1, 60),
   LOCKOUT_FAILURES: count(20, 2),

@@ -12,7 +12,7 @@ export interface Services {
   config: Config;
   log: Logger;
   /** Tells the relay that rows wait in the outbox; free to call, never waits (api/core/bell.ts). */
-  ring: () => void;
+  notifyRelay: () => void;
 }
 
 /** One call of one verb: who asks, over which connection, under which id. `db` is a transaction inside `inTransaction`. */
@@ -27,7 +27,7 @@ export interface Context extends Services {
 }
 
 /** The caller as `record_change` and the hot statements take it. */
-export function whoIs({ actor, requestId, correlationId, ip, userAgent }: Context): Record<string, unknown> {
+export function callerJson({ actor, requestId, correlationId, ip, userAgent }: Context): Record<string, unknown> {
   const base = { request_id: requestId, correlation_id: correlationId, ip, user_agent: userAgent, actor_type: actor.type };
   if (actor.type === 'system') return { ...base, email: null, user_id: null, cause_user_ids: actor.causeUserIds };
   const person = { ...base, user_id: actor.userId, email: actor.email };
@@ -77,7 +77,7 @@ const ATTEMPTS = 3;
  * an open transaction there is nothing to repeat: the error goes up to whoever opened it.
  * @throws what `work` throws; INTERNAL_ERROR 503 when it kept colliding
  */
-export async function retrying<T>(ctx: Pick<Context, 'db'>, work: () => Promise<T>): Promise<T> {
+export async function withRetries<T>(ctx: Pick<Context, 'db'>, work: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await work();
@@ -94,7 +94,7 @@ export async function retrying<T>(ctx: Pick<Context, 'db'>, work: () => Promise<
  */
 export async function inTransaction<T>(ctx: Context, work: (ctx: Context) => Promise<T>): Promise<T> {
   if (ctx.db.isTransaction) return work(ctx);
-  const result = await retrying(ctx, () => ctx.db.transaction((db) => work({ ...ctx, db })));
-  ctx.ring();
+  const result = await withRetries(ctx, () => ctx.db.transaction((db) => work({ ...ctx, db })));
+  ctx.notifyRelay();
   return result;
 }

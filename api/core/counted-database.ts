@@ -3,7 +3,7 @@ import type { Holder } from '../../db/connection-queue.js';
 import { countedFor, poolOf } from '../../db/knex-internals.js';
 import { run, type Statement } from '../../db/statement.js';
 import type { Actor } from './actor.js';
-import { gatherRows } from './gather.js';
+import { createRowLoader } from './gather.js';
 import type { Services } from './context.js';
 
 /** $1 users: their seats. */
@@ -12,7 +12,7 @@ const teamsStatement: Statement = {
   text: 'select m.user_id, m.team_id from memberships m where m.user_id = any((select $1::uuid[])::uuid[])',
 };
 
-const teamsOf = gatherRows(async (db, users: string[]) => {
+const teamsOf = createRowLoader(async (db, users: string[]) => {
   const rows = await run<{ user_id: string; team_id: string }>(db, teamsStatement, [[...new Set(users)]]);
   return users.map((user) => rows.filter(({ user_id }) => user_id === user).map(({ team_id }) => team_id));
 });

@@ -8,7 +8,7 @@ const TASK_ID = /^[A-Za-z0-9_][A-Za-z0-9._:@-]{0,127}$/;
 const RESERVED_TASK_IDS = ['my', 'bulk', 'relations', 'cycle-time'];
 
 /** How refusals are worded where the library's own words help nobody: a field that is missing is not "received undefined". */
-export const WORDING = {
+export const ZOD_MESSAGES = {
   error: ({ code, input }: { code?: string; input?: unknown }) =>
     input === undefined && (code === 'invalid_type' || code === 'invalid_value') ? 'Required' : undefined,
 };

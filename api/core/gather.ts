@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import { poolOf } from '../../db/knex-internals.js';
 
-interface Asked<Key, Value> {
+interface PendingLoad<Key, Value> {
   key: Key;
   resolve: (value: Value) => void;
   reject: (error: unknown) => void;
@@ -13,8 +13,8 @@ interface Asked<Key, Value> {
  * for many requests, which is most of what a small look-up costs.
  * `load` answers the keys in their order; what it throws is thrown to each of them.
  */
-export function gather<Key, Value>(load: (keys: Key[]) => Promise<Value[]>): (key: Key) => Promise<Value> {
-  let waiting: Asked<Key, Value>[] = [];
+export function createBatchLoader<Key, Value>(load: (keys: Key[]) => Promise<Value[]>): (key: Key) => Promise<Value> {
+  let waiting: PendingLoad<Key, Value>[] = [];
   let busy = false;
   const ask = async (): Promise<void> => {
     busy = true;
@@ -42,7 +42,7 @@ export function gather<Key, Value>(load: (keys: Key[]) => Promise<Value[]>): (ke
  * connection. Statements take such keys as `(select $1::uuid[])`: with the number of keys in hand the planner would make a new plan
  * for every call, which costs more than the look-up.
  */
-export function gatherRows<Key, Value>(
+export function createRowLoader<Key, Value>(
   load: (db: Knex, keys: Key[]) => Promise<Value[]>,
 ): (db: Knex, key: Key) => Promise<Value> {
   const ofPools = new WeakMap<Knex, (key: Key) => Promise<Value>>();
@@ -51,7 +51,7 @@ export function gatherRows<Key, Value>(
     // Many callers' look-up: it counts for none of them (db/connection-queue.ts).
     const pool = poolOf(db);
     let look = ofPools.get(pool);
-    if (!look) ofPools.set(pool, (look = gather((keys) => load(pool, keys))));
+    if (!look) ofPools.set(pool, (look = createBatchLoader((keys) => load(pool, keys))));
     return look(key);
   };
 }

@@ -2,7 +2,7 @@ import type { Knex } from 'knex';
 import { run, type Statement } from '../../db/statement.js';
 
 /** One use of an Idempotency-Key: whose, for what, and the request that brings it (J2). */
-export interface KeyUse {
+export interface IdempotentRequest {
   userId: string;
   key: string;
   /** SHA-256 of method and path. */
@@ -13,7 +13,7 @@ export interface KeyUse {
 }
 
 /** What stands under a key that is taken. */
-export interface HeldKey extends Record<string, unknown> {
+export interface StoredKey extends Record<string, unknown> {
   fingerprint: Buffer;
   /** Null while the first request is under way. */
   status: number | null;
@@ -30,7 +30,7 @@ const BATCH = 500;
 
 const LEASE = `now() + make_interval(secs => ${LEASE_SECONDS})`;
 const THIS_KEY = 'user_id = $1 and key = $2 and address = $3';
-const keyOf = ({ userId, key, address }: KeyUse): unknown[] => [userId, key, address];
+const keyOf = ({ userId, key, address }: IdempotentRequest): unknown[] => [userId, key, address];
 
 /** A request's first audit entry has the request's id, so it tells whether the work was committed (J1). */
 const committed = (row: string): string => `exists (select from audit_entries a where a.audit_id = ${row}.request_id)`;
@@ -75,32 +75,32 @@ const releaseStatement: Statement = {
 };
 
 /** Takes the key, in a commit of its own. False: somebody has it. */
-export async function claimKey(db: Knex, use: KeyUse): Promise<boolean> {
+export async function claimKey(db: Knex, use: IdempotentRequest): Promise<boolean> {
   return (await run(db, claimStatement, [...keyOf(use), use.fingerprint, use.requestId])).length === 1;
 }
 
 /** What stands under the key; undefined when it has become free. */
-export async function readKey(db: Knex, use: KeyUse): Promise<HeldKey | undefined> {
-  return (await run<HeldKey>(db, readStatement, keyOf(use)))[0];
+export async function readKey(db: Knex, use: IdempotentRequest): Promise<StoredKey | undefined> {
+  return (await run<StoredKey>(db, readStatement, keyOf(use)))[0];
 }
 
 /** The request still works: its claim holds for another lease. */
-export async function renewKey(db: Knex, use: KeyUse): Promise<void> {
+export async function renewKey(db: Knex, use: IdempotentRequest): Promise<void> {
   await run(db, renewStatement, [...keyOf(use), use.requestId]);
 }
 
 /** Keeps the answer. */
-export async function finishKey(db: Knex, use: KeyUse, status: number, body: string | null): Promise<void> {
+export async function finishKey(db: Knex, use: IdempotentRequest, status: number, body: string | null): Promise<void> {
   await run(db, finishStatement, [...keyOf(use), use.requestId, status, body]);
 }
 
 /** Gives the key back after an answer that is not kept. */
-export async function releaseKey(db: Knex, use: KeyUse): Promise<void> {
+export async function releaseKey(db: Knex, use: IdempotentRequest): Promise<void> {
   await run(db, releaseStatement, [...keyOf(use), use.requestId]);
 }
 
 /** Deletes the keys whose day is over, in batches, each a commit of its own. May be run at any time. Returns how many. */
-export async function forgetKeys(db: Knex): Promise<number> {
+export async function deleteExpiredKeys(db: Knex): Promise<number> {
   for (let total = 0; ; ) {
     const { rowCount } = await db.raw<{ rowCount: number }>(/* sql */ `
       delete from idempotency_keys where (user_id, key, address) in (

@@ -65,7 +65,7 @@ export function createLogger(
 const lineLogs = new WeakMap<Logger, Logger>();
 
 /** The same logger for lines whose fields are all known to be harmless: they are not searched for secrets, which is most of a line's cost. */
-export function harmless(log: Logger): Logger {
+export function withoutRedaction(log: Logger): Logger {
   const known = lineLogs.get(log) ?? log.child({}, { redact: [] });
   lineLogs.set(log, known);
   return known;

@@ -1,7 +1,7 @@
 import { run, type Statement } from '../../db/statement.js';
 import type { ChangeEvent } from '../outbox/event-types.js';
 import type { AuditAction } from './audit-words.js';
-import { type Context, whoIs } from './context.js';
+import { type Context, callerJson } from './context.js';
 
 /** What a verb says of the change it made: one audit entry, at most one line of activity, at most one event. */
 export interface Change {
@@ -30,6 +30,6 @@ const statement: Statement = { name: 'record_change', text: 'select record_chang
  * @returns the audit entry's id
  */
 export async function recordChange(ctx: Context, change: Change): Promise<string> {
-  const [row] = await run<{ audit_id: string }>(ctx.db, statement, [JSON.stringify(whoIs(ctx)), JSON.stringify(change)]);
+  const [row] = await run<{ audit_id: string }>(ctx.db, statement, [JSON.stringify(callerJson(ctx)), JSON.stringify(change)]);
   return row?.audit_id as string;
 }

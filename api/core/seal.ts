@@ -11,17 +11,18 @@ const KEY_ID_BYTES = 4;
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
-export type KeyHolder = Pick<Config, 'SECRETS_MASTER_KEY' | 'SECRETS_MASTER_KEY_PREVIOUS'>;
+export type EncryptionConfig = Pick<Config, 'SECRETS_MASTER_KEY' | 'SECRETS_MASTER_KEY_PREVIOUS'>;
 
 /** The newest first: it alone seals, the others only open. */
-const masterKeys = ({ SECRETS_MASTER_KEY, SECRETS_MASTER_KEY_PREVIOUS }: KeyHolder): Buffer[] =>
+const masterKeys = ({ SECRETS_MASTER_KEY, SECRETS_MASTER_KEY_PREVIOUS }: EncryptionConfig): Buffer[] =>
   [SECRETS_MASTER_KEY, ...SECRETS_MASTER_KEY_PREVIOUS].map((key) => Buffer.from(key, 'base64'));
 const idOf = (master: Buffer): Buffer =>
   createHash('sha256').update('assent master key').update(master).digest().subarray(0, KEY_ID_BYTES);
 const keyOf = (master: Buffer, purpose: Purpose): Buffer => Buffer.from(hkdfSync('sha256', master, '', `assent ${purpose}`, 32));
 
 /** Names of the master keys at hand, newest first, as they stand in what they sealed; they tell nothing of the key. */
-export const masterKeyIds = (config: KeyHolder): string[] => masterKeys(config).map((master) => idOf(master).toString('hex'));
+export const masterKeyIds = (config: EncryptionConfig): string[] =>
+  masterKeys(config).map((master) => idOf(master).toString('hex'));
 
 /** Nonce, tag, AES-256-GCM. */
 function encrypt(key: Buffer, owner: string, text: string): Buffer {
@@ -44,13 +45,13 @@ function decrypt(key: Buffer, owner: string, sealed: Buffer): string {
  * Encrypts a text for the database under the newest master key: version byte, the key's name, nonce, tag, AES-256-GCM. `owner` is
  * what identifies the row that it belongs to; moved to another row it does not open.
  */
-export function seal(config: KeyHolder, purpose: Purpose, owner: string, text: string): Buffer {
+export function encryptField(config: EncryptionConfig, purpose: Purpose, owner: string, text: string): Buffer {
   const [newest] = masterKeys(config) as [Buffer];
   return Buffer.concat([Buffer.from([VERSION]), idOf(newest), encrypt(keyOf(newest, purpose), owner, text)]);
 }
 
 /** @throws Error when its key is not at hand, it was sealed for another row, or was changed */
-export function unseal(config: KeyHolder, purpose: Purpose, owner: string, sealed: Buffer): string {
+export function decryptField(config: EncryptionConfig, purpose: Purpose, owner: string, sealed: Buffer): string {
   if (sealed[0] === 1) return unsealUnnamed(config, purpose, owner, sealed.subarray(1));
   if (sealed[0] !== VERSION) throw new Error('Sealed in a form that this version does not know');
   const id = sealed.subarray(1, 1 + KEY_ID_BYTES);
@@ -60,7 +61,7 @@ export function unseal(config: KeyHolder, purpose: Purpose, owner: string, seale
 }
 
 /** What was sealed before keys had names: the right key is the one that opens it. */
-function unsealUnnamed(config: KeyHolder, purpose: Purpose, owner: string, sealed: Buffer): string {
+function unsealUnnamed(config: EncryptionConfig, purpose: Purpose, owner: string, sealed: Buffer): string {
   for (const master of masterKeys(config)) {
     try {
       return decrypt(keyOf(master, purpose), owner, sealed);
@@ -72,30 +73,30 @@ function unsealUnnamed(config: KeyHolder, purpose: Purpose, owner: string, seale
 }
 
 /** A value under a data key of its own, and that key sealed under the master key: a rotation touches the key alone. */
-export interface Enveloped {
+export interface EncryptedEnvelope {
   data_key: Buffer;
   sealed_value: Buffer;
 }
 
 /** Encrypts what is kept for long (F12). `owner` as for `seal`. */
-export function sealInEnvelope(config: KeyHolder, owner: string, value: string): Enveloped {
+export function encryptEnvelope(config: EncryptionConfig, owner: string, value: string): EncryptedEnvelope {
   const dataKey = randomBytes(32);
   return {
-    data_key: seal(config, 'vault', owner, dataKey.toString('base64')),
+    data_key: encryptField(config, 'vault', owner, dataKey.toString('base64')),
     sealed_value: encrypt(dataKey, owner, value),
   };
 }
 
 /** @throws as `unseal` */
-export function openEnvelope(config: KeyHolder, owner: string, { data_key, sealed_value }: Enveloped): string {
-  return decrypt(Buffer.from(unseal(config, 'vault', owner, data_key), 'base64'), owner, sealed_value);
+export function decryptEnvelope(config: EncryptionConfig, owner: string, { data_key, sealed_value }: EncryptedEnvelope): string {
+  return decrypt(Buffer.from(decryptField(config, 'vault', owner, data_key), 'base64'), owner, sealed_value);
 }
 
 /**
  * What may be stored of a short code, under each key at hand, the newest first: without the key nobody can try all codes against
  * it. `owner` makes equal codes look unlike.
  */
-export const keyedHashes = (config: KeyHolder, purpose: Purpose, owner: string, code: string): Buffer[] =>
+export const keyedHashes = (config: EncryptionConfig, purpose: Purpose, owner: string, code: string): Buffer[] =>
   masterKeys(config).map((master) => createHmac('sha256', keyOf(master, purpose)).update(`${owner}\0${code}`).digest());
 
 /** What is stored of a short code from now on. */

@@ -8,11 +8,11 @@ const seatStatement: Statement = {
   text: 'select role from memberships where team_id = $1 and user_id = $2',
 };
 /** Inside a writing transaction the seat must not be taken away before the commit (durability notes, 3.4). */
-const heldSeatStatement: Statement = { name: 'seat_held', text: `${seatStatement.text} for share` };
+const lockedSeatStatement: Statement = { name: 'seat_held', text: `${seatStatement.text} for share` };
 
 /** The caller's seat in a team, null for a stranger. In a transaction the row is held, so the right lasts until the commit. */
 export async function seatOf(ctx: Context, teamId: string): Promise<Seat | null> {
-  const statement = ctx.db.isTransaction ? heldSeatStatement : seatStatement;
+  const statement = ctx.db.isTransaction ? lockedSeatStatement : seatStatement;
   const [row] = await run<{ role: Seat }>(ctx.db, statement, [teamId, userOf(ctx)]);
   return row?.role ?? null;
 }

@@ -4,7 +4,7 @@ import type { Context } from './context.js';
 import { wasRolledBack } from './database-errors.js';
 
 /** One write: whose it is, and what it wants. */
-export interface Wanted<Item> {
+export interface WriteRequest<Item> {
   ctx: Context;
   item: Item;
 }
@@ -16,24 +16,24 @@ interface Writer<Item, Result> {
    * Writes all of them in one statement that waits for nobody's row; answers in their order. Undefined for what it left alone,
    * whatever the reason. What it throws has undone all of them, unless the connection broke.
    */
-  write: (db: Knex, wanted: Wanted<Item>[]) => Promise<(Result | undefined)[]>;
+  write: (db: Knex, wanted: WriteRequest<Item>[]) => Promise<(Result | undefined)[]>;
   /** Writes one by itself: waits for locks, and says why not. */
   alone: (ctx: Context, item: Item) => Promise<Result>;
 }
 
-interface Asked<Item, Result> extends Wanted<Item> {
+interface PendingWrite<Item, Result> extends WriteRequest<Item> {
   resolve: (result: Result | Promise<Result>) => void;
   reject: (error: unknown) => void;
 }
 
 /** Writes of one statement, so that none has to wait for many. */
-const MOST = 32;
+const MAX_BATCH_SIZE = 32;
 /** A statement that takes longer, ms, no longer keeps the next from starting: how many there may be is then the pool's to say. */
 const LATE_MS = 100;
 
 /** Writes of one pool that wait, and those that are under way. */
 class Queue<Item, Result> {
-  private waiting: Asked<Item, Result>[] = [];
+  private waiting: PendingWrite<Item, Result>[] = [];
   private busy = false;
 
   constructor(
@@ -55,7 +55,7 @@ class Queue<Item, Result> {
     this.start(this.next());
   }
 
-  private start(batch: Asked<Item, Result>[]): void {
+  private start(batch: PendingWrite<Item, Result>[]): void {
     let holds = true;
     const free = (): void => {
       if (!holds) return;
@@ -71,12 +71,12 @@ class Queue<Item, Result> {
   }
 
   /** What goes next, in the order of arrival; of writes with one key the first. */
-  private next(): Asked<Item, Result>[] {
+  private next(): PendingWrite<Item, Result>[] {
     const keys = new Set<unknown>();
-    const next: Asked<Item, Result>[] = [];
+    const next: PendingWrite<Item, Result>[] = [];
     this.waiting = this.waiting.filter((asked) => {
       const key = this.writer.keyOf(asked.item);
-      if (next.length === MOST || keys.has(key)) return true;
+      if (next.length === MAX_BATCH_SIZE || keys.has(key)) return true;
       keys.add(key);
       next.push(asked);
       return false;
@@ -84,7 +84,7 @@ class Queue<Item, Result> {
     return next;
   }
 
-  private async write(batch: Asked<Item, Result>[]): Promise<void> {
+  private async write(batch: PendingWrite<Item, Result>[]): Promise<void> {
     const { write, alone } = this.writer;
     let results: (Result | undefined)[] = [];
     try {
@@ -108,7 +108,7 @@ class Queue<Item, Result> {
  * @throws what `alone` throws
  * Source: docs/adr/0012; performance notes, 4.
  */
-export function together<Item, Result>(writer: Writer<Item, Result>): Writer<Item, Result>['alone'] {
+export function coalesceWrites<Item, Result>(writer: Writer<Item, Result>): Writer<Item, Result>['alone'] {
   const queues = new WeakMap<Knex, Queue<Item, Result>>();
   return (ctx, item) => {
     if (ctx.db.isTransaction) return writer.alone(ctx, item);

@@ -4,7 +4,7 @@ import type { Statement } from '../../db/statement.js';
  * One round trip and one commit for a delivery. $1 delivery id, $2 event header or null, $3 normalised event or null, $4 repository,
  * $5 SHA-256 of the body, $6 payload (jsonb), $7 why it is ignored, $8 id of this request.
  * One row: `duplicate`, and `echoed` when the same bytes came under another id in the last day.
- * Every later step reads `tally`, so the receipt's key is held before the counter's row is locked: two repeats that share a slot
+ * Every later step reads `tally`, so the receipt's key is held before the counter's row is locked: two repeats that share a shard
  * wait for the key only, never for each other.
  */
 export const acceptDeliveryStatement: Statement = {
@@ -31,9 +31,9 @@ with echo as (
   select 'forge.delivery', $3, jsonb_build_object('receipt_id', receipt_id), $8::uuid from receipt where $3 is not null
 ), counted as (
   -- One row in 64 by connection: deliveries do not queue for one row's lock until each commit.
-  insert into forge_counters as c (slot, received_total, duplicates_total, ignored_total, last_received_at, last_event)
+  insert into forge_counters as c (shard, received_total, duplicates_total, ignored_total, last_received_at, last_event)
   select pg_backend_pid() % 64, 1, 1 - fresh, case when $3 is null then fresh else 0 end, now(), $2 from tally
-  on conflict (slot) do update set received_total = c.received_total + 1,
+  on conflict (shard) do update set received_total = c.received_total + 1,
     duplicates_total = c.duplicates_total + excluded.duplicates_total, ignored_total = c.ignored_total + excluded.ignored_total,
     last_received_at = excluded.last_received_at, last_event = excluded.last_event
 )
@@ -44,8 +44,8 @@ select fresh = 0 as duplicate, echoed from tally, echo`,
 export const countReceivedStatement: Statement = {
   name: 'count_forge_received',
   text: /* sql */ `
-insert into forge_counters as c (slot, received_total, last_received_at, last_event)
+insert into forge_counters as c (shard, received_total, last_received_at, last_event)
 values (pg_backend_pid() % 64, 1, now(), $1)
-on conflict (slot) do update set received_total = c.received_total + 1,
+on conflict (shard) do update set received_total = c.received_total + 1,
   last_received_at = excluded.last_received_at, last_event = excluded.last_event`,
 };

@@ -85,6 +85,6 @@ export async function acceptDelivery(request: RawRequest, parse: (bytes: Buffer)
   }
   const { key, type, duplicate, echoed } = await store(request, event, value);
   if (echoed && !duplicate) services.log.warn({ delivery_id: key }, 'a delivery repeats an earlier body under a new id');
-  if (type !== null && !duplicate) services.ring();
+  if (type !== null && !duplicate) services.notifyRelay();
   return { received: true, event: type, duplicate };
 }

@@ -8,9 +8,9 @@ import { recordSignatureBurst } from './record-signature-burst.js';
 const statement: Statement = {
   name: 'count_forge_signature_failures',
   text: /* sql */ `
-insert into forge_counters as c (slot, signature_failures_total, last_signature_failure_at)
+insert into forge_counters as c (shard, signature_failures_total, last_signature_failure_at)
 values (pg_backend_pid() % 64, $1::int, now())
-on conflict (slot) do update set signature_failures_total = c.signature_failures_total + excluded.signature_failures_total,
+on conflict (shard) do update set signature_failures_total = c.signature_failures_total + excluded.signature_failures_total,
   last_signature_failure_at = excluded.last_signature_failure_at`,
 };
 

@@ -3,7 +3,7 @@ import { ActionRefused } from '../automations/actions/action-refused.js';
 import type { Context } from '../core/context.js';
 import { DomainError, forbidden } from '../core/errors.js';
 import { OutboundFailure } from '../core/outbound/failure.js';
-import type { OutboundAnswer } from '../core/outbound/send-request.js';
+import type { OutboundResponse } from '../core/outbound/send-request.js';
 import { isAway, jsonOf } from '../integrations/call-service.js';
 import { accessToken } from '../integrations/connections.js';
 import { callForge } from '../integrations/forge/call-forge.js';
@@ -26,12 +26,12 @@ const notConnected = (why: string) =>
   forbidden('Binding a repository needs proof that you may push to it', { detail: `${why}: ${CONNECT}` });
 
 /** Asks as the person, with their own token: the answer shows nothing that they could not read there themselves. */
-async function askForge(ctx: Context, userId: string, repo: string): Promise<OutboundAnswer> {
+async function askForge(ctx: Context, userId: string, repo: string): Promise<OutboundResponse> {
   try {
     const token = await accessToken(ctx, forge, userId, []);
     return await callForge(ctx.config, token, 'GET', `/repos/${repo}`);
   } catch (thrown) {
-    if (thrown instanceof OutboundFailure || (thrown instanceof ActionRefused && thrown.isPassing)) throw unreachable(thrown);
+    if (thrown instanceof OutboundFailure || (thrown instanceof ActionRefused && thrown.isRetryable)) throw unreachable(thrown);
     if (thrown instanceof ActionRefused || thrown instanceof GrantRefused) {
       throw notConnected('You have no working connection to the code host');
     }

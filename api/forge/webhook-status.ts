@@ -14,7 +14,7 @@ interface Counters {
 const iso = (moment: Date | null): string | null => moment?.toISOString() ?? null;
 
 /**
- * Whether deliveries can arrive at all, and what has arrived: the counters of all slots together.
+ * Whether deliveries can arrive at all, and what has arrived: the counters of all shards together.
  * Source: contract, section 4, inbound webhook; decision H1.
  */
 export async function webhookStatus(ctx: Context): Promise<WebhookStatus> {

@@ -2,7 +2,7 @@ import Koa from 'koa';
 import type { Services } from '../core/context.js';
 import { DomainError, invalid } from '../core/errors.js';
 import { newId } from '../core/ids.js';
-import { harmless } from '../core/log.js';
+import { withoutRedaction } from '../core/log.js';
 import { isDeclared } from './dispatch.js';
 import { mountDocs } from './docs.js';
 import { mountMailbox } from './mailbox.js';
@@ -49,7 +49,7 @@ const surround =
     observeRequest(route, ctx.status, ms);
     const clientId = ctx.get('X-Request-ID');
     const request_id = CLIENT_REQUEST_ID.test(clientId) ? clientId : undefined;
-    harmless(services.log).info(
+    withoutRedaction(services.log).info(
       { correlation_id: requestId, method: ctx.method, route, status: ctx.status, ms, request_id },
       'request',
     );

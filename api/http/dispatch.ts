@@ -1,14 +1,14 @@
 import type { IncomingMessage } from 'node:http';
 import type { z, ZodError } from 'zod';
 import { authenticate } from '../auth/authenticate.js';
-import { admit } from '../core/access.js';
+import { checkCallerKind } from '../core/access.js';
 import type { Actor } from '../core/actor.js';
 import type { Context, Services } from '../core/context.js';
 import { countedDatabase, databaseForDeliveries } from '../core/counted-database.js';
 import { type FieldError, invalidFields } from '../core/errors.js';
-import { WORDING } from '../core/fields.js';
+import { ZOD_MESSAGES } from '../core/fields.js';
 import { requireScope } from '../core/scopes.js';
-import { keyOf, once } from './idempotency.js';
+import { keyOf, withIdempotencyKey } from './idempotency.js';
 import type { Incoming, Outgoing } from './exchange.js';
 import { declaredStatuses, type Endpoint, type EndpointSpec, JsonText, type RawEndpointSpec, Reply } from './endpoint.js';
 import { page } from './paging.js';
@@ -36,7 +36,7 @@ const fieldsOf = (place: string, error: ZodError): FieldError[] =>
 /** @throws VALIDATION_ERROR with every problem at once */
 function parse<S extends z.ZodType>(place: string, schema: S | undefined, value: unknown): z.output<S> {
   if (!schema) return value as z.output<S>;
-  const result = schema.safeParse(value, WORDING);
+  const result = schema.safeParse(value, ZOD_MESSAGES);
   if (!result.success) throw invalidFields(fieldsOf(place, result.error));
   return result.data as z.output<S>;
 }
@@ -47,7 +47,7 @@ const enforcesScope = (spec: EndpointSpec<z.ZodType, z.ZodType, z.ZodType>, { co
 
 /** @throws PERMISSION_DENIED where the table refuses this kind of caller, or a token lacks a scope that it is asked for */
 function checkCaller(spec: EndpointSpec<z.ZodType, z.ZodType, z.ZodType>, services: Services, actor: Actor): void {
-  if (spec.ability !== 'public') admit(spec.ability, actor);
+  if (spec.ability !== 'public') checkCallerKind(spec.ability, actor);
   if (actor.type === 'pat' && spec.scope && enforcesScope(spec, services, actor)) requireScope(actor.scopes, spec.scope);
 }
 
@@ -80,7 +80,7 @@ async function handleJson(
     headers['X-Scope-Enforced'] = String(enforcesScope(spec, services));
   }
   const actor =
-    spec.ability === 'public' ? NOBODY : await authenticate(services, request.headers.authorization, spec.takesExpired);
+    spec.ability === 'public' ? NOBODY : await authenticate(services, request.headers.authorization, spec.allowExpiredJwt);
   if (actor.type === 'user' && actor.impersonatorId) headers['X-Impersonated-By'] = actor.impersonatorId;
   if (spec.scope) headers['X-Scope-Enforced'] = String(enforcesScope(spec, services, actor));
   checkCaller(spec, services, actor);
@@ -94,7 +94,7 @@ async function handleJson(
   const call = { ctx, params, query, body, headers: request.headers };
   const perform = async () => answerOf(spec, await (spec.pages ? page(spec, call, request.url ?? '') : spec.handle(call)));
   const key = keyOf(spec, actor, incoming, given);
-  return key ? once(ctx, key, perform) : perform();
+  return key ? withIdempotencyKey(ctx, key, perform) : perform();
 }
 
 async function handleRaw(

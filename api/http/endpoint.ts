@@ -80,7 +80,7 @@ export interface EndpointSpec<P extends z.ZodType, Q extends z.ZodType, B extend
   scope?: Scope;
   scopeEnforced?: true;
   /** A JWT whose time is over is taken as long as its session lives: the way to a new one (A5). */
-  takesExpired?: true;
+  allowExpiredJwt?: true;
   params?: P;
   query?: Q;
   body?: B;

@@ -5,8 +5,8 @@ import { conflict, invalidFields } from '../core/errors.js';
 import {
   claimKey,
   finishKey,
-  type HeldKey,
-  type KeyUse,
+  type StoredKey,
+  type IdempotentRequest,
   LEASE_SECONDS,
   readKey,
   releaseKey,
@@ -25,7 +25,7 @@ const badKey = (type: string, message: string) => invalidFields([{ field: 'heade
  * The key of a request, where the route takes one and the client sent it. `body` is the JSON as it came, before defaults.
  * @throws VALIDATION_ERROR for a key that is empty, too long or not printable
  */
-export function keyOf(spec: Endpoint, actor: Actor, incoming: Incoming, body: unknown): KeyUse | undefined {
+export function keyOf(spec: Endpoint, actor: Actor, incoming: Incoming, body: unknown): IdempotentRequest | undefined {
   const key = incoming.request.headers['idempotency-key'];
   if (key === undefined || actor.type === 'system' || !takesKey(spec)) return undefined;
   if (typeof key !== 'string' || !PRINTABLE.test(key)) throw badKey('invalid_format', '1 to 255 printable ASCII characters');
@@ -40,7 +40,7 @@ export function keyOf(spec: Endpoint, actor: Actor, incoming: Incoming, body: un
 }
 
 /** The first request's answer. @throws VALIDATION_ERROR another request | RESOURCE_CONFLICT still under way, or its answer is lost */
-function replay({ fingerprint, status, body, lost, request_id }: HeldKey, use: KeyUse): Outgoing {
+function replay({ fingerprint, status, body, lost, request_id }: StoredKey, use: IdempotentRequest): Outgoing {
   if (!use.fingerprint.equals(fingerprint)) throw badKey('key_reused', 'This key was used with another body or query');
   if (status !== null) return { status, body, headers: { 'Idempotency-Replayed': 'true' } };
   if (!lost) throw conflict('The first request with this key is still under way', { headers: { 'Retry-After': '1' } });
@@ -53,14 +53,14 @@ function replay({ fingerprint, status, body, lost, request_id }: HeldKey, use: K
 const isKept = (status: number): boolean => status !== 429 && status < 500;
 
 /** A refusal as an answer, so that what is kept is what was sent. @throws what is not kept */
-function refusalOf(thrown: unknown, use: KeyUse): Outgoing {
+function refusalOf(thrown: unknown, use: IdempotentRequest): Outgoing {
   const error = toDomainError(thrown);
   if (!isKept(error.status)) throw thrown;
   return { status: error.status, body: envelope(error, use.requestId), headers: error.headers };
 }
 
 /** Carries the request out, renewing the claim meanwhile, and keeps the answer or gives the key back. */
-async function carryOut({ db, log }: Services, use: KeyUse, perform: () => Promise<Outgoing>): Promise<Outgoing> {
+async function performOnce({ db, log }: Services, use: IdempotentRequest, perform: () => Promise<Outgoing>): Promise<Outgoing> {
   // Whatever goes wrong with the key now, the caller gets the answer: the work is done.
   const note = (work: Promise<void>) => work.catch((error: unknown) => log.warn({ err: error }, 'idempotency key not settled'));
   const settle = (status: number, body: string | null) =>
@@ -86,9 +86,13 @@ async function carryOut({ db, log }: Services, use: KeyUse, perform: () => Promi
  * @throws what `perform` throws; VALIDATION_ERROR the key belongs to another request; RESOURCE_CONFLICT it is still under way
  * Source: decision J2.
  */
-export async function once(services: Services, use: KeyUse, perform: () => Promise<Outgoing>): Promise<Outgoing> {
+export async function withIdempotencyKey(
+  services: Services,
+  use: IdempotentRequest,
+  perform: () => Promise<Outgoing>,
+): Promise<Outgoing> {
   for (;;) {
-    if (await claimKey(services.db, use)) return carryOut(services, use, perform);
+    if (await claimKey(services.db, use)) return performOnce(services, use, perform);
     const held = await readKey(services.db, use);
     if (held) return replay(held, use);
     // Given back between our two statements: it is free now.

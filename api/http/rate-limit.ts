@@ -2,7 +2,7 @@ import { RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
 import type { Config } from '../core/config.js';
 import type { Services } from '../core/context.js';
 import { DomainError } from '../core/errors.js';
-import { gather } from '../core/gather.js';
+import { createBatchLoader } from '../core/gather.js';
 
 /** Each limited route has its own bucket (J3). The numbers are per minute; 0 switches a limit off, outside production only. */
 const LIMITS = {
@@ -98,7 +98,7 @@ export function createRateLimiter(services: Services): RateLimiter {
         duration: WINDOW_SECONDS,
         inMemoryBlockOnConsumed: Math.max(points, 1),
       });
-      return [name, { count: gather((keys: string[]) => countAll(limiter, keys)), points }];
+      return [name, { count: createBatchLoader((keys: string[]) => countAll(limiter, keys)), points }];
     }),
   );
   return async (name, { ip, userId }) => {

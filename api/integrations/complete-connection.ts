@@ -2,7 +2,7 @@ import { run, type Statement } from '../../db/statement.js';
 import { type Context, inTransaction } from '../core/context.js';
 import { invalid } from '../core/errors.js';
 import { OutboundFailure } from '../core/outbound/failure.js';
-import { unseal } from '../core/seal.js';
+import { decryptField } from '../core/seal.js';
 import { redirectUri, stateHash } from './connect.js';
 import { saveConnection } from './connections.js';
 import type { Provider } from './provider.js';
@@ -20,7 +20,7 @@ interface Begun extends Record<string, unknown> {
 }
 
 /** $1 hash of the state, $2 service, $3 who sits at the browser. A state is good once, and only while the person may sign in. */
-const takeStatement: Statement = {
+const claimStatement: Statement = {
   name: 'take_integration_request',
   text: /* sql */ `
     delete from integration_requests r using users u
@@ -72,11 +72,11 @@ export async function completeConnection(
   const provider = findProvider(key);
   if (!state) throw unknownState();
   if (sitting === null) throw invalid('Sign in to Assent in this browser first, and load this page again');
-  const [begun] = await run<Begun>(ctx.db, takeStatement, [stateHash(state), key, sitting]);
+  const [begun] = await run<Begun>(ctx.db, claimStatement, [stateHash(state), key, sitting]);
   if (!begun) throw unknownState();
   const { user_id: userId, email, role, display_name: person } = begun;
   if (error !== undefined || !code) return { label: provider.label, account: null, person };
-  const kept = JSON.parse(unseal(ctx.config, 'vault', `${userId}/${key}`, begun.sealed_verifier)) as {
+  const kept = JSON.parse(decryptField(ctx.config, 'vault', `${userId}/${key}`, begun.sealed_verifier)) as {
     verifier: string;
     scopes: string[];
   };

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { webAddress } from '../core/config.js';
 import { type Context, inTransaction, userOf } from '../core/context.js';
 import { conflict } from '../core/errors.js';
-import { seal } from '../core/seal.js';
+import { encryptField } from '../core/seal.js';
 import { findProvider } from './registry.js';
 import { recordConnection } from './record-connection.js';
 import type { Connect } from './schema.js';
@@ -35,7 +35,7 @@ export function connect(ctx: Context, key: string, { scopes }: Connect): Promise
       state_hash: stateHash(state),
       user_id: userId,
       provider: key,
-      sealed_verifier: seal(ctx.config, 'vault', `${userId}/${key}`, JSON.stringify({ verifier, scopes: wanted })),
+      sealed_verifier: encryptField(ctx.config, 'vault', `${userId}/${key}`, JSON.stringify({ verifier, scopes: wanted })),
       expires_at: ctx.db.raw('now() + make_interval(mins => ?)', [MINUTES]),
     });
     await recordConnection(ctx, key, 'stage', { scopes: wanted });

@@ -1,13 +1,13 @@
 import { run, type Statement } from '../../db/statement.js';
 import { ActionRefused } from '../automations/actions/action-refused.js';
 import type { Context, Services } from '../core/context.js';
-import { type Enveloped, openEnvelope, sealInEnvelope } from '../core/seal.js';
+import { type EncryptedEnvelope, decryptEnvelope, encryptEnvelope } from '../core/seal.js';
 import { endConnections } from './end-connections.js';
 import type { Provider } from './provider.js';
 import { type Grant, GrantRefused, requestTokens, type Tokens } from './request-tokens.js';
 
 /** One person's connection to one service. */
-export interface Connection extends Enveloped, Record<string, unknown> {
+export interface Connection extends EncryptedEnvelope, Record<string, unknown> {
   user_id: string;
   provider: string;
   account: string;
@@ -41,7 +41,7 @@ const saveStatement: Statement = {
     insert into integration_connections (user_id, provider, account, scopes, data_key, sealed_value, expires_at)
     values ($1, $2, $3, $4, $5, $6, now() + make_interval(secs => $7))
     on conflict (user_id, provider) do update set account = excluded.account, scopes = excluded.scopes, data_key = excluded.data_key,
-      sealed_value = excluded.sealed_value, expires_at = excluded.expires_at, renewing_until = null, connected_at = now(), updated_at = now()`,
+      sealed_value = excluded.sealed_value, expires_at = excluded.expires_at, refresh_lease_until = null, connected_at = now(), updated_at = now()`,
 };
 
 /** Stores a connection, in place of the one that the person had with the service, whose tokens are taken back. */
@@ -52,7 +52,7 @@ export async function saveConnection(
 ): Promise<void> {
   const { userId, provider, account, scopes } = key;
   await endConnections(ctx, userId, provider);
-  const sealed = sealInEnvelope(ctx.config, ownerOf(userId, provider), JSON.stringify(grant.tokens));
+  const sealed = encryptEnvelope(ctx.config, ownerOf(userId, provider), JSON.stringify(grant.tokens));
   const values = [userId, provider, account, scopes, sealed.data_key, sealed.sealed_value, grant.expiresIn];
   await run(ctx.db, saveStatement, values);
 }
@@ -64,14 +64,14 @@ const LEASE = 30;
 const leaseStatement: Statement = {
   name: 'lease_renewal',
   text: /* sql */ `
-    update integration_connections set renewing_until = now() + make_interval(secs => ${LEASE})
-    where user_id = $1 and provider = $2 and sealed_value = $3 and (renewing_until is null or renewing_until < now()) returning 1`,
+    update integration_connections set refresh_lease_until = now() + make_interval(secs => ${LEASE})
+    where user_id = $1 and provider = $2 and sealed_value = $3 and (refresh_lease_until is null or refresh_lease_until < now()) returning 1`,
 };
 
 /** The same. */
 const releaseStatement: Statement = {
   name: 'release_renewal',
-  text: `update integration_connections set renewing_until = null where user_id = $1 and provider = $2 and sealed_value = $3`,
+  text: `update integration_connections set refresh_lease_until = null where user_id = $1 and provider = $2 and sealed_value = $3`,
 };
 
 /** $1 person, $2 service, $3 the tokens before, $4 data key, $5 tokens, $6 seconds or null. A connection made anew meanwhile stays. */
@@ -79,12 +79,12 @@ const refreshStatement: Statement = {
   name: 'refresh_connection',
   text: /* sql */ `
     update integration_connections set data_key = $4, sealed_value = $5, expires_at = now() + make_interval(secs => $6),
-      renewing_until = null, updated_at = now()
+      refresh_lease_until = null, updated_at = now()
     where user_id = $1 and provider = $2 and sealed_value = $3`,
 };
 
 const tokensOf = ({ config }: Pick<Services, 'config'>, connection: Connection): Tokens =>
-  JSON.parse(openEnvelope(config, ownerOf(connection.user_id, connection.provider), connection)) as Tokens;
+  JSON.parse(decryptEnvelope(config, ownerOf(connection.user_id, connection.provider), connection)) as Tokens;
 
 /** New tokens, stored in place of the old ones. @throws GrantRefused | OutboundFailure */
 async function renew(services: Services, provider: Provider, connection: Connection, refreshToken: string): Promise<Tokens> {
@@ -94,7 +94,7 @@ async function renew(services: Services, provider: Provider, connection: Connect
   // A service that gives no new refresh token leaves the old one good.
   const tokens = { ...grant.tokens, refresh_token: grant.tokens.refresh_token ?? refreshToken };
   const { user_id, sealed_value } = connection;
-  const sealed = sealInEnvelope(services.config, ownerOf(user_id, provider.key), JSON.stringify(tokens));
+  const sealed = encryptEnvelope(services.config, ownerOf(user_id, provider.key), JSON.stringify(tokens));
   const values = [user_id, provider.key, sealed_value, sealed.data_key, sealed.sealed_value, grant.expiresIn];
   await run(services.db, refreshStatement, values);
   return tokens;

@@ -1,11 +1,11 @@
 import type { Services } from '../core/context.js';
-import { type Enveloped, openEnvelope, sealInEnvelope } from '../core/seal.js';
+import { type EncryptedEnvelope, decryptEnvelope, encryptEnvelope } from '../core/seal.js';
 import { ownerOf } from './connections.js';
 import type { Provider } from './provider.js';
 import { listProviders } from './registry.js';
 import { GrantRefused, requestTokens, type Tokens } from './request-tokens.js';
 
-interface Revocation extends Enveloped {
+interface Revocation extends EncryptedEnvelope {
   revocation_id: string;
   user_id: string;
   provider: string;
@@ -23,11 +23,11 @@ const rowOf = ({ db }: Services, revocationId: string): Promise<Revocation | und
  */
 async function goodToken(services: Services, provider: Provider, row: Revocation): Promise<string> {
   const owner = ownerOf(row.user_id, row.provider);
-  const tokens = JSON.parse(openEnvelope(services.config, owner, row)) as Tokens;
+  const tokens = JSON.parse(decryptEnvelope(services.config, owner, row)) as Tokens;
   const settings = provider.settings(services.config);
   if (!row.is_expired || !tokens.refresh_token || !settings) return tokens.access_token;
   const grant = await requestTokens(settings, { grant_type: 'refresh_token', refresh_token: tokens.refresh_token });
-  const sealed = sealInEnvelope(services.config, owner, JSON.stringify(grant.tokens));
+  const sealed = encryptEnvelope(services.config, owner, JSON.stringify(grant.tokens));
   const expires_at = services.db.raw('now() + make_interval(secs => ?)', [grant.expiresIn]);
   await services
     .db('integration_revocations')

@@ -6,7 +6,7 @@ import { connect } from './connect.js';
 import { disconnect } from './disconnect.js';
 import { listIntegrations } from './list-integrations.js';
 import { AuthorizeAddress, Callback, Connect, Disconnected, Integration, IntegrationParams } from './schema.js';
-import { personAt } from '../web/server/session.js';
+import { signedInUserId } from '../web/server/session.js';
 
 const tag = 'Integrations';
 
@@ -54,7 +54,7 @@ export const integrationRoutes: Endpoint[] = [
     page: true,
     errors: [404],
     handle: async ({ ctx, params, query, headers }) =>
-      callbackPage(await completeConnection(ctx, params.key, query, await personAt(ctx, headers))),
+      callbackPage(await completeConnection(ctx, params.key, query, await signedInUserId(ctx, headers))),
   }),
   endpoint({
     method: 'delete',

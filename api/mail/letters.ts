@@ -1,5 +1,5 @@
 /** What a mail says; `render.ts` makes text and HTML of it. Plain text throughout: escaping is the layout's business. */
-export interface Letter {
+export interface MailContent {
   subject: string;
   /** Paragraphs before the code or the button. */
   lines: string[];
@@ -24,21 +24,21 @@ const onlyOnce = (minutes: number) => `It works once, within ${minutes} minutes.
  * Every mail that the service sends, by the name of its template. A letter is a function of what was stored when it was queued, so a
  * new field of its data must be optional: older mails may still wait.
  */
-export const LETTERS = {
+export const MAIL_TEMPLATES = {
   /** Without the name: whoever typed it need not own the address, and would be writing to a stranger in our name. */
-  'sign-up-code': ({ code, minutes }: Code): Letter => ({
+  'sign-up-code': ({ code, minutes }: Code): MailContent => ({
     subject: 'Your code to sign up',
     lines: ['Hello,', 'type this code to finish signing up:'],
     code,
     notes: [onlyOnce(minutes), 'You did not sign up? Then nothing happens: forget this mail.'],
   }),
-  'sign-up-known': ({ url }: { url: string }): Letter => ({
+  'sign-up-known': ({ url }: { url: string }): MailContent => ({
     subject: 'You have an account already',
     lines: ['Hello,', 'somebody, probably you, tried to sign up with this address. It has an account already.'],
     button: { label: 'Sign in', url },
     notes: ['You forgot the password? The page offers a new one. It was not you? Then nothing happens.'],
   }),
-  'login-code': ({ name, code, minutes, ip, device }: Code & { name: string; ip: string; device: string }): Letter => ({
+  'login-code': ({ name, code, minutes, ip, device }: Code & { name: string; ip: string; device: string }): MailContent => ({
     subject: 'Your code to sign in',
     lines: [`Hello ${name},`, 'you are signing in on a device that we do not know. Type this code there:'],
     code,
@@ -47,13 +47,13 @@ export const LETTERS = {
       `The attempt came from ${ip} (${unlinked(device)}). It was not you? Somebody knows your password: change it.`,
     ],
   }),
-  'password-code': ({ name, code, minutes }: Code & { name: string }): Letter => ({
+  'password-code': ({ name, code, minutes }: Code & { name: string }): MailContent => ({
     subject: 'Your code for a new password',
     lines: [`Hello ${name},`, 'type this code to choose a new password:'],
     code,
     notes: [onlyOnce(minutes), 'You did not ask for it? Your password is as it was.'],
   }),
-  'password-unknown': ({ url }: { url: string }): Letter => ({
+  'password-unknown': ({ url }: { url: string }): MailContent => ({
     subject: 'No account with this address',
     lines: [
       'Hello,',
@@ -62,7 +62,7 @@ export const LETTERS = {
     button: { label: 'Sign in with another address', url },
     notes: ['It was not you? Then nothing happens: forget this mail.'],
   }),
-  'password-changed': ({ name }: { name: string }): Letter => ({
+  'password-changed': ({ name }: { name: string }): MailContent => ({
     subject: 'Your password was changed',
     lines: [
       `Hello ${name},`,
@@ -70,7 +70,7 @@ export const LETTERS = {
     ],
     notes: ['It was not you? Ask for a new password on the page to sign in, and tell your administrator.'],
   }),
-  'account-locked': ({ name, url, minutes, ip }: { name: string; url: string; minutes: number; ip: string }): Letter => ({
+  'account-locked': ({ name, url, minutes, ip }: { name: string; url: string; minutes: number; ip: string }): MailContent => ({
     subject: 'Your account is locked for a while',
     lines: [
       `Hello ${name},`,
@@ -80,7 +80,7 @@ export const LETTERS = {
     button: { label: 'It was me: unlock', url },
     notes: ['It was not you? Leave it locked, and turn on two-factor sign-in.'],
   }),
-  'two-factor-changed': ({ name, on }: { name: string; on: boolean }): Letter => ({
+  'two-factor-changed': ({ name, on }: { name: string; on: boolean }): MailContent => ({
     subject: on ? 'Two-factor sign-in is on' : 'Two-factor sign-in is off',
     lines: [`Hello ${name},`, `two-factor sign-in of your account was turned ${on ? 'on' : 'off'} just now.`],
     notes: ['It was not you? Change your password, and tell your administrator.'],
@@ -91,7 +91,7 @@ export const LETTERS = {
     role,
     days,
     url,
-  }: Record<'team' | 'by' | 'role' | 'url', string> & { days: number }): Letter => ({
+  }: Record<'team' | 'by' | 'role' | 'url', string> & { days: number }): MailContent => ({
     subject: `You are invited to ${unlinked(team)}`,
     lines: [
       'Hello,',
@@ -100,13 +100,13 @@ export const LETTERS = {
     button: { label: 'Look at the invitation', url },
     notes: [`The invitation lapses after ${days} days. You do not know why you got it? Then nothing happens: forget this mail.`],
   }),
-  notice: ({ name, title, message, url }: Record<'name' | 'title' | 'message' | 'url', string>): Letter => ({
+  notice: ({ name, title, message, url }: Record<'name' | 'title' | 'message' | 'url', string>): MailContent => ({
     subject: title,
     lines: [`Hello ${name},`, message],
     button: { label: 'Have a look', url },
     notes: ['The link asks you to sign in; it lets nobody do anything by itself.'],
   }),
-  impersonated: ({ name, admin, from, until }: Record<'name' | 'admin' | 'from' | 'until', string>): Letter => ({
+  impersonated: ({ name, admin, from, until }: Record<'name' | 'admin' | 'from' | 'until', string>): MailContent => ({
     subject: 'An administrator acted in your name',
     lines: [
       `Hello ${name},`,
@@ -114,7 +114,13 @@ export const LETTERS = {
     ],
     notes: ['Whatever was done is in the audit log under both names. You did not expect it? Ask them.'],
   }),
-  'token-expires': ({ name, token, prefix, at, url }: Record<'name' | 'token' | 'prefix' | 'at' | 'url', string>): Letter => ({
+  'token-expires': ({
+    name,
+    token,
+    prefix,
+    at,
+    url,
+  }: Record<'name' | 'token' | 'prefix' | 'at' | 'url', string>): MailContent => ({
     subject: `The token “${token}” expires soon`,
     lines: [`Hello ${name},`, `your access token “${token}” (${prefix}) works until ${at}. Whatever uses it stops then.`],
     button: { label: 'Make a new one', url },
@@ -126,7 +132,7 @@ export const LETTERS = {
     count,
     automations,
     url,
-  }: Record<'name' | 'team' | 'url', string> & { count: number; automations: string[] }): Letter => ({
+  }: Record<'name' | 'team' | 'url', string> & { count: number; automations: string[] }): MailContent => ({
     subject: `${count === 1 ? 'A run waits' : `${count} runs wait`} for a decision in ${team}`,
     lines: [
       `Hello ${name},`,
@@ -136,6 +142,6 @@ export const LETTERS = {
   }),
 };
 
-export type Template = keyof typeof LETTERS;
+export type Template = keyof typeof MAIL_TEMPLATES;
 /** What a template is filled with. */
-export type LetterData<T extends Template> = Parameters<(typeof LETTERS)[T]>[0];
+export type MailData<T extends Template> = Parameters<(typeof MAIL_TEMPLATES)[T]>[0];

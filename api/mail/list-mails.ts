@@ -2,7 +2,7 @@ import type { Services } from '../core/context.js';
 import { isDevelopment } from '../core/config.js';
 import { notFound } from '../core/errors.js';
 import { Id } from '../core/fields.js';
-import { unseal } from '../core/seal.js';
+import { decryptField } from '../core/seal.js';
 import { type RenderedMail, renderMail } from './render.js';
 
 /** A mail of the development mailbox. */
@@ -20,7 +20,7 @@ interface Row {
   created_at: Date;
 }
 
-const MOST = 200;
+const MAX_MAILS = 200;
 
 /** Where no mail server takes them, mails stay in the table and can be read here; never in production (N3). */
 const kept = ({ db, config }: Services) => {
@@ -32,7 +32,7 @@ const kept = ({ db, config }: Services) => {
 const entryOf = ({ config }: Services, { mail_id, recipient, template, sealed_data, created_at }: Row): MailboxEntry => ({
   mail_id,
   to: recipient,
-  ...renderMail(template, JSON.parse(unseal(config, 'mail', mail_id, sealed_data))),
+  ...renderMail(template, JSON.parse(decryptField(config, 'mail', mail_id, sealed_data))),
   sent_at: created_at.toISOString(),
 });
 
@@ -41,7 +41,7 @@ const entryOf = ({ config }: Services, { mail_id, recipient, template, sealed_da
  * @throws RESOURCE_NOT_FOUND in production
  */
 export async function listMails(services: Services, to?: string): Promise<MailboxEntry[]> {
-  const query = kept(services).orderBy('mail_id', 'desc').limit(MOST);
+  const query = kept(services).orderBy('mail_id', 'desc').limit(MAX_MAILS);
   const rows = await (to === undefined ? query : query.where({ recipient: to.trim().toLowerCase() }));
   return rows.map((row) => entryOf(services, row));
 }

@@ -1,16 +1,16 @@
 import { v7 as uuidv7 } from 'uuid';
 import type { Context } from '../core/context.js';
-import { seal } from '../core/seal.js';
-import type { LetterData, Template } from './letters.js';
+import { encryptField } from '../core/seal.js';
+import type { MailData, Template } from './letters.js';
 
 export interface NewMail<T extends Template> {
   /** One address. */
   to: string;
   template: T;
-  data: LetterData<T>;
+  data: MailData<T>;
   /** After so many minutes it is of no use and is not sent any more: a code that has run out. */
   usefulMinutes?: number;
-  /** Not before so many minutes have passed; `hastenMail` brings it forward. */
+  /** Not before so many minutes have passed; `sendMailNow` brings it forward. */
   afterMinutes?: number;
 }
 
@@ -25,7 +25,7 @@ export async function queueMail<T extends Template>(ctx: Context, mail: NewMail<
     mail_id,
     recipient: mail.to,
     template: mail.template,
-    sealed_data: seal(ctx.config, 'mail', mail_id, JSON.stringify(mail.data)),
+    sealed_data: encryptField(ctx.config, 'mail', mail_id, JSON.stringify(mail.data)),
     useful_until: mail.usefulMinutes === undefined ? null : ctx.db.raw('now() + make_interval(mins => ?)', [mail.usefulMinutes]),
     next_attempt_at: ctx.db.raw('now() + make_interval(mins => ?)', [mail.afterMinutes ?? 0]),
     correlation_id: ctx.correlationId,
@@ -34,6 +34,6 @@ export async function queueMail<T extends Template>(ctx: Context, mail: NewMail<
 }
 
 /** What a mail was to wait for has happened: it goes now. */
-export async function hastenMail(ctx: Context, mailId: string): Promise<void> {
+export async function sendMailNow(ctx: Context, mailId: string): Promise<void> {
   await ctx.db('mails').where({ mail_id: mailId, state: 'queued', attempts: 0 }).update({ next_attempt_at: ctx.db.fn.now() });
 }

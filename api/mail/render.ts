@@ -1,5 +1,5 @@
 import { Eta } from 'eta';
-import { LETTERS, type Letter } from './letters.js';
+import { MAIL_TEMPLATES, type MailContent } from './letters.js';
 
 const eta = new Eta({ autoEscape: true, autoTrim: false, useWith: false });
 
@@ -20,7 +20,7 @@ const HTML = /* html */ `<!doctype html>
 
 const asHtml = eta.compile(HTML);
 
-const asText = ({ lines, code, button, notes = [] }: Letter): string =>
+const asText = ({ lines, code, button, notes = [] }: MailContent): string =>
   [...lines, code && `    ${code}`, button && `${button.label}: ${button.url}`, ...notes]
     .filter(Boolean)
     .join('\n\n')
@@ -37,7 +37,7 @@ const oneLine = (text: string): string => text.replace(/[\p{Cc}\s]+/gu, ' ').tri
 
 /** Fills a template with the data that was stored with the mail. @throws Error for a template that this version does not know */
 export function renderMail(template: string, data: unknown): RenderedMail {
-  const compose = (LETTERS as Record<string, ((data: never) => Letter) | undefined>)[template];
+  const compose = (MAIL_TEMPLATES as Record<string, ((data: never) => MailContent) | undefined>)[template];
   if (!compose) throw new Error(`There is no template "${template}"`);
   const letter = compose(data as never);
   const { subject, lines, notes = [] } = letter;

@@ -1,6 +1,6 @@
 import { run, type Statement } from '../../db/statement.js';
 import type { Services } from '../core/context.js';
-import { unseal } from '../core/seal.js';
+import { decryptField } from '../core/seal.js';
 import { type RenderedMail, renderMail } from './render.js';
 
 /** Hands one mail to a mail server. @throws whatever the server or the way to it says */
@@ -65,7 +65,7 @@ const isFinal = (error: unknown): boolean => {
 async function sendOne({ db, config, log }: Services, send: Transport, mail: Claimed): Promise<void> {
   const about = { mail_id: mail.mail_id, template: mail.template, attempts: mail.attempts };
   try {
-    const data = JSON.parse(unseal(config, 'mail', mail.mail_id, mail.sealed_data)) as unknown;
+    const data = JSON.parse(decryptField(config, 'mail', mail.mail_id, mail.sealed_data)) as unknown;
     await send({ ...renderMail(mail.template, data), mailId: mail.mail_id, to: mail.recipient });
   } catch (error) {
     // Not `instanceof`: errors of sockets may come from another realm than ours.

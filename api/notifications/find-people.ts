@@ -1,14 +1,14 @@
 import { run, type Statement } from '../../db/statement.js';
-import { isAtLeast, type Seat, SEATS } from '../core/access.js';
+import { hasRoleAtLeast, type Seat, SEATS } from '../core/access.js';
 import type { Services } from '../core/context.js';
 
-export interface Told extends Record<string, unknown> {
+export interface Recipient extends Record<string, unknown> {
   user_id: string;
   email: string;
   name: string;
 }
 
-interface Wanted {
+interface RecipientFilter {
   /** Null: nobody but the person that `userIds` names, whose personal automation it is. */
   teamId: string | null;
   /** The lowest seat; everyone in the team who has it or a higher one. */
@@ -18,7 +18,7 @@ interface Wanted {
 }
 
 /** The most people whom one occasion tells: nobody reads what a thousand were told. */
-const MOST_TOLD = 100;
+const MAX_RECIPIENTS = 100;
 
 /** $1 team or null, $2 seats or null for any, $3 people or null for all, $4 people to leave out. Active accounts, higher seats first. */
 const statement: Statement = {
@@ -29,11 +29,14 @@ const statement: Statement = {
     where u.status = 'active' and ($1::uuid is null or m.role is not null) and ($2::text[] is null or m.role = any($2))
       and ($3::uuid[] is null or u.user_id = any($3)) and u.user_id <> all($4::uuid[])
       and ($1::uuid is not null or $3::uuid[] is not null)
-    order by array_position(array['admin', 'manager', 'member', 'guest'], m.role), m.joined_at, u.user_id limit ${MOST_TOLD}`,
+    order by array_position(array['admin', 'manager', 'member', 'guest'], m.role), m.joined_at, u.user_id limit ${MAX_RECIPIENTS}`,
 };
 
 /** The people to whom something is told: of a team by seat or by name, or one person where there is no team. */
-export function findPeople({ db }: Pick<Services, 'db'>, { teamId, role, userIds, except = [] }: Wanted): Promise<Told[]> {
-  const seats = role === undefined ? null : SEATS.filter((seat) => isAtLeast(seat, role));
-  return run<Told>(db, statement, [teamId, seats, userIds ?? null, except.filter((id) => id !== null)]);
+export function findRecipients(
+  { db }: Pick<Services, 'db'>,
+  { teamId, role, userIds, except = [] }: RecipientFilter,
+): Promise<Recipient[]> {
+  const seats = role === undefined ? null : SEATS.filter((seat) => hasRoleAtLeast(seat, role));
+  return run<Recipient>(db, statement, [teamId, seats, userIds ?? null, except.filter((id) => id !== null)]);
 }

@@ -20,13 +20,13 @@ export async function listNotifications(ctx: Context, { before, unread, limit }:
 }
 
 /** The number at the door says "99" and no more. */
-const MOST_COUNTED = 99;
+const MAX_COUNTED = 99;
 
 /** $1 caller. */
 const countStatement: Statement = {
   name: 'count_unread_notifications',
   text: /* sql */ `
-    select count(*)::int as unread from (select from notifications n where ${VISIBLE} and n.read_at is null limit ${MOST_COUNTED}) few`,
+    select count(*)::int as unread from (select from notifications n where ${VISIBLE} and n.read_at is null limit ${MAX_COUNTED}) few`,
 };
 
 /** How much the caller has not read yet, as far as it is counted. */

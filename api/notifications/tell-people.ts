@@ -2,7 +2,7 @@ import { run, type Statement } from '../../db/statement.js';
 import type { Context } from '../core/context.js';
 import { webAddress } from '../core/config.js';
 import { queueMail } from '../mail/queue-mail.js';
-import type { Told } from './find-people.js';
+import type { Recipient } from './find-people.js';
 import type { NotificationKind } from './schema.js';
 
 export interface Notice {
@@ -30,9 +30,9 @@ const statement: Statement = {
  * Tells people something, in the transaction of what it is about: in the app, by mail, or both. A mail goes with the dispatcher's
  * retries and says no more than the list in the app does; its link carries no right to anything.
  */
-export async function tellPeople(
+export async function notifyUsers(
   ctx: Context,
-  people: readonly Told[],
+  people: readonly Recipient[],
   notice: Notice,
   channels: readonly Channel[],
 ): Promise<void> {

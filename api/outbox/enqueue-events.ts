@@ -7,7 +7,7 @@ const statement: Statement = {
   name: 'enqueue_events',
   text: /* sql */ `
 select enqueue_events($1::jsonb, array(
-  select a_change(team_id => e.team_id, project_id => e.project_id, feature => null, action => null, entity_type => null, entity_id => null,
+  select make_change(team_id => e.team_id, project_id => e.project_id, feature => null, action => null, entity_type => null, entity_id => null,
     event_type => e.type, event_id => e.event_id, payload => e.payload)
   from jsonb_to_recordset($2::jsonb) as e(team_id uuid, project_id uuid, type text, event_id uuid, payload jsonb)))`,
 };

@@ -86,7 +86,7 @@ select (select count(*)::int from dropped) as dropped,
   (select count(*) from candidate) > (select count(*) from dropped) or (select count(*) from owner) >= ${TEAMS_PER_PASS} as events,
   exists (select from due where kind = 'forge.delivery') as deliveries,
   exists (select from due where kind <> 'forge.delivery') as dispatches,
-  exists (select from audit_unsealed) as unsealed,
+  exists (select from audit_pending) as unsealed,
   exists (select from mails where state = 'queued' and next_attempt_at <= now()) as mails`,
 });
 
@@ -97,7 +97,7 @@ select (select count(*)::int from dropped) as dropped,
  *
  * A row per event in the order of its turn, with its pairs as arrays; no payload is read for an event without a pair.
  */
-export const takeStatement = (kinds: readonly AnySubscriberKind[]): Statement => ({
+export const takeEventsStatement = (kinds: readonly AnySubscriberKind[]): Statement => ({
   name: `take_events_${kinds.map(({ name }) => name).join('_')}`,
   text: /* sql */ `
 with ${OWNERS}, candidate as materialized (

@@ -4,7 +4,7 @@ import { run } from '../../db/statement.js';
 import type { RunStart } from '../automations/create-run.js';
 import type { Services } from '../core/context.js';
 import { DefinitionCache, type Pair } from './definition-cache.js';
-import { finishStatement, takeStatement } from './match-events.sql.js';
+import { finishStatement, takeEventsStatement } from './match-events.sql.js';
 import type { AnySubscriberKind, Enqueued, OutboxEvent } from './subscribers/subscriber.js';
 
 /** Evaluation of one team's pairs in a pass, ms, and of all together. */
@@ -22,7 +22,7 @@ const TURN_MS = 20;
 const NO_OWNER = '00000000-0000-0000-0000-000000000000';
 
 /** A row of `take_events`. */
-export interface TakenEvent extends OutboxEvent, Record<string, unknown> {
+export interface ClaimedEvent extends OutboxEvent, Record<string, unknown> {
   owner_id: string;
   turn: number;
   /** Most pairs that this event may have in the pass, and all events together. */
@@ -52,7 +52,7 @@ interface Decided {
 
 const cursorOf = ({ kind, subscriber_id }: Pair): string => `${kind}:${subscriber_id}`;
 
-const pairsOf = ({ kinds, subscribers, versions }: TakenEvent): Pair[] =>
+const pairsOf = ({ kinds, subscribers, versions }: ClaimedEvent): Pair[] =>
   (kinds ?? []).map((kind, i) => ({ kind, subscriber_id: subscribers?.[i] as string, version: versions?.[i] as number }));
 
 function append<Key, Value>(lists: Map<Key, Value[]>, key: Key, value: Value): void {
@@ -96,7 +96,7 @@ async function inOrder(all: readonly Promise<Enqueued>[]): Promise<Enqueued[]> {
 
 /** Matches due events with their subscribers, a pass at a time. Several workers may do so at once. */
 export class EventMatcher {
-  private readonly take: ReturnType<typeof takeStatement>;
+  private readonly take: ReturnType<typeof takeEventsStatement>;
   private readonly byName: Map<string, AnySubscriberKind>;
   /** The owner who was served last: the next pass begins behind them. */
   after = NO_OWNER;
@@ -105,7 +105,7 @@ export class EventMatcher {
     kinds: readonly AnySubscriberKind[],
     private readonly cache = new DefinitionCache(kinds),
   ) {
-    this.take = takeStatement(kinds);
+    this.take = takeEventsStatement(kinds);
     this.byName = new Map(kinds.map((kind) => [kind.name, kind]));
   }
 
@@ -118,10 +118,10 @@ export class EventMatcher {
     services: Services,
     leaseSeconds: number | null,
     only: readonly number[] | null,
-    onTaken: (events: readonly TakenEvent[]) => void,
+    onTaken: (events: readonly ClaimedEvent[]) => void,
   ): Promise<MatchResult> {
     return services.db.transaction(async (db: Knex) => {
-      const events = await run<TakenEvent>(db, this.take, [this.after, only]);
+      const events = await run<ClaimedEvent>(db, this.take, [this.after, only]);
       onTaken(events);
       if (events.length === 0) return { taken: 0, left: false, starts: [], afterCommit: [] };
       const decided = await this.decide(db, events);
@@ -140,7 +140,7 @@ export class EventMatcher {
   }
 
   /** Decides pair after pair, in turns, until an owner's budget is spent: what is left of theirs waits for the next pass. */
-  private async decide(db: Knex, events: readonly TakenEvent[]): Promise<Decided> {
+  private async decide(db: Knex, events: readonly ClaimedEvent[]): Promise<Decided> {
     const pairs = new Map(events.map((event) => [event, pairsOf(event)]));
     const all = [...pairs.values()].flat();
     // The pairs may have ended in the middle of the last event that has some; those behind it were not looked at.
@@ -170,7 +170,7 @@ export class EventMatcher {
 
   /** Returns how many pairs of the event were decided. @throws Error a version that does not exist */
   private async decideEvent(
-    event: TakenEvent,
+    event: ClaimedEvent,
     pairs: readonly Pair[],
     definitionOf: (pair: Pair) => object | undefined,
     budget: Budget,

@@ -1,13 +1,13 @@
 import type { SeriesView } from '../../workflows/contract.js';
 import type { AuditAction } from '../core/audit-words.js';
-import { retrying, type Services } from '../core/context.js';
+import { withRetries, type Services } from '../core/context.js';
 import { DomainError } from '../core/errors.js';
 import { recordChange } from '../core/record-change.js';
 import { updateTask } from '../tasks/update-task.js';
 import { decideStep } from './decide-step.js';
-import { makeOccurrence } from './make-occurrence.js';
+import { createOccurrence } from './make-occurrence.js';
 import { END_WORDS, type EndReason } from './rules.js';
-import { actorContext, holdSeries, type Occurrence, type Series, systemContext } from './series.js';
+import { actorContext, lockSeries, type Occurrence, type Series, systemContext } from './series.js';
 
 const NOBODY = 'neither its creator nor whoever did the last one may write in the team';
 
@@ -88,7 +88,7 @@ async function make(services: Services, held: Held, due: string, anchor: string)
   if (!ctx || ctx.actor.type === 'system') return block(services, held, NOBODY);
   try {
     // A savepoint: where a subtask is refused, nothing of the occurrence stays.
-    const last_task_id = await services.db.transaction((db) => makeOccurrence({ ...ctx, db }, series, due));
+    const last_task_id = await services.db.transaction((db) => createOccurrence({ ...ctx, db }, series, due));
     const last_index = series.last_index + 1;
     const created_by = ctx.actor.userId;
     await update(services, series, { last_task_id, last_index, anchor, created_by, next_at: null, blocked_reason: null });
@@ -100,7 +100,7 @@ async function make(services: Services, held: Held, due: string, anchor: string)
 }
 
 async function advance(services: Services, seriesId: string): Promise<SeriesView | null> {
-  const held = await holdSeries(services.db, seriesId);
+  const held = await lockSeries(services.db, seriesId);
   if (!held) return null;
   const { series, task } = held;
   await align(services, held);
@@ -125,7 +125,7 @@ async function advance(services: Services, seriesId: string): Promise<SeriesView
  * Source: contract, section 3, status update to `done`; decision C7.
  */
 export async function advanceSeries(services: Services, seriesId: string): Promise<SeriesView | null> {
-  const view = await retrying(services, () => services.db.transaction((db) => advance({ ...services, db }, seriesId)));
-  services.ring();
+  const view = await withRetries(services, () => services.db.transaction((db) => advance({ ...services, db }, seriesId)));
+  services.notifyRelay();
   return view;
 }

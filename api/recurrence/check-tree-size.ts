@@ -1,5 +1,5 @@
 import { run } from '../../db/statement.js';
-import { type Seat, suffices } from '../core/access.js';
+import { type Seat, isAllowed } from '../core/access.js';
 import { type Context, userOf } from '../core/context.js';
 import { invalid } from '../core/errors.js';
 import { sizeStatement } from './occurrence-tree.sql.js';
@@ -18,7 +18,7 @@ interface Size extends Record<string, unknown> {
  */
 export async function checkTreeSize(ctx: Context, taskId: string): Promise<void> {
   const [task] = await run<Size>(ctx.db, sizeStatement, [taskId, userOf(ctx)]);
-  if (!task || task.recurs || !suffices('task.write', task.seat)) return;
+  if (!task || task.recurs || !isAllowed('task.write', task.seat)) return;
   if ((task.size ?? 0) > MAX_TREE) {
     throw invalid(`A task with more than ${(MAX_TREE - 1).toLocaleString('en')} tasks below it cannot recur`);
   }

@@ -1,5 +1,5 @@
 import { run, type Statement } from '../../db/statement.js';
-import { type Context, whoIs } from '../core/context.js';
+import { type Context, callerJson } from '../core/context.js';
 import { recordChange } from '../core/record-change.js';
 import { createTask } from '../tasks/create-task.js';
 import type { CreateTask } from '../tasks/schema.js';
@@ -70,7 +70,7 @@ const recordCut = (ctx: Context, { team_id, project_id, title }: Copied, taskId:
  * its event. Of a tree that has grown beyond the limit the first tasks are copied, level after level. Returns the new task's id.
  * @throws what `createTask` refuses with
  */
-export async function makeOccurrence(ctx: Context, series: Series, due: string): Promise<string> {
+export async function createOccurrence(ctx: Context, series: Series, due: string): Promise<string> {
   const [old] = await run<Copied>(ctx.db, occurrenceStatement, [series.last_task_id]);
   if (!old) throw new Error(`Series ${series.series_id} has lost its task`);
   const tree = await run<Pick<Occurrence, 'task_id' | 'due_date'>>(ctx.db, treeStatement, [old.task_id]);
@@ -79,7 +79,7 @@ export async function makeOccurrence(ctx: Context, series: Series, due: string):
   if (subtasks.length > 0) {
     const ids = subtasks.map(({ task_id }) => task_id);
     const dates = subtasks.map((subtask) => shiftDue(subtask.due_date, old.due_date, due, series.recurrence.timezone));
-    await run(ctx.db, copyStatement, [JSON.stringify(whoIs(ctx)), ids, dates, old.task_id, taskId]);
+    await run(ctx.db, copyStatement, [JSON.stringify(callerJson(ctx)), ids, dates, old.task_id, taskId]);
   }
   if (tree.length > MAX_TREE) await recordCut(ctx, old, taskId);
   return taskId;

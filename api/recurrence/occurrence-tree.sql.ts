@@ -69,7 +69,7 @@ with source as materialized (
   left join source parent on parent.task_id = s.parent_task_id
   returning task_id, title, team_id, project_id, created_at, task_json(tasks) as json
 )
-select record_changes($1::jsonb, array_agg(a_change(team_id => m.team_id, project_id => m.project_id, feature => 'tasks',
+select record_changes($1::jsonb, array_agg(make_change(team_id => m.team_id, project_id => m.project_id, feature => 'tasks',
   action => 'create', entity_type => 'task', entity_id => m.task_id, title => m.title, summary => 'created the task',
   details => jsonb_build_object('title', m.title), event_type => 'task.created',
   payload => jsonb_build_object('task', m.json, 'changes', '{}'::jsonb)) order by m.created_at)) as audit_id

@@ -45,15 +45,15 @@ const readStatement: Statement = {
   name: 'series_read',
   text: 'select s.*, clock_timestamp() as now from task_series s where s.series_id = $1',
 };
-const holdStatement: Statement = { name: 'series_hold', text: `${readStatement.text} for update` };
+const lockStatement: Statement = { name: 'lock_series', text: `${readStatement.text} for update` };
 
 /** Trashing takes the project first and its tasks after it; so does whoever waits here. */
-const holdProjectStatement: Statement = {
-  name: 'series_hold_project',
+const lockProjectStatement: Statement = {
+  name: 'lock_series_project',
   text: 'select p.project_id from projects p join tasks t using (project_id) where t.task_id = $1 for key share of p',
 };
-const holdTaskStatement: Statement = {
-  name: 'series_hold_task',
+const lockTaskStatement: Statement = {
+  name: 'lock_series_task',
   text: 'select * from tasks where task_id = $1 for no key update',
 };
 
@@ -61,16 +61,16 @@ const holdTaskStatement: Statement = {
  * The series with its newest occurrence, both held until the commit; undefined when there is no such series. Project, task,
  * series: the order in which people's own changes take them. Where another execution was faster, the newer occurrence is held.
  */
-export async function holdSeries(
+export async function lockSeries(
   db: Knex,
   seriesId: string,
 ): Promise<{ series: Series; task: Occurrence | undefined } | undefined> {
   for (;;) {
     const [before] = await run<Series>(db, readStatement, [seriesId]);
     if (!before) return undefined;
-    await run(db, holdProjectStatement, [before.last_task_id]);
-    const [task] = await run<Occurrence>(db, holdTaskStatement, [before.last_task_id]);
-    const [series] = await run<Series>(db, holdStatement, [seriesId]);
+    await run(db, lockProjectStatement, [before.last_task_id]);
+    const [task] = await run<Occurrence>(db, lockTaskStatement, [before.last_task_id]);
+    const [series] = await run<Series>(db, lockStatement, [seriesId]);
     if (series?.last_task_id === before.last_task_id) return { series, task };
   }
 }

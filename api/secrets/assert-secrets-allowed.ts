@@ -1,5 +1,5 @@
 import { secretHandles } from '../automations/actions/secret-handles.js';
-import { suffices } from '../core/access.js';
+import { isAllowed } from '../core/access.js';
 import type { Context } from '../core/context.js';
 import { forbidden } from '../core/errors.js';
 import { seatOf } from '../core/seats.js';
@@ -14,7 +14,7 @@ type Actions = readonly { type: string; params?: unknown }[];
 export async function findForbiddenSecret(ctx: Context, teamId: string | null, actions: Actions): Promise<string | undefined> {
   const names = teamId === null ? [] : secretHandles(actions);
   if (teamId === null || names.length === 0) return undefined;
-  if (suffices('secret.use_anywhere', await seatOf(ctx, teamId))) return undefined;
+  if (isAllowed('secret.use_anywhere', await seatOf(ctx, teamId))) return undefined;
   const unrestricted = await ctx
     .db('team_secrets')
     .where({ team_id: teamId, allowed_hosts: '{}' })

@@ -1,5 +1,5 @@
 import type { Services } from '../core/context.js';
-import { masterKeyIds, seal, unseal } from '../core/seal.js';
+import { masterKeyIds, encryptField, decryptField } from '../core/seal.js';
 import { SEALED_COLUMNS, type SealedColumn } from './sealed-columns.js';
 
 const BATCH = 200;
@@ -8,7 +8,7 @@ type Row = Record<string, unknown> & { sealed: Buffer };
 type Vault = Pick<Services, 'db' | 'config'>;
 
 /** How many values of a column stand under which key; `unnamed`: sealed before keys had names. */
-interface KeyUse {
+interface KeyUsage {
   table: string;
   key_id: string;
   count: number;
@@ -19,9 +19,9 @@ const KEY_ID = (column: string) =>
   `case get_byte(${column}, 0) when 2 then encode(substring(${column} from 2 for 4), 'hex') else 'unnamed' end`;
 
 /** Under which master keys what is stored stands: an old key may go once nothing names it. */
-export async function listKeyUse({ db }: Pick<Services, 'db'>): Promise<KeyUse[]> {
+export async function listKeyUse({ db }: Pick<Services, 'db'>): Promise<KeyUsage[]> {
   const each = SEALED_COLUMNS.map(async ({ table, column }) => {
-    const { rows } = await db.raw<{ rows: Omit<KeyUse, 'table'>[] }>(
+    const { rows } = await db.raw<{ rows: Omit<KeyUsage, 'table'>[] }>(
       `select ${KEY_ID(column)} as key_id, count(*)::int as count from ${table} where ${column} is not null group by 1 order by 1`,
     );
     return rows.map((row) => ({ table, ...row }));
@@ -45,14 +45,14 @@ async function nextRows({ db, config }: Vault, { table, column, key }: SealedCol
 async function reseal({ db, config }: Vault, { table, column, purpose, key, owner }: SealedColumn, row: Row): Promise<boolean> {
   let text: string;
   try {
-    text = unseal(config, purpose, owner(row), row.sealed);
+    text = decryptField(config, purpose, owner(row), row.sealed);
   } catch {
     return false;
   }
   const same = Object.fromEntries([...key.map((name) => [name, row[name]]), [column, row.sealed]]) as Record<string, never>;
   await db(table)
     .where(same)
-    .update({ [column]: seal(config, purpose, owner(row), text) });
+    .update({ [column]: encryptField(config, purpose, owner(row), text) });
   return true;
 }
 

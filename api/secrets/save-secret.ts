@@ -3,7 +3,7 @@ import { isSecretName } from '../automations/template.js';
 import { authorize } from '../core/access.js';
 import { type Context, inTransaction, userOf } from '../core/context.js';
 import { invalid } from '../core/errors.js';
-import { sealInEnvelope } from '../core/seal.js';
+import { encryptEnvelope } from '../core/seal.js';
 import { seatInTeam } from '../core/seats.js';
 import { recordUse } from './record-use.js';
 import type { SaveSecret } from './schema.js';
@@ -33,7 +33,7 @@ export function saveSecret(ctx: Context, { team_id, name, value, allowed_hosts }
   return inTransaction(ctx, async (ctx) => {
     authorize('secret.write', await seatInTeam(ctx, team_id));
     if (!isSecretName(name)) throw invalid('A secret’s name holds no braces, slashes or control characters');
-    const { data_key, sealed_value } = sealInEnvelope(ctx.config, ownerOf(team_id, name), value);
+    const { data_key, sealed_value } = encryptEnvelope(ctx.config, ownerOf(team_id, name), value);
     const values = [team_id, name, data_key, sealed_value, userOf(ctx), allowed_hosts ?? null];
     const [saved] = await run<{ is_new: boolean; allowed_hosts: string[] }>(ctx.db, saveStatement, values);
     await recordUse(ctx, team_id, name, saved?.is_new ? 'create' : 'update', { allowed_hosts: saved?.allowed_hosts });

@@ -1,6 +1,6 @@
 import { run, type Statement } from '../../db/statement.js';
 import type { Services } from '../core/context.js';
-import { type Enveloped, openEnvelope } from '../core/seal.js';
+import { type EncryptedEnvelope, decryptEnvelope } from '../core/seal.js';
 
 /** What a value is bound to: no name holds a slash, so no two secrets have the same owner (F12). */
 export const ownerOf = (teamId: string, name: string): string => `${teamId}/${name}`;
@@ -11,16 +11,16 @@ export class SecretUnreadable extends Error {
 }
 
 /** @throws SecretUnreadable, whose cause the operator's log shows */
-function openSecret(config: Services['config'], owner: string, row: Enveloped): string {
+function openSecret(config: Services['config'], owner: string, row: EncryptedEnvelope): string {
   try {
-    return openEnvelope(config, owner, row);
+    return decryptEnvelope(config, owner, row);
   } catch (cause) {
     throw new SecretUnreadable('A secret cannot be opened with the master keys at hand', { cause });
   }
 }
 
 /** A secret as it is stored: its value sealed, with the hosts that this value may be sent to. */
-export interface StoredSecret extends Enveloped, Record<string, unknown> {
+export interface StoredSecret extends EncryptedEnvelope, Record<string, unknown> {
   name: string;
   allowed_hosts: string[];
 }

@@ -1,8 +1,8 @@
 import { type Context, inTransaction } from '../core/context.js';
 import { DomainError } from '../core/errors.js';
-import { together } from '../core/together.js';
+import { coalesceWrites } from '../core/together.js';
 import type { CreateTask } from './schema.js';
-import { holdProjects, type TaskCreation, writeNewTasks, writeTasksOfMany } from './write-new-tasks.js';
+import { keyShareLockProjects, type TaskCreation, writeNewTasks, writeTasksOfMany } from './write-new-tasks.js';
 
 async function createAlone(ctx: Context, fields: CreateTask): Promise<TaskCreation> {
   for (;;) {
@@ -16,7 +16,7 @@ async function createAlone(ctx: Context, fields: CreateTask): Promise<TaskCreati
  * The hot path: one statement for all that come together. A `task_id` of the client's goes alone: somebody else may be about to take
  * it, and PostgreSQL then waits for their commit.
  */
-const create = together<CreateTask, TaskCreation>({
+const create = coalesceWrites<CreateTask, TaskCreation>({
   keyOf: (fields) => fields,
   alone: createAlone,
   write: writeTasksOfMany,
@@ -33,7 +33,7 @@ export async function createTask(ctx: Context, input: CreateTask): Promise<TaskC
   if (input.parent_task_id == null) return input.task_id == null ? create(ctx, input) : createAlone(ctx, input);
   // How deep the parent lies must not change between looking and writing.
   return inTransaction(ctx, async (ctx) => {
-    await holdProjects(ctx, [input.project_id]);
+    await keyShareLockProjects(ctx, [input.project_id]);
     return createAlone(ctx, input);
   });
 }

@@ -2,9 +2,9 @@ import { authorize } from '../core/access.js';
 import { type Context, inTransaction } from '../core/context.js';
 import { DomainError, type FieldError, invalidFields } from '../core/errors.js';
 import { nextTurn } from '../core/event-loop.js';
-import { Id, WORDING } from '../core/fields.js';
+import { Id, ZOD_MESSAGES } from '../core/fields.js';
 import { CreateTask } from './schema.js';
-import { byTaskId, type Draft, holdProjects, type TaskCreation, writeNewTasks } from './write-new-tasks.js';
+import { byTaskId, type Draft, keyShareLockProjects, type TaskCreation, writeNewTasks } from './write-new-tasks.js';
 
 type Result = TaskCreation | DomainError;
 
@@ -20,7 +20,7 @@ async function readItems(items: unknown[]): Promise<{ drafts: Draft[]; results: 
   const results = new Map<number, Result>();
   for (const [index, item] of items.entries()) {
     if (index % ITEMS_PER_TURN === 0) await nextTurn();
-    const parsed = CreateTask.safeParse(item, WORDING);
+    const parsed = CreateTask.safeParse(item, ZOD_MESSAGES);
     if (parsed.success) drafts.push({ index, fields: parsed.data });
     else results.set(index, invalidFields(fieldErrors(index, parsed.error.issues)));
   }
@@ -83,7 +83,7 @@ const at = (index: number, { code, message, detail, status }: DomainError) =>
 export async function createTasksInBulk(ctx: Context, items: unknown[], atomic: boolean): Promise<Result[]> {
   const { drafts, results } = await readItems(items);
   await inTransaction(ctx, async (ctx) => {
-    const seats = await holdProjects(ctx, projectsOf(items));
+    const seats = await keyShareLockProjects(ctx, projectsOf(items));
     for (const seat of seats.values()) authorize('task.write', seat);
     const found = new Map(results);
     await writeInOrder(ctx, drafts, found);

@@ -19,7 +19,7 @@ const opaque = (etag: string): string => etag.replace(/^W\//, '');
  * What an If-None-Match header says of a tag: true when the client has that answer. Weak and strong tags compare alike (RFC 9110,
  * 13.1.2). Undefined without the header: nothing is to be compared.
  */
-export function knownTo(ifNoneMatch: string | undefined): ((etag: Etag) => boolean) | undefined {
+export function etagMatcher(ifNoneMatch: string | undefined): ((etag: Etag) => boolean) | undefined {
   if (ifNoneMatch === undefined) return undefined;
   if (ifNoneMatch.trim() === '*') return () => true;
   const held = new Set((ifNoneMatch.match(/(?:W\/)?"[^"]*"/g) ?? []).map(opaque));

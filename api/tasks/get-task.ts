@@ -3,7 +3,7 @@ import { run, type Statement } from '../../db/statement.js';
 import { authorize, type Seat } from '../core/access.js';
 import { type Context, userOf } from '../core/context.js';
 import { notFound } from '../core/errors.js';
-import { gatherRows } from '../core/gather.js';
+import { createRowLoader } from '../core/gather.js';
 import { type Etag, taskEtag } from './etags.js';
 import { MAX_TASKS } from './list-tasks.sql.js';
 import { type TaskNode, writeTree } from './nesting.js';
@@ -43,12 +43,12 @@ interface Row extends TaskNode, Record<string, unknown> {
   json: string;
 }
 
-interface Wanted {
+interface TaskReadRequest {
   taskId: string;
   userId: string;
 }
 
-async function readTrees(db: Knex, wanted: Wanted[]): Promise<Row[][]> {
+async function readTrees(db: Knex, wanted: TaskReadRequest[]): Promise<Row[][]> {
   const values = [wanted.map(({ taskId }) => taskId), wanted.map(({ userId }) => userId)];
   const rows = await run<Row>(db, statement, values);
   // Some tree is large, and the others may have been cut off with it.
@@ -60,7 +60,7 @@ async function readTrees(db: Knex, wanted: Wanted[]): Promise<Row[][]> {
 }
 
 /** Reads that come together are one round trip; what a caller sees is never older than the question. */
-const rowsOf = gatherRows(readTrees);
+const rowsOf = createRowLoader(readTrees);
 
 export interface TaskAnswer {
   json: string;

@@ -7,24 +7,24 @@ import { MAX_SUBTASK_DEPTH } from './rules.js';
 import { staleVersion } from './stale-version.js';
 
 /** Where a change wants a task to be; what is absent stays. */
-interface Wish {
+interface TaskMove {
   project_id: string | undefined;
   parent_task_id: string | null | undefined;
 }
 
 /** Where a task is, or is to be. */
-interface Place {
+interface TaskLocation {
   project_id: string;
   parent_task_id: string | null;
 }
 
-interface Standing extends Place {
+interface TargetState extends TaskLocation {
   team_id: string;
   version: number;
   seat: Seat | null;
 }
 
-const standingStatement: Statement = {
+const targetStateStatement: Statement = {
   name: 'standing_of_task',
   text: /* sql */ `
     select t.team_id, t.project_id, t.parent_task_id, t.version, m.role as seat
@@ -33,8 +33,8 @@ const standingStatement: Statement = {
 };
 
 /** @throws RESOURCE_NOT_FOUND | PERMISSION_DENIED | RESOURCE_CONFLICT stale version, before anything else is judged (C3) */
-async function standingOf(ctx: Context, taskId: string, version: number | null): Promise<Standing> {
-  const [task] = await run<Standing & Record<string, unknown>>(ctx.db, standingStatement, [taskId, userOf(ctx)]);
+async function targetStateOf(ctx: Context, taskId: string, version: number | null): Promise<TargetState> {
+  const [task] = await run<TargetState & Record<string, unknown>>(ctx.db, targetStateStatement, [taskId, userOf(ctx)]);
   if (!task) throw notFound('Task');
   authorize('task.write', task.seat);
   if (version !== null && version !== task.version) throw await staleVersion(ctx, taskId, version, task.version);
@@ -42,7 +42,7 @@ async function standingOf(ctx: Context, taskId: string, version: number | null):
 }
 
 /** What the wish comes to: a parent that is not named stays behind when the project changes (C3). */
-function placeOf(task: Place, { project_id = task.project_id, parent_task_id }: Wish): Place {
+function placeOf(task: TaskLocation, { project_id = task.project_id, parent_task_id }: TaskMove): TaskLocation {
   if (parent_task_id !== undefined) return { project_id, parent_task_id };
   return { project_id, parent_task_id: project_id === task.project_id ? task.parent_task_id : null };
 }
@@ -81,7 +81,7 @@ const parentStatement: Statement = {
 };
 
 /** @throws RESOURCE_NOT_FOUND unknown or in the trash | INVALID_REQUEST of another project, the task itself or one below it, too deep (C5) */
-async function checkParent(ctx: Context, taskId: string, { project_id, parent_task_id }: Place): Promise<void> {
+async function checkParent(ctx: Context, taskId: string, { project_id, parent_task_id }: TaskLocation): Promise<void> {
   const [parent] = await run<{ here: boolean | null; circular: boolean; depth: number }>(ctx.db, parentStatement, [
     taskId,
     parent_task_id,
@@ -113,10 +113,15 @@ const lockSubtreeStatement: Statement = {
  * @throws RESOURCE_NOT_FOUND task, project, parent | PERMISSION_DENIED | RESOURCE_CONFLICT stale version | INVALID_REQUEST project, parent
  * Source: decisions C3 and C5; durability notes, 3.4.
  */
-export async function holdPlace(ctx: Context, taskId: string, wish: Wish, version: number | null): Promise<Partial<Place>> {
+export async function lockMoveTarget(
+  ctx: Context,
+  taskId: string,
+  wish: TaskMove,
+  version: number | null,
+): Promise<Partial<TaskLocation>> {
   let locked = new Set<string>();
   for (;;) {
-    const task = await standingOf(ctx, taskId, version);
+    const task = await targetStateOf(ctx, taskId, version);
     const place = placeOf(task, wish);
     const moves = place.project_id !== task.project_id;
     if (!moves && place.parent_task_id === task.parent_task_id) return {};

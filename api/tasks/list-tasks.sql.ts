@@ -14,7 +14,7 @@ const MARK = 'hashtextextended(t.task_id, hashxidextended(t.xmin, 0))';
 const NODE = 't.task_id, t.parent_task_id';
 
 /** In every statement: $1 caller, $2 status or null, and $3 the project or team where the scope has one. */
-const PLACES: Record<Scope, string> = {
+const SCOPE_SQL: Record<Scope, string> = {
   project: `select p.project_id, m.role as seat from projects p left join memberships m on m.team_id = p.team_id and m.user_id = $1
     where p.project_id = $3 and p.deleted_at is null`,
   team: `select m.role as seat from memberships m where m.team_id = $3 and m.user_id = $1`,
@@ -66,7 +66,7 @@ interface ListStatements {
 }
 
 /** One row for all tasks, a line for each (gathered.ts). */
-const gathered = (tasks: string, records = ''): string => /* sql */ `
+const taskColumns = (tasks: string, records = ''): string => /* sql */ `
   select count(*)::int as count, bit_xor(t.mark)::text as mark, string_agg(t.task_id, e'\n') as ids,
     string_agg(coalesce(t.parent_task_id, ''), e'\n') as parents, string_agg(t.mark::text, e'\n') as marks ${records}
   from (${tasks}) t`;
@@ -76,15 +76,15 @@ function statementsOf(scope: Scope, status: boolean): ListStatements {
   /** No row: there is no such place. */
   const statement = (name: string, tasks: string): Statement => ({
     name: `${name}_${scope}${status ? '_by_status' : ''}`,
-    text: `select place.seat, t.* from (${PLACES[scope]}) place left join lateral (${tasks}) t on true`.replaceAll(
+    text: `select place.seat, t.* from (${SCOPE_SQL[scope]}) place left join lateral (${tasks}) t on true`.replaceAll(
       'STATUS',
       status ? 't.status = $2' : '$2::text is null',
     ),
   });
   const fingerprint = `select count(*)::int as count, bit_xor(t.mark)::text as mark from (${marksOf(scope)}) t`;
   return {
-    records: statement('list_tasks', gathered(recordsOf(scope), `, string_agg(t.json, e'\n') as records`)),
-    marks: statement('list_task_marks', gathered(marksOf(scope))),
+    records: statement('list_tasks', taskColumns(recordsOf(scope), `, string_agg(t.json, e'\n') as records`)),
+    marks: statement('list_task_marks', taskColumns(marksOf(scope))),
     fingerprint: statement('fingerprint_tasks', fingerprint),
   };
 }

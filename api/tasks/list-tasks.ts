@@ -3,7 +3,7 @@ import { authorize, type Seat } from '../core/access.js';
 import { type Context, userOf } from '../core/context.js';
 import { notFound } from '../core/errors.js';
 import { type Etag, weakEtag } from './etags.js';
-import { type Gathered, recordsOf, tasksOf, writeRecords } from './gathered.js';
+import { type TaskColumns, recordsOf, tasksOf, writeRecords } from './gathered.js';
 import { listStatements, MAX_AT_ONCE, MAX_TASKS, type Scope } from './list-tasks.sql.js';
 import { arrange } from './nesting.js';
 import type { ListTasks } from './schema.js';
@@ -20,7 +20,7 @@ export interface TaskList {
 }
 
 /** Which list: of what, and how it is shown. */
-interface Wanted {
+interface TaskListQuery {
   scope: Scope;
   /** The project's or team's id, where the scope has one. */
   of?: string;
@@ -28,31 +28,31 @@ interface Wanted {
   flat: boolean;
 }
 
-interface Place extends Record<string, unknown> {
+interface ListAccess extends Record<string, unknown> {
   seat: Seat | null;
 }
 /** As a list without a place is: empty. */
-const NOTHING: Gathered = { count: 0, mark: null, ids: null, parents: null, marks: null, records: null };
+const NOTHING: TaskColumns = { count: 0, mark: null, ids: null, parents: null, marks: null, records: null };
 
 /** The place of a list says who may see it. @throws RESOURCE_NOT_FOUND no such project | PERMISSION_DENIED of another team */
-function checkPlace({ scope }: Wanted, place: Place | undefined): void {
+function checkPlace({ scope }: TaskListQuery, place: ListAccess | undefined): void {
   // A team that is not the caller's is an empty list (C5).
   if (scope !== 'project') return;
   if (!place) throw notFound('Project');
   authorize('task.list', place.seat);
 }
 
-async function look(ctx: Context, wanted: Wanted, kind: 'records' | 'marks' | 'fingerprint'): Promise<Gathered> {
+async function look(ctx: Context, wanted: TaskListQuery, kind: 'records' | 'marks' | 'fingerprint'): Promise<TaskColumns> {
   const { scope, of, status = null } = wanted;
   const values = [userOf(ctx), status, ...(of === undefined ? [] : [of])];
-  const [found] = await run<Place & Gathered>(ctx.db, listStatements(scope, status)[kind], values);
+  const [found] = await run<ListAccess & TaskColumns>(ctx.db, listStatements(scope, status)[kind], values);
   checkPlace(wanted, found);
   return found ?? NOTHING;
 }
 
-const etagOf = ({ count, mark }: Gathered): Etag => weakEtag(count, BigInt(mark ?? 0));
+const etagOf = ({ count, mark }: TaskColumns): Etag => weakEtag(count, BigInt(mark ?? 0));
 
-async function isUnchanged(ctx: Context, wanted: Wanted, isKnown: IsKnown): Promise<Etag | undefined> {
+async function isUnchanged(ctx: Context, wanted: TaskListQuery, isKnown: IsKnown): Promise<Etag | undefined> {
   const etag = etagOf(await look(ctx, wanted, 'fingerprint'));
   return isKnown(etag) ? etag : undefined;
 }
@@ -61,7 +61,7 @@ async function isUnchanged(ctx: Context, wanted: Wanted, isKnown: IsKnown): Prom
  * A list with its tag. The tag is taken before the records, or with them: what changes in between makes the tag of the next
  * request another one. It covers exactly the tasks that the caller sees, so losing a team changes it too.
  */
-async function list(ctx: Context, wanted: Wanted, isKnown?: IsKnown): Promise<TaskList> {
+async function list(ctx: Context, wanted: TaskListQuery, isKnown?: IsKnown): Promise<TaskList> {
   const unchanged = isKnown && (await isUnchanged(ctx, wanted, isKnown));
   if (unchanged) return { etag: unchanged, truncated: false, body: null };
   const first = await look(ctx, wanted, 'records');

@@ -1,5 +1,5 @@
 import { run, type Statement } from '../../db/statement.js';
-import { type Context, whoIs } from '../core/context.js';
+import { type Context, callerJson } from '../core/context.js';
 
 /**
  * $1 who (jsonb), $2 task, $3 project. Whatever is below the task, also what lies in the trash there: that leaves an audit entry
@@ -17,7 +17,7 @@ with recursive below as (
   returning t.task_id, t.title, t.team_id, t.project_id, t.version, t.deleted_at is null as live, task_json(t) as json,
     jsonb_build_object('project_id', jsonb_build_object('from', old.project_id, 'to', new.project_id)) as changes
 )
-select record_changes($1::jsonb, array_agg(a_change(team_id => team_id, project_id => project_id, feature => 'tasks',
+select record_changes($1::jsonb, array_agg(make_change(team_id => team_id, project_id => project_id, feature => 'tasks',
   action => 'update', entity_type => 'task', entity_id => task_id, title => title,
   details => jsonb_build_object('changes', changes, 'version', version), summary => case when live then 'changed project_id' end,
   event_type => case when live then 'task.updated' end, payload => jsonb_build_object('task', json, 'changes', changes)))) as audit_id
@@ -26,5 +26,5 @@ from moved`,
 
 /** Takes everything below a task along into its new project, each with its trace. The subtree is locked (hold-place.ts). */
 export async function moveSubtasks(ctx: Context, taskId: string, projectId: string): Promise<void> {
-  await run(ctx.db, statement, [JSON.stringify(whoIs(ctx)), taskId, projectId]);
+  await run(ctx.db, statement, [JSON.stringify(callerJson(ctx)), taskId, projectId]);
 }

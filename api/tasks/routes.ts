@@ -4,7 +4,7 @@ import { DomainError, invalid } from '../core/errors.js';
 import { type Endpoint, endpoint, JsonText, Reply } from '../http/endpoint.js';
 import { createTask } from './create-task.js';
 import { createTasksInBulk } from './create-tasks-in-bulk.js';
-import { type Etag, knownTo, taskEtag } from './etags.js';
+import { type Etag, etagMatcher, taskEtag } from './etags.js';
 import { getTask } from './get-task.js';
 import { listMyTasks, listTasks, type TaskList } from './list-tasks.js';
 import {
@@ -132,7 +132,7 @@ export const taskRoutes: Endpoint[] = [
     query: ListTasks,
     response: z.array(TaskTree),
     errors: [404],
-    handle: async ({ ctx, query, headers }) => listAnswer(await listTasks(ctx, query, knownTo(headers['if-none-match']))),
+    handle: async ({ ctx, query, headers }) => listAnswer(await listTasks(ctx, query, etagMatcher(headers['if-none-match']))),
   }),
   endpoint({
     method: 'get',
@@ -145,7 +145,7 @@ export const taskRoutes: Endpoint[] = [
     ability: 'task.list',
     scope: 'tasks:read',
     response: z.array(Task),
-    handle: async ({ ctx, headers }) => listAnswer(await listMyTasks(ctx, knownTo(headers['if-none-match']))),
+    handle: async ({ ctx, headers }) => listAnswer(await listMyTasks(ctx, etagMatcher(headers['if-none-match']))),
   }),
   endpoint({
     method: 'post',
@@ -207,7 +207,7 @@ export const taskRoutes: Endpoint[] = [
     errors: [404],
     async handle({ ctx, params, headers }) {
       const { json, ...task } = await getTask(ctx, params.task_id);
-      if (knownTo(headers['if-none-match'])?.(task.etag)) return notModified(task.etag);
+      if (etagMatcher(headers['if-none-match'])?.(task.etag)) return notModified(task.etag);
       return new Reply(new JsonText(json), { headers: headersOf(task) });
     },
   }),

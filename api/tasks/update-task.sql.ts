@@ -48,7 +48,7 @@ with before as materialized (
   returning t.task_id, t.title, t.team_id, t.project_id, t.version, v.who, v.fields, task_json(v.task)::jsonb as was,
     task_json(t)::jsonb as now
 ), recorded as (
-  select u.task_id, u.version, record_changes(u.who, array[a_change(team_id => u.team_id, project_id => u.project_id,
+  select u.task_id, u.version, record_changes(u.who, array[make_change(team_id => u.team_id, project_id => u.project_id,
     feature => 'tasks', action => 'update', entity_type => 'task', entity_id => u.task_id, title => u.title,
     summary => 'changed ' || (select string_agg(key, ', ') from jsonb_object_keys(c.changes) as key),
     details => jsonb_build_object('changes', c.changes, 'version', u.version), event_type => 'task.updated',

@@ -1,11 +1,11 @@
 import { run } from '../../db/statement.js';
-import { admit, authorize, type Seat, suffices } from '../core/access.js';
-import { type Context, inTransaction, retrying, whoIs } from '../core/context.js';
+import { checkCallerKind, authorize, type Seat, isAllowed } from '../core/access.js';
+import { type Context, inTransaction, withRetries, callerJson } from '../core/context.js';
 import { dateField } from '../core/dates.js';
 import { invalid, notFound } from '../core/errors.js';
 import { checkTreeSize } from '../recurrence/check-tree-size.js';
-import { together } from '../core/together.js';
-import { holdPlace } from './hold-place.js';
+import { coalesceWrites } from '../core/together.js';
+import { lockMoveTarget } from './hold-place.js';
 import { moveSubtasks } from './move-subtasks.js';
 import type { UpdateTask } from './schema.js';
 import { staleVersion } from './stale-version.js';
@@ -29,17 +29,17 @@ interface Change {
 }
 
 /** A change as the statements take it. */
-const asked = (ctx: Context, { taskId, fields, version }: Change) => ({ task_id: taskId, fields, version, who: whoIs(ctx) });
+const asked = (ctx: Context, { taskId, fields, version }: Change) => ({ task_id: taskId, fields, version, who: callerJson(ctx) });
 
-const passed = ({ seat, stale, assignee_ok }: Outcome): boolean => suffices('task.write', seat) && !stale && assignee_ok;
+const passed = ({ seat, stale, assignee_ok }: Outcome): boolean => isAllowed('task.write', seat) && !stale && assignee_ok;
 
 /** Waits for whoever holds the task, and says why when the change is not made. @throws what `updateTask` says */
 async function writeAlone(ctx: Context, change: Change): Promise<number> {
   const { taskId, version } = change;
   const values = [JSON.stringify([asked(ctx, change)])];
-  const [outcome] = await retrying(ctx, () => run<Outcome>(ctx.db, updateTaskStatement, values));
+  const [outcome] = await withRetries(ctx, () => run<Outcome>(ctx.db, updateTaskStatement, values));
   if (!outcome) throw notFound('Task');
-  if (outcome.notify) ctx.ring();
+  if (outcome.notify) ctx.notifyRelay();
   authorize('task.write', outcome.seat);
   if (version !== null && outcome.stale) throw await staleVersion(ctx, taskId, version, outcome.version);
   if (!outcome.assignee_ok) throw invalid('assigned_to must be a member of the project’s team');
@@ -47,7 +47,7 @@ async function writeAlone(ctx: Context, change: Change): Promise<number> {
 }
 
 /** The hot path: one statement for all that come together. Returns the version after the change. @throws what `updateTask` says */
-const write = together<Change, number>({
+const write = coalesceWrites<Change, number>({
   keyOf: ({ taskId }) => taskId,
   alone: writeAlone,
   async write(db, wanted) {
@@ -55,7 +55,7 @@ const write = together<Change, number>({
     const outcomes = new Map((await run<Outcome>(db, updateTasksStatement, values)).map((outcome) => [outcome.task_id, outcome]));
     return wanted.map(({ ctx, item }) => {
       const outcome = outcomes.get(item.taskId);
-      if (outcome?.notify) ctx.ring();
+      if (outcome?.notify) ctx.notifyRelay();
       return outcome && passed(outcome) ? outcome.version : undefined;
     });
   },
@@ -74,14 +74,14 @@ export async function updateTask(
   taskId: string,
   { version = null, project_id, parent_task_id, ...fields }: UpdateTask,
 ): Promise<number> {
-  if (fields.recurrence) admit('task.recur', ctx.actor);
+  if (fields.recurrence) checkCallerKind('task.recur', ctx.actor);
   if (fields.recurrence) await checkTreeSize(ctx, taskId);
   const patch = { ...fields, due_date: dateField('due_date', fields.due_date), tags: fields.tags === null ? [] : fields.tags };
   if (project_id === undefined && parent_task_id === undefined) {
     return write(ctx, { taskId, fields: patch, version });
   }
   return inTransaction(ctx, async (ctx) => {
-    const place = await holdPlace(ctx, taskId, { project_id, parent_task_id }, version);
+    const place = await lockMoveTarget(ctx, taskId, { project_id, parent_task_id }, version);
     const after = await write(ctx, { taskId, fields: { ...patch, ...place }, version });
     if (place.project_id !== undefined) await moveSubtasks(ctx, taskId, place.project_id);
     return after;

@@ -12,7 +12,7 @@ const DEPTH_OK = /* sql */ `case when g.parent_task_id is null then true else (
     ) end`;
 
 /** What a task that was made leaves behind. */
-const CHANGE = /* sql */ `a_change(team_id => m.team_id, project_id => m.project_id, feature => 'tasks', action => 'create',
+const CHANGE = /* sql */ `make_change(team_id => m.team_id, project_id => m.project_id, feature => 'tasks', action => 'create',
     entity_type => 'task', entity_id => m.task_id, title => m.title, summary => 'created the task',
     details => jsonb_build_object('title', m.title), event_type => 'task.created',
     payload => jsonb_build_object('task', m.json, 'changes', '{}'::jsonb))`;
@@ -26,7 +26,7 @@ const RECORD_OF_MANY = /* sql */ `select record_changes($1::jsonb->v.caller, arr
  * no order; its flags tell the outcomes apart, `created` and `stored` are there only when a row was written or already stood.
  * Locks: FOR KEY SHARE on project and memberships; whoever trashes or removes one takes FOR UPDATE first, so a right or a place
  * read here lasts until the commit (durability notes, 3.4). Where items name a parent, the caller holds the project by a statement
- * before this one (holdProjects): nobody moves or trashes the parent meanwhile. Each item looks its own up (lateral), so the plan
+ * before this one (keyShareLockProjects): nobody moves or trashes the parent meanwhile. Each item looks its own up (lateral), so the plan
  * is a chain of index probes whatever the number of items.
  * `nested`: some items name a parent. `shared`: of several callers, who must not wait for each other's projects; what somebody
  * holds counts as not found.

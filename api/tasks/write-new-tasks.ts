@@ -1,10 +1,10 @@
 import type { Knex } from 'knex';
 import { run, type Statement } from '../../db/statement.js';
-import { admit, authorize, type Seat } from '../core/access.js';
-import { type Context, retrying, userOf, whoIs } from '../core/context.js';
+import { checkCallerKind, authorize, type Seat } from '../core/access.js';
+import { type Context, withRetries, userOf, callerJson } from '../core/context.js';
 import { dateField } from '../core/dates.js';
 import { conflict, DomainError, invalid, notFound } from '../core/errors.js';
-import type { Wanted } from '../core/together.js';
+import type { WriteRequest } from '../core/together.js';
 import { MAX_SUBTASK_DEPTH } from './rules.js';
 import type { CreateTask } from './schema.js';
 import { createTasksOfManyStatement, createTasksStatement } from './write-new-tasks.sql.js';
@@ -82,7 +82,7 @@ type Item = Draft & { caller: number };
 function storableOf({ index, caller, fields }: Item, callers: Context[]): Record<string, unknown> {
   const by = callers[caller];
   // Its successors would act as the impersonated person for as long as the series lives.
-  if (by && fields.recurrence) admit('task.recur', by.actor);
+  if (by && fields.recurrence) checkCallerKind('task.recur', by.actor);
   return { ...fields, index, caller, due_date: dateField('due_date', fields.due_date) };
 }
 
@@ -108,9 +108,9 @@ async function writeItems(
     }
   }
   if (storable.length === 0) return results;
-  const values = [JSON.stringify(callers.map(whoIs)), JSON.stringify(storable), MAX_SUBTASK_DEPTH];
+  const values = [JSON.stringify(callers.map(callerJson)), JSON.stringify(storable), MAX_SUBTASK_DEPTH];
   const outcomes = await run<Outcome & Record<string, unknown>>(db, statement, values);
-  if (outcomes.some(({ notify }) => notify)) callers[0]?.ring();
+  if (outcomes.some(({ notify }) => notify)) callers[0]?.notifyRelay();
   for (const outcome of outcomes) {
     const result = settled(outcome);
     if (result) results.set(outcome.index, result);
@@ -122,7 +122,7 @@ async function writeItems(
 export function writeNewTasks(ctx: Context, drafts: Draft[]): Promise<Map<number, TaskCreation | DomainError>> {
   const statement = createTasksStatement(drafts.some(({ fields }) => fields.parent_task_id != null));
   const items = drafts.map((draft) => ({ ...draft, caller: 0 }));
-  return retrying(ctx, () => writeItems(ctx.db, statement, [ctx], items));
+  return withRetries(ctx, () => writeItems(ctx.db, statement, [ctx], items));
 }
 
 /** Where two calls take the same ids, they take them in one order: they wait for each other at the first, and never in a circle. */
@@ -132,7 +132,7 @@ export const byTaskId = (a: Draft, b: Draft): number => {
 };
 
 /** Writes tasks of several callers, none below another; undefined for whatever was not written, as `together` wants it. */
-export async function writeTasksOfMany(db: Knex, wanted: Wanted<CreateTask>[]): Promise<(TaskCreation | undefined)[]> {
+export async function writeTasksOfMany(db: Knex, wanted: WriteRequest<CreateTask>[]): Promise<(TaskCreation | undefined)[]> {
   const items = wanted.map(({ item }, index) => ({ index, caller: index, fields: item })).sort(byTaskId);
   const callers = wanted.map(({ ctx }) => ctx);
   const results = await writeItems(db, createTasksOfManyStatement, callers, items);
@@ -143,8 +143,8 @@ export async function writeTasksOfMany(db: Knex, wanted: Wanted<CreateTask>[]): 
 }
 
 /** $1 project ids, $2 caller. In one order for everybody, so that two callers never wait for each other. */
-const holdStatement: Statement = {
-  name: 'hold_projects',
+const lockStatement: Statement = {
+  name: 'lock_projects_key_share',
   text: /* sql */ `
     select wanted.project_id, m.role as seat from unnest($1::uuid[]) as wanted(project_id)
     cross join lateral (
@@ -157,8 +157,8 @@ const holdStatement: Statement = {
  * Holds live projects until the commit, in a statement of its own: who moves tasks about in one of them, or trashes it, has
  * either finished before the next statement looks, or waits for this transaction. Returns the caller's seat in each.
  */
-export async function holdProjects(ctx: Context, projectIds: Iterable<string>): Promise<Map<string, Seat | null>> {
+export async function keyShareLockProjects(ctx: Context, projectIds: Iterable<string>): Promise<Map<string, Seat | null>> {
   const ids = [...new Set(projectIds)].sort();
-  const rows = await run<{ project_id: string; seat: Seat | null }>(ctx.db, holdStatement, [ids, userOf(ctx)]);
+  const rows = await run<{ project_id: string; seat: Seat | null }>(ctx.db, lockStatement, [ids, userOf(ctx)]);
   return new Map(rows.map(({ project_id, seat }) => [project_id, seat]));
 }

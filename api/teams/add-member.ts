@@ -3,8 +3,8 @@ import { authorize } from '../core/access.js';
 import { type Context, inTransaction } from '../core/context.js';
 import { conflict, notFound } from '../core/errors.js';
 import { seatOf } from '../core/seats.js';
-import { giveSeat } from './give-seat.js';
-import { holdTeam } from './hold-team.js';
+import { createMembership } from './give-seat.js';
+import { lockTeam } from './hold-team.js';
 import { invitePerson } from './invitations/invite-person.js';
 import type { Invitation } from './invitations/schema.js';
 import type { AddMember, Member } from './schema.js';
@@ -29,11 +29,11 @@ async function checkUser(ctx: Context, userId: string): Promise<void> {
  */
 export function addMember(ctx: Context, teamId: string, { user_id, email, role }: AddMember): Promise<Member | Invitation> {
   return inTransaction(ctx, async (ctx) => {
-    const team = await holdTeam(ctx, teamId);
+    const team = await lockTeam(ctx, teamId);
     authorize('member.manage', await seatOf(ctx, teamId));
     if (user_id !== undefined) {
       await checkUser(ctx, user_id);
-      return giveSeat(ctx, team, user_id, role, {
+      return createMembership(ctx, team, user_id, role, {
         action: 'add_member',
         summary: (member) => `added ${member.display_name}`,
       });

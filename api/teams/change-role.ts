@@ -7,19 +7,19 @@ import { type Context, inTransaction } from '../core/context.js';
 import { notFound } from '../core/errors.js';
 import { recordChange } from '../core/record-change.js';
 import { seatOf } from '../core/seats.js';
-import { holdTeam } from './hold-team.js';
-import { keepAnAdmin } from './keep-an-admin.js';
+import { lockTeam } from './hold-team.js';
+import { requireAnotherAdmin } from './keep-an-admin.js';
 import { readMember } from './read-members.js';
-import { dropInvitationsOf } from './invitations/drop-invitations-of.js';
+import { revokeInvitationsBy } from './invitations/drop-invitations-of.js';
 import type { Member } from './schema.js';
 
 /** Changes a seat that the caller holds FOR UPDATE, with its team, and leaves its trace; the same role changes nothing. */
-export async function changeHeldRole(ctx: Context, team: Team, membership: Membership, role: Seat): Promise<void> {
+export async function changeLockedRole(ctx: Context, team: Team, membership: Membership, role: Seat): Promise<void> {
   const { team_id, user_id, role: before } = membership;
   if (before === role) return;
   await membership.$query(ctx.db).patch({ role });
   // Only admins invite; who is none any more leaves nothing open (drop-invitations-of.ts).
-  if (before === 'admin') await dropInvitationsOf(ctx, team_id, user_id);
+  if (before === 'admin') await revokeInvitationsBy(ctx, team_id, user_id);
   const voided = await voidApprovals(ctx, user_id, { team_id, role });
   const disabled = role === 'guest' ? await lockAutomationsOf(ctx, user_id, team_id) : {};
   await recordChange(ctx, {
@@ -43,14 +43,14 @@ export async function changeHeldRole(ctx: Context, team: Team, membership: Membe
  */
 export function changeRole(ctx: Context, teamId: string, userId: string, role: Seat): Promise<Member> {
   return inTransaction(ctx, async (ctx) => {
-    const team = await holdTeam(ctx, teamId);
+    const team = await lockTeam(ctx, teamId);
     authorize('member.manage', await seatOf(ctx, teamId));
     if (role === 'guest') await lockAutomationsOf(ctx, userId, teamId);
     // FOR UPDATE waits for writers who already used this seat: none of them commits after the demotion.
     const membership = await Membership.query(ctx.db).findById([teamId, userId]).forUpdate();
     if (!membership) throw notFound('Member');
-    if (membership.role !== role) await keepAnAdmin(ctx, membership);
-    await changeHeldRole(ctx, team, membership, role);
+    if (membership.role !== role) await requireAnotherAdmin(ctx, membership);
+    await changeLockedRole(ctx, team, membership, role);
     return (await readMember(ctx, teamId, userId)) as Member;
   });
 }

@@ -7,7 +7,7 @@ import { type Context, inTransaction } from '../core/context.js';
 import { conflict } from '../core/errors.js';
 import { recordChange } from '../core/record-change.js';
 import { seatOf } from '../core/seats.js';
-import { holdTeam } from './hold-team.js';
+import { lockTeam } from './hold-team.js';
 
 /**
  * Deletes a team without live projects, for good: every seat is given up, its automations end with what waits for an approval, its
@@ -18,7 +18,7 @@ import { holdTeam } from './hold-team.js';
 export function deleteTeam(ctx: Context, teamId: string): Promise<void> {
   return inTransaction(ctx, async (ctx) => {
     // Held: nobody takes a seat meanwhile.
-    const team = await holdTeam(ctx, teamId);
+    const team = await lockTeam(ctx, teamId);
     authorize('team.write', await seatOf(ctx, teamId));
     const members = await Membership.query(ctx.db).where({ team_id: teamId }).delete();
     // Whoever creates or restores a project holds a seat until the commit: with no seat left, what is seen now stands.

@@ -10,8 +10,8 @@ import { readMember } from './read-members.js';
 import type { Member } from './schema.js';
 
 /** $1 person, who then stays until the commit: whoever leaves for good waits, or was faster (request-deprovision.ts). */
-const holdPerson: Statement = {
-  name: 'hold_person_for_seat',
+const lockPerson: Statement = {
+  name: 'lock_person_for_seat',
   text: "select from users where user_id = $1 and status <> 'deprovisioned' for key share",
 };
 
@@ -24,10 +24,10 @@ const closeInvitations: Statement = {
 };
 
 /**
- * Gives a person a seat in a team that the caller holds (holdTeam), with its trace; an open invitation counts as accepted.
+ * Gives a person a seat in a team that the caller holds (lockTeam), with its trace; an open invitation counts as accepted.
  * @throws RESOURCE_CONFLICT has a seat already | RESOURCE_NOT_FOUND left for good just now
  */
-export async function giveSeat(
+export async function createMembership(
   ctx: Context,
   team: Team,
   userId: string,
@@ -36,7 +36,7 @@ export async function giveSeat(
 ): Promise<Member> {
   const { team_id } = team;
   if (await readMember(ctx, team_id, userId)) throw conflict('Already a member of this team');
-  if ((await run(ctx.db, holdPerson, [userId])).length === 0) throw notFound('User');
+  if ((await run(ctx.db, lockPerson, [userId])).length === 0) throw notFound('User');
   await Membership.query(ctx.db).insert({ team_id, user_id: userId, role });
   await run(ctx.db, closeInvitations, [team_id, userId]);
   const member = (await readMember(ctx, team_id, userId)) as Member;

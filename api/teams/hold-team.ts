@@ -7,7 +7,7 @@ import { notFound } from '../core/errors.js';
  * What only refers to the team (projects, comments) is not held up.
  * @throws RESOURCE_NOT_FOUND
  */
-export async function holdTeam(ctx: Context, teamId: string): Promise<Team> {
+export async function lockTeam(ctx: Context, teamId: string): Promise<Team> {
   const team = await Team.query(ctx.db).findById(teamId).modify('live').forNoKeyUpdate();
   if (!team) throw notFound('Team');
   return team;

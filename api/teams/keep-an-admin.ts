@@ -19,7 +19,10 @@ export const hasOtherAdmin = async (ctx: Context, teamId: string, userId: string
  * Refuses to take the seat of a team's last admin. The caller holds the team, so no other seat changes meanwhile.
  * @throws RESOURCE_CONFLICT
  */
-export async function keepAnAdmin(ctx: Context, leaving: { team_id: string; user_id: string; role: Seat }): Promise<void> {
+export async function requireAnotherAdmin(
+  ctx: Context,
+  leaving: { team_id: string; user_id: string; role: Seat },
+): Promise<void> {
   if (leaving.role === 'admin' && !(await hasOtherAdmin(ctx, leaving.team_id, leaving.user_id))) {
     throw conflict('A team keeps at least one admin');
   }

@@ -2,10 +2,10 @@ import { authorize } from '../core/access.js';
 import { type Context, inTransaction, userOf } from '../core/context.js';
 import { notFound } from '../core/errors.js';
 import { seatOf } from '../core/seats.js';
-import { holdTeam } from './hold-team.js';
-import { keepAnAdmin } from './keep-an-admin.js';
+import { lockTeam } from './hold-team.js';
+import { requireAnotherAdmin } from './keep-an-admin.js';
 import { readMember } from './read-members.js';
-import { vacateSeat } from './vacate-seat.js';
+import { removeMembership } from './vacate-seat.js';
 
 /**
  * Takes a person's seat, or gives up the caller's own, and takes the open tasks off that person. Returns how many they were.
@@ -15,12 +15,12 @@ import { vacateSeat } from './vacate-seat.js';
  */
 export function removeMember(ctx: Context, teamId: string, userId: string): Promise<number> {
   return inTransaction(ctx, async (ctx) => {
-    const team = await holdTeam(ctx, teamId);
+    const team = await lockTeam(ctx, teamId);
     authorize(userId === userOf(ctx) ? 'member.remove' : 'member.manage', await seatOf(ctx, teamId));
     const member = await readMember(ctx, teamId, userId);
     if (!member) throw notFound('Member');
-    await keepAnAdmin(ctx, { team_id: teamId, user_id: userId, role: member.role });
+    await requireAnotherAdmin(ctx, { team_id: teamId, user_id: userId, role: member.role });
     const summary = userId === userOf(ctx) ? 'left the team' : `removed ${member.display_name}`;
-    return vacateSeat(ctx, team, member, { summary });
+    return removeMembership(ctx, team, member, { summary });
   });
 }

@@ -1,5 +1,5 @@
 import { run, type Statement } from '../../db/statement.js';
-import { type Context, whoIs } from '../core/context.js';
+import { type Context, callerJson } from '../core/context.js';
 
 /**
  * Whoever changes a task locks it first and a seat after it, so the leaver's tasks are locked before the seat. A foreign key's
@@ -22,7 +22,7 @@ with changed as (
 ), told as (
   select c.*, jsonb_build_object('assigned_to', jsonb_build_object('from', $3::uuid, 'to', $4::uuid)) as changes from changed c
 )
-select count(*) filter (where live) as live, record_changes($1::jsonb, array_agg(a_change(team_id => $2::uuid,
+select count(*) filter (where live) as live, record_changes($1::jsonb, array_agg(make_change(team_id => $2::uuid,
   project_id => project_id, feature => 'tasks', action => 'update', entity_type => 'task', entity_id => task_id, title => title,
   details => jsonb_build_object('changes', changes, 'version', version), summary => case when live then 'changed assigned_to' end,
   event_type => case when live then 'task.updated' end, payload => jsonb_build_object('task', json, 'changes', changes)))) as audit_id
@@ -39,7 +39,7 @@ export async function lockTasksOf(ctx: Context, teamId: string, userId: string):
  * many live ones there were (B2).
  */
 export async function unassignTasks(ctx: Context, teamId: string, userId: string, successor: string | null): Promise<number> {
-  const values = [JSON.stringify(whoIs(ctx)), teamId, userId, successor];
+  const values = [JSON.stringify(callerJson(ctx)), teamId, userId, successor];
   const [row] = await run<{ live: number }>(ctx.db, unassignStatement, values);
   return row?.live ?? 0;
 }

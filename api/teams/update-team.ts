@@ -2,7 +2,7 @@ import { authorize } from '../core/access.js';
 import { type Context, inTransaction } from '../core/context.js';
 import { recordChange } from '../core/record-change.js';
 import { seatOf } from '../core/seats.js';
-import { holdTeam } from './hold-team.js';
+import { lockTeam } from './hold-team.js';
 import { readTeam } from './read-team.js';
 import type { TeamRecord, UpdateTeam } from './schema.js';
 
@@ -13,7 +13,7 @@ import type { TeamRecord, UpdateTeam } from './schema.js';
  */
 export function updateTeam(ctx: Context, teamId: string, input: UpdateTeam): Promise<TeamRecord> {
   return inTransaction(ctx, async (ctx) => {
-    const before = await holdTeam(ctx, teamId);
+    const before = await lockTeam(ctx, teamId);
     authorize('team.write', await seatOf(ctx, teamId));
     const { name = before.name, description = before.description } = input;
     const changes = {

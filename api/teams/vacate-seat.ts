@@ -5,15 +5,15 @@ import { disableAutomationsOf, lockAutomationsOf } from '../automations/ownershi
 import type { Context } from '../core/context.js';
 import { recordChange } from '../core/record-change.js';
 import type { Member } from './schema.js';
-import { dropInvitationsOf } from './invitations/drop-invitations-of.js';
+import { revokeInvitationsBy } from './invitations/drop-invitations-of.js';
 import { lockTasksOf, unassignTasks } from './unassign-tasks.js';
 
 /**
- * Takes a member's seat in a team that the caller holds (holdTeam), with its trace, and the open tasks off that person: to
+ * Takes a member's seat in a team that the caller holds (lockTeam), with its trace, and the open tasks off that person: to
  * `successor`, who is a member, or to nobody. Their open invitations and their approvals at open gates end, and their automations are
  * disabled. Returns how many tasks they were.
  */
-export async function vacateSeat(
+export async function removeMembership(
   ctx: Context,
   team: Team,
   member: Member,
@@ -26,7 +26,7 @@ export async function vacateSeat(
   // Writers hold the seat FOR KEY SHARE until they commit: after this lock none of them can still assign or act by it.
   const membership = (await Membership.query(ctx.db).findById([team_id, user_id]).forUpdate()) as Membership;
   await membership.$query(ctx.db).delete();
-  const invitations = await dropInvitationsOf(ctx, team_id, user_id);
+  const invitations = await revokeInvitationsBy(ctx, team_id, user_id);
   const voided = await voidApprovals(ctx, user_id, { team_id, role: null });
   const disabled = await lockAutomationsOf(ctx, user_id, team_id);
   await recordChange(ctx, {

@@ -9,11 +9,11 @@ import { present, TOKEN_COLUMNS, type TokenRow } from './present.js';
 import type { CreatedToken, CreateToken } from './schema.js';
 
 /** Active ones a person may hold (contract, section 5); expired and revoked ones do not count. */
-const MOST_ACTIVE = 50;
+const MAX_ACTIVE_TOKENS = 50;
 
 /** $1 owner. Held until the commit: whoever makes one at the same time counts after us. */
-const holdOwner: Statement = {
-  name: 'hold_token_owner',
+const lockOwner: Statement = {
+  name: 'lock_token_owner',
   text: 'select from users where user_id = $1 for no key update',
 };
 
@@ -24,7 +24,7 @@ const insertStatement: Statement = {
     insert into personal_access_tokens (user_id, name, scopes, token_hash, prefix, expires_at, strict)
     select $1, $2, $3::text[], $4, $5, now() + make_interval(days => $6::int), $7::boolean
     where (select count(*) from personal_access_tokens
-      where user_id = $1 and revoked_at is null and (expires_at is null or expires_at > now())) < ${MOST_ACTIVE}
+      where user_id = $1 and revoked_at is null and (expires_at is null or expires_at > now())) < ${MAX_ACTIVE_TOKENS}
     returning ${TOKEN_COLUMNS}`,
 };
 
@@ -53,10 +53,10 @@ export function createToken(
   const prefix = `${secret.slice(0, PAT_PREFIX.length + 4)}...`;
   return inTransaction(ctx, async (ctx) => {
     const userId = userOf(ctx);
-    await run(ctx.db, holdOwner, [userId]);
+    await run(ctx.db, lockOwner, [userId]);
     const values = [userId, name, scopes, hashOf(secret), prefix, days, strict];
     const [row] = await run<TokenRow>(ctx.db, insertStatement, values);
-    if (!row) throw invalid(`${MOST_ACTIVE} tokens are active already: revoke one first`);
+    if (!row) throw invalid(`${MAX_ACTIVE_TOKENS} tokens are active already: revoke one first`);
     await recordChange(ctx, {
       team_id: null,
       feature: 'tokens',

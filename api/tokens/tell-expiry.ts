@@ -26,11 +26,11 @@ const claimStatement: Statement = {
       from personal_access_tokens t join users u using (user_id)
         cross join lateral (select case when t.expires_at <= now() + interval '1 day' then 1 else 7 end as days) n
       where t.revoked_at is null and t.expires_at > now() and t.expires_at <= now() + interval '7 days'
-        and t.expires_at - t.created_at > make_interval(days => n.days) and coalesce(t.expiry_told > n.days, true)
+        and t.expires_at - t.created_at > make_interval(days => n.days) and coalesce(t.expiry_notice_days > n.days, true)
         and u.status = 'active'
       order by t.expires_at limit ${BATCH} for update of t skip locked
     )
-    update personal_access_tokens t set expiry_told = due.days from due where t.token_id = due.token_id
+    update personal_access_tokens t set expiry_notice_days = due.days from due where t.token_id = due.token_id
     returning t.name, t.prefix, t.expires_at, due.email, due.display_name`,
 };
 
@@ -44,7 +44,7 @@ async function tell(ctx: Context, { name: token, prefix, expires_at, email, disp
  * Mails the owners of tokens that are about to expire; may be run at any time. Returns how many mails were stored.
  * Source: decision A9.
  */
-export async function tellExpiry(services: Services): Promise<number> {
+export async function mailExpiringTokens(services: Services): Promise<number> {
   for (let told = 0; ; ) {
     const due = await inTransaction(serviceContext(services, 'tokens'), async (ctx) => {
       const rows = await run<Due>(ctx.db, claimStatement, []);

@@ -1,6 +1,6 @@
 import { Project } from '../../db/models/project.js';
 import { run, type Statement } from '../../db/statement.js';
-import { type Context, inTransaction, whoIs } from '../core/context.js';
+import { type Context, inTransaction, callerJson } from '../core/context.js';
 import { wasRolledBack } from '../core/database-errors.js';
 import { BATCH, type Cause, eraseProject, eraseTasks } from './erase.js';
 
@@ -52,7 +52,7 @@ const recordStatement: Statement = {
       select distinct on (cascade_id) *, count(*) over (partition by cascade_id) as purged_count
       from gone order by cascade_id, below, created_at, task_id
     )
-    select record_changes($1::jsonb, array_agg(a_change(team_id => team_id, project_id => project_id, feature => 'tasks',
+    select record_changes($1::jsonb, array_agg(make_change(team_id => team_id, project_id => project_id, feature => 'tasks',
       action => 'purge', severity => 'MEDIUM', entity_type => 'task', entity_id => task_id, title => title,
       summary => case when $2::text <> 'retention' then 'purged the task' end,
       details => jsonb_build_object('cause', $2::text, 'title', title, 'cascade_id', cascade_id, 'purged_count', purged_count))))
@@ -77,7 +77,7 @@ function purgeTasksOf(ctx: Context, projectId: string, { until, cause, allow }: 
     if (!(await Project.query(ctx.db).findById(projectId).forUpdate())) return 0;
     const ids = (await run<{ task_id: string }>(ctx.db, tasksStatement, [projectId, until])).map(({ task_id }) => task_id);
     if (ids.length === 0) return 0;
-    await run(ctx.db, recordStatement, [JSON.stringify(whoIs(ctx)), cause, ids]);
+    await run(ctx.db, recordStatement, [JSON.stringify(callerJson(ctx)), cause, ids]);
     await eraseTasks(ctx, ids);
     return ids.length;
   });

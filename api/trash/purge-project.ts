@@ -1,6 +1,6 @@
 import { Automation } from '../../db/models/automation.js';
 import { Project } from '../../db/models/project.js';
-import { authorize, suffices } from '../core/access.js';
+import { authorize, isAllowed } from '../core/access.js';
 import { type Context, inTransaction } from '../core/context.js';
 import { forbidden, notFound } from '../core/errors.js';
 import { seatOf } from '../core/seats.js';
@@ -12,7 +12,7 @@ import { eraseProject } from './erase.js';
  */
 async function checkProtected(ctx: Context, { project_id, team_id }: Project): Promise<void> {
   const automation = await Automation.query(ctx.db).where({ project_id, is_protected: true }).modify('live').first();
-  if (automation && !suffices('automation.protect', await seatOf(ctx, team_id))) {
+  if (automation && !isAllowed('automation.protect', await seatOf(ctx, team_id))) {
     throw forbidden('The project has a protected automation: only team admins may purge it');
   }
 }

@@ -5,7 +5,7 @@ import { notFound } from '../core/errors.js';
 import { recordChange } from '../core/record-change.js';
 import { seatOf } from '../core/seats.js';
 import { eraseTasks } from './erase.js';
-import { holdPlace } from './hold-place.js';
+import { lockProjectOfTask } from './hold-place.js';
 
 /** $1 task: the task, first, and what went to the trash below it in the same cascade. No row: it is not in the trash. */
 const statement: Statement = {
@@ -28,7 +28,7 @@ const statement: Statement = {
  */
 export function purgeTask(ctx: Context, taskId: string): Promise<number> {
   return inTransaction(ctx, async (ctx) => {
-    const place = await holdPlace(ctx, taskId);
+    const place = await lockProjectOfTask(ctx, taskId);
     if (!place) throw notFound('Task in the trash');
     authorize('trash.purge', await seatOf(ctx, place.team_id));
     const tree = await run<{ task_id: string; title: string; cascade_id: string }>(ctx.db, statement, [taskId]);

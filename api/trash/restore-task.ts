@@ -4,7 +4,7 @@ import { type Context, inTransaction } from '../core/context.js';
 import { conflict, notFound } from '../core/errors.js';
 import { recordChange } from '../core/record-change.js';
 import { seatOf } from '../core/seats.js';
-import { holdPlace } from './hold-place.js';
+import { lockProjectOfTask } from './hold-place.js';
 import type { Restored } from './schema.js';
 
 interface Back extends Record<string, unknown> {
@@ -46,7 +46,7 @@ const statement: Statement = {
  */
 export function restoreTask(ctx: Context, taskId: string): Promise<Restored> {
   return inTransaction(ctx, async (ctx) => {
-    const place = await holdPlace(ctx, taskId);
+    const place = await lockProjectOfTask(ctx, taskId);
     if (!place) throw notFound('Task in the trash');
     authorize('trash.restore', await seatOf(ctx, place.team_id));
     if (place.in_trash) throw conflict(`The project “${place.name}” is in the trash: restore it first`);

@@ -8,7 +8,7 @@ import { Suspend, UserParams } from '../admin/schema.js';
 import { suspendUser } from '../admin/suspend-user.js';
 import { unlockUser } from '../admin/unlock-user.js';
 import { Text } from '../core/fields.js';
-import { page, type Page, type Problem, type Go } from './page.js';
+import { page, type Page, type FormError, type Redirect } from './page.js';
 
 const PATH = '/app/admin';
 const PER_PAGE = 50;
@@ -21,7 +21,7 @@ const Search = z.object({
 });
 
 /** Back to the list, with what is wrong. */
-const backToPeople = (_visit: unknown, { message, fields }: Problem): Promise<Go> => {
+const backToPeople = (_visit: unknown, { message, fields }: FormError): Promise<Redirect> => {
   const [first] = Object.entries(fields).map(([name, words]) => `${name}: ${words}`);
   return Promise.resolve({ to: PATH, notice: { kind: 'bad', text: first ?? message } });
 };
@@ -30,53 +30,53 @@ const actForms: Page[] = [
   page({
     method: 'post',
     path: `${PATH}/users/:user_id/suspend`,
-    who: 'instance.admin',
+    access: 'instance.admin',
     params: UserParams,
     form: Suspend,
     async handle({ ctx, params, form }) {
       await suspendUser(ctx, params.user_id, form.reason);
       return { to: PATH, notice: { kind: 'good', text: 'Suspended. Sessions ended, tokens rest.' } };
     },
-    again: backToPeople,
+    onError: backToPeople,
   }),
   page({
     method: 'post',
     path: `${PATH}/users/:user_id/reinstate`,
-    who: 'instance.admin',
+    access: 'instance.admin',
     params: UserParams,
     async handle({ ctx, params }) {
       await reinstateUser(ctx, params.user_id);
       return { to: PATH, notice: { kind: 'good', text: 'Reinstated.' } };
     },
-    again: backToPeople,
+    onError: backToPeople,
   }),
   page({
     method: 'post',
     path: `${PATH}/users/:user_id/unlock`,
-    who: 'instance.admin',
+    access: 'instance.admin',
     params: UserParams,
     async handle({ ctx, params }) {
       await unlockUser(ctx, params.user_id);
       return { to: PATH, notice: { kind: 'good', text: 'Unlocked.' } };
     },
-    again: backToPeople,
+    onError: backToPeople,
   }),
   page({
     method: 'post',
     path: `${PATH}/users/:user_id/impersonate`,
-    who: 'instance.admin',
+    access: 'instance.admin',
     params: UserParams,
     form: z.object({ reason: Impersonate.shape.reason }),
     async handle({ ctx, params, form }) {
       const { token } = await startImpersonation(ctx, { user_id: params.user_id, reason: form.reason });
-      return { to: '/app', signIn: token, actsAs: true };
+      return { to: '/app', signIn: token, isImpersonation: true };
     },
-    again: backToPeople,
+    onError: backToPeople,
   }),
   page({
     method: 'post',
     path: '/app/stop-impersonating',
-    who: 'impersonation.stop',
+    access: 'impersonation.stop',
     async handle({ ctx }) {
       await stopImpersonation(ctx);
       return { to: PATH, signOut: true, notice: { kind: 'good', text: 'You are yourself again.' } };
@@ -88,7 +88,7 @@ export const adminPages: Page[] = [
   page({
     method: 'get',
     path: PATH,
-    who: 'instance.admin',
+    access: 'instance.admin',
     query: Search,
     async handle({ ctx, query: { q, status, page: number } }) {
       const wanted = { q: q || undefined, status };

@@ -1,18 +1,18 @@
 import { z } from 'zod';
-import { aboutRuns } from '../automations/about-runs.js';
+import { describeRuns } from '../automations/about-runs.js';
 import { approveGate } from '../automations/approvals/approve-gate.js';
 import { listApprovals } from '../automations/approvals/list-approvals.js';
 import { rejectGate } from '../automations/approvals/reject-gate.js';
 import { RunParams } from '../automations/schema.js';
 import { Text } from '../core/fields.js';
 import { namesIn, teamNamesOf } from './names.js';
-import { type Go, page, type Page, personOf, type Problem } from './page.js';
+import { type Redirect, page, type Page, requireUser, type FormError } from './page.js';
 import type { Fields } from './server/read-form.js';
 import { safePath } from './server/safe-path.js';
-import { waitsFor } from './waits-for.js';
+import { actionableApprovals } from './waits-for.js';
 
 /** What the list shows at once; the contract's own most. */
-const MOST = 200;
+const PAGE_SIZE = 200;
 
 /** The gate that the person saw, so that the decision can open no other; and the page that they came from. */
 const decision = {
@@ -27,20 +27,20 @@ const decision = {
 };
 
 /** Said where the decision was made; the refusal too, because by then somebody else may have decided. */
-const refused = ({ form }: { form: Fields }, { message }: Problem): Promise<Go> =>
+const refused = ({ form }: { form: Fields }, { message }: FormError): Promise<Redirect> =>
   Promise.resolve({ to: decision.back.parse(form['back']), notice: { kind: 'bad', text: message } });
 
 export const approvalPages: Page[] = [
   page({
     method: 'get',
     path: '/app/approvals',
-    who: 'automation.list',
+    access: 'automation.list',
     async handle({ ctx, me }) {
-      const { approvals, total } = await listApprovals(ctx, MOST);
-      const person = personOf({ me });
-      const [names, about] = await Promise.all([namesIn(ctx, person, approvals), aboutRuns(ctx, approvals)]);
+      const { approvals, total } = await listApprovals(ctx, PAGE_SIZE);
+      const person = requireUser({ me });
+      const [names, about] = await Promise.all([namesIn(ctx, person, approvals), describeRuns(ctx, approvals)]);
       const teamNames = teamNamesOf(person);
-      const mine = waitsFor(person, approvals);
+      const mine = actionableApprovals(person, approvals);
       const others = approvals.filter((one) => !mine.includes(one));
       return { view: 'approvals', title: 'Approvals', data: { mine, others, total, names, about, teamNames } };
     },
@@ -48,7 +48,7 @@ export const approvalPages: Page[] = [
   page({
     method: 'post',
     path: '/app/runs/:run_id/approve',
-    who: 'gate.decide',
+    access: 'gate.decide',
     params: RunParams,
     form: z.object(decision),
     async handle({ ctx, params, form }) {
@@ -56,18 +56,18 @@ export const approvalPages: Page[] = [
       const text = approvals_needed === 0 ? 'Approved. The run goes on.' : `Approved. ${approvals_needed} more must approve.`;
       return { to: form.back, notice: { kind: 'good', text } };
     },
-    again: refused,
+    onError: refused,
   }),
   page({
     method: 'post',
     path: '/app/runs/:run_id/reject',
-    who: 'gate.decide',
+    access: 'gate.decide',
     params: RunParams,
     form: z.object({ ...decision, reason: Text.trim().max(2000).optional() }),
     async handle({ ctx, params, form }) {
       await rejectGate(ctx, params.run_id, { gate_index: form.gate_index, reason: form.reason || null });
       return { to: form.back, notice: { kind: 'good', text: 'Rejected. What was staged will not run.' } };
     },
-    again: refused,
+    onError: refused,
   }),
 ];

@@ -17,7 +17,7 @@ export const automationPages: Page[] = [
   page({
     method: 'post',
     path: '/app/automations/:automation_id/take-over',
-    who: 'automation.take_over',
+    access: 'automation.take_over',
     params: AutomationParams,
     form,
     async handle({ ctx, params, form: { version, back } }) {
@@ -25,7 +25,7 @@ export const automationPages: Page[] = [
       const next = is_active ? '' : ' It stays disabled until someone enables it.';
       return { to: back, notice: { kind: 'good', text: `You are the creator of ${name} now.${next}` } };
     },
-    again: ({ form: given }, { message }) =>
+    onError: ({ form: given }, { message }) =>
       Promise.resolve({ to: safePath(given['back']), notice: { kind: 'bad', text: message } }),
   }),
 ];

@@ -6,7 +6,7 @@ import { listUsers } from '../admin/list-users.js';
 import { UserParams } from '../admin/schema.js';
 import type { Context } from '../core/context.js';
 import { invalid } from '../core/errors.js';
-import { page, type Page, type Problem, type View } from './page.js';
+import { page, type Page, type FormError, type View } from './page.js';
 import type { Fields } from './server/read-form.js';
 
 /** @throws INVALID_REQUEST nobody has the address */
@@ -18,7 +18,7 @@ async function successorOf(ctx: Context, email: string): Promise<string | null> 
   return successor.user_id;
 }
 
-const show = (userId: string, problem?: Problem, given: Fields = {}): Promise<View> =>
+const show = (userId: string, problem?: FormError, given: Fields = {}): Promise<View> =>
   Promise.resolve({ view: 'deprovision', title: 'Take out for good', data: { userId, problem, given } });
 
 /** Somebody leaves for good: asked for here, done step by step by a workflow, watched on a page of its own (A11). */
@@ -26,14 +26,14 @@ export const deprovisionPages: Page[] = [
   page({
     method: 'get',
     path: '/app/admin/users/:user_id/deprovision',
-    who: 'instance.admin',
+    access: 'instance.admin',
     params: UserParams,
     handle: ({ params }) => show(params.user_id),
   }),
   page({
     method: 'post',
     path: '/app/admin/users/:user_id/deprovision',
-    who: 'instance.admin',
+    access: 'instance.admin',
     params: UserParams,
     form: z.object({ reason: Deprovision.shape.reason, successor: z.string().trim().max(320).default('') }),
     async handle({ ctx, params, form: { reason, successor } }) {
@@ -41,12 +41,12 @@ export const deprovisionPages: Page[] = [
       const { job_id } = await requestDeprovision(ctx, params.user_id, { reason, reassign_to });
       return { to: `/app/admin/deprovisions/${job_id}` };
     },
-    again: ({ params, form }, problem) => show(params.user_id, problem, form),
+    onError: ({ params, form }, problem) => show(params.user_id, problem, form),
   }),
   page({
     method: 'get',
     path: '/app/admin/deprovisions/:job_id',
-    who: 'instance.admin',
+    access: 'instance.admin',
     params: JobParams,
     handle: async ({ ctx, params }) => ({
       view: 'deprovision-job',

@@ -2,7 +2,7 @@
  * What is said of a trigger when it has set a run off; its label in the list of triggers says when it would. The families stand for
  * whatever of theirs it was.
  */
-export const HAPPENED: Readonly<Record<string, string>> = {
+export const TRIGGER_TEXT: Readonly<Record<string, string>> = {
   'task.created': 'A task was created',
   'task.updated': 'A task was changed',
   'task.status_changed': 'The status of a task changed',

@@ -1,11 +1,11 @@
-import { aboutRuns } from '../automations/about-runs.js';
+import { describeRuns } from '../automations/about-runs.js';
 import { listApprovals } from '../automations/approvals/list-approvals.js';
 import { listRecentRuns } from '../automations/list-recent-runs.js';
 import { listNextTasks } from '../tasks/list-next-tasks.js';
 import { listOwnInvitations } from '../teams/invitations/list-own-invitations.js';
 import { namesIn, teamNamesOf } from './names.js';
-import { page, type Page, personOf } from './page.js';
-import { waitsFor } from './waits-for.js';
+import { page, type Page, requireUser } from './page.js';
+import { actionableApprovals } from './waits-for.js';
 
 /** As many as fit on a first screen. */
 const FEW = 6;
@@ -16,7 +16,7 @@ export const homePages: Page[] = [
   page({
     method: 'get',
     path: '/app',
-    who: 'account.read',
+    access: 'account.read',
     async handle({ ctx, me }) {
       const [{ approvals }, runs, { tasks, total }, invitations] = await Promise.all([
         listApprovals(ctx, 50),
@@ -24,11 +24,11 @@ export const homePages: Page[] = [
         listNextTasks(ctx, FEW),
         listOwnInvitations(ctx, { limit: FEW, offset: 0 }),
       ]);
-      const person = personOf({ me });
-      const mine = waitsFor(person, approvals);
+      const person = requireUser({ me });
+      const mine = actionableApprovals(person, approvals);
       const gates = mine.slice(0, GATES);
       const shown = [...gates, ...runs];
-      const [names, about] = await Promise.all([namesIn(ctx, person, shown), aboutRuns(ctx, shown)]);
+      const [names, about] = await Promise.all([namesIn(ctx, person, shown), describeRuns(ctx, shown)]);
       const teamNames = teamNamesOf(person);
       return {
         view: 'home',

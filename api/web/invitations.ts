@@ -12,7 +12,7 @@ export const invitationPages: Page[] = [
   page({
     method: 'get',
     path: '/app/invitations',
-    who: 'invitation.list',
+    access: 'invitation.list',
     handle: async ({ ctx }) => ({
       view: 'invitations',
       title: 'Invitations',
@@ -22,24 +22,24 @@ export const invitationPages: Page[] = [
   page({
     method: 'post',
     path: '/app/invitations/:invitation_id/accept',
-    who: 'invitation.accept',
+    access: 'invitation.accept',
     params: InvitationParams,
     async handle({ ctx, params }) {
       await acceptInvitation(ctx, params.invitation_id);
       return { to: '/app/teams', notice: { kind: 'good', text: 'Welcome to the team.' } };
     },
-    again: (_visit, { message }) => Promise.resolve({ to: '/app/invitations', notice: { kind: 'bad', text: message } }),
+    onError: (_visit, { message }) => Promise.resolve({ to: '/app/invitations', notice: { kind: 'bad', text: message } }),
   }),
   page({
     method: 'post',
     path: '/app/teams/:team_id/invitations/:invitation_id/revoke',
-    who: 'member.manage',
+    access: 'member.manage',
     params: TeamInvitationParams,
     async handle({ ctx, params }) {
       await revokeInvitation(ctx, params.team_id, params.invitation_id);
       return { to: `/app/teams/${params.team_id}`, notice: { kind: 'good', text: 'The invitation is taken back.' } };
     },
-    again: ({ params }, { message }) =>
+    onError: ({ params }, { message }) =>
       Promise.resolve({ to: `/app/teams/${params.team_id}`, notice: { kind: 'bad', text: message } }),
   }),
 ];

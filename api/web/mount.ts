@@ -16,18 +16,18 @@ import { headersFor } from './server/headers.js';
 import { openPage } from './server/open-page.js';
 import { createRenderer } from './server/render.js';
 import { HOME } from './server/safe-path.js';
-import { type Around, type Exchange, sendError, sendFile, sendOn, sendView } from './server/send.js';
+import { type PageShell, type KoaContext, sendError, sendFile, sendOn, sendView } from './server/send.js';
 import { type BrowserSession, readSession } from './server/session.js';
 import { createStaticFiles } from './server/static-files.js';
-import { waitsFor } from './waits-for.js';
+import { actionableApprovals } from './waits-for.js';
 
 const NOBODY: Actor = { type: 'system', name: 'anonymous' };
 /** The number in the navigation says "50" and no more. */
-const MOST_COUNTED = 50;
+const MAX_COUNTED = 50;
 
 const isOurs = (path: string): boolean => path === '/' || path === HOME || path.startsWith(`${HOME}/`);
 
-function contextOf(services: Services, koa: Exchange, session: BrowserSession): Context {
+function contextOf(services: Services, koa: KoaContext, session: BrowserSession): Context {
   const actor = session.actor ?? NOBODY;
   const { requestId, log } = koa.state;
   const userAgent = koa.get('User-Agent').toWellFormed().replaceAll('\0', '').slice(0, 300) || null;
@@ -37,13 +37,13 @@ function contextOf(services: Services, koa: Exchange, session: BrowserSession): 
 }
 
 /** Who looks, and how much waits for them. */
-async function lookAround(ctx: Context): Promise<Pick<Around, 'me' | 'waiting' | 'unread'>> {
-  const [me, { approvals }, unread] = await Promise.all([getMe(ctx), listApprovals(ctx, MOST_COUNTED), countUnread(ctx)]);
-  return { me, waiting: waitsFor(me, approvals).length, unread };
+async function lookAround(ctx: Context): Promise<Pick<PageShell, 'me' | 'waiting' | 'unread'>> {
+  const [me, { approvals }, unread] = await Promise.all([getMe(ctx), listApprovals(ctx, MAX_COUNTED), countUnread(ctx)]);
+  return { me, waiting: actionableApprovals(me, approvals).length, unread };
 }
 
 /** The road from `/`. @throws METHOD_NOT_ALLOWED */
-function sendHome(koa: Exchange): void {
+function sendHome(koa: KoaContext): void {
   if (koa.method !== 'GET' && koa.method !== 'HEAD') {
     throw new DomainError('METHOD_NOT_ALLOWED', `${koa.method} is not allowed here`, { headers: { Allow: 'GET, HEAD' } });
   }
@@ -57,10 +57,10 @@ export function mountWeb(app: Koa<RouteState>, services: Services): void {
   const render = createRenderer(files);
   const limit = createRateLimiter(services);
 
-  async function servePage(koa: Exchange, session: BrowserSession): Promise<void> {
+  async function servePage(koa: KoaContext, session: BrowserSession): Promise<void> {
     const ctx = contextOf(services, koa, session);
     if (session.actor?.impersonatorId) koa.set('X-Impersonated-By', session.actor.impersonatorId);
-    let around: Around = { csrf: csrfToken(services.config, session.binding), me: null, waiting: 0, unread: 0 };
+    let around: PageShell = { csrf: csrfToken(services.config, session.binding), me: null, waiting: 0, unread: 0 };
     try {
       if (session.actor) around = { ...around, ...(await lookAround(ctx)) };
       const { page, params } = findPage(PAGES, koa.method, koa.path);

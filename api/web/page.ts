@@ -12,7 +12,7 @@ import type { Step } from './server/step.js';
  */
 type Who = 'anyone' | 'visitor' | Ability;
 
-export interface Visit<Params = unknown, Query = unknown, Form = unknown> {
+export interface PageRequest<Params = unknown, Query = unknown, Form = unknown> {
   /** What verbs take; the actor is the person, or nobody. */
   ctx: Context;
   /** The person; null for nobody. */
@@ -42,13 +42,13 @@ export interface View {
 }
 
 /** Another page to go to, with what changes for the browser on the way. */
-export interface Go {
+export interface Redirect {
   to: string;
   notice?: Notice;
   /** A token of the API for a session that has just been opened: the browser is signed in to it from now on. */
   signIn?: string;
   /** With `signIn`: the person goes on being who they are, and comes back to it by `signOut`. */
-  actsAs?: true;
+  isImpersonation?: true;
   /** Makes this browser a trusted device. */
   deviceToken?: string | undefined;
   signOut?: true;
@@ -56,10 +56,10 @@ export interface Go {
   step?: Step;
 }
 
-export type Answer = View | Go;
+export type PageResult = View | Redirect;
 
 /** Why a form was refused. */
-export interface Problem {
+export interface FormError {
   status: number;
   message: string;
   /** By field. */
@@ -68,7 +68,7 @@ export interface Problem {
 
 interface Described {
   path: `/app${string}`;
-  who: Who;
+  access: Who;
   /** Shared with the route of the API that does the same. */
   limit?: LimitName;
 }
@@ -78,9 +78,9 @@ export interface PageSpec<P extends z.ZodType, Q extends z.ZodType, F extends z.
   params?: P;
   query?: Q;
   form?: F;
-  handle: (visit: Visit<z.output<P>, z.output<Q>, z.output<F>>) => Promise<Answer>;
+  handle: (visit: PageRequest<z.output<P>, z.output<Q>, z.output<F>>) => Promise<PageResult>;
   /** What a person sees whose form was refused, with what they had typed; the error page where absent. */
-  again?: (visit: Visit<z.output<P>, z.output<Q>, Fields>, problem: Problem) => Promise<Answer>;
+  onError?: (visit: PageRequest<z.output<P>, z.output<Q>, Fields>, problem: FormError) => Promise<PageResult>;
 }
 
 /** What the router and the tests read. */
@@ -94,7 +94,7 @@ export function page<P extends z.ZodType = z.ZodUnknown, Q extends z.ZodType = z
 }
 
 /** The person of a page that only people see. */
-export function personOf({ me }: Pick<Visit, 'me'>): User {
+export function requireUser({ me }: Pick<PageRequest, 'me'>): User {
   if (!me) throw new Error('This page has no person: it must be declared for one');
   return me;
 }

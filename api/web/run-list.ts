@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { aboutRuns } from '../automations/about-runs.js';
+import { describeRuns } from '../automations/about-runs.js';
 import { listApprovals } from '../automations/approvals/list-approvals.js';
 import { listDeadLetters } from '../automations/dead-letter/list-dead-letters.js';
 import { listRecentRuns } from '../automations/list-recent-runs.js';
@@ -7,10 +7,10 @@ import type { RunStatus } from '../automations/rules.js';
 import type { RunSummary } from '../automations/schema.js';
 import type { Context } from '../core/context.js';
 import { namesIn, teamNamesOf } from './names.js';
-import { page, type Page, personOf } from './page.js';
+import { page, type Page, requireUser } from './page.js';
 
 /** What a person looks through; older ones are in the API. */
-const MOST = { newest: 50, waiting: 200, failed: 200 } as const;
+const LIST_LIMITS = { newest: 50, waiting: 200, failed: 200 } as const;
 
 /** A run as the list shows it, wherever it comes from. */
 interface Line {
@@ -39,7 +39,7 @@ const whyOf = (actions: readonly { error: Line['error'] }[], error: Line['error'
 /** The lists of the API behind one look: all, what waits for a person, and the dead letter. */
 const LISTS: Record<'all' | 'waiting' | 'failed', (ctx: Context) => Promise<Lines>> = {
   async all(ctx) {
-    const runs = await listRecentRuns(ctx, MOST.newest);
+    const runs = await listRecentRuns(ctx, LIST_LIMITS.newest);
     const began = (run: RunSummary) => ({
       ...run,
       when: 'began' as const,
@@ -49,12 +49,12 @@ const LISTS: Record<'all' | 'waiting' | 'failed', (ctx: Context) => Promise<Line
     return { lines: runs.map(began), total: null };
   },
   async waiting(ctx) {
-    const { approvals, total } = await listApprovals(ctx, MOST.waiting);
+    const { approvals, total } = await listApprovals(ctx, LIST_LIMITS.waiting);
     const asked = { status: 'paused', when: 'asked', is_test: false, error: null } as const;
     return { lines: approvals.map((gate) => ({ ...gate, ...asked, at: gate.requested_at })), total };
   },
   async failed(ctx) {
-    const { entries, total } = await listDeadLetters(ctx, { limit: MOST.failed });
+    const { entries, total } = await listDeadLetters(ctx, { limit: LIST_LIMITS.failed });
     const failed = { status: 'failed', when: 'failed', is_test: false } as const;
     const lines = entries.map((entry) => ({
       ...entry,
@@ -72,14 +72,14 @@ export const runListPages: Page[] = [
   page({
     method: 'get',
     path: '/app/runs',
-    who: 'automation.list',
+    access: 'automation.list',
     query: Show,
     async handle({ ctx, me, query: { show } }) {
       const { lines, total } = await LISTS[show](ctx);
-      const person = personOf({ me });
-      const [names, about] = await Promise.all([namesIn(ctx, person, lines), aboutRuns(ctx, lines)]);
+      const person = requireUser({ me });
+      const [names, about] = await Promise.all([namesIn(ctx, person, lines), describeRuns(ctx, lines)]);
       const teamNames = teamNamesOf(person);
-      const isFull = total === null ? lines.length === MOST.newest : total > lines.length;
+      const isFull = total === null ? lines.length === LIST_LIMITS.newest : total > lines.length;
       return { view: 'runs', title: 'Runs', data: { show, lines, total, isFull, names, about, teamNames } };
     },
   }),

@@ -1,6 +1,6 @@
 import { cancelRun } from '../automations/cancel-run.js';
 import { getRun } from '../automations/get-run.js';
-import { mayDispatch } from '../automations/may-dispatch.js';
+import { canDispatch } from '../automations/may-dispatch.js';
 import { GATE } from '../automations/rules.js';
 import { getApproval } from '../automations/approvals/list-approvals.js';
 import { retryRun } from '../automations/dead-letter/retry-run.js';
@@ -13,7 +13,7 @@ import type { Context } from '../core/context.js';
 import { DomainError } from '../core/errors.js';
 import { markNotifications } from '../notifications/mark-notifications.js';
 import { namesIn } from './names.js';
-import { type Go, page, type Page, personOf, type Problem } from './page.js';
+import { type Redirect, page, type Page, requireUser, type FormError } from './page.js';
 
 /** The run in the Temporal UI, where its address is known. */
 function workflowUrl({ config }: Context, { workflow_id }: RunRecord): string | null {
@@ -64,31 +64,38 @@ const stepsOf = (run: RunRecord, definition: VersionRecord | null) =>
   }));
 
 /** What people know the event by, with the words for each. */
-const tellingOf = ({ event }: RunRecord) =>
+const displayFactsOf = ({ event }: RunRecord) =>
   Object.entries(factsOf(event)).map(([name, value]) => ({ name: name.replace('_', ' '), value }));
 
-const backToRun = ({ params }: { params: { run_id: string } }, { message }: Problem): Promise<Go> =>
+const backToRun = ({ params }: { params: { run_id: string } }, { message }: FormError): Promise<Redirect> =>
   Promise.resolve({ to: `/app/runs/${params.run_id}`, notice: { kind: 'bad', text: message } });
 
 export const runPages: Page[] = [
   page({
     method: 'get',
     path: '/app/runs/:run_id',
-    who: 'automation.read',
+    access: 'automation.read',
     params: RunParams,
     async handle({ ctx, me, params }) {
       const run = await getRun(ctx, params.run_id);
-      const person = personOf({ me });
+      const person = requireUser({ me });
       // Whoever sees the run has read what told of it; who acts as somebody else leaves that person's inbox alone.
       if (!person.impersonated_by) await markNotifications(ctx, { run_id: run.run_id });
       const [definition, names, gate, dispatches] = await Promise.all([
         definitionOf(ctx, run),
         namesIn(ctx, person, [run]),
         run.status === 'paused' ? getApproval(ctx, run.run_id) : null,
-        mayDispatch(ctx, run.run_id),
+        canDispatch(ctx, run.run_id),
       ]);
       const team = person.teams.find(({ team_id }) => team_id === run.team_id);
-      const data = { run, gate, names, steps: stepsOf(run, definition), facts: tellingOf(run), team: team?.name ?? 'Personal' };
+      const data = {
+        run,
+        gate,
+        names,
+        steps: stepsOf(run, definition),
+        facts: displayFactsOf(run),
+        team: team?.name ?? 'Personal',
+      };
       return {
         view: 'run',
         title: run.automation_name,
@@ -99,24 +106,24 @@ export const runPages: Page[] = [
   page({
     method: 'post',
     path: '/app/runs/:run_id/replay',
-    who: 'automation.dispatch',
+    access: 'automation.dispatch',
     limit: 'automation_dispatch',
     params: RunParams,
     async handle({ ctx, params }) {
       const { run_id } = await retryRun(ctx, params.run_id, { actions: 'failed' });
       return { to: `/app/runs/${run_id}`, notice: { kind: 'good', text: 'A replay is under way: what succeeded is left out.' } };
     },
-    again: backToRun,
+    onError: backToRun,
   }),
   page({
     method: 'post',
     path: '/app/runs/:run_id/cancel',
-    who: 'automation.dispatch',
+    access: 'automation.dispatch',
     params: RunParams,
     async handle({ ctx, params }) {
       await cancelRun(ctx, params.run_id);
       return { to: `/app/runs/${params.run_id}`, notice: { kind: 'good', text: 'Cancelled. What was done stays done.' } };
     },
-    again: backToRun,
+    onError: backToRun,
   }),
 ];

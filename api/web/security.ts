@@ -7,13 +7,13 @@ import { disableTwoFactor } from '../auth/two-factor/disable-two-factor.js';
 import { enrollTwoFactor } from '../auth/two-factor/enroll-two-factor.js';
 import { getTwoFactor } from '../auth/two-factor/get-two-factor.js';
 import { replaceRecoveryCodes } from '../auth/two-factor/replace-recovery-codes.js';
-import { page, type Page, type Problem, type View, type Visit } from './page.js';
+import { page, type Page, type FormError, type View, type PageRequest } from './page.js';
 
 const PATH = '/app/account/security';
 const Both = z.object({ password: Password.min(1), code: Code.min(1) });
 
 /** `form` names the form of the page that was refused. */
-async function show({ ctx }: Pick<Visit, 'ctx'>, form?: string, problem?: Problem): Promise<View> {
+async function show({ ctx }: Pick<PageRequest, 'ctx'>, form?: string, problem?: FormError): Promise<View> {
   return { view: 'security', title: 'Security', data: { twoFactor: await getTwoFactor(ctx), form, problem } };
 }
 
@@ -23,7 +23,7 @@ const Enrolment = z.object({
   otpauth_url: z.string().startsWith('otpauth://totp/').max(500),
 });
 
-async function showEnrolment({ secret, otpauth_url }: z.output<typeof Enrolment>, problem?: Problem): Promise<View> {
+async function showEnrolment({ secret, otpauth_url }: z.output<typeof Enrolment>, problem?: FormError): Promise<View> {
   const qr = await drawQr(otpauth_url, { type: 'svg', margin: 2 });
   const data = { qr, secret, otpauth_url, groups: secret.match(/.{1,4}/g), problem };
   return { view: 'two-factor-enroll', title: 'Two-factor sign-in', data };
@@ -36,18 +36,18 @@ const twoFactorForms: Page[] = [
   page({
     method: 'post',
     path: `${PATH}/two-factor`,
-    who: 'account.security',
+    access: 'account.security',
     form: z.object({ password: Password.min(1) }),
     handle: async ({ ctx, form }) => showEnrolment(await enrollTwoFactor(ctx, form)),
-    again: (visit, problem) => show(visit, 'enroll', problem),
+    onError: (visit, problem) => show(visit, 'enroll', problem),
   }),
   page({
     method: 'post',
     path: `${PATH}/two-factor/activate`,
-    who: 'account.security',
+    access: 'account.security',
     form: z.object({ code: Code.min(1) }),
     handle: async ({ ctx, form }) => showCodes((await activateTwoFactor(ctx, form)).recovery_codes),
-    async again(visit, problem) {
+    async onError(visit, problem) {
       const enrolment = Enrolment.safeParse(visit.form).data;
       return enrolment && problem.status !== 409 ? showEnrolment(enrolment, problem) : show(visit, 'enroll', problem);
     },
@@ -55,36 +55,36 @@ const twoFactorForms: Page[] = [
   page({
     method: 'post',
     path: `${PATH}/two-factor/codes`,
-    who: 'account.security',
+    access: 'account.security',
     form: Both,
     handle: async ({ ctx, form }) => showCodes((await replaceRecoveryCodes(ctx, form)).recovery_codes),
-    again: (visit, problem) => show(visit, 'codes', problem),
+    onError: (visit, problem) => show(visit, 'codes', problem),
   }),
   page({
     method: 'post',
     path: `${PATH}/two-factor/disable`,
-    who: 'account.security',
+    access: 'account.security',
     form: Both,
     async handle({ ctx, form }) {
       await disableTwoFactor(ctx, form);
       return { to: PATH, notice: { kind: 'good', text: 'Two-factor sign-in is off.' } };
     },
-    again: (visit, problem) => show(visit, 'disable', problem),
+    onError: (visit, problem) => show(visit, 'disable', problem),
   }),
 ];
 
 export const securityPages: Page[] = [
-  page({ method: 'get', path: PATH, who: 'account.security', handle: (visit) => show(visit) }),
+  page({ method: 'get', path: PATH, access: 'account.security', handle: (visit) => show(visit) }),
   page({
     method: 'post',
     path: `${PATH}/password`,
-    who: 'account.security',
+    access: 'account.security',
     form: z.object({ current_password: Password.min(1), new_password: NewPassword }),
     async handle({ ctx, form }) {
       await changePassword(ctx, form);
       return { to: PATH, notice: { kind: 'good', text: 'Your password is changed. Every other session has ended.' } };
     },
-    again: (visit, problem) => show(visit, 'password', problem),
+    onError: (visit, problem) => show(visit, 'password', problem),
   }),
   ...twoFactorForms,
 ];

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { logIn } from '../auth/log-in.js';
 import { logOut } from '../auth/sessions/end-session.js';
 import { Email, Password } from '../auth/schema.js';
-import type { Answer, Page, Problem } from './page.js';
+import type { PageResult, Page, FormError } from './page.js';
 import { page } from './page.js';
 import type { Fields } from './server/read-form.js';
 import { safePath } from './server/safe-path.js';
@@ -10,7 +10,7 @@ import { safePath } from './server/safe-path.js';
 /** Asked for in addresses and forms; whatever is no page of ours becomes the home page. */
 const Next = z.unknown().optional().transform(safePath);
 
-const show = (next: string, problem?: Problem, given: Fields = {}): Answer => ({
+const show = (next: string, problem?: FormError, given: Fields = {}): PageResult => ({
   view: 'sign-in',
   title: 'Sign in',
   data: { next, problem, given },
@@ -20,14 +20,14 @@ export const signInPages: Page[] = [
   page({
     method: 'get',
     path: '/app/sign-in',
-    who: 'visitor',
+    access: 'visitor',
     query: z.object({ next: Next }),
     handle: ({ query }) => Promise.resolve(show(query.next)),
   }),
   page({
     method: 'post',
     path: '/app/sign-in',
-    who: 'visitor',
+    access: 'visitor',
     limit: 'login',
     form: z.object({ email: Email.min(1), password: Password.min(1), next: Next }),
     async handle({ ctx, form: { next, ...credentials }, deviceToken }) {
@@ -36,12 +36,12 @@ export const signInPages: Page[] = [
       const kind = result.requires_2fa ? 'two-factor' : 'mailed-code';
       return { to: `/app/sign-in/${kind}`, step: { kind, ...credentials, next } };
     },
-    again: ({ form }, problem) => Promise.resolve(show(safePath(form['next']), problem, form)),
+    onError: ({ form }, problem) => Promise.resolve(show(safePath(form['next']), problem, form)),
   }),
   page({
     method: 'post',
     path: '/app/sign-out',
-    who: 'account.leave',
+    access: 'account.leave',
     async handle({ ctx }) {
       await logOut(ctx);
       return { to: '/app/sign-in', signOut: true, notice: { kind: 'good', text: 'You are signed out.' } };

@@ -3,13 +3,13 @@ import { Code, NewPassword } from '../auth/schema.js';
 import { SignUpStart } from '../auth/sign-up/schema.js';
 import { startSignUp } from '../auth/sign-up/start-sign-up.js';
 import { verifySignUp } from '../auth/sign-up/verify-sign-up.js';
-import { type Answer, page, type Page, type Problem, type Visit } from './page.js';
+import { type PageResult, page, type Page, type FormError, type PageRequest } from './page.js';
 import type { Fields } from './server/read-form.js';
 
-const showStart = (problem?: Problem, given: Fields = {}): Promise<Answer> =>
+const showStart = (problem?: FormError, given: Fields = {}): Promise<PageResult> =>
   Promise.resolve({ view: 'sign-up', title: 'Sign up', data: { problem, given } });
 
-function showCode({ step }: Pick<Visit, 'step'>, problem?: Problem): Promise<Answer> {
+function showCode({ step }: Pick<PageRequest, 'step'>, problem?: FormError): Promise<PageResult> {
   if (step?.kind !== 'sign-up') return Promise.resolve({ to: '/app/sign-up' });
   const said = problem && {
     ...problem,
@@ -24,24 +24,24 @@ function showCode({ step }: Pick<Visit, 'step'>, problem?: Problem): Promise<Ans
 
 /** Name and address, then the mailed code with a password (A1). The address may have an account already: only its mail says so. */
 export const signUpPages: Page[] = [
-  page({ method: 'get', path: '/app/sign-up', who: 'visitor', handle: () => showStart() }),
+  page({ method: 'get', path: '/app/sign-up', access: 'visitor', handle: () => showStart() }),
   page({
     method: 'post',
     path: '/app/sign-up',
-    who: 'visitor',
+    access: 'visitor',
     limit: 'signup_start',
     form: SignUpStart,
     async handle({ ctx, form }) {
       await startSignUp(ctx, form);
       return { to: '/app/sign-up/code', step: { kind: 'sign-up', ...form } };
     },
-    again: ({ form }, problem) => showStart(problem, form),
+    onError: ({ form }, problem) => showStart(problem, form),
   }),
-  page({ method: 'get', path: '/app/sign-up/code', who: 'visitor', handle: (visit) => showCode(visit) }),
+  page({ method: 'get', path: '/app/sign-up/code', access: 'visitor', handle: (visit) => showCode(visit) }),
   page({
     method: 'post',
     path: '/app/sign-up/code',
-    who: 'visitor',
+    access: 'visitor',
     limit: 'signup_verify',
     form: z.object({ code: Code.min(1), password: NewPassword }),
     async handle({ ctx, form, step }) {
@@ -53,6 +53,6 @@ export const signUpPages: Page[] = [
       const notice = { kind: 'good', text: 'Welcome. Your account is there.' } as const;
       return { to: '/app', signIn: token, deviceToken: device_token, notice };
     },
-    again: (visit, problem) => showCode(visit, problem),
+    onError: (visit, problem) => showCode(visit, problem),
   }),
 ];

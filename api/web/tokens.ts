@@ -5,7 +5,7 @@ import { createToken } from '../tokens/create-token.js';
 import { listTokens } from '../tokens/list-tokens.js';
 import { revokeToken } from '../tokens/revoke-token.js';
 import { TokenParams } from '../tokens/schema.js';
-import { page, type Page, type Problem, type View, type Visit } from './page.js';
+import { page, type Page, type FormError, type View, type PageRequest } from './page.js';
 import type { Fields } from './server/read-form.js';
 
 /** Days to choose from; 0 never ends (A9). */
@@ -17,7 +17,7 @@ const Checked = z.preprocess((value) => (value === undefined ? [] : [value].flat
 /** Scopes of areas that are still to come: a token may hold them already, and nothing asks for them yet. */
 export const COMING: readonly string[] = ['graph:read', 'ai:chat', 'ai:confirm'];
 
-async function show(ctx: Visit['ctx'], problem?: Problem, given: Fields = {}): Promise<View> {
+async function show(ctx: PageRequest['ctx'], problem?: FormError, given: Fields = {}): Promise<View> {
   const chosen = Checked.safeParse(given['scopes']).data ?? [];
   const tokens = await listTokens(ctx);
   // Ticked until the person unticks it.
@@ -38,11 +38,11 @@ async function show(ctx: Visit['ctx'], problem?: Problem, given: Fields = {}): P
 }
 
 export const tokenPages: Page[] = [
-  page({ method: 'get', path: '/app/account/tokens', who: 'token.read', handle: ({ ctx }) => show(ctx) }),
+  page({ method: 'get', path: '/app/account/tokens', access: 'token.read', handle: ({ ctx }) => show(ctx) }),
   page({
     method: 'post',
     path: '/app/account/tokens',
-    who: 'token.create',
+    access: 'token.create',
     form: z.object({
       name: Title(200),
       scopes: Checked.pipe(z.array(z.string()).min(1, 'Choose at least one')),
@@ -62,12 +62,12 @@ export const tokenPages: Page[] = [
       title: 'Your new token',
       data: { token: await createToken(ctx, form) },
     }),
-    again: ({ ctx, form }, problem) => show(ctx, problem, form),
+    onError: ({ ctx, form }, problem) => show(ctx, problem, form),
   }),
   page({
     method: 'post',
     path: '/app/account/tokens/:token_id/revoke',
-    who: 'token.revoke',
+    access: 'token.revoke',
     params: TokenParams,
     async handle({ ctx, params }) {
       await revokeToken(ctx, params.token_id);

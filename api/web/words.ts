@@ -1,7 +1,7 @@
 import { catalogue } from '../automations/actions/registry.js';
 import type { User } from '../auth/schema.js';
-import { HAPPENED } from './happened.js';
-import { decidersOf, whyNot } from './who-decides.js';
+import { TRIGGER_TEXT } from './happened.js';
+import { describeApprovers, cannotDecideReason } from './who-decides.js';
 
 /** What helps against a failure, by its code; where there is nothing general to say, nothing. */
 const HELP: Readonly<Record<string, string>> = {
@@ -81,7 +81,7 @@ function deviceName(userAgent: string | null): string {
 }
 
 /** How people read what the API names in code words, and times in their own zone. */
-export function wordsFor(me: User | null, now: Date = new Date()) {
+export function createFormatter(me: User | null, now: Date = new Date()) {
   const timeZone = zoneOf(me);
   const locale = localeOf(me);
   const long = new Intl.DateTimeFormat(locale, { timeZone, dateStyle: 'medium', timeStyle: 'short' });
@@ -94,8 +94,8 @@ export function wordsFor(me: User | null, now: Date = new Date()) {
     timeZone,
     duration,
     device: deviceName,
-    deciders: decidersOf,
-    notYours: (gate: Parameters<typeof whyNot>[1]): string => whyNot(me, gate),
+    deciders: describeApprovers,
+    notYours: (gate: Parameters<typeof cannotDecideReason>[1]): string => cannotDecideReason(me, gate),
     /** "20 Nov 2026, 17:51". */
     moment: (iso: string): string => long.format(new Date(iso)),
     /** To the second: "17:51:02", and with the day where it is another one than that of `since`. */
@@ -120,8 +120,8 @@ export function wordsFor(me: User | null, now: Date = new Date()) {
     /** Seconds from now; negative when past. */
     secondsUntil: (iso: string): number => (new Date(iso).getTime() - now.getTime()) / 1000,
     /** What set a run off; `who`: the person's name, for what a person does by hand. */
-    happened: (trigger: string, who?: string): string =>
-      trigger === 'manual' && who !== undefined ? `${who} started it by hand` : (HAPPENED[trigger] ?? trigger),
+    triggerText: (trigger: string, who?: string): string =>
+      trigger === 'manual' && who !== undefined ? `${who} started it by hand` : (TRIGGER_TEXT[trigger] ?? trigger),
     help: (code: string): string | undefined => HELP[code],
     action: (type: string): string => ACTION_LABELS.get(type) ?? type,
     /** "AM" for Ada Marsh. */

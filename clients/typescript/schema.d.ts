@@ -3402,7 +3402,7 @@ export interface components {
             /** @constant */
             success: true;
         };
-        SetOff: {
+        ExecuteAutomation: {
             /** @description What conditions and templates see as `event`; who, when and where are filled in */
             event?: {
                 [key: string]: unknown;
@@ -8383,7 +8383,7 @@ export interface operations {
                  *       }
                  *     }
                  */
-                "application/json": components["schemas"]["SetOff"];
+                "application/json": components["schemas"]["ExecuteAutomation"];
             };
         };
         responses: {
@@ -9052,7 +9052,7 @@ export interface operations {
                  *       }
                  *     }
                  */
-                "application/json": components["schemas"]["SetOff"];
+                "application/json": components["schemas"]["ExecuteAutomation"];
             };
         };
         responses: {

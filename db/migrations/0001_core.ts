@@ -200,7 +200,7 @@ create index audit_of_correlation on audit_entries (correlation_id);
 
 -- What the sealer has still to link: written with the entry, deleted with the seal. No foreign key: one function writes both
 -- rows, entries are never deleted, and the check would be a quarter of the cost of leaving a trace.
-create table audit_unsealed (audit_id uuid primary key, chain uuid not null);
+create table audit_pending (audit_id uuid primary key, chain uuid not null);
 create table audit_seals (
   chain uuid not null,
   sequence bigint not null,

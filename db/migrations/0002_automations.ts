@@ -21,9 +21,9 @@ create index forge_deliveries_of_repo on forge_deliveries (repo, receipt_id);
 create index forge_deliveries_to_empty on forge_deliveries (receipt_id) where payload is not null or outcome = 'duplicate';
 create index forge_deliveries_of_body on forge_deliveries (body_sha256, received_at);
 
--- Counters are striped over slots, so that concurrent deliveries do not queue for one row's lock until each commit.
+-- Counters are striped over shards, so that concurrent deliveries do not queue for one row's lock until each commit.
 create table forge_counters (
-  slot integer primary key,
+  shard integer primary key,
   received_total bigint not null default 0,
   duplicates_total bigint not null default 0,
   ignored_total bigint not null default 0,
@@ -56,7 +56,7 @@ create table forge_links (
 create index forge_links_of_task on forge_links (task_id);
 
 -- A task shows its links (F2). They are kept beside it, so that lists of 10,000 tasks need no look-up a row.
-create function show_forge_links() returns trigger language plpgsql as $$
+create function sync_forge_links() returns trigger language plpgsql as $$
 begin
   -- The task first, in a statement of its own: whoever had to wait for it then reads the links that the other one committed.
   perform from tasks where task_id = coalesce(new.task_id, old.task_id) for no key update;
@@ -67,7 +67,7 @@ begin
   where task_id = coalesce(new.task_id, old.task_id);
   return null;
 end $$;
-create trigger forge_links_shown after insert or update or delete on forge_links for each row execute function show_forge_links();
+create trigger forge_links_shown after insert or update or delete on forge_links for each row execute function sync_forge_links();
 
 create table automations (
   automation_id uuid primary key default uuidv7(),
@@ -136,7 +136,7 @@ create table automation_runs (
   incarnation integer not null default 1,
   claimed_by text,
   -- Of a paused run: the deadline of its gate, here too so that a list of what waits comes out of an index.
-  waits_until timestamptz,
+  gate_expires_at timestamptz,
   error jsonb,
   queued_at timestamptz not null default now(),
   started_at timestamptz,
@@ -145,8 +145,8 @@ create table automation_runs (
 );
 create index runs_of_automation on automation_runs (automation_id, queued_at desc);
 create index runs_open on automation_runs (status, queued_at) where finished_at is null;
-create index runs_waiting on automation_runs (team_id, waits_until, run_id) where status = 'paused';
-create index runs_waiting_personally on automation_runs (creator_id, waits_until, run_id) where status = 'paused' and team_id is null;
+create index runs_waiting on automation_runs (team_id, gate_expires_at, run_id) where status = 'paused';
+create index runs_waiting_personally on automation_runs (creator_id, gate_expires_at, run_id) where status = 'paused' and team_id is null;
 create index runs_failed on automation_runs (team_id, finished_at desc) where status = 'failed';
 create index runs_of_delivery on automation_runs ((event->>'receipt_id')) where event->>'receipt_id' is not null;
 -- A replay is one at a time per run (F10): an open retry holds the place.

@@ -18,7 +18,7 @@ create index audit_of_task_updates on audit_entries (entity_id, timestamp) where
 /**
  * The one writer of what changes leave behind, for any number of them: rows are written table by table, which costs a fifth of
  * one call a change. `who` is the caller as jsonb (api/core/context.ts makes it), each change names the entity and what happened;
- * `a_change` makes one, with what it does not say left to the writer. A row and not jsonb, in which every name is written and
+ * `make_change` makes one, with what it does not say left to the writer. A row and not jsonb, in which every name is written and
  * looked up again for each change. The request's first entry takes the request's id as `audit_id` (J1), so a caller finds the entry
  * by the X-Correlation-ID it was given. Returns the first entry's id; no changes, nothing. `record_change` is the same for one that
  * comes as JSON (api/core/record-change.ts).
@@ -28,7 +28,7 @@ create type change as (team_id uuid, project_id uuid, feature text, action text,
   entity_id text, title text, summary text, details jsonb, event_type text, event_id uuid, payload jsonb);
 
 -- The planner puts the row itself in its place.
-create function a_change(team_id uuid, feature text, action text, entity_type text, entity_id text, project_id uuid default null,
+create function make_change(team_id uuid, feature text, action text, entity_type text, entity_id text, project_id uuid default null,
   title text default null, summary text default null, details jsonb default null, event_type text default null,
   payload jsonb default null, event_id uuid default null, severity text default null, outcome text default null)
 returns change language sql as $$
@@ -64,7 +64,7 @@ begin
     -- Only the request's own id can be taken: an earlier change of the request has it.
     ids[1] := uuidv7();
   end loop;
-  insert into audit_unsealed (audit_id, chain)
+  insert into audit_pending (audit_id, chain)
     select c.id, coalesce(c.team_id, '00000000-0000-0000-0000-000000000000') from unnest(ids, changes) as c(id);
   insert into activity (user_id, actor_type, action, entity_type, entity_id, entity_title, team_id, project_id, summary)
     select person, case who->>'actor_type' when 'pat' then 'user' else who->>'actor_type' end,
@@ -79,7 +79,7 @@ begin
 end $$;
 
 create function record_change(who jsonb, change jsonb) returns uuid language sql as $$
-  select record_changes(who, array[a_change(team_id => (change->>'team_id')::uuid, project_id => (change->>'project_id')::uuid,
+  select record_changes(who, array[make_change(team_id => (change->>'team_id')::uuid, project_id => (change->>'project_id')::uuid,
     feature => change->>'feature', action => change->>'action', severity => change->>'severity', outcome => change->>'outcome',
     entity_type => change->>'entity_type', entity_id => change->>'entity_id', title => change->>'title',
     summary => change->>'summary', details => change->'details', event_type => change->'event'->>'type',

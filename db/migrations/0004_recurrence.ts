@@ -60,12 +60,12 @@ create trigger first_occurrence before insert or update of recurrence on tasks f
   when (new.recurrence is not null and new.series_id is null) execute function number_first_occurrence();
 
 -- A rule without its end: where only COUNT or UNTIL change, the dates stay what they were.
-create function dates_of_rule(recurrence jsonb) returns text language sql immutable as $$
+create function rule_without_end(recurrence jsonb) returns text language sql immutable as $$
   select string_agg(part, ';' order by part) || ' ' || (recurrence->>'timezone')
   from unnest(string_to_array(recurrence->>'rule', ';')) as part where part !~ '^(COUNT|UNTIL)='
 $$;
 
-create function follow_series() returns trigger language plpgsql as $$
+create function sync_series() returns trigger language plpgsql as $$
 declare
   task tasks;
   newest tasks;
@@ -109,7 +109,7 @@ begin
           series.ended_at := null;
           series.end_reason := null;
         end if;
-        if dates_of_rule(task.recurrence) is distinct from dates_of_rule(series.recurrence) then series.anchor := newest.due_date; end if;
+        if rule_without_end(task.recurrence) is distinct from rule_without_end(series.recurrence) then series.anchor := newest.due_date; end if;
         series.recurrence := task.recurrence;
         kind := 'series.changed';
       end if;
@@ -147,13 +147,13 @@ begin
 end $$;
 
 create constraint trigger series_starts after insert on tasks deferrable initially deferred for each row
-  when (new.recurrence is not null and new.recurrence_of is null) execute function follow_series();
+  when (new.recurrence is not null and new.recurrence_of is null) execute function sync_series();
 create constraint trigger series_moves after update on tasks deferrable initially deferred for each row
   when (new.series_id is not null and (old.recurrence is distinct from new.recurrence or old.due_date is distinct from new.due_date
     or (new.status = 'done' and old.status <> 'done') or (old.deleted_at is null) <> (new.deleted_at is null)))
-  execute function follow_series();
+  execute function sync_series();
 create constraint trigger series_loses after delete on tasks deferrable initially deferred for each row
-  when (old.series_id is not null) execute function follow_series();
+  when (old.series_id is not null) execute function sync_series();
 `;
 
 const records = /* sql */ `

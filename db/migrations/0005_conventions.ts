@@ -17,7 +17,7 @@ create table idempotency_keys (
   body text,
   primary key (user_id, key, address)
 );
-create index idempotency_keys_to_forget on idempotency_keys (claimed_at);
+create index idempotency_keys_to_delete on idempotency_keys (claimed_at);
 
 create index activity_of_project on activity (project_id, activity_id) where project_id is not null;
 create index activity_of_entity on activity (entity_id, activity_id);

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 
-/** Mail, one-time codes, second factors, trusted devices, and tries that are counted (decisions A1 to A7, N3). */
+/** Mail, one-time codes, second factors, trusted devices, and attempts that are counted (decisions A1 to A7, N3). */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(/* sql */ `
 -- Written with what it tells about; the worker's dispatcher sends it. "sealed_data" fills the template: encrypted, because it may
@@ -21,33 +21,33 @@ create table mails (
   check (state <> 'sent' or sealed_data is null)
 );
 create index mails_due on mails (next_attempt_at) where state = 'queued';
-create index mails_to_forget on mails (created_at);
+create index mails_to_delete on mails (created_at);
 
 -- One code at a time for a purpose and a mail address, whether or not the address has an account. "code_hash" is an HMAC; null
--- once the code was used. "issued" counts the codes since "window_from": nobody's mailbox is filled by others.
+-- once the code was used. "issued_count" counts the codes since "window_started_at": nobody's mailbox is filled by others.
 create table one_time_codes (
   purpose text not null check (purpose in ('sign_up', 'login', 'password_reset')),
   address text not null,
   code_id uuid not null,
   code_hash bytea,
-  tries integer not null default 0,
+  attempts integer not null default 0,
   expires_at timestamptz not null,
-  issued integer not null default 1,
-  window_from timestamptz not null default now(),
+  issued_count integer not null default 1,
+  window_started_at timestamptz not null default now(),
   primary key (purpose, address)
 );
-create index one_time_codes_to_forget on one_time_codes (expires_at);
+create index one_time_codes_to_delete on one_time_codes (expires_at);
 
 -- Tries at the secrets of an account, by its mail address, or from one of its trusted devices: counted before they are judged.
 -- An address without an account is counted too, so that the two cannot be told apart.
-create table login_guards (
+create table login_attempts (
   subject text primary key,
-  tries integer not null,
-  first_try_at timestamptz not null default now(),
+  attempts integer not null,
+  first_attempt_at timestamptz not null default now(),
   locked_until timestamptz,
   unlock_hash bytea unique
 );
-create index login_guards_to_forget on login_guards (first_try_at);
+create index login_attempts_to_delete on login_attempts (first_attempt_at);
 
 create table trusted_devices (
   device_id uuid primary key default uuidv7(),

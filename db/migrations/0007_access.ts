@@ -4,11 +4,11 @@ import type { Knex } from 'knex';
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(/* sql */ `
 -- How many days before its end the owner was last told; null: not yet.
-alter table personal_access_tokens add column expiry_told integer;
+alter table personal_access_tokens add column expiry_notice_days integer;
 create index tokens_to_expire on personal_access_tokens (expires_at) where revoked_at is null;
 
 -- The mail that tells somebody afterwards that an admin acted as them (no foreign key: mails are forgotten).
-alter table sessions add column notice_id uuid;
+alter table sessions add column impersonation_mail_id uuid;
 create index sessions_of_impersonator on sessions (impersonator_id) where ended_at is null;
 
 create table invitations (

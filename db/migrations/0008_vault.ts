@@ -16,7 +16,7 @@ create table team_secrets (
   primary key (team_id, name)
 );
 
--- One connection a person and a service; the tokens are kept as a secret is, bound to person and service. "renewing_until": one
+-- One connection a person and a service; the tokens are kept as a secret is, bound to person and service. "refresh_lease_until": one
 -- process at a time asks for new ones, because a refresh token is good once.
 create table integration_connections (
   user_id uuid not null references users,
@@ -26,7 +26,7 @@ create table integration_connections (
   data_key bytea not null,
   sealed_value bytea not null,
   expires_at timestamptz,
-  renewing_until timestamptz,
+  refresh_lease_until timestamptz,
   connected_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
   primary key (user_id, provider)
@@ -51,7 +51,7 @@ create table integration_requests (
   sealed_verifier bytea not null,
   expires_at timestamptz not null
 );
-create index integration_requests_to_forget on integration_requests (expires_at);
+create index integration_requests_to_delete on integration_requests (expires_at);
 `);
 }
 

@@ -23,7 +23,7 @@ create index notifications_unread on notifications (user_id, notification_id des
 create index notifications_of_run on notifications (run_id) where run_id is not null;
 
 -- A task is announced as due soon and as overdue once for each due date.
-create table task_due_marks (
+create table task_due_events (
   task_id text not null references tasks on delete cascade,
   kind text not null check (kind in ('due_soon', 'overdue')),
   due_date text not null,
@@ -50,19 +50,19 @@ alter table gate_approvals drop constraint gate_approvals_run_id_gate_index_fkey
   add constraint gate_approvals_run_id_gate_index_fkey foreign key (run_id, gate_index) references gates on delete cascade;
 
 -- The Temporal Schedule of an automation is a projection of its row: whichever door changes the row, the worker hears of it.
-create function project_schedule() returns trigger language plpgsql as $$
+create function enqueue_schedule_sync() returns trigger language plpgsql as $$
 begin
   insert into outbox (kind, subject, team_id, payload, correlation_id)
     values ('schedule.sync', new.automation_id::text, new.team_id, jsonb_build_object('automation_id', new.automation_id), uuidv7());
   return null;
 end $$;
 create trigger schedule_made after insert on automations for each row when (new.trigger_type = 'schedule')
-  execute function project_schedule();
+  execute function enqueue_schedule_sync();
 create trigger schedule_changed after update on automations for each row
   when ((old.trigger_type = 'schedule' or new.trigger_type = 'schedule') and
     (old.trigger_type, old.schedule_cron, old.schedule_timezone, old.is_active, old.deleted_at) is distinct from
     (new.trigger_type, new.schedule_cron, new.schedule_timezone, new.is_active, new.deleted_at))
-  execute function project_schedule();
+  execute function enqueue_schedule_sync();
 `);
 }
 

@@ -140,7 +140,7 @@ begin
       where c.event_type is not null and not exists (select from event_types e where e.event_type = c.event_type) limit 1;
     if found then raise exception 'There is no event type %', unknown using errcode = '22023'; end if;
   end if;
-  -- Who moved a recurring task: follow_series runs at the commit, when the caller is no longer known.
+  -- Who moved a recurring task: sync_series runs at the commit, when the caller is no longer known.
   select jsonb_object_agg(c.payload->'task'->>'task_id', jsonb_build_object('actor_id', who->>'user_id',
       'correlation_id', who->>'correlation_id', 'depth', who->'depth', 'run_id', who->>'run_id')) into moved
     from unnest(changes) as c where c.event_type is not null and c.payload->'task'->>'series_id' is not null;
@@ -180,7 +180,7 @@ begin
     -- Only the request's own id can be taken: an earlier change of the request has it.
     ids[1] := uuidv7();
   end loop;
-  insert into audit_unsealed (audit_id, chain)
+  insert into audit_pending (audit_id, chain)
     select c.id, coalesce(c.team_id, '00000000-0000-0000-0000-000000000000') from unnest(ids, changes) as c(id);
   insert into activity (user_id, actor_type, action, entity_type, entity_id, entity_title, team_id, project_id, summary)
     select person, case who->>'actor_type' when 'pat' then 'user' else who->>'actor_type' end,
@@ -193,7 +193,7 @@ end $$;
 
 const followSeries = /* sql */ `
 -- As before, with the cause from enqueue_events: an event that nobody subscribes to leaves no row.
-create or replace function follow_series() returns trigger language plpgsql as $$
+create or replace function sync_series() returns trigger language plpgsql as $$
 declare
   task tasks;
   newest tasks;
@@ -233,7 +233,7 @@ begin
           series.ended_at := null;
           series.end_reason := null;
         end if;
-        if dates_of_rule(task.recurrence) is distinct from dates_of_rule(series.recurrence) then series.anchor := newest.due_date; end if;
+        if rule_without_end(task.recurrence) is distinct from rule_without_end(series.recurrence) then series.anchor := newest.due_date; end if;
         series.recurrence := task.recurrence;
         kind := 'series.changed';
       end if;

@@ -23,7 +23,7 @@ with gone as (
   returning a.*
 )
 select record_changes(jsonb_build_object('request_id', uuidv7(), 'correlation_id', uuidv7(), 'actor_type', 'system'),
-  array_agg(a_change(team_id => team_id, project_id => project_id, feature => 'automations', action => 'toggle', severity => 'MEDIUM',
+  array_agg(make_change(team_id => team_id, project_id => project_id, feature => 'automations', action => 'toggle', severity => 'MEDIUM',
     entity_type => 'automation', entity_id => automation_id::text, title => name,
     summary => 'disabled the automation: its creator may no longer act',
     details => jsonb_build_object('is_active', false, 'disabled_reason', disabled_reason, 'creator_id', created_by))))

@@ -5,23 +5,23 @@ export async function up(knex: Knex): Promise<void> {
   await knex.raw(/* sql */ `
 -- What the runs of an automation come to. "runs" and "failed" count since its creation: runs that are deleted after their time stay
 -- counted, test runs never are. "dead_letters" are the failed runs that are stored and that no replay has made good; their number
--- goes down when one is replayed or deleted. Striped over slots, so that runs of one automation that end at the same time do not
--- wait for each other's commit: the sum of the slots counts, one slot alone may be negative. No foreign key: automations are never
+-- goes down when one is replayed or deleted. Striped over shards, so that runs of one automation that end at the same time do not
+-- wait for each other's commit: the sum of the shards counts, one shard alone may be negative. No foreign key: automations are never
 -- deleted, and the check would lock their rows.
 create table automation_counts (
   automation_id uuid not null,
-  slot integer not null,
+  shard integer not null,
   runs bigint not null default 0,
   failed bigint not null default 0,
   dead_letters bigint not null default 0,
-  primary key (automation_id, slot)
+  primary key (automation_id, shard)
 ) with (fillfactor = 50);
 
 create function is_dead_letter(r automation_runs) returns boolean language sql immutable as $$
   select r.status = 'failed' and not r.is_test and r.retried_by is null
 $$;
 
-insert into automation_counts (automation_id, slot, runs, failed, dead_letters)
+insert into automation_counts (automation_id, shard, runs, failed, dead_letters)
 select automation_id, 0, count(*), count(*) filter (where status = 'failed'), count(*) filter (where is_dead_letter(r))
 from automation_runs r where not is_test group by automation_id;
 `);
@@ -48,23 +48,23 @@ const counting = /* sql */ `
 create function count_runs() returns trigger language plpgsql as $$
 begin
   if tg_op = 'INSERT' then
-    insert into automation_counts as c (automation_id, slot, runs, failed, dead_letters)
+    insert into automation_counts as c (automation_id, shard, runs, failed, dead_letters)
       select n.automation_id, pg_backend_pid() % 16, count(*), count(*) filter (where n.status = 'failed'),
         count(*) filter (where n.status = 'failed' and n.retried_by is null)
       from written n where not n.is_test group by n.automation_id order by n.automation_id
-    on conflict (automation_id, slot) do update set runs = c.runs + excluded.runs, failed = c.failed + excluded.failed,
+    on conflict (automation_id, shard) do update set runs = c.runs + excluded.runs, failed = c.failed + excluded.failed,
       dead_letters = c.dead_letters + excluded.dead_letters;
   elsif tg_op = 'DELETE' then
-    insert into automation_counts as c (automation_id, slot, dead_letters)
+    insert into automation_counts as c (automation_id, shard, dead_letters)
       select o.automation_id, pg_backend_pid() % 16, -count(*)
       from written o where o.status = 'failed' and not o.is_test and o.retried_by is null
       group by o.automation_id order by o.automation_id
-    on conflict (automation_id, slot) do update set dead_letters = c.dead_letters + excluded.dead_letters;
+    on conflict (automation_id, shard) do update set dead_letters = c.dead_letters + excluded.dead_letters;
   else
-    insert into automation_counts as c (automation_id, slot, failed, dead_letters)
+    insert into automation_counts as c (automation_id, shard, failed, dead_letters)
       values (new.automation_id, pg_backend_pid() % 16, (new.status = 'failed')::int - (old.status = 'failed')::int,
         is_dead_letter(new)::int - is_dead_letter(old)::int)
-    on conflict (automation_id, slot) do update set failed = c.failed + excluded.failed,
+    on conflict (automation_id, shard) do update set failed = c.failed + excluded.failed,
       dead_letters = c.dead_letters + excluded.dead_letters;
   end if;
   return null;

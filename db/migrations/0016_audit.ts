@@ -44,7 +44,7 @@ begin
       case when e.audit_id is null then 'entry_missing'
         when coalesce(e.team_id, '00000000-0000-0000-0000-000000000000') <> of_chain then 'other_chain'
         when t.audit_id is not null then 'already_sealed' end as reason
-    from (select u.audit_id, u.ctid as place from audit_unsealed u where u.chain = of_chain order by u.audit_id limit max_entries) p
+    from (select u.audit_id, u.ctid as place from audit_pending u where u.chain = of_chain order by u.audit_id limit max_entries) p
     -- By their keys, each with its limit: statistics are always out of date here, and a plain join or EXISTS was seen to read the
     -- whole table for each batch.
     left join lateral (select * from audit_entries where audit_id = p.audit_id limit 1) e on true
@@ -73,7 +73,7 @@ begin
       on conflict (chain) do update set sequence = excluded.sequence, entry_hash = excluded.entry_hash;
   end if;
   -- Only the holder of the chain's lock removes its rows, so they are still where they were read.
-  delete from audit_unsealed where ctid = any(places);
+  delete from audit_pending where ctid = any(places);
   more := cardinality(places) = max_entries or jsonb_array_length(rejected) > 0;
 end $$;
 
@@ -98,7 +98,7 @@ begin
   if current_setting('transaction_isolation') <> 'read committed' then
     raise 'Sealing needs read committed: what it reads must be newer than its locks' using errcode = '25001';
   end if;
-  select u.chain into next_chain from audit_unsealed u
+  select u.chain into next_chain from audit_pending u
     where u.chain >= lowest and u.chain <= highest and u.chain <> all(without) order by u.chain limit 1;
   while next_chain is not null and tried < max_chains loop
     last_chain := next_chain;
@@ -106,7 +106,7 @@ begin
     -- Never waited for, so that a frozen process stops nobody else and nobody can deadlock.
     if pg_try_advisory_xact_lock(hashtextextended('audit_chain:' || last_chain, 0)) then locked := locked || last_chain;
     else busy := busy || last_chain; end if;
-    select u.chain into next_chain from audit_unsealed u
+    select u.chain into next_chain from audit_pending u
       where u.chain > last_chain and u.chain <= highest and u.chain <> all(without) order by u.chain limit 1;
   end loop;
   share := ceil(max_entries::numeric / greatest(1, cardinality(locked)));
@@ -140,8 +140,8 @@ end $$;
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(/* sql */ `
 -- Pending entries chain by chain, so that each chain has its turn and its own lock.
-alter table audit_unsealed drop constraint audit_unsealed_pkey;
-alter table audit_unsealed add primary key (chain, audit_id);
+alter table audit_pending drop constraint audit_unsealed_pkey;
+alter table audit_pending add primary key (chain, audit_id);
 
 -- The sealer has just read the entry, and entries are never deleted; the check locked and rewrote each one of them.
 alter table audit_seals drop constraint audit_seals_audit_id_fkey;
@@ -171,7 +171,7 @@ create function audit_oldest_unsealed_seconds() returns double precision languag
   select coalesce(extract(epoch from clock_timestamp() - min(coalesce(
     case when pg_input_is_valid(e.timestamp, 'timestamp') then e.timestamp::timestamp at time zone 'UTC' end,
     uuid_extract_timestamp(p.audit_id), 'epoch'))), 0)
-  from (select audit_id from audit_unsealed limit 10000) p left join audit_entries e using (audit_id)
+  from (select audit_id from audit_pending limit 10000) p left join audit_entries e using (audit_id)
 $$;
 ${sealing}`);
 }

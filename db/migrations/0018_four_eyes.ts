@@ -91,7 +91,7 @@ begin
       where c.event_type is not null and not exists (select from event_types e where e.event_type = c.event_type) limit 1;
     if found then raise exception 'There is no event type %', unknown using errcode = '22023'; end if;
   end if;
-  -- Who moved a recurring task: follow_series runs at the commit, when the caller is no longer known.
+  -- Who moved a recurring task: sync_series runs at the commit, when the caller is no longer known.
   select jsonb_object_agg(c.payload->'task'->>'task_id', jsonb_build_object('actor_id', who->>'user_id',
       'correlation_id', who->>'correlation_id', 'depth', who->'depth', 'run_id', who->>'run_id',
       'user_ids', array_append(behind, actor))) into moved
@@ -106,7 +106,7 @@ end $$;
 
 const followSeries = /* sql */ `
 -- As before, with the people behind what moved the series.
-create or replace function follow_series() returns trigger language plpgsql as $$
+create or replace function sync_series() returns trigger language plpgsql as $$
 declare
   task tasks;
   newest tasks;
@@ -146,7 +146,7 @@ begin
           series.ended_at := null;
           series.end_reason := null;
         end if;
-        if dates_of_rule(task.recurrence) is distinct from dates_of_rule(series.recurrence) then series.anchor := newest.due_date; end if;
+        if rule_without_end(task.recurrence) is distinct from rule_without_end(series.recurrence) then series.anchor := newest.due_date; end if;
         series.recurrence := task.recurrence;
         kind := 'series.changed';
       end if;

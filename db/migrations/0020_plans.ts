@@ -38,7 +38,7 @@ begin
         select from event_subscriptions s where s.owner_id in (c.team_id, actor) and c.event_type = any(s.event_types));
     get diagnostics written = row_count;
   end if;
-  -- Who moved a recurring task: follow_series runs at the commit, when the caller is no longer known.
+  -- Who moved a recurring task: sync_series runs at the commit, when the caller is no longer known.
   if moves then
     select jsonb_object_agg(c.payload->'task'->>'task_id', jsonb_build_object('actor_id', who->>'user_id',
         'correlation_id', who->>'correlation_id', 'depth', who->'depth', 'run_id', who->>'run_id',

@@ -6,7 +6,7 @@ import { listUsers } from '../../api/admin/list-users.js';
 import { reinstateUser } from '../../api/admin/reinstate-user.js';
 import { resetTwoFactor } from '../../api/admin/reset-two-factor.js';
 import { suspendUser } from '../../api/admin/suspend-user.js';
-import { switchPlan } from '../../api/admin/switch-plan.js';
+import { changePlan } from '../../api/admin/switch-plan.js';
 import { unlockUser } from '../../api/admin/unlock-user.js';
 import type { Context } from '../../api/core/context.js';
 import { invalid, notFound } from '../../api/core/errors.js';
@@ -34,7 +34,7 @@ interface Command {
 const text = (value: string | boolean | undefined): string | undefined => (typeof value === 'string' ? value : undefined);
 
 /** A person by mail address or id. @throws RESOURCE_NOT_FOUND */
-async function personOf({ db }: Context, about: string): Promise<string> {
+async function requireUser({ db }: Context, about: string): Promise<string> {
   const which = about.includes('@') ? { email: about.trim().toLowerCase() } : { user_id: Id.parse(about) };
   const [userId] = await db('users').where(which).pluck<string[]>('user_id');
   if (!userId) throw notFound('User');
@@ -72,12 +72,12 @@ async function list(ctx: Context, { about, values }: Given): Promise<string[]> {
 
 async function deprovision(ctx: Context, given: Given): Promise<string[]> {
   const heir = text(given.values['reassign-to']);
-  const wish = { reason: reasonOf(given), reassign_to: heir === undefined ? null : await personOf(ctx, heir) };
-  const { job_id, status } = await requestDeprovision(ctx, await personOf(ctx, given.about), wish);
+  const wish = { reason: reasonOf(given), reassign_to: heir === undefined ? null : await requireUser(ctx, heir) };
+  const { job_id, status } = await requestDeprovision(ctx, await requireUser(ctx, given.about), wish);
   return [`job ${job_id} is ${status}; the worker carries it out: npm run admin -- job ${job_id}`];
 }
 
-async function tellJob(ctx: Context, { about }: Given): Promise<string[]> {
+async function printJob(ctx: Context, { about }: Given): Promise<string[]> {
   const { status, steps } = await getJob(ctx, Id.parse(about));
   return [status, ...steps.map(({ step, team_id, result }) => `  ${step} ${team_id ?? ''} ${JSON.stringify(result)}`)];
 }
@@ -85,7 +85,7 @@ async function tellJob(ctx: Context, { about }: Given): Promise<string[]> {
 async function setPlan(ctx: Context, { about, values }: Given): Promise<string[]> {
   const plan = PLANS.find((name) => name === values['plan']);
   if (!plan) throw invalid(`--plan is one of ${PLANS.join(', ')}`);
-  const { entitlements } = await switchPlan(ctx, Id.parse(about), plan);
+  const { entitlements } = await changePlan(ctx, Id.parse(about), plan);
   return [`team ${about} is on ${plan}${entitlements.length > 0 ? `, with ${entitlements.join(', ')}` : ''}`];
 }
 
@@ -121,29 +121,29 @@ export const COMMANDS: Record<string, Command> = {
   suspend: {
     usage: 'USER --reason "…"',
     says: 'Keeps somebody out from now on; tokens rest',
-    run: async (ctx, given) => [(await suspendUser(ctx, await personOf(ctx, given.about), reasonOf(given))).status],
+    run: async (ctx, given) => [(await suspendUser(ctx, await requireUser(ctx, given.about), reasonOf(given))).status],
   },
   reinstate: {
     usage: 'USER',
     says: 'Lets them in again',
-    run: async (ctx, { about }) => [(await reinstateUser(ctx, await personOf(ctx, about))).status],
+    run: async (ctx, { about }) => [(await reinstateUser(ctx, await requireUser(ctx, about))).status],
   },
   unlock: {
     usage: 'USER',
     says: 'Ends the lock after failed sign-ins',
-    run: async (ctx, { about }) => [`unlocked, ${(await unlockUser(ctx, await personOf(ctx, about))).status}`],
+    run: async (ctx, { about }) => [`unlocked, ${(await unlockUser(ctx, await requireUser(ctx, about))).status}`],
   },
   'reset-2fa': {
     usage: 'USER',
     says: 'Turns two-factor sign-in off, for a lost device; the person is mailed',
-    run: async (ctx, { about }) => [(await resetTwoFactor(ctx, await personOf(ctx, about))) ? 'turned off' : 'it was off'],
+    run: async (ctx, { about }) => [(await resetTwoFactor(ctx, await requireUser(ctx, about))) ? 'turned off' : 'it was off'],
   },
   deprovision: {
     usage: 'USER --reason "…" [--reassign-to USER]',
     says: 'Takes somebody out for good',
     run: deprovision,
   },
-  job: { usage: 'JOB', says: 'How far somebody’s leaving is', run: tellJob },
+  job: { usage: 'JOB', says: 'How far somebody’s leaving is', run: printJob },
   'outbox-parked': {
     usage: '',
     says: 'Lists rows of the outbox that no worker tries any more, with their errors',

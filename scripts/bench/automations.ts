@@ -5,7 +5,7 @@ import { call } from './client.js';
 import { metered } from './process-table.js';
 import { quiet } from './quiet.js';
 import type { Goal, Result, Section } from './report.js';
-import type { FloorKind, FloorOrder } from './floor-workflow.js';
+import type { BaselineKind, BaselineOrder } from './floor-workflow.js';
 import type { World } from './seed.js';
 import type { Servers, Service } from './servers.js';
 import { median, quantile, sum } from './statistics.js';
@@ -62,7 +62,7 @@ export const actionsOf = (count: number): object[] =>
   Array.from({ length: count }, (_, i) => setStatus(i % 2 === 0 ? 'in_progress' : 'in_review'));
 
 /** An automation that hears of the new tasks of a project of its own. */
-export async function makeAutomation({ api, world }: Pick<Setup, 'api' | 'world'>, actions: object[]): Promise<Automation> {
+export async function createAutomation({ api, world }: Pick<Setup, 'api' | 'world'>, actions: object[]): Promise<Automation> {
   const project = await call(api, world, 'POST', '/api/projects', { name: 'Automated', team_id: world.teamId });
   const { project_id } = project.body['data'] as { project_id: string };
   const made = await call(api, world, 'POST', '/api/automations', {
@@ -160,7 +160,7 @@ async function productRate({ servers: { db }, world, api }: Setup, automation: A
   return { latencies: await spans(db, causes), seconds };
 }
 
-async function floorRuns(floor: Service, order: FloorOrder): Promise<Batch> {
+async function baselineRuns(floor: Service, order: BaselineOrder): Promise<Batch> {
   const body = JSON.stringify(order);
   const response = await fetch(`http://127.0.0.1:${floor.port}/runs`, { method: 'POST', body });
   if (!response.ok) throw new Error(`The floor answered ${response.status}`);
@@ -198,9 +198,9 @@ async function withWorkers<T>(servers: Servers, world: World, work: (setup: Setu
 const milliseconds = (values: number[]): string =>
   `p50 ${quantile(values, 0.5).toFixed(1)} ms  p99 ${quantile(values, 0.99).toFixed(1)} ms  (${values.length} runs)`;
 
-const KINDS: readonly FloorKind[] = ['plain', 'local'];
+const KINDS: readonly BaselineKind[] = ['plain', 'local'];
 /** What a side's goal is called by the floor that it is held against. */
-const BESIDE: Record<FloorKind, string> = {
+const BESIDE: Record<BaselineKind, string> = {
   plain: 'the bare workflow with ordinary activities',
   local: 'the bare workflow with local activities, started eagerly',
 };
@@ -208,12 +208,12 @@ const BESIDE: Record<FloorKind, string> = {
 /** From an event to its effect: one in flight for the latency, 16 for the rate; product and floors by turns. */
 export const automationSection: Section = (servers, world, { rounds }) =>
   withWorkers(servers, world, async (setup) => {
-    const automation = await makeAutomation(setup, actionsOf(1));
+    const automation = await createAutomation(setup, actionsOf(1));
     const product: number[] = [];
-    const bare: Record<FloorKind, number[]> = { plain: [], local: [] };
+    const bare: Record<BaselineKind, number[]> = { plain: [], local: [] };
     const share = Math.ceil(LATENCY_RUNS / rounds);
-    const bareRuns = (kind: FloorKind, count: number) =>
-      floorRuns(setup.floor, { count, inFlight: 1, pauseMs: REST_MS, inserts: 1, kind });
+    const bareRuns = (kind: BaselineKind, count: number) =>
+      baselineRuns(setup.floor, { count, inFlight: 1, pauseMs: REST_MS, inserts: 1, kind });
     await productLatency(setup, automation, WARM_UP_RUNS);
     for (const kind of KINDS) await bareRuns(kind, WARM_UP_RUNS);
     for (let i = 0; i < rounds; i += 1) {
@@ -246,13 +246,13 @@ function sideLine(side: string, batches: MeteredBatch[]): string {
  */
 async function rateOfRuns(setup: Setup, actions: number, rounds: number): Promise<Result> {
   const { servers, api, worker, floor } = setup;
-  const automation = await makeAutomation(setup, actionsOf(actions));
-  const bareRuns = (kind: FloorKind, count: number) =>
-    floorRuns(floor, { count, inFlight: IN_FLIGHT, pauseMs: 0, inserts: actions, kind });
+  const automation = await createAutomation(setup, actionsOf(actions));
+  const bareRuns = (kind: BaselineKind, count: number) =>
+    baselineRuns(floor, { count, inFlight: IN_FLIGHT, pauseMs: 0, inserts: actions, kind });
   const readings = { postgres: servers.postgresCpu, temporal: servers.temporalCpu };
   const share = Math.ceil(RATE_RUNS / rounds);
   const product: MeteredBatch[] = [];
-  const bare: Record<FloorKind, MeteredBatch[]> = { plain: [], local: [] };
+  const bare: Record<BaselineKind, MeteredBatch[]> = { plain: [], local: [] };
   // Every connection has its plans, both caches their workflows, and Node has compiled what is hot.
   await productRate(setup, automation, WARM_UP_RATE);
   for (const kind of KINDS) await bareRuns(kind, WARM_UP_RATE);
@@ -278,7 +278,7 @@ export const fiveActionsSection: Section = (servers, world, { rounds }) =>
 /** From an approval to the first action behind the gate. */
 export const approvalSection: Section = (servers, world) =>
   withWorkers(servers, world, async (setup) => {
-    const automation = await makeAutomation(setup, [gate, ...actionsOf(1)]);
+    const automation = await createAutomation(setup, [gate, ...actionsOf(1)]);
     await approvalLatency(setup, automation, WARM_UP_RUNS);
     const latencies = await approvalLatency(setup, automation, APPROVALS);
     const value = quantile(latencies, 0.5);

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Knex } from 'knex';
-import { makeAutomation, newTask, reached, spans } from './automations.js';
+import { createAutomation, newTask, reached, spans } from './automations.js';
 import { metered, residentOf } from './process-table.js';
 import { drained, quiet } from './quiet.js';
 import type { Goal, Result, Section } from './report.js';
@@ -146,7 +146,7 @@ export const crowdedSection: Section = async (servers, world) => {
   await servers.startTemporal();
   await servers.db('automations').update({ is_active: false });
   const [api, worker] = [await servers.startApi(), await servers.startWorker()];
-  const automation = await makeAutomation({ api, world }, [
+  const automation = await createAutomation({ api, world }, [
     { type: 'set_task_status', params: { task_id: '{{event.task.task_id}}', status: 'in_progress' } },
   ]);
   const measure = latencyOf(servers, api, world, automation);

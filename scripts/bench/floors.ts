@@ -7,7 +7,7 @@ import { bundleWorkflowCode, DefaultLogger, NativeConnection, Runtime, Worker } 
 import Koa from 'koa';
 import pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
-import type { FloorActivities, FloorKind, FloorOrder, floorRun } from './floor-workflow.js';
+import type { BaselineActivities, BaselineKind, BaselineOrder, baselineRun } from './floor-workflow.js';
 
 /**
  * Every floor that `npm run bench` compares with, in one process of its own: for a request a bare Koa handler and one prepared
@@ -124,7 +124,7 @@ const bodyOf = async (request: IncomingMessage) => JSON.parse((await bytesOf(req
 const hashOf = (authorization = '') => createHash('sha256').update(authorization.slice(7)).digest();
 
 /** Receipt of a signed delivery. The HMAC stands in for the hash of the body, which the column wants. */
-async function takeDelivery({ req }: Koa.Context): Promise<unknown> {
+async function acceptDelivery({ req }: Koa.Context): Promise<unknown> {
   const bytes = await bytesOf(req);
   const digest = createHmac('sha256', env('FORGE_WEBHOOK_SECRET')).update(bytes).digest();
   const given = Buffer.from(String(req.headers['x-hub-signature-256']).slice(7), 'hex');
@@ -157,7 +157,7 @@ async function listTasks({ req, query }: Koa.Context): Promise<string> {
 /** Paths as the product's, so that both are sent the same bytes. */
 async function answer(ctx: Koa.Context): Promise<unknown> {
   const { method, path, req } = ctx;
-  if (path === '/api/forge/webhooks') return takeDelivery(ctx);
+  if (path === '/api/forge/webhooks') return acceptDelivery(ctx);
   if (path === '/api/auth/me') return run('me', [hashOf(req.headers.authorization)]);
   if (path === '/api/tasks') return method === 'POST' ? createTask(ctx) : listTasks(ctx);
   const [, , , taskId = '', last] = path.split('/');
@@ -165,14 +165,14 @@ async function answer(ctx: Koa.Context): Promise<unknown> {
   return (await run<{ json: string }>('get', [hashOf(req.headers.authorization), taskId])).json;
 }
 
-/** `POST /runs` with a `FloorOrder`; answers with the milliseconds of each run. */
+/** `POST /runs` with a `BaselineOrder`; answers with the milliseconds of each run. */
 async function startRunner(): Promise<(ctx: Koa.Context) => Promise<unknown>> {
   Runtime.install({ logger: new DefaultLogger('ERROR'), shutdownSignals: [] });
   const workflowsPath = fileURLToPath(import.meta.resolve('./floor-workflow.js'));
   const { code } = await bundleWorkflowCode({ workflowsPath, logger: new DefaultLogger('WARN') });
   const connection = await NativeConnection.connect({ address: env('TEMPORAL_ADDRESS'), grpcCompression: { codec: 'none' } });
   const waiting = new Map<string, (index: number, at: number) => void>();
-  const activities: FloorActivities = {
+  const activities: BaselineActivities = {
     async insertEffect(id, index) {
       await pool.query({
         name: 'effect',
@@ -197,7 +197,7 @@ async function startRunner(): Promise<(ctx: Koa.Context) => Promise<unknown>> {
   void worker.run();
   const client = new Client({ connection });
   /** Resolves with the last row; returns the time from the call of `start` to PostgreSQL's answer that the first is committed. */
-  const once = async (inserts: number, kind: FloorKind): Promise<number> => {
+  const once = async (inserts: number, kind: BaselineKind): Promise<number> => {
     const id = uuidv7();
     let first = 0;
     const last = new Promise<void>((done) =>
@@ -207,7 +207,7 @@ async function startRunner(): Promise<(ctx: Koa.Context) => Promise<unknown>> {
       }),
     );
     const started = performance.now();
-    await client.workflow.start<typeof floorRun>('floorRun', {
+    await client.workflow.start<typeof baselineRun>('baselineRun', {
       workflowId: `floor:${id}`,
       taskQueue,
       args: [id, inserts, kind],
@@ -218,7 +218,7 @@ async function startRunner(): Promise<(ctx: Koa.Context) => Promise<unknown>> {
     return first - started;
   };
   return async ({ req }) => {
-    const { count, inFlight, pauseMs, inserts, kind } = (await bodyOf(req)) as unknown as FloorOrder;
+    const { count, inFlight, pauseMs, inserts, kind } = (await bodyOf(req)) as unknown as BaselineOrder;
     const latencies: number[] = [];
     let begun = 0;
     const started = performance.now();

@@ -16,7 +16,7 @@ const GOAL_MS = 50;
 const mail = (i: number): string => `storm${i}@bench.test`;
 
 /** Accounts with a password; may be called again. */
-export async function makeAccounts({ db }: Servers): Promise<void> {
+export async function createAccounts({ db }: Servers): Promise<void> {
   const password_hash = await hashPassword(PASSWORD);
   const row = (i: number) => ({
     email: mail(i),
@@ -57,7 +57,7 @@ const line = (what: string, { count, seconds, latencies }: Load): string =>
 
 /** What a person who reads notices of many who sign in at once: hashing has its own few places and leaves the rest alone (A7). */
 export const loginStormSection: Section = async (servers, world, load) => {
-  await makeAccounts(servers);
+  await createAccounts(servers);
   const api = await servers.startApi();
   const reads = taskSources(world).get;
   const seconds = load.seconds * load.rounds;

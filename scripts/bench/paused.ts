@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { actionsOf, gate, makeAutomation, newTask } from './automations.js';
+import { actionsOf, gate, createAutomation, newTask } from './automations.js';
 import { metered, residentOf } from './process-table.js';
 import { quiet } from './quiet.js';
 import type { Goal, Section } from './report.js';
@@ -86,7 +86,7 @@ const cpuLine = (cpu: Look['cpu']): string =>
 export const pausedSection: Section = async (servers, world, { paused }) => {
   await servers.startTemporal();
   const [api, first] = [await servers.startApi(), await servers.startWorker()];
-  const automation = await makeAutomation({ api, world }, [gate, ...actionsOf(1)]);
+  const automation = await createAutomation({ api, world }, [gate, ...actionsOf(1)]);
   const make = () => newTask(api, world, automation.project);
   await pause(servers, automation.id, make, WARM_UP_RUNS);
   const before = await look(servers, { api, worker: first });

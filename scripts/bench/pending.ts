@@ -6,19 +6,19 @@ import type { Servers } from './servers.js';
 const PENDING = /* sql */ `
   with made as (
     insert into automation_runs (run_id, automation_id, automation_version, automation_name, team_id, project_id, creator_id, status,
-      waits_until, trigger_type, event, triggered_by, correlation_id, claimed_by, started_at)
+      gate_expires_at, trigger_type, event, triggered_by, correlation_id, claimed_by, started_at)
     select uuidv7(), a.automation_id, a.version, a.name, a.team_id, a.project_id, a.created_by, 'paused',
       now() + interval '1 day' + random() * interval '3 days', a.trigger_type,
       jsonb_build_object('type', 'task.created', 'task', task_json(t), 'team_id', a.team_id), a.created_by, uuidv7(), 'bench', now()
     from automations a, generate_series(1, :count), (select * from tasks where task_id = :task) t where a.automation_id = :automation
-    returning run_id, waits_until
+    returning run_id, gate_expires_at
   ), steps as (
     insert into run_actions (run_id, index, type, status, attempts, started_at)
     select run_id, 0, 'require_approval', 'running', 1, now() from made
     union all select run_id, 1, 'set_task_status', 'staged', 0, null from made
   )
   insert into gates (run_id, gate_index, required_role, expires_at)
-  select run_id, 0, 'manager', waits_until from made returning run_id`;
+  select run_id, 0, 'manager', gate_expires_at from made returning run_id`;
 
 const ACTIONS = [
   { type: 'require_approval', params: { role: 'manager' } },

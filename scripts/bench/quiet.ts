@@ -2,11 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Knex } from 'knex';
 
 /** Events to be processed and audit entries to be sealed. */
-const PENDING = 'select exists (select from audit_unsealed) or exists (select from outbox) as left';
+const PENDING = 'select exists (select from audit_pending) or exists (select from outbox) as left';
 
 /** What is left to do: events to be heard, audit entries to be sealed, and what earlier sections gave autovacuum to tidy up. */
 const LEFT = /* sql */ `
-  select exists (select from audit_unsealed) or exists (select from outbox)
+  select exists (select from audit_pending) or exists (select from outbox)
     or exists (select from pg_stat_activity where backend_type = 'autovacuum worker') as left`;
 
 async function untilNothing(db: Knex, query: string, everyMs: number): Promise<void> {

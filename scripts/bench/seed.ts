@@ -23,11 +23,11 @@ const CROWD = 5_000;
 /** Tasks of the project that is listed. */
 export const LISTED = 50;
 
-const makeProject = /* sql */ `
+const createProject = /* sql */ `
   with key as (insert into item_keys (item_id, item_type) values (:id::text, 'project'))
   insert into projects (project_id, team_id, name, created_by) values (:id::uuid, :team, 'Benchmark', :user)`;
 
-const makeTasks = /* sql */ `
+const createTasks = /* sql */ `
   with key as (
     insert into item_keys (item_id, item_type) select uuidv7()::text, 'task' from generate_series(1, :count) returning item_id
   )
@@ -65,8 +65,8 @@ export async function seed(db: Knex, count = TASKS, name = 'bench'): Promise<Wor
 /** Adds a project of so many tasks; returns its id. */
 export async function addProject(db: Knex, { teamId, userId }: World, count: number): Promise<string> {
   const id = uuidv7();
-  await db.raw(makeProject, { id, team: teamId, user: userId });
-  await db.raw(makeTasks, { project: id, team: teamId, user: userId, count });
+  await db.raw(createProject, { id, team: teamId, user: userId });
+  await db.raw(createTasks, { project: id, team: teamId, user: userId, count });
   return id;
 }
 

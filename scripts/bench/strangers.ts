@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Knex } from 'knex';
 import { drive, type Load, requestBytes, type Source } from './load.js';
-import { makeAccounts, stormSource } from './login-storm.js';
+import { createAccounts, stormSource } from './login-storm.js';
 import type { Goal, Result, Section } from './report.js';
 import { taskSources } from './requests.js';
 import { addProject, seed, type World } from './seed.js';
@@ -21,7 +21,7 @@ const UNLOCKED_MS = 50;
 /** How much longer a stranger may wait at p99 than without the loud person, ms. */
 const GOAL_MS = 50;
 
-interface Around {
+interface PageShell {
   servers: Servers;
   api: ApiService;
   world: World;
@@ -31,7 +31,7 @@ interface Around {
 /** What one person does for so many seconds, once everything for it is there; the note says how often. */
 interface Disturbance {
   what: string;
-  prepare: (around: Around) => Promise<() => Promise<string>>;
+  prepare: (around: PageShell) => Promise<() => Promise<string>>;
 }
 
 const note = (what: string, { count, errors, seconds }: Load): string =>
@@ -45,7 +45,7 @@ const jsonOf = ({ token }: World) => ({
 const bytesOf = (value: unknown): Buffer => Buffer.from(JSON.stringify(value));
 
 /** Changes of one task from many connections, while a transaction of the same person's keeps it most of the time. */
-async function lockOneTask(db: Knex, { api, world, seconds }: Around): Promise<string> {
+async function lockOneTask(db: Knex, { api, world, seconds }: PageShell): Promise<string> {
   const [task] = world.tasks as [string];
   const until = performance.now() + seconds * 1_000;
   const holding = (async () => {
@@ -62,14 +62,14 @@ async function lockOneTask(db: Knex, { api, world, seconds }: Around): Promise<s
   return note('changes of one locked task', load);
 }
 
-async function bulkCreate(project_id: string, { api, world, seconds }: Around): Promise<string> {
+async function bulkCreate(project_id: string, { api, world, seconds }: PageShell): Promise<string> {
   const items = Array.from({ length: BULK }, () => ({ title: 'One of many', project_id, tags: ['bulk'] }));
   const create = requestBytes('POST', '/api/tasks/bulk', jsonOf(world), bytesOf(items));
   return note(`creations of ${BULK}`, await drive(api.port, LOUD, seconds, { expect: 200, next: () => create }));
 }
 
 /** Makes a task with subtasks recur; returns its series. */
-async function plantSeries({ servers: { db }, world }: Around): Promise<string> {
+async function plantSeries({ servers: { db }, world }: PageShell): Promise<string> {
   const project = await addProject(db, world, TREE);
   const [root, ...rest] = await db('tasks').where({ project_id: project }).orderBy('task_id').pluck<string[]>('task_id');
   await db('tasks').whereIn('task_id', rest).update({ parent_task_id: root });
@@ -82,7 +82,7 @@ async function plantSeries({ servers: { db }, world }: Around): Promise<string> 
 }
 
 /** Closes the newest occurrence as soon as it is there. */
-async function closeRecurring(series_id: string, { servers, api, world, seconds }: Around): Promise<string> {
+async function closeRecurring(series_id: string, { servers, api, world, seconds }: PageShell): Promise<string> {
   const until = performance.now() + seconds * 1_000;
   let closed = 0;
   while (performance.now() < until) {
@@ -119,7 +119,7 @@ const DISTURBANCES: Disturbance[] = [
   {
     what: '32 clients sign in',
     async prepare({ servers, api, seconds }) {
-      await makeAccounts(servers);
+      await createAccounts(servers);
       return async () => note('sign-ins', await drive(api.port, LOUD, seconds, stormSource()));
     },
   },

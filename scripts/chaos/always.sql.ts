@@ -52,7 +52,7 @@ export const always: readonly Invariant[] = [
     sql: /* sql */ `
       select format('run %s is %s with %s undecided gates', r.run_id, r.status, count(g.run_id)) as violation
       from automation_runs r left join gates g on g.run_id = r.run_id and g.decision is null
-        and (r.status <> 'paused' or g.expires_at = r.waits_until)
+        and (r.status <> 'paused' or g.expires_at = r.gate_expires_at)
       where r.finished_at is null group by r.run_id, r.status having count(g.run_id) <> (r.status = 'paused')::int`,
   },
   {

@@ -87,7 +87,7 @@ async function find(db: Knex, name: string, text: string, values: unknown[] = []
   return rows.map((row) => row.violation);
 }
 
-async function findUncarried({ services, temporal }: CheckOptions): Promise<string[]> {
+async function findRunsWithoutWorkflow({ services, temporal }: CheckOptions): Promise<string[]> {
   const runs = await find(services.db, UNMOVED.name, UNMOVED.sql);
   const open = await Promise.all(runs.map(async (runId) => temporal !== undefined && (await isOpen(temporal, runId))));
   return runs.filter((_, i) => !open[i]).map((runId) => `run ${runId} has no open workflow`);
@@ -114,7 +114,7 @@ export async function checkInvariants(options: CheckOptions): Promise<Verdict[]>
     else verdicts.push({ name, words, violations: [], skipped: 'no record of what was acknowledged' });
   }
   for (const invariant of always) await judge(invariant, () => find(db, invariant.name, invariant.sql));
-  await judge(UNMOVED, () => findUncarried(options));
+  await judge(UNMOVED, () => findRunsWithoutWorkflow(options));
   await judge({ name: 'teams_apart', words: 'No row of one team refers to a row of another' }, async () =>
     find(db, 'teams_apart', await crossTeamSql(db)),
   );

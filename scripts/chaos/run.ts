@@ -29,7 +29,7 @@ export interface ChaosOptions extends Size {
 /** Longest wait for everything to come to rest; a lost workflow is noticed within two minutes. */
 const QUIET_MS = 240_000;
 const SHORT_OF_QUIET = /* sql */ `
-  select (select count(*) from outbox) as outbox, (select count(*) from audit_unsealed) as unsealed,
+  select (select count(*) from outbox) as outbox, (select count(*) from audit_pending) as unsealed,
     (select count(*) from automation_runs where status in ('queued', 'running')) as runs,
     (select count(*) from forge_deliveries where outcome is null) as deliveries`;
 
@@ -104,7 +104,7 @@ function judgeAnswers({ dishonest }: Caller, { surprises }: Load, restless: stri
   ];
 }
 
-function tellLoad({ tell }: ChaosOptions, { ledger }: Load, { counts }: Caller): void {
+function logLoad({ tell }: ChaosOptions, { ledger }: Load, { counts }: Caller): void {
   const acked = Object.entries(ledger).map(([name, list]) => `${(list as unknown[]).length} ${name}`);
   tell('acknowledged', acked.join(', '));
   const answers = [...counts].sort(([a], [b]) => a.localeCompare(b)).map(([what, count]) => `${what}: ${count}`);
@@ -124,7 +124,7 @@ async function torment(product: Product, options: ChaosOptions): Promise<Verdict
     await load.stop();
   }
   tell('load stopped, every outcome known');
-  tellLoad(options, load, caller);
+  logLoad(options, load, caller);
   const db = openDatabase({ url: config.DATABASE_URL, poolSize: 2, name: 'assent-chaos' });
   try {
     const restless = await awaitQuiet(db);

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { v7 as uuidv7 } from 'uuid';
 import { createUser } from '../../api/admin/create-user.js';
-import { switchPlan } from '../../api/admin/switch-plan.js';
+import { changePlan } from '../../api/admin/switch-plan.js';
 import { hashOf } from '../../api/auth/authenticate.js';
 import { sealSecret } from '../../api/auth/two-factor/second-factor.js';
 import { createAutomation } from '../../api/automations/create-automation.js';
@@ -50,7 +50,7 @@ function as(services: Services, ids: Ids, name: Name): Context {
   return { ...services, actor, requestId, correlationId: requestId, ip: '127.0.0.1', userAgent: 'demo data' };
 }
 
-async function makePeople(services: Services): Promise<Ids> {
+async function createPeople(services: Services): Promise<Ids> {
   const requestId = uuidv7();
   const ctx: Context = {
     ...services,
@@ -80,7 +80,7 @@ async function makePeople(services: Services): Promise<Ids> {
 
 const day = (offset: number): string => new Date(Date.now() + offset * 86_400_000).toISOString().slice(0, 10);
 
-async function makeTasks(
+async function createTasks(
   services: Services,
   ids: Ids,
   project_id: string,
@@ -103,13 +103,13 @@ async function makeTasks(
       recurrence,
     });
     made.push(taskId);
-    await makeTasks(services, ids, project_id, subtasks ?? [], taskId);
+    await createTasks(services, ids, project_id, subtasks ?? [], taskId);
   }
   return made;
 }
 
 /** A run set off by a delivery of last night: stored like any other, carried out when the worker starts. */
-async function setOff(
+async function executeAutomation(
   services: Services,
   ids: Ids,
   automation: NewRun['automation'] & { trigger_type: string },
@@ -136,7 +136,7 @@ const deliveryOf = (number: number, title: string) => ({
   occurred_at: new Date().toISOString(),
 });
 
-async function makeAutomations(services: Services, ids: Ids, team_id: string, apollo: string, tasks: string[]): Promise<void> {
+async function createAutomations(services: Services, ids: Ids, team_id: string, apollo: string, tasks: string[]): Promise<void> {
   const ada = () => as(services, ids, 'ada');
   const task = '{{event.task.task_id}}';
   const { warnings: _none, ...deploy } = await createAutomation(ada(), {
@@ -185,14 +185,14 @@ async function makeAutomations(services: Services, ids: Ids, team_id: string, ap
     .db('tasks')
     .where({ task_id: tasks[1] })
     .first<{ json: object }>(services.db.raw('task_json(tasks) as json'));
-  await setOff(services, ids, deploy as NewRun['automation'] & { trigger_type: string }, {
+  await executeAutomation(services, ids, deploy as NewRun['automation'] & { trigger_type: string }, {
     ...deliveryOf(41, 'Harden the session cookie'),
     project_id: apollo,
     team_id,
     task: record.json,
     linked_task_ids: [tasks[1]],
   });
-  await setOff(services, ids, announce as NewRun['automation'] & { trigger_type: string }, {
+  await executeAutomation(services, ids, announce as NewRun['automation'] & { trigger_type: string }, {
     repo: DEMO_REPOSITORY,
     sender: 'octocat',
     action: 'published',
@@ -210,26 +210,26 @@ async function makeAutomations(services: Services, ids: Ids, team_id: string, ap
 export async function seedDemo(services: Services): Promise<boolean> {
   refuseProduction(services.config);
   if (await services.db('users').first('user_id')) return false;
-  const ids = await makePeople(services);
+  const ids = await createPeople(services);
   const acme = await createTeam(as(services, ids, 'ada'), { name: 'Acme', description: 'Rockets, mostly' });
   const seats = { max: 'manager', uma: 'member', gus: 'guest', tina: 'member', dana: 'member' } as const;
   for (const [name, role] of Object.entries(seats))
     await addMember(as(services, ids, 'ada'), acme.team_id, { user_id: ids[name as Name], role });
   const globex = await createTeam(as(services, ids, 'olga'), { name: 'Globex', description: 'On the free plan' });
-  await switchPlan(as(services, ids, 'root'), globex.team_id, 'free');
+  await changePlan(as(services, ids, 'root'), globex.team_id, 'free');
   const project = async (name: string, description: string) =>
     (await createProject(as(services, ids, 'ada'), { name, description, team_id: acme.team_id })).data.project_id;
   const apollo = await project('Apollo', 'The guidance computer');
   const hermes = await project('Hermes', 'Telling the world');
-  const tasks = await makeTasks(services, ids, apollo, APOLLO);
-  await makeTasks(services, ids, hermes, HERMES);
+  const tasks = await createTasks(services, ids, apollo, APOLLO);
+  await createTasks(services, ids, hermes, HERMES);
   await bindRepository(as(services, ids, 'ada'), {
     repo: DEMO_REPOSITORY,
     team_id: acme.team_id,
     project_id: apollo,
     sync_issues: true,
   });
-  await makeAutomations(services, ids, acme.team_id, apollo, tasks);
+  await createAutomations(services, ids, acme.team_id, apollo, tasks);
   const token = {
     user_id: ids.ada,
     name: 'Demo token',

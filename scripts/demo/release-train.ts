@@ -5,14 +5,14 @@ import type { AddressInfo } from 'node:net';
 import { call, config, tell, until } from './stage.js';
 
 /** What arrived at the demo's own receiver. */
-interface Arrival {
+interface PageInput {
   path: string;
   headers: IncomingHttpHeaders;
   body: string;
 }
 
 /** A real HTTP server on this machine that knows one address, on the first free port that automations may send to. */
-async function startReceiver(arrivals: Arrival[]): Promise<{ url: string; close: () => void }> {
+async function startReceiver(arrivals: PageInput[]): Promise<{ url: string; close: () => void }> {
   for (const port of config.OUTBOUND_PORTS.filter((each) => each > 1023)) {
     const server = createServer((request, response) => {
       const chunks: Buffer[] = [];
@@ -47,7 +47,7 @@ const announce = (url: string, secret: string) => ({
 });
 
 /** Two gates around a request that goes to a wrong address. */
-async function makeAutomation({ team_id, ada }: Team, url: string, secret: string): Promise<string> {
+async function createAutomation({ team_id, ada }: Team, url: string, secret: string): Promise<string> {
   const made = await call('POST', '/api/automations', {
     token: ada,
     body: {
@@ -109,7 +109,7 @@ async function firstRun(team: Team, automationId: string): Promise<string> {
 }
 
 /** The definition is mended and the failed run replayed on the same event. */
-async function replay(team: Team, automationId: string, failed: string, actions: object[], arrivals: Arrival[], value: string) {
+async function replay(team: Team, automationId: string, failed: string, actions: object[], arrivals: PageInput[], value: string) {
   const { ada } = team;
   const listed = async () =>
     ((await call('GET', '/api/automations/dead-letter?limit=200', { token: ada })).body.entries as { run_id: string }[]).some(
@@ -135,14 +135,14 @@ async function replay(team: Team, automationId: string, failed: string, actions:
 export async function playReleaseTrain(ada: string, max: string): Promise<Record<string, string>> {
   const teams = (await call('GET', '/api/teams', { token: ada })).body as { team_id: string; name: string }[];
   const team: Team = { team_id: teams.find(({ name }) => name === 'Acme')?.team_id ?? '', ada, max };
-  const arrivals: Arrival[] = [];
+  const arrivals: PageInput[] = [];
   const receiver = await startReceiver(arrivals);
   try {
     const secret = 'DEMO_CHANNEL';
     const value = randomBytes(24).toString('base64url');
     const stored = { team_id: team.team_id, name: secret, value, allowed_hosts: [new URL(receiver.url).host] };
     await call('POST', '/api/automations/secrets', { token: ada, body: stored });
-    const automationId = await makeAutomation(team, receiver.url, secret);
+    const automationId = await createAutomation(team, receiver.url, secret);
     const failed = await firstRun(team, automationId);
     const mended = [
       gate('Release manager', { message: 'Announce {{event.tag}}?' }),

@@ -1,5 +1,5 @@
 import { v7 as uuidv7 } from 'uuid';
-import { choreActivities } from '../../activities/chores.js';
+import { maintenanceActivities } from '../../activities/chores.js';
 import { buildPerson } from '../factories/people.js';
 import { startApp, type TestApp } from '../support/app.js';
 
@@ -15,7 +15,7 @@ it('forgets the callers whose window has closed, and only those', async () => {
     { key: 'login:192.0.2.1', points: 3, expire: Date.now() - 1 },
     { key: 'login:192.0.2.2', points: 3, expire: Date.now() + 60_000 },
   ]);
-  expect(await choreActivities(app.services).runChore('rate-limits')).toBe('forgot 1 callers');
+  expect(await maintenanceActivities(app.services).runChore('rate-limits')).toBe('forgot 1 callers');
   expect(await db('rate_limits').pluck('key')).toEqual(['login:192.0.2.2']);
 });
 
@@ -28,10 +28,10 @@ it('forgets codes, counts, mails, devices and sessions whose time is over, and o
     { ...code, address: 'old', expires_at: ago(2) },
     { ...code, address: 'new', expires_at: ago(0.5) },
   ]);
-  await db('login_guards').insert([
-    { subject: 'old', tries: 3, first_try_at: ago(2) },
-    { subject: 'locked', tries: 3, first_try_at: ago(2), locked_until: ago(-1) },
-    { subject: 'new', tries: 3 },
+  await db('login_attempts').insert([
+    { subject: 'old', attempts: 3, first_attempt_at: ago(2) },
+    { subject: 'locked', attempts: 3, first_attempt_at: ago(2), locked_until: ago(-1) },
+    { subject: 'new', attempts: 3 },
   ]);
   const mail = { template: 'password-changed', state: 'sent', correlation_id: uuidv7() };
   await db('mails').insert([
@@ -46,10 +46,10 @@ it('forgets codes, counts, mails, devices and sessions whose time is over, and o
     { user_id, user_agent: 'older', expires_at: ago(31) },
     { user_id, user_agent: 'new', expires_at: ago(29), device_id },
   ]);
-  const run = () => choreActivities(app.services).runChore('accounts');
+  const run = () => maintenanceActivities(app.services).runChore('accounts');
   expect(await run()).toBe('forgot 6 codes, counts, mails, sessions and devices');
   expect(await db('one_time_codes').pluck('address')).toEqual(['new']);
-  expect(await db('login_guards').orderBy('subject').pluck('subject')).toEqual(['locked', 'new']);
+  expect(await db('login_attempts').orderBy('subject').pluck('subject')).toEqual(['locked', 'new']);
   expect(await db('mails').pluck('recipient')).toEqual(['new']);
   expect(await db('trusted_devices').pluck('user_agent')).toEqual(['new']);
   expect(await db('sessions').whereNotNull('user_agent').select('user_agent', 'device_id')).toEqual([
@@ -60,5 +60,5 @@ it('forgets codes, counts, mails, devices and sessions whose time is over, and o
 
 it('signs the heads of the chains', async () => {
   await app.as().post('/api/auth/login', { email: 'nobody@test.example', password: 'x' });
-  expect(await choreActivities(app.services).runChore('audit-checkpoint')).toBe('signed the heads of 1 chains');
+  expect(await maintenanceActivities(app.services).runChore('audit-checkpoint')).toBe('signed the heads of 1 chains');
 });

@@ -10,7 +10,7 @@ import { faultsOf, launch, openWindow, type Window } from './chromium.js';
 const HOSTILE = `<img src=x onerror=alert(1)>"'><script>alert(2)</script><%= 7*7 %>javascript:alert(3)`;
 
 /** Pages that only somebody sees who is not signed in. */
-const outsidePaths = new Set(PAGES.filter(({ who }) => who === 'visitor').map(({ path }): string => path));
+const outsidePaths = new Set(PAGES.filter(({ access }) => access === 'visitor').map(({ path }): string => path));
 
 // A browser on a machine that is busy with other tests takes its time; nothing here is judged by a clock.
 import.meta.jest.setTimeout(180_000);

@@ -63,9 +63,9 @@ const usesOurImage = ({ image }: Service): boolean => image.startsWith('assent:'
 /** `${NAME:-value}` as compose reads it with an empty environment. */
 const withDefaults = (value: string): string => value.replace(/\$\{\w+:-([^}]*)\}/g, '$1');
 /** The services that must be well, or through, before this one starts. */
-const waitsFor = (name: string): string[] => {
+const actionableApprovals = (name: string): string[] => {
   const direct = Object.keys(service(name).depends_on ?? {});
-  return [...new Set([...direct, ...direct.flatMap(waitsFor)])].sort();
+  return [...new Set([...direct, ...direct.flatMap(actionableApprovals)])].sort();
 };
 /** Everything that installs the service: the compose file, the image and what is mounted. */
 const deployed = ['docker-compose.yml', 'Dockerfile', ...filesBelow('deploy')];
@@ -253,7 +253,7 @@ describe('start and health', () => {
     expect(service('settings').network_mode).toBe('none');
     expect(service('settings').environment).toEqual(service('api').environment);
     expect(service('settings').secrets).toEqual(service('api').secrets);
-    for (const name of ['migrate', 'api', 'worker']) expect(waitsFor(name)).toContain('settings');
+    for (const name of ['migrate', 'api', 'worker']) expect(actionableApprovals(name)).toContain('settings');
   });
 
   test('every long-running service has a health check', () => {
@@ -274,8 +274,15 @@ describe('start and health', () => {
   });
 
   test('the API waits for PostgreSQL and the migrations only; the worker for Temporal and its namespace too', () => {
-    expect(waitsFor('api')).toEqual(['migrate', 'postgres', 'settings']);
-    expect(waitsFor('worker')).toEqual(['migrate', 'postgres', 'settings', 'temporal', 'temporal-namespace', 'temporal-schema']);
+    expect(actionableApprovals('api')).toEqual(['migrate', 'postgres', 'settings']);
+    expect(actionableApprovals('worker')).toEqual([
+      'migrate',
+      'postgres',
+      'settings',
+      'temporal',
+      'temporal-namespace',
+      'temporal-schema',
+    ]);
   });
 
   test('secrets, configurations, networks and volumes are declared, used, and their files are there', () => {

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { parser } from '@prometheus-io/lezer-promql';
 import { parse } from 'yaml';
 import { createDatabaseGauges } from '../../api/core/gauges/collect-gauges.js';
-import { DATABASE_GAUGES, type DatabaseGauge, MOST_ROWS } from '../../api/core/gauges/database-gauges.js';
+import { DATABASE_GAUGES, type DatabaseGauge, MAX_ROWS } from '../../api/core/gauges/database-gauges.js';
 import { startApp, type TestApp } from '../support/app.js';
 import { queuePrefix } from '../support/worker.js';
 import { namesIn, type Scrapes, startScraped } from './scrape.js';
@@ -123,10 +123,10 @@ describe('the gauges of the database', () => {
 
   it('count to an end, whatever one team has piled up', async () => {
     const { db } = app.services;
-    await db.raw(`${waiting('pile')} from generate_series(1, ${MOST_ROWS + 500})`);
+    await db.raw(`${waiting('pile')} from generate_series(1, ${MAX_ROWS + 500})`);
     const [text = ''] = await collect(app.database.url);
     await db('outbox').delete();
-    expect(text).toMatch(new RegExp(`^assent_outbox_rows\\{kind="pile"\\} ${MOST_ROWS}$`, 'm'));
+    expect(text).toMatch(new RegExp(`^assent_outbox_rows\\{kind="pile"\\} ${MAX_ROWS}$`, 'm'));
     expect(text).toMatch(/^assent_database_gauges_success 1$/m);
   });
 

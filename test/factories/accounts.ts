@@ -8,7 +8,7 @@ import { listMails } from '../../api/mail/list-mails.js';
 import type { TestApp } from '../support/app.js';
 
 export const PASSWORD = 'correct horse battery';
-/** Cheaper than the product's, so that hundreds of tries take seconds. */
+/** Cheaper than the product's, so that hundreds of attempts take seconds. */
 const QUICK = { memoryCost: 1024, timeCost: 1, parallelism: 1 };
 let passwordHash: Promise<string> | undefined;
 

@@ -31,7 +31,7 @@ const COMMENT: Action = { type: 'add_comment', params: { task_id: 'nobody', cont
 export const GATE: Action = { type: 'require_approval', params: {} };
 export const GATED: Action[] = [COMMENT, GATE, { type: 'set_task_status', params: { task_id: 'nobody', status: 'done' } }];
 
-async function makeAutomation(
+async function createAutomation(
   app: TestApp,
   team: TestTeam,
   { creator = team.member, inTeam = true, actions = GATED }: RunOptions,
@@ -72,14 +72,14 @@ async function insertGate(
   await db('gates').insert({ ...place, ...gateRow(app, gate, expiresIn) });
   await db('automation_runs')
     .where({ run_id: place.run_id })
-    .update({ waits_until: db('gates').where(place).select('expires_at') });
+    .update({ gate_expires_at: db('gates').where(place).select('expires_at') });
 }
 
 /** A run as its rows stand when a gate has been opened, or in any other state that is asked for. */
 export async function buildRun(app: TestApp, team: TestTeam, options: RunOptions = {}): Promise<TestRun> {
   const { db } = app.services;
   const { creator = team.member, inTeam = true, status = 'paused', expiresIn = 3600, fields = {} } = options;
-  const { automation_id } = options.automation ?? (await makeAutomation(app, team, options));
+  const { automation_id } = options.automation ?? (await createAutomation(app, team, options));
   const version = await db('automation_versions').where({ automation_id }).orderBy('version', 'desc').first();
   const actions = version.actions as Action[];
   const gateIndex = options.gateIndex ?? actions.findIndex(({ type }) => type === GATE.type);

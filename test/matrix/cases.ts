@@ -10,7 +10,7 @@ import { vaultCases } from './vault-cases.js';
  */
 export type Kind = 'own' | 'foreign' | 'trashed' | 'unknown' | 'garbage' | 'respelt';
 
-interface Sent {
+interface OutboundResult {
   params?: Record<string, string>;
   query?: Record<string, string>;
   body?: unknown;
@@ -28,7 +28,7 @@ export interface Row {
   /** The field of the subject that is made foreign, unknown, garbage …; `id` unless said otherwise. */
   names?: Exclude<keyof Subject, 'credential'>;
   kinds: Kind[];
-  send: (subject: Subject) => Sent;
+  send: (subject: Subject) => OutboundResult;
   /** Who made the subject: whoever calls (strangers and guests too: they once had another seat), or a second member. */
   author?: 'caller' | 'colleague';
   /** Another seat than the table's, where its words say more than its column. `nobody`: not even an admin. `none`: any signed-in person. */
@@ -495,7 +495,7 @@ const trash: Row[] = [
   ...(['task', 'project'] as const).flatMap((type): Row[] => {
     const route = `POST /api/trash/${type}/:${type}_id/restore`;
     const purge = `DELETE /api/trash/${type}/:${type}_id`;
-    const send = (s: Subject): Sent => ({ params: { [`${type}_id`]: s.id } });
+    const send = (s: Subject): OutboundResult => ({ params: { [`${type}_id`]: s.id } });
     return [
       { route: purge, by: 'in the trash', subject: type === 'task' ? 'trashedTask' : 'trashedProject', kinds: LIVE, send },
       { route: purge, by: 'live', subject: type, kinds: ['own'], send, reference: { own: 404 }, why: 'not in the trash (C8)' },
@@ -521,7 +521,7 @@ const activity: Row[] = [
 ];
 
 const AUTOMATION = { name: 'Thank you', trigger_type: 'task.created', actions: [] };
-const byPath = (s: Subject): Sent => ({ params: { automation_id: s.id } });
+const byPath = (s: Subject): OutboundResult => ({ params: { automation_id: s.id } });
 
 /** What changes an automation or starts it has one set of rules: its creator, or a manager of the team. */
 const automationWrites = (
@@ -535,7 +535,7 @@ const automationWrites = (
     ['POST /api/automations/:automation_id/rollback', { version: 1 }],
   ] as const
 ).flatMap(([route, body]): Row[] => {
-  const send = (s: Subject): Sent => ({ ...byPath(s), body });
+  const send = (s: Subject): OutboundResult => ({ ...byPath(s), body });
   return [
     { route, by: 'one’s own', subject: 'automation', author: 'caller', kinds: TRASHABLE, send },
     {
@@ -676,7 +676,7 @@ const takeOvers: Row[] = [
 ];
 
 const CANCEL = 'POST /api/automations/runs/:run_id/cancel';
-const cancelled = (s: Subject): Sent => ({ params: { run_id: s.id } });
+const cancelled = (s: Subject): OutboundResult => ({ params: { run_id: s.id } });
 
 /** Ending a run has the rules of starting one. */
 const cancels: Row[] = [
@@ -833,7 +833,7 @@ const automations: Row[] = [
 
 const decisions = (['approve', 'reject'] as const).flatMap((verb): Row[] => {
   const route = `POST /api/automations/runs/:run_id/${verb}`;
-  const send = (s: Subject): Sent => ({ params: { run_id: s.id } });
+  const send = (s: Subject): OutboundResult => ({ params: { run_id: s.id } });
   return [
     { route, by: 'a gate for members', subject: 'runForMember', author: 'colleague', kinds: LIVE, send },
     {
@@ -938,7 +938,7 @@ const approvals: Row[] = [
 ];
 
 const RETRY = 'POST /api/automations/dead-letter/:run_id/retry';
-const byRun = (s: Subject): Sent => ({ params: { run_id: s.id } });
+const byRun = (s: Subject): OutboundResult => ({ params: { run_id: s.id } });
 
 const deadLetter: Row[] = [
   {

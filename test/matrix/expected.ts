@@ -1,4 +1,4 @@
-import { isAtLeast, ruleOf, type Seat } from '../../api/core/access.js';
+import { hasRoleAtLeast, ruleOf, type Seat } from '../../api/core/access.js';
 import type { Endpoint } from '../../api/http/endpoint.js';
 import type { Kind, Row } from './cases.js';
 import type { Actor } from './world.js';
@@ -36,7 +36,7 @@ function seatNeeded(endpoint: Endpoint, row: Row): Seat | 'none' | 'nobody' {
 }
 
 const may = (needed: Seat | 'none' | 'nobody', seat: Seat | null): boolean =>
-  needed === 'none' || (needed !== 'nobody' && isAtLeast(seat, needed));
+  needed === 'none' || (needed !== 'nobody' && hasRoleAtLeast(seat, needed));
 
 /** Who is kept out whatever the seat: tokens, who acts as somebody else, everyone but the installation's admins (K, A11, A12). */
 function isKeptOut(endpoint: Endpoint, actor: Actor): boolean {

@@ -124,7 +124,8 @@ const suspended: Build = async (world, wish) => {
 /** Somebody whose sign-ins failed too often. */
 const locked: Build = async (world, wish) => {
   const { user_id, email } = await buildPerson(world.app);
-  const sql = "insert into login_guards (subject, tries, locked_until) values ('mail ' || :email, 20, now() + interval '1 hour')";
+  const sql =
+    "insert into login_attempts (subject, attempts, locked_until) values ('mail ' || :email, 20, now() + interval '1 hour')";
   await insert(world, sql, { email });
   return { ...basis(wish, user_id), user_id };
 };

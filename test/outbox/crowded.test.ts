@@ -34,7 +34,7 @@ const open = (subscribers: readonly AnySubscriberKind[] = SUBSCRIBERS): Killable
   relays.push(relay);
   return relay;
 };
-const runsOf = async ({ team_id }: { team_id: string }) =>
+const buildRuns = async ({ team_id }: { team_id: string }) =>
   Number((await db()('automation_runs').where({ team_id }).count())[0]?.['count']);
 const eventsOf = async ({ team_id }: { team_id: string }) =>
   Number((await db()('outbox').where({ team_id, kind: 'event' }).count())[0]?.['count']);
@@ -50,10 +50,10 @@ it.each([[100], [1_000]])(
       await buildTask(app, team, project);
       expect((await relay.poll()).events).toBe(true);
       await relay.match();
-      expect(await runsOf(team)).toBe(round);
+      expect(await buildRuns(team)).toBe(round);
     }
     // The noisy team's events go on meanwhile, and none of them has failed.
-    expect(await runsOf(noisy)).toBeGreaterThan(0);
+    expect(await buildRuns(noisy)).toBeGreaterThan(0);
     expect(await db()('outbox').where({ team_id: noisy.team_id }).where('failures', '>', 0)).toEqual([]);
     expect(await db()('automation_runs').where({ team_id: noisy.team_id }).whereNot({ skip_reason: 'condition_false' })).toEqual(
       [],
@@ -103,7 +103,7 @@ it('one event of 48 kB for 400 automations of 50 actions: pass after pass, each 
       await makeDue(app);
     } else {
       await relay.relay.match();
-      const runs = await runsOf(noisy);
+      const runs = await buildRuns(noisy);
       sizes.push(runs - before);
       before = runs;
     }
@@ -127,7 +127,7 @@ it('a pass takes so many events of each team, whoever is oldest, and of each per
   const personal = (actor_id: string) => ({ kind: 'event', subject: 'task.created', actor_id, correlation_id: uuidv7() });
   await db()('outbox').insert(people.flatMap(({ user_id }) => Array.from({ length: 30 }, () => personal(user_id))));
   expect(await open().relay.match()).toBe(3 * EVENTS_PER_TEAM);
-  expect(await runsOf(noisy)).toBe(EVENTS_PER_TEAM);
+  expect(await buildRuns(noisy)).toBe(EVENTS_PER_TEAM);
   for (const { user_id } of people)
     expect(await db()('automation_runs').where({ creator_id: user_id, team_id: null })).toHaveLength(EVENTS_PER_TEAM);
 });
@@ -139,7 +139,7 @@ it('many teams at once: each has its first event matched before any has its seco
     await pending(app, each, EVENTS_PER_TEAM);
   }
   expect(await open().relay.match()).toBe(EVENTS_PER_PASS);
-  const runs = await Promise.all(teams.map(runsOf));
+  const runs = await Promise.all(teams.map(buildRuns));
   expect(Math.max(...runs) - Math.min(...runs)).toBeLessThanOrEqual(1);
 });
 
@@ -148,7 +148,7 @@ it('three workers on the noisy team’s events: every pair once, nothing left', 
   await pending(app, noisy, 30);
   await Promise.all([open().drain(), open().drain(), open().drain()]);
   await open().drain();
-  expect(await runsOf(noisy)).toBe(150 * 30);
+  expect(await buildRuns(noisy)).toBe(150 * 30);
   const { rows } = await db().raw<{ rows: { pairs: number }[] }>(
     "select count(distinct (automation_id, event->>'event_id'))::int as pairs from automation_runs where team_id = ?",
     [noisy.team_id],
@@ -166,7 +166,7 @@ it('a team’s event that cannot be matched holds up neither its team’s others
   await db()('outbox').insert(row);
   await buildTask(app, team, project);
   await open().relay.match();
-  expect(await runsOf(team)).toBe(1);
+  expect(await buildRuns(team)).toBe(1);
   expect(await db()('automation_runs').where(sound)).toHaveLength(1);
   expect(await db()('outbox').where({ team_id: noisy.team_id }).pluck('failures')).toEqual([1, 1, 1, 1, 1]);
 });
@@ -179,14 +179,14 @@ it('a team whose automation is locked waits alone, and none of its events counts
   await editor('automations').where(busy).forNoKeyUpdate();
   const { relay } = open();
   await relay.match();
-  expect(await runsOf(team)).toBe(1);
-  expect(await runsOf(noisy)).toBe(0);
+  expect(await buildRuns(team)).toBe(1);
+  expect(await buildRuns(noisy)).toBe(0);
   const waiting = await db()('outbox').where({ team_id: noisy.team_id, kind: 'event' });
   expect(waiting.map(({ attempts, failures }) => [attempts, failures])).toEqual(Array.from({ length: 5 }, () => [1, 0]));
   await editor.rollback();
   await makeDue(app);
   await relay.match();
-  expect(await runsOf(noisy)).toBe(5);
+  expect(await buildRuns(noisy)).toBe(5);
 });
 
 it('a definition is fetched and compiled once for each version', async () => {
@@ -225,5 +225,5 @@ it('pairs of one pass are bounded, over all teams', async () => {
   await crowd(app, noisy, { automations: 600, condition: 'false' });
   await pending(app, noisy, 5);
   await open().relay.match();
-  expect(await runsOf(noisy)).toBeLessThanOrEqual(PAIRS_PER_PASS);
+  expect(await buildRuns(noisy)).toBeLessThanOrEqual(PAIRS_PER_PASS);
 });

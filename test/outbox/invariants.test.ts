@@ -187,8 +187,8 @@ describe('what always holds', () => {
   it('a paused run that waits for another time than its gate, or without a gate, and a gate of a run that is not paused', async () => {
     await plant(() => db()('automation_runs').update({ status: 'running' }), 'paused_runs_wait');
     await db()('automation_runs').update({ status: 'paused' });
-    await plant(() => db()('automation_runs').update({ waits_until: db().fn.now() }), 'paused_runs_wait');
-    await db()('automation_runs').update({ waits_until: db()('gates').select('expires_at') });
+    await plant(() => db()('automation_runs').update({ gate_expires_at: db().fn.now() }), 'paused_runs_wait');
+    await db()('automation_runs').update({ gate_expires_at: db()('gates').select('expires_at') });
     await plant(() => db()('gates').delete(), 'paused_runs_wait');
   });
 

@@ -131,7 +131,7 @@ it('Temporal mute under way: deliveries are applied and events matched all the s
   const worker = startHere();
   await buildTask(app, team, project);
   await all(automation, 'succeeded', 1);
-  expect(worker.isLinked()).toBe(true);
+  expect(worker.isConnected()).toBe(true);
   proxy.swallow(true);
   await buildTask(app, team, project);
   await until(async () => (await statuses(automation)).length === 2);
@@ -172,7 +172,7 @@ it('a worker is ready once it polls, also when Temporal and the database went aw
     ready += 1;
   });
   stopWorker = () => worker.stop();
-  while (!worker.isLinked()) await new Promise((resolve) => setImmediate(resolve));
+  while (!worker.isConnected()) await new Promise((resolve) => setImmediate(resolve));
   await proxy.cut();
   await new Promise((resolve) => setTimeout(resolve, 1_500));
   expect(ready).toBe(0);

@@ -35,7 +35,7 @@ const open = (dispatch?: (row: Dispatch) => Promise<void>): KillableRelay => {
   relays.push(relay);
   return relay;
 };
-const runsOf = (automation: { automation_id: string }) => db()('automation_runs').where(automation);
+const buildRuns = (automation: { automation_id: string }) => db()('automation_runs').where(automation);
 const waiting = (where: object = {}) => db()('outbox').where(where).orderBy('outbox_id');
 const armed = async () => {
   await disarm();
@@ -85,7 +85,7 @@ describe('the API', () => {
       const silent = { ...contextOf(team.member), ring: () => undefined };
       await createTask(silent, { title: 'Silent', project_id: project.project_id } as NewTask);
       await open().drain();
-      expect(await runsOf(automation)).toHaveLength(1);
+      expect(await buildRuns(automation)).toHaveLength(1);
     }),
   );
 });
@@ -106,10 +106,10 @@ describe('the relay', () => {
       await Promise.all([pass, closed]);
       await blocker.rollback();
       expect(await waiting({ kind: 'event' })).toHaveLength(1);
-      expect(await runsOf(automation)).toEqual([]);
+      expect(await buildRuns(automation)).toEqual([]);
       await makeDue(app);
       await open().drain();
-      expect(await runsOf(automation)).toHaveLength(1);
+      expect(await buildRuns(automation)).toHaveLength(1);
     }),
   );
 
@@ -121,7 +121,7 @@ describe('the relay', () => {
       await Promise.all(Array.from({ length: 20 }, () => buildTask(app, team, project)));
       const { handed, dispatch } = recorder();
       await Promise.all([open(dispatch).drain(), open(dispatch).drain(), open(dispatch).drain()]);
-      for (const automation of automations) expect(await runsOf(automation)).toHaveLength(20);
+      for (const automation of automations) expect(await buildRuns(automation)).toHaveLength(20);
       expect(handed).toHaveLength(40);
       expect(new Set(handed.map(({ run_id }) => run_id)).size).toBe(40);
       expect(await waiting()).toEqual([]);
@@ -135,7 +135,7 @@ describe('the relay', () => {
     await open().drain();
     await db()('outbox').insert({ ...event, payload: JSON.stringify(event.payload) });
     await open().drain();
-    expect(await runsOf(automation)).toHaveLength(1);
+    expect(await buildRuns(automation)).toHaveLength(1);
     expect(await waiting({ kind: 'run.start' })).toHaveLength(1);
   });
 
@@ -178,7 +178,7 @@ describe('the relay', () => {
     await open(dispatch).drain();
     expect(await waiting()).toEqual([]);
     expect(handed).toEqual([]);
-    expect([...(await runsOf(automation)), ...(await runsOf(foreign))]).toEqual([]);
+    expect([...(await buildRuns(automation)), ...(await buildRuns(foreign))]).toEqual([]);
   });
 });
 
@@ -193,7 +193,7 @@ describe('poison', () => {
     await db()('outbox').insert([event, event]);
     await Promise.all(Array.from({ length: 5 }, () => buildTask(app, team, project)));
     await open().drain();
-    expect(await runsOf(healthy)).toHaveLength(5);
+    expect(await buildRuns(healthy)).toHaveLength(5);
     const left = await waiting({ kind: 'event' });
     expect(left).toHaveLength(2);
     for (const { attempts, last_error, next_attempt_at } of left) {
@@ -204,7 +204,7 @@ describe('poison', () => {
     await db()('automation_versions').insert({ ...version, actions: JSON.stringify(version.actions) });
     await makeDue(app);
     await open().drain();
-    expect(await runsOf(poisoned)).toHaveLength(2);
+    expect(await buildRuns(poisoned)).toHaveLength(2);
     expect(await waiting({ kind: 'event' })).toEqual([]);
   });
 
@@ -272,7 +272,7 @@ describe('the hand-over to Temporal', () => {
       const [order] = await waiting({ kind: 'run.start' });
       expect(order).toMatchObject({ attempts: 1, last_error: 'Error: Temporal is away' });
       expect(order.next_attempt_at.getTime()).toBeGreaterThan(Date.now());
-      expect(await runsOf(automation)).toMatchObject([{ status: 'queued' }]);
+      expect(await buildRuns(automation)).toMatchObject([{ status: 'queued' }]);
       const { handed, dispatch } = recorder();
       await open(dispatch).drain();
       expect(handed).toEqual([]);
@@ -318,11 +318,11 @@ describe('a hand-over that was given up', () => {
     await age(app, app.services.config.OUTBOX_GIVE_UP_HOURS - 1);
     await makeDue(app);
     await open(dispatch).drain();
-    expect(await runsOf(automation)).toMatchObject([{ status: 'queued' }]);
+    expect(await buildRuns(automation)).toMatchObject([{ status: 'queued' }]);
     await age(app, app.services.config.OUTBOX_GIVE_UP_HOURS + 1);
     await makeDue(app);
     await open(dispatch).drain();
-    expect(await runsOf(automation)).toMatchObject([{ status: 'failed', error: { code: 'dispatch_failed' } }]);
+    expect(await buildRuns(automation)).toMatchObject([{ status: 'failed', error: { code: 'dispatch_failed' } }]);
     expect(await waiting({ kind: 'run.start' })).toEqual([]);
     expect(await deadLetter()).toMatchObject([{ automation_id: automation.automation_id, error: { code: 'dispatch_failed' } }]);
   });
@@ -344,7 +344,7 @@ describe('a hand-over that was given up', () => {
     await drained.catch(() => undefined);
     await db().raw('drop trigger refuse_end on automation_runs; drop function refuse_end');
     await drained;
-    expect(await runsOf(automation).where({ run_id: second?.subject })).toMatchObject([{ status: 'failed' }]);
+    expect(await buildRuns(automation).where({ run_id: second?.subject })).toMatchObject([{ status: 'failed' }]);
     expect(await waiting({ kind: 'run.start' })).toMatchObject([
       { subject: first?.subject, last_error: expect.stringContaining('stuck') },
     ]);
@@ -362,6 +362,6 @@ it('a flood of deliveries holds up no event: each kind has its turn in every pas
   await db()('outbox').insert(rows);
   await buildTask(app, team, project);
   expect(await open().relay.pass()).toBe(101);
-  expect(await runsOf(automation)).toHaveLength(1);
+  expect(await buildRuns(automation)).toHaveLength(1);
   expect(await waiting({ kind: 'forge.delivery' })).toHaveLength(150);
 });

@@ -1,6 +1,6 @@
 /** T-OUTBOX against a real Temporal: answers are lost on the way there and back, and what was started runs once. */
 import type { Dispatch } from '../../activities/run-dispatcher.js';
-import { linkTemporal, type TemporalLink } from '../../activities/temporal-link.js';
+import { startTemporalConnection, type TemporalLink } from '../../activities/temporal-link.js';
 import { performAction } from '../../api/automations/run/perform-action.js';
 import { buildAutomation, comment, gate } from '../factories/automations.js';
 import { buildProject, buildTask, buildTeam, type TestTeam } from '../factories/people.js';
@@ -19,7 +19,7 @@ beforeAll(async () => {
   quietRuntime();
   app = await startApp({ TASK_QUEUE_PREFIX: queuePrefix() });
   await new Promise<void>((resolve) => {
-    link = linkTemporal(app.services, { onPolling: resolve, localActivitySlots: 8 });
+    link = startTemporalConnection(app.services, { onPolling: resolve, localActivitySlots: 8 });
   });
 });
 afterAll(async () => {

@@ -21,7 +21,7 @@ afterEach(async () => {
 });
 
 const db = () => app.services.db;
-const runsOf = async ({ team_id }: { team_id: string }) =>
+const buildRuns = async ({ team_id }: { team_id: string }) =>
   Number((await db()('automation_runs').where({ team_id }).count())[0]?.['count']);
 
 /** A team behind all strangers in the walk, with an automation and one event. */
@@ -48,7 +48,7 @@ it('a few owners with far more events to drop than one poll drops', async () => 
   await buildLast();
   await droppable(owners, 1_000);
   await turn();
-  expect(await runsOf(team)).toBe(1);
+  expect(await buildRuns(team)).toBe(1);
   while ((await relay.relay.poll()).dropped > 0);
   expect(await db()('outbox').where({ kind: 'event' })).toEqual([]);
 });
@@ -60,7 +60,7 @@ it('more owners with events to drop than one pass looks at, who never run out of
     await droppable(owners, 2);
     await turn();
   }
-  expect(await runsOf(team)).toBe(1);
+  expect(await buildRuns(team)).toBe(1);
 });
 
 it('an owner behind one who uses up the whole pass, before one whose events nobody subscribes to', async () => {
@@ -82,8 +82,8 @@ it('an owner behind one who uses up the whole pass, before one whose events nobo
     await droppable([other], 1);
     await relay.relay.match();
   }
-  expect(await runsOf(team)).toBe(1);
-  expect(await runsOf(greedy)).toBeGreaterThan(0);
+  expect(await buildRuns(team)).toBe(1);
+  expect(await buildRuns(greedy)).toBeGreaterThan(0);
 });
 
 it('one owner with more events to drop than one poll drops: the next poll follows at once', async () => {

@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AUDIT_ACTIONS } from '../../api/core/audit-words.js';
-import { createBell } from '../../api/core/bell.js';
+import { createRelayNotifier } from '../../api/core/bell.js';
 import { type Config, loadConfig } from '../../api/core/config.js';
 import type { Services } from '../../api/core/context.js';
 import { createLogger } from '../../api/core/log.js';
@@ -79,7 +79,7 @@ function clientOf(base: string, credential: string | undefined): Client {
 }
 
 /** What the audit log says was done that is no word for it: the compiler sees what verbs say, not what SQL does. */
-const oddWords = (db: Services['db']): Promise<string[]> =>
+const unknownAuditActions = (db: Services['db']): Promise<string[]> =>
   db('audit_entries')
     .distinct()
     .whereNotIn('action', AUDIT_ACTIONS)
@@ -110,7 +110,12 @@ export async function startApp(settings: Record<string, string> = {}, patience?:
   const database = await cloneDatabase(patience);
   const dataDir = mkdtempSync(join(tmpdir(), 'assent-test-data-'));
   const config = testConfig(database.url, dataDir, settings);
-  const services: Services = { db: database.db, config, log: createLogger(config, 'api'), ring: createBell(database.db) };
+  const services: Services = {
+    db: database.db,
+    config,
+    log: createLogger(config, 'api'),
+    notifyRelay: createRelayNotifier(database.db),
+  };
   const { url, server } = await serve(services);
   return {
     services,
@@ -120,7 +125,7 @@ export async function startApp(settings: Record<string, string> = {}, patience?:
     async close() {
       server.closeAllConnections();
       server.close();
-      const odd = await oddWords(database.db);
+      const odd = await unknownAuditActions(database.db);
       await database.drop();
       rmSync(dataDir, { recursive: true, force: true });
       if (odd.length > 0)
@@ -132,7 +137,7 @@ export async function startApp(settings: Record<string, string> = {}, patience?:
 /** A second process of the same installation, as far as memory goes: another pool, nothing shared but the database. */
 export async function startSibling(app: TestApp): Promise<Pick<TestApp, 'as' | 'close'>> {
   const db = openDatabase({ url: app.database.url, poolSize: 4, name: 'assent-test-sibling', ...SERVING });
-  const { url, server } = await serve({ ...app.services, db, ring: createBell(db) });
+  const { url, server } = await serve({ ...app.services, db, notifyRelay: createRelayNotifier(db) });
   return {
     as: clientsOf(url),
     async close() {

@@ -134,7 +134,7 @@ export async function startOAuthServer(): Promise<OAuthServer> {
   }
 
   /** As GitHub deletes an app's token: the client proves itself, and one that is not known is a 404. */
-  function takeBack(request: IncomingMessage, text: string, response: ServerResponse): void {
+  function revokeGrant(request: IncomingMessage, text: string, response: ServerResponse): void {
     const how = state.next;
     state.next = undefined;
     if (typeof how === 'number') return json(response, how, { message: `refused: ${text}` });
@@ -187,7 +187,7 @@ export async function startOAuthServer(): Promise<OAuthServer> {
     if (url.pathname === '/login/oauth/access_token' && fail(response, state.faults.tokens)) return;
     if (url.pathname === '/login/oauth/access_token') return giveTokens(new URLSearchParams(text), response);
     if (request.method === 'DELETE' && url.pathname === `/applications/${CLIENT.id}/token`)
-      return takeBack(request, text, response);
+      return revokeGrant(request, text, response);
     const grant = access.get((request.headers.authorization ?? '').replace('Bearer ', ''));
     if (!grant) return json(response, 401, { message: `Bad credentials ${request.headers.authorization}` });
     if (url.pathname === '/user' && fail(response, state.faults.user)) return;

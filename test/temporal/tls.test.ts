@@ -1,5 +1,5 @@
 import { Writable } from 'node:stream';
-import { linkTemporal, type TemporalLink } from '../../activities/temporal-link.js';
+import { startTemporalConnection, type TemporalLink } from '../../activities/temporal-link.js';
 import { createLogger } from '../../api/core/log.js';
 import { startApp, type TestApp, testConfig } from '../support/app.js';
 import { queuePrefix, quietRuntime, until } from '../support/worker.js';
@@ -52,7 +52,7 @@ function linkWith(settings: Record<string, string>): Linked & { polling: Promise
   const log = createLogger({ ...config, LOG_LEVEL: 'warn' }, 'worker', destination);
   let link: TemporalLink | undefined;
   const polling = new Promise<void>((resolve) => {
-    link = linkTemporal({ ...app.services, config, log }, { onPolling: resolve, localActivitySlots: 2 });
+    link = startTemporalConnection({ ...app.services, config, log }, { onPolling: resolve, localActivitySlots: 2 });
   });
   open.push(() => (link as TemporalLink).stop());
   return { link: link as TemporalLink, failures, polling };

@@ -78,7 +78,10 @@ it('two gates need two decisions', async () => {
   expect((await approve(team.manager)).status).toBe(200);
   await until(async () => (await db()('gates').where({ run_id: run.run_id })).length === 2);
   const [first, second] = await db()('gates').where({ run_id: run.run_id }).orderBy('gate_index');
-  expect([run.waits_until, (await runIn(automation, 'paused')).waits_until]).toEqual([first.expires_at, second.expires_at]);
+  expect([run.gate_expires_at, (await runIn(automation, 'paused')).gate_expires_at]).toEqual([
+    first.expires_at,
+    second.expires_at,
+  ]);
   expect(await commentsOn(task)).toEqual(['middle']);
   expect((await approve(team.manager)).status).toBe(403);
   expect((await approve(team.admin)).status).toBe(200);

@@ -1,6 +1,6 @@
 import { Client, Connection } from '@temporalio/client';
 import type { RunningWorker } from '../../activities/start-worker.js';
-import { choreActivities } from '../../activities/chores.js';
+import { maintenanceActivities } from '../../activities/chores.js';
 import { tripBreaker } from '../../api/automations/trip-breaker.js';
 import { readGate } from '../../api/automations/run/read-gate.js';
 import { mailsTo as readMails } from '../factories/accounts.js';
@@ -33,7 +33,7 @@ beforeEach(async () => {
 });
 
 const db = () => app.services.db;
-const runsOf = (automation: { automation_id: string }) =>
+const buildRuns = (automation: { automation_id: string }) =>
   db()('automation_runs').where({ automation_id: automation.automation_id });
 const runIn = (automation: { automation_id: string }, ...statuses: string[]) => untilRunIs(app, automation, ...statuses);
 const mailsTo = (person: Person) => db()('mails').where({ recipient: person.email }).pluck<string[]>('template');
@@ -171,7 +171,7 @@ it('an automation that other runs set off too often is switched off, and its peo
       .first(),
   );
   expect(off).toMatchObject({ disabled_reason: 'rate_breaker' });
-  await until(async () => (await runsOf(automation).whereNull('finished_at')).length === 0);
+  await until(async () => (await buildRuns(automation).whereNull('finished_at')).length === 0);
   for (const person of [team.admin, team.manager, team.member]) expect(await told(person)).toEqual(['automation_disabled']);
   expect(await told(team.guest)).toEqual([]);
   const entry = { entity_id: automation.automation_id, action: 'toggle' };
@@ -186,7 +186,7 @@ it('an automation that other runs only tell of what its condition leaves out sta
   const child = { type: 'create_task', params: { title: 'x', project_id: project.project_id } };
   const bulk = await buildAutomation(app, team, { trigger_type: 'manual', actions: Array.from({ length: 12 }, () => child) });
   await app.as(team.manager).post(`/api/automations/${bulk.automation_id}/execute`, {});
-  await until(async () => (await runsOf(listener)).length === 12);
+  await until(async () => (await buildRuns(listener)).length === 12);
   // And those that came too deep: nothing began here either.
   const deep = { status: 'skipped', automation: listener, fields: { depth: 11, skip_reason: 'loop' } } as const;
   for (let times = 0; times < 6; times += 1) await buildRun(app, team, deep);
@@ -196,7 +196,7 @@ it('an automation that other runs only tell of what its condition leaves out sta
 });
 
 describe('chores', () => {
-  const chores = () => choreActivities(app.services);
+  const chores = () => maintenanceActivities(app.services);
 
   it('run-history forgets old runs with everything of theirs, and keeps what others point at or what is open', async () => {
     const ended = (status: 'skipped' | 'failed' | 'succeeded', days: number, fields: object = {}) =>
@@ -228,7 +228,7 @@ describe('chores', () => {
     await buildTask(app, team, project, { due_date: at(50) });
     const scans = await Promise.all([1, 2, 3].map(() => chores().runChore('due-scan')));
     expect(scans.map((said) => Number(/\d+/.exec(said)?.[0])).reduce((sum, count) => sum + count)).toBe(2);
-    await until(async () => (await runsOf(soon).where({ status: 'succeeded' })).length === 2);
+    await until(async () => (await buildRuns(soon).where({ status: 'succeeded' })).length === 2);
     await app.as(team.member).patch(`/api/tasks/${task.task_id}`, { due_date: at(-30) });
     await chores().runChore('due-scan');
     await chores().runChore('due-scan');

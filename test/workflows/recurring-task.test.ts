@@ -250,7 +250,7 @@ it('whatever door sets it done', async () => {
   for (const open of Object.values(doors)) {
     const task = await build();
     await open(task.task_id);
-    app.services.ring();
+    app.services.notifyRelay();
     await occurrence(task, 2);
   }
   const born = await build({ status: 'done' });
@@ -383,7 +383,7 @@ it('a moved first occurrence moves the series; a later one only itself', async (
 it('without a due date it counts from the completion', async () => {
   const task = await build({ due_date: null, recurrence: { ...WEEKLY, rule: 'FREQ=DAILY;INTERVAL=3', timezone: 'UTC' } });
   await db()('tasks').where({ task_id: task.task_id }).update({ status: 'done', completed_at: '2026-03-30T23:30:00Z' });
-  app.services.ring();
+  app.services.notifyRelay();
   expect((await occurrence(task, 2)).due_date).toBe('2026-04-02');
 });
 
@@ -403,7 +403,7 @@ it('in the trash it rests: no successor until it is restored; purged, the series
   const { task_id } = await occurrence(task, 2);
   await member().delete(`/api/tasks/${task_id}`);
   await db()('tasks').where({ task_id }).delete();
-  app.services.ring();
+  app.services.notifyRelay();
   expect(await ended(task)).toMatchObject({ end_reason: 'purged', last_task_id: null });
 });
 

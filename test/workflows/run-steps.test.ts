@@ -44,7 +44,7 @@ beforeEach(async () => {
 });
 
 const db = () => app.services.db;
-const runsOf = (automation: { automation_id: string }) =>
+const buildRuns = (automation: { automation_id: string }) =>
   db()('automation_runs').where({ automation_id: automation.automation_id });
 const runIn = (automation: { automation_id: string }, ...statuses: string[]) => untilRunIs(app, automation, ...statuses);
 const stepOf = (run: { run_id: string }, index: number) => db()('run_actions').where({ run_id: run.run_id, index }).first();
@@ -102,9 +102,11 @@ describe('delay', () => {
     const { due_at } = await stepOf(run, 1);
     worker = await runWorker(app);
     // Temporal's list of what runs may be a moment old.
-    await until(async () => (await worker.reconcile()) >= 0 && ((await runsOf(automation).first())?.incarnation as number) > 1);
+    await until(
+      async () => (await worker.reconcile()) >= 0 && ((await buildRuns(automation).first())?.incarnation as number) > 1,
+    );
     // The new execution has looked at the delay, and waits for what is left of it.
-    const carrier = async () => ((await runsOf(automation).first()) as { claimed_by: string | null }).claimed_by;
+    const carrier = async () => ((await buildRuns(automation).first()) as { claimed_by: string | null }).claimed_by;
     await until(async () => {
       const execution = await carrier();
       if (execution === null || execution === run.claimed_by) return false;
@@ -132,14 +134,14 @@ describe('retry', () => {
       ],
     });
     await buildTask(app, team, project);
-    const run = await until(() => runsOf(automation).first());
+    const run = await until(() => buildRuns(automation).first());
     const waiting = await until(async () => {
       const step = await stepOf(run, 0);
       return step.due_at ? step : undefined;
     });
     expect(waiting).toMatchObject({ status: 'running', attempts: 1, error: { code: 'resource_not_found' } });
     await buildTask(app, team, project, { task_id: 'comes-later' });
-    await until(async () => (await runsOf(automation).where({ run_id: run.run_id }).first()).finished_at);
+    await until(async () => (await buildRuns(automation).where({ run_id: run.run_id }).first()).finished_at);
     expect(await db()('run_actions').where({ run_id: run.run_id }).orderBy('index').select('status', 'attempts')).toEqual([
       { status: 'succeeded', attempts: 2 },
       { status: 'failed', attempts: 2 },
@@ -500,9 +502,9 @@ describe('schedules', () => {
     const now = Math.floor(Date.now() / 60_000) * 60_000;
     const missed = { start: new Date(now - 15 * 60_000 - 1), end: new Date(now), overlap: 'ALLOW_ALL' as const };
     for (let twice = 0; twice < 2; twice += 1) await handleOf(automation).backfill(missed);
-    await until(async () => (await runsOf(automation)).length >= 9, 20_000);
-    await until(async () => (await runsOf(automation).whereNull('finished_at')).length === 0);
-    const times = (await runsOf(automation)).map(({ event }) => event.scheduled_for as string);
+    await until(async () => (await buildRuns(automation)).length >= 9, 20_000);
+    await until(async () => (await buildRuns(automation).whereNull('finished_at')).length === 0);
+    const times = (await buildRuns(automation)).map(({ event }) => event.scheduled_for as string);
     expect(new Set(times).size).toBe(times.length);
     expect(times.length).toBeLessThanOrEqual(12);
   });

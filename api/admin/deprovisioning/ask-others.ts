@@ -1,5 +1,5 @@
 import { run, type Statement } from '../../../db/statement.js';
-import { isAtLeast, SEATS, type Seat } from '../../core/access.js';
+import { hasRoleAtLeast, SEATS, type Seat } from '../../core/access.js';
 import { webAddress } from '../../core/config.js';
 import { EXCLUDED } from '../../automations/approvals/excluded.sql.js';
 import type { Context } from '../../core/context.js';
@@ -34,7 +34,7 @@ const SHOWN = 10;
 
 /** Mails those who may decide in the place of somebody who had this seat in the team. Returns how many were asked. */
 export async function askOthers(ctx: Context, teamId: string, seat: Seat): Promise<number> {
-  const covered = SEATS.filter((role) => isAtLeast(seat, role));
+  const covered = SEATS.filter((role) => hasRoleAtLeast(seat, role));
   const people = await run<Waiting>(ctx.db, statement, [teamId, covered, SEATS]);
   for (const { email, display_name, team, runs } of people) {
     const shown = [...new Set(runs)].slice(0, SHOWN);

@@ -2,7 +2,7 @@ import { run, type Statement } from '../../../db/statement.js';
 import type { Actor } from '../../core/actor.js';
 import { type Context, type Services, serviceContext } from '../../core/context.js';
 
-export interface HeldJob extends Record<string, unknown> {
+export interface LockedJob extends Record<string, unknown> {
   job_id: string;
   user_id: string;
   display_name: string;
@@ -15,7 +15,7 @@ export interface HeldJob extends Record<string, unknown> {
 
 /** $1 job. */
 const statement: Statement = {
-  name: 'hold_deprovision_job',
+  name: 'lock_deprovision_job',
   text: /* sql */ `
     select j.job_id, j.user_id, u.display_name, j.reassign_to, j.requested_by, r.email as requester_email, j.correlation_id, j.finished_at
     from deprovision_jobs j join users u using (user_id) left join users r on r.user_id = j.requested_by
@@ -23,13 +23,13 @@ const statement: Statement = {
 };
 
 /** A job that is still to be done, locked until the commit: of two executions of its workflow one waits. Undefined: nothing to do. */
-export async function holdJob(db: Services['db'], jobId: string): Promise<HeldJob | undefined> {
-  const [job] = await run<HeldJob>(db, statement, [jobId]);
+export async function lockJob(db: Services['db'], jobId: string): Promise<LockedJob | undefined> {
+  const [job] = await run<LockedJob>(db, statement, [jobId]);
   return job?.finished_at === null ? job : undefined;
 }
 
 /** The service acting on behalf of the administrator who asked for it, under the id of that request. */
-export function jobContext(services: Services, { requested_by, requester_email, correlation_id }: HeldJob): Context {
+export function jobContext(services: Services, { requested_by, requester_email, correlation_id }: LockedJob): Context {
   const ctx = serviceContext(services, 'operator', correlation_id);
   if (requested_by === null) return ctx;
   const actor: Actor = { type: 'job', userId: requested_by, email: requester_email as string, role: 'admin' };

@@ -1,6 +1,6 @@
 import type { DeprovisionResult, DeprovisionStepName } from '../../../workflows/contract.js';
 import { inTransaction, type Services, serviceContext } from '../../core/context.js';
-import { holdJob, jobContext } from './hold-job.js';
+import { lockJob, jobContext } from './hold-job.js';
 import { STEPS } from './steps.js';
 
 /**
@@ -14,7 +14,7 @@ export function performStep(
   teamId: string | null,
 ): Promise<DeprovisionResult> {
   return inTransaction(serviceContext(services, 'deprovisioning'), async ({ db }) => {
-    const job = await holdJob(db, jobId);
+    const job = await lockJob(db, jobId);
     const key = { job_id: jobId, step, team_id: teamId };
     const done = await db('deprovision_steps').where(key).first<{ result: DeprovisionResult } | undefined>('result');
     if (done || !job) return done?.result ?? {};

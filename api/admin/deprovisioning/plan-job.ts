@@ -1,15 +1,15 @@
 import type { DeprovisionPlan, DeprovisionStep } from '../../../workflows/contract.js';
-import { retrying, type Services } from '../../core/context.js';
-import { holdJob } from './hold-job.js';
+import { withRetries, type Services } from '../../core/context.js';
+import { lockJob } from './hold-job.js';
 
 /**
  * What is still to be done for somebody to be gone, and the job marked as under way. With nothing left the job has succeeded.
  * Null: it is over, or there is none. May be repeated.
  */
 export function planJob(services: Services, jobId: string): Promise<DeprovisionPlan | null> {
-  return retrying(services, () =>
+  return withRetries(services, () =>
     services.db.transaction(async (db) => {
-      const job = await holdJob(db, jobId);
+      const job = await lockJob(db, jobId);
       if (!job) return null;
       const done = await db('deprovision_steps')
         .where({ job_id: jobId })

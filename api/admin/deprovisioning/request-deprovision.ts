@@ -5,12 +5,12 @@ import { disableAutomationsOf, lockAutomationsOf } from '../../automations/owner
 import { type Context, inTransaction } from '../../core/context.js';
 import { conflict, invalid } from '../../core/errors.js';
 import { enqueue } from '../../core/outbox.js';
-import { changeHeldRole } from '../../teams/change-role.js';
-import { giveSeat } from '../../teams/give-seat.js';
-import { holdTeam } from '../../teams/hold-team.js';
+import { changeLockedRole } from '../../teams/change-role.js';
+import { createMembership } from '../../teams/give-seat.js';
+import { lockTeam } from '../../teams/hold-team.js';
 import { hasOtherAdmin } from '../../teams/keep-an-admin.js';
-import { holdLeaver } from '../hold-user.js';
-import { recordAct } from '../record-act.js';
+import { lockRemovableUser } from '../hold-user.js';
+import { recordAdminAction } from '../record-act.js';
 import type { Deprovision, JobRef } from './schema.js';
 
 /** @throws INVALID_REQUEST nobody, or somebody who may not sign in */
@@ -32,18 +32,18 @@ async function teamsWithoutAdmin(ctx: Context, userId: string): Promise<Team[]> 
     .orderBy('team_id');
   const orphans: Team[] = [];
   for (const { team_id } of seats) {
-    const team = await holdTeam(ctx, team_id);
+    const team = await lockTeam(ctx, team_id);
     const seat = await Membership.query(ctx.db).findById([team_id, userId]);
     if (seat?.role === 'admin' && !(await hasOtherAdmin(ctx, team_id, userId))) orphans.push(team);
   }
   return orphans;
 }
 
-async function makeAdmin(ctx: Context, team: Team, successor: string): Promise<void> {
+async function promoteToAdmin(ctx: Context, team: Team, successor: string): Promise<void> {
   const seat = await Membership.query(ctx.db).findById([team.team_id, successor]).forUpdate();
   const words = { action: 'add_member' as const, summary: () => 'made the successor of a leaving admin an admin' };
-  if (seat) await changeHeldRole(ctx, team, seat, 'admin');
-  else await giveSeat(ctx, team, successor, 'admin', words);
+  if (seat) await changeLockedRole(ctx, team, seat, 'admin');
+  else await createMembership(ctx, team, successor, 'admin', words);
 }
 
 /** @throws RESOURCE_CONFLICT the last admin of a team, and nobody to take over */
@@ -53,7 +53,7 @@ async function settleTeams(ctx: Context, userId: string, successor: string | nul
   if (orphans.length > 0 && successor === null) {
     throw conflict('The last admin of a team: name reassign_to', { detail: `Teams without another admin: ${ids.join(', ')}` });
   }
-  for (const team of orphans) await makeAdmin(ctx, team, successor as string);
+  for (const team of orphans) await promoteToAdmin(ctx, team, successor as string);
   return ids;
 }
 
@@ -68,7 +68,7 @@ export function requestDeprovision(ctx: Context, userId: string, { reason, reass
   return inTransaction(ctx, async (ctx) => {
     // Before the account: whoever saves an automation locks it first, and then refers to the account.
     await lockAutomationsOf(ctx, userId, null);
-    const user = await holdLeaver(ctx, userId);
+    const user = await lockRemovableUser(ctx, userId);
     // Looked for under the lock: of many at once the first makes it.
     const known = await ctx.db('deprovision_jobs').where({ user_id: userId }).first<JobRef | undefined>('job_id', 'status');
     if (known) return known;
@@ -93,7 +93,7 @@ export function requestDeprovision(ctx: Context, userId: string, { reason, reass
       .returning<JobRef[]>(['job_id', 'status']);
     const { job_id } = job as JobRef;
     await enqueue(ctx, 'user.deprovision', userId, { job_id });
-    await recordAct(ctx, 'deprovision', userId, {
+    await recordAdminAction(ctx, 'deprovision', userId, {
       job_id,
       reason,
       reassign_to: successor,

@@ -6,25 +6,25 @@ import type { AuditAction } from '../../core/audit-words.js';
 import type { Context } from '../../core/context.js';
 import { endConnections } from '../../integrations/end-connections.js';
 import { readMember } from '../../teams/read-members.js';
-import { vacateSeat } from '../../teams/vacate-seat.js';
+import { removeMembership } from '../../teams/vacate-seat.js';
 import { revokeTokensOf } from '../../tokens/revoke-tokens-of.js';
 import { endSessions } from '../../auth/sessions/end-session.js';
-import { recordAct } from '../record-act.js';
+import { recordAdminAction } from '../record-act.js';
 import { askOthers } from './ask-others.js';
-import type { HeldJob } from './hold-job.js';
+import type { LockedJob } from './hold-job.js';
 
 const ofPerson = async (
   ctx: Context,
-  { job_id, user_id }: HeldJob,
+  { job_id, user_id }: LockedJob,
   action: AuditAction,
   result: DeprovisionResult,
 ): Promise<DeprovisionResult> => {
-  await recordAct(ctx, action, user_id, { job_id, ...result });
+  await recordAdminAction(ctx, action, user_id, { job_id, ...result });
   return result;
 };
 
 /** Takes the seat; the open tasks go to the successor where they are a member, else to nobody. */
-async function leaveTeam(ctx: Context, job: HeldJob, teamId: string | null): Promise<DeprovisionResult> {
+async function leaveTeam(ctx: Context, job: LockedJob, teamId: string | null): Promise<DeprovisionResult> {
   const team = await Team.query(ctx.db)
     .findById(teamId as string)
     .forNoKeyUpdate();
@@ -32,11 +32,14 @@ async function leaveTeam(ctx: Context, job: HeldJob, teamId: string | null): Pro
   if (!team || !member) return { tasks: 0, role: null, successor: null };
   const heir = job.reassign_to && (await readMember(ctx, team.team_id, job.reassign_to));
   const successor = heir ? job.reassign_to : null;
-  const tasks = await vacateSeat(ctx, team, member, { summary: `removed ${member.display_name}, who left for good`, successor });
+  const tasks = await removeMembership(ctx, team, member, {
+    summary: `removed ${member.display_name}, who left for good`,
+    successor,
+  });
   return { tasks, role: member.role, successor };
 }
 
-async function seatLeft({ db }: Context, { job_id }: HeldJob, teamId: string | null): Promise<Seat | null> {
+async function seatLeft({ db }: Context, { job_id }: LockedJob, teamId: string | null): Promise<Seat | null> {
   const left = await db('deprovision_steps')
     .where({ job_id, step: 'leaveTeam', team_id: teamId })
     .first<{ result: { role: Seat | null } } | undefined>('result');
@@ -46,7 +49,7 @@ async function seatLeft({ db }: Context, { job_id }: HeldJob, teamId: string | n
 /** Each step of somebody's leaving, by the name of its activity. Each runs in one transaction with the row that says it is done. */
 export const STEPS: Record<
   DeprovisionStepName,
-  (ctx: Context, job: HeldJob, teamId: string | null) => Promise<DeprovisionResult>
+  (ctx: Context, job: LockedJob, teamId: string | null) => Promise<DeprovisionResult>
 > = {
   revokeTokens: async (ctx, job) =>
     ofPerson(ctx, job, 'revoke_tokens', {

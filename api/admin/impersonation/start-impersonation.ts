@@ -4,14 +4,14 @@ import { getMe } from '../../auth/get-me.js';
 import { type Context, inTransaction, userOf } from '../../core/context.js';
 import { forbidden } from '../../core/errors.js';
 import { queueMail } from '../../mail/queue-mail.js';
-import { type HeldUser, holdUser } from '../hold-user.js';
-import { recordAct } from '../record-act.js';
+import { type LockedUser, lockUser } from '../hold-user.js';
+import { recordAdminAction } from '../record-act.js';
 import type { Impersonate, Impersonation } from './schema.js';
 
 const minute = (at: Date): string => `${at.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 
 /** Stored now, sent when it is over: at the stop, or at the end of the time; nothing more has to happen for it (A12). */
-async function queueNotice(ctx: Context, user: HeldUser, adminId: string, expiresAt: Date): Promise<string> {
+async function queueNotice(ctx: Context, user: LockedUser, adminId: string, expiresAt: Date): Promise<string> {
   const [admin] = await ctx.db('users').where({ user_id: adminId }).pluck<string[]>('display_name');
   return queueMail(ctx, {
     to: user.email,
@@ -29,7 +29,7 @@ async function queueNotice(ctx: Context, user: HeldUser, adminId: string, expire
  */
 export function startImpersonation(ctx: Context, { user_id: userId, reason }: Impersonate): Promise<Impersonation> {
   return inTransaction(ctx, async (ctx) => {
-    const user = await holdUser(ctx, userId);
+    const user = await lockUser(ctx, userId);
     if (user.role === 'admin') throw forbidden('Nobody acts as an administrator of the installation');
     if (user.status !== 'active') throw forbidden('Nobody acts as somebody who may not sign in');
     const impersonatorId = userOf(ctx);
@@ -43,9 +43,9 @@ export function startImpersonation(ctx: Context, { user_id: userId, reason }: Im
       ip_address: ctx.ip,
       user_agent: ctx.userAgent,
       expires_at: ctx.db.raw('now() + make_interval(mins => ?)', [minutes]),
-      notice_id: await queueNotice(ctx, user, impersonatorId, expiresAt),
+      impersonation_mail_id: await queueNotice(ctx, user, impersonatorId, expiresAt),
     });
-    await recordAct(ctx, 'impersonate_start', userId, { reason, session_id: sessionId, minutes });
+    await recordAdminAction(ctx, 'impersonate_start', userId, { reason, session_id: sessionId, minutes });
     const actor = { type: 'user', userId, email: user.email, role: user.role, sessionId, impersonatorId } as const;
     return { token, expires_at: expiresAt.toISOString(), user: await getMe({ ...ctx, actor }) };
   });

@@ -1,7 +1,7 @@
 import { type Context, inTransaction } from '../../core/context.js';
 import { conflict } from '../../core/errors.js';
-import { hastenMail } from '../../mail/queue-mail.js';
-import { recordAct } from '../record-act.js';
+import { sendMailNow } from '../../mail/queue-mail.js';
+import { recordAdminAction } from '../record-act.js';
 
 /**
  * Ends the session in which the caller acts as somebody else, at once.
@@ -17,9 +17,9 @@ export function stopImpersonation(ctx: Context): Promise<void> {
       .where({ session_id: actor.sessionId })
       .whereNull('ended_at')
       .update({ ended_at: ctx.db.fn.now() })
-      .returning<{ notice_id: string }[]>('notice_id');
+      .returning<{ impersonation_mail_id: string }[]>('impersonation_mail_id');
     if (!ended) return;
-    await hastenMail(ctx, ended.notice_id);
-    await recordAct(ctx, 'impersonate_end', actor.userId, { session_id: actor.sessionId });
+    await sendMailNow(ctx, ended.impersonation_mail_id);
+    await recordAdminAction(ctx, 'impersonate_end', actor.userId, { session_id: actor.sessionId });
   });
 }

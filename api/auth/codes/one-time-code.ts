@@ -4,11 +4,11 @@ import { run, type Statement } from '../../../db/statement.js';
 import type { Context } from '../../core/context.js';
 import { keyedHash } from '../../core/seal.js';
 
-/** What a mailed code is for. The three doors share one mechanism: six digits, ten minutes, five tries, a new one voids the old. */
+/** What a mailed code is for. The three doors share one mechanism: six digits, ten minutes, five attempts, a new one voids the old. */
 export type Purpose = 'sign_up' | 'login' | 'password_reset';
 
 /** Codes for one address in an hour; more would only fill somebody's mailbox. One to sign in takes the password first. */
-const MOST_AN_HOUR: Record<Purpose, number> = { sign_up: 10, password_reset: 10, login: 60 };
+const MAX_CODES_PER_HOUR: Record<Purpose, number> = { sign_up: 10, password_reset: 10, login: 60 };
 
 /** $1 purpose, $2 address, $3 id, $4 hash, $5 minutes, $6 most in an hour. No row: enough for this hour, and the last code stays good. */
 const issueStatement: Statement = {
@@ -16,20 +16,20 @@ const issueStatement: Statement = {
   text: /* sql */ `
     insert into one_time_codes as c (purpose, address, code_id, code_hash, expires_at)
     values ($1, $2, $3, $4, now() + make_interval(mins => $5::int))
-    on conflict (purpose, address) do update set code_id = excluded.code_id, code_hash = excluded.code_hash, tries = 0,
+    on conflict (purpose, address) do update set code_id = excluded.code_id, code_hash = excluded.code_hash, attempts = 0,
       expires_at = excluded.expires_at,
-      issued = case when c.window_from > now() - interval '1 hour' then c.issued + 1 else 1 end,
-      window_from = case when c.window_from > now() - interval '1 hour' then c.window_from else now() end
-    where c.window_from <= now() - interval '1 hour' or c.issued < $6
+      issued_count = case when c.window_started_at > now() - interval '1 hour' then c.issued_count + 1 else 1 end,
+      window_started_at = case when c.window_started_at > now() - interval '1 hour' then c.window_started_at else now() end
+    where c.window_started_at <= now() - interval '1 hour' or c.issued_count < $6
     returning 1`,
 };
 
-/** $1 purpose, $2 address, $3 most tries. Whoever gets a row may compare, nobody else: the count is committed before. */
+/** $1 purpose, $2 address, $3 most attempts. Whoever gets a row may compare, nobody else: the count is committed before. */
 const tryStatement: Statement = {
   name: 'try_code',
   text: /* sql */ `
-    update one_time_codes set tries = tries + 1
-    where purpose = $1 and address = $2 and tries < $3 and expires_at > now() and code_hash is not null
+    update one_time_codes set attempts = attempts + 1
+    where purpose = $1 and address = $2 and attempts < $3 and expires_at > now() and code_hash is not null
     returning code_id, code_hash`,
 };
 
@@ -50,13 +50,13 @@ export async function issueCode(ctx: Context, purpose: Purpose, address: string)
     codeId,
     hash,
     ctx.config.CODE_MINUTES,
-    MOST_AN_HOUR[purpose],
+    MAX_CODES_PER_HOUR[purpose],
   ]);
   return rows.length === 1 ? code : null;
 }
 
 /**
- * Takes one of the tries, in a commit of its own, and compares. Null: wrong, run out, used, or no try is left; the caller cannot
+ * Takes one of the attempts, in a commit of its own, and compares. Null: wrong, run out, used, or no try is left; the caller cannot
  * tell which. What is returned is used up by `useCode`, in the transaction of what it opens.
  */
 export async function checkCode(ctx: Context, purpose: Purpose, address: string, code: string): Promise<string | null> {
@@ -64,7 +64,7 @@ export async function checkCode(ctx: Context, purpose: Purpose, address: string,
   const [row] = await run<{ code_id: string; code_hash: Buffer }>(ctx.db, tryStatement, [
     purpose,
     address,
-    ctx.config.CODE_TRIES,
+    ctx.config.CODE_MAX_ATTEMPTS,
   ]);
   if (!row) return null;
   const given = keyedHash(ctx.config, 'one-time-code', row.code_id, code.replaceAll(/\s/g, ''));

@@ -1,6 +1,6 @@
 import { type Context, inTransaction } from '../../core/context.js';
-import { confirmPassword, wrongProof } from '../confirm-password.js';
-import { clearTries } from '../guard.js';
+import { confirmPassword, invalidProof } from '../confirm-password.js';
+import { clearAttempts } from '../guard.js';
 import { hashPassword } from '../passwords.js';
 import { sessionOf } from '../sessions/signed-in.js';
 import type { Change } from './schema.js';
@@ -17,8 +17,8 @@ export async function changePassword(ctx: Context, { current_password, new_passw
   await inTransaction(ctx, async (ctx) => {
     const { sessionId: keep } = sessionOf(ctx);
     const { password_hash: proved } = account;
-    if (!(await setPassword(ctx, account, { passwordHash, action: 'password_change', keep, proved }))) throw wrongProof();
-    await clearTries(ctx, attempt);
+    if (!(await setPassword(ctx, account, { passwordHash, action: 'password_change', keep, proved }))) throw invalidProof();
+    await clearAttempts(ctx, attempt);
   });
   return { success: true };
 }

@@ -2,7 +2,7 @@ import { type Context, inTransaction } from '../../core/context.js';
 import { DomainError } from '../../core/errors.js';
 import { checkCode, useCode } from '../codes/one-time-code.js';
 import { type Account, canonicalAddress, findAccount } from '../find-account.js';
-import { clearLocks, noteFailure, subjectOf, takeTry } from '../guard.js';
+import { clearLocks, recordFailure, subjectOf, reserveAttempt } from '../guard.js';
 import { hashPassword } from '../passwords.js';
 import type { Reset } from './schema.js';
 import { setPassword } from './set-password.js';
@@ -27,10 +27,10 @@ function store(ctx: Context, account: Account, codeId: string, passwordHash: str
 export async function resetPassword(ctx: Context, { email, code, new_password }: Reset): Promise<{ success: true }> {
   const address = canonicalAddress(email);
   const account = await findAccount(ctx, address);
-  const attempt = await takeTry(ctx, subjectOf(address, null));
+  const attempt = await reserveAttempt(ctx, subjectOf(address, null));
   const codeId = attempt.allowed ? await checkCode(ctx, 'password_reset', address, code) : null;
   const done = codeId !== null && account?.usable && (await store(ctx, account, codeId, await hashPassword(new_password)));
   if (done) return { success: true };
-  await noteFailure(ctx, account, attempt);
+  await recordFailure(ctx, account, attempt);
   throw badCode();
 }

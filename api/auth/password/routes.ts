@@ -1,5 +1,5 @@
 import { type Endpoint, endpoint } from '../../http/endpoint.js';
-import { Said, Succeeded } from '../schema.js';
+import { MessageResponse, Succeeded } from '../schema.js';
 import { changePassword } from './change-password.js';
 import { forgotPassword } from './forgot-password.js';
 import { resetPassword } from './reset-password.js';
@@ -19,7 +19,7 @@ export const passwordRoutes: Endpoint[] = [
     limit: 'password_forgot',
     status: 202,
     body: Forgot,
-    response: Said,
+    response: MessageResponse,
     example: { email: 'ada@demo.test' },
     handle: ({ ctx, body }) => forgotPassword(ctx, body),
   }),

@@ -4,7 +4,7 @@ import { queueMail } from '../../mail/queue-mail.js';
 import type { Account } from '../find-account.js';
 import { endSessions } from '../sessions/end-session.js';
 
-interface Wish {
+interface PasswordOptions {
   passwordHash: string;
   action: 'password_reset' | 'password_change';
   /** The session that may stay; null ends them all. */
@@ -21,7 +21,7 @@ interface Wish {
 export async function setPassword(
   ctx: Context,
   account: Account,
-  { passwordHash, action, keep, proved }: Wish,
+  { passwordHash, action, keep, proved }: PasswordOptions,
 ): Promise<boolean> {
   const { user_id, email, name } = account;
   const whose = { user_id, status: 'active', ...(proved === undefined ? {} : { password_hash: proved }) };

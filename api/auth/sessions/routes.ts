@@ -18,7 +18,7 @@ export const sessionRoutes: Endpoint[] = [
     description:
       'Takes a token whose time is over too, as long as its session lives: used within the last 12 hours, opened within the last 30 days.',
     ability: 'account.renew',
-    takesExpired: true,
+    allowExpiredJwt: true,
     storable: false,
     response: Renewed,
     handle: ({ ctx }) => renewSession(ctx),

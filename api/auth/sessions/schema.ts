@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { Id, Timestamp } from '../../core/fields.js';
-import { Place } from '../schema.js';
+import { ClientInfo } from '../schema.js';
 
-export const Session = Place.extend({ session_id: z.string() }).meta({ id: 'Session' });
+export const Session = ClientInfo.extend({ session_id: z.string() }).meta({ id: 'Session' });
 export type Session = z.output<typeof Session>;
 
-export const Device = Place.extend({ device_id: z.string(), expires_at: Timestamp }).meta({ id: 'TrustedDevice' });
+export const Device = ClientInfo.extend({ device_id: z.string(), expires_at: Timestamp }).meta({ id: 'TrustedDevice' });
 export type Device = z.output<typeof Device>;
 
 export const SessionPath = z.object({ session_id: Id });

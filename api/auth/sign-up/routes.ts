@@ -1,5 +1,5 @@
 import { type Endpoint, endpoint } from '../../http/endpoint.js';
-import { Said, SignedIn } from '../schema.js';
+import { MessageResponse, SignedIn } from '../schema.js';
 import { SignUpStart, SignUpVerify } from './schema.js';
 import { startSignUp } from './start-sign-up.js';
 import { verifySignUp } from './verify-sign-up.js';
@@ -17,7 +17,7 @@ export const signUpRoutes: Endpoint[] = [
     limit: 'signup_start',
     status: 202,
     body: SignUpStart,
-    response: Said,
+    response: MessageResponse,
     handle: ({ ctx, body }) => startSignUp(ctx, body),
   }),
   endpoint({

@@ -2,7 +2,7 @@ import { type Context, inTransaction } from '../../core/context.js';
 import { DomainError } from '../../core/errors.js';
 import { recordChange } from '../../core/record-change.js';
 import { checkCode, useCode } from '../codes/one-time-code.js';
-import { makeAccount } from '../make-account.js';
+import { createAccount } from '../make-account.js';
 import { openSession } from '../open-session.js';
 import { hashPassword } from '../passwords.js';
 import type { SignedIn } from '../schema.js';
@@ -26,7 +26,7 @@ function open(ctx: Context, { email, name }: SignUpVerify, codeId: string, passw
   return inTransaction(ctx, async (ctx) => {
     if (!(await useCode(ctx, codeId))) return undefined;
     const role = await roleOf(ctx, email);
-    const user_id = await makeAccount(ctx, { email, name, passwordHash, role, loginOtpExempt: false });
+    const user_id = await createAccount(ctx, { email, name, passwordHash, role, loginOtpExempt: false });
     await recordChange(ctx, {
       team_id: null,
       feature: 'auth',

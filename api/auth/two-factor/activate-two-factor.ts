@@ -2,7 +2,7 @@ import { type Context, inTransaction, userOf } from '../../core/context.js';
 import { conflict, invalid } from '../../core/errors.js';
 import type { Activated } from './schema.js';
 import { renewRecoveryCodes, useAuthenticatorCode } from './second-factor.js';
-import { tellTwoFactor } from './tell-two-factor.js';
+import { recordTwoFactorChange } from './tell-two-factor.js';
 
 /**
  * Turns two-factor sign-in on, once the authenticator app shows the right code. The recovery codes are shown now and never again.
@@ -21,7 +21,7 @@ export function activateTwoFactor(ctx: Context, { code }: { code: string }): Pro
     if (!(await useAuthenticatorCode(ctx, user_id, code.replaceAll(/\s/g, '')))) throw invalid('The code is not right');
     await ctx.db('users').where({ user_id }).update({ two_factor_enabled_at: ctx.db.fn.now() });
     const recovery_codes = await renewRecoveryCodes(ctx, user_id);
-    await tellTwoFactor(ctx, user, true);
+    await recordTwoFactorChange(ctx, user, true);
     return { enabled: true as const, recovery_codes };
   });
 }

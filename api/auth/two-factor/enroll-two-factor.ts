@@ -2,7 +2,7 @@ import { type Context, inTransaction } from '../../core/context.js';
 import { conflict } from '../../core/errors.js';
 import { recordChange } from '../../core/record-change.js';
 import { confirmPassword } from '../confirm-password.js';
-import { clearTries } from '../guard.js';
+import { clearAttempts } from '../guard.js';
 import type { Enrolment } from './schema.js';
 import { newSecret, sealSecret } from './second-factor.js';
 
@@ -15,7 +15,7 @@ export async function enrollTwoFactor(ctx: Context, { password }: { password: st
   const { account, attempt } = await confirmPassword(ctx, password);
   const enrolment = newSecret(account.email);
   await inTransaction(ctx, async (ctx) => {
-    await clearTries(ctx, attempt);
+    await clearAttempts(ctx, attempt);
     const made = await ctx
       .db('users')
       .where({ user_id: account.user_id, two_factor_enabled_at: null })

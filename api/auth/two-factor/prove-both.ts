@@ -1,8 +1,8 @@
 import { type Context, inTransaction } from '../../core/context.js';
 import { refuse } from '../check-password.js';
-import { confirmPassword, wrongProof } from '../confirm-password.js';
+import { confirmPassword, invalidProof } from '../confirm-password.js';
 import type { Account } from '../find-account.js';
-import { clearTries } from '../guard.js';
+import { clearAttempts } from '../guard.js';
 import { useSecondFactor } from './second-factor.js';
 
 interface Proof {
@@ -14,7 +14,7 @@ interface Proof {
  * Does `work` for a signed-in person who proves both factors again, in the transaction that uses the code up.
  * @throws PERMISSION_DENIED wrong password or code, or two-factor sign-in is off: counted as a failed try (A6)
  */
-export async function withBothFactors<T>(
+export async function withTwoFactorProof<T>(
   ctx: Context,
   { password, code }: Proof,
   work: (ctx: Context, account: Account) => Promise<T>,
@@ -23,8 +23,8 @@ export async function withBothFactors<T>(
   const done = await inTransaction(ctx, async (ctx) => {
     const { account, attempt } = passed;
     if (!account.two_factor || !(await useSecondFactor(ctx, account.user_id, code))) return undefined;
-    await clearTries(ctx, attempt);
+    await clearAttempts(ctx, attempt);
     return { result: await work(ctx, account) };
   });
-  return done ? done.result : refuse(ctx, passed, wrongProof);
+  return done ? done.result : refuse(ctx, passed, invalidProof);
 }

@@ -1,6 +1,6 @@
 import type { Context } from '../../core/context.js';
 import { recordChange } from '../../core/record-change.js';
-import { withBothFactors } from './prove-both.js';
+import { withTwoFactorProof } from './prove-both.js';
 import { renewRecoveryCodes } from './second-factor.js';
 
 /** Ten new recovery codes; those before them are void (A4). @throws PERMISSION_DENIED */
@@ -8,7 +8,7 @@ export function replaceRecoveryCodes(
   ctx: Context,
   proof: { password: string; code: string },
 ): Promise<{ recovery_codes: string[] }> {
-  return withBothFactors(ctx, proof, async (ctx, { user_id }) => {
+  return withTwoFactorProof(ctx, proof, async (ctx, { user_id }) => {
     const recovery_codes = await renewRecoveryCodes(ctx, user_id);
     await recordChange(ctx, {
       team_id: null,

@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 import { Secret, TOTP } from 'otpauth';
 import { run, type Statement } from '../../../db/statement.js';
 import type { Context } from '../../core/context.js';
-import { keyedHashes, seal, unseal } from '../../core/seal.js';
+import { keyedHashes, encryptField, decryptField } from '../../core/seal.js';
 
 const PERIOD_SECONDS = 30;
 const RECOVERY_CODES = 10;
@@ -28,7 +28,7 @@ export function newSecret(email: string): { secret: string; otpauth_url: string 
 }
 
 export const sealSecret = ({ config }: Pick<Context, 'config'>, userId: string, secret: string): Buffer =>
-  seal(config, 'two-factor', userId, secret);
+  encryptField(config, 'two-factor', userId, secret);
 
 interface Stored extends Record<string, unknown> {
   two_factor_secret: Buffer | null;
@@ -55,7 +55,7 @@ const stepStatement: Statement = {
 export async function useAuthenticatorCode(ctx: Context, userId: string, code: string): Promise<boolean> {
   const [stored] = await run<Stored>(ctx.db, readStatement, [userId]);
   if (!stored?.two_factor_secret) return false;
-  const totp = totpOf(unseal(ctx.config, 'two-factor', userId, stored.two_factor_secret));
+  const totp = totpOf(decryptField(ctx.config, 'two-factor', userId, stored.two_factor_secret));
   const delta = totp.validate({ token: code, timestamp: stored.at, window: 1 });
   if (delta === null) return false;
   const step = Math.floor(stored.at / 1_000 / PERIOD_SECONDS) + delta;

@@ -3,7 +3,7 @@ import { recordChange } from '../../core/record-change.js';
 import { queueMail } from '../../mail/queue-mail.js';
 
 /** Leaves the trace of two-factor sign-in turned on or off, and tells its owner by mail. */
-export async function tellTwoFactor(
+export async function recordTwoFactorChange(
   ctx: Context,
   user: { user_id: string; email: string; name: string },
   on: boolean,

@@ -4,11 +4,11 @@ export interface ActionFailure {
   message: string;
 }
 
-/** An action that cannot be done. `isPassing`: it may be done the next time. */
+/** An action that cannot be done. `isRetryable`: it may be done the next time. */
 export class ActionRefused extends Error {
   constructor(
     readonly failure: ActionFailure,
-    readonly isPassing = false,
+    readonly isRetryable = false,
   ) {
     super(failure.message);
   }

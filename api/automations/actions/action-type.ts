@@ -46,7 +46,7 @@ export interface ActionType<P = unknown> extends ActionDescription<P> {
 }
 
 /** What a request of an action knows of where it comes from. */
-export interface Errand {
+export interface OutboundContext {
   services: Services;
   team_id: string | null;
   creator_id: string;
@@ -64,16 +64,16 @@ export interface Errand {
 }
 
 /** What came of it. Texts in `output` are scrubbed of `hidden` before they are stored. */
-export interface Sent {
+export interface OutboundResult {
   output: Record<string, unknown>;
   /** The answer was longer than what was read of it. */
   isCut?: boolean;
-  /** Absent where it went well. `isPassing`: it may go well the next time, not before `waitMs` has passed. */
-  failure?: { code: string; message: string; isPassing: boolean; waitMs?: number | null };
+  /** Absent where it went well. `isRetryable`: it may go well the next time, not before `waitMs` has passed. */
+  failure?: { code: string; message: string; isRetryable: boolean; waitMs?: number | null };
 }
 
 /** An action that leaves the house: no transaction is open while it waits for an answer. */
 export interface OutboundAction<P = unknown> extends ActionDescription<P> {
   /** @throws ActionRefused | OutboundFailure; words of the other side stand in `output` only */
-  send(errand: Errand, params: P): Promise<Sent>;
+  send(errand: OutboundContext, params: P): Promise<OutboundResult>;
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { METHODS } from '../../core/outbound/send-request.js';
 import type { OutboundAction } from './action-type.js';
-import { sendFor } from './send-for.js';
+import { sendActionRequest } from './send-for.js';
 import { WebAddress } from './web-address.js';
 
 /** For everything together (F5). */
@@ -29,7 +29,7 @@ export const httpRequest: OutboundAction<z.output<typeof Params>> = {
   secrets: true,
   send(errand, { method, url, headers = {}, body }) {
     const isText = typeof body === 'string';
-    return sendFor(errand, {
+    return sendActionRequest(errand, {
       method,
       url,
       headers: {

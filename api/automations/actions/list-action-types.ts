@@ -11,7 +11,7 @@ function schemaOf({ params, defaulted = [] }: ActionDescription): Record<string,
 }
 
 /** What an action needs of the caller's connection to its service (F13). */
-function standingOf(ctx: Context, { integration }: ActionDescription, connections: ReadonlyMap<string, Connection>) {
+function availabilityOf(ctx: Context, { integration }: ActionDescription, connections: ReadonlyMap<string, Connection>) {
   if (!integration) return { integration: null, connected: true, missing_scopes: [] };
   const { provider, scopes } = integration;
   const connection = connections.get(provider);
@@ -34,6 +34,6 @@ export async function listActionTypes(ctx: Context) {
     category: action.category,
     params_schema: schemaOf(action),
     available: available.includes(action.type),
-    ...standingOf(ctx, action, connections),
+    ...availabilityOf(ctx, action, connections),
   }));
 }

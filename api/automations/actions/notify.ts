@@ -4,8 +4,8 @@ import { type Context, userOf } from '../../core/context.js';
 import { invalid } from '../../core/errors.js';
 import { Id, Text } from '../../core/fields.js';
 import { recordChange } from '../../core/record-change.js';
-import { findPeople, type Told } from '../../notifications/find-people.js';
-import { tellPeople } from '../../notifications/tell-people.js';
+import { findRecipients, type Recipient } from '../../notifications/find-people.js';
+import { notifyUsers } from '../../notifications/tell-people.js';
 import type { ActionType } from './action-type.js';
 
 const Params = z
@@ -19,10 +19,10 @@ const Params = z
 type Params = z.output<typeof Params>;
 
 /** Of a team whoever has a seat in it; a personal automation tells its creator. @throws INVALID_REQUEST */
-async function peopleOf(ctx: Context, teamId: string | null, { user_ids, role }: Params): Promise<Told[]> {
+async function peopleOf(ctx: Context, teamId: string | null, { user_ids, role }: Params): Promise<Recipient[]> {
   const asked = user_ids && [...new Set(user_ids)];
   const userIds = teamId === null ? [userOf(ctx)] : asked;
-  const people = await findPeople(ctx, { teamId, ...(role && { role }), ...(userIds && { userIds }) });
+  const people = await findRecipients(ctx, { teamId, ...(role && { role }), ...(userIds && { userIds }) });
   if (asked && asked.some((id) => !people.some(({ user_id }) => user_id === id))) {
     throw invalid('user_ids: not everybody is in the automation’s team');
   }
@@ -38,7 +38,7 @@ export const notify: ActionType<Params> = {
   async perform(ctx, params, { run_id, team_id, project_id, automation_name }) {
     const people = await peopleOf(ctx, team_id, params);
     const { message, channel } = params;
-    await tellPeople(ctx, people, { kind: 'message', title: automation_name, message, team_id, run_id }, [channel]);
+    await notifyUsers(ctx, people, { kind: 'message', title: automation_name, message, team_id, run_id }, [channel]);
     await recordChange(ctx, {
       team_id,
       project_id,

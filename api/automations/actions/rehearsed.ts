@@ -1,2 +1,6 @@
 /** What the record of a test run shows of an action: what it would have done (F8). `params` after templates and defaults. */
-export const rehearsed = (label: string, params: unknown): Record<string, unknown> => ({ simulated: true, would: label, params });
+export const dryRunOutput = (label: string, params: unknown): Record<string, unknown> => ({
+  simulated: true,
+  would: label,
+  params,
+});

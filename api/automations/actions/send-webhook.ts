@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { z } from 'zod';
 import type { OutboundAction } from './action-type.js';
 import { ActionRefused } from './action-refused.js';
-import { sendFor } from './send-for.js';
+import { sendActionRequest } from './send-for.js';
 import { WebAddress } from './web-address.js';
 
 const TIMEOUT_MS = 15_000;
@@ -47,6 +47,6 @@ export const sendWebhook: OutboundAction<z.output<typeof Params>> = {
       'user-agent': 'Assent',
       ...signed(errand.secrets.get(SIGNING_SECRET) ?? '', errand.key, body),
     };
-    return sendFor(errand, { method: 'POST', url, headers, body, timeoutMs: TIMEOUT_MS });
+    return sendActionRequest(errand, { method: 'POST', url, headers, body, timeoutMs: TIMEOUT_MS });
   },
 };

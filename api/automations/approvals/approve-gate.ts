@@ -1,17 +1,17 @@
 import { run } from '../../../db/statement.js';
-import { isAtLeast, SEATS } from '../../core/access.js';
-import { type Context, inTransaction, userOf, whoIs } from '../../core/context.js';
+import { hasRoleAtLeast, SEATS } from '../../core/access.js';
+import { type Context, inTransaction, userOf, callerJson } from '../../core/context.js';
 import { conflict } from '../../core/errors.js';
 import { approveStatement } from './approve-gate.sql.js';
 import { decisionChange } from './decision-change.js';
-import { type HeldGate, holdGate, lapsed } from './hold-gate.js';
+import { type LockedGate, lockGate, lapsed } from './hold-gate.js';
 import type { Approved } from './schema.js';
 
 /**
  * The tail runs as the automation's creator (contract, section 3): without them it could not act at all.
  * @throws RESOURCE_CONFLICT `creator_not_authorized`, or the automation is gone
  */
-function checkCreator({ automation_deleted, creator_authorized }: HeldGate): void {
+function checkCreator({ automation_deleted, creator_authorized }: LockedGate): void {
   if (automation_deleted) throw conflict('The automation has been deleted');
   if (creator_authorized) return;
   throw conflict('The automation’s creator may no longer act in this team, so nothing can run in their name', {
@@ -19,7 +19,7 @@ function checkCreator({ automation_deleted, creator_authorized }: HeldGate): voi
   });
 }
 
-const rolesOf = (gate: HeldGate): string[] => SEATS.filter((seat) => isAtLeast(seat, gate.required_role));
+const rolesOf = (gate: LockedGate): string[] => SEATS.filter((seat) => hasRoleAtLeast(seat, gate.required_role));
 
 /**
  * Approves the gate that a run waits at. With enough approvals the run goes on in the same commit; the workflow is only woken.
@@ -30,12 +30,12 @@ const rolesOf = (gate: HeldGate): string[] => SEATS.filter((seat) => isAtLeast(s
  */
 export function approveGate(ctx: Context, runId: string, gateIndex: number | null): Promise<Approved> {
   return inTransaction(ctx, async (ctx) => {
-    const { held, gate } = await holdGate(ctx, runId, 'approved', gateIndex);
+    const { held, gate } = await lockGate(ctx, runId, 'approved', gateIndex);
     checkCreator(gate);
     const userId = userOf(ctx);
     const values = [runId, gate.gate_index, userId, held.team_id, rolesOf(gate)];
     const traces = [
-      JSON.stringify(whoIs(ctx)),
+      JSON.stringify(callerJson(ctx)),
       JSON.stringify(decisionChange(held, gate, 'approved')),
       held.incarnation,
       gate.excluded,

@@ -1,11 +1,11 @@
 import type { Change } from '../../core/record-change.js';
 import { runEvent } from '../run/publish.js';
-import type { HeldGate, HeldRun } from './hold-gate.js';
+import type { LockedGate, LockedRun } from './hold-gate.js';
 
 /** What a decision leaves in audit, activity and events. The hash ties what the person released to what then happened (durability notes, 3.2). */
 export function decisionChange(
-  held: HeldRun,
-  gate: HeldGate,
+  held: LockedRun,
+  gate: LockedGate,
   decision: 'approved' | 'rejected',
   details: Record<string, unknown> = {},
 ): Change {

@@ -7,7 +7,7 @@ import type { ActionRow, GateRole } from '../rules.js';
 import { EXCLUDED } from './excluded.sql.js';
 import { authorizeDecision } from './policy.js';
 
-export interface HeldGate {
+export interface LockedGate {
   gate_index: number;
   required_role: GateRole;
   required_approvals: number;
@@ -38,7 +38,7 @@ export const STAGED_HASH = /* sql */ `
  * because now() is as old as this transaction, which may have waited for the lock.
  */
 const gateStatement: Statement = {
-  name: 'hold_gate',
+  name: 'lock_gate',
   text: /* sql */ `
     select g.gate_index, g.required_role, g.required_approvals, ${EXCLUDED} as excluded, g.expires_at, g.decision, g.decided_at,
       g.expires_at <= clock_timestamp() as expired, u.display_name as decider, ${STAGED_HASH} as staged_hash,
@@ -65,14 +65,14 @@ const COLUMNS = [
   'incarnation',
   'is_test',
 ] as const;
-export type HeldRun = Pick<AutomationRun, (typeof COLUMNS)[number]>;
+export type LockedRun = Pick<AutomationRun, (typeof COLUMNS)[number]>;
 
 /**
  * $1 run, $2 caller. The run is held first, then the caller, then the caller's seat: none of them changes until the commit, and who
  * takes a seat or suspends somebody takes back what they approved (void-approvals.ts; durability notes, 3.4).
  */
 const runStatement: Statement = {
-  name: 'hold_run',
+  name: 'lock_run',
   text: /* sql */ `
     with held as (
       select ${COLUMNS.join(', ')} from automation_runs where run_id = $1 for update
@@ -85,13 +85,13 @@ const runStatement: Statement = {
 };
 
 /** The text of a gate whose time has passed (decisions, M). */
-export const lapsed = (runId: string, gate: HeldGate) =>
+export const lapsed = (runId: string, gate: LockedGate) =>
   new DomainError('APPROVAL_EXPIRED', `This approval expired at ${gate.expires_at.toISOString()}`, {
     detail: `Gate ${gate.gate_index} of run ${runId} lapsed; reject it or replay the run`,
   });
 
 /** @throws APPROVAL_EXPIRED | RESOURCE_CONFLICT saying what was decided, by whom and when */
-function checkState(decision: 'approved' | 'rejected', held: HeldRun, gate: HeldGate | undefined): HeldGate {
+function checkState(decision: 'approved' | 'rejected', held: LockedRun, gate: LockedGate | undefined): LockedGate {
   if (gate && held.status === 'expired') throw lapsed(held.run_id, gate);
   if (gate?.decision) {
     throw conflict(`Gate ${gate.gate_index} was ${gate.decision} by ${gate.decider} at ${gate.decided_at?.toISOString()}`);
@@ -108,17 +108,17 @@ function checkState(decision: 'approved' | 'rejected', held: HeldRun, gate: Held
  * | RESOURCE_CONFLICT already decided
  * Source: decision F9; durability notes, 3.2.
  */
-export async function holdGate(
+export async function lockGate(
   ctx: Context,
   runId: string,
   decision: 'approved' | 'rejected',
   gateIndex: number | null,
-): Promise<{ held: HeldRun; gate: HeldGate }> {
+): Promise<{ held: LockedRun; gate: LockedGate }> {
   const userId = userOf(ctx);
-  const [held] = await run<HeldRun & { seat: Seat | null; is_active: boolean }>(ctx.db, runStatement, [runId, userId]);
+  const [held] = await run<LockedRun & { seat: Seat | null; is_active: boolean }>(ctx.db, runStatement, [runId, userId]);
   if (!held) throw notFound('Run');
   if (!held.is_active) throw unauthenticated();
-  const [gate] = await run<HeldGate & Record<string, unknown>>(ctx.db, gateStatement, [runId, gateIndex]);
+  const [gate] = await run<LockedGate & Record<string, unknown>>(ctx.db, gateStatement, [runId, gateIndex]);
   authorizeDecision(decision, held, gate, { userId, seat: held.seat });
   return { held, gate: checkState(decision, held, gate) };
 }

@@ -16,7 +16,7 @@ type Row = Omit<ApprovalList['approvals'][number], 'requested_at' | 'expires_at'
 };
 
 /** Of automation_runs r: what waits. Each of these comes out of an index of its own, in the order of its deadlines. */
-const FIRST = /* sql */ `order by r.waits_until, r.run_id limit $2`;
+const FIRST = /* sql */ `order by r.gate_expires_at, r.run_id limit $2`;
 const PERSONAL = /* sql */ `r.status = 'paused' and r.team_id is null and r.creator_id = $1`;
 
 /** The gates of the runs `waiting`, with the caller's seat in the team of each, and the `total`. */
@@ -33,7 +33,7 @@ const ROWS = /* sql */ `
     from waiting w join automation_runs r using (run_id) join users c on c.user_id = r.creator_id
     left join memberships cm on cm.team_id = r.team_id and cm.user_id = r.creator_id
     cross join lateral (select * from gates g where g.run_id = r.run_id and g.decision is null order by g.gate_index limit 1) g, total t
-    order by w.waits_until, w.run_id`;
+    order by w.gate_expires_at, w.run_id`;
 
 /**
  * $1 caller, $2 most rows. Looks at no more than the first of each team, however many wait; only the total counts them, in the same
@@ -45,11 +45,11 @@ const statement: Statement = {
     with seats as (
       select team_id, role from memberships where user_id = $1
     ), waiting as (
-      (select r.run_id, r.waits_until, s.role as seat from seats s cross join lateral (
-        select r.run_id, r.waits_until from automation_runs r where r.status = 'paused' and r.team_id = s.team_id ${FIRST}) r)
+      (select r.run_id, r.gate_expires_at, s.role as seat from seats s cross join lateral (
+        select r.run_id, r.gate_expires_at from automation_runs r where r.status = 'paused' and r.team_id = s.team_id ${FIRST}) r)
       union all
-      (select r.run_id, r.waits_until, null from automation_runs r where ${PERSONAL} ${FIRST})
-      order by waits_until, run_id limit $2
+      (select r.run_id, r.gate_expires_at, null from automation_runs r where ${PERSONAL} ${FIRST})
+      order by gate_expires_at, run_id limit $2
     ), total as (
       select (select count(*) from automation_runs r where ${PERSONAL}) + coalesce(sum(c.waiting), 0) as total
       from seats s cross join lateral (
@@ -63,7 +63,7 @@ const oneStatement: Statement = {
   name: 'get_approval',
   text: /* sql */ `
     with waiting as (
-      select r.run_id, r.waits_until, m.role as seat
+      select r.run_id, r.gate_expires_at, m.role as seat
       from automation_runs r left join memberships m on m.team_id = r.team_id and m.user_id = $1
       where r.run_id = $2 and r.status = 'paused' and (m.role is not null or (r.team_id is null and r.creator_id = $1))
     ), total as (

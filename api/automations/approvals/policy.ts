@@ -1,6 +1,6 @@
-import { isAtLeast, type Seat } from '../../core/access.js';
+import { hasRoleAtLeast, type Seat } from '../../core/access.js';
 import { forbidden } from '../../core/errors.js';
-import { authorizeOn } from '../policy.js';
+import { authorizeAccess } from '../policy.js';
 import type { GateRole } from '../rules.js';
 
 interface GatedRun {
@@ -9,7 +9,7 @@ interface GatedRun {
   creator_id: string;
 }
 
-interface Asked {
+interface GateRequirement {
   required_role: GateRole;
   /** People whose approval does not count, because the run is their own (excluded.sql.ts). */
   excluded: readonly string[];
@@ -21,11 +21,11 @@ interface Caller {
 }
 
 /** Gates of a personal automation are its creator's whatever role they name: there is no team to have a role in (F7). */
-const hasRole = (run: GatedRun, gate: Asked, { seat }: Caller): boolean =>
-  run.team_id === null || isAtLeast(seat, gate.required_role);
+const hasRole = (run: GatedRun, gate: GateRequirement, { seat }: Caller): boolean =>
+  run.team_id === null || hasRoleAtLeast(seat, gate.required_role);
 
 /** True for who may open this gate; what the approvals list shows as `can_decide`. */
-export const mayApprove = (run: GatedRun, gate: Asked, caller: Caller): boolean =>
+export const mayApprove = (run: GatedRun, gate: GateRequirement, caller: Caller): boolean =>
   hasRole(run, gate, caller) && !gate.excluded.includes(caller.userId);
 
 /**
@@ -36,10 +36,10 @@ export const mayApprove = (run: GatedRun, gate: Asked, caller: Caller): boolean 
 export function authorizeDecision(
   decision: 'approved' | 'rejected',
   run: GatedRun,
-  gate: Asked | undefined,
+  gate: GateRequirement | undefined,
   caller: Caller,
 ): void {
-  authorizeOn('gate.decide', { team_id: run.team_id, created_by: run.creator_id }, caller);
+  authorizeAccess('gate.decide', { team_id: run.team_id, created_by: run.creator_id }, caller);
   if (!gate) return;
   if (!hasRole(run, gate, caller)) throw forbidden(`This gate needs the ${gate.required_role} role in the team`);
   if (decision === 'approved' && !mayApprove(run, gate, caller)) {

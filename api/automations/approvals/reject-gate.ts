@@ -1,9 +1,9 @@
 import { run } from '../../../db/statement.js';
-import { type Context, inTransaction, userOf, whoIs } from '../../core/context.js';
+import { type Context, inTransaction, userOf, callerJson } from '../../core/context.js';
 import { errorOf, settle } from '../rules.js';
 import { publish } from '../run/publish.js';
 import { decisionChange } from './decision-change.js';
-import { holdGate } from './hold-gate.js';
+import { lockGate } from './hold-gate.js';
 import { rejectStatement } from './reject-gate.sql.js';
 import type { Decide, Rejected } from './schema.js';
 
@@ -15,12 +15,12 @@ import type { Decide, Rejected } from './schema.js';
  */
 export function rejectGate(ctx: Context, runId: string, { gate_index, reason }: Decide): Promise<Rejected> {
   return inTransaction(ctx, async (ctx) => {
-    const { held, gate } = await holdGate(ctx, runId, 'rejected', gate_index ?? null);
+    const { held, gate } = await lockGate(ctx, runId, 'rejected', gate_index ?? null);
     const userId = userOf(ctx);
     const { status, skipReason } = settle(gate.failed, true);
     const end = [status, skipReason, errorOf(gate.failed)];
     const change = decisionChange(held, gate, 'rejected', { status, ...(reason ? { reason } : {}) });
-    const traces = [JSON.stringify(whoIs(ctx)), JSON.stringify(change), held.incarnation];
+    const traces = [JSON.stringify(callerJson(ctx)), JSON.stringify(change), held.incarnation];
     const values = [runId, gate.gate_index, userId, reason ?? null, ...end, ...traces];
     const [decided] = await run<{ decided_at: Date }>(ctx.db, rejectStatement, values);
     if (status === 'failed' && !held.is_test) await publish(ctx, 'automation.run_failed', held, { status });

@@ -1,6 +1,6 @@
 import type { StoredAction } from '../../../db/models/automation.js';
 import { run, type Statement } from '../../../db/statement.js';
-import { isAtLeast, type Seat } from '../../core/access.js';
+import { hasRoleAtLeast, type Seat } from '../../core/access.js';
 import type { Context } from '../../core/context.js';
 import { GATE, GATE_DEFAULTS, type GateRole } from '../rules.js';
 
@@ -38,7 +38,7 @@ export async function shortGates(
   const counts =
     team_id === null ? [] : await run<{ role: Seat; people: number }>(ctx.db, statement, [team_id, [created_by, updated_by]]);
   return strict.flatMap(({ index, role = GATE_DEFAULTS.role, required_approvals: needed = GATE_DEFAULTS.requiredApprovals }) => {
-    const able = counts.reduce((sum, one) => sum + (isAtLeast(one.role, role) ? one.people : 0), 0);
+    const able = counts.reduce((sum, one) => sum + (hasRoleAtLeast(one.role, role) ? one.people : 0), 0);
     if (able >= needed) return [];
     return [
       `actions[${index}]: approvals that the gate needs: ${needed}; people other than creator and author who may give one: ${able}`,

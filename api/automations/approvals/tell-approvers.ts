@@ -1,7 +1,7 @@
 import { run as sql, type Statement } from '../../../db/statement.js';
 import type { Context } from '../../core/context.js';
-import { findPeople } from '../../notifications/find-people.js';
-import { tellPeople } from '../../notifications/tell-people.js';
+import { findRecipients } from '../../notifications/find-people.js';
+import { notifyUsers } from '../../notifications/tell-people.js';
 import type { GateRole } from '../rules.js';
 import { factsOf, subjectOf } from '../subject.js';
 import { EXCLUDED } from './excluded.sql.js';
@@ -34,7 +34,7 @@ const minute = (at: Date): string => `${at.toISOString().slice(0, 16).replace('T
  * already, or may not because it is their own run, is left out. Returns how many.
  * Source: decision F6.
  */
-export async function tellApprovers(
+export async function notifyApprovers(
   ctx: Context,
   run: Waiting,
   gate: Asking,
@@ -45,13 +45,13 @@ export async function tellApprovers(
   const [own] = await sql<{ excluded: string[] }>(ctx.db, excludedStatement, [run_id]);
   const except = [...(own?.excluded ?? []), ...approved];
   const wanted = teamId === null ? { teamId, userIds: [creator_id] } : { teamId, role: gate.required_role };
-  const people = await findPeople(ctx, { ...wanted, except });
+  const people = await findRecipients(ctx, { ...wanted, except });
   const reminder = kind === 'approval_reminder';
   const subject = subjectOf(factsOf(run.event));
   // What tells one from the next comes first: a list of mails shows no more than the beginning.
   const about = subject === null ? automation_name : `${subject} (${automation_name})`;
   const title = `${reminder ? 'Still waiting' : 'Waiting'} for your approval: ${about}`;
   const message = `${gate.message ?? `${automation_name} waits for a yes or a no.`} Until ${minute(gate.expires_at)}.`;
-  await tellPeople(ctx, people, { kind, title, message, team_id: teamId, run_id }, ['in_app', 'email']);
+  await notifyUsers(ctx, people, { kind, title, message, team_id: teamId, run_id }, ['in_app', 'email']);
   return people.length;
 }

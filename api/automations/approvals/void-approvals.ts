@@ -1,5 +1,5 @@
 import { run, type Statement } from '../../../db/statement.js';
-import { isAtLeast, type Seat } from '../../core/access.js';
+import { hasRoleAtLeast, type Seat } from '../../core/access.js';
 import type { Context } from '../../core/context.js';
 import { GATE_ROLES } from '../rules.js';
 
@@ -38,7 +38,7 @@ export async function voidApprovals(
   userId: string,
   seat?: { team_id: string; role: Seat | null },
 ): Promise<{ voided_approvals?: number }> {
-  const left = GATE_ROLES.filter((role) => isAtLeast(seat?.role ?? null, role));
+  const left = GATE_ROLES.filter((role) => hasRoleAtLeast(seat?.role ?? null, role));
   const values = [userId, seat?.team_id ?? null, left, ctx.correlationId];
   const [row] = await run<{ voided: number }>(ctx.db, statement, values);
   return row?.voided ? { voided_approvals: row.voided } : {};

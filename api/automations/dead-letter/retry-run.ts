@@ -1,17 +1,17 @@
 import { Automation } from '../../../db/models/automation.js';
 import { AutomationRun } from '../../../db/models/automation-run.js';
 import { AutomationVersion } from '../../../db/models/automation-version.js';
-import { suffices } from '../../core/access.js';
+import { isAllowed } from '../../core/access.js';
 import { type Context, inTransaction, userOf } from '../../core/context.js';
 import { conflict, forbidden, invalid, notFound } from '../../core/errors.js';
 import { recordChange } from '../../core/record-change.js';
 import { seatOf } from '../../core/seats.js';
 import { assertSecretsAllowed } from '../../secrets/assert-secrets-allowed.js';
 import { createRun } from '../create-run.js';
-import { authorizeOwn } from '../policy.js';
+import { authorizeManage } from '../policy.js';
 import type { ActionStatus } from '../rules.js';
 import { retryIdOf } from './retry-id.js';
-import { leftOut } from './rules.js';
+import { actionsToSkip } from './rules.js';
 import type { RetriedRun, RetryRun } from './schema.js';
 
 const running = () => conflict('A replay of this run is already under way');
@@ -22,7 +22,7 @@ const running = () => conflict('A replay of this run is already under way');
  */
 async function checkProtected(ctx: Context, automation: Automation, version: AutomationVersion): Promise<void> {
   if (!automation.is_protected || automation.team_id === null || version.version === automation.version) return;
-  if (suffices('automation.protect', await seatOf(ctx, automation.team_id))) return;
+  if (isAllowed('automation.protect', await seatOf(ctx, automation.team_id))) return;
   throw forbidden('This automation is protected: only team admins may replay an earlier version of it');
 }
 
@@ -30,12 +30,12 @@ async function checkProtected(ctx: Context, automation: Automation, version: Aut
  * The failed run, held until the commit, and its live automation.
  * @throws RESOURCE_NOT_FOUND no such run, or it is no dead letter | PERMISSION_DENIED
  */
-async function holdDeadLetter(ctx: Context, runId: string): Promise<{ failed: AutomationRun; automation: Automation }> {
+async function lockDeadLetter(ctx: Context, runId: string): Promise<{ failed: AutomationRun; automation: Automation }> {
   const failed = await AutomationRun.query(ctx.db).findById(runId).forUpdate();
   if (!failed) throw notFound('Run');
   const { team_id, creator_id: created_by } = failed;
   const seat = team_id === null ? null : await seatOf(ctx, team_id);
-  authorizeOwn('automation.dispatch', { team_id, created_by }, { userId: userOf(ctx), seat });
+  authorizeManage('automation.dispatch', { team_id, created_by }, { userId: userOf(ctx), seat });
   const automation = await Automation.query(ctx.db).findById(failed.automation_id).modify('live');
   if (!automation || failed.status !== 'failed' || failed.is_test || failed.retried_by) throw notFound('Dead letter');
   return { failed, automation };
@@ -46,7 +46,7 @@ async function holdDeadLetter(ctx: Context, runId: string): Promise<{ failed: Au
  * different rows, and the first run of all may have been forgotten, so the lock is on its id.
  * @throws RESOURCE_CONFLICT
  */
-async function holdReplays({ db }: Context, firstRunId: string): Promise<void> {
+async function lockReplays({ db }: Context, firstRunId: string): Promise<void> {
   await db.raw('select pg_advisory_xact_lock(hashtextextended(?, 0))', [firstRunId]);
   const open = await AutomationRun.query(db)
     .where({ first_run_id: firstRunId })
@@ -68,7 +68,7 @@ async function indexesLeftOut(ctx: Context, failed: AutomationRun, next: Automat
     .select<{ index: number; status: ActionStatus }[]>('index', 'status');
   const statuses = new Map(rows.map(({ index, status }) => [index, status]));
   const before = first.actions.map((action, index) => ({ ...action, status: statuses.get(index) ?? 'pending' }));
-  return leftOut(before, next.actions);
+  return actionsToSkip(before, next.actions);
 }
 
 /**
@@ -80,10 +80,10 @@ async function indexesLeftOut(ctx: Context, failed: AutomationRun, next: Automat
  */
 export function retryRun(ctx: Context, runId: string, options: RetryRun): Promise<RetriedRun> {
   return inTransaction(ctx, async (ctx) => {
-    const { failed, automation } = await holdDeadLetter(ctx, runId);
+    const { failed, automation } = await lockDeadLetter(ctx, runId);
     if (failed.event_truncated) throw invalid('The event of this run was too large to be kept whole, so it cannot be replayed');
     const first_run_id = failed.first_run_id ?? runId;
-    await holdReplays(ctx, first_run_id);
+    await lockReplays(ctx, first_run_id);
     const { version: which, actions: scope } = options;
     const version = await versionOf(
       ctx,

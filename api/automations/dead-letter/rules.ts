@@ -18,7 +18,7 @@ const isSame = (a: Planned, b: Planned): boolean =>
  * An approval was given for what stood behind it that time, so a gate asks again unless nothing is left to do behind it.
  * Source: decision F10.
  */
-export function leftOut(before: readonly (Planned & { status: ActionStatus })[], next: readonly Planned[]): number[] {
+export function actionsToSkip(before: readonly (Planned & { status: ActionStatus })[], next: readonly Planned[]): number[] {
   const done = new Set<number>();
   const take = (isMatch: (index: number) => boolean): boolean => {
     const found = next.findIndex((action, index) => !done.has(index) && !isGate(action) && isMatch(index));

@@ -1,8 +1,8 @@
 import { type Endpoint, endpoint } from '../../http/endpoint.js';
 import { cancelRun } from '../cancel-run.js';
 import { AutomationParams, RunParams } from '../schema.js';
-import { CancelledRun, Dispatched, SetOff, ToggleAutomation, Toggled } from './schema.js';
-import { setOff } from './set-off.js';
+import { CancelledRun, Dispatched, ExecuteAutomation, ToggleAutomation, Toggled } from './schema.js';
+import { executeAutomation } from './set-off.js';
 import { toggleAutomation } from './toggle-automation.js';
 
 const tag = 'Automations';
@@ -19,12 +19,12 @@ const setOffRoute = (verb: 'execute' | 'test', summary: string, description: str
     scope,
     limit: 'automation_dispatch',
     params: AutomationParams,
-    body: SetOff,
+    body: ExecuteAutomation,
     response: Dispatched,
     status: 202,
     errors: [404],
     example: { event: { task: { task_id: 't-1', title: 'Ship it', priority: 'urgent' } } },
-    handle: ({ ctx, params, body }) => setOff(ctx, params.automation_id, body, verb === 'test'),
+    handle: ({ ctx, params, body }) => executeAutomation(ctx, params.automation_id, body, verb === 'test'),
   });
 
 export const dispatchRoutes: Endpoint[] = [

@@ -2,15 +2,15 @@ import { z } from 'zod';
 import { RUN_STATUSES } from '../rules.js';
 
 /** The body of execute and of test. */
-export const SetOff = z
+export const ExecuteAutomation = z
   .object({
     event: z
       .record(z.string(), z.unknown())
       .nullish()
       .meta({ description: 'What conditions and templates see as `event`; who, when and where are filled in' }),
   })
-  .meta({ id: 'SetOff' });
-export type SetOff = z.output<typeof SetOff>;
+  .meta({ id: 'ExecuteAutomation' });
+export type ExecuteAutomation = z.output<typeof ExecuteAutomation>;
 
 export const Dispatched = z
   .object({

@@ -5,11 +5,11 @@ import { recordChange } from '../../core/record-change.js';
 import { assertSecretsAllowed } from '../../secrets/assert-secrets-allowed.js';
 import { conditionScope, evaluateCondition } from '../condition.js';
 import { createRun, type NewRun } from '../create-run.js';
-import { holdAutomation } from '../hold-automation.js';
-import type { Dispatched, SetOff } from './schema.js';
+import { lockAutomation } from '../hold-automation.js';
+import type { Dispatched, ExecuteAutomation } from './schema.js';
 
 /** What the run sees as `event`: the caller's words, but who, when and where are ours (F5). */
-function eventOf(ctx: Context, automation: Automation, given: SetOff['event'], now: Date): Record<string, unknown> {
+function eventOf(ctx: Context, automation: Automation, given: ExecuteAutomation['event'], now: Date): Record<string, unknown> {
   return {
     type: 'manual',
     ...given,
@@ -22,7 +22,12 @@ function eventOf(ctx: Context, automation: Automation, given: SetOff['event'], n
 }
 
 /** The condition gates the actions whoever sets them off (contract, section 2). */
-async function judge(ctx: Context, { condition, project_id }: Automation, event: Record<string, unknown>, now: Date) {
+async function evaluateAutomation(
+  ctx: Context,
+  { condition, project_id }: Automation,
+  event: Record<string, unknown>,
+  now: Date,
+) {
   if (condition === null) return { skip_reason: null };
   const [project = null] =
     project_id === null ? [] : await ctx.db('projects').where({ project_id }).select<object[]>('project_id', 'name', 'status');
@@ -40,13 +45,18 @@ async function judge(ctx: Context, { condition, project_id }: Automation, event:
  * @throws RESOURCE_NOT_FOUND | PERMISSION_DENIED neither the creator nor a manager, or a secret that only admins may use
  * Source: decisions F8, F11.
  */
-export function setOff(ctx: Context, automationId: string, { event: given }: SetOff, isTest: boolean): Promise<Dispatched> {
+export function executeAutomation(
+  ctx: Context,
+  automationId: string,
+  { event: given }: ExecuteAutomation,
+  isTest: boolean,
+): Promise<Dispatched> {
   return inTransaction(ctx, async (ctx) => {
-    const automation = await holdAutomation(ctx, 'automation.dispatch', automationId);
+    const automation = await lockAutomation(ctx, 'automation.dispatch', automationId);
     await assertSecretsAllowed(ctx, automation.team_id, automation.actions);
     const now = new Date();
     const event = eventOf(ctx, automation, given, now);
-    const verdict: Pick<NewRun, 'skip_reason' | 'condition_error'> = await judge(ctx, automation, event, now);
+    const verdict: Pick<NewRun, 'skip_reason' | 'condition_error'> = await evaluateAutomation(ctx, automation, event, now);
     const run_id = uuidv7();
     const triggered_by = userOf(ctx);
     const run = { run_id, automation, event, trigger_type: 'manual', depth: 0, triggered_by, is_test: isTest, ...verdict };

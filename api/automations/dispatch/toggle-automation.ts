@@ -3,7 +3,7 @@ import { type Context, inTransaction, userOf } from '../../core/context.js';
 import { recordChange } from '../../core/record-change.js';
 import { assertSecretsAllowed } from '../../secrets/assert-secrets-allowed.js';
 import { cancelRuns } from '../cancel-runs.js';
-import { holdAutomation } from '../hold-automation.js';
+import { lockAutomation } from '../hold-automation.js';
 import { requirePresentCreator } from '../ownership/present-creator.js';
 import type { Toggled, ToggleAutomation } from './schema.js';
 
@@ -14,7 +14,7 @@ import type { Toggled, ToggleAutomation } from './schema.js';
  */
 export function toggleAutomation(ctx: Context, automationId: string, input: ToggleAutomation): Promise<Toggled> {
   return inTransaction(ctx, async (ctx) => {
-    const automation = await holdAutomation(ctx, 'automation.write', automationId);
+    const automation = await lockAutomation(ctx, 'automation.write', automationId);
     const is_active = input.is_active ?? !automation.is_active;
     // Whoever may stop an automation may do so whatever secrets it holds.
     if (is_active) await assertSecretsAllowed(ctx, automation.team_id, automation.actions);

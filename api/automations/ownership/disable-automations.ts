@@ -1,7 +1,7 @@
 import { run, type Statement } from '../../../db/statement.js';
-import { type Context, whoIs } from '../../core/context.js';
-import { findPeople } from '../../notifications/find-people.js';
-import { tellPeople } from '../../notifications/tell-people.js';
+import { type Context, callerJson } from '../../core/context.js';
+import { findRecipients } from '../../notifications/find-people.js';
+import { notifyUsers } from '../../notifications/tell-people.js';
 
 /** Why automations are disabled: what became of their creator, as mails and the activity feed say it. */
 export type Leaving = 'has left the team' | 'has become a guest' | 'is suspended' | 'has been deprovisioned';
@@ -32,7 +32,7 @@ with gone as (
   where created_by = $2::uuid and ($3::uuid is null or team_id = $3) and is_active and deleted_at is null
   returning automation_id, name, team_id, project_id
 ), recorded as (
-  select record_changes($1::jsonb, array_agg(a_change(team_id => team_id, project_id => project_id, feature => 'automations',
+  select record_changes($1::jsonb, array_agg(make_change(team_id => team_id, project_id => project_id, feature => 'automations',
     action => 'toggle', severity => 'MEDIUM', entity_type => 'automation', entity_id => automation_id::text, title => name,
     summary => 'disabled the automation: its creator ' || $4,
     details => jsonb_build_object('is_active', false, 'disabled_reason', 'creator_left', 'creator_id', $2::uuid)))) as audit_id
@@ -60,19 +60,19 @@ export async function lockAutomationsOf(
 /** Names shown in one mail. */
 const MAX_NAMES = 10;
 
-async function tellManagers(
+async function notifyManagers(
   ctx: Context,
   { team_id, creator, names }: Disabled,
   leaving: Leaving,
   creatorId: string,
 ): Promise<void> {
   if (team_id === null) return;
-  const people = await findPeople(ctx, { teamId: team_id, role: 'manager', except: [creatorId] });
+  const people = await findRecipients(ctx, { teamId: team_id, role: 'manager', except: [creatorId] });
   const more = names.length > MAX_NAMES ? ` and ${names.length - MAX_NAMES} more` : '';
   const title = names.length === 1 ? `Disabled: ${names[0]}` : `Disabled: ${names.length} automations of ${creator}`;
   const message = `${creator} ${leaving}, so ${names.slice(0, MAX_NAMES).join(', ')}${more} is disabled. Take over what the team needs, then enable it.`;
   const notice = { kind: 'automation_disabled', title, message, team_id, run_id: null, path: `/app/teams/${team_id}` } as const;
-  await tellPeople(ctx, people, notice, ['in_app', 'email']);
+  await notifyUsers(ctx, people, notice, ['in_app', 'email']);
 }
 
 /**
@@ -87,7 +87,7 @@ export async function disableAutomationsOf(
   teamId: string | null,
   leaving: Leaving,
 ): Promise<number> {
-  const teams = await run<Disabled>(ctx.db, disableStatement, [JSON.stringify(whoIs(ctx)), creatorId, teamId, leaving]);
-  for (const team of teams) await tellManagers(ctx, team, leaving, creatorId);
+  const teams = await run<Disabled>(ctx.db, disableStatement, [JSON.stringify(callerJson(ctx)), creatorId, teamId, leaving]);
+  for (const team of teams) await notifyManagers(ctx, team, leaving, creatorId);
   return teams.reduce((sum, { names }) => sum + names.length, 0);
 }

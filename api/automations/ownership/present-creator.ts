@@ -24,7 +24,7 @@ export async function requirePresentCreator(ctx: Context, { created_by, team_id 
 }
 
 const callerStatement: Statement = {
-  name: 'hold_active_caller',
+  name: 'lock_active_caller',
   text: `select from users where user_id = $1 and status = 'active' for share`,
 };
 
@@ -33,6 +33,6 @@ const callerStatement: Statement = {
  * commit and then finds it.
  * @throws AUTHENTICATION_REQUIRED suspended meanwhile
  */
-export async function holdActiveCaller(ctx: Context): Promise<void> {
+export async function lockActiveCaller(ctx: Context): Promise<void> {
   if ((await run(ctx.db, callerStatement, [userOf(ctx)])).length === 0) throw unauthenticated();
 }

@@ -1,21 +1,21 @@
 import type { Automation } from '../../../db/models/automation.js';
 import { type Context, inTransaction, userOf } from '../../core/context.js';
 import { conflict } from '../../core/errors.js';
-import { findPeople } from '../../notifications/find-people.js';
-import { tellPeople } from '../../notifications/tell-people.js';
+import { findRecipients } from '../../notifications/find-people.js';
+import { notifyUsers } from '../../notifications/tell-people.js';
 import { assertSecretsAllowed } from '../../secrets/assert-secrets-allowed.js';
 import { getAutomation } from '../get-automation.js';
-import { holdAutomation } from '../hold-automation.js';
+import { lockAutomation } from '../hold-automation.js';
 import { saveDefinition } from '../save-definition.js';
 import type { SavedAutomation } from '../schema.js';
 import { warningsOf } from '../warnings.js';
-import { holdActiveCaller } from './present-creator.js';
+import { lockActiveCaller } from './present-creator.js';
 import type { TakeOver } from './schema.js';
 
-async function tellFormerCreator(ctx: Context, { team_id, created_by, name }: Automation): Promise<void> {
-  const people = await findPeople(ctx, { teamId: team_id, userIds: [created_by] });
+async function notifyFormerCreator(ctx: Context, { team_id, created_by, name }: Automation): Promise<void> {
+  const people = await findRecipients(ctx, { teamId: team_id, userIds: [created_by] });
   const message = `${name} was taken over: new runs act as its new creator. Runs that have begun still act as you.`;
-  await tellPeople(ctx, people, { kind: 'message', title: `Taken over: ${name}`, message, team_id, run_id: null }, ['in_app']);
+  await notifyUsers(ctx, people, { kind: 'message', title: `Taken over: ${name}`, message, team_id, run_id: null }, ['in_app']);
 }
 
 /**
@@ -27,15 +27,15 @@ async function tellFormerCreator(ctx: Context, { team_id, created_by, name }: Au
  */
 export function takeOver(ctx: Context, automationId: string, { version }: TakeOver): Promise<SavedAutomation> {
   return inTransaction(ctx, async (ctx) => {
-    const before = await holdAutomation(ctx, 'automation.take_over', automationId);
-    await holdActiveCaller(ctx);
+    const before = await lockAutomation(ctx, 'automation.take_over', automationId);
+    await lockActiveCaller(ctx);
     if (version != null && version !== before.version) {
       throw conflict(`The automation is at version ${before.version}, not ${version}`);
     }
     const created_by = userOf(ctx);
     if (before.created_by === created_by) return answer(ctx, before);
     await assertSecretsAllowed(ctx, before.team_id, before.actions);
-    await tellFormerCreator(ctx, before);
+    await notifyFormerCreator(ctx, before);
     const disabled_reason = before.disabled_reason === 'creator_left' ? null : before.disabled_reason;
     const after = await saveDefinition(
       ctx,

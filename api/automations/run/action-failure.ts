@@ -6,9 +6,9 @@ import { fromDatabaseError } from '../../core/database-errors.js';
 import { DomainError } from '../../core/errors.js';
 import { type ActionFailure, ActionRefused } from '../actions/action-refused.js';
 import { SecretUnreadable } from '../../secrets/vault.js';
-import { isWorthRetrying, retryDelay } from '../rules.js';
-import type { Carrier } from './claim-run.js';
-import { type BegunAction, inStep, type Step, type StepEnd, triesOf } from './in-step.js';
+import { isRetryableCode, retryDelay } from '../rules.js';
+import type { RunExecution } from './claim-run.js';
+import { type ActiveStep, withStep, type Step, type StepOutcome, maxAttempts } from './in-step.js';
 
 /** $1 run, $2 index, $3 error (jsonb). */
 const failStatement: Statement = {
@@ -36,25 +36,29 @@ const retryStatement: Statement = {
 };
 
 /** Notes why the last of so many tries failed and when the next one is due, which is not before `askedMs` have passed. */
-export async function tryLater(
+export async function scheduleRetry(
   db: Knex,
-  begun: BegunAction,
+  begun: ActiveStep,
   index: number,
   failure: ActionFailure,
-  { tries, askedMs = 0 }: { tries: number; askedMs?: number },
-): Promise<StepEnd> {
-  const msLeft = Math.max(retryDelay(tries) * 1_000, askedMs);
+  { attempt, askedMs = 0 }: { attempt: number; askedMs?: number },
+): Promise<StepOutcome> {
+  const msLeft = Math.max(retryDelay(attempt) * 1_000, askedMs);
   const values = [begun.run_id, index, JSON.stringify(failure), msLeft / 1_000];
   const [row] = await run<{ due_at: Date }>(db, retryStatement, values);
   const until = (row as { due_at: Date }).due_at.toISOString();
-  return { status: 'running', error: null, wait: { msLeft, until, attempt: { next: tries + 1, of: triesOf(begun, index) } } };
+  return {
+    status: 'running',
+    error: null,
+    wait: { msLeft, until, attempt: { next: attempt + 1, of: maxAttempts(begun, index) } },
+  };
 }
 
 /** Another try where the automation asks for it and it may help, else the step's failure. */
-async function fail(db: Knex, begun: BegunAction, { index, attempts }: Step, failure: ActionFailure): Promise<StepEnd> {
-  const tries = attempts + 1;
-  if (tries < triesOf(begun, index) && !begun.is_test && isWorthRetrying(failure.code)) {
-    return tryLater(db, begun, index, failure, { tries });
+async function fail(db: Knex, begun: ActiveStep, { index, attempts }: Step, failure: ActionFailure): Promise<StepOutcome> {
+  const attempt = attempts + 1;
+  if (attempt < maxAttempts(begun, index) && !begun.is_test && isRetryableCode(failure.code)) {
+    return scheduleRetry(db, begun, index, failure, { attempt });
   }
   await run(db, failStatement, [begun.run_id, index, JSON.stringify(failure)]);
   return { status: 'failed', error: failure };
@@ -64,9 +68,9 @@ async function fail(db: Knex, begun: BegunAction, { index, attempts }: Step, fai
  * Records what was thrown as the failure of the step, or lets it be tried again.
  * @throws what was thrown, when PostgreSQL is away
  */
-export function failStep(services: Services, carrier: Carrier, index: number, thrown: unknown): Promise<ActionResult> {
+export function failStep(services: Services, carrier: RunExecution, index: number, thrown: unknown): Promise<ActionResult> {
   const failure = failureOf(thrown);
   if (!failure) throw thrown;
   if (failure.code === 'internal_error') services.log.error({ err: thrown, run_id: carrier.runId, index }, 'action failed');
-  return inStep(services, carrier, index, (db, begun, step) => fail(db, begun, step, failure));
+  return withStep(services, carrier, index, (db, begun, step) => fail(db, begun, step, failure));
 }

@@ -5,7 +5,7 @@ import type { RunStatus } from '../rules.js';
 import type { RunRow } from './load-run.js';
 
 /** Whose hands a run is in. `execution` is the id of the workflow's first execution. */
-export interface Carrier extends RunRef {
+export interface RunExecution extends RunRef {
   execution: string;
 }
 
@@ -21,7 +21,7 @@ export const CLAIM = /* sql */ `run as (
   returning r.*
 )`;
 
-export const claimValues = ({ runId, incarnation, execution }: Carrier): unknown[] => [runId, incarnation, execution];
+export const claimValues = ({ runId, incarnation, execution }: RunExecution): unknown[] => [runId, incarnation, execution];
 
 const claimStatement: Statement = {
   name: 'claim_run',
@@ -32,7 +32,7 @@ const claimStatement: Statement = {
 };
 
 /** Takes a run, or holds one already taken, until the commit. Undefined when it ended or belongs to another execution. */
-export async function claimRun(db: Knex, carrier: Carrier): Promise<RunRow | undefined> {
+export async function claimRun(db: Knex, carrier: RunExecution): Promise<RunRow | undefined> {
   const [row] = await sql<RunRow & Record<string, unknown>>(db, claimStatement, claimValues(carrier));
   return row;
 }
@@ -55,7 +55,7 @@ select status from run where finished_at is not null and claimed_by = $2`,
 };
 
 /** How a run ended that this execution carried; null when the run is open, or belongs to another execution. */
-export async function endOf(db: Knex, { runId, execution }: Carrier): Promise<RunStatus | null> {
+export async function terminalStatusOf(db: Knex, { runId, execution }: RunExecution): Promise<RunStatus | null> {
   const [row] = await sql<{ status: RunStatus }>(db, endStatement, [runId, execution]);
   return row?.status ?? null;
 }

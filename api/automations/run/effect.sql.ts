@@ -20,7 +20,7 @@ export const EFFECT = /* sql */ `effect as (
   update run_actions set status = 'succeeded', error = null, finished_at = now(), output = $5::jsonb where run_id = $1 and index = $2
 )`;
 
-/** The values of `EFFECT` and `isInside`, in their order. */
+/** The values of `EFFECT` and `sameTeamSql`, in their order. */
 export const effectValues = (
   { run_id, team_id }: { run_id: string; team_id: string | null },
   index: number,
@@ -28,13 +28,13 @@ export const effectValues = (
 ): unknown[] => [run_id, index, entity_type, entity_id, JSON.stringify(output), team_id];
 
 /** Whether what an action made is of the run's team, or the run of none: $6 is the team. */
-const isInside = (kind: Kind): string =>
+const sameTeamSql = (kind: Kind): string =>
   `$6::uuid is null or exists (select from ${ENTITIES[kind]} and team_id = $6) as is_inside`;
 
 /** One statement for each kind of entity; `text` gets what says whether the action stayed inside, as `is_inside`. */
-export const perEntity = (name: string, text: (isInside: string) => string): Record<Kind, Statement> => {
+export const perEntity = (name: string, text: (sameTeamSql: string) => string): Record<Kind, Statement> => {
   const kinds = Object.keys(ENTITIES) as Kind[];
-  const statements = kinds.map((kind) => [kind, { name: `${name}_${kind}`, text: text(isInside(kind)) }]);
+  const statements = kinds.map((kind) => [kind, { name: `${name}_${kind}`, text: text(sameTeamSql(kind)) }]);
   return Object.fromEntries(statements) as Record<Kind, Statement>;
 };
 
@@ -43,6 +43,6 @@ export const perEntity = (name: string, text: (isInside: string) => string): Rec
  * manager of this one may change what it does, and an event may say on what.
  * @throws FORBIDDEN, which takes the action back, when the statement's row says that it did not
  */
-export function stayInside([row]: { is_inside?: boolean }[]): void {
+export function assertSameTeam([row]: { is_inside?: boolean }[]): void {
   if (!row?.is_inside) throw forbidden('A team’s automation acts in that team only');
 }

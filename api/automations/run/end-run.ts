@@ -1,10 +1,10 @@
 import { run as sql, type Statement } from '../../../db/statement.js';
-import { type Services, whoIs } from '../../core/context.js';
+import { type Services, callerJson } from '../../core/context.js';
 import type { Change } from '../../core/record-change.js';
-import { IS_LEFT, LEAVE_STEP } from '../left-steps.sql.js';
+import { IS_LEFT, CLOSE_STEP } from '../left-steps.sql.js';
 import type { RunStatus, SkipReason } from '../rules.js';
 import type { Effect } from '../actions/action-type.js';
-import { EFFECT, effectValues, perEntity, stayInside } from './effect.sql.js';
+import { EFFECT, effectValues, perEntity, assertSameTeam } from './effect.sql.js';
 import { type RunRow, systemContext } from './load-run.js';
 import { runEvent } from './publish.js';
 
@@ -28,7 +28,7 @@ export interface LastEffect {
 
 /** The end of a run: from $`first` on the status, the skip reason, the error (jsonb), and what `record_change` takes. $1 is the run. */
 const END = (first: number, others: string): string => /* sql */ `left_steps as (
-  update run_actions a set ${LEAVE_STEP} where a.run_id = $1 and ${IS_LEFT} ${others}
+  update run_actions a set ${CLOSE_STEP} where a.run_id = $1 and ${IS_LEFT} ${others}
 ), ended as (
   update automation_runs set status = $${first}, skip_reason = $${first + 1}, error = $${first + 2}::jsonb, finished_at = now()
   where run_id = $1
@@ -37,7 +37,10 @@ select record_change($${first + 3}::jsonb, $${first + 4}::jsonb)`;
 
 const endStatement: Statement = { name: 'end_run', text: `with ${END(2, '')}` };
 /** With the last action's mark. A row is written once in a statement: that action is not among what is skipped. */
-const endStatements = perEntity('end_run_with', (isInside) => `with ${EFFECT}, ${END(7, 'and a.index <> $2')}, ${isInside}`);
+const endStatements = perEntity(
+  'end_run_with',
+  (sameTeamSql) => `with ${EFFECT}, ${END(7, 'and a.index <> $2')}, ${sameTeamSql}`,
+);
 
 /**
  * Writes the end of a run into its rows, inside the transaction that holds the run (`claimRun` or `lockRun`): what has not happened
@@ -62,11 +65,11 @@ export async function endRun(services: Services, run: RunRow, end: End): Promise
       : {}),
     details: { status: end.status, automation_id: run.automation_id, automation_version: run.automation_version, ...end.details },
   };
-  const traces = [JSON.stringify(whoIs(systemContext(services, run))), JSON.stringify(change)];
+  const traces = [JSON.stringify(callerJson(systemContext(services, run))), JSON.stringify(change)];
   const values = [end.status, end.skipReason ?? null, end.error ?? null, ...traces];
   if (end.last) {
     const { index, effect } = end.last;
     const statement = endStatements[effect.entity_type];
-    stayInside(await sql(services.db, statement, [...effectValues(run, index, effect), ...values]));
+    assertSameTeam(await sql(services.db, statement, [...effectValues(run, index, effect), ...values]));
   } else await sql(services.db, endStatement, [run_id, ...values]);
 }

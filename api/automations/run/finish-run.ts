@@ -1,7 +1,7 @@
 import { run as sql, type Statement } from '../../../db/statement.js';
 import type { Services } from '../../core/context.js';
 import type { ActionRow, RunStatus } from '../rules.js';
-import { type Carrier, claimRun, endOf } from './claim-run.js';
+import { type RunExecution, claimRun, terminalStatusOf } from './claim-run.js';
 import { restartRun } from './restart-run.js';
 import { settleRun } from './settle-run.js';
 
@@ -35,10 +35,10 @@ const areOver = (steps: readonly FinalStep[]): boolean =>
  * ended with, now or before; null when another execution carries it, or when it was restarted because its rows have steps left.
  * `cancelled`: an operator cancelled the workflow.
  */
-export async function finishRun(services: Services, carrier: Carrier, cancelled: boolean): Promise<RunStatus | null> {
+export async function finishRun(services: Services, carrier: RunExecution, cancelled: boolean): Promise<RunStatus | null> {
   const status = await services.db.transaction(async (db): Promise<RunStatus | null> => {
     const run = await claimRun(db, carrier);
-    if (!run) return endOf(db, carrier);
+    if (!run) return terminalStatusOf(db, carrier);
     const steps = await sql<FinalStep>(db, stepsStatement, [run.run_id]);
     const rejected = steps.some((step) => step.rejected);
     if (!cancelled && !rejected && !areOver(steps)) {
@@ -47,6 +47,6 @@ export async function finishRun(services: Services, carrier: Carrier, cancelled:
     }
     return settleRun({ ...services, db }, run, steps, { how: cancelled ? 'cancelled' : rejected ? 'rejected' : undefined });
   });
-  services.ring();
+  services.notifyRelay();
   return status;
 }

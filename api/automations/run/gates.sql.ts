@@ -13,7 +13,7 @@ export const readGateStatement: Statement = {
       where run_id = $1 and gate_index = $2 and decision is null and lapsed_at is null and expires_at <= now()
       returning run_id, gate_index, required_role, expires_at
     ), told as (
-      select enqueue_events(jsonb_build_object('correlation_id', r.correlation_id), array[a_change(team_id => r.team_id,
+      select enqueue_events(jsonb_build_object('correlation_id', r.correlation_id), array[make_change(team_id => r.team_id,
         project_id => r.project_id, feature => null, action => null, entity_type => null, entity_id => null,
         event_type => 'approval.expired', payload => jsonb_build_object('entity_type', 'automation_run', 'entity_id', r.run_id,
           'changes', '{}'::jsonb, 'object', jsonb_build_object('run_id', r.run_id, 'automation_id', r.automation_id,

@@ -5,7 +5,7 @@ import type { Services } from '../../core/context.js';
 import type { Effect } from '../actions/action-type.js';
 import { type ActionRow, DELAY, LOCAL_ACTIONS } from '../rules.js';
 import { endIfDeleted } from './end-if-deleted.js';
-import { type Carrier, CLAIM, claimValues, endOf } from './claim-run.js';
+import { type RunExecution, CLAIM, claimValues, terminalStatusOf } from './claim-run.js';
 import type { Creator, RunRow } from './load-run.js';
 import { markDone } from './mark-done.js';
 import { restartRun } from './restart-run.js';
@@ -28,10 +28,10 @@ export interface Step extends ActionRow {
 type Part = 'whole' | 'start' | 'rest';
 
 /** What became of a step; one that is not done says when it goes on. `effect`: what is still to be marked as its doing. */
-export type StepEnd = Pick<Step, 'status' | 'error'> & { wait?: Wait; effect?: Effect };
+export type StepOutcome = Pick<Step, 'status' | 'error'> & { wait?: Wait; effect?: Effect };
 
 /** The run with its version's actions, the step as it is now that it is held, all steps, and the creator. */
-export interface BegunAction extends RunRow, Record<string, unknown> {
+export interface ActiveStep extends RunRow, Record<string, unknown> {
   step: Step | null;
   steps: Step[];
   creator: Creator;
@@ -68,7 +68,7 @@ from run join automation_versions v on v.automation_id = run.automation_id and v
 const outcomeOf = ({ status, on_failure: onFailure }: Pick<Step, 'status' | 'on_failure'>): ActionOutcome =>
   status === 'failed' ? (onFailure === 'stop' ? 'stop' : 'failed') : status === 'succeeded' ? 'succeeded' : 'skipped';
 /** What the workflow is told of a step that is over: a code of ours says why it failed, no words. */
-const toldOf = (step: Pick<Step, 'status' | 'on_failure' | 'error'>): Pick<ActionResult, 'outcome' | 'code'> => ({
+const toActionResult = (step: Pick<Step, 'status' | 'on_failure' | 'error'>): Pick<ActionResult, 'outcome' | 'code'> => ({
   outcome: outcomeOf(step),
   ...(step.status === 'failed' && step.error ? { code: step.error.code } : {}),
 });
@@ -76,16 +76,16 @@ const toldOf = (step: Pick<Step, 'status' | 'on_failure' | 'error'>): Pick<Actio
 /** Tries of a request whose action does not say how many (F5: one to five). */
 const REQUEST_TRIES = 3;
 /** How often an action is tried that fails (F5). What our own database refuses is not asked again unless the action says so. */
-export function triesOf({ actions }: RunRow, index: number): number {
+export function maxAttempts({ actions }: RunRow, index: number): number {
   const { type, retry } = actions[index] as { type: string; retry?: { max_attempts: number } };
   return retry?.max_attempts ?? (LOCAL_ACTIONS.includes(type) ? 1 : REQUEST_TRIES);
 }
 
 /** What a step still waits for that was asked for before its time; undefined when nothing keeps it. */
-function waitOf(begun: BegunAction, { index, type, due_at, ms_left: msLeft, attempts }: Step): Wait | undefined {
+function waitOf(begun: ActiveStep, { index, type, due_at, ms_left: msLeft, attempts }: Step): Wait | undefined {
   if (due_at === null || msLeft <= 0) return undefined;
   const until = new Date(due_at).toISOString();
-  return type === DELAY ? { msLeft, until } : { msLeft, until, attempt: { next: attempts + 1, of: triesOf(begun, index) } };
+  return type === DELAY ? { msLeft, until } : { msLeft, until, attempt: { next: attempts + 1, of: maxAttempts(begun, index) } };
 }
 
 const isDone = ({ status }: Step): boolean => status === 'succeeded' || status === 'failed' || status === 'skipped';
@@ -95,20 +95,20 @@ const isDone = ({ status }: Step): boolean => status === 'succeeded' || status =
  * nothing is left to do or the step stops it. Asked again after a lost answer it only says what became of it. A whole step is an
  * attempt of its own; who does it in parts counts the attempt in the first.
  */
-export async function inStep(
+export async function withStep(
   services: Services,
-  carrier: Carrier,
+  carrier: RunExecution,
   index: number,
-  work: (db: Knex, begun: BegunAction, step: Step) => Promise<StepEnd>,
+  work: (db: Knex, begun: ActiveStep, step: Step) => Promise<StepOutcome>,
   part: Part = 'whole',
 ): Promise<ActionResult> {
   return services.db.transaction(async (db) => {
-    const [begun] = await run<BegunAction>(db, beginStatement, [...claimValues(carrier), index, part === 'whole']);
+    const [begun] = await run<ActiveStep>(db, beginStatement, [...claimValues(carrier), index, part === 'whole']);
     if (!begun) return resultOf(db, carrier, index);
     const step = begun.step;
     if (!step) return { outcome: 'stop' };
     if (begun.steps.some((each) => each.index < index && !isDone(each))) return restartBehind(db, begun);
-    if (isDone(step)) return toldOf(step);
+    if (isDone(step)) return toActionResult(step);
     const kept = waitOf(begun, step);
     if (kept) return { outcome: 'waiting', wait: kept };
     const isOver = async () => (await endIfDeleted({ ...services, db }, begun)) !== undefined;
@@ -116,7 +116,7 @@ export async function inStep(
     const { wait, effect, ...end } = await work(db, begun, step);
     if (wait) return (await isOver()) ? resultOf(db, carrier, index) : { outcome: 'waiting', wait };
     const done = { ...step, ...end };
-    const told = toldOf(done);
+    const told = toActionResult(done);
     const steps = begun.steps.map((each) => (each.index === index ? done : each));
     if (told.outcome === 'stop' || steps.every(isDone)) {
       const last = effect && { index, effect };
@@ -131,15 +131,15 @@ export async function inStep(
  * The execution asks for a step whose predecessors are not done: it knows a later state than the rows, which were restored from an older
  * backup. The rows win: the run goes on from them, under the next incarnation.
  */
-async function restartBehind(db: Knex, begun: BegunAction): Promise<ActionResult> {
+async function restartBehind(db: Knex, begun: ActiveStep): Promise<ActionResult> {
   await restartRun(db, begun);
   return { outcome: 'skipped', ended: null };
 }
 
 /** What became of a step of a run that has ended, or is not in this execution's hands. */
-async function resultOf(db: Knex, carrier: Carrier, index: number): Promise<ActionResult> {
+async function resultOf(db: Knex, carrier: RunExecution, index: number): Promise<ActionResult> {
   const step = await db('run_actions')
     .where({ run_id: carrier.runId, index })
     .first<Step | undefined>('status', 'on_failure', 'error');
-  return { ...(step ? toldOf(step) : { outcome: 'skipped' }), ended: await endOf(db, carrier) };
+  return { ...(step ? toActionResult(step) : { outcome: 'skipped' }), ended: await terminalStatusOf(db, carrier) };
 }

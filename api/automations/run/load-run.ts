@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 import { run, type Statement } from '../../../db/statement.js';
-import { isAtLeast, type Seat } from '../../core/access.js';
+import { hasRoleAtLeast, type Seat } from '../../core/access.js';
 import { type Context, type Services, serviceContext } from '../../core/context.js';
 import { conflict } from '../../core/errors.js';
 import type { RunStatus } from '../rules.js';
@@ -62,9 +62,9 @@ export interface Creator {
  * Why nothing happens in the creator's name any more; null where it may. Whoever may not write in the team has it done by nobody else
  * either: not even what needs no further right, such as a request that carries the team's secrets.
  */
-function hindranceOf({ team_id }: RunRow, { is_active, seat }: Creator): string | null {
+function creatorBlockReason({ team_id }: RunRow, { is_active, seat }: Creator): string | null {
   if (!is_active) return 'may no longer act: the account is not active';
-  if (team_id === null || isAtLeast(seat, 'member')) return null;
+  if (team_id === null || hasRoleAtLeast(seat, 'member')) return null;
   return seat === null ? 'is no longer a member of the team' : 'is only a guest of the team';
 }
 
@@ -74,7 +74,7 @@ function hindranceOf({ team_id }: RunRow, { is_active, seat }: Creator): string 
  * Source: durability notes, 3.2.
  */
 export function creatorContext(services: Services, run: RunRow, creator: Creator): Context {
-  const hindrance = hindranceOf(run, creator);
+  const hindrance = creatorBlockReason(run, creator);
   if (hindrance) throw conflict(`Who made the automation ${hindrance}`, { extra: { reason: 'creator_not_authorized' } });
   const { automation_id: automationId, run_id: runId, creator_id: userId } = run;
   const { email, role } = creator;

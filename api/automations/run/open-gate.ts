@@ -3,12 +3,12 @@ import type { GateView } from '../../../workflows/contract.js';
 import type { Services } from '../../core/context.js';
 import { recordChange } from '../../core/record-change.js';
 import { GATE_DEFAULTS, type GateRole } from '../rules.js';
-import { tellApprovers } from '../approvals/tell-approvers.js';
-import { tellShortage } from '../approvals/tell-shortage.js';
-import { rehearsed } from '../actions/rehearsed.js';
+import { notifyApprovers } from '../approvals/tell-approvers.js';
+import { notifyShortage } from '../approvals/tell-shortage.js';
+import { dryRunOutput } from '../actions/rehearsed.js';
 import { MAX_MESSAGE } from '../actions/require-approval.js';
 import { renderText } from '../template.js';
-import { type Carrier, claimRun } from './claim-run.js';
+import { type RunExecution, claimRun } from './claim-run.js';
 import { endIfDeleted } from './end-if-deleted.js';
 import { type RunRow, systemContext } from './load-run.js';
 import { publish, runEvent } from './publish.js';
@@ -41,7 +41,7 @@ async function passInTest(db: Knex, { run_id, event }: RunRow, index: number, pa
   const asked = { role: params.role ?? GATE_DEFAULTS.role, message: messageOf(params, event) };
   await db('run_actions')
     .where({ run_id, index })
-    .update({ status: 'succeeded', output: rehearsed('Wait for an approval', asked), attempts: 1, finished_at: db.fn.now() });
+    .update({ status: 'succeeded', output: dryRunOutput('Wait for an approval', asked), attempts: 1, finished_at: db.fn.now() });
   return { ...NEVER_OPENED, state: 'approved', requiredRole: asked.role };
 }
 
@@ -72,8 +72,8 @@ async function insertGate(db: Knex, run: RunRow, index: number, params: GatePara
 async function stage(services: Services, run: RunRow, index: number, gate: Opened): Promise<void> {
   const { db } = services;
   const { run_id, team_id, project_id } = run;
-  const waits_until = db('gates').where({ run_id, gate_index: index }).select('expires_at');
-  await db('automation_runs').where({ run_id }).update({ status: 'paused', waits_until });
+  const gate_expires_at = db('gates').where({ run_id, gate_index: index }).select('expires_at');
+  await db('automation_runs').where({ run_id }).update({ status: 'paused', gate_expires_at });
   await db('run_actions').where({ run_id, index }).update({ status: 'running', started_at: db.fn.now(), attempts: 1 });
   await db('run_actions').where({ run_id, status: 'pending' }).where('index', '>', index).update({ status: 'staged' });
   const ctx = systemContext(services, run);
@@ -92,8 +92,8 @@ async function stage(services: Services, run: RunRow, index: number, gate: Opene
     event: runEvent('approval.requested', run, asked),
   });
   await publish(ctx, 'automation.run_paused', run, { gate_index: index });
-  const people = await tellApprovers(ctx, run, gate, 'approval_requested');
-  if (people < gate.required_approvals) await tellShortage(ctx, run, gate, people);
+  const people = await notifyApprovers(ctx, run, gate, 'approval_requested');
+  if (people < gate.required_approvals) await notifyShortage(ctx, run, gate, people);
 }
 
 /** True when a step before this one is not done: the execution knows a later state than the rows, which were restored from a backup. */
@@ -107,7 +107,7 @@ async function hasStepsLeft(db: Knex, { run_id }: RunRow, index: number): Promis
  * Opens a gate: the run is paused and what follows is staged, in one transaction. Asked again, it only reads: the row of a gate
  * is made once. Returns what the row says; of a run that has ended, or that another execution carries, that the gate is closed.
  */
-export async function openGate(services: Services, carrier: Carrier, index: number): Promise<GateView> {
+export async function openGate(services: Services, carrier: RunExecution, index: number): Promise<GateView> {
   const { runId } = carrier;
   const unopened = await services.db.transaction(async (db): Promise<GateView | null> => {
     const run = await claimRun(db, carrier);
@@ -125,6 +125,6 @@ export async function openGate(services: Services, carrier: Carrier, index: numb
     return null;
   });
   if (unopened) return unopened;
-  services.ring();
+  services.notifyRelay();
   return readGate(services, runId, index, carrier.execution);
 }

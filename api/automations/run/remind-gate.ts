@@ -1,5 +1,5 @@
 import type { Services } from '../../core/context.js';
-import { tellApprovers } from '../approvals/tell-approvers.js';
+import { notifyApprovers } from '../approvals/tell-approvers.js';
 import type { GateRole } from '../rules.js';
 import { lockRun, systemContext } from './load-run.js';
 
@@ -24,7 +24,7 @@ export async function remindGate(services: Services, runId: string, index: numbe
       .returning<DueGate[]>(['required_role', 'message', 'expires_at']);
     if (!gate) return;
     const approved = await db('gate_approvals').where(place).pluck<string[]>('user_id');
-    await tellApprovers(systemContext({ ...services, db }, run), run, gate, 'approval_reminder', approved);
+    await notifyApprovers(systemContext({ ...services, db }, run), run, gate, 'approval_reminder', approved);
   });
-  services.ring();
+  services.notifyRelay();
 }

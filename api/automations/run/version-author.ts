@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 import { run, type Statement } from '../../../db/statement.js';
-import { suffices, type Seat } from '../../core/access.js';
+import { isAllowed, type Seat } from '../../core/access.js';
 import { ActionRefused } from '../actions/action-refused.js';
 import type { RunRow } from './load-run.js';
 
@@ -34,7 +34,7 @@ export const readAuthors = (db: Knex, { automation_id, automation_version, team_
  * @throws ActionRefused `secret_not_authorized`
  */
 export function checkSecretAuthors(authors: readonly Author[], secret: string): void {
-  if (authors.length > 0 && authors.every(({ is_active, seat }) => is_active && suffices('secret.use_anywhere', seat))) return;
+  if (authors.length > 0 && authors.every(({ is_active, seat }) => is_active && isAllowed('secret.use_anywhere', seat))) return;
   const message = `The secret ${secret} has no allowed hosts, and no team admin saved the actions of this version: an admin saves them again, or adds hosts`;
   throw new ActionRefused({ code: 'secret_not_authorized', message });
 }

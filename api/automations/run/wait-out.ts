@@ -2,10 +2,10 @@ import { run, type Statement } from '../../../db/statement.js';
 import type { ActionResult } from '../../../workflows/contract.js';
 import type { Services } from '../../core/context.js';
 import { delay } from '../actions/delay.js';
-import { rehearsed } from '../actions/rehearsed.js';
-import type { Carrier } from './claim-run.js';
+import { dryRunOutput } from '../actions/rehearsed.js';
+import type { RunExecution } from './claim-run.js';
 import { failStep } from './action-failure.js';
-import { inStep } from './in-step.js';
+import { withStep } from './in-step.js';
 import { readParams } from './read-params.js';
 
 /** $1 run, $2 index, $3 seconds: the delay begins. */
@@ -27,11 +27,11 @@ const endStatement: Statement = {
  * so that a lost workflow goes on where it was. A test does not wait.
  * Source: decision F5.
  */
-export async function waitOut(services: Services, carrier: Carrier, index: number): Promise<ActionResult> {
-  const result = await inStep(services, carrier, index, async (db, begun, step) => {
+export async function runDelay(services: Services, carrier: RunExecution, index: number): Promise<ActionResult> {
+  const result = await withStep(services, carrier, index, async (db, begun, step) => {
     const { seconds } = readParams(delay, begun, index);
     if (begun.is_test || step.due_at !== null) {
-      const output = begun.is_test ? rehearsed(delay.label, { seconds }) : { waited_seconds: seconds };
+      const output = begun.is_test ? dryRunOutput(delay.label, { seconds }) : { waited_seconds: seconds };
       await run(db, endStatement, [begun.run_id, index, JSON.stringify(output)]);
       return { status: 'succeeded', error: null };
     }
@@ -42,6 +42,6 @@ export async function waitOut(services: Services, carrier: Carrier, index: numbe
       wait: { msLeft: seconds * 1_000, until: (row as { due_at: Date }).due_at.toISOString() },
     };
   }).catch((thrown: unknown) => failStep(services, carrier, index, thrown));
-  services.ring();
+  services.notifyRelay();
   return result;
 }

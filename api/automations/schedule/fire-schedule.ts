@@ -64,7 +64,7 @@ export async function fireSchedule(services: Services, automationId: string, nom
   const skip_reason = verdict.matched ? null : ('condition_false' as const);
   const one = { run_id, automation, event, trigger_type: 'schedule', depth: 0, skip_reason, condition_error: verdict.error };
   const made = await createRuns(services, [{ ...one, correlation_id: uuidv7() }], null);
-  services.ring();
+  services.notifyRelay();
   if (made.length === 0) return `nothing to do: ${occurred_at} has fired already, as run ${run_id}`;
   return skip_reason ? `skipped: the condition does not hold (run ${run_id})` : `run ${run_id}`;
 }

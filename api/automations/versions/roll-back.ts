@@ -6,7 +6,7 @@ import { missingSecrets } from '../../secrets/vault.js';
 import { secretHandles } from '../actions/secret-handles.js';
 import { checkDefinition } from '../check-definition.js';
 import { getAutomation } from '../get-automation.js';
-import { holdAutomation } from '../hold-automation.js';
+import { lockAutomation } from '../hold-automation.js';
 import { saveDefinition } from '../save-definition.js';
 import type { RollBack, RolledBack } from './schema.js';
 
@@ -19,7 +19,7 @@ import type { RollBack, RolledBack } from './schema.js';
  */
 export function rollBack(ctx: Context, automationId: string, { version: wanted, force }: RollBack): Promise<RolledBack> {
   return inTransaction(ctx, async (ctx) => {
-    const before = await holdAutomation(ctx, 'automation.write', automationId);
+    const before = await lockAutomation(ctx, 'automation.write', automationId);
     const old = await AutomationVersion.query(ctx.db).findById([automationId, wanted]);
     if (!old) throw notFound('Version');
     const { name, trigger_type, trigger_config } = old;

@@ -4,23 +4,23 @@ export interface DatabaseGauge {
   help: string;
   /** Columns of the answer that become labels; the column `value` is the value. None of them is ever an id. */
   labels: readonly string[];
-  /** One statement, whose cost does not grow with one tenant's rows: it comes out of an index and reads at most MOST_ROWS of a kind. */
+  /** One statement, whose cost does not grow with one tenant's rows: it comes out of an index and reads at most MAX_ROWS of a kind. */
   sql: string;
 }
 
 /** Where a count ends: so many rows or more. A team with a million waiting rows makes no scrape slower than this. */
-export const MOST_ROWS = 10_000;
+export const MAX_ROWS = 10_000;
 
-const count = (rows: string): string => `select count(*)::int as value from (select ${rows} limit ${MOST_ROWS}) counted`;
+const count = (rows: string): string => `select count(*)::int as value from (select ${rows} limit ${MAX_ROWS}) counted`;
 /** Seconds since a moment, 0 where nothing waits. */
 const age = (moment: string): string => `coalesce(extract(epoch from clock_timestamp() - ${moment}), 0)::float8`;
 const perStatus = (statuses: string, rows: string): string => `
-  select status, (select count(*)::int from (select from automation_runs r where ${rows} limit ${MOST_ROWS}) counted) as value
+  select status, (select count(*)::int from (select from automation_runs r where ${rows} limit ${MAX_ROWS}) counted) as value
   from unnest('{${statuses}}'::text[]) status`;
 
 /** What waits in the outbox: the oldest rows come first by their key. Parked rows have a gauge of their own. */
-const OUTBOX = `(select kind, created_at from outbox where parked_at is null order by outbox_id limit ${MOST_ROWS}) oldest`;
-const OPEN_GATES = `(select waits_until from automation_runs where status = 'paused' and finished_at is null limit ${MOST_ROWS}) open`;
+const OUTBOX = `(select kind, created_at from outbox where parked_at is null order by outbox_id limit ${MAX_ROWS}) oldest`;
+const OPEN_GATES = `(select gate_expires_at from automation_runs where status = 'paused' and finished_at is null limit ${MAX_ROWS}) open`;
 
 export const DATABASE_GAUGES: readonly DatabaseGauge[] = [
   {
@@ -57,13 +57,13 @@ export const DATABASE_GAUGES: readonly DatabaseGauge[] = [
     name: 'assent_gates_waiting',
     help: 'Approval gates that wait for a person, at most 10000',
     labels: [],
-    sql: `select count(*)::int as value from ${OPEN_GATES} where waits_until > now()`,
+    sql: `select count(*)::int as value from ${OPEN_GATES} where gate_expires_at > now()`,
   },
   {
     name: 'assent_gates_expired',
     help: 'Approval gates past their time that nobody has rejected yet, at most 10000',
     labels: [],
-    sql: `select count(*)::int as value from ${OPEN_GATES} where waits_until <= now()`,
+    sql: `select count(*)::int as value from ${OPEN_GATES} where gate_expires_at <= now()`,
   },
   {
     name: 'assent_runs_open',
@@ -82,7 +82,7 @@ export const DATABASE_GAUGES: readonly DatabaseGauge[] = [
     help: 'Automation runs that finished in the last hour, by status, of the newest 10000',
     labels: ['status'],
     sql: `with newest as materialized (select status from automation_runs
-        where finished_at > now() - interval '1 hour' order by finished_at desc limit ${MOST_ROWS})
+        where finished_at > now() - interval '1 hour' order by finished_at desc limit ${MAX_ROWS})
       select status, (select count(*)::int from newest where newest.status = listed.status) as value
       from unnest('{succeeded,failed,skipped,expired,cancelled}'::text[]) as listed (status)`,
   },
@@ -91,7 +91,7 @@ export const DATABASE_GAUGES: readonly DatabaseGauge[] = [
     help: 'Failed runs of the newest 10000 finished ones that nobody has replayed with success',
     labels: [],
     sql: `select count(*)::int as value from (select status, is_test, retried_by from automation_runs
-        where finished_at is not null order by finished_at desc limit ${MOST_ROWS}) newest
+        where finished_at is not null order by finished_at desc limit ${MAX_ROWS}) newest
       where status = 'failed' and not is_test and retried_by is null`,
   },
   {

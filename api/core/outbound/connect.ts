@@ -3,7 +3,7 @@ import { callbackify } from 'node:util';
 import ipaddr from 'ipaddr.js';
 import { buildConnector } from 'undici';
 import { OutboundFailure } from './failure.js';
-import { type Address, isReachable, type OutboundPolicy } from './policy.js';
+import { type Address, isAllowedAddress, type OutboundPolicy } from './policy.js';
 
 /**
  * Every address of a name; refused when one of them is not reachable.
@@ -12,7 +12,7 @@ import { type Address, isReachable, type OutboundPolicy } from './policy.js';
 async function reachableAddresses(policy: OutboundPolicy, host: string): Promise<[Address, ...Address[]]> {
   const [first, ...more] = await policy.resolve(host).catch(() => []);
   if (!first) throw new OutboundFailure('connection_failed', 'the host has no address');
-  if (![first, ...more].every(({ address }) => isReachable(policy, address))) throw new OutboundFailure('url_blocked');
+  if (![first, ...more].every(({ address }) => isAllowedAddress(policy, address))) throw new OutboundFailure('url_blocked');
   return [first, ...more];
 }
 
@@ -32,7 +32,7 @@ export function guardedConnector(policy: OutboundPolicy, timeoutMs: number): bui
   const connect = buildConnector({ timeout: timeoutMs, maxCachedSessions: 0, lookup: guardedLookup(policy) });
   return (options, done) => {
     const host = options.hostname.replace(/^\[(.*)\]$/, '$1');
-    if (ipaddr.isValid(host) && !isReachable(policy, host)) return done(new OutboundFailure('url_blocked'), null);
+    if (ipaddr.isValid(host) && !isAllowedAddress(policy, host)) return done(new OutboundFailure('url_blocked'), null);
     return connect(options, done);
   };
 }

@@ -15,7 +15,7 @@ const PASSING: readonly OutboundReason[] = ['timeout', 'connection_failed'];
 
 export class OutboundFailure extends Error {
   override readonly name = 'OutboundFailure';
-  readonly isPassing: boolean;
+  readonly isRetryable: boolean;
 
   constructor(
     readonly reason: OutboundReason,
@@ -24,7 +24,7 @@ export class OutboundFailure extends Error {
     readonly waitMs: number | null = null,
   ) {
     super(detail ? `${REASONS[reason]}: ${detail}` : REASONS[reason]);
-    this.isPassing = PASSING.includes(reason);
+    this.isRetryable = PASSING.includes(reason);
   }
 }
 

@@ -16,7 +16,7 @@ function bordersOf(form: string): Uint32Array {
  * Where `form`, which is not empty, begins in `text`, overlaps too. The time grows with both lengths and with nothing else, whatever
  * they hold (Knuth, Morris and Pratt): both were written by others.
  */
-export function* placesOf(form: string, text: string): Generator<number> {
+export function* findAll(form: string, text: string): Generator<number> {
   if (!text.includes(form.slice(0, PROBE))) return;
   const borders = bordersOf(form);
   for (let at = 0, length = 0; at < text.length; at += 1) {

@@ -36,7 +36,7 @@ const GLOBAL_V6 = ipaddr.parseCIDR('2000::/3');
 const INSIDE = ['168.63.129.16'];
 
 /** True for an address on the open net: not this machine, not the network it stands in, nothing that leads there by another name. */
-export function isReachable(
+export function isAllowedAddress(
   { allowLoopback, isTrusted }: Pick<OutboundPolicy, 'allowLoopback' | 'isTrusted'>,
   address: string,
 ): boolean {

@@ -1,4 +1,4 @@
-import { placesOf } from './places.js';
+import { findAll } from './places.js';
 import { bytesOf, type Reading, readingOf, unescape } from './unescape.js';
 
 /** Stands where a secret was. */
@@ -79,7 +79,7 @@ function withoutHidden(bytes: string, edges: Int32Array, end: number): string {
  * as it is, and in what reading its escapes makes of it, layer by layer. Of a text that was cut (`isCut`) the end is left out, as long as
  * the longest form is: half a secret is one too. Source: T-SECRET.
  */
-export function scrub(secrets: Iterable<string>, text: string, isCut = false): string {
+export function redactSecrets(secrets: Iterable<string>, text: string, isCut = false): string {
   const bytes = bytesOf(text);
   let reading = readingOf(bytes);
   let forms: ReadonlySet<string> = new Set([...secrets].flatMap(formsOf).map(bytesOf));
@@ -88,7 +88,7 @@ export function scrub(secrets: Iterable<string>, text: string, isCut = false): s
   const mark = (at: number, by: number) => (edges[at] = (edges[at] as number) + by);
   for (let layer = 0; ; layer += 1) {
     for (const form of forms) {
-      for (const at of placesOf(form, reading.bytes)) {
+      for (const at of findAll(form, reading.bytes)) {
         mark(reading.from[at] as number, 1);
         mark(reading.until[at + form.length - 1] as number, -1);
       }

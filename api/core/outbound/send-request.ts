@@ -17,7 +17,7 @@ export interface OutboundRequest {
   maxBytes?: number;
 }
 
-export interface OutboundAnswer {
+export interface OutboundResponse {
   status: number;
   /** What the sender is asked to wait, ms. */
   retryAfterMs: number | null;
@@ -82,7 +82,7 @@ const textOf = (bytes: Buffer, encoding: string | string[] | undefined): string 
  * @throws OutboundFailure
  * Source: decision F5; design notes on guards; durability notes, T-SSRF.
  */
-export async function sendRequest(policy: OutboundPolicy, request: OutboundRequest): Promise<OutboundAnswer> {
+export async function sendRequest(policy: OutboundPolicy, request: OutboundRequest): Promise<OutboundResponse> {
   const { method, headers, body, timeoutMs, maxBytes = MAX_BYTES } = request;
   const url = addressOf(request.url, policy);
   checkHeaders(headers);

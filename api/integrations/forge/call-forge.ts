@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { ActionRefused } from '../../automations/actions/action-refused.js';
-import type { Errand, OutboundAction, Sent } from '../../automations/actions/action-type.js';
+import type { OutboundContext, OutboundAction, OutboundResult } from '../../automations/actions/action-type.js';
 import type { Config } from '../../core/config.js';
 import { OutboundFailure } from '../../core/outbound/failure.js';
-import type { OutboundAnswer } from '../../core/outbound/send-request.js';
+import type { OutboundResponse } from '../../core/outbound/send-request.js';
 import { callService, isAway, jsonOf, noAnswer } from '../call-service.js';
 
 /** `owner/name`, and no step elsewhere. */
@@ -22,7 +22,7 @@ export function callForge(
   method: 'GET' | 'POST',
   path: string,
   body?: object,
-): Promise<OutboundAnswer> {
+): Promise<OutboundResponse> {
   return callService({
     method,
     url: `${config.FORGE_API_URL.replace(/\/$/, '')}${path}`,
@@ -37,8 +37,8 @@ export function callForge(
 }
 
 /** Names the effect in the text itself, unseen: the forge knows no key by which it would recognise a repeat. */
-const markOf = ({ key }: Errand): string => `<!-- assent ${key} -->`;
-export const marked = (errand: Errand, text: string): string => `${text}\n\n${markOf(errand)}`;
+const markOf = ({ key }: OutboundContext): string => `<!-- assent ${key} -->`;
+export const marked = (errand: OutboundContext, text: string): string => `${text}\n\n${markOf(errand)}`;
 
 const Made = z.object({ html_url: z.string(), number: z.number().optional(), id: z.number(), body: z.string().nullish() });
 export type Made = z.output<typeof Made>;
@@ -56,7 +56,7 @@ const DISCONNECTED = 'integration_disconnected';
  * was written of late.
  * @throws OutboundFailure the forge does not say now: nothing may be written yet | ActionRefused it does not take the token
  */
-export async function findMade(errand: Errand, token: string, path: string): Promise<Made | undefined> {
+export async function findMade(errand: OutboundContext, token: string, path: string): Promise<Made | undefined> {
   if (errand.attempt === 1) return undefined;
   const since = new Date(errand.firstAt.getTime() - MARGIN_MS).toISOString();
   const address = `${path}${path.includes('?') ? '&' : '?'}since=${since}&per_page=${PAGE}`;
@@ -73,14 +73,14 @@ export async function findMade(errand: Errand, token: string, path: string): Pro
 }
 
 /** The answer to a POST, as a run's record shows it. */
-export function outcomeOf(answer: OutboundAnswer, show: (made: Made) => Record<string, unknown>): Sent {
+export function outcomeOf(answer: OutboundResponse, show: (made: Made) => Record<string, unknown>): OutboundResult {
   const { status, body, retryAfterMs } = answer;
   const made = Made.safeParse(jsonOf(answer));
   if (status === 201 && made.success) return { output: { status, ...show(made.data) } };
-  const isPassing = isAway(answer);
+  const isRetryable = isAway(answer);
   const code = status === 401 ? DISCONNECTED : 'http_status';
   return {
     output: { status, body },
-    failure: { code, message: `The forge answered ${status}`, isPassing, waitMs: retryAfterMs },
+    failure: { code, message: `The forge answered ${status}`, isRetryable, waitMs: retryAfterMs },
   };
 }

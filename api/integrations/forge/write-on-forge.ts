@@ -1,4 +1,4 @@
-import type { Errand, Sent } from '../../automations/actions/action-type.js';
+import type { OutboundContext, OutboundResult } from '../../automations/actions/action-type.js';
 import { accessToken } from '../connections.js';
 import type { Provider } from '../provider.js';
 import { callForge, findMade, type Made, marked, NEEDS, outcomeOf } from './call-forge.js';
@@ -13,7 +13,11 @@ interface Writing {
 }
 
 /** Writes as the automation's creator, unless an attempt before this one already did. */
-export async function writeOnForge(provider: Provider, errand: Errand, { path, list, fields, show }: Writing): Promise<Sent> {
+export async function writeOnForge(
+  provider: Provider,
+  errand: OutboundContext,
+  { path, list, fields, show }: Writing,
+): Promise<OutboundResult> {
   const token = await accessToken(errand.services, provider, errand.creator_id, NEEDS.scopes);
   errand.hidden.add(token);
   const before = await findMade(errand, token, list);

@@ -1,8 +1,8 @@
 import type { Seat } from '../../core/access.js';
 import { type Context, inTransaction, userOf } from '../../core/context.js';
 import { conflict, notFound } from '../../core/errors.js';
-import { giveSeat } from '../give-seat.js';
-import { holdTeam } from '../hold-team.js';
+import { createMembership } from '../give-seat.js';
+import { lockTeam } from '../hold-team.js';
 import type { Member } from '../schema.js';
 
 interface Invited {
@@ -38,13 +38,13 @@ export function acceptInvitation(ctx: Context, invitationId: string): Promise<Me
   return inTransaction(ctx, async (ctx) => {
     const seen = await readOwn(ctx, invitationId);
     if (!seen) throw notFound('Invitation');
-    const team = await holdTeam(ctx, seen.team_id);
+    const team = await lockTeam(ctx, seen.team_id);
     // Whoever changes the team's invitations holds the team: what is read now stands until the commit.
     const invitation = await readOwn(ctx, invitationId);
     if (!invitation) throw notFound('Invitation');
     if (invitation.accepted_at) throw conflict('The invitation has been accepted');
     if (!invitation.open) throw conflict('The invitation has lapsed: ask for another one');
     const words = { action: 'join' as const, summary: () => 'joined the team' };
-    return giveSeat(ctx, team, userOf(ctx), invitation.role, words);
+    return createMembership(ctx, team, userOf(ctx), invitation.role, words);
   });
 }

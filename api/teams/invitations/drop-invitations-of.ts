@@ -13,6 +13,6 @@ const statement: Statement = {
  * Takes back what somebody who manages the team no longer had invited: else a leaving admin comes back by another address. The caller
  * holds the team. Returns how many there were.
  */
-export async function dropInvitationsOf({ db }: Pick<Context, 'db'>, teamId: string, userId: string): Promise<number> {
+export async function revokeInvitationsBy({ db }: Pick<Context, 'db'>, teamId: string, userId: string): Promise<number> {
   return (await run(db, statement, [teamId, userId])).length;
 }

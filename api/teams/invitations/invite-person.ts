@@ -74,7 +74,7 @@ async function mailInvitation(ctx: Context, team: Team, email: string, role: Sea
 }
 
 /**
- * Invites an address, by mail, into a team that the caller holds (holdTeam) and may manage. It never asks whether the address has an
+ * Invites an address, by mail, into a team that the caller holds (lockTeam) and may manage. It never asks whether the address has an
  * account: whoever has proved that the address is theirs accepts.
  * @throws RESOURCE_CONFLICT is invited already | INVALID_REQUEST 100 invitations are pending, or 200 were sent within a day
  */

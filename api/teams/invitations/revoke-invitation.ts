@@ -3,7 +3,7 @@ import { type Context, inTransaction } from '../../core/context.js';
 import { conflict, notFound } from '../../core/errors.js';
 import { recordChange } from '../../core/record-change.js';
 import { seatOf } from '../../core/seats.js';
-import { holdTeam } from '../hold-team.js';
+import { lockTeam } from '../hold-team.js';
 
 /**
  * Takes an invitation back; again, it changes nothing.
@@ -12,7 +12,7 @@ import { holdTeam } from '../hold-team.js';
  */
 export function revokeInvitation(ctx: Context, teamId: string, invitationId: string): Promise<void> {
   return inTransaction(ctx, async (ctx) => {
-    const team = await holdTeam(ctx, teamId);
+    const team = await lockTeam(ctx, teamId);
     authorize('member.manage', await seatOf(ctx, teamId));
     const found = ctx.db('invitations').where({ team_id: teamId, invitation_id: invitationId });
     const invitation = await found

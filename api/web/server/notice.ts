@@ -1,16 +1,18 @@
 import type { Notice } from '../page.js';
 
-const MOST = 300;
+const MAX_NOTICE_LENGTH = 300;
 
 export const packNotice = ({ kind, text }: Notice): string =>
-  Buffer.from(JSON.stringify({ kind, text: text.slice(0, MOST) })).toString('base64url');
+  Buffer.from(JSON.stringify({ kind, text: text.slice(0, MAX_NOTICE_LENGTH) })).toString('base64url');
 
 /** The line that was left for this page, from its cookie; whatever it holds is only ever shown as text. */
 export function unpackNotice(packed: string | undefined): Notice | undefined {
   if (!packed) return undefined;
   try {
     const { kind, text } = JSON.parse(Buffer.from(packed, 'base64url').toString('utf8')) as Partial<Notice>;
-    return typeof text === 'string' ? { kind: kind === 'good' ? 'good' : 'bad', text: text.slice(0, MOST) } : undefined;
+    return typeof text === 'string'
+      ? { kind: kind === 'good' ? 'good' : 'bad', text: text.slice(0, MAX_NOTICE_LENGTH) }
+      : undefined;
   } catch {
     return undefined;
   }

@@ -1,13 +1,13 @@
 import type { IncomingMessage } from 'node:http';
 import { z } from 'zod';
 import type { User } from '../../auth/schema.js';
-import { admit } from '../../core/access.js';
+import { checkCallerKind } from '../../core/access.js';
 import type { UserActor } from '../../core/actor.js';
 import type { Context } from '../../core/context.js';
 import { type DomainError, forbidden, invalidFields } from '../../core/errors.js';
 import { toDomainError } from '../../http/envelope.js';
 import type { RateLimiter } from '../../http/rate-limit.js';
-import type { Answer, Page, Problem, Visit } from '../page.js';
+import type { PageResult, Page, FormError, PageRequest } from '../page.js';
 import { readCookie } from './cookies.js';
 import { CSRF_FIELD, isOurForm, isOurSite } from './csrf.js';
 import { type Fields, readForm } from './read-form.js';
@@ -15,7 +15,7 @@ import { HOME, safePath } from './safe-path.js';
 import type { BrowserSession } from './session.js';
 import { unpackStep } from './step.js';
 
-export interface Arrival {
+export interface PageInput {
   limit: RateLimiter;
   request: IncomingMessage;
   session: BrowserSession;
@@ -54,7 +54,7 @@ function parse(schema: z.ZodType | undefined, value: unknown): unknown {
 }
 
 /** What a person reads of a refusal. */
-function problemOf({ status, message, detail }: DomainError): Problem {
+function problemOf({ status, message, detail }: DomainError): FormError {
   if (typeof detail === 'string') return { status, message, fields: {} };
   const fields = Object.fromEntries(detail.errors.map((error) => [error.field.replace(/^body\./, ''), error.message]));
   return { status, message: 'Please look at the marked fields again.', fields };
@@ -64,16 +64,16 @@ function problemOf({ status, message, detail }: DomainError): Problem {
 const BESIDE_THE_FORM = new Set([400, 401, 403, 404, 409, 410, 413, 422, 429]);
 
 /** @throws PERMISSION_DENIED the form came from elsewhere, or from before signing in or out */
-function checkForm({ ctx, request, session }: Arrival, given: Fields): void {
+function checkForm({ ctx, request, session }: PageInput, given: Fields): void {
   if (!isOurSite(ctx.config, request)) throw forbidden('This form came from another site');
   if (isOurForm(ctx.config, session.binding, given[CSRF_FIELD])) return;
   throw forbidden('This form is out of date. Go back, load the page again, and send it once more.');
 }
 
 /** Who may not come, and where they go instead. @throws PERMISSION_DENIED */
-function turnAway({ who, method }: Page, actor: UserActor | null, { url, request }: Arrival): Answer | undefined {
-  if (who === 'visitor') return actor ? { to: HOME } : undefined;
-  if (who === 'anyone') return undefined;
+function checkAccess({ access, method }: Page, actor: UserActor | null, { url, request }: PageInput): PageResult | undefined {
+  if (access === 'visitor') return actor ? { to: HOME } : undefined;
+  if (access === 'anyone') return undefined;
   if (!actor) {
     const referer = request.headers.referer ?? '';
     const from = URL.canParse(referer) ? new URL(referer) : undefined;
@@ -81,18 +81,18 @@ function turnAway({ who, method }: Page, actor: UserActor | null, { url, request
     const back = signInPath(from && from.host === request.headers.host ? `${from.pathname}${from.search}` : HOME);
     return { view: 'error-expired', title: 'Signed out', data: { signIn: back }, status: 401 };
   }
-  admit(who, actor);
+  checkCallerKind(access, actor);
   return undefined;
 }
 
-async function take(page: Page, { limit, ctx }: Arrival, visit: Visit, given: Fields): Promise<Answer> {
+async function handlePage(page: Page, { limit, ctx }: PageInput, visit: PageRequest, given: Fields): Promise<PageResult> {
   try {
     if (page.limit) await limit(page.limit, { ip: ctx.ip, userId: visit.me?.user_id ?? null });
     return await page.handle({ ...visit, form: parse(page.form, given) });
   } catch (thrown) {
     const error = toDomainError(thrown);
-    if (!page.again || !BESIDE_THE_FORM.has(error.status)) throw thrown;
-    const answer = await page.again({ ...visit, form: given }, problemOf(error));
+    if (!page.onError || !BESIDE_THE_FORM.has(error.status)) throw thrown;
+    const answer = await page.onError({ ...visit, form: given }, problemOf(error));
     return 'view' in answer ? { status: error.status, ...answer } : answer;
   }
 }
@@ -101,13 +101,13 @@ async function take(page: Page, { limit, ctx }: Arrival, visit: Visit, given: Fi
  * One request for one page: who may come, whether the form is ours, the page's own work.
  * @throws DomainError, for which there is an error page, and whatever the verbs let through
  */
-export async function openPage(page: Page, arrival: Arrival): Promise<Answer> {
+export async function openPage(page: Page, arrival: PageInput): Promise<PageResult> {
   const { ctx, me, request, session } = arrival;
-  const turned = turnAway(page, session.actor, arrival);
+  const turned = checkAccess(page, session.actor, arrival);
   if (turned) return turned;
   const given = page.method === 'post' ? await readForm(request) : {};
   if (page.method === 'post') checkForm(arrival, given);
-  const visit: Visit = {
+  const visit: PageRequest = {
     ctx,
     me,
     step: unpackStep(ctx.config, session.binding, readCookie(ctx.config, request, 'step')),
@@ -116,5 +116,5 @@ export async function openPage(page: Page, arrival: Arrival): Promise<Answer> {
     query: parse(page.query, arrival.query),
     form: given,
   };
-  return take(page, arrival, visit, given);
+  return handlePage(page, arrival, visit, given);
 }

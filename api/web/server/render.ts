@@ -3,7 +3,7 @@ import { Eta } from 'eta';
 import type { User } from '../../auth/schema.js';
 import { icon } from '../icons.js';
 import type { Notice, View } from '../page.js';
-import { wordsFor } from '../words.js';
+import { createFormatter } from '../words.js';
 import type { StaticFiles } from './static-files.js';
 
 export interface Shell {
@@ -25,7 +25,7 @@ export type Render = (view: View, shell: Shell) => string;
 export function createRenderer(files: StaticFiles): Render {
   const eta = new Eta({ views: fileURLToPath(new URL('../views/', import.meta.url)), autoEscape: true, cache: true });
   return ({ view, title, data }, shell) => {
-    const common = { ...shell, title, icon, asset: files.addressOf, words: wordsFor(shell.me) };
+    const common = { ...shell, title, icon, asset: files.addressOf, words: createFormatter(shell.me) };
     const body = eta.render(view, { problem: undefined, given: {}, ...data, ...common });
     return eta.render('layout', { ...common, body });
   };

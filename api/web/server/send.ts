@@ -3,7 +3,7 @@ import type { Config } from '../../core/config.js';
 import type { Services } from '../../core/context.js';
 import { toDomainError } from '../../http/envelope.js';
 import type { RouteState } from '../../http/router.js';
-import type { Go, View } from '../page.js';
+import type { Redirect, View } from '../page.js';
 import { cookieLine, readCookie } from './cookies.js';
 import { errorView } from './error-view.js';
 import { packNotice, unpackNotice } from './notice.js';
@@ -12,12 +12,12 @@ import { type BrowserSession, signInCookies, signOutCookies } from './session.js
 import type { StaticFiles } from './static-files.js';
 import { packStep } from './step.js';
 
-export type Exchange = Koa.ParameterizedContext<RouteState>;
+export type KoaContext = Koa.ParameterizedContext<RouteState>;
 /** What surrounds the page: who looks at it. */
-export type Around = Pick<Shell, 'csrf' | 'me' | 'waiting' | 'unread'>;
+export type PageShell = Pick<Shell, 'csrf' | 'me' | 'waiting' | 'unread'>;
 
 /** Sends an immutable file, whose address holds the hash of its content. False where the path is none. */
-export function sendFile(koa: Exchange, files: StaticFiles): boolean {
+export function sendFile(koa: KoaContext, files: StaticFiles): boolean {
   const file = koa.method === 'GET' || koa.method === 'HEAD' ? files.at(koa.path) : undefined;
   if (!file) return false;
   koa.set('Cache-Control', 'public, max-age=31536000, immutable');
@@ -27,7 +27,7 @@ export function sendFile(koa: Exchange, files: StaticFiles): boolean {
 }
 
 /** Sends a page, with the line that was left for it. */
-export function sendView(config: Config, render: Render, koa: Exchange, view: View, around: Around): void {
+export function sendView(config: Config, render: Render, koa: KoaContext, view: View, around: PageShell): void {
   const notice = unpackNotice(readCookie(config, koa.req, 'notice'));
   if (notice) koa.append('Set-Cookie', cookieLine(config, 'notice', null));
   koa.status = view.status ?? 200;
@@ -36,11 +36,11 @@ export function sendView(config: Config, render: Render, koa: Exchange, view: Vi
 }
 
 /** `Set-Cookie` lines of what changes for the browser on the way. */
-async function cookiesOf(services: Services, koa: Exchange, { binding }: BrowserSession, go: Go): Promise<string[]> {
+async function cookiesOf(services: Services, koa: KoaContext, { binding }: BrowserSession, go: Redirect): Promise<string[]> {
   const { config } = services;
   const lines: string[] = [];
   if (go.signIn) lines.push(...(await signInCookies(services, go.signIn)));
-  if (go.signIn && go.actsAs) lines.push(cookieLine(config, 'own', readCookie(config, koa.req, 'session') ?? null));
+  if (go.signIn && go.isImpersonation) lines.push(cookieLine(config, 'own', readCookie(config, koa.req, 'session') ?? null));
   if (go.signOut) lines.push(...signOutCookies(config, koa.req));
   if (go.deviceToken) lines.push(cookieLine(config, 'device', go.deviceToken));
   if (go.step) lines.push(cookieLine(config, 'step', packStep(config, binding, go.step)));
@@ -49,7 +49,7 @@ async function cookiesOf(services: Services, koa: Exchange, { binding }: Browser
 }
 
 /** Sends the browser on with 303. A script that would swap the page in is told to load it whole where the person changes. */
-export async function sendOn(services: Services, koa: Exchange, session: BrowserSession, go: Go): Promise<void> {
+export async function sendOn(services: Services, koa: KoaContext, session: BrowserSession, go: Redirect): Promise<void> {
   koa.append('Set-Cookie', await cookiesOf(services, koa, session, go));
   koa.body = '';
   if (koa.get('HX-Request') === 'true' && (go.signIn || go.signOut || go.to.startsWith('/app/sign-in'))) {
@@ -62,7 +62,7 @@ export async function sendOn(services: Services, koa: Exchange, session: Browser
 }
 
 /** Sends a refusal as a page. What is our fault is logged with its cause. */
-export function sendError(config: Config, render: Render, koa: Exchange, thrown: unknown, around: Around): void {
+export function sendError(config: Config, render: Render, koa: KoaContext, thrown: unknown, around: PageShell): void {
   const error = toDomainError(thrown);
   if (error.status >= 500) koa.state.log.error({ err: error.cause ?? error, path: koa.path }, 'page failed');
   koa.set(error.headers);

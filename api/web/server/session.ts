@@ -34,7 +34,7 @@ async function actorOf(
 }
 
 /** Who is signed in to the web app in this browser, in their own name; null for nobody. */
-export async function personAt(services: Services, headers: IncomingMessage['headers']): Promise<string | null> {
+export async function signedInUserId(services: Services, headers: IncomingMessage['headers']): Promise<string | null> {
   const token = readCookie(services.config, { headers }, 'session');
   const known = token === undefined ? null : await actorOf(services, token, false);
   return known && known.actor.impersonatorId === null ? known.actor.userId : null;

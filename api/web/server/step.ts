@@ -1,5 +1,5 @@
 import type { Config } from '../../core/config.js';
-import { seal, unseal } from '../../core/seal.js';
+import { encryptField, decryptField } from '../../core/seal.js';
 
 /**
  * How far a sign-in or sign-up has come. The answer to a challenge takes the password once more, because a challenge has no handle
@@ -15,13 +15,13 @@ const LIFE_MS = 10 * 60_000;
 
 /** `binding` is what the forms of this browser are bound to: in another browser it does not open. */
 export const packStep = (config: Config, binding: string, step: Step): string =>
-  seal(config, 'web-step', binding, JSON.stringify({ step, until: Date.now() + LIFE_MS })).toString('base64url');
+  encryptField(config, 'web-step', binding, JSON.stringify({ step, until: Date.now() + LIFE_MS })).toString('base64url');
 
 /** Null where there is none, or it is too old, or somebody else's. */
 export function unpackStep(config: Config, binding: string, packed: string | undefined): Step | null {
   if (!packed) return null;
   try {
-    const { step, until } = JSON.parse(unseal(config, 'web-step', binding, Buffer.from(packed, 'base64url'))) as {
+    const { step, until } = JSON.parse(decryptField(config, 'web-step', binding, Buffer.from(packed, 'base64url'))) as {
       step: Step;
       until: number;
     };

@@ -208,10 +208,10 @@ describe('stop', () => {
 
   it('who does not stop is found out all the same: the mail waits for the end of the time', async () => {
     const { token } = (await start(team.member)).body;
-    const { notice_id, expires_at } = await sessionOf(token as string);
-    const mail = await db()('mails').where({ mail_id: notice_id }).first();
+    const { impersonation_mail_id, expires_at } = await sessionOf(token as string);
+    const mail = await db()('mails').where({ mail_id: impersonation_mail_id }).first();
     expect(Math.abs(mail.next_attempt_at - expires_at)).toBeLessThan(1_000);
-    await db()('mails').where({ mail_id: notice_id }).update({ next_attempt_at: new Date() });
+    await db()('mails').where({ mail_id: impersonation_mail_id }).update({ next_attempt_at: new Date() });
     expect(await listMails(app.services, team.member.email)).toHaveLength(1);
   });
 

@@ -133,7 +133,7 @@ it('unlock ends the lock of the account and of its devices, and says so once in 
     .insert({ user_id: ada.user_id, token_hash: Buffer.from(ada.user_id), expires_at: new Date(Date.now() + 60_000) })
     .returning('device_id');
   for (const subject of [`mail ${ada.email}`, `device ${device.device_id}`]) {
-    await db()('login_guards').insert({ subject, tries: 20, locked_until: new Date(Date.now() + 60_000) });
+    await db()('login_attempts').insert({ subject, attempts: 20, locked_until: new Date(Date.now() + 60_000) });
   }
   const locked = async () => (await admin.get(`${users}?q=${ada.email}`)).body[0].locked;
   expect(await locked()).toBe(true);
@@ -141,7 +141,7 @@ it('unlock ends the lock of the account and of its devices, and says so once in 
     expect(await admin.post(`${users}/${ada.user_id}/unlock`)).toMatchObject({ status: 200, body: { status: 'active' } });
   }
   expect(await locked()).toBe(false);
-  expect(await db()('login_guards').where('subject', 'like', `%${device.device_id}`)).toEqual([]);
+  expect(await db()('login_attempts').where('subject', 'like', `%${device.device_id}`)).toEqual([]);
   expect(await auditOf(ada.user_id)).toMatchObject([{ action: 'unlock', severity: 'HIGH' }]);
 });
 

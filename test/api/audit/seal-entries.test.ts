@@ -15,7 +15,7 @@ beforeEach(async () => {
 afterEach(() => log.close());
 
 const chainOf = (db: Knex, chain: string) => db('audit_seals').where({ chain }).orderBy('sequence');
-const pending = async (db: Knex) => Number((await db('audit_unsealed').count())[0]?.['count']);
+const pending = async (db: Knex) => Number((await db('audit_pending').count())[0]?.['count']);
 
 it('gives every chain its own numbers, in the order of timestamp and id', async () => {
   const { db } = log;
@@ -172,10 +172,10 @@ describe('startSealer', () => {
     const messages: string[] = [];
     const write = (_fields: unknown, message?: string) => messages.push(message ?? String(_fields));
     const sealer = startSealer({ db, log: { error: write, info: write } as unknown as AuditLog['log'] });
-    await db.raw('alter table audit_unsealed rename to away');
+    await db.raw('alter table audit_pending rename to away');
     await until(async () => messages.length > 0);
     await new Promise((resolve) => setTimeout(resolve, 1_200));
-    await db.raw('alter table away rename to audit_unsealed');
+    await db.raw('alter table away rename to audit_pending');
     await writeEntries(db, null);
     await until(async () => (await pending(db)) === 0 && messages.length > 1);
     await sealer.stop();

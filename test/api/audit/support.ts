@@ -24,7 +24,7 @@ export async function openAuditLog(): Promise<AuditLog> {
     db: database.db,
     config,
     log: createLogger(config, 'script'),
-    ring: () => undefined,
+    notifyRelay: () => undefined,
     database,
     async close() {
       await database.drop();

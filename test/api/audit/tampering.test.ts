@@ -29,7 +29,7 @@ const lowId = (n: number) => `00000000-0000-7000-8000-${n.toString(16).padStart(
 /** Writes entries of `owner` and returns their ids; they are pending. */
 async function writePending(owner: string | null, count = 1): Promise<string[]> {
   await writeEntries(db, owner, count);
-  return db('audit_unsealed')
+  return db('audit_pending')
     .where({ chain: owner ?? INSTANCE_CHAIN })
     .orderBy('audit_id')
     .pluck('audit_id');
@@ -40,7 +40,7 @@ const addOrphans = (chain: string, count: number) =>
     db,
     ...Array.from(
       { length: count },
-      (_, i) => ['insert into audit_unsealed (audit_id, chain) values (?, ?)', lowId(i), chain] as [string, string, string],
+      (_, i) => ['insert into audit_pending (audit_id, chain) values (?, ?)', lowId(i), chain] as [string, string, string],
     ),
   );
 
@@ -59,7 +59,7 @@ describe('pending rows without entries, with the lowest ids', () => {
     const [other] = await writePending(newTeamId());
     expect(await sealEntries(db)).toMatchObject({ rejected: 1_100, refused: [], busy: [] });
     expect([await isSealed(own as string), await isSealed(other as string)]).toEqual([true, true]);
-    expect(await db('audit_unsealed')).toEqual([]);
+    expect(await db('audit_pending')).toEqual([]);
     const found = await breaks();
     expect(found[0]).toMatchObject({ kind: 'pending_orphan', chain: team, audit_id: lowId(0) });
     expect(new Set(found.map(({ kind }) => kind))).toEqual(new Set(['pending_orphan']));
@@ -98,7 +98,7 @@ describe('names the first broken entry when somebody', () => {
 
   it('deletes the pending row of an entry', async () => {
     const [first] = await writePending(team, 2);
-    await tamper(db, ['delete from audit_unsealed where audit_id = ?', first as string]);
+    await tamper(db, ['delete from audit_pending where audit_id = ?', first as string]);
     expect((await breaks())[0]).toMatchObject({ kind: 'entry_unsealed', chain: team, audit_id: first });
   });
 
@@ -113,7 +113,7 @@ describe('names the first broken entry when somebody', () => {
   it('moves a pending row to another chain', async () => {
     const [first] = await writePending(team);
     const other = newTeamId();
-    await tamper(db, ['update audit_unsealed set chain = ? where audit_id = ?', other, first as string]);
+    await tamper(db, ['update audit_pending set chain = ? where audit_id = ?', other, first as string]);
     const found = await breaks();
     expect(found).toContainEqual(expect.objectContaining({ kind: 'pending_misplaced', chain: other, audit_id: first }));
   });
@@ -121,15 +121,15 @@ describe('names the first broken entry when somebody', () => {
   it('marks a sealed entry as pending again; the others are sealed', async () => {
     const [sealed] = await db('audit_seals').where({ chain: team, sequence: 2 }).pluck('audit_id');
     const [id] = await writePending(team);
-    await tamper(db, ['insert into audit_unsealed (audit_id, chain) values (?, ?)', sealed, team]);
+    await tamper(db, ['insert into audit_pending (audit_id, chain) values (?, ?)', sealed, team]);
     expect((await breaks())[0]).toMatchObject({ kind: 'pending_sealed', chain: team, audit_id: sealed });
     expect(await isSealed(id as string)).toBe(true);
   });
 
   it('makes a row pending twice', async () => {
     const [id] = await writePending(team);
-    await withoutKey('audit_unsealed', 'audit_unsealed_pkey', 'chain, audit_id', () =>
-      tamper(db, ['insert into audit_unsealed (audit_id, chain) values (?, ?)', id as string, team]),
+    await withoutKey('audit_pending', 'audit_unsealed_pkey', 'chain, audit_id', () =>
+      tamper(db, ['insert into audit_pending (audit_id, chain) values (?, ?)', id as string, team]),
     );
     expect((await breaks())[0]).toMatchObject({ kind: 'pending_sealed', chain: team, audit_id: id });
     expect(await isSealed(id as string)).toBe(true);
@@ -224,7 +224,7 @@ describe('names the first broken entry when somebody', () => {
       tamper(
         db,
         ['insert into audit_seals values (?, 2, ?, ?, ?)', team, id as string, first.entry_hash, hash],
-        ['delete from audit_unsealed where audit_id = ?', id as string],
+        ['delete from audit_pending where audit_id = ?', id as string],
       ),
     );
     const found = await breaks();
@@ -241,7 +241,7 @@ describe('names the first broken entry when somebody', () => {
       db,
       ['insert into audit_seals values (?, 1, ?, ?, ?)', other, id as string, GENESIS.hash, hash],
       ['insert into audit_heads values (?, 1, ?)', other, hash],
-      ['delete from audit_unsealed where audit_id = ?', id as string],
+      ['delete from audit_pending where audit_id = ?', id as string],
     );
     expect((await breaks())[0]).toMatchObject({ kind: 'entry_misplaced', chain: other, sequence: 1, audit_id: id });
   });
@@ -273,7 +273,7 @@ describe('what keeps the log append-only', () => {
       `create or replace function refuse_change() returns trigger language plpgsql as 'begin return new; end'`,
       'refuse_change',
     ],
-    ['a rule', 'create rule nothing as on insert to audit_unsealed do instead nothing', 'rule nothing on audit_unsealed'],
+    ['a rule', 'create rule nothing as on insert to audit_pending do instead nothing', 'rule nothing on audit_pending'],
     ['row security', 'alter table audit_entries enable row level security', 'row security on audit_entries'],
     ['a dropped key', 'alter table audit_seals drop constraint audit_seals_pkey', 'audit_seals PRIMARY KEY (chain, sequence)'],
   ])('is compared with the migrations: %s', async (_what, change, detail) => {
@@ -306,16 +306,16 @@ describe('the age of the oldest unsealed entry', () => {
   });
 
   it.each([
-    ['without an entry', ['insert into audit_unsealed (audit_id, chain) values (gen_random_uuid(), gen_random_uuid())']],
+    ['without an entry', ['insert into audit_pending (audit_id, chain) values (gen_random_uuid(), gen_random_uuid())']],
     [
       'with an entry that has no time',
       [
         `update audit_entries set timestamp = 'never', audit_id = gen_random_uuid()`,
-        'update audit_unsealed set audit_id = (select audit_id from audit_entries limit 1)',
+        'update audit_pending set audit_id = (select audit_id from audit_entries limit 1)',
       ],
     ],
   ])('counts a row %s as very old', async (_what, statements) => {
-    await db.raw('truncate audit_unsealed');
+    await db.raw('truncate audit_pending');
     if (statements.length > 1) {
       await tamper(db, 'delete from audit_seals', 'delete from audit_entries');
       await writeEntries(db, team);

@@ -45,7 +45,7 @@ describe('without a witness', () => {
     await goOn();
     await writeEntries(db, team, 2);
     await cutTail(db, team, 8);
-    await tamper(db, 'delete from audit_unsealed', [
+    await tamper(db, 'delete from audit_pending', [
       'delete from audit_entries e where team_id = ? and not exists (select from audit_seals s where s.audit_id = e.audit_id)',
       team,
     ]);

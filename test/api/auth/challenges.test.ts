@@ -110,9 +110,9 @@ describe('the code', () => {
     const answers = await Promise.all(Array.from({ length: 200 }, () => verify(dana, otherCode(code))));
     // Those that find the queue of hashes full are told to come back.
     expect(answers.filter(({ status }) => status !== 401 && status !== 503)).toEqual([]);
-    expect((await codeRow(dana)).tries).toBe(5);
+    expect((await codeRow(dana)).attempts).toBe(5);
     expect((await verify(dana, code)).status).toBe(401);
-    expect((await codeRow(dana)).tries).toBe(5);
+    expect((await codeRow(dana)).attempts).toBe(5);
   }, 60_000);
 
   it('runs out after ten minutes, by the database’s clock', async () => {
@@ -164,7 +164,7 @@ describe('the code', () => {
   it('is mailed sixty times an hour and no more; the last one stays good', async () => {
     const dana = await buildCautious();
     await logIn(dana);
-    await app.services.db('one_time_codes').where({ address: dana.email }).update({ issued: 58 });
+    await app.services.db('one_time_codes').where({ address: dana.email }).update({ issued_count: 58 });
     for (let i = 0; i < 4; i += 1) expect((await logIn(dana)).status).toBe(200);
     expect(await mailsTo(app, dana)).toHaveLength(3);
     expect((await verify(dana, await mailedCode(app, dana))).status).toBe(200);

@@ -1,4 +1,4 @@
-import { comparePassword, HASHES_AT_ONCE, MOST_WAITING } from '../../../api/auth/passwords.js';
+import { comparePassword, HASHES_AT_ONCE, MAX_WAITING } from '../../../api/auth/passwords.js';
 import { unlock } from '../../../api/auth/unlock.js';
 import {
   buildAccount,
@@ -12,7 +12,7 @@ import {
 import { buildToken } from '../../factories/people.js';
 import { startApp, type TestApp } from '../../support/app.js';
 
-// T-AUTH: tries at an account's secrets are counted before they are judged, by every door together (A6, R9).
+// T-AUTH: attempts at an account's secrets are counted before they are judged, by every door together (A6, R9).
 
 const LIMIT = 5;
 let app: TestApp;
@@ -29,17 +29,17 @@ const times = async (n: number, work: () => Promise<unknown>) => {
 };
 const guardOf = ({ email }: { email: string }) =>
   app.services
-    .db('login_guards')
+    .db('login_attempts')
     .where({ subject: `mail ${email}` })
     .first();
 const auditOf = ({ user_id }: TestAccount, action: string) =>
   app.services.db('audit_entries').where({ entity_id: user_id, action });
 const forgive = ({ email }: { email: string }, minutes: number) =>
   app.services
-    .db('login_guards')
+    .db('login_attempts')
     .where({ subject: `mail ${email}` })
     .update({
-      first_try_at: app.services.db.raw('first_try_at - make_interval(mins => ?)', [minutes]),
+      first_attempt_at: app.services.db.raw('first_attempt_at - make_interval(mins => ?)', [minutes]),
       locked_until: app.services.db.raw('locked_until - make_interval(mins => ?)', [minutes]),
     });
 
@@ -70,7 +70,7 @@ describe('the lock', () => {
   it('of many wrong ones at once exactly the limit is judged, and one mail tells of the lock', async () => {
     const eve = await buildAccount(app);
     await Promise.all(Array.from({ length: 40 }, () => logIn(eve, 'wrong')));
-    expect(await guardOf(eve)).toMatchObject({ tries: LIMIT, locked_until: expect.any(Date) });
+    expect(await guardOf(eve)).toMatchObject({ attempts: LIMIT, locked_until: expect.any(Date) });
     expect(await auditOf(eve, 'lockout')).toHaveLength(1);
     expect(await mailsTo(app, eve)).toMatchObject([{ subject: 'Your account is locked for a while' }]);
   });
@@ -84,7 +84,7 @@ describe('the lock', () => {
   it('an address without an account is counted and locked alike, and nobody is mailed', async () => {
     const nobody = { email: `nobody${Date.now()}@test.example` };
     await times(LIMIT + 2, () => logIn(nobody, 'wrong'));
-    expect(await guardOf(nobody)).toMatchObject({ tries: LIMIT, locked_until: expect.any(Date) });
+    expect(await guardOf(nobody)).toMatchObject({ attempts: LIMIT, locked_until: expect.any(Date) });
     expect(await mailsTo(app, nobody)).toEqual([]);
   });
 
@@ -130,7 +130,7 @@ describe('every door counts on the same account', () => {
     const token = await openTo(eve);
     const answer = await DOORS[door]?.(eve, token);
     expect([401, 403]).toContain(answer?.status);
-    expect((await guardOf(eve)).tries).toBe(1);
+    expect((await guardOf(eve)).attempts).toBe(1);
   });
 
   it('once locked by one, all are closed, the right proof too', async () => {
@@ -154,7 +154,7 @@ describe('every door counts on the same account', () => {
     const eve = await buildTwoFactorAccount(app);
     await times(LIMIT - 2, () => logIn(eve, 'wrong'));
     await times(LIMIT, async () => expect((await logIn(eve)).body).toMatchObject({ requires_2fa: true }));
-    expect(await guardOf(eve)).toMatchObject({ tries: LIMIT - 2, locked_until: null });
+    expect(await guardOf(eve)).toMatchObject({ attempts: LIMIT - 2, locked_until: null });
     await times(2, () => logIn(eve, 'wrong'));
     expect((await logIn(eve)).status).toBe(401);
   });
@@ -184,7 +184,7 @@ describe('a trusted device', () => {
     expect((await logIn(dana)).body).toMatchObject({ requires_login_otp: true });
   });
 
-  it('a made-up token buys no tries', async () => {
+  it('a made-up token buys no attempts', async () => {
     const dana = await buildAccount(app);
     await times(LIMIT, () => logIn(dana, 'wrong', { device_token: `${Math.random()}` }));
     expect((await logIn(dana, PASSWORD, { device_token: 'another' })).status).toBe(401);
@@ -212,7 +212,7 @@ describe('hashing', () => {
       open = resolve;
     });
     let begun = 0;
-    const held = Array.from({ length: HASHES_AT_ONCE + MOST_WAITING }, () =>
+    const held = Array.from({ length: HASHES_AT_ONCE + MAX_WAITING }, () =>
       comparePassword('x', async () => {
         begun += 1;
         await gate;

@@ -1,5 +1,5 @@
 /** The few places to compare a password are everybody's. */
-import { comparePassword, HASHES_AT_ONCE, hashPassword, MOST_WAITING } from '../../../api/auth/passwords.js';
+import { comparePassword, HASHES_AT_ONCE, hashPassword, MAX_WAITING } from '../../../api/auth/passwords.js';
 import type { Actor } from '../../../api/core/actor.js';
 import { countedDatabase } from '../../../api/core/counted-database.js';
 import { buildAccount, PASSWORD } from '../../factories/accounts.js';
@@ -13,7 +13,7 @@ afterAll(() => app.close());
 
 it('a process whose first comparison finds every place taken goes on comparing later', async () => {
   const compare = () => comparePassword('x', () => Promise.resolve({ password_hash: null }));
-  const hashes = Array.from({ length: HASHES_AT_ONCE + MOST_WAITING }, () => hashPassword('x'));
+  const hashes = Array.from({ length: HASHES_AT_ONCE + MAX_WAITING }, () => hashPassword('x'));
   await expect(compare()).rejects.toThrow('temporarily unavailable');
   await Promise.all(hashes);
   expect(await compare()).toMatchObject({ matches: false });

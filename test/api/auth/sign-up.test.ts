@@ -56,7 +56,7 @@ it('an address with an account gets the same answer, and a mail without a code',
   expect((await verify({ ...known, name: 'X' }, '000000')).status).toBe(401);
 });
 
-it('401 a wrong, used or void code; five tries, then the right one is refused too', async () => {
+it('401 a wrong, used or void code; five attempts, then the right one is refused too', async () => {
   const nia = newcomer();
   await start(nia);
   const first = await mailedCode(app, nia);

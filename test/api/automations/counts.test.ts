@@ -1,5 +1,5 @@
 /** What an automation says of its runs is kept beside it by whatever statement writes a run. */
-import { forgetRuns } from '../../../api/automations/forget-runs.js';
+import { deleteExpiredRuns } from '../../../api/automations/forget-runs.js';
 import { up } from '../../../db/migrations/0015_fair_reads.js';
 import { buildTeam, type TestTeam } from '../../factories/people.js';
 import { buildRun } from '../../factories/runs.js';
@@ -38,7 +38,7 @@ it('follows a run from its creation to its deletion', async () => {
   expect(await countsOf(automation_id)).toEqual([1, 1, 0]);
   await runs({ run_id }).update({ retried_by: null, finished_at: db().raw("now() - interval '1 year'") });
   expect(await countsOf(automation_id)).toEqual([1, 1, 1]);
-  await forgetRuns(app.services);
+  await deleteExpiredRuns(app.services);
   expect(await runs({ run_id })).toEqual([]);
   expect(await countsOf(automation_id)).toEqual([1, 1, 0]);
 });
@@ -54,14 +54,16 @@ it('a test run is never counted', async () => {
 it('runs that end at the same time do not wait for each other', async () => {
   const first = await build('running');
   const { run_id: second } = await build('running', {}, first.automation_id);
-  // Two connections whose counts stand in different slots.
+  // Two connections whose counts stand in different shards.
   const open = await Promise.all(Array.from({ length: 7 }, () => db().transaction()));
-  const slots = await Promise.all(
-    open.map(async (trx) => (await trx.raw<{ rows: { slot: number }[] }>('select pg_backend_pid() % 16 as slot')).rows[0]?.slot),
+  const shards = await Promise.all(
+    open.map(
+      async (trx) => (await trx.raw<{ rows: { shard: number }[] }>('select pg_backend_pid() % 16 as shard')).rows[0]?.shard,
+    ),
   );
   const [one] = open;
-  const other = open[slots.findIndex((slot) => slot !== slots[0])];
-  if (!one || !other) throw new Error('Seven connections have one slot');
+  const other = open[shards.findIndex((shard) => shard !== shards[0])];
+  if (!one || !other) throw new Error('Seven connections have one shard');
   await one('automation_runs').where({ run_id: first.run_id }).update({ status: 'failed', finished_at: db().fn.now() });
   await other('automation_runs').where({ run_id: second }).update({ status: 'failed', finished_at: db().fn.now() });
   await Promise.all(open.map((trx) => trx.commit()));

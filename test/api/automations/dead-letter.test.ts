@@ -1,4 +1,4 @@
-import { leftOut } from '../../../api/automations/dead-letter/rules.js';
+import { actionsToSkip } from '../../../api/automations/dead-letter/rules.js';
 import { finishRun } from '../../../api/automations/run/finish-run.js';
 import { up } from '../../../db/migrations/0010_replays.js';
 import { buildPerson, buildTeam, type Person, type TestTeam } from '../../factories/people.js';
@@ -483,6 +483,6 @@ describe('what a replay of the failed actions leaves out', () => {
       [0],
     ],
   ])('%s', (_what, before, next, expected) => {
-    expect(leftOut(before, next)).toEqual(expected);
+    expect(actionsToSkip(before, next)).toEqual(expected);
   });
 });

@@ -1,4 +1,4 @@
-import { forgetRuns } from '../../../api/automations/forget-runs.js';
+import { deleteExpiredRuns } from '../../../api/automations/forget-runs.js';
 import { openGate } from '../../../api/automations/run/open-gate.js';
 import { performAction } from '../../../api/automations/run/perform-action.js';
 import { announceDue } from '../../../api/tasks/announce-due.js';
@@ -115,7 +115,7 @@ describe('who may not approve a run that another run caused', () => {
     await db()('automation_runs')
       .whereIn('automation_id', [a.automation_id, between.automation_id])
       .update({ status: 'succeeded', finished_at: db().raw("now() - interval '1000 days'") });
-    await forgetRuns(app.services);
+    await deleteExpiredRuns(app.services);
     expect(await db()('automation_runs').whereIn('automation_id', [a.automation_id, between.automation_id])).toEqual([]);
     const run = await waiting(b);
     expect([await approve(team.manager, run), await approve(team.admin, run), await approve(other, run)]).toEqual([
@@ -142,7 +142,7 @@ describe('who may not approve a run that another run caused', () => {
     await db()('automation_runs')
       .where({ run_id: failed.run_id })
       .update({ finished_at: db().raw("now() - interval '1000 days'") });
-    await forgetRuns(app.services);
+    await deleteExpiredRuns(app.services);
     const run = await waiting(b);
     expect(run.run_id).toBe(replay.body.run_id);
     expect([await approve(team.manager, run), await approve(team.admin, run), await approve(other, run)]).toEqual([

@@ -1,6 +1,6 @@
 import { openGate } from '../../../api/automations/run/open-gate.js';
 import { performAction } from '../../../api/automations/run/perform-action.js';
-import { waitOut } from '../../../api/automations/run/wait-out.js';
+import { runDelay } from '../../../api/automations/run/wait-out.js';
 import { buildProject, buildTask, buildTeam, type TestTeam, UNSEATED } from '../../factories/people.js';
 import { buildRun, GATE } from '../../factories/runs.js';
 import { startApp, type TestApp } from '../../support/app.js';
@@ -119,7 +119,7 @@ describe('a deleted automation', () => {
     (await app.services.db('automation_runs').where({ run_id }).first<{ status: string }>()).status;
   const remove = (run: { automation_id: string }) => app.as(team.admin).delete(`/api/automations/${run.automation_id}`);
   const WAITS = [
-    ['a delay', DELAY, waitOut],
+    ['a delay', DELAY, runDelay],
     ['a next try', FAILING, performAction],
     ['a gate', GATE, openGate],
   ] as const;

@@ -35,7 +35,7 @@ const growRuns = (automationId: string) =>
     /* sql */ `
     with runs as (
       insert into automation_runs (run_id, automation_id, automation_version, automation_name, team_id, creator_id, status, trigger_type,
-        event, correlation_id, queued_at, finished_at, waits_until)
+        event, correlation_id, queued_at, finished_at, gate_expires_at)
       select uuidv7(), a.automation_id, 1, a.name, a.team_id, a.created_by, case when i % 6 = 0 then 'paused' else 'failed' end,
         a.trigger_type, jsonb_build_object('receipt_id', uuidv7()), uuidv7(), now() - i * interval '1 second',
         case when i % 6 <> 0 then now() - i * interval '1 second' end, case when i % 6 = 0 then now() + i * interval '1 second' end

@@ -32,7 +32,7 @@ const forTwo = () => buildRun(app, team, { actions: gated({ required_approvals: 
 const approve = (who: Person | string, { run_id }: TestRun) => app.as(who).post(`/api/automations/runs/${run_id}/approve`);
 const seatOf = ({ user_id }: Person) => `/api/teams/${team.team_id}/members/${user_id}`;
 const setRole = (role: string) => app.as(team.admin).patch(seatOf(team.manager), { role });
-const giveSeat = () =>
+const createMembership = () =>
   app.as(team.admin).post(`/api/teams/${team.team_id}/members`, { user_id: team.manager.user_id, role: 'manager' });
 const act = (verb: string) => app.as(root).post(`/api/admin/users/${team.manager.user_id}/${verb}`, { reason: 'Lost laptop' });
 const approvalsOf = ({ run_id }: TestRun) => db()('gate_approvals').where({ run_id }).pluck<string[]>('user_id');
@@ -50,8 +50,8 @@ async function saidYes(run: TestRun): Promise<number[]> {
 type Change = () => Promise<Answer>;
 const DOORS: [name: string, lose: Change, regain: Change][] = [
   ['a lower role', () => setRole('member'), () => setRole('manager')],
-  ['removal', () => app.as(team.admin).delete(seatOf(team.manager)), giveSeat],
-  ['leaving', () => app.as(team.manager).delete(seatOf(team.manager)), giveSeat],
+  ['removal', () => app.as(team.admin).delete(seatOf(team.manager)), createMembership],
+  ['leaving', () => app.as(team.manager).delete(seatOf(team.manager)), createMembership],
   ['suspension', () => act('suspend'), () => act('reinstate')],
 ];
 

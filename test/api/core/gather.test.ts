@@ -1,4 +1,4 @@
-import { gather } from '../../../api/core/gather.js';
+import { createBatchLoader } from '../../../api/core/gather.js';
 import { startApp, type TestApp } from '../../support/app.js';
 
 const soon = () => new Promise((resolve) => setTimeout(resolve, 10));
@@ -6,7 +6,7 @@ const soon = () => new Promise((resolve) => setTimeout(resolve, 10));
 describe('gather', () => {
   it('asks at once for a key that comes alone, and together for those that come meanwhile', async () => {
     const batches: number[][] = [];
-    const double = gather(async (keys: number[]) => {
+    const double = createBatchLoader(async (keys: number[]) => {
       batches.push(keys);
       await soon();
       return keys.map((key) => key * 2);
@@ -18,7 +18,7 @@ describe('gather', () => {
 
   it('throws to each key of a failed look-up and goes on with the next', async () => {
     let calls = 0;
-    const ask = gather(async (keys: number[]) => {
+    const ask = createBatchLoader(async (keys: number[]) => {
       await soon();
       calls += 1;
       if (calls === 2) throw new Error('away');

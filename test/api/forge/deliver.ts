@@ -5,7 +5,7 @@ import { sign } from '../../../api/forge/signature.js';
 import { deliveries, type DeliveryName, withFields } from '../../../scripts/fixtures/forge-payloads.js';
 import type { Answer, TestApp } from '../../support/app.js';
 
-export interface Sent {
+export interface OutboundResult {
   event?: string | null;
   /** null sends none. */
   id?: string | null;
@@ -14,7 +14,11 @@ export interface Sent {
 }
 
 /** Posts bytes as a forge does: event, delivery id and signature in the headers. */
-export function post(app: TestApp, bytes: string | Buffer, { event = 'push', id = uuidv7(), secret, headers }: Sent = {}) {
+export function post(
+  app: TestApp,
+  bytes: string | Buffer,
+  { event = 'push', id = uuidv7(), secret, headers }: OutboundResult = {},
+) {
   const raw = Buffer.from(bytes);
   return app.as().post('/api/forge/webhooks', undefined, {
     raw,
@@ -28,7 +32,12 @@ export function post(app: TestApp, bytes: string | Buffer, { event = 'push', id 
 }
 
 /** Posts one of the named real deliveries, with single fields changed. */
-export const send = (app: TestApp, name: DeliveryName, patch: Record<string, unknown> = {}, sent: Sent = {}): Promise<Answer> =>
+export const send = (
+  app: TestApp,
+  name: DeliveryName,
+  patch: Record<string, unknown> = {},
+  sent: OutboundResult = {},
+): Promise<Answer> =>
   post(app, JSON.stringify(withFields(deliveries[name].body, patch)), { event: deliveries[name].event, ...sent });
 
 interface Event {

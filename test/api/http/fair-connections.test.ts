@@ -112,7 +112,7 @@ it('the members of one team together leave connections to others', async () => {
 });
 
 it('visitors share connections by their address, and keep none from those who have signed in', async () => {
-  await slow.query('lock table login_guards in access exclusive mode');
+  await slow.query('lock table login_attempts in access exclusive mode');
   const visitor = app.as();
   const stuck = Promise.all(many(16, () => visitor.post('/api/auth/login', { email: team.member.email, password: 'x' })));
   await until(async () => (await lockWaiters(db())) > 0);

@@ -4,9 +4,9 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { v7 as uuidv7 } from 'uuid';
 import { DomainError } from '../../../api/core/errors.js';
-import { forgetKeys } from '../../../api/core/idempotency-keys.js';
+import { deleteExpiredKeys } from '../../../api/core/idempotency-keys.js';
 import { createApp } from '../../../api/http/app.js';
-import { once as keepOnce } from '../../../api/http/idempotency.js';
+import { withIdempotencyKey as keepOnce } from '../../../api/http/idempotency.js';
 import { takesKey } from '../../../api/http/endpoint.js';
 import { createOpenApi } from '../../../api/http/openapi.js';
 import { ENDPOINTS } from '../../../api/http/router.js';
@@ -155,15 +155,15 @@ describe('a key', () => {
       .update({ claimed_at: db().raw("now() - interval '24 hours 1 second'") });
     expect(isReplay(await create(key, project('Today')))).toBe(false);
     await db()('idempotency_keys').update({ claimed_at: db().raw("now() - interval '23 hours 59 minutes'") });
-    expect(await forgetKeys(db())).toBe(0);
+    expect(await deleteExpiredKeys(db())).toBe(0);
     await db().raw(
       /* sql */ `
       insert into idempotency_keys (user_id, key, address, fingerprint, request_id, claimed_at, lease_until, status)
       select ?, 'old ' || n, '', '', uuidv7(), now() - interval '25 hours', now(), 200 from generate_series(1, 1100) n`,
       [team.member.user_id],
     );
-    expect(await forgetKeys(db())).toBe(1100);
-    expect(await forgetKeys(db())).toBe(0);
+    expect(await deleteExpiredKeys(db())).toBe(1100);
+    expect(await deleteExpiredKeys(db())).toBe(0);
     expect(await stored(key)).toBeDefined();
   });
 });

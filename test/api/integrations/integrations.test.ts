@@ -275,7 +275,7 @@ describe('disconnecting', () => {
   const disconnect = (person: Person) => app.as(person).delete('/api/integrations/forge');
   const tokenOf = (person: Person) => accessToken(app.services, forge, person.user_id, []);
   /** What the worker does with everything that waits. */
-  const takeBack = async (person: Person) => {
+  const revokeGrant = async (person: Person) => {
     const said: string[] = [];
     for (const { revocation_id } of await waiting(person)) said.push(await revokeConnection(app.services, revocation_id));
     return said;
@@ -290,9 +290,9 @@ describe('disconnecting', () => {
       payload: { revocation_id },
     });
     remote.next = 503;
-    await expect(takeBack(team.member)).rejects.toThrow('The forge answered 503 and did not take the token back');
+    await expect(revokeGrant(team.member)).rejects.toThrow('The forge answered 503 and did not take the token back');
     expect(remote.revoked).not.toContain(token);
-    expect(await takeBack(team.member)).toEqual(['taken back']);
+    expect(await revokeGrant(team.member)).toEqual(['taken back']);
     expect(remote.revoked).toContain(token);
     expect(await waiting(team.member)).toEqual([]);
     expect(await revokeConnection(app.services, revocation_id)).toBe('nothing to do: taken back already');
@@ -302,15 +302,15 @@ describe('disconnecting', () => {
     await connect(team.member);
     remote.revokeAll();
     await disconnect(team.member);
-    expect(await takeBack(team.member)).toEqual(['taken back']);
+    expect(await revokeGrant(team.member)).toEqual(['taken back']);
     remote.expiresIn = 3_600;
     await connect(team.member);
     const old = await tokenOf(team.member);
     await disconnect(team.member);
     await db()('integration_revocations').update({ expires_at: db().raw("now() - interval '1 second'") });
     remote.next = 503;
-    await expect(takeBack(team.member)).rejects.toThrow('503');
-    expect(await takeBack(team.member)).toEqual(['taken back']);
+    await expect(revokeGrant(team.member)).rejects.toThrow('503');
+    expect(await revokeGrant(team.member)).toEqual(['taken back']);
     expect([remote.refreshed, remote.revoked.includes(old), remote.revoked.at(-1)]).toEqual([
       1,
       false,
@@ -321,7 +321,7 @@ describe('disconnecting', () => {
     await disconnect(team.member);
     await db()('integration_revocations').update({ expires_at: db().raw("now() - interval '1 second'") });
     remote.revokeAll();
-    expect(await takeBack(team.member)).toEqual(['forgotten: it was no good any more']);
+    expect(await revokeGrant(team.member)).toEqual(['forgotten: it was no good any more']);
   });
 
   it('one that ran out is kept until the service is there to renew it: a moment of absence forgets nothing', async () => {
@@ -331,12 +331,12 @@ describe('disconnecting', () => {
     await db()('integration_revocations').update({ expires_at: db().raw("now() - interval '1 second'") });
     const away = [{ status: 503 }, { status: 502 }, { status: 429 }, { status: 408 }, { status: 200 }, { status: 302 }];
     remote.faults.tokens = [...away];
-    for (const { status } of away) await expect(takeBack(team.member)).rejects.toThrow(`answered ${status}`);
+    for (const { status } of away) await expect(revokeGrant(team.member)).rejects.toThrow(`answered ${status}`);
     remote.faults.tokens = [{ status: 503, headers: { 'retry-after': '90' } }];
     const [{ revocation_id }] = await waiting(team.member);
     const asked = revocationActivities(app.services).revokeConnection(revocation_id);
     await expect(asked).rejects.toMatchObject({ type: 'connection_failed', nextRetryDelay: 90_000 });
-    expect(await takeBack(team.member)).toEqual(['taken back']);
+    expect(await revokeGrant(team.member)).toEqual(['taken back']);
     expect([remote.refreshed, remote.revoked.length]).toEqual([1, 1]);
   });
 
@@ -345,7 +345,7 @@ describe('disconnecting', () => {
     const first = await tokenOf(team.member);
     await connect(team.member);
     const second = await tokenOf(team.member);
-    expect(await takeBack(team.member)).toEqual(['taken back']);
+    expect(await revokeGrant(team.member)).toEqual(['taken back']);
     expect([remote.revoked.includes(first), remote.revoked.includes(second)]).toEqual([true, false]);
     const run = await begin([comment]);
     expect(await act(run)).toMatchObject({ outcome: 'succeeded' });
@@ -354,7 +354,7 @@ describe('disconnecting', () => {
   it('a service that knows no way is left alone, and nobody waits for it', async () => {
     await connect(team.member, 'chat');
     await app.as(team.member).delete('/api/integrations/chat');
-    expect(await takeBack(team.member)).toEqual(['forgotten: the service knows no way to take it back']);
+    expect(await revokeGrant(team.member)).toEqual(['forgotten: the service knows no way to take it back']);
     expect(await waiting(team.member)).toEqual([]);
   });
 });
@@ -522,15 +522,15 @@ describe('acting', () => {
     await connect(team.member);
     const row = () => db()('integration_connections').where({ user_id: team.member.user_id });
     const ago = db().raw("now() - interval '1 second'");
-    await row().update({ expires_at: ago, renewing_until: db().raw("now() + interval '1 minute'") });
+    await row().update({ expires_at: ago, refresh_lease_until: db().raw("now() + interval '1 minute'") });
     const run = await begin([comment]);
     expect(await act(run)).toMatchObject({ outcome: 'waiting' });
     expect((await stepOf(run)).error.code).toBe('integration_renewing');
     await makeDue(run);
     // The one that renewed it has died: its time is over.
-    await row().update({ renewing_until: ago });
+    await row().update({ refresh_lease_until: ago });
     expect(await act(run)).toMatchObject({ outcome: 'succeeded' });
-    expect(await row().first()).toMatchObject({ renewing_until: null });
+    expect(await row().first()).toMatchObject({ refresh_lease_until: null });
     await row().update({ expires_at: ago });
     const away = { ...app.services, config: { ...app.services.config, FORGE_URL: 'http://127.0.0.1:1' } };
     const [id, scopes] = [team.member.user_id, ['repo']];

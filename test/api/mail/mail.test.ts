@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { v7 as uuidv7 } from 'uuid';
 import type { Context } from '../../../api/core/context.js';
 import { inTransaction } from '../../../api/core/context.js';
-import { type LetterData, LETTERS, type Template } from '../../../api/mail/letters.js';
+import { type MailData, MAIL_TEMPLATES, type Template } from '../../../api/mail/letters.js';
 import { queueMail } from '../../../api/mail/queue-mail.js';
 import { renderMail } from '../../../api/mail/render.js';
 import { sendMails } from '../../../api/mail/send-mails.js';
@@ -180,7 +180,7 @@ describe('sending', () => {
 });
 
 /** Everything that any letter asks for: a new one does not compile here until it has its sample. */
-type Sample = { [T in Template]: (data: LetterData<T>) => void }[Template] extends (data: infer D) => void ? D : never;
+type Sample = { [T in Template]: (data: MailData<T>) => void }[Template] extends (data: infer D) => void ? D : never;
 
 describe('letters', () => {
   it('nobody writes to strangers in our name: no link and no paragraph of theirs', () => {
@@ -229,7 +229,7 @@ describe('letters', () => {
       title: hostile,
       message: hostile,
     };
-    for (const template of Object.keys(LETTERS)) {
+    for (const template of Object.keys(MAIL_TEMPLATES)) {
       const { subject, text, html } = renderMail(template, sample);
       expect(subject).not.toMatch(/314159|[\r\n]/);
       expect(html).toContain('<!doctype html>');

@@ -15,7 +15,7 @@ beforeEach(async () => {
 });
 
 const db = () => app.services.db;
-interface Told {
+interface Recipient {
   notification_id: string;
   message: string;
   read_at: string | null;
@@ -32,14 +32,14 @@ async function tell(person: Person, count: number, fields: object = {}): Promise
 }
 const list = (person: Person, query = '') => app.as(person).get(`/api/notifications${query}`);
 const unread = async (person: Person): Promise<string[]> =>
-  (await list(person, '?unread=true')).body.map(({ message }: Told) => message);
+  (await list(person, '?unread=true')).body.map(({ message }: Recipient) => message);
 const mark = (person: Person, id: string | undefined, read: unknown) =>
   app.as(person).patch(`/api/notifications/${id}`, { read });
 const markAll = (person: Person, body: object = {}) => app.as(person).post('/api/notifications/read', body);
 
 it('one is marked as read, and as unread again; the time it was read first stays', async () => {
   const [first, second] = await tell(team.guest, 2);
-  expect((await list(team.guest)).body.map(({ read_at }: Told) => read_at)).toEqual([null, null]);
+  expect((await list(team.guest)).body.map(({ read_at }: Recipient) => read_at)).toEqual([null, null]);
   const read = await mark(team.guest, first, true);
   expect(read).toMatchObject({ status: 200, body: { notification_id: first, read_at: expect.stringMatching(/Z$/) } });
   expect((await mark(team.guest, first, true)).body).toEqual(read.body);
@@ -70,7 +70,7 @@ it('what is unread goes on page by page, also when pages are read meanwhile', as
   const seen: string[] = [];
   for (let path = '/api/notifications?unread=true&limit=2'; path !== ''; ) {
     const { body, headers } = await app.as(team.member).get(path);
-    for (const { notification_id, message } of body as Told[]) {
+    for (const { notification_id, message } of body as Recipient[]) {
       seen.push(message);
       await mark(team.member, notification_id, true);
     }

@@ -3,7 +3,14 @@ import { createCipheriv, hkdfSync, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { join, resolve } from 'node:path';
 import { v7 as uuidv7 } from 'uuid';
-import { type KeyHolder, masterKeyIds, openEnvelope, seal, sealInEnvelope, unseal } from '../../../api/core/seal.js';
+import {
+  type EncryptionConfig,
+  masterKeyIds,
+  decryptEnvelope,
+  encryptField,
+  encryptEnvelope,
+  decryptField,
+} from '../../../api/core/seal.js';
 import { listKeyUse, rotateKeys } from '../../../api/secrets/rotate-keys.js';
 import { SEALED_COLUMNS } from '../../../api/secrets/sealed-columns.js';
 import { ownerOf } from '../../../api/secrets/vault.js';
@@ -13,9 +20,9 @@ import { startApp, type TestApp } from '../../support/app.js';
 let app: TestApp;
 let team: TestTeam;
 const [first, second] = [randomBytes(32).toString('base64'), randomBytes(32).toString('base64')];
-const old: KeyHolder = { SECRETS_MASTER_KEY: first, SECRETS_MASTER_KEY_PREVIOUS: [] };
-const both: KeyHolder = { SECRETS_MASTER_KEY: second, SECRETS_MASTER_KEY_PREVIOUS: [first] };
-const alone: KeyHolder = { SECRETS_MASTER_KEY: second, SECRETS_MASTER_KEY_PREVIOUS: [] };
+const old: EncryptionConfig = { SECRETS_MASTER_KEY: first, SECRETS_MASTER_KEY_PREVIOUS: [] };
+const both: EncryptionConfig = { SECRETS_MASTER_KEY: second, SECRETS_MASTER_KEY_PREVIOUS: [first] };
+const alone: EncryptionConfig = { SECRETS_MASTER_KEY: second, SECRETS_MASTER_KEY_PREVIOUS: [] };
 const [oldId, newId] = [masterKeyIds(old)[0] as string, masterKeyIds(both)[0] as string];
 /** More than one batch. */
 const SECRETS = 600;
@@ -29,11 +36,11 @@ beforeEach(async () => {
   for (const table of ['team_secrets', 'mails']) await app.services.db(table).delete();
 });
 
-const vault = (keys: KeyHolder) => ({ db: app.services.db, config: { ...app.services.config, ...keys } });
-const secret = (name: string, keys: KeyHolder) => ({
+const vault = (keys: EncryptionConfig) => ({ db: app.services.db, config: { ...app.services.config, ...keys } });
+const secret = (name: string, keys: EncryptionConfig) => ({
   team_id: team.team_id,
   name,
-  ...sealInEnvelope(keys, ownerOf(team.team_id, name), `value of ${name}`),
+  ...encryptEnvelope(keys, ownerOf(team.team_id, name), `value of ${name}`),
   updated_by: team.admin.user_id,
 });
 const insertSecrets = (count: number) =>
@@ -71,7 +78,7 @@ it('knows every column of the database that holds what was sealed', async () => 
 
 it('seals the data keys and the mails anew, and nothing else; then the old key may go', async () => {
   await insertSecrets(3);
-  const mails = [await insertMail((id) => seal(old, 'mail', id, 'a')), await insertMail((id) => sealUnnamed(id, 'b'))];
+  const mails = [await insertMail((id) => encryptField(old, 'mail', id, 'a')), await insertMail((id) => sealUnnamed(id, 'b'))];
   const before = await secrets();
   expect(await listKeyUse(vault(both))).toEqual([
     { table: 'team_secrets', key_id: oldId, count: 3 },
@@ -82,14 +89,14 @@ it('seals the data keys and the mails anew, and nothing else; then the old key m
   expect(await rotateKeys(vault(both))).toEqual({ resealed: 0, unopened: [] });
   const after = await secrets();
   expect(after.map(({ sealed_value }) => sealed_value)).toEqual(before.map(({ sealed_value }) => sealed_value));
-  for (const row of after) expect(openEnvelope(alone, ownerOf(row.team_id, row.name), row)).toBe(`value of ${row.name}`);
+  for (const row of after) expect(decryptEnvelope(alone, ownerOf(row.team_id, row.name), row)).toBe(`value of ${row.name}`);
   const texts = await app.services.db('mails').orderBy('mail_id');
-  expect(texts.map((mail) => unseal(alone, 'mail', mail.mail_id, mail.sealed_data))).toEqual(['a', 'b']);
+  expect(texts.map((mail) => decryptField(alone, 'mail', mail.mail_id, mail.sealed_data))).toEqual(['a', 'b']);
   expect(texts.map(({ mail_id }) => mail_id)).toEqual(mails);
 });
 
 it('leaves alone what opens under no key at hand, says so, and goes on with the rest', async () => {
-  const lost: KeyHolder = { SECRETS_MASTER_KEY: randomBytes(32).toString('base64'), SECRETS_MASTER_KEY_PREVIOUS: [] };
+  const lost: EncryptionConfig = { SECRETS_MASTER_KEY: randomBytes(32).toString('base64'), SECRETS_MASTER_KEY_PREVIOUS: [] };
   await app.services.db('team_secrets').insert([secret('A', lost), secret('B', old)]);
   expect(await rotateKeys(vault(both))).toEqual({ resealed: 1, unopened: [{ table: 'team_secrets', count: 1 }] });
   expect(await listKeyUse(vault(both))).toContainEqual({ table: 'team_secrets', key_id: masterKeyIds(lost)[0], count: 1 });
@@ -106,7 +113,7 @@ it('works in batches, and never undoes what somebody saved meanwhile', async () 
   await rotation;
   expect(told).toBe(2);
   const row = await app.services.db('team_secrets').where({ name: 'S299' }).first();
-  expect(openEnvelope(alone, ownerOf(team.team_id, 'S299'), row)).toBe('value of S299');
+  expect(decryptEnvelope(alone, ownerOf(team.team_id, 'S299'), row)).toBe('value of S299');
 });
 
 /** The command as an operator runs it; `onOutput` sees what it prints. */
@@ -142,7 +149,8 @@ it('the command, killed in the middle, leaves everything readable and goes on wh
   expect(killed.signal).toBe('SIGKILL');
   const use = await listKeyUse(vault(both));
   expect(use.map(({ key_id }) => key_id).toSorted()).toEqual([oldId, newId].toSorted());
-  for (const row of await secrets()) expect(openEnvelope(both, ownerOf(row.team_id, row.name), row)).toBe(`value of ${row.name}`);
+  for (const row of await secrets())
+    expect(decryptEnvelope(both, ownerOf(row.team_id, row.name), row)).toBe(`value of ${row.name}`);
   const check = await command(['--check']);
   expect(check).toMatchObject({ code: 0 });
   expect(check.output).toMatch(new RegExp(`${newId}  newest +team_secrets \\d+\n +${oldId}  opens only +team_secrets \\d+`));

@@ -1,4 +1,4 @@
-import { openEnvelope, seal, sealInEnvelope, unseal } from '../../../api/core/seal.js';
+import { decryptEnvelope, encryptField, encryptEnvelope, decryptField } from '../../../api/core/seal.js';
 import { findSecrets, openSecrets, ownerOf } from '../../../api/secrets/vault.js';
 import { issueToken } from '../../../api/auth/authenticate.js';
 import { v7 as uuidv7 } from 'uuid';
@@ -213,14 +213,14 @@ describe('what is stored', () => {
     for (const { text } of rows) expect(text.includes(VALUE) || text.includes(hex)).toBe(false);
     const [a, b] = [await rowOf('A'), await rowOf('B')];
     const owner = ownerOf(team.team_id, 'A');
-    expect(openEnvelope(app.services.config, owner, a)).toBe(VALUE);
+    expect(decryptEnvelope(app.services.config, owner, a)).toBe(VALUE);
     const foreign = [ownerOf(team.team_id, 'B'), ownerOf(uuidv7(), 'A')];
-    for (const other of foreign) expect(() => openEnvelope(app.services.config, other, a)).toThrow();
-    expect(() => openEnvelope(app.services.config, owner, { ...a, sealed_value: b.sealed_value })).toThrow();
+    for (const other of foreign) expect(() => decryptEnvelope(app.services.config, other, a)).toThrow();
+    expect(() => decryptEnvelope(app.services.config, owner, { ...a, sealed_value: b.sealed_value })).toThrow();
     const bent = Buffer.from(a.sealed_value);
     bent.writeUInt8((bent.at(-1) as number) ^ 1, bent.length - 1);
-    expect(() => openEnvelope(app.services.config, owner, { ...a, sealed_value: bent })).toThrow();
-    expect(() => openEnvelope(app.services.config, owner, { ...a, sealed_value: a.sealed_value.subarray(0, 20) })).toThrow();
+    expect(() => decryptEnvelope(app.services.config, owner, { ...a, sealed_value: bent })).toThrow();
+    expect(() => decryptEnvelope(app.services.config, owner, { ...a, sealed_value: a.sealed_value.subarray(0, 20) })).toThrow();
   });
 
   it('opens under any key at hand, is sealed under the newest, and says which is missing', () => {
@@ -228,10 +228,10 @@ describe('what is stored', () => {
     const old = { SECRETS_MASTER_KEY: first, SECRETS_MASTER_KEY_PREVIOUS: [] };
     const both = { SECRETS_MASTER_KEY: second, SECRETS_MASTER_KEY_PREVIOUS: [first] };
     const alone = { SECRETS_MASTER_KEY: second, SECRETS_MASTER_KEY_PREVIOUS: [] };
-    const before = sealInEnvelope(old, 'o', 'v');
-    expect(openEnvelope(both, 'o', before)).toBe('v');
-    expect(() => openEnvelope(alone, 'o', before)).toThrow(/^Sealed under the master key [0-9a-f]{8}, which is not at hand$/);
-    expect(openEnvelope(alone, 'o', sealInEnvelope(both, 'o', 'v'))).toBe('v');
-    expect(() => unseal(both, 'mail', 'o', seal(both, 'two-factor', 'o', 'v'))).toThrow();
+    const before = encryptEnvelope(old, 'o', 'v');
+    expect(decryptEnvelope(both, 'o', before)).toBe('v');
+    expect(() => decryptEnvelope(alone, 'o', before)).toThrow(/^Sealed under the master key [0-9a-f]{8}, which is not at hand$/);
+    expect(decryptEnvelope(alone, 'o', encryptEnvelope(both, 'o', 'v'))).toBe('v');
+    expect(() => decryptField(both, 'mail', 'o', encryptField(both, 'two-factor', 'o', 'v'))).toThrow();
   });
 });

@@ -36,7 +36,7 @@ const sending = (params: Record<string, unknown> = {}) => ({
   params: { method: 'POST', url: `${receiver.url}/collect`, body: '{{secret:KEY}}', ...params },
   retry: { max_attempts: 1 },
 });
-const harmless = { type: 'http_request', params: { method: 'GET', url: 'https://example.com/' } };
+const withoutRedaction = { type: 'http_request', params: { method: 'GET', url: 'https://example.com/' } };
 
 const create = (person: Person, actions: object[], more: object = {}) =>
   app.as(person).post('/api/automations', { name: 'Tell', trigger_type: 'manual', team_id: team.team_id, actions, ...more });
@@ -91,9 +91,9 @@ describe('a secret without allowed hosts', () => {
     ];
     for (const place of places) {
       for (const person of [team.member, team.manager]) {
-        expect(await create(person, [harmless, sending(place)])).toMatchObject(REFUSAL);
+        expect(await create(person, [withoutRedaction, sending(place)])).toMatchObject(REFUSAL);
       }
-      expect((await create(team.admin, [harmless, sending(place)])).status).toBe(201);
+      expect((await create(team.admin, [withoutRedaction, sending(place)])).status).toBe(201);
     }
     expect(await db()('automations').where({ team_id: team.team_id }).whereNot({ created_by: team.admin.user_id })).toEqual([]);
   });
@@ -140,7 +140,7 @@ describe('a secret without allowed hosts', () => {
       expect(answer).toMatchObject(REFUSAL);
     }
     // Without the handle it is anybody's again; the handle comes back through no door.
-    expect((await asManager.patch(path, { actions: [harmless] })).status).toBe(200);
+    expect((await asManager.patch(path, { actions: [withoutRedaction] })).status).toBe(200);
     expect(await asManager.post(`${path}/rollback`, { version: 1 })).toMatchObject(REFUSAL);
     expect(await asManager.post(`${path}/rollback`, { version: 1, force: true })).toMatchObject(REFUSAL);
     expect(await asManager.post(retry, { version: 'original' })).toMatchObject(REFUSAL);
@@ -209,7 +209,7 @@ describe('a secret without allowed hosts', () => {
     ['is suspended', () => db()('users').where({ user_id: team.admin.user_id }).update({ status: 'suspended' })],
   ])('is not filled in where the admin who saved it %s', async (_what, lose) => {
     await store('KEY');
-    const automation = await made(team.member, [harmless]);
+    const automation = await made(team.member, [withoutRedaction]);
     expect((await app.as(team.admin).patch(automation.path, { actions: [sending()] })).status).toBe(200);
     expect(await outcome(automation, team.member)).toBe('succeeded');
     receiver.received.length = 0;
@@ -415,7 +415,7 @@ describe('an address beside a secret', () => {
     'https:/{{event.path}}',
     'https:///{{event.path}}',
   ])('with a template in its scheme or host is refused when it is saved: %j', async (url) => {
-    const refused = await create(team.admin, [harmless, sending({ url })]);
+    const refused = await create(team.admin, [withoutRedaction, sending({ url })]);
     expect(refused).toMatchObject({ status: 400, body: { message: expect.stringMatching(/^actions\[1\]\.params\.url: /) } });
     // A webhook always carries the signing key.
     expect((await create(team.admin, [{ type: 'send_webhook', params: { url } }])).status).toBe(400);

@@ -5,16 +5,16 @@
 import pg from 'pg';
 import { buildToken } from '../../factories/people.js';
 import { explain, nodesOf, type PlanNode } from '../../support/plans.js';
-import { type Sent, statementsOf } from '../../support/statements.js';
+import { type OutboundResult, statementsOf } from '../../support/statements.js';
 import { plantTasks, taskWorld } from './world.js';
 
 const world = taskWorld();
 
 /** The steps of the plan that a connection settles on, and how often each was taken. */
-const stepsOf = async (sent: Sent): Promise<PlanNode[]> => nodesOf(await explain(world.app.database.url, sent));
+const stepsOf = async (sent: OutboundResult): Promise<PlanNode[]> => nodesOf(await explain(world.app.database.url, sent));
 
 /** How often a connection that ran a statement so many times planned it anew. */
-async function planningsOf({ name, text, values }: Sent, runs: number): Promise<number> {
+async function planningsOf({ name, text, values }: OutboundResult, runs: number): Promise<number> {
   const client = new pg.Client(world.app.database.url);
   await client.connect();
   try {
@@ -29,7 +29,7 @@ async function planningsOf({ name, text, values }: Sent, runs: number): Promise<
 }
 
 /** Scans of a whole table, and sorts. */
-const slowSteps = async (statement: Sent): Promise<string[]> =>
+const slowSteps = async (statement: OutboundResult): Promise<string[]> =>
   (await stepsOf(statement))
     .filter((node) => /^(Seq Scan|Sort|Incremental Sort)$/.test(node['Node Type']))
     .map((node) => [statement.name, node['Node Type'], node['Relation Name']].filter(Boolean).join(' '));
@@ -211,7 +211,7 @@ it('a piece of a long list is one walk along the index of the ids, also for some
   await plantTasks(world, 1500);
   const sent = await statementsOf(() => world.member.get(`/api/tasks?project_id=${world.project.project_id}`));
   const [piece] = sent.filter(({ name }) => name === 'task_records');
-  const probes = (await stepsOf(piece as Sent)).filter((node) => node['Relation Name'] !== undefined);
+  const probes = (await stepsOf(piece as OutboundResult)).filter((node) => node['Relation Name'] !== undefined);
   expect(probes.map((node) => [node['Relation Name'], node['Index Name'], node['Actual Loops']])).toEqual([
     ['tasks', 'tasks_pkey', 1],
     ['memberships', expect.stringContaining('memberships'), 1],

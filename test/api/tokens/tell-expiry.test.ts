@@ -1,4 +1,4 @@
-import { tellExpiry } from '../../../api/tokens/tell-expiry.js';
+import { mailExpiringTokens } from '../../../api/tokens/tell-expiry.js';
 import { listMails } from '../../../api/mail/list-mails.js';
 import { buildPerson, buildToken, type Person } from '../../factories/people.js';
 import { startApp, type TestApp } from '../../support/app.js';
@@ -14,7 +14,7 @@ afterAll(() => app.close());
 const DAY_MS = 86_400_000;
 const inDays = (days: number): Date => new Date(Date.now() + days * DAY_MS);
 const old = { created_at: inDays(-100) };
-const tell = () => tellExpiry(app.services);
+const tell = () => mailExpiringTokens(app.services);
 const mailsTo = async ({ email }: Person) => (await listMails(app.services, email)).map(({ subject }) => subject);
 const endsIn = (person: Person, days: number) =>
   app.services

@@ -1,5 +1,5 @@
 import { v7 as uuidv7 } from 'uuid';
-import { choreActivities } from '../../../activities/chores.js';
+import { maintenanceActivities } from '../../../activities/chores.js';
 import { purgeExpired } from '../../../api/trash/purge-expired.js';
 import { buildAutomation, gate } from '../../factories/automations.js';
 import { buildPerson, buildProject, buildTask, buildTeam, type TestTeam } from '../../factories/people.js';
@@ -296,7 +296,7 @@ describe('after 30 days', () => {
   it('is an hourly chore', async () => {
     await fill(2);
     await age(31);
-    expect(await choreActivities(app.services).runChore('trash-purge')).toBe('purged 2 items');
+    expect(await maintenanceActivities(app.services).runChore('trash-purge')).toBe('purged 2 items');
   });
 });
 

@@ -237,7 +237,7 @@ describe('a locked account', () => {
     const small = await startApp({ LOCKOUT_FAILURES: '3' });
     const account = await buildAccount(small);
     const wrong = { email: account.email, password: 'wrong wrong wrong' };
-    for (let tries = 0; tries < 3; tries += 1) await openBrowser(small).post('/app/sign-in', wrong);
+    for (let attempts = 0; attempts < 3; attempts += 1) await openBrowser(small).post('/app/sign-in', wrong);
     const right = () => openBrowser(small).post('/app/sign-in', { email: account.email, password: PASSWORD });
     expect((await right()).status).toBe(401);
     const text = (await mailsTo(small, account))[0]?.text ?? '';
@@ -274,8 +274,12 @@ describe('administration', () => {
     const admin = await signIn(app, root);
     const user = `${path}/users/${person.user_id}`;
     await app.services
-      .db('login_guards')
-      .insert({ subject: `mail ${person.email}`, tries: 20, locked_until: app.services.db.raw("now() + interval '5 minutes'") });
+      .db('login_attempts')
+      .insert({
+        subject: `mail ${person.email}`,
+        attempts: 20,
+        locked_until: app.services.db.raw("now() + interval '5 minutes'"),
+      });
     expect((await admin.get(`${path}?q=${person.email}`)).html).toContain(`${user}/unlock`);
     await admin.post(`${user}/unlock`, {}, { from: path });
     expect((await admin.get(`${path}?q=${person.email}`)).html).not.toContain(`${user}/unlock`);

@@ -92,7 +92,7 @@ beforeAll(async () => {
   const leaver = `/api/admin/users/${team.guest.user_id}/deprovision`;
   jobId = (await app.as(team.manager).post(leaver, { reason: 'Left' })).body.job_id;
   browser = await signIn(app, team.manager);
-  const shown = PAGES.filter(({ method, who }) => method === 'get' && who !== 'visitor').map(({ path }) => path);
+  const shown = PAGES.filter(({ method, access }) => method === 'get' && access !== 'visitor').map(({ path }) => path);
   paths = shown.flatMap((path) =>
     path.includes(':run_id')
       ? runs.map((id) => path.replace(':run_id', id))

@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import { decodeJwt } from 'jose';
 import { TRIGGERS } from '../../../api/automations/triggers.js';
 import { type Ability, ruleOf } from '../../../api/core/access.js';
-import { HAPPENED } from '../../../api/web/happened.js';
+import { TRIGGER_TEXT } from '../../../api/web/happened.js';
 import { PAGES } from '../../../api/web/pages.js';
 import { safePath } from '../../../api/web/server/safe-path.js';
 import { PASSWORD } from '../../factories/accounts.js';
@@ -47,7 +47,7 @@ describe('every page', () => {
     },
   );
 
-  const guarded = PAGES.filter(({ who }) => who !== 'anyone' && who !== 'visitor');
+  const guarded = PAGES.filter(({ access }) => access !== 'anyone' && access !== 'visitor');
   it.each(guarded.map((page) => [page.method.toUpperCase(), page.path] as const))(
     '%s %s sends a stranger to sign in',
     async (method, path) => {
@@ -65,7 +65,7 @@ describe('every page', () => {
     },
   );
 
-  it.each(PAGES.filter(({ method, who }) => method === 'post' && who !== 'visitor').map((page) => [page.path] as const))(
+  it.each(PAGES.filter(({ method, access }) => method === 'post' && access !== 'visitor').map((page) => [page.path] as const))(
     'POST %s refuses a form without its token',
     async (path) => {
       const browser = await signIn(await personWithPassword({ role: 'admin' }));
@@ -73,8 +73,8 @@ describe('every page', () => {
     },
   );
 
-  const closed = guarded.filter(({ who }) => {
-    const { impersonated, instanceAdmin } = ruleOf(who as Ability);
+  const closed = guarded.filter(({ access }) => {
+    const { impersonated, instanceAdmin } = ruleOf(access as Ability);
     return impersonated === false || instanceAdmin;
   });
   it.each(closed.map((page) => [page.method.toUpperCase(), page.path] as const))(
@@ -516,7 +516,7 @@ describe('approvals', () => {
     const sameDay = app.services.db.raw("?::timestamptz + interval '1 millisecond'", [queued_at]);
     await app.services.db('automation_runs').where({ run_id: run.run_id }).update({ finished_at: sameDay });
     expect((await (await signIn(team.manager)).get(path)).html).toMatch(/aside" datetime="[^"]+">\d\d:\d\d:\d\d</);
-    expect(TRIGGERS.filter(({ key, available }) => available && !(key in HAPPENED))).toEqual([]);
+    expect(TRIGGERS.filter(({ key, available }) => available && !(key in TRIGGER_TEXT))).toEqual([]);
   });
 
   it('a failed run is replayed from its page, by whoever may', async () => {

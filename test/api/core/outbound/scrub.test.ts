@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { scrub } from '../../../../api/core/outbound/scrub.js';
+import { redactSecrets } from '../../../../api/core/outbound/scrub.js';
 import { SPELLINGS, type Spelling } from '../../../support/spellings.js';
 
 const SECRET = 'p@ss/w+rd="é"&<1>';
@@ -22,7 +22,7 @@ it.each([
   ['in hex', Buffer.from(SECRET).toString('hex')],
   ['in HTML', 'p@ss/w+rd=&quot;é&quot;&amp;&lt;1&gt;'],
 ])('%s', (_how, echoed) => {
-  const scrubbed = scrub([SECRET], `before ${echoed} after`);
+  const scrubbed = redactSecrets([SECRET], `before ${echoed} after`);
   expect(scrubbed).toContain('[secret]');
   expect(scrubbed).toMatch(/^before .* after$/s);
   expect(scrubbed).not.toMatch(/w\+rd|w%2brd|w&/i);
@@ -50,7 +50,9 @@ it.each<[string, Spelling[]]>([
     '\\"\\n\u0001<&',
     '&lt;%41%2541-literal',
   ])
-    expect(scrub([secret], spell(`a "${secret}" b`, ...ways))).toBe(`${spell('a "', ...ways)}[secret]${spell('" b', ...ways)}`);
+    expect(redactSecrets([secret], spell(`a "${secret}" b`, ...ways))).toBe(
+      `${spell('a "', ...ways)}[secret]${spell('" b', ...ways)}`,
+    );
 });
 
 it.each([
@@ -59,18 +61,18 @@ it.each([
   ['in bytes that were read as others', Buffer.from(SECRET).toString('latin1')],
   ['in a header that was read as UTF-8', Buffer.from(SECRET, 'latin1').toString()],
 ])('written %s', (_how, echoed) => {
-  const left = scrub([SECRET], `|${echoed}|`);
+  const left = redactSecrets([SECRET], `|${echoed}|`);
   expect(left).toContain('[secret]');
   expect(left).not.toMatch(/p@ss|w\+rd|cEBz|BAc3|QHNz/);
 });
 
 it('what only looks escaped is kept as it was written', () => {
   const text = '\\u00e9 %41 &amp;lt; C:\\new\\\\ 100% &copy; +1 \\ud83d "\\/" &#9999999; \\';
-  expect(scrub(['hidden'], `${text} hid\\u0064en ${text}`)).toBe(`${text} [secret] ${text}`);
+  expect(redactSecrets(['hidden'], `${text} hid\\u0064en ${text}`)).toBe(`${text} [secret] ${text}`);
 });
 
 it('a short secret hides no letters that an escape leaves', () => {
-  expect(scrub(['\\n', '%6e'], 'none')).toBe('none');
+  expect(redactSecrets(['\\n', '%6e'], 'none')).toBe('none');
 });
 
 it('takes time that grows with the lengths alone, whatever stands in the text', () => {
@@ -86,28 +88,28 @@ it('takes time that grows with the lengths alone, whatever stands in the text', 
     part.repeat(65_536 / part.length),
   );
   // Something in here that is quadratic takes longer than a test may.
-  for (const text of texts) expect(scrub(secrets, text, true)).not.toContain('a'.repeat(long));
+  for (const text of texts) expect(redactSecrets(secrets, text, true)).not.toContain('a'.repeat(long));
 });
 
 it('several, also where they overlap or one holds another', () => {
-  expect(scrub(['abcdef', 'defghi'], 'x abcdefghi y')).toBe('x [secret] y');
-  expect(scrub(['token', 'a token of mine'], '<a token of mine> token')).toBe('<[secret]> [secret]');
-  expect(scrub(['aa'], 'aaa')).toBe('[secret]');
-  expect(scrub(['x'], 'box')).toBe('bo[secret]');
-  expect(scrub([], 'kept')).toBe('kept');
+  expect(redactSecrets(['abcdef', 'defghi'], 'x abcdefghi y')).toBe('x [secret] y');
+  expect(redactSecrets(['token', 'a token of mine'], '<a token of mine> token')).toBe('<[secret]> [secret]');
+  expect(redactSecrets(['aa'], 'aaa')).toBe('[secret]');
+  expect(redactSecrets(['x'], 'box')).toBe('bo[secret]');
+  expect(redactSecrets([], 'kept')).toBe('kept');
 });
 
 it('half a secret at the end of a text that was cut goes too', () => {
   const text = `kept, then ${SECRET}`;
-  for (let end = 12; end < text.length; end += 1) expect(scrub([SECRET], text.slice(0, end), true)).not.toContain('p@s');
-  expect(scrub([SECRET], `${'x'.repeat(500)}${SECRET.slice(0, 5)}`, true)).toMatch(/^x+$/);
+  for (let end = 12; end < text.length; end += 1) expect(redactSecrets([SECRET], text.slice(0, end), true)).not.toContain('p@s');
+  expect(redactSecrets([SECRET], `${'x'.repeat(500)}${SECRET.slice(0, 5)}`, true)).toMatch(/^x+$/);
 });
 
 it('and however its half is written', () => {
   for (const way of [python, (text: string) => json(json(text)), (text: string) => percent(percent(text))]) {
     const [head, text] = [way(`${'é'.repeat(99)}, then `), way('secret: "ß", "ö"')];
     for (let end = 1; end < text.length; end += 1) {
-      const left = scrub(['secret: "ß", "ö"'], `${head}${text.slice(0, end)}`, true);
+      const left = redactSecrets(['secret: "ß", "ö"'], `${head}${text.slice(0, end)}`, true);
       expect(head.startsWith(left)).toBe(true);
     }
   }
@@ -119,11 +121,11 @@ it('whatever the secret, wherever it stands and however it is written, no form o
   fc.assert(
     fc.property(secret, fc.string({ maxLength: 20 }), ways, (hidden, around, chosen) => {
       fc.pre(!around.includes(hidden));
-      const left = scrub([hidden], spell(`${around}|${hidden}|${around}`, ...chosen));
+      const left = redactSecrets([hidden], spell(`${around}|${hidden}|${around}`, ...chosen));
       expect(left).toContain('[secret]');
       expect(left.length).toBeLessThanOrEqual(2 * spell(`${around}|`, ...chosen).length + '[secret]'.length);
       const echoes = [b64(hidden), b64(around + hidden)].map((echo) => spell(echo, ...chosen));
-      const marks = scrub([hidden], echoes.join(' ')).split('[secret]').join('\u0001');
+      const marks = redactSecrets([hidden], echoes.join(' ')).split('[secret]').join('\u0001');
       expect(marks.includes(b64(hidden).slice(2, -4))).toBe(false);
     }),
     { numRuns: 500, seed: 7 },

@@ -5,7 +5,7 @@ import { type AddressInfo, createServer as createTcpServer, type Socket } from '
 import { gzipSync } from 'node:zlib';
 import { loadConfig } from '../../../../api/core/config.js';
 import { type OutboundRequest, sendRequest } from '../../../../api/core/outbound/send-request.js';
-import { type Address, isReachable, type OutboundPolicy } from '../../../../api/core/outbound/policy.js';
+import { type Address, isAllowedAddress, type OutboundPolicy } from '../../../../api/core/outbound/policy.js';
 
 // T-SSRF: no network needed; names are resolved by a stub.
 
@@ -231,10 +231,10 @@ it('the switch opens this machine and nothing else, and production refuses it', 
 
 it('the open net is open', () => {
   for (const address of ['93.184.216.34', '8.8.8.8', '2606:2800:220:1:248:1893:25c8:1946', '::ffff:93.184.216.34']) {
-    expect(isReachable({ allowLoopback: false }, address)).toBe(true);
+    expect(isAllowedAddress({ allowLoopback: false }, address)).toBe(true);
   }
   for (const address of ['not an address', '', '93.184.216.34%eth0'])
-    expect(isReachable({ allowLoopback: true }, address)).toBe(false);
+    expect(isAllowedAddress({ allowLoopback: true }, address)).toBe(false);
 });
 
 describe('what is sent', () => {
@@ -304,7 +304,7 @@ describe('what comes back', () => {
 
   it('is given up when it does not end in time: silence, headers without a body, a byte at a time', async () => {
     const timeout = { timeoutMs: 300 };
-    await expect(respond(() => undefined, timeout)).rejects.toMatchObject({ reason: 'timeout', isPassing: true });
+    await expect(respond(() => undefined, timeout)).rejects.toMatchObject({ reason: 'timeout', isRetryable: true });
     await expect(respond((_request, response) => response.writeHead(200).flushHeaders(), timeout)).rejects.toMatchObject({
       reason: 'timeout',
     });
@@ -340,7 +340,7 @@ describe('what comes back', () => {
 
   it('is no answer when the headers are huge, or it is not HTTP, or nobody listens', async () => {
     const huge: RequestListener = (_request, response) => response.writeHead(200, { 'x-huge': 'x'.repeat(20_000) }).end();
-    await expect(respond(huge)).rejects.toMatchObject({ reason: 'response_invalid', isPassing: false });
+    await expect(respond(huge)).rejects.toMatchObject({ reason: 'response_invalid', isRetryable: false });
     const raw = createTcpServer((socket) => {
       open.add(socket);
       socket
@@ -358,7 +358,7 @@ describe('what comes back', () => {
     await once(raw, 'close');
     await expect(sendRequest(loose(), get(`http://127.0.0.1:${other}/`))).rejects.toMatchObject({
       reason: 'connection_failed',
-      isPassing: true,
+      isRetryable: true,
     });
   });
 });
