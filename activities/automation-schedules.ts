@@ -11,10 +11,10 @@ import { CATCH_UP_MINUTES, fireSchedule } from '../api/automations/schedule/fire
 import type { Services } from '../api/core/context.js';
 import { Id } from '../api/core/fields.js';
 import type { Dispatcher } from '../api/outbox/dispatch-outbox.js';
-import { zoneNamed } from '../api/core/zones.js';
+import { zoneNamed } from '../api/core/time-zones.js';
 import { AUTOMATION_SCHEDULE, scheduleId, type ScheduleActivities, taskQueue } from '../workflows/contract.js';
 import { SEARCH_ATTRIBUTES as ATTRIBUTE } from '../workflows/search-attributes.js';
-import { escapeMarkdown } from './plain-name.js';
+import { escapeMarkdown } from './worker/escape-markdown.js';
 
 /** The activity of an automation's schedule. */
 export const scheduleActivities = (services: Services): ScheduleActivities & Record<string, unknown> => ({

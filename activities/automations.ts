@@ -1,13 +1,13 @@
 import { activityInfo, heartbeat } from '@temporalio/activity';
-import { actionTypes, outboundTypes } from '../api/automations/actions/registry.js';
-import type { RunExecution } from '../api/automations/run/claim-run.js';
-import { finishRun } from '../api/automations/run/finish-run.js';
-import { openGate } from '../api/automations/run/open-gate.js';
-import { performAction } from '../api/automations/run/perform-action.js';
-import { performOutbound } from '../api/automations/run/perform-outbound.js';
-import { DELAY } from '../api/automations/rules.js';
-import { readGate } from '../api/automations/run/read-gate.js';
-import { runDelay } from '../api/automations/run/wait-out.js';
+import { actionTypes, outboundTypes } from '../api/actions/registry.js';
+import type { RunExecution } from '../api/runs/execution/claim-run.js';
+import { finishRun } from '../api/runs/execution/finish-run.js';
+import { openGate } from '../api/runs/approvals/open-gate.js';
+import { performAction } from '../api/runs/execution/perform-action.js';
+import { performOutbound } from '../api/runs/execution/perform-outbound.js';
+import { DELAY } from '../api/runs/rules.js';
+import { readGate } from '../api/runs/approvals/read-gate.js';
+import { runDelay } from '../api/runs/execution/run-delay.js';
 import type { Services } from '../api/core/context.js';
 import { type ActionActivity, OUTBOUND_HEARTBEAT, type RunActivities, type RunRef } from '../workflows/contract.js';
 

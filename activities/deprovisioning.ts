@@ -3,7 +3,7 @@ import { performStep } from '../api/admin/deprovisioning/perform-step.js';
 import { planJob } from '../api/admin/deprovisioning/plan-job.js';
 import { STEPS } from '../api/admin/deprovisioning/steps.js';
 import type { Services } from '../api/core/context.js';
-import { logScope } from '../api/core/log.js';
+import { logScope } from '../api/core/telemetry/log.js';
 import type { Dispatcher } from '../api/outbox/dispatch-outbox.js';
 import {
   type DeprovisionActivities,
@@ -15,7 +15,7 @@ import {
   USER_DEPROVISION,
 } from '../workflows/contract.js';
 import { SEARCH_ATTRIBUTES as ATTRIBUTE } from '../workflows/search-attributes.js';
-import { isWorkflowOpen } from './open-workflows.js';
+import { isWorkflowOpen } from './worker/open-workflows.js';
 
 /** Activities of somebody's leaving: each step is an activity of its own name. */
 export function deprovisionActivities(services: Services): DeprovisionActivities & Record<string, unknown> {

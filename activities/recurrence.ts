@@ -2,10 +2,10 @@ import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import type { SearchAttributePair } from '@temporalio/common';
 import { v7 as uuidv7 } from 'uuid';
 import type { Services } from '../api/core/context.js';
-import { logScope } from '../api/core/log.js';
+import { logScope } from '../api/core/telemetry/log.js';
 import type { Dispatcher } from '../api/outbox/dispatch-outbox.js';
 import { advanceSeries } from '../api/recurrence/advance-series.js';
-import { ruleInWords } from '../api/recurrence/in-words.js';
+import { ruleInWords } from '../api/recurrence/describe-rule.js';
 import type { Recurrence } from '../api/recurrence/rules.js';
 import {
   RECURRING_TASK,
@@ -16,7 +16,7 @@ import {
   taskQueue,
 } from '../workflows/contract.js';
 import { SEARCH_ATTRIBUTES as ATTRIBUTE } from '../workflows/search-attributes.js';
-import { hasAttributes, listOpenWorkflows, type OpenWorkflow, SETTLED_AFTER_MS } from './open-workflows.js';
+import { hasAttributes, listOpenWorkflows, type OpenWorkflow, SETTLED_AFTER_MS } from './worker/open-workflows.js';
 
 /** Activities of a recurring series. */
 export const recurrenceActivities = (services: Services): SeriesActivities & Record<string, unknown> => ({

@@ -2,13 +2,13 @@ import { ApplicationFailure } from '@temporalio/activity';
 import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import { v7 as uuidv7 } from 'uuid';
 import type { Services } from '../api/core/context.js';
-import { logScope } from '../api/core/log.js';
-import { OutboundFailure } from '../api/core/outbound/failure.js';
+import { logScope } from '../api/core/telemetry/log.js';
+import { OutboundFailure } from '../api/core/http-client/failure.js';
 import type { Dispatcher } from '../api/outbox/dispatch-outbox.js';
 import { revokeConnection } from '../api/integrations/revoke-connection.js';
 import { CONNECTION_REVOCATION, type RevocationActivities, revocationWorkflowId, taskQueue } from '../workflows/contract.js';
 import { SEARCH_ATTRIBUTES as ATTRIBUTE } from '../workflows/search-attributes.js';
-import { isWorkflowOpen } from './open-workflows.js';
+import { isWorkflowOpen } from './worker/open-workflows.js';
 
 /** Longest wait that a service may ask for, ms: there is a day for all of it (workflows/connection-revocation.ts). */
 const MAX_WAIT_MS = 3_600_000;

@@ -1,5 +1,5 @@
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
-import { restartRun } from '../api/automations/run/restart-run.js';
+import { restartRun } from '../api/runs/execution/restart-run.js';
 import type { Services } from '../api/core/context.js';
 import { run, type Statement } from '../db/statement.js';
 import { DECIDED_SIGNAL, runWorkflowId } from '../workflows/contract.js';

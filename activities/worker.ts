@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import { DefaultLogger } from '@temporalio/worker';
-import { createDatabaseGauges } from '../api/core/gauges/collect-gauges.js';
+import { createDatabaseGauges } from '../api/core/telemetry/gauges/collect-gauges.js';
 import { loadConfig } from '../api/core/config.js';
-import { createLogger } from '../api/core/log.js';
-import { createOpsServer } from '../api/core/ops-server.js';
-import { installRuntime } from './sdk-metrics.js';
-import { startWorker } from './start-worker.js';
+import { createLogger } from '../api/core/telemetry/log.js';
+import { createOpsServer } from '../api/core/telemetry/ops-server.js';
+import { installRuntime } from './worker/sdk-metrics.js';
+import { startWorker } from './worker/start-worker.js';
 
 const config = loadConfig();
 const log = createLogger(config, 'worker');

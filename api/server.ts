@@ -3,13 +3,13 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { openDatabase, SERVING } from '../db/connection.js';
 import { poolUse } from '../db/knex-internals.js';
-import { createRelayNotifier } from './core/bell.js';
+import { createRelayNotifier } from './core/relay-notifier.js';
 import { loadConfig } from './core/config.js';
-import { createLogger } from './core/log.js';
+import { createLogger } from './core/telemetry/log.js';
 import { createApp } from './http/app.js';
-import { createDatabaseGauges } from './core/gauges/collect-gauges.js';
-import { watchPool } from './core/metrics.js';
-import { createOpsServer, readiness } from './core/ops-server.js';
+import { createDatabaseGauges } from './core/telemetry/gauges/collect-gauges.js';
+import { watchPool } from './core/telemetry/metrics.js';
+import { createOpsServer, readiness } from './core/telemetry/ops-server.js';
 import { answerRawErrors } from './http/raw-errors.js';
 
 /** Requests under way may take this long after the stop signal, ms. */

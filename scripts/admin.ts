@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import { loadConfig } from '../api/core/config.js';
 import { serviceContext } from '../api/core/context.js';
 import { DomainError } from '../api/core/errors.js';
-import { createLogger } from '../api/core/log.js';
+import { createLogger } from '../api/core/telemetry/log.js';
 import { openDatabase } from '../db/connection.js';
 import { COMMANDS, usage } from './admin/commands.js';
 

@@ -6,7 +6,7 @@ import { trustedKeys } from '../api/audit/signing-keys.js';
 import { type AuditReport, verifyChain } from '../api/audit/verify-chain.js';
 import { loadConfig } from '../api/core/config.js';
 import { type Services, serviceContext } from '../api/core/context.js';
-import { createLogger } from '../api/core/log.js';
+import { createLogger } from '../api/core/telemetry/log.js';
 import { recordChange } from '../api/core/record-change.js';
 import { openDatabase } from '../db/connection.js';
 

@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import { v7 as uuidv7 } from 'uuid';
 import { sealEntries } from '../api/audit/seal-entries.js';
 import { verifyChain } from '../api/audit/verify-chain.js';
-import { sign } from '../api/forge/signature.js';
+import { sign } from '../api/forge/deliveries/signature.js';
 import { openDatabase } from '../db/connection.js';
 import { playReleaseTrain } from './demo/release-train.js';
-import { base, call, config, logIn, paint, showRuns, tell, until } from './demo/stage.js';
+import { base, call, config, logIn, paint, showRuns, tell, until } from './demo/helpers.js';
 import { DEMO_REPOSITORY } from './demo-data/seed-demo.js';
 import { deliveries, withFields } from './fixtures/forge-payloads.js';
 

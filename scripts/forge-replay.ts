@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util';
 import type { Knex } from 'knex';
 import { v7 as uuidv7 } from 'uuid';
 import { type Config, loadConfig } from '../api/core/config.js';
-import { sign } from '../api/forge/signature.js';
+import { sign } from '../api/forge/deliveries/signature.js';
 import { openDatabase } from '../db/connection.js';
 
 const USAGE = `Sends a delivery to the running service again, signed with its secret:

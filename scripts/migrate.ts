@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { loadConfig } from '../api/core/config.js';
-import { createLogger } from '../api/core/log.js';
+import { createLogger } from '../api/core/telemetry/log.js';
 import { openDatabase } from '../db/connection.js';
 import { migrationSource } from '../db/migrations/index.js';
 import { seedDemo } from './demo-data/seed-demo.js';

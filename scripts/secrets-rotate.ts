@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { loadConfig } from '../api/core/config.js';
-import { masterKeyIds } from '../api/core/seal.js';
+import { masterKeyIds } from '../api/core/crypto/encryption.js';
 import { listKeyUse, rotateKeys } from '../api/secrets/rotate-keys.js';
 import { openDatabase } from '../db/connection.js';
 

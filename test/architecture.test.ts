@@ -5,10 +5,10 @@ import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import type { z } from 'zod';
 import { ENDPOINTS } from '../api/http/router.js';
-import { CASES, type Row } from './matrix/cases.js';
-import { expectedOf, routeOf } from './matrix/expected.js';
-import { buildSubject, endpointOf, nameOf, send } from './matrix/run.js';
-import { buildWorld, type World } from './matrix/world.js';
+import { CASES, type Row } from './authorization/cases.js';
+import { expectedOf, routeOf } from './authorization/expected.js';
+import { buildSubject, endpointOf, nameOf, send } from './authorization/run.js';
+import { buildWorld, type World } from './authorization/world.js';
 
 const root = resolve(import.meta.dirname, '..');
 const run = promisify(execFile);
@@ -152,12 +152,12 @@ describe('the linter holds the layers', () => {
     ['workflows/a.ts', "import { readFileSync as b } from 'node:fs';", true],
     ['workflows/a.ts', "import { z as b } from 'zod';", true],
     ['workflows/a.ts', "import { b } from '../db/b.js';", true],
-    ['workflows/a.ts', "import { b } from '../api/tasks/create-task.js';", true],
+    ['workflows/a.ts', "import { b } from '../api/tasks/write/create-task.js';", true],
     ['workflows/a.ts', "import { b } from '../api/tasks/rules.js';", false],
     ['activities/a.ts', "import Koa from 'koa';", true],
     ['activities/a.ts', "import { b } from '../api/http/app.js';", true],
     ['activities/a.ts', "import { b } from '../api/tasks/routes.js';", true],
-    ['activities/a.ts', "import { b } from '../api/tasks/create-task.js';", false],
+    ['activities/a.ts', "import { b } from '../api/tasks/write/create-task.js';", false],
     ['db/a.ts', "import { b } from '../api/core/errors.js';", true],
   ];
 

@@ -4,7 +4,7 @@ import { ruleOf } from '../api/core/access.js';
 import { createOpenApi } from '../api/http/openapi.js';
 import { ENDPOINTS } from '../api/http/router.js';
 import { expectEnvelope } from './envelope/expect-envelope.js';
-import { routeOf, SEVEN } from './matrix/expected.js';
+import { routeOf, SEVEN } from './authorization/expected.js';
 import { startApp, type TestApp } from './support/app.js';
 
 // The published document (contract, section 9) and the pages that show it.

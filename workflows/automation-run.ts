@@ -9,7 +9,7 @@ import {
   allHandlersFinished,
   workflowInfo,
 } from '@temporalio/workflow';
-import { truncateText, GATE, LOCAL_ACTIONS } from '../api/automations/rules.js';
+import { truncateText, GATE, LOCAL_ACTIONS } from '../api/runs/rules.js';
 import {
   type ActionActivity,
   type ActionResult,
@@ -23,9 +23,9 @@ import {
   type RunStep,
   type Wait,
 } from './contract.js';
-import { RunDetails } from './run-story.js';
+import { RunDetails } from './run-details.js';
 import { SEARCH_ATTRIBUTES } from './search-attributes.js';
-import { upsertAttributes } from './make-searchable.js';
+import { upsertAttributes } from './upsert-attributes.js';
 import { showDetails } from './show-details.js';
 
 /**

@@ -8,7 +8,7 @@ import {
 } from '@temporalio/workflow';
 import { type RecurringTaskInput, SERIES_SIGNALS, type SeriesActivities, type SeriesView } from './contract.js';
 import { SEARCH_ATTRIBUTES } from './search-attributes.js';
-import { upsertAttributes } from './make-searchable.js';
+import { upsertAttributes } from './upsert-attributes.js';
 import { showDetails } from './show-details.js';
 
 /** A short write to the database, tried until it gets through: what may not be done is told by the view, not thrown. */

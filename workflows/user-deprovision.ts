@@ -7,7 +7,7 @@ import type {
   DeprovisionStep,
   DeprovisionStepName,
 } from './contract.js';
-import { upsertAttributes } from './make-searchable.js';
+import { upsertAttributes } from './upsert-attributes.js';
 import { SEARCH_ATTRIBUTES } from './search-attributes.js';
 import { showDetails } from './show-details.js';
 

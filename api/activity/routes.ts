@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Endpoint, endpoint } from '../http/endpoint.js';
+import { type Endpoint, endpoint } from '../endpoint/endpoint.js';
 import { listActivity } from './list-activity.js';
 import { ActivityEntry, ListActivity } from './schema.js';
 

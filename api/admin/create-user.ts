@@ -1,4 +1,4 @@
-import { createAccount } from '../auth/make-account.js';
+import { createAccount } from '../auth/create-account.js';
 import { hashPassword } from '../auth/passwords.js';
 import { type Context, inTransaction } from '../core/context.js';
 import { invalid } from '../core/errors.js';

@@ -1,7 +1,7 @@
 import { type Context, inTransaction } from '../core/context.js';
 import { conflict } from '../core/errors.js';
-import { lockUser } from './hold-user.js';
-import { recordAdminAction } from './record-act.js';
+import { lockUser } from './lock-user.js';
+import { recordAdminAction } from './record-admin-action.js';
 import type { UserStatus } from './schema.js';
 
 /**

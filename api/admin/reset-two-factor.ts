@@ -1,7 +1,7 @@
-import { deleteTwoFactor } from '../auth/two-factor/forget-two-factor.js';
-import { recordTwoFactorChange } from '../auth/two-factor/tell-two-factor.js';
+import { deleteTwoFactor } from '../auth/two-factor/delete-two-factor.js';
+import { recordTwoFactorChange } from '../auth/two-factor/record-two-factor-change.js';
 import { type Context, inTransaction } from '../core/context.js';
-import { lockUser } from './hold-user.js';
+import { lockUser } from './lock-user.js';
 
 /**
  * Turns two-factor sign-in off for somebody who lost the device and the recovery codes, and mails them; where it is off it changes

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { type Endpoint, endpoint } from '../http/endpoint.js';
+import { type Endpoint, endpoint } from '../endpoint/endpoint.js';
 import { countUsers, listUsers } from './list-users.js';
 import { reinstateUser } from './reinstate-user.js';
 import { AdminUser, ListUsers, Suspend, SwitchPlan, TeamParams, TeamPlan, UserParams, UserStatus } from './schema.js';
 import { suspendUser } from './suspend-user.js';
-import { changePlan } from './switch-plan.js';
+import { changePlan } from './change-plan.js';
 import { unlockUser } from './unlock-user.js';
 
 const tag = 'Admin';

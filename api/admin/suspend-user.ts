@@ -1,10 +1,10 @@
 import { type Context, inTransaction } from '../core/context.js';
 import { conflict } from '../core/errors.js';
-import { voidApprovals } from '../automations/approvals/void-approvals.js';
+import { voidApprovals } from '../runs/approvals/void-approvals.js';
 import { disableAutomationsOf, lockAutomationsOf } from '../automations/ownership/disable-automations.js';
 import { endSessions } from '../auth/sessions/end-session.js';
-import { lockRemovableUser } from './hold-user.js';
-import { recordAdminAction } from './record-act.js';
+import { lockRemovableUser } from './lock-user.js';
+import { recordAdminAction } from './record-admin-action.js';
 import type { UserStatus } from './schema.js';
 
 /**

@@ -1,7 +1,7 @@
-import { clearLocks } from '../auth/guard.js';
+import { clearLocks } from '../auth/login-attempts.js';
 import { type Context, inTransaction } from '../core/context.js';
-import { lockUser } from './hold-user.js';
-import { recordAdminAction } from './record-act.js';
+import { lockUser } from './lock-user.js';
+import { recordAdminAction } from './record-admin-action.js';
 import type { UserStatus } from './schema.js';
 
 /**

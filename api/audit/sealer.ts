@@ -3,7 +3,7 @@ import { type SealReport, sealEntries } from './seal-entries.js';
 
 /** Changes that come together are sealed together, ms. An entry waits no longer than this and the pass under way. */
 const DEBOUNCE = 50;
-/** When no bell rang, ms: closes the gap of a lost one (api/core/bell.ts). */
+/** When no bell rang, ms: closes the gap of a lost one (api/core/relay-notifier.ts). */
 const SWEEP = 1_000;
 
 export interface Sealer {

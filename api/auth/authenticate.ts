@@ -7,9 +7,9 @@ import type { Services } from '../core/context.js';
 import { DEMO_TOKEN } from '../core/demo-token.js';
 import { unauthenticated } from '../core/errors.js';
 import { Id, NO_ID } from '../core/fields.js';
-import { createRowLoader } from '../core/gather.js';
+import { createRowLoader } from '../core/batching/batch-loader.js';
 import type { Scope } from '../core/scopes.js';
-import { NOTE_AFTER_SECONDS, touchSession } from './note-use.js';
+import { NOTE_AFTER_SECONDS, touchSession } from './touch-session.js';
 
 /** Every personal access token begins so; anything else is taken for a JWT (durability notes, 3.7). */
 export const PAT_PREFIX = 'svc_pat_';

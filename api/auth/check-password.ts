@@ -2,7 +2,7 @@ import { poolOf } from '../../db/knex-internals.js';
 import type { Context } from '../core/context.js';
 import { DomainError } from '../core/errors.js';
 import { type Account, canonicalAddress, findAccount } from './find-account.js';
-import { recordFailure, subjectOf, reserveAttempt, type LoginAttempt } from './guard.js';
+import { recordFailure, subjectOf, reserveAttempt, type LoginAttempt } from './login-attempts.js';
 import { comparePassword } from './passwords.js';
 
 export interface Credentials {

@@ -1,7 +1,7 @@
 import { run, type Statement } from '../../db/statement.js';
 import { type Context, userOf } from '../core/context.js';
 import { unauthenticated } from '../core/errors.js';
-import { createRowLoader } from '../core/gather.js';
+import { createRowLoader } from '../core/batching/batch-loader.js';
 import { entitlementsOf, type Plan } from '../teams/rules.js';
 import type { User } from './schema.js';
 

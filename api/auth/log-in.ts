@@ -1,7 +1,7 @@
 import { type Context, inTransaction } from '../core/context.js';
 import { checkPassword } from './check-password.js';
 import { sendLoginCode } from './codes/send-login-code.js';
-import { releaseAttempt } from './guard.js';
+import { releaseAttempt } from './login-attempts.js';
 import { openSession } from './open-session.js';
 import type { Login, LoginResult } from './schema.js';
 

@@ -5,7 +5,7 @@ import type { Context } from '../core/context.js';
 import { recordChange } from '../core/record-change.js';
 import { hashOf, issueToken } from './authenticate.js';
 import { invalidCredentials } from './check-password.js';
-import { clearAttempts, type LoginAttempt } from './guard.js';
+import { clearAttempts, type LoginAttempt } from './login-attempts.js';
 import { getMe } from './get-me.js';
 import type { SignedIn } from './schema.js';
 

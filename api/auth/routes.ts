@@ -1,4 +1,4 @@
-import { type Endpoint, endpoint } from '../http/endpoint.js';
+import { type Endpoint, endpoint } from '../endpoint/endpoint.js';
 import { getMe } from './get-me.js';
 import { logIn } from './log-in.js';
 import { Login, LoginResult, LoginStep, MeUpdate, MessageResponse, SignedIn, User } from './schema.js';

@@ -2,7 +2,7 @@ import { type Context, inTransaction } from '../core/context.js';
 import { invalid } from '../core/errors.js';
 import { recordChange } from '../core/record-change.js';
 import { hashOf } from './authenticate.js';
-import { ownerOf } from './guard.js';
+import { ownerOf } from './login-attempts.js';
 
 /**
  * Ends a lock by the token of the mail that told of it. Works once; whoever opens the link must still press a button, because mail

@@ -2,7 +2,7 @@ import { type Context, inTransaction } from '../core/context.js';
 import { checkPassword, refuse } from './check-password.js';
 import { checkCode, useCode } from './codes/one-time-code.js';
 import { sendLoginCode } from './codes/send-login-code.js';
-import { releaseAttempt } from './guard.js';
+import { releaseAttempt } from './login-attempts.js';
 import { openSession } from './open-session.js';
 import type { Login, LoginStep, SignedIn } from './schema.js';
 

@@ -1,6 +1,6 @@
 import type { Automation } from '../../db/models/automation.js';
 import type { Seat } from '../core/access.js';
-import type { RunStatus } from './rules.js';
+import type { RunStatus } from '../runs/rules.js';
 
 /**
  * An automation with what its runs say of it and the caller's seat in its team. Test runs do not count. `run_count` and

@@ -1,10 +1,10 @@
 import type { StoredAction } from '../../db/models/automation.js';
 import { invalid } from '../core/errors.js';
-import { zoneNamed } from '../core/zones.js';
-import { checkActions, type GivenAction } from './actions/check-actions.js';
-import { checkCondition } from './condition.js';
+import { zoneNamed } from '../core/time-zones.js';
+import { checkActions, type GivenAction } from '../actions/check-actions.js';
+import { checkCondition } from './language/condition.js';
 import { checkSchedule } from './schedule/check-schedule.js';
-import { TRIGGERS } from './triggers.js';
+import { TRIGGERS } from './language/triggers.js';
 
 interface Definition {
   trigger_type: string;

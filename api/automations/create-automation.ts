@@ -4,12 +4,12 @@ import { invalid } from '../core/errors.js';
 import { recordChange } from '../core/record-change.js';
 import { assertSecretsAllowed } from '../secrets/assert-secrets-allowed.js';
 import { checkDefinition } from './check-definition.js';
-import { resolveScope } from './find-place.js';
+import { resolveScope } from './resolve-scope.js';
 import { getAutomation } from './get-automation.js';
 import { lockActiveCaller } from './ownership/present-creator.js';
 import { checkProtection } from './ownership/protection.js';
 import type { CreateAutomation, SavedAutomation } from './schema.js';
-import { storeVersion } from './store-version.js';
+import { storeVersion } from './versions/create-version.js';
 import { warningsOf } from './warnings.js';
 
 /** Automations of one team, or personal ones of one person (F1). */

@@ -1,6 +1,6 @@
 import { type Context, inTransaction } from '../core/context.js';
-import { deleteAutomationRow } from './end-automation.js';
-import { lockAutomation } from './hold-automation.js';
+import { deleteAutomationRow } from './delete-automation-row.js';
+import { lockAutomation } from './lock-automation.js';
 
 /**
  * Deletes an automation for good and cancels its runs that are queued, paused or waiting; all its runs stay readable.

@@ -1,5 +1,5 @@
 import type { AutomationRow } from './automation-record.js';
-import type { RunRow } from './run-record.js';
+import type { RunRow } from '../runs/run-record.js';
 import { runWorkflowId } from '../../workflows/contract.js';
 import { upcoming } from './schedule/check-schedule.js';
 import type { AutomationRecord, RunSummary } from './schema.js';

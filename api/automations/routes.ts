@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import { type Endpoint, endpoint } from '../http/endpoint.js';
-import { listActionTypes } from './actions/list-action-types.js';
+import { type Endpoint, endpoint } from '../endpoint/endpoint.js';
+import { listActionTypes } from '../actions/list-action-types.js';
 import { createAutomation } from './create-automation.js';
 import { deleteAutomation } from './delete-automation.js';
 import { getAutomation } from './get-automation.js';
-import { getRun } from './get-run.js';
+import { getRun } from '../runs/get-run.js';
 import { listAutomations } from './list-automations.js';
-import { listRuns } from './list-runs.js';
+import { listRuns } from '../runs/list-runs.js';
 import {
   ActionTypeList,
   AutomationParams,
@@ -23,7 +23,7 @@ import {
   TriggerList,
   UpdateAutomation,
 } from './schema.js';
-import { TRIGGERS } from './triggers.js';
+import { TRIGGERS } from './language/triggers.js';
 import { replacementOf, updateAutomation } from './update-automation.js';
 
 const tag = 'Automations';

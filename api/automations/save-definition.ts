@@ -2,7 +2,7 @@ import { raw } from 'objection';
 import type { Automation } from '../../db/models/automation.js';
 import { type Context, userOf } from '../core/context.js';
 import { recordChange } from '../core/record-change.js';
-import { storeVersion } from './store-version.js';
+import { storeVersion } from './versions/create-version.js';
 
 interface Saved {
   change_note: string | null;

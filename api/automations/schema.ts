@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ClampedInt, Id, Text, Timestamp, Title } from '../core/fields.js';
-import { ACTION_STATUSES, GATE_ROLES, RUN_STATUSES } from './rules.js';
+import { ACTION_STATUSES, GATE_ROLES, RUN_STATUSES } from '../runs/rules.js';
 
 /** Most actions of one automation (F1). */
 const MAX_ACTIONS = 50;

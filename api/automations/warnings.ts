@@ -4,10 +4,10 @@ import type { Context } from '../core/context.js';
 import { seatOf } from '../core/seats.js';
 import { connectionsOf } from '../integrations/connections.js';
 import { missingSecrets } from '../secrets/vault.js';
-import { outboundTypes } from './actions/registry.js';
-import { secretHandles } from './actions/secret-handles.js';
-import { shortGates } from './approvals/short-gates.js';
-import { findSecretHandles } from './template.js';
+import { outboundTypes } from '../actions/registry.js';
+import { secretHandles } from '../actions/secret-handles.js';
+import { shortGates } from '../runs/approvals/short-gates.js';
+import { findSecretHandles } from './language/template.js';
 
 type Saved = Pick<Automation, 'team_id' | 'created_by' | 'updated_by' | 'actions'>;
 

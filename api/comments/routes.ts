@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Endpoint, endpoint } from '../http/endpoint.js';
+import { type Endpoint, endpoint } from '../endpoint/endpoint.js';
 import { addComment } from './add-comment.js';
 import { deleteComment } from './delete-comment.js';
 import { editComment } from './edit-comment.js';

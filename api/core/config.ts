@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
-import { developmentSecrets } from './development-secrets.js';
+import { developmentSecrets } from './crypto/development-secrets.js';
 import { temporalTlsProblems } from './temporal-tls.js';
 
 const port = (fallback: number) => z.coerce.number().int().min(0).max(65_535).default(fallback);

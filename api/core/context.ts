@@ -4,14 +4,14 @@ import type { Config } from './config.js';
 import { isTransient } from './database-errors.js';
 import { unavailable } from './errors.js';
 import { newId } from './ids.js';
-import type { Logger } from './log.js';
+import type { Logger } from './telemetry/log.js';
 
 /** What lives as long as the process and every verb may use. */
 export interface Services {
   db: Knex;
   config: Config;
   log: Logger;
-  /** Tells the relay that rows wait in the outbox; free to call, never waits (api/core/bell.ts). */
+  /** Tells the relay that rows wait in the outbox; free to call, never waits (api/core/relay-notifier.ts). */
   notifyRelay: () => void;
 }
 

@@ -3,7 +3,7 @@ import type { Holder } from '../../db/connection-queue.js';
 import { countedFor, poolOf } from '../../db/knex-internals.js';
 import { run, type Statement } from '../../db/statement.js';
 import type { Actor } from './actor.js';
-import { createRowLoader } from './gather.js';
+import { createRowLoader } from './batching/batch-loader.js';
 import type { Services } from './context.js';
 
 /** $1 users: their seats. */

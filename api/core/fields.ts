@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { zoneNamed } from './zones.js';
+import { zoneNamed } from './time-zones.js';
 
 /** An id no row has: what a malformed id becomes, so that malformed and unknown are one case everywhere (house rules). */
 export const NO_ID = '00000000-0000-0000-0000-000000000000';

@@ -1,6 +1,6 @@
 import { run, type Statement } from '../../db/statement.js';
 import type { ChangeEvent } from '../outbox/event-types.js';
-import type { AuditAction } from './audit-words.js';
+import type { AuditAction } from './audit-actions.js';
 import { type Context, callerJson } from './context.js';
 
 /** What a verb says of the change it made: one audit entry, at most one line of activity, at most one event. */

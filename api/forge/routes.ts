@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { type Endpoint, endpoint, rawEndpoint, Reply } from '../http/endpoint.js';
-import { parseJson } from '../http/read-body.js';
-import { acceptDelivery } from './accept-delivery.js';
-import { bindRepository } from './bind-repository.js';
-import { linkIssue } from './link-issue.js';
-import { listDeliveries } from './list-deliveries.js';
-import { listRepositories } from './list-repositories.js';
+import { type Endpoint, endpoint, rawEndpoint, Reply } from '../endpoint/endpoint.js';
+import { parseJson } from '../endpoint/read-body.js';
+import { acceptDelivery } from './deliveries/accept-delivery.js';
+import { bindRepository } from './bindings/bind-repository.js';
+import { linkIssue } from './links/link-issue.js';
+import { listDeliveries } from './deliveries/list-deliveries.js';
+import { listRepositories } from './bindings/list-repositories.js';
 import {
   Accepted,
   BindingParams,
@@ -20,8 +20,8 @@ import {
   UnboundRepository,
   WebhookStatus,
 } from './schema.js';
-import { unbindRepository } from './unbind-repository.js';
-import { webhookStatus } from './webhook-status.js';
+import { unbindRepository } from './bindings/unbind-repository.js';
+import { webhookStatus } from './deliveries/webhook-status.js';
 
 const tag = 'Forge';
 

@@ -2,12 +2,12 @@ import Koa from 'koa';
 import type { Services } from '../core/context.js';
 import { DomainError, invalid } from '../core/errors.js';
 import { newId } from '../core/ids.js';
-import { withoutRedaction } from '../core/log.js';
+import { withoutRedaction } from '../core/telemetry/log.js';
 import { isDeclared } from './dispatch.js';
 import { mountDocs } from './docs.js';
 import { mountMailbox } from './mailbox.js';
 import { envelope, toDomainError } from './envelope.js';
-import { observeRequest } from '../core/metrics.js';
+import { observeRequest } from '../core/telemetry/metrics.js';
 import { mountWeb } from '../web/mount.js';
 import { createRouter, type RouteState } from './router.js';
 

@@ -10,10 +10,17 @@ import { ZOD_MESSAGES } from '../core/fields.js';
 import { requireScope } from '../core/scopes.js';
 import { keyOf, withIdempotencyKey } from './idempotency.js';
 import type { Incoming, Outgoing } from './exchange.js';
-import { declaredStatuses, type Endpoint, type EndpointSpec, JsonText, type RawEndpointSpec, Reply } from './endpoint.js';
+import {
+  declaredStatuses,
+  type Endpoint,
+  type EndpointSpec,
+  JsonText,
+  type RawEndpointSpec,
+  Reply,
+} from '../endpoint/endpoint.js';
 import { page } from './paging.js';
 import { addressKey, type RateLimiter } from './rate-limit.js';
-import { readBody, readJson, refuseLargeBody } from './read-body.js';
+import { readBody, readJson, refuseLargeBody } from '../endpoint/read-body.js';
 
 export interface Dispatcher {
   services: Services;

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { Logger } from '../core/log.js';
+import type { Logger } from '../core/telemetry/log.js';
 
 /** What the Koa layer knows of a request, and nothing more. */
 export interface Incoming {

@@ -13,7 +13,7 @@ import {
   renewKey,
 } from '../core/idempotency-keys.js';
 import type { Incoming, Outgoing } from './exchange.js';
-import { type Endpoint, takesKey } from './endpoint.js';
+import { type Endpoint, takesKey } from '../endpoint/endpoint.js';
 import { envelope, toDomainError } from './envelope.js';
 
 const PRINTABLE = /^[\x20-\x7e]{1,255}$/;

@@ -7,7 +7,7 @@ import {
 } from 'zod-openapi';
 import { type Ability, ruleOf } from '../core/access.js';
 import { answerExample, DELIVERY, REFUSALS, refusalExample } from './openapi-examples.js';
-import { declaredStatuses, type Endpoint, takesKey } from './endpoint.js';
+import { declaredStatuses, type Endpoint, takesKey } from '../endpoint/endpoint.js';
 
 /** Open: some refusals carry a key of their own beside the envelope, such as `upgrade_required`. */
 const ErrorEnvelope = z

@@ -1,5 +1,5 @@
-import type { EndpointSpec, Request } from './endpoint.js';
-import { JsonText, Reply } from './endpoint.js';
+import type { EndpointSpec, Request } from '../endpoint/endpoint.js';
+import { JsonText, Reply } from '../endpoint/endpoint.js';
 import type { z } from 'zod';
 
 type AnySpec = EndpointSpec<z.ZodType, z.ZodType, z.ZodType>;

@@ -2,7 +2,7 @@ import { RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
 import type { Config } from '../core/config.js';
 import type { Services } from '../core/context.js';
 import { DomainError } from '../core/errors.js';
-import { createBatchLoader } from '../core/gather.js';
+import { createBatchLoader } from '../core/batching/batch-loader.js';
 
 /** Each limited route has its own bucket (J3). The numbers are per minute; 0 switches a limit off, outside production only. */
 const LIMITS = {

@@ -8,11 +8,11 @@ import { authRoutes } from '../auth/routes.js';
 import { sessionRoutes } from '../auth/sessions/routes.js';
 import { signUpRoutes } from '../auth/sign-up/routes.js';
 import { twoFactorRoutes } from '../auth/two-factor/routes.js';
-import { approvalRoutes } from '../automations/approvals/routes.js';
-import { dispatchRoutes } from '../automations/dispatch/routes.js';
+import { approvalRoutes } from '../runs/approvals/routes.js';
+import { dispatchRoutes } from '../runs/dispatch/routes.js';
 import { ownershipRoutes } from '../automations/ownership/routes.js';
 import { versionRoutes } from '../automations/versions/routes.js';
-import { deadLetterRoutes } from '../automations/dead-letter/routes.js';
+import { deadLetterRoutes } from '../runs/dead-letter/routes.js';
 import { automationRoutes } from '../automations/routes.js';
 import { commentRoutes } from '../comments/routes.js';
 import { forgeRoutes } from '../forge/routes.js';
@@ -26,10 +26,10 @@ import { teamRoutes } from '../teams/routes.js';
 import { tokenRoutes } from '../tokens/routes.js';
 import { trashRoutes } from '../trash/routes.js';
 import type { Services } from '../core/context.js';
-import type { Logger } from '../core/log.js';
+import type { Logger } from '../core/telemetry/log.js';
 import { clientIp } from './client-ip.js';
 import { type Dispatcher, dispatch } from './dispatch.js';
-import type { Endpoint } from './endpoint.js';
+import type { Endpoint } from '../endpoint/endpoint.js';
 import { createRateLimiter } from './rate-limit.js';
 
 /** Every route of the API, in the order in which they are tried. The document, the matrix test and the router read this list. */

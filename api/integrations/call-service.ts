@@ -1,6 +1,6 @@
-import { isPassingStatus, OutboundFailure } from '../core/outbound/failure.js';
-import { TRUSTED } from '../core/outbound/policy.js';
-import { type OutboundResponse, type OutboundRequest, sendRequest } from '../core/outbound/send-request.js';
+import { isPassingStatus, OutboundFailure } from '../core/http-client/failure.js';
+import { TRUSTED } from '../core/http-client/policy.js';
+import { type OutboundResponse, type OutboundRequest, sendRequest } from '../core/http-client/send-request.js';
 
 const TIMEOUT_MS = 10_000;
 /** What a service says of a record may be longer than what a person is shown. */

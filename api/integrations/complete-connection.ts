@@ -1,8 +1,8 @@
 import { run, type Statement } from '../../db/statement.js';
 import { type Context, inTransaction } from '../core/context.js';
 import { invalid } from '../core/errors.js';
-import { OutboundFailure } from '../core/outbound/failure.js';
-import { decryptField } from '../core/seal.js';
+import { OutboundFailure } from '../core/http-client/failure.js';
+import { decryptField } from '../core/crypto/encryption.js';
 import { redirectUri, stateHash } from './connect.js';
 import { saveConnection } from './connections.js';
 import type { Provider } from './provider.js';

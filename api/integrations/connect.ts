@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { webAddress } from '../core/config.js';
 import { type Context, inTransaction, userOf } from '../core/context.js';
 import { conflict } from '../core/errors.js';
-import { encryptField } from '../core/seal.js';
+import { encryptField } from '../core/crypto/encryption.js';
 import { findProvider } from './registry.js';
 import { recordConnection } from './record-connection.js';
 import type { Connect } from './schema.js';

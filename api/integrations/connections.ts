@@ -1,7 +1,7 @@
 import { run, type Statement } from '../../db/statement.js';
-import { ActionRefused } from '../automations/actions/action-refused.js';
+import { ActionRefused } from '../actions/action-refused.js';
 import type { Context, Services } from '../core/context.js';
-import { type EncryptedEnvelope, decryptEnvelope, encryptEnvelope } from '../core/seal.js';
+import { type EncryptedEnvelope, decryptEnvelope, encryptEnvelope } from '../core/crypto/encryption.js';
 import { endConnections } from './end-connections.js';
 import type { Provider } from './provider.js';
 import { type Grant, GrantRefused, requestTokens, type Tokens } from './request-tokens.js';

@@ -1,5 +1,5 @@
 import type { Config } from '../core/config.js';
-import type { OutboundAction } from '../automations/actions/action-type.js';
+import type { OutboundAction } from '../actions/action-type.js';
 
 /** Where a service gives out its tokens, and as whom this installation asks for them. */
 export interface OAuthSettings {

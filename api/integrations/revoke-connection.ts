@@ -1,5 +1,5 @@
 import type { Services } from '../core/context.js';
-import { type EncryptedEnvelope, decryptEnvelope, encryptEnvelope } from '../core/seal.js';
+import { type EncryptedEnvelope, decryptEnvelope, encryptEnvelope } from '../core/crypto/encryption.js';
 import { ownerOf } from './connections.js';
 import type { Provider } from './provider.js';
 import { listProviders } from './registry.js';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Endpoint, endpoint } from '../http/endpoint.js';
+import { type Endpoint, endpoint } from '../endpoint/endpoint.js';
 import { callbackPage } from './callback-page.js';
 import { completeConnection } from './complete-connection.js';
 import { connect } from './connect.js';

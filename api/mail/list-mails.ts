@@ -2,7 +2,7 @@ import type { Services } from '../core/context.js';
 import { isDevelopment } from '../core/config.js';
 import { notFound } from '../core/errors.js';
 import { Id } from '../core/fields.js';
-import { decryptField } from '../core/seal.js';
+import { decryptField } from '../core/crypto/encryption.js';
 import { type RenderedMail, renderMail } from './render.js';
 
 /** A mail of the development mailbox. */

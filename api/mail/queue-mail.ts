@@ -1,7 +1,7 @@
 import { v7 as uuidv7 } from 'uuid';
 import type { Context } from '../core/context.js';
-import { encryptField } from '../core/seal.js';
-import type { MailData, Template } from './letters.js';
+import { encryptField } from '../core/crypto/encryption.js';
+import type { MailData, Template } from './templates.js';
 
 export interface NewMail<T extends Template> {
   /** One address. */

@@ -1,5 +1,5 @@
 import { Eta } from 'eta';
-import { MAIL_TEMPLATES, type MailContent } from './letters.js';
+import { MAIL_TEMPLATES, type MailContent } from './templates.js';
 
 const eta = new Eta({ autoEscape: true, autoTrim: false, useWith: false });
 

@@ -1,6 +1,6 @@
 import { run, type Statement } from '../../db/statement.js';
 import type { Services } from '../core/context.js';
-import { decryptField } from '../core/seal.js';
+import { decryptField } from '../core/crypto/encryption.js';
 import { type RenderedMail, renderMail } from './render.js';
 
 /** Hands one mail to a mail server. @throws whatever the server or the way to it says */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Endpoint, endpoint } from '../http/endpoint.js';
+import { type Endpoint, endpoint } from '../endpoint/endpoint.js';
 import { listNotifications } from './list-notifications.js';
 import { markNotification } from './mark-notification.js';
 import { markNotifications } from './mark-notifications.js';

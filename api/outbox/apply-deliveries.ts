@@ -2,7 +2,7 @@ import type { Knex } from 'knex';
 import { v7 as uuidv7 } from 'uuid';
 import { run, type Statement } from '../../db/statement.js';
 import type { Context, Services } from '../core/context.js';
-import { applyDelivery } from '../forge/apply-delivery.js';
+import { applyDelivery } from '../forge/deliveries/apply-delivery.js';
 import { isRowFailure, recordFailure } from './park-row.js';
 
 /** Deliveries of one pass; more wait for the next. */

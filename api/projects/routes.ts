@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Endpoint, endpoint, JsonText } from '../http/endpoint.js';
+import { type Endpoint, endpoint, JsonText } from '../endpoint/endpoint.js';
 import { createProject } from './create-project.js';
 import { getProject } from './get-project.js';
 import { countProjects, listProjects } from './list-projects.js';

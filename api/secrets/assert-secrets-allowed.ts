@@ -1,4 +1,4 @@
-import { secretHandles } from '../automations/actions/secret-handles.js';
+import { secretHandles } from '../actions/secret-handles.js';
 import { isAllowed } from '../core/access.js';
 import type { Context } from '../core/context.js';
 import { forbidden } from '../core/errors.js';

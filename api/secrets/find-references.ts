@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 import { run, type Statement } from '../../db/statement.js';
-import { secretHandles, typesNeeding } from '../automations/actions/secret-handles.js';
+import { secretHandles, typesNeeding } from '../actions/secret-handles.js';
 
 interface Reference {
   automation_id: string;

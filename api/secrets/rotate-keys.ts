@@ -1,5 +1,5 @@
 import type { Services } from '../core/context.js';
-import { masterKeyIds, encryptField, decryptField } from '../core/seal.js';
+import { masterKeyIds, encryptField, decryptField } from '../core/crypto/encryption.js';
 import { SEALED_COLUMNS, type SealedColumn } from './sealed-columns.js';
 
 const BATCH = 200;
@@ -14,7 +14,7 @@ interface KeyUsage {
   count: number;
 }
 
-/** Name of the key that sealed a value (core/seal.ts), as SQL. */
+/** Name of the key that sealed a value (core/crypto/encryption.ts), as SQL. */
 const KEY_ID = (column: string) =>
   `case get_byte(${column}, 0) when 2 then encode(substring(${column} from 2 for 4), 'hex') else 'unnamed' end`;
 

@@ -1,4 +1,4 @@
-import { type Endpoint, endpoint } from '../http/endpoint.js';
+import { type Endpoint, endpoint } from '../endpoint/endpoint.js';
 import { deleteSecret } from './delete-secret.js';
 import { listSecrets } from './list-secrets.js';
 import { saveSecret } from './save-secret.js';

@@ -1,9 +1,9 @@
 import { run, type Statement } from '../../db/statement.js';
-import { isSecretName } from '../automations/template.js';
+import { isSecretName } from '../automations/language/template.js';
 import { authorize } from '../core/access.js';
 import { type Context, inTransaction, userOf } from '../core/context.js';
 import { invalid } from '../core/errors.js';
-import { encryptEnvelope } from '../core/seal.js';
+import { encryptEnvelope } from '../core/crypto/encryption.js';
 import { seatInTeam } from '../core/seats.js';
 import { recordUse } from './record-use.js';
 import type { SaveSecret } from './schema.js';

@@ -1,4 +1,4 @@
-import type { Purpose } from '../core/seal.js';
+import type { Purpose } from '../core/crypto/encryption.js';
 
 type Row = Record<string, unknown>;
 

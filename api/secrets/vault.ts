@@ -1,6 +1,6 @@
 import { run, type Statement } from '../../db/statement.js';
 import type { Services } from '../core/context.js';
-import { type EncryptedEnvelope, decryptEnvelope } from '../core/seal.js';
+import { type EncryptedEnvelope, decryptEnvelope } from '../core/crypto/encryption.js';
 
 /** What a value is bound to: no name holds a slash, so no two secrets have the same owner (F12). */
 export const ownerOf = (teamId: string, name: string): string => `${teamId}/${name}`;

@@ -1,12 +1,12 @@
 import { Readable } from 'node:stream';
 import { z } from 'zod';
 import { DomainError, invalid } from '../core/errors.js';
-import { type Endpoint, endpoint, JsonText, Reply } from '../http/endpoint.js';
-import { createTask } from './create-task.js';
-import { createTasksInBulk } from './create-tasks-in-bulk.js';
-import { type Etag, etagMatcher, taskEtag } from './etags.js';
-import { getTask } from './get-task.js';
-import { listMyTasks, listTasks, type TaskList } from './list-tasks.js';
+import { type Endpoint, endpoint, JsonText, Reply } from '../endpoint/endpoint.js';
+import { createTask } from './write/create-task.js';
+import { createTasksInBulk } from './write/create-tasks-in-bulk.js';
+import { type Etag, etagMatcher, taskEtag } from './read/etags.js';
+import { getTask } from './read/get-task.js';
+import { listMyTasks, listTasks, type TaskList } from './read/list-tasks.js';
 import {
   BulkOptions,
   ChangeTaskStatus,
@@ -22,9 +22,9 @@ import {
   TrashedTask,
   UpdateTask,
 } from './schema.js';
-import { trashTask } from './trash-task.js';
-import { updateTask } from './update-task.js';
-import type { TaskCreation } from './write-new-tasks.js';
+import { trashTask } from './write/trash-task.js';
+import { updateTask } from './write/update-task.js';
+import type { TaskCreation } from './write/write-new-tasks.js';
 
 const tag = 'Tasks';
 

@@ -1,16 +1,16 @@
 import { Membership } from '../../db/models/membership.js';
 import type { Team } from '../../db/models/team.js';
-import { voidApprovals } from '../automations/approvals/void-approvals.js';
+import { voidApprovals } from '../runs/approvals/void-approvals.js';
 import { disableAutomationsOf, lockAutomationsOf } from '../automations/ownership/disable-automations.js';
 import { authorize, type Seat } from '../core/access.js';
 import { type Context, inTransaction } from '../core/context.js';
 import { notFound } from '../core/errors.js';
 import { recordChange } from '../core/record-change.js';
 import { seatOf } from '../core/seats.js';
-import { lockTeam } from './hold-team.js';
-import { requireAnotherAdmin } from './keep-an-admin.js';
+import { lockTeam } from './lock-team.js';
+import { requireAnotherAdmin } from './require-another-admin.js';
 import { readMember } from './read-members.js';
-import { revokeInvitationsBy } from './invitations/drop-invitations-of.js';
+import { revokeInvitationsBy } from './invitations/revoke-invitations-by.js';
 import type { Member } from './schema.js';
 
 /** Changes a seat that the caller holds FOR UPDATE, with its team, and leaves its trace; the same role changes nothing. */

@@ -1,13 +1,13 @@
 import { raw } from 'objection';
 import { Membership } from '../../db/models/membership.js';
 import { Project } from '../../db/models/project.js';
-import { endAutomationsOf } from '../automations/end-automation.js';
+import { endAutomationsOf } from '../automations/delete-automation-row.js';
 import { authorize } from '../core/access.js';
 import { type Context, inTransaction } from '../core/context.js';
 import { conflict } from '../core/errors.js';
 import { recordChange } from '../core/record-change.js';
 import { seatOf } from '../core/seats.js';
-import { lockTeam } from './hold-team.js';
+import { lockTeam } from './lock-team.js';
 
 /**
  * Deletes a team without live projects, for good: every seat is given up, its automations end with what waits for an approval, its

@@ -2,10 +2,10 @@ import { authorize } from '../core/access.js';
 import { type Context, inTransaction, userOf } from '../core/context.js';
 import { notFound } from '../core/errors.js';
 import { seatOf } from '../core/seats.js';
-import { lockTeam } from './hold-team.js';
-import { requireAnotherAdmin } from './keep-an-admin.js';
+import { lockTeam } from './lock-team.js';
+import { requireAnotherAdmin } from './require-another-admin.js';
 import { readMember } from './read-members.js';
-import { removeMembership } from './vacate-seat.js';
+import { removeMembership } from './remove-membership.js';
 
 /**
  * Takes a person's seat, or gives up the caller's own, and takes the open tasks off that person. Returns how many they were.

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Endpoint, endpoint } from '../http/endpoint.js';
+import { type Endpoint, endpoint } from '../endpoint/endpoint.js';
 import { addMember } from './add-member.js';
 import { changeRole } from './change-role.js';
 import { createTeam } from './create-team.js';

@@ -2,7 +2,7 @@ import { authorize } from '../core/access.js';
 import { type Context, inTransaction } from '../core/context.js';
 import { recordChange } from '../core/record-change.js';
 import { seatOf } from '../core/seats.js';
-import { lockTeam } from './hold-team.js';
+import { lockTeam } from './lock-team.js';
 import { readTeam } from './read-team.js';
 import type { TeamRecord, UpdateTeam } from './schema.js';
 

@@ -1,5 +1,5 @@
 import { SCOPES } from '../core/scopes.js';
-import { type Endpoint, endpoint } from '../http/endpoint.js';
+import { type Endpoint, endpoint } from '../endpoint/endpoint.js';
 import { createToken } from './create-token.js';
 import { listTokens } from './list-tokens.js';
 import { revokeToken } from './revoke-token.js';

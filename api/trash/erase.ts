@@ -1,6 +1,6 @@
 import type { Project } from '../../db/models/project.js';
 import { run, type Statement } from '../../db/statement.js';
-import { endAutomationsOf } from '../automations/end-automation.js';
+import { endAutomationsOf } from '../automations/delete-automation-row.js';
 import type { Context } from '../core/context.js';
 import { recordChange } from '../core/record-change.js';
 

@@ -5,7 +5,7 @@ import { notFound } from '../core/errors.js';
 import { recordChange } from '../core/record-change.js';
 import { seatOf } from '../core/seats.js';
 import { eraseTasks } from './erase.js';
-import { lockProjectOfTask } from './hold-place.js';
+import { lockProjectOfTask } from './lock-project-of-task.js';
 
 /** $1 task: the task, first, and what went to the trash below it in the same cascade. No row: it is not in the trash. */
 const statement: Statement = {

@@ -4,7 +4,7 @@ import { type Context, inTransaction } from '../core/context.js';
 import { conflict, notFound } from '../core/errors.js';
 import { recordChange } from '../core/record-change.js';
 import { seatOf } from '../core/seats.js';
-import { lockProjectOfTask } from './hold-place.js';
+import { lockProjectOfTask } from './lock-project-of-task.js';
 import type { Restored } from './schema.js';
 
 interface Back extends Record<string, unknown> {

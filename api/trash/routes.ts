@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Endpoint, endpoint } from '../http/endpoint.js';
+import { type Endpoint, endpoint } from '../endpoint/endpoint.js';
 import { emptyTrash } from './empty-trash.js';
 import { countTrash, listTrash } from './list-trash.js';
 import { purgeProject } from './purge-project.js';

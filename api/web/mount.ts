@@ -1,6 +1,6 @@
 import type Koa from 'koa';
 import { getMe } from '../auth/get-me.js';
-import { listApprovals } from '../automations/approvals/list-approvals.js';
+import { listApprovals } from '../runs/approvals/list-approvals.js';
 import type { Actor } from '../core/actor.js';
 import type { Context, Services } from '../core/context.js';
 import { countedDatabase } from '../core/counted-database.js';
@@ -19,7 +19,7 @@ import { HOME } from './server/safe-path.js';
 import { type PageShell, type KoaContext, sendError, sendFile, sendOn, sendView } from './server/send.js';
 import { type BrowserSession, readSession } from './server/session.js';
 import { createStaticFiles } from './server/static-files.js';
-import { actionableApprovals } from './waits-for.js';
+import { actionableApprovals } from './pages/work/actionable-approvals.js';
 
 const NOBODY: Actor = { type: 'system', name: 'anonymous' };
 /** The number in the navigation says "50" and no more. */

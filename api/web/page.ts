@@ -4,7 +4,7 @@ import type { Ability } from '../core/access.js';
 import type { Context } from '../core/context.js';
 import type { LimitName } from '../http/rate-limit.js';
 import type { Fields } from './server/read-form.js';
-import type { Step } from './server/step.js';
+import type { Step } from './server/sign-in-step.js';
 
 /**
  * Who may come: `anyone`, signed in or not; `visitor`, who is not signed in (others go home); else people signed in, as the table of

@@ -1,23 +1,23 @@
-import { adminPages } from './admin.js';
-import { approvalPages } from './approvals.js';
-import { automationPages } from './automations.js';
-import { challengePages } from './challenges.js';
-import { deprovisionPages } from './deprovision.js';
-import { homePages } from './home.js';
-import { invitationPages } from './invitations.js';
-import { notificationPages } from './notifications.js';
+import { adminPages } from './pages/admin/admin.js';
+import { approvalPages } from './pages/work/approvals.js';
+import { automationPages } from './pages/work/automations.js';
+import { challengePages } from './pages/account/challenges.js';
+import { deprovisionPages } from './pages/admin/deprovision.js';
+import { homePages } from './pages/work/home.js';
+import { invitationPages } from './pages/teams/invitations.js';
+import { notificationPages } from './pages/work/notifications.js';
 import type { Page } from './page.js';
-import { passwordPages } from './password.js';
-import { profilePages } from './profile.js';
-import { runListPages } from './run-list.js';
-import { runPages } from './runs.js';
-import { securityPages } from './security.js';
-import { sessionPages } from './sessions.js';
-import { signInPages } from './sign-in.js';
-import { signUpPages } from './sign-up.js';
-import { teamPages } from './teams.js';
-import { tokenPages } from './tokens.js';
-import { unlockPages } from './unlock.js';
+import { passwordPages } from './pages/account/password.js';
+import { profilePages } from './pages/account/profile.js';
+import { runListPages } from './pages/work/run-list.js';
+import { runPages } from './pages/work/runs.js';
+import { securityPages } from './pages/account/security.js';
+import { sessionPages } from './pages/account/sessions.js';
+import { signInPages } from './pages/account/sign-in.js';
+import { signUpPages } from './pages/account/sign-up.js';
+import { teamPages } from './pages/teams/teams.js';
+import { tokenPages } from './pages/account/tokens.js';
+import { unlockPages } from './pages/account/unlock.js';
 
 /** Every page of the web app. The router and the test that sends strangers away read this list. */
 export const PAGES: readonly Page[] = [

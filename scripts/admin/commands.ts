@@ -6,7 +6,7 @@ import { listUsers } from '../../api/admin/list-users.js';
 import { reinstateUser } from '../../api/admin/reinstate-user.js';
 import { resetTwoFactor } from '../../api/admin/reset-two-factor.js';
 import { suspendUser } from '../../api/admin/suspend-user.js';
-import { changePlan } from '../../api/admin/switch-plan.js';
+import { changePlan } from '../../api/admin/change-plan.js';
 import { unlockUser } from '../../api/admin/unlock-user.js';
 import type { Context } from '../../api/core/context.js';
 import { invalid, notFound } from '../../api/core/errors.js';

@@ -1,15 +1,15 @@
-import { armedSection } from './armed.js';
-import { approvalSection, automationSection, fiveActionsSection } from './automations.js';
-import { crowdedSection } from './crowded.js';
-import { approvalsListSection, decisionSection } from './decisions.js';
-import { idleEventSection } from './idle-events.js';
-import { bulkSection } from './bulk.js';
-import { listSection, unchangedSection } from './lists.js';
-import { loginStormSection } from './login-storm.js';
-import { pausedSection } from './paused.js';
+import { armedSection } from './sections/active-automations.js';
+import { approvalSection, automationSection, fiveActionsSection } from './sections/automations.js';
+import { crowdedSection } from './sections/crowded.js';
+import { approvalsListSection, decisionSection } from './sections/decisions.js';
+import { idleEventSection } from './sections/unmatched-events.js';
+import { bulkSection } from './sections/bulk.js';
+import { listSection, unchangedSection } from './sections/lists.js';
+import { loginStormSection } from './sections/login-storm.js';
+import { pausedSection } from './sections/paused.js';
 import type { Section } from './report.js';
-import { strangersSection } from './strangers.js';
-import { taskSection, webhookSection } from './requests-section.js';
+import { strangersSection } from './sections/strangers.js';
+import { taskSection, webhookSection } from './sections/requests-section.js';
 
 /** What `npm run bench` can measure, in the order in which it does. */
 export const SECTIONS = {

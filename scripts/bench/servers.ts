@@ -190,11 +190,17 @@ export class Servers {
 
   async startFloor(kind: 'http' | 'temporal'): Promise<Service> {
     const PORT = await this.launchers.anyFreePort();
-    return this.service('The floor', relative(ROOT, fileURLToPath(import.meta.resolve('./floors.js'))), `floor-${kind}`, PORT, {
+    return this.service(
+      'The floor',
+      relative(ROOT, fileURLToPath(import.meta.resolve('./baselines.js'))),
+      `floor-${kind}`,
       PORT,
-      FLOOR: kind,
-      FLOOR_EVENTS: this.options.events ? 'on' : 'off',
-    });
+      {
+        PORT,
+        FLOOR: kind,
+        FLOOR_EVENTS: this.options.events ? 'on' : 'off',
+      },
+    );
   }
 
   private async service(

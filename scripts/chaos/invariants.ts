@@ -5,8 +5,8 @@ import { verifyChain } from '../../api/audit/verify-chain.js';
 import type { Services } from '../../api/core/context.js';
 import { run } from '../../db/statement.js';
 import { runWorkflowId } from '../../workflows/contract.js';
-import { acknowledged } from './acknowledged.sql.js';
-import { always } from './always.sql.js';
+import { acknowledged } from './ledger-invariants.sql.js';
+import { always } from './state-invariants.sql.js';
 import type { Invariant } from './invariant.js';
 import type { Ledger } from './ledger.js';
 

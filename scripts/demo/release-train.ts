@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { call, config, tell, until } from './stage.js';
+import { call, config, tell, until } from './helpers.js';
 
 /** What arrived at the demo's own receiver. */
 interface PageInput {

@@ -1,5 +1,5 @@
 import { v7 as uuidv7 } from 'uuid';
-import { maintenanceActivities } from '../../activities/chores.js';
+import { maintenanceActivities } from '../../activities/maintenance.js';
 import { buildPerson } from '../factories/people.js';
 import { startApp, type TestApp } from '../support/app.js';
 

@@ -1,5 +1,5 @@
 import { anyFreePort } from '../../scripts/embedded/ports.mjs';
-import { startApiProcess } from '../degrade/api-process.js';
+import { startApiProcess } from '../resilience/api-process.js';
 import { buildAutomation, comment } from '../factories/automations.js';
 import { buildProject, buildTask, buildTeam } from '../factories/people.js';
 import type { TestApp } from '../support/app.js';

@@ -3,7 +3,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { z } from 'zod';
 import { fromDatabaseError } from '../../api/core/database-errors.js';
 import { DomainError } from '../../api/core/errors.js';
-import { type Endpoint, endpoint } from '../../api/http/endpoint.js';
+import { type Endpoint, endpoint } from '../../api/endpoint/endpoint.js';
 import { ENDPOINTS } from '../../api/http/router.js';
 import { openDatabase } from '../../db/connection.js';
 import { buildPerson, type Person } from '../factories/people.js';

@@ -1,8 +1,8 @@
 /** T-OUTBOX without Temporal: the relay is killed, raced, poisoned and kept waiting; what it does to the rows is all that counts. */
 import { v7 as uuidv7 } from 'uuid';
-import type { Dispatch } from '../../activities/run-dispatcher.js';
+import type { Dispatch } from '../../activities/worker/run-dispatcher.js';
 import { type Context, inTransaction } from '../../api/core/context.js';
-import { createTask } from '../../api/tasks/create-task.js';
+import { createTask } from '../../api/tasks/write/create-task.js';
 import { buildAutomation, comment } from '../factories/automations.js';
 import { buildProject, buildTask, buildTeam, type TestTeam } from '../factories/people.js';
 import { startApp, type TestApp } from '../support/app.js';

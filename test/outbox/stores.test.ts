@@ -1,7 +1,7 @@
 /** Temporal's store lost, or older than the database, and the other way round: everything goes on from the rows, once. */
 import { Client, Connection } from '@temporalio/client';
 import { v7 as uuidv7 } from 'uuid';
-import { type RunningWorker, startWorker } from '../../activities/start-worker.js';
+import { type RunningWorker, startWorker } from '../../activities/worker/start-worker.js';
 import { runWorkflowId, scheduleId } from '../../workflows/contract.js';
 import { buildAutomation, comment, gate } from '../factories/automations.js';
 import { buildPerson, buildProject, buildTask, buildTeam, type Person, type TestTeam } from '../factories/people.js';

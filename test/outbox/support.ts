@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Knex } from 'knex';
 import { v7 as uuidv7 } from 'uuid';
-import { OutboxRelay, type RelayOptions } from '../../activities/outbox-relay.js';
-import type { Dispatch, RunDispatcher } from '../../activities/run-dispatcher.js';
+import { OutboxRelay, type RelayOptions } from '../../activities/worker/outbox-relay.js';
+import type { Dispatch, RunDispatcher } from '../../activities/worker/run-dispatcher.js';
 import { openDatabase } from '../../db/connection.js';
 import type { TestApp } from '../support/app.js';
 

@@ -1,7 +1,7 @@
 /** T-OUTBOX against a real Temporal: answers are lost on the way there and back, and what was started runs once. */
-import type { Dispatch } from '../../activities/run-dispatcher.js';
-import { startTemporalConnection, type TemporalLink } from '../../activities/temporal-link.js';
-import { performAction } from '../../api/automations/run/perform-action.js';
+import type { Dispatch } from '../../activities/worker/run-dispatcher.js';
+import { startTemporalConnection, type TemporalLink } from '../../activities/worker/temporal-connection.js';
+import { performAction } from '../../api/runs/execution/perform-action.js';
 import { buildAutomation, comment, gate } from '../factories/automations.js';
 import { buildProject, buildTask, buildTeam, type TestTeam } from '../factories/people.js';
 import { startApp, type TestApp } from '../support/app.js';

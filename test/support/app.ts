@@ -4,11 +4,11 @@ import type { AddressInfo } from 'node:net';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { AUDIT_ACTIONS } from '../../api/core/audit-words.js';
-import { createRelayNotifier } from '../../api/core/bell.js';
+import { AUDIT_ACTIONS } from '../../api/core/audit-actions.js';
+import { createRelayNotifier } from '../../api/core/relay-notifier.js';
 import { type Config, loadConfig } from '../../api/core/config.js';
 import type { Services } from '../../api/core/context.js';
-import { createLogger } from '../../api/core/log.js';
+import { createLogger } from '../../api/core/telemetry/log.js';
 import { createApp } from '../../api/http/app.js';
 import { answerRawErrors } from '../../api/http/raw-errors.js';
 import { openDatabase, SERVING } from '../../db/connection.js';
@@ -129,7 +129,7 @@ export async function startApp(settings: Record<string, string> = {}, patience?:
       await database.drop();
       rmSync(dataDir, { recursive: true, force: true });
       if (odd.length > 0)
-        throw new Error(`The audit log says what no vocabulary knows (api/core/audit-words.ts): ${odd.join(', ')}`);
+        throw new Error(`The audit log says what no vocabulary knows (api/core/audit-actions.ts): ${odd.join(', ')}`);
     },
   };
 }

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { DefaultLogger, Runtime } from '@temporalio/worker';
-import { type RunningWorker, startWorker } from '../../activities/start-worker.js';
+import { type RunningWorker, startWorker } from '../../activities/worker/start-worker.js';
 import type { TestApp } from './app.js';
 
 let installed = false;

@@ -1,5 +1,5 @@
 import { Client, Connection } from '@temporalio/client';
-import type { RunningWorker } from '../../activities/start-worker.js';
+import type { RunningWorker } from '../../activities/worker/start-worker.js';
 import { buildAutomation, comment, gate, setStatus } from '../factories/automations.js';
 import { buildProject, buildTask, buildTeam, type TestTeam, UNSEATED } from '../factories/people.js';
 import { startApp, type TestApp } from '../support/app.js';

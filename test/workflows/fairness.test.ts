@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { RunningWorker } from '../../activities/start-worker.js';
+import type { RunningWorker } from '../../activities/worker/start-worker.js';
 import { buildAutomation } from '../factories/automations.js';
 import { buildProject, buildTask, buildTeam } from '../factories/people.js';
 import { startApp, type TestApp } from '../support/app.js';
@@ -21,7 +21,7 @@ afterAll(async () => {
   await app.close();
 });
 
-/** Requests that are under way at a time (activities/workers.ts). */
+/** Requests that are under way at a time (activities/worker/workers.ts). */
 const SLOTS = 50;
 
 it('a team whose receivers are slow does not stand in front of the requests of another', async () => {

@@ -1,5 +1,5 @@
 import { Client, Connection } from '@temporalio/client';
-import type { RunningWorker } from '../../activities/start-worker.js';
+import type { RunningWorker } from '../../activities/worker/start-worker.js';
 import { RECURRING_TASK, seriesWorkflowId, taskQueue } from '../../workflows/contract.js';
 import { buildAutomation, setStatus } from '../factories/automations.js';
 import { send } from '../api/forge/deliver.js';

@@ -1,5 +1,5 @@
 import { Client, Connection } from '@temporalio/client';
-import type { RunningWorker } from '../../activities/start-worker.js';
+import type { RunningWorker } from '../../activities/worker/start-worker.js';
 import { fireSchedule } from '../../api/automations/schedule/fire-schedule.js';
 import { parseCron } from '../../api/automations/schedule/cron.js';
 import { countsAs, nextTimes } from '../../api/automations/schedule/next-times.js';

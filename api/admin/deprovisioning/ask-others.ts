@@ -1,7 +1,7 @@
 import { run, type Statement } from '../../../db/statement.js';
 import { hasRoleAtLeast, SEATS, type Seat } from '../../core/access.js';
 import { webAddress } from '../../core/config.js';
-import { EXCLUDED } from '../../automations/approvals/excluded.sql.js';
+import { EXCLUDED } from '../../runs/approvals/excluded.sql.js';
 import type { Context } from '../../core/context.js';
 import { queueMail } from '../../mail/queue-mail.js';
 

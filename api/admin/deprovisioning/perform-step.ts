@@ -1,6 +1,6 @@
 import type { DeprovisionResult, DeprovisionStepName } from '../../../workflows/contract.js';
 import { inTransaction, type Services, serviceContext } from '../../core/context.js';
-import { lockJob, jobContext } from './hold-job.js';
+import { lockJob, jobContext } from './lock-job.js';
 import { STEPS } from './steps.js';
 
 /**

@@ -1,6 +1,6 @@
 import type { DeprovisionPlan, DeprovisionStep } from '../../../workflows/contract.js';
 import { withRetries, type Services } from '../../core/context.js';
-import { lockJob } from './hold-job.js';
+import { lockJob } from './lock-job.js';
 
 /**
  * What is still to be done for somebody to be gone, and the job marked as under way. With nothing left the job has succeeded.

@@ -1,16 +1,16 @@
 import { Membership } from '../../../db/models/membership.js';
 import type { Team } from '../../../db/models/team.js';
-import { voidApprovals } from '../../automations/approvals/void-approvals.js';
+import { voidApprovals } from '../../runs/approvals/void-approvals.js';
 import { disableAutomationsOf, lockAutomationsOf } from '../../automations/ownership/disable-automations.js';
 import { type Context, inTransaction } from '../../core/context.js';
 import { conflict, invalid } from '../../core/errors.js';
 import { enqueue } from '../../core/outbox.js';
 import { changeLockedRole } from '../../teams/change-role.js';
-import { createMembership } from '../../teams/give-seat.js';
-import { lockTeam } from '../../teams/hold-team.js';
-import { hasOtherAdmin } from '../../teams/keep-an-admin.js';
-import { lockRemovableUser } from '../hold-user.js';
-import { recordAdminAction } from '../record-act.js';
+import { createMembership } from '../../teams/create-membership.js';
+import { lockTeam } from '../../teams/lock-team.js';
+import { hasOtherAdmin } from '../../teams/require-another-admin.js';
+import { lockRemovableUser } from '../lock-user.js';
+import { recordAdminAction } from '../record-admin-action.js';
 import type { Deprovision, JobRef } from './schema.js';
 
 /** @throws INVALID_REQUEST nobody, or somebody who may not sign in */

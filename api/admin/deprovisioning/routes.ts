@@ -1,4 +1,4 @@
-import { type Endpoint, endpoint } from '../../http/endpoint.js';
+import { type Endpoint, endpoint } from '../../endpoint/endpoint.js';
 import { UserParams } from '../schema.js';
 import { getJob } from './get-job.js';
 import { requestDeprovision } from './request-deprovision.js';

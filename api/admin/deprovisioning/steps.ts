@@ -2,16 +2,16 @@ import type { DeprovisionResult, DeprovisionStepName } from '../../../workflows/
 import { Team } from '../../../db/models/team.js';
 import { disableAutomationsOf } from '../../automations/ownership/disable-automations.js';
 import type { Seat } from '../../core/access.js';
-import type { AuditAction } from '../../core/audit-words.js';
+import type { AuditAction } from '../../core/audit-actions.js';
 import type { Context } from '../../core/context.js';
 import { endConnections } from '../../integrations/end-connections.js';
 import { readMember } from '../../teams/read-members.js';
-import { removeMembership } from '../../teams/vacate-seat.js';
+import { removeMembership } from '../../teams/remove-membership.js';
 import { revokeTokensOf } from '../../tokens/revoke-tokens-of.js';
 import { endSessions } from '../../auth/sessions/end-session.js';
-import { recordAdminAction } from '../record-act.js';
+import { recordAdminAction } from '../record-admin-action.js';
 import { askOthers } from './ask-others.js';
-import type { LockedJob } from './hold-job.js';
+import type { LockedJob } from './lock-job.js';
 
 const ofPerson = async (
   ctx: Context,

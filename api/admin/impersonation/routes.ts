@@ -1,4 +1,4 @@
-import { type Endpoint, endpoint } from '../../http/endpoint.js';
+import { type Endpoint, endpoint } from '../../endpoint/endpoint.js';
 import { Impersonate, Impersonation, Stopped } from './schema.js';
 import { startImpersonation } from './start-impersonation.js';
 import { stopImpersonation } from './stop-impersonation.js';

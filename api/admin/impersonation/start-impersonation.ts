@@ -4,8 +4,8 @@ import { getMe } from '../../auth/get-me.js';
 import { type Context, inTransaction, userOf } from '../../core/context.js';
 import { forbidden } from '../../core/errors.js';
 import { queueMail } from '../../mail/queue-mail.js';
-import { type LockedUser, lockUser } from '../hold-user.js';
-import { recordAdminAction } from '../record-act.js';
+import { type LockedUser, lockUser } from '../lock-user.js';
+import { recordAdminAction } from '../record-admin-action.js';
 import type { Impersonate, Impersonation } from './schema.js';
 
 const minute = (at: Date): string => `${at.toISOString().slice(0, 16).replace('T', ' ')} UTC`;

@@ -1,7 +1,7 @@
 import { type Context, inTransaction } from '../../core/context.js';
 import { conflict } from '../../core/errors.js';
 import { sendMailNow } from '../../mail/queue-mail.js';
-import { recordAdminAction } from '../record-act.js';
+import { recordAdminAction } from '../record-admin-action.js';
 
 /**
  * Ends the session in which the caller acts as somebody else, at once.

@@ -2,7 +2,7 @@ import { randomInt, timingSafeEqual } from 'node:crypto';
 import { v7 as uuidv7 } from 'uuid';
 import { run, type Statement } from '../../../db/statement.js';
 import type { Context } from '../../core/context.js';
-import { keyedHash } from '../../core/seal.js';
+import { keyedHash } from '../../core/crypto/encryption.js';
 
 /** What a mailed code is for. The three doors share one mechanism: six digits, ten minutes, five attempts, a new one voids the old. */
 export type Purpose = 'sign_up' | 'login' | 'password_reset';

@@ -1,6 +1,6 @@
 import { type Context, inTransaction } from '../../core/context.js';
 import { confirmPassword, invalidProof } from '../confirm-password.js';
-import { clearAttempts } from '../guard.js';
+import { clearAttempts } from '../login-attempts.js';
 import { hashPassword } from '../passwords.js';
 import { sessionOf } from '../sessions/signed-in.js';
 import type { Change } from './schema.js';

@@ -2,7 +2,7 @@ import { type Context, inTransaction } from '../../core/context.js';
 import { DomainError } from '../../core/errors.js';
 import { checkCode, useCode } from '../codes/one-time-code.js';
 import { type Account, canonicalAddress, findAccount } from '../find-account.js';
-import { clearLocks, recordFailure, subjectOf, reserveAttempt } from '../guard.js';
+import { clearLocks, recordFailure, subjectOf, reserveAttempt } from '../login-attempts.js';
 import { hashPassword } from '../passwords.js';
 import type { Reset } from './schema.js';
 import { setPassword } from './set-password.js';

@@ -1,4 +1,4 @@
-import { type Endpoint, endpoint } from '../../http/endpoint.js';
+import { type Endpoint, endpoint } from '../../endpoint/endpoint.js';
 import { MessageResponse, Succeeded } from '../schema.js';
 import { changePassword } from './change-password.js';
 import { forgotPassword } from './forgot-password.js';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Endpoint, endpoint } from '../../http/endpoint.js';
+import { type Endpoint, endpoint } from '../../endpoint/endpoint.js';
 import { Succeeded } from '../schema.js';
 import { listDevices, revokeDevice } from './devices.js';
 import { logOut, revokeSession } from './end-session.js';

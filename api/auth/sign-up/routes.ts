@@ -1,4 +1,4 @@
-import { type Endpoint, endpoint } from '../../http/endpoint.js';
+import { type Endpoint, endpoint } from '../../endpoint/endpoint.js';
 import { MessageResponse, SignedIn } from '../schema.js';
 import { SignUpStart, SignUpVerify } from './schema.js';
 import { startSignUp } from './start-sign-up.js';

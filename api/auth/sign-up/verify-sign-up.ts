@@ -2,7 +2,7 @@ import { type Context, inTransaction } from '../../core/context.js';
 import { DomainError } from '../../core/errors.js';
 import { recordChange } from '../../core/record-change.js';
 import { checkCode, useCode } from '../codes/one-time-code.js';
-import { createAccount } from '../make-account.js';
+import { createAccount } from '../create-account.js';
 import { openSession } from '../open-session.js';
 import { hashPassword } from '../passwords.js';
 import type { SignedIn } from '../schema.js';

@@ -2,7 +2,7 @@ import { type Context, inTransaction, userOf } from '../../core/context.js';
 import { conflict, invalid } from '../../core/errors.js';
 import type { Activated } from './schema.js';
 import { renewRecoveryCodes, useAuthenticatorCode } from './second-factor.js';
-import { recordTwoFactorChange } from './tell-two-factor.js';
+import { recordTwoFactorChange } from './record-two-factor-change.js';
 
 /**
  * Turns two-factor sign-in on, once the authenticator app shows the right code. The recovery codes are shown now and never again.

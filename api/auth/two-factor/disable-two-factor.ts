@@ -1,7 +1,7 @@
 import type { Context } from '../../core/context.js';
-import { deleteTwoFactor } from './forget-two-factor.js';
-import { withTwoFactorProof } from './prove-both.js';
-import { recordTwoFactorChange } from './tell-two-factor.js';
+import { deleteTwoFactor } from './delete-two-factor.js';
+import { withTwoFactorProof } from './two-factor-proof.js';
+import { recordTwoFactorChange } from './record-two-factor-change.js';
 
 /** Turns two-factor sign-in off and forgets secret and recovery codes (A4). @throws PERMISSION_DENIED */
 export function disableTwoFactor(ctx: Context, proof: { password: string; code: string }): Promise<{ enabled: false }> {

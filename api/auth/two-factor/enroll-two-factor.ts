@@ -2,7 +2,7 @@ import { type Context, inTransaction } from '../../core/context.js';
 import { conflict } from '../../core/errors.js';
 import { recordChange } from '../../core/record-change.js';
 import { confirmPassword } from '../confirm-password.js';
-import { clearAttempts } from '../guard.js';
+import { clearAttempts } from '../login-attempts.js';
 import type { Enrolment } from './schema.js';
 import { newSecret, sealSecret } from './second-factor.js';
 

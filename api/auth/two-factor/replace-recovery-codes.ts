@@ -1,6 +1,6 @@
 import type { Context } from '../../core/context.js';
 import { recordChange } from '../../core/record-change.js';
-import { withTwoFactorProof } from './prove-both.js';
+import { withTwoFactorProof } from './two-factor-proof.js';
 import { renewRecoveryCodes } from './second-factor.js';
 
 /** Ten new recovery codes; those before them are void (A4). @throws PERMISSION_DENIED */

@@ -1,4 +1,4 @@
-import { type Endpoint, endpoint } from '../../http/endpoint.js';
+import { type Endpoint, endpoint } from '../../endpoint/endpoint.js';
 import { LoginStep, SignedIn } from '../schema.js';
 import { activateTwoFactor } from './activate-two-factor.js';
 import { disableTwoFactor } from './disable-two-factor.js';

@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 import { Secret, TOTP } from 'otpauth';
 import { run, type Statement } from '../../../db/statement.js';
 import type { Context } from '../../core/context.js';
-import { keyedHashes, encryptField, decryptField } from '../../core/seal.js';
+import { keyedHashes, encryptField, decryptField } from '../../core/crypto/encryption.js';
 
 const PERIOD_SECONDS = 30;
 const RECOVERY_CODES = 10;

@@ -1,7 +1,7 @@
 import { run, type Statement } from '../../../db/statement.js';
 import { type Context, callerJson } from '../../core/context.js';
-import { findRecipients } from '../../notifications/find-people.js';
-import { notifyUsers } from '../../notifications/tell-people.js';
+import { findRecipients } from '../../notifications/find-recipients.js';
+import { notifyUsers } from '../../notifications/notify-users.js';
 
 /** Why automations are disabled: what became of their creator, as mails and the activity feed say it. */
 export type Leaving = 'has left the team' | 'has become a guest' | 'is suspended' | 'has been deprovisioned';

@@ -1,4 +1,4 @@
-import { type Endpoint, endpoint } from '../../http/endpoint.js';
+import { type Endpoint, endpoint } from '../../endpoint/endpoint.js';
 import { AutomationParams, SavedAutomation } from '../schema.js';
 import { TakeOver } from './schema.js';
 import { takeOver } from './take-over.js';

@@ -1,11 +1,11 @@
 import type { Automation } from '../../../db/models/automation.js';
 import { type Context, inTransaction, userOf } from '../../core/context.js';
 import { conflict } from '../../core/errors.js';
-import { findRecipients } from '../../notifications/find-people.js';
-import { notifyUsers } from '../../notifications/tell-people.js';
+import { findRecipients } from '../../notifications/find-recipients.js';
+import { notifyUsers } from '../../notifications/notify-users.js';
 import { assertSecretsAllowed } from '../../secrets/assert-secrets-allowed.js';
 import { getAutomation } from '../get-automation.js';
-import { lockAutomation } from '../hold-automation.js';
+import { lockAutomation } from '../lock-automation.js';
 import { saveDefinition } from '../save-definition.js';
 import type { SavedAutomation } from '../schema.js';
 import { warningsOf } from '../warnings.js';

@@ -1,5 +1,5 @@
 import { invalid } from '../../core/errors.js';
-import { zoneNamed } from '../../core/zones.js';
+import { zoneNamed } from '../../core/time-zones.js';
 import { parseCron } from './cron.js';
 import { nextTimes } from './next-times.js';
 

@@ -1,9 +1,9 @@
 import { v5 as uuidv5, v7 as uuidv7 } from 'uuid';
 import { run, type Statement } from '../../../db/statement.js';
 import type { Services } from '../../core/context.js';
-import { conditionScope, evaluateCondition } from '../condition.js';
+import { conditionScope, evaluateCondition } from '../language/condition.js';
 import type { Automation } from '../../../db/models/automation.js';
-import { createRuns } from '../create-run.js';
+import { createRuns } from '../../runs/dispatch/create-run.js';
 import { parseCron } from './cron.js';
 import { countsAs, isTimeOf } from './next-times.js';
 

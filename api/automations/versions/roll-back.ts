@@ -3,10 +3,10 @@ import { type Context, inTransaction } from '../../core/context.js';
 import { conflict, notFound } from '../../core/errors.js';
 import { assertSecretsAllowed } from '../../secrets/assert-secrets-allowed.js';
 import { missingSecrets } from '../../secrets/vault.js';
-import { secretHandles } from '../actions/secret-handles.js';
+import { secretHandles } from '../../actions/secret-handles.js';
 import { checkDefinition } from '../check-definition.js';
 import { getAutomation } from '../get-automation.js';
-import { lockAutomation } from '../hold-automation.js';
+import { lockAutomation } from '../lock-automation.js';
 import { saveDefinition } from '../save-definition.js';
 import type { RollBack, RolledBack } from './schema.js';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Endpoint, endpoint } from '../../http/endpoint.js';
+import { type Endpoint, endpoint } from '../../endpoint/endpoint.js';
 import { AutomationParams, Paging } from '../schema.js';
 import { getVersion, listVersions } from './list-versions.js';
 import { rollBack } from './roll-back.js';

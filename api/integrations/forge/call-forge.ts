@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { ActionRefused } from '../../automations/actions/action-refused.js';
-import type { OutboundContext, OutboundAction, OutboundResult } from '../../automations/actions/action-type.js';
+import { ActionRefused } from '../../actions/action-refused.js';
+import type { OutboundContext, OutboundAction, OutboundResult } from '../../actions/action-type.js';
 import type { Config } from '../../core/config.js';
-import { OutboundFailure } from '../../core/outbound/failure.js';
-import type { OutboundResponse } from '../../core/outbound/send-request.js';
+import { OutboundFailure } from '../../core/http-client/failure.js';
+import type { OutboundResponse } from '../../core/http-client/send-request.js';
 import { callService, isAway, jsonOf, noAnswer } from '../call-service.js';
 
 /** `owner/name`, and no step elsewhere. */

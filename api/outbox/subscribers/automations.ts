@@ -1,8 +1,13 @@
 import { v5 as uuidv5 } from 'uuid';
-import { type CompiledCondition, compileCondition, type ConditionScope, conditionScope } from '../../automations/condition.js';
-import { createRuns, type NewRun } from '../../automations/create-run.js';
-import { tripBreaker } from '../../automations/trip-breaker.js';
-import { triggersOfEvent } from '../../automations/triggers.js';
+import {
+  type CompiledCondition,
+  compileCondition,
+  type ConditionScope,
+  conditionScope,
+} from '../../automations/language/condition.js';
+import { createRuns, type NewRun } from '../../runs/dispatch/create-run.js';
+import { tripBreaker } from '../../automations/matching/trip-breaker.js';
+import { triggersOfEvent } from '../../automations/language/triggers.js';
 import type { Services } from '../../core/context.js';
 import { type Enqueued, type OutboxEvent, subscriberKind } from './subscriber.js';
 

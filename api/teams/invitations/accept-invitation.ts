@@ -1,8 +1,8 @@
 import type { Seat } from '../../core/access.js';
 import { type Context, inTransaction, userOf } from '../../core/context.js';
 import { conflict, notFound } from '../../core/errors.js';
-import { createMembership } from '../give-seat.js';
-import { lockTeam } from '../hold-team.js';
+import { createMembership } from '../create-membership.js';
+import { lockTeam } from '../lock-team.js';
 import type { Member } from '../schema.js';
 
 interface Invited {

@@ -3,7 +3,7 @@ import { type Context, inTransaction } from '../../core/context.js';
 import { conflict, notFound } from '../../core/errors.js';
 import { recordChange } from '../../core/record-change.js';
 import { seatOf } from '../../core/seats.js';
-import { lockTeam } from '../hold-team.js';
+import { lockTeam } from '../lock-team.js';
 
 /**
  * Takes an invitation back; again, it changes nothing.

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Endpoint, endpoint } from '../../http/endpoint.js';
+import { type Endpoint, endpoint } from '../../endpoint/endpoint.js';
 import { Member, TeamParams } from '../schema.js';
 import { acceptInvitation } from './accept-invitation.js';
 import { listInvitations } from './list-invitations.js';

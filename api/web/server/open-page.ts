@@ -13,7 +13,7 @@ import { CSRF_FIELD, isOurForm, isOurSite } from './csrf.js';
 import { type Fields, readForm } from './read-form.js';
 import { HOME, safePath } from './safe-path.js';
 import type { BrowserSession } from './session.js';
-import { unpackStep } from './step.js';
+import { unpackStep } from './sign-in-step.js';
 
 export interface PageInput {
   limit: RateLimiter;

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { DomainError } from '../../core/errors.js';
-import { readBody } from '../../http/read-body.js';
+import { readBody } from '../../endpoint/read-body.js';
 
 const MAX_FORM = 64 * 1024;
 

@@ -3,7 +3,7 @@ import { Eta } from 'eta';
 import type { User } from '../../auth/schema.js';
 import { icon } from '../icons.js';
 import type { Notice, View } from '../page.js';
-import { createFormatter } from '../words.js';
+import { createFormatter } from '../wording/formatter.js';
 import type { StaticFiles } from './static-files.js';
 
 export interface Shell {

@@ -10,7 +10,7 @@ import { packNotice, unpackNotice } from './notice.js';
 import type { Render, Shell } from './render.js';
 import { type BrowserSession, signInCookies, signOutCookies } from './session.js';
 import type { StaticFiles } from './static-files.js';
-import { packStep } from './step.js';
+import { packStep } from './sign-in-step.js';
 
 export type KoaContext = Koa.ParameterizedContext<RouteState>;
 /** What surrounds the page: who looks at it. */

@@ -1,5 +1,5 @@
 import { Writable } from 'node:stream';
-import { createLogger } from '../../../api/core/log.js';
+import { createLogger } from '../../../api/core/telemetry/log.js';
 import { sendMails } from '../../../api/mail/send-mails.js';
 import { smtpTransport } from '../../../api/mail/smtp.js';
 import { Authenticator, buildAccount, contextOf, mailedCode, mailsTo } from '../../factories/accounts.js';

@@ -1,5 +1,10 @@
 import fc from 'fast-check';
-import { type ConditionScope, checkCondition, conditionScope, evaluateCondition } from '../../../api/automations/condition.js';
+import {
+  type ConditionScope,
+  checkCondition,
+  conditionScope,
+  evaluateCondition,
+} from '../../../api/automations/language/condition.js';
 
 const now = new Date('2026-11-20T12:00:00Z');
 const task = {

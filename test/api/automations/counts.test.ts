@@ -1,5 +1,5 @@
 /** What an automation says of its runs is kept beside it by whatever statement writes a run. */
-import { deleteExpiredRuns } from '../../../api/automations/forget-runs.js';
+import { deleteExpiredRuns } from '../../../api/runs/delete-expired-runs.js';
 import { up } from '../../../db/migrations/0015_fair_reads.js';
 import { buildTeam, type TestTeam } from '../../factories/people.js';
 import { buildRun } from '../../factories/runs.js';

@@ -3,7 +3,7 @@
  * that PostgreSQL reads for the statements that the requests really send, on the plan that a connection settles on.
  */
 import type { Knex } from 'knex';
-import { listRecentRuns } from '../../../api/automations/list-recent-runs.js';
+import { listRecentRuns } from '../../../api/runs/list-recent-runs.js';
 import { openDatabase } from '../../../db/connection.js';
 import { buildAutomation, setStatus } from '../../factories/automations.js';
 import { buildPerson, buildTeam, type Person, type TestTeam } from '../../factories/people.js';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { listMails } from '../../../api/mail/list-mails.js';
-import { always } from '../../../scripts/chaos/always.sql.js';
+import { always } from '../../../scripts/chaos/state-invariants.sql.js';
 import { buildCookie, buildPerson, buildTeam, type Person, type TestTeam } from '../../factories/people.js';
 import { buildRun, GATED } from '../../factories/runs.js';
 import { type Answer, startApp, type TestApp } from '../../support/app.js';

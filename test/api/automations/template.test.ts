@@ -5,7 +5,7 @@ import {
   isSecretName,
   type RenderResult,
   renderTemplates,
-} from '../../../api/automations/template.js';
+} from '../../../api/automations/language/template.js';
 
 const event = {
   type: 'forge.pr_merged',

@@ -1,5 +1,5 @@
 import { FORGE_EVENTS } from '../../../api/forge/rules.js';
-import { TRIGGERS, triggersOfEvent } from '../../../api/automations/triggers.js';
+import { TRIGGERS, triggersOfEvent } from '../../../api/automations/language/triggers.js';
 
 const changed = (field: string, from: unknown, to: unknown) => ({ task: {}, changes: { [field]: { from, to } } });
 

@@ -1,4 +1,4 @@
-import { createBatchLoader } from '../../../api/core/gather.js';
+import { createBatchLoader } from '../../../api/core/batching/batch-loader.js';
 import { startApp, type TestApp } from '../../support/app.js';
 
 const soon = () => new Promise((resolve) => setTimeout(resolve, 10));

@@ -2,7 +2,7 @@ import { closeSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync } fr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { LogStream } from '../../../api/core/log-stream.js';
+import { LogStream } from '../../../api/core/telemetry/log-stream.js';
 
 let dir: string;
 beforeAll(() => {

@@ -1,4 +1,4 @@
-import { zoneNamed } from '../../../api/core/zones.js';
+import { zoneNamed } from '../../../api/core/time-zones.js';
 import { startApp, type TestApp } from '../../support/app.js';
 
 let app: TestApp;

@@ -1,5 +1,5 @@
 import { v7 as uuidv7 } from 'uuid';
-import { applyDelivery } from '../../../api/forge/apply-delivery.js';
+import { applyDelivery } from '../../../api/forge/deliveries/apply-delivery.js';
 import { FORGE_EVENTS, normalise } from '../../../api/forge/rules.js';
 import { deliveries, type DeliveryName, withFields } from '../../../scripts/fixtures/forge-payloads.js';
 import { subscribe } from '../../factories/events.js';

@@ -1,7 +1,7 @@
 import { v7 as uuidv7 } from 'uuid';
-import { applyDelivery } from '../../../api/forge/apply-delivery.js';
+import { applyDelivery } from '../../../api/forge/deliveries/apply-delivery.js';
 import type { Context } from '../../../api/core/context.js';
-import { sign } from '../../../api/forge/signature.js';
+import { sign } from '../../../api/forge/deliveries/signature.js';
 import { deliveries, type DeliveryName, withFields } from '../../../scripts/fixtures/forge-payloads.js';
 import type { Answer, TestApp } from '../../support/app.js';
 

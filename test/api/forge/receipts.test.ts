@@ -1,6 +1,6 @@
 import { v7 as uuidv7 } from 'uuid';
-import { OutboxRelay } from '../../../activities/outbox-relay.js';
-import { purgeReceipts } from '../../../api/forge/purge-receipts.js';
+import { OutboxRelay } from '../../../activities/worker/outbox-relay.js';
+import { purgeReceipts } from '../../../api/forge/deliveries/purge-receipts.js';
 import { buildPerson, buildTeam, type TestTeam } from '../../factories/people.js';
 import { startApp, type TestApp } from '../../support/app.js';
 import { receiptOf, relay, send } from './deliver.js';

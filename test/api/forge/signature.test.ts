@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
-import { deliveryKey, sign, verifySignature } from '../../../api/forge/signature.js';
+import { deliveryKey, sign, verifySignature } from '../../../api/forge/deliveries/signature.js';
 
 const secret = "It's a Secret to Everybody";
 const body = Buffer.from('Hello, World!');

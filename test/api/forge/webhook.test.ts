@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { request } from 'node:http';
 import { v7 as uuidv7 } from 'uuid';
-import { sign } from '../../../api/forge/signature.js';
+import { sign } from '../../../api/forge/deliveries/signature.js';
 import { realDeliveries } from '../../../scripts/fixtures/forge-payloads.js';
 import { buildPerson } from '../../factories/people.js';
 import { startApp, type TestApp } from '../../support/app.js';

@@ -7,13 +7,13 @@ import { DomainError } from '../../../api/core/errors.js';
 import { deleteExpiredKeys } from '../../../api/core/idempotency-keys.js';
 import { createApp } from '../../../api/http/app.js';
 import { withIdempotencyKey as keepOnce } from '../../../api/http/idempotency.js';
-import { takesKey } from '../../../api/http/endpoint.js';
+import { takesKey } from '../../../api/endpoint/endpoint.js';
 import { createOpenApi } from '../../../api/http/openapi.js';
 import { ENDPOINTS } from '../../../api/http/router.js';
 import { openDatabase } from '../../../db/connection.js';
 import { expectEnvelope } from '../../envelope/expect-envelope.js';
 import { buildPerson, buildProject, buildTeam, type TestTeam } from '../../factories/people.js';
-import { routeOf } from '../../matrix/expected.js';
+import { routeOf } from '../../authorization/expected.js';
 import { type Answer, type Client, startApp, type TestApp } from '../../support/app.js';
 import { until } from '../../support/worker.js';
 

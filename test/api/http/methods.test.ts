@@ -1,9 +1,9 @@
 import { Settings } from '../../../api/core/config.js';
 import { ENDPOINTS } from '../../../api/http/router.js';
-import type { Endpoint } from '../../../api/http/endpoint.js';
+import type { Endpoint } from '../../../api/endpoint/endpoint.js';
 import { expectEnvelope } from '../../envelope/expect-envelope.js';
 import { buildTeam, type TestTeam } from '../../factories/people.js';
-import { routeOf } from '../../matrix/expected.js';
+import { routeOf } from '../../authorization/expected.js';
 import { startApp, type TestApp } from '../../support/app.js';
 
 // HEAD and OPTIONS on every route, and what a limited route says of its limit (RFC 9110; decision J3).

@@ -4,7 +4,7 @@ import { ENDPOINTS } from '../../../api/http/router.js';
 import { buildAutomation } from '../../factories/automations.js';
 import { buildPerson, buildProject, buildTask, buildTeam, type TestTeam } from '../../factories/people.js';
 import { buildRun } from '../../factories/runs.js';
-import { routeOf } from '../../matrix/expected.js';
+import { routeOf } from '../../authorization/expected.js';
 import { type Answer, type Client, startApp, type TestApp } from '../../support/app.js';
 
 // Link and X-Total-Count on lists that go on (RFC 8288): one way for all of them.

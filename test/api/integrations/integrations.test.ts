@@ -2,7 +2,7 @@ import { decodeJwt } from 'jose';
 import { z } from 'zod';
 import { revocationActivities } from '../../../activities/revocations.js';
 import { issueToken } from '../../../api/auth/authenticate.js';
-import { performOutbound } from '../../../api/automations/run/perform-outbound.js';
+import { performOutbound } from '../../../api/runs/execution/perform-outbound.js';
 import { accessToken } from '../../../api/integrations/connections.js';
 import { forge } from '../../../api/integrations/forge/provider.js';
 import type { Provider } from '../../../api/integrations/provider.js';

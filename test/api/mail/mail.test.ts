@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { v7 as uuidv7 } from 'uuid';
 import type { Context } from '../../../api/core/context.js';
 import { inTransaction } from '../../../api/core/context.js';
-import { type MailData, MAIL_TEMPLATES, type Template } from '../../../api/mail/letters.js';
+import { type MailData, MAIL_TEMPLATES, type Template } from '../../../api/mail/templates.js';
 import { queueMail } from '../../../api/mail/queue-mail.js';
 import { renderMail } from '../../../api/mail/render.js';
 import { sendMails } from '../../../api/mail/send-mails.js';

@@ -1,4 +1,4 @@
-import { ruleInWords } from '../../../api/recurrence/in-words.js';
+import { ruleInWords } from '../../../api/recurrence/describe-rule.js';
 
 it.each([
   ['FREQ=DAILY', 'on_complete', 'Every day, after the last one is done'],

@@ -10,7 +10,7 @@ import {
   encryptField,
   encryptEnvelope,
   decryptField,
-} from '../../../api/core/seal.js';
+} from '../../../api/core/crypto/encryption.js';
 import { listKeyUse, rotateKeys } from '../../../api/secrets/rotate-keys.js';
 import { SEALED_COLUMNS } from '../../../api/secrets/sealed-columns.js';
 import { ownerOf } from '../../../api/secrets/vault.js';

@@ -1,4 +1,4 @@
-import { decryptEnvelope, encryptField, encryptEnvelope, decryptField } from '../../../api/core/seal.js';
+import { decryptEnvelope, encryptField, encryptEnvelope, decryptField } from '../../../api/core/crypto/encryption.js';
 import { findSecrets, openSecrets, ownerOf } from '../../../api/secrets/vault.js';
 import { issueToken } from '../../../api/auth/authenticate.js';
 import { v7 as uuidv7 } from 'uuid';

@@ -1,4 +1,4 @@
-import { performOutbound } from '../../../api/automations/run/perform-outbound.js';
+import { performOutbound } from '../../../api/runs/execution/perform-outbound.js';
 import { buildPerson, leave, type Person, buildTeam, type TestTeam } from '../../factories/people.js';
 import { buildRun } from '../../factories/runs.js';
 import { startApp, type TestApp } from '../../support/app.js';

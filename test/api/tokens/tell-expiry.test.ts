@@ -1,4 +1,4 @@
-import { mailExpiringTokens } from '../../../api/tokens/tell-expiry.js';
+import { mailExpiringTokens } from '../../../api/tokens/mail-expiring-tokens.js';
 import { listMails } from '../../../api/mail/list-mails.js';
 import { buildPerson, buildToken, type Person } from '../../factories/people.js';
 import { startApp, type TestApp } from '../../support/app.js';

@@ -1,5 +1,5 @@
 import { v7 as uuidv7 } from 'uuid';
-import { maintenanceActivities } from '../../../activities/chores.js';
+import { maintenanceActivities } from '../../../activities/maintenance.js';
 import { purgeExpired } from '../../../api/trash/purge-expired.js';
 import { buildAutomation, gate } from '../../factories/automations.js';
 import { buildPerson, buildProject, buildTask, buildTeam, type TestTeam } from '../../factories/people.js';

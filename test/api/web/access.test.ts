@@ -273,13 +273,11 @@ describe('administration', () => {
     const [root, person, heir] = [await buildAccount(app, { role: 'admin' }), await buildAccount(app), await buildAccount(app)];
     const admin = await signIn(app, root);
     const user = `${path}/users/${person.user_id}`;
-    await app.services
-      .db('login_attempts')
-      .insert({
-        subject: `mail ${person.email}`,
-        attempts: 20,
-        locked_until: app.services.db.raw("now() + interval '5 minutes'"),
-      });
+    await app.services.db('login_attempts').insert({
+      subject: `mail ${person.email}`,
+      attempts: 20,
+      locked_until: app.services.db.raw("now() + interval '5 minutes'"),
+    });
     expect((await admin.get(`${path}?q=${person.email}`)).html).toContain(`${user}/unlock`);
     await admin.post(`${user}/unlock`, {}, { from: path });
     expect((await admin.get(`${path}?q=${person.email}`)).html).not.toContain(`${user}/unlock`);

@@ -1,6 +1,6 @@
 import { SCOPES } from '../../../api/core/scopes.js';
 import { ENDPOINTS } from '../../../api/http/router.js';
-import { COMING } from '../../../api/web/tokens.js';
+import { COMING } from '../../../api/web/pages/account/tokens.js';
 import { buildTeam, type TestTeam } from '../../factories/people.js';
 import { startApp, type TestApp } from '../../support/app.js';
 import { type Browser, buildVisitor, givePasswords, signIn } from './browser.js';

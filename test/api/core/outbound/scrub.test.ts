@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import { redactSecrets } from '../../../../api/core/outbound/scrub.js';
-import { SPELLINGS, type Spelling } from '../../../support/spellings.js';
+import { redactSecrets } from '../../../../api/core/http-client/redact-secrets.js';
+import { SPELLINGS, type Spelling } from '../../../support/encodings.js';
 
 const SECRET = 'p@ss/w+rd="é"&<1>';
 const b64 = (text: string) => Buffer.from(text).toString('base64');

@@ -4,8 +4,8 @@ import { createServer as createHttpServer, type RequestListener, type Server } f
 import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { loadConfig } from '../../../../api/core/config.js';
-import { type OutboundRequest, sendRequest } from '../../../../api/core/outbound/send-request.js';
-import { type Address, isAllowedAddress, type OutboundPolicy } from '../../../../api/core/outbound/policy.js';
+import { type OutboundRequest, sendRequest } from '../../../../api/core/http-client/send-request.js';
+import { type Address, isAllowedAddress, type OutboundPolicy } from '../../../../api/core/http-client/policy.js';
 
 // T-SSRF: no network needed; names are resolved by a stub.
 

@@ -1,0 +1,29 @@
+import { deleteExpiredAccountData } from '../api/auth/delete-expired-account-data.js';
+import { writeCheckpoint } from '../api/audit/checkpoint.js';
+import { deleteExpiredRuns } from '../api/runs/delete-expired-runs.js';
+import type { Services } from '../api/core/context.js';
+import { deleteExpiredKeys } from '../api/core/idempotency-keys.js';
+import { purgeReceipts } from '../api/forge/deliveries/purge-receipts.js';
+import { announceDue } from '../api/tasks/write/announce-due.js';
+import { mailExpiringTokens } from '../api/tokens/mail-expiring-tokens.js';
+import { purgeExpired } from '../api/trash/purge-expired.js';
+import type { MaintenanceJob, MaintenanceActivities } from '../workflows/contract.js';
+
+/** Counters whose window has closed say nothing any more; without this there would be a row for ever for every address that called. */
+const deleteExpiredCallers = (db: Services['db']): Promise<number> => db('rate_limits').where('expire', '<', Date.now()).delete();
+
+/** What each chore does, and what it says afterwards. Each may be repeated. */
+export function maintenanceActivities(services: Services): MaintenanceActivities {
+  const chores: Record<MaintenanceJob, () => Promise<string>> = {
+    accounts: async () => `forgot ${await deleteExpiredAccountData(services.db)} codes, counts, mails, sessions and devices`,
+    'audit-checkpoint': async () => `signed the heads of ${(await writeCheckpoint(services)).heads.length} chains`,
+    'due-scan': async () => `announced ${await announceDue(services)} due dates`,
+    'forge-receipts': async () => `emptied ${await purgeReceipts(services.db)} receipts`,
+    'idempotency-keys': async () => `forgot ${await deleteExpiredKeys(services.db)} keys`,
+    'rate-limits': async () => `forgot ${await deleteExpiredCallers(services.db)} callers`,
+    'run-history': async () => `forgot ${await deleteExpiredRuns(services)} runs`,
+    'token-expiry': async () => `told ${await mailExpiringTokens(services)} owners`,
+    'trash-purge': async () => `purged ${await purgeExpired(services)} items`,
+  };
+  return { runChore: (chore) => chores[chore]() };
+}

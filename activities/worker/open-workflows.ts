@@ -1,0 +1,40 @@
+import { type Client, WorkflowNotFoundError } from '@temporalio/client';
+import type { TypedSearchAttributes } from '@temporalio/common';
+import { SEARCH_ATTRIBUTES as ATTRIBUTE } from '../../workflows/search-attributes.js';
+
+/** A workflow that Temporal lists as running. The list may lag behind by a moment. */
+export interface OpenWorkflow {
+  workflowId: string;
+  runId: string;
+  startTime: Date;
+  memo?: Record<string, unknown> | undefined;
+  attributes: TypedSearchAttributes;
+}
+
+/** The list of workflows is up to date with everything that started this long ago, ms. */
+export const SETTLED_AFTER_MS = 10_000;
+
+/** Lists the open workflows of a type on one task queue, by workflow id: one call for a thousand of them. */
+export async function listOpenWorkflows(client: Client, type: string, queue: string): Promise<Map<string, OpenWorkflow>> {
+  const query = `WorkflowType = '${type}' and ExecutionStatus = 'Running' and TaskQueue = '${queue}'`;
+  const found = new Map<string, OpenWorkflow>();
+  for await (const listed of client.workflow.list({ query, pageSize: 1_000 })) {
+    const { workflowId, runId, startTime, memo, typedSearchAttributes: attributes } = listed;
+    found.set(workflowId, { workflowId, runId, startTime, memo, attributes });
+  }
+  return found;
+}
+
+/** False for a workflow that sets no search attributes: the cluster had no room for them when it started. */
+export const hasAttributes = ({ attributes }: OpenWorkflow): boolean => attributes.get(ATTRIBUTE.Process) !== undefined;
+
+/** True while a workflow of this id has not ended. @throws what Temporal's client throws when the server is away */
+export async function isWorkflowOpen(client: Client, workflowId: string): Promise<boolean> {
+  try {
+    const { status } = await client.workflow.getHandle(workflowId).describe();
+    return status.name === 'RUNNING' || status.name === 'PAUSED';
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return false;
+    throw error;
+  }
+}

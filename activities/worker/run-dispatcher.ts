@@ -1,0 +1,150 @@
+import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
+import type { SearchAttributePair } from '@temporalio/common';
+import { AUTOMATION_RUN, type AutomationRunInput, runWorkflowId, taskQueue } from '../../workflows/contract.js';
+import { SEARCH_ATTRIBUTES as ATTRIBUTE } from '../../workflows/search-attributes.js';
+import type { RunStart } from '../../api/runs/dispatch/create-run.js';
+import { TaskId } from '../../api/core/fields.js';
+import type { Services } from '../../api/core/context.js';
+import { logScope } from '../../api/core/telemetry/log.js';
+import { escapeMarkdown } from './escape-markdown.js';
+import { freeRun, readOpenRun, recoverRun, wakeExecution } from '../run-execution.js';
+import { restartRun } from '../../api/runs/execution/restart-run.js';
+
+/** A row of the outbox that starts or wakes a run's workflow, with what an operator should see of the run. */
+export interface Dispatch extends Omit<RunStart, 'payload'> {
+  kind: 'run.start' | 'run.wake';
+  payload: { run_id: string; incarnation?: number; gate_index?: number };
+}
+
+const attributesOf = (row: Dispatch): SearchAttributePair[] => [
+  { key: ATTRIBUTE.Process, value: 'automation_run' },
+  { key: ATTRIBUTE.AutomationId, value: row.automation_id },
+  { key: ATTRIBUTE.ActorId, value: row.creator_id },
+  { key: ATTRIBUTE.TriggerType, value: row.trigger_type },
+  { key: ATTRIBUTE.CorrelationId, value: row.correlation_id },
+  { key: ATTRIBUTE.Depth, value: row.depth },
+  { key: ATTRIBUTE.IsTest, value: row.is_test },
+  ...(row.team_id ? [{ key: ATTRIBUTE.TeamId, value: row.team_id }] : []),
+  ...(row.project_id ? [{ key: ATTRIBUTE.ProjectId, value: row.project_id }] : []),
+  // An event that somebody wrote by hand may hold any text there; Temporal refuses the whole start for a long one.
+  ...(row.entity_id && TaskId.parse(row.entity_id) === row.entity_id ? [{ key: ATTRIBUTE.EntityId, value: row.entity_id }] : []),
+];
+
+/** One line for the list of workflows, at most 200 bytes. */
+const summaryOf = (row: Dispatch): string => {
+  const text = `${escapeMarkdown(row.automation_name)} · ${row.trigger_type}`;
+  return Buffer.byteLength(text) <= 200
+    ? text
+    : `${Buffer.from(text)
+        .subarray(0, 190)
+        .toString('utf8')
+        .replace(/\uFFFD+$/, '')}…`;
+};
+
+const detailsOf = (row: Dispatch, pageOf: (runId: string) => string): string =>
+  [
+    `- Run \`${row.run_id}\`: [its page](${pageOf(row.run_id)})`,
+    `- Automation \`${row.automation_id}\``,
+    `- Correlation id \`${row.correlation_id}\`, as in the logs and the audit log`,
+  ].join('\n');
+
+/** Hands runs to Temporal. Everything here may be repeated, by several workers at once: ids come from the run, the rows decide. */
+export class RunDispatcher {
+  constructor(
+    private readonly services: Services,
+    private readonly client: Client,
+    private readonly options: {
+      taskQueuePrefix: string;
+      /** Starts in the worker's own process, without a round through the matching service; needs the worker's connection. */
+      eager: boolean;
+      /** False where an existing cluster had no free slot for the search attributes. */
+      searchable: boolean;
+      /** Address of a run's page in the web app. */
+      pageOf: (runId: string) => string;
+    },
+  ) {}
+
+  /**
+   * Starts or wakes the run of one row of the outbox.
+   * @throws what Temporal's client throws when the server is away; a workflow that already started or ended is success
+   */
+  dispatch(row: Dispatch): Promise<void> {
+    return logScope.run({ correlation_id: row.correlation_id }, () =>
+      row.kind === 'run.start' ? this.start(row) : this.wake(row),
+    );
+  }
+
+  /** The first incarnation starts without a look at the row: an execution that is in its way shows that it is not the first start. */
+  private async start(row: Dispatch): Promise<void> {
+    const incarnation = row.payload.incarnation ?? 1;
+    if (incarnation > 1 || !(await this.tryStart(row, incarnation, 'REJECT_DUPLICATE'))) await this.startAgain(row, incarnation);
+  }
+
+  /**
+   * Starts a run that may have been started before. A start of an incarnation that is not the row's is out of date. An execution that
+   * carries the run is woken; where the one that claimed it is lost, the run is restarted under the next incarnation.
+   */
+  private async startAgain(row: Dispatch, incarnation: number): Promise<void> {
+    const open = await readOpenRun(this.services, row.run_id);
+    if (open?.incarnation !== incarnation) return;
+    const found = await freeRun(this.client, open);
+    if (found === 'carried') return;
+    if (open.claimed_by === null) await this.tryStart(row, incarnation, 'ALLOW_DUPLICATE');
+    else if (await restartRun(this.services.db, open, found.free)) this.services.notifyRelay();
+  }
+
+  /**
+   * Only signals the execution that claimed the run. Where that one is lost, the run is restarted at once: its decision does not wait
+   * for the reconciler.
+   */
+  private async wake({ run_id, payload }: Dispatch): Promise<void> {
+    const row = await readOpenRun(this.services, run_id);
+    // Whatever is still to claim the run reads its rows after that.
+    const isUnclaimed = row !== undefined && row.claimed_by === null;
+    if (!isUnclaimed && (await wakeExecution(this.client, run_id, row?.claimed_by ?? undefined, payload.gate_index))) return;
+    if (row) await recoverRun(this.services, this.client, row);
+  }
+
+  /** Returns false when the run's workflow is open, or is closed and may not be started again. */
+  private async tryStart(
+    row: Dispatch,
+    incarnation: number,
+    workflowIdReusePolicy: 'ALLOW_DUPLICATE' | 'REJECT_DUPLICATE',
+  ): Promise<boolean> {
+    try {
+      await this.client.workflow.start(AUTOMATION_RUN, {
+        workflowId: runWorkflowId(row.run_id),
+        taskQueue: taskQueue(this.options.taskQueuePrefix, 'core'),
+        args: [this.inputOf(row, incarnation)],
+        workflowIdReusePolicy,
+        workflowIdConflictPolicy: 'FAIL',
+        requestEagerStart: this.options.eager,
+        staticSummary: summaryOf(row),
+        staticDetails: detailsOf(row, this.options.pageOf),
+        // Handed on to its activities: a team whose receivers are slow does not stand in front of the others' requests.
+        priority: { fairnessKey: row.team_id ?? row.creator_id },
+        ...(incarnation > 1 ? { memo: { incarnation } } : {}),
+        ...(this.options.searchable ? { typedSearchAttributes: attributesOf(row) } : {}),
+      });
+      return true;
+    } catch (error) {
+      if (error instanceof WorkflowExecutionAlreadyStartedError) return false;
+      throw error;
+    }
+  }
+
+  private inputOf(row: Dispatch, incarnation: number): AutomationRunInput {
+    return {
+      runId: row.run_id,
+      incarnation,
+      plan: {
+        automationName: escapeMarkdown(row.automation_name),
+        triggerType: row.trigger_type,
+        // A step without a name of its own is called by its type.
+        steps: row.steps.map((step) => (step.label === step.type ? step : { ...step, label: escapeMarkdown(step.label) })),
+        ...(row.is_test ? { isTest: true as const } : {}),
+      },
+      ...(this.options.searchable ? {} : { searchable: false }),
+    };
+  }
+}

@@ -1,0 +1,82 @@
+import { defaultPayloadConverter } from '@temporalio/common';
+import { type ActivityInterceptorsFactory, type NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
+import type { Services } from '../../api/core/context.js';
+import { logScope } from '../../api/core/telemetry/log.js';
+import { CORRELATION_HEADER, taskQueue } from '../../workflows/contract.js';
+import { scheduleActivities } from '../automation-schedules.js';
+import { automationActivities, outboundActivities } from '../automations.js';
+import { maintenanceActivities } from '../maintenance.js';
+import { deprovisionActivities } from '../deprovisioning.js';
+import { recurrenceActivities } from '../recurrence.js';
+import { revocationActivities } from '../revocations.js';
+
+/** Log lines of an activity carry the correlation id and the workflow they belong to. */
+const scoped: ActivityInterceptorsFactory = (context) => ({
+  inbound: {
+    execute(input, next) {
+      const header = input.headers[CORRELATION_HEADER];
+      const correlation_id = header ? defaultPayloadConverter.fromPayload<string>(header) : undefined;
+      const { workflowExecution, activityType } = context.info;
+      return logScope.run({ correlation_id, workflow_id: workflowExecution?.workflowId, activity: activityType }, () =>
+        next(input),
+      );
+    },
+  },
+});
+
+/** Actions that wait for other servers at a time: they hold a connection to the database only before and after. */
+const OUTBOUND_SLOTS = 50;
+
+/** One worker a queue: what calls other servers has its own, so that a slow one holds up neither approvals nor records. */
+export function createWorkers(services: Services, connection: NativeConnection, slots: number): Promise<Worker[]> {
+  const { config } = services;
+  const common = {
+    connection,
+    namespace: config.TEMPORAL_NAMESPACE,
+    interceptors: { activity: [scoped] },
+    activityTaskPollerBehavior: { type: 'simple-maximum' as const, maximum: 2 },
+    shutdownGraceTime: '10s',
+    shutdownForceTime: '20s',
+  } satisfies Partial<WorkerOptions>;
+  const core = Worker.create({
+    ...common,
+    taskQueue: taskQueue(config.TASK_QUEUE_PREFIX, 'core'),
+    workflowBundle: { codePath: config.WORKFLOW_BUNDLE },
+    activities: {
+      ...automationActivities(services),
+      ...maintenanceActivities(services),
+      ...recurrenceActivities(services),
+      ...scheduleActivities(services),
+      ...deprovisionActivities(services),
+    },
+    maxCachedWorkflows: 500,
+    maxConcurrentWorkflowTaskExecutions: 40,
+    // Never more slots than connections: an activity without one would only wait (Temporal notes, 2).
+    maxConcurrentLocalActivityExecutions: slots,
+    maxConcurrentActivityTaskExecutions: slots,
+    workflowTaskPollerBehavior: { type: 'autoscaling', initial: 2, maximum: 10 },
+    stickyQueueScheduleToStartTimeout: '3s',
+  });
+  const outbound = Worker.create({
+    ...common,
+    taskQueue: taskQueue(config.TASK_QUEUE_PREFIX, 'outbound'),
+    activities: { ...outboundActivities(services), ...revocationActivities(services) },
+    maxConcurrentActivityTaskExecutions: OUTBOUND_SLOTS,
+  });
+  return Promise.all([core, outbound]);
+}
+
+/** Runs them until they are shut down; when one breaks off, the others end as well. @throws what it broke off with */
+export async function runAll(workers: readonly Worker[]): Promise<void> {
+  const running = workers.map((worker) => worker.run());
+  try {
+    await Promise.all(running);
+  } finally {
+    shutdown(workers);
+    await Promise.allSettled(running);
+  }
+}
+
+export function shutdown(workers: readonly Worker[]): void {
+  for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
+}

@@ -1,0 +1,96 @@
+import type { StoredAction } from '../../db/models/automation.js';
+import { invalid } from '../core/errors.js';
+import { GATE } from '../runs/rules.js';
+import { checkTemplates } from '../automations/language/template.js';
+import type { ActionDescription, DefaultedParam } from './action-type.js';
+import { hasTemplatedOrigin } from './literal-origin.js';
+import { availableActions, catalogue } from './registry.js';
+
+/** An action as a caller may write it: its parameters under `params`, or beside `type` where there is no `params` (F5). */
+export interface GivenAction {
+  type: string;
+  name?: string | null | undefined;
+  params?: Record<string, unknown> | null | undefined;
+  on_failure?: 'continue' | 'stop' | null | undefined;
+  retry?: { max_attempts: number } | null | undefined;
+  [param: string]: unknown;
+}
+
+const OWN_KEYS = ['type', 'name', 'params', 'on_failure', 'retry'];
+
+const isTemplate = (value: unknown): boolean => typeof value === 'string' && value.includes('{{');
+
+/** The parameters that the type knows; the rest is ignored, as unknown fields are everywhere. Null counts as absent (C3). */
+function paramsOf(action: GivenAction, { params, defaulted = [], clears }: ActionDescription): Record<string, unknown> {
+  const given = action.params ?? Object.fromEntries(Object.entries(action).filter(([key]) => !OWN_KEYS.includes(key)));
+  const isSaid = (key: string, value: unknown): boolean =>
+    value !== null || (clears === true && !defaulted.includes(key as DefaultedParam));
+  return Object.fromEntries(
+    Object.entries(given).filter(([key, value]) => Object.hasOwn(params.shape, key) && isSaid(key, value)),
+  );
+}
+
+/** True when only a run can tell: the value is a template, or is left out and comes from the event. */
+function isOpen({ defaulted = [], templated }: ActionDescription, params: Record<string, unknown>, path: PropertyKey[]): boolean {
+  const [name, ...rest] = path as string[];
+  if (name === undefined) return false;
+  if (params[name] === undefined) return defaulted.includes(name as DefaultedParam);
+  if (templated && !templated.includes(name)) return false;
+  let value: unknown = params[name];
+  for (const step of rest) {
+    if (isTemplate(value)) return true;
+    value = (value as Record<string, unknown> | undefined)?.[step];
+  }
+  return isTemplate(value);
+}
+
+/** @throws INVALID_REQUEST naming the parameter */
+function checkParams(place: string, description: ActionDescription, params: Record<string, unknown>): void {
+  const templates = checkTemplates(params);
+  if (!templates.ok) {
+    const at = templates.position === null ? '' : ` (at character ${templates.position})`;
+    throw invalid(`${place}.params.${templates.path}: ${templates.message}${at}`);
+  }
+  const issue = description.params.safeParse(params).error?.issues.find(({ path }) => !isOpen(description, params, path));
+  if (issue) throw invalid(`${[`${place}.params`, ...issue.path].join('.')}: ${issue.message}`);
+  if (hasTemplatedOrigin(description, params)) {
+    throw invalid(`${place}.params.url: an action that sends a secret has a literal scheme and host; a template may follow them`);
+  }
+}
+
+/** A personal automation's gates are decided by its creator alone (F7), so a gate that wants others could never open. */
+function checkPersonalGate(
+  place: string,
+  { allow_self_approval: self, required_approvals: needed }: Record<string, unknown>,
+): void {
+  if (self !== false && (needed === undefined || needed === 1)) return;
+  throw invalid(`${place}: only you decide the gates of a personal automation, so one approval, your own, must be enough`);
+}
+
+/**
+ * Judges an automation's actions and puts them into the form in which they are stored. What holds a template is judged when it
+ * runs. `personal`: the automation belongs to no team.
+ * @throws INVALID_REQUEST naming the action by its index, and the parameter
+ * Source: decisions F1, F5, F6, F13.
+ */
+export function checkActions(actions: readonly GivenAction[], personal: boolean): StoredAction[] {
+  return actions.map((action, index) => {
+    const place = `actions[${index}]`;
+    const description = availableActions().find(({ type }) => type === action.type);
+    if (!description) {
+      const known = catalogue().some(({ type }) => type === action.type);
+      throw invalid(`${place}.type: ${known ? 'not available yet' : 'there is no such action'}: ${action.type.slice(0, 100)}`);
+    }
+    const params = paramsOf(action, description);
+    checkParams(place, description, params);
+    if (personal && action.type === GATE) checkPersonalGate(place, params);
+    const { type, name, on_failure, retry } = action;
+    return {
+      type,
+      ...(name ? { name } : {}),
+      params,
+      on_failure: on_failure ?? 'continue',
+      ...(retry ? { retry } : {}),
+    };
+  });
+}

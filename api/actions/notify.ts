@@ -1,0 +1,55 @@
+import { z } from 'zod';
+import { SEATS } from '../core/access.js';
+import { type Context, userOf } from '../core/context.js';
+import { invalid } from '../core/errors.js';
+import { Id, Text } from '../core/fields.js';
+import { recordChange } from '../core/record-change.js';
+import { findRecipients, type Recipient } from '../notifications/find-recipients.js';
+import { notifyUsers } from '../notifications/notify-users.js';
+import type { ActionType } from './action-type.js';
+
+const Params = z
+  .object({
+    user_ids: z.array(Id).min(1).max(100).optional(),
+    role: z.enum(SEATS).optional().meta({ description: 'Everyone with this seat in the team, or a higher one' }),
+    message: Text.min(1).max(2000),
+    channel: z.enum(['in_app', 'email']).default('in_app'),
+  })
+  .refine(({ user_ids, role }) => (user_ids === undefined) !== (role === undefined), 'takes user_ids or role');
+type Params = z.output<typeof Params>;
+
+/** Of a team whoever has a seat in it; a personal automation tells its creator. @throws INVALID_REQUEST */
+async function peopleOf(ctx: Context, teamId: string | null, { user_ids, role }: Params): Promise<Recipient[]> {
+  const asked = user_ids && [...new Set(user_ids)];
+  const userIds = teamId === null ? [userOf(ctx)] : asked;
+  const people = await findRecipients(ctx, { teamId, ...(role && { role }), ...(userIds && { userIds }) });
+  if (asked && asked.some((id) => !people.some(({ user_id }) => user_id === id))) {
+    throw invalid('user_ids: not everybody is in the automation’s team');
+  }
+  if (people.length === 0) throw invalid('role: nobody in the team has it');
+  return people;
+}
+
+export const notify: ActionType<Params> = {
+  type: 'notify',
+  label: 'Notify people',
+  category: 'core',
+  params: Params,
+  async perform(ctx, params, { run_id, team_id, project_id, automation_name }) {
+    const people = await peopleOf(ctx, team_id, params);
+    const { message, channel } = params;
+    await notifyUsers(ctx, people, { kind: 'message', title: automation_name, message, team_id, run_id }, [channel]);
+    await recordChange(ctx, {
+      team_id,
+      project_id,
+      feature: 'automations',
+      action: 'execute',
+      entity_type: 'automation_run',
+      entity_id: run_id,
+      title: automation_name,
+      summary: `notified ${people.length === 1 ? 'one person' : `${people.length} people`}`,
+      details: { channel, user_ids: people.map(({ user_id }) => user_id) },
+    });
+    return { entity_type: 'member', entity_id: people[0]?.user_id ?? '', output: { channel, notified: people.length } };
+  },
+};

@@ -1,0 +1,37 @@
+import { z } from 'zod';
+import { Text } from '../core/fields.js';
+import type { ActionDescription } from './action-type.js';
+
+const describe = (type: string, label: string, params: z.ZodObject): ActionDescription => ({
+  type,
+  label,
+  params,
+  category: 'core',
+});
+
+/**
+ * Actions whose slice does not exist yet: listed with `available: false` and refused when an automation is saved (F13).
+ * Parameters: decisions F5 and F13.
+ */
+export const PLANNED_ACTIONS: readonly ActionDescription[] = [
+  describe(
+    'create_relation',
+    'Relate two items',
+    z.object({ source_id: z.string(), target_id: z.string(), relation_type: z.string() }),
+  ),
+  describe('create_note', 'Create a note', z.object({ title: Text, content: Text, project_id: z.string().optional() })),
+  describe('move_to_cycle', 'Move a task to a cycle', z.object({ task_id: z.string(), cycle_id: z.string() })),
+  describe(
+    'run_agent',
+    'Ask the agent for a plan',
+    z.object({
+      instruction: Text,
+      link: z.array(z.object({ item_type: z.string(), item_id: z.string() })).optional(),
+    }),
+  ),
+  describe(
+    'dispatch_runner_job',
+    'Run a job on a runner',
+    z.object({ labels: z.array(z.string()), command: Text, timeout_minutes: z.int().min(1).optional() }),
+  ),
+];

@@ -1,0 +1,37 @@
+import { z } from 'zod';
+import { Text } from '../core/fields.js';
+import { GATE, GATE_DEFAULTS, GATE_ROLES } from '../runs/rules.js';
+import type { ActionDescription } from './action-type.js';
+
+/** Longest life of a gate, seconds (F6). */
+const MAX_EXPIRY = 2_592_000;
+/** Characters of what an approver is asked, as it is written and as it is shown. */
+export const MAX_MESSAGE = 2_000;
+const Seconds = z.int().min(1).max(MAX_EXPIRY);
+
+const Params = z.object({
+  role: z
+    .enum(GATE_ROLES)
+    .optional()
+    .meta({ description: `Lowest seat that may decide; ${GATE_DEFAULTS.role} when absent` }),
+  message: Text.max(MAX_MESSAGE).optional().meta({ description: 'What the approver is asked' }),
+  expires_in_seconds: Seconds.optional().meta({ description: `${GATE_DEFAULTS.expiresInSeconds} (72 hours) when absent` }),
+  required_approvals: z.int().min(1).max(5).optional().meta({ description: 'Distinct people' }),
+  allow_self_approval: z
+    .boolean()
+    .optional()
+    .meta({ description: 'false: neither the creator nor who set the run off may approve' }),
+  remind_after_seconds: Seconds.optional(),
+});
+
+/**
+ * The gate. Nothing performs it: the run stops here until people decide. What an event says must not choose who may approve,
+ * so its message alone may hold templates.
+ */
+export const requireApproval: ActionDescription<z.output<typeof Params>> = {
+  type: GATE,
+  label: 'Wait for an approval',
+  category: 'core',
+  params: Params,
+  templated: ['message'],
+};

@@ -1,0 +1,31 @@
+import { type Context, inTransaction } from '../core/context.js';
+import { recordChange } from '../core/record-change.js';
+import { lockTeam } from '../teams/lock-team.js';
+import { entitlementsOf, type Plan } from '../teams/rules.js';
+import type { TeamPlan } from './schema.js';
+
+/**
+ * Puts a team on another plan; the same one changes nothing.
+ * @throws RESOURCE_NOT_FOUND
+ * Source: decision B4.
+ */
+export function changePlan(ctx: Context, teamId: string, plan: Plan): Promise<TeamPlan> {
+  return inTransaction(ctx, async (ctx) => {
+    const team = await lockTeam(ctx, teamId);
+    if (team.plan !== plan) {
+      await team.$query(ctx.db).patch({ plan });
+      await recordChange(ctx, {
+        team_id: teamId,
+        feature: 'admin',
+        action: 'switch_plan',
+        severity: 'HIGH',
+        entity_type: 'team',
+        entity_id: teamId,
+        title: team.name,
+        summary: `put the team on the plan ${plan}`,
+        details: { changes: { plan: { from: team.plan, to: plan } } },
+      });
+    }
+    return { team_id: teamId, plan, entitlements: entitlementsOf(plan) };
+  });
+}

@@ -1,0 +1,30 @@
+import { type Context, inTransaction } from '../../core/context.js';
+import { refuse } from '../check-password.js';
+import { confirmPassword, invalidProof } from '../confirm-password.js';
+import type { Account } from '../find-account.js';
+import { clearAttempts } from '../login-attempts.js';
+import { useSecondFactor } from './second-factor.js';
+
+interface Proof {
+  password: string;
+  code: string;
+}
+
+/**
+ * Does `work` for a signed-in person who proves both factors again, in the transaction that uses the code up.
+ * @throws PERMISSION_DENIED wrong password or code, or two-factor sign-in is off: counted as a failed try (A6)
+ */
+export async function withTwoFactorProof<T>(
+  ctx: Context,
+  { password, code }: Proof,
+  work: (ctx: Context, account: Account) => Promise<T>,
+): Promise<T> {
+  const passed = await confirmPassword(ctx, password);
+  const done = await inTransaction(ctx, async (ctx) => {
+    const { account, attempt } = passed;
+    if (!account.two_factor || !(await useSecondFactor(ctx, account.user_id, code))) return undefined;
+    await clearAttempts(ctx, attempt);
+    return { result: await work(ctx, account) };
+  });
+  return done ? done.result : refuse(ctx, passed, invalidProof);
+}

@@ -1,0 +1,204 @@
+import { FORGE_EVENTS, FORGE_FAMILIES, type ForgeEventType, triggersOf } from '../../forge/rules.js';
+import { EVENT_TYPES, type EventType } from '../../outbox/event-types.js';
+
+/** A name that can stand in an automation's `trigger_type`. */
+export interface Trigger {
+  key: string;
+  label: string;
+  /** False while the slice that would send the event does not exist; refused when an automation is saved (F13). */
+  available: boolean;
+  /** What `event` may look like to conditions and templates (F5). */
+  sample_payload: Record<string, unknown>;
+}
+
+const TASK = {
+  task_id: '0197a000-0000-7000-8000-000000000001',
+  title: 'Sign-in fails on Safari',
+  project_id: '0197a000-0000-7000-8000-000000000002',
+  team_id: '0197a000-0000-7000-8000-000000000003',
+  description: null,
+  assigned_to: null,
+  status: 'todo',
+  priority: 'high',
+  due_date: '2026-12-01',
+  tags: ['bug'],
+  version: 1,
+};
+const PROJECT = { project_id: TASK.project_id, name: 'Apollo', team_id: TASK.team_id, status: 'active' };
+const COMMENT = { comment_id: '0197a000-0000-7000-8000-000000000004', task_id: TASK.task_id, content: 'Seen again today' };
+const PERSON = '0197a000-0000-7000-8000-000000000005';
+
+/** What every event carries. */
+const base = (type: string) => ({
+  type,
+  occurred_at: '2026-11-20T17:51:02.123Z',
+  team_id: TASK.team_id,
+  project_id: TASK.project_id,
+  actor_id: PERSON,
+});
+/** A trigger of events: of a type that is called like it, or of the type that is given. */
+function sampled(key: EventType, label: string, payload: Record<string, unknown>): Trigger;
+function sampled(key: string, label: string, payload: Record<string, unknown>, type: EventType): Trigger;
+function sampled(key: string, label: string, payload: Record<string, unknown>, type: string = key): Trigger {
+  return started(key, label, { ...base(type), ...payload });
+}
+/** A trigger with a sample of what starts it. */
+const started = (key: string, label: string, sample_payload: Record<string, unknown>): Trigger => ({
+  key,
+  label,
+  available: true,
+  sample_payload,
+});
+const planned = (key: string, label: string): Trigger => ({ key, label, available: false, sample_payload: base(key) });
+
+const changed = (field: string, from: unknown, to: unknown) => ({ changes: { [field]: { from, to } } });
+const taskChanged = (field: string, from: unknown, to: unknown) => ({
+  task: { ...TASK, [field]: to },
+  ...changed(field, from, to),
+});
+
+const WORK_TRIGGERS: readonly Trigger[] = [
+  sampled('task.created', 'A task is created', { task: TASK, changes: {} }),
+  sampled('task.updated', 'A task is changed in any way', taskChanged('title', 'Sign-in fails', TASK.title)),
+  sampled('task.status_changed', 'The status of a task changes', taskChanged('status', 'todo', 'in_progress'), 'task.updated'),
+  sampled('task.assigned', 'A task gets an assignee', taskChanged('assigned_to', null, PERSON), 'task.updated'),
+  sampled('task.completed', 'A task is done', taskChanged('status', 'in_review', 'done'), 'task.updated'),
+  sampled('task.deleted', 'A task is moved to the trash', { task: TASK }),
+  sampled('task.restored', 'A task comes back from the trash', { task: TASK, changes: {} }),
+  sampled('task.due_soon', 'A task is due within a day', {
+    actor_id: null,
+    task: { ...TASK, due_date: '2026-11-21' },
+    changes: {},
+  }),
+  sampled('task.overdue', 'A task is overdue', { actor_id: null, task: { ...TASK, due_date: '2026-11-19' }, changes: {} }),
+  sampled('comment.created', 'Someone comments on a task', { comment: COMMENT, task: TASK }),
+  sampled('project.created', 'A project is created', { project: PROJECT, changes: {} }),
+  sampled('project.updated', 'A project is changed in any way', { project: PROJECT, ...changed('name', 'Gemini', 'Apollo') }),
+  sampled(
+    'project.status_changed',
+    'The status of a project changes',
+    { project: { ...PROJECT, status: 'completed' }, ...changed('status', 'active', 'completed') },
+    'project.updated',
+  ),
+  sampled('project.deleted', 'A project is moved to the trash', { project: PROJECT }),
+  planned('relation.created', 'Two items are related'),
+  planned('note.created', 'A note is created'),
+  planned('cycle.started', 'A cycle starts'),
+  planned('cycle.completed', 'A cycle is completed'),
+  sampled('team.member_added', 'Someone joins the team', { project_id: null, member: { user_id: PERSON, role: 'member' } }),
+  sampled('team.member_removed', 'Someone leaves the team', { project_id: null, member: { user_id: PERSON, role: 'member' } }),
+  planned('agent.plan_staged', 'The agent proposes a plan'),
+  planned('agent.plan_applied', 'A plan of the agent is applied'),
+  planned('runner.job_finished', 'A runner finishes a job'),
+];
+
+const ISSUE = {
+  issue_number: 7,
+  title: 'Sign-in fails on Safari',
+  url: 'https://forge.example/acme/rocket/issues/7',
+  labels: ['bug'],
+};
+const PULL_REQUEST = {
+  pr_number: 12,
+  title: 'Fix the sign-in on Safari',
+  url: 'https://forge.example/acme/rocket/pull/12',
+  merged: true,
+  base: 'main',
+  head: 'fix-sign-in',
+  closes_issues: [7],
+};
+
+/** Fields that tell one kind of delivery from the other; the whole list is the contract's, section 6. */
+function forgeFields(type: string): Record<string, unknown> {
+  if (type.startsWith('forge.issue')) return ISSUE;
+  if (type.startsWith('forge.pr_')) return { ...PULL_REQUEST, merged: type === 'forge.pr_merged' };
+  if (type === 'forge.push') return { ref: 'refs/heads/main', commit_count: 1, messages: ['Fix the sign-in'] };
+  if (type === 'forge.release_published')
+    return { tag: 'v1.2.0', name: 'Spring', url: 'https://forge.example/acme/rocket/releases/1' };
+  if (type === 'security.dependency_alert') return { ghsa_id: 'GHSA-xxxx-xxxx-xxxx', severity: 'high', package: 'left-pad' };
+  return {
+    branch: 'main',
+    sha: '9f2c',
+    ...(type === 'forge.workflow_run_failed' ? { name: 'CI', on_pr: true, pr_number: 12 } : {}),
+  };
+}
+
+const forgePayload = (type: string) => ({
+  repo: 'acme/rocket',
+  sender: 'octocat',
+  ...forgeFields(type),
+  task: TASK,
+  linked_task_ids: [TASK.task_id],
+});
+
+const FORGE_LABELS: Readonly<Record<ForgeEventType, string>> = {
+  'forge.issue_opened': 'An issue is opened on the code host',
+  'forge.issue_closed': 'An issue is closed on the code host',
+  'forge.issue_reopened': 'An issue is reopened on the code host',
+  'forge.pr_opened': 'A pull request is opened',
+  'forge.pr_synchronize': 'A pull request gets new commits',
+  'forge.pr_merged': 'A pull request is merged',
+  'forge.pr_closed': 'A pull request is closed without a merge',
+  'forge.push': 'Commits are pushed',
+  'forge.release_published': 'A release is published',
+  'forge.check_suite_failed': 'Checks of a commit fail',
+  'forge.workflow_run_failed': 'A CI run fails',
+  'security.dependency_alert': 'A dependency is found vulnerable',
+};
+const FAMILY_LABELS: Readonly<Record<keyof typeof FORGE_FAMILIES, string>> = {
+  'forge.pull_request': 'Anything happens to a pull request',
+  'forge.issue': 'Anything happens to an issue on the code host',
+  'forge.*': 'Anything happens on the code host but a dependency alert',
+};
+const FAMILY_NAMES = Object.keys(FORGE_FAMILIES) as (keyof typeof FORGE_FAMILIES)[];
+
+/** Every trigger type, in the order in which it is listed. Source: decision F3. */
+export const TRIGGERS: readonly Trigger[] = [
+  ...WORK_TRIGGERS,
+  ...FORGE_EVENTS.map((type) => sampled(type, FORGE_LABELS[type], forgePayload(type))),
+  ...FAMILY_NAMES.map((family) => {
+    const [member] = FORGE_FAMILIES[family];
+    return sampled(family, FAMILY_LABELS[family], forgePayload(member ?? ''), member ?? 'forge.push');
+  }),
+  started('schedule', 'On a schedule', {
+    ...base('schedule'),
+    project_id: null,
+    actor_id: null,
+    scheduled_for: '2026-12-01T09:00:00.000Z',
+  }),
+  started('manual', 'When someone starts it by hand', { ...base('manual'), project_id: null }),
+];
+
+/** `to` of one changed field, undefined when the event does not say that it changed. */
+function changedTo(payload: Readonly<Record<string, unknown>>, field: string): unknown {
+  const changes = payload['changes'];
+  if (typeof changes !== 'object' || changes === null || !Object.hasOwn(changes, field)) return undefined;
+  const change = (changes as Record<string, unknown>)[field];
+  return typeof change === 'object' && change !== null ? ((change as Record<string, unknown>)['to'] ?? null) : undefined;
+}
+
+const assignee = (payload: Readonly<Record<string, unknown>>): unknown =>
+  (payload['task'] as { assigned_to?: unknown } | null | undefined)?.assigned_to ?? null;
+
+/** What an event amounts to besides its own name, by its subject: each trigger with how its payload tells. */
+const DERIVED: Readonly<Record<string, Readonly<Record<string, (payload: Readonly<Record<string, unknown>>) => boolean>>>> = {
+  'task.created': { 'task.assigned': (payload) => assignee(payload) !== null },
+  'task.updated': {
+    'task.status_changed': (payload) => changedTo(payload, 'status') !== undefined,
+    'task.completed': (payload) => changedTo(payload, 'status') === 'done',
+    'task.assigned': (payload) => (changedTo(payload, 'assigned_to') ?? null) !== null,
+  },
+  'project.updated': { 'project.status_changed': (payload) => changedTo(payload, 'status') !== undefined },
+};
+const derivedOf = (subject: string) => Object.entries(Object.hasOwn(DERIVED, subject) ? (DERIVED[subject] ?? {}) : {});
+
+/** Trigger types that an event of the outbox arms: its own name, what its changes amount to, its families. Source: decision F3. */
+export const triggersOfEvent = (subject: string, payload: Readonly<Record<string, unknown>>): string[] => [
+  ...triggersOf(subject),
+  ...derivedOf(subject).flatMap(([trigger, amounts]) => (amounts(payload) ? [trigger] : [])),
+];
+
+/** For every event type, the trigger types that such an event may amount to. The table `event_types` holds the same. */
+export const triggersOfTypes = Object.fromEntries(
+  EVENT_TYPES.map((type) => [type, [...triggersOf(type), ...derivedOf(type).map(([trigger]) => trigger)]]),
+) as Readonly<Record<EventType, string[]>>;

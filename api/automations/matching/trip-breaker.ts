@@ -1,0 +1,49 @@
+import { Automation } from '../../../db/models/automation.js';
+import { run, type Statement } from '../../../db/statement.js';
+import { serviceContext, type Services } from '../../core/context.js';
+import { findRecipients } from '../../notifications/find-recipients.js';
+import { notifyUsers } from '../../notifications/notify-users.js';
+import { deactivate } from '../deactivate-automations.js';
+
+/**
+ * $1 automations, $2 most runs a minute: those armed ones that other runs set off more often than that. What its condition left out, and
+ * what came too deep, set nothing off: a loop is made of runs that began.
+ */
+const statement: Statement = {
+  name: 'find_runaways',
+  text: /* sql */ `
+    select a.automation_id from automations a
+    where a.automation_id = any($1::uuid[]) and a.is_active and a.deleted_at is null and $2::int < (
+      select count(*) from (
+        select from automation_runs r where r.automation_id = a.automation_id and r.queued_at > now() - interval '1 minute' and r.depth > 0
+          and (r.skip_reason is null or r.skip_reason = 'rejected')
+        limit $2::int + 1) recent)`,
+};
+
+/**
+ * Switches off an automation that other runs set off too often, and tells its team's managers and its creator. What is under way
+ * goes on. Returns how many were switched off.
+ * Source: decision F11.
+ */
+export async function tripBreaker(services: Services, automationIds: readonly string[]): Promise<number> {
+  const most = services.config.AUTOMATION_BREAKER_RUNS;
+  const found = await run<{ automation_id: string }>(services.db, statement, [automationIds, most]);
+  for (const { automation_id } of found)
+    await services.db.transaction((db) => switchOff({ ...services, db }, automation_id, most));
+  if (found.length > 0) services.notifyRelay();
+  return found.length;
+}
+
+async function switchOff(services: Services, automationId: string, most: number): Promise<void> {
+  const automation = await Automation.query(services.db).findById(automationId).modify('live').forNoKeyUpdate();
+  if (!automation?.is_active) return;
+  const ctx = serviceContext(services, 'breaker');
+  await deactivate(ctx, automation, 'rate_breaker', 'switched the automation off: other runs set it off too often');
+  const { team_id: teamId, created_by, name } = automation;
+  const managers = teamId === null ? [] : await findRecipients(ctx, { teamId, role: 'manager' });
+  const creator = await findRecipients(ctx, { teamId, userIds: [created_by] });
+  const people = [...new Map([...managers, ...creator].map((person) => [person.user_id, person])).values()];
+  const message = `${name} was set off by other runs more than ${most} times in a minute, so it was switched off. What is under way goes on.`;
+  const notice = { kind: 'automation_disabled', title: `Switched off: ${name}`, message, team_id: teamId, run_id: null } as const;
+  await notifyUsers(ctx, people, notice, ['in_app', 'email']);
+}

@@ -1,0 +1,43 @@
+import { raw } from 'objection';
+import { type Context, inTransaction, userOf } from '../core/context.js';
+import { recordChange } from '../core/record-change.js';
+import { assertSecretsAllowed } from '../secrets/assert-secrets-allowed.js';
+import { cancelRuns } from '../runs/cancel-runs.js';
+import { lockAutomation } from './lock-automation.js';
+import { requirePresentCreator } from './ownership/present-creator.js';
+import type { Toggled, ToggleAutomation } from '../runs/dispatch/schema.js';
+
+/**
+ * Enables or disables an automation, without a new version. Runs go on, unless they are to end with it.
+ * @throws RESOURCE_NOT_FOUND | PERMISSION_DENIED another person's automation needs a manager; a protected one, and enabling one with some
+ * secrets, an admin | RESOURCE_CONFLICT enabling, and its creator may no longer act
+ */
+export function toggleAutomation(ctx: Context, automationId: string, input: ToggleAutomation): Promise<Toggled> {
+  return inTransaction(ctx, async (ctx) => {
+    const automation = await lockAutomation(ctx, 'automation.write', automationId);
+    const is_active = input.is_active ?? !automation.is_active;
+    // Whoever may stop an automation may do so whatever secrets it holds.
+    if (is_active) await assertSecretsAllowed(ctx, automation.team_id, automation.actions);
+    if (is_active) await requirePresentCreator(ctx, automation);
+    // Switched by hand, either way: whatever had switched it off no longer tells why.
+    const switched = { is_active, disabled_reason: null, updated_by: userOf(ctx), updated_at: raw('now()') };
+    if (is_active !== automation.is_active || automation.disabled_reason !== null)
+      await automation.$query(ctx.db).patch(switched);
+    const ends = !is_active && input.cancel_running === true;
+    const cancelled_runs = ends ? await cancelRuns(ctx, automation, ['queued', 'running', 'paused']) : 0;
+    const { team_id, project_id, name } = automation;
+    await recordChange(ctx, {
+      team_id,
+      project_id,
+      feature: 'automations',
+      action: 'toggle',
+      severity: 'MEDIUM',
+      entity_type: 'automation',
+      entity_id: automationId,
+      title: name,
+      summary: `switched the automation ${is_active ? 'on' : 'off'}`,
+      details: { is_active, cancelled_runs },
+    });
+    return { automation_id: automationId, is_active, cancelled_runs };
+  });
+}

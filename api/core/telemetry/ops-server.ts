@@ -1,0 +1,84 @@
+import { createServer, type Server } from 'node:http';
+import type { Knex } from 'knex';
+import { LATEST_MIGRATION } from '../../../db/migrations/index.js';
+import { metrics } from './metrics.js';
+
+interface Check {
+  ok: boolean;
+  detail?: string;
+  /** Workers that reported of late. */
+  alive?: number;
+}
+
+/** A worker that has not reported for this long counts as down. */
+const MAX_HEARTBEAT_AGE_SECONDS = 15;
+
+async function checkDatabase(db: Knex): Promise<{ postgres: Check; migrations: Check }> {
+  try {
+    const row = await db('knex_migrations').max('name as newest').first<{ newest: string | null }>();
+    // A newer schema is fine: migrations only add until every old process is gone (docs/runbook.md, upgrades).
+    const ok = (row?.newest ?? '') >= LATEST_MIGRATION;
+    return {
+      postgres: { ok: true },
+      migrations: ok ? { ok } : { ok, detail: `at ${row?.newest ?? 'none'}, this build needs ${LATEST_MIGRATION}` },
+    };
+  } catch (error) {
+    const undefinedTable = (error as { code?: string }).code === '42P01';
+    return { postgres: { ok: undefinedTable }, migrations: { ok: false, detail: undefinedTable ? 'never run' : 'unknown' } };
+  }
+}
+
+/**
+ * Each worker reports itself and its view of Temporal through the database, so the API needs no Temporal client for it. One that is alive
+ * is enough.
+ */
+async function checkWorkers(db: Knex): Promise<{ worker: Check; temporal: Check }> {
+  const [row] = await db('heartbeats')
+    .whereLike('process', 'worker%')
+    .where('seen_at', '>', db.raw('now() - make_interval(secs => ?)', [MAX_HEARTBEAT_AGE_SECONDS]))
+    .select<{ alive: number; linked: number }[]>(
+      db.raw('count(*)::int as alive'),
+      db.raw("(count(*) filter (where (details->>'temporal')::boolean))::int as linked"),
+    )
+    .catch(() => []);
+  const { alive = 0, linked = 0 } = row ?? {};
+  return { worker: { ok: alive > 0, alive }, temporal: { ok: linked > 0 } };
+}
+
+/**
+ * Readiness: PostgreSQL answers and the migrations are in. Temporal and the worker are reported, never required: records and
+ * decisions work without them (J5).
+ */
+export async function readiness(db: Knex): Promise<{ ready: boolean; checks: Record<string, Check> }> {
+  const { postgres, migrations } = await checkDatabase(db);
+  const reported = postgres.ok ? await checkWorkers(db) : { worker: { ok: false, alive: 0 }, temporal: { ok: false } };
+  return { ready: postgres.ok && migrations.ok, checks: { postgres, migrations, ...reported } };
+}
+
+/** What a process says of itself: ready or not, with the checks behind it. */
+export type Readiness = () => Promise<{ ready: boolean; checks: Record<string, unknown> }>;
+
+/** Metrics in the text format of Prometheus. */
+export type MetricsSource = () => Promise<string>;
+
+/** Everything that there is to say of this process. A source that fails is left out: what is missing there has alerts of its own. */
+async function allMetrics(sources: readonly MetricsSource[]): Promise<string> {
+  const parts = await Promise.allSettled([metrics.metrics(), ...sources.map((source) => source())]);
+  return parts.map((part) => (part.status === 'fulfilled' ? `${part.value.trimEnd()}\n` : '')).join('');
+}
+
+/** `/livez`, `/readyz` and `/metrics`, on a port of their own that is not published. `sources`: metrics besides the process's own. */
+export function createOpsServer(readinessNow: Readiness, sources: readonly MetricsSource[] = []): Server {
+  return createServer((request, response) => {
+    const send = (status: number, type: string, body: string) => response.writeHead(status, { 'Content-Type': type }).end(body);
+    const json = (status: number, body: unknown) => send(status, 'application/json', JSON.stringify(body));
+    const serve = async (): Promise<unknown> => {
+      if (request.url === '/livez') return json(200, { alive: true });
+      if (request.url === '/metrics') return send(200, metrics.contentType, await allMetrics(sources));
+      if (request.url !== '/readyz') return json(404, { error: 'not found' });
+      const state = await readinessNow();
+      return json(state.ready ? 200 : 503, state);
+    };
+    serve().catch(() => json(500, { error: 'internal' }));
+  });
+}

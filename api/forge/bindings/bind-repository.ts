@@ -1,0 +1,80 @@
+import { bindingProof } from '../../core/config.js';
+import { authorize } from '../../core/access.js';
+import { type Context, inTransaction, userOf } from '../../core/context.js';
+import { conflict, forbidden, invalid, notFound } from '../../core/errors.js';
+import { recordChange } from '../../core/record-change.js';
+import { seatInTeam, seatOf } from '../../core/seats.js';
+import { type BindingRow, presentBinding } from './list-repositories.js';
+import { authorizeBinding, isInstanceAdmin } from '../policy.js';
+import { provePush } from './prove-push.js';
+import type { BindRepository, RepositoryBinding } from '../schema.js';
+
+/** @throws RESOURCE_NOT_FOUND no live project | INVALID_REQUEST, to strangers PERMISSION_DENIED, a project of another team */
+async function checkProject(ctx: Context, projectId: string, teamId: string): Promise<void> {
+  const project = await ctx
+    .db('projects')
+    .where({ project_id: projectId })
+    .whereNull('deleted_at')
+    .forKeyShare()
+    .first<{ team_id: string } | undefined>('team_id');
+  if (!project) throw notFound('Project');
+  if (project.team_id === teamId) return;
+  authorize('project.read', await seatOf(ctx, project.team_id));
+  throw invalid('project_id must be a project of the team');
+}
+
+/**
+ * Where the installation wants proof of the repository, asks the code host for it, before any transaction is open. Whoever may not
+ * bind for the team asks nobody. A right to push that is lost later ends no binding.
+ * @throws what the refusals of `bindRepository` say | INTERNAL_ERROR 503 the code host does not answer
+ */
+async function checkProof(ctx: Context, teamId: string, repo: string): Promise<void> {
+  if (bindingProof(ctx.config) === 'open' || isInstanceAdmin(ctx.actor)) return;
+  authorizeBinding(ctx.actor, await seatInTeam(ctx, teamId));
+  await provePush(ctx, userOf(ctx), repo);
+}
+
+/**
+ * Binds a repository to a team, and perhaps to one of its projects: from then on only the teams that bound it hear it. A repository
+ * may be bound to several projects of a team; for a second team, by an instance admin only.
+ * @throws RESOURCE_NOT_FOUND team or project | PERMISSION_DENIED below admin, without proof of the repository, or bound to another
+ * team already | INVALID_REQUEST a project of another team | RESOURCE_CONFLICT bound so already | INTERNAL_ERROR 503 no proof to be had
+ */
+export async function bindRepository(ctx: Context, input: BindRepository): Promise<RepositoryBinding> {
+  const { repo, team_id, sync_issues } = input;
+  const project_id = input.project_id ?? null;
+  await checkProof(ctx, team_id, repo);
+  return inTransaction(ctx, async (ctx) => {
+    const seat = await seatInTeam(ctx, team_id);
+    authorizeBinding(ctx.actor, seat);
+    // The tasks of issue sync are made by whoever binds: without a right to write there it could never make one.
+    if (sync_issues) authorize('task.write', seat);
+    if (project_id) await checkProject(ctx, project_id, team_id);
+    // Two teams that bind the same repository at once: the second must see the first.
+    await ctx.db.raw('select pg_advisory_xact_lock(hashtextextended(?, 8))', [repo]);
+    const elsewhere = await ctx.db('forge_repositories').where({ repo }).whereNot({ team_id }).first<{ repo: string }>('repo');
+    if (elsewhere && !isInstanceAdmin(ctx.actor)) {
+      throw forbidden('Another team has bound this repository; an instance admin may bind it for a second one');
+    }
+    const [row] = await ctx
+      .db('forge_repositories')
+      .insert({ repo, team_id, project_id, sync_issues, created_by: userOf(ctx) })
+      .onConflict(ctx.db.raw('(repo, team_id, project_id)'))
+      .ignore()
+      .returning<BindingRow[]>('*');
+    if (!row) throw conflict('The repository is bound so already');
+    await recordChange(ctx, {
+      team_id,
+      project_id,
+      feature: 'forge',
+      action: 'create',
+      severity: 'MEDIUM',
+      entity_type: 'forge_repository',
+      entity_id: row.binding_id,
+      title: repo,
+      summary: 'bound the repository',
+      details: { repo, project_id, sync_issues },
+    });
+    return presentBinding(row);
+  });
+}

@@ -1,0 +1,58 @@
+import { z } from 'zod';
+import { ActionRefused } from '../../actions/action-refused.js';
+import type { Context } from '../../core/context.js';
+import { DomainError, forbidden } from '../../core/errors.js';
+import { OutboundFailure } from '../../core/http-client/failure.js';
+import type { OutboundResponse } from '../../core/http-client/send-request.js';
+import { isAway, jsonOf } from '../../integrations/call-service.js';
+import { accessToken } from '../../integrations/connections.js';
+import { callForge } from '../../integrations/forge/call-forge.js';
+import { forge } from '../../integrations/forge/provider.js';
+import { GrantRefused } from '../../integrations/request-tokens.js';
+
+const Repository = z.object({ full_name: z.string(), permissions: z.object({ push: z.boolean() }) });
+
+const CONNECT = 'connect your account first, with POST /api/integrations/forge/connect';
+
+const unreachable = (cause?: unknown) =>
+  new DomainError('INTERNAL_ERROR', 'The code host cannot be reached at the moment', {
+    status: 503,
+    detail: 'Nothing was bound: only the code host can say whether you may push to the repository',
+    headers: { 'Retry-After': '30' },
+    cause,
+  });
+
+const notConnected = (why: string) =>
+  forbidden('Binding a repository needs proof that you may push to it', { detail: `${why}: ${CONNECT}` });
+
+/** Asks as the person, with their own token: the answer shows nothing that they could not read there themselves. */
+async function askForge(ctx: Context, userId: string, repo: string): Promise<OutboundResponse> {
+  try {
+    const token = await accessToken(ctx, forge, userId, []);
+    return await callForge(ctx.config, token, 'GET', `/repos/${repo}`);
+  } catch (thrown) {
+    if (thrown instanceof OutboundFailure || (thrown instanceof ActionRefused && thrown.isRetryable)) throw unreachable(thrown);
+    if (thrown instanceof ActionRefused || thrown instanceof GrantRefused) {
+      throw notConnected('You have no working connection to the code host');
+    }
+    throw thrown;
+  }
+}
+
+/**
+ * Asks the code host whether a person's connected account may push to a repository. `repo` is `owner/name` in lower case; a repository
+ * that was renamed or transferred answers by another name and proves nothing about this one.
+ * @throws PERMISSION_DENIED naming the proof that is missing: no connection, or no right to push, in the same words for a repository
+ * that does not exist | INTERNAL_ERROR 503 the code host does not answer
+ */
+export async function provePush(ctx: Context, userId: string, repo: string): Promise<void> {
+  const answer = await askForge(ctx, userId, repo);
+  if (answer.status === 401) throw notConnected('The code host no longer accepts your connection');
+  if (isAway(answer)) throw unreachable();
+  const found = Repository.safeParse(jsonOf(answer));
+  if (answer.status === 200 && found.success && found.data.full_name.toLowerCase() === repo && found.data.permissions.push)
+    return;
+  throw forbidden('Binding a repository needs proof that you may push to it', {
+    detail: `Your account at the code host has no right to push to ${repo} under that name`,
+  });
+}

@@ -1,0 +1,90 @@
+import { createHash } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+import { run } from '../../../db/statement.js';
+import { DomainError, invalid } from '../../core/errors.js';
+import type { RawRequest } from '../../endpoint/endpoint.js';
+import { acceptDeliveryStatement, countReceivedStatement } from './accept-delivery.sql.js';
+import { countSignatureFailure } from './count-signature-failure.js';
+import { actionOf, type ForgeEventType, normalise, repoOf } from '../rules.js';
+import { deliveryKey, verifySignature } from './signature.js';
+import { storableJson } from './storable-json.js';
+
+/** The answer to a signed delivery (H1). */
+export type Accepted = { received: true; ping: true } | { received: true; event: ForgeEventType | null; duplicate: boolean };
+
+/** Longest header and repository name kept; a name beyond it would not fit its index, and no forge has one. */
+const MAX_NAME = 200;
+
+const headerOf = (headers: IncomingHttpHeaders, name: 'event' | 'delivery'): string | undefined =>
+  String(headers[`x-forge-${name}`] ?? '') || String(headers[`x-github-${name}`] ?? '') || undefined;
+
+/** The same words whatever is wrong, a missing secret of ours too: the status route tells the operator which. */
+const refused = () =>
+  new DomainError('AUTHENTICATION_REQUIRED', 'The delivery is not signed with the shared secret', {
+    headers: { 'WWW-Authenticate': 'Signature' },
+  });
+
+/** Why a delivery that nothing handles was kept aside, in an operator's words. */
+function whyIgnored(event: string | undefined, body: unknown): string {
+  if (event === undefined) return 'No event header';
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) return 'The body is no JSON object';
+  const action = actionOf(body);
+  return `Not a listed event: ${event.slice(0, 100)}${action === null ? '' : ` with action ${action.slice(0, 100)}`}`;
+}
+
+/** What jsonb cannot hold is class 22 (a NUL, half a surrogate pair, a number too large) or 54 (a limit of the server's). */
+const isUnstorable = (error: unknown): boolean =>
+  error instanceof Error && /^(22|54)/.test((error as Error & { code?: string }).code ?? '');
+
+/** Stores the receipt; the payload's own text first, which costs nothing, and a cleaned one where PostgreSQL refuses it. */
+async function store({ services, headers, body, requestId }: RawRequest, event: string | undefined, value: unknown) {
+  const type = normalise(event ?? '', value)?.type ?? null;
+  const bodySha256 = createHash('sha256').update(body).digest();
+  const key = deliveryKey(headerOf(headers, 'delivery'), event ?? '', bodySha256.toString('hex'));
+  const repo = repoOf(value)?.toLowerCase().slice(0, MAX_NAME) ?? null;
+  const reason = type === null ? whyIgnored(event, value) : null;
+  const insert = async (payload: string | null) => {
+    const values = [key, event?.slice(0, MAX_NAME) ?? null, type, repo, bodySha256, payload, reason, requestId];
+    const [row] = await run<{ duplicate: boolean; echoed: boolean }>(services.db, acceptDeliveryStatement, values);
+    return { key, type, duplicate: row?.duplicate === true, echoed: row?.echoed === true };
+  };
+  // What nothing handles is dropped (contract, section 6): its receipt says why, its payload is not kept.
+  if (type === null) return insert(null);
+  return insert(body.toString()).catch((error: unknown) => {
+    if (!isUnstorable(error)) throw error;
+    return insert(storableJson(value));
+  });
+}
+
+/**
+ * Takes in one delivery, whose size and rate were checked before: signature, ping, JSON, then receipt, counters and outbox row in
+ * one commit. The work itself is the relay's (`applyDelivery`); a repeated delivery id is dropped here.
+ * `parse` reads JSON strictly and throws for anything else.
+ * @throws AUTHENTICATION_REQUIRED wrong or missing signature, or no secret configured | INVALID_REQUEST the body is no JSON
+ * Source: contract, sections 5 and 6; decision H1.
+ */
+export async function acceptDelivery(request: RawRequest, parse: (bytes: Buffer) => unknown): Promise<Accepted> {
+  const { services, headers, body } = request;
+  const { FORGE_WEBHOOK_SECRET: current, FORGE_WEBHOOK_SECRET_PREVIOUS: previous } = services.config;
+  if (!verifySignature(body, headers['x-hub-signature-256']?.toString(), { current, previous })) {
+    await countSignatureFailure(services);
+    throw refused();
+  }
+  const event = headerOf(headers, 'event');
+  const countReceived = () => run(services.db, countReceivedStatement, [event?.slice(0, MAX_NAME) ?? null]);
+  if (event === 'ping') {
+    await countReceived();
+    return { received: true, ping: true };
+  }
+  let value: unknown;
+  try {
+    value = parse(body);
+  } catch (error) {
+    await countReceived();
+    throw invalid('The body is not valid JSON', { cause: error });
+  }
+  const { key, type, duplicate, echoed } = await store(request, event, value);
+  if (echoed && !duplicate) services.log.warn({ delivery_id: key }, 'a delivery repeats an earlier body under a new id');
+  if (type !== null && !duplicate) services.notifyRelay();
+  return { received: true, event: type, duplicate };
+}

@@ -1,0 +1,98 @@
+import { unboundReach } from '../../core/config.js';
+import type { Context } from '../../core/context.js';
+import { type NormalisedEvent, triggersOf } from '../rules.js';
+
+/** A repository as a live team has bound it, with the person who did (F2). */
+export interface Binding {
+  binding_id: string;
+  team_id: string;
+  project_id: string | null;
+  sync_issues: boolean;
+  creator: { userId: string; email: string; role: 'user' | 'admin'; active: boolean };
+}
+
+/** Who hears an event. */
+export interface Audience {
+  bindings: Binding[];
+  /** Teams that get the event, each with the projects that the repository is bound to. */
+  teams: { team_id: string; project_ids: string[] }[];
+  /** Teams whose tasks may be linked; null = every team's. */
+  linkable: string[] | null;
+}
+
+/** The bindings of a repository; `came_after`: the delivery came after the binding was made. */
+async function bindingsOf(ctx: Context, repo: string, receiptId: string): Promise<(Binding & { came_after: boolean })[]> {
+  const rows = await ctx
+    .db('forge_repositories as r')
+    .join('users as u', 'u.user_id', 'r.created_by')
+    .join('teams as t', 't.team_id', 'r.team_id')
+    .where('r.repo', repo)
+    .whereNull('t.deleted_at')
+    .orderBy(['r.created_at', 'r.binding_id'])
+    .join('forge_deliveries as d', 'd.receipt_id', ctx.db.raw('?::uuid', [receiptId]))
+    .select<
+      (Omit<Binding, 'creator'> & {
+        came_after: boolean;
+        user_id: string;
+        email: string;
+        role: 'user' | 'admin';
+        status: string;
+      })[]
+    >(
+      'r.binding_id',
+      'r.team_id',
+      'r.project_id',
+      'r.sync_issues',
+      'u.user_id',
+      'u.email',
+      'u.role',
+      'u.status',
+      ctx.db.raw('r.created_at <= d.received_at as came_after'),
+    );
+  return rows.map(({ user_id, email, role, status, ...binding }) => ({
+    ...binding,
+    creator: { userId: user_id, email, role, active: status === 'active' },
+  }));
+}
+
+/**
+ * Teams with an armed automation that listens to the whole team. An unbound repository reaches them one by one, so that each
+ * event carries its own team's tasks and no other's; automations of a project are never reached so (F2).
+ */
+async function armedTeams(ctx: Context, type: string): Promise<string[]> {
+  const rows = await ctx
+    .db('automations as a')
+    .join('teams as t', 't.team_id', 'a.team_id')
+    .whereIn('a.trigger_type', triggersOf(type))
+    .where('a.is_active', true)
+    .whereNull('a.deleted_at')
+    .whereNull('a.project_id')
+    .whereNull('t.deleted_at')
+    .distinct<{ team_id: string }[]>('a.team_id');
+  return rows.map((row) => row.team_id);
+}
+
+/**
+ * Who hears the event of a receipt: the teams that had bound its repository when it came; a repository that nobody has bound reaches
+ * every team or none, as the installation is set. Null when nobody hears it.
+ */
+export async function findAudience(
+  ctx: Context,
+  { type, payload }: NormalisedEvent,
+  receiptId: string,
+): Promise<Audience | null> {
+  const known = payload.repo === null ? [] : await bindingsOf(ctx, payload.repo.toLowerCase(), receiptId);
+  const bindings = known.filter(({ came_after }) => came_after);
+  if (known.length > 0) {
+    if (bindings.length === 0) return null;
+    const teamIds = [...new Set(bindings.map((binding) => binding.team_id))];
+    const teams = teamIds.map((team_id) => ({
+      team_id,
+      project_ids: bindings.flatMap((binding) => (binding.team_id === team_id && binding.project_id ? [binding.project_id] : [])),
+    }));
+    return { bindings, teams, linkable: teamIds };
+  }
+  if (unboundReach(ctx.config) === 'none') return null;
+  const teams = (await armedTeams(ctx, type)).map((team_id) => ({ team_id, project_ids: [] }));
+  return { bindings, teams, linkable: null };
+}

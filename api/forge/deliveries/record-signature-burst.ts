@@ -1,0 +1,22 @@
+import { v7 as uuidv7 } from 'uuid';
+import type { Services } from '../../core/context.js';
+import { recordChange } from '../../core/record-change.js';
+
+/** Notes in the instance's chain that someone tries secrets, or that the forge signs with an old one (severity rule of the decisions, M). */
+export async function recordSignatureBurst(services: Services, failures: number): Promise<void> {
+  const requestId = uuidv7();
+  const actor = { type: 'system', name: 'forge' } as const;
+  await recordChange(
+    { ...services, actor, requestId, correlationId: requestId, ip: null, userAgent: null },
+    {
+      team_id: null,
+      feature: 'forge',
+      action: 'deny',
+      severity: 'CRITICAL',
+      outcome: 'denied',
+      entity_type: 'forge_webhook',
+      entity_id: null,
+      details: { signature_failures: failures, within_seconds: 60 },
+    },
+  );
+}

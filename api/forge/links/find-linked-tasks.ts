@@ -1,0 +1,39 @@
+import { run, type Statement } from '../../../db/statement.js';
+import type { Context } from '../../core/context.js';
+import type { NormalisedEvent } from '../rules.js';
+
+export interface LinkedTask {
+  task_id: string;
+  team_id: string;
+  /** The record as the API shows it. */
+  task: unknown;
+}
+
+/** $1 repository, $2 kind of link, $3 numbers in order of rank, $4 teams or null for all. */
+const statement: Statement = {
+  name: 'forge_linked_tasks',
+  text: /* sql */ `
+    select t.task_id, t.team_id, task_json(t) as task
+    from forge_links l join tasks t using (task_id)
+    where l.repo = $1 and l.kind = $2 and l.number = any($3::int[]) and t.deleted_at is null
+      and ($4::uuid[] is null or t.team_id = any($4))
+    group by t.task_id
+    order by min(array_position($3::int[], l.number)), min(l.created_at), t.task_id`,
+};
+
+const present = (number: number | null): number[] => (number === null ? [] : [number]);
+
+/** Which links lead from an event to tasks: those of its issue, of the issues that its pull request closes, of its run's pull request (F5). */
+function linksOf({ payload }: NormalisedEvent): { kind: 'issue' | 'pull_request'; numbers: number[] } {
+  if ('issue_number' in payload) return { kind: 'issue', numbers: present(payload.issue_number) };
+  if ('closes_issues' in payload) return { kind: 'issue', numbers: payload.closes_issues };
+  if ('on_pr' in payload) return { kind: 'pull_request', numbers: present(payload.pr_number) };
+  return { kind: 'issue', numbers: [] };
+}
+
+/** Live tasks of these teams (null: of all) that an event is about, the first of each team the one that `event.task` shows (F5). */
+export async function findLinkedTasks(ctx: Context, event: NormalisedEvent, teamIds: string[] | null): Promise<LinkedTask[]> {
+  const { kind, numbers } = linksOf(event);
+  if (numbers.length === 0 || event.payload.repo === null) return [];
+  return run<LinkedTask & Record<string, unknown>>(ctx.db, statement, [event.payload.repo.toLowerCase(), kind, numbers, teamIds]);
+}

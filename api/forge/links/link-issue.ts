@@ -1,0 +1,40 @@
+import { authorize } from '../../core/access.js';
+import { type Context, inTransaction } from '../../core/context.js';
+import { notFound } from '../../core/errors.js';
+import { seatOf } from '../../core/seats.js';
+import { recordLink } from './record-link.js';
+import type { ForgeLink, LinkIssue } from '../schema.js';
+
+/**
+ * Links a live task to an issue of a repository, bound or not; a link that stands already is given back.
+ * @throws RESOURCE_NOT_FOUND no live task | PERMISSION_DENIED stranger or guest
+ * Source: decision F2.
+ */
+export function linkIssue(
+  ctx: Context,
+  taskId: string,
+  { repo, issue_number: number }: LinkIssue,
+): Promise<{ created: boolean; link: ForgeLink }> {
+  return inTransaction(ctx, async (ctx) => {
+    const task = await ctx
+      .db('tasks')
+      .where({ task_id: taskId })
+      .whereNull('deleted_at')
+      .forKeyShare()
+      .first<{ title: string; team_id: string; project_id: string } | undefined>('title', 'team_id', 'project_id');
+    if (!task) throw notFound('Task');
+    authorize('forge.link', await seatOf(ctx, task.team_id));
+    const key = { task_id: taskId, repo, kind: 'issue' as const, number };
+    const [made] = await ctx
+      .db('forge_links')
+      .insert(key)
+      .onConflict(['repo', 'kind', 'number', 'task_id'])
+      .ignore()
+      .returning('url');
+    const stored = await ctx.db('forge_links').where(key).first<{ url: string | null } | undefined>('url');
+    const link = { ...key, url: stored?.url ?? null };
+    if (!made) return { created: false, link };
+    await recordLink(ctx, { task_id: taskId, ...task }, { change: 'linked', repo, number, kind: 'issue' });
+    return { created: true, link };
+  });
+}

@@ -1,0 +1,86 @@
+import { run, type Statement } from '../../db/statement.js';
+import { type Context, callerJson } from '../core/context.js';
+import { recordChange } from '../core/record-change.js';
+import { createTask } from '../tasks/write/create-task.js';
+import type { CreateTask } from '../tasks/schema.js';
+import { shiftDue } from './next-date.js';
+import { copyStatement, treeStatement } from './occurrence-tree.sql.js';
+import { MAX_TREE } from './rules.js';
+import type { Occurrence, Series } from './series.js';
+
+/** What only a series may say of a task it creates; `createTask` passes it on to its statement. */
+interface NewOccurrence extends CreateTask {
+  position: number | null;
+  series_id: string;
+  occurrence_index: number;
+  recurrence_of: string;
+}
+
+interface Copied extends Occurrence {
+  /** False for the assignee of yore who left the team. */
+  assignee_stays: boolean;
+}
+
+/** $1 = the newest occurrence. A parent that is gone or elsewhere is let go of. */
+const occurrenceStatement: Statement = {
+  name: 'occurrence_to_copy',
+  text: /* sql */ `
+    select t.task_id, t.project_id, t.team_id, t.title, t.description, t.assigned_to, t.priority, t.due_date, t.tags, t.estimated_hours,
+      t.position, p.task_id as parent_task_id, m.user_id is not null as assignee_stays
+    from tasks t left join memberships m on m.team_id = t.team_id and m.user_id = t.assigned_to
+    left join tasks p on p.task_id = t.parent_task_id and p.project_id = t.project_id and p.deleted_at is null
+    where t.task_id = $1`,
+};
+
+/** The fields that pass from one occurrence to the next (C7). */
+const successorOf = (task: Copied, series: Series, due_date: string): NewOccurrence => ({
+  title: task.title,
+  project_id: task.project_id,
+  description: task.description,
+  assigned_to: task.assignee_stays ? task.assigned_to : null,
+  priority: task.priority,
+  due_date,
+  tags: task.tags,
+  estimated_hours: task.estimated_hours,
+  position: task.position,
+  parent_task_id: task.parent_task_id,
+  recurrence: series.recurrence,
+  series_id: series.series_id,
+  occurrence_index: series.last_index + 1,
+  recurrence_of: task.task_id,
+});
+
+/** Says that the tree has outgrown its limit, on the new occurrence. */
+const recordCut = (ctx: Context, { team_id, project_id, title }: Copied, taskId: string): Promise<string> =>
+  recordChange(ctx, {
+    team_id: team_id as string,
+    project_id,
+    feature: 'tasks',
+    action: 'create',
+    entity_type: 'task',
+    entity_id: taskId,
+    title,
+    summary: `copied the first ${MAX_TREE.toLocaleString('en')} tasks of a larger recurring task; the others were left out`,
+    details: { title, copied: MAX_TREE },
+  });
+
+/**
+ * Creates the next occurrence with open copies of the subtasks, whose due dates move as far as the task's. The task goes through the
+ * verb that creates everybody's tasks, the subtasks in one statement behind it: each with its audit entry, its line of activity and
+ * its event. Of a tree that has grown beyond the limit the first tasks are copied, level after level. Returns the new task's id.
+ * @throws what `createTask` refuses with
+ */
+export async function createOccurrence(ctx: Context, series: Series, due: string): Promise<string> {
+  const [old] = await run<Copied>(ctx.db, occurrenceStatement, [series.last_task_id]);
+  if (!old) throw new Error(`Series ${series.series_id} has lost its task`);
+  const tree = await run<Pick<Occurrence, 'task_id' | 'due_date'>>(ctx.db, treeStatement, [old.task_id]);
+  const { taskId } = await createTask(ctx, successorOf(old, series, due));
+  const subtasks = tree.slice(1, MAX_TREE);
+  if (subtasks.length > 0) {
+    const ids = subtasks.map(({ task_id }) => task_id);
+    const dates = subtasks.map((subtask) => shiftDue(subtask.due_date, old.due_date, due, series.recurrence.timezone));
+    await run(ctx.db, copyStatement, [JSON.stringify(callerJson(ctx)), ids, dates, old.task_id, taskId]);
+  }
+  if (tree.length > MAX_TREE) await recordCut(ctx, old, taskId);
+  return taskId;
+}

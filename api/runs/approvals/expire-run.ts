@@ -1,0 +1,33 @@
+import type { Services } from '../../core/context.js';
+import { type ActionRow, errorOf } from '../rules.js';
+import { endRun } from '../execution/end-run.js';
+import { lockRun } from '../execution/load-run.js';
+
+/**
+ * Ends a paused run whose lapsed gate nobody rejected in time; nothing of the tail happens. It ends `expired` (F7), or `failed`
+ * when an action failed before the gate: a failure is never hidden by what came after it (contract, section 3).
+ */
+export async function expireRun(services: Services, runId: string, index: number): Promise<void> {
+  await services.db.transaction(async (db) => {
+    const run = await lockRun(db, runId);
+    const gate = await db('gates')
+      .where({ run_id: runId, gate_index: index })
+      .whereNull('decision')
+      .forUpdate()
+      .first<object | undefined>();
+    if (run?.status !== 'paused' || !gate) return;
+    const actions = await db('run_actions')
+      .where({ run_id: runId })
+      .orderBy('index')
+      .select<ActionRow[]>('index', 'type', 'status', 'error');
+    const error = errorOf(actions);
+    await endRun({ ...services, db }, run, {
+      status: error ? 'failed' : 'expired',
+      error,
+      feature: 'approvals',
+      action: 'expire',
+      summary: 'let an approval lapse for good',
+      details: { gate_index: index },
+    });
+  });
+}

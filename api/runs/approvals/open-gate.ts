@@ -1,0 +1,130 @@
+import type { Knex } from 'knex';
+import type { GateView } from '../../../workflows/contract.js';
+import type { Services } from '../../core/context.js';
+import { recordChange } from '../../core/record-change.js';
+import { GATE_DEFAULTS, type GateRole } from '../rules.js';
+import { notifyApprovers } from './notify-approvers.js';
+import { notifyShortage } from './notify-shortage.js';
+import { dryRunOutput } from '../../actions/dry-run-output.js';
+import { MAX_MESSAGE } from '../../actions/require-approval.js';
+import { renderText } from '../../automations/language/template.js';
+import { type RunExecution, claimRun } from '../execution/claim-run.js';
+import { endIfDeleted } from '../execution/end-if-deleted.js';
+import { type RunRow, systemContext } from '../execution/load-run.js';
+import { publish, runEvent } from '../execution/publish.js';
+import { NEVER_OPENED, readGate } from './read-gate.js';
+import { restartRun } from '../execution/restart-run.js';
+
+/** Parameters of `require_approval` (F6), checked when the automation was saved. */
+interface GateParams {
+  role?: GateRole;
+  message?: string;
+  expires_in_seconds?: number;
+  required_approvals?: number;
+  allow_self_approval?: boolean;
+  remind_after_seconds?: number;
+}
+
+/** The message with its templates filled in, as far as one may be long; as it was written where the event lacks what it names. */
+function messageOf({ message }: GateParams, event: Record<string, unknown>): string | null {
+  if (message === undefined) return null;
+  const rendered = renderText(message, event);
+  return (
+    Array.from(rendered.ok ? rendered.value : message)
+      .slice(0, MAX_MESSAGE)
+      .join('') || null
+  );
+}
+
+/** Nobody is asked in a test: the gate says whom it would have asked, and lets the run pass (F8). */
+async function passInTest(db: Knex, { run_id, event }: RunRow, index: number, params: GateParams): Promise<GateView> {
+  const asked = { role: params.role ?? GATE_DEFAULTS.role, message: messageOf(params, event) };
+  await db('run_actions')
+    .where({ run_id, index })
+    .update({ status: 'succeeded', output: dryRunOutput('Wait for an approval', asked), attempts: 1, finished_at: db.fn.now() });
+  return { ...NEVER_OPENED, state: 'approved', requiredRole: asked.role };
+}
+
+type Opened = { required_role: GateRole; required_approvals: number; message: string | null; expires_at: Date };
+const OPENED = ['required_role', 'required_approvals', 'message', 'expires_at'] as const;
+
+/** The gate's row; undefined when it is there already. */
+async function insertGate(db: Knex, run: RunRow, index: number, params: GateParams): Promise<Opened | undefined> {
+  const inSeconds = (seconds: number) => db.raw('now() + make_interval(secs => ?)', [seconds]);
+  const [opened] = await db('gates')
+    .insert({
+      run_id: run.run_id,
+      gate_index: index,
+      required_role: params.role ?? GATE_DEFAULTS.role,
+      required_approvals: params.required_approvals ?? GATE_DEFAULTS.requiredApprovals,
+      allow_self_approval: params.allow_self_approval ?? GATE_DEFAULTS.allowSelfApproval,
+      message: messageOf(params, run.event),
+      expires_at: inSeconds(params.expires_in_seconds ?? GATE_DEFAULTS.expiresInSeconds),
+      remind_at: params.remind_after_seconds === undefined ? null : inSeconds(params.remind_after_seconds),
+    })
+    .onConflict()
+    .ignore()
+    .returning<Opened[]>([...OPENED]);
+  return opened;
+}
+
+/** The run waits, what follows is staged, and whoever may decide is told. */
+async function stage(services: Services, run: RunRow, index: number, gate: Opened): Promise<void> {
+  const { db } = services;
+  const { run_id, team_id, project_id } = run;
+  const gate_expires_at = db('gates').where({ run_id, gate_index: index }).select('expires_at');
+  await db('automation_runs').where({ run_id }).update({ status: 'paused', gate_expires_at });
+  await db('run_actions').where({ run_id, index }).update({ status: 'running', started_at: db.fn.now(), attempts: 1 });
+  await db('run_actions').where({ run_id, status: 'pending' }).where('index', '>', index).update({ status: 'staged' });
+  const ctx = systemContext(services, run);
+  const asked = { gate_index: index, required_role: gate.required_role, expires_at: gate.expires_at.toISOString() };
+  await recordChange(ctx, {
+    team_id,
+    project_id,
+    feature: 'approvals',
+    action: 'stage',
+    severity: 'MEDIUM',
+    entity_type: 'automation_run',
+    entity_id: run_id,
+    title: run.automation_name,
+    summary: `asked for the approval of a ${gate.required_role}`,
+    details: asked,
+    event: runEvent('approval.requested', run, asked),
+  });
+  await publish(ctx, 'automation.run_paused', run, { gate_index: index });
+  const people = await notifyApprovers(ctx, run, gate, 'approval_requested');
+  if (people < gate.required_approvals) await notifyShortage(ctx, run, gate, people);
+}
+
+/** True when a step before this one is not done: the execution knows a later state than the rows, which were restored from a backup. */
+async function hasStepsLeft(db: Knex, { run_id }: RunRow, index: number): Promise<boolean> {
+  const left = db('run_actions').where({ run_id }).where('index', '<', index);
+  const step = await left.whereNotIn('status', ['succeeded', 'failed', 'skipped']).first<object | undefined>('index');
+  return step !== undefined;
+}
+
+/**
+ * Opens a gate: the run is paused and what follows is staged, in one transaction. Asked again, it only reads: the row of a gate
+ * is made once. Returns what the row says; of a run that has ended, or that another execution carries, that the gate is closed.
+ */
+export async function openGate(services: Services, carrier: RunExecution, index: number): Promise<GateView> {
+  const { runId } = carrier;
+  const unopened = await services.db.transaction(async (db): Promise<GateView | null> => {
+    const run = await claimRun(db, carrier);
+    if (!run) return NEVER_OPENED;
+    if (await endIfDeleted({ ...services, db }, run)) return NEVER_OPENED;
+    if (await hasStepsLeft(db, run, index)) {
+      await restartRun(db, run);
+      return NEVER_OPENED;
+    }
+    const action = run.actions[index] as { params?: GateParams } & GateParams;
+    const params = action.params ?? action;
+    if (run.is_test) return passInTest(db, run, index, params);
+    const opened = await insertGate(db, run, index, params);
+    if (opened) await stage({ ...services, db }, run, index, opened);
+    return null;
+  });
+  if (unopened) return unopened;
+  services.notifyRelay();
+  return readGate(services, runId, index, carrier.execution);
+}

@@ -1,0 +1,39 @@
+import { AutomationRun } from '../../db/models/automation-run.js';
+import { type Context, inTransaction, userOf } from '../core/context.js';
+import { conflict, notFound } from '../core/errors.js';
+import { recordChange } from '../core/record-change.js';
+import { seatOf } from '../core/seats.js';
+import { cancelRuns } from './cancel-runs.js';
+import { authorizeManage } from '../automations/policy.js';
+import type { CancelledRun } from './dispatch/schema.js';
+
+/**
+ * Ends a run that waits or is at work: what it did stays done, nothing more of it happens.
+ * @throws RESOURCE_NOT_FOUND | PERMISSION_DENIED neither the creator nor a manager | RESOURCE_CONFLICT it has ended already
+ * Source: decision F7.
+ */
+export function cancelRun(ctx: Context, runId: string): Promise<CancelledRun> {
+  return inTransaction(ctx, async (ctx) => {
+    const held = await AutomationRun.query(ctx.db).findById(runId).forUpdate();
+    if (!held) throw notFound('Run');
+    const { team_id, project_id, creator_id: created_by, automation_id, automation_name } = held;
+    const seat = team_id === null ? null : await seatOf(ctx, team_id);
+    authorizeManage('automation.dispatch', { team_id, created_by }, { userId: userOf(ctx), seat });
+    if ((await cancelRuns(ctx, { automation_id, run_id: runId }, ['queued', 'running', 'paused'])) === 0) {
+      throw conflict(`The run has ended already: ${held.status}`);
+    }
+    await recordChange(ctx, {
+      team_id,
+      project_id,
+      feature: 'automations',
+      action: 'update',
+      severity: 'MEDIUM',
+      entity_type: 'automation_run',
+      entity_id: runId,
+      title: automation_name,
+      summary: `cancelled a run of ${automation_name}`,
+      details: { status: 'cancelled', was: held.status, automation_id },
+    });
+    return { success: true, run_id: runId, status: 'cancelled' };
+  });
+}

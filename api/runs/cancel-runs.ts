@@ -1,0 +1,38 @@
+import { run, type Statement } from '../../db/statement.js';
+import type { Context } from '../core/context.js';
+import { IS_LEFT, CLOSE_STEP } from './execution/close-steps.sql.js';
+import type { RunStatus } from './rules.js';
+
+/**
+ * $1 automation, $2 run or null for all of them, $3 statuses, $4 correlation id. Whoever decides a gate or does an action at this
+ * moment comes first or finds the run cancelled, because all of them change the run's row. Without a claim there is no workflow to
+ * wake; one that starts later finds nothing to claim. A run in a delay, or between two tries, waits like one that is paused.
+ */
+const statement: Statement = {
+  name: 'cancel_runs',
+  text: /* sql */ `
+with gone as (
+  update automation_runs set status = 'cancelled', finished_at = clock_timestamp()
+  where automation_id = $1 and ($2::uuid is null or run_id = $2) and finished_at is null and (status = any($3::text[]) or exists (
+    select from run_actions a where a.run_id = automation_runs.run_id and a.status = 'running' and a.due_at is not null))
+  returning run_id, incarnation, claimed_by
+), left_steps as (
+  update run_actions a set ${CLOSE_STEP} from gone where a.run_id = gone.run_id and ${IS_LEFT}
+), wakes as (
+  insert into outbox (kind, subject, payload, correlation_id)
+  select 'run.wake', run_id::text, jsonb_build_object('run_id', run_id, 'incarnation', incarnation), $4::uuid
+  from gone where claimed_by is not null
+)
+select count(*)::int as cancelled from gone`,
+};
+
+/** Ends runs where they stand, in the caller's transaction: nothing more of them happens (F7). Returns how many. */
+export async function cancelRuns(
+  ctx: Context,
+  of: { automation_id: string; run_id?: string },
+  statuses: readonly RunStatus[],
+): Promise<number> {
+  const values = [of.automation_id, of.run_id ?? null, statuses, ctx.correlationId];
+  const [row] = await run<{ cancelled: number }>(ctx.db, statement, values);
+  return row?.cancelled ?? 0;
+}

@@ -1,0 +1,40 @@
+import { type Endpoint, endpoint } from '../../endpoint/endpoint.js';
+import { RunParams } from '../../automations/schema.js';
+import { listDeadLetters } from './list-dead-letters.js';
+import { retryRun } from './retry-run.js';
+import { DeadLetterList, ListDeadLetters, RetriedRun, RetryRun } from './schema.js';
+
+const tag = 'Dead letter';
+
+export const deadLetterRoutes: Endpoint[] = [
+  endpoint({
+    method: 'get',
+    path: '/api/automations/dead-letter',
+    tag,
+    summary: 'List failed runs, newest first',
+    description:
+      'A run leaves the list when a replay of it succeeds, and so do the replays of it that failed. Test runs never appear.',
+    ability: 'automation.list',
+    scope: 'automations:read',
+    query: ListDeadLetters,
+    response: DeadLetterList,
+    errors: [403],
+    handle: ({ ctx, query }) => listDeadLetters(ctx, query),
+  }),
+  endpoint({
+    method: 'post',
+    path: '/api/automations/dead-letter/:run_id/retry',
+    tag,
+    summary: 'Replay a failed run',
+    description: 'Makes a new run on the same event; its actions are real. Shares a limit per person with execute and test.',
+    ability: 'automation.dispatch',
+    scope: 'automations:write',
+    limit: 'automation_dispatch',
+    params: RunParams,
+    body: RetryRun,
+    response: RetriedRun,
+    errors: [404, 409],
+    example: { version: 'current', actions: 'failed' },
+    handle: ({ ctx, params, body }) => retryRun(ctx, params.run_id, body),
+  }),
+];

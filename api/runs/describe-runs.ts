@@ -1,0 +1,67 @@
+import { run, type Statement } from '../../db/statement.js';
+import { type Context, userOf } from '../core/context.js';
+import { type Facts, factsOf, subjectOf, FACT_FIELDS } from './event-facts.js';
+
+/** An action that waits behind a gate: its type, its own name, and what it would bring a task to, as far as that is written down. */
+interface Staged {
+  type: string;
+  name: string | null;
+  /** The status that it sets. */
+  status: string | null;
+  /** Title of the task that it names by its id; null where the event names it. */
+  task: string | null;
+}
+
+/** What people need to tell one run from the next. */
+export interface AboutRun {
+  facts: Facts;
+  /** The facts in one line; null where there are none. */
+  subject: string | null;
+  /** The person who set it off: by hand, or by what they did. */
+  triggered_by: string | null;
+  staged: Staged[];
+}
+
+interface Row extends Record<string, unknown> {
+  run_id: string;
+  triggered_by: string | null;
+  telling: Record<string, unknown>;
+  staged: Staged[];
+}
+
+/** $1 caller, $2 runs. Of each event only the fields that people know it by: whole ones are large. */
+const statement: Statement = {
+  name: 'about_runs',
+  text: /* sql */ `
+    select r.run_id, r.triggered_by,
+      jsonb_build_object(${FACT_FIELDS.map((name) => `'${name}', r.event -> '${name}'`).join(', ')},
+        'task', jsonb_build_object('title', r.event #> '{task,title}'),
+        'project', jsonb_build_object('name', r.event #> '{project,name}')) as telling,
+      (select coalesce(json_agg(json_build_object('type', a.type, 'name', a.name, 'status', p.params ->> 'status', 'task',
+          (select t.title from tasks t where t.task_id = p.params ->> 'task_id' and t.team_id = r.team_id)) order by a.index), '[]')
+        from run_actions a cross join lateral (select v.actions -> a.index -> 'params' as params) p
+        where a.run_id = r.run_id and a.status = 'staged') as staged
+    from automation_runs r
+    left join automation_versions v on v.automation_id = r.automation_id and v.version = r.automation_version
+    left join memberships m on m.team_id = r.team_id and m.user_id = $1
+    where r.run_id = any($2::uuid[]) and (m.role is not null or (r.team_id is null and r.creator_id = $1))`,
+};
+
+/**
+ * What the runs of a list are about, by their ids, for pages that show it. A run that the caller may not read is left out: whoever may can see the
+ * same, and more, in the run itself (F7).
+ */
+export async function describeRuns(
+  ctx: Context,
+  things: readonly { run_id: string | null }[],
+): Promise<Record<string, AboutRun>> {
+  const wanted = [...new Set(things.map(({ run_id }) => run_id))].filter((id) => id !== null);
+  if (wanted.length === 0) return {};
+  const rows = await run<Row>(ctx.db, statement, [userOf(ctx), wanted]);
+  return Object.fromEntries(
+    rows.map(({ run_id, telling, triggered_by, staged }) => {
+      const facts = factsOf(telling);
+      return [run_id, { facts, subject: subjectOf(facts), triggered_by, staged }];
+    }),
+  );
+}

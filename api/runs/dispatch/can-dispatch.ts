@@ -1,0 +1,22 @@
+import { Automation } from '../../../db/models/automation.js';
+import { AutomationRun } from '../../../db/models/automation-run.js';
+import { isAdmitted } from '../../core/access.js';
+import { type Context, userOf } from '../../core/context.js';
+import { seatOf } from '../../core/seats.js';
+import { findForbiddenSecret } from '../../secrets/assert-secrets-allowed.js';
+import { canManage } from '../../automations/policy.js';
+
+const NEITHER = { mayCancel: false, mayReplay: false };
+
+/** Whether the caller may cancel or replay a run, as the verbs judge it: what a page asks before it offers to. */
+export async function canDispatch(ctx: Context, runId: string): Promise<{ mayCancel: boolean; mayReplay: boolean }> {
+  if (!isAdmitted('automation.dispatch', ctx.actor)) return NEITHER;
+  const run = await AutomationRun.query(ctx.db).findById(runId).select('team_id', 'creator_id', 'automation_id');
+  if (!run) return NEITHER;
+  const { team_id, creator_id: created_by } = run;
+  const seat = team_id === null ? null : await seatOf(ctx, team_id);
+  if (!canManage('automation.dispatch', { team_id, created_by }, { userId: userOf(ctx), seat })) return NEITHER;
+  const automation = await Automation.query(ctx.db).findById(run.automation_id).select('actions');
+  const forbidden = await findForbiddenSecret(ctx, team_id, automation?.actions ?? []);
+  return { mayCancel: true, mayReplay: forbidden === undefined };
+}

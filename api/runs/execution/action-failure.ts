@@ -1,0 +1,76 @@
+import type { Knex } from 'knex';
+import { run, type Statement } from '../../../db/statement.js';
+import type { ActionResult } from '../../../workflows/contract.js';
+import type { Services } from '../../core/context.js';
+import { fromDatabaseError } from '../../core/database-errors.js';
+import { DomainError } from '../../core/errors.js';
+import { type ActionFailure, ActionRefused } from '../../actions/action-refused.js';
+import { SecretUnreadable } from '../../secrets/vault.js';
+import { isRetryableCode, retryDelay } from '../rules.js';
+import type { RunExecution } from './claim-run.js';
+import { type ActiveStep, withStep, type Step, type StepOutcome, maxAttempts } from './with-step.js';
+
+/** $1 run, $2 index, $3 error (jsonb). */
+const failStatement: Statement = {
+  name: 'fail_action',
+  text: `update run_actions set status = 'failed', error = $3::jsonb, finished_at = now() where run_id = $1 and index = $2`,
+};
+
+/** What to write down of a thrown error, or undefined when PostgreSQL is away and the action must be tried again. */
+function failureOf(thrown: unknown): ActionFailure | undefined {
+  if (thrown instanceof ActionRefused) return thrown.failure;
+  if (thrown instanceof SecretUnreadable) return { code: 'secret_unreadable', message: thrown.message };
+  const error = thrown instanceof DomainError ? thrown : fromDatabaseError(thrown);
+  if (!error) return { code: 'internal_error', message: 'Something went wrong on our side' };
+  if (error.status >= 500) return undefined;
+  const reason = error.extra['reason'];
+  return { code: typeof reason === 'string' ? reason : error.code.toLowerCase(), message: error.message };
+}
+
+/** $1 run, $2 index, $3 error (jsonb), $4 seconds until the next try. */
+const retryStatement: Statement = {
+  name: 'retry_action',
+  text: /* sql */ `
+    update run_actions set status = 'running', error = $3::jsonb, due_at = now() + make_interval(secs => $4)
+    where run_id = $1 and index = $2 returning due_at`,
+};
+
+/** Notes why the last of so many tries failed and when the next one is due, which is not before `askedMs` have passed. */
+export async function scheduleRetry(
+  db: Knex,
+  begun: ActiveStep,
+  index: number,
+  failure: ActionFailure,
+  { attempt, askedMs = 0 }: { attempt: number; askedMs?: number },
+): Promise<StepOutcome> {
+  const msLeft = Math.max(retryDelay(attempt) * 1_000, askedMs);
+  const values = [begun.run_id, index, JSON.stringify(failure), msLeft / 1_000];
+  const [row] = await run<{ due_at: Date }>(db, retryStatement, values);
+  const until = (row as { due_at: Date }).due_at.toISOString();
+  return {
+    status: 'running',
+    error: null,
+    wait: { msLeft, until, attempt: { next: attempt + 1, of: maxAttempts(begun, index) } },
+  };
+}
+
+/** Another try where the automation asks for it and it may help, else the step's failure. */
+async function fail(db: Knex, begun: ActiveStep, { index, attempts }: Step, failure: ActionFailure): Promise<StepOutcome> {
+  const attempt = attempts + 1;
+  if (attempt < maxAttempts(begun, index) && !begun.is_test && isRetryableCode(failure.code)) {
+    return scheduleRetry(db, begun, index, failure, { attempt });
+  }
+  await run(db, failStatement, [begun.run_id, index, JSON.stringify(failure)]);
+  return { status: 'failed', error: failure };
+}
+
+/**
+ * Records what was thrown as the failure of the step, or lets it be tried again.
+ * @throws what was thrown, when PostgreSQL is away
+ */
+export function failStep(services: Services, carrier: RunExecution, index: number, thrown: unknown): Promise<ActionResult> {
+  const failure = failureOf(thrown);
+  if (!failure) throw thrown;
+  if (failure.code === 'internal_error') services.log.error({ err: thrown, run_id: carrier.runId, index }, 'action failed');
+  return withStep(services, carrier, index, (db, begun, step) => fail(db, begun, step, failure));
+}

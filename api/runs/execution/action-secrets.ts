@@ -1,0 +1,68 @@
+import type { Context, Services } from '../../core/context.js';
+import { isHostAllowed } from '../../secrets/allowed-hosts.js';
+import { recordUse } from '../../secrets/record-use.js';
+import { findSecrets, openSecrets, type StoredSecret } from '../../secrets/vault.js';
+import { ActionRefused } from '../../actions/action-refused.js';
+import type { OutboundAction } from '../../actions/action-type.js';
+import { hasTemplatedOrigin } from '../../actions/literal-origin.js';
+import { secretHandles } from '../../actions/secret-handles.js';
+import type { RunRow } from './load-run.js';
+import { readParams, storedParams } from './read-params.js';
+import { checkSecretAuthors, readAuthors } from './version-author.js';
+
+/** @throws ActionRefused `secret_host_refused` */
+function refuseHost(name: string, why: string): never {
+  throw new ActionRefused({ code: 'secret_host_refused', message: `The secret ${name} was not sent: ${why}` });
+}
+
+/** The secrets that an action refers to or needs, as far as this version may use them. @throws ActionRefused */
+async function usableSecrets(
+  services: Pick<Services, 'db'>,
+  type: OutboundAction,
+  run: RunRow,
+  index: number,
+): Promise<StoredSecret[]> {
+  const params = storedParams(run, index);
+  const secrets = await findSecrets(services, run.team_id, secretHandles([{ type: type.type, params }]));
+  const lacking = type.needs?.find((needed) => !secrets.some(({ name }) => name === needed));
+  if (lacking) throw new ActionRefused({ code: 'secret_missing', message: `There is no secret named ${lacking}` });
+  const [first] = secrets;
+  if (first && hasTemplatedOrigin(type, params)) refuseHost(first.name, 'a template stands in the scheme or host of the address');
+  const unrestricted = secrets.find(({ allowed_hosts }) => allowed_hosts.length === 0);
+  if (unrestricted) checkSecretAuthors(await readAuthors(services.db, run), unrestricted.name);
+  return secrets;
+}
+
+/** An action's parameters as they are sent, and the values in them that are secret. */
+interface FilledParams {
+  params: unknown;
+  secrets: ReadonlyMap<string, string>;
+}
+
+/**
+ * Fills in the secrets of an action that sends them, and judges the host that the finished request goes to. A test run opens none:
+ * their names stand in their place, so neither what it shows nor whether it succeeds depends on a value.
+ * @throws ActionRefused `secret_missing`, `secret_not_authorized`, `secret_host_refused`, or a template | INVALID_REQUEST a parameter
+ * | SecretUnreadable
+ */
+export async function fillInSecrets(ctx: Context, type: OutboundAction, run: RunRow, index: number): Promise<FilledParams> {
+  if (!type.secrets) return { params: readParams(type, run, index), secrets: new Map() };
+  const usable = await usableSecrets(ctx, type, run, index);
+  const secrets = run.is_test
+    ? new Map(usable.map(({ name }) => [name, `{{secret:${name}}}`]))
+    : openSecrets(ctx.config, run.team_id ?? '', usable);
+  const params = readParams(type, run, index, secrets);
+  const url = new URL((params as { url: string }).url);
+  for (const { name, allowed_hosts } of usable) {
+    if (allowed_hosts.length > 0 && !isHostAllowed(allowed_hosts, url)) refuseHost(name, `${url.host} is not an allowed host`);
+    if (!run.is_test) await recordRead(ctx, run, index, name, url.host);
+  }
+  return { params, secrets };
+}
+
+const recordRead = (ctx: Context, run: RunRow, index: number, name: string, host: string): Promise<string> =>
+  recordUse(ctx, run.team_id as string, name, 'read', {
+    run_id: run.run_id,
+    action_index: index,
+    host,
+  });

@@ -1,0 +1,29 @@
+import type { Knex } from 'knex';
+import { run, type Statement } from '../../../db/statement.js';
+import { dryRunOutput } from '../../actions/dry-run-output.js';
+import type { RunRow } from './load-run.js';
+
+/** $1 run, $2 index, $3 output (jsonb). It is the only attempt. */
+const dryRunStatement: Statement = {
+  name: 'action_rehearsed',
+  text: `update run_actions set status = 'succeeded', attempts = 1, output = $3::jsonb, finished_at = now() where run_id = $1 and index = $2`,
+};
+
+/** Ends a rehearsal: everything since its beginning is taken back. */
+class DryRunRollback extends Error {}
+
+/** Does the work and takes it back, so that whatever would refuse it refuses it here too. @throws what `work` throws */
+export async function dryRun(db: Knex, work: (db: Knex) => Promise<void>): Promise<void> {
+  const played = db.transaction(async (inner) => {
+    await work(inner);
+    throw new DryRunRollback();
+  });
+  await played.catch((thrown: unknown) => {
+    if (!(thrown instanceof DryRunRollback)) throw thrown;
+  });
+}
+
+/** Notes what an action of a test run would have done (F8). */
+export async function recordDryRun(db: Knex, { run_id }: RunRow, index: number, label: string, params: unknown): Promise<void> {
+  await run(db, dryRunStatement, [run_id, index, JSON.stringify(dryRunOutput(label, params))]);
+}

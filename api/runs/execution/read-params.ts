@@ -1,0 +1,46 @@
+import { invalid } from '../../core/errors.js';
+import type { ActionDescription } from '../../actions/action-type.js';
+import { ActionRefused } from '../../actions/action-refused.js';
+import { withDefaults } from '../../actions/registry.js';
+import { renderTemplates } from '../../automations/language/template.js';
+import type { RunRow } from './load-run.js';
+
+/** The parameters of an action as the run's version holds them, whichever way they were written (F5). */
+export function storedParams(run: RunRow, index: number): Record<string, unknown> {
+  const action = run.actions[index] as { type: string; params?: Record<string, unknown> } & Record<string, unknown>;
+  const { type: _type, name: _name, params, on_failure: _onFailure, retry: _retry, ...flat } = action;
+  return params ?? flat;
+}
+
+/** Defaults filled in, templates rendered against the event; not judged yet. @throws ActionRefused */
+export function renderParams(
+  { type, secrets: sends }: ActionDescription,
+  run: RunRow,
+  index: number,
+  secrets?: ReadonlyMap<string, string>,
+) {
+  const filled = withDefaults(type, storedParams(run, index), run.event, run);
+  const result = renderTemplates(filled, run.event, secrets ? { secrets: (name) => secrets.get(name) } : {});
+  if (result.ok) return result.value;
+  if ('secretMissing' in result) {
+    const { secretMissing: name } = result;
+    const message = sends ? `There is no secret named ${name}` : `This action fills in no secrets, such as ${name}`;
+    throw new ActionRefused({ code: 'secret_missing', message });
+  }
+  if ('missing' in result) {
+    const why = run.event_truncated ? ': it was too large to be kept whole, and was cut' : '';
+    throw new ActionRefused({ code: 'template_missing', message: `The event has no ${result.missing}${why}` });
+  }
+  throw new ActionRefused({ code: result.code, message: result.message });
+}
+
+/**
+ * An action's parameters, ready to be used. `secrets`: their values, for an action that sends them somewhere and no other.
+ * @throws ActionRefused a template or a secret | INVALID_REQUEST naming the parameter, never a value
+ */
+export function readParams<P>(type: ActionDescription<P>, run: RunRow, index: number, secrets?: ReadonlyMap<string, string>): P {
+  const params = type.params.safeParse(renderParams(type, run, index, secrets));
+  if (params.success) return params.data;
+  const [issue] = params.error.issues;
+  throw invalid(`${issue?.path.join('.') ?? 'params'}: ${issue?.message ?? 'invalid'}`);
+}

@@ -1,0 +1,47 @@
+import { run, type Statement } from '../../../db/statement.js';
+import type { ActionResult } from '../../../workflows/contract.js';
+import type { Services } from '../../core/context.js';
+import { delay } from '../../actions/delay.js';
+import { dryRunOutput } from '../../actions/dry-run-output.js';
+import type { RunExecution } from './claim-run.js';
+import { failStep } from './action-failure.js';
+import { withStep } from './with-step.js';
+import { readParams } from './read-params.js';
+
+/** $1 run, $2 index, $3 seconds: the delay begins. */
+const beginStatement: Statement = {
+  name: 'begin_delay',
+  text: /* sql */ `
+    update run_actions set status = 'running', due_at = now() + make_interval(secs => $3)
+    where run_id = $1 and index = $2 returning due_at`,
+};
+/** $1 run, $2 index, $3 output (jsonb): it is over. */
+const endStatement: Statement = {
+  name: 'end_delay',
+  text: /* sql */ `
+    update run_actions set status = 'succeeded', attempts = 1, output = $3::jsonb, finished_at = now() where run_id = $1 and index = $2`,
+};
+
+/**
+ * One look at a delay: begins it, or ends it when its time has come by the database's clock. Nothing holds it meanwhile but its row,
+ * so that a lost workflow goes on where it was. A test does not wait.
+ * Source: decision F5.
+ */
+export async function runDelay(services: Services, carrier: RunExecution, index: number): Promise<ActionResult> {
+  const result = await withStep(services, carrier, index, async (db, begun, step) => {
+    const { seconds } = readParams(delay, begun, index);
+    if (begun.is_test || step.due_at !== null) {
+      const output = begun.is_test ? dryRunOutput(delay.label, { seconds }) : { waited_seconds: seconds };
+      await run(db, endStatement, [begun.run_id, index, JSON.stringify(output)]);
+      return { status: 'succeeded', error: null };
+    }
+    const [row] = await run<{ due_at: Date }>(db, beginStatement, [begun.run_id, index, seconds]);
+    return {
+      status: 'running',
+      error: null,
+      wait: { msLeft: seconds * 1_000, until: (row as { due_at: Date }).due_at.toISOString() },
+    };
+  }).catch((thrown: unknown) => failStep(services, carrier, index, thrown));
+  services.notifyRelay();
+  return result;
+}

@@ -1,0 +1,51 @@
+import type { Knex } from 'knex';
+import { run, type Statement } from '../../../db/statement.js';
+import { isAllowed, type Seat } from '../../core/access.js';
+import { ActionRefused } from '../../actions/action-refused.js';
+import type { RunRow } from './load-run.js';
+
+/** A person on whose word a run's version does what it does: the account at this moment, and the role in the run's team. */
+interface Author extends Record<string, unknown> {
+  user_id: string;
+  is_active: boolean;
+  seat: Seat | null;
+}
+
+/**
+ * $1 = automation id, $2 = version, $3 = team id or null. Whoever saved the version; where they gave no actions, as for a rename, also
+ * those who did.
+ */
+const statement: Statement = {
+  name: 'read_version_authors',
+  text: /* sql */ `
+    select u.user_id, u.status = 'active' as is_active, m.role as seat
+    from automation_versions v
+    join users u on u.user_id = v.changed_by or u.user_id = any(v.actions_kept_from)
+    left join memberships m on m.team_id = $3 and m.user_id = u.user_id
+    where v.automation_id = $1 and v.version = $2`,
+};
+
+export const readAuthors = (db: Knex, { automation_id, automation_version, team_id }: RunRow): Promise<Author[]> =>
+  run<Author>(db, statement, [automation_id, automation_version, team_id]);
+
+/**
+ * A secret without allowed hosts is filled in only into what a team admin wrote, who still is one: hosts may have been removed, the
+ * secret created, or the author's role changed since the version was saved.
+ * @throws ActionRefused `secret_not_authorized`
+ */
+export function checkSecretAuthors(authors: readonly Author[], secret: string): void {
+  if (authors.length > 0 && authors.every(({ is_active, seat }) => is_active && isAllowed('secret.use_anywhere', seat))) return;
+  const message = `The secret ${secret} has no allowed hosts, and no team admin saved the actions of this version: an admin saves them again, or adds hosts`;
+  throw new ActionRefused({ code: 'secret_not_authorized', message });
+}
+
+/**
+ * The creator's connection to a service serves only what the creator wrote: saving its actions is the consent to what it does there,
+ * a rename of what another person wrote is none.
+ * @throws ActionRefused `connection_not_consented`
+ */
+export function checkConsent(authors: readonly Author[], { creator_id }: RunRow, provider: string): void {
+  if (authors.length > 0 && authors.every(({ user_id }) => user_id === creator_id)) return;
+  const message = `Another person saved the actions of this version: it uses the creator’s connection to ${provider} once the creator saves them again`;
+  throw new ActionRefused({ code: 'connection_not_consented', message });
+}

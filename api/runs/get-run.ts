@@ -1,0 +1,25 @@
+import { run, type Statement } from '../../db/statement.js';
+import { type Context, userOf } from '../core/context.js';
+import { notFound } from '../core/errors.js';
+import { authorizeAccess } from '../automations/policy.js';
+import { presentRun } from '../automations/present.js';
+import { type RunRow, SELECT_RUNS } from './run-record.js';
+import type { RunRecord } from '../automations/schema.js';
+
+/** $1 caller, $2 run. */
+const statement: Statement = { name: 'get_run', text: `${SELECT_RUNS} where r.run_id = $2` };
+const eventStatement: Statement = { name: 'get_run_event', text: 'select event from automation_runs where run_id = $1' };
+
+/**
+ * One run with the event that set it off. It stays readable when its automation has been deleted.
+ * @throws RESOURCE_NOT_FOUND | PERMISSION_DENIED a stranger, or a run of another person's personal automation
+ * Source: decision F7.
+ */
+export async function getRun(ctx: Context, runId: string): Promise<RunRecord> {
+  const userId = userOf(ctx);
+  const [row] = await run<RunRow>(ctx.db, statement, [userId, runId]);
+  if (!row) throw notFound('Run');
+  authorizeAccess('automation.read', { team_id: row.team_id, created_by: row.creator_id }, { userId, seat: row.seat });
+  const [stored] = await run<{ event: Record<string, unknown> }>(ctx.db, eventStatement, [runId]);
+  return { ...presentRun(row), event: stored?.event ?? {} };
+}

@@ -1,0 +1,35 @@
+import { run, type Statement } from '../../db/statement.js';
+import { type Context, userOf } from '../core/context.js';
+import { getAutomation } from '../automations/get-automation.js';
+import { presentRun } from '../automations/present.js';
+import { type RunRow, SELECT_RUNS } from './run-record.js';
+import type { ListRuns, RunSummary } from '../automations/schema.js';
+
+/**
+ * $1 = caller, $2 = automation, $3 = row limit, $4 = rows to skip; `status`: $5 = status. The page is found in an index, and nothing
+ * else of the runs that are skipped is read.
+ */
+const pageOf = (name: string, status: string): Statement => ({
+  name,
+  text: /* sql */ `${SELECT_RUNS}
+    where r.run_id = any(array(
+      select p.run_id from automation_runs p where p.automation_id = $2 ${status}
+      order by p.queued_at desc, p.run_id desc limit $3 offset $4))
+    order by r.queued_at desc, r.run_id desc`,
+});
+const statement = pageOf('list_runs', '');
+const statusStatement = pageOf('list_runs_by_status', 'and p.status = $5');
+
+/**
+ * Runs of one automation, newest first.
+ * @throws RESOURCE_NOT_FOUND no such automation | PERMISSION_DENIED
+ * Source: decision F8.
+ */
+export async function listRuns(ctx: Context, automationId: string, { status, limit, offset }: ListRuns): Promise<RunSummary[]> {
+  await getAutomation(ctx, automationId);
+  const page = [userOf(ctx), automationId, limit, offset];
+  const rows = await (status == null
+    ? run<RunRow>(ctx.db, statement, page)
+    : run<RunRow>(ctx.db, statusStatement, [...page, status]));
+  return rows.map(presentRun);
+}

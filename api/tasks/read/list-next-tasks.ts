@@ -1,0 +1,29 @@
+import { run, type Statement } from '../../../db/statement.js';
+import { type Context, userOf } from '../../core/context.js';
+
+/** An open task in short. */
+export interface NextTask extends Record<string, unknown> {
+  task_id: string;
+  title: string;
+  status: string;
+  priority: string;
+  /** A date, or a date-time in UTC. */
+  due_date: string | null;
+  project_name: string;
+}
+
+/** $1 caller, $2 most rows. What is due comes first, then what matters. */
+const statement: Statement = {
+  name: 'list_next_tasks',
+  text: /* sql */ `
+    select t.task_id, t.title, t.status, t.priority, t.due_date, p.name as project_name, (count(*) over ())::int as total
+    from tasks t join projects p using (project_id) join memberships m on m.team_id = t.team_id and m.user_id = $1
+    where t.assigned_to = $1 and t.deleted_at is null and t.status <> 'done' and not t.is_archived
+    order by t.due_date nulls last, array_position(array['urgent', 'high', 'medium', 'low'], t.priority), t.created_at limit $2`,
+};
+
+/** The caller's open tasks that come next, and how many there are in all, for the first screen of the web app. */
+export async function listNextTasks(ctx: Context, limit: number): Promise<{ tasks: NextTask[]; total: number }> {
+  const rows = await run<NextTask & { total: number }>(ctx.db, statement, [userOf(ctx), limit]);
+  return { tasks: rows.map(({ total: _total, ...task }) => task), total: rows[0]?.total ?? 0 };
+}

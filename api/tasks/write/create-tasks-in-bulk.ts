@@ -1,0 +1,99 @@
+import { authorize } from '../../core/access.js';
+import { type Context, inTransaction } from '../../core/context.js';
+import { DomainError, type FieldError, invalidFields } from '../../core/errors.js';
+import { nextTurn } from '../../core/event-loop.js';
+import { Id, ZOD_MESSAGES } from '../../core/fields.js';
+import { CreateTask } from '../schema.js';
+import { byTaskId, type Draft, keyShareLockProjects, type TaskCreation, writeNewTasks } from './write-new-tasks.js';
+
+type Result = TaskCreation | DomainError;
+
+const fieldErrors = (index: number, issues: readonly { path: PropertyKey[]; message: string; code: string }[]): FieldError[] =>
+  issues.map(({ path, message, code }) => ({ field: ['body', index, ...path].map(String).join('.'), message, type: code }));
+
+/** Items that are validated in one turn of the event loop: about a millisecond. */
+const ITEMS_PER_TURN = 50;
+
+/** The items that are well-formed, and the refusals of the others, by index. */
+async function readItems(items: unknown[]): Promise<{ drafts: Draft[]; results: Map<number, Result> }> {
+  const drafts: Draft[] = [];
+  const results = new Map<number, Result>();
+  for (const [index, item] of items.entries()) {
+    if (index % ITEMS_PER_TURN === 0) await nextTurn();
+    const parsed = CreateTask.safeParse(item, ZOD_MESSAGES);
+    if (parsed.success) drafts.push({ index, fields: parsed.data });
+    else results.set(index, invalidFields(fieldErrors(index, parsed.error.issues)));
+  }
+  return { drafts, results };
+}
+
+/** Every project that some item names, also an item that is refused for something else: a foreign one refuses the whole call. */
+function projectsOf(items: unknown[]): Set<string> {
+  const ids = items.map((item) =>
+    typeof item === 'object' && item !== null ? (item as { project_id?: unknown }).project_id : null,
+  );
+  return new Set(ids.map((id) => Id.safeParse(id).data).filter((id) => id !== undefined));
+}
+
+/**
+ * The drafts that can be written together: none of them needs to know what becomes of an earlier one that is still open. An item
+ * waits for an earlier one of the same `task_id`, or that is to be its parent, until that id has a task; and for an earlier item
+ * that waits and names it as its parent, because in the caller's order that parent was not there yet.
+ */
+function nextWave(open: Draft[], existing: ReadonlySet<string>): Draft[] {
+  const ahead = new Set<string>();
+  const awaitedTooEarly = new Set<string>();
+  const wave: Draft[] = [];
+  for (const draft of open) {
+    const { task_id: id, parent_task_id: parent } = draft.fields;
+    const isOpen = (key: string | null | undefined) => key != null && ahead.has(key) && !existing.has(key);
+    if (isOpen(id) || isOpen(parent) || (id != null && awaitedTooEarly.has(id))) {
+      if (parent != null) awaitedTooEarly.add(parent);
+    } else wave.push(draft);
+    if (id != null) ahead.add(id);
+  }
+  return wave;
+}
+
+/** Writes the drafts as if one by one, in as few statements as what they say of each other allows: mostly one. */
+async function writeInOrder(ctx: Context, drafts: Draft[], results: Map<number, Result>): Promise<void> {
+  const existing = new Set<string>();
+  let open = drafts;
+  while (open.length > 0) {
+    const written = await writeNewTasks(ctx, nextWave(open, existing).sort(byTaskId));
+    for (const [index, result] of written) {
+      results.set(index, result);
+      if (!(result instanceof DomainError)) existing.add(result.taskId);
+    }
+    open = open.filter(({ index }) => !results.has(index));
+  }
+}
+
+/** The same refusal, with the place of the item that it is about. */
+const at = (index: number, { code, message, detail, status }: DomainError) =>
+  new DomainError(code, message, { detail, status, extra: { index } });
+
+/**
+ * Creates up to 500 tasks; the result of each item is in its place. Items are judged by themselves and in their order, as
+ * `createTask` would: a later one may name an earlier one's `task_id` as its parent, a repeated `task_id` gives the stored task.
+ * With `atomic` the first refusal, by index, undoes everything.
+ * @throws PERMISSION_DENIED an item names a project that the caller may not write to | with `atomic` the first refusal
+ * Source: decision C4.
+ */
+export async function createTasksInBulk(ctx: Context, items: unknown[], atomic: boolean): Promise<Result[]> {
+  const { drafts, results } = await readItems(items);
+  await inTransaction(ctx, async (ctx) => {
+    const seats = await keyShareLockProjects(ctx, projectsOf(items));
+    for (const seat of seats.values()) authorize('task.write', seat);
+    const found = new Map(results);
+    await writeInOrder(ctx, drafts, found);
+    for (const [index] of items.entries()) {
+      const result = found.get(index);
+      // A seat that was taken down after it was read above is seen by the write: then the whole call is refused too.
+      const refusesAll = atomic || (result instanceof DomainError && result.code === 'PERMISSION_DENIED');
+      if (refusesAll && result instanceof DomainError) throw at(index, result);
+    }
+    for (const [index, result] of found) results.set(index, result);
+  });
+  return items.map((_item, index) => results.get(index) as Result);
+}

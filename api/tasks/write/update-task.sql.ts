@@ -1,0 +1,73 @@
+import type { Statement } from '../../../db/statement.js';
+import { hasSubscriber } from '../../outbox/has-subscriber.sql.js';
+
+/**
+ * One round trip for changes of tasks, one or several of different tasks. $1 the changes (jsonb array): `task_id`, `fields` (those
+ * present), `version` (expected, or null), `who` (the caller). One row for each that is a live task; its flags tell the outcomes
+ * apart. A change that changes nothing writes nothing (C3).
+ * `project_id` and `parent_task_id` are among the fields only when hold-place.ts has judged them under the project's lock.
+ * `waiting`: for rows that somebody holds; otherwise a task that is held has no row here, and a seat that is held counts as none.
+ * Then a task of a series has no row either: at its commit a trigger waits for whoever holds the series.
+ */
+const statement = (name: string, waiting: boolean): Statement => {
+  const held = waiting ? '' : 'skip locked';
+  const free = waiting ? '' : 'and t.series_id is null';
+  return {
+    name,
+    text: /* sql */ `
+with before as materialized (
+  -- The row, and the row with the given fields laid over it; keys come from the closed schema only.
+  select c.*, t.task, jsonb_populate_record(t.task, c.fields) as wanted
+  from jsonb_to_recordset($1::jsonb) as c(task_id text, fields jsonb, version integer, who jsonb)
+  cross join lateral (
+    select t as task from tasks t where t.task_id = c.task_id and t.deleted_at is null ${free} for update ${held}
+  ) t
+), verdict as materialized (
+  select b.*, seat.role as seat, b.version is not null and b.version <> (b.task).version as stale,
+    (b.wanted).assigned_to is not distinct from (b.task).assigned_to or (b.wanted).assigned_to is null
+      or assignee.found is not null as assignee_ok
+  from before b
+  left join lateral (
+    select m.role from memberships m
+    where m.team_id = (b.task).team_id and m.user_id = (b.who->>'user_id')::uuid for key share ${held}
+  ) seat on true
+  left join lateral (
+    select true as found from memberships m
+    where m.team_id = (b.task).team_id and m.user_id = (b.wanted).assigned_to for key share ${held}
+  ) assignee on true
+), updated as (
+  update tasks t set title = (v.wanted).title, description = (v.wanted).description, assigned_to = (v.wanted).assigned_to,
+    status = (v.wanted).status, priority = (v.wanted).priority, due_date = (v.wanted).due_date, tags = (v.wanted).tags,
+    estimated_hours = (v.wanted).estimated_hours, actual_hours = (v.wanted).actual_hours, position = (v.wanted).position,
+    is_archived = (v.wanted).is_archived, recurrence = (v.wanted).recurrence, project_id = (v.wanted).project_id,
+    parent_task_id = (v.wanted).parent_task_id,
+    completed_at = case when (v.wanted).status = 'done' then coalesce(t.completed_at, now()) end,
+    version = t.version + 1, updated_at = now()
+  from verdict v
+  where t.task_id = (v.task).task_id and v.seat <> 'guest' and not v.stale and v.assignee_ok and v.wanted is distinct from v.task
+  returning t.task_id, t.title, t.team_id, t.project_id, t.version, v.who, v.fields, task_json(v.task)::jsonb as was,
+    task_json(t)::jsonb as now
+), recorded as (
+  select u.task_id, u.version, record_changes(u.who, array[make_change(team_id => u.team_id, project_id => u.project_id,
+    feature => 'tasks', action => 'update', entity_type => 'task', entity_id => u.task_id, title => u.title,
+    summary => 'changed ' || (select string_agg(key, ', ') from jsonb_object_keys(c.changes) as key),
+    details => jsonb_build_object('changes', c.changes, 'version', u.version), event_type => 'task.updated',
+    payload => jsonb_build_object('task', u.now, 'changes', c.changes))]) as audit_id
+  -- What differs, as {field: {from, to}} (F5). Only what was asked for can, and what follows from the status.
+  from updated u, lateral (
+    select jsonb_object_agg(key, jsonb_build_object('from', u.was->key, 'to', u.now->key)) as changes
+    from jsonb_object_keys(u.fields || '{"completed_at": null}') as key where u.was->key is distinct from u.now->key
+  ) c
+)
+select v.task_id, v.seat, v.stale, v.assignee_ok, coalesce(r.version, (v.task).version) as version,
+  r.version is not null and ((v.wanted).series_id is not null or (v.wanted).recurrence is not null
+    or ${hasSubscriber('task.updated', '(v.task).team_id', "(v.who->>'user_id')::uuid")}) as notify
+from verdict v left join recorded r on r.task_id = v.task_id`,
+  };
+};
+
+/** Waits for whoever holds the task, the seat or the assignee's, and then judges what it finds. */
+export const updateTaskStatement = statement('update_task', true);
+
+/** Leaves alone what somebody holds. */
+export const updateTasksStatement = statement('update_tasks', false);

@@ -1,0 +1,89 @@
+import { run } from '../../../db/statement.js';
+import { checkCallerKind, authorize, type Seat, isAllowed } from '../../core/access.js';
+import { type Context, inTransaction, withRetries, callerJson } from '../../core/context.js';
+import { dateField } from '../../core/dates.js';
+import { invalid, notFound } from '../../core/errors.js';
+import { checkTreeSize } from '../../recurrence/check-tree-size.js';
+import { coalesceWrites } from '../../core/batching/coalesce-writes.js';
+import { lockMoveTarget } from './lock-move-target.js';
+import { moveSubtasks } from './move-subtasks.js';
+import type { UpdateTask } from '../schema.js';
+import { staleVersion } from './stale-version.js';
+import { updateTaskStatement, updateTasksStatement } from './update-task.sql.js';
+
+interface Outcome extends Record<string, unknown> {
+  task_id: string;
+  seat: Seat | null;
+  stale: boolean;
+  assignee_ok: boolean;
+  version: number;
+  /** Rows for the relay were written. */
+  notify: boolean;
+}
+
+interface Change {
+  taskId: string;
+  fields: Omit<UpdateTask, 'version'>;
+  /** The version that the caller has seen; null: whatever stands. */
+  version: number | null;
+}
+
+/** A change as the statements take it. */
+const asked = (ctx: Context, { taskId, fields, version }: Change) => ({ task_id: taskId, fields, version, who: callerJson(ctx) });
+
+const passed = ({ seat, stale, assignee_ok }: Outcome): boolean => isAllowed('task.write', seat) && !stale && assignee_ok;
+
+/** Waits for whoever holds the task, and says why when the change is not made. @throws what `updateTask` says */
+async function writeAlone(ctx: Context, change: Change): Promise<number> {
+  const { taskId, version } = change;
+  const values = [JSON.stringify([asked(ctx, change)])];
+  const [outcome] = await withRetries(ctx, () => run<Outcome>(ctx.db, updateTaskStatement, values));
+  if (!outcome) throw notFound('Task');
+  if (outcome.notify) ctx.notifyRelay();
+  authorize('task.write', outcome.seat);
+  if (version !== null && outcome.stale) throw await staleVersion(ctx, taskId, version, outcome.version);
+  if (!outcome.assignee_ok) throw invalid('assigned_to must be a member of the project’s team');
+  return outcome.version;
+}
+
+/** The hot path: one statement for all that come together. Returns the version after the change. @throws what `updateTask` says */
+const write = coalesceWrites<Change, number>({
+  keyOf: ({ taskId }) => taskId,
+  alone: writeAlone,
+  async write(db, wanted) {
+    const values = [JSON.stringify(wanted.map(({ ctx, item }) => asked(ctx, item)))];
+    const outcomes = new Map((await run<Outcome>(db, updateTasksStatement, values)).map((outcome) => [outcome.task_id, outcome]));
+    return wanted.map(({ ctx, item }) => {
+      const outcome = outcomes.get(item.taskId);
+      if (outcome?.notify) ctx.notifyRelay();
+      return outcome && passed(outcome) ? outcome.version : undefined;
+    });
+  },
+});
+
+/**
+ * Changes the fields present and raises `version` by one; with `version`, only if the row still has it. Another project takes
+ * the subtasks along. Returns the version after it: unchanged when nothing changed (C3).
+ * @throws RESOURCE_NOT_FOUND no live task, project or parent | PERMISSION_DENIED stranger or guest, or a recurrence set while
+ * impersonating | RESOURCE_CONFLICT stale version
+ * | INVALID_REQUEST due date, assignee, parent, a project of another team, or too many tasks below one that is to recur
+ * Source: contract, section 4, tasks rules 2 to 4.
+ */
+export async function updateTask(
+  ctx: Context,
+  taskId: string,
+  { version = null, project_id, parent_task_id, ...fields }: UpdateTask,
+): Promise<number> {
+  if (fields.recurrence) checkCallerKind('task.recur', ctx.actor);
+  if (fields.recurrence) await checkTreeSize(ctx, taskId);
+  const patch = { ...fields, due_date: dateField('due_date', fields.due_date), tags: fields.tags === null ? [] : fields.tags };
+  if (project_id === undefined && parent_task_id === undefined) {
+    return write(ctx, { taskId, fields: patch, version });
+  }
+  return inTransaction(ctx, async (ctx) => {
+    const place = await lockMoveTarget(ctx, taskId, { project_id, parent_task_id }, version);
+    const after = await write(ctx, { taskId, fields: { ...patch, ...place }, version });
+    if (place.project_id !== undefined) await moveSubtasks(ctx, taskId, place.project_id);
+    return after;
+  });
+}

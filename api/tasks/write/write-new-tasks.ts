@@ -1,0 +1,164 @@
+import type { Knex } from 'knex';
+import { run, type Statement } from '../../../db/statement.js';
+import { checkCallerKind, authorize, type Seat } from '../../core/access.js';
+import { type Context, withRetries, userOf, callerJson } from '../../core/context.js';
+import { dateField } from '../../core/dates.js';
+import { conflict, DomainError, invalid, notFound } from '../../core/errors.js';
+import type { WriteRequest } from '../../core/batching/coalesce-writes.js';
+import { MAX_SUBTASK_DEPTH } from '../rules.js';
+import type { CreateTask } from '../schema.js';
+import { createTasksOfManyStatement, createTasksStatement } from './write-new-tasks.sql.js';
+
+/** A task to be written; `index` is its place in the caller's list. */
+export interface Draft {
+  index: number;
+  fields: CreateTask;
+}
+
+/** A task that was created now, or that already stood under the client's id; `json` is its record as JSON text. */
+export interface TaskCreation {
+  created: boolean;
+  taskId: string;
+  json: string;
+}
+
+interface Outcome {
+  index: number;
+  task_id: string;
+  project_found: boolean;
+  seat: Seat | null;
+  /** Null stands for false, as everywhere in SQL. */
+  assignee_ok: boolean | null;
+  parent_found: boolean;
+  parent_ok: boolean | null;
+  depth_ok: boolean;
+  taken: boolean;
+  /** The record as JSON text when it was written now. */
+  created: string | null;
+  /** The record that already has this id. */
+  stored: string | null;
+  replay: boolean | null;
+  /** Rows for the relay were written. */
+  notify: boolean;
+}
+
+/** The same words whoever owns the id, so that nothing is told of another project's task (contract, section 4, rule 5). */
+const idTaken = () => conflict('This task_id is already in use');
+
+/**
+ * What became of one item. Undefined: another request took the same id between our snapshot and our insert; look again, it can
+ * be seen now.
+ * @throws what `createTask` says
+ */
+function settle(outcome: Outcome): TaskCreation | undefined {
+  const { task_id: taskId } = outcome;
+  if (!outcome.project_found) throw notFound('Project');
+  authorize('task.write', outcome.seat);
+  if (outcome.replay && outcome.stored) return { created: false, taskId, json: outcome.stored };
+  if (outcome.taken) throw idTaken();
+  if (!outcome.assignee_ok) throw invalid('assigned_to must be a member of the project’s team');
+  if (!outcome.parent_found) throw notFound('Parent task');
+  if (!outcome.parent_ok) throw invalid('parent_task_id must be a task of the same project');
+  if (!outcome.depth_ok) throw invalid(`Subtasks nest at most ${MAX_SUBTASK_DEPTH} deep`);
+  return outcome.created === null ? undefined : { created: true, taskId, json: outcome.created };
+}
+
+function settled(outcome: Outcome): TaskCreation | DomainError | undefined {
+  try {
+    return settle(outcome);
+  } catch (error) {
+    if (error instanceof DomainError) return error;
+    throw error;
+  }
+}
+
+/** A draft, and the place of its caller among the callers. */
+type Item = Draft & { caller: number };
+
+/**
+ * The fields as the statement takes them, with dates in the one form that is stored.
+ * @throws INVALID_REQUEST malformed due date | PERMISSION_DENIED a recurring task while impersonating
+ */
+function storableOf({ index, caller, fields }: Item, callers: Context[]): Record<string, unknown> {
+  const by = callers[caller];
+  // Its successors would act as the impersonated person for as long as the series lives.
+  if (by && fields.recurrence) checkCallerKind('task.recur', by.actor);
+  return { ...fields, index, caller, due_date: dateField('due_date', fields.due_date) };
+}
+
+/**
+ * Writes all items in one statement, each on its own merits: what is refused leaves the others alone. The answer has the refusal
+ * or the task for each index; an index is missing when its id was taken by someone else this very moment, to be tried again.
+ * Items must not depend on each other: the statement does not see what it writes.
+ */
+async function writeItems(
+  db: Knex,
+  statement: Statement,
+  callers: Context[],
+  items: Item[],
+): Promise<Map<number, TaskCreation | DomainError>> {
+  const results = new Map<number, TaskCreation | DomainError>();
+  const storable: Record<string, unknown>[] = [];
+  for (const item of items) {
+    try {
+      storable.push(storableOf(item, callers));
+    } catch (error) {
+      if (!(error instanceof DomainError)) throw error;
+      results.set(item.index, error);
+    }
+  }
+  if (storable.length === 0) return results;
+  const values = [JSON.stringify(callers.map(callerJson)), JSON.stringify(storable), MAX_SUBTASK_DEPTH];
+  const outcomes = await run<Outcome & Record<string, unknown>>(db, statement, values);
+  if (outcomes.some(({ notify }) => notify)) callers[0]?.notifyRelay();
+  for (const outcome of outcomes) {
+    const result = settled(outcome);
+    if (result) results.set(outcome.index, result);
+  }
+  return results;
+}
+
+/** Writes one caller's drafts, as `writeItems` says. */
+export function writeNewTasks(ctx: Context, drafts: Draft[]): Promise<Map<number, TaskCreation | DomainError>> {
+  const statement = createTasksStatement(drafts.some(({ fields }) => fields.parent_task_id != null));
+  const items = drafts.map((draft) => ({ ...draft, caller: 0 }));
+  return withRetries(ctx, () => writeItems(ctx.db, statement, [ctx], items));
+}
+
+/** Where two calls take the same ids, they take them in one order: they wait for each other at the first, and never in a circle. */
+export const byTaskId = (a: Draft, b: Draft): number => {
+  const [left, right] = [a.fields.task_id ?? '', b.fields.task_id ?? ''];
+  return left < right ? -1 : Number(left > right);
+};
+
+/** Writes tasks of several callers, none below another; undefined for whatever was not written, as `together` wants it. */
+export async function writeTasksOfMany(db: Knex, wanted: WriteRequest<CreateTask>[]): Promise<(TaskCreation | undefined)[]> {
+  const items = wanted.map(({ item }, index) => ({ index, caller: index, fields: item })).sort(byTaskId);
+  const callers = wanted.map(({ ctx }) => ctx);
+  const results = await writeItems(db, createTasksOfManyStatement, callers, items);
+  return wanted.map((_one, index) => {
+    const result = results.get(index);
+    return result instanceof DomainError ? undefined : result;
+  });
+}
+
+/** $1 project ids, $2 caller. In one order for everybody, so that two callers never wait for each other. */
+const lockStatement: Statement = {
+  name: 'lock_projects_key_share',
+  text: /* sql */ `
+    select wanted.project_id, m.role as seat from unnest($1::uuid[]) as wanted(project_id)
+    cross join lateral (
+      select p.team_id from projects p where p.project_id = wanted.project_id and p.deleted_at is null for key share
+    ) p
+    left join memberships m on m.team_id = p.team_id and m.user_id = $2`,
+};
+
+/**
+ * Holds live projects until the commit, in a statement of its own: who moves tasks about in one of them, or trashes it, has
+ * either finished before the next statement looks, or waits for this transaction. Returns the caller's seat in each.
+ */
+export async function keyShareLockProjects(ctx: Context, projectIds: Iterable<string>): Promise<Map<string, Seat | null>> {
+  const ids = [...new Set(projectIds)].sort();
+  const rows = await run<{ project_id: string; seat: Seat | null }>(ctx.db, lockStatement, [ids, userOf(ctx)]);
+  return new Map(rows.map(({ project_id, seat }) => [project_id, seat]));
+}

@@ -1,0 +1,46 @@
+import { Membership } from '../../db/models/membership.js';
+import type { Team } from '../../db/models/team.js';
+import { voidApprovals } from '../runs/approvals/void-approvals.js';
+import { disableAutomationsOf, lockAutomationsOf } from '../automations/ownership/disable-automations.js';
+import type { Context } from '../core/context.js';
+import { recordChange } from '../core/record-change.js';
+import type { Member } from './schema.js';
+import { revokeInvitationsBy } from './invitations/revoke-invitations-by.js';
+import { lockTasksOf, unassignTasks } from './unassign-tasks.js';
+
+/**
+ * Takes a member's seat in a team that the caller holds (lockTeam), with its trace, and the open tasks off that person: to
+ * `successor`, who is a member, or to nobody. Their open invitations and their approvals at open gates end, and their automations are
+ * disabled. Returns how many tasks they were.
+ */
+export async function removeMembership(
+  ctx: Context,
+  team: Team,
+  member: Member,
+  { summary, successor = null }: { summary: string; successor?: string | null },
+): Promise<number> {
+  const { team_id, name } = team;
+  const { user_id, role } = member;
+  await lockTasksOf(ctx, team_id, user_id);
+  await lockAutomationsOf(ctx, user_id, team_id);
+  // Writers hold the seat FOR KEY SHARE until they commit: after this lock none of them can still assign or act by it.
+  const membership = (await Membership.query(ctx.db).findById([team_id, user_id]).forUpdate()) as Membership;
+  await membership.$query(ctx.db).delete();
+  const invitations = await revokeInvitationsBy(ctx, team_id, user_id);
+  const voided = await voidApprovals(ctx, user_id, { team_id, role: null });
+  const disabled = await lockAutomationsOf(ctx, user_id, team_id);
+  await recordChange(ctx, {
+    team_id,
+    feature: 'teams',
+    action: 'remove_member',
+    severity: 'MEDIUM',
+    entity_type: 'team',
+    entity_id: team_id,
+    title: name,
+    summary,
+    details: { user_id, role, ...(invitations > 0 ? { revoked_invitations: invitations } : {}), ...voided, ...disabled },
+    event: { type: 'team.member_removed', payload: { member } },
+  });
+  await disableAutomationsOf(ctx, user_id, team_id, 'has left the team');
+  return unassignTasks(ctx, team_id, user_id, successor);
+}

@@ -1,0 +1,94 @@
+import { z } from 'zod';
+import { Code, type SignedIn } from '../../../auth/schema.js';
+import { verifyTwoFactor } from '../../../auth/two-factor/verify-two-factor.js';
+import { resendLoginCode, verifyLoginCode } from '../../../auth/verify-login-code.js';
+import { type PageResult, page, type Page, type FormError, type PageRequest } from '../../page.js';
+import type { Step } from '../../server/sign-in-step.js';
+
+type Challenge = Extract<Step, { password: string }>;
+type Kind = Challenge['kind'];
+
+/** Whoever has no password step behind them, or took too long, begins again. */
+const RESTART_SIGN_IN: PageResult = {
+  to: '/app/sign-in',
+  notice: { kind: 'bad', text: 'That took too long. Please sign in once more.' },
+};
+
+const stepOf = (step: Step | null, kind: Kind): Challenge | null => (step?.kind === kind ? (step as Challenge) : null);
+
+function show(kind: Kind, { step }: Pick<PageRequest, 'step'>, problem?: FormError): Promise<PageResult> {
+  const challenge = stepOf(step, kind);
+  if (!challenge) return Promise.resolve({ to: '/app/sign-in' });
+  const said = problem && {
+    ...problem,
+    message: problem.status === 401 ? 'This code is not right, or its time is over.' : problem.message,
+  };
+  const title = kind === 'two-factor' ? 'Second step' : 'Check your mail';
+  return Promise.resolve({ view: kind, title, data: { email: challenge.email, problem: said } });
+}
+
+async function answer(
+  { step, deviceToken }: Pick<PageRequest, 'step' | 'deviceToken'>,
+  kind: Kind,
+  verify: (credentials: { email: string; password: string; device_token: string | undefined }) => Promise<SignedIn>,
+): Promise<PageResult> {
+  const challenge = stepOf(step, kind);
+  if (!challenge) return RESTART_SIGN_IN;
+  const { email, password, next } = challenge;
+  const signedIn = await verify({ email, password, device_token: deviceToken });
+  return { to: next, signIn: signedIn.token, deviceToken: signedIn.device_token };
+}
+
+export const challengePages: Page[] = [
+  page({
+    method: 'get',
+    path: '/app/sign-in/two-factor',
+    access: 'visitor',
+    handle: (visit) => show('two-factor', visit),
+  }),
+  page({
+    method: 'post',
+    path: '/app/sign-in/two-factor',
+    access: 'visitor',
+    limit: 'two_factor_verify',
+    form: z.object({ code: Code.min(1) }),
+    handle: ({ ctx, form, ...visit }) =>
+      answer(visit, 'two-factor', (credentials) =>
+        verifyTwoFactor(ctx, { ...credentials, code: form.code, trust_device: false }),
+      ),
+    onError: (visit, problem) => show('two-factor', visit, problem),
+  }),
+  page({
+    method: 'get',
+    path: '/app/sign-in/mailed-code',
+    access: 'visitor',
+    handle: (visit) => show('mailed-code', visit),
+  }),
+  page({
+    method: 'post',
+    path: '/app/sign-in/mailed-code',
+    access: 'visitor',
+    limit: 'login_otp_verify',
+    form: z.object({ code: Code.min(1), trust_device: z.literal('on').optional() }),
+    handle: ({ ctx, form, ...visit }) =>
+      answer(visit, 'mailed-code', (credentials) =>
+        verifyLoginCode(ctx, { ...credentials, code: form.code, trust_device: form.trust_device === 'on' }),
+      ),
+    onError: (visit, problem) => show('mailed-code', visit, problem),
+  }),
+  page({
+    method: 'post',
+    path: '/app/sign-in/mailed-code/resend',
+    access: 'visitor',
+    limit: 'login_otp_resend',
+    async handle({ ctx, step, deviceToken }) {
+      const challenge = stepOf(step, 'mailed-code');
+      if (!challenge) return RESTART_SIGN_IN;
+      const { email, password } = challenge;
+      await resendLoginCode(ctx, { email, password, device_token: deviceToken });
+      const text = 'Another code is on its way. The one before it is void.';
+      return { to: '/app/sign-in/mailed-code', notice: { kind: 'good', text } };
+    },
+    onError: (visit, problem) => show('mailed-code', visit, problem),
+  }),
+];

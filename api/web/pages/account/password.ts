@@ -1,0 +1,49 @@
+import { z } from 'zod';
+import { forgotPassword } from '../../../auth/password/forgot-password.js';
+import { resetPassword } from '../../../auth/password/reset-password.js';
+import { Code, Email, NewPassword } from '../../../auth/schema.js';
+import { type PageResult, page, type Page, type FormError, type PageRequest } from '../../page.js';
+import type { Fields } from '../../server/read-form.js';
+
+const showForgot = (problem?: FormError, given: Fields = {}): Promise<PageResult> =>
+  Promise.resolve({ view: 'password-forgot', title: 'Forgotten password', data: { problem, given } });
+
+function showReset({ step }: Pick<PageRequest, 'step'>, problem?: FormError, given: Fields = {}): Promise<PageResult> {
+  const email = step?.kind === 'reset' ? step.email : '';
+  const said = problem && {
+    ...problem,
+    message: problem.status === 401 ? 'This code is not right, or its time is over.' : problem.message,
+  };
+  return Promise.resolve({ view: 'password-reset', title: 'New password', data: { email, problem: said, given } });
+}
+
+/** For who forgot the password, and for who never had one; signed in or not (A7). */
+export const passwordPages: Page[] = [
+  page({ method: 'get', path: '/app/password/forgotten', access: 'anyone', handle: () => showForgot() }),
+  page({
+    method: 'post',
+    path: '/app/password/forgotten',
+    access: 'anyone',
+    limit: 'password_forgot',
+    form: z.object({ email: Email.min(1) }),
+    async handle({ ctx, form }) {
+      await forgotPassword(ctx, form);
+      return { to: '/app/password/reset', step: { kind: 'reset', email: form.email } };
+    },
+    onError: ({ form }, problem) => showForgot(problem, form),
+  }),
+  page({ method: 'get', path: '/app/password/reset', access: 'anyone', handle: (visit) => showReset(visit) }),
+  page({
+    method: 'post',
+    path: '/app/password/reset',
+    access: 'anyone',
+    limit: 'password_reset',
+    form: z.object({ email: Email.min(1), code: Code.min(1), new_password: NewPassword }),
+    async handle({ ctx, form }) {
+      await resetPassword(ctx, form);
+      const text = 'Your new password is set, and every session has ended. Sign in with it.';
+      return { to: '/app/sign-in', signOut: true, notice: { kind: 'good', text } };
+    },
+    onError: (visit, problem) => showReset(visit, problem, visit.form),
+  }),
+];

@@ -1,0 +1,43 @@
+import { listDevices, revokeDevice } from '../../../auth/sessions/devices.js';
+import { revokeSession } from '../../../auth/sessions/end-session.js';
+import { listSessions } from '../../../auth/sessions/list-sessions.js';
+import { DevicePath, SessionPath } from '../../../auth/sessions/schema.js';
+import { type Redirect, page, type Page, type FormError } from '../../page.js';
+
+const PATH = '/app/account/sessions';
+const back = (_visit: unknown, { message }: FormError): Promise<Redirect> =>
+  Promise.resolve({ to: PATH, notice: { kind: 'bad', text: message } });
+
+export const sessionPages: Page[] = [
+  page({
+    method: 'get',
+    path: PATH,
+    access: 'account.security',
+    async handle({ ctx }) {
+      const [sessions, devices] = await Promise.all([listSessions(ctx), listDevices(ctx)]);
+      return { view: 'sessions', title: 'Sign-ins and devices', data: { sessions, devices } };
+    },
+  }),
+  page({
+    method: 'post',
+    path: `${PATH}/:session_id/end`,
+    access: 'account.session',
+    params: SessionPath,
+    async handle({ ctx, params }) {
+      await revokeSession(ctx, params.session_id);
+      return { to: PATH, notice: { kind: 'good', text: 'Signed out there.' } };
+    },
+    onError: back,
+  }),
+  page({
+    method: 'post',
+    path: '/app/account/devices/:device_id/forget',
+    access: 'account.security',
+    params: DevicePath,
+    async handle({ ctx, params }) {
+      await revokeDevice(ctx, params.device_id);
+      return { to: PATH, notice: { kind: 'good', text: 'Forgotten. Its next sign-in takes a mailed code.' } };
+    },
+    onError: back,
+  }),
+];

@@ -1,0 +1,58 @@
+import { z } from 'zod';
+import { Code, NewPassword } from '../../../auth/schema.js';
+import { SignUpStart } from '../../../auth/sign-up/schema.js';
+import { startSignUp } from '../../../auth/sign-up/start-sign-up.js';
+import { verifySignUp } from '../../../auth/sign-up/verify-sign-up.js';
+import { type PageResult, page, type Page, type FormError, type PageRequest } from '../../page.js';
+import type { Fields } from '../../server/read-form.js';
+
+const showStart = (problem?: FormError, given: Fields = {}): Promise<PageResult> =>
+  Promise.resolve({ view: 'sign-up', title: 'Sign up', data: { problem, given } });
+
+function showCode({ step }: Pick<PageRequest, 'step'>, problem?: FormError): Promise<PageResult> {
+  if (step?.kind !== 'sign-up') return Promise.resolve({ to: '/app/sign-up' });
+  const said = problem && {
+    ...problem,
+    message: problem.status === 401 ? 'This code is not right, or its time is over.' : problem.message,
+  };
+  return Promise.resolve({
+    view: 'sign-up-code',
+    title: 'Check your mail',
+    data: { email: step.email, name: step.name, problem: said },
+  });
+}
+
+/** Name and address, then the mailed code with a password (A1). The address may have an account already: only its mail says so. */
+export const signUpPages: Page[] = [
+  page({ method: 'get', path: '/app/sign-up', access: 'visitor', handle: () => showStart() }),
+  page({
+    method: 'post',
+    path: '/app/sign-up',
+    access: 'visitor',
+    limit: 'signup_start',
+    form: SignUpStart,
+    async handle({ ctx, form }) {
+      await startSignUp(ctx, form);
+      return { to: '/app/sign-up/code', step: { kind: 'sign-up', ...form } };
+    },
+    onError: ({ form }, problem) => showStart(problem, form),
+  }),
+  page({ method: 'get', path: '/app/sign-up/code', access: 'visitor', handle: (visit) => showCode(visit) }),
+  page({
+    method: 'post',
+    path: '/app/sign-up/code',
+    access: 'visitor',
+    limit: 'signup_verify',
+    form: z.object({ code: Code.min(1), password: NewPassword }),
+    async handle({ ctx, form, step }) {
+      if (step?.kind !== 'sign-up') {
+        return { to: '/app/sign-up', notice: { kind: 'bad', text: 'That took too long. Please begin again.' } };
+      }
+      const { email, name } = step;
+      const { token, device_token } = await verifySignUp(ctx, { email, name, ...form });
+      const notice = { kind: 'good', text: 'Welcome. Your account is there.' } as const;
+      return { to: '/app', signIn: token, deviceToken: device_token, notice };
+    },
+    onError: (visit, problem) => showCode(visit, problem),
+  }),
+];

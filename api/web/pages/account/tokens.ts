@@ -1,0 +1,77 @@
+import { z } from 'zod';
+import { Title } from '../../../core/fields.js';
+import { SCOPES } from '../../../core/scopes.js';
+import { createToken } from '../../../tokens/create-token.js';
+import { listTokens } from '../../../tokens/list-tokens.js';
+import { revokeToken } from '../../../tokens/revoke-token.js';
+import { TokenParams } from '../../../tokens/schema.js';
+import { page, type Page, type FormError, type View, type PageRequest } from '../../page.js';
+import type { Fields } from '../../server/read-form.js';
+
+/** Days to choose from; 0 never ends (A9). */
+const LIVES = [7, 30, 90, 180, 365, 0];
+
+/** One box checked is a string, several are a list, none is nothing. */
+const Checked = z.preprocess((value) => (value === undefined ? [] : [value].flat()), z.array(z.string()));
+
+/** Scopes of areas that are still to come: a token may hold them already, and nothing asks for them yet. */
+export const COMING: readonly string[] = ['graph:read', 'ai:chat', 'ai:confirm'];
+
+async function show(ctx: PageRequest['ctx'], problem?: FormError, given: Fields = {}): Promise<View> {
+  const chosen = Checked.safeParse(given['scopes']).data ?? [];
+  const tokens = await listTokens(ctx);
+  // Ticked until the person unticks it.
+  const strict = problem === undefined || given['strict'] === 'on';
+  const allStrict = ctx.config.PAT_SCOPE_ENFORCEMENT === 'strict';
+  const data = {
+    strict,
+    allStrict,
+    tokens,
+    scopes: Object.entries(SCOPES),
+    coming: COMING,
+    chosen,
+    lives: LIVES,
+    problem,
+    given,
+  };
+  return { view: 'tokens', title: 'Access tokens', data };
+}
+
+export const tokenPages: Page[] = [
+  page({ method: 'get', path: '/app/account/tokens', access: 'token.read', handle: ({ ctx }) => show(ctx) }),
+  page({
+    method: 'post',
+    path: '/app/account/tokens',
+    access: 'token.create',
+    form: z.object({
+      name: Title(200),
+      scopes: Checked.pipe(z.array(z.string()).min(1, 'Choose at least one')),
+      strict: z
+        .literal('on')
+        .optional()
+        .transform((value) => value === 'on'),
+      expires_in_days: z
+        .string()
+        .regex(/^\d{1,4}$/, 'A number of days')
+        .transform(Number)
+        .pipe(z.number().max(3650, 'At most 3650 days')),
+    }),
+    /** The secret is in this answer and in no other: it is not kept anywhere that a redirect could read it from. */
+    handle: async ({ ctx, form }) => ({
+      view: 'token-made',
+      title: 'Your new token',
+      data: { token: await createToken(ctx, form) },
+    }),
+    onError: ({ ctx, form }, problem) => show(ctx, problem, form),
+  }),
+  page({
+    method: 'post',
+    path: '/app/account/tokens/:token_id/revoke',
+    access: 'token.revoke',
+    params: TokenParams,
+    async handle({ ctx, params }) {
+      await revokeToken(ctx, params.token_id);
+      return { to: '/app/account/tokens', notice: { kind: 'good', text: 'Revoked. The next request with it is refused.' } };
+    },
+  }),
+];

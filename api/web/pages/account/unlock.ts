@@ -1,0 +1,30 @@
+import { z } from 'zod';
+import { unlock } from '../../../auth/unlock.js';
+import { type PageResult, page, type Page, type FormError } from '../../page.js';
+
+const Token = z.string().max(200).catch('');
+
+const show = (token: string, problem?: FormError): Promise<PageResult> =>
+  Promise.resolve({ view: 'unlock', title: 'Unlock', data: { token, problem } });
+
+/** The link of the mail about a lock. It takes a button to end the lock: mail scanners open links too (A6). */
+export const unlockPages: Page[] = [
+  page({
+    method: 'get',
+    path: '/app/unlock',
+    access: 'anyone',
+    query: z.object({ token: Token }),
+    handle: ({ query }) => show(query.token),
+  }),
+  page({
+    method: 'post',
+    path: '/app/unlock',
+    access: 'anyone',
+    form: z.object({ token: Token }),
+    async handle({ ctx, form }) {
+      await unlock(ctx, form.token);
+      return { to: '/app/sign-in', notice: { kind: 'good', text: 'Unlocked. You can sign in again.' } };
+    },
+    onError: (_visit, problem) => show('', problem),
+  }),
+];

@@ -1,0 +1,45 @@
+import { acceptInvitation } from '../../../teams/invitations/accept-invitation.js';
+import { listOwnInvitations } from '../../../teams/invitations/list-own-invitations.js';
+import { revokeInvitation } from '../../../teams/invitations/revoke-invitation.js';
+import { InvitationParams, TeamInvitationParams } from '../../../teams/invitations/schema.js';
+import { page, type Page } from '../../page.js';
+
+/** Invitations on one page. */
+export const SHOWN = { limit: 100, offset: 0 };
+
+/** The mail's link leads here; it carries no right: what counts is the address of whoever signs in. */
+export const invitationPages: Page[] = [
+  page({
+    method: 'get',
+    path: '/app/invitations',
+    access: 'invitation.list',
+    handle: async ({ ctx }) => ({
+      view: 'invitations',
+      title: 'Invitations',
+      data: { invitations: await listOwnInvitations(ctx, SHOWN) },
+    }),
+  }),
+  page({
+    method: 'post',
+    path: '/app/invitations/:invitation_id/accept',
+    access: 'invitation.accept',
+    params: InvitationParams,
+    async handle({ ctx, params }) {
+      await acceptInvitation(ctx, params.invitation_id);
+      return { to: '/app/teams', notice: { kind: 'good', text: 'Welcome to the team.' } };
+    },
+    onError: (_visit, { message }) => Promise.resolve({ to: '/app/invitations', notice: { kind: 'bad', text: message } }),
+  }),
+  page({
+    method: 'post',
+    path: '/app/teams/:team_id/invitations/:invitation_id/revoke',
+    access: 'member.manage',
+    params: TeamInvitationParams,
+    async handle({ ctx, params }) {
+      await revokeInvitation(ctx, params.team_id, params.invitation_id);
+      return { to: `/app/teams/${params.team_id}`, notice: { kind: 'good', text: 'The invitation is taken back.' } };
+    },
+    onError: ({ params }, { message }) =>
+      Promise.resolve({ to: `/app/teams/${params.team_id}`, notice: { kind: 'bad', text: message } }),
+  }),
+];

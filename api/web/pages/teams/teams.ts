@@ -1,0 +1,133 @@
+import { z } from 'zod';
+import { isAdmitted, SEATS, isAllowed } from '../../../core/access.js';
+import { listMarkedAutomations } from '../../../automations/ownership/list-marked.js';
+import { Text, Title } from '../../../core/fields.js';
+import { addMember } from '../../../teams/add-member.js';
+import { changeRole } from '../../../teams/change-role.js';
+import { createTeam } from '../../../teams/create-team.js';
+import { getTeam } from '../../../teams/get-team.js';
+import { listInvitations } from '../../../teams/invitations/list-invitations.js';
+import { listOwnInvitations } from '../../../teams/invitations/list-own-invitations.js';
+import { listMembers } from '../../../teams/list-members.js';
+import { readOwnTeams } from '../../../teams/read-team.js';
+import { removeMember } from '../../../teams/remove-member.js';
+import { AddMember, ChangeRole, MemberParams, TeamParams } from '../../../teams/schema.js';
+import { updateTeam } from '../../../teams/update-team.js';
+import { SHOWN } from './invitations.js';
+import { page, type Page, requireUser, type FormError, type View, type PageRequest } from '../../page.js';
+import type { Fields } from '../../server/read-form.js';
+
+const teamPath = (teamId: string) => `/app/teams/${teamId}`;
+
+async function showTeams({ ctx, me }: Pick<PageRequest, 'ctx' | 'me'>, problem?: FormError, given: Fields = {}): Promise<View> {
+  const [teams, invitations] = await Promise.all([readOwnTeams(ctx), listOwnInvitations(ctx, SHOWN)]);
+  const roles = Object.fromEntries(requireUser({ me }).teams.map(({ team_id, role }) => [team_id, role]));
+  return { view: 'teams', title: 'Teams', data: { teams, invitations, roles, problem, given } };
+}
+
+/** `form` names the form of the page that was refused. */
+async function showTeam(
+  { ctx, me }: Pick<PageRequest, 'ctx' | 'me'>,
+  teamId: string,
+  refused: { form?: string; problem?: FormError; given?: Fields } = {},
+): Promise<View> {
+  const [team, members, automations] = await Promise.all([
+    getTeam(ctx, teamId),
+    listMembers(ctx, teamId),
+    listMarkedAutomations(ctx, teamId),
+  ]);
+  const role = members.find(({ user_id }) => user_id === requireUser({ me }).user_id)?.role ?? null;
+  const manages = role === 'admin';
+  const leads = isAllowed('automation.take_over', role) && isAdmitted('automation.take_over', ctx.actor);
+  const invitations = manages ? await listInvitations(ctx, teamId) : [];
+  return {
+    view: 'team',
+    title: team.name,
+    data: { team, members, manages, leads, automations, invitations, seats: SEATS, ...refused },
+  };
+}
+
+const teamForms: Page[] = [
+  page({
+    method: 'post',
+    path: '/app/teams',
+    access: 'team.create',
+    form: z.object({ name: Title(100), description: Text.max(500).optional() }),
+    async handle({ ctx, form }) {
+      const team = await createTeam(ctx, { name: form.name, description: form.description || null });
+      return { to: teamPath(team.team_id), notice: { kind: 'good', text: 'The team is there. Invite somebody.' } };
+    },
+    onError: (visit, problem) => showTeams(visit, problem, visit.form),
+  }),
+  page({
+    method: 'post',
+    path: '/app/teams/:team_id',
+    access: 'team.write',
+    params: TeamParams,
+    form: z.object({ name: Title(100), description: Text.max(500).optional() }),
+    async handle({ ctx, params, form }) {
+      await updateTeam(ctx, params.team_id, { name: form.name, description: form.description || null });
+      return { to: teamPath(params.team_id), notice: { kind: 'good', text: 'Saved.' } };
+    },
+    onError: (visit, problem) => showTeam(visit, visit.params.team_id, { form: 'team', problem, given: visit.form }),
+  }),
+];
+
+const memberForms: Page[] = [
+  page({
+    method: 'post',
+    path: '/app/teams/:team_id/members',
+    access: 'member.manage',
+    params: TeamParams,
+    form: AddMember,
+    async handle({ ctx, params, form }) {
+      const made = await addMember(ctx, params.team_id, form);
+      const text =
+        'invitation_id' in made
+          ? `${made.email} was invited. The invitation is open for seven days.`
+          : `${made.display_name} is in the team.`;
+      return { to: teamPath(params.team_id), notice: { kind: 'good', text } };
+    },
+    onError: (visit, problem) => showTeam(visit, visit.params.team_id, { form: 'member', problem, given: visit.form }),
+  }),
+  page({
+    method: 'post',
+    path: '/app/teams/:team_id/members/:user_id',
+    access: 'member.manage',
+    params: MemberParams,
+    form: ChangeRole,
+    async handle({ ctx, params, form }) {
+      const { display_name, role } = await changeRole(ctx, params.team_id, params.user_id, form.role);
+      return { to: teamPath(params.team_id), notice: { kind: 'good', text: `${display_name} is ${role} now.` } };
+    },
+    onError: ({ params }, { message }) =>
+      Promise.resolve({ to: teamPath(params.team_id), notice: { kind: 'bad', text: message } }),
+  }),
+  page({
+    method: 'post',
+    path: '/app/teams/:team_id/members/:user_id/remove',
+    access: 'member.remove',
+    params: MemberParams,
+    async handle({ ctx, me, params }) {
+      const tasks = await removeMember(ctx, params.team_id, params.user_id);
+      const left = params.user_id === requireUser({ me }).user_id;
+      const text = `${left ? 'You left the team.' : 'Removed.'}${tasks > 0 ? ` Open tasks without an assignee now: ${tasks}.` : ''}`;
+      return { to: left ? '/app/teams' : teamPath(params.team_id), notice: { kind: 'good', text } };
+    },
+    onError: ({ params }, { message }) =>
+      Promise.resolve({ to: teamPath(params.team_id), notice: { kind: 'bad', text: message } }),
+  }),
+];
+
+export const teamPages: Page[] = [
+  page({ method: 'get', path: '/app/teams', access: 'team.list', handle: (visit) => showTeams(visit) }),
+  page({
+    method: 'get',
+    path: '/app/teams/:team_id',
+    access: 'team.read',
+    params: TeamParams,
+    handle: (visit) => showTeam(visit, visit.params.team_id),
+  }),
+  ...teamForms,
+  ...memberForms,
+];

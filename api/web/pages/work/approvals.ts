@@ -1,0 +1,73 @@
+import { z } from 'zod';
+import { describeRuns } from '../../../runs/describe-runs.js';
+import { approveGate } from '../../../runs/approvals/approve-gate.js';
+import { listApprovals } from '../../../runs/approvals/list-approvals.js';
+import { rejectGate } from '../../../runs/approvals/reject-gate.js';
+import { RunParams } from '../../../automations/schema.js';
+import { Text } from '../../../core/fields.js';
+import { namesIn, teamNamesOf } from '../../wording/names.js';
+import { type Redirect, page, type Page, requireUser, type FormError } from '../../page.js';
+import type { Fields } from '../../server/read-form.js';
+import { safePath } from '../../server/safe-path.js';
+import { actionableApprovals } from './actionable-approvals.js';
+
+/** What the list shows at once; the contract's own most. */
+const PAGE_SIZE = 200;
+
+/** The gate that the person saw, so that the decision can open no other; and the page that they came from. */
+const decision = {
+  gate_index: z
+    .string()
+    .regex(/^\d{1,2}$/)
+    .transform(Number),
+  back: z
+    .unknown()
+    .optional()
+    .transform((value) => (value === undefined ? '/app/approvals' : safePath(value))),
+};
+
+/** Said where the decision was made; the refusal too, because by then somebody else may have decided. */
+const refused = ({ form }: { form: Fields }, { message }: FormError): Promise<Redirect> =>
+  Promise.resolve({ to: decision.back.parse(form['back']), notice: { kind: 'bad', text: message } });
+
+export const approvalPages: Page[] = [
+  page({
+    method: 'get',
+    path: '/app/approvals',
+    access: 'automation.list',
+    async handle({ ctx, me }) {
+      const { approvals, total } = await listApprovals(ctx, PAGE_SIZE);
+      const person = requireUser({ me });
+      const [names, about] = await Promise.all([namesIn(ctx, person, approvals), describeRuns(ctx, approvals)]);
+      const teamNames = teamNamesOf(person);
+      const mine = actionableApprovals(person, approvals);
+      const others = approvals.filter((one) => !mine.includes(one));
+      return { view: 'approvals', title: 'Approvals', data: { mine, others, total, names, about, teamNames } };
+    },
+  }),
+  page({
+    method: 'post',
+    path: '/app/runs/:run_id/approve',
+    access: 'gate.decide',
+    params: RunParams,
+    form: z.object(decision),
+    async handle({ ctx, params, form }) {
+      const { approvals_needed } = await approveGate(ctx, params.run_id, form.gate_index);
+      const text = approvals_needed === 0 ? 'Approved. The run goes on.' : `Approved. ${approvals_needed} more must approve.`;
+      return { to: form.back, notice: { kind: 'good', text } };
+    },
+    onError: refused,
+  }),
+  page({
+    method: 'post',
+    path: '/app/runs/:run_id/reject',
+    access: 'gate.decide',
+    params: RunParams,
+    form: z.object({ ...decision, reason: Text.trim().max(2000).optional() }),
+    async handle({ ctx, params, form }) {
+      await rejectGate(ctx, params.run_id, { gate_index: form.gate_index, reason: form.reason || null });
+      return { to: form.back, notice: { kind: 'good', text: 'Rejected. What was staged will not run.' } };
+    },
+    onError: refused,
+  }),
+];

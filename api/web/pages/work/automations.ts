@@ -1,0 +1,31 @@
+import { z } from 'zod';
+import { takeOver } from '../../../automations/ownership/take-over.js';
+import { AutomationParams } from '../../../automations/schema.js';
+import { page, type Page } from '../../page.js';
+import { safePath } from '../../server/safe-path.js';
+
+/** The version that the person saw, and the page that they came from. */
+const form = z.object({
+  version: z
+    .string()
+    .regex(/^[1-9]\d{0,8}$/)
+    .transform(Number),
+  back: z.unknown().transform(safePath),
+});
+
+export const automationPages: Page[] = [
+  page({
+    method: 'post',
+    path: '/app/automations/:automation_id/take-over',
+    access: 'automation.take_over',
+    params: AutomationParams,
+    form,
+    async handle({ ctx, params, form: { version, back } }) {
+      const { name, is_active } = await takeOver(ctx, params.automation_id, { version });
+      const next = is_active ? '' : ' It stays disabled until someone enables it.';
+      return { to: back, notice: { kind: 'good', text: `You are the creator of ${name} now.${next}` } };
+    },
+    onError: ({ form: given }, { message }) =>
+      Promise.resolve({ to: safePath(given['back']), notice: { kind: 'bad', text: message } }),
+  }),
+];

@@ -1,0 +1,40 @@
+import { describeRuns } from '../../../runs/describe-runs.js';
+import { listApprovals } from '../../../runs/approvals/list-approvals.js';
+import { listRecentRuns } from '../../../runs/list-recent-runs.js';
+import { listNextTasks } from '../../../tasks/read/list-next-tasks.js';
+import { listOwnInvitations } from '../../../teams/invitations/list-own-invitations.js';
+import { namesIn, teamNamesOf } from '../../wording/names.js';
+import { page, type Page, requireUser } from '../../page.js';
+import { actionableApprovals } from './actionable-approvals.js';
+
+/** As many as fit on a first screen. */
+const FEW = 6;
+/** Gates among them; the others are a click away. */
+const GATES = 3;
+
+export const homePages: Page[] = [
+  page({
+    method: 'get',
+    path: '/app',
+    access: 'account.read',
+    async handle({ ctx, me }) {
+      const [{ approvals }, runs, { tasks, total }, invitations] = await Promise.all([
+        listApprovals(ctx, 50),
+        listRecentRuns(ctx, FEW),
+        listNextTasks(ctx, FEW),
+        listOwnInvitations(ctx, { limit: FEW, offset: 0 }),
+      ]);
+      const person = requireUser({ me });
+      const mine = actionableApprovals(person, approvals);
+      const gates = mine.slice(0, GATES);
+      const shown = [...gates, ...runs];
+      const [names, about] = await Promise.all([namesIn(ctx, person, shown), describeRuns(ctx, shown)]);
+      const teamNames = teamNamesOf(person);
+      return {
+        view: 'home',
+        title: 'Home',
+        data: { invitations, gates, waits: mine.length, runs, tasks, openTasks: total, names, about, teamNames },
+      };
+    },
+  }),
+];

@@ -1,0 +1,55 @@
+import { z } from 'zod';
+import { describeRuns } from '../../../runs/describe-runs.js';
+import { Id } from '../../../core/fields.js';
+import { listNotifications } from '../../../notifications/list-notifications.js';
+import { markNotification } from '../../../notifications/mark-notification.js';
+import { markNotifications } from '../../../notifications/mark-notifications.js';
+import { NotificationPath } from '../../../notifications/schema.js';
+import { namesIn, teamNamesOf } from '../../wording/names.js';
+import { type Redirect, page, type Page, requireUser, type FormError } from '../../page.js';
+
+const PATH = '/app/notifications';
+/** What a person looks through; older ones are in the API. */
+const SHOWN = 50;
+
+const back = (_visit: unknown, { message }: FormError): Promise<Redirect> =>
+  Promise.resolve({ to: PATH, notice: { kind: 'bad', text: message } });
+
+export const notificationPages: Page[] = [
+  page({
+    method: 'get',
+    path: PATH,
+    access: 'notification.list',
+    async handle({ ctx, me }) {
+      const person = requireUser({ me });
+      const notifications = await listNotifications(ctx, { unread: false, limit: SHOWN });
+      const decided = notifications.filter(({ gate }) => gate?.decided_by);
+      const [names, about] = await Promise.all([namesIn(ctx, person, decided), describeRuns(ctx, notifications)]);
+      const teamNames = teamNamesOf(person);
+      return { view: 'notifications', title: 'Inbox', data: { notifications, names, about, teamNames, shown: SHOWN } };
+    },
+  }),
+  page({
+    method: 'post',
+    path: `${PATH}/read`,
+    access: 'notification.mark',
+    form: z.object({ up_to: Id }),
+    async handle({ ctx, form }) {
+      await markNotifications(ctx, form);
+      return { to: PATH };
+    },
+    onError: back,
+  }),
+  page({
+    method: 'post',
+    path: `${PATH}/:notification_id`,
+    access: 'notification.mark',
+    params: NotificationPath,
+    form: z.object({ read: z.enum(['true', 'false']) }),
+    async handle({ ctx, params, form }) {
+      await markNotification(ctx, params.notification_id, form.read === 'true');
+      return { to: PATH };
+    },
+    onError: back,
+  }),
+];

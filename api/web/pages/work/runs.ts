@@ -1,0 +1,129 @@
+import { cancelRun } from '../../../runs/cancel-run.js';
+import { getRun } from '../../../runs/get-run.js';
+import { canDispatch } from '../../../runs/dispatch/can-dispatch.js';
+import { GATE } from '../../../runs/rules.js';
+import { getApproval } from '../../../runs/approvals/list-approvals.js';
+import { retryRun } from '../../../runs/dead-letter/retry-run.js';
+import { renderTemplates } from '../../../automations/language/template.js';
+import { type RunRecord, RunParams } from '../../../automations/schema.js';
+import { factsOf } from '../../../runs/event-facts.js';
+import { getVersion } from '../../../automations/versions/list-versions.js';
+import type { VersionRecord } from '../../../automations/versions/schema.js';
+import type { Context } from '../../../core/context.js';
+import { DomainError } from '../../../core/errors.js';
+import { markNotifications } from '../../../notifications/mark-notifications.js';
+import { namesIn } from '../../wording/names.js';
+import { type Redirect, page, type Page, requireUser, type FormError } from '../../page.js';
+
+/** The run in the Temporal UI, where its address is known. */
+function workflowUrl({ config }: Context, { workflow_id }: RunRecord): string | null {
+  if (!config.TEMPORAL_UI_URL || !workflow_id) return null;
+  const path = `/namespaces/${encodeURIComponent(config.TEMPORAL_NAMESPACE)}/workflows/${encodeURIComponent(workflow_id)}`;
+  return new URL(path, config.TEMPORAL_UI_URL).href;
+}
+
+/** The version of the automation that the run follows; null where the automation is gone. */
+async function definitionOf(ctx: Context, run: RunRecord): Promise<VersionRecord | null> {
+  try {
+    return await getVersion(ctx, run.automation_id, run.automation_version);
+  } catch (error) {
+    if (error instanceof DomainError && error.code === 'RESOURCE_NOT_FOUND') return null;
+    throw error;
+  }
+}
+
+const printed = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
+const pairs = (values: object) => Object.entries(values).map(([name, value]) => ({ name, value: printed(value) }));
+
+/**
+ * What an action is told, filled in from the event as the run does it; a secret stays its handle. As it is written where the event
+ * does not fill it in. Both are open to whoever may read the run: the definition and the event.
+ */
+function paramsOf(definition: VersionRecord | null, index: number, event: RunRecord['event']) {
+  const params = definition?.actions[index]?.params ?? {};
+  const filled = renderTemplates(params, event, { secrets: (name) => `{{secret:${name}}}` });
+  const { task_id: id } = (event['task'] ?? {}) as { task_id?: unknown };
+  const { task: title } = factsOf(event);
+  return pairs(filled.ok ? (filled.value as object) : params).map(({ name, value }) =>
+    // The task of the event is known by its title; an id means nothing to anybody.
+    name === 'task_id' && title !== undefined && value === id ? { name: 'task', value: title } : { name, value },
+  );
+}
+
+/** The gate of an action: how it was decided, or the one at which the run waits. */
+const gateOf = ({ approval }: RunRecord, { index, type, output }: RunRecord['actions'][number]) =>
+  approval?.gate_index === index ? approval : type === GATE && output?.['decision'] ? output : null;
+
+/** The run's actions with what each was told to do, as far as that is known. */
+const stepsOf = (run: RunRecord, definition: VersionRecord | null) =>
+  run.actions.map((action) => ({
+    ...action,
+    isGate: action.type === GATE,
+    approval: gateOf(run, action),
+    params: paramsOf(definition, action.index, run.event),
+  }));
+
+/** What people know the event by, with the words for each. */
+const displayFactsOf = ({ event }: RunRecord) =>
+  Object.entries(factsOf(event)).map(([name, value]) => ({ name: name.replace('_', ' '), value }));
+
+const backToRun = ({ params }: { params: { run_id: string } }, { message }: FormError): Promise<Redirect> =>
+  Promise.resolve({ to: `/app/runs/${params.run_id}`, notice: { kind: 'bad', text: message } });
+
+export const runPages: Page[] = [
+  page({
+    method: 'get',
+    path: '/app/runs/:run_id',
+    access: 'automation.read',
+    params: RunParams,
+    async handle({ ctx, me, params }) {
+      const run = await getRun(ctx, params.run_id);
+      const person = requireUser({ me });
+      // Whoever sees the run has read what told of it; who acts as somebody else leaves that person's inbox alone.
+      if (!person.impersonated_by) await markNotifications(ctx, { run_id: run.run_id });
+      const [definition, names, gate, dispatches] = await Promise.all([
+        definitionOf(ctx, run),
+        namesIn(ctx, person, [run]),
+        run.status === 'paused' ? getApproval(ctx, run.run_id) : null,
+        canDispatch(ctx, run.run_id),
+      ]);
+      const team = person.teams.find(({ team_id }) => team_id === run.team_id);
+      const data = {
+        run,
+        gate,
+        names,
+        steps: stepsOf(run, definition),
+        facts: displayFactsOf(run),
+        team: team?.name ?? 'Personal',
+      };
+      return {
+        view: 'run',
+        title: run.automation_name,
+        data: { ...data, ...dispatches, event: JSON.stringify(run.event, null, 2), workflowUrl: workflowUrl(ctx, run) },
+      };
+    },
+  }),
+  page({
+    method: 'post',
+    path: '/app/runs/:run_id/replay',
+    access: 'automation.dispatch',
+    limit: 'automation_dispatch',
+    params: RunParams,
+    async handle({ ctx, params }) {
+      const { run_id } = await retryRun(ctx, params.run_id, { actions: 'failed' });
+      return { to: `/app/runs/${run_id}`, notice: { kind: 'good', text: 'A replay is under way: what succeeded is left out.' } };
+    },
+    onError: backToRun,
+  }),
+  page({
+    method: 'post',
+    path: '/app/runs/:run_id/cancel',
+    access: 'automation.dispatch',
+    params: RunParams,
+    async handle({ ctx, params }) {
+      await cancelRun(ctx, params.run_id);
+      return { to: `/app/runs/${params.run_id}`, notice: { kind: 'good', text: 'Cancelled. What was done stays done.' } };
+    },
+    onError: backToRun,
+  }),
+];

@@ -1,0 +1,20 @@
+import type { User } from '../../auth/schema.js';
+import type { Context } from '../../core/context.js';
+import { listMembers } from '../../teams/list-members.js';
+
+/** The person's teams by id. */
+export const teamNamesOf = ({ teams }: User): Record<string, string> =>
+  Object.fromEntries(teams.map(({ team_id, name }) => [team_id, name]));
+
+/** People by id, of every team of the person that something in the list belongs to. Who has left a team has no name here. */
+export async function namesIn(
+  ctx: Context,
+  me: User,
+  things: readonly { team_id: string | null }[],
+): Promise<Record<string, string>> {
+  const own = new Set(me.teams.map(({ team_id }) => team_id));
+  const teams = [...new Set(things.map(({ team_id }) => team_id))].filter((id): id is string => id !== null && own.has(id));
+  const members = await Promise.all(teams.map((teamId) => listMembers(ctx, teamId)));
+  const known = members.flat().map(({ user_id, display_name }) => [user_id, display_name] as const);
+  return { ...Object.fromEntries(known), [me.user_id]: 'You' };
+}

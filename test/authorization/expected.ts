@@ -1,0 +1,79 @@
+import { hasRoleAtLeast, ruleOf, type Seat } from '../../api/core/access.js';
+import type { Endpoint } from '../../api/endpoint/endpoint.js';
+import type { Kind, Row } from './cases.js';
+import type { Actor } from './world.js';
+
+export type Mode = 'spec' | 'strict';
+
+/**
+ * The contract's seven pairs that refuse a token without the scope (section 5), written out here so that no declaration in the code
+ * can widen or narrow them unseen.
+ */
+export const SEVEN: Record<string, string> = {
+  'POST /api/projects': 'projects:write',
+  'PUT /api/projects/:project_id': 'projects:write',
+  'DELETE /api/projects/:project_id': 'projects:write',
+  'POST /api/tasks': 'tasks:write',
+  'PUT /api/tasks/:task_id': 'tasks:write',
+  'PATCH /api/tasks/:task_id': 'tasks:write',
+  'DELETE /api/tasks/:task_id': 'tasks:write',
+};
+
+/** What must come back. `shows`: whether a list holds the subject. */
+export interface Expectation {
+  status: number;
+  shows?: boolean;
+  scopeMissing?: true;
+}
+
+export const routeOf = (endpoint: Endpoint): string => `${endpoint.method.toUpperCase()} ${endpoint.path}`;
+export const scopeOf = (endpoint: Endpoint) => (endpoint.raw ? undefined : endpoint.scope);
+
+/** The seat a caller needs: the table's, or the row's where the table's words say more. */
+function seatNeeded(endpoint: Endpoint, row: Row): Seat | 'none' | 'nobody' {
+  if (row.lowest) return row.lowest;
+  return endpoint.ability === 'public' ? 'none' : ruleOf(endpoint.ability).seat;
+}
+
+const may = (needed: Seat | 'none' | 'nobody', seat: Seat | null): boolean =>
+  needed === 'none' || (needed !== 'nobody' && hasRoleAtLeast(seat, needed));
+
+/** Who is kept out whatever the seat: tokens, who acts as somebody else, everyone but the installation's admins (K, A11, A12). */
+function isKeptOut(endpoint: Endpoint, actor: Actor): boolean {
+  if (endpoint.ability === 'public') return false;
+  const { pat, impersonated, instanceAdmin } = ruleOf(endpoint.ability);
+  return (
+    (pat === false && actor.scope !== null) ||
+    (impersonated === false && actor.impersonated === true) ||
+    (instanceAdmin === true && !actor.instanceAdmin)
+  );
+}
+
+/** Whether this caller is asked for the route's scope: on the seven routes, everywhere by the setting, or by a strict token. */
+export const isEnforced = (endpoint: Endpoint, actor: Actor, mode: Mode): boolean =>
+  mode === 'strict' || actor.strict === true || routeOf(endpoint) in SEVEN;
+
+/**
+ * What the rules say of this call, from the table of who may do what and nothing of the route's own code: 401 without a credential,
+ * 403 for a token without the scope, 404 for what is unknown, malformed or in the trash, 403 for strangers and too low a seat,
+ * else success.
+ */
+export function expectedOf(endpoint: Endpoint, row: Row, actor: Actor, kind: Kind, mode: Mode): Expectation {
+  const success = row.success ?? endpoint.status ?? 200;
+  if (row.public) return { status: row.public[kind] ?? success };
+  if (actor.refused) return { status: 401 };
+  const scope = scopeOf(endpoint);
+  if (isKeptOut(endpoint, actor)) return { status: 403 };
+  if (actor.scope === 'none' && scope && isEnforced(endpoint, actor, mode)) {
+    return { status: 403, scopeMissing: true };
+  }
+  if (row.list) return { status: success, shows: kind === 'own' && actor.seat !== null };
+  const general = row.outcome?.[kind];
+  if (general !== undefined) return { status: general };
+  const anyTeam = row.instanceAdmin === true && actor.instanceAdmin;
+  const allowed = anyTeam || may(seatNeeded(endpoint, row), actor.seat);
+  if (row.reference) return { status: allowed ? (row.reference[kind] ?? success) : 403 };
+  if (kind === 'foreign') return { status: anyTeam ? success : 403 };
+  if (kind !== 'own') return { status: 404 };
+  return { status: allowed ? success : 403 };
+}

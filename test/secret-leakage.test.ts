@@ -1,0 +1,227 @@
+import type { ServerResponse } from 'node:http';
+import { Writable } from 'node:stream';
+import { Client, Connection } from '@temporalio/client';
+import type { RunningWorker } from '../activities/worker/start-worker.js';
+import { createLogger } from '../api/core/telemetry/log.js';
+import { revocationWorkflowId, runWorkflowId } from '../workflows/contract.js';
+import { buildCookie, buildProject, buildTask, buildTeam, type TestTeam } from './factories/people.js';
+import { type Answer, startApp, type TestApp } from './support/app.js';
+import { type Receiver, startReceiver } from './support/receiver.js';
+import { type OAuthServer, startOAuthServer } from './support/oauth-server.js';
+import { queuePrefix, runWorker, until } from './support/worker.js';
+
+// T-SECRET: what a team keeps in its vault goes to the receiver and nowhere else: no table, no history, no log, no answer.
+
+const CANARY = 'canary/p@ss+"word" 7f3a91bc';
+const SIGNING_KEY = `whsec_${Buffer.from('canary-signing-key-of-a-team').toString('base64')}`;
+/** Inside base64 at each of three positions. */
+const base64 = (text: string): string[] => [
+  ...[0, 1, 2].map((at) =>
+    Buffer.from(text)
+      .toString('base64')
+      .slice(at * 4 + 4, -8),
+  ),
+  ...[1, 2].map((before) =>
+    Buffer.from('x'.repeat(before) + text)
+      .toString('base64')
+      .slice(4, -8),
+  ),
+];
+const inJson = (secret: string): string => JSON.stringify(secret).slice(1, -1);
+const forms = (secret: string): string[] => [
+  secret,
+  encodeURIComponent(secret),
+  inJson(secret),
+  Buffer.from(secret).toString('hex'),
+  ...base64(secret),
+  ...base64(inJson(secret)),
+];
+/** The forge's tokens, codes and client secret all begin so. */
+const OAUTH = ['canary-access', 'canary-refresh', 'canary-code', 'canary-client'];
+const NEEDLES = [...forms(CANARY), ...forms(SIGNING_KEY), 'canary/p@ss', ...OAUTH, ...OAUTH.flatMap(base64)].filter(
+  (needle) => needle.length >= 6,
+);
+const hits = (text: string): string[] => NEEDLES.filter((needle) => text.includes(needle));
+
+const lines: string[] = [];
+const sink = new Writable({
+  write(chunk, _encoding, done) {
+    lines.push(String(chunk));
+    done();
+  },
+});
+
+let app: TestApp;
+let worker: RunningWorker;
+let team: TestTeam;
+let receiver: Receiver;
+let forge: OAuthServer;
+const answers: Answer[] = [];
+
+beforeAll(async () => {
+  forge = await startOAuthServer();
+  app = await startApp({ TASK_QUEUE_PREFIX: queuePrefix(), OUTBOUND_LOOPBACK: 'allow', LOG_LEVEL: 'trace', ...forge.settings });
+  Object.assign(app.services, { log: createLogger(app.services.config, 'worker', sink) });
+  receiver = await startReceiver();
+  worker = await runWorker(app);
+  team = await buildTeam(app);
+});
+afterAll(async () => {
+  await worker.stop();
+  receiver.close();
+  forge.close();
+  await app.close();
+});
+
+const call = async (answer: Promise<Answer>): Promise<Answer> => {
+  answers.push(await answer);
+  return answers.at(-1) as Answer;
+};
+const db = () => app.services.db;
+
+async function dump(): Promise<{ table: string; text: string }[]> {
+  const { rows } = await db().raw<{ rows: { name: string }[] }>(
+    "select tablename as name from pg_tables where schemaname = 'public'",
+  );
+  const all: { table: string; text: string }[] = [];
+  for (const { name } of rows) {
+    const { rows: found } = await db().raw<{ rows: { text: string }[] }>(`select t::text as text from "${name}" t`);
+    // PostgreSQL doubles the quotes and backslashes inside a row's text.
+    all.push(...found.map(({ text }) => ({ table: name, text: text.replaceAll('""', '"').replaceAll('\\\\', '\\') })));
+  }
+  return all;
+}
+
+/** Everything in a history, payloads too, as one text. */
+function textOf(value: unknown): string {
+  if (value instanceof Uint8Array) return Buffer.from(value).toString('utf8');
+  if (typeof value === 'string') return value;
+  if (typeof value !== 'object' || value === null) return String(value);
+  return Object.values(value).map(textOf).join('\n');
+}
+
+async function connectForge(): Promise<void> {
+  const begun = await call(app.as(team.manager).post('/api/integrations/forge/connect', {}));
+  const there = await fetch(begun.body.authorize_url, { redirect: 'manual' });
+  const back = new URL(there.headers.get('location') ?? '');
+  const headers = { cookie: await buildCookie(app, team.manager) };
+  expect((await fetch(`${app.url}${back.pathname}${back.search}`, { headers })).status).toBe(200);
+}
+
+/** Ends the connection; the forge refuses once, with the token in its words, and then takes it back. Returns what waited meanwhile. */
+async function disconnectForge(): Promise<string> {
+  const waiting = () => db()('integration_revocations').pluck<string[]>('revocation_id');
+  await connectForge();
+  await until(async () => (await waiting()).length === 0); // what the first connection left
+  forge.next = 500;
+  await call(app.as(team.manager).delete('/api/integrations/forge'));
+  const [order = ''] = await waiting();
+  await until(async () => (await waiting()).length === 0);
+  expect(forge.revoked).toHaveLength(1);
+  return order;
+}
+
+const echo = (status: number) => (request: { headers: object; url: string; body: string }, response: ServerResponse) =>
+  response
+    .writeHead(status)
+    .end(`${JSON.stringify(request.headers)} ${request.url} ${request.body} ${Buffer.from(request.body).toString('base64')}`);
+
+it('goes to the receiver and nowhere else, though the receiver sends it back', async () => {
+  const secret = { team_id: team.team_id, name: 'CANARY', value: CANARY, allowed_hosts: ['127.0.0.1'] };
+  await call(app.as(team.admin).post('/api/automations/secrets', secret));
+  await call(app.as(team.admin).post('/api/automations/secrets', { ...secret, name: 'WEBHOOK_SIGNING_KEY', value: SIGNING_KEY }));
+  await call(app.as(team.admin).post('/api/automations/secrets', { ...secret, name: 'a/b' }));
+  await call(app.as(team.member).post('/api/automations/secrets', secret));
+  receiver.answer((request, response) => echo(request.url.startsWith('/fails') ? 503 : 200)(request, response));
+  const post = (path: string, more: object = {}) => ({
+    type: 'http_request',
+    params: {
+      method: 'POST',
+      url: `${receiver.url}${path}`,
+      headers: { 'X-Key': '{{secret:CANARY}}' },
+      body: { key: '{{secret:CANARY}}', query: 'a={{secret:CANARY}}' },
+    },
+    ...more,
+  });
+  const definition = {
+    name: 'Canary',
+    trigger_type: 'task.created',
+    team_id: team.team_id,
+    actions: [
+      post('/echo?key={{secret:CANARY}}'),
+      post('/fails?key={{secret:CANARY}}', { retry: { max_attempts: 2 } }),
+      {
+        type: 'http_request',
+        params: { method: 'GET', url: 'http://127.0.0.1:1/{{secret:CANARY}}' },
+        retry: { max_attempts: 1 },
+      },
+      { type: 'http_request', params: { method: '{{secret:CANARY}}', url: receiver.url } },
+      { type: 'send_webhook', params: { url: `${receiver.url}/hook`, payload: { key: '{{secret:CANARY}}' } } },
+      { type: 'add_comment', params: { task_id: '{{event.task.task_id}}', content: '{{secret:CANARY}}' } },
+      { type: 'forge_comment', params: { repo: 'acme/rocket', number: 7, body: 'Merged' } },
+      { type: 'forge_comment', params: { repo: 'acme/rocket', number: 7, body: '{{secret:CANARY}}' } },
+    ],
+  };
+  // The forge answers with the very token that it does not accept any more.
+  await connectForge();
+  await call(app.as(team.manager).get('/api/integrations'));
+  forge.revokeAll();
+  const saved = await call(app.as(team.manager).post('/api/automations', definition));
+  const named = { method: 'GET', url: receiver.url, headers: { '{{secret:CANARY}}': 'in a name' } };
+  const unsaved = { ...definition, actions: [{ type: 'http_request', params: named }] };
+  expect((await call(app.as(team.manager).post('/api/automations', unsaved))).status).toBe(400);
+  const automation = { automation_id: saved.body.automation_id as string };
+  await buildTask(app, team, await buildProject(app, team));
+  const run = await until(() =>
+    db()('automation_runs').where(automation).whereNotNull('finished_at').first<{ run_id: string } | undefined>(),
+  );
+  const { run_id } = run;
+  const steps = await db()('run_actions').where({ run_id }).orderBy('index');
+  expect(steps.map(({ status, attempts, error }) => [status, attempts, error?.code ?? null])).toEqual([
+    ['succeeded', 1, null],
+    ['failed', 2, 'http_status'],
+    ['failed', 1, 'connection_failed'],
+    ['failed', 1, 'invalid_request'],
+    ['succeeded', 1, null],
+    ['failed', 1, 'secret_missing'],
+    ['failed', 1, 'integration_disconnected'],
+    ['failed', 1, 'secret_missing'],
+  ]);
+  // It did go out, and came back.
+  expect(receiver.received).toHaveLength(4);
+  for (const { body } of receiver.received) expect(body).toContain(JSON.stringify(CANARY).slice(1, -1));
+  expect(steps[0].output.body).toContain('[secret]');
+
+  for (const person of [team.guest, team.admin]) {
+    const paths = ['', '/runs', `/runs/${run_id}`].map((path) =>
+      path.startsWith('/runs/') ? `/api/automations${path}` : `/api/automations/${automation.automation_id}${path}`,
+    );
+    for (const path of [
+      ...paths,
+      '/api/automations',
+      '/api/automations/dead-letter',
+      '/api/automations/approvals',
+      '/api/activity',
+    ]) {
+      await call(app.as(person).get(path));
+    }
+  }
+  await call(app.as(team.admin).get(`/api/automations/secrets?team_id=${team.team_id}`));
+  await call(app.as(team.admin).delete(`/api/automations/secrets/CANARY?team_id=${team.team_id}`));
+
+  const connection = await Connection.connect({ address: app.services.config.TEMPORAL_ADDRESS });
+  const { workflow } = new Client({ connection });
+  const revocation = workflow.getHandle(revocationWorkflowId(await disconnectForge()));
+  expect(await revocation.result()).toBe('taken back');
+  const handle = workflow.getHandle(runWorkflowId(run_id));
+  const history = textOf([await handle.fetchHistory(), await handle.describe(), await revocation.fetchHistory()]);
+  await connection.close();
+  for (const words of ['http_request', 'revokeConnection', 'The forge answered 500']) expect(history).toContain(words); // it can be read at all
+  expect(hits(history)).toEqual([]);
+  expect((await dump()).flatMap(({ table, text }) => hits(text).map((hit) => `${table}: ${hit}`))).toEqual([]);
+  expect(lines.length).toBeGreaterThan(0);
+  expect(lines.flatMap(hits)).toEqual([]);
+  expect(answers.flatMap(({ body, headers }) => hits(JSON.stringify([body, [...headers]]).replaceAll('\\"', '"')))).toEqual([]);
+  // The sweep itself sees: what it looks for is found where it is.
+  expect(hits(JSON.stringify(receiver.received).replaceAll('\\"', '"')).length).toBeGreaterThan(0);
+});

@@ -1,0 +1,93 @@
+import { GATE } from '../api/runs/rules.js';
+import type { ActionOutcome, GateView, RunPlan, RunStep, Wait } from './contract.js';
+
+const MARK: Record<ActionOutcome, string> = { succeeded: '✓', failed: '✗', stop: '✗', skipped: '–', waiting: '»' };
+const SAID: Record<ActionOutcome, string> = {
+  succeeded: 'done',
+  failed: 'failed',
+  stop: 'failed; the automation stops here',
+  skipped: 'skipped',
+  waiting: 'waiting',
+};
+
+const minute = (iso: string): string => `${iso.slice(0, 16).replace('T', ' ')} UTC`;
+
+/** Whom a gate still waits for. */
+function approvers({ requiredRole, requiredApprovals = 1, approvals = 0 }: GateView): string {
+  if (requiredApprovals === 1) return `a **${requiredRole}**`;
+  const left = Math.max(requiredApprovals - approvals, 1);
+  if (approvals > 0) return `${left} more (at least **${requiredRole}**)`;
+  return `${left} different people, each at least **${requiredRole}**,`;
+}
+
+/** `manual` and `schedule` are no events; everything else is. */
+const STARTED: Record<string, string> = { manual: 'Started by hand', schedule: 'Started by its schedule' };
+
+/** What an operator reads under "Current details": each step, where the run stands, and whom it waits for. Names and times only. */
+export class RunDetails {
+  private readonly lines: string[];
+  private headline = 'Running';
+
+  constructor(private readonly plan: RunPlan) {
+    this.lines = plan.steps.map((step) => `· ${this.name(step)}`);
+  }
+
+  /** `code`: why it failed. */
+  acted(step: RunStep, outcome: ActionOutcome, code?: string): void {
+    this.headline = 'Running';
+    this.write(step, `${MARK[outcome]} ${this.name(step)}: ${SAID[outcome]}${code === undefined ? '' : ` · \`${code}\``}`);
+  }
+
+  /** A delay, or an action between two tries. */
+  pausing(step: RunStep, { until, attempt }: Wait): void {
+    const why = attempt ? `try ${attempt.next} of ${attempt.of} comes` : 'goes on';
+    this.headline = `Waiting: ${why} on ${minute(until)}`;
+    this.write(step, `» ${this.name(step)}: ${why} on ${minute(until)}`);
+  }
+
+  waiting(step: RunStep, view: GateView): void {
+    const lapsed = view.state === 'lapsed';
+    this.headline = lapsed
+      ? `The approval lapsed on ${minute(view.expiresAt)}: reject it, or it ends by itself after 30 days`
+      : `Waiting for ${approvers(view)} to approve, until ${minute(view.expiresAt)}`;
+    const { approvals = 0, requiredApprovals = 1 } = view;
+    const soFar = approvals > 0 ? `, ${approvals} of ${requiredApprovals} approved` : '';
+    this.write(step, `» ${this.name(step)}: ${lapsed ? 'lapsed' : 'waiting'}${soFar}`);
+  }
+
+  decided(step: RunStep, view: GateView): void {
+    const approved = view.state === 'approved';
+    const at = view.decidedAt ? ` on ${minute(view.decidedAt)}` : '';
+    const [mark, said] = approved ? ['✓', `approved${at}`] : ['✗', view.rejected ? `rejected${at}` : 'not approved'];
+    this.headline = approved ? 'Approved, running the rest' : 'Not approved';
+    this.write(step, `${mark} ${this.name(step)}: ${said}`);
+  }
+
+  ended(status: string): void {
+    this.headline = `Ended: **${status}**`;
+  }
+
+  /** Markdown. */
+  text(): string {
+    const { automationName, triggerType, isTest } = this.plan;
+    return [
+      `### ${automationName}`,
+      `${STARTED[triggerType] ?? `Set off by \`${triggerType}\``}${isTest ? ', as a test: nothing that it does remains' : ''}`,
+      this.headline,
+      this.lines.map((line, i) => `${i + 1}. ${line}`).join('\n'),
+    ].join('\n\n');
+  }
+
+  private name(step: RunStep): string {
+    return step.type === GATE
+      ? `Gate “${step.label}”`
+      : step.label === step.type
+        ? `\`${step.type}\``
+        : `${step.label} (\`${step.type}\`)`;
+  }
+
+  private write(step: RunStep, line: string): void {
+    const at = this.plan.steps.findIndex(({ index }) => index === step.index);
+    this.lines[at] = line;
+  }
+}
