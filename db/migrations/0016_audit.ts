@@ -140,7 +140,7 @@ end $$;
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(/* sql */ `
 -- Pending entries chain by chain, so that each chain has its turn and its own lock.
-alter table audit_pending drop constraint audit_unsealed_pkey;
+alter table audit_pending drop constraint audit_pending_pkey;
 alter table audit_pending add primary key (chain, audit_id);
 
 -- The sealer has just read the entry, and entries are never deleted; the check locked and rewrote each one of them.

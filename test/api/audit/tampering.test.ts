@@ -128,7 +128,7 @@ describe('names the first broken entry when somebody', () => {
 
   it('makes a row pending twice', async () => {
     const [id] = await writePending(team);
-    await withoutKey('audit_pending', 'audit_unsealed_pkey', 'chain, audit_id', () =>
+    await withoutKey('audit_pending', 'audit_pending_pkey', 'chain, audit_id', () =>
       tamper(db, ['insert into audit_pending (audit_id, chain) values (?, ?)', id as string, team]),
     );
     expect((await breaks())[0]).toMatchObject({ kind: 'pending_sealed', chain: team, audit_id: id });
