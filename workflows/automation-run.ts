@@ -20,6 +20,7 @@ import {
   outboundQueue,
   type RunActivities,
   type RunRef,
+  type RunResult,
   type RunStep,
   type Wait,
 } from './contract.js';
@@ -142,12 +143,18 @@ async function walk(input: AutomationRunInput, story: RunDetails, wakes: () => n
   return undefined;
 }
 
+const SUPERSEDED: RunResult = {
+  status: 'superseded',
+  step: null,
+  message: 'The run has ended, or another execution owns it',
+};
+
 /**
  * Walks one automation run to its end: order and waiting only. PostgreSQL holds the run, its actions and its gates and decides
  * all; this workflow carries ids, and the names that an operator reads. Ends normally also when the run failed: red in the UI
  * means a fault of ours.
  */
-export async function automationRun(input: AutomationRunInput): Promise<string> {
+export async function automationRun(input: AutomationRunInput): Promise<RunResult> {
   let count = 0;
   setHandler(decided, () => {
     count += 1;
@@ -164,10 +171,10 @@ export async function automationRun(input: AutomationRunInput): Promise<string> 
   }
   // An operator's cancel must not keep the run's end from being written.
   if (ended === undefined) ended = await CancellationScope.nonCancellable(() => finishRun(refOf(input), cancelled));
-  if (ended === null) return 'nothing to do: the run has ended, or another execution carries it';
+  if (ended === null) return SUPERSEDED;
   if (ended !== 'succeeded') upsertAttributes(input, { key: SEARCH_ATTRIBUTES.RunState, value: ended });
   story.ended(ended);
   showDetails(story.text());
   await condition(allHandlersFinished);
-  return ended;
+  return story.result(ended);
 }

@@ -91,10 +91,21 @@ export interface GateView {
   approvals?: number;
   /** Closed because somebody rejected it. */
   rejected?: true;
+  /** Ids of the users who decided: all who approved, or the one who rejected. Absent in histories recorded before. */
+  decidedBy?: string[];
   /** The reminder is what comes next. */
   reminds?: boolean;
   expiresAt: string;
   decidedAt: string | null;
+}
+
+/** Result of a run's workflow, shown in Temporal's list. Fixed words and codes only: no text that a user or a server wrote. */
+export interface RunResult {
+  /** Status of the run's row; `superseded` when the run had ended before, or when another execution owns it. */
+  status: string;
+  /** Label of the step that decided the end; null when no single step did. */
+  step: string | null;
+  message: string;
 }
 
 /** Activities of a run besides the actions, which are named after their types. */

@@ -1,5 +1,5 @@
 import { GATE } from '../api/runs/rules.js';
-import type { ActionOutcome, GateView, RunPlan, RunStep, Wait } from './contract.js';
+import type { ActionOutcome, GateView, RunPlan, RunResult, RunStep, Wait } from './contract.js';
 
 const MARK: Record<ActionOutcome, string> = { succeeded: '✓', failed: '✗', stop: '✗', skipped: '–', waiting: '»' };
 const SAID: Record<ActionOutcome, string> = {
@@ -11,6 +11,15 @@ const SAID: Record<ActionOutcome, string> = {
 };
 
 const minute = (iso: string): string => `${iso.slice(0, 16).replace('T', ' ')} UTC`;
+
+/** Result's message by the run's final status, where no step says more. */
+const RESULT: Record<string, string> = {
+  succeeded: 'All steps completed',
+  failed: 'A step failed',
+  skipped: 'Nothing to do',
+  expired: 'The approval expired',
+  cancelled: 'Cancelled',
+};
 
 /** Whom a gate still waits for. */
 function approvers({ requiredRole, requiredApprovals = 1, approvals = 0 }: GateView): string {
@@ -27,6 +36,8 @@ const STARTED: Record<string, string> = { manual: 'Started by hand', schedule: '
 export class RunDetails {
   private readonly lines: string[];
   private headline = 'Running';
+  /** First step that failed, or the gate that did not pass, and why. */
+  private decisive: { step: string; message: string } | undefined;
 
   constructor(private readonly plan: RunPlan) {
     this.lines = plan.steps.map((step) => `· ${this.name(step)}`);
@@ -35,6 +46,8 @@ export class RunDetails {
   /** `code`: why it failed. */
   acted(step: RunStep, outcome: ActionOutcome, code?: string): void {
     this.headline = 'Running';
+    if (outcome === 'failed' || outcome === 'stop')
+      this.decisive ??= { step: step.label, message: code === undefined ? 'Failed' : `Failed: ${code}` };
     this.write(step, `${MARK[outcome]} ${this.name(step)}: ${SAID[outcome]}${code === undefined ? '' : ` · \`${code}\``}`);
   }
 
@@ -60,11 +73,20 @@ export class RunDetails {
     const at = view.decidedAt ? ` on ${minute(view.decidedAt)}` : '';
     const [mark, said] = approved ? ['✓', `approved${at}`] : ['✗', view.rejected ? `rejected${at}` : 'not approved'];
     this.headline = approved ? 'Approved, running the rest' : 'Not approved';
-    this.write(step, `${mark} ${this.name(step)}: ${said}`);
+    if (!approved && view.rejected) this.decisive = { step: step.label, message: 'Rejected' };
+    const by = view.decidedBy?.length ? ` by ${view.decidedBy.map((user) => `\`${user}\``).join(', ')}` : '';
+    this.write(step, `${mark} ${this.name(step)}: ${said}${by}`);
   }
 
   ended(status: string): void {
-    this.headline = `Ended: **${status}**`;
+    this.headline = `Ended: **${this.decisive?.message === 'Rejected' ? 'rejected' : status}**`;
+  }
+
+  /** Returns what Temporal's list shows of a run that ended with `status`. */
+  result(status: string): RunResult {
+    const isDecisive = status === 'failed' || (status === 'skipped' && this.decisive?.message === 'Rejected');
+    const { step, message } = (isDecisive && this.decisive) || { step: null, message: RESULT[status] ?? status };
+    return { status, step, message };
   }
 
   /** Markdown. */

@@ -54,7 +54,11 @@ const commentsOn = (task: { task_id: string }) =>
 async function endsWithAutomation(automation: { automation_id: string }, run: { run_id: string }): Promise<void> {
   await until(async () => (await stepOf(run, 0)).due_at);
   expect((await app.as(team.manager).delete(`/api/automations/${automation.automation_id}`)).body.cancelled_runs).toBe(1);
-  expect(await temporal.workflow.getHandle(`run:${run.run_id}`).result()).toBe('cancelled');
+  expect(await temporal.workflow.getHandle(`run:${run.run_id}`).result()).toEqual({
+    status: 'cancelled',
+    step: null,
+    message: 'Cancelled',
+  });
 }
 const delay = (seconds: number) => ({ type: 'delay', params: { seconds } });
 const call = (path: string, body?: object) => app.as(team.manager).post(`/api/automations${path && `/${path}`}`, body);
@@ -79,7 +83,11 @@ describe('delay', () => {
     const run = await runIn(automation, 'running');
     await until(async () => (await stepOf(run, 0)).due_at);
     expect((await call(`runs/${run.run_id}/cancel`)).body.status).toBe('cancelled');
-    expect(await temporal.workflow.getHandle(`run:${run.run_id}`).result()).toBe('cancelled');
+    expect(await temporal.workflow.getHandle(`run:${run.run_id}`).result()).toEqual({
+      status: 'cancelled',
+      step: null,
+      message: 'Cancelled',
+    });
     expect(await commentsOn(task)).toEqual([]);
     expect(await db()('run_actions').where({ run_id: run.run_id }).pluck('status')).toEqual(['skipped', 'skipped']);
   });

@@ -25,6 +25,8 @@ export const readGateStatement: Statement = {
       g.expires_at <= now() as expired,
       g.expires_at + make_interval(days => $3::int) <= now() as overdue,
       (select count(*)::int from gate_approvals p where p.run_id = g.run_id and p.gate_index = g.gate_index) as approvals,
+      case g.decision when 'rejected' then array[g.decided_by]
+        else array(select p.user_id from gate_approvals p where p.run_id = g.run_id and p.gate_index = g.gate_index order by p.approved_at) end as decided_by,
       next.reminds, g.required_approvals, next.reminds and g.remind_at <= now() as remind_due,
       ceil(extract(epoch from (case when g.expires_at <= now() then g.expires_at + make_interval(days => $3::int)
         when next.reminds then g.remind_at else g.expires_at end) - now()) * 1000)::bigint as ms_left

@@ -72,7 +72,7 @@ export type LockedRun = Pick<AutomationRun, (typeof COLUMNS)[number]>;
  * takes a seat or suspends somebody takes back what they approved (void-approvals.ts; durability notes, 3.4).
  */
 const runStatement: Statement = {
-  name: 'lock_run',
+  name: 'lock_decided_run',
   text: /* sql */ `
     with held as (
       select ${COLUMNS.join(', ')} from automation_runs where run_id = $1 for update

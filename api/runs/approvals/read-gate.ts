@@ -14,6 +14,7 @@ interface GateRow extends Record<string, unknown> {
   required_role: string;
   expires_at: Date;
   decided_at: Date | null;
+  decided_by: string[];
   expired: boolean;
   overdue: boolean;
   remind_due: boolean;
@@ -65,6 +66,7 @@ export async function readGate(services: Services, runId: string, index: number,
     reminds: row.reminds,
     expiresAt: row.expires_at.toISOString(),
     decidedAt: row.decided_at?.toISOString() ?? null,
+    ...(row.decided_by.length > 0 && row.decision !== null && { decidedBy: row.decided_by }),
     msLeft: Math.max(0, row.ms_left),
   };
   const state = gateState(row.decision, row.expired);
