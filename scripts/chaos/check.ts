@@ -22,9 +22,11 @@ export async function checkInstallation(env: NodeJS.ProcessEnv, ledgerFile?: str
   const connection = await connectTemporal(config.TEMPORAL_ADDRESS);
   const temporal = connection && new Client({ connection, namespace: config.TEMPORAL_NAMESPACE });
   try {
-    return await checkInvariants({ services: { db, config }, ledger, temporal });
-  } finally {
+    const verdicts = await checkInvariants({ services: { db, config }, ledger, temporal });
+    // Only after a success: after a failure calls may still be retried, and a retry throws at a closed channel.
     await connection?.close();
+    return verdicts;
+  } finally {
     await db.destroy();
   }
 }
