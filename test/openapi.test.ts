@@ -22,6 +22,7 @@ interface Operation {
 interface Document {
   openapi: string;
   info: { title: string; version: string };
+  tags: { name: string; description: string }[];
   paths: Record<string, Record<string, Operation>>;
   components: { schemas: Record<string, object>; securitySchemes: Record<string, object> };
 }
@@ -66,8 +67,25 @@ describe('the document', () => {
     expect(operations.map(({ name }) => name).toSorted()).toEqual(
       ENDPOINTS.map((endpoint) => named(routeOf(endpoint))).toSorted(),
     );
+  });
+
+  it('names every operation by a verb and an object, once', () => {
     const ids = operations.map(({ operation }) => operation.operationId);
-    expect(new Set(ids).size).toBe(ids.length);
+    expect(ids.filter((id, index) => ids.indexOf(id) !== index)).toEqual([]);
+    expect(ids.filter((id) => !/^[a-z]+([A-Z][a-z]+)+$/.test(id))).toEqual([]);
+    expect(ids).toEqual(expect.arrayContaining(['getTask', 'listTasks', 'approveRun', 'createToken']));
+  });
+
+  it('defines every tag and uses every definition', () => {
+    const used = new Set(operations.flatMap(({ operation }) => operation.tags));
+    expect(document.tags.map(({ name }) => name).toSorted()).toEqual([...used].toSorted());
+    expect(document.tags.filter(({ description }) => !/^[A-Z].*\.$/.test(description))).toEqual([]);
+  });
+
+  it('lists the error codes', () => {
+    expect(document.components.schemas['Error']).toMatchObject({
+      properties: { error_code: { enum: expect.arrayContaining(['VALIDATION_ERROR', 'APPROVAL_EXPIRED']) } },
+    });
   });
 
   it('says of every operation what it is, what it answers and who may', () => {
@@ -112,14 +130,14 @@ describe('the document', () => {
     for (const endpoint of ENDPOINTS) {
       const text = document.paths[named(endpoint.path)]?.[endpoint.method]?.description ?? '';
       if (endpoint.raw || endpoint.ability === 'public') continue;
-      expect(text).toContain(`Who may: ${ruleOf(endpoint.ability).words}.`);
+      expect(text).toContain(`Permissions: ${ruleOf(endpoint.ability).words}.`);
       const { pat, impersonated } = ruleOf(endpoint.ability);
       const refused = [pat === false && 'for access tokens', impersonated === false && 'while impersonating'].filter(Boolean);
-      if (refused.length > 0) expect(text).toContain(`Refused ${refused.join(' and ')}.`);
-      else expect(text).not.toMatch(/Refused (for access tokens|while impersonating)/);
+      if (refused.length > 0) expect(text).toContain(`Not allowed ${refused.join(' or ')}.`);
+      else expect(text).not.toMatch(/Not allowed (for access tokens|while impersonating)/);
       if (!endpoint.scope) continue;
       expect(text).toContain(
-        `Token scope: \`${endpoint.scope}\`${routeOf(endpoint) in SEVEN ? '.' : ' (advisory; a strict token needs it).'}`,
+        `Token scope: \`${endpoint.scope}\`${routeOf(endpoint) in SEVEN ? '.' : ' (advisory; required of strict tokens).'}`,
       );
     }
   });

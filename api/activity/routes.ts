@@ -5,12 +5,13 @@ import { ActivityEntry, ListActivity } from './schema.js';
 
 export const activityRoutes: Endpoint[] = [
   endpoint({
+    id: 'listActivity',
     method: 'get',
     path: '/api/activity',
     tag: 'Activity',
-    summary: 'List who did what in the caller’s teams, newest first',
+    summary: 'List activity',
     description:
-      'Written by the changes themselves and never changed; what an automation did carries its creator and `actor_type` `automation`.',
+      'Newest first. Changes write these entries, and nobody can edit them. Entries of an automation carry its creator and `actor_type` `automation`.',
     ability: 'activity.list',
     scope: 'tasks:read',
     query: ListActivity,

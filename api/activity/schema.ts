@@ -20,16 +20,16 @@ const Before = Text.transform((value, ctx) => {
   .meta({
     override: {
       anyOf: [{ type: 'string', format: 'uuid' }, ...DATE_FORMATS.anyOf],
-      description: 'Go on after this entry: its `activity_id`, or a moment',
+      description: 'Cursor: entries older than this `activity_id` or time',
     },
   });
 
 export const ListActivity = z.object({
-  team_id: Id.optional().meta({ description: 'A team the caller is not in gives an empty list' }),
+  team_id: Id.optional().meta({ description: 'A team without membership gives an empty list' }),
   project_id: Id.optional(),
   entity_type: Text.max(100).optional().meta({ example: 'task' }),
   entity_id: TaskId.optional(),
-  user_id: Id.optional().meta({ description: 'What this person did' }),
+  user_id: Id.optional().meta({ description: 'Only activity of this user' }),
   before: Before,
   limit: ClampedInt(1, 200, 50),
 });

@@ -8,7 +8,7 @@ export const UserParams = z.object({ user_id: Id });
 export const TeamParams = z.object({ team_id: Id });
 
 export const ListUsers = z.object({
-  q: Text.trim().max(200).optional().meta({ description: 'Part of the address or of a name' }),
+  q: Text.trim().max(200).optional().meta({ description: 'Part of the email or name' }),
   status: z.enum(STATUSES).optional(),
   limit: ClampedInt(1, 500, 100),
   offset: ClampedInt(0, 2_147_483_647, 0),
@@ -25,7 +25,7 @@ export const AdminUser = z
     role: z.enum(['user', 'admin']),
     status: z.enum(STATUSES),
     two_factor_enabled: z.boolean(),
-    locked: z.boolean().meta({ description: 'Too many failed sign-ins; ends by itself, or by unlock' }),
+    locked: z.boolean().meta({ description: 'Too many failed sign-ins; ends after 15 minutes or by unlock' }),
     teams: z.int(),
     last_seen_at: Timestamp.nullable(),
     created_at: Timestamp,

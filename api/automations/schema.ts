@@ -12,7 +12,7 @@ const Action = z
     params: z
       .record(z.string(), z.unknown())
       .nullish()
-      .meta({ description: 'Templates such as `{{event.task.title}}`; without `params` the action’s other keys are taken' }),
+      .meta({ description: 'Templates such as `{{event.task.title}}`; without `params`, the other keys of the action are used' }),
     on_failure: z.enum(['continue', 'stop']).nullish(),
     retry: z.object({ max_attempts: z.int().min(1).max(5) }).nullish(),
   })
@@ -31,10 +31,10 @@ const definition = {
     .meta({ description: 'Five fields, for the trigger `schedule`', example: '0 9 * * MON-FRI' }),
   schedule_timezone: Text.max(100).nullish().meta({ description: 'IANA name; UTC when absent' }),
   team_id: Id.nullish(),
-  project_id: Id.nullish().meta({ description: 'Hears this project only; alone it sets the team' }),
+  project_id: Id.nullish().meta({ description: 'Only events of this project match; without `team_id` it sets the team' }),
   is_protected: z.boolean().nullish().meta({
     description:
-      'Only team admins change, toggle, roll back, take over or delete it; only they may change this, which makes no version',
+      'Only team admins may change, toggle, roll back, take over or delete it. Only they may set this; it creates no version',
   }),
 };
 export const LastReadVersion = z
@@ -42,7 +42,7 @@ export const LastReadVersion = z
   .min(1)
   .max(2_147_483_647)
   .nullish()
-  .meta({ description: 'The version last read; a stale one is refused with 409' });
+  .meta({ description: 'The version last read; an outdated one is a 409' });
 const versioned = {
   version: LastReadVersion,
   change_note: Text.max(500).nullish(),
@@ -106,16 +106,16 @@ const automationFields = {
   updated_by: z.string(),
   updated_at: Timestamp,
   next_run_at: Timestamp.nullable(),
-  next_runs: z.array(Timestamp).meta({ description: 'The next five times of its schedule, while it is active' }),
+  next_runs: z.array(Timestamp).meta({ description: 'The next five times of its schedule, while it is enabled' }),
   last_run_at: Timestamp.nullable(),
   last_run_status: z.enum(RUN_STATUSES).nullable(),
   run_count: z.int(),
   failed_count: z.int(),
   disabled_reason: z.string().nullable().meta({
     description:
-      '`creator_left`: take it over, then enable it; `rate_breaker`: other runs started it too often; null: a person did it',
+      '`creator_left`: take it over, then enable it; `rate_breaker`: other runs started it too often; null: disabled by a user',
   }),
-  is_protected: z.boolean().meta({ description: 'Only team admins change, toggle, roll back, take over or delete it' }),
+  is_protected: z.boolean().meta({ description: 'Only team admins may change, toggle, roll back, take over or delete it' }),
 };
 export const AutomationRecord = z.object(automationFields).meta({ id: 'Automation' });
 export type AutomationRecord = z.output<typeof AutomationRecord>;
@@ -123,7 +123,7 @@ export type AutomationRecord = z.output<typeof AutomationRecord>;
 export const SavedAutomation = z
   .object({
     ...automationFields,
-    warnings: z.array(z.string()).meta({ description: 'What the actions need and is not there yet: secrets, connections' }),
+    warnings: z.array(z.string()).meta({ description: 'Missing prerequisites of the actions: secrets, connections' }),
   })
   .meta({ id: 'SavedAutomation' });
 export type SavedAutomation = z.output<typeof SavedAutomation>;
@@ -143,11 +143,11 @@ const RunAction = z
     attempts: z.int(),
     started_at: Timestamp.nullable(),
     finished_at: Timestamp.nullable(),
-    due_at: Timestamp.nullable().meta({ description: 'When a delay, or the next try of an action, is due' }),
+    due_at: Timestamp.nullable().meta({ description: 'When a delay ends or the next attempt is due' }),
     output: z
       .record(z.string(), z.unknown())
       .nullable()
-      .meta({ description: 'What it gave; of a gate, who decided it, when and how' }),
+      .meta({ description: 'Output of the action; for a gate, the decision, its user and time' }),
     error: Failure.nullable(),
   })
   .meta({ id: 'RunAction' });
@@ -193,7 +193,7 @@ const runFields = {
   error: Failure.nullable(),
   actions: z.array(RunAction),
   approval: RunApproval.nullable(),
-  workflow_id: z.string().nullable().meta({ description: 'null where no workflow was needed' }),
+  workflow_id: z.string().nullable().meta({ description: 'null if no workflow was needed' }),
 };
 /** A run as lists show it; the event that set it off is in the single run. */
 export const RunSummary = z.object(runFields).meta({ id: 'RunSummary' });

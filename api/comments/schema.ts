@@ -7,7 +7,7 @@ const Content = Text.min(1)
   .meta({ description: '`@username` mentions a member of the team' });
 
 export const AddComment = z
-  .object({ content: Content, parent_comment_id: Id.nullish().meta({ description: 'The comment this one answers' }) })
+  .object({ content: Content, parent_comment_id: Id.nullish().meta({ description: 'The comment to reply to' }) })
   .meta({ id: 'AddComment' });
 export type AddComment = z.output<typeof AddComment>;
 

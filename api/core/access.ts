@@ -17,7 +17,7 @@ interface Rule {
    * the impersonation has ended.
    */
   impersonated?: false;
-  /** Only an administrator of the installation, signed in as themselves (A11). */
+  /** Only an administrator of the installation, not impersonating (A11). */
   instanceAdmin?: true;
 }
 
@@ -46,7 +46,7 @@ const ABILITIES = {
     impersonated: false,
   },
   'invitation.list': { seat: 'none', words: 'Any signed-in caller, their own' },
-  'invitation.accept': { seat: 'none', words: 'Whoever was invited', impersonated: false },
+  'invitation.accept': { seat: 'none', words: 'The invited user', impersonated: false },
   'project.list': { seat: 'none', words: 'Any signed-in caller; only own teams are listed' },
   'project.read': { seat: 'guest', words: 'Any member of the team, guests too' },
   'project.write': { seat: 'member', words: 'Team member or above; guests are read-only' },
@@ -59,7 +59,7 @@ const ABILITIES = {
   'trash.purge': { seat: 'manager', words: 'Team manager or above' },
   'trash.empty': { seat: 'admin', words: 'Team admin' },
   'activity.list': { seat: 'none', words: 'Any signed-in caller; only own teams’ activity is listed, guests too' },
-  'comment.read': { seat: 'guest', words: 'Whoever may read the task' },
+  'comment.read': { seat: 'guest', words: 'Anyone who may read the task' },
   'comment.write': {
     seat: 'member',
     words: 'Team member or above; editing is the author’s, deleting the author’s or a manager’s',
@@ -94,10 +94,10 @@ const ABILITIES = {
   'secret.use_anywhere': { seat: 'admin', words: 'Team admin, for a secret without allowed hosts' },
   'integration.list': { seat: 'none', words: 'Any signed-in caller, their own connections' },
   'integration.connect': { seat: 'none', words: 'Any signed-in caller, for themselves', impersonated: false },
-  'notification.list': { seat: 'none', words: 'Any signed-in caller, what they were told themselves' },
+  'notification.list': { seat: 'none', words: 'Any signed-in caller, own notifications' },
   'notification.mark': {
     seat: 'none',
-    words: 'Any signed-in caller, what they were told themselves',
+    words: 'Any signed-in caller, own notifications',
     impersonated: false,
   },
   'gate.decide': {
@@ -107,12 +107,12 @@ const ABILITIES = {
   },
   'instance.admin': {
     seat: 'none',
-    words: 'Administrator of the installation, signed in as themselves',
+    words: 'Administrator of the installation, not impersonating',
     pat: false,
     impersonated: false,
     instanceAdmin: true,
   },
-  'impersonation.stop': { seat: 'none', words: 'Whoever acts as somebody else', pat: false },
+  'impersonation.stop': { seat: 'none', words: 'An impersonating admin', pat: false },
 } as const satisfies Record<string, Rule>;
 
 export type Ability = keyof typeof ABILITIES;

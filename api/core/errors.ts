@@ -16,6 +16,7 @@ const STATUS_OF = {
 } as const;
 
 export type ErrorCode = keyof typeof STATUS_OF;
+export const ERROR_CODES = Object.keys(STATUS_OF) as [ErrorCode, ...ErrorCode[]];
 
 /** One problem of a field, as `detail.errors` lists them: `field` is `body.title`, `query.limit` … */
 export interface FieldError {

@@ -38,6 +38,8 @@ export interface RawRequest {
 type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
 
 interface Described {
+  /** `operationId` in the document and method name of the client: a verb and its object, such as `listTasks`. */
+  id: string;
   method: Method;
   /** With `:name` parameters, each declared in `params`. */
   path: `/${'api' | 'app'}/${string}`;

@@ -24,14 +24,14 @@ export const Accepted = z
 export const WebhookStatus = z
   .object({
     signing_secret_configured: z.boolean(),
-    received_total: z
-      .int()
-      .meta({ description: 'Every delivery with a valid signature, also ping, duplicate, unlisted, bad JSON' }),
+    received_total: z.int().meta({
+      description: 'Every delivery with a valid signature, including pings, duplicates, unsupported events and invalid JSON',
+    }),
     last_received_at: Timestamp.nullable(),
     last_signature_failure_at: Timestamp.nullable(),
     signature_failures_total: z.int(),
     duplicates_total: z.int(),
-    ignored_total: z.int().meta({ description: 'Accepted and dropped: no event of the list' }),
+    ignored_total: z.int().meta({ description: 'Accepted and ignored: unsupported events' }),
     last_event: z.string().nullable().meta({ description: 'Event header of the last delivery' }),
   })
   .meta({ id: 'ForgeWebhookStatus' });
@@ -54,9 +54,9 @@ export const ForgeDelivery = z
     outcome: z
       .enum(['applied', 'ignored', 'duplicate', 'failed'])
       .nullable()
-      .meta({ description: 'null while the delivery waits to be applied' }),
+      .meta({ description: 'null until the delivery is applied' }),
     reason: z.string().nullable(),
-    armed_runs: z.array(z.string()).meta({ description: 'Runs of the team’s automations that it set off' }),
+    armed_runs: z.array(z.string()).meta({ description: 'Runs of the team’s automations that it started' }),
   })
   .meta({ id: 'ForgeDelivery' });
 export type ForgeDelivery = z.output<typeof ForgeDelivery>;

@@ -12,22 +12,24 @@ const tag = 'Integrations';
 
 export const integrationRoutes: Endpoint[] = [
   endpoint({
+    id: 'listIntegrations',
     method: 'get',
     path: '/api/integrations',
     tag,
-    summary: 'List the services that can be connected, with your connections',
+    summary: 'List integrations',
     ability: 'integration.list',
     scope: 'automations:read',
     response: z.array(Integration),
     handle: ({ ctx }) => listIntegrations(ctx),
   }),
   endpoint({
+    id: 'connectIntegration',
     method: 'post',
     path: '/api/integrations/:key/connect',
     tag,
-    summary: 'Begin to connect a service',
+    summary: 'Start a connection',
     description:
-      'Open `authorize_url` within ten minutes in a browser in which you are signed in to the web app. Your automations, those that you created, then act there with your account.',
+      'Open `authorize_url` within ten minutes in a browser where you are signed in to the web app. Automations that you created then act with your account at the service.',
     ability: 'integration.connect',
     scope: 'automations:write',
     params: IntegrationParams,
@@ -41,12 +43,12 @@ export const integrationRoutes: Endpoint[] = [
     },
   }),
   endpoint({
+    id: 'completeConnection',
     method: 'get',
     path: '/api/integrations/:key/callback',
     tag,
-    summary: 'Where a service sends people back to',
-    description:
-      'A page, for the browser in which whoever began is signed in to the web app. The state in the query is good once.',
+    summary: 'OAuth callback',
+    description: 'Returns an HTML page for the browser of the user who started the connection. The `state` works once.',
     ability: 'public',
     params: IntegrationParams,
     query: Callback,
@@ -57,10 +59,11 @@ export const integrationRoutes: Endpoint[] = [
       callbackPage(await completeConnection(ctx, params.key, query, await signedInUserId(ctx, headers))),
   }),
   endpoint({
+    id: 'disconnectIntegration',
     method: 'delete',
     path: '/api/integrations/:key',
     tag,
-    summary: 'Forget your connection to a service',
+    summary: 'Disconnect a service',
     ability: 'integration.connect',
     scope: 'automations:write',
     params: IntegrationParams,

@@ -5,7 +5,7 @@ export const IntegrationParams = z.object({ key: z.string() });
 /** RFC 6749, 3.3, and of a length that somebody would write. */
 const Scope = z.string().regex(/^[\x21\x23-\x5b\x5d-\x7e]{1,100}$/, 'Not a scope');
 export const Connect = z
-  .object({ scopes: z.array(Scope).max(50).nullish().meta({ description: 'What its actions need when absent' }) })
+  .object({ scopes: z.array(Scope).max(50).nullish().meta({ description: 'Default: the scopes its actions need' }) })
   .meta({ id: 'ConnectIntegration' });
 export type Connect = z.output<typeof Connect>;
 
@@ -20,7 +20,7 @@ export const Integration = z
     key: z.string(),
     label: z.string(),
     connected: z.boolean(),
-    available: z.boolean().meta({ description: 'false while the installation has no client at the service' }),
+    available: z.boolean().meta({ description: 'false if no OAuth client is configured for the service' }),
     scopes_granted: z.array(z.string()),
     account: z.string().nullable(),
   })

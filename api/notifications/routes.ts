@@ -14,11 +14,12 @@ import {
 
 export const notificationRoutes: Endpoint[] = [
   endpoint({
+    id: 'listNotifications',
     method: 'get',
     path: '/api/notifications',
     tag: 'Notifications',
-    summary: 'List what you were told, newest first',
-    description: 'By automations that notify, by gates that ask for your approval, and by automations that were switched off.',
+    summary: 'List notifications',
+    description: 'Newest first: messages of automations, approval requests, and automations that were disabled.',
     ability: 'notification.list',
     scope: 'automations:read',
     query: ListNotifications,
@@ -27,10 +28,11 @@ export const notificationRoutes: Endpoint[] = [
     handle: ({ ctx, query }) => listNotifications(ctx, query),
   }),
   endpoint({
+    id: 'updateNotification',
     method: 'patch',
     path: '/api/notifications/:notification_id',
     tag: 'Notifications',
-    summary: 'Mark as read, or as unread again',
+    summary: 'Mark a notification as read or unread',
     ability: 'notification.mark',
     scope: 'automations:write',
     params: NotificationPath,
@@ -41,11 +43,12 @@ export const notificationRoutes: Endpoint[] = [
     handle: ({ ctx, params, body }) => markNotification(ctx, params.notification_id, body.read),
   }),
   endpoint({
+    id: 'markNotificationsRead',
     method: 'post',
     path: '/api/notifications/read',
     tag: 'Notifications',
-    summary: 'Mark everything as read',
-    description: 'With `up_to` what came meanwhile stays unread; with `run_id` only what tells of that run.',
+    summary: 'Mark notifications as read',
+    description: 'With `up_to`, newer notifications stay unread; with `run_id`, only those of that run are marked.',
     ability: 'notification.mark',
     scope: 'automations:write',
     body: MarkNotifications,

@@ -6,8 +6,8 @@ const NOTIFICATION_KINDS = ['message', 'approval_requested', 'approval_reminder'
 export type NotificationKind = (typeof NOTIFICATION_KINDS)[number];
 
 export const ListNotifications = z.object({
-  unread: Flag.meta({ description: 'Only what was not read yet' }),
-  before: Id.optional().meta({ description: 'Go on after this one: its `notification_id`' }),
+  unread: Flag.meta({ description: 'Only unread notifications' }),
+  before: Id.optional().meta({ description: 'Cursor: notifications older than this `notification_id`' }),
   limit: ClampedInt(1, 500, 100),
 });
 export type ListNotifications = z.output<typeof ListNotifications>;
@@ -19,7 +19,7 @@ export const Notification = z
     message: z.string(),
     team_id: z.string().nullable(),
     run_id: z.string().nullable(),
-    automation_name: z.string().nullable().meta({ description: 'Of the run; null where there is none' }),
+    automation_name: z.string().nullable().meta({ description: 'null without a run' }),
     gate: z
       .object({
         state: z.enum(['pending', 'approved', 'rejected', 'lapsed', 'closed']),
@@ -27,7 +27,7 @@ export const Notification = z
         decided_at: Timestamp.nullable(),
       })
       .nullable()
-      .meta({ description: 'What has become of the approval that was asked for; `closed`: the run ended without an answer' }),
+      .meta({ description: 'State of the requested approval; `closed`: the run ended undecided' }),
     created_at: Timestamp,
     read_at: Timestamp.nullable(),
   })
@@ -38,8 +38,8 @@ export const NotificationPath = z.object({ notification_id: Id });
 export const MarkNotification = z.object({ read: z.boolean() }).meta({ id: 'MarkNotification' });
 export const MarkNotifications = z
   .object({
-    up_to: Id.nullish().meta({ description: 'Leave out what came after this one: the newest `notification_id` that was seen' }),
-    run_id: Id.nullish().meta({ description: 'Only what tells of this run' }),
+    up_to: Id.nullish().meta({ description: 'The newest `notification_id` that was seen; newer ones stay unread' }),
+    run_id: Id.nullish().meta({ description: 'Only notifications of this run' }),
   })
   .meta({ id: 'MarkNotifications' });
 export type MarkNotifications = z.output<typeof MarkNotifications>;

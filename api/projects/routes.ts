@@ -21,10 +21,11 @@ const tag = 'Projects';
 
 export const projectRoutes: Endpoint[] = [
   endpoint({
+    id: 'listProjects',
     method: 'get',
     path: '/api/projects',
     tag,
-    summary: 'List the projects of the caller’s teams',
+    summary: 'List projects',
     description: 'A `limit` above 2,000 is clamped.',
     ability: 'project.list',
     scope: 'projects:read',
@@ -34,6 +35,7 @@ export const projectRoutes: Endpoint[] = [
     handle: async ({ ctx, query }) => (await listProjects(ctx, query)).map((json) => new JsonText(json)),
   }),
   endpoint({
+    id: 'createProject',
     method: 'post',
     path: '/api/projects',
     tag,
@@ -49,10 +51,11 @@ export const projectRoutes: Endpoint[] = [
     handle: ({ ctx, body }) => createProject(ctx, body),
   }),
   endpoint({
+    id: 'getProject',
     method: 'get',
     path: '/api/projects/:project_id',
     tag,
-    summary: 'Read a project',
+    summary: 'Get a project',
     ability: 'project.read',
     scope: 'projects:read',
     params: ProjectParams,
@@ -61,6 +64,7 @@ export const projectRoutes: Endpoint[] = [
     handle: async ({ ctx, params }) => new JsonText(await getProject(ctx, params.project_id)),
   }),
   endpoint({
+    id: 'updateProject',
     method: 'patch',
     path: '/api/projects/:project_id',
     tag,
@@ -75,11 +79,12 @@ export const projectRoutes: Endpoint[] = [
     handle: ({ ctx, params, body }) => updateProject(ctx, params.project_id, body),
   }),
   endpoint({
+    id: 'replaceProject',
     method: 'put',
     path: '/api/projects/:project_id',
     tag,
     summary: 'Replace a project',
-    description: 'What is left out goes back to its default.',
+    description: 'An omitted field is reset to its default.',
     ability: 'project.write',
     scope: 'projects:write',
     scopeEnforced: true,
@@ -91,10 +96,11 @@ export const projectRoutes: Endpoint[] = [
     handle: ({ ctx, params, body }) => replaceProject(ctx, params.project_id, body),
   }),
   endpoint({
+    id: 'deleteProject',
     method: 'delete',
     path: '/api/projects/:project_id',
     tag,
-    summary: 'Move a project and its tasks to the trash',
+    summary: 'Delete a project',
     ability: 'project.write',
     scope: 'projects:write',
     scopeEnforced: true,

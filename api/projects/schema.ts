@@ -3,13 +3,13 @@ import { ClampedInt, DATE_FORMATS, Id, Text, Timestamp, Title } from '../core/fi
 import { PROJECT_STATUSES } from './rules.js';
 
 const Name = Title(200);
-const Description = Text.max(5000).meta({ description: 'An empty one is stored as null' });
+const Description = Text.max(5000).meta({ description: 'An empty description is stored as null' });
 const Status = z.enum(PROJECT_STATUSES);
 /** A malformed one is a 400 in the verb, not a 422 here (decisions, L, last lines). */
 const Day = Text.meta({
-  override: { ...DATE_FORMATS, description: 'ISO 8601 date; of a date-time the day in UTC is kept', example: '2026-12-01' },
+  override: { ...DATE_FORMATS, description: 'ISO 8601 date; a date-time is cut to its day in UTC', example: '2026-12-01' },
 });
-const SameTeam = Id.optional().meta({ description: 'A project stays in its team: any other team is refused with 400' });
+const SameTeam = Id.optional().meta({ description: 'A project cannot change its team: another team is a 400' });
 
 export const CreateProject = z
   .object({
@@ -51,7 +51,7 @@ export type ReplaceProject = z.output<typeof ReplaceProject>;
 export const ProjectParams = z.object({ project_id: Id });
 
 export const ListProjects = z.object({
-  team_id: Id.optional().meta({ description: 'A team the caller is not in gives an empty list' }),
+  team_id: Id.optional().meta({ description: 'A team without membership gives an empty list' }),
   limit: ClampedInt(1, 2000, 500),
   offset: ClampedInt(0, 2_147_483_647, 0),
 });
@@ -77,7 +77,7 @@ export const ProjectWrite = z
   .object({
     action_id: z.string().meta({ description: 'Id of the write’s audit entry' }),
     status: z.literal('verified'),
-    verified: z.literal(true).meta({ description: 'The row was read again before the commit and holds what was asked' }),
+    verified: z.literal(true).meta({ description: 'The row was read again before the commit and matches the request' }),
     message: z.string(),
     affected_entities: z.array(
       z.object({ entity_type: z.literal('project'), entity_id: z.string(), action: z.enum(['create', 'update', 'delete']) }),
@@ -98,7 +98,7 @@ export const TrashedProject = z
     deleted_at: Timestamp,
     restore_url: z.string(),
     retention_days: z.int(),
-    cascade_count: z.int().meta({ description: 'Tasks that went to the trash with it' }),
+    cascade_count: z.int().meta({ description: 'Tasks moved to the trash with it' }),
   })
   .meta({ id: 'TrashedProject' });
 export type TrashedProject = z.output<typeof TrashedProject>;

@@ -9,13 +9,13 @@ const given = z.object({
     example: 'FREQ=WEEKLY;BYDAY=MO',
   }),
   mode: z.enum(MODES).meta({
-    description: 'on_complete: the next task comes when this one is done; on_schedule: also when its date comes',
+    description: 'on_complete: the next task is created when this one is done; on_schedule: also at its date',
   }),
   timezone: TimeZone,
   until: Text.max(40)
-    .meta({ override: { ...DATE_FORMATS, description: 'Last date, that day included, or last moment' } })
+    .meta({ override: { ...DATE_FORMATS, description: 'Last date (inclusive) or last time' } })
     .nullish(),
-  count: z.int().min(1).max(999_999).nullish().meta({ description: 'Occurrences in all' }),
+  count: z.int().min(1).max(999_999).nullish().meta({ description: 'Total number of occurrences' }),
 });
 
 /** How a task recurs (C7): checked, and brought to the one form that is stored, so that sending it back changes nothing. */
@@ -41,7 +41,7 @@ export const Recurrence = given
   })
   .meta({
     id: 'NewRecurrence',
-    description: 'Cannot be set while impersonating (403): the series would go on in the person’s name',
+    description: 'Cannot be set while impersonating (403): the series would continue in the user’s name',
     not: { required: ['until', 'count'], properties: { until: { type: 'string' }, count: { type: 'integer' } } },
   });
 

@@ -10,10 +10,11 @@ const write = { tag, ability: 'secret.write', scope: 'automations:write' } as co
 /** Paths with fixed words: they stand before `/api/automations/:automation_id`, which would swallow them. */
 export const secretRoutes: Endpoint[] = [
   endpoint({
+    id: 'listSecrets',
     method: 'get',
     path: '/api/automations/secrets',
     tag,
-    summary: 'List the names of a team’s secrets and the hosts they may be sent to',
+    summary: 'List secrets',
     ability: 'secret.list',
     scope: 'automations:read',
     query: ListSecrets,
@@ -23,13 +24,14 @@ export const secretRoutes: Endpoint[] = [
   }),
   endpoint({
     ...write,
+    id: 'saveSecret',
     method: 'post',
     path: '/api/automations/secrets',
-    summary: 'Store a secret, or replace its value and hosts',
+    summary: 'Create or update a secret',
     description:
-      'The value is encrypted and never shown again. What sends `{{secret:NAME}}` uses the newest one, and only for a host of ' +
-      '`allowed_hosts`; the action fails with `secret_host_refused` otherwise. A secret without hosts is filled in only where a team ' +
-      'admin saved the version that runs (`secret_not_authorized`), and only admins save, start, replay or take over such a definition.',
+      'The value is encrypted and never returned. Actions that send `{{secret:NAME}}` use the newest value, and only for a host of ' +
+      '`allowed_hosts`; otherwise the action fails with `secret_host_refused`. A secret without hosts works only in a version saved by a team ' +
+      'admin (else `secret_not_authorized`); only admins save, start, replay or take over such a definition.',
     body: SaveSecret,
     response: SavedSecret,
     errors: [404],
@@ -47,10 +49,11 @@ export const secretRoutes: Endpoint[] = [
   }),
   endpoint({
     ...write,
+    id: 'deleteSecret',
     method: 'delete',
     path: '/api/automations/secrets/:name',
     summary: 'Delete a secret',
-    description: 'Refused with 409 and the names in `automations` while live automations, or runs that wait, refer to it.',
+    description: '409 with the names in `automations` while automations or active runs refer to it.',
     params: SecretParams,
     query: DeleteSecret,
     response: DeletedSecret,

@@ -33,7 +33,7 @@ export const SaveSecret = z
     name: Name,
     value: Text.min(1)
       .refine((value) => Buffer.byteLength(value) <= MAX_VALUE, `At most ${MAX_VALUE} bytes`)
-      .meta({ description: 'At most 64 kB. It is never shown again', writeOnly: true }),
+      .meta({ description: 'At most 64 kB; never returned', writeOnly: true }),
     allowed_hosts: z
       .array(AllowedHost)
       .overwrite((hosts) => [...new Set(hosts)])
@@ -41,8 +41,8 @@ export const SaveSecret = z
       .nullish()
       .meta({
         description:
-          'Hosts that it may be sent to: `host`, `host:port` (else any port) or `*.host` (every name below it, not the name itself). ' +
-          'With hosts every member’s automation may use it; with `[]` only what a team admin saves and starts. Absent: the stored hosts stay',
+          'Hosts it may be sent to: `host` (any port), `host:port` or `*.host` (subdomains only). ' +
+          'With hosts, automations of every member may use it; with `[]`, only those that a team admin saves and starts. If omitted, the stored hosts stay',
       }),
   })
   .meta({ id: 'SaveSecret' });
@@ -51,7 +51,7 @@ export type SaveSecret = z.output<typeof SaveSecret>;
 export const SecretParams = z.object({ name: z.string().trim() });
 export const DeleteSecret = z.object({
   team_id: Id,
-  force: Flag.meta({ description: 'Also when automations refer to it; their actions then fail with `secret_missing`' }),
+  force: Flag.meta({ description: 'Delete although automations refer to it; their actions then fail with `secret_missing`' }),
 });
 
 export const SecretList = z

@@ -62,6 +62,7 @@ const updated = async (version: Promise<number>) =>
 
 const update = (method: 'patch' | 'put') =>
   endpoint({
+    id: method === 'patch' ? 'updateTask' : 'putTask',
     method,
     path: '/api/tasks/:task_id',
     tag,
@@ -82,10 +83,11 @@ const update = (method: 'patch' | 'put') =>
 
 const changeStatus = (method: 'patch' | 'put') =>
   endpoint({
+    id: method === 'patch' ? 'updateTaskStatus' : 'putTaskStatus',
     method,
     path: '/api/tasks/:task_id/status',
     tag,
-    summary: 'Change only the status of a task',
+    summary: 'Update the status of a task',
     ability: 'task.write',
     scope: 'tasks:write',
     params: TaskParams,
@@ -119,12 +121,13 @@ function bulkAnswer(results: (TaskCreation | DomainError)[]): JsonText {
 
 export const taskRoutes: Endpoint[] = [
   endpoint({
+    id: 'listTasks',
     method: 'get',
     path: '/api/tasks',
     tag,
-    summary: 'List tasks, subtasks nested',
+    summary: 'List tasks',
     description:
-      'Without a filter, those of every visible project; at most 10,000, and `X-Truncated: true` says that there are more. Sent again with If-None-Match, an unchanged list is a 304.',
+      'Subtasks nested. Without a filter: tasks of every visible project. At most 10,000; `X-Truncated: true` marks a cut list. With If-None-Match an unchanged list is a 304.',
     etag: 'kept',
     capped: true,
     ability: 'task.list',
@@ -135,11 +138,12 @@ export const taskRoutes: Endpoint[] = [
     handle: async ({ ctx, query, headers }) => listAnswer(await listTasks(ctx, query, etagMatcher(headers['if-none-match']))),
   }),
   endpoint({
+    id: 'listMyTasks',
     method: 'get',
     path: '/api/tasks/my',
     tag,
-    summary: 'List the tasks assigned to the caller',
-    description: 'Flat, in one order over all teams. Sent again with If-None-Match, an unchanged list is a 304.',
+    summary: 'List your tasks',
+    description: 'Tasks assigned to you in all teams, as a flat list. With If-None-Match an unchanged list is a 304.',
     etag: 'kept',
     capped: true,
     ability: 'task.list',
@@ -148,12 +152,13 @@ export const taskRoutes: Endpoint[] = [
     handle: async ({ ctx, headers }) => listAnswer(await listMyTasks(ctx, etagMatcher(headers['if-none-match']))),
   }),
   endpoint({
+    id: 'createTask',
     method: 'post',
     path: '/api/tasks',
     tag,
     summary: 'Create a task',
     description:
-      'A `task_id` of the client’s makes the call repeatable: the same id in the same project answers 200 with the stored task.',
+      'A `task_id` of your own makes the call repeatable: the same id in the same project returns 200 with the stored task.',
     ability: 'task.write',
     scope: 'tasks:write',
     scopeEnforced: true,
@@ -172,12 +177,13 @@ export const taskRoutes: Endpoint[] = [
     },
   }),
   endpoint({
+    id: 'createTasksInBulk',
     method: 'post',
     path: '/api/tasks/bulk',
     tag,
     summary: 'Create up to 500 tasks',
     description:
-      'Each item is judged by itself and its result is in its place; with `atomic=true` the first refusal undoes everything. A later item may name an earlier one’s `task_id` as its parent. An item in a project that the caller may not write to refuses the whole call.',
+      'Each item succeeds or fails independently, with its result at the same index; with `atomic=true` the first error rolls back all. A later item may use the `task_id` of an earlier one as parent. An item in a project without write access fails the whole call.',
     ability: 'task.write',
     scope: 'tasks:write',
     query: BulkOptions,
@@ -192,12 +198,13 @@ export const taskRoutes: Endpoint[] = [
     handle: async ({ ctx, query, body }) => bulkAnswer(await createTasksInBulk(ctx, body, query.atomic)),
   }),
   endpoint({
+    id: 'getTask',
     method: 'get',
     path: '/api/tasks/:task_id',
     tag,
-    summary: 'Read a task with its subtasks',
+    summary: 'Get a task',
     description:
-      'At most 10,000 tasks below it, level after level; `X-Truncated: true` says that there are more. Sent again with If-None-Match, an unchanged answer is a 304.',
+      'Subtasks nested: at most 10,000 descendants, level by level; `X-Truncated: true` marks a cut tree. With If-None-Match an unchanged task is a 304.',
     etag: 'kept',
     capped: true,
     ability: 'task.read',
@@ -216,10 +223,11 @@ export const taskRoutes: Endpoint[] = [
   changeStatus('patch'),
   changeStatus('put'),
   endpoint({
+    id: 'deleteTask',
     method: 'delete',
     path: '/api/tasks/:task_id',
     tag,
-    summary: 'Move a task and its subtasks to the trash',
+    summary: 'Delete a task',
     ability: 'task.write',
     scope: 'tasks:write',
     scopeEnforced: true,

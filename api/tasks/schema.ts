@@ -17,7 +17,7 @@ const Tags = z
   .array(Text.trim().min(1).max(50))
   .overwrite(normaliseTags)
   .pipe(z.array(z.string()).max(20))
-  .meta({ description: 'At most 20; a repeated one counts once' });
+  .meta({ description: 'At most 20; duplicates are dropped' });
 const Hours = z.number().min(0);
 const Version = z.int().min(1).max(2_147_483_647);
 
@@ -54,14 +54,14 @@ export const UpdateTask = z
     tags: Tags.nullable().optional(),
     estimated_hours: Hours.max(1000).nullable().optional(),
     actual_hours: Hours.optional(),
-    parent_task_id: TaskId.nullable().optional().meta({ description: 'null lifts the task out of its parent' }),
-    project_id: Id.optional().meta({ description: 'Another project of the same team; the subtasks move along' }),
+    parent_task_id: TaskId.nullable().optional().meta({ description: 'null moves the task to top level' }),
+    project_id: Id.optional().meta({ description: 'Another project of the same team; subtasks move with the task' }),
     position: z.number().nullable().optional(),
     is_archived: z.boolean().optional(),
     recurrence: Recurrence.nullable()
       .optional()
-      .meta({ description: 'null ends the series; a task with more than 999 tasks below it cannot recur' }),
-    version: Version.nullish().meta({ description: 'The version last read; a stale one is refused with 409' }),
+      .meta({ description: 'null ends the series; a task with more than 999 descendants cannot recur' }),
+    version: Version.nullish().meta({ description: 'The version last read; an outdated one is a 409' }),
   })
   .meta({ id: 'UpdateTask' });
 export type UpdateTask = z.output<typeof UpdateTask>;
@@ -83,7 +83,7 @@ export const ChangeTaskStatus = z
 export const TaskParams = z.object({ task_id: TaskId });
 
 export const BulkOptions = z.object({
-  atomic: Flag.meta({ description: 'All or nothing: the first refusal undoes the whole call' }),
+  atomic: Flag.meta({ description: 'All or nothing: the first error rolls back the whole call' }),
 });
 
 export const ListTasks = z.object({

@@ -6,7 +6,7 @@ const Description = Text.max(500);
 const lowerAndUnique = (ids: string[]): string[] => [...new Set(ids.map((id) => id.toLowerCase()))];
 /** Counted after removing repeats; the only ids that are checked for their form (B1). */
 const MemberIds = z.array(z.guid('Must be a UUID')).overwrite(lowerAndUnique).pipe(z.array(z.string()).max(100)).meta({
-  description: 'At most 100, a repeated one counts once. They join as members; ids of nobody come back in ignored_member_ids',
+  description: 'At most 100; duplicates are dropped. They join as members; unknown ids are returned in ignored_member_ids',
 });
 
 export const CreateTeam = z

@@ -15,21 +15,21 @@ export const CreateToken = z
     scopes: Scopes,
     strict: z.boolean().nullish().meta({
       description:
-        'True: every route asks the token for its scope. Left out or false: seven routes do, and elsewhere the token may do whatever its owner may',
+        'true: every route checks the token’s scopes. Default: seven routes do; elsewhere the token may do whatever its owner may',
     }),
-    expires_in_days: z.int().min(0).max(3650).nullish().meta({ description: '0 or null never expires; left out: 90' }),
+    expires_in_days: z.int().min(0).max(3650).nullish().meta({ description: '0 or null: never expires; default 90' }),
   })
   .meta({ id: 'CreateToken' });
 export type CreateToken = z.output<typeof CreateToken>;
 
 export const TokenParams = z.object({ token_id: Id });
 
-const masked = { description: 'Masked start of the secret' };
+const masked = { description: 'Masked prefix of the secret' };
 const tokenFields = {
-  token_id: z.string().meta({ description: 'Used in paths; never the secret' }),
+  token_id: z.string().meta({ description: 'Id for paths; not the secret' }),
   name: z.string(),
   scopes: z.array(z.string()),
-  strict: z.boolean().meta({ description: 'Every route asks it for its scope' }),
+  strict: z.boolean().meta({ description: 'Every route checks its scopes' }),
   prefix: z.string().meta(masked),
   token_prefix: z.string().meta(masked),
   created_at: Timestamp,
@@ -42,7 +42,7 @@ const TokenRecord = z.object(tokenFields).meta({ id: 'Token' });
 export type TokenRecord = z.output<typeof TokenRecord>;
 
 export const CreatedToken = z
-  .object({ ...tokenFields, token: z.string().meta({ description: 'The secret: shown here and never again' }) })
+  .object({ ...tokenFields, token: z.string().meta({ description: 'The secret; only this response contains it' }) })
   .meta({ id: 'CreatedToken' });
 export type CreatedToken = z.output<typeof CreatedToken>;
 

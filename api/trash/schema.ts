@@ -25,7 +25,7 @@ export const TrashEntry = z
     retention_days: z.int(),
     restore_url: z.string(),
     cascade_id: z.string(),
-    cascade_count: z.int().meta({ description: 'Other items in the trash that the same deletion moved there' }),
+    cascade_count: z.int().meta({ description: 'Other trash items of the same deletion' }),
   })
   .meta({ id: 'TrashEntry' });
 export type TrashEntry = z.output<typeof TrashEntry>;
@@ -35,7 +35,7 @@ export const TrashedTaskParams = z.object({ task_id: TaskId });
 export const TrashedProjectParams = z.object({ project_id: Id });
 export const EmptyTrash = z.object({ team_id: Id });
 
-const Purged = z.int().meta({ description: 'Everything that is gone, the item itself included' });
+const Purged = z.int().meta({ description: 'Number of deleted items, including this one' });
 export const PurgedItem = z.object({ success: z.literal(true), purged: Purged }).meta({ id: 'PurgedItem' });
 export const EmptiedTrash = z.object({ purged: Purged }).meta({ id: 'EmptiedTrash' });
 
@@ -46,7 +46,7 @@ export const Restored = z
     entity_type: z.enum(ENTITY_TYPES),
     entity_id: z.string(),
     restored_at: Timestamp,
-    restored_count: z.int().meta({ description: 'Everything that came back, the item itself included' }),
+    restored_count: z.int().meta({ description: 'Number of restored items, including this one' }),
   })
   .meta({ id: 'Restored' });
 export type Restored = z.output<typeof Restored>;

@@ -17,7 +17,16 @@ const SIGNED_EMPTY = `sha256=${createHmac('sha256', 's').update('{}').digest('he
 
 let thrown: unknown;
 const fake = (path: `/api/fake/${string}`, handle: () => Promise<unknown>): Endpoint =>
-  endpoint({ method: 'get', path, tag: 'Fake', summary: 'Fake', ability: 'account.read', response: z.unknown(), handle });
+  endpoint({
+    id: 'getFake',
+    method: 'get',
+    path,
+    tag: 'Fake',
+    summary: 'Fake',
+    ability: 'account.read',
+    response: z.unknown(),
+    handle,
+  });
 const fails = (path: `/api/fake/${string}`): Endpoint =>
   fake(path, () => {
     throw thrown;

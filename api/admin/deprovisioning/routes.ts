@@ -9,12 +9,13 @@ const ability = 'instance.admin';
 
 export const deprovisioningRoutes: Endpoint[] = [
   endpoint({
+    id: 'deprovisionUser',
     method: 'post',
     path: '/api/admin/users/:user_id/deprovision',
     tag,
-    summary: 'Take somebody out for good',
+    summary: 'Deprovision a user',
     description:
-      'Nothing signs in as them from now on. A workflow then revokes their tokens, ends their sessions, switches their automations off, takes their seats, hands their open tasks on, and asks others to decide what waits for them. The last admin of a team needs `reassign_to` (409).',
+      'The user can no longer sign in. A workflow then revokes their tokens, ends their sessions, disables their automations, removes them from all teams, reassigns their open tasks, and notifies other approvers. The last admin of a team needs `reassign_to` (409).',
     ability,
     params: UserParams,
     body: Deprovision,
@@ -25,10 +26,11 @@ export const deprovisioningRoutes: Endpoint[] = [
     handle: ({ ctx, params, body }) => requestDeprovision(ctx, params.user_id, body),
   }),
   endpoint({
+    id: 'getDeprovisionJob',
     method: 'get',
     path: '/api/admin/deprovisions/:job_id',
     tag,
-    summary: 'How far somebody’s leaving is',
+    summary: 'Get a deprovision job',
     ability,
     params: JobParams,
     response: Job,

@@ -8,7 +8,7 @@ export const Deprovision = z
   .object({
     reason: Reason,
     reassign_to: Id.nullish().meta({
-      description: 'Takes over the open tasks in teams of which they are a member, and teams that would be left without an admin',
+      description: 'User id of the successor: takes over open tasks in shared teams, and teams that would have no admin',
     }),
   })
   .meta({ id: 'Deprovision' });
@@ -21,7 +21,7 @@ export type JobRef = z.output<typeof JobRef>;
 const Step = z.object({
   step: z.string(),
   team_id: z.string().nullable(),
-  result: z.record(z.string(), z.unknown()).meta({ description: 'Numbers and ids of what was done' }),
+  result: z.record(z.string(), z.unknown()).meta({ description: 'Counts and ids of the step' }),
   done_at: Timestamp,
 });
 export const Job = z
@@ -30,9 +30,9 @@ export const Job = z
     user_id: z.string(),
     reassign_to: z.string().nullable(),
     reason: z.string(),
-    requested_by: z.string().nullable().meta({ description: 'null: the operator’s command' }),
+    requested_by: z.string().nullable().meta({ description: 'null: started from the command line' }),
     status: z.enum(JOB_STATUSES),
-    steps: z.array(Step).meta({ description: 'Done so far, in their order' }),
+    steps: z.array(Step).meta({ description: 'Completed steps, in order' }),
     created_at: Timestamp,
     started_at: Timestamp.nullable(),
     finished_at: Timestamp.nullable(),

@@ -7,12 +7,13 @@ const tag = 'Admin';
 
 export const impersonationRoutes: Endpoint[] = [
   endpoint({
+    id: 'startImpersonation',
     method: 'post',
     path: '/api/admin/impersonate',
     tag,
-    summary: 'Act as somebody else',
+    summary: 'Start impersonation',
     description:
-      'For 30 minutes that nothing prolongs. Every answer carries `X-Impersonated-By`, every audit entry both names, and the person is mailed afterwards. Whatever would go on acting, or keep a right, after the impersonation is refused with 403: tokens, passwords, sign-ins, roles, invitations, secrets, connections, repository bindings, automations and their runs, approvals, recurrences of tasks, new teams. So is this area.',
+      'Lasts 30 minutes and cannot be renewed. Every response has `X-Impersonated-By`, audit entries carry both names, and the user is emailed afterwards. Changes that outlast the impersonation are a 403: tokens, passwords, sessions, roles, invitations, secrets, connections, repository bindings, automations and their runs, approvals, recurring tasks, new teams. Admin routes are a 403 too.',
     ability: 'instance.admin',
     body: Impersonate,
     response: Impersonation,
@@ -22,11 +23,12 @@ export const impersonationRoutes: Endpoint[] = [
     handle: ({ ctx, body }) => startImpersonation(ctx, body),
   }),
   endpoint({
+    id: 'stopImpersonation',
     method: 'post',
     path: '/api/admin/impersonate/stop',
     tag,
-    summary: 'Stop acting as somebody else',
-    description: 'With the token of the impersonation, which ends at once.',
+    summary: 'Stop impersonation',
+    description: 'Takes the token of the impersonation and ends it immediately.',
     ability: 'impersonation.stop',
     response: Stopped,
     errors: [409],

@@ -10,11 +10,12 @@ const new_password = 'battery staple correct';
 
 export const passwordRoutes: Endpoint[] = [
   endpoint({
+    id: 'forgotPassword',
     method: 'post',
     path: '/api/auth/password/forgot',
     tag,
-    summary: 'Have a code mailed for a new password',
-    description: 'Answers the same whether or not there is an account.',
+    summary: 'Request a password reset',
+    description: 'Emails a code. The response is the same whether or not the account exists.',
     ability: 'public',
     limit: 'password_forgot',
     status: 202,
@@ -24,11 +25,13 @@ export const passwordRoutes: Endpoint[] = [
     handle: ({ ctx, body }) => forgotPassword(ctx, body),
   }),
   endpoint({
+    id: 'resetPassword',
     method: 'post',
     path: '/api/auth/password/reset',
     tag,
-    summary: 'Set a new password by the mailed code',
-    description: 'Ends every session and every lock, and trusts no device any more. Two-factor sign-in and tokens stay.',
+    summary: 'Reset the password',
+    description:
+      'Uses the emailed code. Ends all sessions and locks, and revokes all trusted devices. Two-factor authentication and tokens stay.',
     ability: 'public',
     limit: 'password_reset',
     body: Reset,
@@ -38,11 +41,12 @@ export const passwordRoutes: Endpoint[] = [
     handle: ({ ctx, body }) => resetPassword(ctx, body),
   }),
   endpoint({
+    id: 'changePassword',
     method: 'post',
     path: '/api/auth/password/change',
     tag,
-    summary: 'Change my password',
-    description: 'This session goes on; all others end, and no device is trusted any more.',
+    summary: 'Change the password',
+    description: 'Keeps the current session, ends all others, and revokes all trusted devices.',
     ability: 'account.security',
     storable: false,
     body: Change,

@@ -9,10 +9,11 @@ const tag = 'Sign-up';
 /** Of the web app: there is no registration over the API, so these are in no document (contract, section 1; A1). */
 export const signUpRoutes: Endpoint[] = [
   endpoint({
+    id: 'startSignUp',
     method: 'post',
     path: '/app/signup/start',
     tag,
-    summary: 'Have a code mailed to sign up',
+    summary: 'Start a sign-up',
     ability: 'public',
     limit: 'signup_start',
     status: 202,
@@ -21,10 +22,11 @@ export const signUpRoutes: Endpoint[] = [
     handle: ({ ctx, body }) => startSignUp(ctx, body),
   }),
   endpoint({
+    id: 'verifySignUp',
     method: 'post',
     path: '/app/signup/verify',
     tag,
-    summary: 'Make the account by the mailed code',
+    summary: 'Complete a sign-up',
     ability: 'public',
     limit: 'signup_verify',
     status: 201,

@@ -5,12 +5,13 @@ import { takeOver } from './take-over.js';
 
 export const ownershipRoutes: Endpoint[] = [
   endpoint({
+    id: 'takeOverAutomation',
     method: 'post',
     path: '/api/automations/:automation_id/take-over',
     tag: 'Automations',
-    summary: 'Become the creator of an automation',
+    summary: 'Take over an automation',
     description:
-      'Later runs, replays too, act as you; runs that have begun keep the creator they started with. Writes a new version and leaves `is_active` as it is: enable what a former member left behind with toggle. Your own automation stays as it is.',
+      'Later runs and replays act as you; active runs keep their creator. Writes a new version and keeps `is_active`: enable the automation of a former member with toggle. Your own automation is not changed.',
     ability: 'automation.take_over',
     scope: 'automations:write',
     params: AutomationParams,

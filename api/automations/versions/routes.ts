@@ -9,10 +9,11 @@ const tag = 'Automations';
 
 export const versionRoutes: Endpoint[] = [
   endpoint({
+    id: 'listAutomationVersions',
     method: 'get',
     path: '/api/automations/:automation_id/versions',
     tag,
-    summary: 'List the versions of an automation, newest first',
+    summary: 'List versions of an automation',
     ability: 'automation.read',
     scope: 'automations:read',
     params: AutomationParams,
@@ -23,10 +24,11 @@ export const versionRoutes: Endpoint[] = [
     handle: ({ ctx, params, query }) => listVersions(ctx, params.automation_id, query),
   }),
   endpoint({
+    id: 'getAutomationVersion',
     method: 'get',
     path: '/api/automations/:automation_id/versions/:version',
     tag,
-    summary: 'Read a version of an automation',
+    summary: 'Get a version of an automation',
     ability: 'automation.read',
     scope: 'automations:read',
     params: VersionParams,
@@ -35,11 +37,12 @@ export const versionRoutes: Endpoint[] = [
     handle: ({ ctx, params }) => getVersion(ctx, params.automation_id, params.version),
   }),
   endpoint({
+    id: 'rollBackAutomation',
     method: 'post',
     path: '/api/automations/:automation_id/rollback',
     tag,
-    summary: 'Bring an earlier version back',
-    description: 'Writes a new version. Refused with 409 while it names secrets that are gone, unless `force`.',
+    summary: 'Roll back an automation',
+    description: 'Creates a new version. 409 if the version refers to deleted secrets, unless `force` is set.',
     ability: 'automation.write',
     scope: 'automations:write',
     params: AutomationParams,

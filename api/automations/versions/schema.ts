@@ -12,8 +12,8 @@ export const VersionParams = z.object({
 
 export const RollBack = z
   .object({
-    version: Version.meta({ description: 'The version whose definition comes back' }),
-    force: z.boolean().nullish().meta({ description: 'Also when secrets that it names are gone' }),
+    version: Version.meta({ description: 'The version to restore' }),
+    force: z.boolean().nullish().meta({ description: 'Restore although the version refers to deleted secrets' }),
   })
   .meta({ id: 'RollBack' });
 export type RollBack = z.output<typeof RollBack>;

@@ -8,17 +8,18 @@ import { ApprovalList, ApproveGate, Approved, ListApprovals, RejectGate, Rejecte
 const tag = 'Approvals';
 
 const WHOSE =
-  'Where the gate has `allow_self_approval: false`, 403 for the automation’s creator, for the author of the run’s version or of the actions in it, and for whoever started the run or what it replays. Of a run that another automation caused, for these people of that automation’s run too; of one that a delivery caused, for its sender, by the connected account; of one that a due date caused, for whoever set it last; of a change made while impersonating, for the administrator. Where nobody else has the role, the run waits until it is rejected or lapses.';
+  'With `allow_self_approval: false` the users behind a run may not approve it (403): the automation’s creator, the authors of its version and actions, and the user who started or replayed it. The same holds for the users behind the run that caused it, the sender of a delivery (by connected account), the user who last set the due date, and an impersonating admin. If no other user has the role, the run waits until it is rejected or expires.';
 const RETRIES =
-  'Send `gate_index`, or an `Idempotency-Key`: a blind retry of a decision without either may meet the next gate of the run, and decide that.';
+  'Send `gate_index` or an `Idempotency-Key`: without either, a retried request may decide the next gate of the run.';
 
 export const approvalRoutes: Endpoint[] = [
   endpoint({
+    id: 'listApprovals',
     method: 'get',
     path: '/api/automations/approvals',
     tag,
-    summary: 'List what waits for an approval, oldest deadline first',
-    description: 'Spans all your teams. What is staged is named by its types only.',
+    summary: 'List pending approvals',
+    description: 'All your teams, earliest deadline first. Staged actions are shown by type only.',
     ability: 'automation.list',
     scope: 'automations:read',
     query: ListApprovals,
@@ -26,11 +27,12 @@ export const approvalRoutes: Endpoint[] = [
     handle: ({ ctx, query }) => listApprovals(ctx, query.limit),
   }),
   endpoint({
+    id: 'approveRun',
     method: 'post',
     path: '/api/automations/runs/:run_id/approve',
     tag,
-    summary: 'Approve the gate that a run waits at',
-    description: `The staged actions then run as the automation’s creator. The answer tells the stored state, not the effects. ${WHOSE} ${RETRIES}`,
+    summary: 'Approve a gate',
+    description: `The staged actions then run as the automation’s creator. The response shows the stored state; the actions run later. ${WHOSE} ${RETRIES}`,
     ability: 'gate.decide',
     scope: 'automations:write',
     params: RunParams,
@@ -41,11 +43,12 @@ export const approvalRoutes: Endpoint[] = [
     handle: ({ ctx, params, body }) => approveGate(ctx, params.run_id, body.gate_index ?? null),
   }),
   endpoint({
+    id: 'rejectRun',
     method: 'post',
     path: '/api/automations/runs/:run_id/reject',
     tag,
-    summary: 'Reject the gate that a run waits at',
-    description: `Works after the gate’s time has passed, too. A run with a failed action ends as failed. ${RETRIES}`,
+    summary: 'Reject a gate',
+    description: `Also works after the gate expired. A run with a failed action ends as failed. ${RETRIES}`,
     ability: 'gate.decide',
     scope: 'automations:write',
     params: RunParams,

@@ -8,12 +8,12 @@ const tag = 'Dead letter';
 
 export const deadLetterRoutes: Endpoint[] = [
   endpoint({
+    id: 'listDeadLetters',
     method: 'get',
     path: '/api/automations/dead-letter',
     tag,
-    summary: 'List failed runs, newest first',
-    description:
-      'A run leaves the list when a replay of it succeeds, and so do the replays of it that failed. Test runs never appear.',
+    summary: 'List failed runs',
+    description: 'Newest first. A run and its failed replays leave the list when a replay succeeds. Test runs never appear.',
     ability: 'automation.list',
     scope: 'automations:read',
     query: ListDeadLetters,
@@ -22,11 +22,12 @@ export const deadLetterRoutes: Endpoint[] = [
     handle: ({ ctx, query }) => listDeadLetters(ctx, query),
   }),
   endpoint({
+    id: 'replayRun',
     method: 'post',
     path: '/api/automations/dead-letter/:run_id/retry',
     tag,
     summary: 'Replay a failed run',
-    description: 'Makes a new run on the same event; its actions are real. Shares a limit per person with execute and test.',
+    description: 'Creates a new run for the same event, with side effects. Shares a rate limit per user with execute and test.',
     ability: 'automation.dispatch',
     scope: 'automations:write',
     limit: 'automation_dispatch',

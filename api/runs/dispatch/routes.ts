@@ -8,8 +8,9 @@ import { toggleAutomation } from '../../automations/toggle-automation.js';
 const tag = 'Automations';
 const scope = 'automations:write';
 
-const setOffRoute = (verb: 'execute' | 'test', summary: string, description: string): Endpoint =>
+const dispatchRoute = (verb: 'execute' | 'test', summary: string, description: string): Endpoint =>
   endpoint({
+    id: `${verb}Automation`,
     method: 'post',
     path: `/api/automations/:automation_id/${verb}`,
     tag,
@@ -28,23 +29,24 @@ const setOffRoute = (verb: 'execute' | 'test', summary: string, description: str
   });
 
 export const dispatchRoutes: Endpoint[] = [
-  setOffRoute(
+  dispatchRoute(
     'execute',
-    'Start an automation by hand',
-    'Its actions are real, its condition counts, and it need not be active. Shares a limit per person with test and replay.',
+    'Start a run manually',
+    'The condition is evaluated and actions have side effects; the automation need not be enabled. Shares a rate limit per user with test and replay.',
   ),
-  setOffRoute(
+  dispatchRoute(
     'test',
-    'Play an automation through without effects',
-    'The run has `is_test: true`; the output of each action says what it would have done, and gates do not wait.',
+    'Test an automation',
+    'A dry run without side effects, with `is_test: true`. The output of each action shows what it would do; gates do not wait.',
   ),
   endpoint({
+    id: 'toggleAutomation',
     method: 'post',
     path: '/api/automations/:automation_id/toggle',
     tag,
-    summary: 'Switch an automation on or off',
+    summary: 'Enable or disable an automation',
     description:
-      'Makes no version. Runs under way go on, unless `cancel_running` ends them. Enabling is refused with 409 `creator_not_authorized` while its creator may not act in the team: take it over first.',
+      'Creates no version. Active runs continue unless `cancel_running` is set. Enabling is a 409 `creator_not_authorized` while the creator may not act in the team: take it over first.',
     ability: 'automation.write',
     scope,
     params: AutomationParams,
@@ -55,11 +57,12 @@ export const dispatchRoutes: Endpoint[] = [
     handle: ({ ctx, params, body }) => toggleAutomation(ctx, params.automation_id, body),
   }),
   endpoint({
+    id: 'cancelRun',
     method: 'post',
     path: '/api/automations/runs/:run_id/cancel',
     tag,
-    summary: 'Cancel a run that waits or is at work',
-    description: 'What it did stays done; nothing more of it happens.',
+    summary: 'Cancel a run that is active',
+    description: 'Completed actions are not undone; no further action runs.',
     ability: 'automation.dispatch',
     scope,
     params: RunParams,

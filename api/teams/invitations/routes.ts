@@ -21,11 +21,12 @@ const writeScope = 'admin:*';
 
 export const invitationRoutes: Endpoint[] = [
   endpoint({
+    id: 'listInvitations',
     method: 'get',
     path: '/api/teams/:team_id/invitations',
     tag,
-    summary: 'List a team’s open invitations',
-    description: 'Lapsed ones too; those who accepted are members.',
+    summary: 'List invitations of a team',
+    description: 'Pending and expired invitations; accepted ones are members.',
     ability: 'member.manage',
     scope,
     params: TeamParams,
@@ -34,10 +35,11 @@ export const invitationRoutes: Endpoint[] = [
     handle: ({ ctx, params }) => listInvitations(ctx, params.team_id),
   }),
   endpoint({
+    id: 'revokeInvitation',
     method: 'delete',
     path: '/api/teams/:team_id/invitations/:invitation_id',
     tag,
-    summary: 'Take an invitation back',
+    summary: 'Revoke an invitation',
     ability: 'member.manage',
     scope: writeScope,
     params: TeamInvitationParams,
@@ -49,10 +51,11 @@ export const invitationRoutes: Endpoint[] = [
     },
   }),
   endpoint({
+    id: 'listOwnInvitations',
     method: 'get',
     path: '/api/invitations',
     tag,
-    summary: 'List the invitations to oneself',
+    summary: 'List your invitations',
     ability: 'invitation.list',
     scope,
     query: ListOwnInvitations,
@@ -61,11 +64,13 @@ export const invitationRoutes: Endpoint[] = [
     handle: ({ ctx, query }) => listOwnInvitations(ctx, query),
   }),
   endpoint({
+    id: 'acceptInvitation',
     method: 'post',
     path: '/api/invitations/:invitation_id/accept',
     tag,
     summary: 'Accept an invitation',
-    description: 'For the account with the invited email address, which it may have had before or get later. Seven days; once.',
+    description:
+      'For the account with the invited email address, whether it existed before or not. Works once, within seven days.',
     ability: 'invitation.accept',
     scope: writeScope,
     params: InvitationParams,

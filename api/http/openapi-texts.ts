@@ -1,0 +1,54 @@
+/** Introduction and tags of the document. */
+
+export const INTRODUCTION = `Human approval for automated changes: teams, projects and tasks, and automations that wait at approval gates.
+
+## Authentication
+Sign in with \`POST /api/auth/login\`, or create a personal access token. Send either as \`Authorization: Bearer …\`.
+
+## Ids
+Ids are opaque strings. An id that is unknown, malformed or in the trash is a 404; one of a team without membership is a 403.
+
+## Errors
+Every error has the same body. Branch on \`error_code\`; \`message\` says what is wrong, and \`detail\` adds to it or lists fields.
+Every response carries \`X-Correlation-ID\`; quote it when you ask for support. The audit entry has the same id.
+
+## Unknown fields
+Unknown body fields and query parameters are ignored and named in \`X-Ignored-Fields\`. With \`Prefer: handling=strict\` they are a 422.
+
+## Concurrency
+Send the \`version\` you last read, or \`If-Match\`: an outdated write is then a 409 instead of a lost update.
+
+## Idempotency
+Every POST takes an \`Idempotency-Key\`, except those that return a secret. The same key within 24 hours returns the stored response.
+
+## Pagination
+Lists are arrays. Follow \`Link\` with \`rel="next"\` to the next page; \`X-Total-Count\` is the total.
+
+## Rate limits
+Limited routes return \`RateLimit\` and \`RateLimit-Policy\`. After a 429 wait for \`Retry-After\` seconds.
+
+## Versions
+The version of this document is the version of the API: it changes when clients have to change. Fields and enum values may be added at
+any time. The product has its own version, which changes with every release.`;
+
+export const TAGS: Record<string, string> = {
+  Auth: 'Authentication.',
+  'Two-factor': 'Two-factor authentication with an authenticator app.',
+  Passwords: 'Reset and change the password.',
+  Sessions: 'Active sessions and trusted devices.',
+  Tokens: 'Personal access tokens: scripts and CI act as their owner.',
+  Teams: 'Teams, members, invitations and roles: guest, member, manager, admin.',
+  Projects: 'Projects of a team. Every write returns the id of its audit entry.',
+  Tasks: 'Tasks of a project, nested to 20 levels.',
+  Comments: 'Comments on tasks, with one level of replies.',
+  Trash: 'Items deleted in the last 30 days.',
+  Activity: 'Changes in your teams, one line each.',
+  Automations: 'A trigger, a condition and actions; their runs; approval gates pause a run.',
+  Approvals: 'Runs paused at a gate, and their decisions.',
+  'Dead letter': 'Failed runs and their replay.',
+  Secrets: 'Named values of a team, usable in actions, never readable.',
+  Integrations: 'Services connected with an account of the user.',
+  Notifications: 'In-app messages and approval requests.',
+  Admin: 'Administration of the installation: users, plans, impersonation.',
+  Forge: 'The inbound webhook of a code host, and repositories bound to a team.',
+};
