@@ -32,7 +32,7 @@ export interface Notice {
   text: string;
 }
 
-/** A page to show: a file of `views/` with what it needs. */
+/** A page to show: the template `views/<view>.eta` and its data. */
 export interface View {
   view: string;
   /** Of the browser's window; the product's name is added. */

@@ -24,7 +24,7 @@ function show(kind: Kind, { step }: Pick<PageRequest, 'step'>, problem?: FormErr
     message: problem.status === 401 ? 'This code is not right, or its time is over.' : problem.message,
   };
   const title = kind === 'two-factor' ? 'Second step' : 'Check your mail';
-  return Promise.resolve({ view: kind, title, data: { email: challenge.email, problem: said } });
+  return Promise.resolve({ view: `account/${kind}`, title, data: { email: challenge.email, problem: said } });
 }
 
 async function answer(

@@ -6,7 +6,7 @@ import { type PageResult, page, type Page, type FormError, type PageRequest } fr
 import type { Fields } from '../../server/read-form.js';
 
 const showForgot = (problem?: FormError, given: Fields = {}): Promise<PageResult> =>
-  Promise.resolve({ view: 'password-forgot', title: 'Forgotten password', data: { problem, given } });
+  Promise.resolve({ view: 'account/password-forgot', title: 'Forgotten password', data: { problem, given } });
 
 function showReset({ step }: Pick<PageRequest, 'step'>, problem?: FormError, given: Fields = {}): Promise<PageResult> {
   const email = step?.kind === 'reset' ? step.email : '';
@@ -14,7 +14,7 @@ function showReset({ step }: Pick<PageRequest, 'step'>, problem?: FormError, giv
     ...problem,
     message: problem.status === 401 ? 'This code is not right, or its time is over.' : problem.message,
   };
-  return Promise.resolve({ view: 'password-reset', title: 'New password', data: { email, problem: said, given } });
+  return Promise.resolve({ view: 'account/password-reset', title: 'New password', data: { email, problem: said, given } });
 }
 
 /** For who forgot the password, and for who never had one; signed in or not (A7). */

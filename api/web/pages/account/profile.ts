@@ -11,7 +11,7 @@ function show({ me }: Pick<PageRequest, 'me'>, problem?: FormError, given: Field
   const { name, display_name, username, preferences, teams } = requireUser({ me });
   const values = { name, display_name, username, ...preferences };
   const zones = ['UTC', ...Intl.supportedValuesOf('timeZone')];
-  return Promise.resolve({ view: 'profile', title: 'Profile', data: { values, teams, zones, problem, given } });
+  return Promise.resolve({ view: 'account/profile', title: 'Profile', data: { values, teams, zones, problem, given } });
 }
 
 export const profilePages: Page[] = [

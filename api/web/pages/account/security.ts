@@ -14,7 +14,7 @@ const Both = z.object({ password: Password.min(1), code: Code.min(1) });
 
 /** `form` names the form of the page that was refused. */
 async function show({ ctx }: Pick<PageRequest, 'ctx'>, form?: string, problem?: FormError): Promise<View> {
-  return { view: 'security', title: 'Security', data: { twoFactor: await getTwoFactor(ctx), form, problem } };
+  return { view: 'account/security', title: 'Security', data: { twoFactor: await getTwoFactor(ctx), form, problem } };
 }
 
 /** Secret and address of an enrolment under way: shown again beside a wrong code, from the form of the same page. */
@@ -26,11 +26,11 @@ const Enrolment = z.object({
 async function showEnrolment({ secret, otpauth_url }: z.output<typeof Enrolment>, problem?: FormError): Promise<View> {
   const qr = await drawQr(otpauth_url, { type: 'svg', margin: 2 });
   const data = { qr, secret, otpauth_url, groups: secret.match(/.{1,4}/g), problem };
-  return { view: 'two-factor-enroll', title: 'Two-factor sign-in', data };
+  return { view: 'account/two-factor-enroll', title: 'Two-factor sign-in', data };
 }
 
 /** Shown in this answer and in no other: only their hashes are kept. */
-const showCodes = (codes: string[]): View => ({ view: 'recovery-codes', title: 'Recovery codes', data: { codes } });
+const showCodes = (codes: string[]): View => ({ view: 'account/recovery-codes', title: 'Recovery codes', data: { codes } });
 
 const twoFactorForms: Page[] = [
   page({

@@ -15,7 +15,7 @@ export const sessionPages: Page[] = [
     access: 'account.security',
     async handle({ ctx }) {
       const [sessions, devices] = await Promise.all([listSessions(ctx), listDevices(ctx)]);
-      return { view: 'sessions', title: 'Sign-ins and devices', data: { sessions, devices } };
+      return { view: 'account/sessions', title: 'Sign-ins and devices', data: { sessions, devices } };
     },
   }),
   page({

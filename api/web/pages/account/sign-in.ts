@@ -11,7 +11,7 @@ import { safePath } from '../../server/safe-path.js';
 const Next = z.unknown().optional().transform(safePath);
 
 const show = (next: string, problem?: FormError, given: Fields = {}): PageResult => ({
-  view: 'sign-in',
+  view: 'account/sign-in',
   title: 'Sign in',
   data: { next, problem, given },
 });

@@ -7,7 +7,7 @@ import { type PageResult, page, type Page, type FormError, type PageRequest } fr
 import type { Fields } from '../../server/read-form.js';
 
 const showStart = (problem?: FormError, given: Fields = {}): Promise<PageResult> =>
-  Promise.resolve({ view: 'sign-up', title: 'Sign up', data: { problem, given } });
+  Promise.resolve({ view: 'account/sign-up', title: 'Sign up', data: { problem, given } });
 
 function showCode({ step }: Pick<PageRequest, 'step'>, problem?: FormError): Promise<PageResult> {
   if (step?.kind !== 'sign-up') return Promise.resolve({ to: '/app/sign-up' });
@@ -16,7 +16,7 @@ function showCode({ step }: Pick<PageRequest, 'step'>, problem?: FormError): Pro
     message: problem.status === 401 ? 'This code is not right, or its time is over.' : problem.message,
   };
   return Promise.resolve({
-    view: 'sign-up-code',
+    view: 'account/sign-up-code',
     title: 'Check your mail',
     data: { email: step.email, name: step.name, problem: said },
   });

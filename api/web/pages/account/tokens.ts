@@ -34,7 +34,7 @@ async function show(ctx: PageRequest['ctx'], problem?: FormError, given: Fields 
     problem,
     given,
   };
-  return { view: 'tokens', title: 'Access tokens', data };
+  return { view: 'account/tokens', title: 'Access tokens', data };
 }
 
 export const tokenPages: Page[] = [
@@ -58,7 +58,7 @@ export const tokenPages: Page[] = [
     }),
     /** The secret is in this answer and in no other: it is not kept anywhere that a redirect could read it from. */
     handle: async ({ ctx, form }) => ({
-      view: 'token-made',
+      view: 'account/token-created',
       title: 'Your new token',
       data: { token: await createToken(ctx, form) },
     }),

@@ -5,7 +5,7 @@ import { type PageResult, page, type Page, type FormError } from '../../page.js'
 const Token = z.string().max(200).catch('');
 
 const show = (token: string, problem?: FormError): Promise<PageResult> =>
-  Promise.resolve({ view: 'unlock', title: 'Unlock', data: { token, problem } });
+  Promise.resolve({ view: 'account/unlock', title: 'Unlock', data: { token, problem } });
 
 /** The link of the mail about a lock. It takes a button to end the lock: mail scanners open links too (A6). */
 export const unlockPages: Page[] = [

@@ -97,7 +97,7 @@ export const adminPages: Page[] = [
         countUsers(ctx, wanted),
       ]);
       const pages = { number, last: Math.max(1, Math.ceil(total / PER_PAGE)) };
-      return { view: 'admin', title: 'People', data: { users, total, q, status, statuses: STATUSES, pages } };
+      return { view: 'admin/admin', title: 'People', data: { users, total, q, status, statuses: STATUSES, pages } };
     },
   }),
   ...actForms,

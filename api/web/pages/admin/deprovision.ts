@@ -19,7 +19,7 @@ async function successorOf(ctx: Context, email: string): Promise<string | null> 
 }
 
 const show = (userId: string, problem?: FormError, given: Fields = {}): Promise<View> =>
-  Promise.resolve({ view: 'deprovision', title: 'Take out for good', data: { userId, problem, given } });
+  Promise.resolve({ view: 'admin/deprovision', title: 'Take out for good', data: { userId, problem, given } });
 
 /** Somebody leaves for good: asked for here, done step by step by a workflow, watched on a page of its own (A11). */
 export const deprovisionPages: Page[] = [
@@ -49,7 +49,7 @@ export const deprovisionPages: Page[] = [
     access: 'instance.admin',
     params: JobParams,
     handle: async ({ ctx, params }) => ({
-      view: 'deprovision-job',
+      view: 'admin/deprovision-job',
       title: 'Leaving for good',
       data: { job: await getJob(ctx, params.job_id) },
     }),

@@ -14,7 +14,7 @@ export const invitationPages: Page[] = [
     path: '/app/invitations',
     access: 'invitation.list',
     handle: async ({ ctx }) => ({
-      view: 'invitations',
+      view: 'teams/invitations',
       title: 'Invitations',
       data: { invitations: await listOwnInvitations(ctx, SHOWN) },
     }),

@@ -22,7 +22,7 @@ const teamPath = (teamId: string) => `/app/teams/${teamId}`;
 async function showTeams({ ctx, me }: Pick<PageRequest, 'ctx' | 'me'>, problem?: FormError, given: Fields = {}): Promise<View> {
   const [teams, invitations] = await Promise.all([readOwnTeams(ctx), listOwnInvitations(ctx, SHOWN)]);
   const roles = Object.fromEntries(requireUser({ me }).teams.map(({ team_id, role }) => [team_id, role]));
-  return { view: 'teams', title: 'Teams', data: { teams, invitations, roles, problem, given } };
+  return { view: 'teams/teams', title: 'Teams', data: { teams, invitations, roles, problem, given } };
 }
 
 /** `form` names the form of the page that was refused. */
@@ -41,7 +41,7 @@ async function showTeam(
   const leads = isAllowed('automation.take_over', role) && isAdmitted('automation.take_over', ctx.actor);
   const invitations = manages ? await listInvitations(ctx, teamId) : [];
   return {
-    view: 'team',
+    view: 'teams/team',
     title: team.name,
     data: { team, members, manages, leads, automations, invitations, seats: SEATS, ...refused },
   };

@@ -42,7 +42,7 @@ export const approvalPages: Page[] = [
       const teamNames = teamNamesOf(person);
       const mine = actionableApprovals(person, approvals);
       const others = approvals.filter((one) => !mine.includes(one));
-      return { view: 'approvals', title: 'Approvals', data: { mine, others, total, names, about, teamNames } };
+      return { view: 'work/approvals', title: 'Approvals', data: { mine, others, total, names, about, teamNames } };
     },
   }),
   page({

@@ -31,7 +31,7 @@ export const homePages: Page[] = [
       const [names, about] = await Promise.all([namesIn(ctx, person, shown), describeRuns(ctx, shown)]);
       const teamNames = teamNamesOf(person);
       return {
-        view: 'home',
+        view: 'work/home',
         title: 'Home',
         data: { invitations, gates, waits: mine.length, runs, tasks, openTasks: total, names, about, teamNames },
       };

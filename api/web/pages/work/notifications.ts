@@ -26,7 +26,7 @@ export const notificationPages: Page[] = [
       const decided = notifications.filter(({ gate }) => gate?.decided_by);
       const [names, about] = await Promise.all([namesIn(ctx, person, decided), describeRuns(ctx, notifications)]);
       const teamNames = teamNamesOf(person);
-      return { view: 'notifications', title: 'Inbox', data: { notifications, names, about, teamNames, shown: SHOWN } };
+      return { view: 'work/notifications', title: 'Inbox', data: { notifications, names, about, teamNames, shown: SHOWN } };
     },
   }),
   page({

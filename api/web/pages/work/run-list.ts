@@ -80,7 +80,7 @@ export const runListPages: Page[] = [
       const [names, about] = await Promise.all([namesIn(ctx, person, lines), describeRuns(ctx, lines)]);
       const teamNames = teamNamesOf(person);
       const isFull = total === null ? lines.length === LIST_LIMITS.newest : total > lines.length;
-      return { view: 'runs', title: 'Runs', data: { show, lines, total, isFull, names, about, teamNames } };
+      return { view: 'work/runs', title: 'Runs', data: { show, lines, total, isFull, names, about, teamNames } };
     },
   }),
 ];

@@ -97,7 +97,7 @@ export const runPages: Page[] = [
         team: team?.name ?? 'Personal',
       };
       return {
-        view: 'run',
+        view: 'work/run',
         title: run.automation_name,
         data: { ...data, ...dispatches, event: JSON.stringify(run.event, null, 2), workflowUrl: workflowUrl(ctx, run) },
       };
