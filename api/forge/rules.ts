@@ -1,6 +1,8 @@
 import { closingIssues } from './closing-keywords.js';
+import { at, columnInteger, finite, flag, integer, isRecord, list, text, texts, timestamp } from './json-values.js';
+import type { Base, ForgePayloads, Text } from './payloads.js';
 
-/** Every name that a delivery can be mapped to. Source: contract, section 6, inbound normalized events. */
+/** Every name that a delivery can be mapped to. */
 export const FORGE_EVENTS = [
   'forge.issue_opened',
   'forge.issue_closed',
@@ -18,104 +20,17 @@ export const FORGE_EVENTS = [
 
 export type ForgeEventType = (typeof FORGE_EVENTS)[number];
 
-/** Trigger names that stand for several events. The dependency alert is `security.`, so `forge.*` leaves it out. Source: decision F3. */
+/** Trigger names that stand for several events. The dependency alert is `security.`, so `forge.*` leaves it out. */
 export const FORGE_FAMILIES: Readonly<Record<'forge.pull_request' | 'forge.issue' | 'forge.*', readonly ForgeEventType[]>> = {
   'forge.pull_request': ['forge.pr_opened', 'forge.pr_synchronize', 'forge.pr_merged', 'forge.pr_closed'],
   'forge.issue': ['forge.issue_opened', 'forge.issue_closed', 'forge.issue_reopened'],
   'forge.*': FORGE_EVENTS.filter((type) => type.startsWith('forge.')),
 };
 
-/** Trigger types that an event arms: its own name, then each family it belongs to. Source: decision F3. */
+/** Trigger types that an event arms: its own name, then each family it belongs to. */
 export function triggersOf(type: string): string[] {
   const families = Object.entries(FORGE_FAMILIES).filter(([, members]) => members.some((member) => member === type));
   return [type, ...families.map(([family]) => family)];
-}
-
-type Text = string | null;
-/** ISO 8601 in UTC. */
-type Timestamp = string | null;
-
-/** Stand on every payload. Source: contract, section 6, payload shapes. */
-interface Base {
-  repo: Text;
-  sender: Text;
-  action: Text;
-}
-
-interface IssuePayload extends Base {
-  issue_number: number | null;
-  title: Text;
-  url: Text;
-  created_at: Timestamp;
-  labels: string[];
-}
-
-interface PullRequestPayload extends Base {
-  pr_number: number | null;
-  title: Text;
-  url: Text;
-  merged: boolean | null;
-  created_at: Timestamp;
-  merged_at: Timestamp;
-  base: Text;
-  head: Text;
-  head_sha: Text;
-  closes_issues: number[];
-}
-
-interface PushPayload extends Base {
-  ref: Text;
-  commit_count: number;
-  messages: string[];
-}
-
-interface ReleasePayload extends Base {
-  tag: Text;
-  name: Text;
-  url: Text;
-}
-
-interface CheckSuitePayload extends Base {
-  branch: Text;
-  sha: Text;
-}
-
-interface WorkflowRunPayload extends Base {
-  run_id: number | null;
-  branch: Text;
-  sha: Text;
-  name: Text;
-  url: Text;
-  pr_number: number | null;
-  on_pr: boolean;
-}
-
-interface DependencyAlertPayload extends Base {
-  ghsa_id: Text;
-  cve_id: Text;
-  severity: Text;
-  package: Text;
-  ecosystem: Text;
-  vulnerable_range: Text;
-  fixed_version: Text;
-  cvss_score: number | null;
-  url: Text;
-}
-
-/** Payload of each event. Source: contract, section 6, payload shapes. */
-interface ForgePayloads {
-  'forge.issue_opened': IssuePayload;
-  'forge.issue_closed': IssuePayload;
-  'forge.issue_reopened': IssuePayload;
-  'forge.pr_opened': PullRequestPayload;
-  'forge.pr_synchronize': PullRequestPayload;
-  'forge.pr_merged': PullRequestPayload;
-  'forge.pr_closed': PullRequestPayload;
-  'forge.push': PushPayload;
-  'forge.release_published': ReleasePayload;
-  'forge.check_suite_failed': CheckSuitePayload;
-  'forge.workflow_run_failed': WorkflowRunPayload;
-  'security.dependency_alert': DependencyAlertPayload;
 }
 
 /** A delivery in the service's own words; `type` tells which payload it carries. */
@@ -129,7 +44,7 @@ interface Row {
   normalise(body: unknown): NormalisedEvent;
 }
 
-/** Source: contract, section 6, inbound normalized events; one row here is one row there. */
+/** One row for each kind of event that the product knows; the first that applies wins. */
 const ROWS: readonly Row[] = [
   row('issues', acted('opened'), 'forge.issue_opened', issueFields),
   row('issues', acted('closed'), 'forge.issue_closed', issueFields),
@@ -146,10 +61,9 @@ const ROWS: readonly Row[] = [
 ];
 
 /**
- * Maps a verified delivery to its event, or to null when no row of the contract lists it.
+ * Maps a verified delivery to its event, or to null when no row lists it.
  * The body is whatever JSON the sender signed: a missing or wrong-typed field becomes null (a list: empty), nothing throws,
  * and every string can be stored by PostgreSQL.
- * Source: contract, section 6.
  */
 export function normalise(eventHeader: string, body: unknown): NormalisedEvent | null {
   if (!isRecord(body)) return null;
@@ -225,7 +139,7 @@ function pullRequestFields(body: unknown) {
   };
 }
 
-/** Most commit messages that a push carries. Source: contract, section 6, payload shapes. */
+/** Most commit messages that a push carries. */
 const MAX_MESSAGES = 20;
 
 function pushFields(body: unknown) {
@@ -284,59 +198,4 @@ function dependencyAlertFields(body: unknown) {
     cvss_score: finite(at(advisory, 'cvss', 'score')),
     url: text(at(alert, 'html_url')),
   };
-}
-
-// ---- values of unknown type
-
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
-/** The value at a path of own properties; undefined where the path leaves the objects. What an object inherits is no field. */
-function at(source: unknown, ...path: string[]): unknown {
-  let value = source;
-  for (const key of path) {
-    if (!isRecord(value) || !Object.hasOwn(value, key)) return undefined;
-    value = value[key];
-  }
-  return value;
-}
-
-const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
-
-/** The strings that the items of a list carry under `key`; items without one are left out. */
-const texts = (value: unknown, key: string): string[] =>
-  list(value)
-    .map((item) => text(at(item, key)))
-    .filter((item) => item !== null);
-
-/** A string as sent, but for NUL and lone surrogates, which PostgreSQL's text and jsonb refuse. */
-function text(value: unknown): Text {
-  if (typeof value !== 'string') return null;
-  return value.replaceAll('\u0000', '\uFFFD').replace(/\p{Cs}/gu, '\uFFFD');
-}
-
-const flag = (value: unknown): boolean | null => (typeof value === 'boolean' ? value : null);
-
-const finite = (value: unknown): number | null => (typeof value === 'number' && Number.isFinite(value) ? value : null);
-
-/** Run ids are past 2^31 already. */
-const integer = (value: unknown): number | null => (typeof value === 'number' && Number.isSafeInteger(value) ? value : null);
-
-/** Issue and pull request numbers go into PostgreSQL `integer` columns. */
-function columnInteger(value: unknown): number | null {
-  const number = integer(value);
-  return number !== null && number >= 1 && number < 2 ** 31 ? number : null;
-}
-
-const ISO_8601 = /^(\d{4}-\d\d-\d\d)T\d\d:\d\d:\d\d(?:\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/;
-
-/** A time that exists, in UTC: as sent when it is so already, else converted. Source: contract, section 2, conventions. */
-function timestamp(value: unknown): Timestamp {
-  if (typeof value !== 'string') return null;
-  const [, day = '', zone] = ISO_8601.exec(value) ?? [];
-  const time = new Date(value);
-  const year = time.getUTCFullYear();
-  // PostgreSQL refuses the year 0, and the 30th of February, which `Date` rolls over to March.
-  if (zone === undefined || !(year >= 1 && year <= 9999) || !new Date(day).toISOString().startsWith(day)) return null;
-  return zone === 'Z' ? value : time.toISOString();
 }

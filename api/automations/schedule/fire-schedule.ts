@@ -1,7 +1,8 @@
 import { v5 as uuidv5, v7 as uuidv7 } from 'uuid';
 import { run, type Statement } from '../../../db/statement.js';
 import type { Services } from '../../core/context.js';
-import { conditionScope, evaluateCondition } from '../language/condition.js';
+import { evaluateCondition } from '../language/condition.js';
+import { conditionScope } from '../language/condition-scope.js';
 import type { Automation } from '../../../db/models/automation.js';
 import { createRuns } from '../../runs/dispatch/create-run.js';
 import { parseCron } from './cron.js';

@@ -1,10 +1,6 @@
 import fc from 'fast-check';
-import {
-  type ConditionScope,
-  checkCondition,
-  conditionScope,
-  evaluateCondition,
-} from '../../../api/automations/language/condition.js';
+import { checkCondition, evaluateCondition } from '../../../api/automations/language/condition.js';
+import { type ConditionScope, conditionScope } from '../../../api/automations/language/condition-scope.js';
 
 const now = new Date('2026-11-20T12:00:00Z');
 const task = {
