@@ -8,19 +8,18 @@ import { authorizeManage } from '../automations/policy.js';
 import type { CancelledRun } from './dispatch/schema.js';
 
 /**
- * Ends a run that waits or is at work: what it did stays done, nothing more of it happens.
- * @throws RESOURCE_NOT_FOUND | PERMISSION_DENIED neither the creator nor a manager | RESOURCE_CONFLICT it has ended already
- * Source: decision F7.
+ * Cancels a run that has not ended. Completed actions stay completed; no further action runs.
+ * @throws RESOURCE_NOT_FOUND | PERMISSION_DENIED neither the creator nor a manager | RESOURCE_CONFLICT already ended
  */
 export function cancelRun(ctx: Context, runId: string): Promise<CancelledRun> {
   return inTransaction(ctx, async (ctx) => {
-    const held = await AutomationRun.query(ctx.db).findById(runId).forUpdate();
-    if (!held) throw notFound('Run');
-    const { team_id, project_id, creator_id: created_by, automation_id, automation_name } = held;
+    const locked = await AutomationRun.query(ctx.db).findById(runId).forUpdate();
+    if (!locked) throw notFound('Run');
+    const { team_id, project_id, creator_id: created_by, automation_id, automation_name } = locked;
     const seat = team_id === null ? null : await seatOf(ctx, team_id);
     authorizeManage('automation.dispatch', { team_id, created_by }, { userId: userOf(ctx), seat });
     if ((await cancelRuns(ctx, { automation_id, run_id: runId }, ['queued', 'running', 'paused'])) === 0) {
-      throw conflict(`The run has ended already: ${held.status}`);
+      throw conflict(`The run has ended already: ${locked.status}`);
     }
     await recordChange(ctx, {
       team_id,
@@ -32,7 +31,7 @@ export function cancelRun(ctx: Context, runId: string): Promise<CancelledRun> {
       entity_id: runId,
       title: automation_name,
       summary: `cancelled a run of ${automation_name}`,
-      details: { status: 'cancelled', was: held.status, automation_id },
+      details: { status: 'cancelled', was: locked.status, automation_id },
     });
     return { success: true, run_id: runId, status: 'cancelled' };
   });

@@ -4,9 +4,10 @@ import { IS_LEFT, CLOSE_STEP } from './execution/close-steps.sql.js';
 import type { RunStatus } from './rules.js';
 
 /**
- * $1 automation, $2 run or null for all of them, $3 statuses, $4 correlation id. Whoever decides a gate or does an action at this
- * moment comes first or finds the run cancelled, because all of them change the run's row. Without a claim there is no workflow to
- * wake; one that starts later finds nothing to claim. A run in a delay, or between two tries, waits like one that is paused.
+ * $1 = automation id, $2 = run id or null for all, $3 = statuses, $4 = correlation id. A concurrent decision or action either
+ * commits first or finds the run cancelled, because all of them update the run's row. Only a claimed run has a workflow to wake;
+ * a workflow that starts later finds nothing to claim. A run in a delay or between two attempts counts as waiting, like a paused
+ * one.
  */
 const statement: Statement = {
   name: 'cancel_runs',
@@ -26,7 +27,7 @@ with gone as (
 select count(*)::int as cancelled from gone`,
 };
 
-/** Ends runs where they stand, in the caller's transaction: nothing more of them happens (F7). Returns how many. */
+/** Cancels runs in the caller's transaction and returns their number. */
 export async function cancelRuns(
   ctx: Context,
   of: { automation_id: string; run_id?: string },

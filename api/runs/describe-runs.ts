@@ -2,22 +2,22 @@ import { run, type Statement } from '../../db/statement.js';
 import { type Context, userOf } from '../core/context.js';
 import { type Facts, factsOf, subjectOf, FACT_FIELDS } from './event-facts.js';
 
-/** An action that waits behind a gate: its type, its own name, and what it would bring a task to, as far as that is written down. */
+/** An action staged behind a gate: its type, its name, and the change to a task that it declares. */
 interface Staged {
   type: string;
   name: string | null;
-  /** The status that it sets. */
+  /** Status that it sets. */
   status: string | null;
-  /** Title of the task that it names by its id; null where the event names it. */
+  /** Title of the task that it names by id; null if the event names the task. */
   task: string | null;
 }
 
-/** What people need to tell one run from the next. */
+/** Distinguishes one run from another. */
 export interface AboutRun {
   facts: Facts;
-  /** The facts in one line; null where there are none. */
+  /** The facts in one line; null if there are none. */
   subject: string | null;
-  /** The person who set it off: by hand, or by what they did. */
+  /** User who started the run, or whose change caused it. */
   triggered_by: string | null;
   staged: Staged[];
 }
@@ -29,7 +29,7 @@ interface Row extends Record<string, unknown> {
   staged: Staged[];
 }
 
-/** $1 caller, $2 runs. Of each event only the fields that people know it by: whole ones are large. */
+/** $1 = caller id, $2 = run ids. Selects only the display fields of each event, because events can be large. */
 const statement: Statement = {
   name: 'about_runs',
   text: /* sql */ `
@@ -47,10 +47,7 @@ const statement: Statement = {
     where r.run_id = any($2::uuid[]) and (m.role is not null or (r.team_id is null and r.creator_id = $1))`,
 };
 
-/**
- * What the runs of a list are about, by their ids, for pages that show it. A run that the caller may not read is left out: whoever may can see the
- * same, and more, in the run itself (F7).
- */
+/** Describes the runs of a list by id, for pages that show it. Omits runs that the caller may not read. */
 export async function describeRuns(
   ctx: Context,
   things: readonly { run_id: string | null }[],

@@ -1,16 +1,16 @@
 import { truncateText } from './rules.js';
 
-/** Fields of an event by which people know it, in the order in which they read them; the rest is in its JSON. */
+/** Fields by which people recognize an event, in reading order. */
 export const FACT_FIELDS = ['title', 'repo', 'pr_number', 'issue_number', 'branch', 'tag', 'name', 'sender'] as const;
 const FACTS = [...FACT_FIELDS, 'task', 'project'] as const;
 
-/** What an event says of itself, as text; `task` and `project` by their titles. */
+/** Display fields of an event as text; `task` and `project` by title. */
 export type Facts = Partial<Record<(typeof FACTS)[number], string>>;
 
-/** Longest fact, in code points. */
+/** In code points. */
 const MAX_FACT_LENGTH = 160;
 
-/** Who sends an event writes what they like into it: one line of text or a number counts, and no more of it than a title has. */
+/** Event fields are untrusted: keeps one short line of text, or a number. */
 function factText(value: unknown): string | undefined {
   if (typeof value === 'number') return String(value);
   if (typeof value !== 'string') return undefined;
@@ -21,7 +21,7 @@ function factText(value: unknown): string | undefined {
   return line === '' ? undefined : truncateText(line, MAX_FACT_LENGTH);
 }
 
-/** The facts that an event holds. */
+/** Returns the display fields of an event. */
 export function factsOf(event: Readonly<Record<string, unknown>>): Facts {
   const { task, project } = event as { task?: { title?: unknown } | null; project?: { name?: unknown } | null };
   const values: Record<string, unknown> = { ...event, task: task?.title, project: project?.name };
@@ -33,7 +33,7 @@ export function factsOf(event: Readonly<Record<string, unknown>>): Facts {
   );
 }
 
-/** What a run is about, in one line: "acme/rocket #41 · Harden the session cookie"; null where its event names nothing. */
+/** Returns one line about a run, such as "acme/rocket #41 · Harden the session cookie"; null if its event names nothing. */
 export function subjectOf(facts: Facts): string | null {
   const { repo, tag, branch } = facts;
   const number = facts.pr_number ?? facts.issue_number;

@@ -6,14 +6,13 @@ import { presentRun } from '../automations/present.js';
 import { type RunRow, SELECT_RUNS } from './run-record.js';
 import type { RunRecord } from '../automations/schema.js';
 
-/** $1 caller, $2 run. */
+/** $1 = caller id, $2 = run id. */
 const statement: Statement = { name: 'get_run', text: `${SELECT_RUNS} where r.run_id = $2` };
 const eventStatement: Statement = { name: 'get_run_event', text: 'select event from automation_runs where run_id = $1' };
 
 /**
- * One run with the event that set it off. It stays readable when its automation has been deleted.
- * @throws RESOURCE_NOT_FOUND | PERMISSION_DENIED a stranger, or a run of another person's personal automation
- * Source: decision F7.
+ * Returns one run with the event that started it. It stays readable after its automation is deleted.
+ * @throws RESOURCE_NOT_FOUND | PERMISSION_DENIED a non-member, or a run of another user's personal automation
  */
 export async function getRun(ctx: Context, runId: string): Promise<RunRecord> {
   const userId = userOf(ctx);

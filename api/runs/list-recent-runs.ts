@@ -5,7 +5,7 @@ import { visibleAutomations } from '../automations/automation-record.js';
 import { type RunRow, SELECT_RUNS } from './run-record.js';
 import type { RunSummary } from '../automations/schema.js';
 
-/** $1 caller, $2 most rows: of each automation that the caller sees the newest, and of these the newest. */
+/** $1 = caller id, $2 = row limit. Reads the newest runs of each visible automation, then the newest of these. */
 const statement: Statement = {
   name: 'list_recent_runs',
   text: /* sql */ `${SELECT_RUNS}
@@ -19,7 +19,7 @@ const statement: Statement = {
     order by r.queued_at desc, r.run_id desc`,
 };
 
-/** The newest runs of everything that the caller sees, for the first screen of the web app. */
+/** Lists the newest runs that the caller can see, for the home page. */
 export async function listRecentRuns(ctx: Context, limit: number): Promise<RunSummary[]> {
   return (await run<RunRow>(ctx.db, statement, [userOf(ctx), limit])).map(presentRun);
 }

@@ -6,8 +6,8 @@ import { type RunRow, SELECT_RUNS } from './run-record.js';
 import type { ListRuns, RunSummary } from '../automations/schema.js';
 
 /**
- * $1 = caller, $2 = automation, $3 = row limit, $4 = rows to skip; `status`: $5 = status. The page is found in an index, and nothing
- * else of the runs that are skipped is read.
+ * $1 = caller id, $2 = automation id, $3 = limit, $4 = offset; with `status`: $5 = status. Pages through an index, so skipped
+ * runs are not read.
  */
 const pageOf = (name: string, status: string): Statement => ({
   name,
@@ -21,9 +21,8 @@ const statement = pageOf('list_runs', '');
 const statusStatement = pageOf('list_runs_by_status', 'and p.status = $5');
 
 /**
- * Runs of one automation, newest first.
+ * Lists the runs of one automation, newest first.
  * @throws RESOURCE_NOT_FOUND no such automation | PERMISSION_DENIED
- * Source: decision F8.
  */
 export async function listRuns(ctx: Context, automationId: string, { status, limit, offset }: ListRuns): Promise<RunSummary[]> {
   await getAutomation(ctx, automationId);

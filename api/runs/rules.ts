@@ -4,13 +4,13 @@ export const ACTION_STATUSES = ['pending', 'running', 'succeeded', 'failed', 'sk
 export type ActionStatus = (typeof ACTION_STATUSES)[number];
 export type SkipReason = 'condition_false' | 'rejected' | 'loop';
 
-/** A text of at most so many code points: what is longer ends in "…". */
-export function truncateText(text: string, most: number): string {
-  const letters = Array.from(text);
-  return letters.length <= most ? text : `${letters.slice(0, most - 1).join('')}…`;
+/** Truncates a text to a number of code points; a truncated text ends in "…". */
+export function truncateText(text: string, maxLength: number): string {
+  const characters = Array.from(text);
+  return characters.length <= maxLength ? text : `${characters.slice(0, maxLength - 1).join('')}…`;
 }
 
-/** Roles that a gate may name, lowest first (F6). */
+/** Roles that a gate can require, lowest first. */
 export const GATE_ROLES = ['member', 'manager', 'admin'] as const;
 export type GateRole = (typeof GATE_ROLES)[number];
 export const GATE_DEFAULTS = {
@@ -19,10 +19,10 @@ export const GATE_DEFAULTS = {
   requiredApprovals: 1,
   allowSelfApproval: true,
 };
-/** The type of the action that only waits. */
+/** Action type that only waits. */
 export const DELAY = 'delay';
 
-/** Actions done in our own database, in moments; whatever else an automation does waits for somebody else's server. */
+/** Actions that run in our own database; all others wait for another server. */
 export const LOCAL_ACTIONS: readonly string[] = [
   'create_task',
   'update_task',
@@ -33,10 +33,10 @@ export const LOCAL_ACTIONS: readonly string[] = [
   DELAY,
 ];
 
-/** The type of the action that is a gate. */
+/** Action type of a gate. */
 export const GATE = 'require_approval';
 
-/** Failures that another try would meet again: the event, the definition or the creator's rights would have to change (F5). */
+/** Permanent failures: only a change of the event, the definition or the creator's permissions would help. */
 const NON_RETRYABLE_CODES = [
   'action_unavailable',
   'connection_not_consented',
@@ -55,17 +55,17 @@ const NON_RETRYABLE_CODES = [
 ];
 export const isRetryableCode = (code: string): boolean => !NON_RETRYABLE_CODES.includes(code);
 
-/** Seconds before the next try of an action, after so many: 1, 4, 16, 64. */
+/** Returns the backoff in seconds after this many attempts: 1, 4, 16, 64. */
 export const retryDelay = (attempt: number): number => 4 ** (attempt - 1);
 
 export type GateState = 'pending' | 'lapsed' | 'approved' | 'rejected';
 
-/** What the row of a gate says; approval and rejection outlive the expiry, which only closes the way to approve. */
+/** Returns a gate's state. A decision outlives the expiry, which only prevents approval. */
 export function gateState(decision: 'approved' | 'rejected' | null, expired: boolean): GateState {
   return decision ?? (expired ? 'lapsed' : 'pending');
 }
 
-/** How a run ended, from its rows: a failed action is never hidden by what came after it (contract, section 3; F7). */
+/** Returns the final status of a run. A failed action always makes the run failed (docs/decisions.md#failures-stay-visible). */
 export function settle(
   actions: readonly { status: ActionStatus }[],
   rejected: boolean,
@@ -74,7 +74,7 @@ export function settle(
   return rejected ? { status: 'skipped', skipReason: 'rejected' } : { status: 'succeeded', skipReason: null };
 }
 
-/** An action of a run, as far as the run's end is judged by it. */
+/** The fields of an action that decide the run's end. */
 export interface ActionRow {
   index: number;
   type: string;
@@ -83,8 +83,8 @@ export interface ActionRow {
 }
 
 /**
- * A run's own error: its first action that failed, which is what the dead letter shows; null when none did. The action is called by its
- * place in the request, as in what is said of a save that is refused: a bare number would leave open where counting begins.
+ * Returns the run's error, which the dead letter shows: its first failed action, or null. Names the action by its path, as
+ * validation errors do: a bare number would leave open whether counting starts at 0.
  */
 export function errorOf(actions: readonly ActionRow[]): { code: string; message: string } | null {
   const failed = actions.find((action) => action.status === 'failed');

@@ -1,11 +1,11 @@
 import type { Statement } from '../../../db/statement.js';
 
 /**
- * The compare-and-set (R2) with all that follows from it, in one round trip. $1 run, $2 gate index, $3 caller, $4 team or null, $5
- * roles that count, $6 who (jsonb), $7 the change when it decides (jsonb), $8 incarnation, $9 people whose
- * approval does not count. No row: the time ran out. The run's row
- * is held (hold-gate.ts). An approval counts once a person, and the last one needed decides. Who loses the role loses the approval
- * (void-approvals.ts); what releases the tail asks for the role all the same.
+ * Records an approval by compare-and-set, with everything that follows from it, in one round trip. $1 = run id, $2 = gate index,
+ * $3 = caller id, $4 = team id or null, $5 = roles that count, $6 = caller (jsonb), $7 = change if this approval decides (jsonb),
+ * $8 = incarnation, $9 = users whose approval does not count. No row: the gate has expired. The caller has locked the run's row
+ * (lock-gate.ts). Each user counts once; the last approval needed decides. A user who loses the role loses the approval
+ * (void-approvals.ts); this statement checks the role again all the same.
  */
 export const approveStatement: Statement = {
   name: 'approve_gate',
@@ -14,7 +14,7 @@ with held as (
   select g.required_approvals, g.expires_at from gates g
   where g.run_id = $1::uuid and g.gate_index = $2::int and g.decision is null for update
 ), open as materialized (
-  -- The clock is read once, when the row is held: what judges is what is written down.
+  -- The clock is read once, after the lock: the time that is judged is the time that is stored.
   select h.required_approvals, h.at from (select held.*, clock_timestamp() as at from held) h where h.expires_at > h.at
 ), mine as (
   insert into gate_approvals (run_id, gate_index, user_id, approved_at) select $1::uuid, $2::int, $3, open.at from open
@@ -35,7 +35,7 @@ with held as (
   from open, verdict v where g.run_id = $1::uuid and g.gate_index = $2::int and v.needed = 0
   returning g.decided_at
 ), released as (
-  -- The gate is passed, and what was staged behind it may run.
+  -- Marks the gate as passed and releases the staged actions behind it.
   update run_actions a set status = case when a.index = $2::int then 'succeeded' else 'pending' end,
     finished_at = case when a.index = $2::int then decided.decided_at else a.finished_at end
   from decided where a.run_id = $1::uuid and (a.index = $2::int or (a.index > $2::int and a.status = 'staged'))
@@ -45,7 +45,7 @@ with held as (
   insert into outbox (kind, subject, payload, correlation_id)
   select 'run.wake', $1::uuid::text, jsonb_build_object('run_id', $1::uuid, 'incarnation', $8::int, 'gate_index', $2::int),
     ($6::jsonb->>'correlation_id')::uuid
-  -- While more are needed the workflow only reads the gate again, and says how many are missing.
+  -- While more approvals are needed, the workflow only reads the gate again and shows how many are missing.
   from verdict v where v.says_something
 ), recorded as (
   select record_change($6::jsonb, case when v.needed = 0 then $7::jsonb else $7::jsonb - 'event' end

@@ -4,12 +4,12 @@ import { type Context, inTransaction, userOf, callerJson } from '../../core/cont
 import { conflict } from '../../core/errors.js';
 import { approveStatement } from './approve-gate.sql.js';
 import { decisionChange } from './decision-change.js';
-import { type LockedGate, lockGate, lapsed } from './lock-gate.js';
+import { type LockedGate, lockGate, approvalExpired } from './lock-gate.js';
 import type { Approved } from './schema.js';
 
 /**
- * The tail runs as the automation's creator (contract, section 3): without them it could not act at all.
- * @throws RESOURCE_CONFLICT `creator_not_authorized`, or the automation is gone
+ * The staged actions run as the automation's creator, so approval needs a creator who may act.
+ * @throws RESOURCE_CONFLICT `creator_not_authorized`, or the automation is deleted
  */
 function checkCreator({ automation_deleted, creator_authorized }: LockedGate): void {
   if (automation_deleted) throw conflict('The automation has been deleted');
@@ -22,26 +22,25 @@ function checkCreator({ automation_deleted, creator_authorized }: LockedGate): v
 const rolesOf = (gate: LockedGate): string[] => SEATS.filter((seat) => hasRoleAtLeast(seat, gate.required_role));
 
 /**
- * Approves the gate that a run waits at. With enough approvals the run goes on in the same commit; the workflow is only woken.
- * The same person again, while more are needed, changes nothing.
- * @throws RESOURCE_NOT_FOUND | PERMISSION_DENIED role, or one's own run where the gate forbids that | APPROVAL_EXPIRED
- * | RESOURCE_CONFLICT already decided, or the creator may no longer act
- * Source: contract, section 3, automation run; decisions F7, F9; durability notes, 3.2.
+ * Approves the gate that a run waits at. The last approval needed sets the run to running in the same commit; the workflow is
+ * only woken. A repeated approval by the same user changes nothing (docs/decisions.md#gate-decisions).
+ * @throws RESOURCE_NOT_FOUND | PERMISSION_DENIED role, or one's own run where the gate forbids that | APPROVAL_EXPIRED |
+ * RESOURCE_CONFLICT already decided, or the creator may no longer act
  */
 export function approveGate(ctx: Context, runId: string, gateIndex: number | null): Promise<Approved> {
   return inTransaction(ctx, async (ctx) => {
-    const { held, gate } = await lockGate(ctx, runId, 'approved', gateIndex);
+    const { locked, gate } = await lockGate(ctx, runId, 'approved', gateIndex);
     checkCreator(gate);
     const userId = userOf(ctx);
-    const values = [runId, gate.gate_index, userId, held.team_id, rolesOf(gate)];
+    const values = [runId, gate.gate_index, userId, locked.team_id, rolesOf(gate)];
     const traces = [
       JSON.stringify(callerJson(ctx)),
-      JSON.stringify(decisionChange(held, gate, 'approved')),
-      held.incarnation,
+      JSON.stringify(decisionChange(locked, gate, 'approved')),
+      locked.incarnation,
       gate.excluded,
     ];
     const [approval] = await run<{ needed: number; decided_at: Date }>(ctx.db, approveStatement, [...values, ...traces]);
-    if (!approval) throw lapsed(runId, gate);
+    if (!approval) throw approvalExpired(runId, gate);
     return {
       run_id: runId,
       decision: 'approved',

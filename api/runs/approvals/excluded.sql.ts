@@ -1,8 +1,8 @@
 /**
- * Of automation_runs r with its gate g, as uuid[]: the people whose approval does not count, because the run is their own. Empty where
- * the gate allows self-approval. A run belongs to the automation's creator, as whom it acts; to the people who wrote its version, or the
- * actions that this version repeats; to whoever started it; and to the people behind its cause. Behind the cause are all these people of
- * the run that caused it, and so on: a second automation would otherwise start it in its own creator's name. Behind a replay are those
- * who started what it replays.
+ * SQL over automation_runs r and its gate g: users whose approval does not count, as uuid[], because the run is their own. Empty
+ * if the gate allows self-approval. A run belongs to the automation's creator, the authors of its version or of the actions that
+ * the version repeats, and the user who started it. It also belongs to the same people of the run that caused it, and so on;
+ * otherwise a second automation could start it in its own creator's name. A replay belongs to those who started the runs it
+ * replays as well.
  */
 export const EXCLUDED = /* sql */ `case when g.allow_self_approval then '{}'::uuid[] else people_of_run(r.run_id) end`;

@@ -4,8 +4,8 @@ import { endRun } from '../execution/end-run.js';
 import { lockRun } from '../execution/load-run.js';
 
 /**
- * Ends a paused run whose lapsed gate nobody rejected in time; nothing of the tail happens. It ends `expired` (F7), or `failed`
- * when an action failed before the gate: a failure is never hidden by what came after it (contract, section 3).
+ * Ends a paused run whose expired gate nobody rejected in time; the staged actions never run. The run ends `expired`, or `failed`
+ * if an action failed before the gate (docs/decisions.md#failures-stay-visible).
  */
 export async function expireRun(services: Services, runId: string, index: number): Promise<void> {
   await services.db.transaction(async (db) => {

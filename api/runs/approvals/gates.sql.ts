@@ -1,14 +1,14 @@
 import type { Statement } from '../../../db/statement.js';
 
 /**
- * What a gate's row says now, by the database's clock. $1 run, $2 gate index, $3 days until a lapsed gate ends its run. The next thing
- * that time does to it is its reminder, then its expiry, then its end.
+ * Reads a gate's row by the database's clock. $1 = run id, $2 = gate index, $3 = days until an expired gate ends its run.
+ * `ms_left` counts to the next step: the reminder, then the expiry, then the end of the run.
  */
 export const readGateStatement: Statement = {
   name: 'read_gate',
   text: /* sql */ `
     with lapsed as (
-      -- Only a mark: whether an approval is still in time is judged when it is made, by "expires_at" itself.
+      -- Only a mark: each approval is judged by "expires_at" itself.
       update gates set lapsed_at = now()
       where run_id = $1 and gate_index = $2 and decision is null and lapsed_at is null and expires_at <= now()
       returning run_id, gate_index, required_role, expires_at

@@ -15,11 +15,11 @@ type Row = Omit<ApprovalList['approvals'][number], 'requested_at' | 'expires_at'
   total: number;
 };
 
-/** Of automation_runs r: what waits. Each of these comes out of an index of its own, in the order of its deadlines. */
+/** SQL over automation_runs r: waiting runs. Each team is read in deadline order from an index. */
 const FIRST = /* sql */ `order by r.gate_expires_at, r.run_id limit $2`;
 const PERSONAL = /* sql */ `r.status = 'paused' and r.team_id is null and r.creator_id = $1`;
 
-/** The gates of the runs `waiting`, with the caller's seat in the team of each, and the `total`. */
+/** Selects the gates of the runs in `waiting`, the caller's seat in each team, and the `total`. */
 const ROWS = /* sql */ `
     select r.run_id, r.automation_id, r.automation_name, r.team_id, r.project_id, r.trigger_type, r.creator_id,
       g.gate_index, g.message, g.required_role, g.required_approvals, ${EXCLUDED} as excluded, g.requested_at, g.expires_at,
@@ -36,8 +36,8 @@ const ROWS = /* sql */ `
     order by w.gate_expires_at, w.run_id`;
 
 /**
- * $1 caller, $2 most rows. Looks at no more than the first of each team, however many wait; only the total counts them, in the same
- * indexes. Types of what is staged, never its parameters (contract, section 4).
+ * $1 = caller id, $2 = row limit. Reads at most $2 runs of each team; only the total counts them all, from the same indexes.
+ * Returns the types of staged actions, never their parameters.
  */
 const statement: Statement = {
   name: 'list_approvals',
@@ -58,7 +58,7 @@ const statement: Statement = {
     ${ROWS}`,
 };
 
-/** $1 caller, $2 run. */
+/** $1 = caller id, $2 = run id. */
 const oneStatement: Statement = {
   name: 'get_approval',
   text: /* sql */ `
@@ -84,13 +84,13 @@ function present({ creator_id, excluded, seat, total: _total, ...row }: Row, ctx
   };
 }
 
-/** Gates that wait in all the caller's teams, and in their personal automations, oldest deadline first (F9). */
+/** Lists the gates that wait in the caller's teams and personal automations, oldest deadline first. */
 export async function listApprovals(ctx: Context, limit: number): Promise<ApprovalList> {
   const rows = await run<Row>(ctx.db, statement, [userOf(ctx), limit]);
   return { approvals: rows.map((row) => present(row, ctx)), total: rows[0]?.total ?? 0 };
 }
 
-/** The gate at which a run waits, as the list shows it; null where it waits at none, or not in sight of the caller. */
+/** Returns the gate that a run waits at, as the list shows it; null if there is none or the caller may not see it. */
 export async function getApproval(ctx: Context, runId: string): Promise<ApprovalList['approvals'][number] | null> {
   const [row] = await run<Row>(ctx.db, oneStatement, [userOf(ctx), runId]);
   return row ? present(row, ctx) : null;

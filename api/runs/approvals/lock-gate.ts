@@ -17,25 +17,25 @@ export interface LockedGate {
   decision: 'approved' | 'rejected' | null;
   decider: string | null;
   decided_at: Date | null;
-  /** The run's actions that have failed, all of them before the gate. */
+  /** Failed actions of the run; all precede the gate. */
   failed: ActionRow[];
   automation_deleted: boolean;
-  /** Whether the tail could act in the name of the automation's creator. */
+  /** Whether the staged actions could run in the creator's name. */
   creator_authorized: boolean;
-  /** Of the actions behind the gate, as the run's version holds them. */
+  /** Hash of the actions behind the gate, as the run's version stores them. */
   staged_hash: string;
 }
 
-/** SHA-256 of the actions after a gate, over PostgreSQL's own text of them, which is the same whenever it is asked for. */
+/** SHA-256 of the actions after a gate, over PostgreSQL's own text of the jsonb, which is deterministic. */
 export const STAGED_HASH = /* sql */ `
   'sha256:' || encode(sha256(convert_to(coalesce((select jsonb_agg(a.value order by a.n)
     from automation_versions v, jsonb_array_elements(v.actions) with ordinality as a(value, n)
     where v.automation_id = r.automation_id and v.version = r.automation_version and a.n - 1 > g.gate_index), '[]')::text, 'UTF8')), 'hex')`;
 
 /**
- * $1 run, $2 gate index or null for the one the run last came to. Read after the run's row is locked, so nobody decides in
- * between; and held itself, so that an approval that is being taken back is not counted by what comes next. clock_timestamp(),
- * because now() is as old as this transaction, which may have waited for the lock.
+ * $1 = run id, $2 = gate index, or null for the run's latest gate. Runs after the run's row is locked, so no decision can
+ * intervene. Locks the gate too, so that a concurrent revocation of an approval is counted correctly. Uses clock_timestamp()
+ * because now() is the start of a transaction that may have waited for the lock.
  */
 const gateStatement: Statement = {
   name: 'lock_gate',
@@ -68,8 +68,8 @@ const COLUMNS = [
 export type LockedRun = Pick<AutomationRun, (typeof COLUMNS)[number]>;
 
 /**
- * $1 run, $2 caller. The run is held first, then the caller, then the caller's seat: none of them changes until the commit, and who
- * takes a seat or suspends somebody takes back what they approved (void-approvals.ts; durability notes, 3.4).
+ * $1 = run id, $2 = caller id. Locks the run, then the caller, then the caller's membership; none of them changes until the
+ * commit. Whoever removes a role or suspends a user takes the same locks and revokes the user's approvals (void-approvals.ts).
  */
 const runStatement: Statement = {
   name: 'lock_decided_run',
@@ -84,41 +84,40 @@ const runStatement: Statement = {
     select h.*, exists (select from caller) as is_active, (select role from seat) as seat from held h`,
 };
 
-/** The text of a gate whose time has passed (decisions, M). */
-export const lapsed = (runId: string, gate: LockedGate) =>
+/** Error for a gate past its deadline. */
+export const approvalExpired = (runId: string, gate: LockedGate) =>
   new DomainError('APPROVAL_EXPIRED', `This approval expired at ${gate.expires_at.toISOString()}`, {
     detail: `Gate ${gate.gate_index} of run ${runId} lapsed; reject it or replay the run`,
   });
 
-/** @throws APPROVAL_EXPIRED | RESOURCE_CONFLICT saying what was decided, by whom and when */
-function checkState(decision: 'approved' | 'rejected', held: LockedRun, gate: LockedGate | undefined): LockedGate {
-  if (gate && held.status === 'expired') throw lapsed(held.run_id, gate);
+/** @throws APPROVAL_EXPIRED | RESOURCE_CONFLICT with the decision, the decider and the time */
+function checkState(decision: 'approved' | 'rejected', locked: LockedRun, gate: LockedGate | undefined): LockedGate {
+  if (gate && locked.status === 'expired') throw approvalExpired(locked.run_id, gate);
   if (gate?.decision) {
     throw conflict(`Gate ${gate.gate_index} was ${gate.decision} by ${gate.decider} at ${gate.decided_at?.toISOString()}`);
   }
-  if (!gate || held.status !== 'paused') throw conflict(`The run is ${held.status} and waits for no such decision`);
-  if (decision === 'approved' && gate.expired) throw lapsed(held.run_id, gate);
+  if (!gate || locked.status !== 'paused') throw conflict(`The run is ${locked.status} and waits for no such decision`);
+  if (decision === 'approved' && gate.expired) throw approvalExpired(locked.run_id, gate);
   return gate;
 }
 
 /**
- * Locks a run and gives the gate that the caller may now decide. The checks come in this order, so that a stranger learns
- * nothing of the state: exists, role, state.
- * @throws RESOURCE_NOT_FOUND no such run | AUTHENTICATION_REQUIRED suspended meanwhile | PERMISSION_DENIED | APPROVAL_EXPIRED
- * | RESOURCE_CONFLICT already decided
- * Source: decision F9; durability notes, 3.2.
+ * Locks a run and returns the gate that the caller may decide. Checks existence, then role, then state: a caller without the role
+ * learns nothing about the state.
+ * @throws RESOURCE_NOT_FOUND | AUTHENTICATION_REQUIRED suspended during the request | PERMISSION_DENIED | APPROVAL_EXPIRED |
+ * RESOURCE_CONFLICT already decided
  */
 export async function lockGate(
   ctx: Context,
   runId: string,
   decision: 'approved' | 'rejected',
   gateIndex: number | null,
-): Promise<{ held: LockedRun; gate: LockedGate }> {
+): Promise<{ locked: LockedRun; gate: LockedGate }> {
   const userId = userOf(ctx);
-  const [held] = await run<LockedRun & { seat: Seat | null; is_active: boolean }>(ctx.db, runStatement, [runId, userId]);
-  if (!held) throw notFound('Run');
-  if (!held.is_active) throw unauthenticated();
+  const [locked] = await run<LockedRun & { seat: Seat | null; is_active: boolean }>(ctx.db, runStatement, [runId, userId]);
+  if (!locked) throw notFound('Run');
+  if (!locked.is_active) throw unauthenticated();
   const [gate] = await run<LockedGate & Record<string, unknown>>(ctx.db, gateStatement, [runId, gateIndex]);
-  authorizeDecision(decision, held, gate, { userId, seat: held.seat });
-  return { held, gate: checkState(decision, held, gate) };
+  authorizeDecision(decision, locked, gate, { userId, seat: locked.seat });
+  return { locked, gate: checkState(decision, locked, gate) };
 }

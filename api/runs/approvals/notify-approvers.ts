@@ -19,7 +19,7 @@ interface Asking {
   expires_at: Date;
 }
 
-/** $1 run. The people whose approval of its open gate does not count. */
+/** $1 = run id. Users whose approval of the run's open gate does not count. */
 const excludedStatement: Statement = {
   name: 'excluded_of_open_gate',
   text: /* sql */ `
@@ -29,10 +29,9 @@ const excludedStatement: Statement = {
 const minute = (at: Date): string => `${at.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 
 /**
- * Tells whoever may open a gate that it waits for them, in the app and by mail with the run's address: when it opens, and once more
- * as a reminder. The mail's subject names what the run is about, so that two of one automation can be told apart. Who has approved
- * already, or may not because it is their own run, is left out. Returns how many.
- * Source: decision F6.
+ * Notifies the users who can approve a gate, in the app and by email with the run's address: when it opens, and once more as a
+ * reminder. The subject of the email names what the run is about, so that two runs of one automation differ. Omits users who have
+ * approved already or may not approve their own run. Returns the number of recipients.
  */
 export async function notifyApprovers(
   ctx: Context,
@@ -48,7 +47,7 @@ export async function notifyApprovers(
   const people = await findRecipients(ctx, { ...wanted, except });
   const reminder = kind === 'approval_reminder';
   const subject = subjectOf(factsOf(run.event));
-  // What tells one from the next comes first: a list of mails shows no more than the beginning.
+  // The distinguishing part comes first: a list of emails shows only the beginning of a subject.
   const about = subject === null ? automation_name : `${subject} (${automation_name})`;
   const title = `${reminder ? 'Still waiting' : 'Waiting'} for your approval: ${about}`;
   const message = `${gate.message ?? `${automation_name} waits for a yes or a no.`} Until ${minute(gate.expires_at)}.`;

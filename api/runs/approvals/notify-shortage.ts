@@ -11,19 +11,19 @@ interface Waiting {
 }
 
 /**
- * Tells the team's admins and the automation's creator that too few people can approve the gate that a run has just come to. The run
- * waits all the same, until it is rejected or the gate expires: a gate never opens for want of approvers.
+ * Notifies the team's admins and the automation's creator that too few users can approve a gate that has just opened. The run
+ * still waits until it is rejected or the gate expires: a gate never opens for lack of approvers.
  */
 export async function notifyShortage(
   ctx: Context,
   { run_id, automation_name, team_id, creator_id }: Waiting,
   gate: { required_role: GateRole; required_approvals: number },
-  asked: number,
+  approvers: number,
 ): Promise<void> {
   const admins = team_id === null ? [] : await findRecipients(ctx, { teamId: team_id, role: 'admin' });
   const creator = await findRecipients(ctx, { teamId: team_id, userIds: [creator_id] });
   const people = [...new Map([...admins, ...creator].map((person) => [person.user_id, person])).values()];
   const title = `Too few people can approve: ${automation_name}`;
-  const message = `A run of ${automation_name} needs ${gate.required_approvals} approval${gate.required_approvals === 1 ? '' : 's'} from the role ${gate.required_role} or above; people who may give one: ${asked}. Give more people the role, or reject the run.`;
+  const message = `A run of ${automation_name} needs ${gate.required_approvals} approval${gate.required_approvals === 1 ? '' : 's'} from the role ${gate.required_role} or above; people who may give one: ${approvers}. Give more people the role, or reject the run.`;
   await notifyUsers(ctx, people, { kind: 'message', title, message, team_id, run_id }, ['in_app', 'email']);
 }

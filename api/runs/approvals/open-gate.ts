@@ -15,7 +15,7 @@ import { publish, runEvent } from '../execution/publish.js';
 import { NEVER_OPENED, readGate } from './read-gate.js';
 import { restartRun } from '../execution/restart-run.js';
 
-/** Parameters of `require_approval` (F6), checked when the automation was saved. */
+/** Parameters of `require_approval`, validated when the automation was saved. */
 interface GateParams {
   role?: GateRole;
   message?: string;
@@ -25,7 +25,7 @@ interface GateParams {
   remind_after_seconds?: number;
 }
 
-/** The message with its templates filled in, as far as one may be long; as it was written where the event lacks what it names. */
+/** Returns the rendered message, truncated to its limit; the unrendered text if the event lacks a value that it names. */
 function messageOf({ message }: GateParams, event: Record<string, unknown>): string | null {
   if (message === undefined) return null;
   const rendered = renderText(message, event);
@@ -36,19 +36,19 @@ function messageOf({ message }: GateParams, event: Record<string, unknown>): str
   );
 }
 
-/** Nobody is asked in a test: the gate says whom it would have asked, and lets the run pass (F8). */
+/** Passes the gate of a test run: notifies nobody and records who would have been asked. */
 async function passInTest(db: Knex, { run_id, event }: RunRow, index: number, params: GateParams): Promise<GateView> {
-  const asked = { role: params.role ?? GATE_DEFAULTS.role, message: messageOf(params, event) };
+  const gate = { role: params.role ?? GATE_DEFAULTS.role, message: messageOf(params, event) };
   await db('run_actions')
     .where({ run_id, index })
-    .update({ status: 'succeeded', output: dryRunOutput('Wait for an approval', asked), attempts: 1, finished_at: db.fn.now() });
-  return { ...NEVER_OPENED, state: 'approved', requiredRole: asked.role };
+    .update({ status: 'succeeded', output: dryRunOutput('Wait for an approval', gate), attempts: 1, finished_at: db.fn.now() });
+  return { ...NEVER_OPENED, state: 'approved', requiredRole: gate.role };
 }
 
 type Opened = { required_role: GateRole; required_approvals: number; message: string | null; expires_at: Date };
 const OPENED = ['required_role', 'required_approvals', 'message', 'expires_at'] as const;
 
-/** The gate's row; undefined when it is there already. */
+/** Inserts the gate; returns undefined if it exists already. */
 async function insertGate(db: Knex, run: RunRow, index: number, params: GateParams): Promise<Opened | undefined> {
   const inSeconds = (seconds: number) => db.raw('now() + make_interval(secs => ?)', [seconds]);
   const [opened] = await db('gates')
@@ -68,7 +68,7 @@ async function insertGate(db: Knex, run: RunRow, index: number, params: GatePara
   return opened;
 }
 
-/** The run waits, what follows is staged, and whoever may decide is told. */
+/** Pauses the run, stages the actions behind the gate and notifies the approvers. */
 async function stage(services: Services, run: RunRow, index: number, gate: Opened): Promise<void> {
   const { db } = services;
   const { run_id, team_id, project_id } = run;
@@ -77,7 +77,7 @@ async function stage(services: Services, run: RunRow, index: number, gate: Opene
   await db('run_actions').where({ run_id, index }).update({ status: 'running', started_at: db.fn.now(), attempts: 1 });
   await db('run_actions').where({ run_id, status: 'pending' }).where('index', '>', index).update({ status: 'staged' });
   const ctx = systemContext(services, run);
-  const asked = { gate_index: index, required_role: gate.required_role, expires_at: gate.expires_at.toISOString() };
+  const details = { gate_index: index, required_role: gate.required_role, expires_at: gate.expires_at.toISOString() };
   await recordChange(ctx, {
     team_id,
     project_id,
@@ -88,15 +88,15 @@ async function stage(services: Services, run: RunRow, index: number, gate: Opene
     entity_id: run_id,
     title: run.automation_name,
     summary: `asked for the approval of a ${gate.required_role}`,
-    details: asked,
-    event: runEvent('approval.requested', run, asked),
+    details,
+    event: runEvent('approval.requested', run, details),
   });
   await publish(ctx, 'automation.run_paused', run, { gate_index: index });
   const people = await notifyApprovers(ctx, run, gate, 'approval_requested');
   if (people < gate.required_approvals) await notifyShortage(ctx, run, gate, people);
 }
 
-/** True when a step before this one is not done: the execution knows a later state than the rows, which were restored from a backup. */
+/** Returns true if a step before this one is not done: the rows were restored from a backup and are behind the execution. */
 async function hasStepsLeft(db: Knex, { run_id }: RunRow, index: number): Promise<boolean> {
   const left = db('run_actions').where({ run_id }).where('index', '<', index);
   const step = await left.whereNotIn('status', ['succeeded', 'failed', 'skipped']).first<object | undefined>('index');
@@ -104,13 +104,13 @@ async function hasStepsLeft(db: Knex, { run_id }: RunRow, index: number): Promis
 }
 
 /**
- * Opens a gate: the run is paused and what follows is staged, in one transaction. Asked again, it only reads: the row of a gate
- * is made once. Returns what the row says; of a run that has ended, or that another execution carries, that the gate is closed.
+ * Opens a gate: pauses the run and stages what follows, in one transaction. A repeated call only reads the gate. Returns the
+ * gate's state; `closed` if the run has ended or belongs to another execution.
  */
-export async function openGate(services: Services, carrier: RunExecution, index: number): Promise<GateView> {
-  const { runId } = carrier;
+export async function openGate(services: Services, owner: RunExecution, index: number): Promise<GateView> {
+  const { runId } = owner;
   const unopened = await services.db.transaction(async (db): Promise<GateView | null> => {
-    const run = await claimRun(db, carrier);
+    const run = await claimRun(db, owner);
     if (!run) return NEVER_OPENED;
     if (await endIfDeleted({ ...services, db }, run)) return NEVER_OPENED;
     if (await hasStepsLeft(db, run, index)) {
@@ -126,5 +126,5 @@ export async function openGate(services: Services, carrier: RunExecution, index:
   });
   if (unopened) return unopened;
   services.notifyRelay();
-  return readGate(services, runId, index, carrier.execution);
+  return readGate(services, runId, index, owner.execution);
 }

@@ -5,13 +5,13 @@ import type { GateRole } from '../rules.js';
 
 interface GatedRun {
   team_id: string | null;
-  /** The creator of the automation, as whom the tail runs. */
+  /** Creator of the automation; the staged actions run as this user. */
   creator_id: string;
 }
 
 interface GateRequirement {
   required_role: GateRole;
-  /** People whose approval does not count, because the run is their own (excluded.sql.ts). */
+  /** Users whose approval does not count because the run is their own (excluded.sql.ts). */
   excluded: readonly string[];
 }
 
@@ -20,17 +20,17 @@ interface Caller {
   seat: Seat | null;
 }
 
-/** Gates of a personal automation are its creator's whatever role they name: there is no team to have a role in (F7). */
+/** A personal automation has no team and therefore no roles: its creator decides its gates. */
 const hasRole = (run: GatedRun, gate: GateRequirement, { seat }: Caller): boolean =>
   run.team_id === null || hasRoleAtLeast(seat, gate.required_role);
 
-/** True for who may open this gate; what the approvals list shows as `can_decide`. */
+/** Returns whether the caller can approve this gate; the list of approvals shows it as `can_decide`. */
 export const mayApprove = (run: GatedRun, gate: GateRequirement, caller: Caller): boolean =>
   hasRole(run, gate, caller) && !gate.excluded.includes(caller.userId);
 
 /**
- * Refuses who may not decide this gate, before anything is said about its state (durability notes, 3.2). Rejecting one's own
- * run is always allowed: it only keeps things from happening.
+ * Rejects callers who may not decide this gate, before the response reveals anything about its state. Users may always reject
+ * their own run: a rejection only prevents effects.
  * @throws PERMISSION_DENIED
  */
 export function authorizeDecision(

@@ -24,7 +24,7 @@ interface GateRow extends Record<string, unknown> {
   ms_left: number;
 }
 
-/** What the workflow is told of a gate of a run that it does not carry: there is nothing to wait for. */
+/** State for a workflow whose run belongs to another execution: nothing to wait for. */
 export const NEVER_OPENED: GateView = {
   state: 'closed',
   msLeft: 0,
@@ -34,8 +34,8 @@ export const NEVER_OPENED: GateView = {
 };
 
 /**
- * An execution waits at a gate that the rows do not know: they were restored from an older backup. The rows win: an open run that no other
- * execution has claimed is restarted from them. A run that is not there at all has nothing to restart.
+ * Handles an execution that waits at a gate the rows do not have: the rows were restored from an older backup. The rows win: an
+ * open run that no other execution has claimed is restarted from them. A run that does not exist is left alone.
  */
 async function restartBehind({ db }: Services, runId: string, execution: string): Promise<GateView> {
   const row = await db('automation_runs')
@@ -47,8 +47,8 @@ async function restartBehind({ db }: Services, runId: string, execution: string)
 }
 
 /**
- * What the workflow obeys when it wakes: the gate's row. Sends the reminder when its time has come, marks a gate whose time has passed
- * as lapsed, and ends a run whose lapsed gate nobody rejected for GATE_CLEANUP_DAYS.
+ * Reads a gate for its workflow. Also sends a due reminder, marks an expired gate, and ends a run whose gate has been expired for
+ * GATE_CLEANUP_DAYS.
  * @param execution id of the workflow execution that waits at the gate
  */
 export async function readGate(services: Services, runId: string, index: number, execution: string): Promise<GateView> {

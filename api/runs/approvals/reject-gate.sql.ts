@@ -1,10 +1,10 @@
 import type { Statement } from '../../../db/statement.js';
 
 /**
- * The compare-and-set (R2) with all that follows from it, in one round trip: the run ends where it stands, nothing of the tail
- * happens. $1 run, $2 gate index, $3 caller, $4 reason or null, $5 status, $6 skip reason and $7 error (jsonb) of the run's end,
- * $8 who (jsonb), $9 the change (jsonb), $10 incarnation. The run's row is held, so the gate is still undecided; the condition
- * stays, because the row decides.
+ * Rejects a gate by compare-and-set, with everything that follows from it, in one round trip: the run ends and the staged actions
+ * never run. $1 = run id, $2 = gate index, $3 = caller id, $4 = reason or null, $5 = status, $6 = skip reason and $7 = error
+ * (jsonb) of the run, $8 = caller (jsonb), $9 = change (jsonb), $10 = incarnation. The caller has locked the run's row and seen
+ * the gate undecided; the condition repeats that check.
  */
 export const rejectStatement: Statement = {
   name: 'reject_gate',

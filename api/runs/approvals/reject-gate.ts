@@ -8,22 +8,21 @@ import { rejectStatement } from './reject-gate.sql.js';
 import type { Decide, Rejected } from './schema.js';
 
 /**
- * Rejects the gate that a run waits at, also after its time has passed. The run ends in the same commit; the workflow is only
- * woken to end too. What failed before the gate is not hidden (F7).
+ * Rejects the gate that a run waits at, even after its deadline. The run ends in the same commit; the workflow is only woken to
+ * end too. A failure before the gate stays visible (docs/decisions.md#failures-stay-visible).
  * @throws RESOURCE_NOT_FOUND | PERMISSION_DENIED | RESOURCE_CONFLICT already decided | APPROVAL_EXPIRED the run has expired
- * Source: contract, section 3, automation run; decisions F7, F9; durability notes, 3.2.
  */
 export function rejectGate(ctx: Context, runId: string, { gate_index, reason }: Decide): Promise<Rejected> {
   return inTransaction(ctx, async (ctx) => {
-    const { held, gate } = await lockGate(ctx, runId, 'rejected', gate_index ?? null);
+    const { locked, gate } = await lockGate(ctx, runId, 'rejected', gate_index ?? null);
     const userId = userOf(ctx);
     const { status, skipReason } = settle(gate.failed, true);
     const end = [status, skipReason, errorOf(gate.failed)];
-    const change = decisionChange(held, gate, 'rejected', { status, ...(reason ? { reason } : {}) });
-    const traces = [JSON.stringify(callerJson(ctx)), JSON.stringify(change), held.incarnation];
+    const change = decisionChange(locked, gate, 'rejected', { status, ...(reason ? { reason } : {}) });
+    const traces = [JSON.stringify(callerJson(ctx)), JSON.stringify(change), locked.incarnation];
     const values = [runId, gate.gate_index, userId, reason ?? null, ...end, ...traces];
     const [decided] = await run<{ decided_at: Date }>(ctx.db, rejectStatement, values);
-    if (status === 'failed' && !held.is_test) await publish(ctx, 'automation.run_failed', held, { status });
+    if (status === 'failed' && !locked.is_test) await publish(ctx, 'automation.run_failed', locked, { status });
     return {
       run_id: runId,
       decision: 'rejected',

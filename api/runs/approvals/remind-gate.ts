@@ -9,7 +9,7 @@ interface DueGate {
   expires_at: Date;
 }
 
-/** Reminds whoever may open a gate, once: the row says that it was done, in the same transaction. */
+/** Reminds the approvers of a gate once: the same transaction marks the row. */
 export async function remindGate(services: Services, runId: string, index: number): Promise<void> {
   await services.db.transaction(async (db) => {
     const run = await lockRun(db, runId);

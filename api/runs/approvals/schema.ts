@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { StrictInt, Text, Timestamp } from '../../core/fields.js';
 import { GATE_ROLES, RUN_STATUSES } from '../rules.js';
 
-/** Without it the gate that waits is meant; with it a decision about one gate never opens the next. */
+/** Defaults to the gate that waits. If given, a decision about one gate never decides the next. */
 const GateIndex = z
   .int()
   .min(0)

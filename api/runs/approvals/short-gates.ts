@@ -4,7 +4,7 @@ import { hasRoleAtLeast, type Seat } from '../../core/access.js';
 import type { Context } from '../../core/context.js';
 import { GATE, GATE_DEFAULTS, type GateRole } from '../rules.js';
 
-/** $1 team, $2 people whose approval does not count. Active members by role. */
+/** $1 = team id, $2 = users whose approval does not count. Counts active members by role. */
 const statement: Statement = {
   name: 'count_approvers',
   text: /* sql */ `
@@ -19,8 +19,8 @@ interface GateParams {
 }
 
 /**
- * Warnings about gates without self-approval that too few people could open, as the team is now: neither the creator nor the author
- * counts. Whoever starts a run does not count either, which nobody knows yet.
+ * Returns warnings about gates without self-approval that too few current members can approve. Excludes the creator and the
+ * author; the user who will start a run is not known yet.
  */
 export async function shortGates(
   ctx: Context,

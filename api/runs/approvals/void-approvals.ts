@@ -4,8 +4,9 @@ import type { Context } from '../../core/context.js';
 import { GATE_ROLES } from '../rules.js';
 
 /**
- * $1 person, $2 team or null for all of them and what is personal, $3 roles of gates that the person still has, $4 correlation id. A gate
- * that is being decided at this moment is waited for, and keeps its approvals. The workflows are only woken, to tell how many are missing.
+ * $1 = user id, $2 = team id, or null for all teams and personal runs, $3 = gate roles that the user keeps, $4 = correlation id.
+ * Waits for a concurrent decision of a gate, which keeps its approvals. Wakes the workflows only to update the number of missing
+ * approvals.
  */
 const statement: Statement = {
   name: 'void_approvals',
@@ -27,11 +28,10 @@ select count(*)::int as voided from open`,
 };
 
 /**
- * Takes back what somebody approved at gates that still wait and that they may not open any more, as part of the change that takes the
- * role from them; who gets it back may approve again. So what is shown as approved is what counts, and nobody who must approve again
- * is kept from it. The caller holds the seat, or the person where no `seat` is named: whoever approves waits for that (hold-gate.ts).
- * Returns what the audit entry of the change tells: the entries of the approvals stay.
- * Source: decision F6.
+ * Revokes a user's approvals of open gates that the user can no longer approve, in the transaction that removes the role. The
+ * user may approve again after regaining the role. So the approvals shown are the approvals that count. The caller has locked the
+ * membership, or the user if no `seat` is given; a concurrent approval waits for that lock (lock-gate.ts). Returns details for
+ * the caller's audit entry; the audit entries of the approvals remain.
  */
 export async function voidApprovals(
   ctx: Context,

@@ -22,8 +22,8 @@ type Row = Pick<
 > & { finished_at: Date | null; replay_running: boolean; total: number };
 
 /**
- * $1 = caller, $2 = team or null, $3 = row limit. Not a test run, a run replayed with success, or one of a deleted automation. Of
- * each automation of the caller that has any the newest are read from an index; the total is kept beside the automation.
+ * $1 = caller id, $2 = team id or null, $3 = row limit. Omits test runs, runs replayed with success, and runs of deleted
+ * automations. Reads the newest runs of each visible automation from an index; the total is a counter beside the automation.
  */
 const statement: Statement = {
   name: 'list_dead_letters',
@@ -44,7 +44,7 @@ const statement: Statement = {
     select r.run_id, r.automation_id, r.automation_name, r.automation_version, r.team_id, r.trigger_type, r.finished_at, r.error,
       r.event_truncated, r.retry_count, (select sum(dead)::int from mine) as total,
       exists (select from automation_runs o where o.first_run_id = coalesce(r.first_run_id, r.run_id)
-        and o.first_run_id is not null -- plain to see that only replays are looked at, not all that wait
+        and o.first_run_id is not null -- lets the planner use the index on replays instead of the one on open runs
         and o.finished_at is null) as replay_running,
       (select coalesce(json_agg(json_build_object('index', f.index, 'type', f.type, 'error', f.error) order by f.index), '[]')
         from run_actions f where f.run_id = r.run_id and f.status = 'failed') as failed_actions
@@ -64,9 +64,8 @@ function present({ finished_at, replay_running: isRunning, total: _total, ...row
 }
 
 /**
- * Failed runs that nobody has replayed with success, newest first.
+ * Lists failed runs without a successful replay, newest first.
  * @throws PERMISSION_DENIED a team that the caller is not in
- * Source: contract, section 4, automations; decision F10.
  */
 export async function listDeadLetters(ctx: Context, { team_id, limit }: ListDeadLetters): Promise<DeadLetterList> {
   if (team_id !== undefined) authorize('automation.read', await seatOf(ctx, team_id));

@@ -17,7 +17,7 @@ import type { RetriedRun, RetryRun } from './schema.js';
 const running = () => conflict('A replay of this run is already under way');
 
 /**
- * Refuses to replay an earlier version of a protected automation for anyone but an admin: it may have no gate yet.
+ * Rejects a replay of an earlier version of a protected automation unless the caller is an admin: that version may lack the gate.
  * @throws PERMISSION_DENIED
  */
 async function checkProtected(ctx: Context, automation: Automation, version: AutomationVersion): Promise<void> {
@@ -27,7 +27,7 @@ async function checkProtected(ctx: Context, automation: Automation, version: Aut
 }
 
 /**
- * The failed run, held until the commit, and its live automation.
+ * Locks the failed run and returns it with its live automation.
  * @throws RESOURCE_NOT_FOUND no such run, or it is no dead letter | PERMISSION_DENIED
  */
 async function lockDeadLetter(ctx: Context, runId: string): Promise<{ failed: AutomationRun; automation: Automation }> {
@@ -42,8 +42,8 @@ async function lockDeadLetter(ctx: Context, runId: string): Promise<{ failed: Au
 }
 
 /**
- * Has the replays of one failure come one after the other, and looks whether one of them is under way. Two of different runs lock
- * different rows, and the first run of all may have been forgotten, so the lock is on its id.
+ * Serializes the replays of one failure and rejects a second one while the first is running. Replays of different runs lock
+ * different rows, and the first run may have been deleted, so the advisory lock is on its id.
  * @throws RESOURCE_CONFLICT
  */
 async function lockReplays({ db }: Context, firstRunId: string): Promise<void> {
@@ -59,8 +59,8 @@ async function lockReplays({ db }: Context, firstRunId: string): Promise<void> {
 const versionOf = async (ctx: Context, automationId: string, version: number): Promise<AutomationVersion> =>
   await AutomationVersion.query(ctx.db).findById([automationId, version]).throwIfNotFound();
 
-/** Indexes that a replay of only the failed actions leaves out of `next`. */
-async function indexesLeftOut(ctx: Context, failed: AutomationRun, next: AutomationVersion): Promise<number[]> {
+/** Returns the indexes in `next` that a replay of only the failed actions skips. */
+async function skippedIndexes(ctx: Context, failed: AutomationRun, next: AutomationVersion): Promise<number[]> {
   const first = await versionOf(ctx, failed.automation_id, failed.automation_version);
   const rows = await ctx
     .db('run_actions')
@@ -72,11 +72,11 @@ async function indexesLeftOut(ctx: Context, failed: AutomationRun, next: Automat
 }
 
 /**
- * Replays a failed run: a new run on the same event. It stays on the list, and so do its replays that fail, until one succeeds.
- * @throws RESOURCE_NOT_FOUND no dead letter | PERMISSION_DENIED neither the creator nor a manager; below admin, an earlier version of a
- * protected automation, or a secret that only admins may use
- * | INVALID_REQUEST the stored event was cut | RESOURCE_CONFLICT a replay is under way
- * Source: contract, section 3, automation run; decisions F10, F11.
+ * Replays a failed run as a new run on the same event. The failed run and its failed replays stay on the list until one replay
+ * succeeds.
+ * @throws RESOURCE_NOT_FOUND no dead letter | PERMISSION_DENIED neither the creator nor a manager; below admin, an earlier
+ * version of a protected automation, or a secret that only admins may use | INVALID_REQUEST the stored event was truncated |
+ * RESOURCE_CONFLICT a replay is running
  */
 export function retryRun(ctx: Context, runId: string, options: RetryRun): Promise<RetriedRun> {
   return inTransaction(ctx, async (ctx) => {
@@ -104,7 +104,7 @@ export function retryRun(ctx: Context, runId: string, options: RetryRun): Promis
       triggered_by: userOf(ctx),
       cause_user_ids: failed.triggered_by === null ? failed.cause_user_ids : [...failed.cause_user_ids, failed.triggered_by],
       replay: { retry_of: runId, first_run_id },
-      skip_indexes: scope === 'failed' ? await indexesLeftOut(ctx, failed, version) : [],
+      skip_indexes: scope === 'failed' ? await skippedIndexes(ctx, failed, version) : [],
     });
     if (!created) throw running();
     await failed.$query(ctx.db).patch({ retry_count: n });

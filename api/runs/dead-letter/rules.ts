@@ -5,22 +5,21 @@ interface Planned {
   params?: Record<string, unknown>;
 }
 
-/** The type of the action that is a gate, see ../rules.ts. */
+/** Repeats GATE of ../rules.ts: a rules file imports types only. */
 const isGate = ({ type }: Planned): boolean => type === 'require_approval';
 
-/** Both come out of jsonb, whose keys stand in one order, so equal actions have equal text. */
+/** jsonb orders its keys, so equal actions have equal text. */
 const isSame = (a: Planned, b: Planned): boolean =>
   a.type === b.type && JSON.stringify(a.params ?? {}) === JSON.stringify(b.params ?? {});
 
 /**
- * What a replay of only the failed actions leaves out: indexes in `next` of what succeeded in `before`. The automation may have
- * been mended in between, so an action is known again by its content wherever it stands now, then by its type in its old place.
- * An approval was given for what stood behind it that time, so a gate asks again unless nothing is left to do behind it.
- * Source: decision F10.
+ * Returns the indexes in `next` that a replay of only the failed actions skips: actions that succeeded in `before`. The
+ * automation may have changed since, so an action is matched by content at any position, then by type at its old position. An
+ * approval covered the actions behind its gate at that time, so a gate asks again unless no action behind it remains.
  */
 export function actionsToSkip(before: readonly (Planned & { status: ActionStatus })[], next: readonly Planned[]): number[] {
   const done = new Set<number>();
-  const take = (isMatch: (index: number) => boolean): boolean => {
+  const match = (isMatch: (index: number) => boolean): boolean => {
     const found = next.findIndex((action, index) => !done.has(index) && !isGate(action) && isMatch(index));
     if (found !== -1) done.add(found);
     return found !== -1;
@@ -30,9 +29,9 @@ export function actionsToSkip(before: readonly (Planned & { status: ActionStatus
   );
   const changed = succeeded.filter(({ action, place }) => {
     const same = (index: number) => isSame(action, next[index] as Planned);
-    return !take((index) => index === place && same(index)) && !take(same);
+    return !match((index) => index === place && same(index)) && !match(same);
   });
-  for (const { action, place } of changed) take((index) => index === place && next[index]?.type === action.type);
+  for (const { action, place } of changed) match((index) => index === place && next[index]?.type === action.type);
   const last = next.findLastIndex((action, index) => !isGate(action) && !done.has(index));
   return next.flatMap((action, index) => (done.has(index) || (isGate(action) && index > last) ? [index] : []));
 }

@@ -8,7 +8,10 @@ import { canManage } from '../../automations/policy.js';
 
 const NEITHER = { mayCancel: false, mayReplay: false };
 
-/** Whether the caller may cancel or replay a run, as the verbs judge it: what a page asks before it offers to. */
+/**
+ * Returns whether the caller can cancel or replay a run, by the same rules as those operations, so that pages offer only what
+ * works.
+ */
 export async function canDispatch(ctx: Context, runId: string): Promise<{ mayCancel: boolean; mayReplay: boolean }> {
   if (!isAdmitted('automation.dispatch', ctx.actor)) return NEITHER;
   const run = await AutomationRun.query(ctx.db).findById(runId).select('team_id', 'creator_id', 'automation_id');

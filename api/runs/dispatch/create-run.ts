@@ -7,32 +7,32 @@ import { truncateEvent } from './truncate-event.js';
 import type { SkipReason } from '../rules.js';
 
 export interface NewRun {
-  /** Made from the cause, so that the same cause makes one run however often it is told (durability notes, R3). */
+  /** Derived from the cause, so that one cause creates one run, however often it is delivered. */
   run_id: string;
-  /** Whose it is, and where, is read from its row as the run is written. */
+  /** The statement reads the owner and the scope from the automation's row. */
   automation: Pick<Automation, 'automation_id' | 'name' | 'version'>;
-  /** The version that the run is pinned to; the automation's present one when absent. */
+  /** Version that the run is pinned to; defaults to the automation's current one. */
   version_row?: Pick<AutomationVersion, 'version' | 'name'>;
-  /** As templates and conditions see it: `type` and the payload on one level (F5). */
+  /** As templates and conditions see it: `type` beside the payload's fields. */
   event: Readonly<Record<string, unknown>>;
   trigger_type: string;
   depth: number;
-  /** The person who set it off: by hand, or by what they did. */
+  /** User who started the run, or whose change caused it. */
   triggered_by?: string | null;
-  /** People behind the cause, besides the one above: the run is their own at a gate without self-approval. */
+  /** Other users behind the cause: the run is their own at a gate without self-approval. */
   cause_user_ids?: readonly string[];
-  /** The failed run that this one replays, and the one that it all goes back to. */
+  /** The failed run that this one replays, and the first run of the chain. */
   replay?: { retry_of: string; first_run_id: string };
   is_test?: boolean;
-  /** Actions that this run leaves out: a replay of what failed. */
+  /** Actions that a replay of only the failed actions skips. */
   skip_indexes?: readonly number[];
-  /** The run ends before it begins: a row for the record, no workflow (F7). */
+  /** Ends the run at creation: a row for the record, no workflow. */
   skip_reason?: SkipReason | null;
   condition_error?: string | null;
   correlation_id: string;
 }
 
-/** A run that is to be started, with what its workflow and its operators are told; `outbox_id` is the row that says so. */
+/** A run to start, with the input of its workflow and the fields that operators see; `outbox_id` is its outbox row. */
 export interface RunStart {
   outbox_id: number;
   payload: { run_id: string; incarnation: number };
@@ -50,17 +50,16 @@ export interface RunStart {
   steps: RunStep[];
 }
 
-/** A run that was written; `start` is null for a skipped one. */
+/** A run that was inserted; `start` is null for a skipped one. */
 interface CreatedRun extends Record<string, unknown> {
   run_id: string;
   start: RunStart | null;
 }
 
 /**
- * One round trip, and outside a transaction one commit: runs, their actions and the rows to start them. $1 = runs (jsonb array), $2 = the
- * events that they share (jsonb array, a run names its place in it), $3 = seconds for which the caller dispatches the starts itself, null
- * when anybody does.
- * The automations are locked FOR SHARE: a deletion takes FOR NO KEY UPDATE, so no run appears behind its back.
+ * Creates runs, their actions and their outbox rows in one statement and, outside a transaction, one commit. $1 = runs (jsonb
+ * array), $2 = the events they share (jsonb array, indexed by `event_index`), $3 = lease in seconds if the caller dispatches the
+ * starts itself, else null. Locks the automations FOR SHARE: a deletion takes FOR NO KEY UPDATE, so no run appears after it.
  */
 const statement: Statement = {
   name: 'create_runs',
@@ -133,26 +132,26 @@ const recordOf = (input: NewRun, event_index: number) => {
   };
 };
 
-/** The task that a run's event is about, for the search attribute. */
+/** Returns the task that a run's event is about, for the search attribute. */
 const entityOf = ({ event }: NewRun): string | null => {
   const { task, linked_task_ids } = event as { task?: { task_id?: string } | null; linked_task_ids?: string[] };
   return task?.task_id ?? linked_task_ids?.[0] ?? null;
 };
 
 /**
- * Stores runs with their actions and the rows to start them: all of it or nothing. Left out is a run that is there already, and one
- * whose automation has been deleted. `leaseSeconds`: the starts are the caller's for so long, and anyone's when it is null.
- * @returns the runs that were written
+ * Creates runs with their actions and outbox rows atomically. Omits runs that exist already and runs of deleted automations.
+ * `leaseSeconds` leases the starts to the caller; null leaves them to any relay.
+ * @returns the runs that were inserted
  */
 export async function createRuns(
   { db }: Pick<Services, 'db'>,
   runs: readonly NewRun[],
   leaseSeconds: number | null,
 ): Promise<CreatedRun[]> {
-  // Runs of one event share it: it is fitted, sent and parsed once.
-  const places = new Map([...new Set(runs.map(({ event }) => event))].map((event, index) => [event, index]));
-  const records = runs.map((each) => recordOf(each, places.get(each.event) as number));
-  const events = [...places.keys()].map(truncateEvent);
+  // Runs of one event share it: it is truncated, sent and parsed once.
+  const eventIndexes = new Map([...new Set(runs.map(({ event }) => event))].map((event, index) => [event, index]));
+  const records = runs.map((each) => recordOf(each, eventIndexes.get(each.event) as number));
+  const events = [...eventIndexes.keys()].map(truncateEvent);
   const created = await run<CreatedRun>(db, statement, [JSON.stringify(records), JSON.stringify(events), leaseSeconds]);
   const causes = new Map(runs.map((each) => [each.run_id, each]));
   for (const { run_id, start } of created) if (start) start.entity_id = entityOf(causes.get(run_id) as NewRun);
@@ -160,8 +159,8 @@ export async function createRuns(
 }
 
 /**
- * Stores one run and asks the relay to start it, in the caller's transaction if there is one. Returns false, and stores nothing,
- * when the run is there already or the automation has been deleted.
+ * Creates one run and its outbox row, in the caller's transaction if there is one. Returns false if the run exists already or the
+ * automation is deleted.
  */
 export async function createRun(ctx: Context, input: Omit<NewRun, 'correlation_id'>): Promise<boolean> {
   const created = await createRuns(ctx, [{ ...input, correlation_id: ctx.correlationId }], null);

@@ -9,20 +9,20 @@ import { createRun, type NewRun } from './create-run.js';
 import { lockAutomation } from '../../automations/lock-automation.js';
 import type { Dispatched, ExecuteAutomation } from './schema.js';
 
-/** What the run sees as `event`: the caller's words, but who, when and where are ours (F5). */
-function eventOf(ctx: Context, automation: Automation, given: ExecuteAutomation['event'], now: Date): Record<string, unknown> {
+/** Builds the run's `event`: the caller's fields, with actor, time and scope set by the server. */
+function eventOf(ctx: Context, automation: Automation, input: ExecuteAutomation['event'], now: Date): Record<string, unknown> {
   return {
     type: 'manual',
-    ...given,
+    ...input,
     event_id: ctx.requestId,
     occurred_at: now.toISOString(),
     team_id: automation.team_id,
-    project_id: automation.project_id ?? given?.['project_id'] ?? null,
+    project_id: automation.project_id ?? input?.['project_id'] ?? null,
     actor_id: userOf(ctx),
   };
 }
 
-/** The condition gates the actions whoever sets them off (contract, section 2). */
+/** The condition applies to manual runs too. */
 async function evaluateAutomation(
   ctx: Context,
   { condition, project_id }: Automation,
@@ -41,22 +41,21 @@ async function evaluateAutomation(
 }
 
 /**
- * Sets an automation off by hand, active or not. `isTest`: its actions are only played through, and nothing is written but what
- * they would have done.
+ * Starts an automation manually, enabled or not. `isTest` performs a dry run, which only records what the actions would have
+ * done.
  * @throws RESOURCE_NOT_FOUND | PERMISSION_DENIED neither the creator nor a manager, or a secret that only admins may use
- * Source: decisions F8, F11.
  */
 export function executeAutomation(
   ctx: Context,
   automationId: string,
-  { event: given }: ExecuteAutomation,
+  { event: input }: ExecuteAutomation,
   isTest: boolean,
 ): Promise<Dispatched> {
   return inTransaction(ctx, async (ctx) => {
     const automation = await lockAutomation(ctx, 'automation.dispatch', automationId);
     await assertSecretsAllowed(ctx, automation.team_id, automation.actions);
     const now = new Date();
-    const event = eventOf(ctx, automation, given, now);
+    const event = eventOf(ctx, automation, input, now);
     const verdict: Pick<NewRun, 'skip_reason' | 'condition_error'> = await evaluateAutomation(ctx, automation, event, now);
     const run_id = uuidv7();
     const triggered_by = userOf(ctx);

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { RUN_STATUSES } from '../rules.js';
 
-/** The body of execute and of test. */
+/** Body of execute and of test. */
 export const ExecuteAutomation = z
   .object({
     event: z

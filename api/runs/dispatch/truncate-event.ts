@@ -1,7 +1,9 @@
-/** Largest event that a run keeps whole, bytes of JSON (decisions, L). */
+/** Maximum size of an event that a run stores whole, in bytes of JSON (docs/decisions.md#event-size). */
 const MAX_EVENT_BYTES = 65_536;
 
-/** How a larger one is shortened, gentlest first: characters of a text, entries of a list, of which a condition sees no more either. */
+/**
+ * Truncation steps, gentlest first: maximum characters of a text, maximum entries of a list. Conditions read at most 200 entries.
+ */
 const STEPS = [
   [16_384, 200],
   [8_192, 200],
@@ -20,7 +22,7 @@ export interface FittedEvent {
 
 const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
 
-/** JSON data with its long texts cut short, which shows, and its long lists. */
+/** Truncates long texts, which then end in "…", and long lists. */
 function shorten(value: unknown, step: (typeof STEPS)[number]): unknown {
   const [characters, entries] = step;
   if (typeof value === 'string') return value.length > characters ? `${value.slice(0, characters).toWellFormed()}…` : value;
@@ -29,10 +31,10 @@ function shorten(value: unknown, step: (typeof STEPS)[number]): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, shorten(field, step)]));
 }
 
-/** As many fields as there is room for, the small ones first, in their order. */
+/** Keeps as many fields as fit, smallest first, in their original order. */
 function fieldsThatFit(event: Event): Event {
-  let left = MAX_EVENT_BYTES - 2; // its braces
-  const sized = Object.entries(event).map(([name, value]) => ({ name, bytes: bytesOf({ [name]: value }) - 1 })); // one for the comma
+  let left = MAX_EVENT_BYTES - 2; // the braces
+  const sized = Object.entries(event).map(([name, value]) => ({ name, bytes: bytesOf({ [name]: value }) - 1 })); // plus a comma
   const kept = new Set<string>();
   for (const { name, bytes } of sized.toSorted((a, b) => a.bytes - b.bytes)) {
     left -= bytes;
@@ -43,9 +45,9 @@ function fieldsThatFit(event: Event): Event {
 }
 
 /**
- * The event as a run stores it and its actions read it. Of a large one the long texts and lists are shortened, no more than need be, so
- * that whatever names short fields and first entries goes on working; a field goes whole only where that is not enough. Its run
- * cannot be replayed (F7, F10; contract, section 3).
+ * Truncates an event to the size that a run stores. Shortens texts and lists no more than needed, so that templates with short
+ * fields and first entries still work; drops whole fields only if that is not enough. A run with a truncated event cannot be
+ * replayed (docs/decisions.md#event-size).
  */
 export function truncateEvent(event: Event): FittedEvent {
   const json = JSON.stringify(event);

@@ -10,13 +10,13 @@ import { isRetryableCode, retryDelay } from '../rules.js';
 import type { RunExecution } from './claim-run.js';
 import { type ActiveStep, withStep, type Step, type StepOutcome, maxAttempts } from './with-step.js';
 
-/** $1 run, $2 index, $3 error (jsonb). */
+/** $1 = run id, $2 = index, $3 = error (jsonb). */
 const failStatement: Statement = {
   name: 'fail_action',
   text: `update run_actions set status = 'failed', error = $3::jsonb, finished_at = now() where run_id = $1 and index = $2`,
 };
 
-/** What to write down of a thrown error, or undefined when PostgreSQL is away and the action must be tried again. */
+/** Converts a thrown error into a failure; undefined if PostgreSQL is unavailable and the action must be retried. */
 function failureOf(thrown: unknown): ActionFailure | undefined {
   if (thrown instanceof ActionRefused) return thrown.failure;
   if (thrown instanceof SecretUnreadable) return { code: 'secret_unreadable', message: thrown.message };
@@ -27,7 +27,7 @@ function failureOf(thrown: unknown): ActionFailure | undefined {
   return { code: typeof reason === 'string' ? reason : error.code.toLowerCase(), message: error.message };
 }
 
-/** $1 run, $2 index, $3 error (jsonb), $4 seconds until the next try. */
+/** $1 = run id, $2 = index, $3 = error (jsonb), $4 = seconds until the next attempt. */
 const retryStatement: Statement = {
   name: 'retry_action',
   text: /* sql */ `
@@ -35,7 +35,7 @@ const retryStatement: Statement = {
     where run_id = $1 and index = $2 returning due_at`,
 };
 
-/** Notes why the last of so many tries failed and when the next one is due, which is not before `askedMs` have passed. */
+/** Records why an attempt failed and when the next one is due: after the backoff or `askedMs`, whichever is longer. */
 export async function scheduleRetry(
   db: Knex,
   begun: ActiveStep,
@@ -54,7 +54,7 @@ export async function scheduleRetry(
   };
 }
 
-/** Another try where the automation asks for it and it may help, else the step's failure. */
+/** Schedules a retry if the automation allows one and the failure is retryable; otherwise fails the step. */
 async function fail(db: Knex, begun: ActiveStep, { index, attempts }: Step, failure: ActionFailure): Promise<StepOutcome> {
   const attempt = attempts + 1;
   if (attempt < maxAttempts(begun, index) && !begun.is_test && isRetryableCode(failure.code)) {
@@ -65,12 +65,12 @@ async function fail(db: Knex, begun: ActiveStep, { index, attempts }: Step, fail
 }
 
 /**
- * Records what was thrown as the failure of the step, or lets it be tried again.
- * @throws what was thrown, when PostgreSQL is away
+ * Records a thrown error as the step's failure, or schedules a retry.
+ * @throws the error itself if PostgreSQL is unavailable
  */
-export function failStep(services: Services, carrier: RunExecution, index: number, thrown: unknown): Promise<ActionResult> {
+export function failStep(services: Services, owner: RunExecution, index: number, thrown: unknown): Promise<ActionResult> {
   const failure = failureOf(thrown);
   if (!failure) throw thrown;
-  if (failure.code === 'internal_error') services.log.error({ err: thrown, run_id: carrier.runId, index }, 'action failed');
-  return withStep(services, carrier, index, (db, begun, step) => fail(db, begun, step, failure));
+  if (failure.code === 'internal_error') services.log.error({ err: thrown, run_id: owner.runId, index }, 'action failed');
+  return withStep(services, owner, index, (db, begun, step) => fail(db, begun, step, failure));
 }

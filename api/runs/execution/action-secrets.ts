@@ -15,7 +15,10 @@ function refuseHost(name: string, why: string): never {
   throw new ActionRefused({ code: 'secret_host_refused', message: `The secret ${name} was not sent: ${why}` });
 }
 
-/** The secrets that an action refers to or needs, as far as this version may use them. @throws ActionRefused */
+/**
+ * Returns the secrets that an action needs or refers to, if this version may use them.
+ * @throws ActionRefused
+ */
 async function usableSecrets(
   services: Pick<Services, 'db'>,
   type: OutboundAction,
@@ -33,17 +36,17 @@ async function usableSecrets(
   return secrets;
 }
 
-/** An action's parameters as they are sent, and the values in them that are secret. */
+/** An action's parameters as sent, and the secret values in them. */
 interface FilledParams {
   params: unknown;
   secrets: ReadonlyMap<string, string>;
 }
 
 /**
- * Fills in the secrets of an action that sends them, and judges the host that the finished request goes to. A test run opens none:
- * their names stand in their place, so neither what it shows nor whether it succeeds depends on a value.
- * @throws ActionRefused `secret_missing`, `secret_not_authorized`, `secret_host_refused`, or a template | INVALID_REQUEST a parameter
- * | SecretUnreadable
+ * Fills in the secrets of an outbound action and checks the host of the finished request. A test run decrypts nothing: references
+ * stay in place, so neither its output nor its success depends on a value (docs/decisions.md#secrets-in-actions).
+ * @throws ActionRefused `secret_missing`, `secret_not_authorized`, `secret_host_refused`, or a template | INVALID_REQUEST a
+ * parameter | SecretUnreadable
  */
 export async function fillInSecrets(ctx: Context, type: OutboundAction, run: RunRow, index: number): Promise<FilledParams> {
   if (!type.secrets) return { params: readParams(type, run, index), secrets: new Map() };

@@ -4,15 +4,15 @@ import type { RunRef } from '../../../workflows/contract.js';
 import type { RunStatus } from '../rules.js';
 import type { RunRow } from './load-run.js';
 
-/** Whose hands a run is in. `execution` is the id of the workflow's first execution. */
+/** The Temporal execution that owns a run. `execution` is the id of the workflow's first execution. */
 export interface RunExecution extends RunRef {
   execution: string;
 }
 
 /**
- * `run`: the row, held until the commit, when this execution may carry it. $1 run, $2 incarnation, $3 execution. The first
- * execution of the run's incarnation takes it; the same one may ask again after a lost answer, a second one finds nothing, and so
- * does everyone once the run has ended (durability notes, 3.1).
+ * `run`: the locked row, if this execution owns it. $1 = run id, $2 = incarnation, $3 = execution id. The first execution of the
+ * run's incarnation claims it and may ask again after a lost response. A second execution finds no row, and neither does any once
+ * the run has ended.
  */
 export const CLAIM = /* sql */ `run as (
   update automation_runs r set claimed_by = $3, started_at = coalesce(r.started_at, now()),
@@ -31,15 +31,15 @@ const claimStatement: Statement = {
     join automation_versions v on v.automation_id = run.automation_id and v.version = run.automation_version`,
 };
 
-/** Takes a run, or holds one already taken, until the commit. Undefined when it ended or belongs to another execution. */
-export async function claimRun(db: Knex, carrier: RunExecution): Promise<RunRow | undefined> {
-  const [row] = await sql<RunRow & Record<string, unknown>>(db, claimStatement, claimValues(carrier));
+/** Claims a run, or locks one already claimed, until the commit. Undefined if it ended or belongs to another execution. */
+export async function claimRun(db: Knex, owner: RunExecution): Promise<RunRow | undefined> {
+  const [row] = await sql<RunRow & Record<string, unknown>>(db, claimStatement, claimValues(owner));
   return row;
 }
 
 /**
- * $1 = run id, $2 = execution. An open run of another execution: that one is woken, and where it is lost the run is restarted
- * (activities/worker/run-dispatcher.ts), so that an execution which ends with nothing to do leaves no run behind.
+ * $1 = run id, $2 = execution id. Wakes the execution that owns an open run. If that execution is lost, the dispatcher restarts
+ * the run (activities/worker/run-dispatcher.ts), so that an execution that ends with nothing to do leaves no run behind.
  */
 const endStatement: Statement = {
   name: 'end_of_run',
@@ -54,7 +54,7 @@ with run as (
 select status from run where finished_at is not null and claimed_by = $2`,
 };
 
-/** How a run ended that this execution carried; null when the run is open, or belongs to another execution. */
+/** Returns the final status of a run that this execution owned; null if the run is open or belongs to another execution. */
 export async function terminalStatusOf(db: Knex, { runId, execution }: RunExecution): Promise<RunStatus | null> {
   const [row] = await sql<{ status: RunStatus }>(db, endStatement, [runId, execution]);
   return row?.status ?? null;

@@ -3,16 +3,19 @@ import { run, type Statement } from '../../../db/statement.js';
 import { dryRunOutput } from '../../actions/dry-run-output.js';
 import type { RunRow } from './load-run.js';
 
-/** $1 run, $2 index, $3 output (jsonb). It is the only attempt. */
+/** $1 = run id, $2 = index, $3 = output (jsonb). A dry run has one attempt. */
 const dryRunStatement: Statement = {
   name: 'action_rehearsed',
   text: `update run_actions set status = 'succeeded', attempts = 1, output = $3::jsonb, finished_at = now() where run_id = $1 and index = $2`,
 };
 
-/** Ends a rehearsal: everything since its beginning is taken back. */
+/** Rolls back a dry run. */
 class DryRunRollback extends Error {}
 
-/** Does the work and takes it back, so that whatever would refuse it refuses it here too. @throws what `work` throws */
+/**
+ * Performs the work and rolls it back, so that every check applies here too.
+ * @throws what `work` throws
+ */
 export async function dryRun(db: Knex, work: (db: Knex) => Promise<void>): Promise<void> {
   const played = db.transaction(async (inner) => {
     await work(inner);
@@ -23,7 +26,7 @@ export async function dryRun(db: Knex, work: (db: Knex) => Promise<void>): Promi
   });
 }
 
-/** Notes what an action of a test run would have done (F8). */
+/** Records what an action of a test run would have done. */
 export async function recordDryRun(db: Knex, { run_id }: RunRow, index: number, label: string, params: unknown): Promise<void> {
   await run(db, dryRunStatement, [run_id, index, JSON.stringify(dryRunOutput(label, params))]);
 }

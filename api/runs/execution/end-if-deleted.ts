@@ -4,11 +4,9 @@ import { endRun } from './end-run.js';
 import type { RunRow } from './load-run.js';
 
 /**
- * Deleting an automation cancels what waits; a run that was acting at that moment ends here, before it could wait for a person, a
- * delay or its next try, or send a request, or go on after one. In the transaction that holds the run: a deletion under way waits
- * for it, and takes what then waits with it.
- * Returns how it ended, undefined while the automation lives.
- * Source: durability notes, 3.2.
+ * Ends the run if its automation was deleted. The deletion itself cancels waiting runs; a run that was acting at that moment ends
+ * here, before it waits, sends a request, or continues after one. Called in the transaction that locks the run: a concurrent
+ * deletion waits and then cancels the run if it waits. Returns the final status, or undefined if the automation exists.
  */
 export async function endIfDeleted(services: Services, run: RunRow): Promise<RunStatus | undefined> {
   const { automation_id, automation_name } = run;

@@ -12,7 +12,7 @@ interface End {
   status: RunStatus;
   skipReason?: SkipReason | null;
   error?: { code: string; message: string } | null;
-  /** What the audit entry and the activity line say. */
+  /** For the audit entry and the activity line. */
   feature: 'automations' | 'approvals';
   action: 'execute' | 'expire';
   summary: string;
@@ -20,13 +20,13 @@ interface End {
   last?: LastEffect | undefined;
 }
 
-/** What the action did with which the run ends: it is marked done by the same statement. */
+/** The effect of the run's last action; the statement that ends the run marks it. */
 export interface LastEffect {
   index: number;
   effect: Effect;
 }
 
-/** The end of a run: from $`first` on the status, the skip reason, the error (jsonb), and what `record_change` takes. $1 is the run. */
+/** Ends a run: $1 = run id; from $`first` on: status, skip reason, error (jsonb) and the two arguments of `record_change`. */
 const END = (first: number, others: string): string => /* sql */ `left_steps as (
   update run_actions a set ${CLOSE_STEP} where a.run_id = $1 and ${IS_LEFT} ${others}
 ), ended as (
@@ -36,16 +36,16 @@ const END = (first: number, others: string): string => /* sql */ `left_steps as 
 select record_change($${first + 3}::jsonb, $${first + 4}::jsonb)`;
 
 const endStatement: Statement = { name: 'end_run', text: `with ${END(2, '')}` };
-/** With the last action's mark. A row is written once in a statement: that action is not among what is skipped. */
+/** Also marks the last action. A statement may update a row only once, so the skipped actions exclude that one. */
 const endStatements = perEntity(
   'end_run_with',
   (sameTeamSql) => `with ${EFFECT}, ${END(7, 'and a.index <> $2')}, ${sameTeamSql}`,
 );
 
 /**
- * Writes the end of a run into its rows, inside the transaction that holds the run (`claimRun` or `lockRun`): what has not happened
- * is skipped (left-steps.sql.ts). The caller has seen that the run is still open.
- * @throws FORBIDDEN when the last action acted in another team
+ * Ends a run in the transaction that has locked it (`claimRun` or `lockRun`) and closes its unfinished steps
+ * (close-steps.sql.ts). The caller has checked that the run is open.
+ * @throws FORBIDDEN if the last action acted in another team
  */
 export async function endRun(services: Services, run: RunRow, end: End): Promise<void> {
   const { run_id, team_id, project_id } = run;

@@ -2,7 +2,7 @@ import type { Services } from '../../core/context.js';
 import { endRun } from './end-run.js';
 import { lockRun } from './load-run.js';
 
-/** A dispatch that was given up becomes a failed run, listed in the dead letter (contract, section 3). */
+/** Turns a permanently failed dispatch into a failed run, which the dead letter lists. */
 export async function failDispatch(services: Services, runId: string): Promise<void> {
   await services.db.transaction(async (db) => {
     const run = await lockRun(db, runId);

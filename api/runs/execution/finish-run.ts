@@ -6,8 +6,8 @@ import { restartRun } from './restart-run.js';
 import { settleRun } from './settle-run.js';
 
 /**
- * $1 run. The steps in order; an approved gate is marked as the step that succeeded. A statement of its own behind the lock of the
- * run's row, so that it sees what was decided while that was waited for.
+ * $1 = run id. Returns the steps in order and marks an approved gate as succeeded. A separate statement after the row lock, so
+ * that it sees decisions committed while the lock was awaited.
  */
 const stepsStatement: Statement = {
   name: 'steps_of_run',
@@ -25,20 +25,20 @@ from run_actions a where a.run_id = $1 order by a.index`,
 
 type FinalStep = ActionRow & { rejected: boolean; on_failure: 'continue' | 'stop' } & Record<string, unknown>;
 
-/** False: the execution knows a later state than the rows, which were restored from an older backup. */
+/** Returns false if the rows were restored from an older backup and are behind the execution. */
 const areOver = (steps: readonly FinalStep[]): boolean =>
   steps.some(({ status, on_failure }) => status === 'failed' && on_failure === 'stop') ||
   steps.every(({ status }) => status === 'succeeded' || status === 'failed' || status === 'skipped');
 
 /**
- * Ends a run that no action ended: its last step is a gate, it has no step, or the workflow is told to stop. Returns the status it
- * ended with, now or before; null when another execution carries it, or when it was restarted because its rows have steps left.
- * `cancelled`: an operator cancelled the workflow.
+ * Ends a run that no action ended: its last step is a gate, it has no steps, or the workflow was cancelled. Returns the final
+ * status; null if another execution owns the run, or if it was restarted because its rows have steps left. `cancelled`: an
+ * operator cancelled the workflow.
  */
-export async function finishRun(services: Services, carrier: RunExecution, cancelled: boolean): Promise<RunStatus | null> {
+export async function finishRun(services: Services, owner: RunExecution, cancelled: boolean): Promise<RunStatus | null> {
   const status = await services.db.transaction(async (db): Promise<RunStatus | null> => {
-    const run = await claimRun(db, carrier);
-    if (!run) return terminalStatusOf(db, carrier);
+    const run = await claimRun(db, owner);
+    if (!run) return terminalStatusOf(db, owner);
     const steps = await sql<FinalStep>(db, stepsStatement, [run.run_id]);
     const rejected = steps.some((step) => step.rejected);
     if (!cancelled && !rejected && !areOver(steps)) {

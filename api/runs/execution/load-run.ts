@@ -7,7 +7,7 @@ import type { RunStatus } from '../rules.js';
 
 export interface RunRow {
   run_id: string;
-  /** Raised whenever the run is restarted. */
+  /** Increases with each restart. */
   incarnation: number;
   automation_id: string;
   automation_version: number;
@@ -15,24 +15,24 @@ export interface RunRow {
   team_id: string | null;
   project_id: string | null;
   creator_id: string;
-  /** The person who set it off. */
+  /** User who started the run, or whose change caused it. */
   triggered_by: string | null;
   status: RunStatus;
   event: Record<string, unknown>;
   event_truncated: boolean;
   trigger_type: string;
   depth: number;
-  /** Nothing that it does may remain (F8). */
+  /** A dry run: no effect may remain. */
   is_test: boolean;
   correlation_id: string;
-  /** Of a replay: the failed run that it goes back to. */
+  /** First run of the chain, for a replay. */
   first_run_id: string | null;
   finished_at: Date | null;
-  /** The actions of the version that the run is pinned to. */
+  /** Actions of the version that the run is pinned to. */
   actions: Record<string, unknown>[];
 }
 
-/** $1 run. */
+/** $1 = run id. */
 const lockStatement: Statement = {
   name: 'lock_run',
   text: /* sql */ `
@@ -41,16 +41,16 @@ const lockStatement: Statement = {
     where r.run_id = $1 for update of r`,
 };
 
-/** The run's row, held until the commit, with its version's actions; undefined when there is none. */
+/** Locks the run's row and returns it with its version's actions; undefined if there is none. */
 export async function lockRun(db: Knex, runId: string): Promise<RunRow | undefined> {
   const [row] = await run<RunRow & Record<string, unknown>>(db, lockStatement, [runId]);
   return row;
 }
 
-/** The service's own hand on a run: for what no person did. */
+/** Builds the system context for a run, for changes that no user made. */
 export const systemContext = (services: Services, run: RunRow): Context => serviceContext(services, 'runs', run.correlation_id);
 
-/** The automation's creator at this moment: the account, and the seat in the run's team; null for a stranger there. */
+/** The automation's creator now: the account, and the role in the run's team; null for a non-member. */
 export interface Creator {
   email: string;
   role: 'user' | 'admin';
@@ -59,8 +59,8 @@ export interface Creator {
 }
 
 /**
- * Why nothing happens in the creator's name any more; null where it may. Whoever may not write in the team has it done by nobody else
- * either: not even what needs no further right, such as a request that carries the team's secrets.
+ * Returns why the creator may no longer act, or null. Applies to every action, even one that needs no further permission, such as
+ * a request with the team's secrets.
  */
 function creatorBlockReason({ team_id }: RunRow, { is_active, seat }: Creator): string | null {
   if (!is_active) return 'may no longer act: the account is not active';
@@ -69,18 +69,18 @@ function creatorBlockReason({ team_id }: RunRow, { is_active, seat }: Creator): 
 }
 
 /**
- * The run acting as its automation's creator, with the creator's rights at this moment (F7, R6).
+ * Builds the context of a run: it acts as the automation's creator, with the creator's current permissions
+ * (docs/decisions.md#acting-as-the-creator).
  * @throws RESOURCE_CONFLICT `creator_not_authorized`: the account is not active, or may not write in the run's team
- * Source: durability notes, 3.2.
  */
 export function creatorContext(services: Services, run: RunRow, creator: Creator): Context {
-  const hindrance = creatorBlockReason(run, creator);
-  if (hindrance) throw conflict(`Who made the automation ${hindrance}`, { extra: { reason: 'creator_not_authorized' } });
+  const reason = creatorBlockReason(run, creator);
+  if (reason) throw conflict(`Who made the automation ${reason}`, { extra: { reason: 'creator_not_authorized' } });
   const { automation_id: automationId, run_id: runId, creator_id: userId } = run;
   const { email, role } = creator;
   return {
     ...systemContext(services, run),
-    // What an automation does is one deeper than what set it off; the guard against loops reads this (F11).
+    // One deeper than the run's cause; loop detection reads it.
     actor: { type: 'automation', userId, email, role, automationId, runId, depth: run.depth + 1 },
   };
 }

@@ -13,11 +13,12 @@ import { readParams } from './read-params.js';
 import { recordDryRun, dryRun } from './dry-run.js';
 
 /**
- * Performs one action, which is then marked done: the effect, its key and the mark are one transaction, so they happen once (R4).
- * @throws ActionRefused, or what the verb throws; the transaction is then taken back
+ * Performs one action and marks it as succeeded. The effect, its key and the mark share a transaction, so each action happens
+ * once.
+ * @throws ActionRefused, or what the operation throws; the transaction is then rolled back
  */
-const act = (services: Services, carrier: RunExecution, index: number): Promise<ActionResult> =>
-  withStep(services, carrier, index, async (db, begun, step) => {
+const act = (services: Services, owner: RunExecution, index: number): Promise<ActionResult> =>
+  withStep(services, owner, index, async (db, begun, step) => {
     const type = actionTypes[step.type];
     if (!type) throw new ActionRefused({ code: 'action_unavailable', message: `There is no action ${step.type}` });
     const ctx = creatorContext(services, begun, begun.creator);
@@ -30,12 +31,12 @@ const act = (services: Services, carrier: RunExecution, index: number): Promise<
   });
 
 /**
- * One action of a run, at least once asked, at most once done; the last one ends the run in the same transaction. A refusal is
- * recorded as the action's failure and never hidden by what follows (contract, section 3); only an unreachable database is thrown,
- * for the workflow to try again.
+ * Performs one action at most once, however often it is asked; the last action ends the run in the same transaction. Records a
+ * rejection as the action's failure (docs/decisions.md#failures-stay-visible). Throws only if the database is unavailable, so
+ * that the workflow retries.
  */
-export async function performAction(services: Services, carrier: RunExecution, index: number): Promise<ActionResult> {
-  const result = await act(services, carrier, index).catch((thrown: unknown) => failStep(services, carrier, index, thrown));
+export async function performAction(services: Services, owner: RunExecution, index: number): Promise<ActionResult> {
+  const result = await act(services, owner, index).catch((thrown: unknown) => failStep(services, owner, index, thrown));
   services.notifyRelay();
   return result;
 }

@@ -17,10 +17,10 @@ import { renderParams } from './read-params.js';
 import { recordDryRun } from './dry-run.js';
 import { checkConsent, readAuthors } from './version-author.js';
 
-/** Longest wait that another server may ask for, ms: a day of it would look like a run that hangs. */
+/** Maximum wait that another server may request, in ms. A longer one would make the run look stuck. */
 const MAX_WAIT_MS = 600_000;
 
-/** $1 run, $2 index: the attempt is counted, and waits for no time any more. */
+/** $1 = run id, $2 = index. Counts the attempt and clears its due time. */
 const startStatement: Statement = {
   name: 'start_outbound',
   text: /* sql */ `
@@ -28,7 +28,10 @@ const startStatement: Statement = {
     where run_id = $1 and index = $2 returning started_at`,
 };
 
-/** $1 run, $2 index, $3 status, $4 error (jsonb), $5 output (jsonb), $6 type, $7 key. The effect's key can be taken once (R4). */
+/**
+ * $1 = run id, $2 = index, $3 = status, $4 = error (jsonb), $5 = output (jsonb), $6 = type, $7 = key. The unique effect key
+ * allows one success.
+ */
 const outcomeStatement = (name: string, where: string): Statement => ({
   name,
   text: /* sql */ `
@@ -40,20 +43,20 @@ insert into effects (run_id, action_index, entity_type, entity_id)
 select run_id, index, $6::text, $7::text from done where $3 = 'succeeded'`,
 });
 const endStatement = outcomeStatement('end_outbound', "status = 'running'");
-/** The run ended first: what it says of its request is not known is known now. */
+/** Replaces the unknown outcome of a request whose run ended first. */
 const lateStatement = outcomeStatement('late_outbound', `error->>'code' = '${OUTCOME_UNKNOWN}'`);
 
-/** Ready to go: everything that the database knows has been read. */
+/** An attempt whose database reads are done. */
 interface Ready {
   type: string;
-  errand: OutboundContext;
+  outbound: OutboundContext;
   attempts: number;
   send: () => Promise<OutboundResult>;
 }
 
 /**
- * `within`: the services in the attempt's transaction. Null in a test run, which sends nothing: it was only rehearsed.
- * @throws ActionRefused, or a refusal of its parameters or its creator
+ * Prepares an attempt; `within` holds the services in its transaction. Returns null for a test run, which only records a dry run.
+ * @throws ActionRefused, or an error about its parameters or its creator
  */
 async function prepare(within: Services, services: Services, begun: ActiveStep, step: Step): Promise<Ready | null> {
   const { index } = step;
@@ -63,7 +66,7 @@ async function prepare(within: Services, services: Services, begun: ActiveStep, 
   if (step.attempts >= attempts) {
     throw new ActionRefused({ code: 'no_answer', message: 'Every attempt broke off before its answer was known' });
   }
-  const ctx = creatorContext(within, begun, begun.creator); // who may no longer act sends nothing either
+  const ctx = creatorContext(within, begun, begun.creator); // checks that the creator may still act
   if (type.integration) checkConsent(await readAuthors(within.db, begun), begun, type.integration.provider);
   const { params, secrets } = await fillInSecrets(ctx, type, begun, index);
   if (begun.is_test) {
@@ -71,7 +74,7 @@ async function prepare(within: Services, services: Services, begun: ActiveStep, 
     return null;
   }
   const [started] = await run<{ started_at: Date }>(within.db, startStatement, [begun.run_id, index]);
-  const errand: OutboundContext = {
+  const outbound: OutboundContext = {
     services,
     team_id: begun.team_id,
     creator_id: begun.creator_id,
@@ -82,10 +85,13 @@ async function prepare(within: Services, services: Services, begun: ActiveStep, 
     secrets,
     hidden: new Set(secrets.values()),
   };
-  return { type: type.type, errand, attempts, send: () => type.send(errand, params) };
+  return { type: type.type, outbound, attempts, send: () => type.send(outbound, params) };
 }
 
-/** What came of it. A fault of ours is told by its kind alone: its words may hold what was to be sent. */
+/**
+ * Sends the request and returns its outcome. Logs an internal error by its name only: its message may contain what was to be
+ * sent.
+ */
 async function dispatch(services: Services, { send }: Ready): Promise<OutboundResult> {
   try {
     return await send();
@@ -101,7 +107,7 @@ async function dispatch(services: Services, { send }: Ready): Promise<OutboundRe
   }
 }
 
-/** What is stored of an answer: no secret, however it was written, and no more than a reader wants. */
+/** Returns the output to store: secrets redacted in any encoding, texts truncated. */
 const recorded = ({ output, isCut }: OutboundResult, hidden: ReadonlySet<string>): Record<string, unknown> =>
   Object.fromEntries(
     Object.entries(output).map(([name, value]) => [
@@ -110,57 +116,56 @@ const recorded = ({ output, isCut }: OutboundResult, hidden: ReadonlySet<string>
     ]),
   );
 
-/** What came of an attempt, in the rows. One that may go well the next time waits there for it, unless it was the last. */
+/** Records the outcome of an attempt. Schedules a retry if the failure is retryable and attempts remain. */
 async function record(
   services: Services,
-  carrier: RunExecution,
+  owner: RunExecution,
   index: number,
   ready: Ready,
   sent: OutboundResult,
 ): Promise<ActionResult> {
-  const { errand, attempts, type } = ready;
+  const { outbound, attempts, type } = ready;
   const failure = sent.failure && { code: sent.failure.code, message: sent.failure.message };
-  const isAgain = sent.failure?.isRetryable === true && errand.attempt < attempts;
+  const canRetry = sent.failure?.isRetryable === true && outbound.attempt < attempts;
   const status = failure ? 'failed' : 'succeeded';
-  const output = JSON.stringify(recorded(sent, errand.hidden));
-  const outcome = [carrier.runId, index, status, failure ? JSON.stringify(failure) : null, output, type, errand.key];
+  const output = JSON.stringify(recorded(sent, outbound.hidden));
+  const outcome = [owner.runId, index, status, failure ? JSON.stringify(failure) : null, output, type, outbound.key];
   let isLate = true;
   const end: Parameters<typeof withStep>[3] = async (db, row, step) => {
     isLate = false;
-    if (failure && isAgain) {
-      // Taken for dead, while it only waited: its next attempt is under way, and nobody hears this answer.
-      if (step.attempts > errand.attempt) return { status: 'running', error: null };
+    if (failure && canRetry) {
+      // The attempt timed out but finished late; the next attempt is running, so ignore this one.
+      if (step.attempts > outbound.attempt) return { status: 'running', error: null };
       const askedMs = Math.min(sent.failure?.waitMs ?? 0, MAX_WAIT_MS);
-      return scheduleRetry(db, row, index, failure, { attempt: errand.attempt, askedMs });
+      return scheduleRetry(db, row, index, failure, { attempt: outbound.attempt, askedMs });
     }
     await run(db, endStatement, outcome);
     return { status, error: failure ?? null };
   };
-  const result = await withStep(services, carrier, index, end, 'rest');
+  const result = await withStep(services, owner, index, end, 'rest');
   if (isLate) await run(services.db, lateStatement, outcome);
   return result;
 }
 
-async function attempt(services: Services, carrier: RunExecution, index: number): Promise<ActionResult> {
+async function attempt(services: Services, owner: RunExecution, index: number): Promise<ActionResult> {
   let ready: Ready | null = null;
   const start: Parameters<typeof withStep>[3] = async (db, row, step) => {
     ready = await prepare({ ...services, db }, services, row, step);
     return { status: ready ? 'running' : 'succeeded', error: null };
   };
-  const begun = await withStep(services, carrier, index, start, 'start');
-  return ready ? record(services, carrier, index, ready, await dispatch(services, ready)) : begun;
+  const begun = await withStep(services, owner, index, start, 'start');
+  return ready ? record(services, owner, index, ready, await dispatch(services, ready)) : begun;
 }
 
 /**
- * One attempt at an action that leaves the house: what it needs is read and the attempt counted in one transaction, then it is sent
- * without any, then its outcome is recorded in another. Asked at least once, so what it sends carries a key that is the same at
- * every attempt (R4). The last attempt records its failure; after an earlier one the row says when the next is due. What
- * came of a request is recorded also when the run has ended meanwhile.
- * @throws what was thrown, when PostgreSQL is away
- * Source: decisions F5, F7, F12; durability notes, 3.2; ADR 10 and 11.
+ * Performs one attempt of an outbound action. One transaction reads what it needs and counts the attempt, the request is sent
+ * outside any transaction, and another transaction records the outcome (ADR 10 and 11). Sent at least once, so the request
+ * carries a key that is the same at every attempt. The last attempt records the failure; an earlier one records when the next is
+ * due. The outcome is recorded even if the run has ended.
+ * @throws the error itself if PostgreSQL is unavailable
  */
-export async function performOutbound(services: Services, carrier: RunExecution, index: number): Promise<ActionResult> {
-  const result = await attempt(services, carrier, index).catch((thrown: unknown) => failStep(services, carrier, index, thrown));
+export async function performOutbound(services: Services, owner: RunExecution, index: number): Promise<ActionResult> {
+  const result = await attempt(services, owner, index).catch((thrown: unknown) => failStep(services, owner, index, thrown));
   services.notifyRelay();
   return result;
 }

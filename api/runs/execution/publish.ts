@@ -1,7 +1,7 @@
 import type { Context } from '../../core/context.js';
 import { enqueueEvents } from '../../outbox/enqueue-events.js';
 
-/** What outside systems are told of a run (H3); endpoints for it come with the outbound webhooks. */
+/** Events about a run for other systems; outbound webhooks will deliver them. */
 export type RunEvent =
   | 'automation.run_failed'
   | 'automation.run_paused'
@@ -17,7 +17,7 @@ interface Subject {
   project_id: string | null;
 }
 
-/** The payload of an event about a run: whom it concerns, and what stands in `object`; no parameter of any action. */
+/** Builds the payload of an event about a run: its ids and `object`, never an action's parameters. */
 export const runEvent = (
   type: RunEvent,
   { run_id, automation_id, automation_name }: Subject,
@@ -32,7 +32,7 @@ export const runEvent = (
   },
 });
 
-/** Puts an event about a run into the outbox, in the transaction of what happened, where no audit entry already carries it. */
+/** Enqueues an event about a run in the transaction of its change, if no audit entry carries the event already. */
 export async function publish(ctx: Context, type: RunEvent, run: Subject, object: Record<string, unknown> = {}): Promise<void> {
   const { payload } = runEvent(type, run, object);
   const { team_id, project_id } = run;

@@ -5,14 +5,17 @@ import { withDefaults } from '../../actions/registry.js';
 import { renderTemplates } from '../../automations/language/template.js';
 import type { RunRow } from './load-run.js';
 
-/** The parameters of an action as the run's version holds them, whichever way they were written (F5). */
+/** Returns the stored parameters of an action, under `params` or beside `type`. */
 export function storedParams(run: RunRow, index: number): Record<string, unknown> {
   const action = run.actions[index] as { type: string; params?: Record<string, unknown> } & Record<string, unknown>;
   const { type: _type, name: _name, params, on_failure: _onFailure, retry: _retry, ...flat } = action;
   return params ?? flat;
 }
 
-/** Defaults filled in, templates rendered against the event; not judged yet. @throws ActionRefused */
+/**
+ * Fills in defaults and renders templates against the event; does not validate.
+ * @throws ActionRefused
+ */
 export function renderParams(
   { type, secrets: sends }: ActionDescription,
   run: RunRow,
@@ -35,7 +38,7 @@ export function renderParams(
 }
 
 /**
- * An action's parameters, ready to be used. `secrets`: their values, for an action that sends them somewhere and no other.
+ * Returns an action's validated parameters. `secrets`: values, for outbound actions only.
  * @throws ActionRefused a template or a secret | INVALID_REQUEST naming the parameter, never a value
  */
 export function readParams<P>(type: ActionDescription<P>, run: RunRow, index: number, secrets?: ReadonlyMap<string, string>): P {

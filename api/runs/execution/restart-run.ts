@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import { run, type Statement } from '../../../db/statement.js';
 
-/** $1 = run id, $2 = incarnation it must still have, $3 = lowest incarnation that is free. */
+/** $1 = run id, $2 = expected incarnation, $3 = lowest free incarnation. */
 const statement: Statement = {
   name: 'restart_run',
   text: /* sql */ `
@@ -16,10 +16,10 @@ returning outbox_id`,
 };
 
 /**
- * Restarts an open run from its row under the next incarnation. The compare-and-set on the incarnation lets one of several callers win,
- * and whatever is left of the old execution cannot claim the run any more. Completed steps stay completed.
+ * Restarts an open run from its row under the next incarnation. The compare-and-set on the incarnation lets only one caller win,
+ * and the old execution can no longer claim the run. Completed steps stay completed.
  * @param lowest an incarnation that no execution has had yet
- * @returns false when the run has ended, or somebody else restarted it
+ * @returns false if the run has ended or was already restarted
  */
 export async function restartRun(
   db: Knex,

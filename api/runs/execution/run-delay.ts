@@ -8,14 +8,14 @@ import { failStep } from './action-failure.js';
 import { withStep } from './with-step.js';
 import { readParams } from './read-params.js';
 
-/** $1 run, $2 index, $3 seconds: the delay begins. */
+/** $1 = run id, $2 = index, $3 = seconds. Starts the delay. */
 const beginStatement: Statement = {
   name: 'begin_delay',
   text: /* sql */ `
     update run_actions set status = 'running', due_at = now() + make_interval(secs => $3)
     where run_id = $1 and index = $2 returning due_at`,
 };
-/** $1 run, $2 index, $3 output (jsonb): it is over. */
+/** $1 = run id, $2 = index, $3 = output (jsonb). Ends the delay. */
 const endStatement: Statement = {
   name: 'end_delay',
   text: /* sql */ `
@@ -23,12 +23,11 @@ const endStatement: Statement = {
 };
 
 /**
- * One look at a delay: begins it, or ends it when its time has come by the database's clock. Nothing holds it meanwhile but its row,
- * so that a lost workflow goes on where it was. A test does not wait.
- * Source: decision F5.
+ * Starts a delay, or ends it once due by the database's clock. Only the row holds its state, so a restarted workflow continues
+ * it. A test run does not wait.
  */
-export async function runDelay(services: Services, carrier: RunExecution, index: number): Promise<ActionResult> {
-  const result = await withStep(services, carrier, index, async (db, begun, step) => {
+export async function runDelay(services: Services, owner: RunExecution, index: number): Promise<ActionResult> {
+  const result = await withStep(services, owner, index, async (db, begun, step) => {
     const { seconds } = readParams(delay, begun, index);
     if (begun.is_test || step.due_at !== null) {
       const output = begun.is_test ? dryRunOutput(delay.label, { seconds }) : { waited_seconds: seconds };
@@ -41,7 +40,7 @@ export async function runDelay(services: Services, carrier: RunExecution, index:
       error: null,
       wait: { msLeft: seconds * 1_000, until: (row as { due_at: Date }).due_at.toISOString() },
     };
-  }).catch((thrown: unknown) => failStep(services, carrier, index, thrown));
+  }).catch((thrown: unknown) => failStep(services, owner, index, thrown));
   services.notifyRelay();
   return result;
 }

@@ -3,15 +3,14 @@ import { type ActionRow, errorOf, type RunStatus, settle } from '../rules.js';
 import { endRun, type LastEffect } from './end-run.js';
 import type { RunRow } from './load-run.js';
 
-/** A replay that succeeds takes the first failure off the dead-letter list, and every other replay of it that failed (F10). */
+/** A successful replay removes the first failure and every other failed replay of it from the dead letter. */
 const MARK_REPLAYED = /* sql */ `
   update automation_runs set retried_by = :by
   where (run_id = :first or first_run_id = :first) and status = 'failed' and retried_by is null`;
 
 /**
- * Ends a run as its actions say, inside the transaction that holds it, and returns the status it ended with. An action that failed
- * is never hidden by what came after it. `how`: a gate was rejected, or an operator cancelled the workflow. `last`: what the action
- * did that ends the run, still to be marked.
+ * Ends a run by its actions, in the transaction that has locked it, and returns the final status. `how`: a gate was rejected, or
+ * an operator cancelled the workflow. `last`: the effect of the action that ends the run, not marked yet.
  */
 export async function settleRun(
   services: Services,

@@ -4,7 +4,7 @@ import { isAllowed, type Seat } from '../../core/access.js';
 import { ActionRefused } from '../../actions/action-refused.js';
 import type { RunRow } from './load-run.js';
 
-/** A person on whose word a run's version does what it does: the account at this moment, and the role in the run's team. */
+/** A user who authorized a version's actions: the current account status, and the role in the run's team. */
 interface Author extends Record<string, unknown> {
   user_id: string;
   is_active: boolean;
@@ -12,8 +12,8 @@ interface Author extends Record<string, unknown> {
 }
 
 /**
- * $1 = automation id, $2 = version, $3 = team id or null. Whoever saved the version; where they gave no actions, as for a rename, also
- * those who did.
+ * $1 = automation id, $2 = version, $3 = team id or null. Returns who saved the version and, if it repeats the actions of another
+ * one, their authors too.
  */
 const statement: Statement = {
   name: 'read_version_authors',
@@ -29,8 +29,8 @@ export const readAuthors = (db: Knex, { automation_id, automation_version, team_
   run<Author>(db, statement, [automation_id, automation_version, team_id]);
 
 /**
- * A secret without allowed hosts is filled in only into what a team admin wrote, who still is one: hosts may have been removed, the
- * secret created, or the author's role changed since the version was saved.
+ * Requires that team admins wrote the actions that use a secret without allowed hosts, and are still admins. Hosts may have been
+ * removed, the secret created, or the author's role changed since the version was saved.
  * @throws ActionRefused `secret_not_authorized`
  */
 export function checkSecretAuthors(authors: readonly Author[], secret: string): void {
@@ -40,8 +40,8 @@ export function checkSecretAuthors(authors: readonly Author[], secret: string): 
 }
 
 /**
- * The creator's connection to a service serves only what the creator wrote: saving its actions is the consent to what it does there,
- * a rename of what another person wrote is none.
+ * Requires that the creator wrote the actions that use the creator's connection: saving them is the consent to their effects.
+ * Renaming another author's version is no consent.
  * @throws ActionRefused `connection_not_consented`
  */
 export function checkConsent(authors: readonly Author[], { creator_id }: RunRow, provider: string): void {

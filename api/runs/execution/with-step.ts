@@ -11,26 +11,26 @@ import { markDone } from './mark-done.js';
 import { restartRun } from './restart-run.js';
 import { settleRun } from './settle-run.js';
 
-/** A step of the run, as far as its performing and the run's end are judged by it. */
+/** The fields of a step that decide its execution and the run's end. */
 export interface Step extends ActionRow {
   on_failure: 'continue' | 'stop';
-  /** Before this one. */
+  /** Attempts before this one. */
   attempts: number;
   due_at: string | null;
-  /** Until it may go on, by the database's clock; 0 when nothing keeps it. */
+  /** Milliseconds until it may continue, by the database's clock; 0 if due. */
   ms_left: number;
 }
 
 /**
- * How much of a step one transaction does: all of it, or of a request first what comes before it and then, when the answer is there, the
- * rest. What time brought in between is looked at: the automation may be deleted.
+ * Part of a step that one transaction does. An outbound request has a start before it and a rest after it; in between, the
+ * automation may have been deleted.
  */
 type Part = 'whole' | 'start' | 'rest';
 
-/** What became of a step; one that is not done says when it goes on. `effect`: what is still to be marked as its doing. */
+/** Outcome of a step; `wait` if it is not done. `effect`: an effect still to be marked. */
 export type StepOutcome = Pick<Step, 'status' | 'error'> & { wait?: Wait; effect?: Effect };
 
-/** The run with its version's actions, the step as it is now that it is held, all steps, and the creator. */
+/** The run with its version's actions, the locked step, all steps, and the creator. */
 export interface ActiveStep extends RunRow, Record<string, unknown> {
   step: Step | null;
   steps: Step[];
@@ -42,10 +42,10 @@ const STEP_JSON = (a: string) =>
     'attempts', ${a}.attempts, 'due_at', ${a}.due_at, 'ms_left', greatest(0, coalesce(ceil(extract(epoch from ${a}.due_at - now()) * 1000), 0)))`;
 
 /**
- * $4 index, $5 whether this is an attempt of its own. Takes the run, then the step, and counts the attempt at a step that is still
- * to be done: both rows are read as they are once they are held, whatever happened while this waited. The other steps change under the run's lock only, and none of
- * them while this execution is at this one. The creator's seat is read, not held: a verb locks its task, then the seat, as whoever takes
- * the seat does, and holding it here would turn that order round.
+ * $4 = index, $5 = whether this counts as an attempt. Locks the run, then the step, and counts the attempt of an unfinished step.
+ * Both rows are read after their locks, so they are current. The other steps change only under the run's lock, never while this
+ * execution is at this step. Reads the creator's membership without a lock: operations lock the task, then the membership, and a
+ * lock here would reverse that order.
  */
 const beginStatement: Statement = {
   name: 'begin_action',
@@ -67,21 +67,24 @@ from run join automation_versions v on v.automation_id = run.automation_id and v
 
 const outcomeOf = ({ status, on_failure: onFailure }: Pick<Step, 'status' | 'on_failure'>): ActionOutcome =>
   status === 'failed' ? (onFailure === 'stop' ? 'stop' : 'failed') : status === 'succeeded' ? 'succeeded' : 'skipped';
-/** What the workflow is told of a step that is over: a code of ours says why it failed, no words. */
+/** Converts a finished step for the workflow: a failure by its code only, never its message. */
 const toActionResult = (step: Pick<Step, 'status' | 'on_failure' | 'error'>): Pick<ActionResult, 'outcome' | 'code'> => ({
   outcome: outcomeOf(step),
   ...(step.status === 'failed' && step.error ? { code: step.error.code } : {}),
 });
 
-/** Tries of a request whose action does not say how many (F5: one to five). */
-const REQUEST_TRIES = 3;
-/** How often an action is tried that fails (F5). What our own database refuses is not asked again unless the action says so. */
+/** Attempts of an outbound request by default; an automation may set one to five. */
+const DEFAULT_ATTEMPTS = 3;
+/**
+ * Returns the maximum attempts of an action. A local action runs once unless the automation asks for more: our own database would
+ * refuse it again.
+ */
 export function maxAttempts({ actions }: RunRow, index: number): number {
   const { type, retry } = actions[index] as { type: string; retry?: { max_attempts: number } };
-  return retry?.max_attempts ?? (LOCAL_ACTIONS.includes(type) ? 1 : REQUEST_TRIES);
+  return retry?.max_attempts ?? (LOCAL_ACTIONS.includes(type) ? 1 : DEFAULT_ATTEMPTS);
 }
 
-/** What a step still waits for that was asked for before its time; undefined when nothing keeps it. */
+/** Returns the remaining wait of a step that is not due yet, or undefined. */
 function waitOf(begun: ActiveStep, { index, type, due_at, ms_left: msLeft, attempts }: Step): Wait | undefined {
   if (due_at === null || msLeft <= 0) return undefined;
   const until = new Date(due_at).toISOString();
@@ -91,55 +94,55 @@ function waitOf(begun: ActiveStep, { index, type, due_at, ms_left: msLeft, attem
 const isDone = ({ status }: Step): boolean => status === 'succeeded' || status === 'failed' || status === 'skipped';
 
 /**
- * One step of a run in one transaction: takes the run, lets `work` do what becomes of the step, marks it, and ends the run when
- * nothing is left to do or the step stops it. Asked again after a lost answer it only says what became of it. A whole step is an
- * attempt of its own; who does it in parts counts the attempt in the first.
+ * Runs one step in one transaction: claims the run, lets `work` decide the outcome, marks the step, and ends the run if no step
+ * is left or this one stops it. A repeated call after a lost response only returns the outcome. A whole step counts as one
+ * attempt; a step in parts counts its attempt in the first part.
  */
 export async function withStep(
   services: Services,
-  carrier: RunExecution,
+  owner: RunExecution,
   index: number,
   work: (db: Knex, begun: ActiveStep, step: Step) => Promise<StepOutcome>,
   part: Part = 'whole',
 ): Promise<ActionResult> {
   return services.db.transaction(async (db) => {
-    const [begun] = await run<ActiveStep>(db, beginStatement, [...claimValues(carrier), index, part === 'whole']);
-    if (!begun) return resultOf(db, carrier, index);
+    const [begun] = await run<ActiveStep>(db, beginStatement, [...claimValues(owner), index, part === 'whole']);
+    if (!begun) return resultOf(db, owner, index);
     const step = begun.step;
     if (!step) return { outcome: 'stop' };
     if (begun.steps.some((each) => each.index < index && !isDone(each))) return restartBehind(db, begun);
     if (isDone(step)) return toActionResult(step);
-    const kept = waitOf(begun, step);
-    if (kept) return { outcome: 'waiting', wait: kept };
+    const remaining = waitOf(begun, step);
+    if (remaining) return { outcome: 'waiting', wait: remaining };
     const isOver = async () => (await endIfDeleted({ ...services, db }, begun)) !== undefined;
-    if (part === 'start' && (await isOver())) return resultOf(db, carrier, index);
+    if (part === 'start' && (await isOver())) return resultOf(db, owner, index);
     const { wait, effect, ...end } = await work(db, begun, step);
-    if (wait) return (await isOver()) ? resultOf(db, carrier, index) : { outcome: 'waiting', wait };
+    if (wait) return (await isOver()) ? resultOf(db, owner, index) : { outcome: 'waiting', wait };
     const done = { ...step, ...end };
-    const told = toActionResult(done);
+    const result = toActionResult(done);
     const steps = begun.steps.map((each) => (each.index === index ? done : each));
-    if (told.outcome === 'stop' || steps.every(isDone)) {
+    if (result.outcome === 'stop' || steps.every(isDone)) {
       const last = effect && { index, effect };
-      return { ...told, ended: await settleRun({ ...services, db }, begun, steps, { last }) };
+      return { ...result, ended: await settleRun({ ...services, db }, begun, steps, { last }) };
     }
     if (effect) await markDone(db, begun, index, effect);
-    return part === 'rest' && (await isOver()) ? resultOf(db, carrier, index) : told;
+    return part === 'rest' && (await isOver()) ? resultOf(db, owner, index) : result;
   });
 }
 
 /**
- * The execution asks for a step whose predecessors are not done: it knows a later state than the rows, which were restored from an older
- * backup. The rows win: the run goes on from them, under the next incarnation.
+ * Handles an execution that asks for a step whose predecessors are not done: the rows were restored from an older backup. The
+ * rows win: the run restarts from them under the next incarnation.
  */
 async function restartBehind(db: Knex, begun: ActiveStep): Promise<ActionResult> {
   await restartRun(db, begun);
   return { outcome: 'skipped', ended: null };
 }
 
-/** What became of a step of a run that has ended, or is not in this execution's hands. */
-async function resultOf(db: Knex, carrier: RunExecution, index: number): Promise<ActionResult> {
+/** Returns the outcome of a step whose run has ended or belongs to another execution. */
+async function resultOf(db: Knex, owner: RunExecution, index: number): Promise<ActionResult> {
   const step = await db('run_actions')
-    .where({ run_id: carrier.runId, index })
+    .where({ run_id: owner.runId, index })
     .first<Step | undefined>('status', 'on_failure', 'error');
-  return { ...(step ? toActionResult(step) : { outcome: 'skipped' }), ended: await terminalStatusOf(db, carrier) };
+  return { ...(step ? toActionResult(step) : { outcome: 'skipped' }), ended: await terminalStatusOf(db, owner) };
 }
