@@ -42,7 +42,7 @@ function wordsOf(issue: z.core.$ZodIssue): string {
   if (!/^(Invalid|Too)\b/.test(issue.message)) return issue.message;
   if (issue.code === 'too_small' && issue.minimum > 1) return `At least ${issue.minimum} characters`;
   if (issue.code === 'too_big') return `At most ${issue.maximum} characters`;
-  return issue.code === 'too_small' || issue.code === 'invalid_type' ? 'Please fill this in' : 'This does not look right';
+  return issue.code === 'too_small' || issue.code === 'invalid_type' ? 'Required' : 'Invalid value';
 }
 
 function parse(schema: z.ZodType | undefined, value: unknown): unknown {
@@ -57,7 +57,7 @@ function parse(schema: z.ZodType | undefined, value: unknown): unknown {
 function problemOf({ status, message, detail }: DomainError): FormError {
   if (typeof detail === 'string') return { status, message, fields: {} };
   const fields = Object.fromEntries(detail.errors.map((error) => [error.field.replace(/^body\./, ''), error.message]));
-  return { status, message: 'Please look at the marked fields again.', fields };
+  return { status, message: 'Check the highlighted fields.', fields };
 }
 
 /** Refusals of a form that belong beside the form; the rest has a page of its own. */
@@ -67,7 +67,7 @@ const BESIDE_THE_FORM = new Set([400, 401, 403, 404, 409, 410, 413, 422, 429]);
 function checkForm({ ctx, request, session }: PageInput, given: Fields): void {
   if (!isOurSite(ctx.config, request)) throw forbidden('This form came from another site');
   if (isOurForm(ctx.config, session.binding, given[CSRF_FIELD])) return;
-  throw forbidden('This form is out of date. Go back, load the page again, and send it once more.');
+  throw forbidden('Form expired. Reload and try again.');
 }
 
 /** Who may not come, and where they go instead. @throws PERMISSION_DENIED */

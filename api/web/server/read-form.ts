@@ -25,7 +25,7 @@ export async function readForm(request: IncomingMessage): Promise<Fields> {
   const bytes = await readBody(request, MAX_FORM);
   if (bytes.length === 0) return {};
   if (!/^application\/x-www-form-urlencoded\b/i.test(request.headers['content-type'] ?? '')) {
-    throw new DomainError('UNSUPPORTED_MEDIA_TYPE', 'Send a form');
+    throw new DomainError('UNSUPPORTED_MEDIA_TYPE', 'Expected an HTML form');
   }
   return fieldsOf(bytes.toString('utf8'));
 }

@@ -3,14 +3,13 @@ import type { User } from '../../auth/schema.js';
 import { TRIGGER_TEXT } from './trigger-text.js';
 import { describeApprovers, cannotDecideReason } from './approver-text.js';
 
-/** What helps against a failure, by its code; where there is nothing general to say, nothing. */
+/** What to do about a failure, by error code. Codes without general advice are absent. */
 const HELP: Readonly<Record<string, string>> = {
-  connection_not_consented: 'The creator of the automation saves its actions again, then the run is replayed.',
-  secret_host_refused:
-    'A team admin adds the host to the secret’s allowed hosts, or the address is changed; then the run is replayed.',
-  secret_missing: 'Store it with POST /api/automations/secrets and the host in allowed_hosts, then replay the run.',
+  connection_not_consented: 'The automation’s creator must save its actions again. Then replay the run.',
+  secret_host_refused: 'Ask a team admin to allow the host for the secret, or change the URL. Then replay the run.',
+  secret_missing: 'Store it with POST /api/automations/secrets and the host in allowed_hosts. Then replay the run.',
   secret_not_authorized:
-    'A team admin saves the automation again, or stores the secret with allowed hosts; then the run is replayed.',
+    'Ask a team admin to save the automation again, or to store the secret with allowed hosts. Then replay the run.',
 };
 
 const UNITS = [
@@ -77,7 +76,7 @@ const SYSTEMS = [
 function deviceName(userAgent: string | null): string {
   const [browser, system] = [BROWSERS, SYSTEMS].map((known) => known.find(([sign]) => sign.test(userAgent ?? ''))?.[1]);
   if (browser) return system ? `${browser} on ${system}` : browser;
-  return userAgent ? userAgent.slice(0, 60) : 'Unknown program';
+  return userAgent ? userAgent.slice(0, 60) : 'Unknown client';
 }
 
 /** How people read what the API names in code words, and times in their own zone. */
@@ -119,9 +118,11 @@ export function createFormatter(me: User | null, now: Date = new Date()) {
     isPast: (due: string): boolean => (due.length === 10 ? due < dayIn.format(now) : new Date(due).getTime() < now.getTime()),
     /** Seconds from now; negative when past. */
     secondsUntil: (iso: string): number => (new Date(iso).getTime() - now.getTime()) / 1000,
-    /** What set a run off; `who`: the person's name, for what a person does by hand. */
+    /** Returns what started a run; `who` names the user of a manual start. */
     triggerText: (trigger: string, who?: string): string =>
-      trigger === 'manual' && who !== undefined ? `${who} started it by hand` : (TRIGGER_TEXT[trigger] ?? trigger),
+      trigger === 'manual' && who !== undefined
+        ? `Started manually by ${who === 'You' ? 'you' : who}`
+        : (TRIGGER_TEXT[trigger] ?? trigger),
     help: (code: string): string | undefined => HELP[code],
     action: (type: string): string => ACTION_LABELS.get(type) ?? type,
     /** "AM" for Ada Marsh. */

@@ -6,7 +6,7 @@ import { listMembers } from '../../teams/list-members.js';
 export const teamNamesOf = ({ teams }: User): Record<string, string> =>
   Object.fromEntries(teams.map(({ team_id, name }) => [team_id, name]));
 
-/** People by id, of every team of the person that something in the list belongs to. Who has left a team has no name here. */
+/** People by id, of every team of the person that something in the list belongs to. Former members are omitted. */
 export async function namesIn(
   ctx: Context,
   me: User,

@@ -117,8 +117,8 @@ it('what asked for an approval says what has become of it, gate by gate', async 
   expect(gate).toEqual({ state: 'rejected', decided_by: team.manager.user_id, decided_at: expect.stringMatching(/Z$/) });
   const { html } = await (await signIn(app, team.guest)).get('/app/notifications');
   const name = team.manager.email.split('@')[0];
-  expect(html).toContain(`Asked for your yes · approved by ${name}`);
-  expect(html).toContain(`Asked for your yes · rejected by ${name}`);
+  expect(html).toContain(`Approval requested · approved by ${name}`);
+  expect(html).toContain(`Approval requested · rejected by ${name}`);
   const other = await buildRun(app, team);
   await tell(team.guest, 1, { run_id: other.run_id, kind: 'approval_requested' });
   await app.as(team.manager).post(`/api/automations/runs/${other.run_id}/cancel`);
@@ -135,7 +135,7 @@ it('the inbox in the web app counts, marks, and takes a run that was looked at a
   const count = async () => /class="count">(\d+)<span class="unseen"> unread/.exec((await browser.get(path)).html)?.[1] ?? '0';
   const { html } = await browser.get(path);
   expect(html).toContain(`<a href="/app/runs/${run.run_id}">Ship &lt;it&gt;?</a>`);
-  expect(html).toContain('Deploy on merge · #12 · Asks for your yes');
+  expect(html).toContain('Deploy on merge · #12 · Approval requested');
   expect(await count()).toBe('3');
   await browser.get(`/app/runs/${run.run_id}`);
   expect(await count()).toBe('2');

@@ -111,7 +111,7 @@ it('the page offers the button again to whoever lost the yes', async () => {
     const cookie = await buildCookie(app, team.manager);
     return (await fetch(`${app.url}${path}`, { headers: { cookie } })).text();
   };
-  expect(await shows()).toContain('You said yes. It waits for 1 more.');
+  expect(await shows()).toContain('You approved. Still needed: 1.');
   await setRole('member');
   await approve(team.admin, run);
   await setRole('manager');

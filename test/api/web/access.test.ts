@@ -30,7 +30,7 @@ describe('signing up', () => {
     const { browser, answer } = await start(email);
     expect(location(answer)).toBe(path);
     const wrong = await browser.post(path, { code: '000000', password: NEW_PASSWORD });
-    expect([wrong.status, wrong.html.includes('This code is not right')]).toEqual([401, true]);
+    expect([wrong.status, wrong.html.includes('Incorrect or expired code.')]).toEqual([401, true]);
     const short = await browser.post(path, { code: '000000', password: 'short' });
     expect([short.status, short.html.includes('At least 12 characters')]).toEqual([422, true]);
     const done = await browser.post(path, { code: await mailedCode(app, { email }), password: NEW_PASSWORD });
@@ -79,7 +79,7 @@ describe('challenges', () => {
     expect(await isSignedIn(browser)).toBe(false);
     const path = '/app/sign-in/two-factor';
     const wrong = await browser.post(path, { code: '000000' });
-    expect([wrong.status, wrong.html.includes('This code is not right')]).toEqual([401, true]);
+    expect([wrong.status, wrong.html.includes('Incorrect or expired code.')]).toEqual([401, true]);
     const right = await browser.post(path, { code: account.authenticator.code() });
     expect(location(right)).toBe('/app/approvals');
     expect(browser.cookies.has('assent-step')).toBe(false);
@@ -285,7 +285,7 @@ describe('administration', () => {
     const nobody = await admin.post(form, { reason: 'Left', successor: 'nobody@test.example' });
     expect([nobody.status, nobody.html.includes('value="nobody@test.example"')]).toEqual([400, true]);
     const job = location(await admin.post(form, { reason: 'Left', successor: heir.email })) as string;
-    expect((await admin.get(job)).html).toContain('Under way');
+    expect((await admin.get(job)).html).toContain('In progress');
     const row = await app.services.db('users').where({ user_id: person.user_id }).first();
     expect(row.status).toBe('deprovisioned');
   });
@@ -295,18 +295,18 @@ describe('administration', () => {
     const admin = await signIn(app, root);
     const user = `${path}/users/${person.user_id}`;
     await admin.post(`${user}/impersonate`, { reason: 'too short' }, { from: path });
-    expect((await admin.get('/app')).html).not.toContain('You act as');
+    expect((await admin.get('/app')).html).not.toContain('You are impersonating');
     expect(
       location(await admin.post(`${user}/impersonate`, { reason: 'Ticket 4711: cannot see a project' }, { from: path })),
     ).toBe('/app');
     const home = await admin.get('/app');
-    expect(home.html).toMatch(/You act as <strong>Uma Rao<\/strong>/);
+    expect(home.html).toMatch(/You are impersonating <strong>Uma Rao<\/strong>/);
     expect(home.headers.get('x-impersonated-by')).toBe(root.user_id);
     for (const closed of [path, '/app/account/security']) expect((await admin.get(closed)).status).toBe(403);
     const back = await admin.post('/app/stop-impersonating', {}, { from: '/app' });
     expect(location(back)).toBe(path);
     expect((await admin.get(path)).status).toBe(200);
-    expect((await admin.get('/app')).html).not.toContain('You act as');
+    expect((await admin.get('/app')).html).not.toContain('You are impersonating');
   });
 
   it('when the half hour is over the administrator is back by themselves', async () => {

@@ -42,7 +42,7 @@ describe('access tokens', () => {
     const asked = new Set<string | undefined>(ENDPOINTS.map((endpoint) => (endpoint.raw ? undefined : endpoint.scope)));
     expect(Object.keys(SCOPES).filter((scope) => scope !== 'admin:*' && !asked.has(scope))).toEqual([...COMING]);
     const browser = await signIn(app, await buildVisitor(app));
-    expect((await browser.get(path)).html.match(/not in use yet/g)).toHaveLength(COMING.length);
+    expect((await browser.get(path)).html.match(/not used yet/g)).toHaveLength(COMING.length);
     expect((await browser.post(path, { name: 'Later', scopes: [...COMING], expires_in_days: '30' })).status).toBe(200);
   });
 
@@ -55,7 +55,7 @@ describe('access tokens', () => {
     await browser.post(path, { ...fields, name: 'ticked', strict: 'on' }, { from: path });
     expect((await browser.get(path)).html).toContain('· strict<br>');
     await browser.post(path, { ...fields, name: 'unticked' }, { from: path });
-    expect((await browser.get(path)).html).toContain('not strict: everything you may, save on seven routes');
+    expect((await browser.get(path)).html).toContain('not strict: everything you can do, except on seven routes');
     const rows = await app.services.db('personal_access_tokens').where({ user_id: person.user_id }).orderBy('created_at');
     expect(rows.map(({ name, strict }) => [name, strict])).toEqual([
       ['ticked', true],
@@ -74,21 +74,11 @@ describe('access tokens', () => {
   });
 
   it.each([
-    ['no scope', { name: 'x', expires_in_days: '30' }, 422, 'Choose at least one'],
+    ['no scope', { name: 'x', expires_in_days: '30' }, 422, 'Choose at least one scope'],
     ['an unknown scope', { name: 'x', scopes: 'root', expires_in_days: '30' }, 400, 'Unknown scope: root'],
-    ['no name', { name: ' ', scopes: 'tasks:read', expires_in_days: '30' }, 422, 'Please look at the marked fields again.'],
-    [
-      'too many days',
-      { name: 'x', scopes: 'tasks:read', expires_in_days: '3651' },
-      422,
-      'Please look at the marked fields again.',
-    ],
-    [
-      'two names',
-      { name: ['x', 'y'], scopes: 'tasks:read', expires_in_days: '30' },
-      422,
-      'Please look at the marked fields again.',
-    ],
+    ['no name', { name: ' ', scopes: 'tasks:read', expires_in_days: '30' }, 422, 'Check the highlighted fields.'],
+    ['too many days', { name: 'x', scopes: 'tasks:read', expires_in_days: '3651' }, 422, 'Check the highlighted fields.'],
+    ['two names', { name: ['x', 'y'], scopes: 'tasks:read', expires_in_days: '30' }, 422, 'Check the highlighted fields.'],
   ])('%s comes back with what was typed', async (_what, fields, status, words) => {
     const browser = await signIn(app, await buildVisitor(app));
     const answer = await browser.post(path, fields as Record<string, string | string[]>);
@@ -131,18 +121,18 @@ describe('teams', () => {
     const path = `/app/teams/${team.team_id}`;
     const person = await buildVisitor(app);
     await admin.post(`${path}/members`, { email: person.email, role: 'guest' }, { from: path });
-    expect(await said(admin, path)).toBe(`${person.email} was invited. The invitation is open for seven days.`);
+    expect(await said(admin, path)).toBe(`${person.email} was invited. The invitation expires in 7 days.`);
     expect((await admin.get(path)).html).not.toContain(person.user_id);
     const browser = await signIn(app, person);
     const accept = /\/app\/invitations\/[0-9a-f-]+\/accept/.exec((await browser.get('/app')).html)?.[0] as string;
     await browser.post(accept, {}, { from: '/app' });
     expect(await said(browser, '/app/teams')).toBe('Welcome to the team.');
     await admin.post(`${path}/members/${person.user_id}`, { role: 'manager' }, { from: path });
-    expect(await said(admin, path)).toContain('is manager now');
+    expect(await said(admin, path)).toContain('is now manager');
     await admin.post(`${path}/members/${person.user_id}/remove`, {}, { from: path });
     expect(await said(admin, path)).toContain('Removed');
     await admin.post(`${path}/members`, { email: 'new@test.example', role: 'member' }, { from: path });
-    expect(await said(admin, path)).toBe('new@test.example was invited. The invitation is open for seven days.');
+    expect(await said(admin, path)).toBe('new@test.example was invited. The invitation expires in 7 days.');
     const again = await admin.post(`${path}/members`, { email: 'new@test.example', role: 'member' }, { from: path });
     expect(again.status).toBe(409);
     const revoke = new RegExp(`${path}/invitations/[0-9a-f-]+/revoke`).exec((await admin.get(path)).html)?.[0] as string;

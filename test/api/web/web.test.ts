@@ -84,7 +84,7 @@ describe('every page', () => {
       const browser = await signIn(root);
       const start = `/app/admin/users/${person.user_id}/impersonate`;
       await browser.post(start, { reason: 'Ticket 4711: look' }, { from: '/app/admin' });
-      expect((await browser.get('/app')).html).toContain('You act as');
+      expect((await browser.get('/app')).html).toContain('You are impersonating');
       const answer =
         method === 'GET' ? await browser.get(example(path)) : await browser.post(example(path), {}, { from: '/app' });
       expect(answer.status).toBe(403);
@@ -383,8 +383,8 @@ describe('approvals', () => {
     );
     expect([answer.status, answer.headers.get('location')]).toEqual([303, '/app/approvals']);
     const shown = await browser.get('/app/approvals');
-    expect(shown.html).toContain('Approved. The run goes on.');
-    expect((await browser.get('/app/approvals')).html).not.toContain('Approved. The run goes on.');
+    expect(shown.html).toContain('Approved. The run continues.');
+    expect((await browser.get('/app/approvals')).html).not.toContain('Approved. The run continues.');
     const gate = await app.services.db('gates').where({ run_id: run.run_id }).first();
     expect(gate).toMatchObject({ decision: 'approved', decided_by: team.manager.user_id });
     const entry = await app.services.db('audit_entries').where({ entity_id: run.run_id, action: 'approve' }).first();
@@ -422,7 +422,7 @@ describe('approvals', () => {
     await browser.post(`${page}/reject`, { gate_index: '1', back: page, reason: 'Not on a Friday' }, { from: page });
     const { html } = await browser.get(page);
     expect(html).toContain('Not on a Friday');
-    expect(html).toContain('Rejected. What was staged will not run.');
+    expect(html).toContain('Rejected. Staged actions will not run.');
   });
 
   it('who may not decide is told so and nothing happens; a second click neither', async () => {
@@ -444,12 +444,10 @@ describe('approvals', () => {
     const run = await buildRun(app, team, { creator: team.manager, actions: [gate] });
     for (const path of ['/app/approvals', `/app/runs/${run.run_id}`]) {
       const shown = async (person: Person) => (await (await signIn(person)).get(path)).html;
-      expect(await shown(team.guest)).toContain('This one is for a manager or an admin of the team.');
+      expect(await shown(team.guest)).toContain('Only a manager or an admin of the team can decide.');
       const own = await shown(team.manager);
-      expect(own).toContain('2 people, each a manager or an admin');
-      expect(own).toContain(
-        'This one is for somebody else: you created the automation, wrote this version of it, or started the run.',
-      );
+      expect(own).toContain('2 approvals, each from a manager or an admin');
+      expect(own).toContain('You created the automation, wrote this version or started the run; someone else must approve it.');
       expect(await shown(team.admin)).not.toContain('This one is for a manager');
     }
     await app.as(team.admin).post(`/api/automations/runs/${run.run_id}/reject`);
@@ -466,7 +464,7 @@ describe('approvals', () => {
     expect(await waiting()).toBe(before - 1);
     for (const page of [path, '/app/approvals']) {
       const { html } = await manager.get(page);
-      expect(html).toContain('You said yes. It waits for 1 more.');
+      expect(html).toContain('You approved. Still needed: 1.');
       expect(html).not.toContain(`${path}/approve"`);
       expect(html).toContain(`${path}/reject"`);
       expect((await (await signIn(team.admin)).get(page)).html).toContain(`${path}/approve"`);
@@ -503,7 +501,7 @@ describe('approvals', () => {
     for (const words of [
       'A pull request was merged',
       'You approved',
-      'Nobody approved in time: it lapsed',
+      'Expired <time',
       'You rejected',
       'Too late',
       '<strong>Gate</strong> <span class="chip">approved</span>',
@@ -574,11 +572,11 @@ describe('approvals', () => {
     const [admin, manager] = [await signIn(team.admin), await signIn(team.manager)];
     const name = team.manager.email.split('@')[0];
     for (const path of ['/app', '/app/approvals', '/app/runs', '/app/runs?show=waiting', `/app/runs/${run.run_id}`]) {
-      expect((await admin.get(path)).html).toContain(`${name} started it by hand`);
-      expect((await manager.get(path)).html).toContain('You started it by hand');
+      expect((await admin.get(path)).html).toContain(`Started manually by ${name}`);
+      expect((await manager.get(path)).html).toContain('Started manually by you');
     }
     await app.services.db('automation_runs').where({ run_id: run.run_id }).update({ triggered_by: null });
-    expect((await admin.get(`/app/runs/${run.run_id}`)).html).toContain('Someone started it by hand');
+    expect((await admin.get(`/app/runs/${run.run_id}`)).html).toContain('<strong>Started manually</strong>');
     await app.services
       .db('automation_runs')
       .where({ run_id: run.run_id })

@@ -8,10 +8,10 @@ import type { Step } from '../../server/sign-in-step.js';
 type Challenge = Extract<Step, { password: string }>;
 type Kind = Challenge['kind'];
 
-/** Whoever has no password step behind them, or took too long, begins again. */
+/** Result when the password step is missing or expired. */
 const RESTART_SIGN_IN: PageResult = {
   to: '/app/sign-in',
-  notice: { kind: 'bad', text: 'That took too long. Please sign in once more.' },
+  notice: { kind: 'bad', text: 'Timed out. Please sign in again.' },
 };
 
 const stepOf = (step: Step | null, kind: Kind): Challenge | null => (step?.kind === kind ? (step as Challenge) : null);
@@ -21,9 +21,9 @@ function show(kind: Kind, { step }: Pick<PageRequest, 'step'>, problem?: FormErr
   if (!challenge) return Promise.resolve({ to: '/app/sign-in' });
   const said = problem && {
     ...problem,
-    message: problem.status === 401 ? 'This code is not right, or its time is over.' : problem.message,
+    message: problem.status === 401 ? 'Incorrect or expired code.' : problem.message,
   };
-  const title = kind === 'two-factor' ? 'Second step' : 'Check your mail';
+  const title = kind === 'two-factor' ? 'Two-factor authentication' : 'Check your email';
   return Promise.resolve({ view: `account/${kind}`, title, data: { email: challenge.email, problem: said } });
 }
 
@@ -86,7 +86,7 @@ export const challengePages: Page[] = [
       if (!challenge) return RESTART_SIGN_IN;
       const { email, password } = challenge;
       await resendLoginCode(ctx, { email, password, device_token: deviceToken });
-      const text = 'Another code is on its way. The one before it is void.';
+      const text = 'New code sent; the previous one is invalid.';
       return { to: '/app/sign-in/mailed-code', notice: { kind: 'good', text } };
     },
     onError: (visit, problem) => show('mailed-code', visit, problem),

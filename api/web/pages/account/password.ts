@@ -6,18 +6,18 @@ import { type PageResult, page, type Page, type FormError, type PageRequest } fr
 import type { Fields } from '../../server/read-form.js';
 
 const showForgot = (problem?: FormError, given: Fields = {}): Promise<PageResult> =>
-  Promise.resolve({ view: 'account/password-forgot', title: 'Forgotten password', data: { problem, given } });
+  Promise.resolve({ view: 'account/password-forgot', title: 'Forgot your password?', data: { problem, given } });
 
 function showReset({ step }: Pick<PageRequest, 'step'>, problem?: FormError, given: Fields = {}): Promise<PageResult> {
   const email = step?.kind === 'reset' ? step.email : '';
   const said = problem && {
     ...problem,
-    message: problem.status === 401 ? 'This code is not right, or its time is over.' : problem.message,
+    message: problem.status === 401 ? 'Incorrect or expired code.' : problem.message,
   };
   return Promise.resolve({ view: 'account/password-reset', title: 'New password', data: { email, problem: said, given } });
 }
 
-/** For who forgot the password, and for who never had one; signed in or not (A7). */
+/** Resets a password, or sets the first one; works signed in and signed out. */
 export const passwordPages: Page[] = [
   page({ method: 'get', path: '/app/password/forgotten', access: 'anyone', handle: () => showForgot() }),
   page({
@@ -41,7 +41,7 @@ export const passwordPages: Page[] = [
     form: z.object({ email: Email.min(1), code: Code.min(1), new_password: NewPassword }),
     async handle({ ctx, form }) {
       await resetPassword(ctx, form);
-      const text = 'Your new password is set, and every session has ended. Sign in with it.';
+      const text = 'Password reset. Please sign in.';
       return { to: '/app/sign-in', signOut: true, notice: { kind: 'good', text } };
     },
     onError: (visit, problem) => showReset(visit, problem, visit.form),

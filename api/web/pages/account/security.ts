@@ -26,7 +26,7 @@ const Enrolment = z.object({
 async function showEnrolment({ secret, otpauth_url }: z.output<typeof Enrolment>, problem?: FormError): Promise<View> {
   const qr = await drawQr(otpauth_url, { type: 'svg', margin: 2 });
   const data = { qr, secret, otpauth_url, groups: secret.match(/.{1,4}/g), problem };
-  return { view: 'account/two-factor-enroll', title: 'Two-factor sign-in', data };
+  return { view: 'account/two-factor-enroll', title: 'Two-factor authentication', data };
 }
 
 /** Shown in this answer and in no other: only their hashes are kept. */
@@ -67,7 +67,7 @@ const twoFactorForms: Page[] = [
     form: Both,
     async handle({ ctx, form }) {
       await disableTwoFactor(ctx, form);
-      return { to: PATH, notice: { kind: 'good', text: 'Two-factor sign-in is off.' } };
+      return { to: PATH, notice: { kind: 'good', text: 'Two-factor authentication disabled.' } };
     },
     onError: (visit, problem) => show(visit, 'disable', problem),
   }),
@@ -82,7 +82,7 @@ export const securityPages: Page[] = [
     form: z.object({ current_password: Password.min(1), new_password: NewPassword }),
     async handle({ ctx, form }) {
       await changePassword(ctx, form);
-      return { to: PATH, notice: { kind: 'good', text: 'Your password is changed. Every other session has ended.' } };
+      return { to: PATH, notice: { kind: 'good', text: 'Password changed. All other sessions ended.' } };
     },
     onError: (visit, problem) => show(visit, 'password', problem),
   }),

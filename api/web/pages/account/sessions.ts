@@ -15,7 +15,7 @@ export const sessionPages: Page[] = [
     access: 'account.security',
     async handle({ ctx }) {
       const [sessions, devices] = await Promise.all([listSessions(ctx), listDevices(ctx)]);
-      return { view: 'account/sessions', title: 'Sign-ins and devices', data: { sessions, devices } };
+      return { view: 'account/sessions', title: 'Sessions and devices', data: { sessions, devices } };
     },
   }),
   page({
@@ -25,7 +25,7 @@ export const sessionPages: Page[] = [
     params: SessionPath,
     async handle({ ctx, params }) {
       await revokeSession(ctx, params.session_id);
-      return { to: PATH, notice: { kind: 'good', text: 'Signed out there.' } };
+      return { to: PATH, notice: { kind: 'good', text: 'Session ended.' } };
     },
     onError: back,
   }),
@@ -36,7 +36,7 @@ export const sessionPages: Page[] = [
     params: DevicePath,
     async handle({ ctx, params }) {
       await revokeDevice(ctx, params.device_id);
-      return { to: PATH, notice: { kind: 'good', text: 'Forgotten. Its next sign-in takes a mailed code.' } };
+      return { to: PATH, notice: { kind: 'good', text: 'Trust revoked. Next sign-in needs an emailed code.' } };
     },
     onError: back,
   }),

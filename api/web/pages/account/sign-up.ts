@@ -13,16 +13,16 @@ function showCode({ step }: Pick<PageRequest, 'step'>, problem?: FormError): Pro
   if (step?.kind !== 'sign-up') return Promise.resolve({ to: '/app/sign-up' });
   const said = problem && {
     ...problem,
-    message: problem.status === 401 ? 'This code is not right, or its time is over.' : problem.message,
+    message: problem.status === 401 ? 'Incorrect or expired code.' : problem.message,
   };
   return Promise.resolve({
     view: 'account/sign-up-code',
-    title: 'Check your mail',
+    title: 'Check your email',
     data: { email: step.email, name: step.name, problem: said },
   });
 }
 
-/** Name and address, then the mailed code with a password (A1). The address may have an account already: only its mail says so. */
+/** Name and email, then the emailed code and a password. Only the email itself reveals that an account exists. */
 export const signUpPages: Page[] = [
   page({ method: 'get', path: '/app/sign-up', access: 'visitor', handle: () => showStart() }),
   page({
@@ -46,11 +46,11 @@ export const signUpPages: Page[] = [
     form: z.object({ code: Code.min(1), password: NewPassword }),
     async handle({ ctx, form, step }) {
       if (step?.kind !== 'sign-up') {
-        return { to: '/app/sign-up', notice: { kind: 'bad', text: 'That took too long. Please begin again.' } };
+        return { to: '/app/sign-up', notice: { kind: 'bad', text: 'Timed out. Please start again.' } };
       }
       const { email, name } = step;
       const { token, device_token } = await verifySignUp(ctx, { email, name, ...form });
-      const notice = { kind: 'good', text: 'Welcome. Your account is there.' } as const;
+      const notice = { kind: 'good', text: 'Welcome. Your account is ready.' } as const;
       return { to: '/app', signIn: token, deviceToken: device_token, notice };
     },
     onError: (visit, problem) => showCode(visit, problem),

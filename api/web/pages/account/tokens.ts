@@ -45,14 +45,14 @@ export const tokenPages: Page[] = [
     access: 'token.create',
     form: z.object({
       name: Title(200),
-      scopes: Checked.pipe(z.array(z.string()).min(1, 'Choose at least one')),
+      scopes: Checked.pipe(z.array(z.string()).min(1, 'Choose at least one scope')),
       strict: z
         .literal('on')
         .optional()
         .transform((value) => value === 'on'),
       expires_in_days: z
         .string()
-        .regex(/^\d{1,4}$/, 'A number of days')
+        .regex(/^\d{1,4}$/, 'Enter a number of days')
         .transform(Number)
         .pipe(z.number().max(3650, 'At most 3650 days')),
     }),
@@ -71,7 +71,7 @@ export const tokenPages: Page[] = [
     params: TokenParams,
     async handle({ ctx, params }) {
       await revokeToken(ctx, params.token_id);
-      return { to: '/app/account/tokens', notice: { kind: 'good', text: 'Revoked. The next request with it is refused.' } };
+      return { to: '/app/account/tokens', notice: { kind: 'good', text: 'Token revoked.' } };
     },
   }),
 ];

@@ -20,9 +20,9 @@ const Search = z.object({
   page: z.coerce.number().int().min(1).max(10_000).catch(1),
 });
 
-/** Back to the list, with what is wrong. */
-const backToPeople = (_visit: unknown, { message, fields }: FormError): Promise<Redirect> => {
-  const [first] = Object.entries(fields).map(([name, words]) => `${name}: ${words}`);
+/** Redirects to the list and shows the first error there. */
+const backToUsers = (_visit: unknown, { message, fields }: FormError): Promise<Redirect> => {
+  const [first] = Object.entries(fields).map(([name, text]) => `${name}: ${text}`);
   return Promise.resolve({ to: PATH, notice: { kind: 'bad', text: first ?? message } });
 };
 
@@ -35,9 +35,9 @@ const actForms: Page[] = [
     form: Suspend,
     async handle({ ctx, params, form }) {
       await suspendUser(ctx, params.user_id, form.reason);
-      return { to: PATH, notice: { kind: 'good', text: 'Suspended. Sessions ended, tokens rest.' } };
+      return { to: PATH, notice: { kind: 'good', text: 'Suspended. Sessions ended, tokens disabled.' } };
     },
-    onError: backToPeople,
+    onError: backToUsers,
   }),
   page({
     method: 'post',
@@ -48,7 +48,7 @@ const actForms: Page[] = [
       await reinstateUser(ctx, params.user_id);
       return { to: PATH, notice: { kind: 'good', text: 'Reinstated.' } };
     },
-    onError: backToPeople,
+    onError: backToUsers,
   }),
   page({
     method: 'post',
@@ -59,7 +59,7 @@ const actForms: Page[] = [
       await unlockUser(ctx, params.user_id);
       return { to: PATH, notice: { kind: 'good', text: 'Unlocked.' } };
     },
-    onError: backToPeople,
+    onError: backToUsers,
   }),
   page({
     method: 'post',
@@ -71,7 +71,7 @@ const actForms: Page[] = [
       const { token } = await startImpersonation(ctx, { user_id: params.user_id, reason: form.reason });
       return { to: '/app', signIn: token, isImpersonation: true };
     },
-    onError: backToPeople,
+    onError: backToUsers,
   }),
   page({
     method: 'post',
@@ -79,7 +79,7 @@ const actForms: Page[] = [
     access: 'impersonation.stop',
     async handle({ ctx }) {
       await stopImpersonation(ctx);
-      return { to: PATH, signOut: true, notice: { kind: 'good', text: 'You are yourself again.' } };
+      return { to: PATH, signOut: true, notice: { kind: 'good', text: 'Impersonation ended.' } };
     },
   }),
 ];
@@ -97,7 +97,7 @@ export const adminPages: Page[] = [
         countUsers(ctx, wanted),
       ]);
       const pages = { number, last: Math.max(1, Math.ceil(total / PER_PAGE)) };
-      return { view: 'admin/admin', title: 'People', data: { users, total, q, status, statuses: STATUSES, pages } };
+      return { view: 'admin/admin', title: 'Users', data: { users, total, q, status, statuses: STATUSES, pages } };
     },
   }),
   ...actForms,

@@ -9,19 +9,19 @@ import { invalid } from '../../../core/errors.js';
 import { page, type Page, type FormError, type View } from '../../page.js';
 import type { Fields } from '../../server/read-form.js';
 
-/** @throws INVALID_REQUEST nobody has the address */
+/** @throws INVALID_REQUEST no user has this email */
 async function successorOf(ctx: Context, email: string): Promise<string | null> {
   if (email === '') return null;
   const found = await listUsers(ctx, { q: email, limit: 500, offset: 0 });
   const successor = found.find((user) => user.email === email.toLowerCase());
-  if (!successor) throw invalid(`Nobody here has the address ${email}`);
+  if (!successor) throw invalid(`No user with email ${email}`);
   return successor.user_id;
 }
 
 const show = (userId: string, problem?: FormError, given: Fields = {}): Promise<View> =>
-  Promise.resolve({ view: 'admin/deprovision', title: 'Take out for good', data: { userId, problem, given } });
+  Promise.resolve({ view: 'admin/deprovision', title: 'Deprovision', data: { userId, problem, given } });
 
-/** Somebody leaves for good: asked for here, done step by step by a workflow, watched on a page of its own (A11). */
+/** Requests a deprovision job and shows its progress. */
 export const deprovisionPages: Page[] = [
   page({
     method: 'get',
@@ -50,7 +50,7 @@ export const deprovisionPages: Page[] = [
     params: JobParams,
     handle: async ({ ctx, params }) => ({
       view: 'admin/deprovision-job',
-      title: 'Leaving for good',
+      title: 'Deprovisioning',
       data: { job: await getJob(ctx, params.job_id) },
     }),
   }),

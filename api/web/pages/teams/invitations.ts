@@ -37,7 +37,7 @@ export const invitationPages: Page[] = [
     params: TeamInvitationParams,
     async handle({ ctx, params }) {
       await revokeInvitation(ctx, params.team_id, params.invitation_id);
-      return { to: `/app/teams/${params.team_id}`, notice: { kind: 'good', text: 'The invitation is taken back.' } };
+      return { to: `/app/teams/${params.team_id}`, notice: { kind: 'good', text: 'Invitation revoked.' } };
     },
     onError: ({ params }, { message }) =>
       Promise.resolve({ to: `/app/teams/${params.team_id}`, notice: { kind: 'bad', text: message } }),

@@ -55,7 +55,7 @@ const teamForms: Page[] = [
     form: z.object({ name: Title(100), description: Text.max(500).optional() }),
     async handle({ ctx, form }) {
       const team = await createTeam(ctx, { name: form.name, description: form.description || null });
-      return { to: teamPath(team.team_id), notice: { kind: 'good', text: 'The team is there. Invite somebody.' } };
+      return { to: teamPath(team.team_id), notice: { kind: 'good', text: 'Team created.' } };
     },
     onError: (visit, problem) => showTeams(visit, problem, visit.form),
   }),
@@ -84,8 +84,8 @@ const memberForms: Page[] = [
       const made = await addMember(ctx, params.team_id, form);
       const text =
         'invitation_id' in made
-          ? `${made.email} was invited. The invitation is open for seven days.`
-          : `${made.display_name} is in the team.`;
+          ? `${made.email} was invited. The invitation expires in 7 days.`
+          : `${made.display_name} joined the team.`;
       return { to: teamPath(params.team_id), notice: { kind: 'good', text } };
     },
     onError: (visit, problem) => showTeam(visit, visit.params.team_id, { form: 'member', problem, given: visit.form }),
@@ -98,7 +98,7 @@ const memberForms: Page[] = [
     form: ChangeRole,
     async handle({ ctx, params, form }) {
       const { display_name, role } = await changeRole(ctx, params.team_id, params.user_id, form.role);
-      return { to: teamPath(params.team_id), notice: { kind: 'good', text: `${display_name} is ${role} now.` } };
+      return { to: teamPath(params.team_id), notice: { kind: 'good', text: `${display_name} is now ${role}.` } };
     },
     onError: ({ params }, { message }) =>
       Promise.resolve({ to: teamPath(params.team_id), notice: { kind: 'bad', text: message } }),
@@ -111,7 +111,7 @@ const memberForms: Page[] = [
     async handle({ ctx, me, params }) {
       const tasks = await removeMember(ctx, params.team_id, params.user_id);
       const left = params.user_id === requireUser({ me }).user_id;
-      const text = `${left ? 'You left the team.' : 'Removed.'}${tasks > 0 ? ` Open tasks without an assignee now: ${tasks}.` : ''}`;
+      const text = `${left ? 'You left the team.' : 'Removed.'}${tasks > 0 ? ` Tasks now unassigned: ${tasks}.` : ''}`;
       return { to: left ? '/app/teams' : teamPath(params.team_id), notice: { kind: 'good', text } };
     },
     onError: ({ params }, { message }) =>

@@ -11,7 +11,7 @@ import type { Fields } from '../../server/read-form.js';
 import { safePath } from '../../server/safe-path.js';
 import { actionableApprovals } from './actionable-approvals.js';
 
-/** What the list shows at once; the contract's own most. */
+/** The API's maximum page size. */
 const PAGE_SIZE = 200;
 
 /** The gate that the person saw, so that the decision can open no other; and the page that they came from. */
@@ -26,7 +26,7 @@ const decision = {
     .transform((value) => (value === undefined ? '/app/approvals' : safePath(value))),
 };
 
-/** Said where the decision was made; the refusal too, because by then somebody else may have decided. */
+/** Redirects to the page the form came from and shows the error there. */
 const refused = ({ form }: { form: Fields }, { message }: FormError): Promise<Redirect> =>
   Promise.resolve({ to: decision.back.parse(form['back']), notice: { kind: 'bad', text: message } });
 
@@ -53,7 +53,7 @@ export const approvalPages: Page[] = [
     form: z.object(decision),
     async handle({ ctx, params, form }) {
       const { approvals_needed } = await approveGate(ctx, params.run_id, form.gate_index);
-      const text = approvals_needed === 0 ? 'Approved. The run goes on.' : `Approved. ${approvals_needed} more must approve.`;
+      const text = approvals_needed === 0 ? 'Approved. The run continues.' : `Approved. Still needed: ${approvals_needed}.`;
       return { to: form.back, notice: { kind: 'good', text } };
     },
     onError: refused,
@@ -66,7 +66,7 @@ export const approvalPages: Page[] = [
     form: z.object({ ...decision, reason: Text.trim().max(2000).optional() }),
     async handle({ ctx, params, form }) {
       await rejectGate(ctx, params.run_id, { gate_index: form.gate_index, reason: form.reason || null });
-      return { to: form.back, notice: { kind: 'good', text: 'Rejected. What was staged will not run.' } };
+      return { to: form.back, notice: { kind: 'good', text: 'Rejected. Staged actions will not run.' } };
     },
     onError: refused,
   }),

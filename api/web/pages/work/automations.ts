@@ -22,8 +22,8 @@ export const automationPages: Page[] = [
     form,
     async handle({ ctx, params, form: { version, back } }) {
       const { name, is_active } = await takeOver(ctx, params.automation_id, { version });
-      const next = is_active ? '' : ' It stays disabled until someone enables it.';
-      return { to: back, notice: { kind: 'good', text: `You are the creator of ${name} now.${next}` } };
+      const next = is_active ? '' : ' It stays disabled until it is enabled.';
+      return { to: back, notice: { kind: 'good', text: `You are now the creator of ${name}.${next}` } };
     },
     onError: ({ form: given }, { message }) =>
       Promise.resolve({ to: safePath(given['back']), notice: { kind: 'bad', text: message } }),

@@ -19,9 +19,10 @@ interface Line {
   team_id: string | null;
   trigger_type: string;
   status: RunStatus;
+  skip_reason: RunSummary['skip_reason'];
   is_test: boolean;
   /** What is said of `at`. */
-  when: 'began' | 'asked' | 'failed';
+  when: 'started' | 'requested' | 'failed';
   at: string;
   error: { code: string; message: string } | null;
 }
@@ -42,7 +43,7 @@ const LISTS: Record<'all' | 'waiting' | 'failed', (ctx: Context) => Promise<Line
     const runs = await listRecentRuns(ctx, LIST_LIMITS.newest);
     const began = (run: RunSummary) => ({
       ...run,
-      when: 'began' as const,
+      when: 'started' as const,
       at: run.queued_at,
       error: whyOf(run.actions, run.error),
     });
@@ -50,12 +51,12 @@ const LISTS: Record<'all' | 'waiting' | 'failed', (ctx: Context) => Promise<Line
   },
   async waiting(ctx) {
     const { approvals, total } = await listApprovals(ctx, LIST_LIMITS.waiting);
-    const asked = { status: 'paused', when: 'asked', is_test: false, error: null } as const;
+    const asked = { status: 'paused', skip_reason: null, when: 'requested', is_test: false, error: null } as const;
     return { lines: approvals.map((gate) => ({ ...gate, ...asked, at: gate.requested_at })), total };
   },
   async failed(ctx) {
     const { entries, total } = await listDeadLetters(ctx, { limit: LIST_LIMITS.failed });
-    const failed = { status: 'failed', when: 'failed', is_test: false } as const;
+    const failed = { status: 'failed', skip_reason: null, when: 'failed', is_test: false } as const;
     const lines = entries.map((entry) => ({
       ...entry,
       ...failed,

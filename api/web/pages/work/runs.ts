@@ -111,7 +111,7 @@ export const runPages: Page[] = [
     params: RunParams,
     async handle({ ctx, params }) {
       const { run_id } = await retryRun(ctx, params.run_id, { actions: 'failed' });
-      return { to: `/app/runs/${run_id}`, notice: { kind: 'good', text: 'A replay is under way: what succeeded is left out.' } };
+      return { to: `/app/runs/${run_id}`, notice: { kind: 'good', text: 'Replay started.' } };
     },
     onError: backToRun,
   }),
@@ -122,7 +122,7 @@ export const runPages: Page[] = [
     params: RunParams,
     async handle({ ctx, params }) {
       await cancelRun(ctx, params.run_id);
-      return { to: `/app/runs/${params.run_id}`, notice: { kind: 'good', text: 'Cancelled. What was done stays done.' } };
+      return { to: `/app/runs/${params.run_id}`, notice: { kind: 'good', text: 'Cancelled. Completed actions are not undone.' } };
     },
     onError: backToRun,
   }),
