@@ -148,7 +148,7 @@ describe('the web app in a browser', () => {
     await send('Sign in');
     await look('Two-factor authentication');
     await page.fill('[name=code]', phone.code(1));
-    await send('Go on');
+    await send('Continue');
     await look('Hello Nora');
     expect([...faults, ...complaints]).toEqual([]);
   });
@@ -164,7 +164,7 @@ describe('the web app in a browser', () => {
     const faults = await faultsOf(page);
     await page.fill('[name=code]', await mailedCode(app, root));
     await page.check('[name=trust_device]');
-    await page.click('main button:has-text("Go on")');
+    await page.click('main button:has-text("Continue")');
     await page.waitForURL(`${app.url}/app/admin?q=${team.member.email}`);
     await page.click('details.manage summary >> nth=0');
     faults.push(...(await faultsOf(page)));
