@@ -3,12 +3,12 @@ import type { Seat } from '../core/access.js';
 import type { RunStatus } from '../runs/rules.js';
 
 /**
- * An automation with what its runs say of it and the caller's seat in its team. Test runs do not count. `run_count` and
- * `failed_count` are since its creation, whatever was deleted after its time; the last run is the newest that is stored.
+ * An automation with the counters of its runs and the caller's role in its team. Test runs do not count. `run_count` and
+ * `failed_count` include deleted runs; the last run is the newest one stored.
  */
 export type AutomationRow = Pick<Automation, keyof Automation> & {
   seat: Seat | null;
-  /** Its project is in the trash: armed again when that is restored (C8). */
+  /** Its project is in the trash; restoring the project makes it active again. */
   is_disarmed: boolean;
   run_count: number;
   failed_count: number;
@@ -16,7 +16,7 @@ export type AutomationRow = Pick<Automation, keyof Automation> & {
   last_run_status: RunStatus | null;
 };
 
-/** Select list and joins of `AutomationRow`; $1 is the caller. A `where` follows. */
+/** Select list and joins of `AutomationRow`; $1 = caller id. A `where` follows. */
 export const SELECT_AUTOMATIONS = /* sql */ `
   select a.*, m.role as seat, runs.run_count, runs.failed_count, newest.queued_at as last_run_at, newest.status as last_run_status,
     exists (select from projects p where p.project_id = a.project_id and p.deleted_at is not null) as is_disarmed
@@ -32,8 +32,8 @@ export const SELECT_AUTOMATIONS = /* sql */ `
   ) newest on true`;
 
 /**
- * Ids of the automations that user $1 sees: those of the user's teams and the personal ones. Two index probes: others' automations
- * are not looked at. `where` is a condition on automations a.
+ * Selects the ids of automations that user $1 can see: those of the user's teams and the personal ones, by two index scans.
+ * `where` is a condition on automations a.
  */
 export const visibleAutomations = (where: string): string => /* sql */ `
   select a.automation_id from memberships m join automations a on a.team_id = m.team_id

@@ -37,15 +37,14 @@ function checkTimezone(name: string): string {
 }
 
 /**
- * Judges what an automation would do, when it is saved, and gives it the form in which it is stored.
+ * Validates a definition on save and returns its stored form.
  * @throws INVALID_REQUEST naming the field and the position in it
- * Source: decisions F1, F3 to F5, F12.
  */
-export function checkDefinition(given: Definition): CheckedDefinition {
-  const { trigger_type, condition, actions, team_id } = given;
+export function checkDefinition(input: Definition): CheckedDefinition {
+  const { trigger_type, condition, actions, team_id } = input;
   checkTrigger(trigger_type);
-  const schedule_timezone = checkTimezone(given.schedule_timezone);
-  const schedule_cron = checkSchedule(trigger_type, given.schedule_cron, schedule_timezone);
+  const schedule_timezone = checkTimezone(input.schedule_timezone);
+  const schedule_cron = checkSchedule(trigger_type, input.schedule_cron, schedule_timezone);
   const source = condition?.trim() ? condition : null;
   const verdict = source === null ? { ok: true as const } : checkCondition(source);
   if (!verdict.ok) {

@@ -12,11 +12,12 @@ import type { CreateAutomation, SavedAutomation } from './schema.js';
 import { storeVersion } from './versions/create-version.js';
 import { warningsOf } from './warnings.js';
 
-/** Automations of one team, or personal ones of one person (F1). */
+/** Maximum number of automations per team, or per user for personal ones. */
 const MAX_AUTOMATIONS = 1000;
 
 /**
- * Racing creations count one after the other, by a lock that only they take: whoever ends a membership locks the team first.
+ * Serializes concurrent creations by an advisory lock of their own. A row lock on the team would conflict with ending a
+ * membership, which locks the team first.
  * @throws INVALID_REQUEST
  */
 async function checkLimit(ctx: Context, teamId: string | null): Promise<void> {
@@ -29,30 +30,29 @@ async function checkLimit(ctx: Context, teamId: string | null): Promise<void> {
 
 /**
  * Creates an automation in a team, in a project, or for the caller alone.
- * @throws RESOURCE_NOT_FOUND team or project | PERMISSION_DENIED stranger or guest; protected, or a secret that only admins may use,
- * below admin
- * | INVALID_REQUEST trigger, condition, action, time zone, place, or too many automations
+ * @throws RESOURCE_NOT_FOUND team or project | PERMISSION_DENIED non-member or guest; protected, or a secret that only admins may
+ * use, below admin | INVALID_REQUEST trigger, condition, action, time zone, scope, or too many automations
  */
 export function createAutomation(ctx: Context, input: CreateAutomation): Promise<SavedAutomation> {
   return inTransaction(ctx, async (ctx) => {
     const userId = userOf(ctx);
     await lockActiveCaller(ctx);
-    const place = await resolveScope(ctx, { team_id: input.team_id ?? null, project_id: input.project_id ?? null });
+    const scope = await resolveScope(ctx, { team_id: input.team_id ?? null, project_id: input.project_id ?? null });
     const { condition, actions, ...schedule } = checkDefinition({
       trigger_type: input.trigger_type,
       condition: input.condition ?? null,
       actions: input.actions ?? [],
       schedule_cron: input.schedule_cron ?? null,
       schedule_timezone: input.schedule_timezone ?? 'UTC',
-      team_id: place.team_id,
+      team_id: scope.team_id,
     });
-    await assertSecretsAllowed(ctx, place.team_id, actions);
+    await assertSecretsAllowed(ctx, scope.team_id, actions);
     const is_protected = input.is_protected ?? false;
-    await checkProtection(ctx, { team_id: place.team_id, is_protected: false }, is_protected);
-    await checkLimit(ctx, place.team_id);
+    await checkProtection(ctx, { team_id: scope.team_id, is_protected: false }, is_protected);
+    await checkLimit(ctx, scope.team_id);
     const automation = await Automation.query(ctx.db)
       .insert({
-        ...place,
+        ...scope,
         name: input.name,
         description: input.description ?? null,
         trigger_type: input.trigger_type,
@@ -67,7 +67,7 @@ export function createAutomation(ctx: Context, input: CreateAutomation): Promise
       .returning('*');
     await storeVersion(ctx, automation, null);
     await recordChange(ctx, {
-      ...place,
+      ...scope,
       feature: 'automations',
       action: 'create',
       severity: 'MEDIUM',

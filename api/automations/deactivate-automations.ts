@@ -2,7 +2,7 @@ import type { Automation } from '../../db/models/automation.js';
 import type { Context } from '../core/context.js';
 import { recordChange } from '../core/record-change.js';
 
-/** Switches an automation off, and says why. The caller holds its row. */
+/** Disables an automation and stores the reason. The caller has locked its row. */
 export async function deactivate(ctx: Context, automation: Automation, disabledReason: string, summary: string): Promise<void> {
   await automation.$query(ctx.db).patch({ is_active: false, disabled_reason: disabledReason });
   await recordChange(ctx, {

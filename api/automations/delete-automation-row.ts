@@ -4,26 +4,26 @@ import type { Context } from '../core/context.js';
 import { recordChange } from '../core/record-change.js';
 import { cancelRuns } from '../runs/cancel-runs.js';
 
-const HOLD_RUNS = /* sql */ `
+const LOCK_RUNS = /* sql */ `
   select count(*) from (select from automation_runs where automation_id = ? and finished_at is null for update) held`;
 
 const DELETED = () => ({ deleted_at: raw('now()'), is_active: false });
 
 /**
- * What deleting an automation means, wherever the right to do it comes from. The caller holds its row. Returns the number of runs
- * that were cancelled.
+ * Marks an automation as deleted and cancels its runs, without checking permissions. The caller has locked its row. Returns the
+ * number of cancelled runs.
  */
 export async function deleteAutomationRow(ctx: Context, automation: Automation): Promise<number> {
   await automation.$query(ctx.db).patch(DELETED());
   return endRunsOf(ctx, automation);
 }
 
-/** What is left to do once the automation's row says that it is deleted. */
+/** Cancels the runs of an automation whose row is already marked as deleted. */
 async function endRunsOf(ctx: Context, automation: Automation): Promise<number> {
   const { automation_id, team_id, project_id, name } = automation;
-  // Nothing waits for a deleted automation: a step that is just being done is waited for, so that what it left is seen, and whatever
-  // comes later ends before it could wait (run/end-if-deleted.ts).
-  await ctx.db.raw(HOLD_RUNS, [automation_id]);
+  // Waits for a step in progress, so that its result is visible here. A run that waits later ends itself first
+  // (end-if-deleted.ts).
+  await ctx.db.raw(LOCK_RUNS, [automation_id]);
   const cancelled_runs = await cancelRuns(ctx, automation, ['queued', 'paused']);
   await recordChange(ctx, {
     team_id,
@@ -40,11 +40,11 @@ async function endRunsOf(ctx: Context, automation: Automation): Promise<number> 
   return cancelled_runs;
 }
 
-/** Ends every automation of a project or of a team that goes for good. Returns how many there were. */
-export async function endAutomationsOf(ctx: Context, place: { project_id: string } | { team_id: string }): Promise<number> {
-  const automations = await Automation.query(ctx.db).where(place).modify('live').orderBy('automation_id').forNoKeyUpdate();
-  // In one statement: what the team subscribes to is worked out once, not for each of a thousand.
-  await Automation.query(ctx.db).where(place).modify('live').patch(DELETED());
+/** Deletes all automations of a deleted project or team and returns their number. */
+export async function endAutomationsOf(ctx: Context, scope: { project_id: string } | { team_id: string }): Promise<number> {
+  const automations = await Automation.query(ctx.db).where(scope).modify('live').orderBy('automation_id').forNoKeyUpdate();
+  // One statement, so that the team's event subscriptions are recomputed once instead of for each automation.
+  await Automation.query(ctx.db).where(scope).modify('live').patch(DELETED());
   for (const automation of automations) await endRunsOf(ctx, automation);
   return automations.length;
 }

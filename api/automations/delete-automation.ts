@@ -3,12 +3,12 @@ import { deleteAutomationRow } from './delete-automation-row.js';
 import { lockAutomation } from './lock-automation.js';
 
 /**
- * Deletes an automation for good and cancels its runs that are queued, paused or waiting; all its runs stay readable.
- * @throws RESOURCE_NOT_FOUND | PERMISSION_DENIED another person's automation needs a manager, a protected one an admin
+ * Deletes an automation permanently and cancels its queued, paused or waiting runs; all its runs stay readable.
+ * @throws RESOURCE_NOT_FOUND | PERMISSION_DENIED another user's automation needs a manager, a protected one an admin
  */
 export function deleteAutomation(ctx: Context, automationId: string): Promise<{ cancelledRuns: number }> {
   return inTransaction(ctx, async (ctx) => {
-    // A run that is just being created is waited for, so it is seen here or never created. The runs are locked after the automation.
+    // Waits for a concurrent creation of a run, which is then cancelled here or never created. Lock order: automation, then runs.
     const automation = await lockAutomation(ctx, 'automation.write', automationId);
     return { cancelledRuns: await deleteAutomationRow(ctx, automation) };
   });

@@ -6,16 +6,15 @@ import { authorizeAccess } from './policy.js';
 import { presentAutomation } from './present.js';
 import type { AutomationRecord } from './schema.js';
 
-/** $1 caller, $2 automation. */
+/** $1 = caller id, $2 = automation id. */
 const statement: Statement = {
   name: 'get_automation',
   text: `${SELECT_AUTOMATIONS} where a.automation_id = $2 and a.deleted_at is null`,
 };
 
 /**
- * One automation.
- * @throws RESOURCE_NOT_FOUND | PERMISSION_DENIED a stranger, or another person's personal one
- * Source: decision F1.
+ * Returns one automation.
+ * @throws RESOURCE_NOT_FOUND | PERMISSION_DENIED a non-member, or another user's personal automation
  */
 export async function getAutomation(ctx: Context, automationId: string): Promise<AutomationRecord> {
   const userId = userOf(ctx);

@@ -5,8 +5,8 @@ import { seatOf } from '../core/seats.js';
 import { authorizeChange, authorizeManage } from './policy.js';
 
 /**
- * A live automation, locked until the commit, for a caller with that ability on it. A run that is just being created holds the row FOR
- * SHARE. Not FOR UPDATE: a step of a run holds the run and then, by its foreign key, the automation FOR KEY SHARE.
+ * Locks a live automation until the commit, for a caller with that ability. A concurrent creation of a run has locked the row FOR
+ * SHARE. Not FOR UPDATE: a step locks the run and then, by its foreign key, the automation FOR KEY SHARE.
  * @throws RESOURCE_NOT_FOUND | PERMISSION_DENIED
  */
 export async function lockAutomation(

@@ -1,7 +1,7 @@
 import { type Ability, authorize, hasRoleAtLeast, type Seat, isAllowed } from '../core/access.js';
 import { forbidden } from '../core/errors.js';
 
-/** What decides about an automation or one of its runs: its team, or for a personal one its creator. */
+/** Owner of an automation or a run: its team, or the creator of a personal one. */
 export interface Owned {
   team_id: string | null;
   created_by: string;
@@ -15,7 +15,7 @@ interface Caller {
 const isOwner = ({ created_by }: Owned, { userId }: Caller): boolean => created_by === userId;
 
 /**
- * Refuses whoever has no such seat in the team; a personal automation is its creator's alone (F1).
+ * Rejects callers without the required role in the team; a personal automation belongs to its creator alone.
  * @throws PERMISSION_DENIED
  */
 export function authorizeAccess(ability: Ability, owned: Owned, caller: Caller): void {
@@ -23,20 +23,20 @@ export function authorizeAccess(ability: Ability, owned: Owned, caller: Caller):
   else if (!isOwner(owned, caller)) throw forbidden('This automation is personal to someone else');
 }
 
-/** True for whom `authorizeManage` lets pass. */
+/** Returns whether `authorizeManage` accepts the caller. */
 export function canManage(ability: Ability, owned: Owned, caller: Caller): boolean {
   if (owned.team_id === null) return isOwner(owned, caller);
   return isAllowed(ability, caller.seat) && (isOwner(owned, caller) || hasRoleAtLeast(caller.seat, 'manager'));
 }
 
-/** An automation that somebody wants to change. */
+/** An automation to be changed. */
 interface Changed extends Owned {
   is_protected: boolean;
 }
 
 /**
- * Refuses callers who may not change an automation. A protected one is for team admins only, also for its creator: nobody else can
- * edit a gate out of it.
+ * Rejects callers who may not change an automation. Only team admins may change a protected one, not even its creator, so that
+ * nobody else can remove its gate.
  * @throws PERMISSION_DENIED
  */
 export function authorizeChange(ability: 'automation.write' | 'automation.take_over', automation: Changed, caller: Caller): void {
@@ -47,7 +47,7 @@ export function authorizeChange(ability: 'automation.write' | 'automation.take_o
 }
 
 /**
- * As `authorizeAccess`, and what another person made needs a manager of the team (decision K).
+ * Rejects callers like `authorizeAccess`; another user's automation also needs a manager of the team.
  * @throws PERMISSION_DENIED
  */
 export function authorizeManage(ability: Ability, owned: Owned, caller: Caller): void {

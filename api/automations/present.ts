@@ -10,7 +10,7 @@ const SHOWN_RUNS = 5;
 const nextRunsOf = (row: AutomationRow): string[] =>
   row.is_active && !row.is_disarmed ? upcoming(row, SHOWN_RUNS).map((at) => at.toISOString()) : [];
 
-/** An automation as the API shows it (F1). */
+/** Converts an automation for the API. */
 export const presentAutomation = (row: AutomationRow): AutomationRecord => presentWith(row, nextRunsOf(row));
 
 const presentWith = (row: AutomationRow, nextRuns: string[]): AutomationRecord => ({
@@ -51,13 +51,13 @@ function presentApproval(approval: RunRow['gates'][number]): NonNullable<RunSumm
   };
 }
 
-/** How the gate of an action was decided, which stays readable when the run has come to the next one. */
+/** Returns the decision of an action's gate, which stays readable after the run reaches the next gate. */
 function decisionOf(gates: RunRow['gates'], index: number): Record<string, unknown> | null {
   const gate = gates.find(({ gate_index, decision }) => gate_index === index && decision !== null);
   return gate ? presentApproval(gate) : null;
 }
 
-/** A run as the API shows it (F7, M): what it did, never the parameters of what it may still do. What a gate gave is its decision. */
+/** Converts a run for the API: its results, never the parameters of pending actions. The output of a gate is its decision. */
 export const presentRun = ({ gates, ...row }: RunRow): RunSummary => ({
   run_id: row.run_id,
   automation_id: row.automation_id,

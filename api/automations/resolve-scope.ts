@@ -3,14 +3,14 @@ import type { Context } from '../core/context.js';
 import { invalid, notFound } from '../core/errors.js';
 import { seatOf } from '../core/seats.js';
 
-/** Where an automation lives: in a team, in one project of it, or with one person (both null). */
+/** Scope of an automation: a team, one of its projects, or one user (both null). */
 interface AutomationScope {
   team_id: string | null;
   project_id: string | null;
 }
 
 /**
- * The team of a live project, held until the commit so that it cannot go to the trash meanwhile.
+ * Returns the team of a live project and locks the project against deletion until the commit.
  * @throws RESOURCE_NOT_FOUND
  */
 export async function teamOfProject(ctx: Context, projectId: string): Promise<string> {
@@ -25,8 +25,9 @@ export async function teamOfProject(ctx: Context, projectId: string): Promise<st
 }
 
 /**
- * The place that a new automation asks for: a project alone sets the team (F1).
- * @throws RESOURCE_NOT_FOUND unknown team or project | PERMISSION_DENIED stranger or guest | INVALID_REQUEST project of another team
+ * Resolves the scope of a new automation; a project alone determines the team.
+ * @throws RESOURCE_NOT_FOUND unknown team or project | PERMISSION_DENIED non-member or guest | INVALID_REQUEST project of another
+ * team
  */
 export async function resolveScope(ctx: Context, { team_id, project_id }: AutomationScope): Promise<AutomationScope> {
   if (team_id !== null && !(await ctx.db('teams').where({ team_id }).whereNull('deleted_at').first<object | undefined>())) {

@@ -41,7 +41,7 @@ const EXAMPLE = {
   ],
 };
 
-/** Paths with fixed words stand before `:automation_id`, which would swallow them. */
+/** Fixed paths precede `:automation_id`, which would match them. */
 const catalogueRoutes: Endpoint[] = [
   endpoint({
     id: 'listTriggers',

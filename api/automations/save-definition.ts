@@ -7,12 +7,12 @@ import { storeVersion } from './versions/create-version.js';
 interface Saved {
   change_note: string | null;
   restored_from?: number;
-  /** The caller gave no actions: those of the version before it stay. */
+  /** The caller sent no actions: the previous version's actions remain. */
   keeps_actions?: boolean;
   trace: { action: 'update' | 'rollback' | 'change_owner'; summary: string; details: Record<string, unknown> };
 }
 
-/** Writes what an automation shall be from now on as its next version, with audit and activity. The caller holds its row. */
+/** Saves a definition as the next version, with audit entry and activity line. The caller has locked its row. */
 export async function saveDefinition(
   ctx: Context,
   before: Automation,

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { ClampedInt, Id, Text, Timestamp, Title } from '../core/fields.js';
 import { ACTION_STATUSES, GATE_ROLES, RUN_STATUSES } from '../runs/rules.js';
 
-/** Most actions of one automation (F1). */
+/** Maximum actions of one automation. */
 const MAX_ACTIONS = 50;
 
 const Action = z
@@ -18,7 +18,10 @@ const Action = z
   })
   .meta({ id: 'AutomationActionInput' });
 
-/** An unknown trigger, a bad condition, action or time zone is a 400 in the verb, with the position (F1). */
+/**
+ * The operation rejects an unknown trigger, condition, action or time zone with 400 and the position
+ * (docs/decisions.md#status-400-or-422).
+ */
 const definition = {
   name: Title(200),
   description: Text.max(2000).nullish(),
@@ -51,7 +54,7 @@ const versioned = {
 export const CreateAutomation = z.object(definition).meta({ id: 'CreateAutomation' });
 export type CreateAutomation = z.output<typeof CreateAutomation>;
 
-/** Whole replacement: what is left out goes back to its default. */
+/** Full replacement: omitted fields return to their defaults. */
 export const ReplaceAutomation = z.object({ ...definition, ...versioned }).meta({ id: 'ReplaceAutomation' });
 export type ReplaceAutomation = z.output<typeof ReplaceAutomation>;
 
@@ -152,7 +155,7 @@ const RunAction = z
   })
   .meta({ id: 'RunAction' });
 
-/** The gate that a run last came to. */
+/** The latest gate of a run. */
 const RunApproval = z
   .object({
     gate_index: z.int(),
@@ -195,7 +198,7 @@ const runFields = {
   approval: RunApproval.nullable(),
   workflow_id: z.string().nullable().meta({ description: 'null if no workflow was needed' }),
 };
-/** A run as lists show it; the event that set it off is in the single run. */
+/** A run in a list; only the single run has its event. */
 export const RunSummary = z.object(runFields).meta({ id: 'RunSummary' });
 export type RunSummary = z.output<typeof RunSummary>;
 export const RunRecord = z.object({ ...runFields, event: z.record(z.string(), z.unknown()) }).meta({ id: 'Run' });

@@ -8,18 +8,18 @@ import { requirePresentCreator } from './ownership/present-creator.js';
 import type { Toggled, ToggleAutomation } from '../runs/dispatch/schema.js';
 
 /**
- * Enables or disables an automation, without a new version. Runs go on, unless they are to end with it.
- * @throws RESOURCE_NOT_FOUND | PERMISSION_DENIED another person's automation needs a manager; a protected one, and enabling one with some
- * secrets, an admin | RESOURCE_CONFLICT enabling, and its creator may no longer act
+ * Enables or disables an automation without a new version. Runs continue unless `cancel_running` is set.
+ * @throws RESOURCE_NOT_FOUND | PERMISSION_DENIED another user's automation needs a manager; a protected one, and enabling one
+ * with some secrets, an admin | RESOURCE_CONFLICT enabling while its creator may no longer act
  */
 export function toggleAutomation(ctx: Context, automationId: string, input: ToggleAutomation): Promise<Toggled> {
   return inTransaction(ctx, async (ctx) => {
     const automation = await lockAutomation(ctx, 'automation.write', automationId);
     const is_active = input.is_active ?? !automation.is_active;
-    // Whoever may stop an automation may do so whatever secrets it holds.
+    // Disabling needs no permission for the secrets it uses.
     if (is_active) await assertSecretsAllowed(ctx, automation.team_id, automation.actions);
     if (is_active) await requirePresentCreator(ctx, automation);
-    // Switched by hand, either way: whatever had switched it off no longer tells why.
+    // A manual change clears the previous reason.
     const switched = { is_active, disabled_reason: null, updated_by: userOf(ctx), updated_at: raw('now()') };
     if (is_active !== automation.is_active || automation.disabled_reason !== null)
       await automation.$query(ctx.db).patch(switched);

@@ -14,7 +14,7 @@ import { saveDefinition } from './save-definition.js';
 import type { ReplaceAutomation, SavedAutomation, UpdateAutomation } from './schema.js';
 import { warningsOf } from './warnings.js';
 
-/** What a replacement leaves out goes back to its default; the team and the protection stay. */
+/** Converts a replacement to an update: omitted fields get their defaults; the team and the protection stay. */
 export const replacementOf = (body: ReplaceAutomation): UpdateAutomation => ({
   ...body,
   description: body.description ?? null,
@@ -27,7 +27,9 @@ export const replacementOf = (body: ReplaceAutomation): UpdateAutomation => ({
   is_protected: body.is_protected ?? undefined,
 });
 
-/** @throws RESOURCE_NOT_FOUND project | INVALID_REQUEST another team, or, to strangers PERMISSION_DENIED, a project of another one */
+/**
+ * @throws RESOURCE_NOT_FOUND project | INVALID_REQUEST another team, or a project of one (PERMISSION_DENIED for its non-members)
+ */
 async function checkPlace(ctx: Context, before: Automation, { team_id, project_id }: UpdateAutomation): Promise<void> {
   if (team_id != null && team_id !== before.team_id) throw invalid('An automation stays in its team');
   if (project_id == null || project_id === before.project_id) return;
@@ -37,12 +39,15 @@ async function checkPlace(ctx: Context, before: Automation, { team_id, project_i
   throw invalid('project_id names a project of another team');
 }
 
-/** Fields that make no version by themselves. */
+/** Fields that alone create no version. */
 const UNVERSIONED: readonly (keyof UpdateAutomation)[] = ['is_protected', 'version', 'change_note'];
 const changesDefinition = (input: UpdateAutomation): boolean =>
   Object.entries(input).some(([name, value]) => value !== undefined && !UNVERSIONED.includes(name as keyof UpdateAutomation));
 
-/** The row as it shall be, judged. @throws INVALID_REQUEST */
+/**
+ * Returns the validated new state.
+ * @throws INVALID_REQUEST
+ */
 function nextState(before: Automation, input: UpdateAutomation) {
   const trigger_type = input.trigger_type ?? before.trigger_type;
   const schedule_timezone = input.schedule_timezone === undefined ? before.schedule_timezone : (input.schedule_timezone ?? 'UTC');
@@ -62,7 +67,7 @@ function nextState(before: Automation, input: UpdateAutomation) {
     actions,
     ...schedule,
     project_id: input.project_id === undefined ? before.project_id : input.project_id,
-    // Switched by hand, either way: whatever had switched it off no longer tells why.
+    // A manual change clears the previous reason.
     ...(input.is_active === undefined ? {} : { is_active: input.is_active, disabled_reason: null }),
   };
   return fields;
@@ -80,11 +85,10 @@ async function save(ctx: Context, before: Automation, input: UpdateAutomation): 
 }
 
 /**
- * Changes an automation and keeps the change as a new version; its protection alone makes none. Runs under way stay with the version
- * they started with.
- * @throws RESOURCE_NOT_FOUND | PERMISSION_DENIED another person's automation needs a manager; a protected one, its protection, and some
- * secrets, an admin | RESOURCE_CONFLICT stale version; enabled, and its creator may no longer act | INVALID_REQUEST trigger, condition,
- * action, time zone, place
+ * Updates an automation as a new version; its protection alone creates none. Running runs keep their version.
+ * @throws RESOURCE_NOT_FOUND | PERMISSION_DENIED another user's automation needs a manager; a protected one, its protection, and
+ * some secrets, an admin | RESOURCE_CONFLICT stale version, or enabled while its creator may no longer act | INVALID_REQUEST
+ * trigger, condition, action, time zone, scope
  */
 export function updateAutomation(ctx: Context, automationId: string, input: UpdateAutomation): Promise<SavedAutomation> {
   return inTransaction(ctx, async (ctx) => {
@@ -99,6 +103,6 @@ export function updateAutomation(ctx: Context, automationId: string, input: Upda
   });
 }
 
-/** Names of the fields that the caller sent; the values are in the versions. */
+/** Returns the names of the fields sent; the values are in the versions. */
 const givenFields = ({ version: _version, is_protected: _protected, ...fields }: UpdateAutomation): string[] =>
   Object.entries(fields).flatMap(([name, value]) => (value === undefined ? [] : [name]));

@@ -13,7 +13,7 @@ type Saved = Pick<Automation, 'team_id' | 'created_by' | 'updated_by' | 'actions
 
 const typeOf = ({ type }: StoredAction) => outboundTypes()[type];
 
-/** Which names exist is for those who may list them: anybody else would learn it from the warnings that do not come. */
+/** Names missing secrets only to users who may list secrets: the absence of a warning would reveal a name. */
 async function ofMissingSecrets(ctx: Context, teamId: string, names: string[]): Promise<string[]> {
   if (names.length === 0 || !isAllowed('secret.list', await seatOf(ctx, teamId))) return [];
   return (await missingSecrets(ctx, teamId, names)).map((name) => `There is no secret named ${name} yet`);
@@ -33,7 +33,7 @@ async function ofSecrets(ctx: Context, { team_id, actions }: Saved): Promise<str
   return [...idle, ...missing];
 }
 
-/** It acts at other services with the connections of its creator, and only while the creator is the one who saved it. */
+/** Uses the creator's connections, which requires that the creator saved the actions. */
 async function ofConnections(ctx: Context, { created_by, updated_by, actions }: Saved): Promise<string[]> {
   const integrated = actions.flatMap((action, index) => {
     const integration = typeOf(action)?.integration;
@@ -55,8 +55,8 @@ async function ofConnections(ctx: Context, { created_by, updated_by, actions }: 
 }
 
 /**
- * What will go wrong at the run unless something is done first. It is stored all the same: the secret may be saved, the service
- * connected later, and until then the action fails. A missing secret is named to team admins only.
+ * Returns warnings about actions that will fail unless something changes first. They do not prevent saving: the secret or the
+ * connection may be added later. Only team admins see the names of missing secrets.
  */
 export const warningsOf = async (ctx: Context, saved: Saved): Promise<string[]> => [
   ...(await ofSecrets(ctx, saved)),

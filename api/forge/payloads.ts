@@ -1,9 +1,9 @@
-/** String as sent, without what PostgreSQL cannot store. */
+/** String without characters that PostgreSQL cannot store. */
 export type Text = string | null;
 /** ISO 8601 in UTC. */
 export type Timestamp = string | null;
 
-/** Stand on every payload. */
+/** Fields of every payload. */
 export interface Base {
   repo: Text;
   sender: Text;

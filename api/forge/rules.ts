@@ -2,7 +2,7 @@ import { closingIssues } from './closing-keywords.js';
 import { at, columnInteger, finite, flag, integer, isRecord, list, text, texts, timestamp } from './json-values.js';
 import type { Base, ForgePayloads, Text } from './payloads.js';
 
-/** Every name that a delivery can be mapped to. */
+/** Every event that a delivery can map to. */
 export const FORGE_EVENTS = [
   'forge.issue_opened',
   'forge.issue_closed',
@@ -20,20 +20,20 @@ export const FORGE_EVENTS = [
 
 export type ForgeEventType = (typeof FORGE_EVENTS)[number];
 
-/** Trigger names that stand for several events. The dependency alert is `security.`, so `forge.*` leaves it out. */
+/** Trigger names for several events. `forge.*` excludes the dependency alert, whose prefix is `security.`. */
 export const FORGE_FAMILIES: Readonly<Record<'forge.pull_request' | 'forge.issue' | 'forge.*', readonly ForgeEventType[]>> = {
   'forge.pull_request': ['forge.pr_opened', 'forge.pr_synchronize', 'forge.pr_merged', 'forge.pr_closed'],
   'forge.issue': ['forge.issue_opened', 'forge.issue_closed', 'forge.issue_reopened'],
   'forge.*': FORGE_EVENTS.filter((type) => type.startsWith('forge.')),
 };
 
-/** Trigger types that an event arms: its own name, then each family it belongs to. */
+/** Returns the trigger types that an event starts: its own name and its families. */
 export function triggersOf(type: string): string[] {
   const families = Object.entries(FORGE_FAMILIES).filter(([, members]) => members.some((member) => member === type));
   return [type, ...families.map(([family]) => family)];
 }
 
-/** A delivery in the service's own words; `type` tells which payload it carries. */
+/** A normalized delivery; `type` determines its payload. */
 export type NormalisedEvent = { [T in ForgeEventType]: { type: T; payload: ForgePayloads[T] } }[ForgeEventType];
 
 type Condition = (body: unknown) => boolean;
@@ -44,7 +44,7 @@ interface Row {
   normalise(body: unknown): NormalisedEvent;
 }
 
-/** One row for each kind of event that the product knows; the first that applies wins. */
+/** One row per kind of event; the first that applies wins. */
 const ROWS: readonly Row[] = [
   row('issues', acted('opened'), 'forge.issue_opened', issueFields),
   row('issues', acted('closed'), 'forge.issue_closed', issueFields),
@@ -61,22 +61,21 @@ const ROWS: readonly Row[] = [
 ];
 
 /**
- * Maps a verified delivery to its event, or to null when no row lists it.
- * The body is whatever JSON the sender signed: a missing or wrong-typed field becomes null (a list: empty), nothing throws,
- * and every string can be stored by PostgreSQL.
+ * Maps a verified delivery to its event, or to null if no row matches. The body is untrusted JSON: a missing or mistyped field
+ * becomes null (a list: empty), nothing throws, and PostgreSQL can store every string.
  */
 export function normalise(eventHeader: string, body: unknown): NormalisedEvent | null {
   if (!isRecord(body)) return null;
   return ROWS.find((row) => row.header === eventHeader && row.applies(body))?.normalise(body) ?? null;
 }
 
-/** Full name of the delivery's repository; also of unlisted events, for the receipt. */
+/** Returns the full name of the delivery's repository, also for unlisted events. */
 export const repoOf = (body: unknown): Text => text(at(body, 'repository', 'full_name'));
 
-/** The forge's own word for what happened; push has none. */
+/** Returns the code host's name of the action; push has none. */
 export const actionOf = (body: unknown): Text => text(at(body, 'action'));
 
-/** A reader returns its event's fields; it may correct a base field (push has no action, whatever its body says). */
+/** Reads an event's fields; may override a base field (push has no action, whatever its body says). */
 type Reader<T extends ForgeEventType> = (body: unknown) => Omit<ForgePayloads[T], keyof Base> & Partial<Base>;
 
 function row<T extends ForgeEventType>(header: string, applies: Condition, type: T, read: Reader<T>): Row {
@@ -91,7 +90,7 @@ function acted(...actions: string[]): Condition {
   return (body) => actions.some((action) => action === at(body, 'action'));
 }
 
-/** A closed pull request that does not say whether it was merged is neither: guessing would close or keep someone's task. */
+/** A closed pull request without `merged` matches neither event: guessing could close a task wrongly. */
 function closed({ merged }: { merged: boolean }): Condition {
   return (body) => at(body, 'action') === 'closed' && at(body, 'pull_request', 'merged') === merged;
 }
@@ -124,7 +123,7 @@ function issueFields(body: unknown) {
 function pullRequestFields(body: unknown) {
   const pull = at(body, 'pull_request');
   const title = text(at(pull, 'title'));
-  const home = { repo: repoOf(body), url: text(at(body, 'repository', 'html_url')) };
+  const repository = { repo: repoOf(body), url: text(at(body, 'repository', 'html_url')) };
   return {
     pr_number: columnInteger(at(pull, 'number')),
     title,
@@ -135,11 +134,11 @@ function pullRequestFields(body: unknown) {
     base: text(at(pull, 'base', 'ref')),
     head: text(at(pull, 'head', 'ref')),
     head_sha: text(at(pull, 'head', 'sha')),
-    closes_issues: closingIssues([title ?? '', text(at(pull, 'body')) ?? ''], home),
+    closes_issues: closingIssues([title ?? '', text(at(pull, 'body')) ?? ''], repository),
   };
 }
 
-/** Most commit messages that a push carries. */
+/** Maximum commit messages of a push. */
 const MAX_MESSAGES = 20;
 
 function pushFields(body: unknown) {
@@ -177,7 +176,7 @@ function workflowRunFields(body: unknown) {
     name: text(at(run, 'name')),
     url: text(at(run, 'html_url')),
     pr_number: prNumber,
-    // A run of a fork's pull request lists no pull request; only what started it tells that it belongs to one.
+    // A run of a fork's pull request lists no pull request; only its trigger shows that it belongs to one.
     on_pr: prNumber !== null || (text(at(run, 'event'))?.startsWith('pull_request') ?? false),
   };
 }
@@ -185,7 +184,7 @@ function workflowRunFields(body: unknown) {
 function dependencyAlertFields(body: unknown) {
   const alert = at(body, 'alert');
   const advisory = at(alert, 'security_advisory');
-  // The advisory may cover several packages and ranges; the vulnerability is the one that this repository has.
+  // The advisory may cover several packages and ranges; the vulnerability is this repository's own.
   const vulnerability = at(alert, 'security_vulnerability');
   return {
     ghsa_id: text(at(advisory, 'ghsa_id')),

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { ClampedInt, Id, TaskId, Timestamp } from '../core/fields.js';
 import { FORGE_EVENTS } from './rules.js';
 
-/** `owner/name`, kept in lower case: forges take any case for the same repository. */
+/** `owner/name`, stored in lower case: code hosts ignore the case. */
 const Repo = z
   .string()
   .trim()
@@ -13,7 +13,7 @@ const Repo = z
 
 const ForgeEvent = z.enum(FORGE_EVENTS);
 
-/** The answer to a signed delivery: a ping, or what it was taken for. */
+/** Response to a signed delivery: a ping, or the event it maps to. */
 export const Accepted = z
   .union([
     z.object({ received: z.literal(true), ping: z.literal(true) }),

@@ -1,18 +1,18 @@
 import type { ASTNode } from '@marcbachmann/cel-js';
 
-/** What a condition may name. */
+/** Variables of a condition. */
 export const VARIABLES = ['event', 'task', 'changes', 'project', 'actor', 'forge', 'now'] as const;
 export type Variable = (typeof VARIABLES)[number];
 
-/** Entries of any list or map that a condition reads or builds. */
+/** Maximum entries of any list or map that a condition reads or builds. */
 export const MAX_ENTRIES = 200;
 
-/** Macros bind a name and run their body once per entry: they may follow one another, never nest. */
+/** Macros bind a name and run their body once per entry; they may be chained but not nested. */
 const MACROS = new Set(['all', 'exists', 'exists_one', 'map', 'filter']);
 
 /**
- * Everything else that can be called: a list of what is allowed, so that a newer library cannot widen the language. Left out on
- * purpose: `matches` (a backtracking pattern), `bind` (a macro under any receiver, doubles values), `json` (unbounded data).
+ * All other callable functions. An allowlist, so that a newer library cannot widen the language. Omitted on purpose: `matches` (a
+ * backtracking pattern), `bind` (a macro under any receiver, doubles values), `json` (unbounded data).
  */
 const FUNCTIONS = new Set(
   [
@@ -25,7 +25,7 @@ const TYPE_NAMES = ['bool', 'int', 'uint', 'double', 'string', 'bytes', 'list', 
 /** Never readable, not even as data: the library reads a timestamp's prototype. */
 export const HIDDEN = new Set<unknown>(['__proto__', 'constructor', 'prototype']);
 
-/** A refusal by one of our rules; `at` is an offset in UTF-16 units, as the library counts. */
+/** A violation of one of our rules; `at` is an offset in UTF-16 units, as in the library. */
 export class Refused extends Error {
   constructor(
     message: string,
@@ -37,7 +37,7 @@ export class Refused extends Error {
 
 export const KNOWN_NAMES: ReadonlySet<string> = new Set([...VARIABLES, ...TYPE_NAMES]);
 
-/** The rules the library does not have: known names and functions only, one macro level, no hidden fields. */
+/** Checks the rules that the library lacks: known names and functions only, one macro level, no hidden fields. */
 export function inspect(node: ASTNode, names: ReadonlySet<string>, inMacro: boolean, source: string): void {
   if (node.op === 'id' && !names.has(node.args)) throw new Refused(`Unknown variable: ${node.args}`, node.pos);
   if (node.op === '.' && HIDDEN.has(node.args[1])) throw hidden(node.args[1], node.pos);
@@ -47,7 +47,7 @@ export function inspect(node: ASTNode, names: ReadonlySet<string>, inMacro: bool
   if (node.op === 'call' && !FUNCTIONS.has(node.args[0])) throw unknownFunction(node.args[0], node.pos);
   if (node.op === 'rcall') {
     const [name, receiver, args] = node.args;
-    const at = Math.max(source.indexOf(name, receiver.end), node.pos); // the node itself begins at its receiver
+    const at = Math.max(source.indexOf(name, receiver.end), node.pos); // the node itself starts at its receiver
     if (isMacro(node)) {
       if (inMacro) throw new Refused(`${name}() cannot be used inside another macro`, at);
       inspect(receiver, names, inMacro, source);

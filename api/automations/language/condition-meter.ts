@@ -2,18 +2,18 @@ import type { ASTNode } from '@marcbachmann/cel-js';
 import { childrenOf, HIDDEN, hidden, isHas, isMacro, MAX_ENTRIES, Refused } from './condition-grammar.js';
 
 /**
- * Work one evaluation may do. A unit is one operator, one entry looked at or 64 characters read, 50 to 100 ns. The limits on the
- * source do not bound time alone: `event.body.contains(event.title)` in a macro is 200 searches of any length.
+ * Work units per evaluation: one operator, one entry or 64 characters each, 50 to 100 ns. The limits on the source alone do not
+ * bound time: `event.body.contains(event.title)` in a macro is 200 searches of any length.
  */
 export const MAX_WORK = 500_000;
-const ERROR_WORK = 400; // an error is caught by || and by macros, and costs 10 to 40 µs to make
+const ERROR_WORK = 400; // || and macros catch errors, and creating one costs 10 to 40 µs
 const TIME_ZONE_WORK = 1_000; // date formatting with a zone, 60 µs
-/** The library reads a duration with a pattern that is cubic in the digits: 1,000 of them take a third of a second. */
+/** The library parses a duration with a pattern that is cubic in the digits: 1,000 of them take a third of a second. */
 const MAX_DURATION = 32; // characters
-/** Substring searches, worst case text times pattern. */
+/** Substring searches; worst case is text length times pattern length. */
 const SEARCHES = new Set(['contains', 'indexOf', 'lastIndexOf', 'split']);
 
-/** Made once: an exhausted evaluation must not pay for stack traces. */
+/** One shared instance: an exhausted evaluation must not pay for stack traces. */
 export const EXHAUSTED = new Refused('The condition needs more work on this event than one evaluation may do');
 
 export class Work {
@@ -25,18 +25,18 @@ export class Work {
   }
 }
 
-/** What the library's checker leaves on a node: applies the operator or function to operands already evaluated. */
+/** Set on a node by the library's checker: applies the operator or function to evaluated operands. */
 type Handle = (a: unknown, b: unknown, c: unknown, d: unknown) => unknown;
 
-/** These evaluate their parts and do nothing of their own. */
+/** These only evaluate their parts, at no cost of their own. */
 const FREE = new Set(['value', 'id', 'list', 'map', '||', '&&']);
 
 /**
- * Puts our meter around every operator and function of a checked program. `handle` is no public property, so its absence refuses
- * the condition rather than running it unmetered.
+ * Wraps every operator and function of a checked program with our meter. `handle` is not a public property; if it is absent, the
+ * condition is rejected rather than run unmetered.
  */
 export function watch(node: ASTNode, work: Work): void {
-  if (isHas(node)) return; // reads a few keys; its argument is never evaluated as such
+  if (isHas(node)) return; // reads a few keys; its argument is never evaluated
   if (!FREE.has(node.op) && !isMacro(node)) {
     const hook = node as unknown as { handle?: Handle };
     const { handle } = hook;
@@ -54,18 +54,18 @@ export function watch(node: ASTNode, work: Work): void {
   for (const child of childrenOf(node)) watch(child, work);
 }
 
-/** Macros run once per entry, so `split` and `+` may not make lists longer than the scope's own. */
+/** Macros run once per entry, so `split` and `+` must not create lists longer than the scope's own. */
 function bounded(result: unknown): unknown {
   if (Array.isArray(result) && result.length > MAX_ENTRIES) throw new Refused(`A list of more than ${MAX_ENTRIES} entries`);
   return result;
 }
 
-/** Units of work of one application, before it runs. `a` and `b` are the operands; for a call `a` holds them all. */
+/** Returns the work units of one application before it runs. `a` and `b` are the operands; for a call, `a` holds them all. */
 function priceOf(node: ASTNode, a: unknown, b: unknown, limit: number): number {
   switch (node.op) {
     case '.':
     case '[]':
-      if (HIDDEN.has(b)) throw hidden(b); // a name put together at run time
+      if (HIDDEN.has(b)) throw hidden(b); // a name computed at run time
       return 1;
     case '!_':
     case '-_':
@@ -88,15 +88,15 @@ function priceOfCall(name: string, operands: readonly unknown[], limit: number):
   for (const operand of operands) price += weigh(operand, limit);
   if (typeof text === 'string') {
     if (name === 'duration' && text.length > MAX_DURATION) throw new Refused(`A duration has at most ${MAX_DURATION} characters`);
-    if (name === 'size') price += text.length / 16; // counts code points, one by one
-    if (name === 'split') price += text.length; // may give one entry per character
+    if (name === 'size') price += text.length / 16; // counts each code point
+    if (name === 'split') price += text.length; // may return one entry per character
     if (SEARCHES.has(name) && typeof other === 'string') price += (text.length * other.length) / 64;
   }
   if (name.startsWith('get') && operands.length > 1) price += TIME_ZONE_WORK;
   return price;
 }
 
-/** Work of reading a value once, all the way down; stops counting above `limit`. */
+/** Returns the work of reading a value once, recursively; stops counting above `limit`. */
 function weigh(value: unknown, limit: number): number {
   if (typeof value === 'string') return 1 + value.length / 64;
   if (typeof value !== 'object' || value === null) return 1;

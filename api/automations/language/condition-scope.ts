@@ -6,17 +6,17 @@ const MAX_SCOPE_DEPTH = 40;
 type CelValue = null | boolean | string | number | bigint | Date | CelValue[] | { [key: string]: CelValue };
 declare const converted: unique symbol;
 
-/** The seven variables as CEL values. Only `conditionScope` makes one; the brand keeps raw JSON out. */
+/** The seven variables as CEL values. Only `conditionScope` creates one; the brand excludes raw JSON. */
 export type ConditionScope = Readonly<Record<Variable, CelValue>> & { readonly [converted]: true };
 
 /**
- * The variables of one event, converted once for all conditions it meets. JSON integers become CEL ints, so that
- * `event.number + 1 == 8` works; lists and maps keep their first 200 entries; `now` is the only timestamp.
- * `task` and `changes` are short for the event's own; `forge` is the whole event when it came from the code host.
+ * Converts the variables of one event once for all its conditions. JSON integers become CEL ints, so that `event.number + 1 == 8`
+ * works; lists and maps keep their first 200 entries; `now` is the only timestamp. `task` and `changes` are aliases of the
+ * event's fields; `forge` is the whole event if it came from the code host.
  */
 export function conditionScope(
   event: object,
-  around: { project: object | null; actor: object | null; now: Date },
+  context: { project: object | null; actor: object | null; now: Date },
 ): ConditionScope {
   const known = (toCel(event) ?? null) as { [key: string]: CelValue } | null;
   const field = (name: Variable | 'type'): CelValue => known?.[name] ?? null;
@@ -24,23 +24,23 @@ export function conditionScope(
     event: known,
     task: field('task'),
     changes: field('changes'),
-    project: toCel(around.project) ?? null,
-    actor: toCel(around.actor) ?? null,
+    project: toCel(context.project) ?? null,
+    actor: toCel(context.actor) ?? null,
     forge: isFromForge(field('type')) ? known : null,
-    now: around.now,
+    now: context.now,
   } as Readonly<Record<Variable, CelValue>> as ConditionScope;
 }
 
-/** The twelve inbound names; the dependency alert comes the same way under its own prefix. */
+/** Events of the code host; the dependency alert has a prefix of its own. */
 const isFromForge = (type: CelValue): boolean =>
   typeof type === 'string' && (type.startsWith('forge.') || type.startsWith('security.'));
 
-/** JSON to CEL. Undefined = not representable or too deep; a map then lacks the key, so that reading it is an error. */
+/** Converts JSON to CEL. Undefined if not representable or too deep; a map then lacks the key, so that reading it is an error. */
 function toCel(value: unknown, depth = 0): CelValue | undefined {
   if (typeof value === 'number') return Number.isSafeInteger(value) ? BigInt(value) : value;
   if (typeof value === 'string' || typeof value === 'boolean' || typeof value === 'bigint' || value === null) return value;
   if (typeof value !== 'object' || depth === MAX_SCOPE_DEPTH) return undefined;
-  if (value instanceof Date) return Number.isNaN(value.getTime()) ? null : value.toISOString(); // as JSON would have it
+  if (value instanceof Date) return Number.isNaN(value.getTime()) ? null : value.toISOString(); // as in JSON
   if (Array.isArray(value)) return value.slice(0, MAX_ENTRIES).map((item) => toCel(item, depth + 1) ?? null);
   const map: { [key: string]: CelValue } = Object.create(null);
   let left = MAX_ENTRIES;

@@ -3,7 +3,7 @@ import { inspect, KNOWN_NAMES, Refused, VARIABLES } from './condition-grammar.js
 import { EXHAUSTED, MAX_WORK, watch, Work } from './condition-meter.js';
 import type { ConditionScope } from './condition-scope.js';
 
-/** Bounds of one condition. */
+/** Limits of one condition (docs/decisions.md#condition-limits). */
 const MAX_SOURCE = 1_000; // code points
 const MAX_AST_NODES = 300;
 const MAX_AST_DEPTH = 30;
@@ -21,8 +21,8 @@ interface Compiled {
 }
 
 /**
- * Judges a condition when it is saved: syntax, names, functions, types and size.
- * `position` counts code points from 0; null when the whole condition is meant.
+ * Validates a condition on save: syntax, names, functions, types and size. `position` counts code points from 0; null if it
+ * concerns the whole condition.
  */
 export function checkCondition(source: string): { ok: true } | { ok: false; message: string; position: number | null } {
   try {
@@ -34,25 +34,25 @@ export function checkCondition(source: string): { ok: true } | { ok: false; mess
 }
 
 /**
- * Runs a condition. Never throws: whatever goes wrong (a missing key, two types that do not compare, a condition that would be
- * refused today) is `matched: false` with one line of text for the run's `condition_error`.
+ * Evaluates a condition. Never throws: any error (a missing key, incomparable types, a condition that would be rejected today)
+ * returns `matched: false` with one line for the run's `condition_error`.
  */
 export function evaluateCondition(source: string, scope: ConditionScope): Verdict {
   return compileCondition(source).evaluate(scope);
 }
 
-/** What a condition says of an event. */
+/** Result of a condition for one event. */
 interface Verdict {
   matched: boolean;
   error: string | null;
 }
 
-/** A condition that was parsed and checked once, for any number of events. */
+/** A condition parsed and checked once, for any number of events. */
 export interface CompiledCondition {
   evaluate: (scope: ConditionScope) => Verdict;
 }
 
-/** Compiles a condition. Never throws: one that would be refused today evaluates to its refusal. */
+/** Compiles a condition. Never throws: an invalid condition evaluates to its error. */
 export function compileCondition(source: string): CompiledCondition {
   let compiled: Compiled;
   try {
@@ -74,7 +74,7 @@ function verdictOf(compiled: Compiled, scope: ConditionScope): Verdict {
   }
 }
 
-/** CEL's || and macros go on after an error in one part, so the allowance is looked at again when all is done. */
+/** CEL's || and macros continue after an error in one part, so the budget is checked again at the end. */
 function runMetered({ program, work }: Compiled, scope: ConditionScope): unknown {
   work.left = MAX_WORK;
   let result: unknown;
@@ -112,7 +112,7 @@ function nameOfType(value: unknown): string {
 function oneLine(error: unknown): string {
   const { summary, message } = (error ?? {}) as { summary?: string; message?: string };
   const text = summary ?? message ?? 'The condition failed';
-  // Control characters and lone surrogates would not survive the database.
+  // PostgreSQL cannot store control characters and lone surrogates.
   const line = text.slice(0, 4 * MAX_ERROR).replace(/[\s\p{Cc}\p{Cs}]+/gu, ' ');
   return Array.from(line).slice(0, MAX_ERROR).join('').trim();
 }

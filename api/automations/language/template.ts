@@ -1,7 +1,7 @@
-/** Bounds of rendered params. Depth as for a request body; size as for an event and an outbound request. Source: decision F5. */
+/** Limits of rendered params: the depth of a request body, the size of a stored event (docs/decisions.md#template-limits). */
 const MAX_DEPTH = 32;
 const MAX_OUTPUT = 65_536; // bytes of texts and keys, plus one for each value
-const MAX_SECRET_NAME = 80; // code points, decision F12
+const MAX_SECRET_NAME = 80; // code points
 
 type RenderFailure =
   | { ok: false; code: 'template_missing'; message: string; missing: string }
@@ -10,10 +10,10 @@ type RenderFailure =
 
 export type RenderResult = { ok: true; value: unknown } | RenderFailure;
 
-/** `position` counts code points from 0 in the text found at `path` (`headers.authorization`); null when it is not one text. */
+/** `position` counts code points from 0 in the text at `path` (`headers.authorization`); null if it concerns no single text. */
 type TemplateCheck = { ok: true } | { ok: false; message: string; path: string; position: number | null };
 
-/** A stretch of a text, in order. `at` is the offset of a fault in UTF-16 units. */
+/** A segment of a text. `at` is the offset of a fault in UTF-16 units. */
 type Piece =
   | { kind: 'text'; text: string }
   | { kind: 'path'; path: string }
@@ -21,10 +21,10 @@ type Piece =
   | { kind: 'fault'; message: string; at: number };
 
 /**
- * Fills in an action's params. `{{event.task.title}}` is a dotted path over own properties, digits index a list; alone in its
- * text it keeps its type, inside text it becomes text (null nothing, lists and maps JSON). `{{secret:NAME}}` asks `secrets`;
- * without it, or when it answers undefined, the handle fails and is never sent. One pass: what is filled in is not read again.
- * A name of the params holds no template. `event` is JSON data, with names of its own. Source: decisions F5, F12; durability 3.2.
+ * Renders an action's params. `{{event.task.title}}` is a dotted path over own properties; digits index a list. A template that
+ * is its whole text keeps the value's type; inside text it becomes text (null becomes empty, lists and maps JSON).
+ * `{{secret:NAME}}` calls `secrets`; if that returns undefined, the reference fails and is never sent. One pass: a rendered value
+ * is not rendered again. Keys of the params hold no templates. `event` is JSON data, so its keys are not trusted.
  */
 export function renderTemplates(
   params: unknown,
@@ -45,7 +45,7 @@ export function renderTemplates(
   return unlessRefused(() => copy(params, 0, room, fill, name));
 }
 
-/** Fills in a text that stays one, also where a template is all of it. */
+/** Renders a text that stays text, even if one template is all of it. */
 export function renderText(text: string, event: object): { ok: true; value: string } | RenderFailure {
   const room = new Room();
   return unlessRefused(() =>
@@ -64,7 +64,7 @@ function unlessRefused<T>(render: () => T): { ok: true; value: T } | RenderFailu
   }
 }
 
-/** The names of all `{{secret:NAME}}` handles in the params, each once, in order of appearance. Source: decision F12. */
+/** Returns the names of all `{{secret:NAME}}` references in the params, each once, in order of appearance. */
 export function findSecretHandles(params: unknown): string[] {
   const names = new Set<string>();
   for (const { text, isName } of textsIn(params)) {
@@ -74,7 +74,7 @@ export function findSecretHandles(params: unknown): string[] {
   return [...names];
 }
 
-/** Judges params when they are saved: whether a path or a secret exists is known only at the run. Source: decisions F1, F5. */
+/** Validates params on save; whether a path or a secret exists is known only during the run. */
 export function checkTemplates(params: unknown): TemplateCheck {
   for (const { path, text, isName } of textsIn(params)) {
     if (text === null) return { ok: false, message: TOO_DEEP, path, position: null };
@@ -84,7 +84,7 @@ export function checkTemplates(params: unknown): TemplateCheck {
   return { ok: true };
 }
 
-/** 1 to 80 code points without braces, slash or control characters. Source: decision F12. */
+/** Returns whether a name has 1 to 80 code points and no braces, slashes or control characters. */
 export function isSecretName(name: string): boolean {
   const length = lengthOf(name);
   return length >= 1 && length <= MAX_SECRET_NAME && !/[{}/\p{Cc}]/u.test(name);
@@ -100,7 +100,7 @@ class Refused extends Error {
   }
 }
 
-/** Output left, so that small params cannot grow into a large request: a ten-character template may stand for a whole event. */
+/** Output budget against amplification: a ten-character template may stand for a whole event. */
 class Room {
   #left = MAX_OUTPUT;
 
@@ -116,7 +116,7 @@ class Room {
   };
 }
 
-/** A copy of JSON data with each text passed through `onText`, each name through `onName`; it shares nothing with the source. */
+/** Copies JSON data with each text passed through `onText` and each key through `onName`; shares nothing with the source. */
 function copy(
   value: unknown,
   depth: number,
@@ -132,7 +132,7 @@ function copy(
   if (typeof value !== 'object') return null; // not JSON
   if (depth === MAX_DEPTH) throw new Refused({ ok: false, code: 'template_too_deep', message: TOO_DEEP });
   if (Array.isArray(value)) return value.map((item) => copy(item, depth + 1, room, onText, onName));
-  // fromEntries defines, so that a key named __proto__ stays a key.
+  // fromEntries defines properties, so a key named __proto__ stays a key.
   return Object.fromEntries(
     Object.entries(value)
       .filter(([, item]) => item !== undefined)
@@ -146,30 +146,30 @@ interface PlacedText {
   isName: boolean;
 }
 
-/** All texts of the params with their place, names among them; a null text marks a branch that is too deep to be used. */
+/** Yields all texts of the params with their paths, including keys; a null text marks a branch that is too deep. */
 function* textsIn(value: unknown, path = '', depth = 0): Generator<PlacedText> {
   if (typeof value === 'string') yield { path, text: value, isName: false };
   if (typeof value !== 'object' || value === null) return;
   if (depth === MAX_DEPTH) return yield { path, text: null, isName: false };
   for (const [key, item] of Object.entries(value)) {
-    if (item === undefined) continue; // not sent either
+    if (item === undefined) continue; // JSON drops it too
     const place = path === '' ? key : `${path}.${key}`;
     yield { path: place, text: key, isName: true };
     yield* textsIn(item, place, depth + 1);
   }
 }
 
-/** @throws Refused for a missing path or secret and for a text that checkTemplates would not accept */
+/** @throws Refused for a missing path or secret, and for a text that checkTemplates rejects */
 function textOf(piece: Piece, event: object, secrets: (name: string) => string | undefined): string {
   if (piece.kind === 'text') return piece.text;
   if (piece.kind === 'fault') throw new Refused({ ok: false, code: 'template_invalid', message: piece.message });
   if (piece.kind === 'secret') {
     const secret = secrets(piece.name);
-    if (typeof secret === 'string') return secret; // a look-up that answers anything else has no such secret
+    if (typeof secret === 'string') return secret; // anything else means that the secret does not exist
     const message = `Secret ${piece.name} does not exist`;
     throw new Refused({ ok: false, code: 'secret_missing', message, secretMissing: piece.name });
   }
-  // Copied first: bounds what JSON.stringify walks, at its own cost, since only the text is kept.
+  // Copied first to bound the work of JSON.stringify; separate budget, since only the text counts.
   const scratch = new Room();
   const value = copy(valueAt(piece.path, event), 0, scratch, scratch.keep);
   if (value === null) return '';
@@ -183,7 +183,7 @@ function valueAt(path: string, event: object): unknown {
   throw new Refused({ ok: false, code: 'template_missing', message: `${path} is not in the event`, missing: path });
 }
 
-/** Own properties only: a list has its entries and no length, a text has nothing. */
+/** Reads own properties only: a list has entries but no length, a text has nothing. */
 function stepInto(value: unknown, step: string): unknown {
   if (typeof value !== 'object' || value === null || !Object.hasOwn(value, step)) return undefined;
   if (Array.isArray(value) && !isDigits(step)) return undefined;
@@ -198,7 +198,7 @@ function faultOfName(name: string): { message: string; at: number } | undefined 
 const lengthOf = (text: string): number => Array.from(text).length; // code points
 const isDigits = (text: string): boolean => /^[0-9]+$/.test(text);
 
-/** Splits a text at its templates, left to right, each character looked at a fixed number of times. */
+/** Splits a text at its templates, left to right, in linear time. */
 function piecesOf(text: string): Piece[] {
   const pieces: Piece[] = [];
   let done = 0;
@@ -217,7 +217,7 @@ function piecesOf(text: string): Piece[] {
   return pieces;
 }
 
-/** What stands between the braces. */
+/** Parses the text between the braces. */
 function readTemplate(inner: string, at: number): Piece {
   const fault = (message: string): Piece => ({ kind: 'fault', message, at });
   if (inner === '') return fault('A template is empty');

@@ -1,13 +1,13 @@
 import { FORGE_EVENTS, FORGE_FAMILIES, type ForgeEventType, triggersOf } from '../../forge/rules.js';
 import { EVENT_TYPES, type EventType } from '../../outbox/event-types.js';
 
-/** A name that can stand in an automation's `trigger_type`. */
+/** A valid `trigger_type` of an automation. */
 export interface Trigger {
   key: string;
   label: string;
-  /** False while the slice that would send the event does not exist; refused when an automation is saved (F13). */
+  /** False while no feature sends the event yet; saving such an automation is rejected. */
   available: boolean;
-  /** What `event` may look like to conditions and templates (F5). */
+  /** Example of `event` for conditions and templates. */
   sample_payload: Record<string, unknown>;
 }
 
@@ -28,7 +28,7 @@ const PROJECT = { project_id: TASK.project_id, name: 'Apollo', team_id: TASK.tea
 const COMMENT = { comment_id: '0197a000-0000-7000-8000-000000000004', task_id: TASK.task_id, content: 'Seen again today' };
 const PERSON = '0197a000-0000-7000-8000-000000000005';
 
-/** What every event carries. */
+/** Fields of every event. */
 const base = (type: string) => ({
   type,
   occurred_at: '2026-11-20T17:51:02.123Z',
@@ -36,13 +36,13 @@ const base = (type: string) => ({
   project_id: TASK.project_id,
   actor_id: PERSON,
 });
-/** A trigger of events: of a type that is called like it, or of the type that is given. */
+/** Builds the trigger of an event type: of the same name, or of the given type. */
 function sampled(key: EventType, label: string, payload: Record<string, unknown>): Trigger;
 function sampled(key: string, label: string, payload: Record<string, unknown>, type: EventType): Trigger;
 function sampled(key: string, label: string, payload: Record<string, unknown>, type: string = key): Trigger {
   return started(key, label, { ...base(type), ...payload });
 }
-/** A trigger with a sample of what starts it. */
+/** Builds a trigger with a sample event. */
 const started = (key: string, label: string, sample_payload: Record<string, unknown>): Trigger => ({
   key,
   label,
@@ -108,7 +108,7 @@ const PULL_REQUEST = {
   closes_issues: [7],
 };
 
-/** Fields that tell one kind of delivery from the other; the whole list is the contract's, section 6. */
+/** Fields that distinguish one kind of delivery from another; ../../forge/rules.ts has them all. */
 function forgeFields(type: string): Record<string, unknown> {
   if (type.startsWith('forge.issue')) return ISSUE;
   if (type.startsWith('forge.pr_')) return { ...PULL_REQUEST, merged: type === 'forge.pr_merged' };
@@ -152,7 +152,7 @@ const FAMILY_LABELS: Readonly<Record<keyof typeof FORGE_FAMILIES, string>> = {
 };
 const FAMILY_NAMES = Object.keys(FORGE_FAMILIES) as (keyof typeof FORGE_FAMILIES)[];
 
-/** Every trigger type, in the order in which it is listed. Source: decision F3. */
+/** All trigger types, in list order. */
 export const TRIGGERS: readonly Trigger[] = [
   ...WORK_TRIGGERS,
   ...FORGE_EVENTS.map((type) => sampled(type, FORGE_LABELS[type], forgePayload(type))),
@@ -169,7 +169,7 @@ export const TRIGGERS: readonly Trigger[] = [
   started('manual', 'When someone starts it by hand', { ...base('manual'), project_id: null }),
 ];
 
-/** `to` of one changed field, undefined when the event does not say that it changed. */
+/** Returns `to` of one changed field; undefined if the field did not change. */
 function changedTo(payload: Readonly<Record<string, unknown>>, field: string): unknown {
   const changes = payload['changes'];
   if (typeof changes !== 'object' || changes === null || !Object.hasOwn(changes, field)) return undefined;
@@ -180,7 +180,7 @@ function changedTo(payload: Readonly<Record<string, unknown>>, field: string): u
 const assignee = (payload: Readonly<Record<string, unknown>>): unknown =>
   (payload['task'] as { assigned_to?: unknown } | null | undefined)?.assigned_to ?? null;
 
-/** What an event amounts to besides its own name, by its subject: each trigger with how its payload tells. */
+/** Triggers that an event starts besides its own name, by event type, each with its test on the payload. */
 const DERIVED: Readonly<Record<string, Readonly<Record<string, (payload: Readonly<Record<string, unknown>>) => boolean>>>> = {
   'task.created': { 'task.assigned': (payload) => assignee(payload) !== null },
   'task.updated': {
@@ -192,13 +192,13 @@ const DERIVED: Readonly<Record<string, Readonly<Record<string, (payload: Readonl
 };
 const derivedOf = (subject: string) => Object.entries(Object.hasOwn(DERIVED, subject) ? (DERIVED[subject] ?? {}) : {});
 
-/** Trigger types that an event of the outbox arms: its own name, what its changes amount to, its families. Source: decision F3. */
+/** Returns the trigger types that an event starts: its own name, those derived from its changes, and its families. */
 export const triggersOfEvent = (subject: string, payload: Readonly<Record<string, unknown>>): string[] => [
   ...triggersOf(subject),
-  ...derivedOf(subject).flatMap(([trigger, amounts]) => (amounts(payload) ? [trigger] : [])),
+  ...derivedOf(subject).flatMap(([trigger, isDerived]) => (isDerived(payload) ? [trigger] : [])),
 ];
 
-/** For every event type, the trigger types that such an event may amount to. The table `event_types` holds the same. */
+/** For every event type, all trigger types that such an event can start. The table `event_types` holds the same. */
 export const triggersOfTypes = Object.fromEntries(
   EVENT_TYPES.map((type) => [type, [...triggersOf(type), ...derivedOf(type).map(([trigger]) => trigger)]]),
 ) as Readonly<Record<EventType, string[]>>;

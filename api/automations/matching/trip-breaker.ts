@@ -6,8 +6,8 @@ import { notifyUsers } from '../../notifications/notify-users.js';
 import { deactivate } from '../deactivate-automations.js';
 
 /**
- * $1 automations, $2 most runs a minute: those armed ones that other runs set off more often than that. What its condition left out, and
- * what came too deep, set nothing off: a loop is made of runs that began.
+ * $1 = automation ids, $2 = maximum runs a minute. Finds the enabled automations that other runs start more often. Runs skipped
+ * by their condition or their depth do not count: only a run that began can start another.
  */
 const statement: Statement = {
   name: 'find_runaways',
@@ -21,20 +21,19 @@ const statement: Statement = {
 };
 
 /**
- * Switches off an automation that other runs set off too often, and tells its team's managers and its creator. What is under way
- * goes on. Returns how many were switched off.
- * Source: decision F11.
+ * Disables automations that other runs start too often, and notifies the team's managers and the creator. Running runs continue.
+ * Returns how many were disabled (docs/decisions.md#loop-protection).
  */
 export async function tripBreaker(services: Services, automationIds: readonly string[]): Promise<number> {
-  const most = services.config.AUTOMATION_BREAKER_RUNS;
-  const found = await run<{ automation_id: string }>(services.db, statement, [automationIds, most]);
+  const maxRuns = services.config.AUTOMATION_BREAKER_RUNS;
+  const found = await run<{ automation_id: string }>(services.db, statement, [automationIds, maxRuns]);
   for (const { automation_id } of found)
-    await services.db.transaction((db) => switchOff({ ...services, db }, automation_id, most));
+    await services.db.transaction((db) => switchOff({ ...services, db }, automation_id, maxRuns));
   if (found.length > 0) services.notifyRelay();
   return found.length;
 }
 
-async function switchOff(services: Services, automationId: string, most: number): Promise<void> {
+async function switchOff(services: Services, automationId: string, maxRuns: number): Promise<void> {
   const automation = await Automation.query(services.db).findById(automationId).modify('live').forNoKeyUpdate();
   if (!automation?.is_active) return;
   const ctx = serviceContext(services, 'breaker');
@@ -43,7 +42,7 @@ async function switchOff(services: Services, automationId: string, most: number)
   const managers = teamId === null ? [] : await findRecipients(ctx, { teamId, role: 'manager' });
   const creator = await findRecipients(ctx, { teamId, userIds: [created_by] });
   const people = [...new Map([...managers, ...creator].map((person) => [person.user_id, person])).values()];
-  const message = `${name} was set off by other runs more than ${most} times in a minute, so it was switched off. What is under way goes on.`;
+  const message = `${name} was set off by other runs more than ${maxRuns} times in a minute, so it was switched off. What is under way goes on.`;
   const notice = { kind: 'automation_disabled', title: `Switched off: ${name}`, message, team_id: teamId, run_id: null } as const;
   await notifyUsers(ctx, people, notice, ['in_app', 'email']);
 }

@@ -3,10 +3,13 @@ import { type Context, callerJson } from '../../core/context.js';
 import { findRecipients } from '../../notifications/find-recipients.js';
 import { notifyUsers } from '../../notifications/notify-users.js';
 
-/** Why automations are disabled: what became of their creator, as mails and the activity feed say it. */
+/** Why automations are disabled: the creator's change, as emails and the activity feed show it. */
 export type Leaving = 'has left the team' | 'has become a guest' | 'is suspended' | 'has been deprovisioned';
 
-/** $1 creator, $2 team or null for all of them and personal ones. Disabled ones too: none of them is enabled until the commit. */
+/**
+ * $1 = creator id, $2 = team id, or null for all teams and personal ones. Locks disabled automations too, so that none is enabled
+ * before the commit.
+ */
 const lockStatement: Statement = {
   name: 'lock_automations_of_creator',
   text: /* sql */ `
@@ -23,7 +26,10 @@ interface Disabled extends Record<string, unknown> {
   names: string[];
 }
 
-/** $1 who (jsonb), $2 creator, $3 team or null, $4 what became of the creator. One row a team; an audit entry for each automation. */
+/**
+ * $1 = caller (jsonb), $2 = creator id, $3 = team id or null, $4 = the creator's change. Returns one row per team; writes an
+ * audit entry for each automation.
+ */
 const disableStatement: Statement = {
   name: 'disable_automations_of_creator',
   text: /* sql */ `
@@ -43,10 +49,9 @@ from gone g join users u on u.user_id = $2::uuid group by g.team_id, u.display_n
 };
 
 /**
- * Locks every automation that a person created, in a team or everywhere. Called before the membership or the account is locked, because
- * whoever saves an automation locks it first and a membership after it; and once more after that, for one that the person created while
- * the membership was being waited for.
- * @returns how many of them are enabled, for the audit entry of the change
+ * Locks every automation that a user created, in a team or everywhere. Lock order: automations, then the membership or account,
+ * as saving an automation does. Called once more after that, for automations created while the membership lock was awaited.
+ * @returns the number of enabled ones, for the audit entry of the change
  */
 export async function lockAutomationsOf(
   ctx: Context,
@@ -57,7 +62,7 @@ export async function lockAutomationsOf(
   return row?.enabled ? { disabled_automations: row.enabled } : {};
 }
 
-/** Names shown in one mail. */
+/** Names shown in one email. */
 const MAX_NAMES = 10;
 
 async function notifyManagers(
@@ -76,10 +81,10 @@ async function notifyManagers(
 }
 
 /**
- * Disables every automation that a person created, in a team or everywhere, as part of the change after which that person may not write
- * there any more; tells each team's managers. Reinstating the person enables nothing. The caller holds the automations
- * (`lockAutomationsOf`), the membership or the account, and has recorded its own change: the request's first audit entry is that one.
- * Runs under way stay as they are: no action of theirs is done in the person's name any more.
+ * Disables every automation that a user created, in a team or everywhere, in the change after which the user may not write there,
+ * and notifies each team's managers. Reinstating the user enables nothing. The caller has locked the automations
+ * (`lockAutomationsOf`) and the membership or the account. It has also recorded its own change, which must be the request's first
+ * audit entry. Running runs keep their status, but none of their actions runs as the user any more.
  */
 export async function disableAutomationsOf(
   ctx: Context,

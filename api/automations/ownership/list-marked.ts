@@ -1,19 +1,19 @@
 import { run, type Statement } from '../../../db/statement.js';
 import { type Context, userOf } from '../../core/context.js';
 
-/** An automation that a team's people should know of: a protected one, or one that its creator left behind. */
+/** An automation that needs attention: a protected one, or one whose creator has left. */
 export interface MarkedAutomation extends Record<string, unknown> {
   automation_id: string;
   name: string;
   version: number;
   is_active: boolean;
   is_protected: boolean;
-  /** Disabled because its creator may not write in the team any more. */
+  /** Disabled because its creator may no longer write in the team. */
   is_left: boolean;
   creator: string;
 }
 
-/** $1 caller, $2 team. */
+/** $1 = caller id, $2 = team id. */
 const statement: Statement = {
   name: 'list_marked_automations',
   text: /* sql */ `
@@ -24,6 +24,6 @@ const statement: Statement = {
     order by is_left desc, a.name, a.automation_id limit 200`,
 };
 
-/** The marked automations of one of the caller's teams, those to take over first; of any other team none. */
+/** Lists the marked automations of one of the caller's teams, those to take over first; empty for other teams. */
 export const listMarkedAutomations = (ctx: Context, teamId: string): Promise<MarkedAutomation[]> =>
   run<MarkedAutomation>(ctx.db, statement, [userOf(ctx), teamId]);

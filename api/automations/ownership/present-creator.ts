@@ -3,7 +3,7 @@ import type { Automation } from '../../../db/models/automation.js';
 import { type Context, userOf } from '../../core/context.js';
 import { conflict, unauthenticated } from '../../core/errors.js';
 
-/** $1 creator, $2 team or null. A row when this person may write there. */
+/** $1 = creator id, $2 = team id or null. Returns a row if the creator may write there. */
 const presentStatement: Statement = {
   name: 'present_creator',
   text: /* sql */ `
@@ -12,8 +12,9 @@ const presentStatement: Statement = {
 };
 
 /**
- * Refuses to enable an automation whose creator may not write in its team: all of its actions would fail. The caller holds the
- * automation's row, and so does whoever takes the creator's role or account (disable-automations.ts), so the answer holds until the commit.
+ * Rejects enabling an automation whose creator may not write in its team: all its actions would fail. The caller has locked the
+ * automation's row; a change of the creator's role or account locks it too (disable-automations.ts), so the check holds until the
+ * commit.
  * @throws RESOURCE_CONFLICT `creator_not_authorized`
  */
 export async function requirePresentCreator(ctx: Context, { created_by, team_id }: Automation): Promise<void> {
@@ -29,9 +30,9 @@ const callerStatement: Statement = {
 };
 
 /**
- * Keeps the caller's account active until the commit, for a caller who becomes the creator of an automation: a suspension waits for the
- * commit and then finds it.
- * @throws AUTHENTICATION_REQUIRED suspended meanwhile
+ * Locks the caller's account as active until the commit, for a caller who becomes the creator of an automation. A concurrent
+ * suspension waits for the commit and then finds the automation.
+ * @throws AUTHENTICATION_REQUIRED suspended during the request
  */
 export async function lockActiveCaller(ctx: Context): Promise<void> {
   if ((await run(ctx.db, callerStatement, [userOf(ctx)])).length === 0) throw unauthenticated();

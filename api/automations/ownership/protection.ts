@@ -9,8 +9,8 @@ import { seatOf } from '../../core/seats.js';
 type Protectable = Pick<Automation, 'team_id' | 'is_protected'>;
 
 /**
- * Checks a wish to protect an automation, or to end its protection. The value that it has anyway needs no right.
- * @returns whether the wish changes anything
+ * Checks a change of an automation's protection. An unchanged value needs no permission.
+ * @returns whether the value changes
  * @throws PERMISSION_DENIED below admin | INVALID_REQUEST a personal automation
  */
 export async function checkProtection(ctx: Context, automation: Protectable, wanted: boolean | undefined): Promise<boolean> {
@@ -21,8 +21,8 @@ export async function checkProtection(ctx: Context, automation: Protectable, wan
 }
 
 /**
- * Protects an automation, or ends its protection, without a new version: nothing of what it does changes, so nobody becomes the author
- * of its actions by that. The caller holds its row and has checked the right.
+ * Sets the protection of an automation without a new version: the actions do not change, so the admin must not become their
+ * author. The caller has locked its row and checked the permission.
  */
 export async function setProtection(ctx: Context, automation: Automation, is_protected: boolean): Promise<void> {
   const before = automation.is_protected;

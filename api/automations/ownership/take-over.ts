@@ -19,11 +19,11 @@ async function notifyFormerCreator(ctx: Context, { team_id, created_by, name }: 
 }
 
 /**
- * Makes the caller the creator of a team's automation, with a new version. Whether it is enabled stays as it is, so enabling what a
- * former member left behind is a second step. Runs that have begun keep the creator they started with; later ones, replays too, act as
- * the caller. Taking over one's own automation changes nothing.
- * @throws RESOURCE_NOT_FOUND | PERMISSION_DENIED below manager; below admin, a protected one or one with a secret that only admins may
- * use | RESOURCE_CONFLICT stale version
+ * Makes the caller the creator of a team's automation, with a new version. `is_active` stays, so a former member's automation is
+ * enabled in a second step. Runs that have begun keep their creator; later ones, including replays, act as the caller. Taking
+ * over one's own automation changes nothing.
+ * @throws RESOURCE_NOT_FOUND | PERMISSION_DENIED below manager; below admin, a protected one or one with a secret that only
+ * admins may use | RESOURCE_CONFLICT stale version
  */
 export function takeOver(ctx: Context, automationId: string, { version }: TakeOver): Promise<SavedAutomation> {
   return inTransaction(ctx, async (ctx) => {

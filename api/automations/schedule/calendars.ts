@@ -16,7 +16,7 @@ const MONTHS = [
 ] as const;
 const DAYS = ['SUNDAY', 'MONDAY', 'TUESDAY', 'WEDNESDAY', 'THURSDAY', 'FRIDAY', 'SATURDAY'] as const;
 
-/** A calendar as a Temporal Schedule takes it; a day must match both its fields. */
+/** A calendar of a Temporal Schedule; a day must match both day fields. */
 interface Calendar {
   minute: number[];
   hour: number[];
@@ -27,13 +27,13 @@ interface Calendar {
 
 const EVERY_DAY_OF_MONTH = Array.from({ length: 31 }, (_, i) => i + 1);
 
-/** A cron line as calendars: two where either kind of day will do, for a calendar wants both (ecosystem notes, 5). */
+/** Converts a cron line to calendars. If either kind of day suffices, it needs two, because a calendar requires both. */
 export function calendarsOf({ minute, hour, month, dayOfMonth, dayOfWeek, eitherDay }: Cron): Calendar[] {
-  const around = { minute, hour, month: month.map((each) => MONTHS[each - 1] as (typeof MONTHS)[number]) };
+  const times = { minute, hour, month: month.map((each) => MONTHS[each - 1] as (typeof MONTHS)[number]) };
   const named = dayOfWeek.map((day) => DAYS[day] as (typeof DAYS)[number]);
-  if (!eitherDay) return [{ ...around, dayOfMonth, dayOfWeek: named }];
+  if (!eitherDay) return [{ ...times, dayOfMonth, dayOfWeek: named }];
   return [
-    { ...around, dayOfMonth, dayOfWeek: [...DAYS] },
-    { ...around, dayOfMonth: EVERY_DAY_OF_MONTH, dayOfWeek: named },
+    { ...times, dayOfMonth, dayOfWeek: [...DAYS] },
+    { ...times, dayOfMonth: EVERY_DAY_OF_MONTH, dayOfWeek: named },
   ];
 }

@@ -4,9 +4,8 @@ import { parseCron } from './cron.js';
 import { nextTimes } from './next-times.js';
 
 /**
- * Judges the schedule of an automation when it is saved. Null for an automation that no clock sets off.
- * @throws INVALID_REQUEST with the position, or when it has no next time
- * Source: decision F1.
+ * Validates the schedule of an automation on save. Returns null if the trigger is not `schedule`.
+ * @throws INVALID_REQUEST with the position, or if it has no next time
  */
 export function checkSchedule(triggerType: string, cron: string | null, timezone: string): string | null {
   if (triggerType !== 'schedule') return null;
@@ -18,7 +17,7 @@ export function checkSchedule(triggerType: string, cron: string | null, timezone
   return source;
 }
 
-/** The next times of what is stored, which was judged when it was saved; none where no clock sets it off or none but ours knows its zone. */
+/** Returns the next times of a stored schedule; empty without one, or if its time zone is unknown here. */
 export function upcoming(schedule: { schedule_cron: string | null; schedule_timezone: string }, count: number): Date[] {
   const parsed = schedule.schedule_cron === null ? undefined : parseCron(schedule.schedule_cron);
   const timezone = zoneNamed(schedule.schedule_timezone);

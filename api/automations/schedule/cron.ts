@@ -1,4 +1,4 @@
-/** Five fields of a cron line, as the numbers that each means, ascending. */
+/** The five fields of a cron line as ascending numbers. */
 export interface Cron {
   minute: number[];
   hour: number[];
@@ -6,7 +6,9 @@ export interface Cron {
   month: number[];
   /** 0 is Sunday. */
   dayOfWeek: number[];
-  /** Both kinds of day are named, so either will do: the classic meaning. A field that begins with a star names none. */
+  /**
+   * Both kinds of day are restricted, so either suffices, as in classic cron. A field that starts with a star is not restricted.
+   */
   eitherDay: boolean;
 }
 
@@ -20,7 +22,7 @@ interface Field {
   label: string;
   min: number;
   max: number;
-  /** Names that may stand for numbers, the first for `min`. */
+  /** Names of the numbers, starting at `min`. */
   names?: readonly string[];
 }
 
@@ -42,7 +44,7 @@ function numberOf(text: string, { label, min, max, names = [] }: Field): number 
   throw new Malformed(`${label} takes ${min} to ${max}, not "${text}"`);
 }
 
-/** One part of a list: a star, a number or a range, and perhaps a step. */
+/** Parses one part of a list: a star, a number or a range, and an optional step. */
 function valuesOf(part: string, field: Field): number[] {
   const [range = '', step, ...rest] = part.split('/');
   if (rest.length > 0 || step === '' || range === '') throw new Malformed(`${field.label} cannot be read: "${part}"`);
@@ -61,8 +63,8 @@ function valuesOf(part: string, field: Field): number[] {
 const unique = (numbers: number[]): number[] => [...new Set(numbers)].sort((a, b) => a - b);
 
 /**
- * Reads a cron line of exactly five fields: numbers, names of months and days, lists, ranges, steps; no seconds, no `@daily`.
- * `position` counts characters from 0. Source: decision F1.
+ * Parses a cron line of exactly five fields: numbers, names of months and days, lists, ranges, steps; no seconds, no `@daily`.
+ * `position` counts characters from 0.
  */
 export function parseCron(source: string): ParsedCron {
   const words = [...source.matchAll(/\S+/g)];

@@ -11,10 +11,10 @@ import { countsAs, isTimeOf } from './next-times.js';
 type Scheduled = Pick<Automation, 'automation_id' | 'name' | 'team_id' | 'project_id' | 'condition' | 'version'> &
   Record<string, unknown> & { schedule_cron: string; schedule_timezone: string; project: object | null; is_missed: boolean };
 
-/** How late a time may still fire: after a longer outage there is no flood of old ones. */
+/** Maximum lateness of a run: after a longer outage, missed times do not fire all at once. */
 export const CATCH_UP_MINUTES = 10;
 
-/** $1 automation, $2 nominal time: as it is armed now, in a project that is not in the trash. */
+/** $1 = automation id, $2 = nominal time. Selects an enabled automation whose project is not in the trash. */
 const statement: Statement = {
   name: 'scheduled_automation',
   text: /* sql */ `
@@ -28,8 +28,8 @@ const statement: Statement = {
 };
 
 /**
- * The run of one time of a schedule: the same for the same two, so that no time fires twice (durability notes, R3). Undefined for what is
- * no time of it: a schedule that has been changed a moment ago may still fire at one of its old ones.
+ * Derives the run's id from automation and time, so that no time fires twice. Undefined if the schedule does not contain the
+ * time: a schedule that has just changed may still fire at an old one.
  */
 function runIdOf({ automation_id, schedule_cron, schedule_timezone }: Scheduled, nominal: Date): string | undefined {
   const parsed = parseCron(schedule_cron);
@@ -38,9 +38,8 @@ function runIdOf({ automation_id, schedule_cron, schedule_timezone }: Scheduled,
 }
 
 /**
- * Makes the run of one nominal time of a schedule, as the row stands now: a Temporal Schedule only says that the time has come.
- * Returns what became of it, for the operator.
- * Source: decision F1; durability notes, 3.1 and 3.8.
+ * Creates the run of one nominal time from the automation's current row; the Temporal Schedule only reports the time. Returns the
+ * outcome for the operator.
  */
 export async function fireSchedule(services: Services, automationId: string, nominalTime: string): Promise<string> {
   const nominal = new Date(nominalTime);
@@ -64,8 +63,8 @@ export async function fireSchedule(services: Services, automationId: string, nom
   const verdict = condition === null ? { matched: true, error: null } : evaluateCondition(condition, scope);
   const skip_reason = verdict.matched ? null : ('condition_false' as const);
   const one = { run_id, automation, event, trigger_type: 'schedule', depth: 0, skip_reason, condition_error: verdict.error };
-  const made = await createRuns(services, [{ ...one, correlation_id: uuidv7() }], null);
+  const created = await createRuns(services, [{ ...one, correlation_id: uuidv7() }], null);
   services.notifyRelay();
-  if (made.length === 0) return `nothing to do: ${occurred_at} has fired already, as run ${run_id}`;
+  if (created.length === 0) return `nothing to do: ${occurred_at} has fired already, as run ${run_id}`;
   return skip_reason ? `skipped: the condition does not hold (run ${run_id})` : `run ${run_id}`;
 }

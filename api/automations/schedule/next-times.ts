@@ -1,20 +1,23 @@
 import { Temporal } from 'temporal-polyfill';
 import type { Cron } from './cron.js';
 
-/** How far ahead a next time is looked for, days: the 29th of February comes within eight years at the latest. */
+/** Search range for a next time, in days: covers the four years between leap days, except around 2100. */
 const HORIZON_DAYS = 5 * 366;
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;
 
-/** Of a day in one of its months. `weekday` from Sunday, 0. */
+/** Returns whether the day matches. `weekday` 0 is Sunday. */
 function isDay(cron: Cron, day: number, weekday: number): boolean {
   const ofMonth = cron.dayOfMonth.includes(day);
   const ofWeek = cron.dayOfWeek.includes(weekday);
   return cron.eitherDay ? ofMonth || ofWeek : ofMonth && ofWeek;
 }
 
-/** True for a moment at which the zone's clock shows a time of the schedule: also for the one of two that is not shown as a next time. */
+/**
+ * Returns whether the zone's local time at this moment matches the schedule, including a repeated local time that is not listed
+ * as a next time.
+ */
 export function isTimeOf(cron: Cron, timezone: string, moment: Date): boolean {
   const zoned = Temporal.Instant.fromEpochMilliseconds(moment.getTime()).toZonedDateTimeISO(timezone);
   const onTheMinute = moment.getTime() % MINUTE_MS === 0;
@@ -22,12 +25,12 @@ export function isTimeOf(cron: Cron, timezone: string, moment: Date): boolean {
   return onTheMinute && isWall && cron.month.includes(zoned.month) && isDay(cron, zoned.day, zoned.dayOfWeek % 7);
 }
 
-/** A line for every hour goes on by real time through the hour that a night has twice; any other means each time of the clock once. */
+/** An hourly line continues in real time through a repeated hour; any other line fires once per local time. */
 const isHourly = ({ hour }: Cron): boolean => hour.length === 24;
 
 /**
- * The moment as which a time of the schedule counts. Of two at which the clock shows the same, both count as the earlier one: whichever
- * fires first is the only one.
+ * Returns the moment that identifies a time of the schedule. A repeated local time counts as the earlier moment, so only the
+ * first one fires.
  */
 export function countsAs(cron: Cron, timezone: string, moment: Date): Date {
   if (isHourly(cron)) return moment;
@@ -39,9 +42,9 @@ const offsetAt = (moment: number, timezone: string): number =>
   Temporal.Instant.fromEpochMilliseconds(moment).toZonedDateTimeISO(timezone).offsetNanoseconds / 1e6;
 
 /**
- * The moments at which a zone's clock shows a time on a day when the clock is changed: none for one that is left out. Of two, Temporal's
- * server takes the one that it finds by guessing the offset as if the time were UTC, and the later one: east of Greenwich, where both are
- * the same, once, west of it twice.
+ * Returns the moments of a local time on a day when the clock changes; empty if the time is skipped. For a repeated time,
+ * Temporal's server fires at the moment it finds by guessing the offset as if the time were UTC, and at the later one. East of
+ * Greenwich both are the same moment; west of it there are two.
  */
 function changingMoments(date: Temporal.PlainDate, wall: { hour: number; minute: number }, timezone: string): number[] {
   const local = date.toPlainDateTime(wall);
@@ -51,7 +54,7 @@ function changingMoments(date: Temporal.PlainDate, wall: { hour: number; minute:
   return [...new Set([guessed, later])].filter((moment) => moment + offsetAt(moment, timezone) === asUtc);
 }
 
-/** The moments of a day at which its clock shows one of the times, in order. */
+/** Yields the matching moments of a day, in order. */
 function* timesOn(cron: Cron, date: Temporal.PlainDate, timezone: string): Generator<number> {
   const start = date.toZonedDateTime(timezone);
   if (start.hoursInDay === 24 && start.hour === 0) {
@@ -60,13 +63,13 @@ function* timesOn(cron: Cron, date: Temporal.PlainDate, timezone: string): Gener
     return;
   }
   const walls = cron.hour.flatMap((hour) => cron.minute.map((minute) => ({ hour, minute })));
-  const most = isHourly(cron) ? 2 : 1;
-  yield* walls.flatMap((wall) => changingMoments(date, wall, timezone).slice(0, most)).sort((a, b) => a - b);
+  const maxMoments = isHourly(cron) ? 2 : 1;
+  yield* walls.flatMap((wall) => changingMoments(date, wall, timezone).slice(0, maxMoments)).sort((a, b) => a - b);
 }
 
 /**
- * The days of a schedule from a day on, as far as the horizon. Plain numbers, whole months at a time: between two that are meant may lie
- * years, and lists show the next times of a thousand schedules.
+ * Yields the matching days within the search range. Uses plain numbers and skips whole months: matching days may be years apart,
+ * and lists show the next times of a thousand schedules.
  */
 function* daysFrom(cron: Cron, from: Temporal.PlainDate): Generator<Temporal.PlainDate> {
   const first = Date.UTC(from.year, from.month - 1, from.day);
@@ -80,9 +83,9 @@ function* daysFrom(cron: Cron, from: Temporal.PlainDate): Generator<Temporal.Pla
 }
 
 /**
- * The next times of a schedule after a moment, as its zone's clock on the wall shows them: a time that a night leaves out does not
- * fire, one that comes twice does once, or as the server has it where the line is for every hour. This is what a Temporal Schedule does (`calendarsOf`); the tests hold one to the other.
- * Fewer than `count` where no more come within five years.
+ * Returns the next times of a schedule after a moment, by the local time of its zone. A skipped local time does not fire; a
+ * repeated one fires once, or as Temporal's server does for an hourly line. Matches the behavior of a Temporal Schedule
+ * (`calendarsOf`), which the tests compare. Returns fewer than `count` if no more follow within five years.
  */
 export function nextTimes(cron: Cron, timezone: string, after: Date, count: number): Date[] {
   const found: Date[] = [];

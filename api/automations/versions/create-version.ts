@@ -4,18 +4,18 @@ import { AutomationVersion } from '../../../db/models/automation-version.js';
 import type { Context } from '../../core/context.js';
 
 /**
- * The people who wrote the actions of a new version that only repeats them: those of the version before it, where the actions are the
- * same, and of the version that was brought back. A rename or a change of owner makes nobody else's actions one's own.
+ * Authors of a new version that repeats actions: those of the previous version if its actions are equal, and of the version
+ * restored. A rename or a change of owner does not make other users' actions one's own.
  */
 const CO_AUTHORS = /* sql */ `(
   select coalesce(array_agg(distinct author), '{}') from automation_versions old cross join unnest(old.co_authors || old.changed_by) as author
   where old.automation_id = ? and (old.version = ? or (old.version = ? and old.actions = ?::jsonb)) and author <> ?)`;
 
-/** The people who saved the actions of the version before, except whoever saves this one. */
+/** Users who saved the previous version's actions, except the one saving now. */
 const KEPT_FROM = /* sql */ `(
   select array_remove(old.actions_kept_from || old.changed_by, ?) from automation_versions old where old.automation_id = ? and old.version = ?)`;
 
-/** Keeps what was saved as a version row: runs are pinned to it, so later edits never reach them (F7, F8). */
+/** Stores a saved definition as a version row. Runs are pinned to it, so later edits never affect them. */
 export async function storeVersion(
   ctx: Context,
   automation: Automation,

@@ -21,9 +21,8 @@ const present = (row: AutomationVersion, current: number): VersionRecord => ({
 });
 
 /**
- * What an automation was, newest first: one version for every save.
+ * Lists the versions of an automation, newest first; each save created one.
  * @throws RESOURCE_NOT_FOUND | PERMISSION_DENIED
- * Source: decision F8.
  */
 export async function listVersions(
   ctx: Context,
@@ -39,7 +38,10 @@ export async function listVersions(
   return rows.map((row) => present(row, version));
 }
 
-/** One version. @throws RESOURCE_NOT_FOUND automation or version | PERMISSION_DENIED */
+/**
+ * Returns one version.
+ * @throws RESOURCE_NOT_FOUND automation or version | PERMISSION_DENIED
+ */
 export async function getVersion(ctx: Context, automationId: string, version: number): Promise<VersionRecord> {
   const automation = await getAutomation(ctx, automationId);
   const row = await AutomationVersion.query(ctx.db).findById([automationId, version]);

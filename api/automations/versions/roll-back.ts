@@ -11,11 +11,9 @@ import { saveDefinition } from '../save-definition.js';
 import type { RollBack, RolledBack } from './schema.js';
 
 /**
- * Brings a version's definition back, as a new version. Runs under way stay with the version they started with, and whether it is
- * active stays as it is.
- * @throws RESOURCE_NOT_FOUND automation or version | PERMISSION_DENIED another person's automation needs a manager, some secrets an admin
- * | RESOURCE_CONFLICT secrets that it names are gone | INVALID_REQUEST what it does cannot be done any more
- * Source: decision F8.
+ * Restores an earlier definition as a new version. Running runs keep their version, and `is_active` stays.
+ * @throws RESOURCE_NOT_FOUND automation or version | PERMISSION_DENIED another user's automation needs a manager, some secrets an
+ * admin | RESOURCE_CONFLICT it names deleted secrets | INVALID_REQUEST the definition is no longer valid
  */
 export function rollBack(ctx: Context, automationId: string, { version: wanted, force }: RollBack): Promise<RolledBack> {
   return inTransaction(ctx, async (ctx) => {

@@ -4,7 +4,7 @@ import { AutomationRecord, StoredAction } from '../schema.js';
 
 const Version = z.int().min(1).max(2_147_483_647);
 
-/** A version that is no number is one that does not exist. */
+/** A version that is not a number does not exist: 404. */
 export const VersionParams = z.object({
   automation_id: Id,
   version: z.string().transform((text) => (/^[1-9]\d{0,8}$/.test(text) ? Number(text) : 0)),

@@ -9,7 +9,9 @@ import { authorizeBinding, isInstanceAdmin } from '../policy.js';
 import { provePush } from './prove-push.js';
 import type { BindRepository, RepositoryBinding } from '../schema.js';
 
-/** @throws RESOURCE_NOT_FOUND no live project | INVALID_REQUEST, to strangers PERMISSION_DENIED, a project of another team */
+/**
+ * @throws RESOURCE_NOT_FOUND no live project | INVALID_REQUEST a project of another team (PERMISSION_DENIED for its non-members)
+ */
 async function checkProject(ctx: Context, projectId: string, teamId: string): Promise<void> {
   const project = await ctx
     .db('projects')
@@ -24,9 +26,9 @@ async function checkProject(ctx: Context, projectId: string, teamId: string): Pr
 }
 
 /**
- * Where the installation wants proof of the repository, asks the code host for it, before any transaction is open. Whoever may not
- * bind for the team asks nobody. A right to push that is lost later ends no binding.
- * @throws what the refusals of `bindRepository` say | INTERNAL_ERROR 503 the code host does not answer
+ * Checks with the code host, before any transaction, that the caller may push to the repository, if the installation requires
+ * proof. Rejects callers who may not bind for the team before any request. A push permission lost later does not end the binding.
+ * @throws the permission errors of `bindRepository` | INTERNAL_ERROR 503 the code host does not respond
  */
 async function checkProof(ctx: Context, teamId: string, repo: string): Promise<void> {
   if (bindingProof(ctx.config) === 'open' || isInstanceAdmin(ctx.actor)) return;
@@ -35,10 +37,11 @@ async function checkProof(ctx: Context, teamId: string, repo: string): Promise<v
 }
 
 /**
- * Binds a repository to a team, and perhaps to one of its projects: from then on only the teams that bound it hear it. A repository
- * may be bound to several projects of a team; for a second team, by an instance admin only.
- * @throws RESOURCE_NOT_FOUND team or project | PERMISSION_DENIED below admin, without proof of the repository, or bound to another
- * team already | INVALID_REQUEST a project of another team | RESOURCE_CONFLICT bound so already | INTERNAL_ERROR 503 no proof to be had
+ * Binds a repository to a team and optionally to one of its projects; its events then reach only the teams that bound it. A team
+ * may bind it to several projects; only an instance admin may bind it for a second team.
+ * @throws RESOURCE_NOT_FOUND team or project | PERMISSION_DENIED below admin, without proof of the repository, or bound to
+ * another team | INVALID_REQUEST a project of another team | RESOURCE_CONFLICT already bound | INTERNAL_ERROR 503 no proof
+ * available
  */
 export async function bindRepository(ctx: Context, input: BindRepository): Promise<RepositoryBinding> {
   const { repo, team_id, sync_issues } = input;
@@ -47,10 +50,10 @@ export async function bindRepository(ctx: Context, input: BindRepository): Promi
   return inTransaction(ctx, async (ctx) => {
     const seat = await seatInTeam(ctx, team_id);
     authorizeBinding(ctx.actor, seat);
-    // The tasks of issue sync are made by whoever binds: without a right to write there it could never make one.
+    // Issue sync creates tasks as the user who binds, who therefore needs write access.
     if (sync_issues) authorize('task.write', seat);
     if (project_id) await checkProject(ctx, project_id, team_id);
-    // Two teams that bind the same repository at once: the second must see the first.
+    // Serializes two teams that bind the same repository concurrently.
     await ctx.db.raw('select pg_advisory_xact_lock(hashtextextended(?, 8))', [repo]);
     const elsewhere = await ctx.db('forge_repositories').where({ repo }).whereNot({ team_id }).first<{ repo: string }>('repo');
     if (elsewhere && !isInstanceAdmin(ctx.actor)) {

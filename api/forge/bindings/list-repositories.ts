@@ -5,16 +5,15 @@ import type { RepositoryBinding } from '../schema.js';
 
 const COLUMNS = ['binding_id', 'repo', 'team_id', 'project_id', 'sync_issues', 'created_by', 'created_at'] as const;
 
-/** A binding as the database holds it. */
+/** A binding's database row. */
 export type BindingRow = Omit<RepositoryBinding, 'created_at'> & { created_at: Date };
 
-/** A binding as the API shows it. */
+/** Converts a binding for the API. */
 export const presentBinding = (row: BindingRow): RepositoryBinding => ({ ...row, created_at: row.created_at.toISOString() });
 
 /**
- * The team's repository bindings, oldest first.
+ * Lists the team's repository bindings, oldest first.
  * @throws RESOURCE_NOT_FOUND no such team | PERMISSION_DENIED below admin
- * Source: decision F2.
  */
 export async function listRepositories(ctx: Context, teamId: string): Promise<RepositoryBinding[]> {
   authorize('forge.read', await seatInTeam(ctx, teamId));

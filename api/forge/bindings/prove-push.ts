@@ -25,7 +25,7 @@ const unreachable = (cause?: unknown) =>
 const notConnected = (why: string) =>
   forbidden('Binding a repository needs proof that you may push to it', { detail: `${why}: ${CONNECT}` });
 
-/** Asks as the person, with their own token: the answer shows nothing that they could not read there themselves. */
+/** Uses the user's own token, so the response reveals nothing that the user could not read there. */
 async function askForge(ctx: Context, userId: string, repo: string): Promise<OutboundResponse> {
   try {
     const token = await accessToken(ctx, forge, userId, []);
@@ -40,10 +40,10 @@ async function askForge(ctx: Context, userId: string, repo: string): Promise<Out
 }
 
 /**
- * Asks the code host whether a person's connected account may push to a repository. `repo` is `owner/name` in lower case; a repository
- * that was renamed or transferred answers by another name and proves nothing about this one.
- * @throws PERMISSION_DENIED naming the proof that is missing: no connection, or no right to push, in the same words for a repository
- * that does not exist | INTERNAL_ERROR 503 the code host does not answer
+ * Requires that a user's connected account may push to a repository. `repo` is `owner/name` in lower case. A renamed or
+ * transferred repository responds with another name, which is no proof for this one.
+ * @throws PERMISSION_DENIED naming the missing proof: no connection, or no push permission, with the same message for a
+ * repository that does not exist | INTERNAL_ERROR 503 the code host does not respond
  */
 export async function provePush(ctx: Context, userId: string, repo: string): Promise<void> {
   const answer = await askForge(ctx, userId, repo);

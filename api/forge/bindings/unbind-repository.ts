@@ -6,9 +6,8 @@ import type { BindingRow } from './list-repositories.js';
 import { authorizeBinding } from '../policy.js';
 
 /**
- * Ends a binding. Tasks and links that came of it stay.
+ * Deletes a binding. Its tasks and links remain.
  * @throws RESOURCE_NOT_FOUND | PERMISSION_DENIED below admin
- * Source: decision F2.
  */
 export function unbindRepository(ctx: Context, bindingId: string): Promise<void> {
   return inTransaction(ctx, async (ctx) => {

@@ -1,17 +1,16 @@
 import type { Statement } from '../../../db/statement.js';
 
 /**
- * One round trip and one commit for a delivery. $1 delivery id, $2 event header or null, $3 normalised event or null, $4 repository,
- * $5 SHA-256 of the body, $6 payload (jsonb), $7 why it is ignored, $8 id of this request.
- * One row: `duplicate`, and `echoed` when the same bytes came under another id in the last day.
- * Every later step reads `tally`, so the receipt's key is held before the counter's row is locked: two repeats that share a shard
- * wait for the key only, never for each other.
+ * Stores a delivery in one statement and one commit. $1 = delivery id, $2 = event header or null, $3 = normalized event or null,
+ * $4 = repository, $5 = SHA-256 of the body, $6 = payload (jsonb), $7 = reason if ignored, $8 = request id. Returns one row:
+ * `duplicate`, and `echoed` if the same bytes came under another id in the last day. Every later step reads `tally`, so the
+ * receipt's key is locked before the counter's row: two repeats that share a shard wait only for the key, never for each other.
  */
 export const acceptDeliveryStatement: Statement = {
   name: 'accept_forge_delivery',
   text: /* sql */ `
 with echo as (
-  -- The id is not signed: bytes that come again under a new one are handled again, and marked (durability notes, 3.5).
+  -- The id is not signed: known bytes under a new id are processed again, but marked.
   select exists (select from forge_deliveries d
     where d.body_sha256 = $5::bytea and d.received_at > now() - interval '24 hours' and d.delivery_id <> $1::text) as echoed
 ), receipt as (
@@ -30,7 +29,7 @@ with echo as (
   insert into outbox (kind, subject, payload, correlation_id)
   select 'forge.delivery', $3, jsonb_build_object('receipt_id', receipt_id), $8::uuid from receipt where $3 is not null
 ), counted as (
-  -- One row in 64 by connection: deliveries do not queue for one row's lock until each commit.
+  -- One of 64 rows by connection, so that deliveries do not wait for one row's lock until each commit.
   insert into forge_counters as c (shard, received_total, duplicates_total, ignored_total, last_received_at, last_event)
   select pg_backend_pid() % 64, 1, 1 - fresh, case when $3 is null then fresh else 0 end, now(), $2 from tally
   on conflict (shard) do update set received_total = c.received_total + 1,
@@ -40,7 +39,7 @@ with echo as (
 select fresh = 0 as duplicate, echoed from tally, echo`,
 };
 
-/** $1 event header of a delivery that leaves no receipt: a ping, or a body that is no JSON. */
+/** $1 = event header of a delivery without a receipt: a ping, or a body that is not JSON. */
 export const countReceivedStatement: Statement = {
   name: 'count_forge_received',
   text: /* sql */ `

@@ -9,22 +9,22 @@ import { actionOf, type ForgeEventType, normalise, repoOf } from '../rules.js';
 import { deliveryKey, verifySignature } from './signature.js';
 import { storableJson } from './storable-json.js';
 
-/** The answer to a signed delivery (H1). */
+/** Response to a signed delivery. */
 export type Accepted = { received: true; ping: true } | { received: true; event: ForgeEventType | null; duplicate: boolean };
 
-/** Longest header and repository name kept; a name beyond it would not fit its index, and no forge has one. */
+/** Maximum length of a stored header or repository name; a longer one would not fit its index, and no code host has one. */
 const MAX_NAME = 200;
 
 const headerOf = (headers: IncomingHttpHeaders, name: 'event' | 'delivery'): string | undefined =>
   String(headers[`x-forge-${name}`] ?? '') || String(headers[`x-github-${name}`] ?? '') || undefined;
 
-/** The same words whatever is wrong, a missing secret of ours too: the status route tells the operator which. */
+/** One message for every cause, even a missing secret of ours; the status route shows operators the cause. */
 const refused = () =>
   new DomainError('AUTHENTICATION_REQUIRED', 'The delivery is not signed with the shared secret', {
     headers: { 'WWW-Authenticate': 'Signature' },
   });
 
-/** Why a delivery that nothing handles was kept aside, in an operator's words. */
+/** Returns why a delivery is ignored, for operators. */
 function whyIgnored(event: string | undefined, body: unknown): string {
   if (event === undefined) return 'No event header';
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return 'The body is no JSON object';
@@ -32,11 +32,13 @@ function whyIgnored(event: string | undefined, body: unknown): string {
   return `Not a listed event: ${event.slice(0, 100)}${action === null ? '' : ` with action ${action.slice(0, 100)}`}`;
 }
 
-/** What jsonb cannot hold is class 22 (a NUL, half a surrogate pair, a number too large) or 54 (a limit of the server's). */
+/**
+ * Values that jsonb cannot store raise class 22 (a NUL, half a surrogate pair, a number too large) or 54 (a limit of the server).
+ */
 const isUnstorable = (error: unknown): boolean =>
   error instanceof Error && /^(22|54)/.test((error as Error & { code?: string }).code ?? '');
 
-/** Stores the receipt; the payload's own text first, which costs nothing, and a cleaned one where PostgreSQL refuses it. */
+/** Stores the receipt with the payload's own text; falls back to a cleaned copy if PostgreSQL rejects it. */
 async function store({ services, headers, body, requestId }: RawRequest, event: string | undefined, value: unknown) {
   const type = normalise(event ?? '', value)?.type ?? null;
   const bodySha256 = createHash('sha256').update(body).digest();
@@ -48,7 +50,7 @@ async function store({ services, headers, body, requestId }: RawRequest, event: 
     const [row] = await run<{ duplicate: boolean; echoed: boolean }>(services.db, acceptDeliveryStatement, values);
     return { key, type, duplicate: row?.duplicate === true, echoed: row?.echoed === true };
   };
-  // What nothing handles is dropped (contract, section 6): its receipt says why, its payload is not kept.
+  // An ignored delivery stores a reason but no payload.
   if (type === null) return insert(null);
   return insert(body.toString()).catch((error: unknown) => {
     if (!isUnstorable(error)) throw error;
@@ -57,11 +59,10 @@ async function store({ services, headers, body, requestId }: RawRequest, event: 
 }
 
 /**
- * Takes in one delivery, whose size and rate were checked before: signature, ping, JSON, then receipt, counters and outbox row in
- * one commit. The work itself is the relay's (`applyDelivery`); a repeated delivery id is dropped here.
- * `parse` reads JSON strictly and throws for anything else.
- * @throws AUTHENTICATION_REQUIRED wrong or missing signature, or no secret configured | INVALID_REQUEST the body is no JSON
- * Source: contract, sections 5 and 6; decision H1.
+ * Accepts one delivery whose size and rate are already checked: signature, ping, JSON, then receipt, counters and outbox row in
+ * one commit. The relay does the work (`applyDelivery`). Drops a repeated delivery id. `parse` reads JSON strictly and throws for
+ * anything else.
+ * @throws AUTHENTICATION_REQUIRED wrong or missing signature, or no secret configured | INVALID_REQUEST the body is not JSON
  */
 export async function acceptDelivery(request: RawRequest, parse: (bytes: Buffer) => unknown): Promise<Accepted> {
   const { services, headers, body } = request;

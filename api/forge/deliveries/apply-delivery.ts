@@ -39,11 +39,9 @@ async function apply(service: Context, receipt: Receipt): Promise<Verdict> {
 }
 
 /**
- * The database work of an accepted delivery, called by the relay in the transaction that takes the delivery off the outbox: issue
- * sync, links, one event for each team that hears it, and what came of it on the receipt. A delivery that was applied before, or
- * is unknown, is left alone.
- * @throws what is worth trying again; refusals of issue sync end up on the receipt instead, and the events still go out
- * Source: decisions F2 and H1; architecture, "Forge delivery to actions".
+ * Applies an accepted delivery in the relay's transaction: issue sync, links, one event for each subscribed team, and the outcome
+ * on the receipt. Ignores a delivery that is unknown or already applied.
+ * @throws retryable errors; the receipt stores permission errors of issue sync instead, and the events are still published
  */
 export function applyDelivery(ctx: Context, receiptId: string): Promise<void> {
   return inTransaction(ctx, async (ctx) => {

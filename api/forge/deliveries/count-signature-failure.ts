@@ -4,7 +4,7 @@ import { run, type Statement } from '../../../db/statement.js';
 import type { Services } from '../../core/context.js';
 import { recordSignatureBurst } from './record-signature-burst.js';
 
-/** $1 how many. */
+/** $1 = number of failures. */
 const statement: Statement = {
   name: 'count_forge_signature_failures',
   text: /* sql */ `
@@ -14,29 +14,29 @@ on conflict (shard) do update set signature_failures_total = c.signature_failure
   last_signature_failure_at = excluded.last_signature_failure_at`,
 };
 
-/** So many failures within a minute are a burst; it is told once an hour, however long it lasts. */
+/** This many failures within a minute are a burst, reported at most once an hour. */
 const BURST = { failures: 20, withinMs: 60_000, quietMs: 3_600_000 };
 
 interface Tally {
-  /** Failures that no statement has taken along yet. */
+  /** Failures not yet written. */
   waiting: number;
-  /** The statement under way; it never rejects. */
+  /** The running statement; it never rejects. */
   running: Promise<void>;
-  /** The one after it, which takes everything along that waits by then. */
+  /** The next statement, which writes all failures counted until then. */
   next: Promise<void> | undefined;
-  /** The present minute: when it began, ms, and its failures. */
+  /** The current minute: its start in ms, and its failures. */
   minute: { since: number; failures: number };
-  /** When a burst was told last, ms. */
-  toldAt: number;
+  /** Time of the last report, in ms. */
+  reportedAt: number;
 }
 const tallies = new WeakMap<Knex, Tally>();
 
-/** True when this makes a burst that has not been told yet. */
+/** Returns true if this is an unreported burst. */
 function isBurst(tally: Tally, failures: number, now = Date.now()): boolean {
   if (now - tally.minute.since > BURST.withinMs) tally.minute = { since: now, failures: 0 };
   tally.minute.failures += failures;
-  if (tally.minute.failures < BURST.failures || now - tally.toldAt < BURST.quietMs) return false;
-  tally.toldAt = now;
+  if (tally.minute.failures < BURST.failures || now - tally.reportedAt < BURST.quietMs) return false;
+  tally.reportedAt = now;
   return true;
 }
 
@@ -53,9 +53,9 @@ async function flush(services: Services, tally: Tally): Promise<void> {
 }
 
 /**
- * Counts a delivery whose signature is wrong, committed before the answer (R9). Whoever has no secret can send as many as they
- * like, so at most one statement a process is under way, and what comes meanwhile is counted together by the next one.
- * Never throws: without a database the delivery is refused all the same.
+ * Counts a delivery with a wrong signature and commits before the response. Senders without the secret can send any number, so
+ * each process runs at most one statement; the next one counts all failures that arrived since. Never throws: without a database
+ * the delivery is rejected all the same.
  */
 export function countSignatureFailure(services: Services): Promise<void> {
   const pool = poolOf(services.db);
@@ -64,7 +64,7 @@ export function countSignatureFailure(services: Services): Promise<void> {
     running: Promise.resolve(),
     next: undefined,
     minute: { since: 0, failures: 0 },
-    toldAt: 0,
+    reportedAt: 0,
   };
   tallies.set(pool, tally);
   tally.waiting += 1;

@@ -2,7 +2,7 @@ import { unboundReach } from '../../core/config.js';
 import type { Context } from '../../core/context.js';
 import { type NormalisedEvent, triggersOf } from '../rules.js';
 
-/** A repository as a live team has bound it, with the person who did (F2). */
+/** A repository binding of a live team, with the user who created it. */
 export interface Binding {
   binding_id: string;
   team_id: string;
@@ -11,16 +11,16 @@ export interface Binding {
   creator: { userId: string; email: string; role: 'user' | 'admin'; active: boolean };
 }
 
-/** Who hears an event. */
+/** Recipients of an event. */
 export interface Audience {
   bindings: Binding[];
-  /** Teams that get the event, each with the projects that the repository is bound to. */
+  /** Teams that receive the event, each with the projects bound to the repository. */
   teams: { team_id: string; project_ids: string[] }[];
-  /** Teams whose tasks may be linked; null = every team's. */
+  /** Teams whose tasks may be linked; null = all teams. */
   linkable: string[] | null;
 }
 
-/** The bindings of a repository; `came_after`: the delivery came after the binding was made. */
+/** Returns the bindings of a repository; `came_after`: the delivery came after the binding was created. */
 async function bindingsOf(ctx: Context, repo: string, receiptId: string): Promise<(Binding & { came_after: boolean })[]> {
   const rows = await ctx
     .db('forge_repositories as r')
@@ -56,10 +56,10 @@ async function bindingsOf(ctx: Context, repo: string, receiptId: string): Promis
 }
 
 /**
- * Teams with an armed automation that listens to the whole team. An unbound repository reaches them one by one, so that each
- * event carries its own team's tasks and no other's; automations of a project are never reached so (F2).
+ * Returns the teams with an enabled team-wide automation for the event. An unbound repository reaches each of them separately, so
+ * that an event carries only its own team's tasks. It never reaches automations of a project.
  */
-async function armedTeams(ctx: Context, type: string): Promise<string[]> {
+async function subscribedTeams(ctx: Context, type: string): Promise<string[]> {
   const rows = await ctx
     .db('automations as a')
     .join('teams as t', 't.team_id', 'a.team_id')
@@ -73,8 +73,8 @@ async function armedTeams(ctx: Context, type: string): Promise<string[]> {
 }
 
 /**
- * Who hears the event of a receipt: the teams that had bound its repository when it came; a repository that nobody has bound reaches
- * every team or none, as the installation is set. Null when nobody hears it.
+ * Returns the recipients of a receipt's event: the teams that had bound its repository when it arrived. An unbound repository
+ * reaches every team or none, by configuration. Returns null if no team receives it.
  */
 export async function findAudience(
   ctx: Context,
@@ -93,6 +93,6 @@ export async function findAudience(
     return { bindings, teams, linkable: teamIds };
   }
   if (unboundReach(ctx.config) === 'none') return null;
-  const teams = (await armedTeams(ctx, type)).map((team_id) => ({ team_id, project_ids: [] }));
+  const teams = (await subscribedTeams(ctx, type)).map((team_id) => ({ team_id, project_ids: [] }));
   return { bindings, teams, linkable: null };
 }

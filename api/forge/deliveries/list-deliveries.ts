@@ -5,9 +5,8 @@ import { seatInTeam } from '../../core/seats.js';
 import type { ForgeDelivery, ListDeliveries } from '../schema.js';
 
 /**
- * $1 team, $2 most rows, $3 rows to skip. Of each repository the newest come out of an index; others' deliveries are not looked at.
- * Runs are found through their event, which names the receipt (publish-event.ts); only the team's own are shown.
- * What came before the team bound the repository is not the team's to read.
+ * $1 = team id, $2 = limit, $3 = offset. Reads the newest deliveries of each bound repository from an index. Finds runs by the
+ * receipt in their event (publish-event.ts); shows only the team's own. A team may not read deliveries from before its binding.
  */
 const statement: Statement = {
   name: 'list_forge_deliveries',
@@ -16,12 +15,13 @@ const statement: Statement = {
       array(select r.run_id::text from automation_runs r
         where r.team_id = $1 and r.event->>'receipt_id' = d.receipt_id::text order by r.queued_at, r.run_id) as armed_runs
     from (
-      -- Ids of receipts begin with their time: the index ends, a minute early, where the binding begins.
+      -- Receipt ids start with their time, so the index scan ends a minute before the binding.
       select repo, min(created_at) as bound_at, uuidv7(min(created_at) - now() - interval '1 minute') as first_id
       from forge_repositories where team_id = $1 group by repo
     ) b
     cross join lateral (
-      -- As a range of both columns, which only the one index has: by the repository alone the planner may walk along all receipts.
+      -- A range of both columns, which only the right index supports; with the repository alone, the planner may scan all
+      -- receipts.
       select * from forge_deliveries d
       where (d.repo, d.receipt_id) between (b.repo, b.first_id)
         and (b.repo, 'ffffffff-ffff-ffff-ffff-ffffffffffff') and d.received_at >= b.bound_at
@@ -31,9 +31,8 @@ const statement: Statement = {
 };
 
 /**
- * What came from the team's repositories, newest first: why did it fire, why not.
+ * Lists the deliveries of the team's repositories with their outcomes, newest first.
  * @throws RESOURCE_NOT_FOUND no such team | PERMISSION_DENIED below admin
- * Source: decision H1.
  */
 export async function listDeliveries(ctx: Context, { team_id, limit, offset }: ListDeliveries): Promise<ForgeDelivery[]> {
   authorize('forge.read', await seatInTeam(ctx, team_id));

@@ -5,13 +5,12 @@ import type { Audience } from './find-audience.js';
 import type { LinkedTask } from '../links/find-linked-tasks.js';
 import type { NormalisedEvent } from '../rules.js';
 
-/** Most ids in `linked_task_ids`: lists in conditions end there too (F4). */
+/** Maximum ids in `linked_task_ids`: conditions read no more entries of a list. */
 const MAX_LINKED = 200;
 
 /**
- * Puts the event into the outbox once for every team that hears it, with that team's tasks only. Its id is made of receipt and
- * team, so a delivery that is applied twice arms nothing twice. No audit entry: nothing changed, something was heard.
- * Source: decisions F2, F5.
+ * Enqueues the event once for each team, with that team's tasks only. Its id is derived from receipt and team, so a delivery
+ * applied twice starts nothing twice. Writes no audit entry, because no record changed.
  */
 export async function publishEvent(
   ctx: Context,

@@ -1,10 +1,13 @@
 import type { Knex } from 'knex';
 
-/** Days that a receipt keeps its payload, and a repeat its row; the key of a handled delivery stays for good (decisions H1 and L). */
+/**
+ * Days that a receipt keeps its payload, and a repeat its row; the key of a handled delivery stays forever
+ * (docs/decisions.md#delivery-receipts).
+ */
 const RETENTION_DAYS = 30;
 const BATCH = 500;
 
-/** Receipt ids are UUIDv7, so their order is that of arrival and the primary key bounds the search. */
+/** Receipt ids are UUIDv7, so they are in order of arrival and the primary key bounds the search. */
 const EXPIRED = `receipt_id < (select uuidv7(make_interval(days => -${RETENTION_DAYS})))`;
 
 const EMPTY = /* sql */ `
@@ -15,7 +18,7 @@ const DROP = /* sql */ `
   delete from forge_deliveries
   where receipt_id in (select receipt_id from forge_deliveries where ${EXPIRED} and outcome = 'duplicate' limit ${BATCH})`;
 
-/** Repeats a statement, each time in a commit of its own, until it finds a batch less than full. Returns the rows it touched. */
+/** Repeats a statement, one commit each, until a batch is not full. Returns the number of rows. */
 async function inBatches(db: Knex, statement: string): Promise<number> {
   let total = 0;
   for (;;) {
@@ -26,8 +29,8 @@ async function inBatches(db: Knex, statement: string): Promise<number> {
 }
 
 /**
- * Empties receipts past their time and deletes the repeats among them; may be run at any time, as often as one likes.
- * @returns how many rows it touched
+ * Clears the payloads of expired receipts and deletes expired repeats; may be repeated.
+ * @returns the number of rows changed
  */
 export async function purgeReceipts(db: Knex): Promise<number> {
   return (await inBatches(db, EMPTY)) + (await inBatches(db, DROP));

@@ -2,7 +2,7 @@ import { v7 as uuidv7 } from 'uuid';
 import type { Services } from '../../core/context.js';
 import { recordChange } from '../../core/record-change.js';
 
-/** Notes in the instance's chain that someone tries secrets, or that the forge signs with an old one (severity rule of the decisions, M). */
+/** Records a burst in the instance's audit chain: a sender is guessing secrets, or the code host uses an old one. */
 export async function recordSignatureBurst(services: Services, failures: number): Promise<void> {
   const requestId = uuidv7();
   const actor = { type: 'system', name: 'forge' } as const;

@@ -13,10 +13,7 @@ interface Counters {
 
 const iso = (moment: Date | null): string | null => moment?.toISOString() ?? null;
 
-/**
- * Whether deliveries can arrive at all, and what has arrived: the counters of all shards together.
- * Source: contract, section 4, inbound webhook; decision H1.
- */
+/** Returns whether deliveries can arrive, and the counters summed over all shards. */
 export async function webhookStatus(ctx: Context): Promise<WebhookStatus> {
   const { rows } = await ctx.db.raw<{ rows: [Counters] }>(/* sql */ `
     select coalesce(sum(received_total), 0)::bigint as received_total, coalesce(sum(duplicates_total), 0)::bigint as duplicates_total,

@@ -5,11 +5,11 @@ import type { NormalisedEvent } from '../rules.js';
 export interface LinkedTask {
   task_id: string;
   team_id: string;
-  /** The record as the API shows it. */
+  /** Task record as the API returns it. */
   task: unknown;
 }
 
-/** $1 repository, $2 kind of link, $3 numbers in order of rank, $4 teams or null for all. */
+/** $1 = repository, $2 = kind of link, $3 = numbers in order of rank, $4 = team ids or null for all. */
 const statement: Statement = {
   name: 'forge_linked_tasks',
   text: /* sql */ `
@@ -23,7 +23,10 @@ const statement: Statement = {
 
 const present = (number: number | null): number[] => (number === null ? [] : [number]);
 
-/** Which links lead from an event to tasks: those of its issue, of the issues that its pull request closes, of its run's pull request (F5). */
+/**
+ * Returns the links from an event to tasks: of its issue, of the issues that its pull request closes, or of its workflow run's
+ * pull request.
+ */
 function linksOf({ payload }: NormalisedEvent): { kind: 'issue' | 'pull_request'; numbers: number[] } {
   if ('issue_number' in payload) return { kind: 'issue', numbers: present(payload.issue_number) };
   if ('closes_issues' in payload) return { kind: 'issue', numbers: payload.closes_issues };
@@ -31,7 +34,7 @@ function linksOf({ payload }: NormalisedEvent): { kind: 'issue' | 'pull_request'
   return { kind: 'issue', numbers: [] };
 }
 
-/** Live tasks of these teams (null: of all) that an event is about, the first of each team the one that `event.task` shows (F5). */
+/** Returns the live tasks of these teams (null: all) that an event concerns; `event.task` is the first one of a team. */
 export async function findLinkedTasks(ctx: Context, event: NormalisedEvent, teamIds: string[] | null): Promise<LinkedTask[]> {
   const { kind, numbers } = linksOf(event);
   if (numbers.length === 0 || event.payload.repo === null) return [];

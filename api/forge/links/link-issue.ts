@@ -6,9 +6,8 @@ import { recordLink } from './record-link.js';
 import type { ForgeLink, LinkIssue } from '../schema.js';
 
 /**
- * Links a live task to an issue of a repository, bound or not; a link that stands already is given back.
- * @throws RESOURCE_NOT_FOUND no live task | PERMISSION_DENIED stranger or guest
- * Source: decision F2.
+ * Links a live task to an issue of a repository, bound or not; returns an existing link unchanged.
+ * @throws RESOURCE_NOT_FOUND no live task | PERMISSION_DENIED non-member or guest
  */
 export function linkIssue(
   ctx: Context,
@@ -25,7 +24,7 @@ export function linkIssue(
     if (!task) throw notFound('Task');
     authorize('forge.link', await seatOf(ctx, task.team_id));
     const key = { task_id: taskId, repo, kind: 'issue' as const, number };
-    const [made] = await ctx
+    const [inserted] = await ctx
       .db('forge_links')
       .insert(key)
       .onConflict(['repo', 'kind', 'number', 'task_id'])
@@ -33,7 +32,7 @@ export function linkIssue(
       .returning('url');
     const stored = await ctx.db('forge_links').where(key).first<{ url: string | null } | undefined>('url');
     const link = { ...key, url: stored?.url ?? null };
-    if (!made) return { created: false, link };
+    if (!inserted) return { created: false, link };
     await recordLink(ctx, { task_id: taskId, ...task }, { change: 'linked', repo, number, kind: 'issue' });
     return { created: true, link };
   });

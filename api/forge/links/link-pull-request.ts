@@ -3,12 +3,15 @@ import type { Context } from '../../core/context.js';
 import { recordLink } from './record-link.js';
 import type { NormalisedEvent } from '../rules.js';
 
-/** $1 repository, $2 pull request, $3 its address, $4 the tasks it closes, $5 teams it may be linked in, or null for all. */
+/**
+ * $1 = repository, $2 = pull request number, $3 = its address, $4 = ids of the tasks it closes, $5 = team ids it may link, or
+ * null for all.
+ */
 const statement: Statement = {
   name: 'forge_link_pull_request',
   text: /* sql */ `
     with dropped as (
-      -- A closing keyword that was taken out again links nothing (contract, section 6).
+      -- Removes the links of closing keywords that are no longer in the text.
       delete from forge_links l using tasks t
       where l.repo = $1 and l.kind = 'pull_request' and l.number = $2 and t.task_id = l.task_id and t.deleted_at is null
         and ($5::uuid[] is null or t.team_id = any($5)) and not l.task_id = any($4::text[])
@@ -32,7 +35,7 @@ interface Changed extends Record<string, unknown> {
   change: 'linked' | 'unlinked';
 }
 
-/** Links a pull request to exactly the tasks that its closing keywords name; other events change nothing. */
+/** Links a pull request to exactly the tasks named by its closing keywords; ignores other events. */
 export async function linkPullRequest(
   ctx: Context,
   { payload }: NormalisedEvent,

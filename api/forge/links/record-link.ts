@@ -8,7 +8,7 @@ export interface LinkedTask {
   project_id: string;
 }
 
-/** Audit entry and activity line of a link between a task and an issue or a pull request; tasks show their links (F2). */
+/** Records audit entry and activity line of a link between a task and an issue or a pull request. */
 export function recordLink(
   ctx: Context,
   { task_id, title, team_id, project_id }: LinkedTask,

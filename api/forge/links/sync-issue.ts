@@ -12,7 +12,7 @@ import type { NormalisedEvent } from '../rules.js';
 
 type IssueEvent = Extract<NormalisedEvent, { type: `forge.issue_${string}` }>;
 
-/** What a delivery tells of an issue. */
+/** The issue of a delivery. */
 interface Issue {
   event: IssueEvent;
   deliveryId: string;
@@ -22,12 +22,12 @@ interface Issue {
 
 const isIssueEvent = (event: NormalisedEvent): event is IssueEvent => event.type.startsWith('forge.issue_');
 
-/** One issue is worked on by one transaction at a time: a close that overtakes its opening must not miss the task. */
+/** Serializes deliveries of one issue: a close that overtakes its opening must not miss the task. */
 const lockStatement: Statement = { name: 'forge_lock_issue', text: 'select pg_advisory_xact_lock(hashtextextended($1, 7))' };
 
 /**
- * $1 repository, $2 issue number, $3 this receipt. The newest word on the issue by the forge's own clock among what came in three
- * days, applied or not: a forge redelivers that long, and keeps no order.
+ * $1 = repository, $2 = issue number, $3 = this receipt's id. Returns the latest state of the issue, by the code host's clock,
+ * among the deliveries of three days, applied or not. Code hosts redeliver for that long and keep no order.
  */
 const newestStatement: Statement = {
   name: 'forge_newest_of_issue',
@@ -39,7 +39,7 @@ const newestStatement: Statement = {
     order by payload->'issue'->>'updated_at' desc nulls last, receipt_id desc limit 1`,
 };
 
-/** $1 repository, $2 number, $3 team: the team's live tasks that are linked to the issue. */
+/** $1 = repository, $2 = issue number, $3 = team id. Returns the team's live tasks linked to the issue. */
 const linkedStatement: Statement = {
   name: 'forge_tasks_of_issue',
   text: /* sql */ `
@@ -56,13 +56,13 @@ const linkStatement: Statement = {
       from tasks t where t.task_id = $1) as task`,
 };
 
-/** The id of the task that an issue becomes in a project: made of both, so that an issue opened twice is one task. */
+/** Derives the id of an issue's task from issue and project, so that an issue opened twice creates one task. */
 const syncedTaskId = (repo: string, number: number, projectId: string): string =>
   `forge.${createHash('sha256').update(`${repo}#${number} ${projectId}`).digest('hex').slice(0, 32)}`;
 
 const cut = (text: string, max: number): string => Array.from(text.trim()).slice(0, max).join('').trim();
 
-/** The task of an issue, within the limits that hold for people too (contract, section 8). */
+/** Builds the task of an issue, truncated to the limits that apply to users too. */
 function taskOf({ event, repo, number }: Issue, projectId: string, status: 'todo' | 'done'): CreateTask {
   const { title, labels } = event.payload;
   const readable = Title(200).safeParse(cut(title ?? '', 200));
@@ -77,9 +77,9 @@ function taskOf({ event, repo, number }: Issue, projectId: string, status: 'todo
 }
 
 /**
- * The binding's creator at work: their rights at this moment decide (R6). The entries name the person, as their standing order
- * is carried out, and say in `user_agent` that it was the sync, and for which delivery.
- * @throws PERMISSION_DENIED when the creator's account is closed
+ * Builds the context of the binding's creator, with the creator's current permissions. Audit entries name the user; `user_agent`
+ * names the sync and the delivery.
+ * @throws PERMISSION_DENIED if the creator's account is not active
  */
 function actAsCreator(ctx: Context, { creator }: Binding, { deliveryId }: Issue): Context {
   if (!creator.active) throw forbidden('No longer active');
@@ -95,12 +95,12 @@ function actAsCreator(ctx: Context, { creator }: Binding, { deliveryId }: Issue)
 async function open(ctx: Context, projectId: string, issue: Issue, status: 'todo' | 'done'): Promise<void> {
   const task = taskOf(issue, projectId, status);
   const [stored] = await ctx.db('tasks').where({ task_id: task.task_id }).select('deleted_at');
-  // Whoever put the task into the trash meant it; the issue does not bring it back.
+  // A task in the trash stays there: a user's deletion outranks the issue.
   if (stored?.deleted_at) return;
   if (!stored) await createTask(ctx, task);
   const { repo, number } = issue;
   const [linked] = await run<{ task: LinkedTask }>(ctx.db, linkStatement, [task.task_id, repo, number, issue.event.payload.url]);
-  // The link of a task made just now belongs to its creation.
+  // Creating a task already records its link.
   if (linked && stored) await recordLink(ctx, linked.task, { change: 'linked', repo, number, kind: 'issue' });
 }
 
@@ -109,7 +109,10 @@ async function follow(ctx: Context, teamId: string, { repo, number }: Issue, sta
   for (const { task_id } of tasks) await updateTask(ctx, task_id, { status });
 }
 
-/** Carries the issue's state into one binding. @throws what the task verbs refuse with */
+/**
+ * Applies the issue's state to one binding.
+ * @throws the errors of the task operations
+ */
 async function syncBinding(ctx: Context, binding: Binding, issue: Issue, newest: IssueEvent['type']): Promise<void> {
   const acting = actAsCreator(ctx, binding, issue);
   const status = newest === 'forge.issue_closed' ? 'done' : 'todo';
@@ -118,19 +121,21 @@ async function syncBinding(ctx: Context, binding: Binding, issue: Issue, newest:
   } else await follow(acting, binding.team_id, issue, status);
 }
 
-/** A refusal in the words of an operator, who is not the one that was refused. @throws the error itself when it is no refusal */
+/**
+ * Returns the message of a rejection for operators, who are not the rejected user.
+ * @throws the error itself if it is not a rejection
+ */
 function refusalOf(error: unknown): string {
   if (!(error instanceof DomainError) || error.status >= 500) throw error;
   return error.code === 'PERMISSION_DENIED' ? 'the creator of the binding may no longer write there' : error.message;
 }
 
 /**
- * Issue sync: opened makes a task, closed and reopened move every linked task of the team; other events change nothing. Each
- * binding is on its own: what one of them is refused does not touch the others. A delivery that arrives after a newer one about
- * the same issue changes nothing that the newer one decided.
- * @returns why bindings were refused; empty when all is well
- * @throws what is no refusal (the database away, a deadlock): the relay tries the whole delivery again
- * Source: contract, section 6; decision F2.
+ * Synchronizes tasks with issues: an opened issue creates a task; closed and reopened update every linked task of the team;
+ * ignores other events. Bindings are independent: a rejection for one does not affect the others. A late delivery never overrides
+ * a newer one about the same issue.
+ * @returns why bindings were rejected; empty on success
+ * @throws retryable errors (database unavailable, a deadlock): the relay retries the whole delivery
  */
 export async function syncIssue(
   ctx: Context,
