@@ -1,29 +1,28 @@
 import type { Actor } from './actor.js';
 import { forbidden } from './errors.js';
 
-/** Seats in a team, lowest first (B1). */
+/** Team roles, lowest first. */
 export const SEATS = ['guest', 'member', 'manager', 'admin'] as const;
 export type Seat = (typeof SEATS)[number];
 
 interface Rule {
-  /** The lowest seat that may; `none` = any signed-in person, the row decides the rest. */
+  /** Lowest role allowed. `none`: any signed-in caller; the operation checks ownership. */
   seat: Seat | 'none';
-  /** What the API document and the matrix test say of it. */
+  /** Wording in the API document and the test of the access matrix. */
   words: string;
-  /** False where a personal access token is refused whatever its scopes (K, last row). */
+  /** False: personal access tokens are refused, whatever their scopes. */
   pat?: false;
   /**
-   * False where an instance admin who acts as somebody else is refused: what would go on acting, or hold a right or a secret, after
-   * the impersonation has ended.
+   * False: an impersonating admin is refused, because the result (an action, a right or a secret) would outlast the impersonation.
    */
   impersonated?: false;
-  /** Only an administrator of the installation, not impersonating (A11). */
+  /** Administrators of the installation only, not impersonating. */
   instanceAdmin?: true;
 }
 
 /**
- * Who may do what (decision K): the one table. `endpoint({ability})` puts it into the router, the OpenAPI text and the
- * generated authorisation test; the verb calls `authorize(ability, seat)` with the seat it read in its own transaction.
+ * The single table of permissions. `endpoint({ability})` passes a rule to the router, the OpenAPI document and the generated
+ * authorization test. The operation calls `authorize(ability, seat)` with the role read in its own transaction.
  */
 const ABILITIES = {
   'account.read': { seat: 'none', words: 'Any signed-in caller, about themselves' },
@@ -117,14 +116,14 @@ const ABILITIES = {
 
 export type Ability = keyof typeof ABILITIES;
 
-/** The rule of an ability with its optional parts. */
+/** Returns the rule of an ability, with its optional parts. */
 export const ruleOf = (ability: Ability): Rule => ABILITIES[ability];
 
-/** True when `seat` is at least `lowest`; a stranger (null) is below every seat. */
+/** Returns whether `seat` is at least `lowest`; null (not a member) is below every role. */
 export const hasRoleAtLeast = (seat: Seat | null, lowest: Seat): boolean =>
   seat !== null && SEATS.indexOf(seat) >= SEATS.indexOf(lowest);
 
-/** Why the table keeps this kind of caller from an ability whatever the seat; undefined where it does not. */
+/** Returns why the ability rejects this kind of caller whatever the role; undefined if it does not. */
 function blockReason(ability: Ability, actor: Actor): string | undefined {
   const { pat, impersonated, instanceAdmin } = ruleOf(ability);
   if (pat === false && actor.type === 'pat') return 'Personal access tokens may not be used here';
@@ -135,12 +134,12 @@ function blockReason(ability: Ability, actor: Actor): string | undefined {
   return undefined;
 }
 
-/** True when `admit` lets this caller pass: what a page asks before it offers something. */
+/** Returns whether `checkCallerKind` accepts the caller; pages ask it before they offer an action. */
 export const isAdmitted = (ability: Ability, actor: Actor): boolean => blockReason(ability, actor) === undefined;
 
 /**
- * Refuses a kind of caller that the table keeps from an ability whatever the seat: tokens, who acts as somebody else, everyone but
- * the installation's admins. Asked of every request before anything else (dispatch.ts), so no verb repeats it.
+ * Rejects caller kinds that the ability forbids, whatever the role: tokens, impersonating admins, callers who are no
+ * administrators. Dispatch calls it for every request, so operations do not repeat it.
  * @throws PERMISSION_DENIED
  */
 export function checkCallerKind(ability: Ability, actor: Actor): void {
@@ -148,15 +147,15 @@ export function checkCallerKind(ability: Ability, actor: Actor): void {
   if (reason !== undefined) throw forbidden(reason);
 }
 
-/** True when a seat is enough for an ability. */
+/** Returns whether a role is sufficient for an ability. */
 export function isAllowed(ability: Ability, seat: Seat | null): boolean {
   const lowest = ruleOf(ability).seat;
   return seat !== null && (lowest === 'none' || hasRoleAtLeast(seat, lowest));
 }
 
 /**
- * Refuses a caller whose seat in the resource's team is below the table's.
- * @throws PERMISSION_DENIED, with one text for strangers and one that names the seat for members
+ * Rejects a caller whose role in the resource's team is below the ability's.
+ * @throws PERMISSION_DENIED; the text differs for non-members and members
  */
 export function authorize(ability: Ability, seat: Seat | null): void {
   if (isAllowed(ability, seat)) return;

@@ -3,67 +3,73 @@ import type { Scope } from './scopes.js';
 interface Person {
   userId: string;
   email: string;
-  /** Instance role: `admin` administers the installation, no team of others. */
+  /** Instance role: `admin` administers the installation but gets no role in teams. */
   role: 'user' | 'admin';
 }
 
-/** Signed in with a password; `impersonatorId` is the instance admin who acts as this person (A12). */
+/** A user signed in with a password; `impersonatorId` is the impersonating administrator. */
 export interface UserActor extends Person {
   type: 'user';
   sessionId: string;
   impersonatorId: string | null;
 }
 
-/** A script with a personal access token: acts as the token's owner (contract, section 5). */
+/** A script with a personal access token; acts as the token's owner. */
 interface PatActor extends Person {
   type: 'pat';
   tokenId: string;
   scopes: Scope[];
-  /** Every route asks it for its scope, not only the seven that ask every token. */
+  /** Every route requires its scope of this token, not only the seven that require it of every token. */
   strict: boolean;
 }
 
-/** A run's action: acts as the automation's original creator, with the creator's rights at this moment (F7). */
+/**
+ * An action of a run: acts as the automation's creator, with the creator's current permissions
+ * (docs/decisions.md#acting-as-the-creator).
+ */
 interface AutomationActor extends Person {
   type: 'automation';
   automationId: string;
   runId: string;
-  /** How many automations deep; the events of this actor carry it on (F11). */
+  /** Number of automations in the causal chain; passed on in the events of this actor, because the chain is limited. */
   depth: number;
 }
 
-/** The AI agent applying a plan for the person who confirmed it (E4). */
+/** The AI agent, applying a plan for the user who confirmed it. */
 interface AgentActor extends Person {
   type: 'agent';
   actionId: string;
 }
 
-/** Issue sync: the service writing on behalf of whoever bound the repository, with that person's rights at this moment (F2). */
+/** Issue sync: the service acts for the user who bound the repository, with that user's current permissions. */
 interface SyncActor extends Person {
   type: 'sync';
-  /** Users who caused the delivery, as far as they are known. */
+  /** Users who caused the delivery, as far as known. */
   causeUserIds: readonly string[];
 }
 
-/** A recurring series making its next occurrence: acts as the series' creator, with their rights at this moment (C7). */
+/** A recurring series: acts as the series' creator, with their current permissions. */
 interface SeriesActor extends Person {
   type: 'series';
-  /** As deep as what set the last occurrence done: automations that complete what recurs must not go on for ever (F11). */
+  /** Depth of the change that completed the last occurrence, so that automations completing recurring tasks cannot loop forever. */
   depth: number;
-  /** Users who moved the series last, and the people behind them: what it starts is their own. */
+  /**
+   * Users who completed the last occurrence and the users behind them; at a gate without self-approval they cannot approve what the
+   * series starts.
+   */
   causeUserIds: readonly string[];
 }
 
-/** What an administrator set off and a workflow carries on: the service writing on their behalf (A11). */
+/** A job started by an administrator and continued by a workflow: the service acts on their behalf. */
 interface JobActor extends Person {
   type: 'job';
 }
 
-/** The service itself: schedules, clean-up, the operator's commands. Has no seat anywhere. */
+/** The service itself: schedules, cleanup, operator commands. Has no role in any team. */
 interface SystemActor {
   type: 'system';
   name: string;
-  /** Users behind what the service does, as far as they are known: at a gate without self-approval it is their own. */
+  /** Users who caused the work, as far as known; they cannot approve it at a gate without self-approval. */
   causeUserIds?: readonly string[];
 }
 

@@ -17,7 +17,7 @@ const ON_PLANS = ['stage', 'confirm', 'discard', 'undo'] as const;
 const ON_WORK = ['claim', 'start', 'complete', 'end_series', 'block_series'] as const;
 const BY_ADMINS = ['suspend', 'reinstate', 'deprovision', 'impersonate_start', 'impersonate_end'] as const;
 
-/** What an audit entry may say was done: the one list, for every feature. */
+/** Every action an audit entry may name, for all features. */
 export const AUDIT_ACTIONS = [
   ...ON_RECORDS,
   ...ON_SIGN_UP,

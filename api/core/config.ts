@@ -7,10 +7,10 @@ const port = (fallback: number) => z.coerce.number().int().min(0).max(65_535).de
 const count = (fallback: number, min = 1, max = 1_000_000_000) => z.coerce.number().int().min(min).max(max).default(fallback);
 const secret = z.string().refine((value) => Buffer.byteLength(value) >= 32, 'must be at least 32 bytes');
 const isMasterKey = (value: string): boolean => Buffer.from(value, 'base64').length === 32;
-/** A limit per minute; 0 switches it off. The contract's own values can be changed outside production only (J3). */
+/** A limit per minute; 0 disables it. */
 const perMinute = (fallback: number) => count(fallback, 0);
 
-/** Every setting with its default and its words; `.env.example` is checked against this list. */
+/** Every setting with its default and description; a test compares `.env.example` with it. */
 export const Settings = z.object({
   NODE_ENV: z.enum(['development', 'test', 'production']).default('production'),
   BIND_ADDRESS: z.string().default('127.0.0.1').describe('Address the servers listen on; 0.0.0.0 in a container'),
@@ -62,12 +62,12 @@ export const Settings = z.object({
     .describe('Earlier keys (PEM, public halves suffice) whose audit checkpoints still count'),
   FORGE_WEBHOOK_SECRET: z.string().min(1).optional().describe('Shared with the forge; without it every delivery is refused'),
   FORGE_WEBHOOK_SECRET_PREVIOUS: z.string().min(1).optional().describe('Still accepted while the secret is rotated'),
-  FORGE_UNBOUND: z.enum(['all', 'none']).optional().describe('Who hears a repository bound to no team (F2)'),
+  FORGE_UNBOUND: z.enum(['all', 'none']).optional().describe('Who hears a repository bound to no team'),
   FORGE_BINDING: z
     .enum(['verified', 'open'])
     .optional()
     .describe('Whether a team’s admin proves by a right to push that a repository may be bound'),
-  FORGE_URL: z.url().default('https://github.com').describe('The code host whose accounts people connect (F13)'),
+  FORGE_URL: z.url().default('https://github.com').describe('The code host whose accounts people connect'),
   FORGE_API_URL: z.url().default('https://api.github.com').describe('Its API'),
   FORGE_CLIENT_ID: z.string().optional().describe('OAuth client of this installation there; without it nobody can connect'),
   FORGE_CLIENT_SECRET: z.string().optional(),
@@ -84,7 +84,7 @@ export const Settings = z.object({
     .describe('Addresses, separated by commas, whose accounts administer the installation from their sign-up on'),
   LOGIN_OTP: z.enum(['required', 'off']).default('required').describe('Mailed code on an untrusted device'),
   DEFAULT_TEAM_PLAN: z.enum(['free', 'team', 'scale']).default('scale'),
-  PAT_SCOPE_ENFORCEMENT: z.enum(['spec', 'strict']).default('spec').describe('The contract’s seven routes, or every route (A10)'),
+  PAT_SCOPE_ENFORCEMENT: z.enum(['spec', 'strict']).default('spec').describe('The contract’s seven routes, or every route'),
   TRUST_PROXY_HOPS: count(0, 0, 10).describe('Reverse proxies whose X-Forwarded-For entries are believed'),
   OUTBOUND_LOOPBACK: z
     .enum(['refuse', 'allow'])
@@ -100,9 +100,9 @@ export const Settings = z.object({
     )
     .describe('Ports that automations may send requests to'),
   RATE_LIMIT_LOGIN: perMinute(10),
-  RATE_LIMIT_CODES: perMinute(5).describe('Each route that takes or mails a code, per address (J3)'),
+  RATE_LIMIT_CODES: perMinute(5).describe('Each route that takes or mails a code, per address'),
   RATE_LIMIT_FORGE_WEBHOOK: perMinute(120),
-  RATE_LIMIT_AUTOMATION_DISPATCH: perMinute(10).describe('Execute, test and retry together, per user (F11)'),
+  RATE_LIMIT_AUTOMATION_DISPATCH: perMinute(10).describe('Execute, test and retry together, per user'),
   JWT_MINUTES: count(60),
   SESSION_DAYS: count(30),
   SESSION_IDLE_HOURS: count(12).describe('A session that nobody uses for so long is over'),
@@ -124,20 +124,20 @@ export const Settings = z.object({
 
 export type Config = z.output<typeof Settings>;
 
-/** Limits that the contract fixes: outside production a test or benchmark may change them, production may not. */
+/** Limits that clients rely on; only tests and benchmarks may change them, never production. */
 const FIXED_IN_PRODUCTION = ['RATE_LIMIT_LOGIN', 'RATE_LIMIT_CODES', 'RATE_LIMIT_FORGE_WEBHOOK', 'TRASH_RETENTION_DAYS'] as const;
 
-/** `NAME_FILE` names a file that holds the value of `NAME` (container secrets). A file that cannot be read is a problem. */
+/** Reads `NAME_FILE` as the path of a file with the value of `NAME` (container secrets). Reports unreadable files. */
 function withFiles(env: NodeJS.ProcessEnv): { given: Record<string, string | undefined>; problems: string[] } {
   const given: Record<string, string | undefined> = {};
   const problems: string[] = [];
   for (const name of Object.keys(Settings.shape)) {
-    // An empty variable is an absent one: compose files and .env templates set them so.
+    // An empty variable counts as absent, because compose files and .env templates set empty ones.
     if (env[name]) given[name] = env[name];
     const path = env[`${name}_FILE`];
     if (!path) continue;
     try {
-      // An empty file is an absent value, too: a secret that is not in use yet.
+      // An empty file counts as absent: a secret that is not in use yet.
       given[name] = readFileSync(path, 'utf8').trim() || undefined;
     } catch (error) {
       problems.push(`${name}_FILE: ${path} cannot be read (${(error as NodeJS.ErrnoException).code})`);
@@ -146,7 +146,7 @@ function withFiles(env: NodeJS.ProcessEnv): { given: Record<string, string | und
   return { given, problems };
 }
 
-/** What production refuses although each setting alone is well-formed. */
+/** Returns problems that only production has although each setting is well-formed. */
 function productionProblems(given: Record<string, string | undefined>): string[] {
   const problems = [
     ...FIXED_IN_PRODUCTION.filter((name) => given[name] !== undefined).map(
@@ -162,9 +162,9 @@ function productionProblems(given: Record<string, string | undefined>): string[]
 }
 
 /**
- * Reads the settings from the environment and lists every problem at once.
- * Outside production, secrets that are not set are made once and kept under DATA_DIR (N1).
- * @throws Error with one line a problem
+ * Reads the settings from the environment and lists every problem at once. Outside production, missing secrets are generated once
+ * and stored under DATA_DIR.
+ * @throws Error with one line per problem
  */
 export function loadConfig(env: NodeJS.ProcessEnv = process.env): Config {
   const { given, problems } = withFiles(env);
@@ -179,16 +179,16 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env): Config {
   return parsed.data;
 }
 
-/** True everywhere but in production. */
+/** Returns true except in production. */
 export const isDevelopment = (config: Config): boolean => config.NODE_ENV !== 'production';
 
-/** An address of the web app, for a mail. */
+/** Returns an absolute URL of the web app, for emails. */
 export const webAddress = ({ BASE_URL, PORT }: Config, path: `/${string}`): string =>
   new URL(path, BASE_URL ?? `http://localhost:${PORT}`).href;
 
-/** What binding a repository takes: proof that the person may push to it in production, a seat elsewhere. */
+/** Required proof for binding a repository: push permission in production, a team role elsewhere. */
 export const bindingProof = (config: Config): 'verified' | 'open' =>
   config.FORGE_BINDING ?? (isDevelopment(config) ? 'open' : 'verified');
 
-/** Who hears a repository that no team has bound: everyone on a developer's machine, nobody in production (F2). */
+/** Receivers of events from unbound repositories: all teams in development, none in production. */
 export const unboundReach = (config: Config): 'all' | 'none' => config.FORGE_UNBOUND ?? (isDevelopment(config) ? 'all' : 'none');

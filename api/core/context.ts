@@ -6,27 +6,27 @@ import { unavailable } from './errors.js';
 import { newId } from './ids.js';
 import type { Logger } from './telemetry/log.js';
 
-/** What lives as long as the process and every verb may use. */
+/** Process-wide services that every operation may use. */
 export interface Services {
   db: Knex;
   config: Config;
   log: Logger;
-  /** Tells the relay that rows wait in the outbox; free to call, never waits (api/core/relay-notifier.ts). */
+  /** Wakes the relay after rows were added to the outbox; never blocks (api/core/relay-notifier.ts). */
   notifyRelay: () => void;
 }
 
-/** One call of one verb: who asks, over which connection, under which id. `db` is a transaction inside `inTransaction`. */
+/** One call of one operation: caller, connection and ids. `db` is a transaction inside `inTransaction`. */
 export interface Context extends Services {
   actor: Actor;
-  /** UUIDv7 of this request; its first audit entry takes it as `audit_id` (J1). */
+  /** UUIDv7 of this request; its first audit entry uses it as `audit_id`. */
   requestId: string;
-  /** Shared by everything one cause set off; equal to `requestId` but in what an automation does. */
+  /** Shared by everything with the same cause; differs from `requestId` only in what an automation does. */
   correlationId: string;
   ip: string | null;
   userAgent: string | null;
 }
 
-/** The caller as `record_change` and the hot statements take it. */
+/** Returns the caller as `record_change` and the hot statements take it. */
 export function callerJson({ actor, requestId, correlationId, ip, userAgent }: Context): Record<string, unknown> {
   const base = { request_id: requestId, correlation_id: correlationId, ip, user_agent: userAgent, actor_type: actor.type };
   if (actor.type === 'system') return { ...base, email: null, user_id: null, cause_user_ids: actor.causeUserIds };
@@ -54,7 +54,7 @@ export function callerJson({ actor, requestId, correlationId, ip, userAgent }: C
   }
 }
 
-/** The service acting by itself. `cause`: id of the request that set it off, where there was one. */
+/** Returns a context of the service itself. `cause`: id of the causing request, if any. */
 export function serviceContext(services: Services, name: string, cause?: string): Context {
   const requestId = newId();
   const actor: Actor = { type: 'system', name };
@@ -62,8 +62,8 @@ export function serviceContext(services: Services, name: string, cause?: string)
 }
 
 /**
- * The user that a verb acts for.
- * @throws Error for the service itself: a programming mistake, no verb of people is called by it
+ * Returns the caller's user id.
+ * @throws Error for the service itself, which is a programming error
  */
 export function userOf(ctx: Context): string {
   if (ctx.actor.type === 'system') throw new Error(`${ctx.actor.name} stands for no person`);
@@ -73,9 +73,9 @@ export function userOf(ctx: Context): string {
 const ATTEMPTS = 3;
 
 /**
- * Runs what PostgreSQL does in one transaction; a serialisation failure or a deadlock is tried again, three times in all. Inside
- * an open transaction there is nothing to repeat: the error goes up to whoever opened it.
- * @throws what `work` throws; INTERNAL_ERROR 503 when it kept colliding
+ * Retries serialization failures and deadlocks, three attempts in all. Inside an open transaction nothing can be repeated, so the
+ * error propagates to the code that opened it.
+ * @throws what `work` throws; INTERNAL_ERROR 503 after the last attempt
  */
 export async function withRetries<T>(ctx: Pick<Context, 'db'>, work: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
@@ -89,8 +89,8 @@ export async function withRetries<T>(ctx: Pick<Context, 'db'>, work: () => Promi
 }
 
 /**
- * Runs `work` in one transaction, or joins the one already open; after the commit the relay is told.
- * @throws what `work` throws; INTERNAL_ERROR 503 when it kept colliding
+ * Runs `work` in one transaction, or joins the open one. Notifies the relay after the commit.
+ * @throws what `work` throws; INTERNAL_ERROR 503 after the last attempt
  */
 export async function inTransaction<T>(ctx: Context, work: (ctx: Context) => Promise<T>): Promise<T> {
   if (ctx.db.isTransaction) return work(ctx);

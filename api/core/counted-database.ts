@@ -6,7 +6,7 @@ import type { Actor } from './actor.js';
 import { createRowLoader } from './batching/batch-loader.js';
 import type { Services } from './context.js';
 
-/** $1 users: their seats. */
+/** $1 = user ids. Returns their teams. */
 const teamsStatement: Statement = {
   name: 'authenticate_teams',
   text: 'select m.user_id, m.team_id from memberships m where m.user_id = any((select $1::uuid[])::uuid[])',
@@ -17,21 +17,21 @@ const teamsOf = createRowLoader(async (db, users: string[]) => {
   return users.map((user) => rows.filter(({ user_id }) => user_id === user).map(({ team_id }) => team_id));
 });
 
-/** A person's teams are read again after this, ms. They say what connections count for, never what a person may do. */
+/** Time after which a user's teams are read again, ms. Teams only decide whose connection quota is used, never permissions. */
 const STALE_MS = 60_000;
-/** Persons whose teams a process remembers. */
+/** Maximum number of users whose teams a process caches. */
 const MAX_KNOWN = 5_000;
 
 interface Known {
   holder: Holder;
   readAt: number;
-  /** Made once for a person: making it changes a prototype, which is slow on every request. */
+  /** Created once per user: creating it changes a prototype, which would slow every request. */
   db: Knex;
 }
 
 const knownOfPools = new WeakMap<Knex, Map<string, Known>>();
 
-/** Reads the person's teams beside the request, never on its path; until they are known, connections count for the person. */
+/** Reads the user's teams in the background. Until they are known, connections count for the user alone. */
 function learn(db: Knex, userId: string, known: Known): void {
   known.readAt = Date.now();
   const note = (teams: string[]): void => {
@@ -49,7 +49,7 @@ function knownOf(db: Knex, userId: string): Known {
   if (!people) knownOfPools.set(db, (people = new Map<string, Known>()));
   let known = people.get(userId);
   if (!known) {
-    // The oldest goes: it costs one small look-up when it comes again.
+    // Evicts the oldest entry; reading it again costs one small lookup.
     if (people.size >= MAX_KNOWN) people.delete(people.keys().next().value as string);
     const made: Known = { holder: { person: userId, teams: [], turn: userId }, readAt: 0, db: countedFor(db, () => made.holder) };
     people.set(userId, (known = made));
@@ -59,8 +59,8 @@ function knownOf(db: Knex, userId: string): Known {
 }
 
 /**
- * The database as a request gets it: every connection that it holds counts for the caller and the caller's teams, or, where nobody
- * has signed in, for the caller's address (db/connection-queue.ts).
+ * Returns the database for a request. Its connections count for the caller and the caller's teams, or for the client's address when
+ * nobody has signed in (db/connection-queue.ts).
  */
 export function countedDatabase(services: Pick<Services, 'db'>, actor: Actor, address: string): Knex {
   const db = poolOf(services.db);
@@ -73,5 +73,5 @@ export function countedDatabase(services: Pick<Services, 'db'>, actor: Actor, ad
 
 const DELIVERIES: Holder = { person: null, teams: ['deliveries'], turn: 'deliveries' };
 
-/** The database as deliveries of the code host get it: together they hold what a team may hold. */
+/** Returns the database for deliveries of the code host; all deliveries together share the quota of one team. */
 export const databaseForDeliveries = (services: Pick<Services, 'db'>): Knex => countedFor(poolOf(services.db), () => DELIVERIES);

@@ -11,8 +11,8 @@ const offsetMinutes = (text: string): number => {
 };
 
 /**
- * A date stays a date, `2026-11-20`; a date-time becomes UTC, `2026-11-20T17:51:02.123Z`, without an offset it is UTC already.
- * Returns null for anything else: days the calendar lacks, years outside 1 to 9999, offsets beyond ±14:00 (durability notes, 3.8).
+ * Normalizes a date (`2026-11-20`), or a date-time to UTC (`2026-11-20T17:51:02.123Z`; no offset means UTC). Returns null for
+ * anything else: impossible days, years outside 1 to 9999, offsets beyond ±14:00.
  */
 export function normaliseDate(text: string): string | null {
   if (DAY.safeParse(text).success) return text.startsWith('0000') ? null : text;
@@ -25,8 +25,8 @@ export function normaliseDate(text: string): string | null {
 }
 
 /**
- * The date of a body's field, normalised; null and absent pass.
- * @throws INVALID_REQUEST for a malformed one: the contract's named exception to 422 (section 4, tasks rule 3)
+ * Normalizes a date field of a body; null and undefined pass.
+ * @throws INVALID_REQUEST for a malformed date: 400, where other fields give 422 (docs/decisions.md#malformed-dates)
  */
 export function dateField<T extends string | null | undefined>(field: string, value: T): T {
   if (value === null || value === undefined) return value;
@@ -35,7 +35,7 @@ export function dateField<T extends string | null | undefined>(field: string, va
   return normalised as T;
 }
 
-/** As `dateField`, for fields that hold a day: a date-time gives its day in UTC. @throws INVALID_REQUEST */
+/** Like `dateField`, for fields that hold a day: a date-time becomes its day in UTC. @throws INVALID_REQUEST */
 export function dayField<T extends string | null | undefined>(field: string, value: T): T {
   return (dateField(field, value)?.slice(0, 10) ?? value) as T;
 }

@@ -1,2 +1,2 @@
-/** Ada's token of the demo data: published on purpose, made in development only, refused in production (N4). */
+/** Token of the demo user Ada: public on purpose, created in development only, rejected in production. */
 export const DEMO_TOKEN = 'svc_pat_demo-token-of-ada-on-this-machine-only-0000';

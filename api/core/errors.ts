@@ -1,4 +1,4 @@
-/** Error codes of the envelope with their status (contract, section 7; decision J1). */
+/** Error codes of the envelope with their HTTP status. */
 const STATUS_OF = {
   INVALID_REQUEST: 400,
   AUTHENTICATION_REQUIRED: 401,
@@ -18,7 +18,7 @@ const STATUS_OF = {
 export type ErrorCode = keyof typeof STATUS_OF;
 export const ERROR_CODES = Object.keys(STATUS_OF) as [ErrorCode, ...ErrorCode[]];
 
-/** One problem of a field, as `detail.errors` lists them: `field` is `body.title`, `query.limit` … */
+/** One entry of `detail.errors`; `field` is `body.title`, `query.limit` … */
 export interface FieldError {
   field: string;
   message: string;
@@ -26,19 +26,19 @@ export interface FieldError {
 }
 
 interface ErrorOptions {
-  /** Longer text, or the field list of a 422; the message where absent. */
+  /** Longer text, or the field list of a 422; defaults to the message. */
   detail?: string | { errors: FieldError[] };
-  /** Extra top-level keys beside the envelope, such as `upgrade_required`. */
+  /** Extra top-level keys of the envelope, such as `upgrade_required`. */
   extra?: Record<string, unknown>;
   headers?: Record<string, string>;
-  /** Only where the status is not the code's own (503 keeps INTERNAL_ERROR, J1; 400/408/417/431 of Node keep INVALID_REQUEST). */
+  /** Only where it differs from the code's status: 503 keeps INTERNAL_ERROR; Node's 400/408/417/431 keep INVALID_REQUEST. */
   status?: number;
   cause?: unknown;
 }
 
 /**
- * A refusal the caller is meant to see. `name` is the same for every code, so one entry in Temporal's
- * `nonRetryableErrorTypes` stops pointless retries.
+ * An error meant for the caller. `name` is the same for every code, so one entry in Temporal's `nonRetryableErrorTypes` stops
+ * pointless retries.
  */
 export class DomainError extends Error {
   override readonly name = 'DomainError';
@@ -64,17 +64,20 @@ export const invalid = (message: string, options?: ErrorOptions) => new DomainEr
 export const forbidden = (message: string, options?: ErrorOptions) => new DomainError('PERMISSION_DENIED', message, options);
 export const conflict = (message: string, options?: ErrorOptions) => new DomainError('RESOURCE_CONFLICT', message, options);
 
-/** The same words for unknown, malformed and trashed: `what` is the resource's name, e.g. `Task`. */
+/** Same text for unknown, malformed and deleted ids; `what` is the resource's name, for example `Task`. */
 export const notFound = (what: string) => new DomainError('RESOURCE_NOT_FOUND', `${what} not found`);
 
-/** Identical for a missing, malformed, expired or revoked credential and for a suspended owner (contract, section 5). */
+/**
+ * Identical for a missing, malformed, expired or revoked credential and for a suspended owner, so it reveals nothing
+ * (docs/decisions.md#uniform-401).
+ */
 export const unauthenticated = () =>
   new DomainError('AUTHENTICATION_REQUIRED', 'Authentication required', { headers: { 'WWW-Authenticate': 'Bearer' } });
 
 export const invalidFields = (errors: FieldError[]) =>
   new DomainError('VALIDATION_ERROR', 'Validation failed', { detail: { errors } });
 
-/** Something we need is away; nothing was stored. */
+/** A dependency is down; nothing was stored. */
 export const unavailable = (cause?: unknown) =>
   new DomainError('INTERNAL_ERROR', 'The service is temporarily unavailable', {
     status: 503,
@@ -82,7 +85,7 @@ export const unavailable = (cause?: unknown) =>
     cause,
   });
 
-/** Somebody else's change has not ended in the time that one waits for it; nothing was stored. */
+/** A lock wait timed out; nothing was stored. */
 export const busy = (cause?: unknown) =>
   new DomainError('INTERNAL_ERROR', 'Another change of the same thing is under way', {
     detail: 'Nothing was stored. Send the request again.',

@@ -1,7 +1,7 @@
 const waiting: (() => void)[] = [];
 let isServing = false;
 
-/** Lets one caller go on in each turn of the event loop. */
+/** Resumes one waiting caller per turn of the event loop. */
 function serve(): void {
   const next = waiting.shift();
   isServing = next !== undefined;
@@ -11,8 +11,8 @@ function serve(): void {
 }
 
 /**
- * Waits for a turn of the event loop of one's own. Long computations call it before each piece: in any turn only one piece of one
- * caller runs, however many callers there are, and what else the process does goes on between two of them.
+ * Waits for a separate turn of the event loop. Long computations call it before each piece: one piece of one caller runs per turn,
+ * and other work proceeds in between.
  */
 export function nextTurn(): Promise<void> {
   return new Promise((resolve) => {

@@ -1,30 +1,30 @@
 import type { Knex } from 'knex';
 import { run, type Statement } from '../../db/statement.js';
 
-/** One use of an Idempotency-Key: whose, for what, and the request that brings it (J2). */
+/** One use of an Idempotency-Key: user, target and request. */
 export interface IdempotentRequest {
   userId: string;
   key: string;
   /** SHA-256 of method and path. */
   address: Buffer;
-  /** SHA-256 of query and body: the same key with another one is a mistake of the client. */
+  /** SHA-256 of query and body; a key reused with another one is a client error. */
   fingerprint: Buffer;
   requestId: string;
 }
 
-/** What stands under a key that is taken. */
+/** Stored state of a claimed key. */
 export interface StoredKey extends Record<string, unknown> {
   fingerprint: Buffer;
-  /** Null while the first request is under way. */
+  /** Null while the first request is in progress. */
   status: number | null;
   body: string | null;
-  /** The first request's process died after its work was committed: nobody knows the answer any more. */
+  /** The first request committed, but its process died before storing the response. */
   lost: boolean;
   request_id: string;
 }
 
 const LIFE_HOURS = 24;
-/** A claim that its process no longer renews is free again after this, s. */
+/** A claim that its process does not renew becomes free after this, s. */
 export const LEASE_SECONDS = 30;
 const BATCH = 500;
 
@@ -32,12 +32,12 @@ const LEASE = `now() + make_interval(secs => ${LEASE_SECONDS})`;
 const THIS_KEY = 'user_id = $1 and key = $2 and address = $3';
 const keyOf = ({ userId, key, address }: IdempotentRequest): unknown[] => [userId, key, address];
 
-/** A request's first audit entry has the request's id, so it tells whether the work was committed (J1). */
+/** The first audit entry of a request has the request's id, so it shows whether the work was committed. */
 const committed = (row: string): string => `exists (select from audit_entries a where a.audit_id = ${row}.request_id)`;
 
 /**
- * $1 user, $2 key, $3 address, $4 fingerprint, $5 request. A row comes back to the one who has the key now: it was free, its day
- * was over, or whoever held it died before committing anything.
+ * $1 = user id, $2 = key, $3 = address, $4 = fingerprint, $5 = request id. Returns a row to the new owner: the key was free,
+ * expired, or its owner died before committing anything.
  */
 const claimStatement: Statement = {
   name: 'claim_key',
@@ -68,38 +68,38 @@ const finishStatement: Statement = {
   text: `update idempotency_keys set status = $5, body = $6 where ${THIS_KEY} and request_id = $4 and status is null`,
 };
 
-/** What was committed before it went wrong must not be done again: that key stays taken. */
+/** Committed work must not be repeated, so its key is kept. */
 const releaseStatement: Statement = {
   name: 'release_key',
   text: `delete from idempotency_keys k where ${THIS_KEY} and request_id = $4 and status is null and not ${committed('k')}`,
 };
 
-/** Takes the key, in a commit of its own. False: somebody has it. */
+/** Claims the key in its own commit. Returns false when it is already claimed. */
 export async function claimKey(db: Knex, use: IdempotentRequest): Promise<boolean> {
   return (await run(db, claimStatement, [...keyOf(use), use.fingerprint, use.requestId])).length === 1;
 }
 
-/** What stands under the key; undefined when it has become free. */
+/** Returns the stored state of the key; undefined if it is free. */
 export async function readKey(db: Knex, use: IdempotentRequest): Promise<StoredKey | undefined> {
   return (await run<StoredKey>(db, readStatement, keyOf(use)))[0];
 }
 
-/** The request still works: its claim holds for another lease. */
+/** Extends the claim of a request in progress by another lease. */
 export async function renewKey(db: Knex, use: IdempotentRequest): Promise<void> {
   await run(db, renewStatement, [...keyOf(use), use.requestId]);
 }
 
-/** Keeps the answer. */
+/** Stores the response. */
 export async function finishKey(db: Knex, use: IdempotentRequest, status: number, body: string | null): Promise<void> {
   await run(db, finishStatement, [...keyOf(use), use.requestId, status, body]);
 }
 
-/** Gives the key back after an answer that is not kept. */
+/** Releases the key when the response is not stored. */
 export async function releaseKey(db: Knex, use: IdempotentRequest): Promise<void> {
   await run(db, releaseStatement, [...keyOf(use), use.requestId]);
 }
 
-/** Deletes the keys whose day is over, in batches, each a commit of its own. May be run at any time. Returns how many. */
+/** Deletes expired keys in batches, each with its own commit. Safe to repeat. Returns their number. */
 export async function deleteExpiredKeys(db: Knex): Promise<number> {
   for (let total = 0; ; ) {
     const { rowCount } = await db.raw<{ rowCount: number }>(/* sql */ `

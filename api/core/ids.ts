@@ -1,7 +1,7 @@
 import { randomFillSync } from 'node:crypto';
 import { v7 } from 'uuid';
 
-/** Random bytes are drawn for this many ids at once: a call into the kernel for each id costs six times the id itself. */
+/** Random bytes are drawn for this many ids at once: a kernel call per id costs six times the id itself. */
 const POOL_IDS = 256;
 const BYTES_PER_ID = 16;
 
@@ -10,7 +10,7 @@ let offset = pool.length;
 let lastMs = 0;
 let sequence = 0;
 
-/** Returns a UUIDv7 as text. Ids of one process are strictly ascending, also within a millisecond and when the clock steps back. */
+/** Returns a UUIDv7 as text. Ids of one process strictly ascend, even within a millisecond and when the clock steps back. */
 export function newId(): string {
   if (offset === pool.length) {
     randomFillSync(pool);
@@ -20,7 +20,7 @@ export function newId(): string {
   const now = Date.now();
   if (now > lastMs) {
     lastMs = now;
-    // The upper half stays free, so that counting up within a millisecond does not overflow.
+    // The upper half stays free, so counting up within a millisecond does not overflow.
     sequence = random.readUInt32BE(6) >>> 1;
   } else {
     sequence += 1;

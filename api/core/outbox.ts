@@ -1,25 +1,25 @@
 import type { Context } from './context.js';
 
-/** Work that follows a commit and is carried by the relay. Events are written by `recordChange` and `enqueueEvents`. */
+/** Work that the relay dispatches after a commit. `recordChange` and `enqueueEvents` write events. */
 export type OutboxKind =
   /** `{run_id, incarnation}`: start the run's workflow. */
   | 'run.start'
-  /** `{run_id, incarnation, gate_index?}`: something about the run was decided; its workflow re-reads the rows. */
+  /** `{run_id, incarnation, gate_index?}`: wake the run's workflow to read its rows again after a decision. */
   | 'run.wake'
-  /** `{receipt_id}`: do the database work of an inbound delivery. */
+  /** `{receipt_id}`: process an inbound delivery in the database. */
   | 'forge.delivery'
-  /** `{automation_id}`: written by the triggers of 0009; the automation's Temporal Schedule is made, changed or deleted. */
+  /** `{automation_id}`: update the automation's Temporal Schedule. Written by database triggers. */
   | 'schedule.sync'
-  /** `{series_id, occurrence_index}`: written by the triggers of 0004; the series' workflow is woken, or started. */
+  /** `{series_id, occurrence_index}`: signal or start the series' workflow. Written by database triggers. */
   | 'series.completed'
   | 'series.changed'
   | 'series.ended'
-  /** `{job_id}`: somebody leaves for good; start the workflow that takes them out. */
+  /** `{job_id}`: start the workflow that deprovisions a user. */
   | 'user.deprovision'
-  /** `{revocation_id}`: a connection was ended; the worker has the service take its tokens back. */
+  /** `{revocation_id}`: revoke the tokens of a deleted connection at its provider. */
   | 'integration.revoke';
 
-/** Puts work into the outbox, in the transaction of what caused it (R1). `subject` is what an operator reads in the table. */
+/** Enqueues work in the transaction that caused it. `subject` is for operators who read the table. */
 export async function enqueue(ctx: Context, kind: OutboxKind, subject: string, payload: Record<string, unknown>): Promise<void> {
   await ctx.db('outbox').insert({ kind, subject, payload: JSON.stringify(payload), correlation_id: ctx.correlationId });
 }

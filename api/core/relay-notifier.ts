@@ -5,14 +5,14 @@ import { run, type Statement } from '../../db/statement.js';
 /** Channel on which the worker's relay and sealer listen. */
 export const OUTBOX_CHANNEL = 'assent_outbox';
 const notify: Statement = { name: 'notify_outbox', text: `notify ${OUTBOX_CHANNEL}` };
-/** Rest between two rings, ms: the first of a burst is heard at once, the others together. */
+/** Minimum interval between notifications, ms: the first of a burst goes out at once, the rest share one. */
 const REST_MS = 5;
 
 /**
- * Returns `ring()`: tells the relay that a commit left rows for it. Called after the commit; while a NOTIFY is under way, or has
- * just been, later calls fold into the next one. A NOTIFY inside the writing transaction would be lossless, but PostgreSQL takes
- * one database-wide lock for it until the commit is on disk, which would put every writer in single file; a lost ring costs at
- * most the relay's one-second sweep (docs/adr/0003).
+ * Returns a function that notifies the relay after a commit. Calls during or shortly after a NOTIFY share the next one. A NOTIFY
+ * inside the writing transaction would never be lost, but takes a database-wide lock until the commit is on disk, which would
+ * serialize all writers. A lost notification costs at most the relay's one-second polling interval
+ * (docs/adr/0003-notify-after-commit.md).
  */
 export function createRelayNotifier(db: Knex): () => void {
   let ringing = false;

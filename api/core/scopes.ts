@@ -1,6 +1,6 @@
 import { forbidden } from './errors.js';
 
-/** Scopes of personal access tokens with the label people see (contract, section 5). */
+/** Scopes of personal access tokens with their labels. */
 export const SCOPES = {
   'tasks:read': 'View work items',
   'tasks:write': 'Create & update work items',
@@ -18,7 +18,7 @@ export const SCOPES = {
 export type Scope = keyof typeof SCOPES;
 
 /**
- * Refuses a token without `scope`; `admin:*` satisfies every check, `x:write` does not imply `x:read` (A10).
+ * Rejects a token without `scope`. `admin:*` satisfies every check; `x:write` does not imply `x:read`.
  * @throws PERMISSION_DENIED naming the scope
  */
 export function requireScope(held: readonly Scope[], scope: Scope): void {

@@ -7,10 +7,10 @@ const seatStatement: Statement = {
   name: 'seat_of',
   text: 'select role from memberships where team_id = $1 and user_id = $2',
 };
-/** Inside a writing transaction the seat must not be taken away before the commit (durability notes, 3.4). */
+/** Inside a writing transaction the membership must not change before the commit. */
 const lockedSeatStatement: Statement = { name: 'seat_held', text: `${seatStatement.text} for share` };
 
-/** The caller's seat in a team, null for a stranger. In a transaction the row is held, so the right lasts until the commit. */
+/** Returns the caller's role in a team, null for a non-member. A transaction locks the row, so the role lasts until the commit. */
 export async function seatOf(ctx: Context, teamId: string): Promise<Seat | null> {
   const statement = ctx.db.isTransaction ? lockedSeatStatement : seatStatement;
   const [row] = await run<{ role: Seat }>(ctx.db, statement, [teamId, userOf(ctx)]);
@@ -18,8 +18,8 @@ export async function seatOf(ctx: Context, teamId: string): Promise<Seat | null>
 }
 
 /**
- * The caller's seat in a live team, null for a stranger; held until the commit inside a transaction.
- * @throws RESOURCE_NOT_FOUND no such team
+ * Returns the caller's role in a team, null for a non-member; locked until the commit inside a transaction.
+ * @throws RESOURCE_NOT_FOUND if the team does not exist or is deleted
  */
 export async function seatInTeam(ctx: Context, teamId: string): Promise<Seat | null> {
   const team = await ctx.db('teams').where({ team_id: teamId }).whereNull('deleted_at').first<{ team_id: string }>('team_id');

@@ -1,6 +1,6 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 
-/** What the settings say about the connection to Temporal; certificates and keys are PEM text. */
+/** Settings of the connection to Temporal; certificates and keys are PEM text. */
 export interface TemporalTls {
   TEMPORAL_TLS: 'on' | 'off';
   TEMPORAL_TLS_CA?: string | undefined;
@@ -10,7 +10,7 @@ export interface TemporalTls {
   TEMPORAL_API_KEY?: string | undefined;
 }
 
-/** Settings that mean nothing, or give a secret away, without TLS. */
+/** Settings that are meaningless, or leak a secret, without TLS. */
 const ONLY_WITH_TLS = [
   'TEMPORAL_TLS_CA',
   'TEMPORAL_TLS_CERT',
@@ -35,7 +35,7 @@ function pairProblem(certificate: string, key: string): string | undefined {
   return 'TEMPORAL_TLS_KEY: is not the key of the certificate in TEMPORAL_TLS_CERT';
 }
 
-/** Lists what is wrong with TLS to Temporal, one line a problem: half a configuration would connect in the clear, or never. */
+/** Returns the problems of the TLS settings, one per line: an incomplete configuration would connect in clear text or never. */
 export function temporalTlsProblems(given: TemporalTls): string[] {
   const { TEMPORAL_TLS_CA: ca, TEMPORAL_TLS_CERT: certificate, TEMPORAL_TLS_KEY: key } = given;
   const problems: (string | undefined | false)[] = [];

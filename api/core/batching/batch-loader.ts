@@ -8,10 +8,10 @@ interface PendingLoad<Key, Value> {
 }
 
 /**
- * Turns a look-up of many into one of a single key: while one look-up is under way, the keys that come wait and go together in
- * the next. A key that comes alone waits for nobody, and no answer is older than its question. Under load this is one round trip
- * for many requests, which is most of what a small look-up costs.
- * `load` answers the keys in their order; what it throws is thrown to each of them.
+ * Batches concurrent lookups. While one lookup is in flight, new keys queue and go together in the next. A lone key never waits,
+ * and no result is older than its request. Under load one round trip serves many requests, and the round trip is most of a small
+ * lookup's cost.
+ * `load` returns values in key order; an error it throws rejects every key of the batch.
  */
 export function createBatchLoader<Key, Value>(load: (keys: Key[]) => Promise<Value[]>): (key: Key) => Promise<Value> {
   let waiting: PendingLoad<Key, Value>[] = [];
@@ -38,9 +38,9 @@ export function createBatchLoader<Key, Value>(load: (keys: Key[]) => Promise<Val
 }
 
 /**
- * The same for look-ups in the database: one `gather` a pool. Inside a transaction a look-up goes alone, over the transaction's own
- * connection. Statements take such keys as `(select $1::uuid[])`: with the number of keys in hand the planner would make a new plan
- * for every call, which costs more than the look-up.
+ * Batches lookups in the database, one loader per pool. Inside a transaction a lookup runs alone on the transaction's connection.
+ * Statements take the keys as `(select $1::uuid[])`: with a visible number of keys the planner would create a new plan per call,
+ * which costs more than the lookup.
  */
 export function createRowLoader<Key, Value>(
   load: (db: Knex, keys: Key[]) => Promise<Value[]>,
@@ -48,7 +48,7 @@ export function createRowLoader<Key, Value>(
   const ofPools = new WeakMap<Knex, (key: Key) => Promise<Value>>();
   return async (db, key) => {
     if (db.isTransaction) return (await load(db, [key]))[0] as Value;
-    // Many callers' look-up: it counts for none of them (db/connection-queue.ts).
+    // The batch belongs to many callers, so it counts for none of them (db/connection-queue.ts).
     const pool = poolOf(db);
     let look = ofPools.get(pool);
     if (!look) ofPools.set(pool, (look = createBatchLoader((keys) => load(pool, keys))));

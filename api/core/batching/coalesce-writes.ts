@@ -3,21 +3,21 @@ import { poolOf } from '../../../db/knex-internals.js';
 import type { Context } from '../context.js';
 import { wasRolledBack } from '../database-errors.js';
 
-/** One write: whose it is, and what it wants. */
+/** One write: its caller and its item. */
 export interface WriteRequest<Item> {
   ctx: Context;
   item: Item;
 }
 
 interface Writer<Item, Result> {
-  /** Two writes of the same key never go together. */
+  /** Two writes with the same key never share a statement. */
   keyOf: (item: Item) => unknown;
   /**
-   * Writes all of them in one statement that waits for nobody's row; answers in their order. Undefined for what it left alone,
-   * whatever the reason. What it throws has undone all of them, unless the connection broke.
+   * Writes all items in one statement that waits for no row lock. Returns results in item order; undefined for items it skipped. An
+   * error means that nothing was written, unless the connection broke.
    */
   write: (db: Knex, wanted: WriteRequest<Item>[]) => Promise<(Result | undefined)[]>;
-  /** Writes one by itself: waits for locks, and says why not. */
+  /** Writes one item, waits for locks and throws the reason of a rejection. */
   alone: (ctx: Context, item: Item) => Promise<Result>;
 }
 
@@ -26,12 +26,12 @@ interface PendingWrite<Item, Result> extends WriteRequest<Item> {
   reject: (error: unknown) => void;
 }
 
-/** Writes of one statement, so that none has to wait for many. */
+/** Bounds the wait of each write in a batch. */
 const MAX_BATCH_SIZE = 32;
-/** A statement that takes longer, ms, no longer keeps the next from starting: how many there may be is then the pool's to say. */
+/** After this time, in ms, a running statement no longer blocks the next one; the pool then limits concurrency. */
 const LATE_MS = 100;
 
-/** Writes of one pool that wait, and those that are under way. */
+/** Queued and running writes of one pool. */
 class Queue<Item, Result> {
   private waiting: PendingWrite<Item, Result>[] = [];
   private busy = false;
@@ -48,7 +48,7 @@ class Queue<Item, Result> {
     });
   }
 
-  /** One statement at a time: a second beside it would take half of what waits and cost as much as the first. */
+  /** One statement at a time: a second one would take half of the queue and cost as much as the first. */
   private go(): void {
     if (this.busy || this.waiting.length === 0) return;
     this.busy = true;
@@ -70,7 +70,7 @@ class Queue<Item, Result> {
     });
   }
 
-  /** What goes next, in the order of arrival; of writes with one key the first. */
+  /** Takes the next batch in order of arrival, with at most one write per key. */
   private next(): PendingWrite<Item, Result>[] {
     const keys = new Set<unknown>();
     const next: PendingWrite<Item, Result>[] = [];
@@ -95,18 +95,17 @@ class Queue<Item, Result> {
         return;
       }
     }
-    // Not awaited: what waits for somebody's lock holds up nobody else.
+    // Not awaited: a lock wait must not block the batch.
     for (const [i, { ctx, item, resolve }] of batch.entries()) resolve(results[i] ?? alone(ctx, item));
   }
 }
 
 /**
- * Writes that come while others are under way go together: one statement and one commit, each in its own caller's name and by its
- * own caller's rights. A write that comes alone goes at once. Whatever does not simply succeed goes alone after it, so no caller
- * meets a neighbour's refusal, failure or lock: the write was then no part of what was committed, or PostgreSQL has undone all of
- * it. Where the connection broke nobody knows, and each caller is told so. Inside a transaction a write goes alone.
+ * Coalesces concurrent writes into one statement and commit; each keeps its own caller and permissions. A lone write starts at
+ * once. A write that does not simply succeed is repeated alone, so no caller sees another's rejection, error or lock wait: it was
+ * skipped, or PostgreSQL rolled back the whole batch. After a lost connection the outcome is unknown, and each caller gets that
+ * error. Inside a transaction a write runs alone. See docs/adr/0012-coalesced-writes.md.
  * @throws what `alone` throws
- * Source: docs/adr/0012; performance notes, 4.
  */
 export function coalesceWrites<Item, Result>(writer: Writer<Item, Result>): Writer<Item, Result>['alone'] {
   const queues = new WeakMap<Knex, Queue<Item, Result>>();

@@ -10,8 +10,8 @@ const make = (): Record<string, string> => ({
 });
 
 /**
- * Secrets of a developer's machine: random, made once, kept in `<dataDir>/secrets.json` (0600). Several processes may start
- * together, so the file is linked into place: the first wins and the others read what it wrote.
+ * Returns the secrets of a development machine: random, created once, stored in `<dataDir>/secrets.json` (0600). Several processes
+ * may start together, so the file is hard-linked into place: the first wins and the others read its values.
  */
 export function developmentSecrets(dataDir: string): Record<string, string> {
   const path = join(dataDir, 'secrets.json');

@@ -1,11 +1,11 @@
 import { createCipheriv, createDecipheriv, createHash, createHmac, hkdfSync, randomBytes } from 'node:crypto';
 import type { Config } from '../config.js';
 
-/** What a key is for: each purpose has a key of its own, derived from the master key, so that none opens what is another's. */
+/** Purpose of a key; each has its own key derived from the master key, so none decrypts another's data. */
 export type Purpose = 'mail' | 'two-factor' | 'one-time-code' | 'recovery-code' | 'vault' | 'web-step';
 
 const ALGORITHM = 'aes-256-gcm';
-/** The first byte: which master key follows by name. The form before it, 1, named none. */
+/** First byte of a ciphertext: the master key's id follows. The older form, 1, had no id. */
 const VERSION = 2;
 const KEY_ID_BYTES = 4;
 const IV_BYTES = 12;
@@ -13,18 +13,18 @@ const TAG_BYTES = 16;
 
 export type EncryptionConfig = Pick<Config, 'SECRETS_MASTER_KEY' | 'SECRETS_MASTER_KEY_PREVIOUS'>;
 
-/** The newest first: it alone seals, the others only open. */
+/** Newest first: only the newest encrypts, the others decrypt. */
 const masterKeys = ({ SECRETS_MASTER_KEY, SECRETS_MASTER_KEY_PREVIOUS }: EncryptionConfig): Buffer[] =>
   [SECRETS_MASTER_KEY, ...SECRETS_MASTER_KEY_PREVIOUS].map((key) => Buffer.from(key, 'base64'));
 const idOf = (master: Buffer): Buffer =>
   createHash('sha256').update('assent master key').update(master).digest().subarray(0, KEY_ID_BYTES);
 const keyOf = (master: Buffer, purpose: Purpose): Buffer => Buffer.from(hkdfSync('sha256', master, '', `assent ${purpose}`, 32));
 
-/** Names of the master keys at hand, newest first, as they stand in what they sealed; they tell nothing of the key. */
+/** Returns the ids of the configured master keys, newest first, as stored in ciphertexts; they reveal nothing about the keys. */
 export const masterKeyIds = (config: EncryptionConfig): string[] =>
   masterKeys(config).map((master) => idOf(master).toString('hex'));
 
-/** Nonce, tag, AES-256-GCM. */
+/** Returns nonce, tag and AES-256-GCM ciphertext. */
 function encrypt(key: Buffer, owner: string, text: string): Buffer {
   const iv = randomBytes(IV_BYTES);
   const cipher = createCipheriv(ALGORITHM, key, iv).setAAD(Buffer.from(owner));
@@ -42,15 +42,15 @@ function decrypt(key: Buffer, owner: string, sealed: Buffer): string {
 }
 
 /**
- * Encrypts a text for the database under the newest master key: version byte, the key's name, nonce, tag, AES-256-GCM. `owner` is
- * what identifies the row that it belongs to; moved to another row it does not open.
+ * Encrypts a text for the database under the newest master key: version byte, key id, nonce, tag, ciphertext (AES-256-GCM). `owner`
+ * identifies the row; in another row decryption fails.
  */
 export function encryptField(config: EncryptionConfig, purpose: Purpose, owner: string, text: string): Buffer {
   const [newest] = masterKeys(config) as [Buffer];
   return Buffer.concat([Buffer.from([VERSION]), idOf(newest), encrypt(keyOf(newest, purpose), owner, text)]);
 }
 
-/** @throws Error when its key is not at hand, it was sealed for another row, or was changed */
+/** @throws Error when its key is not configured, its owner differs, or it was changed */
 export function decryptField(config: EncryptionConfig, purpose: Purpose, owner: string, sealed: Buffer): string {
   if (sealed[0] === 1) return unsealUnnamed(config, purpose, owner, sealed.subarray(1));
   if (sealed[0] !== VERSION) throw new Error('Sealed in a form that this version does not know');
@@ -60,25 +60,25 @@ export function decryptField(config: EncryptionConfig, purpose: Purpose, owner: 
   return decrypt(keyOf(master, purpose), owner, sealed.subarray(1 + KEY_ID_BYTES));
 }
 
-/** What was sealed before keys had names: the right key is the one that opens it. */
+/** Decrypts the older form without key id by trying each master key. */
 function unsealUnnamed(config: EncryptionConfig, purpose: Purpose, owner: string, sealed: Buffer): string {
   for (const master of masterKeys(config)) {
     try {
       return decrypt(keyOf(master, purpose), owner, sealed);
     } catch {
-      // Another key's, or nobody's.
+      // Encrypted under another key, or invalid.
     }
   }
   throw new Error('No master key at hand opens this');
 }
 
-/** A value under a data key of its own, and that key sealed under the master key: a rotation touches the key alone. */
+/** A value encrypted under its own data key, which is encrypted under the master key: a rotation rewrites only the data key. */
 export interface EncryptedEnvelope {
   data_key: Buffer;
   sealed_value: Buffer;
 }
 
-/** Encrypts what is kept for long (F12). `owner` as for `seal`. */
+/** Encrypts a long-lived value. `owner` as for `encryptField`. */
 export function encryptEnvelope(config: EncryptionConfig, owner: string, value: string): EncryptedEnvelope {
   const dataKey = randomBytes(32);
   return {
@@ -87,17 +87,17 @@ export function encryptEnvelope(config: EncryptionConfig, owner: string, value: 
   };
 }
 
-/** @throws as `unseal` */
+/** @throws as `decryptField` */
 export function decryptEnvelope(config: EncryptionConfig, owner: string, { data_key, sealed_value }: EncryptedEnvelope): string {
   return decrypt(Buffer.from(decryptField(config, 'vault', owner, data_key), 'base64'), owner, sealed_value);
 }
 
 /**
- * What may be stored of a short code, under each key at hand, the newest first: without the key nobody can try all codes against
- * it. `owner` makes equal codes look unlike.
+ * Returns hashes of a short code under each configured key, newest first. A stolen table cannot be brute-forced without the key.
+ * `owner` makes equal codes hash differently.
  */
 export const keyedHashes = (config: EncryptionConfig, purpose: Purpose, owner: string, code: string): Buffer[] =>
   masterKeys(config).map((master) => createHmac('sha256', keyOf(master, purpose)).update(`${owner}\0${code}`).digest());
 
-/** What is stored of a short code from now on. */
+/** Returns the hash to store for a short code. */
 export const keyedHash = (...code: Parameters<typeof keyedHashes>): Buffer => keyedHashes(...code)[0] as Buffer;

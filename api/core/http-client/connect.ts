@@ -6,8 +6,8 @@ import { OutboundFailure } from './failure.js';
 import { type Address, isAllowedAddress, type OutboundPolicy } from './policy.js';
 
 /**
- * Every address of a name; refused when one of them is not reachable.
- * @throws OutboundFailure without the resolver's words, which name the host
+ * Resolves a host name; rejects it when one of its addresses is not allowed.
+ * @throws OutboundFailure without the resolver's message, which names the host
  */
 async function reachableAddresses(policy: OutboundPolicy, host: string): Promise<[Address, ...Address[]]> {
   const [first, ...more] = await policy.resolve(host).catch(() => []);
@@ -16,7 +16,7 @@ async function reachableAddresses(policy: OutboundPolicy, host: string): Promise
   return [first, ...more];
 }
 
-/** A look-up that hands on what it has judged: those are dialled, so a name that answers otherwise the next time gains nothing. */
+/** Returns validated addresses only, and the connection uses exactly these (DNS rebinding). */
 const guardedLookup = (policy: OutboundPolicy): LookupFunction => {
   const look = callbackify((host: string) => reachableAddresses(policy, host));
   return (host, options, done) =>
@@ -27,7 +27,7 @@ const guardedLookup = (policy: OutboundPolicy): LookupFunction => {
     });
 };
 
-/** Opens connections for undici. A literal address never comes to a look-up, so it is judged before. */
+/** Opens connections for undici. A literal address is checked first, because it never reaches the lookup. */
 export function guardedConnector(policy: OutboundPolicy, timeoutMs: number): buildConnector.connector {
   const connect = buildConnector({ timeout: timeoutMs, maxCachedSessions: 0, lookup: guardedLookup(policy) });
   return (options, done) => {

@@ -1,4 +1,4 @@
-/** Why a request brought no answer, in words of ours: what the other side or a library says may hold what was sent. */
+/** Reasons for a request without a response, in fixed texts: a message of the receiver or a library may contain what was sent. */
 const REASONS = {
   url_invalid: 'The address is not one that a request can go to',
   url_blocked: 'The address leads to a place that no request may go to',
@@ -10,7 +10,7 @@ const REASONS = {
 
 export type OutboundReason = keyof typeof REASONS;
 
-/** What may be different the next time. */
+/** May succeed on a retry. */
 const PASSING: readonly OutboundReason[] = ['timeout', 'connection_failed'];
 
 export class OutboundFailure extends Error {
@@ -20,7 +20,7 @@ export class OutboundFailure extends Error {
   constructor(
     readonly reason: OutboundReason,
     detail?: string,
-    /** What the other side asks us to wait, ms. */
+    /** Wait requested by the receiver, ms. */
     readonly waitMs: number | null = null,
   ) {
     super(detail ? `${REASONS[reason]}: ${detail}` : REASONS[reason]);
@@ -28,10 +28,10 @@ export class OutboundFailure extends Error {
   }
 }
 
-/** Refusals that may be none the next time: too early, too many, or the other side's own fault. */
+/** Returns whether a retry may succeed: too early, too many requests, or a server error. */
 export const isPassingStatus = (status: number): boolean => status === 408 || status === 425 || status === 429 || status >= 500;
 
-/** Codes of Node and undici that say more than "it failed". */
+/** Codes of Node and undici with a specific reason. */
 const KNOWN: Record<string, OutboundReason> = {
   UND_ERR_CONNECT_TIMEOUT: 'timeout',
   UND_ERR_HEADERS_TIMEOUT: 'timeout',
@@ -40,7 +40,7 @@ const KNOWN: Record<string, OutboundReason> = {
   UND_ERR_INVALID_ARG: 'header_invalid',
 };
 
-/** What was thrown while sending, without its own words. */
+/** Maps an error thrown while sending to a fixed reason, without its message. */
 export function failureOf(thrown: unknown): OutboundFailure {
   if (thrown instanceof OutboundFailure) return thrown;
   const { name, code } = thrown as { name?: unknown; code?: unknown };

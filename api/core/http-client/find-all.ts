@@ -1,7 +1,7 @@
-/** Characters by which most texts are told from one that holds the form at all. */
+/** Prefix length of the quick check that most texts fail. */
 const PROBE = 16;
 
-/** For each beginning of `form` the length of its longest end that is a beginning as well. */
+/** Returns, for each prefix of `form`, the length of its longest proper suffix that is also a prefix. */
 function bordersOf(form: string): Uint32Array {
   const borders = new Uint32Array(form.length);
   for (let at = 1, length = 0; at < form.length; at += 1) {
@@ -13,8 +13,8 @@ function bordersOf(form: string): Uint32Array {
 }
 
 /**
- * Where `form`, which is not empty, begins in `text`, overlaps too. The time grows with both lengths and with nothing else, whatever
- * they hold (Knuth, Morris and Pratt): both were written by others.
+ * Yields every position of `form` (not empty) in `text`, overlaps included. Linear in both lengths for any input (Knuth, Morris and
+ * Pratt), because both are untrusted.
  */
 export function* findAll(form: string, text: string): Generator<number> {
   if (!text.includes(form.slice(0, PROBE))) return;

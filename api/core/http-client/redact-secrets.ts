@@ -1,16 +1,16 @@
 import { findAll } from './find-all.js';
 import { bytesOf, type Reading, readingOf, unescape } from './unescape.js';
 
-/** Stands where a secret was. */
+/** Replaces a secret. */
 const HIDDEN = '[secret]';
-/** A shorter form would hide half of any text and tell nothing. */
+/** Shorter forms would redact half of any text. */
 const SHORTEST_FORM = 4;
-/** How many escapes are read that stand in one another, such as JSON in HTML in an address. */
+/** Maximum number of nested escapes read, such as JSON in HTML in a URL. */
 const LAYERS = 6;
-/** What may be left of an escape that was cut in two. */
+/** Maximum rest of a truncated escape. */
 const CUT_ESCAPE = 16;
 
-/** The inside of a base64 text that holds `bytes` somewhere: what does not depend on its neighbours, for each of three positions. */
+/** Returns the part of a base64 text containing `bytes` that does not depend on neighboring bytes, for each of three alignments. */
 function base64Forms(bytes: Buffer): string[] {
   return [0, 1, 2].flatMap((before) => {
     const text = Buffer.concat([Buffer.alloc(before), bytes])
@@ -21,7 +21,7 @@ function base64Forms(bytes: Buffer): string[] {
   });
 }
 
-/** How a secret may come back: as it is, or as one of the usual codes writes it. Escapes need no form, they are read (unescape.ts). */
+/** Returns a secret's encodings: plain and the usual codes. Escapes need no form, because unescape.ts decodes them. */
 function formsOf(secret: string): string[] {
   const hex = Buffer.from(secret).toString('hex');
   const inJson = JSON.stringify(secret).slice(1, -1);
@@ -35,24 +35,24 @@ function formsOf(secret: string): string[] {
     secret.trim(),
     inJson,
     ...escaped,
-    // A body that was echoed in base64 holds it as the body did.
+    // The receiver may echo the body in base64.
     ...[secret, inJson, ...escaped].flatMap((form) => base64Forms(Buffer.from(form))),
     hex,
     hex.toUpperCase(),
-    // A header goes out in one encoding, a body in another, and a receiver may take either for the other.
+    // Headers and bodies use different encodings, and a receiver may confuse them.
     Buffer.from(secret).toString('latin1'),
     Buffer.from(secret, 'latin1').toString(),
   ];
   return [secret, ...forms.filter((form) => form.length >= SHORTEST_FORM)].filter((form) => form !== '');
 }
 
-/** The forms as a text holds them from which one more layer of escapes was read. */
+/** Returns the forms after decoding one more layer of escapes, as they appear in the decoded text. */
 function unescapedForms(forms: ReadonlySet<string>): Set<string> {
   const read = [...forms].map((form) => unescape(readingOf(form)).bytes);
   return new Set(read.filter((form) => form.length >= SHORTEST_FORM || forms.has(form)));
 }
 
-/** Where the end of a text that was cut begins to be left out: it may hold the beginning of a form, and of an escape in it. */
+/** Returns where to drop the end of a truncated text: it may hold the beginning of a form and of an escape in it. */
 function cutOf({ bytes, from }: Reading, forms: ReadonlySet<string>): number {
   const longest = Math.max(0, ...[...forms].map(({ length }) => length));
   let at = Math.max(0, bytes.length - longest - CUT_ESCAPE);
@@ -60,7 +60,7 @@ function cutOf({ bytes, from }: Reading, forms: ReadonlySet<string>): number {
   return from[at] ?? 0;
 }
 
-/** `edges`: how many hidden stretches begin at each byte, less those that end there. */
+/** `edges`: number of redacted ranges that begin at each byte, minus those that end there. */
 function withoutHidden(bytes: string, edges: Int32Array, end: number): string {
   let out = '';
   let open = 0;
@@ -75,9 +75,8 @@ function withoutHidden(bytes: string, edges: Int32Array, end: number): string {
 }
 
 /**
- * Takes what was secret in a request out of what came back for it, however the other side wrote it: every form is looked for in the text
- * as it is, and in what reading its escapes makes of it, layer by layer. Of a text that was cut (`isCut`) the end is left out, as long as
- * the longest form is: half a secret is one too. Source: T-SECRET.
+ * Redacts secrets, in any encoding, from a response: searches each form in the text and in each layer of unescaping. For a
+ * truncated text (`isCut`) also drops as much of the end as the longest form, since part of a secret is sensitive too.
  */
 export function redactSecrets(secrets: Iterable<string>, text: string, isCut = false): string {
   const bytes = bytesOf(text);

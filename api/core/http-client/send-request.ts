@@ -11,17 +11,17 @@ export interface OutboundRequest {
   url: string;
   headers: Readonly<Record<string, string>>;
   body?: string | undefined;
-  /** For everything together: name, connection, sending, the whole answer. */
+  /** Covers everything: lookup, connection, request and the whole response. */
   timeoutMs: number;
-  /** Of the answer; 64 kB where absent (F5). */
+  /** Of the response; defaults to 64 kB. */
   maxBytes?: number;
 }
 
 export interface OutboundResponse {
   status: number;
-  /** What the sender is asked to wait, ms. */
+  /** Wait requested by the receiver, ms. */
   retryAfterMs: number | null;
-  /** Its beginning, as text; empty where it came compressed, which nobody asked for. */
+  /** Beginning of the body as text; empty for a compressed one, which was not requested. */
   body: string;
   isCut: boolean;
 }
@@ -30,7 +30,7 @@ const MAX_BYTES = 65_536;
 const MAX_HEADERS = 16_384;
 const MAX_URL = 8_192;
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,256}$/;
-/** Theirs are the connection and the framing of the message. */
+/** Headers of the connection and the framing; callers may not set them. */
 const OURS =
   /^(host|connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|expect|content-length|accept-encoding)$/i;
 
@@ -53,14 +53,14 @@ function checkHeaders(headers: Readonly<Record<string, string>>): void {
   }
 }
 
-/** Seconds, or a date (RFC 9110, 10.2.3). */
+/** Parses seconds or a date (RFC 9110, 10.2.3). */
 function retryAfter(value: string | string[] | undefined): number | null {
   if (typeof value !== 'string') return null;
   const ms = /^\d{1,9}$/.test(value) ? Number(value) * 1_000 : Date.parse(value) - Date.now();
   return Number.isFinite(ms) ? Math.max(ms, 0) : null;
 }
 
-/** The answer's beginning. What is beyond is never read: the connection is closed on it. */
+/** Reads the beginning of the response, then closes the connection without reading the rest. */
 async function read(body: Dispatcher.ResponseData['body'], maxBytes: number): Promise<{ bytes: Buffer; isCut: boolean }> {
   const chunks: Buffer[] = [];
   let size = 0;
@@ -72,15 +72,14 @@ async function read(body: Dispatcher.ResponseData['body'], maxBytes: number): Pr
   return { bytes: Buffer.concat(chunks).subarray(0, maxBytes), isCut: size > maxBytes };
 }
 
-/** Text that the database can hold. Nothing is unpacked: a kilobyte may hold a gigabyte. */
+/** Returns text that PostgreSQL can store. Never decompresses: a kilobyte may expand to a gigabyte. */
 const textOf = (bytes: Buffer, encoding: string | string[] | undefined): string =>
   encoding === undefined || encoding === 'identity' ? new TextDecoder().decode(bytes).replaceAll('\0', '') : '';
 
 /**
- * Sends one request to an address that a person wrote: only to the open net whatever name leads elsewhere, without cookies,
- * redirects or a connection kept. Any status is an answer, a redirect too.
+ * Sends one request to an address written by a user: to public addresses only, whatever name leads elsewhere; without cookies,
+ * redirects or a kept connection. Any status is a response, redirects included. See docs/adr/0010-outbound-requests.md.
  * @throws OutboundFailure
- * Source: decision F5; design notes on guards; durability notes, T-SSRF.
  */
 export async function sendRequest(policy: OutboundPolicy, request: OutboundRequest): Promise<OutboundResponse> {
   const { method, headers, body, timeoutMs, maxBytes = MAX_BYTES } = request;

@@ -1,25 +1,22 @@
-/**
- * Bytes of a text, one a character, and for each of them where in the bytes that were read first stands what it was written as: from
- * there until there.
- */
+/** Decoded bytes (one per character) plus, for each byte, its start and end offset in the input. */
 export interface Reading {
   bytes: string;
   from: Uint32Array;
   until: Uint32Array;
 }
 
-/** The bytes of a text (UTF-8), one a character. */
+/** Returns the UTF-8 bytes of a text, one per character. */
 export const bytesOf = (text: string): string => Buffer.from(text).toString('latin1');
 
-/** Bytes in which nothing has been read yet. */
+/** Returns a reading of bytes before any decoding. */
 export function readingOf(bytes: string): Reading {
   const from = Uint32Array.from({ length: bytes.length }, (_, at) => at);
   return { bytes, from, until: from.map((at) => at + 1) };
 }
 
 /**
- * How JSON, programming languages, addresses and HTML write a character. Backslashes double each time that JSON is written into JSON: any
- * number of them is one escape. No part can match in two ways, so the time is linear.
+ * Escapes of a character in JSON, programming languages, URLs and HTML. Backslashes double each time JSON is nested in JSON, so any
+ * number of them counts as one escape. No part matches in two ways, so matching is linear.
  */
 const ESCAPE = new RegExp(
   [
@@ -33,13 +30,16 @@ const ESCAPE = new RegExp(
 );
 
 const NAMES: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
-/** A break is taken for its letter: whether `\n` is one or follows a backslash, only its writer knows. A plus may be a blank. */
+/**
+ * A control character is read as its letter: only the writer knows whether `\n` is one or follows a backslash. A plus may be a
+ * blank.
+ */
 const TAKEN_FOR: Record<string, string> = { '\n': 'n', '\r': 'r', '\t': 't', '\b': 'b', '\f': 'f', '+': ' ' };
 
 const hexOf = (text: string): number => Number.parseInt(text, 16);
 const pointOf = (point: number): string => bytesOf(point > 0x10ffff ? '\ufffd' : String.fromCodePoint(point));
 
-/** The bytes that an escape stands for, by the part of `ESCAPE` that found it. */
+/** Maps each group of `ESCAPE` to the bytes it stands for. */
 const MEANINGS: [part: string, meaning: (text: string) => string][] = [
   ['itself', (text) => text],
   ['bare', (text) => text],
@@ -61,12 +61,12 @@ function meaningOf(groups: Record<string, string | undefined>): string {
 }
 
 /**
- * Reads what is escaped as what it stands for, one layer: `\/` and `\u002f` as `/`, `%2F` and `&#x2F;` too. What was escaped, and what
- * it was escaped from, come to read the same, which is all that this is for: to find the one in the other.
+ * Decodes one layer of escapes: `\/`, `\u002f`, `%2F` and `&#x2F;` all become `/`. An escaped text and its origin then read the
+ * same, so the one is found in the other.
  */
 export function unescape({ bytes, from, until }: Reading): Reading {
   const parts: string[] = [];
-  // Nothing stands for more bytes than it has.
+  // No escape stands for more bytes than it has.
   const read = { from: new Uint32Array(bytes.length), until: new Uint32Array(bytes.length) };
   let length = 0;
   let done = 0;

@@ -1,12 +1,12 @@
 import { write, writeSync } from 'node:fs';
 import type { DestinationStream } from 'pino';
 
-/** Bytes that are worth a write of their own, and the longest that fewer wait, ms. */
+/** Bytes that trigger a write, and the longest wait of fewer bytes, ms. */
 const FLUSH_AT_BYTES = 12_288;
 const FLUSH_EVERY_MS = 200;
-/** Lines beyond this are dropped while the file takes none: a log must not fill the memory either. */
+/** Lines beyond this are dropped while the file accepts none, so that a log cannot fill the memory. */
 const MAX_BUFFERED_BYTES = 1024 * 1024;
-/** A pipe that is full for the moment is tried again after this, ms; at exit at most so often. */
+/** Pause before a full pipe is retried, ms; at exit at most MAX_EXIT_RETRIES times. */
 const RETRY_MS = 10;
 const MAX_EXIT_RETRIES = 50;
 
@@ -19,22 +19,22 @@ interface Chunk {
 }
 
 /**
- * Writes log lines to a file descriptor, many at a time and beside the work. A line that cannot be written, because the disk is full
- * or the reader has gone, is dropped and counted: logging never ends the process and never keeps it from exiting. pino's own
- * destination does both, and copies all that is buffered for each further line.
+ * Writes log lines to a file descriptor, batched and asynchronous. Drops and counts lines that cannot be written, because the disk
+ * is full or the reader is gone: logging never ends the process and never delays its exit. pino's own destination does both, and
+ * copies its whole buffer for each further line.
  */
 export class LogStream implements DestinationStream {
   private lines: string[] = [];
   private bytes = 0;
   private writing = false;
-  /** The last write ended inside a line: the next one begins a new one. */
+  /** The last write ended inside a line; the next one starts with a line feed. */
   private torn = false;
-  /** A chunk that a full pipe did not take: it is written again after a pause, or at exit. */
+  /** A chunk that a full pipe refused; retried after a pause, or at exit. */
   private refused: Chunk | undefined;
   private readonly timer: NodeJS.Timeout;
   private readonly flushAtExit = (): void => this.flushSync();
 
-  /** `onDropped` is called with the number of lines whenever some are dropped. */
+  /** `onDropped` receives the number of dropped lines. */
   constructor(
     private readonly fd: number,
     private readonly onDropped: (lines: number) => void,
@@ -43,7 +43,7 @@ export class LogStream implements DestinationStream {
     process.on('exit', this.flushAtExit);
   }
 
-  /** Takes one line, which ends with a line feed. Never throws, never waits. */
+  /** Buffers one line that ends with a line feed. Never throws, never blocks. */
   write(line: string): void {
     if (this.bytes + line.length > MAX_BUFFERED_BYTES) {
       this.onDropped(1);
@@ -54,14 +54,14 @@ export class LogStream implements DestinationStream {
     if (this.bytes >= FLUSH_AT_BYTES) this.flush();
   }
 
-  /** Begins to write what is buffered, unless a write is under way; what comes meanwhile follows it. */
+  /** Writes the buffer, unless a write is in progress; later lines follow it. */
   flush(): void {
     if (this.writing || this.lines.length === 0) return;
     this.writing = true;
     this.writeChunk(this.takeChunk());
   }
 
-  /** Writes what is buffered before it returns, for the end of the process. What cannot be written is dropped. */
+  /** Writes the buffer synchronously before the process ends. Drops what cannot be written. */
   flushSync(): void {
     const { refused } = this;
     this.refused = undefined;
@@ -69,7 +69,7 @@ export class LogStream implements DestinationStream {
     if (this.lines.length > 0) this.writeChunkSync(this.takeChunk());
   }
 
-  /** Writes what is left and takes no further part in the process. */
+  /** Writes the buffer and detaches from the process. */
   close(): void {
     clearInterval(this.timer);
     process.off('exit', this.flushAtExit);

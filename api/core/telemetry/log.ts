@@ -7,8 +7,8 @@ import { countDroppedLogLines } from './metrics.js';
 export type { Logger };
 
 /**
- * What every line written inside an activity carries: its correlation id first of all. A request has a logger of its own instead:
- * the first `run` makes Node follow every promise of the process, which every request would pay for.
+ * Fields added to every line logged inside an activity, such as its correlation id. Requests use their own logger instead: the
+ * first `run` makes Node track every promise of the process, which would slow every request.
  */
 export const logScope = new AsyncLocalStorage<Record<string, unknown>>();
 
@@ -24,12 +24,12 @@ const SECRET_KEYS = [
   'device_token',
 ];
 
-/** A SQLSTATE or a system's error name: what an operator looks for first. The codes that people are mailed have six digits. */
+/** A SQLSTATE or system error name, which operators look for first. Emailed codes have six digits, so they do not match. */
 const ERROR_CODE = /^([0-9A-Z]{5}|E[A-Z]\w+)$/;
 const censor = (value: unknown, path: unknown[]): unknown =>
   path.at(-1) === 'code' && typeof value === 'string' && ERROR_CODE.test(value) ? value : '[redacted]';
 
-/** An error without PostgreSQL's `detail`, which holds the whole row that was refused; objection keeps it on the error inside. */
+/** Serializes an error without PostgreSQL's `detail`, which holds the whole rejected row; objection keeps it on the inner error. */
 function errorFields(error: Error): unknown {
   const said: unknown = stdSerializers.err(error);
   if (typeof said !== 'object') return said;
@@ -41,9 +41,9 @@ let stdout: LogStream | undefined;
 const openStdout = (): LogStream => (stdout ??= new LogStream(1, countDroppedLogLines));
 
 /**
- * The process's logger: JSON lines to stdout, secrets removed by key at the top level and one level down. Written beside the work
- * and many at a time, at the latest after 200 ms; an exit, also by an uncaught error, writes what is left. Lines that stdout does
- * not take are dropped and counted in `log_lines_dropped_total`.
+ * Creates the process's logger: JSON lines to stdout, secrets redacted by key at the top level and one level down. Lines are
+ * written asynchronously in batches, after at most 200 ms; an exit, even by an uncaught error, writes the rest. Dropped lines are
+ * counted in `log_lines_dropped_total`.
  */
 export function createLogger(
   config: Pick<Config, 'LOG_LEVEL' | 'NODE_ENV'>,
@@ -56,7 +56,7 @@ export function createLogger(
     timestamp: pino.stdTimeFunctions.isoTime,
     serializers: { err: errorFields },
     redact: { paths: SECRET_KEYS.flatMap((key) => [key, `*.${key}`]), censor },
-    // A copy: pino lays the line's own fields over what it gets, and they must not stay for the lines that follow.
+    // A copy, because pino merges the line's own fields into it, and they must not leak into later lines.
     mixin: () => ({ ...logScope.getStore() }),
   };
   return pino(options, destination);
@@ -64,7 +64,9 @@ export function createLogger(
 
 const lineLogs = new WeakMap<Logger, Logger>();
 
-/** The same logger for lines whose fields are all known to be harmless: they are not searched for secrets, which is most of a line's cost. */
+/**
+ * Returns the logger without redaction, for lines whose fields are all known to be harmless: redaction is most of a line's cost.
+ */
 export function withoutRedaction(log: Logger): Logger {
   const known = lineLogs.get(log) ?? log.child({}, { redact: [] });
   lineLogs.set(log, known);

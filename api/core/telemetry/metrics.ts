@@ -1,7 +1,7 @@
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
 import type { PoolUse } from '../../../db/connection-queue.js';
 
-/** The process's metrics, served on the ops port. Never labelled by an id. */
+/** The process's metrics, served on the ops port. No label is an id. */
 export const metrics = new Registry();
 collectDefaultMetrics({ register: metrics });
 
@@ -13,7 +13,7 @@ const requests = new Histogram({
   registers: [metrics],
 });
 
-/** Notes one answered request; `route` is the declared path, so that its values stay few. */
+/** Records one completed request; `route` is the declared path, so its values stay few. */
 export function observeRequest(route: string, status: number, ms: number): void {
   requests.observe({ route, status }, ms / 1000);
 }
@@ -31,7 +31,7 @@ new Gauge({
   },
 });
 
-/** Reports how much of this pool is in use, under the name that PostgreSQL knows it by. */
+/** Reports the use of a pool under the name that PostgreSQL knows. */
 export function watchPool(name: string, use: () => PoolUse): void {
   pools.set(name, use);
 }
@@ -42,7 +42,6 @@ const droppedLogLines = new Counter({
   registers: [metrics],
 });
 
-/** Counts log lines that could not be written. */
 export function countDroppedLogLines(lines: number): void {
   droppedLogLines.inc(lines);
 }

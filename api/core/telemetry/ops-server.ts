@@ -6,17 +6,17 @@ import { metrics } from './metrics.js';
 interface Check {
   ok: boolean;
   detail?: string;
-  /** Workers that reported of late. */
+  /** Workers with a recent heartbeat. */
   alive?: number;
 }
 
-/** A worker that has not reported for this long counts as down. */
+/** A worker whose last heartbeat is older counts as down. */
 const MAX_HEARTBEAT_AGE_SECONDS = 15;
 
 async function checkDatabase(db: Knex): Promise<{ postgres: Check; migrations: Check }> {
   try {
     const row = await db('knex_migrations').max('name as newest').first<{ newest: string | null }>();
-    // A newer schema is fine: migrations only add until every old process is gone (docs/runbook.md, upgrades).
+    // A newer schema is fine: migrations only add until every old process has stopped (docs/runbook.md, upgrades).
     const ok = (row?.newest ?? '') >= LATEST_MIGRATION;
     return {
       postgres: { ok: true },
@@ -29,8 +29,7 @@ async function checkDatabase(db: Knex): Promise<{ postgres: Check; migrations: C
 }
 
 /**
- * Each worker reports itself and its view of Temporal through the database, so the API needs no Temporal client for it. One that is alive
- * is enough.
+ * Reads workers and their view of Temporal from their heartbeats, so the API needs no Temporal client. One live worker suffices.
  */
 async function checkWorkers(db: Knex): Promise<{ worker: Check; temporal: Check }> {
   const [row] = await db('heartbeats')
@@ -46,8 +45,8 @@ async function checkWorkers(db: Knex): Promise<{ worker: Check; temporal: Check 
 }
 
 /**
- * Readiness: PostgreSQL answers and the migrations are in. Temporal and the worker are reported, never required: records and
- * decisions work without them (J5).
+ * Returns readiness: PostgreSQL responds and the migrations are complete. Temporal and the worker are reported but not required,
+ * because records and decisions work without them.
  */
 export async function readiness(db: Knex): Promise<{ ready: boolean; checks: Record<string, Check> }> {
   const { postgres, migrations } = await checkDatabase(db);
@@ -55,19 +54,22 @@ export async function readiness(db: Knex): Promise<{ ready: boolean; checks: Rec
   return { ready: postgres.ok && migrations.ok, checks: { postgres, migrations, ...reported } };
 }
 
-/** What a process says of itself: ready or not, with the checks behind it. */
+/** Reports whether the process is ready, with the checks behind it. */
 export type Readiness = () => Promise<{ ready: boolean; checks: Record<string, unknown> }>;
 
 /** Metrics in the text format of Prometheus. */
 export type MetricsSource = () => Promise<string>;
 
-/** Everything that there is to say of this process. A source that fails is left out: what is missing there has alerts of its own. */
+/** Returns all metrics. Omits a source that fails; alerts cover missing series. */
 async function allMetrics(sources: readonly MetricsSource[]): Promise<string> {
   const parts = await Promise.allSettled([metrics.metrics(), ...sources.map((source) => source())]);
   return parts.map((part) => (part.status === 'fulfilled' ? `${part.value.trimEnd()}\n` : '')).join('');
 }
 
-/** `/livez`, `/readyz` and `/metrics`, on a port of their own that is not published. `sources`: metrics besides the process's own. */
+/**
+ * Creates the server of `/livez`, `/readyz` and `/metrics`, on a separate, unpublished port. `sources`: metrics besides the
+ * process's own.
+ */
 export function createOpsServer(readinessNow: Readiness, sources: readonly MetricsSource[] = []): Server {
   return createServer((request, response) => {
     const send = (status: number, type: string, body: string) => response.writeHead(status, { 'Content-Type': type }).end(body);

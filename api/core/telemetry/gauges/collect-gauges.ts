@@ -3,15 +3,15 @@ import type { Knex } from 'knex';
 import { openDatabase } from '../../../../db/connection.js';
 import { DATABASE_GAUGES, type DatabaseGauge } from './database-gauges.js';
 
-/** Between two rounds, ms: more scrapes than this cost nothing. */
+/** Minimum interval between two rounds, ms; further scrapes reuse the values. */
 const FRESH_MS = 10_000;
-/** A round ends after so long, ms, with the gauges that it has read. */
+/** Time limit of a round, ms; it keeps the gauges read so far. */
 const ROUND_MS = 8_000;
-/** Longest that one gauge may take, ms. */
+/** Time limit of one gauge, ms. */
 const STATEMENT_MS = 1_000;
-/** Longest that a scrape waits for a round, ms; then it has the values of the round before. */
+/** Maximum wait of a scrape for a round, ms; it then returns the previous values. */
 const PATIENCE_MS = 2_000;
-/** Says whether the last round read every gauge. */
+/** Reports whether the last round read every gauge. */
 const SUCCESS: DatabaseGauge = {
   name: 'assent_database_gauges_success',
   help: '1 when the last round read every gauge from the database',
@@ -22,7 +22,7 @@ const SUCCESS: DatabaseGauge = {
 type Row = Record<string, string | number> & { value: number };
 
 export interface DatabaseGauges {
-  /** Prometheus text of the gauges; at most one round of statements in ten seconds, however often it is asked for. */
+  /** Returns the gauges as Prometheus text; runs at most one round of statements in ten seconds. */
   collect: () => Promise<string>;
   close: () => Promise<void>;
 }
@@ -31,7 +31,7 @@ const escaped = (text: string | number): string =>
   String(text).replace(/["\\\n]/g, (char) => (char === '\n' ? '\\n' : `\\${char}`));
 const written = (value: number): string => (value === Infinity ? '+Inf' : String(value));
 
-/** One gauge in the format of Prometheus; one that could not be read has no value, since an old one would hide that. */
+/** Formats one gauge for Prometheus. A gauge that failed has no value, because an old one would hide the failure. */
 function text({ name, help, labels }: DatabaseGauge, rows: readonly Row[]): string {
   const lines = rows.map((row) => {
     const given = labels.map((label) => `${label}="${escaped(row[label] ?? '')}"`).join(',');
@@ -42,10 +42,7 @@ function text({ name, help, labels }: DatabaseGauge, rows: readonly Row[]): stri
 
 const read = async (db: Knex, { sql }: DatabaseGauge): Promise<Row[]> => (await db.raw<{ rows: Row[] }>(sql)).rows;
 
-/**
- * Reads the gauges of the database over a connection of its own, one after the other, so that neither a scrape nor a slow statement
- * takes anything from the requests.
- */
+/** Reads the gauges one after the other on a separate connection, so neither a scrape nor a slow statement delays requests. */
 export function createDatabaseGauges(url: string, gauges: readonly DatabaseGauge[] = DATABASE_GAUGES): DatabaseGauges {
   const limits = { statementTimeout: STATEMENT_MS, patience: STATEMENT_MS };
   const db = openDatabase({ url, poolSize: 1, name: 'assent-metrics', ...limits });

@@ -1,24 +1,24 @@
-/** A gauge that comes out of the database: the same for every process that reports it. */
+/** A gauge computed from the database: the same for every process that reports it. */
 export interface DatabaseGauge {
   name: string;
   help: string;
-  /** Columns of the answer that become labels; the column `value` is the value. None of them is ever an id. */
+  /** Result columns that become labels, never ids; the column `value` is the value. */
   labels: readonly string[];
-  /** One statement, whose cost does not grow with one tenant's rows: it comes out of an index and reads at most MAX_ROWS of a kind. */
+  /** One statement that uses an index and reads at most MAX_ROWS per kind, so one tenant's rows cannot slow it. */
   sql: string;
 }
 
-/** Where a count ends: so many rows or more. A team with a million waiting rows makes no scrape slower than this. */
+/** Upper bound of a count, so a million waiting rows do not slow a scrape. */
 export const MAX_ROWS = 10_000;
 
 const count = (rows: string): string => `select count(*)::int as value from (select ${rows} limit ${MAX_ROWS}) counted`;
-/** Seconds since a moment, 0 where nothing waits. */
+/** Seconds since a timestamp, 0 without one. */
 const age = (moment: string): string => `coalesce(extract(epoch from clock_timestamp() - ${moment}), 0)::float8`;
 const perStatus = (statuses: string, rows: string): string => `
   select status, (select count(*)::int from (select from automation_runs r where ${rows} limit ${MAX_ROWS}) counted) as value
   from unnest('{${statuses}}'::text[]) status`;
 
-/** What waits in the outbox: the oldest rows come first by their key. Parked rows have a gauge of their own. */
+/** Waiting outbox rows, oldest first by key. Parked rows have their own gauge. */
 const OUTBOX = `(select kind, created_at from outbox where parked_at is null order by outbox_id limit ${MAX_ROWS}) oldest`;
 const OPEN_GATES = `(select gate_expires_at from automation_runs where status = 'paused' and finished_at is null limit ${MAX_ROWS}) open`;
 
