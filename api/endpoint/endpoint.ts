@@ -5,7 +5,7 @@ import type { Context, Services } from '../core/context.js';
 import type { LimitName } from '../http/rate-limit.js';
 import type { Scope } from '../core/scopes.js';
 
-/** An answer with headers or another status of the declared ones. */
+/** A response with headers, or with another of the declared statuses. */
 export class Reply<Body = unknown> {
   constructor(
     readonly body: Body,
@@ -13,7 +13,7 @@ export class Reply<Body = unknown> {
   ) {}
 }
 
-/** JSON that PostgreSQL has already written: sent as it is. */
+/** JSON already serialized by PostgreSQL; sent unchanged. */
 export class JsonText {
   constructor(readonly text: string) {}
 }
@@ -26,7 +26,7 @@ export interface Request<Params, Query, Body> {
   headers: IncomingHttpHeaders;
 }
 
-/** A delivery whose caller is known by a signature over the exact bytes, not by a credential. */
+/** A request authenticated by a signature over its exact bytes instead of a credential. */
 export interface RawRequest {
   services: Services;
   headers: IncomingHttpHeaders;
@@ -43,53 +43,55 @@ interface Described {
   method: Method;
   /** With `:name` parameters, each declared in `params`. */
   path: `/${'api' | 'app'}/${string}`;
-  /** Groups routes in the document. */
+  /** Groups routes in the API document. */
   tag: string;
   summary: string;
   description?: string;
   response: z.ZodType;
-  /** Status of success; 201 for a new record (house rules). */
+  /** Success status; 201 for a new record. */
   status?: 200 | 201 | 202;
-  /** Further statuses of success. */
+  /** Further success statuses. */
   alsoStatus?: (200 | 201)[];
-  /** Statuses it may refuse with, beyond those that its declaration implies (401, 403 of a scope, 413, 415, 422, 429, 5xx). */
+  /** Error statuses beyond those that the declaration implies (401, 403 for a scope, 413, 415, 422, 429, 5xx). */
   errors?: (400 | 401 | 403 | 404 | 409 | 410 | 422)[];
   limit?: LimitName;
-  /** Largest body, bytes; 1 MB unless said otherwise (L). */
+  /** Maximum body size, bytes; defaults to 1 MB. */
   bodyLimit?: number;
-  /** It answers with a page, as text, for people whom another site sends here. */
+  /** Responds with an HTML page, for users redirected here by another site. */
   page?: true;
-  /** A worked example of the body, for the document. */
+  /** Example body for the API document. */
   example?: unknown;
-  /** False where the answer holds a secret or signs somebody in: it is never stored, so no Idempotency-Key is taken (J2). */
+  /** False: the response holds a secret or signs a user in, so it is never stored, and no Idempotency-Key is accepted. */
   storable?: false;
-  /** The ETag of its answer: `kept` by the client for If-None-Match and 304, or the one after a `change` that takes If-Match (C3). */
+  /** ETag of the response: `kept` for If-None-Match and 304, `change` for the new one after an If-Match. */
   etag?: 'kept' | 'change';
-  /** True where a hard cap may cut the list, which X-Truncated then says (C5). */
+  /** True: a hard cap may truncate the list, as X-Truncated then reports. */
   capped?: true;
 }
 
-/** The rows of a page with all that belongs to them; `truncated` where a hard cap left some of it out. */
+/** The rows of a page with their related rows; `truncated` if a hard cap omitted some. */
 interface Filled {
   rows: unknown[];
   truncated: boolean;
 }
 
 export interface EndpointSpec<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType> extends Described {
-  /** Row of the table of who may do what; `public` for the few routes before a credential exists. */
+  /** Row of the access table; `public` for the few routes without a credential. */
   ability: Ability | 'public';
-  /** Scope of a token for this route; enforced on the contract's seven routes, or everywhere when set to strict (A10). */
+  /**
+   * Token scope of this route; enforced on the seven routes with `scopeEnforced`, or everywhere in strict mode
+   * (docs/decisions.md#token-scopes).
+   */
   scope?: Scope;
   scopeEnforced?: true;
-  /** A JWT whose time is over is taken as long as its session lives: the way to a new one (A5). */
+  /** Accepts an expired JWT while its session is active, for renewals. */
   allowExpiredJwt?: true;
   params?: P;
   query?: Q;
   body?: B;
   /**
-   * A list that goes on: the handler returns an array, Link and X-Total-Count are made of it (paging.ts). `by` names the id that
-   * `before` takes, where pages go by cursor; `total` counts the whole list, where that is cheap; `fill` adds to the rows of a page
-   * what is read for these alone.
+   * Pagination settings. The handler returns an array; paging.ts adds Link and X-Total-Count. `by`: id field of the cursor
+   * `before`; `total`: counts the whole list, where cheap; `fill`: loads related rows for the rows of a page only.
    */
   pages?: {
     by?: string;

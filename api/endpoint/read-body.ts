@@ -2,23 +2,23 @@ import type { IncomingMessage } from 'node:http';
 import { DomainError, invalid, invalidFields } from '../core/errors.js';
 import { nextTurn } from '../core/event-loop.js';
 
-/** Deepest JSON taken; deeper text would overflow the readers behind us (durability notes, 3.9). */
+/** Maximum JSON nesting; deeper input would overflow recursive readers. */
 const MAX_DEPTH = 32;
 
-/** A larger body is parsed in a turn of the event loop of its own: many that arrive together would hold up everybody else. */
+/** Larger bodies are parsed in a separate turn of the event loop, so that many concurrent ones do not block other requests. */
 const MAX_SHARED_TURN_BYTES = 32 * 1024;
 
 const tooLarge = (limit: number) =>
   new DomainError('PAYLOAD_TOO_LARGE', `The body is larger than ${limit} bytes`, { headers: { Connection: 'close' } });
 
-/** Refuses by the announced length, before a byte is read. @throws PAYLOAD_TOO_LARGE */
+/** Rejects by Content-Length before reading a byte. @throws PAYLOAD_TOO_LARGE */
 export function refuseLargeBody(request: IncomingMessage, limit: number): void {
   if (Number(request.headers['content-length'] ?? 0) > limit) throw tooLarge(limit);
 }
 
 /**
- * The body's bytes exactly as they came.
- * @throws PAYLOAD_TOO_LARGE over `limit` bytes; INVALID_REQUEST when the client stops half-way
+ * Returns the exact bytes of the body.
+ * @throws PAYLOAD_TOO_LARGE over `limit` bytes; INVALID_REQUEST if the client disconnects early
  */
 export function readBody(request: IncomingMessage, limit: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
@@ -37,7 +37,7 @@ export function readBody(request: IncomingMessage, limit: number): Promise<Buffe
     };
     const done = () => end();
     const broken = (error?: Error) => end(invalid('The body ended before it was complete', { cause: error }));
-    // Gone before anyone listened: it would not say so again.
+    // The socket closed before listeners were attached, so no event would follow.
     if (request.destroyed) broken();
     else request.on('data', take).on('end', done).on('error', broken).on('close', broken);
   });
@@ -45,7 +45,7 @@ export function readBody(request: IncomingMessage, limit: number): Promise<Buffe
 
 const notJson = (message: string) => invalidFields([{ field: 'body', message, type: 'json_invalid' }]);
 
-/** True when the text nests deeper than allowed; brackets inside strings do not count. */
+/** Returns whether the text nests too deeply; ignores brackets inside strings. */
 function isTooDeep(text: string): boolean {
   let depth = 0;
   let inString = false;
@@ -80,8 +80,8 @@ export function parseJson(bytes: Buffer): unknown {
 }
 
 /**
- * The body as JSON. No body, or zero bytes, is `{}` whatever the Content-Type (J1).
- * @throws UNSUPPORTED_MEDIA_TYPE for anything but JSON in UTF-8 without Content-Encoding; PAYLOAD_TOO_LARGE; VALIDATION_ERROR
+ * Parses the body as JSON. An empty body is `{}` whatever the Content-Type.
+ * @throws UNSUPPORTED_MEDIA_TYPE for anything but uncompressed JSON in UTF-8; PAYLOAD_TOO_LARGE; VALIDATION_ERROR
  */
 export async function readJson(request: IncomingMessage, limit: number): Promise<unknown> {
   const bytes = await readBody(request, limit);

@@ -13,7 +13,7 @@ import { createRouter, type RouteState } from './router.js';
 
 const CLIENT_REQUEST_ID = /^[\w-]{1,64}$/;
 
-/** On every answer: JSON is never sniffed, framed, cached or run. The documentation pages widen the policy for themselves. */
+/** On every response: no sniffing, framing, caching or scripts. The documentation pages relax the policy for themselves. */
 const SECURITY_HEADERS = {
   'X-Content-Type-Options': 'nosniff',
   'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
@@ -21,7 +21,7 @@ const SECURITY_HEADERS = {
   'Cache-Control': 'no-store',
 };
 
-/** Puts a refusal into the envelope; what is our fault is logged with its cause. */
+/** Writes an error response; logs server errors with their cause. */
 function refuse(ctx: Koa.ParameterizedContext<RouteState>, thrown: unknown): void {
   const error = toDomainError(thrown);
   if (error.status >= 500) ctx.state.log.error({ err: error.cause ?? error, path: ctx.path }, 'request failed');
@@ -30,7 +30,7 @@ function refuse(ctx: Koa.ParameterizedContext<RouteState>, thrown: unknown): voi
   ctx.body = envelope(error, ctx.state.requestId);
 }
 
-/** Outermost: nothing leaves without an id, an envelope where it is no success, and a line in the log (contract, section 7). */
+/** Outermost middleware: adds the id, the error envelope and the log line. */
 const surround =
   (services: Services): Koa.Middleware<RouteState> =>
   async (ctx, next) => {
@@ -55,11 +55,11 @@ const surround =
     );
   };
 
-/** The Koa application: correlation id, envelope and log line around the router. Knows nothing of any feature. */
+/** Creates the Koa application: correlation id, envelope and log line around the router. Independent of features. */
 export function createApp(services: Services): Koa {
   const app = new Koa<RouteState>();
   const router = createRouter(services);
-  // What breaks after the answer began, such as a reader who went away: Koa would print a stack.
+  // Errors after the response began, such as a client disconnect; Koa would print a stack trace.
   app.on('error', (error: Error) => services.log.warn({ err: error }, 'an answer broke off'));
   app.use(surround(services));
   app.use((ctx, next) => {
@@ -70,7 +70,7 @@ export function createApp(services: Services): Koa {
   mountDocs(app, services.config);
   mountMailbox(app, services);
   mountWeb(app, services);
-  // What is left matched no route: 204 to OPTIONS and 405 with Allow where the path is known, else 404.
+  // No route matched: 204 to OPTIONS, 405 with Allow if the path exists, else 404.
   app.use((ctx) => {
     const allowed = router.methodsAt(ctx.path);
     if (allowed.length === 0) throw new DomainError('RESOURCE_NOT_FOUND', 'There is nothing at this address');

@@ -1,15 +1,15 @@
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 
-/** An address without the port and the brackets that some proxies write; undefined for what is none. */
+/** Strips the port and brackets that some proxies add; undefined if not an address. */
 function addressIn(entry: string): string | undefined {
   const address = /^\[([^\]]*)\](?::\d+)?$/.exec(entry)?.[1] ?? /^([\d.]+):\d+$/.exec(entry)?.[1] ?? entry;
   return isIP(address) === 0 ? undefined : address;
 }
 
 /**
- * The caller's address: the socket's own, or, behind `hops` trusted proxies, the entry of X-Forwarded-For that the outermost
- * of them wrote. Whatever a client puts further left is not believed, and what is no address counts as the proxy's own.
+ * Returns the client address: the socket's, or, behind `hops` trusted proxies, the X-Forwarded-For entry written by the outermost
+ * one. Entries further left come from the client and are not trusted; an invalid entry counts as the proxy's address.
  */
 export function clientIp(request: Pick<IncomingMessage, 'headers' | 'socket'>, hops: number): string | null {
   const socket = request.socket.remoteAddress ?? null;

@@ -29,7 +29,7 @@ export interface Dispatcher {
 
 const MAX_BODY = 1024 * 1024;
 
-/** A body that is an array where an object is wanted, or the like, counts as JSON that cannot be read (J1). */
+/** A body of the wrong JSON type, such as an array, counts as invalid JSON. */
 const typeOf = (place: string, { path, code }: ZodError['issues'][number]): string =>
   place === 'body' && path.length === 0 && code === 'invalid_type' ? 'json_invalid' : code;
 
@@ -40,7 +40,7 @@ const fieldsOf = (place: string, error: ZodError): FieldError[] =>
     type: typeOf(place, issue),
   }));
 
-/** @throws VALIDATION_ERROR with every problem at once */
+/** @throws VALIDATION_ERROR with all problems at once */
 function parse<S extends z.ZodType>(place: string, schema: S | undefined, value: unknown): z.output<S> {
   if (!schema) return value as z.output<S>;
   const result = schema.safeParse(value, ZOD_MESSAGES);
@@ -48,11 +48,11 @@ function parse<S extends z.ZodType>(place: string, schema: S | undefined, value:
   return result.data as z.output<S>;
 }
 
-/** True where this caller is asked for the route's scope: on seven routes, everywhere by the setting, or by a strict token. */
+/** Returns whether the route's scope is enforced: on seven routes, everywhere by a setting, or for a strict token. */
 const enforcesScope = (spec: EndpointSpec<z.ZodType, z.ZodType, z.ZodType>, { config }: Services, actor?: Actor): boolean =>
   spec.scopeEnforced === true || config.PAT_SCOPE_ENFORCEMENT === 'strict' || (actor?.type === 'pat' && actor.strict);
 
-/** @throws PERMISSION_DENIED where the table refuses this kind of caller, or a token lacks a scope that it is asked for */
+/** @throws PERMISSION_DENIED if the ability rejects this kind of caller, or the token lacks an enforced scope */
 function checkCaller(spec: EndpointSpec<z.ZodType, z.ZodType, z.ZodType>, services: Services, actor: Actor): void {
   if (spec.ability !== 'public') checkCallerKind(spec.ability, actor);
   if (actor.type === 'pat' && spec.scope && enforcesScope(spec, services, actor)) requireScope(actor.scopes, spec.scope);
@@ -63,7 +63,7 @@ const userAgentOf = (request: IncomingMessage): string | null => {
   return value === undefined ? null : value.toWellFormed().replaceAll('\0', '').slice(0, 300);
 };
 
-/** What a handler returned, as an answer. */
+/** Converts a handler's result to a response. */
 function answerOf(spec: Endpoint, result: unknown): Outgoing {
   const { body, options } = result instanceof Reply ? result : { body: result, options: {} as Reply['options'] };
   return {
@@ -112,7 +112,7 @@ async function handleRaw(
 ): Promise<Outgoing> {
   const { request, requestId, log, ip } = incoming;
   const bodyLimit = spec.bodyLimit ?? MAX_BODY;
-  // The cheap refusals come first: size by its announcement, then the rate, then the bytes (H1).
+  // Cheap rejections first: announced size, then rate limit, then the bytes.
   refuseLargeBody(request, bodyLimit);
   if (spec.limit) Object.assign(headers, await limit(spec.limit, { ip, userId: null }));
   const body = await readBody(request, bodyLimit);
@@ -121,9 +121,8 @@ async function handleRaw(
 }
 
 /**
- * One request through its endpoint: credential, scope, limit, validation, handler.
- * `headers` collects what must be on the answer even when it is a refusal.
- * @throws DomainError and whatever the verb lets through
+ * Handles one request: credential, scope, rate limit, validation, handler. `headers` collects headers that errors carry too.
+ * @throws DomainError and any error of the operation
  */
 export async function dispatch(
   dispatcher: Dispatcher,
@@ -138,8 +137,8 @@ export async function dispatch(
 }
 
 /**
- * True when the route's declaration knows this status. In tests an answer with another one is a fault at once;
- * the document would be lying.
+ * Returns whether the route declares this status. In tests an undeclared status is an error, because the API document would be
+ * wrong.
  */
 export function isDeclared(spec: Endpoint, status: number): boolean {
   return declaredStatuses(spec).has(status);

@@ -12,7 +12,7 @@ const CSP =
 const page = (title: string, head: string, body: string) =>
   `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="data:,"><title>${title}</title><link rel="stylesheet" href="/api/docs/page.css">${head}</head><body>${body}</body></html>`;
 
-/** Follows the reader's system, as the app does; the other reader has no such look. */
+/** Follows the system's color scheme, as the app does; Redoc has no dark scheme. */
 const SWAGGER_START = `const dark = matchMedia('(prefers-color-scheme: dark)');
 const look = () => document.documentElement.classList.toggle('dark-mode', dark.matches);
 dark.addEventListener('change', look);
@@ -20,7 +20,10 @@ look();
 window.onload = () => SwaggerUIBundle({ url: '/api/openapi.json', dom_id: '#docs', validatorUrl: null, persistAuthorization: true, docExpansion: 'list', defaultModelsExpandDepth: 0, displayRequestDuration: true });`;
 const REDOC_START = `Redoc.init('/api/openapi.json', { hideDownloadButton: false, expandResponses: '200,201' }, document.getElementById('docs'));`;
 
-/** Redoc shows this beside its name, and goes without when it does not load. The policy would refuse it, aloud in the console. */
+/**
+ * Logo that Redoc shows beside its name, and omits if it fails to load. Removed, because the page's policy would block it with a
+ * console error.
+ */
 const FOREIGN_LOGO = 'https://cdn.redoc.ly/redoc/logo-mini.svg';
 
 interface Page {
@@ -30,7 +33,7 @@ interface Page {
   file?: string;
 }
 
-/** The documentation works offline: every byte comes from here. Its packages are development dependencies. */
+/** Pages that work offline. Their packages are development dependencies. */
 function pages(): Record<string, Page> {
   const require = createRequire(import.meta.url);
   const swagger = dirname(require.resolve('swagger-ui-dist/package.json'));
@@ -66,10 +69,7 @@ function pages(): Record<string, Page> {
   };
 }
 
-/**
- * Serves the document and its two readers, and leads whoever opens the bare base address there; in production none of them exists
- * (contract, section 9).
- */
+/** Serves the API document and its two readers, and redirects `/` there; not in production. */
 export function mountDocs(app: Koa<RouteState>, config: Config): void {
   if (!isDevelopment(config)) return;
   let served: Record<string, Page> | undefined;

@@ -1,7 +1,7 @@
 import { fromDatabaseError } from '../core/database-errors.js';
 import { DomainError } from '../core/errors.js';
 
-/** The one shape of every answer that is no success (contract, section 7). */
+/** Builds the body of every error response. */
 export function envelope(error: DomainError, correlationId: string): Record<string, unknown> {
   return {
     success: false,
@@ -16,7 +16,7 @@ export function envelope(error: DomainError, correlationId: string): Record<stri
   };
 }
 
-/** What a caller may see of anything thrown: our own refusals as they are, the database's mapped, the rest without a word. */
+/** Maps any thrown value to a client error: domain errors as they are, database errors mapped, others without details. */
 export function toDomainError(thrown: unknown): DomainError {
   if (thrown instanceof DomainError) return thrown;
   return fromDatabaseError(thrown) ?? new DomainError('INTERNAL_ERROR', 'Something went wrong on our side', { cause: thrown });

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Logger } from '../core/telemetry/log.js';
 
-/** What the Koa layer knows of a request, and nothing more. */
+/** A request as plain values, independent of Koa. */
 export interface Incoming {
   request: IncomingMessage;
   params: Record<string, string>;
@@ -12,10 +12,10 @@ export interface Incoming {
   ip: string | null;
 }
 
-/** What it sends back. */
+/** A response as plain values. */
 export interface Outgoing {
   status: number;
-  /** A value to serialise, or JSON already written. */
+  /** A value to serialize, or serialized JSON. */
   body: unknown;
   headers: Record<string, string>;
 }

@@ -22,7 +22,7 @@ const sha256 = (text: string): Buffer => createHash('sha256').update(text).diges
 const badKey = (type: string, message: string) => invalidFields([{ field: 'header.Idempotency-Key', message, type }]);
 
 /**
- * The key of a request, where the route takes one and the client sent it. `body` is the JSON as it came, before defaults.
+ * Returns the idempotency key of a request if the route accepts one and the client sent it. `body` is the JSON before defaults.
  * @throws VALIDATION_ERROR for a key that is empty, too long or not printable
  */
 export function keyOf(spec: Endpoint, actor: Actor, incoming: Incoming, body: unknown): IdempotentRequest | undefined {
@@ -39,7 +39,9 @@ export function keyOf(spec: Endpoint, actor: Actor, incoming: Incoming, body: un
   };
 }
 
-/** The first request's answer. @throws VALIDATION_ERROR another request | RESOURCE_CONFLICT still under way, or its answer is lost */
+/**
+ * Returns the stored response. @throws VALIDATION_ERROR another request | RESOURCE_CONFLICT in progress, or its response was lost
+ */
 function replay({ fingerprint, status, body, lost, request_id }: StoredKey, use: IdempotentRequest): Outgoing {
   if (!use.fingerprint.equals(fingerprint)) throw badKey('key_reused', 'This key was used with another body or query');
   if (status !== null) return { status, body, headers: { 'Idempotency-Replayed': 'true' } };
@@ -49,19 +51,19 @@ function replay({ fingerprint, status, body, lost, request_id }: StoredKey, use:
   });
 }
 
-/** An answer that says "later" or "our fault" is not kept: the client should try again, with the same key. */
+/** Temporary errors are not stored, so the client can retry with the same key. */
 const isKept = (status: number): boolean => status !== 429 && status < 500;
 
-/** A refusal as an answer, so that what is kept is what was sent. @throws what is not kept */
+/** Converts an error to a response, so the stored one equals the sent one. @throws errors that are not stored */
 function refusalOf(thrown: unknown, use: IdempotentRequest): Outgoing {
   const error = toDomainError(thrown);
   if (!isKept(error.status)) throw thrown;
   return { status: error.status, body: envelope(error, use.requestId), headers: error.headers };
 }
 
-/** Carries the request out, renewing the claim meanwhile, and keeps the answer or gives the key back. */
+/** Runs the request while renewing the claim, then stores the response or releases the key. */
 async function performOnce({ db, log }: Services, use: IdempotentRequest, perform: () => Promise<Outgoing>): Promise<Outgoing> {
-  // Whatever goes wrong with the key now, the caller gets the answer: the work is done.
+  // The work is done, so the caller gets the response even if the key cannot be updated.
   const note = (work: Promise<void>) => work.catch((error: unknown) => log.warn({ err: error }, 'idempotency key not settled'));
   const settle = (status: number, body: string | null) =>
     note(isKept(status) ? finishKey(db, use, status, body) : releaseKey(db, use));
@@ -81,10 +83,9 @@ async function performOnce({ db, log }: Services, use: IdempotentRequest, perfor
 }
 
 /**
- * At most one execution of a request with this key in 24 hours, whichever process it reaches: the first one is carried out, a
- * repeat gets its answer again. The claim is committed before the work begins, so of many at once one goes on.
- * @throws what `perform` throws; VALIDATION_ERROR the key belongs to another request; RESOURCE_CONFLICT it is still under way
- * Source: decision J2.
+ * Runs a request with this key at most once in 24 hours, whichever process it reaches; a repetition gets the stored response
+ * (docs/decisions.md#idempotency-keys). The claim is committed before the work starts, so one of many concurrent requests proceeds.
+ * @throws what `perform` throws; VALIDATION_ERROR the key belongs to another request; RESOURCE_CONFLICT in progress
  */
 export async function withIdempotencyKey(
   services: Services,
@@ -95,6 +96,6 @@ export async function withIdempotencyKey(
     if (await claimKey(services.db, use)) return performOnce(services, use, perform);
     const held = await readKey(services.db, use);
     if (held) return replay(held, use);
-    // Given back between our two statements: it is free now.
+    // Released concurrently; try again.
   }
 }

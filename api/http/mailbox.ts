@@ -5,7 +5,7 @@ import type { Services } from '../core/context.js';
 import { getMail, listMails, type MailboxEntry } from '../mail/list-mails.js';
 import type { RouteState } from './router.js';
 
-/** The page frames mails and nothing else; a mail runs nothing and loads nothing. */
+/** The page only frames emails; an email runs and loads nothing. */
 const PAGE_CSP =
   "default-src 'none'; style-src 'self'; frame-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'; img-src data:";
 const MAIL_CSP =
@@ -71,16 +71,16 @@ async function show(services: Services, path: string, to: string | undefined, ma
 const PATHS = /^\/dev\/mailbox(\.css|\.json|\/[^/]+)?$/;
 const one = (value: string | string[] | undefined): string | undefined => (Array.isArray(value) ? value[0] : value);
 
-/** Names by which a browser on this machine reaches it: a page of another site can make its own name lead here, but not these. */
+/** Host names that only reach this machine; any other name could be rebound to it by a foreign site. */
 const LOCAL_NAMES = ['localhost', '127.0.0.1', '[::1]'];
 
-/** Whether a request's Host header names this machine, or the host of BASE_URL. */
+/** Returns whether a Host header names this machine, or the host of BASE_URL. */
 function isOwnHost({ BASE_URL }: Config, host: string): boolean {
   const name = URL.canParse(`http://${host}`) ? new URL(`http://${host}`).hostname : '';
   return LOCAL_NAMES.includes(name) || (BASE_URL !== undefined && name === new URL(BASE_URL).hostname);
 }
 
-/** The development mailbox: what would have been sent, to be looked at. In production none of its addresses exists (N3). */
+/** Serves the development mailbox of captured emails; not in production. */
 export function mountMailbox(app: Koa<RouteState>, services: Services): void {
   if (!isDevelopment(services.config)) return;
   app.use(async (ctx, next) => {

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { ErrorCode } from '../core/errors.js';
 
-/** Worked answers for the document: the objects that a reader meets everywhere, as one story told in three of them. */
+/** Example responses: the most common objects, in one consistent story. */
 
 const RUN_ID = '0197a1c0-5b1e-7c3a-9f00-1f2e3d4c5b6a';
 const AUTOMATION_ID = '0197a1b0-0000-7c3a-9f00-1f2e3d4c5b6a';
@@ -35,7 +35,7 @@ const gate = {
   expires_at: EXPIRES_AT,
 };
 
-/** Paused at its gate: the comment is written, the rest waits for a manager. */
+/** Paused at its gate: the comment was created, the other actions are staged for a manager. */
 const runSummary = {
   run_id: RUN_ID,
   automation_id: AUTOMATION_ID,
@@ -84,7 +84,7 @@ const approval = {
   failed_before_gate: 0,
 };
 
-/** By the id of the answer's schema. */
+/** By the id of the response schema. */
 const ANSWERS: Record<string, unknown> = {
   Run: { ...runSummary, event: { type: 'forge.pr_merged', repo: 'acme/rocket', pr_number: 41, task: { task_id: TASK_ID } } },
   RunSummary: runSummary,
@@ -111,7 +111,7 @@ const ANSWERS: Record<string, unknown> = {
   },
 };
 
-/** The example of an answer with this schema, or of a list of such; undefined where there is none. */
+/** Returns the example of a response schema, or of a list of it; undefined without one. */
 export function answerExample(schema: z.ZodType): unknown {
   const id = schema.meta()?.id;
   if (id !== undefined) return ANSWERS[id];
@@ -133,7 +133,7 @@ const refusal = (error_code: ErrorCode, message: string, detail: unknown = messa
   },
 });
 
-/** One refusal a status, as they are named in the document's components. */
+/** One error per status, under its name in the document's components. */
 export const REFUSALS: Record<string, { value: unknown }> = {
   Error400: refusal('INVALID_REQUEST', 'due_date is not a date', 'due_date takes an ISO 8601 date or date-time'),
   Error401: refusal('AUTHENTICATION_REQUIRED', 'Authentication required'),
@@ -155,13 +155,13 @@ export const REFUSALS: Record<string, { value: unknown }> = {
   Error503: refusal('INTERNAL_ERROR', 'The service is temporarily unavailable'),
 };
 
-/** Reference to the refusal of a status. */
+/** Returns the reference to the error example of a status. */
 export const refusalExample = (status: number) => {
   const name = `Error${status}`;
   return name in REFUSALS ? { examples: { [name]: { $ref: `#/components/examples/${name}` } } } : {};
 };
 
-/** What a code host sends, cut to what is read of it. */
+/** Payload of a code host, reduced to the fields that are read. */
 export const DELIVERY = {
   action: 'closed',
   repository: { full_name: 'acme/rocket' },

@@ -11,7 +11,7 @@ import { answerExample, DELIVERY, REFUSALS, refusalExample } from './openapi-exa
 import { INTRODUCTION, TAGS } from './openapi-texts.js';
 import { declaredStatuses, type Endpoint, takesKey } from '../endpoint/endpoint.js';
 
-/** Open: some errors have additional keys, such as `upgrade_required`. */
+/** Open: some errors have an extra key beside the envelope, such as `upgrade_required`. */
 const ErrorEnvelope = z
   .looseObject({
     success: z.literal(false),
@@ -121,7 +121,7 @@ function responsesOf(endpoint: Endpoint): ZodOpenApiOperationObject['responses']
   return Object.fromEntries(entries) as ZodOpenApiOperationObject['responses'];
 }
 
-/** Returns the rule of the access table as text. */
+/** Returns the permission text of a route. */
 function permissionsOf(ability: Ability): string {
   const { words, pat, impersonated } = ruleOf(ability);
   const refused = [pat === false && 'for access tokens', impersonated === false && 'while impersonating'].filter(Boolean);
@@ -162,7 +162,7 @@ function operationOf(endpoint: Endpoint): ZodOpenApiOperationObject {
   operation.requestParams = requestParams;
   if (endpoint.body) {
     const media = endpoint.example === undefined ? {} : { example: endpoint.example };
-    // A missing body counts as `{}`: it is optional where `{}` is valid.
+    // An absent body counts as an empty object, so it is optional where that suffices.
     const required = !endpoint.body.safeParse({}).success;
     operation.requestBody = { required, content: { 'application/json': { schema: endpoint.body, ...media } } };
   }

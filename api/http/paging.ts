@@ -5,14 +5,17 @@ import type { z } from 'zod';
 type AnySpec = EndpointSpec<z.ZodType, z.ZodType, z.ZodType>;
 type AnyRequest = Request<unknown, unknown, unknown>;
 
-/** What the query of a list says once it is parsed: a place by number, or the entry before which to go on. */
+/** Parsed paging query: an offset, or the id before which the page starts. */
 interface Window {
   limit: number;
   offset?: number;
   before?: string;
 }
 
-/** `</api/projects?limit=10&offset=20>; rel="next"`: the caller's own address with these parameters changed (RFC 8288). */
+/**
+ * Returns a link such as `</api/projects?limit=10&offset=20>; rel="next"`: the request's URL with these parameters changed (RFC
+ * 8288).
+ */
 function link(rel: string, url: string, change: Record<string, string | number | null>): string {
   const { pathname, searchParams } = new URL(url, 'http://localhost');
   for (const [name, value] of Object.entries(change)) {
@@ -23,7 +26,7 @@ function link(rel: string, url: string, change: Record<string, string | number |
   return `<${pathname}${query && `?${query}`}>; rel="${rel}"`;
 }
 
-/** Where one can go on from this page. `last`: its last row, where there are more behind it. */
+/** Returns the links of this page. `last`: its last row, if more follow. */
 function linksOf(by: string | undefined, url: string, { limit, offset = 0, before }: Window, last: unknown): string[] {
   if (by !== undefined) {
     const next = last as Record<string, string> | undefined;
@@ -40,8 +43,8 @@ function linksOf(by: string | undefined, url: string, { limit, offset = 0, befor
 }
 
 /**
- * One page of a list, as a bare array: asks the verb for one row more than wanted, so that the page knows whether it is the last.
- * `Link` says where to go on; `X-Total-Count` comes where the last page tells the number, or the route can count cheaply.
+ * Returns one page of a list as a bare array. Requests one row more than the limit, to know whether it is the last page. `Link`
+ * points to the neighbors; `X-Total-Count` is set on the last page or where the route counts cheaply.
  */
 export async function page(spec: AnySpec, request: AnyRequest, url: string): Promise<Reply> {
   const { by, total, fill } = spec.pages ?? {};

@@ -4,7 +4,7 @@ import type { Services } from '../core/context.js';
 import { DomainError } from '../core/errors.js';
 import { createBatchLoader } from '../core/batching/batch-loader.js';
 
-/** Each limited route has its own bucket (J3). The numbers are per minute; 0 switches a limit off, outside production only. */
+/** Each limited route has its own bucket. Limits are per minute; 0 disables one, outside production only. */
 const LIMITS = {
   login: { setting: 'RATE_LIMIT_LOGIN', per: 'ip' },
   signup_start: { setting: 'RATE_LIMIT_CODES', per: 'ip' },
@@ -26,7 +26,10 @@ export type RateLimiter = (
 
 const WINDOW_SECONDS = 60;
 
-/** An IPv6 caller owns a whole /64, so that is what is counted (J3); IPv4 counts by address, also when mapped into IPv6. */
+/**
+ * Returns the counted address. An IPv6 client owns a whole /64, so the prefix counts; IPv4 counts by address, also when mapped into
+ * IPv6.
+ */
 export function addressKey(ip: string | null): string {
   if (!ip) return 'unknown';
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(ip)?.[1];
@@ -46,15 +49,15 @@ const headersOf = (name: string, limit: number, { consumed, msBeforeNext }: Coun
   RateLimit: `"${name}";r=${Math.max(0, limit - consumed)};t=${Math.ceil(msBeforeNext / 1000)}`,
 });
 
-/** A call's own place in the count, however many were counted with it. */
+/** Position of one call in the count, even if several were counted together. */
 interface Counted {
   consumed: number;
   msBeforeNext: number;
 }
 
 /**
- * Counts the calls of many callers at once, in their order: calls of one caller that come together are one row change, and each
- * still gets the place that it would have had alone.
+ * Counts the calls of many clients at once: concurrent calls of one client are one row update, and each still gets its own
+ * position.
  */
 async function countAll(limiter: RateLimiterPostgres, keys: string[]): Promise<Counted[]> {
   const calls = new Map<string, number>();
@@ -73,14 +76,14 @@ async function countAll(limiter: RateLimiterPostgres, keys: string[]): Promise<C
     const { consumedPoints, msBeforeNext } = states.get(key) as RateLimiterRes;
     const left = (calls.get(key) as number) - 1;
     calls.set(key, left);
-    // A caller already known to be over the limit is refused from memory, without being counted.
+    // A client known to exceed the limit is rejected from memory, without being counted.
     return { consumed: consumedPoints === 0 ? Number.POSITIVE_INFINITY : consumedPoints - left, msBeforeNext };
   });
 }
 
 /**
- * Counts a call in PostgreSQL, so that every process sees the same count. The window opens with the key's first call.
- * The returned function gives the RateLimit headers of the answer.
+ * Counts a call in PostgreSQL, so all processes share the count. The window starts with the key's first call. The returned function
+ * yields the RateLimit headers of the response.
  * @throws RATE_LIMIT_EXCEEDED with Retry-After
  */
 export function createRateLimiter(services: Services): RateLimiter {

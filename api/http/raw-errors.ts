@@ -11,7 +11,7 @@ const STATUS_OF: Record<string, number> = {
   HPE_CHUNK_EXTENSIONS_OVERFLOW: 413,
 };
 
-/** One complete answer in the envelope for a request that Node's parser refused before it reached Koa (J1). */
+/** Returns a complete error response for a request that Node's parser rejected before Koa. */
 function rawAnswer(status: number, message: string, code: ErrorCode = 'INVALID_REQUEST'): string {
   const id = newId();
   const body = JSON.stringify(envelope(new DomainError(code, message, { status }), id));
@@ -27,12 +27,9 @@ function rawAnswer(status: number, message: string, code: ErrorCode = 'INVALID_R
   ].join('\r\n');
 }
 
-/**
- * Gives what Node would answer by itself (bad HTTP, too large headers, timeouts, Expect, no Host) the envelope of every other
- * refusal.
- */
+/** Gives Node's built-in error responses (bad HTTP, large headers, timeouts, Expect, missing Host) the common envelope. */
 export function answerRawErrors(server: Server): void {
-  // Node's own 400 for a missing Host has no body and no event: the application refuses it instead (app.ts).
+  // Node's own 400 for a missing Host has no body and no event, so the application rejects it (app.ts).
   Object.assign(server, { requireHostHeader: false });
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     if (error.code === 'ECONNRESET' || !socket.writable) {
@@ -51,7 +48,7 @@ export function answerRawErrors(server: Server): void {
       ),
     );
   });
-  // Node would hang up without a word: nobody is to tunnel through us.
+  // CONNECT is not supported; Node would close the connection without a response.
   server.on('connect', (_request, socket: Socket) =>
     socket.end(rawAnswer(405, 'CONNECT is not allowed here', 'METHOD_NOT_ALLOWED')),
   );

@@ -32,7 +32,7 @@ import { type Dispatcher, dispatch } from './dispatch.js';
 import type { Endpoint } from '../endpoint/endpoint.js';
 import { createRateLimiter } from './rate-limit.js';
 
-/** Every route of the API, in the order in which they are tried. The document, the matrix test and the router read this list. */
+/** Every route of the API, in matching order. The document, the matrix test and the router read this list. */
 export const ENDPOINTS: Endpoint[] = [
   ...authRoutes,
   ...twoFactorRoutes,
@@ -65,14 +65,14 @@ export interface RouteState {
   requestId: string;
   /** Its lines carry the request's id. */
   log: Logger;
-  /** Headers that must be on the answer even when it is a refusal. */
+  /** Headers for the response, errors included. */
   headers: Record<string, string>;
   endpoint?: Endpoint;
-  /** Method and declared path of a page of the web app. */
+  /** Method and declared path of a web page. */
   page?: string;
 }
 
-/** Runs one endpoint for Koa: the only place where a request turns into plain values and back. */
+/** Runs one endpoint for Koa; the only place that converts between Koa and plain values. */
 const handlerOf =
   (dispatcher: Dispatcher, endpoint: Endpoint): RouterMiddleware<RouteState> =>
   async (ctx) => {
@@ -87,18 +87,18 @@ const handlerOf =
     );
     ctx.status = answer.status;
     ctx.set(answer.headers);
-    // Before the body, or Koa guesses it from the body first.
+    // Set before the body, or Koa guesses the type from it.
     if (typeof answer.body === 'string')
       ctx.set('Content-Type', `${endpoint.page ? 'text/html' : 'application/json'}; charset=utf-8`);
     ctx.body = answer.body;
   };
 
-/** `tasks` of `/api/tasks/1`. */
+/** Returns the area: `tasks` of `/api/tasks/1`. */
 const areaOf = (path: string): string => path.split('/', 3)[2] ?? '';
 
 /**
- * Paths match exactly: in case, and without a trailing slash (durability notes, 3.7). Each area has a router of its own, because a
- * router tries its routes one after the other.
+ * Creates the router. Paths match exactly: case-sensitive, without a trailing slash. Each area has its own router, because a router
+ * tries its routes one by one.
  */
 export function createRouter(services: Services) {
   const dispatcher: Dispatcher = { services, limit: createRateLimiter(services) };
@@ -113,10 +113,10 @@ export function createRouter(services: Services) {
   const routes: RouterMiddleware<RouteState> = (ctx, next) => areas.get(areaOf(ctx.path))?.(ctx, next) ?? next();
   return {
     routes: () => routes,
-    /** Methods that some route knows at this path, OPTIONS among them; empty for an unknown path. */
+    /** Methods of some route at this path, OPTIONS included; empty for an unknown path. */
     methodsAt: (path: string): string[] => {
       const layers = routers.get(areaOf(path))?.match(path, 'OPTIONS').path ?? [];
-      // /api/tasks/my is a resource of its own, though the pattern of /api/tasks/:task_id knows it too.
+      // /api/tasks/my is a separate resource, though the pattern /api/tasks/:task_id matches it too.
       const own = layers.filter((layer) => layer.paramNames.length === 0);
       const methods = (own.length > 0 ? own : layers).flatMap((layer) => layer.methods);
       return methods.length === 0 ? [] : [...new Set([...methods, 'OPTIONS'])];
