@@ -11,16 +11,16 @@ import { createRowLoader } from '../core/batching/batch-loader.js';
 import type { Scope } from '../core/scopes.js';
 import { NOTE_AFTER_SECONDS, touchSession } from './touch-session.js';
 
-/** Every personal access token begins so; anything else is taken for a JWT (durability notes, 3.7). */
+/** Prefix of every personal access token; any other credential is parsed as a JWT. */
 export const PAT_PREFIX = 'svc_pat_';
 const ISSUER = 'assent';
-/** Where a sign-in token counts: one that a browser keeps in its cookie is no bearer credential, and the other way round. */
+/** Audience of a sign-in token: a cookie's token is no bearer credential, and vice versa. */
 const AUDIENCES = { api: 'assent-api', web: 'assent-web' } as const;
 type Use = keyof typeof AUDIENCES;
 
 /**
- * $1 sessions: those that are live, of active persons, and for how long nobody used them, by one indexed look-up. Revocation and
- * suspension act on the next request (A5); who acts as somebody else must still be an active admin of the installation (A12).
+ * $1 = session ids. Returns the live sessions of active users with their idle time, by one indexed lookup. Revocation and
+ * suspension take effect on the next request; an impersonator must still be an active administrator.
  */
 const findSession: Statement = {
   name: 'authenticate_session',
@@ -32,7 +32,7 @@ const findSession: Statement = {
       and (s.impersonator_id is null or (i.status = 'active' and i.role = 'admin'))`,
 };
 
-/** $1 SHA-256 of secrets: their live tokens, of active persons (contract, section 5). */
+/** $1 = SHA-256 hashes of tokens. Returns the live tokens of active users. */
 const findToken: Statement = {
   name: 'authenticate_token',
   text: /* sql */ `
@@ -59,7 +59,7 @@ interface Owner {
 type Session = Owner & { session_id: string; impersonator_id: string | null; idle_seconds: number };
 type Token = Owner & { token_id: string; scopes: Scope[]; strict: boolean; token_hash: Buffer; stale: boolean };
 
-// Requests that come together share a look-up: each still sees the rows as they are after it came.
+// Concurrent requests share a lookup; each still sees rows no older than its own arrival.
 const sessionOf = createRowLoader(async (db, ids: string[]): Promise<(Session | undefined)[]> => {
   const rows = await run<Session & Record<string, unknown>>(db, findSession, [[...new Set(ids)]]);
   return ids.map((id) => rows.find((row) => row.session_id === id));
@@ -69,23 +69,23 @@ const tokenOf = createRowLoader(async (db, hashes: Buffer[]): Promise<(Token | u
   return hashes.map((hash) => rows.find((row) => row.token_hash.equals(hash)));
 });
 
-/** SHA-256 of a secret as it is stored and looked up. */
+/** Returns the SHA-256 under which a secret is stored and looked up. */
 export const hashOf = (secret: string): Buffer => createHash('sha256').update(secret).digest();
 
 const keyOf = (services: Pick<Services, 'config'>) => new TextEncoder().encode(services.config.JWT_SECRET);
 
 interface TokenOptions {
-  /** Where it counts; one for the web app lives as long as a session may stay idle. */
+  /** Audience; a web token lives as long as a session may stay idle. */
   use?: Use;
-  /** The instance admin who acts as the user: claim `act` (A12). The session must name the same one. */
+  /** The impersonating administrator: claim `act`. The session must name the same one. */
   impersonatorId?: string | null;
-  /** Life; JWT_MINUTES unless said otherwise. */
+  /** Lifetime; defaults to JWT_MINUTES. */
   minutes?: number;
-  /** The session's own end: no token outlives it. */
+  /** End of the session, which no token outlives. */
   notAfter?: Date;
 }
 
-/** Signs a sign-in token for a session (A5). Returns the token and when it ends. */
+/** Signs a token for a session. Returns the token and its expiry. */
 export async function issueToken(
   services: Pick<Services, 'config'>,
   userId: string,
@@ -95,7 +95,7 @@ export async function issueToken(
   const { JWT_MINUTES, SESSION_IDLE_HOURS } = services.config;
   const life = minutes ?? (use === 'web' ? SESSION_IDLE_HOURS * 60 : JWT_MINUTES);
   const wanted = Date.now() + life * 60_000;
-  // Whole seconds, as the claim says it.
+  // Whole seconds, as in the claim.
   const expiresAt = new Date(Math.floor((notAfter ? Math.min(wanted, notAfter.getTime()) : wanted) / 1_000) * 1_000);
   const token = await new SignJWT({ sid: sessionId, ...(impersonatorId ? { act: { sub: impersonatorId } } : {}) })
     .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
@@ -112,7 +112,7 @@ async function byToken(services: Services, secret: string): Promise<Actor> {
   if (secret === DEMO_TOKEN && !isDevelopment(services.config)) throw unauthenticated();
   const owner = await tokenOf(services.db, hashOf(secret));
   if (!owner) throw unauthenticated();
-  // Noted at most once a minute, beside the request and never on its path; a failure only delays the note (A9).
+  // Updated at most once a minute and asynchronously, so requests never wait for it; a failure only delays it.
   if (owner.stale) void run(services.db, touchToken, [owner.token_id]).catch(() => undefined);
   return {
     type: 'pat',
@@ -125,21 +125,21 @@ async function byToken(services: Services, secret: string): Promise<Actor> {
   };
 }
 
-/** A claim as an id to look up; what is no id of ours finds nothing. */
+/** Returns the claim as an id; a malformed one finds nothing. */
 const known = (claim: unknown): string => Id.safeParse(claim).data ?? NO_ID;
 
-/** The instance admin of the claim `act`, null without one; anything odd finds nothing. */
+/** Returns the administrator in the claim `act`, null without one; a malformed one finds nothing. */
 const actingOf = ({ act }: JWTPayload): string | null =>
   act === undefined ? null : known((act as { sub?: unknown } | null)?.sub);
 
-/** Allowed difference of two clocks, s. */
+/** Allowed clock difference, s. */
 const CLOCK_TOLERANCE = 5;
 
 interface Way {
   use: Use;
-  /** A token whose time is over is taken as long as its session lives. */
+  /** Accepts an expired JWT while its session is active. */
   allowExpiredJwt?: boolean;
-  /** Nobody sits there: it keeps no session alive. */
+  /** Automatic request: does not extend the session. */
   unattended?: boolean;
 }
 
@@ -159,7 +159,7 @@ async function byJwt(
   }).then(
     ({ payload }) => payload,
     (error: unknown) => {
-      // Everything else about it was found right before its time was looked at.
+      // The signature and all other claims were verified before the expiry.
       if (allowExpiredJwt && error instanceof errors.JWTExpired) return error.payload;
       if (error instanceof errors.JOSEError) throw unauthenticated();
       throw error;
@@ -167,7 +167,7 @@ async function byJwt(
   );
   const session = await sessionOf(services.db, known(claims['sid']));
   if (session?.user_id !== known(claims.sub)) throw unauthenticated();
-  // Who acts as another says so in the token too, and nobody else does (A12).
+  // Token and session must agree on the impersonator.
   if (actingOf(claims) !== session.impersonator_id) throw unauthenticated();
   if (session.idle_seconds > services.config.SESSION_IDLE_HOURS * 3_600) throw unauthenticated();
   if (session.idle_seconds > NOTE_AFTER_SECONDS && !unattended) touchSession(services.db, session.session_id);
@@ -183,9 +183,9 @@ async function byJwt(
 }
 
 /**
- * Who is asking, from the Authorization header, in one round trip. `allowExpiredJwt`: a JWT whose time is over is taken as long as its
- * session lives, which is what a renewal is for (A5).
- * @throws AUTHENTICATION_REQUIRED, the same for every reason (contract, section 5)
+ * Authenticates the Authorization header in one round trip. `allowExpiredJwt` accepts an expired JWT while its session is active,
+ * for renewals.
+ * @throws AUTHENTICATION_REQUIRED, the same for every reason
  */
 export async function authenticate(
   services: Services,
@@ -199,8 +199,8 @@ export async function authenticate(
 }
 
 /**
- * Who is asking, from the token in a browser's session cookie, and when that token was made. `unattended`: a page asks by itself,
- * which is no use of the session.
+ * Authenticates the token of a session cookie and returns when it was issued. `unattended`: an automatic request, which does not
+ * extend the session.
  * @throws AUTHENTICATION_REQUIRED, the same for every reason
  */
 export const authenticateCookie = (

@@ -11,19 +11,19 @@ export interface Credentials {
   device_token?: string | undefined;
 }
 
-/** Somebody who gave the right password; `attempt` is still counted as a failure until it is cleared or given back. */
+/** A user who gave the right password; `attempt` counts as a failure until it is cleared or released. */
 export interface VerifiedPassword {
   account: Account;
   attempt: LoginAttempt;
 }
 
-/** One text for unknown, wrong, locked and suspended (A6). */
+/** One text for unknown, wrong, locked and suspended (docs/decisions.md#uniform-401). */
 export const invalidCredentials = () => new DomainError('AUTHENTICATION_REQUIRED', 'Invalid credentials');
 
 /**
- * The one door to every password: counts the try, compares, and writes a failure down. Whose it is and whether it is locked is read
- * when the turn to compare has come, so that those who waited in the queue are judged by what is so then.
- * @throws `refusal`, the same for unknown, wrong, locked and suspended, after the same work (A2, A6)
+ * The only password check: counts the attempt, compares, and records a failure. Account and lock are read when the comparison
+ * starts, so callers who waited in the queue are judged by the current state.
+ * @throws `refusal`, the same for unknown, wrong, locked and suspended, after the same work
  */
 export async function checkPassword(
   ctx: Context,
@@ -31,7 +31,8 @@ export async function checkPassword(
   refusal: () => Error = invalidCredentials,
 ): Promise<VerifiedPassword> {
   const address = canonicalAddress(email);
-  // Counts for nobody: whoever has used up their own connections would keep a place to compare from everybody while they wait for one.
+  // Outside the caller's connection quota: a caller waiting for a connection would otherwise block a place in the shared hash
+  // queue.
   const look = { ...ctx, db: poolOf(ctx.db) };
   const { whose, matches } = await comparePassword(password, async () => {
     const account = await findAccount(look, address, device_token);
@@ -44,7 +45,7 @@ export async function checkPassword(
   throw refusal();
 }
 
-/** A second proof failed after the password was right. @throws AUTHENTICATION_REQUIRED always */
+/** Records a failed second factor after a right password. @throws AUTHENTICATION_REQUIRED always */
 export async function refuse(
   ctx: Context,
   { account, attempt }: VerifiedPassword,

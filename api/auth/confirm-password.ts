@@ -2,16 +2,16 @@ import type { Context } from '../core/context.js';
 import { forbidden, unavailable } from '../core/errors.js';
 import { checkPassword, type VerifiedPassword } from './check-password.js';
 
-/** A signed-in person whose proof is wrong stays signed in: 403, not 401. The same words when the account is locked. */
+/** A wrong proof does not sign the user out: 403, not 401. Same text for a locked account. */
 export const invalidProof = () => forbidden('The password or the code is not right');
 
-/** Comparisons of one signed-in person under way at once in this process: the few places to compare are everybody's who signs in. */
+/** Maximum concurrent comparisons per user and process, because the hash queue is shared with all sign-ins. */
 const MAX_CONCURRENT = 4;
 const underWay = new Map<string, number>();
 
 /**
- * Has a signed-in person prove once more who they are. Counted with every other try at the account's secrets (A6). These routes have
- * no limit a minute, so nobody may wait with many: they would fill the queue of all.
+ * Requires the password of a signed-in user again; counts with all other attempts at the account. These routes have no rate limit,
+ * so each user may only have a few comparisons pending.
  * @throws PERMISSION_DENIED | INTERNAL_ERROR 503 too many at once
  */
 export async function confirmPassword(ctx: Context, password: string): Promise<VerifiedPassword> {

@@ -4,7 +4,7 @@ import type { Context } from '../core/context.js';
 import { conflict } from '../core/errors.js';
 
 interface NewAccount {
-  /** In lower case. */
+  /** Lower case. */
   email: string;
   name: string;
   passwordHash: string | null;
@@ -12,7 +12,7 @@ interface NewAccount {
   loginOtpExempt: boolean;
 }
 
-/** A picture made from the name: a URL, never null (A8). */
+/** Returns an avatar generated from the name: a URL, never null. */
 const avatarOf = (userId: string, name: string): string => {
   const hue = createHash('sha256').update(userId).digest().readUInt16BE(0) % 360;
   const initials = name
@@ -25,7 +25,7 @@ const avatarOf = (userId: string, name: string): string => {
   return `data:image/svg+xml;utf8,${encodeURIComponent(svg)}`;
 };
 
-/** The mail's name, made unique by a number (A8). */
+/** Returns the local part of the address, with a number if it is taken. */
 async function freeUsername(ctx: Context, email: string): Promise<string> {
   const base = (email.split('@')[0] ?? 'user').replace(/[^\w.-]/g, '').slice(0, 60) || 'user';
   const taken = new Set(
@@ -41,14 +41,14 @@ async function freeUsername(ctx: Context, email: string): Promise<string> {
 }
 
 /**
- * Writes a new account, in the open transaction of the caller, who leaves the trace.
+ * Inserts an account in the caller's open transaction; the caller records the change.
  * @returns its id
  * @throws RESOURCE_CONFLICT the address has an account
  */
 export async function createAccount(ctx: Context, account: NewAccount): Promise<string> {
   const { email, name, passwordHash, role, loginOtpExempt } = account;
   const user_id = uuidv7();
-  // Somebody may take the username between our look and our insert: then another number is tried.
+  // The username may be taken between lookup and insert; the loop then picks another number.
   for (;;) {
     const row = {
       user_id,

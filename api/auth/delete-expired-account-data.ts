@@ -1,11 +1,11 @@
 import type { Knex } from 'knex';
 
-/** What may go, and from when on. Sessions go last of all: what they did is in the audit log, by their owner. */
+/** Deletable rows by table. Sessions come last; the audit log keeps what they did. */
 const OVER: Record<string, string> = {
   one_time_codes: `expires_at < now() - interval '1 day'`,
   login_attempts: `first_attempt_at < now() - interval '1 day' and coalesce(locked_until < now(), true)`,
   mails: `created_at < now() - interval '30 days'`,
-  // The service could not be reached for days, or has no client of ours any more.
+  // The provider was unreachable for days, or its OAuth client was removed.
   integration_revocations: `created_at < now() - interval '7 days'
     and not exists (select from outbox o where o.kind = 'integration.revoke' and o.subject = revocation_id::text)`,
   trusted_devices: 'expires_at < now()',
@@ -13,7 +13,7 @@ const OVER: Record<string, string> = {
 };
 const BATCH = 500;
 
-/** Deletes the traces of sign-ins whose time is over, in batches, each a commit of its own. May be run at any time. Returns how many. */
+/** Deletes expired sign-in data in batches, each with its own commit. Safe to repeat. Returns the number of rows. */
 export async function deleteExpiredAccountData(db: Knex): Promise<number> {
   let total = 0;
   for (const [table, over] of Object.entries(OVER)) {

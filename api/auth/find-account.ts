@@ -2,23 +2,23 @@ import { run, type Statement } from '../../db/statement.js';
 import type { Context } from '../core/context.js';
 import { hashOf } from './authenticate.js';
 
-/** An account as somebody claims to be it, before any proof. */
+/** A claimed account, before any proof. */
 export interface Account extends Record<string, unknown> {
   user_id: string;
   email: string;
   name: string;
   role: 'user' | 'admin';
   password_hash: string | null;
-  /** Neither suspended nor gone. */
+  /** Neither suspended nor deprovisioned. */
   usable: boolean;
   two_factor: boolean;
-  /** A mailed code is due where the device is not trusted. */
+  /** An untrusted device needs an emailed code. */
   needs_code: boolean;
   /** The trusted device whose token came with the request. */
   device_id: string | null;
 }
 
-/** $1 mail address in lower case, $2 SHA-256 of a device token or null, $3 whether mailed codes are required. */
+/** $1 = email address in lower case, $2 = SHA-256 of a device token or null, $3 = whether emailed codes are required. */
 const statement: Statement = {
   name: 'find_account',
   text: /* sql */ `
@@ -28,13 +28,13 @@ const statement: Statement = {
     where u.email = $1`,
 };
 
-/** One spelling of an address; what PostgreSQL cannot hold is nobody's. */
+/** Normalizes an address; one that PostgreSQL cannot store becomes empty and matches nobody. */
 export function canonicalAddress(email: string): string {
   const address = email.trim().toLowerCase();
   return address.isWellFormed() && !address.includes('\0') ? address : '';
 }
 
-/** The account of an address in its canonical spelling, with the device that `deviceToken` proves; undefined where there is none. */
+/** Returns the account of a normalized address, with the device that `deviceToken` proves; undefined without an account. */
 export async function findAccount(ctx: Context, address: string, deviceToken?: string): Promise<Account | undefined> {
   const device = deviceToken === undefined ? null : hashOf(deviceToken);
   const [account] = await run<Account>(ctx.db, statement, [address, device, ctx.config.LOGIN_OTP === 'required']);

@@ -5,7 +5,7 @@ import { createRowLoader } from '../core/batching/batch-loader.js';
 import { entitlementsOf, type Plan } from '../teams/rules.js';
 import type { User } from './schema.js';
 
-/** $1 users: those of them that exist, in no order. */
+/** $1 = user ids. Returns the existing ones, unordered. */
 const statement: Statement = {
   name: 'get_users',
   text: /* sql */ `
@@ -33,8 +33,8 @@ const rowOf = createRowLoader(async (db, ids: string[]) => {
 });
 
 /**
- * The caller, with the best plan of the own teams and what it entitles to (A8).
- * @throws AUTHENTICATION_REQUIRED when the account is gone
+ * Returns the caller with the best plan of their teams and its entitlements.
+ * @throws AUTHENTICATION_REQUIRED if the account no longer exists
  */
 export async function getMe(ctx: Context, userId: string = userOf(ctx)): Promise<User> {
   const row = await rowOf(ctx.db, userId);

@@ -6,8 +6,8 @@ import { openSession } from './open-session.js';
 import type { Login, LoginResult } from './schema.js';
 
 /**
- * Signs a person in: lock, password, then a challenge where the account has two factors or the device is not trusted, else the token
- * (A2). A challenge carries no token and opens nothing.
+ * Signs in: checks lock and password, then returns a challenge if the account has two factors or the device is not trusted,
+ * otherwise a token. A challenge carries no token.
  * @throws AUTHENTICATION_REQUIRED, the same for unknown, wrong, locked and suspended
  */
 export async function logIn(ctx: Context, login: Login): Promise<LoginResult> {

@@ -7,22 +7,22 @@ import { queueMail } from '../mail/queue-mail.js';
 import { hashOf } from './authenticate.js';
 import type { Account } from './find-account.js';
 
-/** One try at the secrets of an account, counted before it is judged. */
+/** A sign-in attempt, counted before verification (docs/adr/0007-count-login-attempts-first.md). */
 export interface LoginAttempt {
   subject: string;
-  /** False: too many have failed, and this one is not judged. */
+  /** False: the limit is reached, and this attempt is not verified. */
   allowed: boolean;
-  /** The last one before the lock: if it fails, nobody may try again for a while. */
+  /** The last attempt before the lock: its failure locks the account. */
   last: boolean;
 }
 
-/** The window of failures is still open: no lock, and the first try is not too long ago. */
+/** The window of failures is open: not locked, and the first attempt is recent. */
 const OPEN = `g.locked_until is null and g.first_attempt_at > now() - make_interval(mins => $3::int)`;
 const LOCKED = 'g.locked_until > now()';
 
 /**
- * $1 subject, $2 most attempts, $3 minutes of the window and of the lock. The row is written whatever comes of it, so that locked and
- * open, known and unknown cost the same. One statement: of many at once exactly $2 are allowed (A6, R9).
+ * $1 = subject, $2 = maximum attempts, $3 = minutes of the window and of the lock. Always writes the row, so that locked and open,
+ * known and unknown take equal time. One statement, so exactly $2 of many concurrent attempts pass.
  */
 const reserveAttemptStatement: Statement = {
   name: 'reserve_attempt',
@@ -36,7 +36,7 @@ const reserveAttemptStatement: Statement = {
     returning not coalesce(old.locked_until > now(), false) as allowed, new.attempts >= $2::int as last`,
 };
 
-/** $1 subject, $2 whether it had locked. */
+/** $1 = subject, $2 = whether the attempt had locked. */
 const releaseAttemptStatement: Statement = {
   name: 'release_attempt',
   text: /* sql */ `
@@ -44,28 +44,31 @@ const releaseAttemptStatement: Statement = {
     where subject = $1`,
 };
 
-/** Whose attempts they are: those from a trusted device have a count of their own, so that nobody can lock its owner out there (A6). */
+/**
+ * Returns the counter's key. A trusted device has its own counter, so nobody else can lock its owner out there
+ * (docs/decisions.md#login-lockout).
+ */
 export const subjectOf = (address: string, deviceId: string | null): string =>
   deviceId ? `device ${deviceId}` : `mail ${address}`;
 
-/** Counts a try, in a commit of its own: nothing rolls it back. */
+/** Counts an attempt in its own commit, so nothing rolls it back. */
 export async function reserveAttempt({ db, config }: Pick<Context, 'db' | 'config'>, subject: string): Promise<LoginAttempt> {
   const values = [subject, config.LOCKOUT_FAILURES, config.LOCKOUT_MINUTES];
   const [row] = await run<{ allowed: boolean; last: boolean }>(db, reserveAttemptStatement, values);
   return { subject, allowed: row?.allowed === true, last: row?.last === true };
 }
 
-/** The try neither failed nor came to its end: a challenge is still to be answered. */
+/** Releases an attempt that neither failed nor completed: a challenge is pending. */
 export async function releaseAttempt({ db }: Pick<Context, 'db'>, { subject, last }: LoginAttempt): Promise<void> {
   await run(db, releaseAttemptStatement, [subject, last]);
 }
 
-/** It succeeded: failures count from nought again. */
+/** Resets the counter after a success. */
 export async function clearAttempts({ db }: Pick<Context, 'db'>, { subject }: LoginAttempt): Promise<void> {
   await db('login_attempts').where({ subject }).delete();
 }
 
-/** The account that a count belongs to; null for an address that nobody has. */
+/** Returns the account behind a counter; null for an unknown address. */
 export async function ownerOf({ db }: Pick<Context, 'db'>, subject: string): Promise<string | null> {
   const [kind, name = ''] = subject.split(' ', 2);
   const row = await (kind === 'device'
@@ -75,7 +78,7 @@ export async function ownerOf({ db }: Pick<Context, 'db'>, subject: string): Pro
   return row?.user_id ?? null;
 }
 
-/** Ends the lock of an account and of its devices. @returns whether anything was locked */
+/** Unlocks an account and its devices. @returns whether anything was locked */
 export async function clearLocks({ db }: Pick<Context, 'db'>, account: { user_id: string; email: string }): Promise<boolean> {
   const devices = await db('trusted_devices').where({ user_id: account.user_id }).pluck<string[]>('device_id');
   const subjects = [subjectOf(account.email, null), ...devices.map((id) => subjectOf(account.email, id))];
@@ -101,12 +104,12 @@ async function mailLock(ctx: Context, account: Account, { subject }: LoginAttemp
   });
 }
 
-/** The page that takes the token of a lock's mail; `unlock` is its verb. */
+/** Page that takes the token of a lock email and calls `unlock`. */
 const unlockAddress = (config: Config, token: string): string => webAddress(config, `/app/unlock?token=${token}`);
 
 /**
- * Writes down a refused try, in one commit of its own. The one that locks an account tells its owner (A6).
- * `account` is undefined where nobody has the address.
+ * Records a failed attempt in its own commit. The one that locks an account also emails its owner. `account` is undefined for an
+ * unknown address.
  */
 export function recordFailure(ctx: Context, account: Account | undefined, attempt: LoginAttempt): Promise<string> {
   return inTransaction(ctx, async (ctx) => {

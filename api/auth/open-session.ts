@@ -21,13 +21,13 @@ interface Whose {
 interface SessionOptions {
   /** Makes this device a trusted one. */
   trust: boolean;
-  /** The try that has succeeded: failures count from nought again. */
+  /** The successful attempt; its counter is reset. */
   attempt?: LoginAttempt;
 }
 
 /**
- * $1 person, $2 hash of the password that was compared, $3 whether a second factor was asked for. Held until the commit: a new
- * password, a suspension or a second factor turned on waits for this sign-in, and ends it, or was faster.
+ * $1 = user id, $2 = hash of the compared password, $3 = whether a second factor was required. The lock lasts until the commit: a
+ * concurrent new password, suspension or second factor either waits and ends this session, or is seen here.
  */
 const lockProof: Statement = {
   name: 'lock_verified_proof',
@@ -36,13 +36,13 @@ const lockProof: Statement = {
       and (two_factor_enabled_at is not null) = $3 for share`,
 };
 
-/** $1 device. No row: it is trusted no longer. */
+/** $1 = device id. No row: the device is no longer trusted. */
 const useDevice: Statement = {
   name: 'use_trusted_device',
   text: 'update trusted_devices set last_seen_at = now() where device_id = $1 returning 1',
 };
 
-/** What was proved is still so, though the comparison took its time. @throws AUTHENTICATION_REQUIRED */
+/** Locks the account and checks that the proof is still valid after the slow comparison. @throws AUTHENTICATION_REQUIRED */
 async function lockVerifiedProof({ db }: Context, account: Whose): Promise<void> {
   const { user_id, password_hash, two_factor, device_id } = account;
   const held = await run(db, lockProof, [user_id, password_hash, two_factor]);
@@ -50,7 +50,7 @@ async function lockVerifiedProof({ db }: Context, account: Whose): Promise<void>
   if (device_id && (await run(db, useDevice, [device_id])).length === 0) throw invalidCredentials();
 }
 
-/** Makes this device a trusted one for 30 days. The token is shown once; only its SHA-256 is kept (A3). */
+/** Trusts this device for 30 days. The token is returned once; only its SHA-256 is stored. */
 async function trustDevice(ctx: Context, userId: string): Promise<{ deviceId: string; token: string }> {
   const deviceId = uuidv7();
   const token = randomBytes(32).toString('base64url');
@@ -66,9 +66,8 @@ async function trustDevice(ctx: Context, userId: string): Promise<{ deviceId: st
 }
 
 /**
- * Signs a person in who has proved everything: a new session, never one that existed before, and the token for it. Call it in the
- * transaction that uses the proof up.
- * @throws AUTHENTICATION_REQUIRED what was proved is so no longer: a sign-in under way does not outlive a new password
+ * Opens a new session for a fully verified user and returns its token. Call it in the transaction that consumes the proof.
+ * @throws AUTHENTICATION_REQUIRED if the proof is no longer valid, for example after a password change
  */
 export async function openSession(ctx: Context, account: Whose, { trust, attempt }: SessionOptions): Promise<SignedIn> {
   await lockVerifiedProof(ctx, account);

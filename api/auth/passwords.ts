@@ -2,17 +2,17 @@ import { availableParallelism } from 'node:os';
 import { hash, verify } from '@node-rs/argon2';
 import { unavailable } from '../core/errors.js';
 
-/** Argon2id as OWASP sets it: 19 MiB, 2 passes (A7). */
+/** Argon2id as OWASP recommends: 19 MiB, 2 passes. */
 const OPTIONS = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
-/** Hashes at once: four at most, because the thread pool is everybody's, and always a core less than there are (durability notes, 3.7). */
+/** Concurrent hashes: at most four, because the thread pool is shared, and one less than the cores, so that requests proceed. */
 export const HASHES_AT_ONCE = Math.max(1, Math.min(4, availableParallelism() - 1));
-/** And so many wait; the next is told to come back. */
+/** Maximum queue length; further callers get 503. */
 export const MAX_WAITING = 100;
 
 let running = 0;
 const waiting: (() => void)[] = [];
 
-/** @throws INTERNAL_ERROR 503 when too many wait already */
+/** @throws INTERNAL_ERROR 503 when the queue is full */
 async function runQueued<T>(work: () => Promise<T>): Promise<T> {
   if (running >= HASHES_AT_ONCE) {
     if (waiting.length >= MAX_WAITING) throw unavailable();
@@ -27,7 +27,7 @@ async function runQueued<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** One spelling of one password, however the keyboard composed it. */
+/** Normalizes a password, so that keyboards composing it differently agree. */
 const canonical = (password: string): string => password.normalize('NFKC');
 
 export const hashPassword = (password: string): Promise<string> => runQueued(() => hash(canonical(password), OPTIONS));
@@ -35,15 +35,15 @@ export const hashPassword = (password: string): Promise<string> => runQueued(() 
 let decoy: Promise<string> | undefined;
 
 /**
- * Compares a password with what `whose` finds when the turn has come. Where it finds no hash the comparison costs the same time and
- * fails: no account oracle.
- * @throws INTERNAL_ERROR 503 when too many wait already
+ * Compares a password with the hash that `whose` loads when the comparison starts. Without a hash it fails after the same work, so
+ * it does not reveal whether an account exists.
+ * @throws INTERNAL_ERROR 503 when the queue is full
  */
 export async function comparePassword<T extends { password_hash: string | null }>(
   password: string,
   whose: () => Promise<T>,
 ): Promise<{ whose: T; matches: boolean }> {
-  // A refusal is not kept: it would be everybody's answer for ever.
+  // A failure is not cached: every later caller would get it.
   decoy ??= hashPassword('no account has this password').catch((error: unknown) => {
     decoy = undefined;
     throw error;

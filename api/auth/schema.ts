@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { Id, Text, TimeZone, Timestamp, Title } from '../core/fields.js';
 
-/** As somebody claims it: whether it is right is for the verb to say, in one text for every reason. */
+/** As claimed; the operation verifies it and gives one text for every reason. */
 export const Email = z.string().max(320);
 export const Password = z.string().max(1024);
-/** Six digits, or a recovery code; spaces do not count. */
+/** Six digits, or a recovery code; spaces are ignored. */
 export const Code = z.string().max(40);
-/** A password to be (A1): 12 to 128 characters, counted as code points. */
+/** A new password: 12 to 128 code points. */
 export const NewPassword = Text.min(12).max(128);
 
 export const Login = z
@@ -14,7 +14,7 @@ export const Login = z
   .meta({ id: 'Login' });
 export type Login = z.output<typeof Login>;
 
-/** The answer to a challenge: it has no handle, so the password comes again (A3). */
+/** The response to a challenge. A challenge has no id, so the password is sent again. */
 export const LoginStep = Login.extend({ code: Code, trust_device: z.boolean().default(false) }).meta({ id: 'LoginStep' });
 export type LoginStep = z.output<typeof LoginStep>;
 
@@ -47,7 +47,7 @@ export const User = z
   .meta({ id: 'User' });
 export type User = z.output<typeof User>;
 
-/** `device_token` comes with `trust_device`: kept by the client, it makes this device a trusted one for 30 days. */
+/** `device_token` is returned for `trust_device`; a client that stores it has a trusted device for 30 days. */
 export const SignedIn = z
   .object({
     token: z.string(),
@@ -59,7 +59,7 @@ export const SignedIn = z
   .meta({ id: 'SignedIn' });
 export type SignedIn = z.output<typeof SignedIn>;
 
-/** A token, or one of two challenges without one: clients look for `token` (contract, section 4). */
+/** A token, or one of two challenges without one; clients check for `token`. */
 export const LoginResult = z
   .union([
     SignedIn,
@@ -82,7 +82,7 @@ const isLocale = (tag: string): boolean => {
 
 const isHttps = (address: string): boolean => URL.canParse(address) && new URL(address).protocol === 'https:';
 
-/** What people may change about themselves (A8); the mail address is none of it. */
+/** Fields that users may change about themselves; the email address is not one. */
 export const MeUpdate = z
   .object({
     name: Title(100),
@@ -102,7 +102,7 @@ export const MeUpdate = z
   .meta({ id: 'MeUpdate' });
 export type MeUpdate = z.output<typeof MeUpdate>;
 
-/** A sign-in or a device as its owner sees it. */
+/** A session or device as its owner sees it. */
 export const ClientInfo = z.object({
   ip_address: z.string().nullable(),
   user_agent: z.string().nullable(),

@@ -1,12 +1,12 @@
 import type { Knex } from 'knex';
 import { run, type Statement } from '../../db/statement.js';
 
-/** A session's use is noted at most this often, s. */
+/** Minimum interval between updates of a session's last use, s. */
 export const NOTE_AFTER_SECONDS = 60;
-/** Sessions that come within this time are noted together, ms. */
+/** Interval in which updates are batched, ms. */
 const GATHER_MS = 1_000;
 
-/** $1 sessions. */
+/** $1 = session ids. */
 const statement: Statement = {
   name: 'touch_sessions',
   text: /* sql */ `
@@ -16,7 +16,10 @@ const statement: Statement = {
 
 const waiting = new WeakMap<Knex, Set<string>>();
 
-/** Notes that a session is in use: later, many in one statement, and never on a request's path. What fails is noted next time (A5). */
+/**
+ * Records that a session is in use: asynchronously and batched, so requests never wait. A failed update is repeated by the next
+ * use.
+ */
 export function touchSession(db: Knex, sessionId: string): void {
   const known = waiting.get(db);
   if (known) {

@@ -5,9 +5,9 @@ import { hashOf } from './authenticate.js';
 import { ownerOf } from './login-attempts.js';
 
 /**
- * Ends a lock by the token of the mail that told of it. Works once; whoever opens the link must still press a button, because mail
- * scanners open links too (A6).
- * @throws INVALID_REQUEST unknown, used, or the lock is over
+ * Unlocks an account by the token of the lock email. Works once. The page requires a button press, because mail scanners open links
+ * too.
+ * @throws INVALID_REQUEST unknown or used token, or the lock has ended
  */
 export function unlock(ctx: Context, token: string): Promise<void> {
   return inTransaction(ctx, async (ctx) => {

@@ -6,8 +6,8 @@ import { getMe } from './get-me.js';
 import type { MeUpdate, User } from './schema.js';
 
 /**
- * Changes what people may change about themselves; preferences one by one (A8).
- * @throws RESOURCE_NOT_FOUND a default team that nobody has | PERMISSION_DENIED one that is not one's own | RESOURCE_CONFLICT the username is taken
+ * Updates the caller's own fields; preferences are merged one by one.
+ * @throws RESOURCE_NOT_FOUND unknown default team | PERMISSION_DENIED not a member of it | RESOURCE_CONFLICT username taken
  */
 export function updateMe(ctx: Context, { preferences, ...fields }: MeUpdate): Promise<User> {
   return inTransaction(ctx, async (ctx) => {

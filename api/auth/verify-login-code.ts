@@ -7,8 +7,8 @@ import { openSession } from './open-session.js';
 import type { Login, LoginStep, SignedIn } from './schema.js';
 
 /**
- * Answers the challenge of an untrusted device: password again, and the mailed code (A3). Two factors are never passed by this door.
- * @throws AUTHENTICATION_REQUIRED for every reason alike
+ * Completes the challenge of an untrusted device: password again, and the emailed code. Never replaces a second factor.
+ * @throws AUTHENTICATION_REQUIRED, the same for every reason
  */
 export async function verifyLoginCode(ctx: Context, { code, trust_device, ...credentials }: LoginStep): Promise<SignedIn> {
   const passed = await checkPassword(ctx, credentials);
@@ -24,7 +24,7 @@ export async function verifyLoginCode(ctx: Context, { code, trust_device, ...cre
 }
 
 /**
- * Mails another code; the one before it is void (A3). Whoever has no code to give gets the same answer.
+ * Emails another code and voids the previous one. The response is the same when no code is needed.
  * @throws AUTHENTICATION_REQUIRED
  */
 export async function resendLoginCode(ctx: Context, credentials: Login): Promise<{ message: string }> {

@@ -4,13 +4,16 @@ import { run, type Statement } from '../../../db/statement.js';
 import type { Context } from '../../core/context.js';
 import { keyedHash } from '../../core/crypto/encryption.js';
 
-/** What a mailed code is for. The three doors share one mechanism: six digits, ten minutes, five attempts, a new one voids the old. */
+/** Purpose of an emailed code. All three share one mechanism (docs/decisions.md#one-time-codes). */
 export type Purpose = 'sign_up' | 'login' | 'password_reset';
 
-/** Codes for one address in an hour; more would only fill somebody's mailbox. One to sign in takes the password first. */
+/** Codes per address and hour, to protect the mailbox. The limit for sign-in is higher because it requires the password first. */
 const MAX_CODES_PER_HOUR: Record<Purpose, number> = { sign_up: 10, password_reset: 10, login: 60 };
 
-/** $1 purpose, $2 address, $3 id, $4 hash, $5 minutes, $6 most in an hour. No row: enough for this hour, and the last code stays good. */
+/**
+ * $1 = purpose, $2 = address, $3 = code id, $4 = hash, $5 = minutes, $6 = hourly limit. No row: limit reached, and the last code
+ * stays valid.
+ */
 const issueStatement: Statement = {
   name: 'issue_code',
   text: /* sql */ `
@@ -24,7 +27,7 @@ const issueStatement: Statement = {
     returning 1`,
 };
 
-/** $1 purpose, $2 address, $3 most attempts. Whoever gets a row may compare, nobody else: the count is committed before. */
+/** $1 = purpose, $2 = address, $3 = maximum attempts. A row permits one comparison; the count is committed before it. */
 const tryStatement: Statement = {
   name: 'try_code',
   text: /* sql */ `
@@ -33,13 +36,13 @@ const tryStatement: Statement = {
     returning code_id, code_hash`,
 };
 
-/** $1 id of the code. */
+/** $1 = code id. */
 const useStatement: Statement = {
   name: 'use_code',
   text: 'update one_time_codes set code_hash = null where code_id = $1 and code_hash is not null returning 1',
 };
 
-/** Makes a code and voids the one before it. Null when there were too many this hour. */
+/** Creates a code, which voids the previous one. Returns null when the hourly limit is reached. */
 export async function issueCode(ctx: Context, purpose: Purpose, address: string): Promise<string | null> {
   const code = String(randomInt(1_000_000)).padStart(6, '0');
   const codeId = uuidv7();
@@ -56,8 +59,8 @@ export async function issueCode(ctx: Context, purpose: Purpose, address: string)
 }
 
 /**
- * Takes one of the attempts, in a commit of its own, and compares. Null: wrong, run out, used, or no try is left; the caller cannot
- * tell which. What is returned is used up by `useCode`, in the transaction of what it opens.
+ * Reserves an attempt in its own commit, then compares. Returns null for a wrong, expired, used or exhausted code; the caller
+ * cannot tell which. `useCode` consumes the returned id in the transaction that the code authorizes.
  */
 export async function checkCode(ctx: Context, purpose: Purpose, address: string, code: string): Promise<string | null> {
   if (ctx.db.isTransaction) throw new Error('A try must be committed whatever becomes of it');
@@ -71,7 +74,7 @@ export async function checkCode(ctx: Context, purpose: Purpose, address: string,
   return timingSafeEqual(given, row.code_hash) ? row.code_id : null;
 }
 
-/** Uses a code up. False when somebody else was first, or a new code has voided it since. */
+/** Consumes a code. Returns false when another request consumed it first or a new code voided it. */
 export async function useCode(ctx: Context, codeId: string): Promise<boolean> {
   return (await run(ctx.db, useStatement, [codeId])).length === 1;
 }

@@ -4,7 +4,7 @@ import { queueMail } from '../../mail/queue-mail.js';
 import type { Account } from '../find-account.js';
 import { issueCode } from './one-time-code.js';
 
-/** Mails the code that an unknown device needs, in one commit with its trace. After sixty in an hour nothing more is sent. */
+/** Emails the code that an untrusted device needs, in one commit with its audit entry. Sends nothing beyond the hourly limit. */
 export function sendLoginCode(ctx: Context, account: Account): Promise<void> {
   return inTransaction(ctx, async (ctx) => {
     const code = await issueCode(ctx, 'login', account.email);

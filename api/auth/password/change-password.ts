@@ -7,8 +7,8 @@ import type { Change } from './schema.js';
 import { setPassword } from './set-password.js';
 
 /**
- * Changes the caller's password. The session that asks goes on; all others end, and no device is trusted any more. An account without a password gets its first
- * one by a reset.
+ * Changes the caller's password. The current session stays; all others end, and no device stays trusted. An account without a
+ * password gets its first one by a reset.
  * @throws PERMISSION_DENIED wrong password
  */
 export async function changePassword(ctx: Context, { current_password, new_password }: Change): Promise<{ success: true }> {

@@ -6,12 +6,12 @@ import { queueMail } from '../../mail/queue-mail.js';
 import { issueCode } from '../codes/one-time-code.js';
 import { canonicalAddress, findAccount } from '../find-account.js';
 
-/** The same to everybody: who has an account here is nobody's business. */
+/** The same for every address, so it does not reveal who has an account. */
 const ANSWER = { message: 'If there is an account with this address, a code is on its way to it' };
 
 /**
- * Mails a code for a new password; an address without an account is told so, by mail and nowhere else. A code is made for any
- * address, so that both cost the same (A7).
+ * Emails a code for a new password; an address without an account is told so by email only. A code is created for any address, so
+ * both take equal time.
  */
 export async function forgotPassword(ctx: Context, { email }: { email: string }): Promise<{ message: string }> {
   const address = canonicalAddress(email);

@@ -14,15 +14,15 @@ function store(ctx: Context, account: Account, codeId: string, passwordHash: str
     if (!(await useCode(ctx, codeId))) return false;
     if (!(await setPassword(ctx, account, { passwordHash, action: 'password_reset', keep: null }))) return false;
     await clearLocks(ctx, account);
-    // Whoever knew the old password may have made a device trusted.
+    // A holder of the old password may have trusted a device.
     return true;
   });
 }
 
 /**
- * Sets a new password by the mailed code. Every session ends, no device is trusted any more, and a lock is over; the second factor
- * and personal access tokens stay. A wrong code counts like a wrong password (A6, A7).
- * @throws AUTHENTICATION_REQUIRED for every reason alike
+ * Sets a new password by an emailed code. Every session, trusted device and lock ends; the second factor and personal access tokens
+ * stay. A wrong code counts like a wrong password.
+ * @throws AUTHENTICATION_REQUIRED, the same for every reason
  */
 export async function resetPassword(ctx: Context, { email, code, new_password }: Reset): Promise<{ success: true }> {
   const address = canonicalAddress(email);

@@ -7,16 +7,15 @@ import { endSessions } from '../sessions/end-session.js';
 interface PasswordOptions {
   passwordHash: string;
   action: 'password_reset' | 'password_change';
-  /** The session that may stay; null ends them all. */
+  /** The session that stays; null ends all. */
   keep: string | null;
-  /** The hash that the old password was compared with, where one was: if it is another by now, nothing is stored. */
+  /** The hash that the old password was compared with, if any; nothing is stored if it has changed since. */
   proved?: string | null;
 }
 
 /**
- * Stores a new password, ends the sessions and the trust in devices that came by the old one, and tells the owner by mail: in the open transaction of the
- * caller. Personal access tokens go on (A7). False when the account was suspended meanwhile, or
- * somebody else was faster.
+ * Stores a new password, ends sessions and trusted devices, and emails the owner, in the caller's open transaction. Personal access
+ * tokens stay valid. Returns false if the account was suspended or its password changed concurrently.
  */
 export async function setPassword(
   ctx: Context,

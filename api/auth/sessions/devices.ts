@@ -14,7 +14,7 @@ interface Row {
   current: boolean;
 }
 
-/** The caller's trusted devices, newest first; `current` is the one that this session was opened with (A5). */
+/** Lists the caller's trusted devices, newest first; `current` is the one this session was opened with. */
 export async function listDevices(ctx: Context): Promise<Device[]> {
   const { userId, sessionId } = sessionOf(ctx);
   const ofThisSession = ctx.db.raw(
@@ -35,7 +35,7 @@ export async function listDevices(ctx: Context): Promise<Device[]> {
   }));
 }
 
-/** Trusts a device no longer: its next sign-in takes a mailed code. @throws RESOURCE_NOT_FOUND unknown, or another person's */
+/** Revokes a trusted device: its next sign-in needs an emailed code. @throws RESOURCE_NOT_FOUND unknown, or another user's */
 export function revokeDevice(ctx: Context, deviceId: string): Promise<{ success: true; device_id: string }> {
   return inTransaction(ctx, async (ctx) => {
     const { userId } = sessionOf(ctx);

@@ -21,21 +21,21 @@ async function end(ctx: Context, sessionId: string, action: 'logout' | 'session_
   });
 }
 
-/** Ends the session that the caller came with: its token is refused on the very next request (A5). */
+/** Ends the caller's session; its token is rejected from the next request on. */
 export async function logOut(ctx: Context): Promise<{ success: true }> {
   await inTransaction(ctx, (ctx) => end(ctx, sessionOf(ctx).sessionId, 'logout'));
   return { success: true };
 }
 
-/** Ends one of the caller's sessions, also the present one. @throws RESOURCE_NOT_FOUND unknown, ended, or another person's */
+/** Ends one of the caller's sessions, including the current one. @throws RESOURCE_NOT_FOUND unknown, ended, or another user's */
 export async function revokeSession(ctx: Context, sessionId: string): Promise<{ success: true; session_id: string }> {
   await inTransaction(ctx, (ctx) => end(ctx, sessionId, 'session_revoke'));
   return { success: true, session_id: sessionId };
 }
 
 /**
- * $1 person, $2 the session that may stay or null: what is open in their name, and what they opened in the names of others, so that
- * whoever got hold of an administrator's session has nothing left of it.
+ * $1 = user id, $2 = session to keep or null. Ends the user's sessions and those they opened by impersonation, so a stolen
+ * administrator session leaves nothing behind.
  */
 const endStatement: Statement = {
   name: 'end_sessions_of_person',
@@ -45,8 +45,8 @@ const endStatement: Statement = {
 };
 
 /**
- * Ends every session of a person for good, those in which they act as others too, but for `except`. Call it in the transaction of
- * its cause. Returns how many there were.
+ * Ends every session of a user, impersonations included, except `except`. Call it in the transaction of its cause. Returns their
+ * number.
  */
 export async function endSessions({ db }: Pick<Context, 'db'>, userId: string, except: string | null = null): Promise<number> {
   return (await run(db, endStatement, [userId, except])).length;

@@ -10,7 +10,7 @@ interface Row {
   last_seen_at: Date;
 }
 
-/** Where the caller is signed in, newest first (A5). An admin acting as the caller is not listed: the mail about it told. */
+/** Lists the caller's sessions, newest first. Impersonations are omitted: impersonation is reported by email. */
 export async function listSessions(ctx: Context): Promise<Session[]> {
   const { userId, sessionId } = sessionOf(ctx);
   const rows = await ctx

@@ -5,9 +5,9 @@ import type { Renewed } from './schema.js';
 import { sessionOf } from './signed-in.js';
 
 /**
- * A new token for the session that the caller came with, which was less than 12 h idle and is less than 30 days old (A5). No token
- * outlives its session.
- * @throws AUTHENTICATION_REQUIRED when it ended meanwhile
+ * Issues a new token for the caller's session, which was idle for less than 12 h and is less than 30 days old. No token outlives
+ * its session.
+ * @throws AUTHENTICATION_REQUIRED if the session ended concurrently
  */
 export async function renewSession(ctx: Context): Promise<Renewed> {
   const { userId, sessionId } = sessionOf(ctx);

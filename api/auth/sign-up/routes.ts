@@ -6,7 +6,7 @@ import { verifySignUp } from './verify-sign-up.js';
 
 const tag = 'Sign-up';
 
-/** Of the web app: there is no registration over the API, so these are in no document (contract, section 1; A1). */
+/** Routes of the web app; the API has no registration, so the document omits them. */
 export const signUpRoutes: Endpoint[] = [
   endpoint({
     id: 'startSignUp',

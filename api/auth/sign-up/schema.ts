@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { MAIL_ADDRESS, Title } from '../../core/fields.js';
 import { Code, NewPassword } from '../schema.js';
 
-/** An address that gets an account: here its form matters. */
+/** The address of a new account, whose form is validated. */
 const NewEmail = z
   .string()
   .trim()

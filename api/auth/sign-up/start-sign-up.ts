@@ -6,16 +6,16 @@ import { issueCode } from '../codes/one-time-code.js';
 import { findAccount } from '../find-account.js';
 import type { SignUpStart } from './schema.js';
 
-/** The same to everybody: who has an account here is nobody's business. */
+/** The same for every address, so it does not reveal who has an account. */
 const ANSWER = { message: 'A code is on its way to this address' };
 
-/** Mails a code to an address that wants an account; one that has an account already is told so, by mail and nowhere else (A1). */
+/** Emails a code to a new address; an address that has an account is told so by email only. */
 export async function startSignUp(ctx: Context, { email }: Pick<SignUpStart, 'email'>): Promise<{ message: string }> {
   await inTransaction(ctx, async (ctx) => {
     const account = await findAccount(ctx, email);
     const code = await issueCode(ctx, 'sign_up', email);
     const { CODE_MINUTES: minutes } = ctx.config;
-    // Both mails by the same statement, so that both cost the same.
+    // One statement for both emails, so both take equal time.
     const mail = { to: email, usefulMinutes: minutes };
     const url = webAddress(ctx.config, '/app/sign-in');
     if (code !== null && account) await queueMail(ctx, { ...mail, template: 'sign-up-known', data: { url } });

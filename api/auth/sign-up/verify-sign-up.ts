@@ -10,10 +10,10 @@ import type { SignUpVerify } from './schema.js';
 
 const badCode = () => new DomainError('AUTHENTICATION_REQUIRED', 'Invalid or expired code');
 
-/** Any constant number: whoever wants to be the first account waits for the others who want it. */
+/** Advisory lock id (any constant) that serializes candidates for the first account. */
 export const FIRST_ACCOUNT_LOCK = 5_300_001;
 
-/** The first account of an installation administers it, and so do those whom the operator named (A11). */
+/** Returns `admin` for the first account of an installation and for addresses that the operator configured. */
 async function roleOf(ctx: Context, email: string): Promise<'user' | 'admin'> {
   if (ctx.config.ADMIN_EMAILS.includes(email)) return 'admin';
   const isEmpty = async () => (await ctx.db('users').first('user_id')) === undefined;
@@ -42,8 +42,8 @@ function open(ctx: Context, { email, name }: SignUpVerify, codeId: string, passw
 }
 
 /**
- * Makes the account by the mailed code and signs in; the device is a trusted one from then on (A1).
- * @throws AUTHENTICATION_REQUIRED wrong, used or expired code | RESOURCE_CONFLICT the address got an account meanwhile
+ * Creates the account by the emailed code and signs in; the device becomes trusted.
+ * @throws AUTHENTICATION_REQUIRED wrong, used or expired code | RESOURCE_CONFLICT the address got an account concurrently
  */
 export async function verifySignUp(ctx: Context, wish: SignUpVerify): Promise<SignedIn> {
   const codeId = await checkCode(ctx, 'sign_up', wish.email, wish.code);

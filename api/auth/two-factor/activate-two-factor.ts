@@ -5,8 +5,9 @@ import { renewRecoveryCodes, useAuthenticatorCode } from './second-factor.js';
 import { recordTwoFactorChange } from './record-two-factor-change.js';
 
 /**
- * Turns two-factor sign-in on, once the authenticator app shows the right code. The recovery codes are shown now and never again.
- * @throws INVALID_REQUEST wrong code | RESOURCE_CONFLICT nothing was enrolled, or it is on already
+ * Enables two-factor sign-in after a correct code of the authenticator app. Returns the recovery codes, which are never shown
+ * again.
+ * @throws INVALID_REQUEST wrong code | RESOURCE_CONFLICT not enrolled, or already enabled
  */
 export function activateTwoFactor(ctx: Context, { code }: { code: string }): Promise<Activated> {
   return inTransaction(ctx, async (ctx) => {

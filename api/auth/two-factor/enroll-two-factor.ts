@@ -7,9 +7,9 @@ import type { Enrolment } from './schema.js';
 import { newSecret, sealSecret } from './second-factor.js';
 
 /**
- * Begins two-factor sign-in: a secret for the authenticator app, good once `activate` has seen a code of it. A second enrolment
- * replaces a secret that was never activated (A4).
- * @throws PERMISSION_DENIED wrong password | RESOURCE_CONFLICT it is on already
+ * Creates a secret for the authenticator app, valid once `activate` has verified a code. A second enrollment replaces a secret that
+ * was never activated.
+ * @throws PERMISSION_DENIED wrong password | RESOURCE_CONFLICT already enabled
  */
 export async function enrollTwoFactor(ctx: Context, { password }: { password: string }): Promise<Enrolment> {
   const { account, attempt } = await confirmPassword(ctx, password);

@@ -1,7 +1,7 @@
 import { type Context, userOf } from '../../core/context.js';
 import type { TwoFactor } from './schema.js';
 
-/** Whether the caller signs in with two factors, and how many recovery codes are left (A4). */
+/** Returns whether the caller uses two-factor sign-in, and the number of unused recovery codes. */
 export async function getTwoFactor(ctx: Context): Promise<TwoFactor> {
   const user_id = userOf(ctx);
   const row = await ctx

@@ -2,7 +2,7 @@ import type { Context } from '../../core/context.js';
 import { recordChange } from '../../core/record-change.js';
 import { queueMail } from '../../mail/queue-mail.js';
 
-/** Leaves the trace of two-factor sign-in turned on or off, and tells its owner by mail. */
+/** Records that two-factor sign-in was enabled or disabled, and emails the owner. */
 export async function recordTwoFactorChange(
   ctx: Context,
   user: { user_id: string; email: string; name: string },

@@ -6,11 +6,11 @@ import { keyedHashes, encryptField, decryptField } from '../../core/crypto/encry
 
 const PERIOD_SECONDS = 30;
 const RECOVERY_CODES = 10;
-/** Without the letters and digits that are taken for one another. */
+/** Omits letters and digits that are easily confused. */
 const ALPHABET = 'abcdefghjkmnpqrstuvwxyz23456789';
 const RECOVERY_LENGTH = 10;
 
-/** RFC 6238 as every authenticator app knows it: SHA-1, six digits, 30 seconds (A4). */
+/** RFC 6238 with the parameters that every authenticator app supports: SHA-1, six digits, 30 seconds. */
 const totpOf = (secret: string, label = ''): TOTP =>
   new TOTP({
     issuer: 'Assent',
@@ -21,7 +21,7 @@ const totpOf = (secret: string, label = ''): TOTP =>
     secret: Secret.fromBase32(secret),
   });
 
-/** A new secret of 160 bits in base32, and the address that an authenticator app reads from a QR code. */
+/** Creates a 160-bit secret in base32, and the URL for the QR code of an authenticator app. */
 export function newSecret(email: string): { secret: string; otpauth_url: string } {
   const secret = new Secret({ size: 20 }).base32;
   return { secret, otpauth_url: totpOf(secret, email).toString() };
@@ -32,7 +32,7 @@ export const sealSecret = ({ config }: Pick<Context, 'config'>, userId: string, 
 
 interface Stored extends Record<string, unknown> {
   two_factor_secret: Buffer | null;
-  /** By the database's clock, ms. */
+  /** Database time, ms. */
   at: number;
 }
 
@@ -41,7 +41,7 @@ const readStatement: Statement = {
   text: `select two_factor_secret, extract(epoch from now()) * 1000 as at from users where user_id = $1`,
 };
 
-/** $1 user, $2 time step. A step is accepted once, and none before it afterwards. */
+/** $1 = user id, $2 = time step. Accepts a step once, and no earlier one afterwards. */
 const stepStatement: Statement = {
   name: 'use_two_factor_step',
   text: /* sql */ `
@@ -49,8 +49,8 @@ const stepStatement: Statement = {
 };
 
 /**
- * True when the authenticator's code is right, by one step around now, and was not used before. Uses it up: call it in the
- * transaction of what it opens.
+ * Returns whether the authenticator code is right, at most one step off, and unused. Consumes it: call it in the transaction that
+ * it authorizes.
  */
 export async function useAuthenticatorCode(ctx: Context, userId: string, code: string): Promise<boolean> {
   const [stored] = await run<Stored>(ctx.db, readStatement, [userId]);
@@ -63,11 +63,11 @@ export async function useAuthenticatorCode(ctx: Context, userId: string, code: s
 }
 
 const canonicalRecovery = (code: string): string => code.toLowerCase().replaceAll(/[\s-]/g, '');
-/** As it may be stored: a code stays good while the master key that it was made under is at hand. */
+/** Returns the stored forms of a code; it stays valid while the master key of its creation is configured. */
 const recoveryHashes = ({ config }: Pick<Context, 'config'>, userId: string, code: string): Buffer[] =>
   keyedHashes(config, 'recovery-code', userId, canonicalRecovery(code));
 
-/** Makes ten codes that each replace the authenticator once; those before them are void. They are shown now and never again. */
+/** Creates ten codes that each replace the authenticator once, and voids the previous ones. They are never shown again. */
 export async function renewRecoveryCodes(ctx: Context, userId: string): Promise<string[]> {
   const one = () => Array.from({ length: RECOVERY_LENGTH }, () => ALPHABET[randomInt(ALPHABET.length)]).join('');
   const codes = Array.from({ length: RECOVERY_CODES }, () => one().replace(/^(.{5})/, '$1-'));
@@ -79,8 +79,8 @@ export async function renewRecoveryCodes(ctx: Context, userId: string): Promise<
 }
 
 /**
- * True when `code` is the authenticator's, or a recovery code that nobody used. Uses it up: call it in the transaction of what it
- * opens (A4).
+ * Returns whether `code` is an authenticator code or an unused recovery code. Consumes it: call it in the transaction that it
+ * authorizes.
  */
 export async function useSecondFactor(ctx: Context, userId: string, code: string): Promise<boolean> {
   const bare = code.replaceAll(/\s/g, '');

@@ -11,8 +11,8 @@ interface Proof {
 }
 
 /**
- * Does `work` for a signed-in person who proves both factors again, in the transaction that uses the code up.
- * @throws PERMISSION_DENIED wrong password or code, or two-factor sign-in is off: counted as a failed try (A6)
+ * Runs `work` for a signed-in user who proves both factors again, in the transaction that consumes the code.
+ * @throws PERMISSION_DENIED wrong password or code, or two-factor sign-in is disabled; counts as a failed attempt
  */
 export async function withTwoFactorProof<T>(
   ctx: Context,

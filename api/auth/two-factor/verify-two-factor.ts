@@ -5,8 +5,8 @@ import type { LoginStep, SignedIn } from '../schema.js';
 import { useSecondFactor } from './second-factor.js';
 
 /**
- * Answers the two-factor challenge: password again, and a code of the authenticator or a recovery code (A3, A4).
- * @throws AUTHENTICATION_REQUIRED for every reason alike
+ * Completes the two-factor challenge: password again, and an authenticator or recovery code.
+ * @throws AUTHENTICATION_REQUIRED, the same for every reason
  */
 export async function verifyTwoFactor(ctx: Context, { code, trust_device, ...credentials }: LoginStep): Promise<SignedIn> {
   const passed = await checkPassword(ctx, credentials);
