@@ -1,4 +1,4 @@
-/** Line icons, 24 by 24, drawn with the text's colour. They are decoration: words stand beside them. */
+/** Line icons, 24 by 24, in the text color. Decorative only: a text always accompanies them. */
 const PATHS = {
   home: '<path d="M4 11.5 12 4.5l8 7"/><path d="M6.5 10v9.5h11V10"/><path d="M10 19.5v-5h4v5"/>',
   approve: '<circle cx="12" cy="12" r="8.5"/><path d="m8.2 12.3 2.6 2.6 5-5.4"/>',
@@ -25,6 +25,6 @@ const PATHS = {
 
 export type IconName = keyof typeof PATHS;
 
-/** The icon as markup for a template. */
+/** Returns the icon's markup for a template. */
 export const icon = (name: IconName): string =>
   `<svg class="icon" viewBox="0 0 24 24" width="20" height="20" fill="none" stroke="currentColor" stroke-width="1.7" stroke-linecap="round" stroke-linejoin="round" aria-hidden="true">${PATHS[name]}</svg>`;

@@ -22,7 +22,7 @@ import { createStaticFiles } from './server/static-files.js';
 import { actionableApprovals } from './pages/work/actionable-approvals.js';
 
 const NOBODY: Actor = { type: 'system', name: 'anonymous' };
-/** The number in the navigation says "50" and no more. */
+/** The navigation badge is capped at 50. */
 const MAX_COUNTED = 50;
 
 const isOurs = (path: string): boolean => path === '/' || path === HOME || path.startsWith(`${HOME}/`);
@@ -36,13 +36,13 @@ function contextOf(services: Services, koa: KoaContext, session: BrowserSession)
   return { ...services, db, log, actor, requestId, correlationId: requestId, ip, userAgent };
 }
 
-/** Who looks, and how much waits for them. */
+/** Loads the caller and their counts for the navigation. */
 async function lookAround(ctx: Context): Promise<Pick<PageShell, 'me' | 'waiting' | 'unread'>> {
   const [me, { approvals }, unread] = await Promise.all([getMe(ctx), listApprovals(ctx, MAX_COUNTED), countUnread(ctx)]);
   return { me, waiting: actionableApprovals(me, approvals).length, unread };
 }
 
-/** The road from `/`. @throws METHOD_NOT_ALLOWED */
+/** Redirects `/` to the home page. @throws METHOD_NOT_ALLOWED */
 function sendHome(koa: KoaContext): void {
   if (koa.method !== 'GET' && koa.method !== 'HEAD') {
     throw new DomainError('METHOD_NOT_ALLOWED', `${koa.method} is not allowed here`, { headers: { Allow: 'GET, HEAD' } });
@@ -50,7 +50,7 @@ function sendHome(koa: KoaContext): void {
   koa.redirect(HOME);
 }
 
-/** The web app: pages under `/app`, its files, and the way there from `/`. */
+/** Mounts the web app: pages under `/app`, static files, and the redirect from `/`. */
 export function mountWeb(app: Koa<RouteState>, services: Services): void {
   const headers = headersFor(services.config);
   const files = createStaticFiles();
@@ -80,7 +80,7 @@ export function mountWeb(app: Koa<RouteState>, services: Services): void {
     if (sendFile(koa, files)) return undefined;
     if (koa.path === '/') return sendHome(koa);
     try {
-      // A page that looks for news by itself says so in its address.
+      // A page that refreshes automatically marks its requests in the query.
       const session = await readSession(services, koa.req, 'live' in koa.query);
       koa.append('Set-Cookie', session.cookies);
       await servePage(koa, session);

@@ -7,17 +7,17 @@ import type { Fields } from './server/read-form.js';
 import type { Step } from './server/sign-in-step.js';
 
 /**
- * Who may come: `anyone`, signed in or not; `visitor`, who is not signed in (others go home); else people signed in, as the table of
- * who may do what says of the ability (others sign in first).
+ * Access rule of the page. `anyone`: signed in or not; `visitor`: not signed in (others are redirected home); an ability: signed-in
+ * users whom the access table admits (others sign in first).
  */
 type Who = 'anyone' | 'visitor' | Ability;
 
 export interface PageRequest<Params = unknown, Query = unknown, Form = unknown> {
-  /** What verbs take; the actor is the person, or nobody. */
+  /** Context for operations; the actor is the user, or the system for a visitor. */
   ctx: Context;
-  /** The person; null for nobody. */
+  /** The signed-in user; null for a visitor. */
   me: User | null;
-  /** What a sign-in or sign-up under way has got so far. */
+  /** State of a pending sign-in or sign-up. */
   step: Step | null;
   /** Proves that this browser is a trusted device. */
   deviceToken: string | undefined;
@@ -26,50 +26,50 @@ export interface PageRequest<Params = unknown, Query = unknown, Form = unknown> 
   form: Form;
 }
 
-/** One line for the next page. */
+/** A one-line message for the next page. */
 export interface Notice {
   kind: 'good' | 'bad';
   text: string;
 }
 
-/** A page to show: the template `views/<view>.eta` and its data. */
+/** A page to render: a file of `views/` with its data. */
 export interface View {
   view: string;
-  /** Of the browser's window; the product's name is added. */
+  /** Title of the browser window; the product's name is appended. */
   title: string;
   data: Record<string, unknown>;
   status?: number;
 }
 
-/** Another page to go to, with what changes for the browser on the way. */
+/** A redirect, with changes of the browser's session. */
 export interface Redirect {
   to: string;
   notice?: Notice;
-  /** A token of the API for a session that has just been opened: the browser is signed in to it from now on. */
+  /** API token of a session that was just opened; the browser is signed in to it. */
   signIn?: string;
-  /** With `signIn`: the person goes on being who they are, and comes back to it by `signOut`. */
+  /** With `signIn`: the user's own session is kept, and `signOut` returns to it. */
   isImpersonation?: true;
   /** Makes this browser a trusted device. */
   deviceToken?: string | undefined;
   signOut?: true;
-  /** Goes with the browser to the next page of a sign-in or sign-up. */
+  /** State that the browser carries to the next page of a sign-in or sign-up. */
   step?: Step;
 }
 
 export type PageResult = View | Redirect;
 
-/** Why a form was refused. */
+/** Why a form was rejected. */
 export interface FormError {
   status: number;
   message: string;
-  /** By field. */
+  /** Messages by field. */
   fields: Record<string, string>;
 }
 
 interface Described {
   path: `/app${string}`;
   access: Who;
-  /** Shared with the route of the API that does the same. */
+  /** Shared with the API route of the same operation. */
   limit?: LimitName;
 }
 
@@ -79,21 +79,21 @@ export interface PageSpec<P extends z.ZodType, Q extends z.ZodType, F extends z.
   query?: Q;
   form?: F;
   handle: (visit: PageRequest<z.output<P>, z.output<Q>, z.output<F>>) => Promise<PageResult>;
-  /** What a person sees whose form was refused, with what they had typed; the error page where absent. */
+  /** Renders a rejected form with the values typed; defaults to the error page. */
   onError?: (visit: PageRequest<z.output<P>, z.output<Q>, Fields>, problem: FormError) => Promise<PageResult>;
 }
 
-/** What the router and the tests read. */
+/** The type that the router and the tests read. */
 export type Page = PageSpec<z.ZodType, z.ZodType, z.ZodType>;
 
-/** Declares one page or one form's target. The handler calls verbs, as the routes of the API do. */
+/** Declares one page or form target. The handler calls operations, like the routes of the API. */
 export function page<P extends z.ZodType = z.ZodUnknown, Q extends z.ZodType = z.ZodUnknown, F extends z.ZodType = z.ZodUnknown>(
   spec: PageSpec<P, Q, F>,
 ): Page {
   return spec as unknown as Page;
 }
 
-/** The person of a page that only people see. */
+/** Returns the user of a page that requires sign-in. */
 export function requireUser({ me }: Pick<PageRequest, 'me'>): User {
   if (!me) throw new Error('This page has no person: it must be declared for one');
   return me;

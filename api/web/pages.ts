@@ -19,7 +19,7 @@ import { teamPages } from './pages/teams/teams.js';
 import { tokenPages } from './pages/account/tokens.js';
 import { unlockPages } from './pages/account/unlock.js';
 
-/** Every page of the web app. The router and the test that sends strangers away read this list. */
+/** Every page of the web app. The router and the access test read this list. */
 export const PAGES: readonly Page[] = [
   ...homePages,
   ...signInPages,

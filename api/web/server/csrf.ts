@@ -2,14 +2,14 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Config } from '../../core/config.js';
 
-/** The field that every form of ours carries. */
+/** Hidden field of every form. */
 export const CSRF_FIELD = '_csrf';
 
-/** Proves that a form came from a page of ours: `binding` is the session's id or, before sign-in, the visitor's cookie. */
+/** Returns the CSRF token. `binding`: the session id or, before sign-in, the visitor cookie. */
 export const csrfToken = (config: Config, binding: string): string =>
   createHmac('sha256', config.JWT_SECRET).update(`form token\0${binding}`).digest('base64url');
 
-/** True when the form's token belongs to this browser; compared in constant time. */
+/** Returns whether the form's token belongs to this browser; compares in constant time. */
 export function isOurForm(config: Config, binding: string, given: unknown): boolean {
   const expected = Buffer.from(csrfToken(config, binding));
   const actual = Buffer.from(typeof given === 'string' ? given : '');
@@ -17,8 +17,8 @@ export function isOurForm(config: Config, binding: string, given: unknown): bool
 }
 
 /**
- * True unless the browser says that another site sent this. `Sec-Fetch-Site` is believed where it comes (TLS and localhost), else
- * `Origin` must name this host; without both, the form's token alone decides.
+ * Returns false if the browser reports another origin: by `Sec-Fetch-Site` where sent (TLS and localhost), otherwise by `Origin`.
+ * Without both headers the form's token alone decides.
  */
 export function isOurSite(config: Config, request: IncomingMessage): boolean {
   const site = request.headers['sec-fetch-site'];

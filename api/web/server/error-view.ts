@@ -13,7 +13,7 @@ const KNOWN: Readonly<Record<number, { heading: string; text?: string }>> = {
   },
 };
 
-/** Returns the error page for an error. */
+/** Renders an error as a page. */
 export function errorView(error: DomainError, correlationId: string): View {
   const { heading = 'Request failed', text = error.message } =
     KNOWN[error.status] ?? (error.status >= 500 ? KNOWN[500] : undefined) ?? {};

@@ -1,7 +1,7 @@
 import { DomainError, notFound } from '../../core/errors.js';
 import type { Page } from '../page.js';
 
-/** The values of `:name` parts; undefined where the path does not fit. Case and slashes must fit exactly. */
+/** Returns the values of `:name` parts; undefined if the path does not match exactly, including case and slashes. */
 function matchPath(pattern: string, path: string): Record<string, string> | undefined {
   const wanted = pattern.split('/');
   const given = path.split('/');
@@ -16,7 +16,7 @@ function matchPath(pattern: string, path: string): Record<string, string> | unde
 }
 
 /**
- * The page behind a method and a path. HEAD reads as GET does.
+ * Returns the page of a method and path. HEAD counts as GET.
  * @throws RESOURCE_NOT_FOUND | METHOD_NOT_ALLOWED with Allow
  */
 export function findPage(pages: readonly Page[], method: string, path: string): { page: Page; params: Record<string, string> } {

@@ -2,8 +2,8 @@ import type { Config } from '../../core/config.js';
 import { isSecure } from './cookies.js';
 
 /**
- * On every answer of the web app: nothing runs or styles a page but our own files, no other site frames it or takes its forms,
- * nothing is kept on the way. `same-origin` and not `no-referrer`: with the latter browsers send `Origin: null` with our own forms.
+ * Sent with every page: scripts and styles from our files only, no framing, no foreign form targets, no caching. `same-origin`
+ * instead of `no-referrer`, because with the latter browsers send `Origin: null` with our own forms.
  */
 const HEADERS = {
   'Content-Security-Policy':
@@ -17,6 +17,6 @@ const HEADERS = {
   'Cache-Control': 'no-store',
 };
 
-/** The headers of this installation: over TLS, browsers are told to come by nothing else for a year. */
+/** Returns the headers of this installation; over TLS they include HSTS for one year. */
 export const headersFor = (config: Config): Record<string, string> =>
   isSecure(config) ? { ...HEADERS, 'Strict-Transport-Security': 'max-age=31536000' } : HEADERS;

@@ -5,7 +5,7 @@ const MAX_NOTICE_LENGTH = 300;
 export const packNotice = ({ kind, text }: Notice): string =>
   Buffer.from(JSON.stringify({ kind, text: text.slice(0, MAX_NOTICE_LENGTH) })).toString('base64url');
 
-/** The line that was left for this page, from its cookie; whatever it holds is only ever shown as text. */
+/** Reads the notice for this page from its cookie. The cookie is untrusted, so the notice is only shown as text. */
 export function unpackNotice(packed: string | undefined): Notice | undefined {
   if (!packed) return undefined;
   try {

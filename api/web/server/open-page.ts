@@ -19,25 +19,25 @@ export interface PageInput {
   limit: RateLimiter;
   request: IncomingMessage;
   session: BrowserSession;
-  /** Path and query as asked for. */
+  /** Requested path and query. */
   url: string;
   params: Record<string, string>;
   query: Record<string, unknown>;
-  /** What verbs take; the actor is the person, or nobody. */
+  /** Context for operations; the actor is the user, or the system for a visitor. */
   ctx: Context;
   me: User | null;
 }
 
-/** How a page that looks for news by itself asks for itself. */
+/** Query of a page's automatic refresh. */
 const LIVE = /[?&]live$/;
 
-/** Where to send who must sign in first; afterwards they come back to the page that they wanted. */
+/** Returns the sign-in page that leads back to the wanted page. */
 const signInPath = (wanted: string): string => {
   const next = safePath(wanted);
   return next === HOME ? '/app/sign-in' : `/app/sign-in?next=${encodeURIComponent(next)}`;
 };
 
-/** What is wrong with a field, for a person; words of our own stay as they are. */
+/** Returns a readable message for a field error; custom messages stay unchanged. */
 function wordsOf(issue: z.core.$ZodIssue): string {
   if (!/^(Invalid|Too)\b/.test(issue.message)) return issue.message;
   if (issue.code === 'too_small' && issue.minimum > 1) return `At least ${issue.minimum} characters`;
@@ -53,24 +53,24 @@ function parse(schema: z.ZodType | undefined, value: unknown): unknown {
   );
 }
 
-/** What a person reads of a refusal. */
+/** Converts an error to a message for the form. */
 function problemOf({ status, message, detail }: DomainError): FormError {
   if (typeof detail === 'string') return { status, message, fields: {} };
   const fields = Object.fromEntries(detail.errors.map((error) => [error.field.replace(/^body\./, ''), error.message]));
   return { status, message: 'Check the highlighted fields.', fields };
 }
 
-/** Refusals of a form that belong beside the form; the rest has a page of its own. */
+/** Status codes shown beside the form; all others get an error page. */
 const BESIDE_THE_FORM = new Set([400, 401, 403, 404, 409, 410, 413, 422, 429]);
 
-/** @throws PERMISSION_DENIED the form came from elsewhere, or from before signing in or out */
+/** @throws PERMISSION_DENIED the form came from another site, or from before signing in or out */
 function checkForm({ ctx, request, session }: PageInput, given: Fields): void {
   if (!isOurSite(ctx.config, request)) throw forbidden('This form came from another site');
   if (isOurForm(ctx.config, session.binding, given[CSRF_FIELD])) return;
   throw forbidden('Form expired. Reload and try again.');
 }
 
-/** Who may not come, and where they go instead. @throws PERMISSION_DENIED */
+/** Returns the redirect for a user without access. @throws PERMISSION_DENIED */
 function checkAccess({ access, method }: Page, actor: UserActor | null, { url, request }: PageInput): PageResult | undefined {
   if (access === 'visitor') return actor ? { to: HOME } : undefined;
   if (access === 'anyone') return undefined;
@@ -98,8 +98,8 @@ async function handlePage(page: Page, { limit, ctx }: PageInput, visit: PageRequ
 }
 
 /**
- * One request for one page: who may come, whether the form is ours, the page's own work.
- * @throws DomainError, for which there is an error page, and whatever the verbs let through
+ * Handles one request for a page: access, CSRF check, then the page's handler.
+ * @throws DomainError, shown as an error page, and any error of the operations
  */
 export async function openPage(page: Page, arrival: PageInput): Promise<PageResult> {
   const { ctx, me, request, session } = arrival;

@@ -6,7 +6,7 @@ const MAX_FORM = 64 * 1024;
 
 export type Fields = Record<string, unknown>;
 
-/** A field sent once is a string, one sent several times is a list; what takes a scalar refuses the list. */
+/** A field sent once is a string, a repeated one a list, which scalar schemas reject. */
 function fieldsOf(text: string): Fields {
   const form = new URLSearchParams(text);
   return Object.fromEntries(
@@ -18,7 +18,7 @@ function fieldsOf(text: string): Fields {
 }
 
 /**
- * The fields of a posted form.
+ * Returns the fields of a posted form.
  * @throws UNSUPPORTED_MEDIA_TYPE | PAYLOAD_TOO_LARGE
  */
 export async function readForm(request: IncomingMessage): Promise<Fields> {

@@ -9,19 +9,19 @@ import type { StaticFiles } from './static-files.js';
 export interface Shell {
   me: User | null;
   notice: Notice | undefined;
-  /** Token for the page's forms. */
+  /** CSRF token of the page's forms. */
   csrf: string;
-  /** Path of the page itself, for the navigation. */
+  /** Path of the page, for the navigation. */
   path: string;
-  /** Approvals that wait for this person, for the navigation. */
+  /** Pending approvals of this user, for the navigation. */
   waiting: number;
-  /** What this person was told and has not read yet. */
+  /** Unread notifications of this user. */
   unread: number;
 }
 
 export type Render = (view: View, shell: Shell) => string;
 
-/** Templates are ours alone and escape what they print; nothing that a person wrote is ever compiled. */
+/** Creates the renderer. Templates are our files and escape their output; user input is never compiled. */
 export function createRenderer(files: StaticFiles): Render {
   const eta = new Eta({ views: fileURLToPath(new URL('../views/', import.meta.url)), autoEscape: true, cache: true });
   return ({ view, title, data }, shell) => {

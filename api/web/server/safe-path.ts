@@ -1,9 +1,9 @@
-/** Where people land when nothing else is asked for. */
+/** Default page after sign-in. */
 export const HOME = '/app';
 
 /**
- * A page of this app that somebody may be sent to after sign-in; anything else becomes the home page. Browsers read `\` as `/`,
- * skip tabs and line ends, and take `//host` for another site: none of that gets through.
+ * Returns `wanted` if it is a page of this app, otherwise the home page. Rejects tricks of open redirects: browsers read `\` as
+ * `/`, skip tabs and line breaks, and take `//host` for another site.
  */
 export function safePath(wanted: unknown): string {
   if (typeof wanted !== 'string' || wanted.length > 500 || !/^\/app(?:[/?][\w\-./?=&%~:@+,]*)?$/.test(wanted)) return HOME;

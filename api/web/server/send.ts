@@ -13,10 +13,10 @@ import type { StaticFiles } from './static-files.js';
 import { packStep } from './sign-in-step.js';
 
 export type KoaContext = Koa.ParameterizedContext<RouteState>;
-/** What surrounds the page: who looks at it. */
+/** Data of the page's frame: the user and their counts. */
 export type PageShell = Pick<Shell, 'csrf' | 'me' | 'waiting' | 'unread'>;
 
-/** Sends an immutable file, whose address holds the hash of its content. False where the path is none. */
+/** Sends an immutable file, whose path contains the hash of its content. Returns false for other paths. */
 export function sendFile(koa: KoaContext, files: StaticFiles): boolean {
   const file = koa.method === 'GET' || koa.method === 'HEAD' ? files.at(koa.path) : undefined;
   if (!file) return false;
@@ -26,7 +26,7 @@ export function sendFile(koa: KoaContext, files: StaticFiles): boolean {
   return true;
 }
 
-/** Sends a page, with the line that was left for it. */
+/** Sends a page with its notice. */
 export function sendView(config: Config, render: Render, koa: KoaContext, view: View, around: PageShell): void {
   const notice = unpackNotice(readCookie(config, koa.req, 'notice'));
   if (notice) koa.append('Set-Cookie', cookieLine(config, 'notice', null));
@@ -35,7 +35,7 @@ export function sendView(config: Config, render: Render, koa: KoaContext, view: 
   koa.type = 'text/html; charset=utf-8';
 }
 
-/** `Set-Cookie` lines of what changes for the browser on the way. */
+/** Returns the `Set-Cookie` lines of a redirect. */
 async function cookiesOf(services: Services, koa: KoaContext, { binding }: BrowserSession, go: Redirect): Promise<string[]> {
   const { config } = services;
   const lines: string[] = [];
@@ -48,7 +48,7 @@ async function cookiesOf(services: Services, koa: KoaContext, { binding }: Brows
   return lines;
 }
 
-/** Sends the browser on with 303. A script that would swap the page in is told to load it whole where the person changes. */
+/** Redirects with 303. Makes htmx reload the whole page when the user changes. */
 export async function sendOn(services: Services, koa: KoaContext, session: BrowserSession, go: Redirect): Promise<void> {
   koa.append('Set-Cookie', await cookiesOf(services, koa, session, go));
   koa.body = '';
@@ -61,7 +61,7 @@ export async function sendOn(services: Services, koa: KoaContext, session: Brows
   koa.status = 303;
 }
 
-/** Sends a refusal as a page. What is our fault is logged with its cause. */
+/** Sends an error as a page; logs server errors with their cause. */
 export function sendError(config: Config, render: Render, koa: KoaContext, thrown: unknown, around: PageShell): void {
   const error = toDomainError(thrown);
   if (error.status >= 500) koa.state.log.error({ err: error.cause ?? error, path: koa.path }, 'page failed');

@@ -7,14 +7,14 @@ import type { Services } from '../../core/context.js';
 import { DomainError } from '../../core/errors.js';
 import { cookieLine, readCookie } from './cookies.js';
 
-/** The cookie is written anew when it is older than this, so that who works is not signed out, ms. */
+/** Minimum age of a cookie before it is renewed, ms; active users stay signed in. */
 const RENEW_AFTER_MS = 5 * 60_000;
 
 export interface BrowserSession {
   actor: UserActor | null;
-  /** What the tokens of forms are bound to. */
+  /** Value that CSRF tokens are bound to. */
   binding: string;
-  /** `Set-Cookie` lines that the answer must carry. */
+  /** `Set-Cookie` lines for the response. */
   cookies: string[];
 }
 
@@ -33,7 +33,7 @@ async function actorOf(
   }
 }
 
-/** Who is signed in to the web app in this browser, in their own name; null for nobody. */
+/** Returns the user signed in to the web app in this browser, not impersonating; null for none. */
 export async function signedInUserId(services: Services, headers: IncomingMessage['headers']): Promise<string | null> {
   const token = readCookie(services.config, { headers }, 'session');
   const known = token === undefined ? null : await actorOf(services, token, false);
@@ -45,7 +45,7 @@ interface Found {
   cookies: string[];
 }
 
-/** The session of the cookie, written anew where it grows old; or, once acting as somebody else is over, one's own again. */
+/** Returns the cookie's session, renewed if old; after an impersonation ends, the administrator's own session. */
 async function findSession(services: Services, request: IncomingMessage, unattended: boolean): Promise<Found | null> {
   const { config } = services;
   const [token, own] = [readCookie(config, request, 'session'), readCookie(config, request, 'own')];
@@ -60,8 +60,8 @@ async function findSession(services: Services, request: IncomingMessage, unatten
 }
 
 /**
- * Who sits at this browser. A cookie whose session has ended is taken away; one that is in use is written anew, unless
- * `unattended`: a page that looks for news by itself keeps nobody signed in.
+ * Resolves the browser's session. Deletes the cookie of an ended session and renews an active one, except for an `unattended`
+ * automatic refresh, which does not extend the session.
  */
 export async function readSession(services: Services, request: IncomingMessage, unattended: boolean): Promise<BrowserSession> {
   const { config } = services;
@@ -81,7 +81,7 @@ async function sessionCookie(services: Services, { userId, sessionId, impersonat
   return cookieLine(services.config, 'session', token);
 }
 
-/** Puts the browser into the session that `apiToken` stands for; whatever it held before counts no longer. */
+/** Signs the browser in to the session of `apiToken`, replacing any previous one. */
 export async function signInCookies(services: Services, apiToken: string): Promise<string[]> {
   const actor = await authenticate(services, `Bearer ${apiToken}`);
   if (!isUser(actor)) throw new Error('Only a person signs in to the web app');
@@ -89,7 +89,7 @@ export async function signInCookies(services: Services, apiToken: string): Promi
   return [await sessionCookie(services, actor), cookieLine(config, 'visitor', null), cookieLine(config, 'step', null)];
 }
 
-/** Leaves the session; who acted as somebody else is back in their own. */
+/** Signs out; after an impersonation, returns to the administrator's own session. */
 export function signOutCookies(config: Config, request: IncomingMessage): string[] {
   const own = readCookie(config, request, 'own') ?? null;
   return [cookieLine(config, 'session', own), ...(own === null ? [] : [cookieLine(config, 'own', null)])];

@@ -18,7 +18,7 @@ const PREFIX = '/app/assets/';
 
 const own = (name: string): string => fileURLToPath(new URL(`../assets/${name}`, import.meta.url));
 
-/** Where each file comes from: ours, or a package's as it was published. Nothing is loaded from elsewhere. */
+/** Source of each file: our own, or published by a package. Nothing is loaded from other hosts. */
 const sources = (): Record<string, string> => {
   const require = createRequire(import.meta.url);
   return {
@@ -31,12 +31,12 @@ const sources = (): Record<string, string> => {
 };
 
 export interface StaticFiles {
-  /** The address of a file by its plain name; it changes with the content, so browsers may keep it for ever. */
+  /** Returns the path of a file; it contains the content hash, so browsers may cache it forever. */
   addressOf: (name: string) => string;
   at: (path: string) => StaticFile | undefined;
 }
 
-/** Reads the files once, on the first request that needs one, and names each after its content. */
+/** Reads the files once, on first use, and names each after its content. */
 export function createStaticFiles(): StaticFiles {
   let loaded: { byName: Map<string, string>; byPath: Map<string, StaticFile> } | undefined;
   const load = () => {

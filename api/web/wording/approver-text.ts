@@ -9,11 +9,11 @@ const APPROVERS: Readonly<Record<GateRole, string>> = {
   admin: 'an admin',
 };
 
-/** Returns who can decide a gate: "a manager or an admin", "2 approvals, each from a manager or an admin". */
+/** Describes the approvers: "a manager or an admin", "2 people, each a manager or an admin". */
 export const describeApprovers = (role: GateRole, count: number): string =>
   count === 1 ? APPROVERS[role] : `${count} approvals, each from ${APPROVERS[role]}`;
 
-/** Returns why the user cannot decide a gate that they can see: their role, or that the run is their own. */
+/** Returns why the user cannot decide a visible gate: their role, or self-approval. */
 export function cannotDecideReason(
   me: User | null,
   { team_id, required_role }: { team_id: string | null; required_role: GateRole },

@@ -3,7 +3,7 @@ import type { User } from '../../auth/schema.js';
 import { TRIGGER_TEXT } from './trigger-text.js';
 import { describeApprovers, cannotDecideReason } from './approver-text.js';
 
-/** What to do about a failure, by error code. Codes without general advice are absent. */
+/** Advice for a failure, by error code, where there is a general one. */
 const HELP: Readonly<Record<string, string>> = {
   connection_not_consented: 'The automation’s creator must save its actions again. Then replay the run.',
   secret_host_refused: 'Ask a team admin to allow the host for the secret, or change the URL. Then replay the run.',
@@ -18,7 +18,7 @@ const UNITS = [
   ['minute', 60],
 ] as const;
 
-/** "2 h 5 min" from seconds: the two largest units that count. */
+/** Formats seconds as "2 h 5 min", with the two largest units. */
 function duration(seconds: number): string {
   if (seconds < 60) return `${Math.max(0, Math.round(seconds))} s`;
   const parts = [
@@ -36,7 +36,7 @@ function duration(seconds: number): string {
 
 const ACTION_LABELS = new Map<string, string>(catalogue().map(({ type, label }) => [type, label]));
 
-/** Whether this runtime knows a time zone or a language: an older one may not know what a newer one stored. */
+/** Returns whether this runtime supports a time zone and locale; a newer one may have stored them. */
 function isKnown(locale: string, timeZone: string): boolean {
   try {
     return Intl.DateTimeFormat.supportedLocalesOf(locale).length > 0 && Boolean(new Intl.DateTimeFormat(locale, { timeZone }));
@@ -50,7 +50,7 @@ const zoneOf = (me: User | null): string => {
   return isKnown('en', wanted) ? wanted : 'UTC';
 };
 
-/** What dates are written in: the person's own choice; where there is none, day before month, which nobody misreads. */
+/** Returns the user's locale; by default day before month, which is unambiguous. */
 const localeOf = (me: User | null): string => {
   const wanted = me?.preferences.locale ?? 'en';
   return wanted !== 'en' && isKnown(wanted, 'UTC') ? wanted : 'en-GB';
@@ -72,14 +72,14 @@ const SYSTEMS = [
   [/Linux/, 'Linux'],
 ] as const;
 
-/** "Firefox on Linux", from what the browser said of itself; it may say anything. */
+/** Returns "Firefox on Linux" from a user agent, which is untrusted. */
 function deviceName(userAgent: string | null): string {
   const [browser, system] = [BROWSERS, SYSTEMS].map((known) => known.find(([sign]) => sign.test(userAgent ?? ''))?.[1]);
   if (browser) return system ? `${browser} on ${system}` : browser;
   return userAgent ? userAgent.slice(0, 60) : 'Unknown client';
 }
 
-/** How people read what the API names in code words, and times in their own zone. */
+/** Creates the formatter of code words and times, in the user's locale and time zone. */
 export function createFormatter(me: User | null, now: Date = new Date()) {
   const timeZone = zoneOf(me);
   const locale = localeOf(me);
@@ -97,13 +97,13 @@ export function createFormatter(me: User | null, now: Date = new Date()) {
     notYours: (gate: Parameters<typeof cannotDecideReason>[1]): string => cannotDecideReason(me, gate),
     /** "20 Nov 2026, 17:51". */
     moment: (iso: string): string => long.format(new Date(iso)),
-    /** To the second: "17:51:02", and with the day where it is another one than that of `since`. */
+    /** To the second: "17:51:02", with the day if it differs from that of `since`. */
     clock: (iso: string, since?: string): string => {
       const at = new Date(iso);
       const isSameDay = since !== undefined && dayIn.format(at) === dayIn.format(new Date(since));
       return (isSameDay ? clock : exact).format(at);
     },
-    /** "20 Nov"; of a date without a time, the same day everywhere. */
+    /** "20 Nov"; a date without time is the same day in every zone. */
     day: (iso: string): string =>
       iso.length === 10
         ? new Intl.DateTimeFormat(locale, { timeZone: 'UTC', day: 'numeric', month: 'short' }).format(new Date(iso))
@@ -114,11 +114,11 @@ export function createFormatter(me: User | null, now: Date = new Date()) {
       const [unit, size] = UNITS.find(([, size]) => Math.abs(seconds) >= size) ?? [];
       return unit && size ? relative.format(Math.trunc(seconds / size), unit) : 'just now';
     },
-    /** True when a due day or moment lies behind; a day is over when it has ended where the person is. */
+    /** Returns whether a due date or time has passed; a day ends in the user's time zone. */
     isPast: (due: string): boolean => (due.length === 10 ? due < dayIn.format(now) : new Date(due).getTime() < now.getTime()),
-    /** Seconds from now; negative when past. */
+    /** Seconds from now; negative if past. */
     secondsUntil: (iso: string): number => (new Date(iso).getTime() - now.getTime()) / 1000,
-    /** Returns what started a run; `who` names the user of a manual start. */
+    /** Returns what triggered a run; `who`: name of the user, for manual starts. */
     triggerText: (trigger: string, who?: string): string =>
       trigger === 'manual' && who !== undefined
         ? `Started manually by ${who === 'You' ? 'you' : who}`

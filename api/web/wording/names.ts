@@ -2,11 +2,11 @@ import type { User } from '../../auth/schema.js';
 import type { Context } from '../../core/context.js';
 import { listMembers } from '../../teams/list-members.js';
 
-/** The person's teams by id. */
+/** Returns the names of the user's teams by id. */
 export const teamNamesOf = ({ teams }: User): Record<string, string> =>
   Object.fromEntries(teams.map(({ team_id, name }) => [team_id, name]));
 
-/** People by id, of every team of the person that something in the list belongs to. Former members are omitted. */
+/** Returns user names by id, for the user's teams that occur in the list. Former members are omitted. */
 export async function namesIn(
   ctx: Context,
   me: User,

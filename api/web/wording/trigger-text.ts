@@ -1,4 +1,6 @@
-/** Text by trigger key, in the past tense. Family keys such as `forge.*` cover every event of the family. */
+/**
+ * Past-tense texts of triggers, for runs; the list of triggers has labels in the present tense. A family covers all its triggers.
+ */
 export const TRIGGER_TEXT: Readonly<Record<string, string>> = {
   'task.created': 'A task was created',
   'task.updated': 'A task was changed',

@@ -8,7 +8,7 @@ import type { Step } from '../../server/sign-in-step.js';
 type Challenge = Extract<Step, { password: string }>;
 type Kind = Challenge['kind'];
 
-/** Result when the password step is missing or expired. */
+/** Result without a password step, or after its expiry: sign in again. */
 const RESTART_SIGN_IN: PageResult = {
   to: '/app/sign-in',
   notice: { kind: 'bad', text: 'Timed out. Please sign in again.' },

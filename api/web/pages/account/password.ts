@@ -17,7 +17,7 @@ function showReset({ step }: Pick<PageRequest, 'step'>, problem?: FormError, giv
   return Promise.resolve({ view: 'account/password-reset', title: 'New password', data: { email, problem: said, given } });
 }
 
-/** Resets a password, or sets the first one; works signed in and signed out. */
+/** For users who forgot their password or never had one, signed in or not. */
 export const passwordPages: Page[] = [
   page({ method: 'get', path: '/app/password/forgotten', access: 'anyone', handle: () => showForgot() }),
   page({

@@ -12,12 +12,12 @@ import { page, type Page, type FormError, type View, type PageRequest } from '..
 const PATH = '/app/account/security';
 const Both = z.object({ password: Password.min(1), code: Code.min(1) });
 
-/** `form` names the form of the page that was refused. */
+/** `form` names the rejected form. */
 async function show({ ctx }: Pick<PageRequest, 'ctx'>, form?: string, problem?: FormError): Promise<View> {
   return { view: 'account/security', title: 'Security', data: { twoFactor: await getTwoFactor(ctx), form, problem } };
 }
 
-/** Secret and address of an enrolment under way: shown again beside a wrong code, from the form of the same page. */
+/** Secret and URL of a pending enrollment, shown again beside a wrong code from the form's own fields. */
 const Enrolment = z.object({
   secret: z.string().regex(/^[A-Z2-7]{16,64}$/),
   otpauth_url: z.string().startsWith('otpauth://totp/').max(500),

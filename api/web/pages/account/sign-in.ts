@@ -7,7 +7,7 @@ import { page } from '../../page.js';
 import type { Fields } from '../../server/read-form.js';
 import { safePath } from '../../server/safe-path.js';
 
-/** Asked for in addresses and forms; whatever is no page of ours becomes the home page. */
+/** Return address in URLs and forms; anything but a page of this app becomes the home page. */
 const Next = z.unknown().optional().transform(safePath);
 
 const show = (next: string, problem?: FormError, given: Fields = {}): PageResult => ({

@@ -22,7 +22,7 @@ function showCode({ step }: Pick<PageRequest, 'step'>, problem?: FormError): Pro
   });
 }
 
-/** Name and email, then the emailed code and a password. Only the email itself reveals that an account exists. */
+/** Name and address, then the emailed code with a password. Only the email reveals that an address already has an account. */
 export const signUpPages: Page[] = [
   page({ method: 'get', path: '/app/sign-up', access: 'visitor', handle: () => showStart() }),
   page({

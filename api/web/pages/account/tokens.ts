@@ -8,19 +8,19 @@ import { TokenParams } from '../../../tokens/schema.js';
 import { page, type Page, type FormError, type View, type PageRequest } from '../../page.js';
 import type { Fields } from '../../server/read-form.js';
 
-/** Days to choose from; 0 never ends (A9). */
+/** Lifetimes to choose from, in days; 0 = no expiry. */
 const LIVES = [7, 30, 90, 180, 365, 0];
 
-/** One box checked is a string, several are a list, none is nothing. */
+/** Check boxes: one is sent as a string, several as a list, none as nothing. */
 const Checked = z.preprocess((value) => (value === undefined ? [] : [value].flat()), z.array(z.string()));
 
-/** Scopes of areas that are still to come: a token may hold them already, and nothing asks for them yet. */
+/** Scopes of future features: tokens may have them, but no route requires them yet. */
 export const COMING: readonly string[] = ['graph:read', 'ai:chat', 'ai:confirm'];
 
 async function show(ctx: PageRequest['ctx'], problem?: FormError, given: Fields = {}): Promise<View> {
   const chosen = Checked.safeParse(given['scopes']).data ?? [];
   const tokens = await listTokens(ctx);
-  // Ticked until the person unticks it.
+  // Checked by default.
   const strict = problem === undefined || given['strict'] === 'on';
   const allStrict = ctx.config.PAT_SCOPE_ENFORCEMENT === 'strict';
   const data = {
@@ -56,7 +56,7 @@ export const tokenPages: Page[] = [
         .transform(Number)
         .pipe(z.number().max(3650, 'At most 3650 days')),
     }),
-    /** The secret is in this answer and in no other: it is not kept anywhere that a redirect could read it from. */
+    /** Shown once, in this response: a redirect would have to store the secret. */
     handle: async ({ ctx, form }) => ({
       view: 'account/token-created',
       title: 'Your new token',

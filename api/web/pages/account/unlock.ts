@@ -7,7 +7,7 @@ const Token = z.string().max(200).catch('');
 const show = (token: string, problem?: FormError): Promise<PageResult> =>
   Promise.resolve({ view: 'account/unlock', title: 'Unlock', data: { token, problem } });
 
-/** The link of the mail about a lock. It takes a button to end the lock: mail scanners open links too (A6). */
+/** Target of the lock email's link. Requires a button press, because mail scanners open links too. */
 export const unlockPages: Page[] = [
   page({
     method: 'get',

@@ -9,7 +9,7 @@ import { invalid } from '../../../core/errors.js';
 import { page, type Page, type FormError, type View } from '../../page.js';
 import type { Fields } from '../../server/read-form.js';
 
-/** @throws INVALID_REQUEST no user has this email */
+/** @throws INVALID_REQUEST unknown address */
 async function successorOf(ctx: Context, email: string): Promise<string | null> {
   if (email === '') return null;
   const found = await listUsers(ctx, { q: email, limit: 500, offset: 0 });
@@ -21,7 +21,7 @@ async function successorOf(ctx: Context, email: string): Promise<string | null> 
 const show = (userId: string, problem?: FormError, given: Fields = {}): Promise<View> =>
   Promise.resolve({ view: 'admin/deprovision', title: 'Deprovision', data: { userId, problem, given } });
 
-/** Requests a deprovision job and shows its progress. */
+/** Deprovisions a user: requested here, done step by step by a workflow, shown on a separate page. */
 export const deprovisionPages: Page[] = [
   page({
     method: 'get',

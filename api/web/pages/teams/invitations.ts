@@ -4,10 +4,10 @@ import { revokeInvitation } from '../../../teams/invitations/revoke-invitation.j
 import { InvitationParams, TeamInvitationParams } from '../../../teams/invitations/schema.js';
 import { page, type Page } from '../../page.js';
 
-/** Invitations on one page. */
+/** Invitations per page. */
 export const SHOWN = { limit: 100, offset: 0 };
 
-/** The mail's link leads here; it carries no right: what counts is the address of whoever signs in. */
+/** Target of the invitation email's link. The link grants nothing: the address of the signed-in user decides. */
 export const invitationPages: Page[] = [
   page({
     method: 'get',

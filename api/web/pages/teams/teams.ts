@@ -25,7 +25,7 @@ async function showTeams({ ctx, me }: Pick<PageRequest, 'ctx' | 'me'>, problem?:
   return { view: 'teams/teams', title: 'Teams', data: { teams, invitations, roles, problem, given } };
 }
 
-/** `form` names the form of the page that was refused. */
+/** `form` names the rejected form. */
 async function showTeam(
   { ctx, me }: Pick<PageRequest, 'ctx' | 'me'>,
   teamId: string,

@@ -11,10 +11,10 @@ import type { Fields } from '../../server/read-form.js';
 import { safePath } from '../../server/safe-path.js';
 import { actionableApprovals } from './actionable-approvals.js';
 
-/** The API's maximum page size. */
+/** Page size; also the API's maximum. */
 const PAGE_SIZE = 200;
 
-/** The gate that the person saw, so that the decision can open no other; and the page that they came from. */
+/** Gate index that the user saw, so the decision cannot apply to another gate; and the page to return to. */
 const decision = {
   gate_index: z
     .string()
@@ -26,7 +26,7 @@ const decision = {
     .transform((value) => (value === undefined ? '/app/approvals' : safePath(value))),
 };
 
-/** Redirects to the page the form came from and shows the error there. */
+/** Redirects back and shows the error. */
 const refused = ({ form }: { form: Fields }, { message }: FormError): Promise<Redirect> =>
   Promise.resolve({ to: decision.back.parse(form['back']), notice: { kind: 'bad', text: message } });
 

@@ -4,7 +4,7 @@ import { AutomationParams } from '../../../automations/schema.js';
 import { page, type Page } from '../../page.js';
 import { safePath } from '../../server/safe-path.js';
 
-/** The version that the person saw, and the page that they came from. */
+/** Version that the user saw, and the page to return to. */
 const form = z.object({
   version: z
     .string()

@@ -7,9 +7,9 @@ import { namesIn, teamNamesOf } from '../../wording/names.js';
 import { page, type Page, requireUser } from '../../page.js';
 import { actionableApprovals } from './actionable-approvals.js';
 
-/** As many as fit on a first screen. */
+/** Entries that fit on a first screen. */
 const FEW = 6;
-/** Gates among them; the others are a click away. */
+/** Gates among them; the list shows the others. */
 const GATES = 3;
 
 export const homePages: Page[] = [

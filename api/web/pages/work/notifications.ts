@@ -9,7 +9,7 @@ import { namesIn, teamNamesOf } from '../../wording/names.js';
 import { type Redirect, page, type Page, requireUser, type FormError } from '../../page.js';
 
 const PATH = '/app/notifications';
-/** What a person looks through; older ones are in the API. */
+/** Page size; older notifications are in the API. */
 const SHOWN = 50;
 
 const back = (_visit: unknown, { message }: FormError): Promise<Redirect> =>

@@ -9,10 +9,10 @@ import type { Context } from '../../../core/context.js';
 import { namesIn, teamNamesOf } from '../../wording/names.js';
 import { page, type Page, requireUser } from '../../page.js';
 
-/** What a person looks through; older ones are in the API. */
+/** Page sizes; older runs are in the API. */
 const LIST_LIMITS = { newest: 50, waiting: 200, failed: 200 } as const;
 
-/** A run as the list shows it, wherever it comes from. */
+/** A run as the list shows it, whatever its source. */
 interface Line {
   run_id: string;
   automation_name: string;
@@ -29,15 +29,15 @@ interface Line {
 
 interface Lines {
   lines: Line[];
-  /** More than are shown; null where nobody counts them. */
+  /** Total, if it exceeds the rows shown; null where it is not counted. */
   total: number | null;
 }
 
-/** What went wrong first, in the action's own words: the run's name the action by its number. Nothing where the run did not fail. */
+/** Returns the first failed action's error, which is more specific than the run's; null if the run did not fail. */
 const whyOf = (actions: readonly { error: Line['error'] }[], error: Line['error']): Line['error'] =>
   error && (actions.find((action) => action.error)?.error ?? error);
 
-/** The lists of the API behind one look: all, what waits for a person, and the dead letter. */
+/** Sources of the tabs: all runs, pending approvals, dead letter. */
 const LISTS: Record<'all' | 'waiting' | 'failed', (ctx: Context) => Promise<Lines>> = {
   async all(ctx) {
     const runs = await listRecentRuns(ctx, LIST_LIMITS.newest);

@@ -15,14 +15,14 @@ import { markNotifications } from '../../../notifications/mark-notifications.js'
 import { namesIn } from '../../wording/names.js';
 import { type Redirect, page, type Page, requireUser, type FormError } from '../../page.js';
 
-/** The run in the Temporal UI, where its address is known. */
+/** Returns the run's URL in the Temporal UI, if configured. */
 function workflowUrl({ config }: Context, { workflow_id }: RunRecord): string | null {
   if (!config.TEMPORAL_UI_URL || !workflow_id) return null;
   const path = `/namespaces/${encodeURIComponent(config.TEMPORAL_NAMESPACE)}/workflows/${encodeURIComponent(workflow_id)}`;
   return new URL(path, config.TEMPORAL_UI_URL).href;
 }
 
-/** The version of the automation that the run follows; null where the automation is gone. */
+/** Returns the automation version of the run; null if the automation was deleted. */
 async function definitionOf(ctx: Context, run: RunRecord): Promise<VersionRecord | null> {
   try {
     return await getVersion(ctx, run.automation_id, run.automation_version);
@@ -36,8 +36,8 @@ const printed = (value: unknown): string => (typeof value === 'string' ? value :
 const pairs = (values: object) => Object.entries(values).map(([name, value]) => ({ name, value: printed(value) }));
 
 /**
- * What an action is told, filled in from the event as the run does it; a secret stays its handle. As it is written where the event
- * does not fill it in. Both are open to whoever may read the run: the definition and the event.
+ * Returns an action's parameters, rendered with the event like in the run; secrets stay references. Falls back to the template.
+ * Everyone who may read the run may see both.
  */
 function paramsOf(definition: VersionRecord | null, index: number, event: RunRecord['event']) {
   const params = definition?.actions[index]?.params ?? {};
@@ -45,16 +45,16 @@ function paramsOf(definition: VersionRecord | null, index: number, event: RunRec
   const { task_id: id } = (event['task'] ?? {}) as { task_id?: unknown };
   const { task: title } = factsOf(event);
   return pairs(filled.ok ? (filled.value as object) : params).map(({ name, value }) =>
-    // The task of the event is known by its title; an id means nothing to anybody.
+    // Shows the task's title instead of its id.
     name === 'task_id' && title !== undefined && value === id ? { name: 'task', value: title } : { name, value },
   );
 }
 
-/** The gate of an action: how it was decided, or the one at which the run waits. */
+/** Returns the gate of an action: its decision, or the pending approval. */
 const gateOf = ({ approval }: RunRecord, { index, type, output }: RunRecord['actions'][number]) =>
   approval?.gate_index === index ? approval : type === GATE && output?.['decision'] ? output : null;
 
-/** The run's actions with what each was told to do, as far as that is known. */
+/** Returns the run's actions with their parameters, if known. */
 const stepsOf = (run: RunRecord, definition: VersionRecord | null) =>
   run.actions.map((action) => ({
     ...action,
@@ -63,7 +63,7 @@ const stepsOf = (run: RunRecord, definition: VersionRecord | null) =>
     params: paramsOf(definition, action.index, run.event),
   }));
 
-/** What people know the event by, with the words for each. */
+/** Returns the event's display fields with their labels. */
 const displayFactsOf = ({ event }: RunRecord) =>
   Object.entries(factsOf(event)).map(([name, value]) => ({ name: name.replace('_', ' '), value }));
 
@@ -79,7 +79,7 @@ export const runPages: Page[] = [
     async handle({ ctx, me, params }) {
       const run = await getRun(ctx, params.run_id);
       const person = requireUser({ me });
-      // Whoever sees the run has read what told of it; who acts as somebody else leaves that person's inbox alone.
+      // Opening the run marks its notifications as read, but not while impersonating.
       if (!person.impersonated_by) await markNotifications(ctx, { run_id: run.run_id });
       const [definition, names, gate, dispatches] = await Promise.all([
         definitionOf(ctx, run),
