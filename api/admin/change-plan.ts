@@ -5,9 +5,8 @@ import { entitlementsOf, type Plan } from '../teams/rules.js';
 import type { TeamPlan } from './schema.js';
 
 /**
- * Puts a team on another plan; the same one changes nothing.
+ * Changes a team's plan; the same plan changes nothing.
  * @throws RESOURCE_NOT_FOUND
- * Source: decision B4.
  */
 export function changePlan(ctx: Context, teamId: string, plan: Plan): Promise<TeamPlan> {
   return inTransaction(ctx, async (ctx) => {

@@ -8,20 +8,19 @@ import { recordChange } from '../core/record-change.js';
 export interface NewUser {
   email: string;
   name: string;
-  /** Null: signs in by mailed code only, until a password is set. */
+  /** Null: the user signs in by emailed codes only, until they set a password. */
   password: string | null;
   role: 'user' | 'admin';
-  /** Signs in without the mailed code of an untrusted device. */
+  /** Skips the emailed code for untrusted devices. */
   loginOtpExempt?: boolean;
 }
 
-/** Code points, as every limit counts them. */
+/** Counts code points, like every limit. */
 const lengthOf = (text: string): number => Array.from(text).length;
 
 /**
- * Makes an account without the sign-up of the web app: the operator's command and the demo data. Over the API there is no such
- * route (contract, section 1).
- * @throws INVALID_REQUEST mail address or password length (A1: 12 to 128) | RESOURCE_CONFLICT the address has an account
+ * Creates an account without the sign-up of the web app: for the operator's command and the demo data. The API has no such route.
+ * @throws INVALID_REQUEST email address or password length (12 to 128) | RESOURCE_CONFLICT the address has an account
  */
 export async function createUser(
   ctx: Context,

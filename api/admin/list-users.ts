@@ -4,12 +4,12 @@ import type { AdminUser, ListUsers } from './schema.js';
 
 type Row = Omit<AdminUser, 'created_at' | 'last_seen_at'> & { created_at: Date; last_seen_at: Date | null };
 
-/** $1 part of a name or null, escaped for `like`; $2 status or null. */
+/** $1 = part of a name or null, escaped for `like`; $2 = status or null. */
 const FOUND = /* sql */ `from users u
   where ($1::text is null or concat_ws(' ', u.email, u.name, u.username, u.display_name) ilike '%' || $1 || '%')
     and ($2::text is null or u.status = $2)`;
 
-/** $3 most rows, $4 rows to skip. */
+/** $3 = row limit, $4 = offset. */
 const listStatement: Statement = {
   name: 'list_users',
   text: /* sql */ `
@@ -24,10 +24,7 @@ const countStatement: Statement = { name: 'count_users', text: `select count(*):
 
 const escaped = (q: string | undefined): string | null => (q ? q.replace(/[\\%_]/g, '\\$&') : null);
 
-/**
- * Everybody with an account, who came first comes first. Who may is the table's: this is an administrator's list.
- * Source: decision A11.
- */
+/** Lists all users, oldest first. The access table restricts this to administrators. */
 export async function listUsers(ctx: Context, { q, status, limit, offset }: ListUsers): Promise<AdminUser[]> {
   const rows = await run<Row>(ctx.db, listStatement, [escaped(q), status ?? null, limit, offset]);
   return rows.map((row) => ({
@@ -37,7 +34,7 @@ export async function listUsers(ctx: Context, { q, status, limit, offset }: List
   }));
 }
 
-/** How many there are over all pages. */
+/** Counts the users over all pages. */
 export async function countUsers(ctx: Context, { q, status }: Pick<ListUsers, 'q' | 'status'>): Promise<number> {
   const [row] = await run<{ total: number }>(ctx.db, countStatement, [escaped(q), status ?? null]);
   return row?.total ?? 0;

@@ -11,8 +11,8 @@ export interface LockedUser extends Record<string, unknown> {
 }
 
 /**
- * $1 person. Held with all who administer the installation, always in one order: acts of theirs upon each other come one after the
- * other, so that of two who suspend each other one is left.
+ * $1 = user id. Locks the user and all active administrators in a fixed order, which serializes administrators' actions on each
+ * other: of two who suspend each other, one remains.
  */
 const statement: Statement = {
   name: 'lock_user',
@@ -22,8 +22,8 @@ const statement: Statement = {
 };
 
 /**
- * A person upon whom an administrator acts, locked until the commit.
- * @throws RESOURCE_NOT_FOUND | PERMISSION_DENIED the caller has lost the right meanwhile
+ * Locks a user for an administrator's action, until the commit.
+ * @throws RESOURCE_NOT_FOUND | PERMISSION_DENIED the caller has lost the role concurrently
  */
 export async function lockUser(ctx: Context, userId: string): Promise<LockedUser & { isLastAdmin: boolean }> {
   const rows = await run<LockedUser>(ctx.db, statement, [userId]);
@@ -38,8 +38,8 @@ export async function lockUser(ctx: Context, userId: string): Promise<LockedUser
 }
 
 /**
- * A person who is to be kept out, for a while or for good, locked until the commit.
- * @throws as `lockUser`; RESOURCE_CONFLICT it is the caller, or the last administrator of the installation
+ * Locks a user who is to be suspended or deprovisioned, until the commit.
+ * @throws as `lockUser`; RESOURCE_CONFLICT the caller themselves, or the last administrator
  */
 export async function lockRemovableUser(ctx: Context, userId: string): Promise<LockedUser> {
   const user = await lockUser(ctx, userId);

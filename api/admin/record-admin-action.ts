@@ -2,7 +2,7 @@ import type { AuditAction } from '../core/audit-actions.js';
 import type { Context } from '../core/context.js';
 import { recordChange } from '../core/record-change.js';
 
-/** What an administrator did to somebody: always HIGH, in the installation's own chain (A11). */
+/** Records an administrator's action on a user: always HIGH, in the chain of the installation. */
 export const recordAdminAction = (
   ctx: Context,
   action: AuditAction,

@@ -5,9 +5,9 @@ import { recordAdminAction } from './record-admin-action.js';
 import type { UserStatus } from './schema.js';
 
 /**
- * Lets a suspended person in again: their tokens work at once, signing in is theirs. Their automations stay disabled. Again, it changes nothing.
- * @throws RESOURCE_NOT_FOUND | RESOURCE_CONFLICT gone for good
- * Source: decision A11.
+ * Reinstates a suspended user: they can sign in, and their tokens work again. Their automations stay disabled. A repetition changes
+ * nothing.
+ * @throws RESOURCE_NOT_FOUND | RESOURCE_CONFLICT deprovisioned
  */
 export function reinstateUser(ctx: Context, userId: string): Promise<UserStatus> {
   return inTransaction(ctx, async (ctx) => {

@@ -4,8 +4,8 @@ import { type Context, inTransaction } from '../core/context.js';
 import { lockUser } from './lock-user.js';
 
 /**
- * Turns two-factor sign-in off for somebody who lost the device and the recovery codes, and mails them; where it is off it changes
- * nothing. The operator's command only: over the API there is no such route. Returns whether it was on.
+ * Disables two-factor sign-in for a user who lost device and recovery codes, and emails them; changes nothing if it is disabled.
+ * For the operator's command only: the API has no such route. Returns whether it was enabled.
  * @throws RESOURCE_NOT_FOUND
  */
 export function resetTwoFactor(ctx: Context, userId: string): Promise<boolean> {

@@ -33,7 +33,7 @@ export const AdminUser = z
   .meta({ id: 'AdminUser' });
 export type AdminUser = z.output<typeof AdminUser>;
 
-/** Why; kept in the audit log. */
+/** Reason of the action, stored in the audit log. */
 export const Reason = Text.trim().min(1).max(500);
 export const Suspend = z.object({ reason: Reason }).meta({ id: 'Suspend' });
 

@@ -8,14 +8,13 @@ import { recordAdminAction } from './record-admin-action.js';
 import type { UserStatus } from './schema.js';
 
 /**
- * Keeps a person out from the next request on: sessions end, tokens rest until the person is reinstated, and what they approved counts
- * no more where others are still missing. Their automations are disabled, and stay so when they are reinstated. Again, it changes nothing.
- * @throws RESOURCE_NOT_FOUND | RESOURCE_CONFLICT oneself, the last administrator, or gone for good
- * Source: decision A11.
+ * Suspends a user from the next request on: sessions end, tokens pause until reinstatement, and approvals at pending gates are
+ * revoked. Automations are disabled and stay so after reinstatement. A repetition changes nothing.
+ * @throws RESOURCE_NOT_FOUND | RESOURCE_CONFLICT oneself, the last administrator, or deprovisioned
  */
 export function suspendUser(ctx: Context, userId: string, reason: string): Promise<UserStatus> {
   return inTransaction(ctx, async (ctx) => {
-    // Before the account: whoever saves an automation locks it first.
+    // Lock order: automations before accounts (docs/decisions.md#lock-order).
     await lockAutomationsOf(ctx, userId, null);
     const { status } = await lockRemovableUser(ctx, userId);
     if (status === 'deprovisioned') throw conflict('This person has left for good');

@@ -5,9 +5,8 @@ import { recordAdminAction } from './record-admin-action.js';
 import type { UserStatus } from './schema.js';
 
 /**
- * Ends the lock that failed sign-ins brought about; without one it changes nothing.
+ * Ends the lock after failed sign-ins; changes nothing without one.
  * @throws RESOURCE_NOT_FOUND
- * Source: decisions A6 and A11.
  */
 export function unlockUser(ctx: Context, userId: string): Promise<UserStatus> {
   return inTransaction(ctx, async (ctx) => {

@@ -9,23 +9,23 @@ import { invitePerson } from './invitations/invite-person.js';
 import type { Invitation } from './invitations/schema.js';
 import type { AddMember, Member } from './schema.js';
 
-/** $1 team, $2 address: a row where the address is a member's. */
+/** $1 = team id, $2 = address. Returns a row if the address belongs to a member. */
 const memberStatement: Statement = {
   name: 'find_member_by_address',
   text: 'select from users u join memberships m using (user_id) where u.email = $2 and m.team_id = $1',
 };
 
-/** @throws RESOURCE_NOT_FOUND no such id, or a deprovisioned person */
+/** @throws RESOURCE_NOT_FOUND unknown or deprovisioned user */
 async function checkUser(ctx: Context, userId: string): Promise<void> {
   const user = await ctx.db('users').where({ user_id: userId }).first<{ status: string } | undefined>('status');
   if (!user || user.status === 'deprovisioned') throw notFound('User');
 }
 
 /**
- * Gives the person with `user_id` a seat in the team; an `email` is invited, whether or not it has an account: neither the answer
- * nor its time says which, and nobody joins without consent.
- * @throws RESOURCE_NOT_FOUND no such team or person | PERMISSION_DENIED below admin | INVALID_REQUEST too many invitations
- * | RESOURCE_CONFLICT a member, which the list of members says too, or invited already
+ * Adds the user `user_id` to the team, or invites an `email`, whether or not it has an account: neither the response nor its time
+ * reveals which, and nobody joins without consent.
+ * @throws RESOURCE_NOT_FOUND no such team or user | PERMISSION_DENIED below admin | INVALID_REQUEST too many invitations |
+ * RESOURCE_CONFLICT a member, as the list of members shows too, or already invited
  */
 export function addMember(ctx: Context, teamId: string, { user_id, email, role }: AddMember): Promise<Member | Invitation> {
   return inTransaction(ctx, async (ctx) => {

@@ -13,12 +13,14 @@ import { readMember } from './read-members.js';
 import { revokeInvitationsBy } from './invitations/revoke-invitations-by.js';
 import type { Member } from './schema.js';
 
-/** Changes a seat that the caller holds FOR UPDATE, with its team, and leaves its trace; the same role changes nothing. */
+/**
+ * Changes the role of a membership that the caller locked FOR UPDATE, with its team, and records it; the same role changes nothing.
+ */
 export async function changeLockedRole(ctx: Context, team: Team, membership: Membership, role: Seat): Promise<void> {
   const { team_id, user_id, role: before } = membership;
   if (before === role) return;
   await membership.$query(ctx.db).patch({ role });
-  // Only admins invite; who is none any more leaves nothing open (drop-invitations-of.ts).
+  // Only admins may invite, so the pending invitations of a former admin are revoked.
   if (before === 'admin') await revokeInvitationsBy(ctx, team_id, user_id);
   const voided = await voidApprovals(ctx, user_id, { team_id, role });
   const disabled = role === 'guest' ? await lockAutomationsOf(ctx, user_id, team_id) : {};
@@ -37,16 +39,15 @@ export async function changeLockedRole(ctx: Context, team: Team, membership: Mem
 }
 
 /**
- * Gives a member another seat; the same one changes nothing. The automations of a new guest are disabled.
+ * Changes a member's role; the same role changes nothing. The automations of a new guest are disabled.
  * @throws RESOURCE_NOT_FOUND no such team or member | PERMISSION_DENIED below admin | RESOURCE_CONFLICT the last admin
- * Source: decision B2.
  */
 export function changeRole(ctx: Context, teamId: string, userId: string, role: Seat): Promise<Member> {
   return inTransaction(ctx, async (ctx) => {
     const team = await lockTeam(ctx, teamId);
     authorize('member.manage', await seatOf(ctx, teamId));
     if (role === 'guest') await lockAutomationsOf(ctx, userId, teamId);
-    // FOR UPDATE waits for writers who already used this seat: none of them commits after the demotion.
+    // FOR UPDATE waits for writers that already used this role: none of them commits after the demotion.
     const membership = await Membership.query(ctx.db).findById([teamId, userId]).forUpdate();
     if (!membership) throw notFound('Member');
     if (membership.role !== role) await requireAnotherAdmin(ctx, membership);

@@ -9,13 +9,13 @@ import { recordChange } from '../core/record-change.js';
 import { readMember } from './read-members.js';
 import type { Member } from './schema.js';
 
-/** $1 person, who then stays until the commit: whoever leaves for good waits, or was faster (request-deprovision.ts). */
+/** $1 = user id. The lock makes a concurrent deprovisioning wait, or sees that it was first (request-deprovision.ts). */
 const lockPerson: Statement = {
   name: 'lock_person_for_seat',
   text: "select from users where user_id = $1 and status <> 'deprovisioned' for key share",
 };
 
-/** $1 team, $2 person: what invited them has done its work. */
+/** $1 = team id, $2 = user id. Closes the invitation that led to the membership. */
 const closeInvitations: Statement = {
   name: 'close_invitations',
   text: /* sql */ `
@@ -24,8 +24,8 @@ const closeInvitations: Statement = {
 };
 
 /**
- * Gives a person a seat in a team that the caller holds (lockTeam), with its trace; an open invitation counts as accepted.
- * @throws RESOURCE_CONFLICT has a seat already | RESOURCE_NOT_FOUND left for good just now
+ * Adds a user to a team that the caller locked (lockTeam) and records it; a pending invitation counts as accepted.
+ * @throws RESOURCE_CONFLICT is a member already | RESOURCE_NOT_FOUND deprovisioned concurrently
  */
 export async function createMembership(
   ctx: Context,

@@ -6,7 +6,7 @@ import { recordChange } from '../core/record-change.js';
 import { readTeam } from './read-team.js';
 import type { CreatedTeam, CreateTeam } from './schema.js';
 
-/** Who of these people has an account that may join a team; the order is kept. */
+/** Returns those users who exist and may join a team, in the given order. */
 async function knownAmong(ctx: Context, userIds: string[]): Promise<string[]> {
   const rows = await ctx
     .db('users')
@@ -18,10 +18,7 @@ async function knownAmong(ctx: Context, userIds: string[]): Promise<string[]> {
   return userIds.filter((id) => known.has(id));
 }
 
-/**
- * Creates a team with its default conversation. The caller is its first member and admin, the others join as members.
- * Source: contract, section 4, teams; decision B1.
- */
+/** Creates a team with its default conversation. The caller becomes its first member and admin, the others join as members. */
 export function createTeam(ctx: Context, { name, description, member_ids }: CreateTeam): Promise<CreatedTeam> {
   return inTransaction(ctx, async (ctx) => {
     const creator = userOf(ctx);
@@ -30,7 +27,7 @@ export function createTeam(ctx: Context, { name, description, member_ids }: Crea
       .returning('team_id');
     const wanted = (member_ids ?? []).filter((id) => id !== creator);
     const joining = await knownAmong(ctx, wanted);
-    // The clock goes on while the transaction's time stands still: the creator comes first, the others in the order given.
+    // `clock_timestamp()` advances within the transaction: the creator sorts first, the others in the given order.
     const joined_at = raw('clock_timestamp()');
     await Membership.query(ctx.db).insert({ team_id, user_id: creator, role: 'admin' });
     if (joining.length > 0) {

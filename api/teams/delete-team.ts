@@ -10,18 +10,17 @@ import { seatOf } from '../core/seats.js';
 import { lockTeam } from './lock-team.js';
 
 /**
- * Deletes a team without live projects, for good: every seat is given up, its automations end with what waits for an approval, its
- * repositories are unbound, its secrets are gone. What it has in the trash nobody reaches any more, and is purged when its time is over.
+ * Permanently deletes a team without live projects: its memberships, automations, runs waiting for approval, repository bindings
+ * and secrets. Its trash becomes unreachable and is purged at the end of its retention.
  * @throws RESOURCE_NOT_FOUND | PERMISSION_DENIED below admin | RESOURCE_CONFLICT live projects
- * Source: decision B3.
  */
 export function deleteTeam(ctx: Context, teamId: string): Promise<void> {
   return inTransaction(ctx, async (ctx) => {
-    // Held: nobody takes a seat meanwhile.
+    // The lock prevents new memberships.
     const team = await lockTeam(ctx, teamId);
     authorize('team.write', await seatOf(ctx, teamId));
     const members = await Membership.query(ctx.db).where({ team_id: teamId }).delete();
-    // Whoever creates or restores a project holds a seat until the commit: with no seat left, what is seen now stands.
+    // Creating or restoring a project requires a membership until the commit; without memberships, this result stays true.
     const project = await Project.query(ctx.db).where({ team_id: teamId }).modify('live').first();
     if (project) throw conflict('The team has live projects: move them to the trash first');
     const automations = await endAutomationsOf(ctx, { team_id: teamId });

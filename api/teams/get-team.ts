@@ -4,9 +4,8 @@ import { readTeam } from './read-team.js';
 import type { TeamRecord } from './schema.js';
 
 /**
- * One team.
- * @throws RESOURCE_NOT_FOUND | PERMISSION_DENIED stranger
- * Source: contract, section 4, teams.
+ * Returns one team.
+ * @throws RESOURCE_NOT_FOUND | PERMISSION_DENIED not a member
  */
 export async function getTeam(ctx: Context, teamId: string): Promise<TeamRecord> {
   const { team, seat } = await readTeam(ctx, teamId);

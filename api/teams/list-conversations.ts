@@ -4,9 +4,8 @@ import { readTeam } from './read-team.js';
 import type { Conversation } from './schema.js';
 
 /**
- * The conversations of a team: the default one that came with it.
- * @throws RESOURCE_NOT_FOUND | PERMISSION_DENIED stranger
- * Source: decision B3.
+ * Lists the conversations of a team: the default one.
+ * @throws RESOURCE_NOT_FOUND | PERMISSION_DENIED not a member
  */
 export async function listConversations(ctx: Context, teamId: string): Promise<Conversation[]> {
   const { seat } = await readTeam(ctx, teamId);

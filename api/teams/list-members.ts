@@ -5,9 +5,8 @@ import { readTeam } from './read-team.js';
 import type { Member } from './schema.js';
 
 /**
- * The members of a team with their seats.
- * @throws RESOURCE_NOT_FOUND | PERMISSION_DENIED stranger
- * Source: contract, section 4, teams; decision B2.
+ * Lists the members of a team with their roles.
+ * @throws RESOURCE_NOT_FOUND | PERMISSION_DENIED not a member
  */
 export async function listMembers(ctx: Context, teamId: string): Promise<Member[]> {
   const { seat } = await readTeam(ctx, teamId);

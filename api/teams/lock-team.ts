@@ -3,8 +3,8 @@ import type { Context } from '../core/context.js';
 import { notFound } from '../core/errors.js';
 
 /**
- * A live team, locked until the commit: changes of its seats queue here one by one, so the last admin stays the last.
- * What only refers to the team (projects, comments) is not held up.
+ * Locks a live team until the commit. This serializes changes of its memberships, so the last admin stays. References to the team
+ * (projects, comments) are not blocked.
  * @throws RESOURCE_NOT_FOUND
  */
 export async function lockTeam(ctx: Context, teamId: string): Promise<Team> {

@@ -14,7 +14,7 @@ interface MemberRow extends Record<string, unknown> {
   joined_at: Date;
 }
 
-/** $1 team, $2 one user or null for all. */
+/** $1 = team id, $2 = user id or null for all. */
 const statement: Statement = {
   name: 'read_members',
   text: /* sql */ `
@@ -35,12 +35,12 @@ const present = (row: MemberRow): Member => ({
   joined_at: row.joined_at.toISOString(),
 });
 
-/** The members of a team, who joined first comes first. */
+/** Returns the members of a team in the order of joining. */
 export async function readMembers(ctx: Context, teamId: string): Promise<Member[]> {
   return (await run<MemberRow>(ctx.db, statement, [teamId, null])).map(present);
 }
 
-/** One member of a team, undefined for whoever is none. */
+/** Returns one member of a team, or undefined. */
 export async function readMember(ctx: Context, teamId: string, userId: string): Promise<Member | undefined> {
   const [row] = await run<MemberRow>(ctx.db, statement, [teamId, userId]);
   return row && present(row);

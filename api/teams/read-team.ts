@@ -4,7 +4,7 @@ import { type Context, userOf } from '../core/context.js';
 import { notFound } from '../core/errors.js';
 import type { TeamRecord } from './schema.js';
 
-/** A team as it is read: its row with the ids of its members, who joined first comes first. */
+/** A team's row with the ids of its members in the order of joining. */
 interface TeamRow extends Record<string, unknown> {
   team_id: string;
   name: string;
@@ -18,7 +18,7 @@ interface TeamRow extends Record<string, unknown> {
 const columns = /* sql */ `t.team_id, t.name, t.description, t.created_by, t.created_at, mine.role as seat,
   array(select m.user_id from memberships m where m.team_id = t.team_id order by m.joined_at, m.user_id) as member_ids`;
 
-/** $1 team, $2 caller. No row: no such team. */
+/** $1 = team id, $2 = caller id. No row: no such team. */
 const oneStatement: Statement = {
   name: 'read_team',
   text: /* sql */ `
@@ -26,7 +26,7 @@ const oneStatement: Statement = {
     where t.team_id = $1 and t.deleted_at is null`,
 };
 
-/** $1 caller. */
+/** $1 = caller id. */
 const ownStatement: Statement = {
   name: 'read_own_teams',
   text: /* sql */ `
@@ -39,14 +39,14 @@ const present = ({ seat: _seat, created_at, ...row }: TeamRow): TeamRecord => ({
   created_at: created_at.toISOString(),
 });
 
-/** A live team and the caller's seat in it. @throws RESOURCE_NOT_FOUND */
+/** Returns a live team and the caller's role in it. @throws RESOURCE_NOT_FOUND */
 export async function readTeam(ctx: Context, teamId: string): Promise<{ team: TeamRecord; seat: Seat | null }> {
   const [row] = await run<TeamRow>(ctx.db, oneStatement, [teamId, userOf(ctx)]);
   if (!row) throw notFound('Team');
   return { team: present(row), seat: row.seat };
 }
 
-/** The caller's live teams, oldest first. */
+/** Returns the caller's live teams, oldest first. */
 export async function readOwnTeams(ctx: Context): Promise<TeamRecord[]> {
   const rows = await run<TeamRow>(ctx.db, ownStatement, [userOf(ctx)]);
   return rows.map(present);

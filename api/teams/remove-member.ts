@@ -8,10 +8,9 @@ import { readMember } from './read-members.js';
 import { removeMembership } from './remove-membership.js';
 
 /**
- * Takes a person's seat, or gives up the caller's own, and takes the open tasks off that person. Returns how many they were.
- * @throws RESOURCE_NOT_FOUND no such team or member | PERMISSION_DENIED below admin, but for one’s own seat; guests
+ * Removes a member or the caller from a team and unassigns their open tasks. Returns the number of tasks.
+ * @throws RESOURCE_NOT_FOUND no such team or member | PERMISSION_DENIED below admin, except for oneself; guests
  * | RESOURCE_CONFLICT the last admin
- * Source: decision B2.
  */
 export function removeMember(ctx: Context, teamId: string, userId: string): Promise<number> {
   return inTransaction(ctx, async (ctx) => {

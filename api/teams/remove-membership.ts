@@ -9,9 +9,8 @@ import { revokeInvitationsBy } from './invitations/revoke-invitations-by.js';
 import { lockTasksOf, unassignTasks } from './unassign-tasks.js';
 
 /**
- * Takes a member's seat in a team that the caller holds (lockTeam), with its trace, and the open tasks off that person: to
- * `successor`, who is a member, or to nobody. Their open invitations and their approvals at open gates end, and their automations are
- * disabled. Returns how many tasks they were.
+ * Removes a member from a team that the caller locked (lockTeam) and records it. Also reassigns their open tasks to `successor` (a
+ * member, or null), revokes their invitations and pending approvals, and disables their automations. Returns the number of tasks.
  */
 export async function removeMembership(
   ctx: Context,
@@ -23,7 +22,7 @@ export async function removeMembership(
   const { user_id, role } = member;
   await lockTasksOf(ctx, team_id, user_id);
   await lockAutomationsOf(ctx, user_id, team_id);
-  // Writers hold the seat FOR KEY SHARE until they commit: after this lock none of them can still assign or act by it.
+  // Writers lock the membership FOR KEY SHARE until they commit: after this lock none of them can still assign tasks or act by it.
   const membership = (await Membership.query(ctx.db).findById([team_id, user_id]).forUpdate()) as Membership;
   await membership.$query(ctx.db).delete();
   const invitations = await revokeInvitationsBy(ctx, team_id, user_id);

@@ -3,7 +3,7 @@ import type { Seat } from '../core/access.js';
 import type { Context } from '../core/context.js';
 import { conflict } from '../core/errors.js';
 
-/** $1 team, $2 who leaves the seat. Whoever has left the installation for good is nobody's admin, though the seat may still be there. */
+/** $1 = team id, $2 = removed user. Ignores deprovisioned users, whose membership may still exist. */
 const otherStatement: Statement = {
   name: 'other_admin',
   text: /* sql */ `
@@ -11,12 +11,12 @@ const otherStatement: Statement = {
     where m.team_id = $1 and m.user_id <> $2 and m.role = 'admin' and u.status <> 'deprovisioned' limit 1`,
 };
 
-/** True when a team that the caller holds has another admin than this person. */
+/** Returns whether a locked team has another admin than this user. */
 export const hasOtherAdmin = async (ctx: Context, teamId: string, userId: string): Promise<boolean> =>
   (await run(ctx.db, otherStatement, [teamId, userId])).length > 0;
 
 /**
- * Refuses to take the seat of a team's last admin. The caller holds the team, so no other seat changes meanwhile.
+ * Rejects the removal of a team's last admin. The caller locked the team, so no other membership changes concurrently.
  * @throws RESOURCE_CONFLICT
  */
 export async function requireAnotherAdmin(

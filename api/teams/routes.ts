@@ -28,7 +28,7 @@ import { updateTeam } from './update-team.js';
 
 const tag = 'Teams';
 const scope = 'teams:read';
-/** No scope of the contract names changes of teams. */
+/** No narrower scope covers changes of teams. */
 const writeScope = 'admin:*';
 
 const ofTeams: Endpoint[] = [

@@ -2,5 +2,5 @@ export type Plan = 'free' | 'team' | 'scale';
 
 const ENTITLEMENTS: Record<Plan, string[]> = { free: [], team: [], scale: ['audit_logs'] };
 
-/** What a plan unlocks (B4). */
+/** Returns the features that a plan unlocks. */
 export const entitlementsOf = (plan: Plan): string[] => ENTITLEMENTS[plan];

@@ -4,7 +4,7 @@ import { Id, MAIL_ADDRESS, Text, Timestamp, Title } from '../core/fields.js';
 
 const Description = Text.max(500);
 const lowerAndUnique = (ids: string[]): string[] => [...new Set(ids.map((id) => id.toLowerCase()))];
-/** Counted after removing repeats; the only ids that are checked for their form (B1). */
+/** The limit applies after removing duplicates; these ids are checked for their form, other ids are not. */
 const MemberIds = z.array(z.guid('Must be a UUID')).overwrite(lowerAndUnique).pipe(z.array(z.string()).max(100)).meta({
   description: 'At most 100; duplicates are dropped. They join as members; unknown ids are returned in ignored_member_ids',
 });

@@ -2,8 +2,8 @@ import { run, type Statement } from '../../db/statement.js';
 import { type Context, callerJson } from '../core/context.js';
 
 /**
- * Whoever changes a task locks it first and a seat after it, so the leaver's tasks are locked before the seat. A foreign key's
- * lock, as a new subtask takes it, is let through.
+ * Writers lock a task before a membership, so the removed member's tasks are locked first (docs/decisions.md#lock-order). The lock
+ * does not block foreign keys, such as those of new subtasks.
  */
 const lockStatement: Statement = {
   name: 'lock_tasks_of_leaver',
@@ -11,7 +11,10 @@ const lockStatement: Statement = {
     select task_id from tasks where team_id = $1 and assigned_to = $2 and status <> 'done' order by task_id for no key update`,
 };
 
-/** $1 who (jsonb), $2 team, $3 user, $4 who has them next or null. Tasks in the trash too, with an audit entry but no event. */
+/**
+ * $1 = caller (jsonb), $2 = team id, $3 = user id, $4 = new assignee or null. Includes tasks in the trash, with an audit entry but
+ * no event.
+ */
 const unassignStatement: Statement = {
   name: 'unassign_tasks_of_leaver',
   text: /* sql */ `
@@ -29,14 +32,14 @@ select count(*) filter (where live) as live, record_changes($1::jsonb, array_agg
 from told`,
 };
 
-/** Locks the open tasks of a person who is about to leave the team; to be called before the seat itself is locked. */
+/** Locks the open tasks of a user who is leaving the team; call it before locking the membership. */
 export async function lockTasksOf(ctx: Context, teamId: string, userId: string): Promise<void> {
   await run(ctx.db, lockStatement, [teamId, userId]);
 }
 
 /**
- * Takes a person's open tasks in a team off them, each with its trace, and gives them to `successor` if there is one. Returns how
- * many live ones there were (B2).
+ * Reassigns a user's open tasks in a team to `successor`, or unassigns them, and records each change. Returns the number of live
+ * ones.
  */
 export async function unassignTasks(ctx: Context, teamId: string, userId: string, successor: string | null): Promise<number> {
   const values = [JSON.stringify(callerJson(ctx)), teamId, userId, successor];

@@ -7,9 +7,8 @@ import { readTeam } from './read-team.js';
 import type { TeamRecord, UpdateTeam } from './schema.js';
 
 /**
- * Changes name and description; what changes nothing writes nothing.
+ * Updates name and description; writes nothing if nothing changes.
  * @throws RESOURCE_NOT_FOUND | PERMISSION_DENIED below admin
- * Source: decision B3.
  */
 export function updateTeam(ctx: Context, teamId: string, input: UpdateTeam): Promise<TeamRecord> {
   return inTransaction(ctx, async (ctx) => {

@@ -13,8 +13,8 @@ interface Waiting extends Record<string, unknown> {
 }
 
 /**
- * $1 team, $2 seats that the leaver’s covered, as gates name them. Each person who may decide a gate that the leaver could have
- * decided, with the names of the automations that wait.
+ * $1 = team id, $2 = gate roles that the removed user's role covered, $3 = roles in ascending order. Returns each user who may
+ * decide a gate that the removed user could have decided, with the names of the waiting automations.
  */
 const statement: Statement = {
   name: 'others_who_may_decide',
@@ -29,10 +29,10 @@ const statement: Statement = {
     group by u.user_id, t.name order by u.user_id`,
 };
 
-/** Names shown in one mail. */
+/** Maximum number of names in one email. */
 const SHOWN = 10;
 
-/** Mails those who may decide in the place of somebody who had this seat in the team. Returns how many were asked. */
+/** Emails everyone who may decide in place of a user who had this role in the team. Returns their number. */
 export async function askOthers(ctx: Context, teamId: string, seat: Seat): Promise<number> {
   const covered = SEATS.filter((role) => hasRoleAtLeast(seat, role));
   const people = await run<Waiting>(ctx.db, statement, [teamId, covered, SEATS]);

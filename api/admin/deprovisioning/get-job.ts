@@ -9,7 +9,7 @@ type Row = Omit<Job, 'created_at' | 'started_at' | 'finished_at'> & {
   finished_at: Date | null;
 };
 
-/** $1 job. */
+/** $1 = job id. */
 const statement: Statement = {
   name: 'get_deprovision_job',
   text: /* sql */ `
@@ -21,9 +21,8 @@ const statement: Statement = {
 };
 
 /**
- * How far the leaving of a person is.
+ * Returns a deprovision job with its progress.
  * @throws RESOURCE_NOT_FOUND
- * Source: decision A11.
  */
 export async function getJob(ctx: Context, jobId: string): Promise<Job> {
   const [row] = await run<Row>(ctx.db, statement, [jobId]);

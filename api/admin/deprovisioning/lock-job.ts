@@ -13,7 +13,7 @@ export interface LockedJob extends Record<string, unknown> {
   finished_at: Date | null;
 }
 
-/** $1 job. */
+/** $1 = job id. */
 const statement: Statement = {
   name: 'lock_deprovision_job',
   text: /* sql */ `
@@ -22,13 +22,16 @@ const statement: Statement = {
     where j.job_id = $1 for no key update of j`,
 };
 
-/** A job that is still to be done, locked until the commit: of two executions of its workflow one waits. Undefined: nothing to do. */
+/**
+ * Locks an unfinished job until the commit, so that concurrent workflow executions take turns. Returns undefined if there is
+ * nothing to do.
+ */
 export async function lockJob(db: Services['db'], jobId: string): Promise<LockedJob | undefined> {
   const [job] = await run<LockedJob>(db, statement, [jobId]);
   return job?.finished_at === null ? job : undefined;
 }
 
-/** The service acting on behalf of the administrator who asked for it, under the id of that request. */
+/** Returns a context of the service on behalf of the requesting administrator, under the id of that request. */
 export function jobContext(services: Services, { requested_by, requester_email, correlation_id }: LockedJob): Context {
   const ctx = serviceContext(services, 'operator', correlation_id);
   if (requested_by === null) return ctx;

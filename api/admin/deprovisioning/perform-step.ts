@@ -4,8 +4,8 @@ import { lockJob, jobContext } from './lock-job.js';
 import { STEPS } from './steps.js';
 
 /**
- * Does one step of somebody's leaving: what it changes and the row that says so commit together, so however often it is tried it
- * happens once. Returns what was done, also when that was before.
+ * Performs one step of a deprovisioning. Its changes and its row commit together, so it happens once however often it is retried.
+ * Returns its result, even if it was done before.
  */
 export function performStep(
   services: Services,

@@ -3,8 +3,8 @@ import { withRetries, type Services } from '../../core/context.js';
 import { lockJob } from './lock-job.js';
 
 /**
- * What is still to be done for somebody to be gone, and the job marked as under way. With nothing left the job has succeeded.
- * Null: it is over, or there is none. May be repeated.
+ * Marks the job as running and returns its remaining steps; without any, the job has succeeded. Returns null for a finished or
+ * unknown job. Safe to repeat.
  */
 export function planJob(services: Services, jobId: string): Promise<DeprovisionPlan | null> {
   return withRetries(services, () =>

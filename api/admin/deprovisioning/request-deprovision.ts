@@ -13,9 +13,9 @@ import { lockRemovableUser } from '../lock-user.js';
 import { recordAdminAction } from '../record-admin-action.js';
 import type { Deprovision, JobRef } from './schema.js';
 
-/** @throws INVALID_REQUEST nobody, or somebody who may not sign in */
+/** @throws INVALID_REQUEST unknown or inactive user */
 async function checkSuccessor(ctx: Context, userId: string, successor: string): Promise<void> {
-  // Stays until the commit: whoever takes over does not leave at the same time.
+  // Locked until the commit: the successor cannot be removed concurrently.
   const known = await ctx
     .db('users')
     .where({ user_id: successor, status: 'active' })
@@ -24,7 +24,7 @@ async function checkSuccessor(ctx: Context, userId: string, successor: string): 
   if (!known || successor === userId) throw invalid('reassign_to must be another, active person');
 }
 
-/** Holds the person's teams, in one order, and returns those that would be left without an admin. */
+/** Locks the user's teams in a fixed order and returns those that would be left without an admin. */
 async function teamsWithoutAdmin(ctx: Context, userId: string): Promise<Team[]> {
   const seats = await Membership.query(ctx.db)
     .where({ user_id: userId })
@@ -46,7 +46,7 @@ async function promoteToAdmin(ctx: Context, team: Team, successor: string): Prom
   else await createMembership(ctx, team, successor, 'admin', words);
 }
 
-/** @throws RESOURCE_CONFLICT the last admin of a team, and nobody to take over */
+/** @throws RESOURCE_CONFLICT the last admin of a team, without a successor */
 async function settleTeams(ctx: Context, userId: string, successor: string | null): Promise<string[]> {
   const orphans = await teamsWithoutAdmin(ctx, userId);
   const ids = orphans.map(({ team_id }) => team_id);
@@ -58,22 +58,21 @@ async function settleTeams(ctx: Context, userId: string, successor: string | nul
 }
 
 /**
- * Takes a person out of the installation for good. From this commit on nothing signs in as them, and no team is left without an
- * admin; a workflow does the rest, step by step. Asked again, it answers with the same job.
- * @throws RESOURCE_NOT_FOUND | RESOURCE_CONFLICT oneself, the last administrator, the last admin of a team without reassign_to
- * | INVALID_REQUEST reassign_to
- * Source: decision A11.
+ * Deprovisions a user. From this commit on nobody can sign in as them, and no team lacks an admin; a workflow does the rest step by
+ * step. A repetition returns the same job.
+ * @throws RESOURCE_NOT_FOUND | RESOURCE_CONFLICT oneself, the last administrator, the last admin of a team without reassign_to |
+ * INVALID_REQUEST reassign_to
  */
 export function requestDeprovision(ctx: Context, userId: string, { reason, reassign_to }: Deprovision): Promise<JobRef> {
   return inTransaction(ctx, async (ctx) => {
-    // Before the account: whoever saves an automation locks it first, and then refers to the account.
+    // Lock order: automations before accounts, as in saving an automation (docs/decisions.md#lock-order).
     await lockAutomationsOf(ctx, userId, null);
     const user = await lockRemovableUser(ctx, userId);
-    // Looked for under the lock: of many at once the first makes it.
+    // Read under the lock, so one of many concurrent requests creates the job.
     const known = await ctx.db('deprovision_jobs').where({ user_id: userId }).first<JobRef | undefined>('job_id', 'status');
     if (known) return known;
     if (user.status === 'deprovisioned') throw conflict('This person has left for good');
-    // Nobody gives them a seat from here on (give-seat.ts holds the person FOR KEY SHARE).
+    // Nobody can add them to a team from here on (create-membership.ts locks the user FOR KEY SHARE).
     await ctx.db('users').where({ user_id: userId }).forUpdate().first('user_id');
     const successor = reassign_to ?? null;
     if (successor !== null) await checkSuccessor(ctx, userId, successor);

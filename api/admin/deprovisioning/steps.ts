@@ -23,7 +23,7 @@ const ofPerson = async (
   return result;
 };
 
-/** Takes the seat; the open tasks go to the successor where they are a member, else to nobody. */
+/** Removes the membership; open tasks go to the successor if they are a member, otherwise become unassigned. */
 async function leaveTeam(ctx: Context, job: LockedJob, teamId: string | null): Promise<DeprovisionResult> {
   const team = await Team.query(ctx.db)
     .findById(teamId as string)
@@ -46,7 +46,7 @@ async function seatLeft({ db }: Context, { job_id }: LockedJob, teamId: string |
   return left?.result.role ?? null;
 }
 
-/** Each step of somebody's leaving, by the name of its activity. Each runs in one transaction with the row that says it is done. */
+/** Steps by the name of their activity. Each runs in one transaction with the row that marks it done. */
 export const STEPS: Record<
   DeprovisionStepName,
   (ctx: Context, job: LockedJob, teamId: string | null) => Promise<DeprovisionResult>
@@ -57,7 +57,7 @@ export const STEPS: Record<
       connections: (await endConnections(ctx, job.user_id, null)).length,
     }),
   endSessions: async (ctx, job) => ofPerson(ctx, job, 'end_sessions', { sessions: await endSessions(ctx, job.user_id) }),
-  // Nothing is left to disable since the request did it; jobs that began before that still need the step.
+  // The request already disables them; jobs started by older versions still need this step.
   deactivateAutomations: async (ctx, job) => ({
     automations: await disableAutomationsOf(ctx, job.user_id, null, 'has been deprovisioned'),
   }),

@@ -10,7 +10,7 @@ import type { Impersonate, Impersonation } from './schema.js';
 
 const minute = (at: Date): string => `${at.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 
-/** Stored now, sent when it is over: at the stop, or at the end of the time; nothing more has to happen for it (A12). */
+/** Stored now and sent when the impersonation ends, by a stop or by its expiry. */
 async function queueNotice(ctx: Context, user: LockedUser, adminId: string, expiresAt: Date): Promise<string> {
   const [admin] = await ctx.db('users').where({ user_id: adminId }).pluck<string[]>('display_name');
   return queueMail(ctx, {
@@ -22,10 +22,9 @@ async function queueNotice(ctx: Context, user: LockedUser, adminId: string, expi
 }
 
 /**
- * Opens a session in which an administrator acts as somebody else, for half an hour that nothing prolongs. What is done in it is
- * recorded under both names; the person is mailed afterwards.
- * @throws RESOURCE_NOT_FOUND | PERMISSION_DENIED an administrator, or somebody who may not sign in
- * Source: decision A12.
+ * Opens a session in which an administrator impersonates another user, for 30 minutes that cannot be extended
+ * (docs/decisions.md#impersonation). Actions are recorded under both names; the user gets an email afterwards.
+ * @throws RESOURCE_NOT_FOUND | PERMISSION_DENIED an administrator, or an inactive user
  */
 export function startImpersonation(ctx: Context, { user_id: userId, reason }: Impersonate): Promise<Impersonation> {
   return inTransaction(ctx, async (ctx) => {

@@ -4,9 +4,8 @@ import { sendMailNow } from '../../mail/queue-mail.js';
 import { recordAdminAction } from '../record-admin-action.js';
 
 /**
- * Ends the session in which the caller acts as somebody else, at once.
- * @throws RESOURCE_CONFLICT the caller acts as nobody else
- * Source: decision A12.
+ * Ends the caller's impersonation at once.
+ * @throws RESOURCE_CONFLICT not impersonating
  */
 export function stopImpersonation(ctx: Context): Promise<void> {
   return inTransaction(ctx, async (ctx) => {

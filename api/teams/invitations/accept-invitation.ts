@@ -12,7 +12,7 @@ interface Invited {
   open: boolean;
 }
 
-/** The invitation, if it is one of the caller's address and was not taken back; while who invited is kept out, it rests. */
+/** Returns the invitation if it is for the caller's address and not revoked; paused while its sender is suspended. */
 const readOwn = (ctx: Context, invitationId: string): Promise<Invited | undefined> =>
   ctx
     .db('invitations')
@@ -29,17 +29,16 @@ const readOwn = (ctx: Context, invitationId: string): Promise<Invited | undefine
     .first<Invited | undefined>('team_id', 'role', 'accepted_at', ctx.db.raw('expires_at > now() as open'));
 
 /**
- * Takes the seat that the caller was invited to; an invitation gives one seat, once.
- * @throws RESOURCE_NOT_FOUND no such invitation, taken back, or for another address; the team is gone
- * | RESOURCE_CONFLICT accepted before, lapsed, or a member already
- * Source: decision B2.
+ * Accepts an invitation, which grants one membership once.
+ * @throws RESOURCE_NOT_FOUND no such invitation, revoked, or for another address; the team is deleted
+ * | RESOURCE_CONFLICT accepted before, expired, or a member already
  */
 export function acceptInvitation(ctx: Context, invitationId: string): Promise<Member> {
   return inTransaction(ctx, async (ctx) => {
     const seen = await readOwn(ctx, invitationId);
     if (!seen) throw notFound('Invitation');
     const team = await lockTeam(ctx, seen.team_id);
-    // Whoever changes the team's invitations holds the team: what is read now stands until the commit.
+    // Every change of the team's invitations locks the team, so this result holds until the commit.
     const invitation = await readOwn(ctx, invitationId);
     if (!invitation) throw notFound('Invitation');
     if (invitation.accepted_at) throw conflict('The invitation has been accepted');

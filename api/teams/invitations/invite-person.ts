@@ -9,15 +9,18 @@ import { queueMail } from '../../mail/queue-mail.js';
 import { INVITATION_COLUMNS, type InvitationRow, present } from './present.js';
 import type { Invitation } from './schema.js';
 
-/** Days until an invitation lapses (B2). */
+/** Days until an invitation expires. */
 const LIFE_DAYS = 7;
-/** Pending ones of a team; those that a person sends within a day, in all teams. They keep people from mailing the world by way of us. */
+/**
+ * Pending invitations per team, and invitations per user and day over all teams; they prevent spam
+ * (docs/decisions.md#invitation-limits).
+ */
 const MAX_PENDING = 100;
 const MAX_DAILY = 200;
-/** Invitations mailed to one address within a day, whichever teams they are from. */
+/** Invitation emails per address and day, over all teams. */
 const MAX_DAILY_MAILS = 5;
 
-/** $1 team, $2 address, $3 role, $4 who invites. One that lapsed begins anew; no row: one is open already. */
+/** $1 = team id, $2 = address, $3 = role, $4 = inviting user. Renews an expired invitation; no row: one is pending. */
 const insertStatement: Statement = {
   name: 'insert_invitation',
   text: /* sql */ `
@@ -29,7 +32,7 @@ const insertStatement: Statement = {
     returning ${INVITATION_COLUMNS}`,
 };
 
-/** $1 team, $2 who invites. A person who invites for several teams at the same moment may exceed the second number by a few. */
+/** $1 = team id, $2 = inviting user. Concurrent invitations for several teams may exceed the second limit by a few. */
 const countStatement: Statement = {
   name: 'count_invitations',
   text: /* sql */ `
@@ -38,26 +41,26 @@ const countStatement: Statement = {
       (select count(*)::int from invitations where invited_by = $2 and created_at > now() - interval '1 day') as sent`,
 };
 
-/** $1 address. Until the commit another team that invites it waits, so that both count right. */
+/** $1 = address. Serializes invitations of the same address over all teams, so that both count right. */
 const lockAddress: Statement = {
   name: 'lock_invited_address',
   text: 'select pg_advisory_xact_lock(hashtextextended($1, 14))',
 };
 
-/** $1 address, which is locked. */
+/** $1 = address, locked. */
 const countMails: Statement = {
   name: 'count_invitation_mails',
   text: "select count(*)::int as mailed from invitations where email = $1 and created_at > now() - interval '1 day'",
 };
 
-/** @throws INVALID_REQUEST too many are pending in the team, or were sent by the caller within a day */
+/** @throws INVALID_REQUEST too many pending in the team, or sent by the caller within a day */
 async function checkQuota(ctx: Context, teamId: string): Promise<void> {
   const [counted] = await run<{ pending: number; sent: number }>(ctx.db, countStatement, [teamId, userOf(ctx)]);
   if ((counted?.pending ?? 0) >= MAX_PENDING) throw invalid(`${MAX_PENDING} invitations are open already`);
   if ((counted?.sent ?? 0) >= MAX_DAILY) throw invalid(`You sent ${MAX_DAILY} invitations within a day: try again later`);
 }
 
-/** Mails the invitation; beyond a few a day the address finds it in the app only, which the inviting team is not told. */
+/** Emails the invitation. Beyond the daily limit the address sees it in the app only; the inviting team is not told. */
 async function mailInvitation(ctx: Context, team: Team, email: string, role: Seat): Promise<void> {
   const [counted] = await run<{ mailed: number }>(ctx.db, countMails, [email]);
   if ((counted?.mailed ?? 0) > MAX_DAILY_MAILS) return;
@@ -74,9 +77,9 @@ async function mailInvitation(ctx: Context, team: Team, email: string, role: Sea
 }
 
 /**
- * Invites an address, by mail, into a team that the caller holds (lockTeam) and may manage. It never asks whether the address has an
- * account: whoever has proved that the address is theirs accepts.
- * @throws RESOURCE_CONFLICT is invited already | INVALID_REQUEST 100 invitations are pending, or 200 were sent within a day
+ * Invites an address by email to a team that the caller locked (lockTeam) and may manage. Does not check whether the address has an
+ * account: the user who has verified the address accepts.
+ * @throws RESOURCE_CONFLICT already invited | INVALID_REQUEST 100 invitations are pending, or 200 were sent within a day
  */
 export async function invitePerson(ctx: Context, team: Team, email: string, role: Seat): Promise<Invitation> {
   await checkQuota(ctx, team.team_id);

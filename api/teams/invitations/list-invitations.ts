@@ -5,7 +5,7 @@ import { readTeam } from '../read-team.js';
 import { INVITATION_COLUMNS, type InvitationRow, present } from './present.js';
 import type { Invitation } from './schema.js';
 
-/** $1 team. */
+/** $1 = team id. */
 const statement: Statement = {
   name: 'list_invitations',
   text: /* sql */ `
@@ -14,9 +14,8 @@ const statement: Statement = {
 };
 
 /**
- * Invitations of a team that nobody accepted or took back, lapsed ones too, oldest first.
+ * Lists the pending and expired invitations of a team, oldest first.
  * @throws RESOURCE_NOT_FOUND | PERMISSION_DENIED below admin
- * Source: decision B2.
  */
 export async function listInvitations(ctx: Context, teamId: string): Promise<Invitation[]> {
   const { seat } = await readTeam(ctx, teamId);

@@ -13,7 +13,7 @@ interface Row extends Record<string, unknown> {
   expires_at: Date;
 }
 
-/** $1 person, $2 most rows, $3 rows to skip. */
+/** $1 = user id, $2 = row limit, $3 = offset. */
 const statement: Statement = {
   name: 'list_own_invitations',
   text: /* sql */ `
@@ -23,10 +23,7 @@ const statement: Statement = {
     order by i.created_at, i.invitation_id limit $2 offset $3`,
 };
 
-/**
- * Where the caller is invited: by their mail address, which they proved to be theirs when they signed up.
- * Source: decision B2.
- */
+/** Lists the caller's pending invitations, by their verified email address. */
 export async function listOwnInvitations(ctx: Context, { limit, offset }: ListOwnInvitations): Promise<OwnInvitation[]> {
   const rows = await run<Row>(ctx.db, statement, [userOf(ctx), limit, offset]);
   return rows.map((row) => ({

@@ -1,7 +1,7 @@
 import type { Seat } from '../../core/access.js';
 import type { Invitation } from './schema.js';
 
-/** An open invitation's row as `INVITATION_COLUMNS` reads it. */
+/** An invitation as `INVITATION_COLUMNS` selects it. */
 export interface InvitationRow extends Record<string, unknown> {
   invitation_id: string;
   email: string;
@@ -12,7 +12,7 @@ export interface InvitationRow extends Record<string, unknown> {
   status: Invitation['status'];
 }
 
-/** By the database's clock. */
+/** Status by the database's clock. */
 export const INVITATION_COLUMNS = /* sql */ `invitation_id, email, role, invited_by, created_at, expires_at,
   case when expires_at > now() then 'pending' else 'expired' end as status`;
 

@@ -6,9 +6,8 @@ import { seatOf } from '../../core/seats.js';
 import { lockTeam } from '../lock-team.js';
 
 /**
- * Takes an invitation back; again, it changes nothing.
- * @throws RESOURCE_NOT_FOUND | PERMISSION_DENIED below admin | RESOURCE_CONFLICT accepted already
- * Source: decision B2.
+ * Revokes an invitation; a repetition changes nothing.
+ * @throws RESOURCE_NOT_FOUND | PERMISSION_DENIED below admin | RESOURCE_CONFLICT already accepted
  */
 export function revokeInvitation(ctx: Context, teamId: string, invitationId: string): Promise<void> {
   return inTransaction(ctx, async (ctx) => {

@@ -1,7 +1,7 @@
 import { run, type Statement } from '../../../db/statement.js';
 import type { Context } from '../../core/context.js';
 
-/** $1 team, $2 who invited. */
+/** $1 = team id, $2 = inviting user. */
 const statement: Statement = {
   name: 'drop_invitations_of',
   text: /* sql */ `
@@ -10,8 +10,8 @@ const statement: Statement = {
 };
 
 /**
- * Takes back what somebody who manages the team no longer had invited: else a leaving admin comes back by another address. The caller
- * holds the team. Returns how many there were.
+ * Revokes the pending invitations of a former admin, who could otherwise return under another address. The caller locked the team.
+ * Returns their number.
  */
 export async function revokeInvitationsBy({ db }: Pick<Context, 'db'>, teamId: string, userId: string): Promise<number> {
   return (await run(db, statement, [teamId, userId])).length;

@@ -16,7 +16,7 @@ import {
 
 const tag = 'Teams';
 const scope = 'teams:read';
-/** No scope of the contract names changes of teams. */
+/** No narrower scope covers changes of teams. */
 const writeScope = 'admin:*';
 
 export const invitationRoutes: Endpoint[] = [

@@ -10,13 +10,13 @@ export type ListOwnInvitations = z.output<typeof ListOwnInvitations>;
 
 const common = { invitation_id: z.string(), role: z.enum(SEATS), created_at: Timestamp, expires_at: Timestamp };
 
-/** As the team's admins see it (B2). */
+/** Invitation as the team's admins see it. */
 export const Invitation = z
   .object({ ...common, email: z.string(), status: z.enum(['pending', 'expired']), invited_by: z.string() })
   .meta({ id: 'Invitation' });
 export type Invitation = z.output<typeof Invitation>;
 
-/** As whoever is invited sees it. */
+/** Invitation as the invited user sees it. */
 export const OwnInvitation = z
   .object({
     ...common,
