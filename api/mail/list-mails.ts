@@ -5,7 +5,7 @@ import { Id } from '../core/fields.js';
 import { decryptField } from '../core/crypto/encryption.js';
 import { type RenderedMail, renderMail } from './render.js';
 
-/** A mail of the development mailbox. */
+/** An email of the development mailbox. */
 export interface MailboxEntry extends RenderedMail {
   mail_id: string;
   to: string;
@@ -22,10 +22,10 @@ interface Row {
 
 const MAX_MAILS = 200;
 
-/** Where no mail server takes them, mails stay in the table and can be read here; never in production (N3). */
+/** Without a mail server, emails stay in the table and can be read here; never in production. */
 const kept = ({ db, config }: Services) => {
   if (!isDevelopment(config)) throw notFound('Mailbox');
-  // What is to be sent later has not come yet.
+  // Emails scheduled for later are hidden until then.
   return db<Row>('mails').whereNotNull('sealed_data').whereRaw('(attempts > 0 or next_attempt_at <= now())');
 };
 
@@ -37,7 +37,7 @@ const entryOf = ({ config }: Services, { mail_id, recipient, template, sealed_da
 });
 
 /**
- * The mails that wait, newest first, of one receiver where `to` is given (N3).
+ * Lists the captured emails, newest first; `to` selects one recipient.
  * @throws RESOURCE_NOT_FOUND in production
  */
 export async function listMails(services: Services, to?: string): Promise<MailboxEntry[]> {
@@ -46,7 +46,7 @@ export async function listMails(services: Services, to?: string): Promise<Mailbo
   return rows.map((row) => entryOf(services, row));
 }
 
-/** One of them. @throws RESOURCE_NOT_FOUND */
+/** Returns one email. @throws RESOURCE_NOT_FOUND */
 export async function getMail(services: Services, mailId: string): Promise<MailboxEntry> {
   const row = await kept(services)
     .where({ mail_id: Id.parse(mailId) })

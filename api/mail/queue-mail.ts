@@ -8,16 +8,16 @@ export interface NewMail<T extends Template> {
   to: string;
   template: T;
   data: MailData<T>;
-  /** After so many minutes it is of no use and is not sent any more: a code that has run out. */
+  /** Minutes after which the email is useless and no longer sent, such as one with an expired code. */
   usefulMinutes?: number;
-  /** Not before so many minutes have passed; `sendMailNow` brings it forward. */
+  /** Delay in minutes; `sendMailNow` ends it. */
   afterMinutes?: number;
 }
 
 /**
- * Puts a mail into the queue, in the transaction of what it tells about: both are stored or neither. After the commit the worker's
- * dispatcher sends it, at least once and with one Message-ID; nobody waits for it (issue 5, item 6).
- * @returns the mail's id
+ * Queues an email in the transaction of its cause: both are stored or neither. After the commit the worker sends it at least once,
+ * always with the same Message-ID; no request waits for it.
+ * @returns the email's id
  */
 export async function queueMail<T extends Template>(ctx: Context, mail: NewMail<T>): Promise<string> {
   const mail_id = uuidv7();
@@ -33,7 +33,7 @@ export async function queueMail<T extends Template>(ctx: Context, mail: NewMail<
   return mail_id;
 }
 
-/** What a mail was to wait for has happened: it goes now. */
+/** Ends the delay of an email. */
 export async function sendMailNow(ctx: Context, mailId: string): Promise<void> {
   await ctx.db('mails').where({ mail_id: mailId, state: 'queued', attempts: 0 }).update({ next_attempt_at: ctx.db.fn.now() });
 }

@@ -3,7 +3,7 @@ import { MAIL_TEMPLATES, type MailContent } from './templates.js';
 
 const eta = new Eta({ autoEscape: true, autoTrim: false, useWith: false });
 
-/** One column, no images, no fonts from elsewhere, readable in the dark. */
+/** One column, no images, no remote fonts, readable in dark mode. */
 const HTML = /* html */ `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark"><title><%= it.subject %></title></head>
@@ -32,10 +32,10 @@ export interface RenderedMail {
   html: string;
 }
 
-/** A name may hold anything that can be seen; a line break is none of it, in a header or for a paragraph of one's own. */
+/** Names may contain any visible character, but no line breaks, which would start a header or a paragraph. */
 const oneLine = (text: string): string => text.replace(/[\p{Cc}\s]+/gu, ' ').trim();
 
-/** Fills a template with the data that was stored with the mail. @throws Error for a template that this version does not know */
+/** Renders a template with the data stored with the email. @throws Error for an unknown template */
 export function renderMail(template: string, data: unknown): RenderedMail {
   const compose = (MAIL_TEMPLATES as Record<string, ((data: never) => MailContent) | undefined>)[template];
   if (!compose) throw new Error(`There is no template "${template}"`);

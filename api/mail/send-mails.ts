@@ -3,18 +3,18 @@ import type { Services } from '../core/context.js';
 import { decryptField } from '../core/crypto/encryption.js';
 import { type RenderedMail, renderMail } from './render.js';
 
-/** Hands one mail to a mail server. @throws whatever the server or the way to it says */
+/** Sends one email to a mail server. @throws any error of the server or the connection */
 export type Transport = (mail: RenderedMail & { mailId: string; to: string }) => Promise<void>;
 
-/** Mails under way at once. */
+/** Emails sent concurrently. */
 const BATCH = 10;
-/** A claimed mail is nobody else's for this long, s: longer than one attempt can take, so that only a dead dispatcher's is sent twice. */
+/** Lease of a claimed email, s: longer than any attempt, so only the emails of a crashed dispatcher are sent twice. */
 const LEASE_SECONDS = 90;
-/** Seconds until the next attempt: 4, 8, 16 … at most ten minutes. */
+/** Delay before the next attempt, s: 4, 8, 16 … at most ten minutes. */
 const BACKOFF = 'least(600, power(2, least(attempts, 10) + 1))';
 const GIVE_UP_HOURS = 24;
 
-/** What is of no use any more is not sent: a code that has run out only confuses. */
+/** Useless emails are not sent: an expired code only confuses. */
 const expireStatement: Statement = {
   name: 'expire_mails',
   text: /* sql */ `
@@ -56,7 +56,7 @@ interface Claimed extends Record<string, unknown> {
   attempts: number;
 }
 
-/** The server has judged this mail, or its receiver, for good: it would say the same tomorrow. */
+/** Permanent error of the server for this email or recipient. */
 const isFinal = (error: unknown): boolean => {
   const { code, responseCode = 0 } = error as { code?: string; responseCode?: number };
   return (code === 'EENVELOPE' || code === 'EMESSAGE') && responseCode >= 550 && responseCode < 560;
@@ -68,7 +68,7 @@ async function sendOne({ db, config, log }: Services, send: Transport, mail: Cla
     const data = JSON.parse(decryptField(config, 'mail', mail.mail_id, mail.sealed_data)) as unknown;
     await send({ ...renderMail(mail.template, data), mailId: mail.mail_id, to: mail.recipient });
   } catch (error) {
-    // Not `instanceof`: errors of sockets may come from another realm than ours.
+    // Not `instanceof`: socket errors may come from another realm.
     const words = String((error as { message?: unknown } | null)?.message ?? error).slice(0, 500);
     const final = isFinal(error);
     await run(db, final ? failStatement : postponeStatement, [mail.mail_id, words]);
@@ -80,8 +80,8 @@ async function sendOne({ db, config, log }: Services, send: Transport, mail: Cla
 }
 
 /**
- * Sends what is due. Between the claim and the note that it was sent no transaction is open; whoever dies there leaves a mail that is
- * sent again when its lease is over, with the same Message-ID. Returns how many mails were tried.
+ * Sends due emails. No transaction is open between claim and confirmation; after a crash there, the email is sent again when its
+ * lease ends, with the same Message-ID. Returns the number of attempts.
  */
 export async function sendMails(services: Services, send: Transport): Promise<number> {
   for (const mail of await run<Record<string, unknown>>(services.db, expireStatement, []))

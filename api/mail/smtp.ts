@@ -2,10 +2,10 @@ import { createTransport } from 'nodemailer';
 import type { Config } from '../core/config.js';
 import type { Transport } from './send-mails.js';
 
-/** Longest wait for a connection, a greeting and silence, ms; together below the lease of a mail. */
+/** Maximum waits for connection, greeting and silence, ms; together below the lease of an email. */
 const LIMITS = { connectionTimeout: 10_000, greetingTimeout: 10_000, socketTimeout: 30_000 };
 
-/** The mail server of MAIL_URL: `smtp://host:port`, `smtps://user:password@host`. Undefined where there is none. */
+/** Returns the mail server of MAIL_URL (`smtp://host:port`, `smtps://user:password@host`), or undefined. */
 export function smtpTransport({ MAIL_URL, MAIL_FROM }: Config): { send: Transport; close: () => void } | undefined {
   if (MAIL_URL === undefined) return undefined;
   const transporter = createTransport({ url: MAIL_URL, pool: true, maxConnections: 5, ...LIMITS });
@@ -13,7 +13,7 @@ export function smtpTransport({ MAIL_URL, MAIL_FROM }: Config): { send: Transpor
   return {
     async send({ mailId, to, subject, text, html }) {
       const headers = { 'Auto-Submitted': 'auto-generated' };
-      // As an object, so that nothing in the address is read as a second receiver.
+      // An object, so that no part of the address is parsed as a second recipient.
       const receiver = { name: '', address: to };
       await transporter.sendMail({
         messageId: `<${mailId}@${domain}>`,

@@ -1,9 +1,9 @@
-/** What a mail says; `render.ts` makes text and HTML of it. Plain text throughout: escaping is the layout's business. */
+/** Content of an email in plain text; `render.ts` produces text and HTML and escapes it. */
 export interface MailContent {
   subject: string;
   /** Paragraphs before the code or the button. */
   lines: string[];
-  /** Shown large. Never part of the subject, which previews and logs of mail servers show. */
+  /** Shown large. Never part of the subject, which previews and mail logs show. */
   code?: string;
   button?: { label: string; url: string };
   /** Small print after it. */
@@ -15,17 +15,17 @@ interface Code {
   minutes: number;
 }
 
-/** What others wrote into a mail to somebody who may not know them: a word joiner after each dot, and no mail program makes a link. */
+/** Adds a word joiner after each dot, so that mail programs do not create links from another user's text. */
 const unlinked = (text: string): string => text.replace(/[.:/@](?=\S)/gu, '$&\u2060');
 
 const onlyOnce = (minutes: number) => `It works once, within ${minutes} minutes. Nobody at Assent will ever ask you for it.`;
 
 /**
- * Every mail that the service sends, by the name of its template. A letter is a function of what was stored when it was queued, so a
- * new field of its data must be optional: older mails may still wait.
+ * Every email by the name of its template. Each is a function of the stored data; new fields must be optional, because older emails
+ * may still be queued.
  */
 export const MAIL_TEMPLATES = {
-  /** Without the name: whoever typed it need not own the address, and would be writing to a stranger in our name. */
+  /** Omits the name: whoever typed it may not own the address, and could send texts to strangers. */
   'sign-up-code': ({ code, minutes }: Code): MailContent => ({
     subject: 'Your code to sign up',
     lines: ['Hello,', 'type this code to finish signing up:'],
@@ -143,5 +143,5 @@ export const MAIL_TEMPLATES = {
 };
 
 export type Template = keyof typeof MAIL_TEMPLATES;
-/** What a template is filled with. */
+/** Data of a template. */
 export type MailData<T extends Template> = Parameters<(typeof MAIL_TEMPLATES)[T]>[0];

@@ -8,16 +8,19 @@ import { SCOPES } from '../core/scopes.js';
 import { present, TOKEN_COLUMNS, type TokenRow } from './present.js';
 import type { CreatedToken, CreateToken } from './schema.js';
 
-/** Active ones a person may hold (contract, section 5); expired and revoked ones do not count. */
+/** Active tokens per user; expired and revoked ones do not count. */
 const MAX_ACTIVE_TOKENS = 50;
 
-/** $1 owner. Held until the commit: whoever makes one at the same time counts after us. */
+/** $1 = owner id. Serializes the creation of a user's tokens, so the limit holds. */
 const lockOwner: Statement = {
   name: 'lock_token_owner',
   text: 'select from users where user_id = $1 for no key update',
 };
 
-/** $1 owner, $2 name, $3 scopes, $4 SHA-256 of the secret, $5 its masked start, $6 days or null, $7 strict. No row: too many are active. */
+/**
+ * $1 = owner id, $2 = name, $3 = scopes, $4 = SHA-256 of the secret, $5 = masked prefix, $6 = days or null, $7 = strict. No row:
+ * too many active tokens.
+ */
 const insertStatement: Statement = {
   name: 'insert_token',
   text: /* sql */ `
@@ -28,7 +31,7 @@ const insertStatement: Statement = {
     returning ${TOKEN_COLUMNS}`,
 };
 
-/** @throws INVALID_REQUEST for none, or one that does not exist */
+/** @throws INVALID_REQUEST no scope, or an unknown one */
 function checkScopes(given: string[]): string[] {
   const scopes = [...new Set(given)];
   if (scopes.length === 0) throw invalid('A token needs at least one scope');
@@ -38,9 +41,8 @@ function checkScopes(given: string[]): string[] {
 }
 
 /**
- * Makes a personal access token for the caller. The secret is in the answer and nowhere else: its SHA-256 is stored.
+ * Creates a personal access token for the caller. The secret is only in this response; its SHA-256 is stored.
  * @throws INVALID_REQUEST no scope, an unknown one, or 50 active tokens already
- * Source: contract, sections 4 and 5; decision A9.
  */
 export function createToken(
   ctx: Context,

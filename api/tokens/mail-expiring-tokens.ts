@@ -3,7 +3,7 @@ import { webAddress } from '../core/config.js';
 import { type Context, inTransaction, type Services, serviceContext } from '../core/context.js';
 import { queueMail } from '../mail/queue-mail.js';
 
-/** Owners told in one transaction; more follow in the next. */
+/** Owners notified per transaction. */
 const BATCH = 100;
 
 interface Due extends Record<string, unknown> {
@@ -15,8 +15,8 @@ interface Due extends Record<string, unknown> {
 }
 
 /**
- * Tokens that end within 7 days, or within one, whose owners do not know yet. The row says how near the end was when they were
- * told, so each is told once a notice, whoever asks and however often. A token made for less time than the notice needs none.
+ * Selects tokens that expire within 7 days, or within one, and were not notified yet. The row stores the last notice, so each is
+ * sent once. A token created with a shorter lifetime than the notice needs none.
  */
 const claimStatement: Statement = {
   name: 'claim_token_notices',
@@ -40,10 +40,7 @@ async function tell(ctx: Context, { name: token, prefix, expires_at, email, disp
   await queueMail(ctx, { to: email, template: 'token-expires', data });
 }
 
-/**
- * Mails the owners of tokens that are about to expire; may be run at any time. Returns how many mails were stored.
- * Source: decision A9.
- */
+/** Emails the owners of tokens that expire soon. Safe to repeat. Returns the number of emails. */
 export async function mailExpiringTokens(services: Services): Promise<number> {
   for (let told = 0; ; ) {
     const due = await inTransaction(serviceContext(services, 'tokens'), async (ctx) => {

@@ -1,6 +1,6 @@
 import type { TokenRecord } from './schema.js';
 
-/** A token's row as `TOKEN_COLUMNS` reads it. */
+/** A token as `TOKEN_COLUMNS` selects it. */
 export interface TokenRow extends Record<string, unknown> {
   token_id: string;
   name: string;
@@ -13,11 +13,11 @@ export interface TokenRow extends Record<string, unknown> {
   status: TokenRecord['status'];
 }
 
-/** By the database's clock; `revoked` wins over `expired` (A9). */
+/** Status by the database's clock; `revoked` wins over `expired`. */
 export const TOKEN_COLUMNS = /* sql */ `token_id, name, scopes, strict, prefix, created_at, expires_at, last_used_at,
   case when revoked_at is not null then 'revoked' when expires_at <= now() then 'expired' else 'active' end as status`;
 
-/** The masked form (contract, section 2). */
+/** Returns the masked token. */
 export const present = ({ created_at, expires_at, last_used_at, ...row }: TokenRow): TokenRecord => ({
   token_id: row.token_id,
   name: row.name,

@@ -3,7 +3,7 @@ import { type Context, inTransaction, userOf } from '../core/context.js';
 import { notFound } from '../core/errors.js';
 import { recordChange } from '../core/record-change.js';
 
-/** $1 token, $2 owner. `was_active` false: revoked before, which stays as it was. No row: no such token of this person. */
+/** $1 = token id, $2 = owner id. `was_active` false: already revoked, and unchanged. No row: the user has no such token. */
 const statement: Statement = {
   name: 'revoke_token',
   text: /* sql */ `
@@ -17,9 +17,8 @@ const statement: Statement = {
 };
 
 /**
- * Revokes a token of the caller for good; it is refused from the next request on. Again, it changes nothing.
- * @throws RESOURCE_NOT_FOUND also for a token of somebody else
- * Source: contract, sections 3 and 4; decision A9.
+ * Permanently revokes a token of the caller, from the next request on. A repetition changes nothing.
+ * @throws RESOURCE_NOT_FOUND also for another user's token
  */
 export function revokeToken(ctx: Context, tokenId: string): Promise<void> {
   return inTransaction(ctx, async (ctx) => {

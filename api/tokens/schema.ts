@@ -3,7 +3,7 @@ import { Id, Timestamp, Title } from '../core/fields.js';
 import { SCOPES } from '../core/scopes.js';
 
 const scopeKeys = Object.keys(SCOPES);
-/** An unknown scope is a 400, not a 422 (contract, section 4): the verb looks. The document names them all the same. */
+/** The operation checks the values, because an unknown scope returns 400, not 422. The document lists them all the same. */
 const Scopes = z
   .array(z.string())
   .max(1_000)
