@@ -2,19 +2,19 @@ import { run, type Statement } from '../../db/statement.js';
 import { type Context, userOf } from '../core/context.js';
 import type { ActivityEntry, ListActivity } from './schema.js';
 
-/** Later than every id. */
+/** Greater than every id. */
 const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
 /**
- * $1 caller, $2 team, $3 project, $4 entity type, $5 entity, $6 user, each but the first null for all; $7 the id to stay below,
- * $8 most rows.
+ * $1 = caller id; filters, each null for all: $2 = team id, $3 = project id, $4 = entity type, $5 = entity id, $6 = user id; $7 = cursor
+ * (exclusive), $8 = row limit.
  */
 const FILTERS = /* sql */ `($2::uuid is null or a.team_id = $2) and ($3::uuid is null or a.project_id = $3)
   and ($4::text is null or a.entity_type = $4) and ($5::text is null or a.entity_id = $5)
   and ($6::uuid is null or a.user_id = $6) and a.activity_id < $7::uuid`;
 const NEWEST = 'order by a.activity_id desc limit $8';
 
-/** The moment is that of the id, which is the list's order and what `before` compares; the column is when the transaction began. */
+/** The timestamp is the id's, which is the list's order and the cursor; the column holds the start of the transaction. */
 const named = (name: string, page: string): Statement => ({
   name,
   text: /* sql */ `
@@ -23,14 +23,14 @@ const named = (name: string, page: string): Statement => ({
     from (${page}) a left join users u using (user_id) order by a.activity_id desc`,
 });
 
-/** Where the filter picks little, it leads: the index on it knows the order too. */
+/** Starts from a selective filter, whose index has the right order. */
 const of = (column: string, value: string): string => /* sql */ `
   select a.* from activity a join memberships m on m.team_id = a.team_id and m.user_id = $1
   where ${column} = ${value} and ${FILTERS} ${NEWEST}`;
 export const ofEntity = named('activity_of_entity', of('a.entity_id', '$5'));
 export const ofProject = named('activity_of_project', of('a.project_id', '$3'));
 
-/** Else the newest of each of the caller's teams, and of these the newest. */
+/** Otherwise merges the newest rows of each of the caller's teams. */
 export const ofTeams = named(
   'activity_of_teams',
   /* sql */ `
@@ -39,10 +39,7 @@ export const ofTeams = named(
   ) a where m.user_id = $1 ${NEWEST}`,
 );
 
-/**
- * What happened in the caller's teams, newest first, as far as the filters let through; of other people's teams nothing.
- * Source: contract, section 2, activity; decision C11.
- */
+/** Lists the activity of the caller's teams, newest first, as filtered. */
 export async function listActivity(ctx: Context, filters: ListActivity): Promise<ActivityEntry[]> {
   const {
     team_id = null,

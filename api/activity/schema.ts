@@ -3,7 +3,7 @@ import { normaliseDate } from '../core/dates.js';
 import { ClampedInt, DATE_FORMATS, Id, TaskId, Text, Timestamp } from '../core/fields.js';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-/** The lowest id of a moment: ids are UUIDv7 and begin with the milliseconds since 1970. */
+/** Returns the lowest id of a timestamp: a UUIDv7 starts with the milliseconds since 1970. */
 function idAt(moment: string): string {
   const ms = Math.max(0, Date.parse(moment)).toString(16).padStart(12, '0');
   return `${ms.slice(0, 8)}-${ms.slice(8)}-7000-8000-000000000000`;

@@ -1,7 +1,7 @@
-/** Breaks that one check reports at most: an operator needs the first ones, and a report must stay readable. */
+/** Maximum number of breaks per check, so that a report stays readable; the first ones matter most. */
 export const MAX_BREAKS = 20;
 
-/** What each kind means; the runbook says what to do. */
+/** Meaning of each kind; the runbook describes what to do. */
 export const BREAK_KINDS = {
   sequence_gap: 'Sequences are not 1, 2, 3 …: seals were removed or renumbered',
   link_broken: 'A seal does not name the hash of the one before: seals were removed, moved or inserted',
@@ -28,7 +28,7 @@ export const BREAK_KINDS = {
 
 export type BreakKind = keyof typeof BREAK_KINDS;
 
-/** One thing that is wrong, with the first entry that shows it. */
+/** A defect of the log, with the first entry that shows it. */
 export interface Break {
   kind: BreakKind;
   chain: string | null;

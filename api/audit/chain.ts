@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
 
-/** Chain of what belongs to no team: sign-ins, administration. A team's chain has the team's id. */
+/** Chain of entries without a team, such as sign-ins and administration. A team's chain has the team's id. */
 export const INSTANCE_CHAIN = '00000000-0000-0000-0000-000000000000';
 
-/** What is hashed of an entry, in this order: every column of `audit_entries`, in the table's order. */
+/** Hashed fields of an entry, in this order: every column of `audit_entries`, in the table's order. */
 export const HASHED_FIELDS = [
   'audit_id',
   'correlation_id',
@@ -25,21 +25,21 @@ export const HASHED_FIELDS = [
   'details',
 ] as const;
 
-/** An entry as the table gives it: uuids in lower case with hyphens, the rest untouched. `details` stays the stored text. */
+/** An entry as stored: lower-case uuids with hyphens, everything else unchanged. `details` is the stored text. */
 export type StoredEntry = Record<(typeof HASHED_FIELDS)[number], string | null>;
 
-/** A place in a chain. */
+/** A position in a chain. */
 export interface Link {
-  /** From 1, without gaps. */
+  /** Starts at 1, without gaps. */
   sequence: number;
   /** `entry_hash`, 32 bytes. */
   hash: Buffer;
 }
 
-/** What the first entry of every chain is linked to. */
+/** The position before the first entry of every chain. */
 export const GENESIS: Link = { sequence: 0, hash: Buffer.alloc(32) };
 
-/** First byte of what is hashed. Another layout takes another byte, so that no two layouts give the same bytes. */
+/** First hashed byte. A new layout needs a new byte, so that no two layouts hash the same bytes. */
 const ENTRY_LAYOUT = 0x01;
 
 function fieldForm(value: string | null): Buffer {
@@ -72,7 +72,7 @@ export function canonicalForm(entry: StoredEntry, sequence: number, previousHash
   return Buffer.concat([place, previousHash, ...HASHED_FIELDS.map((field) => fieldForm(entry[field]))]);
 }
 
-/** The place of an entry that follows `previous`. */
+/** Returns the position of an entry that follows `previous`. */
 export function linkEntry(entry: StoredEntry, previous: Link): Link {
   const sequence = previous.sequence + 1;
   return { sequence, hash: hash('sha256', canonicalForm(entry, sequence, previous.hash), 'buffer') };

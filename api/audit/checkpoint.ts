@@ -9,18 +9,18 @@ import { sealEntries } from './seal-entries.js';
 import { keyIdOf, type PublicKeys, publishKey, signingKey } from './signing-keys.js';
 
 const TYPE = 'assent.audit.checkpoint';
-/** Lines of version 1 named their key otherwise. */
+/** Version 1 identified its key differently. */
 const VERSION = 2;
 
-/** What is signed: where every chain stood, and what the line before it was. */
+/** Signed content: the head of every chain, and the hash of the previous line. */
 export interface Checkpoint {
   type: typeof TYPE;
   version: typeof VERSION;
   /** ISO 8601, UTC. */
   time: string;
-  /** SHA-256 of the line before, without its line feed; 64 zeros in the first line. Hexadecimal, like every hash here. */
+  /** SHA-256 of the previous line without its line feed; 64 zeros in the first line. Hexadecimal, like every hash here. */
   previous: string;
-  /** The key that signed (`keyIdOf`), so that lines stay true when the service signs with another. */
+  /** The signing key (`keyIdOf`), so that lines stay valid after a key change. */
   key_id: string;
   heads: { chain: string; sequence: number; entry_hash: string }[];
 }
@@ -28,7 +28,7 @@ export interface Checkpoint {
 /** `previous` of the first line. */
 export const NO_LINE = '0'.repeat(64);
 const LINE_FEED = 0x0a;
-/** Read backwards by this many bytes when the last line is looked for. */
+/** Block size for reading backwards to the last line, bytes. */
 const BLOCK = 65_536;
 
 const lock: Statement = {
@@ -42,26 +42,26 @@ const readHeads: Statement = {
 
 export const checkpointFile = (config: Pick<Config, 'DATA_DIR'>): string => join(config.DATA_DIR, 'audit-checkpoints.jsonl');
 
-/** `previous` of the line that follows `line`. */
+/** Returns the `previous` of the line after `line`. */
 export const hashLine = (line: Buffer): string => createHash('sha256').update(line).digest('hex');
 
 /**
- * A line: the checkpoint's JSON with `signature` (Ed25519, base64) as its last member. Signed are the bytes of the JSON without
- * that member, as they stand in the line.
+ * Signs a line: the checkpoint's JSON with `signature` (Ed25519, base64) as its last member. The signature covers the bytes of the JSON
+ * without that member.
  */
 function signLine(checkpoint: Checkpoint, key: KeyObject): Buffer {
   const body = JSON.stringify(checkpoint);
   return Buffer.from(`${body.slice(0, -1)},"signature":"${sign(null, Buffer.from(body), key).toString('base64')}"}`);
 }
 
-/** A line that does not count, and why. */
+/** An invalid line, and why. */
 interface BadLine {
   kind: BreakKind;
   /** Completes "Line 3 …". */
   detail: string;
 }
 
-/** Reads a line back and checks its signature with the key that it names. */
+/** Parses a line and checks its signature with the key that it names. */
 export function readLine(keys: PublicKeys, line: Buffer): Checkpoint | BadLine {
   const altered = (detail: string): BadLine => ({ kind: 'checkpoint_altered', detail });
   const parts = /^(\{.*),"signature":"([\w+/=]+)"\}$/.exec(line.toString('utf8'));
@@ -85,8 +85,7 @@ export function readLine(keys: PublicKeys, line: Buffer): Checkpoint | BadLine {
 }
 
 /**
- * The last whole line, and where the whole lines end. What follows them was cut off by a crash or a full disk while it was
- * written: nobody was told that it exists.
+ * Returns the last complete line and its end. Anything behind it was cut off by a crash or a full disk and was never reported as written.
  */
 async function readLast(file: FileHandle): Promise<{ last?: Buffer; end: number; size: number }> {
   const { size } = await file.stat();
@@ -105,9 +104,9 @@ async function readLast(file: FileHandle): Promise<{ last?: Buffer; end: number;
 }
 
 /**
- * Signs where every chain stands and appends it to the file of checkpoints, then to the log: outside the database, so that a cut
- * tail or a rewritten chain is found (verify-checkpoints.ts). Processes that share the file take turns by a lock in the database.
- * @throws Error when the key is no Ed25519 key or the file cannot be written
+ * Signs the heads of all chains and appends the line to the checkpoint file and the log: outside the database, so that a truncated or
+ * rewritten chain is detected (verify-checkpoints.ts). A lock in the database serializes processes that share the file.
+ * @throws Error if the key is no Ed25519 key or the file cannot be written
  */
 export async function writeCheckpoint({ db, config, log }: Pick<Services, 'db' | 'config' | 'log'>): Promise<Checkpoint> {
   const key = signingKey(config);

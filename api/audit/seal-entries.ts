@@ -3,11 +3,11 @@ import type { Knex } from 'knex';
 import { run, type Statement } from '../../db/statement.js';
 import { INSTANCE_CHAIN } from './chain.js';
 
-/** Entries of one transaction: about 30 ms of work. */
+/** Maximum entries per transaction: about 30 ms of work. */
 const MAX_ENTRIES = 1_000;
-/** Chains of one transaction. They share its entries evenly. */
+/** Maximum chains per transaction; they share its entries evenly. */
 const MAX_CHAINS = 100;
-/** Pause before a chain is tried again whose lock another process holds, ms. */
+/** Delay before retrying a chain whose lock another process owns, ms. */
 const BUSY_PAUSE_MS = 5;
 const LOWEST_CHAIN = INSTANCE_CHAIN;
 const HIGHEST_CHAIN = INSTANCE_CHAIN.replaceAll('0', 'f');
@@ -19,32 +19,32 @@ const sealBatch: Statement = { name: 'seal_batch', text: 'select audit_seal($1, 
 export interface SealOptions {
   /** Seals this chain only. */
   chain?: string;
-  /** How long to wait for chains that another process is sealing, ms; 0 leaves them to that process. */
+  /** Maximum wait for chains that another process is sealing, ms; 0 leaves them to that process. */
   patience?: number;
 }
 export interface SealReport {
   sealed: number;
-  /** Pending rows that the product never writes, set aside in `audit_rejected`. */
+  /** Invalid pending rows, moved to `audit_rejected`; the product never writes such rows. */
   rejected: number;
-  /** Chains that are sealed no further, and why. */
+  /** Chains that were not sealed, and why. */
   refused: { chain: string; reason: string }[];
-  /** Chains that another process still held when patience ran out. */
+  /** Chains that another process still had locked at the end of the wait. */
   busy: string[];
 }
 interface Batch extends SealReport {
   /** Some chain has more pending rows than its share. */
   more: boolean;
-  /** The batch's last chain when others may follow. */
+  /** The batch's last chain if others may follow. */
   last: string | null;
 }
 
-/** The chain id that follows `chain`. */
+/** Returns the chain id after `chain`. */
 function chainAfter(chain: string): string {
   const digits = (BigInt(`0x${chain.replaceAll('-', '')}`) + 1n).toString(16).padStart(32, '0');
   return digits.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 }
 
-/** One turn of every chain from `from` to `highest`. Adds to `report` and returns whether some chain has more. */
+/** Seals one batch of every chain from `from` to `highest`. Adds to `report` and returns whether some chain has more. */
 async function sealPass(db: Knex, report: SealReport, from: string, highest: string): Promise<boolean> {
   let more = false;
   for (let lowest: string | undefined = from; lowest !== undefined; ) {
@@ -62,12 +62,12 @@ async function sealPass(db: Knex, report: SealReport, from: string, highest: str
 }
 
 /**
- * Links every entry committed so far into its chain. Any number of processes may call it at once, readers before they read: each
- * chain has one lock, which is tried and never waited for in the database, and the unique keys of `audit_seals` would refuse a
- * fork. An entry that commits later is still pending then, and takes a later number. Chains are sealed in turns with equal shares.
- * A chain whose head is not its last seal was tampered with: it is left as it is and reported. A pending row that the product never
- * writes (without its entry, for another team's chain, for a sealed entry) is set aside and recorded as CRITICAL.
- * @throws Error inside a transaction: the locks would be held until its end, and its snapshot may be old
+ * Links all committed entries into their chains. Any number of processes may call it concurrently, readers included: each chain has one
+ * lock, which is only tried in the database, and the unique keys of `audit_seals` prevent a fork. An entry that commits later stays pending
+ * and gets a later number. Chains are sealed in turns with equal shares. A chain whose head is not its last seal was tampered with; it is
+ * reported and left unchanged. Invalid pending rows (without an entry, of another chain, of a sealed entry) are set aside and recorded as
+ * CRITICAL.
+ * @throws Error inside a transaction, which would keep the locks to its end and may have an old snapshot
  */
 export async function sealEntries(db: Knex, { chain, patience = 2_000 }: SealOptions = {}): Promise<SealReport> {
   if (db.isTransaction) throw new Error('Entries are sealed after the commit, in a transaction of their own');

@@ -1,21 +1,21 @@
 import type { Services } from '../core/context.js';
 import { type SealReport, sealEntries } from './seal-entries.js';
 
-/** Changes that come together are sealed together, ms. An entry waits no longer than this and the pass under way. */
+/** Delay that batches concurrent changes, ms. An entry waits at most this long plus the current pass. */
 const DEBOUNCE = 50;
-/** When no bell rang, ms: closes the gap of a lost one (api/core/relay-notifier.ts). */
+/** Polling interval without a notification, ms; covers lost ones (api/core/relay-notifier.ts). */
 const SWEEP = 1_000;
 
 export interface Sealer {
-  /** Entries may be waiting. Free to call as often as one likes. */
+  /** Schedules a pass. Cheap to call. */
   wake: () => void;
-  /** Seals what is committed by now and ends. */
+  /** Seals what is committed by now, then stops. */
   stop: () => Promise<void>;
 }
 
 /**
- * Seals in the background, soon after each change. A failed pass is logged once and tried again with the next sweep; nothing is
- * lost meanwhile, the entries wait in the database. Source: decisions G6.
+ * Seals in the background, soon after each change, so that recent entries are covered too. A failed pass is logged once and retried at the
+ * next poll; the entries stay pending.
  */
 export function startSealer({ db, log }: Pick<Services, 'db' | 'log'>): Sealer {
   const refused = new Set<string>();

@@ -4,12 +4,12 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Config } from '../core/config.js';
 
-/** Public keys by their ids. */
+/** Public keys by id. */
 export type PublicKeys = Map<string, KeyObject>;
 
 const PEM = /-----BEGIN ([A-Z ]+)-----[\s\S]*?-----END \1-----/g;
 
-/** The first 16 hexadecimal digits of the SHA-256 of a key's public half (SPKI, DER). */
+/** Returns the first 16 hexadecimal digits of the SHA-256 of the public key (SPKI, DER). */
 export const keyIdOf = (key: KeyObject): string =>
   createHash('sha256')
     .update((key.type === 'private' ? createPublicKey(key) : key).export({ type: 'spki', format: 'der' }))
@@ -17,8 +17,8 @@ export const keyIdOf = (key: KeyObject): string =>
     .slice(0, 16);
 
 /**
- * The key that signs checkpoints.
- * @throws Error when it is no Ed25519 key
+ * Returns the key that signs checkpoints.
+ * @throws Error if it is no Ed25519 key
  */
 export function signingKey({ AUDIT_SIGNING_KEY }: Pick<Config, 'AUDIT_SIGNING_KEY'>): KeyObject {
   const key = createPrivateKey(AUDIT_SIGNING_KEY);
@@ -26,7 +26,7 @@ export function signingKey({ AUDIT_SIGNING_KEY }: Pick<Config, 'AUDIT_SIGNING_KE
   return key;
 }
 
-/** The public halves of every PEM block in `text`, which may be private or public keys. */
+/** Returns the public keys of all PEM blocks in `text`, private or public. */
 function parseKeys(text: string, source: string): [string, KeyObject][] {
   const blocks = text.match(PEM) ?? [];
   if (blocks.length === 0) throw new Error(`${source} holds no key in PEM form`);
@@ -38,9 +38,10 @@ function parseKeys(text: string, source: string): [string, KeyObject][] {
 }
 
 /**
- * The keys whose signatures count: those of `path`, a PEM file or a folder of them, and no others; without it the key in use and
- * AUDIT_SIGNING_KEY_PREVIOUS. Never those that the service publishes beside the checkpoints: whoever writes there could add one.
- * @throws Error when `path` is missing or holds anything but Ed25519 keys
+ * Returns the keys whose signatures are trusted: those of `path` (a PEM file or a folder of them) only; without `path`, AUDIT_SIGNING_KEY
+ * and AUDIT_SIGNING_KEY_PREVIOUS. Never the keys published beside the checkpoints, because an attacker with write access there could add
+ * one.
+ * @throws Error if `path` is missing or contains anything but Ed25519 keys
  */
 export function trustedKeys(config: Pick<Config, 'AUDIT_SIGNING_KEY' | 'AUDIT_SIGNING_KEY_PREVIOUS'>, path?: string): PublicKeys {
   if (path === undefined) {
@@ -57,10 +58,10 @@ export function trustedKeys(config: Pick<Config, 'AUDIT_SIGNING_KEY' | 'AUDIT_SI
   return new Map(files.flatMap((file) => parseKeys(readFileSync(file, 'utf8'), file)));
 }
 
-/** Where the service publishes the public half of each key that it has signed with. */
+/** Returns the folder with the public half of each key that ever signed. */
 export const publicKeyDir = ({ DATA_DIR }: Pick<Config, 'DATA_DIR'>): string => join(DATA_DIR, 'audit-keys');
 
-/** Publishes the public half of `key` beside the checkpoints, for a witness to keep. Written once. */
+/** Publishes the public half of `key` beside the checkpoints, for a witness. Written once. */
 export async function publishKey(config: Pick<Config, 'DATA_DIR'>, key: KeyObject): Promise<void> {
   const pem = createPublicKey(key).export({ type: 'spki', format: 'pem' });
   await mkdir(publicKeyDir(config), { recursive: true });

@@ -9,18 +9,18 @@ import { findStuck, readPendingChains, verifyRows } from './verify-rows.js';
 import { type SealsReport, verifySeals } from './verify-seals.js';
 
 export interface VerifyOptions {
-  /** Keys whose checkpoints count; default: those of the settings. */
+  /** Trusted keys; default: those of the settings. */
   keys?: PublicKeys;
-  /** An earlier copy of the checkpoints, kept elsewhere. */
+  /** An earlier copy of the checkpoints, stored elsewhere. */
   witness?: string;
 }
 
 export interface AuditReport extends Omit<SealsReport, 'breaks'> {
-  /** Lines of the checkpoints that were read. */
+  /** Number of checkpoint lines read. */
   checkpoints: number;
-  /** When the newest of them was signed. */
+  /** Time of the newest checkpoint. */
   newest_checkpoint: string | null;
-  /** What is wrong, at most 20 of each check; none = everything is as it was written. */
+  /** Defects, at most 20 per check; empty if the log is intact. */
   breaks: Break[];
 }
 
@@ -32,7 +32,7 @@ const noEntry = (kind: BreakKind, chain: string | null, detail: string): Break =
   detail,
 });
 
-/** Seals what is pending and says what could not be sealed. A log that cannot be sealed can still be verified. */
+/** Seals pending entries and reports those that could not be sealed. An unsealed log can still be verified. */
 async function sealPending({ db }: Pick<Services, 'db'>): Promise<Break[]> {
   let report: SealReport;
   try {
@@ -47,10 +47,10 @@ async function sealPending({ db }: Pick<Services, 'db'>): Promise<Break[]> {
 }
 
 /**
- * Seals what is pending, then checks the whole log as of one moment: every entry against its hash, every hash against the one
- * before, heads, entries and pending rows that came past the product, what keeps the log append-only, the signed checkpoints, and a
- * witness's copy of them. Writers and sealers may go on meanwhile.
- * @throws Error when the keys cannot be read, or the witness's copy is missing or empty
+ * Seals pending entries, then verifies the log in one snapshot: entries against hashes, hashes against their predecessors, heads, rows
+ * written by other programs, the append-only guards, the signed checkpoints, and a witness's copy. Writers and sealers may run
+ * concurrently.
+ * @throws Error if the keys cannot be read, or the witness's copy is missing or empty
  */
 export async function verifyChain(
   { db, config }: Pick<Services, 'db' | 'config'>,
@@ -59,16 +59,16 @@ export async function verifyChain(
   await sealPending({ db });
   const snapshot = await db.transaction(
     async (trx) => {
-      // As long as it takes.
+      // No time limit.
       await trx.raw('set local statement_timeout = 0');
       const seals = await verifySeals(trx);
       return { seals, pending: await readPendingChains(trx), guards: await verifyGuards(trx), rows: await verifyRows(trx) };
     },
     { isolationLevel: 'repeatable read', readOnly: true },
   );
-  // What was committed after the first sealing is sealed now; what is still pending was passed by twice.
+  // Seals entries committed since the first pass; entries still pending after that were skipped twice.
   const stuck = snapshot.pending.length > 0 ? [...(await sealPending({ db })), ...(await findStuck(db, snapshot.pending))] : [];
-  // After the snapshot: a checkpoint may be younger than that, and is compared with the chain as it is by then.
+  // After the snapshot: a checkpoint may be newer, and is compared with the chain as it is then.
   const file = checkpointFile(config);
   const local = await verifyCheckpoints(db, file, keys);
   const kept = witness === undefined ? null : await verifyCheckpoints(db, witness, keys);

@@ -7,14 +7,14 @@ import type { PublicKeys } from './signing-keys.js';
 type Head = Checkpoint['heads'][number];
 
 export interface CheckpointsReport {
-  /** Lines read, the broken one included. */
+  /** Number of lines read, including the broken one. */
   checkpoints: number;
-  /** When the last sound line was signed. */
+  /** Time of the last valid line. */
   newest: string | null;
   broken: Break | null;
 }
 
-/** The file's whole lines; none when there is no file. What follows the last line feed was never finished. */
+/** Yields the complete lines of the file, none without a file. Text after the last line feed is incomplete and ignored. */
 async function* readLines(path: string): AsyncGenerator<Buffer> {
   let rest = Buffer.alloc(0);
   try {
@@ -30,7 +30,7 @@ async function* readLines(path: string): AsyncGenerator<Buffer> {
   }
 }
 
-/** The first of these heads that is not on its chain, with the hash that stands there now, if any. */
+/** Returns the first of these heads that is not on its chain, with the hash now at its position, if any. */
 async function missingHead(db: Knex, heads: Head[]): Promise<(Head & { now: string | null }) | undefined> {
   const { rows } = await db.raw<{ rows: (Head & { now: string | null })[] }>(
     /* sql */ `
@@ -45,9 +45,8 @@ order by h.chain limit 1`,
 }
 
 /**
- * Checks that every line of `file` is signed with one of `keys`, follows the line before it, and names heads that are still on
- * their chains: one that is not means that the chain lost its tail or was rewritten since. Lines that were cut off the end of the
- * file leave no trace in it: `compareWithWitness` finds them.
+ * Checks that every line of `file` is signed with one of `keys`, follows its predecessor, and names heads that are still on their chains; a
+ * missing head means that the chain was truncated or rewritten. Lines truncated from the file are found by `compareWithWitness` only.
  */
 export async function verifyCheckpoints(db: Knex, file: string, keys: PublicKeys): Promise<CheckpointsReport> {
   const confirmed = new Map<string, string>();
@@ -64,7 +63,7 @@ export async function verifyCheckpoints(db: Knex, file: string, keys: PublicKeys
     if ('kind' in checkpoint) return broken(checkpoint.kind, checkpoint.detail);
     if (checkpoint.previous !== previous) return broken('checkpoint_unlinked', 'does not follow the line before it');
     previous = hashLine(line);
-    // Most heads stand still from one checkpoint to the next.
+    // Most heads do not change between two checkpoints.
     const moved = checkpoint.heads.filter(
       ({ chain, sequence, entry_hash }) => confirmed.get(chain) !== `${sequence}:${entry_hash}`,
     );
@@ -81,7 +80,7 @@ export async function verifyCheckpoints(db: Knex, file: string, keys: PublicKeys
   return report;
 }
 
-/** Checks that `file` starts with the lines of `witness`, an earlier copy that was kept where nobody of this host can write. */
+/** Checks that `file` starts with the lines of `witness`, an earlier copy stored outside this host's control. */
 export async function compareWithWitness(file: string, witness: string): Promise<Break | null> {
   const lines = readLines(file);
   let count = 0;

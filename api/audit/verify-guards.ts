@@ -6,7 +6,7 @@ const TRIGGERS = ['audit_entries', 'audit_seals'].flatMap((table) => [
   `CREATE TRIGGER ${table}_append_only BEFORE DELETE OR UPDATE ON public.${table} FOR EACH ROW EXECUTE FUNCTION refuse_change()`,
   `CREATE TRIGGER ${table}_keep BEFORE TRUNCATE ON public.${table} FOR EACH STATEMENT EXECUTE FUNCTION refuse_change()`,
 ]);
-/** Each is one constraint: table and columns. */
+/** One constraint each: table and columns. */
 const KEYS = [
   'audit_entries PRIMARY KEY (audit_id)',
   'audit_seals PRIMARY KEY (chain, sequence)',
@@ -14,7 +14,7 @@ const KEYS = [
 ];
 const REFUSE_CHANGE = `begin raise exception '% is append-only', tg_table_name using errcode = '42501'; end`;
 
-/** $1 = tables, $2 = triggers as they are declared, $3 = keys, $4 = body of the triggers' function. */
+/** $1 = tables, $2 = expected triggers, $3 = keys, $4 = body of the triggers' function. */
 const FIND_CHANGED = /* sql */ `
 with tables as (select c.oid, c.relname, c.relrowsecurity from pg_class c where c.oid = any(?::regclass[])),
 triggers as (
@@ -37,8 +37,8 @@ union all select 'changed: function refuse_change()' where not exists (
   select from pg_proc where oid = to_regproc('refuse_change') and trim(regexp_replace(prosrc, '\\s+', ' ', 'g')) = ?)`;
 
 /**
- * Compares what keeps the log append-only with what the migrations declare. Tells only what is so now: whoever disables a trigger
- * and restores it is found by what was changed meanwhile.
+ * Compares the append-only guards with the declarations of the migrations. Sees the current state only: a trigger disabled and restored is
+ * detected by the changes made in between.
  */
 export async function verifyGuards(db: Knex): Promise<Break[]> {
   const { rows } = await db.raw<{ rows: { detail: string }[] }>(FIND_CHANGED, [TABLES, TRIGGERS, TRIGGERS, KEYS, REFUSE_CHANGE]);

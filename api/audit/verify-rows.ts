@@ -9,7 +9,7 @@ interface Found {
   detail: string;
 }
 
-/** A check over whole tables that returns what breaks it, the oldest first. */
+/** A check over whole tables that returns its violations, oldest first. */
 interface RowCheck {
   kind: BreakKind;
   sql: string;
@@ -25,7 +25,7 @@ select chain, audit_id, null::bigint as sequence, ${detail} || ' (set aside ' ||
 from audit_rejected x where reason = '${reason}' order by rejected_at, audit_id`,
 });
 
-/** Each is linear: one read of its tables and one hash. */
+/** Each is linear: one scan of its tables and one hash. */
 const ROW_CHECKS: RowCheck[] = [
   {
     kind: 'entry_unsealed',
@@ -63,8 +63,8 @@ from audit_seals group by chain, sequence having count(*) > 1 order by chain, se
 ];
 
 /**
- * Looks for entries, seals and pending rows that the walk along the chains cannot meet. Reads the tables themselves, not their
- * indexes, which whoever owns them can bypass. `db` is one snapshot.
+ * Finds entries, seals and pending rows that a walk along the chains cannot reach. Scans the tables themselves, because their owner can
+ * tamper with indexes. `db` is one snapshot.
  */
 export async function verifyRows(db: Knex): Promise<Break[]> {
   await db.raw('set local enable_indexscan = off; set local enable_indexonlyscan = off; set local enable_bitmapscan = off');
@@ -76,7 +76,7 @@ export async function verifyRows(db: Knex): Promise<Break[]> {
   return breaks;
 }
 
-/** The first pending row of each of the first chains that have any. `db` is one snapshot. */
+/** Returns the first pending row of each of the first chains that have any. `db` is one snapshot. */
 export async function readPendingChains(db: Knex): Promise<Pick<Found, 'chain' | 'audit_id'>[]> {
   const { rows } = await db.raw<{ rows: Pick<Found, 'chain' | 'audit_id'>[] }>(
     `select distinct on (chain) chain, audit_id from audit_pending order by chain, audit_id limit ${MAX_BREAKS}`,
@@ -84,7 +84,7 @@ export async function readPendingChains(db: Knex): Promise<Pick<Found, 'chain' |
   return rows;
 }
 
-/** Which of `pending` are still there: sealing has passed by, and it passes by nothing that is in order. */
+/** Returns those of `pending` that are still pending; sealing skips invalid rows only. */
 export async function findStuck(db: Knex, pending: Pick<Found, 'chain' | 'audit_id'>[]): Promise<Break[]> {
   const { rows } = await db.raw<{ rows: Found[] }>(
     /* sql */ `

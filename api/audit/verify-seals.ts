@@ -2,16 +2,16 @@ import type { Knex } from 'knex';
 import { type Break, MAX_BREAKS } from './break.js';
 import { GENESIS, HASHED_FIELDS, INSTANCE_CHAIN, type Link, linkEntry, type StoredEntry } from './chain.js';
 
-/** Seals read at once, and chains whose heads are compared at once: verification needs the memory of one page. */
+/** Page size of seals and of chain heads; verification needs the memory of one page. */
 const PAGE = 1_000;
-/** Smaller than any sequence, also than one that somebody forged. */
+/** Below any sequence, forged ones included. */
 const BEFORE_ALL: ChainPosition = { chain: INSTANCE_CHAIN, sequence: '-9223372036854775808' };
 const AFTER_CHAIN = '9223372036854775807';
 
 export interface SealsReport {
-  /** Chains that have seals. */
+  /** Number of chains with seals. */
   chains: number;
-  /** Entries that fit, up to the first break of each chain. */
+  /** Number of valid entries, up to the first break of each chain. */
   entries: number;
   /** The first break of each chain. */
   breaks: Break[];
@@ -21,10 +21,10 @@ interface ChainPosition {
   chain: string;
   sequence: number | string;
 }
-/** A seal with its entry; `audit_id` is null when there is no such entry. */
+/** A seal with its entry; `audit_id` is null without an entry. */
 type SealedEntry = StoredEntry & { chain: string; sequence: number; sealed_id: string; prev_hash: Buffer; entry_hash: Buffer };
 
-/** The seals after `place` with their entries, chain by chain in the order of the sequence. */
+/** Returns the seals after `place` with their entries, by chain and sequence. */
 async function readPage(db: Knex, place: ChainPosition): Promise<SealedEntry[]> {
   const { rows } = await db.raw<{ rows: SealedEntry[] }>(
     /* sql */ `
@@ -37,7 +37,7 @@ where (s.chain, s.sequence) > (?::uuid, ?::bigint) order by s.chain, s.sequence 
   return rows;
 }
 
-/** What is wrong with a seal that should follow `previous`; null when nothing is. */
+/** Returns the defect of a seal that should follow `previous`, or null. */
 function inspectSeal(seal: SealedEntry, previous: Link): Break | null {
   const { chain, sequence, sealed_id: audit_id } = seal;
   const broken = (kind: Break['kind'], detail: string): Break => ({ kind, chain, sequence, audit_id, detail });
@@ -52,7 +52,7 @@ function inspectSeal(seal: SealedEntry, previous: Link): Break | null {
   return hash === sealed ? null : broken('entry_changed', `The entry has the hash ${hash}, sealed was ${sealed}`);
 }
 
-/** Compares the heads of `chains` with their last seals, which are given. */
+/** Compares the heads of `chains` with their last seals. */
 async function inspectHeads(db: Knex, chains: Map<string, Link>): Promise<Break[]> {
   const { rows } = await db.raw<{ rows: { chain: string; sequence: number | null; entry_hash: Buffer | null }[] }>(
     'select chain, h.sequence, h.entry_hash from unnest(?::uuid[]) c(chain) left join audit_heads h using (chain) order by chain',
@@ -67,7 +67,7 @@ async function inspectHeads(db: Knex, chains: Map<string, Link>): Promise<Break[
   });
 }
 
-/** Heads of chains that have no seal at all. */
+/** Returns heads of chains without any seal. */
 async function findHeadsWithoutSeals(db: Knex): Promise<Break[]> {
   const { rows } = await db.raw<{ rows: { chain: string; sequence: number }[] }>(
     `select chain, sequence from audit_heads h where not exists (select from audit_seals s where s.chain = h.chain)
@@ -83,8 +83,8 @@ async function findHeadsWithoutSeals(db: Knex): Promise<Break[]> {
 }
 
 /**
- * Walks every chain from its first seal to its head, up to the first break of each. `db` is one snapshot. Time is linear in the
- * number of entries, memory is that of one page.
+ * Walks every chain from its first seal to its head, up to the first break of each. `db` is one snapshot. Linear in the number of entries,
+ * in the memory of one page.
  */
 export async function verifySeals(db: Knex): Promise<SealsReport> {
   const report: SealsReport = { chains: 0, entries: 0, breaks: [] };

@@ -17,10 +17,9 @@ async function checkParent(ctx: Context, taskId: string, parentId: string): Prom
 }
 
 /**
- * Adds a comment to a live task, or a reply to one of its comments.
- * @throws RESOURCE_NOT_FOUND no live task, or no such parent comment on it | PERMISSION_DENIED stranger or guest
+ * Adds a comment to a live task, or a reply to one of its comments. Replies have one level only.
+ * @throws RESOURCE_NOT_FOUND no live task, or no such parent comment on it | PERMISSION_DENIED not a member, or a guest
  * | INVALID_REQUEST a reply to a reply
- * Source: contract, section 4, other areas; decision C9.
  */
 export function addComment(ctx: Context, taskId: string, { content, parent_comment_id }: AddComment): Promise<CommentRecord> {
   return inTransaction(ctx, async (ctx) => {

@@ -7,10 +7,9 @@ import { seatOf } from '../core/seats.js';
 import { loadComment } from './load-comment.js';
 
 /**
- * Deletes a comment for good: its words are erased, the row stays as the place where its replies hang.
- * @throws RESOURCE_NOT_FOUND unknown, deleted, or its task is in the trash | PERMISSION_DENIED stranger, guest, neither the
- * author nor a manager
- * Source: decision C9.
+ * Permanently deletes a comment: clears its text and keeps the row as parent of its replies.
+ * @throws RESOURCE_NOT_FOUND unknown, deleted, or its task is in the trash | PERMISSION_DENIED not a member, a guest, or neither the author
+ * nor a manager
  */
 export function deleteComment(ctx: Context, commentId: string): Promise<void> {
   return inTransaction(ctx, async (ctx) => {

@@ -11,16 +11,15 @@ import { presentComment } from './present.js';
 import { withReplies } from './read-replies.js';
 import type { CommentRecord, EditComment } from './schema.js';
 
-/** A comment as an answer to its own change shows it: with its replies. */
+/** Returns a comment with its replies, for the response. */
 async function shown(ctx: Context, comment: Comment): Promise<CommentRecord> {
   const { rows } = await withReplies(ctx, comment.task_id, [presentComment(comment)]);
   return rows[0] as CommentRecord;
 }
 
 /**
- * Changes the words of the caller's own comment. The same words change nothing.
- * @throws RESOURCE_NOT_FOUND unknown, deleted, or its task is in the trash | PERMISSION_DENIED stranger, guest, not the author
- * Source: decision C9.
+ * Updates the text of the caller's own comment; the same text changes nothing.
+ * @throws RESOURCE_NOT_FOUND unknown, deleted, or its task is in the trash | PERMISSION_DENIED not a member, a guest, or not the author
  */
 export function editComment(ctx: Context, commentId: string, { content }: EditComment): Promise<CommentRecord> {
   return inTransaction(ctx, async (ctx) => {

@@ -10,7 +10,7 @@ const statement: Statement = {
     order by n.place`,
 };
 
-/** Ids of the team's members that a text mentions by `@username`; names of others mean nothing (C9). */
+/** Returns the ids of team members that a text mentions by `@username`; ignores other names. */
 export async function findMentions(ctx: Context, teamId: string, content: string): Promise<string[]> {
   const names = mentionedNames(content);
   if (names.length === 0) return [];

@@ -6,9 +6,9 @@ import { loadTask } from './load-task.js';
 import { presentComment } from './present.js';
 import type { CommentRecord, ListComments } from './schema.js';
 
-/** The comments of a task that are listed, without their replies; a deleted one only while replies hang on it. */
+/** Selects the visible comments of a task without replies; a deleted one only while it has replies. */
 function listed(ctx: Context, taskId: string) {
-  // By task as well, because that is what the index knows.
+  // Also filters by task, because the index requires it.
   const liveReplies = Comment.query(ctx.db)
     .alias('r')
     .where('r.task_id', taskId)
@@ -23,10 +23,9 @@ function listed(ctx: Context, taskId: string) {
 }
 
 /**
- * The comments of a live task, oldest first, their replies yet to be read (`withReplies`). A deleted comment is listed, without its
- * words, only while replies hang on it. `limit` and `offset` count comments, not replies.
- * @throws RESOURCE_NOT_FOUND no live task | PERMISSION_DENIED stranger
- * Source: decision C9.
+ * Lists the comments of a live task, oldest first; `withReplies` adds the replies. A deleted comment is listed, without text, while it has
+ * replies. `limit` and `offset` count comments, not replies.
+ * @throws RESOURCE_NOT_FOUND no live task | PERMISSION_DENIED not a member
  */
 export async function listComments(ctx: Context, taskId: string, { limit, offset }: ListComments): Promise<CommentRecord[]> {
   const task = await loadTask(ctx, taskId);
@@ -35,7 +34,7 @@ export async function listComments(ctx: Context, taskId: string, { limit, offset
   return rows.map((row) => presentComment(row));
 }
 
-/** How many there are, replies not counted; for a caller who has been shown some. */
+/** Counts the comments without replies. The caller has checked access. */
 export function countComments(ctx: Context, taskId: string): Promise<number> {
   return listed(ctx, taskId).resultSize();
 }

@@ -4,7 +4,7 @@ import { notFound } from '../core/errors.js';
 import { type CommentedTask, findTask } from './load-task.js';
 
 /**
- * A comment that is neither deleted nor on a task in the trash, locked for a change, with its task.
+ * Locks a live comment of a live task for a change, and returns both.
  * @throws RESOURCE_NOT_FOUND
  */
 export async function loadComment(ctx: Context, commentId: string): Promise<{ comment: Comment; task: CommentedTask }> {

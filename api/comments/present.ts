@@ -1,7 +1,7 @@
 import type { Comment } from '../../db/models/comment.js';
 import type { CommentRecord } from './schema.js';
 
-/** A row as the API shows it, with the replies given. */
+/** Returns a comment as the API shows it, with the given replies. */
 export const presentComment = (row: Comment, replies: CommentRecord[] = []): CommentRecord => ({
   comment_id: row.comment_id,
   task_id: row.task_id,

@@ -3,12 +3,12 @@ import type { Context } from '../core/context.js';
 import { presentComment } from './present.js';
 import type { CommentRecord } from './schema.js';
 
-/** Most replies of one answer, as many as tasks (contract, section 8). */
+/** Maximum number of replies per response, the same as for tasks. */
 const MAX_REPLIES = 10_000;
 
 /**
- * Comments of a task with their replies, oldest first; deleted replies are left out. Of more than 10,000 in all the newest are
- * missing, which `truncated` says.
+ * Adds replies to comments of a task, oldest first, without deleted ones. Beyond 10,000 in all the newest are omitted, as `truncated`
+ * reports.
  */
 export async function withReplies(
   ctx: Context,

@@ -9,18 +9,21 @@ export interface Recipient extends Record<string, unknown> {
 }
 
 interface RecipientFilter {
-  /** Null: nobody but the person that `userIds` names, whose personal automation it is. */
+  /** Null for a personal automation: only the user in `userIds`. */
   teamId: string | null;
-  /** The lowest seat; everyone in the team who has it or a higher one. */
+  /** Minimum role in the team. */
   role?: Seat;
   userIds?: readonly string[];
   except?: readonly (string | null)[];
 }
 
-/** The most people whom one occasion tells: nobody reads what a thousand were told. */
+/** Maximum recipients per notification, so one action cannot flood a large team. */
 const MAX_RECIPIENTS = 100;
 
-/** $1 team or null, $2 seats or null for any, $3 people or null for all, $4 people to leave out. Active accounts, higher seats first. */
+/**
+ * $1 = team id or null, $2 = roles or null for any, $3 = user ids or null for all, $4 = excluded user ids. Active accounts only, higher
+ * roles first.
+ */
 const statement: Statement = {
   name: 'find_people_to_tell',
   text: /* sql */ `
@@ -32,7 +35,7 @@ const statement: Statement = {
     order by array_position(array['admin', 'manager', 'member', 'guest'], m.role), m.joined_at, u.user_id limit ${MAX_RECIPIENTS}`,
 };
 
-/** The people to whom something is told: of a team by seat or by name, or one person where there is no team. */
+/** Returns the recipients: by role or id within a team, or one user without a team. */
 export function findRecipients(
   { db }: Pick<Services, 'db'>,
   { teamId, role, userIds, except = [] }: RecipientFilter,

@@ -5,7 +5,7 @@ import { type NotificationRow, presentNotification } from './present.js';
 import type { Notification } from './schema.js';
 import { COLUMNS, VISIBLE } from './visible.sql.js';
 
-/** $1 caller, $2 notification, $3 read or not. The first time it was read stays. */
+/** $1 = caller id, $2 = notification id, $3 = read. Keeps the time of the first reading. */
 const statement: Statement = {
   name: 'mark_notification',
   text: /* sql */ `
@@ -14,9 +14,8 @@ const statement: Statement = {
 };
 
 /**
- * Marks one notification of the caller as read, or as unread again. Nothing is audited: it is the person's own, and changes nothing for
- * anybody else.
- * @throws RESOURCE_NOT_FOUND there is none, or it is somebody else's
+ * Marks one notification of the caller as read or unread. Not audited, because it affects nobody else.
+ * @throws RESOURCE_NOT_FOUND unknown, or another user's
  */
 export async function markNotification(ctx: Context, id: string, read: boolean): Promise<Notification> {
   const [row] = await run<NotificationRow>(ctx.db, statement, [userOf(ctx), id, read]);

@@ -3,7 +3,7 @@ import { type Context, userOf } from '../core/context.js';
 import type { MarkNotifications } from './schema.js';
 import { VISIBLE } from './visible.sql.js';
 
-/** $1 caller, $2 the newest that was seen or null, $3 run or null. */
+/** $1 = caller id, $2 = newest seen id or null, $3 = run id or null. */
 const statement: Statement = {
   name: 'mark_notifications',
   text: /* sql */ `
@@ -15,7 +15,7 @@ const statement: Statement = {
     select count(*)::int as marked from marked`,
 };
 
-/** Marks everything that the caller was told as read, as far as they had seen it, or what tells of one run. Returns how many were unread. */
+/** Marks the caller's notifications as read: up to the newest seen one, or those of one run. Returns how many were unread. */
 export async function markNotifications(ctx: Context, { up_to, run_id }: MarkNotifications): Promise<{ marked: number }> {
   const [row] = await run<{ marked: number }>(ctx.db, statement, [userOf(ctx), up_to ?? null, run_id ?? null]);
   return { marked: row?.marked ?? 0 };

@@ -7,18 +7,18 @@ import type { NotificationKind } from './schema.js';
 
 export interface Notice {
   kind: NotificationKind;
-  /** The subject of a mail. */
+  /** Subject of the email. */
   title: string;
   message: string;
   team_id: string | null;
   run_id: string | null;
-  /** Where a mail's button leads; the run's page where there is a run. */
+  /** Path of the email's button; defaults to the run's page. */
   path?: `/${string}`;
 }
 
 export type Channel = 'in_app' | 'email';
 
-/** $1 people, $2 team, $3 kind, $4 message, $5 run. */
+/** $1 = user ids, $2 = team id, $3 = kind, $4 = message, $5 = run id. */
 const statement: Statement = {
   name: 'notify_people',
   text: /* sql */ `
@@ -27,8 +27,8 @@ const statement: Statement = {
 };
 
 /**
- * Tells people something, in the transaction of what it is about: in the app, by mail, or both. A mail goes with the dispatcher's
- * retries and says no more than the list in the app does; its link carries no right to anything.
+ * Notifies users in the app, by email, or both, in the transaction of the cause. Emails are retried by the dispatcher and say no more than
+ * the app; their link grants nothing.
  */
 export async function notifyUsers(
   ctx: Context,

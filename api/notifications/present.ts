@@ -6,6 +6,6 @@ export const presentNotification = (row: NotificationRow): Notification => ({
   ...row,
   created_at: row.created_at.toISOString(),
   read_at: row.read_at?.toISOString() ?? null,
-  // Inside JSON a time is text as PostgreSQL writes it.
+  // Inside JSON, times have PostgreSQL's text format.
   gate: row.gate && { ...row.gate, decided_at: row.gate.decided_at && new Date(row.gate.decided_at).toISOString() },
 });

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ClampedInt, Flag, Id, Timestamp } from '../core/fields.js';
 
-/** What a notification is about. */
+/** Kinds of notifications. */
 const NOTIFICATION_KINDS = ['message', 'approval_requested', 'approval_reminder', 'automation_disabled'] as const;
 export type NotificationKind = (typeof NOTIFICATION_KINDS)[number];
 

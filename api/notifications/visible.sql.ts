@@ -1,10 +1,10 @@
-/** Notifications n of person $1. What a team told is read by its members only, also afterwards. */
+/** Condition for notifications `n` visible to user $1. A team's notifications are hidden from former members. */
 export const VISIBLE = /* sql */ `n.user_id = $1
       and (n.team_id is null or exists (select from memberships m where m.team_id = n.team_id and m.user_id = $1))`;
 
 /**
- * A run may come to several gates: one that asks is told of in the transaction that opens it, so it is the last of them by then, and a
- * reminder comes before the next one opens.
+ * State of the notification's gate. A run may have several gates. A request is stored in the transaction that opens its gate, and a
+ * reminder precedes the next gate, so the last gate opened before the notification is the right one.
  */
 const GATE = /* sql */ `
       (select json_build_object('state', case when g.decision is not null then g.decision

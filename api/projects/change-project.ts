@@ -11,10 +11,10 @@ import type { ProjectWrite } from './schema.js';
 import { rereadProject, verifiedWrite } from './verify-written.js';
 
 /**
- * Writes what `next` makes of the stored fields. A write that changes nothing leaves its audit entry (its id is the answer's
- * `action_id`) but neither activity nor event.
- * @throws RESOURCE_NOT_FOUND no live project | PERMISSION_DENIED stranger or guest | INVALID_REQUEST an end before the start,
- * or another team
+ * Applies `next` to the stored fields. A write without changes leaves an audit entry, whose id is the `action_id` of the response, but no
+ * activity or event.
+ * @throws RESOURCE_NOT_FOUND no live project | PERMISSION_DENIED not a member, or a guest | INVALID_REQUEST an end before the start, or
+ * another team
  */
 export function changeProject(
   ctx: Context,

@@ -11,9 +11,9 @@ import type { CreateProject, ProjectWrite } from './schema.js';
 import { rereadProject, verifiedWrite } from './verify-written.js';
 
 /**
- * Creates a project in a team of the caller's.
- * @throws RESOURCE_NOT_FOUND no such team | PERMISSION_DENIED stranger or guest | INVALID_REQUEST malformed or crossed dates
- * Source: contract, section 4, projects; decision C1.
+ * Creates a project in one of the caller's teams.
+ * @throws RESOURCE_NOT_FOUND no such team | PERMISSION_DENIED not a member, or a guest | INVALID_REQUEST malformed dates, or an end before
+ * the start
  */
 export async function createProject(ctx: Context, { team_id, ...input }: CreateProject): Promise<ProjectWrite> {
   const fields = wholeProject(input);

@@ -4,7 +4,7 @@ import { type Context, userOf } from '../core/context.js';
 import { notFound } from '../core/errors.js';
 import { PROJECT_JSON } from './project-json.js';
 
-/** $1 project, $2 caller. */
+/** $1 = project id, $2 = caller id. */
 const statement: Statement = {
   name: 'get_project',
   text: /* sql */ `
@@ -14,9 +14,8 @@ const statement: Statement = {
 };
 
 /**
- * One live project, as JSON text.
- * @throws RESOURCE_NOT_FOUND | PERMISSION_DENIED stranger
- * Source: decision C1.
+ * Returns one live project as JSON text.
+ * @throws RESOURCE_NOT_FOUND | PERMISSION_DENIED not a member
  */
 export async function getProject(ctx: Context, projectId: string): Promise<string> {
   const [row] = await run<{ json: string; seat: Seat | null }>(ctx.db, statement, [projectId, userOf(ctx)]);

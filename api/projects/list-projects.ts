@@ -3,7 +3,7 @@ import { type Context, userOf } from '../core/context.js';
 import { PROJECT_JSON } from './project-json.js';
 import type { ListProjects } from './schema.js';
 
-/** $1 caller, $2 team or null, $3 most rows, $4 rows to skip. */
+/** $1 = caller id, $2 = team id or null, $3 = row limit, $4 = offset. */
 const statement: Statement = {
   name: 'list_projects',
   text: /* sql */ `
@@ -13,7 +13,7 @@ const statement: Statement = {
     order by p.created_at, p.project_id limit $3 offset $4`,
 };
 
-/** $1 caller, $2 team or null. */
+/** $1 = caller id, $2 = team id or null. */
 const countStatement: Statement = {
   name: 'count_projects',
   text: /* sql */ `
@@ -21,13 +21,13 @@ const countStatement: Statement = {
     where m.user_id = $1 and ($2::uuid is null or m.team_id = $2) and p.deleted_at is null`,
 };
 
-/** The live projects of the caller's teams, oldest first, each as JSON text. Source: contract, section 4, projects. */
+/** Lists the live projects of the caller's teams, oldest first, each as JSON text. */
 export async function listProjects(ctx: Context, { team_id, limit, offset }: ListProjects): Promise<string[]> {
   const rows = await run<{ json: string }>(ctx.db, statement, [userOf(ctx), team_id ?? null, limit, offset]);
   return rows.map((row) => row.json);
 }
 
-/** How many there are. */
+/** Counts the projects over all pages. */
 export async function countProjects(ctx: Context, { team_id }: Pick<ListProjects, 'team_id'>): Promise<number> {
   const [row] = await run<{ total: number }>(ctx.db, countStatement, [userOf(ctx), team_id ?? null]);
   return row?.total ?? 0;

@@ -8,7 +8,7 @@ interface Dates<T> {
   end_date: T;
 }
 
-/** Both days of a body, normalised; null and absent pass. @throws INVALID_REQUEST for a malformed one */
+/** Normalizes both days of a body; null and undefined pass. @throws INVALID_REQUEST for a malformed one */
 export const daysOf = <T extends string | null | undefined>(body: Partial<Dates<T>>): Dates<T> => ({
   start_date: dayField('start_date', body.start_date as T),
   end_date: dayField('end_date', body.end_date as T),
@@ -19,7 +19,7 @@ export function checkOrder({ start_date, end_date }: Dates<string | null>): void
   if (start_date !== null && end_date !== null && end_date < start_date) throw invalid('end_date is before start_date');
 }
 
-/** A body laid over nothing: what it leaves out has its default. @throws INVALID_REQUEST for a malformed date */
+/** Returns a complete project: missing fields get their defaults. @throws INVALID_REQUEST for a malformed date */
 export function wholeProject({ name, description, status, ...dates }: Omit<ReplaceProject, 'team_id'>): ProjectFields {
   const { start_date, end_date } = daysOf(dates);
   return {

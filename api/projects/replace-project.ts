@@ -4,9 +4,8 @@ import { wholeProject } from './project-fields.js';
 import type { ProjectWrite, ReplaceProject } from './schema.js';
 
 /**
- * Replaces the whole project: what is left out goes back to its default.
- * @throws RESOURCE_NOT_FOUND no live project | PERMISSION_DENIED stranger or guest | INVALID_REQUEST dates, or another team
- * Source: contract, section 4, projects; decision C1.
+ * Replaces the whole project: missing fields are reset to their defaults.
+ * @throws RESOURCE_NOT_FOUND no live project | PERMISSION_DENIED not a member, or a guest | INVALID_REQUEST dates, or another team
  */
 export async function replaceProject(
   ctx: Context,

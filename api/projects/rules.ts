@@ -1,7 +1,7 @@
-/** States of a project; any may follow any, and none keeps from writing (C1). */
+/** States of a project; any transition is allowed, and no state makes it read-only. */
 export const PROJECT_STATUSES = ['active', 'archived', 'completed'] as const;
 
-/** What a caller may set of a project. */
+/** Writable fields of a project. */
 export interface ProjectFields {
   name: string;
   description: string | null;
@@ -10,10 +10,10 @@ export interface ProjectFields {
   end_date: string | null;
 }
 
-/** An empty description is none (contract, section 2). */
+/** Stores an empty description as null. */
 export const orNull = (description: string | null | undefined): string | null => description || null;
 
-/** What differs, as `{field: {from, to}}` (F5). */
+/** Returns the differences as `{field: {from, to}}`. */
 export function changesBetween(before: ProjectFields, after: ProjectFields): Record<string, { from: unknown; to: unknown }> {
   const fields = ['name', 'description', 'status', 'start_date', 'end_date'] as const;
   const changed = fields.filter((field) => before[field] !== after[field]);

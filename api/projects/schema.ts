@@ -5,7 +5,7 @@ import { PROJECT_STATUSES } from './rules.js';
 const Name = Title(200);
 const Description = Text.max(5000).meta({ description: 'An empty description is stored as null' });
 const Status = z.enum(PROJECT_STATUSES);
-/** A malformed one is a 400 in the verb, not a 422 here (decisions, L, last lines). */
+/** The operation checks the form, because a malformed date returns 400, not 422 (docs/decisions.md#malformed-dates). */
 const Day = Text.meta({
   override: { ...DATE_FORMATS, description: 'ISO 8601 date; a date-time is cut to its day in UTC', example: '2026-12-01' },
 });
@@ -35,7 +35,7 @@ export const UpdateProject = z
   .meta({ id: 'UpdateProject' });
 export type UpdateProject = z.output<typeof UpdateProject>;
 
-/** What is left out goes back to its default (C1). */
+/** Missing fields are reset to their defaults. */
 export const ReplaceProject = z
   .object({
     name: Name,
@@ -72,7 +72,7 @@ export const ProjectRecord = z
   .meta({ id: 'Project' });
 export type ProjectRecord = z.output<typeof ProjectRecord>;
 
-/** What a write of a project answers (contract, section 4, projects). */
+/** Response to a write of a project. */
 export const ProjectWrite = z
   .object({
     action_id: z.string().meta({ description: 'Id of the write’s audit entry' }),

@@ -9,7 +9,7 @@ import { seatOf } from '../core/seats.js';
 import { PROJECT_JSON } from './project-json.js';
 import type { TrashedProject } from './schema.js';
 
-/** $1 project, $2 who, $3 cascade. Every live task of the project, then the project itself. */
+/** $1 = project id, $2 = user id, $3 = cascade id. Trashes every live task of the project, then the project itself. */
 const statement: Statement = {
   name: 'trash_project',
   text: /* sql */ `
@@ -21,7 +21,7 @@ const statement: Statement = {
     returning ${PROJECT_JSON} as json, p.deleted_at, (select count(*) from moved) as tasks`,
 };
 
-/** What must hold before the answer may say `verified`. */
+/** Condition for `verified` in the response. */
 const verifyStatement: Statement = {
   name: 'verify_trashed_project',
   text: /* sql */ `
@@ -30,15 +30,14 @@ const verifyStatement: Statement = {
 };
 
 /**
- * Moves a project and its live tasks to the trash as one cascade. Its automations rest with it: the relay matches those of
- * live projects only.
- * @throws RESOURCE_NOT_FOUND no live project | PERMISSION_DENIED stranger or guest
- * Source: contract, section 3, soft delete; decision C8.
+ * Moves a project and its live tasks to the trash as one cascade. Its automations pause, because the relay matches only those of live
+ * projects.
+ * @throws RESOURCE_NOT_FOUND no live project | PERMISSION_DENIED not a member, or a guest
  */
 export function trashProject(ctx: Context, projectId: string): Promise<TrashedProject> {
   return inTransaction(ctx, async (ctx) => {
-    // Creators of tasks hold the project FOR KEY SHARE until they commit: after this lock, in a statement of its own, every
-    // task of the project can be seen and none can be added.
+    // Task creation locks the project FOR KEY SHARE until it commits: after this lock, in a separate statement, every task of the project
+    // is visible and none can be added.
     const project = await Project.query(ctx.db).findById(projectId).modify('live').forUpdate();
     if (!project) throw notFound('Project');
     authorize('project.write', await seatOf(ctx, project.team_id));

@@ -5,9 +5,8 @@ import { orNull } from './rules.js';
 import type { ProjectWrite, UpdateProject } from './schema.js';
 
 /**
- * Changes the fields present.
- * @throws RESOURCE_NOT_FOUND no live project | PERMISSION_DENIED stranger or guest | INVALID_REQUEST dates, or another team
- * Source: contract, section 4, projects; decision C1.
+ * Updates the given fields.
+ * @throws RESOURCE_NOT_FOUND no live project | PERMISSION_DENIED not a member, or a guest | INVALID_REQUEST dates, or another team
  */
 export async function updateProject(
   ctx: Context,

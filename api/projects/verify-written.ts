@@ -10,8 +10,8 @@ const statement: Statement = {
 };
 
 /**
- * Reads a project again in the transaction that wrote it and holds it against what was asked.
- * @throws Error when they differ: the write is rolled back, nobody is told that it is verified
+ * Reads a project again in the writing transaction and compares it with the request.
+ * @throws Error when they differ: the write is rolled back and never reported as verified
  */
 export async function rereadProject(ctx: Context, projectId: string, asked: ProjectFields): Promise<ProjectRecord> {
   const [row] = await run<{ json: ProjectRecord }>(ctx.db, statement, [projectId]);
@@ -21,7 +21,7 @@ export async function rereadProject(ctx: Context, projectId: string, asked: Proj
   return row.json;
 }
 
-/** The answer to a write that was read again (contract, section 4, projects). */
+/** Returns the response to a verified write. */
 export const verifiedWrite = (action: 'create' | 'update', auditId: string, data: ProjectRecord): ProjectWrite => ({
   action_id: auditId,
   status: 'verified',
