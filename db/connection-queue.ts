@@ -1,10 +1,10 @@
-/** Who a connection counts for while it is held. */
+/** Whose quota a connection uses. */
 export interface Holder {
-  /** The user, or the address of somebody who has not signed in; null where there is no one person. */
+  /** The user, or the address of a client that is not signed in; null for several users. */
   person: string | null;
-  /** Every team of the person: the connection counts for each of them. */
+  /** Every team of the user: the connection counts for each. */
   teams: readonly string[];
-  /** Requests that wait take turns by this: a team, or a person without one. */
+  /** Key of the round-robin between waiting requests: a team, or a user without one. */
   turn: string;
 }
 
@@ -14,23 +14,23 @@ interface Waiter {
   timer: NodeJS.Timeout;
 }
 
-/** How many connections of a pool are held, and how many requests wait for one. */
+/** Use of a pool: connections in use and requests waiting for one. */
 export interface PoolUse {
   size: number;
   used: number;
   waiting: number;
 }
 
-/** Requests with the same line are served in their order. */
+/** Requests with the same key are served in order. */
 const lineOf = ({ person, turn }: Holder): string => person ?? turn;
 
 const PERSON_SHARE = 3 / 8;
 const TEAM_SHARE = 5 / 8;
 
 /**
- * Decides who gets a connection of a pool. One person holds at most 3/8 of them, people whose only team is the same at most 5/8, and
- * all persons together leave one for what belongs to nobody alone: look-ups and writes of many callers in one statement. What
- * exceeds that waits. Teams take turns, and so do the persons of a team; a person's requests are served in their order.
+ * Decides who gets a connection of a pool. One user gets at most 3/8 of them, users of one team together at most 5/8, and all users
+ * together leave one for shared work: batched lookups and writes of many callers. Further requests wait. Teams take turns, and so do the
+ * users of a team; a user's requests are served in order. See docs/adr/0014-fair-connections.md.
  */
 export class ConnectionQueue {
   private readonly perPerson: number;
@@ -41,12 +41,12 @@ export class ConnectionQueue {
   private waiting = 0;
   private readonly held = new Map<string, number>();
   private readonly shared: Waiter[] = [];
-  /** Turn to person to requests in order; a turn that was served goes to the end. */
+  /** Turn key to user to requests in order; a served turn goes to the end. */
   private readonly turns = new Map<string, Map<string, Waiter[]>>();
 
   /**
-   * @param patience longest wait, ms
-   * @param timeout makes the error of a request that waited longer
+   * @param patience maximum wait, ms
+   * @param timeout creates the error of a request that waited longer
    */
   constructor(
     private readonly size: number,
@@ -54,15 +54,15 @@ export class ConnectionQueue {
     private readonly timeout: () => Error,
   ) {
     this.perAll = Math.max(1, size - 1);
-    // In a small pool too, one more than a share is left for somebody else.
+    // Even in a small pool a share leaves one connection for others.
     const share = (part: number) => Math.max(1, Math.min(Math.ceil(size * part), this.perAll - 1));
     this.perPerson = share(PERSON_SHARE);
     this.perTeam = share(TEAM_SHARE);
   }
 
   /**
-   * Counts a connection for its holder. Returns undefined when it may be taken at once, else a promise that ends when it may.
-   * Without a holder it counts for the pool alone. @throws the timeout error
+   * Reserves a connection for its holder. Returns undefined if it is free at once, otherwise a promise that resolves when it is. Without a
+   * holder only the pool's size counts. @throws the timeout error
    */
   enter(holder: Holder | undefined): Promise<void> | undefined {
     if (this.mayEnter(holder)) {
@@ -79,7 +79,7 @@ export class ConnectionQueue {
     });
   }
 
-  /** Gives a connection back and lets in who waits for it. `holder` is the one it was counted for. */
+  /** Releases a connection and admits the next waiting requests. `holder` is the one it was counted for. */
   leave(holder: Holder | undefined): void {
     this.count(holder, -1);
     for (let next = this.next(); next; next = this.next()) {
@@ -104,15 +104,15 @@ export class ConnectionQueue {
 
   private isWithinShare({ person, teams }: Holder): boolean {
     if (person !== null && this.holds(person) >= this.perPerson) return false;
-    // Any of the teams: whoever is made a member of a busy team must not wait for it with everything else.
+    // One free team suffices: membership in a busy team must not slow a user's other work.
     return teams.length === 0 || teams.some((team) => this.holds(team) < this.perTeam);
   }
 
-  /** Nobody with the same right to it waits, and it exceeds no share. */
+  /** Returns whether a request may pass: it exceeds no share, and no request with the same claim waits. */
   private mayEnter(holder: Holder | undefined): boolean {
     if (!this.isFree(holder)) return false;
     if (!holder) return this.shared.length === 0;
-    // Whoever waits although a connection is free has used up a share; only a request of the same person must not pass by.
+    // Requests that wait despite a free connection have used up a share; only requests of the same user must not be overtaken.
     return this.isWithinShare(holder) && !this.turns.get(holder.turn)?.has(lineOf(holder));
   }
 
@@ -144,7 +144,7 @@ export class ConnectionQueue {
     else persons.set(lineOf(holder), [waiter]);
   }
 
-  /** Takes a waiter out. Its person and its turn go to the end, or away when nothing of theirs waits any more. */
+  /** Removes a waiting request. Its user and turn go to the end, or away if nothing else of theirs waits. */
   private remove(waiter: Waiter): void {
     this.waiting -= 1;
     const { holder } = waiter;

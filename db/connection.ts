@@ -4,7 +4,7 @@ import pg from 'pg';
 import { ConnectionQueue } from './connection-queue.js';
 import { beginWithFirstStatement, queueForConnections } from './knex-internals.js';
 
-// Dates stay dates: no zone may shift them. Counters fit a double: no value here passes 2^53.
+// Dates stay text, so no time zone can shift them. Counters fit a double, because no value exceeds 2^53.
 pg.types.setTypeParser(pg.types.builtins.DATE, (value) => value);
 pg.types.setTypeParser(pg.types.builtins.INT8, Number);
 pg.types.setTypeParser(pg.types.builtins.NUMERIC, Number);
@@ -13,41 +13,39 @@ const silent = (): void => undefined;
 
 interface ConnectionOptions {
   url: string;
-  /** Most connections at once. */
+  /** Pool size. */
   poolSize: number;
-  /** Shown in pg_stat_activity. */
+  /** Name shown in pg_stat_activity. */
   name: string;
-  /** Longest a statement may run, ms. */
+  /** Statement timeout, ms. */
   statementTimeout?: number;
-  /** Longest a caller waits for a connection, ms. */
+  /** Maximum wait for a connection, ms. */
   patience?: number;
-  /** Longest a statement waits for a lock, ms; 0 as long as it may run. */
+  /** Lock timeout, ms; 0 = none. */
   lockTimeout?: number;
-  /** Longest a transaction may stand open without a statement, ms; 0 for ever. */
+  /** Timeout of an idle transaction, ms; 0 = none. */
   idleTransactionTimeout?: number;
 }
 
 /**
- * How long the API and the worker wait for a lock, and keep one while nothing happens, ms. A request that meets a lock of somebody
- * who is slow is told to come again, instead of holding a connection that others need. A process that is frozen in the middle of a
- * transaction loses it, with its locks. Migrations and scripts of an operator wait as long as it takes. The wait for a lock is longer than
- * PostgreSQL's deadlock_timeout (1 s): of two that wait for each other one is told so and runs again, instead of being sent away.
+ * Timeouts of API and worker, ms. A request blocked by a slow lock gets a 503 instead of occupying a connection. A process frozen inside a
+ * transaction loses the transaction and its locks. Migrations and operator scripts have no such limits. The lock timeout exceeds
+ * PostgreSQL's deadlock_timeout (1 s), so a deadlock is detected and retried instead of failing the request.
  */
 export const SERVING = { lockTimeout: 1_500, idleTransactionTimeout: 10_000 };
 
-/** What pg keeps to itself and we need: its socket, and whether it waits for an answer. */
+/** Private parts of pg that are needed: its socket, and whether it waits for a response. */
 interface RawConnection {
   readyForQuery: boolean;
   connection: { stream: Socket };
 }
 
-/** Beyond the longest statement, ms: the server would have answered by then, if only that it cancelled. */
+/** Margin beyond the statement timeout, ms, within which a live server would have responded. */
 const SILENCE_MARGIN = 2_000;
 
 /**
- * Returns what a pool does with each new connection: one whose server went silent in the middle of a statement is given up, and
- * the idle ones with it. A network that swallows everything breaks no connection for a quarter of an hour, and the server's own
- * limit for a statement cannot be heard through it.
+ * Returns a hook for each new connection of a pool: closes a connection whose server stops responding during a statement, and the idle ones
+ * with it. A network that drops all packets breaks a TCP connection only after 15 minutes, and the server's own timeout cannot get through.
  */
 function closeUnresponsive(ms: number): (client: RawConnection) => void {
   const open = new Set<RawConnection>();
@@ -55,7 +53,7 @@ function closeUnresponsive(ms: number): (client: RawConnection) => void {
     const { stream } = client.connection;
     open.add(client);
     stream.on('close', () => open.delete(client));
-    // Not as the argument of setTimeout: that listener is gone after the first time, which may be an idle one.
+    // Not the callback of setTimeout: it fires once only, which may be while idle.
     stream.setTimeout(ms);
     stream.on('timeout', () => {
       if (client.readyForQuery) return;
@@ -66,8 +64,8 @@ function closeUnresponsive(ms: number): (client: RawConnection) => void {
 }
 
 /**
- * Opens a pool. Unless told otherwise a caller waits at most 2 s for a connection and a statement runs at most 10 s (durability
- * notes, 3.1), so that with PostgreSQL gone every request ends in a few seconds with a 503 instead of hanging.
+ * Opens a pool. By default a caller waits at most 2 s for a connection and a statement runs at most 10 s, so that without PostgreSQL every
+ * request gets a 503 within seconds.
  */
 export function openDatabase(options: ConnectionOptions): Knex {
   const {
@@ -89,7 +87,7 @@ export function openDatabase(options: ConnectionOptions): Knex {
     idle_in_transaction_session_timeout: idleTransactionTimeout,
     keepAlive: true,
     options: '-c timezone=UTC',
-    // A statement is sent when it is asked for, not when the one before is answered.
+    // Sends statements without waiting for the previous response.
     pipeline: true,
   };
   const db = knexModule({
@@ -106,7 +104,7 @@ export function openDatabase(options: ConnectionOptions): Knex {
     },
     acquireConnectionTimeout: patience,
     asyncStackTraces: false,
-    // What goes wrong is thrown, mapped and logged by whoever asked; knex would print it a second time.
+    // Errors are thrown, mapped and logged by the caller; knex would log them twice.
     log: { warn: silent, error: silent, deprecate: silent, debug: silent },
   });
   beginWithFirstStatement(db);

@@ -3,8 +3,8 @@ import type { Client as PgClient } from 'pg';
 import type { ConnectionQueue, Holder, PoolUse } from './connection-queue.js';
 
 /**
- * Everything that reaches into what knex keeps to itself. A pool that is opened with another knex fails at once when something is
- * missing; test/db/knex-internals.test.ts fails when it does something else.
+ * All access to private parts of knex. Opening a pool fails at once if another knex version lacks them; test/db/knex-internals.test.ts
+ * fails if they behave differently.
  */
 
 const silent = (): void => undefined;
@@ -21,22 +21,22 @@ interface RawClient {
   releaseConnection: (connection: object) => Promise<void>;
 }
 
-/** A knex function: its methods work on `context.client`. */
+/** A knex function; its methods use `context.client`. */
 interface RawKnex {
   context: { client: RawClient };
   queryBuilder: () => { table: (...given: unknown[]) => unknown };
 }
 
-/** @throws TypeError when knex has changed */
+/** @throws TypeError if knex has changed */
 function expectFunctions(owner: object, ...names: string[]): void {
   const missing = names.find((name) => typeof (owner as Record<string, unknown>)[name] !== 'function');
   if (missing) throw new TypeError(`knex has no ${missing}() any more: see db/knex-internals.ts`);
 }
 
 /**
- * Sends BEGIN together with a transaction's first statement, which saves a round trip. It can fail only with its connection, and
- * then so does what follows. A savepoint inside, or a transaction with a mode of its own, begins as knex has it.
- * @throws TypeError when knex has changed
+ * Sends BEGIN together with a transaction's first statement, which saves a round trip. BEGIN fails only with its connection, and then so
+ * does the statement. Savepoints and transactions with a mode start as in knex.
+ * @throws TypeError if knex has changed
  */
 export function beginWithFirstStatement(db: Knex): void {
   const client = db.client as RawClient;
@@ -54,7 +54,7 @@ export function beginWithFirstStatement(db: Knex): void {
   };
 }
 
-/** A pool's queue, its own way to a connection, and for whom each connection is held. */
+/** A pool's queue, its original functions, and the holder of each connection. */
 interface Pool {
   db: Knex;
   queue: ConnectionQueue;
@@ -65,7 +65,7 @@ interface Pool {
 
 const pools = new WeakMap<Knex, Pool>();
 
-/** A client of the pool whose connections count for `holder()`, asked for each of them. */
+/** Creates a client of the pool that counts each connection for `holder()`, evaluated per connection. */
 function clientOf({ db, queue, acquire, release, holders }: Pool, holder: () => Holder | undefined): RawClient {
   const take = async (who: Holder | undefined): Promise<object> => {
     try {
@@ -92,8 +92,8 @@ function clientOf({ db, queue, acquire, release, holders }: Pool, holder: () => 
 }
 
 /**
- * Has every connection of a new pool taken through the queue. What `db` itself takes counts for nobody.
- * @throws TypeError when knex has changed
+ * Routes every connection of a new pool through the queue. Connections of `db` itself count for nobody.
+ * @throws TypeError if knex has changed
  */
 export function queueForConnections(db: Knex, queue: ConnectionQueue): Knex {
   const client = db.client as RawClient;
@@ -117,8 +117,8 @@ const poolBehind = (db: Knex): Pool => {
 };
 
 /**
- * The same pool with its connections counted for a holder, who is asked for at each of them. Costs next to nothing to make: a knex
- * function with the pool's own methods and another client behind them.
+ * Returns the same pool with its connections counted for a holder, evaluated per connection. Cheap: a knex function with the pool's methods
+ * and another client.
  */
 export function countedFor(db: Knex, holder: () => Holder): Knex {
   const pool = poolBehind(db);
@@ -132,8 +132,8 @@ export function countedFor(db: Knex, holder: () => Holder): Knex {
   return counted;
 }
 
-/** The pool behind what `countedFor` made; a pool, or a transaction, is itself. */
+/** Returns the pool behind `countedFor`; a pool or transaction returns itself. */
 export const poolOf = (db: Knex): Knex => pools.get(db)?.db ?? db;
 
-/** How many connections the pool has, how many are held, and how many requests wait for one. */
+/** Returns the pool's size, connections in use, and waiting requests. */
 export const poolUse = (db: Knex): PoolUse => poolBehind(db).queue.use();

@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import type { QueryResult, QueryResultRow } from 'pg';
 
-/** One named prepared statement: PostgreSQL parses it once per connection and keeps its plan. Names are unique per text. */
+/** A named prepared statement: PostgreSQL parses it once per connection and keeps its plan. A name belongs to one text. */
 export interface Statement {
   name: string;
   text: string;
@@ -16,9 +16,9 @@ interface ConnectionSource {
 }
 
 /**
- * Runs a named statement on a connection of the pool, or on the transaction's own connection when `db` is one.
- * knex itself sends every query un-named, so plans would not be kept: the hot paths come through here.
- * @throws whatever `pg` throws; api/core/database-errors.ts maps it
+ * Runs a named statement on a pool connection, or on the transaction's own connection if `db` is one. knex sends unnamed queries, whose
+ * plans are not kept; hot paths use this instead.
+ * @throws any error of `pg`; api/core/database-errors.ts maps it
  */
 export async function run<Row extends QueryResultRow>(db: Knex, statement: Statement, values: unknown[]): Promise<Row[]> {
   const source = db.client as unknown as ConnectionSource;

@@ -1,8 +1,8 @@
 import type { Knex } from 'knex';
 
 /**
- * People, teams, projects, tasks, comments, and what every write leaves behind: activity, audit, outbox.
- * Ids are UUIDv7, but for `task_id`, which a client may choose and is therefore text (house rules of the decisions).
+ * Users, teams, projects, tasks, comments, and the traces of every write: activity, audit, outbox. Ids are UUIDv7, except `task_id`, which
+ * is text because clients may choose it.
  */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(/* sql */ `
@@ -81,7 +81,7 @@ create table conversations (
 );
 create index conversations_of_team on conversations (team_id);
 
--- Item ids are unique over all six item types, whoever chose them.
+-- Item ids are unique over all six item types, whether generated or chosen by a client.
 create table item_keys (
   item_id text primary key,
   item_type text not null check (item_type in ('task', 'project', 'file', 'note', 'whiteboard', 'doc'))
@@ -102,7 +102,7 @@ create table projects (
   deleted_by uuid references users,
   cascade_id uuid,
   check (end_date >= start_date),
-  -- For what is in a project to refer to: with its team, so that both are the project's.
+  -- Target of foreign keys from a project's content that include the team.
   unique (project_id, team_id)
 );
 create index projects_of_team on projects (team_id, created_at, project_id) where deleted_at is null;
@@ -173,8 +173,8 @@ create table activity (
 );
 create index activity_of_team on activity (team_id, activity_id);
 
--- Appended inside the change's own transaction, never changed. "timestamp" and "details" are text because
--- the chain hashes exactly what is stored and the API compares times lexicographically (G1, G6).
+-- Appended inside the change's own transaction, never changed. "timestamp" and "details" are text because the chain hashes exactly what is
+-- stored and the API compares times lexicographically.
 create table audit_entries (
   audit_id uuid primary key,
   correlation_id uuid not null,
@@ -198,8 +198,8 @@ create table audit_entries (
 create index audit_of_team on audit_entries (team_id, timestamp, audit_id);
 create index audit_of_correlation on audit_entries (correlation_id);
 
--- What the sealer has still to link: written with the entry, deleted with the seal. No foreign key: one function writes both
--- rows, entries are never deleted, and the check would be a quarter of the cost of leaving a trace.
+-- Entries that the sealer must still link: inserted with the entry, deleted with the seal. No foreign key: one function writes both rows,
+-- entries are never deleted, and the check would be a quarter of the cost of an entry.
 create table audit_pending (audit_id uuid primary key, chain uuid not null);
 create table audit_seals (
   chain uuid not null,
@@ -220,7 +220,7 @@ create trigger audit_entries_append_only before update or delete on audit_entrie
 create trigger audit_entries_keep before truncate on audit_entries for each statement execute function refuse_change();
 create trigger audit_seals_append_only before update or delete on audit_seals for each row execute function refuse_change();
 create trigger audit_seals_keep before truncate on audit_seals for each statement execute function refuse_change();
--- Whoever the service runs as may add to them and read them, nothing else; only the owner of the schema keeps the rest (G6).
+-- The service's role may only insert and read; the owner of the schema keeps all other rights.
 do $$
 declare role name;
 begin
@@ -232,7 +232,7 @@ begin
   revoke update, delete, truncate on audit_entries, audit_seals from public;
 end $$;
 
--- Written with the change it announces; the relay claims, acts and deletes.
+-- Inserted with the change that causes it; the relay claims, acts and deletes.
 create table outbox (
   outbox_id bigint generated always as identity primary key,
   kind text not null,
@@ -251,18 +251,18 @@ create table outbox (
 );
 create index outbox_due on outbox (next_attempt_at, outbox_id);
 
--- Counters of the rate limits: worth no fsync, a crash may empty them (J3).
+-- Counters of the rate limits, unlogged: a crash may empty them.
 create unlogged table rate_limits (key text primary key, points integer not null default 0, expire bigint);
 create index rate_limits_expired on rate_limits (expire);
 
--- Who is alive: the API reports the worker and Temporal from here without loading Temporal itself (J5).
+-- Live processes: the API reports the worker and Temporal from here, without a Temporal client.
 create unlogged table heartbeats (process text primary key, seen_at timestamptz not null, details jsonb not null);
 `);
   await knex.raw(taskJson);
 }
 
 const taskJson = /* sql */ `
--- A task as the API shows it (contract, section 2). One definition for reads, lists, events and audit diffs.
+-- A task as the API shows it. One definition for reads, lists, events and audit diffs.
 create function task_json(t tasks) returns json language sql stable as $$
   select json_build_object('task_id', t.task_id, 'title', t.title, 'project_id', t.project_id, 'team_id', t.team_id,
     'description', t.description, 'assigned_to', t.assigned_to, 'status', t.status, 'priority', t.priority,

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 
-/** The inbound forge webhook, and automations with their versions, runs, gates and effects (decisions F and H1). */
+/** The inbound forge webhook, and automations with their versions, runs, gates and effects. */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(/* sql */ `
 create table forge_deliveries (
@@ -15,13 +15,13 @@ create table forge_deliveries (
   outcome text check (outcome in ('applied', 'ignored', 'duplicate', 'failed')),
   reason text
 );
--- The key of a handled delivery stays for good; repeats are kept beside it as 'duplicate' (H1).
+-- The key of a handled delivery is kept forever; repetitions are stored beside it as 'duplicate'.
 create unique index forge_delivery_key on forge_deliveries (delivery_id) where outcome is distinct from 'duplicate';
 create index forge_deliveries_of_repo on forge_deliveries (repo, receipt_id);
 create index forge_deliveries_to_empty on forge_deliveries (receipt_id) where payload is not null or outcome = 'duplicate';
 create index forge_deliveries_of_body on forge_deliveries (body_sha256, received_at);
 
--- Counters are striped over shards, so that concurrent deliveries do not queue for one row's lock until each commit.
+-- Counters are striped over shards, so that concurrent deliveries do not wait for one row's lock until each commit.
 create table forge_counters (
   shard integer primary key,
   received_total bigint not null default 0,
@@ -55,10 +55,10 @@ create table forge_links (
 );
 create index forge_links_of_task on forge_links (task_id);
 
--- A task shows its links (F2). They are kept beside it, so that lists of 10,000 tasks need no look-up a row.
+-- A task shows its links. They are stored with it, so that lists of 10,000 tasks need no lookup per row.
 create function sync_forge_links() returns trigger language plpgsql as $$
 begin
-  -- The task first, in a statement of its own: whoever had to wait for it then reads the links that the other one committed.
+  -- Locks the task first, in a separate statement: after a lock wait the next statement sees the links committed by the other transaction.
   perform from tasks where task_id = coalesce(new.task_id, old.task_id) for no key update;
   update tasks set forge_links = (
     select coalesce(jsonb_agg(jsonb_build_object('repo', l.repo, 'number', l.number, 'kind', l.kind, 'url', l.url)
@@ -135,7 +135,7 @@ create table automation_runs (
   correlation_id uuid not null,
   incarnation integer not null default 1,
   claimed_by text,
-  -- Of a paused run: the deadline of its gate, here too so that a list of what waits comes out of an index.
+  -- For a paused run: the deadline of its gate, so that pending runs can be listed from an index.
   gate_expires_at timestamptz,
   error jsonb,
   queued_at timestamptz not null default now(),
@@ -149,7 +149,7 @@ create index runs_waiting on automation_runs (team_id, gate_expires_at, run_id) 
 create index runs_waiting_personally on automation_runs (creator_id, gate_expires_at, run_id) where status = 'paused' and team_id is null;
 create index runs_failed on automation_runs (team_id, finished_at desc) where status = 'failed';
 create index runs_of_delivery on automation_runs ((event->>'receipt_id')) where event->>'receipt_id' is not null;
--- A replay is one at a time per run (F10): an open retry holds the place.
+-- A run has one active replay at a time.
 create unique index runs_one_open_retry on automation_runs (retry_of) where finished_at is null;
 
 create table run_actions (
@@ -194,7 +194,7 @@ create table gate_approvals (
   foreign key (run_id, gate_index) references gates
 );
 
--- One row an effect, in the effect's own transaction: the key {run_id}:{action_index} can be taken once (R4).
+-- One row per effect, in the effect's own transaction: the key {run_id}:{action_index} is unique.
 create table effects (
   run_id uuid not null references automation_runs,
   action_index integer not null,

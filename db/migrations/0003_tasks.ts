@@ -1,8 +1,8 @@
 import type { Knex } from 'knex';
 
 /**
- * Many changes leave their traces in one go (bulk creation, a subtree that moves), siblings come in order without a sort, and a
- * stale write is told what changed since.
+ * Writes the traces of many changes at once (bulk creation, a subtree that moves), lists siblings in order without a sort, and reports what
+ * changed since a stale read.
  */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(recordChanges);
@@ -10,24 +10,23 @@ export async function up(knex: Knex): Promise<void> {
 drop index tasks_of_parent;
 create index tasks_of_parent on tasks (parent_task_id, position nulls last, created_at, task_id) where parent_task_id is not null;
 
--- Who changed what of a task, newest first; only updates are kept here, so creating a task pays nothing for it.
+-- Updates of a task, newest first; other actions are not indexed, so creating a task costs nothing extra.
 create index audit_of_task_updates on audit_entries (entity_id, timestamp) where entity_type = 'task' and action = 'update';
 `);
 }
 
 /**
- * The one writer of what changes leave behind, for any number of them: rows are written table by table, which costs a fifth of
- * one call a change. `who` is the caller as jsonb (api/core/context.ts makes it), each change names the entity and what happened;
- * `make_change` makes one, with what it does not say left to the writer. A row and not jsonb, in which every name is written and
- * looked up again for each change. The request's first entry takes the request's id as `audit_id` (J1), so a caller finds the entry
- * by the X-Correlation-ID it was given. Returns the first entry's id; no changes, nothing. `record_change` is the same for one that
- * comes as JSON (api/core/record-change.ts).
+ * The single writer of a change's traces, for any number of changes: rows are written table by table, at a fifth of the cost of one call
+ * per change. `who` is the caller as jsonb (from api/core/context.ts); each change names the entity and what happened. `make_change` builds
+ * one and leaves defaults to the writer. A row type, because jsonb would write and look up every name for each change. The request's first
+ * entry uses the request's id as `audit_id`, so a caller finds it by the X-Correlation-ID. Returns the first entry's id; without changes,
+ * null. `record_change` does the same for one change as JSON (api/core/record-change.ts).
  */
 const recordChanges = /* sql */ `
 create type change as (team_id uuid, project_id uuid, feature text, action text, severity text, outcome text, entity_type text,
   entity_id text, title text, summary text, details jsonb, event_type text, event_id uuid, payload jsonb);
 
--- The planner puts the row itself in its place.
+-- The planner inlines the row.
 create function make_change(team_id uuid, feature text, action text, entity_type text, entity_id text, project_id uuid default null,
   title text default null, summary text default null, details jsonb default null, event_type text default null,
   payload jsonb default null, event_id uuid default null, severity text default null, outcome text default null)
@@ -47,7 +46,7 @@ declare
   added integer;
 begin
   if cardinality(changes) = 0 then return null; end if;
-  -- One is the usual number, and then this query would be a quarter of the work.
+  -- One change is the common case, where this query would be a quarter of the work.
   if cardinality(changes) > 1 then ids := ids || array(select uuidv7() from generate_series(2, cardinality(changes))); end if;
   loop
     insert into audit_entries (audit_id, correlation_id, timestamp, team_id, user_id, user_email, actor_type, impersonator_id,
@@ -61,7 +60,7 @@ begin
     get diagnostics added = row_count;
     written := written + added;
     exit when written = cardinality(changes);
-    -- Only the request's own id can be taken: an earlier change of the request has it.
+    -- Only the request's own id can collide: an earlier change of the request has it.
     ids[1] := uuidv7();
   end loop;
   insert into audit_pending (audit_id, chain)

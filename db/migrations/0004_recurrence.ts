@@ -1,40 +1,40 @@
 import type { Knex } from 'knex';
 
-/** Recurring tasks: the occurrence's columns, the series, and the triggers that tell a series what became of its occurrences (C7). */
+/** Recurring tasks: columns of an occurrence, the series, and the triggers that update a series from its occurrences. */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(/* sql */ `
 alter table tasks
   add column recurrence jsonb,
   add column series_id uuid,
   add column occurrence_index integer,
-  -- The edge to the occurrence before; whoever purges that one does not have to look for it.
+  -- Link to the previous occurrence; purging that one clears it.
   add column recurrence_of text references tasks on delete set null,
   add constraint occurrence_is_numbered check ((series_id is null) = (occurrence_index is null));
--- The lasting guard: whatever happens twice, an occurrence has one successor.
+-- The final guard: whatever is repeated, an occurrence has one successor.
 create unique index tasks_of_series on tasks (series_id, occurrence_index) where series_id is not null;
 create index successors_of_task on tasks (recurrence_of) where recurrence_of is not null;
 
--- One row a series. Triggers write what people did to its occurrences, the series' workflow writes what followed.
+-- One row per series. Triggers record changes of its occurrences; the series' workflow records what followed.
 create table task_series (
   series_id uuid primary key,
   team_id uuid not null references teams,
   recurrence jsonb not null,
   created_by uuid not null references users,
-  -- What the rule counts from, as a due date; null until there is one. Keeps the 31st through February.
+  -- Start of the rule, as a due date; null until there is one. Preserves the 31st through February.
   anchor text,
   started_at timestamptz not null default now(),
   -- The newest occurrence: only this one can have a successor.
   last_index integer not null,
   last_task_id text references tasks on delete set null,
-  -- The newest occurrence that was ever done; a task that is opened again stays counted here.
+  -- The newest occurrence ever completed; reopening a task does not change it.
   completed_index integer not null default 0,
   completed_at timestamptz,
-  -- When the next one comes by the clock, as last worked out; null where it waits for something else.
+  -- Scheduled time of the next occurrence, as last computed; null if it waits for something else.
   next_at timestamptz,
   blocked_reason text,
   ended_at timestamptz,
   end_reason text check (end_reason in ('cancelled', 'count', 'until', 'no_date', 'purged')),
-  -- Who moved it last, under which correlation id and how many automations deep.
+  -- Last user to change it, with correlation id and automation depth.
   cause jsonb not null
 );
 create index series_of_task on task_series (last_task_id) where last_task_id is not null;
@@ -45,9 +45,9 @@ create index series_open on task_series (started_at) where ended_at is null;
 }
 
 /**
- * Whatever statement makes a task recur, ends that, or sets an occurrence done, the series hears of it in the same transaction.
- * The triggers that write to the series wait for the commit, so that the event which the change left in the outbox is there to
- * say who did it, and so that a task's lock is always taken before its series'. Every other task pays for three comparisons.
+ * Any statement that makes a task recurring, ends that, or completes an occurrence also updates the series in the same transaction. These
+ * triggers are deferred to the commit, so that the change's outbox event already exists and names the user, and so that a task is always
+ * locked before its series. Other tasks pay for three comparisons.
  */
 const follow = /* sql */ `
 create function number_first_occurrence() returns trigger language plpgsql as $$
@@ -59,7 +59,7 @@ end $$;
 create trigger first_occurrence before insert or update of recurrence on tasks for each row
   when (new.recurrence is not null and new.series_id is null) execute function number_first_occurrence();
 
--- A rule without its end: where only COUNT or UNTIL change, the dates stay what they were.
+-- A rule without its end: if only COUNT or UNTIL change, the dates stay the same.
 create function rule_without_end(recurrence jsonb) returns text language sql immutable as $$
   select string_agg(part, ';' order by part) || ' ' || (recurrence->>'timezone')
   from unnest(string_to_array(recurrence->>'rule', ';')) as part where part !~ '^(COUNT|UNTIL)='
@@ -74,7 +74,7 @@ declare
   kind text;
 begin
   if tg_op = 'DELETE' then task := old; else task := new; end if;
-  -- Everything this transaction put into the outbox carries its own now(); the index on it makes this one look-up.
+  -- Every outbox row of this transaction has its now(); the index on it makes this one lookup.
   select o.* into event from outbox o
     where o.next_attempt_at = now() and o.kind = 'event' and o.payload->'task'->>'task_id' = task.task_id
     order by o.outbox_id desc limit 1;
@@ -114,7 +114,7 @@ begin
         kind := 'series.changed';
       end if;
     end if;
-    -- Until it has recurred, moving the task moves the series; later only this one occurrence.
+    -- Before the first recurrence, moving the task moves the series; later, only this occurrence.
     if newest.due_date is distinct from series.anchor and (series.last_index = 1 or series.anchor is null) then
       series.anchor := newest.due_date;
     end if;
@@ -157,8 +157,8 @@ create constraint trigger series_loses after delete on tasks deferrable initiall
 `;
 
 const records = /* sql */ `
--- A task as the API shows it (contract, section 2; C7). One definition for reads, lists, events and audit diffs. A row type because
--- that is written as JSON in two thirds of the time of json_build_object, and shorter.
+-- A task as the API shows it. One definition for reads, lists, events and audit diffs. A row type, because it serializes to JSON in two
+-- thirds of the time of json_build_object, and is shorter.
 create type task_record as (task_id text, title text, project_id uuid, team_id uuid, description text, assigned_to uuid, status text,
   priority text, due_date text, tags text[], estimated_hours double precision, actual_hours double precision, parent_task_id text,
   position double precision, created_by uuid, created_at text, updated_at text, completed_at text, is_archived boolean,

@@ -1,10 +1,10 @@
 import type { Knex } from 'knex';
 
-/** Repeatable writes, the activity feed's other ways in, and a trash that can be emptied for good (decisions J2, C11 and C8). */
+/** Idempotent writes, further filters of the activity feed, and permanent deletion from the trash. */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(/* sql */ `
--- A client's key, claimed before the request is carried out and answered from afterwards. "address" is the SHA-256 of method and
--- path, "fingerprint" that of query and body. No status: the request is under way, or its process died and the lease runs out.
+-- A client's key, claimed before the request runs. "address" is the SHA-256 of method and path, "fingerprint" that of query and body. No
+-- status: the request is in progress, or its process died and the lease will expire.
 create table idempotency_keys (
   user_id uuid not null references users,
   key text not null,
@@ -22,7 +22,7 @@ create index idempotency_keys_to_delete on idempotency_keys (claimed_at);
 create index activity_of_project on activity (project_id, activity_id) where project_id is not null;
 create index activity_of_entity on activity (entity_id, activity_id);
 
--- What is purged leaves automations and runs behind: they keep the project's id, not a hold on its row.
+-- Purging leaves automations and runs behind: they keep the project's id without a foreign key.
 alter table automations drop constraint automations_project_id_fkey;
 alter table automation_runs drop constraint automation_runs_project_id_fkey;
 create index automations_of_project on automations (project_id) where project_id is not null and deleted_at is null;

@@ -1,10 +1,10 @@
 import type { Knex } from 'knex';
 
-/** Mail, one-time codes, second factors, trusted devices, and attempts that are counted (decisions A1 to A7, N3). */
+/** Email, one-time codes, second factors, trusted devices, and counted sign-in attempts. */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(/* sql */ `
--- Written with what it tells about; the worker's dispatcher sends it. "sealed_data" fills the template: encrypted, because it may
--- hold a code, and gone once the mail was handed over. A mail that is of no use after a time is not sent after it.
+-- Inserted with its cause; the worker's dispatcher sends it. "sealed_data" fills the template: encrypted, because it may hold a code, and
+-- cleared after sending. An email past its useful time is not sent.
 create table mails (
   mail_id uuid primary key default uuidv7(),
   recipient text not null,
@@ -23,8 +23,8 @@ create table mails (
 create index mails_due on mails (next_attempt_at) where state = 'queued';
 create index mails_to_delete on mails (created_at);
 
--- One code at a time for a purpose and a mail address, whether or not the address has an account. "code_hash" is an HMAC; null
--- once the code was used. "issued_count" counts the codes since "window_started_at": nobody's mailbox is filled by others.
+-- One code per purpose and email address, whether or not the address has an account. "code_hash" is an HMAC; null once used. "issued_count"
+-- counts the codes since "window_started_at", which limits the emails to one mailbox.
 create table one_time_codes (
   purpose text not null check (purpose in ('sign_up', 'login', 'password_reset')),
   address text not null,
@@ -38,8 +38,8 @@ create table one_time_codes (
 );
 create index one_time_codes_to_delete on one_time_codes (expires_at);
 
--- Tries at the secrets of an account, by its mail address, or from one of its trusted devices: counted before they are judged.
--- An address without an account is counted too, so that the two cannot be told apart.
+-- Attempts at an account's secrets, by email address or trusted device, counted before verification. Unknown addresses are counted too, so
+-- that they cannot be told apart.
 create table login_attempts (
   subject text primary key,
   attempts integer not null,
@@ -63,14 +63,14 @@ create index trusted_devices_of_user on trusted_devices (user_id);
 alter table sessions add column device_id uuid references trusted_devices on delete set null;
 create index sessions_of_device on sessions (device_id) where device_id is not null;
 
--- A row is a code that was not used yet.
+-- One row per unused code.
 create table recovery_codes (
   user_id uuid not null references users,
   code_hash bytea not null,
   primary key (user_id, code_hash)
 );
 
--- The secret is kept encrypted from now on. Until now only the demo data had one.
+-- The secret is encrypted from now on. Only the demo data had one before.
 update users set two_factor_enabled_at = null where two_factor_secret is not null;
 alter table users
   alter column two_factor_secret type bytea using null,

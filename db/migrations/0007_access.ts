@@ -1,13 +1,13 @@
 import type { Knex } from 'knex';
 
-/** Notices of tokens that expire, invitations into teams, and people who leave the installation (decisions A9, B2, A11 and A12). */
+/** Expiry notices of tokens, team invitations, and deprovisioned users. */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(/* sql */ `
--- How many days before its end the owner was last told; null: not yet.
+-- Days before expiry of the last notice to the owner; null: none yet.
 alter table personal_access_tokens add column expiry_notice_days integer;
 create index tokens_to_expire on personal_access_tokens (expires_at) where revoked_at is null;
 
--- The mail that tells somebody afterwards that an admin acted as them (no foreign key: mails are forgotten).
+-- The email that reports an impersonation afterwards (no foreign key: emails are deleted).
 alter table sessions add column impersonation_mail_id uuid;
 create index sessions_of_impersonator on sessions (impersonator_id) where ended_at is null;
 
@@ -25,7 +25,7 @@ create table invitations (
 create unique index invitations_open on invitations (team_id, email) where accepted_at is null and revoked_at is null;
 create index invitations_of_address on invitations (email) where accepted_at is null and revoked_at is null;
 
--- Somebody leaves for good: asked for once, carried by a workflow. "requested_by" is null for the operator's command.
+-- Deprovisioning of a user: requested once, driven by a workflow. "requested_by" is null for the operator's command.
 create table deprovision_jobs (
   job_id uuid primary key default uuidv7(),
   user_id uuid not null unique references users,
@@ -39,7 +39,7 @@ create table deprovision_jobs (
   finished_at timestamptz
 );
 create index deprovision_jobs_open on deprovision_jobs (created_at) where finished_at is null;
--- Written with what the step did, so that each happens once, however often it is tried.
+-- Inserted with the step's changes, so that each step happens once, however often it is retried.
 create table deprovision_steps (
   job_id uuid not null references deprovision_jobs,
   step text not null,

@@ -1,10 +1,10 @@
 import type { Knex } from 'knex';
 
-/** The vault of each team, and people's connections to other services (decisions F12 and F13). */
+/** The vault of each team, and users' connections to other services. */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(/* sql */ `
--- "sealed_value" is encrypted under a data key of its own, and "data_key" is that key under the master key, which is not in the
--- database. Both are bound to team and name: in another row they do not open.
+-- "sealed_value" is encrypted under its own data key, and "data_key" is that key encrypted under the master key, which is not in the
+-- database. Both are bound to team and name: in another row decryption fails.
 create table team_secrets (
   team_id uuid not null references teams,
   name text not null,
@@ -16,8 +16,8 @@ create table team_secrets (
   primary key (team_id, name)
 );
 
--- One connection a person and a service; the tokens are kept as a secret is, bound to person and service. "refresh_lease_until": one
--- process at a time asks for new ones, because a refresh token is good once.
+-- One connection per user and provider; tokens are encrypted like secrets, bound to user and provider. "refresh_lease_until": one process
+-- at a time refreshes, because a refresh token is valid once.
 create table integration_connections (
   user_id uuid not null references users,
   provider text not null,
@@ -32,7 +32,7 @@ create table integration_connections (
   primary key (user_id, provider)
 );
 
--- Tokens of connections that were ended, until the service has taken them back; bound to person and service, as they were before.
+-- Tokens of deleted connections, until the provider has revoked them; encryption is bound to user and provider, as before.
 create table integration_revocations (
   revocation_id uuid primary key default uuidv7(),
   user_id uuid not null references users,
@@ -43,7 +43,7 @@ create table integration_revocations (
   created_at timestamptz not null default now()
 );
 
--- Somebody was sent to a service to allow a connection; the row goes when they come back, so that a state is good for once.
+-- A user was sent to a provider to allow a connection; the row is deleted on return, so a state is valid once.
 create table integration_requests (
   state_hash bytea primary key,
   user_id uuid not null references users,

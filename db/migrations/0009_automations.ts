@@ -1,9 +1,9 @@
 import type { Knex } from 'knex';
 
-/** Schedules, waiting steps, reminders, in-app notifications and retention of automation runs (decisions F3, F5, F6, F11, L). */
+/** Schedules, waiting steps, reminders, in-app notifications and retention of automation runs. */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(/* sql */ `
--- A step that waits: a delay under way, or the next try of an action that failed. The database's clock decides when it is over.
+-- Time at which a step continues: the end of a delay, or the retry of a failed action. The database's clock decides.
 alter table run_actions add column due_at timestamptz;
 
 alter table gates add column remind_at timestamptz, add column reminded_at timestamptz;
@@ -22,7 +22,7 @@ create index notifications_of_user on notifications (user_id, notification_id de
 create index notifications_unread on notifications (user_id, notification_id desc) where read_at is null;
 create index notifications_of_run on notifications (run_id) where run_id is not null;
 
--- A task is announced as due soon and as overdue once for each due date.
+-- A task is announced as due soon and as overdue once per due date.
 create table task_due_events (
   task_id text not null references tasks on delete cascade,
   kind text not null check (kind in ('due_soon', 'overdue')),
@@ -32,7 +32,7 @@ create table task_due_events (
 );
 create index tasks_due on tasks (due_date) where deleted_at is null and status <> 'done' and due_date is not null;
 
--- Old runs go (L); what points at them stays.
+-- Old runs are deleted; rows that reference them stay.
 alter table automation_runs
   drop constraint automation_runs_retry_of_fkey,
   add constraint automation_runs_retry_of_fkey foreign key (retry_of) references automation_runs on delete set null,
@@ -49,7 +49,7 @@ alter table gates drop constraint gates_run_id_fkey,
 alter table gate_approvals drop constraint gate_approvals_run_id_gate_index_fkey,
   add constraint gate_approvals_run_id_gate_index_fkey foreign key (run_id, gate_index) references gates on delete cascade;
 
--- The Temporal Schedule of an automation is a projection of its row: whichever door changes the row, the worker hears of it.
+-- An automation's Temporal Schedule is a projection of its row, so any change of the row notifies the worker.
 create function enqueue_schedule_sync() returns trigger language plpgsql as $$
 begin
   insert into outbox (kind, subject, team_id, payload, correlation_id)

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 
-/** Events are written only for teams and people with a subscriber; a row that keeps failing is parked. */
+/** Writes events only for teams and users with a subscriber; parks rows that keep failing. */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(tables);
   await knex.raw(subscriptions);
@@ -10,7 +10,7 @@ export async function up(knex: Knex): Promise<void> {
 }
 
 const tables = /* sql */ `
--- Every type of an event (api/outbox/event-types.ts), with the trigger types of automations that it may amount to.
+-- Every event type (api/outbox/event-types.ts), with the automation triggers that it may match.
 create table event_types (event_type text primary key, triggers text[] not null);
 insert into event_types (event_type, triggers) values
   ('task.created', '{task.created,task.assigned}'),
@@ -43,8 +43,8 @@ insert into event_types (event_type, triggers) values
   ('forge.workflow_run_failed', '{forge.workflow_run_failed,forge.*}'),
   ('security.dependency_alert', '{security.dependency_alert}');
 
--- The event types that a team, or a person with automations of their own, subscribes to: one row per owner and subscriber kind. A
--- write reads it without a lock. Only the trigger on the kind's own table writes it.
+-- Event types that a team, or a user with personal automations, subscribes to: one row per owner and subscriber kind. Writers read it
+-- without a lock. Only the trigger on the kind's own table writes it.
 create table event_subscriptions (
   owner_id uuid not null,
   kind text not null,
@@ -52,8 +52,8 @@ create table event_subscriptions (
   primary key (owner_id, kind)
 );
 
--- "failures" counts failures of the row itself; "attempts" every attempt, for the back-off. "matched_up_to" is the last subscriber that
--- an event has been matched with, as kind:id. A parked row is due at infinity, so that no poll reads it.
+-- "failures" counts failures of the row itself; "attempts" every attempt, for the backoff. "matched_up_to" is the last subscriber that was
+-- matched with an event, as kind:id. A parked row is due at infinity, so no poll reads it.
 alter table outbox
   add column actor_id uuid,
   add column project_ids uuid[],
@@ -66,15 +66,15 @@ create index outbox_events on outbox (coalesce(team_id, actor_id, '00000000-0000
   where kind = 'event' and parked_at is null;
 create index outbox_parked on outbox (parked_at) where parked_at is not null;
 
--- Pause before the next attempt: short at first, never more than a minute.
+-- Delay before the next attempt: exponential, at most a minute.
 create function outbox_backoff(attempts integer) returns interval language sql immutable as $$
   select make_interval(secs => least(60, power(2, least(attempts, 6))))
 $$;
 `;
 
 const subscriptions = /* sql */ `
--- Recomputes the row of one owner. The row is locked by a statement of its own: the next statement then sees what the transaction that
--- held the lock has committed, so two automations that change at the same time are both counted.
+-- Recomputes the row of one owner. Locks it in a separate statement: the next statement then sees what the previous lock owner committed,
+-- so two concurrent changes of automations both count.
 create function refresh_automation_subscriptions(owner uuid) returns void language plpgsql as $$
 begin
   insert into event_subscriptions (owner_id, kind) values (owner, 'automation') on conflict do nothing;
@@ -90,7 +90,7 @@ begin
   where s.owner_id = owner and s.kind = 'automation' and s.event_types is distinct from wanted.event_types;
 end $$;
 
--- Owners in one order, so that two statements never wait for each other's.
+-- Owners in a fixed order, so that two statements cannot deadlock.
 create function automations_inserted() returns trigger language plpgsql as $$
 begin
   perform refresh_automation_subscriptions(o.owner_id)
@@ -118,8 +118,8 @@ create trigger automations_updated after update on automations referencing old t
 `;
 
 const events = /* sql */ `
--- The one writer of events: a row for each change whose team or actor has a subscriber to its type, none for any other. A plain read: a
--- subscriber enabled at the same moment receives what is written after its commit. Returns how many rows it wrote.
+-- The single writer of events: one row for each change whose team or actor has a subscriber to its type. A plain read: a subscriber enabled
+-- concurrently receives what is written after its commit. Returns the number of rows.
 create function enqueue_events(who jsonb, changes change[]) returns integer language plpgsql as $$
 declare
   actor uuid := (who->>'user_id')::uuid;
@@ -140,7 +140,7 @@ begin
       where c.event_type is not null and not exists (select from event_types e where e.event_type = c.event_type) limit 1;
     if found then raise exception 'There is no event type %', unknown using errcode = '22023'; end if;
   end if;
-  -- Who moved a recurring task: sync_series runs at the commit, when the caller is no longer known.
+  -- Records who moved a recurring task: sync_series runs at the commit, when the caller is no longer known.
   select jsonb_object_agg(c.payload->'task'->>'task_id', jsonb_build_object('actor_id', who->>'user_id',
       'correlation_id', who->>'correlation_id', 'depth', who->'depth', 'run_id', who->>'run_id')) into moved
     from unnest(changes) as c where c.event_type is not null and c.payload->'task'->>'series_id' is not null;
@@ -151,7 +151,7 @@ begin
   return written;
 end $$;
 
--- As before, with the events written by enqueue_events.
+-- Unchanged, except that enqueue_events writes the events.
 create or replace function record_changes(who jsonb, changes change[]) returns uuid language plpgsql strict as $$
 declare
   ids uuid[] := array[(who->>'request_id')::uuid];
@@ -163,7 +163,7 @@ declare
   added integer;
 begin
   if cardinality(changes) = 0 then return null; end if;
-  -- One is the usual number, and then this query would be a quarter of the work.
+  -- One change is the common case, where this query would be a quarter of the work.
   if cardinality(changes) > 1 then ids := ids || array(select uuidv7() from generate_series(2, cardinality(changes))); end if;
   loop
     insert into audit_entries (audit_id, correlation_id, timestamp, team_id, user_id, user_email, actor_type, impersonator_id,
@@ -177,7 +177,7 @@ begin
     get diagnostics added = row_count;
     written := written + added;
     exit when written = cardinality(changes);
-    -- Only the request's own id can be taken: an earlier change of the request has it.
+    -- Only the request's own id can collide: an earlier change of the request has it.
     ids[1] := uuidv7();
   end loop;
   insert into audit_pending (audit_id, chain)
@@ -192,7 +192,7 @@ end $$;
 `;
 
 const followSeries = /* sql */ `
--- As before, with the cause from enqueue_events: an event that nobody subscribes to leaves no row.
+-- Unchanged, except for the cause from enqueue_events: an event without a subscriber leaves no row.
 create or replace function sync_series() returns trigger language plpgsql as $$
 declare
   task tasks;
@@ -238,7 +238,7 @@ begin
         kind := 'series.changed';
       end if;
     end if;
-    -- Until it has recurred, moving the task moves the series; later only this one occurrence.
+    -- Before the first recurrence, moving the task moves the series; later, only this occurrence.
     if newest.due_date is distinct from series.anchor and (series.last_index = 1 or series.anchor is null) then
       series.anchor := newest.due_date;
     end if;

@@ -1,15 +1,15 @@
 import type { Knex } from 'knex';
 
-/** Protected automations, the authors of what a version does, and no enabled automation of a person who may not write any more. */
+/** Protected automations, the authors of a version's actions, and no enabled automation of a user without write access. */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(/* sql */ `
--- Of the automation and not of a version: bringing an old version back never takes the protection off.
+-- Belongs to the automation, not to a version: a rollback never removes the protection.
 alter table automations add column is_protected boolean not null default false;
 
--- The people who wrote the actions that this version only repeats (a rename, a rollback, a change of owner), besides changed_by.
+-- Authors of the actions that this version only repeats (a rename, a rollback, a change of owner), besides changed_by.
 alter table automation_versions add column co_authors uuid[] not null default '{}';
 
--- Disabled ones too: whoever disables a leaver's automations locks all of them, so that none is enabled meanwhile.
+-- Includes disabled ones: removing a user locks all their automations, so that none is enabled concurrently.
 drop index automations_of_person;
 create index automations_of_person on automations (created_by) where deleted_at is null;
 `);
@@ -29,7 +29,7 @@ select record_changes(jsonb_build_object('request_id', uuidv7(), 'correlation_id
     details => jsonb_build_object('is_active', false, 'disabled_reason', disabled_reason, 'creator_id', created_by))))
 from gone;
 
--- Approvals at open gates that do not count any more: given by the author of the version that the run follows.
+-- Deletes invalid approvals at open gates: those by an author of the version that the run follows.
 delete from gate_approvals p using gates g, automation_runs r, automation_versions v
 where g.run_id = p.run_id and g.gate_index = p.gate_index and r.run_id = p.run_id
   and v.automation_id = r.automation_id and v.version = r.automation_version

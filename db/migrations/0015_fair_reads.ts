@@ -1,13 +1,12 @@
 import type { Knex } from 'knex';
 
-/** Lists read only what is the caller's: counts of runs beside the automation, and an index for each way into the runs. */
+/** Lists read only the caller's rows: run counts per automation, and an index for each filter of runs. */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(/* sql */ `
--- What the runs of an automation come to. "runs" and "failed" count since its creation: runs that are deleted after their time stay
--- counted, test runs never are. "dead_letters" are the failed runs that are stored and that no replay has made good; their number
--- goes down when one is replayed or deleted. Striped over shards, so that runs of one automation that end at the same time do not
--- wait for each other's commit: the sum of the shards counts, one shard alone may be negative. No foreign key: automations are never
--- deleted, and the check would lock their rows.
+-- Run counts of an automation. "runs" and "failed" count since its creation, including runs deleted since; test runs never count.
+-- "dead_letters" are the stored failed runs without a successful replay; replaying or deleting one decreases it. Striped over shards, so
+-- that runs of one automation that end at the same time do not wait for each other's commit: the sum counts, and one shard alone may be
+-- negative. No foreign key: automations are never deleted, and the check would lock their rows.
 create table automation_counts (
   automation_id uuid not null,
   shard integer not null,
@@ -27,7 +26,7 @@ from automation_runs r where not is_test group by automation_id;
 `);
   await knex.raw(counting);
   await knex.raw(/* sql */ `
--- Newest first, also with one status alone, and without the tests for what an automation says of its last run.
+-- Newest first, also for one status, and without test runs for an automation's last run.
 drop index runs_of_automation;
 create index runs_of_automation on automation_runs (automation_id, queued_at desc, run_id desc);
 create index runs_by_status on automation_runs (automation_id, status, queued_at desc, run_id desc);
@@ -36,14 +35,14 @@ drop index runs_failed;
 create index dead_letters on automation_runs (automation_id, finished_at desc, run_id desc)
   where status = 'failed' and not is_test and retried_by is null;
 
--- Automations that were deleted still have runs to be read.
+-- Deleted automations still have readable runs.
 create index automations_ever_of_team on automations (team_id) where team_id is not null;
 create index forge_repositories_of_team on forge_repositories (team_id, repo);
 create index automations_ever_of_creator on automations (created_by) where team_id is null;
 `);
 }
 
-/** Whatever statement writes runs, it counts them. In the order of the automations, so that two writers never wait in a circle. */
+/** Counts runs, whatever statement writes them. Ordered by automation, so that two writers cannot deadlock. */
 const counting = /* sql */ `
 create function count_runs() returns trigger language plpgsql as $$
 begin

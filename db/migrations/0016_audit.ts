@@ -1,6 +1,9 @@
 import type { Knex } from 'knex';
 
-/** The bytes of a field: null is 0x00; a text is 0x01, its length in bytes (4, big-endian), its bytes (docs/adr/0004-audit-chain.md). */
+/**
+ * Returns the SQL for the bytes of a field: null is 0x00; a text is 0x01, its length in bytes (4, big-endian), its bytes
+ * (docs/adr/0004-audit-chain.md).
+ */
 const field = (name: string): string =>
   `case when e.${name} is null then '\\x00'::bytea else '\\x01'::bytea || int4send(octet_length(e.${name}::text)) || convert_to(e.${name}::text, 'UTF8') end`;
 /** Every column of `audit_entries`, in the table's order. */
@@ -9,10 +12,10 @@ const FIELDS =
   user_agent, feature, action, severity, outcome, entity_type, entity_id, details`.split(/,\s*/);
 
 /**
- * `audit_seal_chain` links the pending entries of one chain, whose lock the caller holds; `audit_seal` does so for the next chains, in
- * one round trip. In the database, because a pass of the sealer is mostly round trips: entries never travel. Each statement of a
- * PL/pgSQL function has a snapshot of its own, so what is read after a lock is as of after it. Statistics call the table of pending
- * rows empty, and a plan made for an empty table would sort a whole backlog for each batch: only index scans are allowed.
+ * `audit_seal_chain` links the pending entries of one chain, which the caller has locked; `audit_seal` does so for the next chains, in one
+ * round trip. In the database, because a pass of the sealer is mostly round trips: entries never travel. Each statement of a PL/pgSQL
+ * function has its own snapshot, so a read after a lock is current. Statistics report the table of pending rows as empty, and a plan for an
+ * empty table would sort a whole backlog for each batch: only index scans are allowed.
  */
 const sealing = /* sql */ `
 create function audit_seal_chain(of_chain uuid, max_entries int, out sealed int, out rejected jsonb, out more boolean)
@@ -45,8 +48,8 @@ begin
         when coalesce(e.team_id, '00000000-0000-0000-0000-000000000000') <> of_chain then 'other_chain'
         when t.audit_id is not null then 'already_sealed' end as reason
     from (select u.audit_id, u.ctid as place from audit_pending u where u.chain = of_chain order by u.audit_id limit max_entries) p
-    -- By their keys, each with its limit: statistics are always out of date here, and a plain join or EXISTS was seen to read the
-    -- whole table for each batch.
+    -- Lookups by key with a limit each: statistics are always outdated here, and a plain join or EXISTS has scanned the whole table for
+    -- each batch.
     left join lateral (select * from audit_entries where audit_id = p.audit_id limit 1) e on true
     left join lateral (select s.audit_id from audit_seals s where s.audit_id = p.audit_id limit 1) t on true
     order by e.timestamp, p.audit_id
@@ -72,13 +75,13 @@ begin
     insert into audit_heads (chain, sequence, entry_hash) values (of_chain, last_sequence + sealed, new_hash)
       on conflict (chain) do update set sequence = excluded.sequence, entry_hash = excluded.entry_hash;
   end if;
-  -- Only the holder of the chain's lock removes its rows, so they are still where they were read.
+  -- Only the owner of the chain's lock removes its rows, so their positions are unchanged.
   delete from audit_pending where ctid = any(places);
   more := cardinality(places) = max_entries or jsonb_array_length(rejected) > 0;
 end $$;
 
--- One batch of the chains from lowest to highest. Returns counts, the chains that were refused or that another session has locked,
--- whether some chain has more than its share, and the last chain when others may follow.
+-- Seals one batch of the chains from lowest to highest. Returns counts, the chains that failed or that another session has locked, whether
+-- some chain has more than its share, and the last chain if others may follow.
 create function audit_seal(lowest uuid, highest uuid, without uuid[], max_chains int, max_entries int) returns jsonb
 language plpgsql set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off as $$
 declare
@@ -103,7 +106,7 @@ begin
   while next_chain is not null and tried < max_chains loop
     last_chain := next_chain;
     tried := tried + 1;
-    -- Never waited for, so that a frozen process stops nobody else and nobody can deadlock.
+    -- Never waits, so a frozen process blocks nobody and deadlocks are impossible.
     if pg_try_advisory_xact_lock(hashtextextended('audit_chain:' || last_chain, 0)) then locked := locked || last_chain;
     else busy := busy || last_chain; end if;
     select u.chain into next_chain from audit_pending u
@@ -117,12 +120,13 @@ begin
       rejected := rejected || done.rejected;
       more := more or done.more;
     exception when others then
-      -- Bad data, a broken constraint, a missing object, what a trigger raises: this chain alone. Anything else is no chain's fault.
+      -- Bad data, a broken constraint, a missing object, an error of a trigger: only this chain fails. Other errors are not the chain's
+      -- fault.
       if sqlstate !~ '^(22|23|42|P0)' then raise; end if;
       refused := refused || jsonb_build_object('chain', locked[i], 'reason', sqlerrm);
     end;
   end loop;
-  -- The rows that were set aside can be deleted; this entry cannot.
+  -- The rejected rows can be deleted; this entry cannot.
   if jsonb_array_length(rejected) > 0 then
     request_id := uuidv7();
     perform record_change(
@@ -136,18 +140,18 @@ begin
 end $$;
 `;
 
-/** The audit chain is sealed team by team, and rows that cannot be sealed are set aside instead of standing in the way. */
+/** Seals the audit chain team by team, and sets invalid rows aside so that they block nothing. */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(/* sql */ `
--- Pending entries chain by chain, so that each chain has its turn and its own lock.
+-- Pending entries by chain, so that each chain has its own turn and lock.
 alter table audit_pending drop constraint audit_pending_pkey;
 alter table audit_pending add primary key (chain, audit_id);
 
--- The sealer has just read the entry, and entries are never deleted; the check locked and rewrote each one of them.
+-- The sealer has just read the entry, and entries are never deleted; the check locked and rewrote each of them.
 alter table audit_seals drop constraint audit_seals_audit_id_fkey;
 
--- Pending rows that the product never writes. The sealer moves them here; "npm run audit:verify" names them until the owner
--- of the schema has looked into it and deletes them.
+-- Invalid pending rows, which the product never writes. The sealer moves them here; "npm run audit:verify" lists them until the owner of
+-- the schema has investigated and deletes them.
 create table audit_rejected (
   chain uuid not null,
   audit_id uuid not null,
@@ -165,8 +169,8 @@ begin
   end loop;
 end $$;
 
--- Age of the oldest pending entry, 0 when none is pending. A pending row whose entry is missing or unreadable counts from the time
--- in its id, else from 1970. Looks at the first 10,000 rows: with that many the sealer stands still anyway.
+-- Age of the oldest pending entry, 0 without one. A pending row whose entry is missing or unreadable counts from the time in its id, else
+-- from 1970. Reads the first 10,000 rows only: with that many the sealer is down anyway.
 create function audit_oldest_unsealed_seconds() returns double precision language sql stable as $$
   select coalesce(extract(epoch from clock_timestamp() - min(coalesce(
     case when pg_input_is_valid(e.timestamp, 'timestamp') then e.timestamp::timestamp at time zone 'UTC' end,

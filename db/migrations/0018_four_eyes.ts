@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 
-/** Who counts as self at a strict gate of a run that another run caused, and which versions are a consent to their actions. */
+/** Who counts as self at a gate without self-approval in a run caused by another run, and which versions consent to their actions. */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(columns);
   await knex.raw(enqueueEvents);
@@ -8,19 +8,19 @@ export async function up(knex: Knex): Promise<void> {
 }
 
 const columns = /* sql */ `
--- The people behind the cause of an event and of a run, besides the actor: whoever started the runs before it, or wrote what they did.
--- Kept with the row, because the runs before it are deleted after a while.
+-- Users behind the cause of an event or run, besides the actor: those who started the runs before it, or wrote their actions. Stored with
+-- the row, because earlier runs are deleted after a while.
 alter table outbox add column cause_user_ids uuid[] not null default '{}';
 alter table automation_runs add column cause_user_ids uuid[] not null default '{}';
 
--- The people who saved the actions that this version keeps from the one before it, besides changed_by: saving anything else, as a rename,
--- is no consent to them. Empty where whoever saved the version gave its actions.
+-- Users who saved the actions that this version keeps from the previous one, besides changed_by: saving anything else, such as a rename, is
+-- no consent to them. Empty if the version's own author gave its actions.
 alter table automation_versions add column actions_kept_from uuid[] not null default '{}';
 
 -- The users who caused a delivery, by their accounts at the code host.
 create index connections_by_account on integration_connections (provider, lower(account));
 
--- Open and failed replays: whoever started what they replay, while it is known.
+-- Open and failed replays: the starter of the replayed run, while it is known.
 with recursive line as (
   select r.run_id, r.retry_of from automation_runs r where r.retry_of is not null
   union
@@ -31,8 +31,8 @@ update automation_runs r set cause_user_ids = known.people from (
   where before.triggered_by is not null group by l.run_id
 ) known where r.run_id = known.run_id;
 
--- The people to whom a run is their own: its automation's creator, the authors of its version, whoever started it, and the people behind
--- its cause.
+-- Users to whom a run counts as their own: its automation's creator, the authors of its version, its starter, and the users behind its
+-- cause.
 create function people_of_run(of_run uuid) returns uuid[] language sql stable as $$
   select array(select distinct person from automation_runs r
     left join automation_versions v on v.automation_id = r.automation_id and v.version = r.automation_version
@@ -40,8 +40,8 @@ create function people_of_run(of_run uuid) returns uuid[] language sql stable as
     where r.run_id = of_run and person is not null)
 $$;
 
--- The people behind what a caller does, besides the caller: those of the run that acts, those who moved the series that acts, the
--- administrator who impersonates.
+-- Users behind a caller's action, besides the caller: those of the acting run, those who moved the acting series, the impersonating
+-- administrator.
 create function people_behind(who jsonb) returns uuid[] language plpgsql stable as $$
 declare
   people uuid[] := '{}';
@@ -54,8 +54,8 @@ begin
   return people;
 end $$;
 
--- The people behind a task's due date: whoever set it last, of its newest updates, with the people of the run that did so; else whoever
--- created the task.
+-- Users behind a task's due date: whoever set it last, according to its newest updates, with the users of the run that did so; otherwise
+-- the task's creator.
 create function people_of_due_date(task_id text, created_by uuid) returns uuid[] language sql stable as $$
   select coalesce((
     select array_remove(array[e.user_id, e.impersonator_id], null) || people_of_run((e.details->'caused_by'->>'run_id')::uuid)
@@ -68,7 +68,7 @@ $$;
 `;
 
 const enqueueEvents = /* sql */ `
--- As before, with the people behind the caller.
+-- Unchanged, except for the users behind the caller.
 create or replace function enqueue_events(who jsonb, changes change[]) returns integer language plpgsql as $$
 declare
   actor uuid := (who->>'user_id')::uuid;
@@ -91,7 +91,7 @@ begin
       where c.event_type is not null and not exists (select from event_types e where e.event_type = c.event_type) limit 1;
     if found then raise exception 'There is no event type %', unknown using errcode = '22023'; end if;
   end if;
-  -- Who moved a recurring task: sync_series runs at the commit, when the caller is no longer known.
+  -- Records who moved a recurring task: sync_series runs at the commit, when the caller is no longer known.
   select jsonb_object_agg(c.payload->'task'->>'task_id', jsonb_build_object('actor_id', who->>'user_id',
       'correlation_id', who->>'correlation_id', 'depth', who->'depth', 'run_id', who->>'run_id',
       'user_ids', array_append(behind, actor))) into moved
@@ -105,7 +105,7 @@ end $$;
 `;
 
 const followSeries = /* sql */ `
--- As before, with the people behind what moved the series.
+-- Unchanged, except for the users behind the change of the series.
 create or replace function sync_series() returns trigger language plpgsql as $$
 declare
   task tasks;
@@ -151,7 +151,7 @@ begin
         kind := 'series.changed';
       end if;
     end if;
-    -- Until it has recurred, moving the task moves the series; later only this one occurrence.
+    -- Before the first recurrence, moving the task moves the series; later, only this occurrence.
     if newest.due_date is distinct from series.anchor and (series.last_index = 1 or series.anchor is null) then
       series.anchor := newest.due_date;
     end if;

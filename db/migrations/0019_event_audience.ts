@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 
-/** An event finds its automations without reading those of its team that are for other projects or other triggers. */
+/** Finds an event's automations without reading those for other projects or other triggers. */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(/* sql */ `
 create index automations_enabled_for_team on automations (team_id, trigger_type)

@@ -1,13 +1,13 @@
 import type { Knex } from 'knex';
 
-/** What a write leaves behind costs little where nobody subscribes to it, which is the usual case. */
+/** Makes recording a change cheap in the common case without subscribers. */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(enqueueEvents);
   await knex.raw(plans);
 }
 
 const enqueueEvents = /* sql */ `
--- As before. The usual call is of one change that nobody subscribes to, and that moves no series: one query, and it is done.
+-- Unchanged in effect. The common call has one change without subscribers that moves no series: one query suffices.
 create or replace function enqueue_events(who jsonb, changes change[]) returns integer language plpgsql as $$
 declare
   actor uuid := (who->>'user_id')::uuid;
@@ -38,7 +38,7 @@ begin
         select from event_subscriptions s where s.owner_id in (c.team_id, actor) and c.event_type = any(s.event_types));
     get diagnostics written = row_count;
   end if;
-  -- Who moved a recurring task: sync_series runs at the commit, when the caller is no longer known.
+  -- Records who moved a recurring task: sync_series runs at the commit, when the caller is no longer known.
   if moves then
     select jsonb_object_agg(c.payload->'task'->>'task_id', jsonb_build_object('actor_id', who->>'user_id',
         'correlation_id', who->>'correlation_id', 'depth', who->'depth', 'run_id', who->>'run_id',
@@ -52,8 +52,8 @@ end $$;
 `;
 
 /**
- * PostgreSQL expects more rows of an array it does not know than the usual one, would take the plan of each single call for cheaper,
- * and make a new one every time, which costs ten times as much as running it.
+ * PostgreSQL overestimates the rows of an unknown array, considers a custom plan cheaper, and creates one per call, which costs ten times
+ * as much as running it.
  */
 const plans = /* sql */ `
 alter function record_changes(jsonb, change[]) set plan_cache_mode = force_generic_plan;

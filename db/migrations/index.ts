@@ -19,7 +19,7 @@ import * as fourEyes from './0018_four_eyes.js';
 import * as eventAudience from './0019_event_audience.js';
 import * as plans from './0020_plans.js';
 
-/** Every migration in order; listed by hand so that a build holds exactly what was reviewed. Never edited once released. */
+/** Every migration in order; listed explicitly so that a build contains exactly what was reviewed. Never edited once released. */
 const MIGRATIONS: Record<string, Knex.Migration> = {
   '0001_core': core,
   '0002_automations': automations,
@@ -42,12 +42,12 @@ const MIGRATIONS: Record<string, Knex.Migration> = {
   '0020_plans': plans,
 };
 
-/** How knex finds the migrations above. */
+/** Provides the migrations to knex. */
 export const migrationSource: Knex.MigrationSource<string> = {
   getMigrations: () => Promise.resolve(Object.keys(MIGRATIONS)),
   getMigrationName: (name) => name,
   getMigration: (name) => Promise.resolve(MIGRATIONS[name] as Knex.Migration),
 };
 
-/** The newest migration: readiness compares it with what the database says. */
+/** The newest migration; readiness compares it with the database. */
 export const LATEST_MIGRATION = Object.keys(MIGRATIONS).at(-1) as string;

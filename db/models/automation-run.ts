@@ -1,6 +1,6 @@
 import { BaseModel } from './base.js';
 
-/** One time that an automation was set off. The row is the truth about it; its workflow only carries it on. */
+/** One execution of an automation. The row is authoritative; the workflow only drives it. */
 export class AutomationRun extends BaseModel {
   static override readonly tableName = 'automation_runs';
   static override readonly idColumn = 'run_id';
@@ -22,10 +22,10 @@ export class AutomationRun extends BaseModel {
   declare is_test: boolean;
   declare triggered_by: string | null;
   declare depth: number;
-  /** People behind the cause, besides `triggered_by`. */
+  /** Users behind the cause, besides `triggered_by`. */
   declare cause_user_ids: string[];
   declare retry_of: string | null;
-  /** The failed run that a replay, or a replay of a replay, goes back to. */
+  /** The failed run behind a replay, or behind a replay of a replay. */
   declare first_run_id: string | null;
   declare retried_by: string | null;
   declare retry_count: number;

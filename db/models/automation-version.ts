@@ -1,7 +1,7 @@
 import type { StoredAction } from './automation.js';
 import { BaseModel } from './base.js';
 
-/** An automation as it was saved once. Runs are pinned to one, so later edits never reach them. */
+/** A saved version of an automation. Runs are pinned to one, so later edits never affect them. */
 export class AutomationVersion extends BaseModel {
   static override readonly tableName = 'automation_versions';
   static override readonly idColumn = ['automation_id', 'version'];
@@ -17,11 +17,11 @@ export class AutomationVersion extends BaseModel {
   declare schedule_cron: string | null;
   declare schedule_timezone: string;
   declare changed_by: string;
-  /** The people who wrote the actions that this version only repeats. */
+  /** Authors of the actions that this version only repeats. */
   declare co_authors: string[];
   declare changed_at: Date;
   declare change_note: string | null;
   declare restored_from: number | null;
-  /** The people who saved its actions, besides `changed_by`, who gave none. */
+  /** Users who saved its actions, besides `changed_by`, who gave none. */
   declare actions_kept_from: string[];
 }

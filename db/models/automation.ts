@@ -1,6 +1,6 @@
 import { BaseModel } from './base.js';
 
-/** One action as it is stored: `params` apart from the rest, whichever way the caller wrote it. */
+/** A stored action: `params` are separate from the rest, whichever notation the caller used. */
 export interface StoredAction {
   type: string;
   name?: string;
@@ -9,7 +9,7 @@ export interface StoredAction {
   retry?: { max_attempts: number };
 }
 
-/** An automation: what arms it, and what it then does. Without a team it is personal and hears its creator's events only. */
+/** An automation: trigger, condition and actions. Without a team it is personal and receives its creator's events only. */
 export class Automation extends BaseModel {
   static override readonly tableName = 'automations';
   static override readonly idColumn = 'automation_id';

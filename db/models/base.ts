@@ -1,6 +1,6 @@
 import { Model, type QueryBuilder } from 'objection';
 
-/** What every model shares: rows in the trash are left out by `.modify('live')`. Columns keep their names from the database. */
+/** Base of all models; `.modify('live')` excludes rows in the trash. Columns keep their database names. */
 export abstract class BaseModel extends Model {
   static override get modifiers() {
     return {

@@ -1,6 +1,6 @@
 import { BaseModel } from './base.js';
 
-/** A comment on a task, or a reply to one. A deleted one keeps its row, without its words, as long as replies hang on it. */
+/** A comment on a task, or a reply. A deleted one keeps its row, without text, while it has replies. */
 export class Comment extends BaseModel {
   static override readonly tableName = 'comments';
   static override readonly idColumn = 'comment_id';

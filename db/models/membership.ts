@@ -1,6 +1,6 @@
 import { BaseModel } from './base.js';
 
-/** A person's seat in a team. Gone with the person's leaving: there is no trash for seats. */
+/** A user's role in a team. Deleted when the user leaves: memberships have no trash. */
 export class Membership extends BaseModel {
   static override readonly tableName = 'memberships';
   static override readonly idColumn = ['team_id', 'user_id'];

@@ -1,6 +1,6 @@
 import { BaseModel } from './base.js';
 
-/** A project, live or in the trash. Its days are `2026-11-20`: no zone may shift them. */
+/** A project, live or in the trash. Its days are text such as `2026-11-20`, so no time zone can shift them. */
 export class Project extends BaseModel {
   static override readonly tableName = 'projects';
   static override readonly idColumn = 'project_id';
@@ -17,6 +17,6 @@ export class Project extends BaseModel {
   declare updated_at: Date;
   declare deleted_at: Date | null;
   declare deleted_by: string | null;
-  /** Shared by everything that one deletion moved to the trash. */
+  /** Shared by all rows that one deletion moved to the trash. */
   declare cascade_id: string | null;
 }
