@@ -26,7 +26,7 @@ export function normaliseDate(text: string): string | null {
 
 /**
  * Normalizes a date field of a body; null and undefined pass.
- * @throws INVALID_REQUEST for a malformed date: 400, where other fields give 422 (docs/decisions.md#malformed-dates)
+ * @throws INVALID_REQUEST for a malformed date: 400, where other fields give 422 (docs/decisions.md#status-400-or-422)
  */
 export function dateField<T extends string | null | undefined>(field: string, value: T): T {
   if (value === null || value === undefined) return value;
