@@ -28,7 +28,7 @@ import type { TaskCreation } from './write/write-new-tasks.js';
 
 const tag = 'Tasks';
 
-/** What a client may keep, and must ask about before it shows it again: rights can end at any time. */
+/** Clients may store the response but must revalidate it: permissions can end at any time. */
 const revalidated = (etag: Etag) => ({ ETag: etag, 'Cache-Control': 'private, no-cache', Vary: 'Authorization' });
 
 const notModified = (etag: Etag) => new Reply(null, { status: 304, headers: revalidated(etag) });
@@ -46,8 +46,8 @@ function listAnswer({ body, ...list }: TaskList): Reply {
 }
 
 /**
- * `version` in the body or If-Match; both and different is a 400 (C3). Any ETag of ours begins with the version, also one that a
- * proxy has made weak; `*` asks for nothing but that the task exists.
+ * Returns the expected version from the body or If-Match; rejects different ones with 400. Every ETag of ours starts with the
+ * version, even one that a proxy made weak. `*` only requires that the task exists.
  */
 function expectedVersion(ifMatch: string | undefined, version: number | null | undefined): number | null {
   if (ifMatch === undefined || ifMatch.trim() === '*') return version ?? null;
@@ -102,7 +102,7 @@ const changeStatus = (method: 'patch' | 'put') =>
       ),
   });
 
-/** One line of a bulk answer; the record is spliced in as the text that PostgreSQL wrote. */
+/** Builds one entry of a bulk response; splices in the record as PostgreSQL's text. */
 function bulkLine(result: TaskCreation | DomainError, index: number): string {
   if (result instanceof DomainError) {
     const { code: error_code, message, detail } = result;

@@ -3,7 +3,7 @@ import { DATE_FORMATS, Flag, Id, NewTaskId, TaskId, Text, Timestamp, Title } fro
 import { Recurrence, TaskRecurrence } from '../recurrence/schema.js';
 import { normaliseStatus, normaliseTags, TASK_PRIORITIES, TASK_STATUSES } from './rules.js';
 
-/** Accepts `in-progress` and any case, means `in_progress` (contract, section 2). */
+/** Accepts `in-progress` in any case as `in_progress`. */
 export const TaskStatus = z.preprocess(
   (value) => (typeof value === 'string' ? normaliseStatus(value) : value),
   z.enum(TASK_STATUSES),
@@ -12,7 +12,7 @@ const TaskPriority = z.preprocess(
   (value) => (typeof value === 'string' ? value.trim().toLowerCase() : value),
   z.enum(TASK_PRIORITIES),
 );
-/** Counted after trimming and removing repeats (B1). */
+/** Counted after trimming and removing duplicates. */
 const Tags = z
   .array(Text.trim().min(1).max(50))
   .overwrite(normaliseTags)
@@ -21,10 +21,13 @@ const Tags = z
 const Hours = z.number().min(0);
 const Version = z.int().min(1).max(2_147_483_647);
 
-/** A date or a date-time; a malformed one is a 400 in the verb, not a 422 here (contract, section 4, tasks rule 3). */
+/**
+ * A date or a date-time. The operation rejects a malformed one with 400, so there is no 422 here
+ * (docs/decisions.md#status-400-or-422).
+ */
 const DueDate = Text.meta({ override: { ...DATE_FORMATS, description: 'ISO 8601 date or date-time', example: '2026-12-01' } });
 
-// On create an explicit null in an optional field counts as absent (C3); hence nullish there.
+// On creation, null in an optional field counts as absent; hence nullish.
 export const CreateTask = z
   .object({
     title: Title(200),
@@ -66,16 +69,16 @@ export const UpdateTask = z
   .meta({ id: 'UpdateTask' });
 export type UpdateTask = z.output<typeof UpdateTask>;
 
-/** Most items of one bulk creation (L). */
+/** Maximum items of one bulk creation. */
 const MAX_BULK = 500;
 
-/** Items are judged one by one (C4): whatever is wrong with one is told in its place, so nothing but their number is checked here. */
+/** The operation validates each item and reports its errors at its index; this checks only their number. */
 export const CreateTasksInBulk = z
   .array(z.unknown().meta({ override: { $ref: '#/components/schemas/CreateTask' } }))
   .min(1)
   .max(MAX_BULK);
 
-/** Here the four exact values only: `in-progress` is a 422 (C2). */
+/** Accepts only the four exact values: `in-progress` is a 422. */
 export const ChangeTaskStatus = z
   .object({ status: z.enum(TASK_STATUSES), version: Version.nullish() })
   .meta({ id: 'ChangeTaskStatus' });
@@ -125,7 +128,7 @@ const taskFields = {
 export const Task = z.object(taskFields).meta({ id: 'Task' });
 export type Task = z.output<typeof Task>;
 
-/** A task with the tree below it. */
+/** A task with its descendants. */
 export const TaskTree = z
   .object({
     ...taskFields,

@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
 
-/** A tag of an answer as it stands in the ETag header (RFC 9110, 8.8.3). */
+/** An entity tag as in the ETag header (RFC 9110, section 8.8.3). */
 export type Etag = `"${string}"` | `W/"${string}"`;
 
-/** The tag of a list: weak, because it speaks of the tasks and not of the bytes. */
+/** Returns the tag of a list: weak, because it identifies the tasks and not the bytes. */
 export const weakEtag = (count: number, mark: bigint): Etag => `W/"${count}-${BigInt.asUintN(64, mark).toString(36)}"`;
 
 /**
- * The tag of a task: its version, which If-Match takes, and where the answer shows more than the version counts (subtasks, links)
- * a digest of the whole answer behind it.
+ * Returns the tag of a task: its version, which If-Match accepts. If the response contains more than the version covers
+ * (subtasks, links), a digest of the whole response follows.
  */
 export const taskEtag = (version: number, answer?: string): Etag =>
   answer === undefined ? `"${version}"` : `"${version}-${createHash('sha256').update(answer).digest('base64url').slice(0, 16)}"`;
@@ -16,12 +16,12 @@ export const taskEtag = (version: number, answer?: string): Etag =>
 const opaque = (etag: string): string => etag.replace(/^W\//, '');
 
 /**
- * What an If-None-Match header says of a tag: true when the client has that answer. Weak and strong tags compare alike (RFC 9110,
- * 13.1.2). Undefined without the header: nothing is to be compared.
+ * Parses an If-None-Match header into a test for tags that the client has. Weak and strong tags compare alike (RFC 9110, section
+ * 13.1.2). Returns undefined without the header.
  */
 export function etagMatcher(ifNoneMatch: string | undefined): ((etag: Etag) => boolean) | undefined {
   if (ifNoneMatch === undefined) return undefined;
   if (ifNoneMatch.trim() === '*') return () => true;
-  const held = new Set((ifNoneMatch.match(/(?:W\/)?"[^"]*"/g) ?? []).map(opaque));
-  return (etag) => held.has(opaque(etag));
+  const known = new Set((ifNoneMatch.match(/(?:W\/)?"[^"]*"/g) ?? []).map(opaque));
+  return (etag) => known.has(opaque(etag));
 }

@@ -8,13 +8,13 @@ import { type Etag, taskEtag } from './etags.js';
 import { MAX_TASKS } from './list-tasks.sql.js';
 import { type TaskNode, writeTree } from './nesting.js';
 
-/** Most rows of one round trip: a task, as many below it as an answer has, and one that tells that there are more. */
+/** Row limit of one query: a task, its maximum of descendants, and one more row that reveals a larger tree. */
 const MAX_ROWS = MAX_TASKS + 2;
 
 /**
- * $1 tasks, $2 the caller of each: each task and its live descendants, `place` says for which of them. Siblings come in order by
- * the index that finds them, so nothing is sorted, and level after level, so what the limit cuts off is deepest; `plain`: nothing
- * is shown that the version does not count.
+ * $1 = task ids, $2 = caller id of each. Returns each task and its live descendants; `place` is the position in $1. The index
+ * returns siblings in order, so nothing is sorted. Rows come level by level, so the limit cuts the deepest. `plain`: the record
+ * shows nothing that the version does not cover.
  */
 const statement: Statement = {
   name: 'get_tasks',
@@ -51,7 +51,7 @@ interface TaskReadRequest {
 async function readTrees(db: Knex, wanted: TaskReadRequest[]): Promise<Row[][]> {
   const values = [wanted.map(({ taskId }) => taskId), wanted.map(({ userId }) => userId)];
   const rows = await run<Row>(db, statement, values);
-  // Some tree is large, and the others may have been cut off with it.
+  // One tree is large, so the limit may have cut the others.
   if (rows.length === MAX_ROWS && wanted.length > 1)
     return Promise.all(wanted.map(async (one) => (await readTrees(db, [one]))[0] ?? []));
   const found = wanted.map((): Row[] => []);
@@ -59,20 +59,19 @@ async function readTrees(db: Knex, wanted: TaskReadRequest[]): Promise<Row[][]> 
   return found;
 }
 
-/** Reads that come together are one round trip; what a caller sees is never older than the question. */
+/** Batches concurrent reads into one query; each caller sees data no older than its request. */
 const rowsOf = createRowLoader(readTrees);
 
 export interface TaskAnswer {
   json: string;
   etag: Etag;
-  /** There is more below it than the 10,000 shown. */
+  /** The tree has more tasks than the 10,000 shown. */
   truncated: boolean;
 }
 
 /**
- * One live task with its `subtasks` tree, at most 10,000 tasks level after level, as JSON text, and its tag.
+ * Returns one live task with its `subtasks` tree as JSON text, and its tag: at most 10,000 tasks, level by level.
  * @throws RESOURCE_NOT_FOUND | PERMISSION_DENIED
- * Source: decision C1.
  */
 export async function getTask(ctx: Context, taskId: string): Promise<TaskAnswer> {
   const rows = await rowsOf(ctx.db, { taskId, userId: userOf(ctx) });

@@ -1,7 +1,7 @@
 import { run, type Statement } from '../../../db/statement.js';
 import { type Context, userOf } from '../../core/context.js';
 
-/** An open task in short. */
+/** Summary of an open task. */
 export interface NextTask extends Record<string, unknown> {
   task_id: string;
   title: string;
@@ -12,7 +12,7 @@ export interface NextTask extends Record<string, unknown> {
   project_name: string;
 }
 
-/** $1 caller, $2 most rows. What is due comes first, then what matters. */
+/** $1 = caller id, $2 = row limit. Orders by due date, then priority. */
 const statement: Statement = {
   name: 'list_next_tasks',
   text: /* sql */ `
@@ -22,7 +22,7 @@ const statement: Statement = {
     order by t.due_date nulls last, array_position(array['urgent', 'high', 'medium', 'low'], t.priority), t.created_at limit $2`,
 };
 
-/** The caller's open tasks that come next, and how many there are in all, for the first screen of the web app. */
+/** Lists the caller's next open tasks and their total number, for the home page. */
 export async function listNextTasks(ctx: Context, limit: number): Promise<{ tasks: NextTask[]; total: number }> {
   const rows = await run<NextTask & { total: number }>(ctx.db, statement, [userOf(ctx), limit]);
   return { tasks: rows.map(({ total: _total, ...task }) => task), total: rows[0]?.total ?? 0 };

@@ -9,20 +9,20 @@ import { arrange } from './nesting.js';
 import type { ListTasks } from '../schema.js';
 import { streamTasks } from './stream-tasks.js';
 
-/** Tells whether the client has the answer with this tag already. */
+/** Returns whether the client already has the response with this tag. */
 export type IsKnown = (etag: Etag) => boolean;
 
 export interface TaskList {
   etag: Etag;
   truncated: boolean;
-  /** A JSON array, whole or in pieces; null where the client has it. */
+  /** A JSON array, whole or in chunks; null if the client already has it. */
   body: string | AsyncIterable<string> | null;
 }
 
-/** Which list: of what, and how it is shown. */
+/** Scope and form of a list. */
 interface TaskListQuery {
   scope: Scope;
-  /** The project's or team's id, where the scope has one. */
+  /** Id of the project or team, if the scope has one. */
   of?: string;
   status?: string | undefined;
   flat: boolean;
@@ -31,54 +31,57 @@ interface TaskListQuery {
 interface ListAccess extends Record<string, unknown> {
   seat: Seat | null;
 }
-/** As a list without a place is: empty. */
-const NOTHING: TaskColumns = { count: 0, mark: null, ids: null, parents: null, marks: null, records: null };
+/** Result for an unknown project or team: an empty list. */
+const EMPTY: TaskColumns = { count: 0, mark: null, ids: null, parents: null, marks: null, records: null };
 
-/** The place of a list says who may see it. @throws RESOURCE_NOT_FOUND no such project | PERMISSION_DENIED of another team */
+/**
+ * Checks access to a list's project.
+ * @throws RESOURCE_NOT_FOUND no such project | PERMISSION_DENIED of another team
+ */
 function checkPlace({ scope }: TaskListQuery, place: ListAccess | undefined): void {
-  // A team that is not the caller's is an empty list (C5).
+  // Another team's list is empty rather than forbidden (docs/decisions.md#foreign-filters).
   if (scope !== 'project') return;
   if (!place) throw notFound('Project');
   authorize('task.list', place.seat);
 }
 
-async function look(ctx: Context, wanted: TaskListQuery, kind: 'records' | 'marks' | 'fingerprint'): Promise<TaskColumns> {
-  const { scope, of, status = null } = wanted;
+async function query(ctx: Context, request: TaskListQuery, kind: 'records' | 'marks' | 'fingerprint'): Promise<TaskColumns> {
+  const { scope, of, status = null } = request;
   const values = [userOf(ctx), status, ...(of === undefined ? [] : [of])];
   const [found] = await run<ListAccess & TaskColumns>(ctx.db, listStatements(scope, status)[kind], values);
-  checkPlace(wanted, found);
-  return found ?? NOTHING;
+  checkPlace(request, found);
+  return found ?? EMPTY;
 }
 
 const etagOf = ({ count, mark }: TaskColumns): Etag => weakEtag(count, BigInt(mark ?? 0));
 
-async function isUnchanged(ctx: Context, wanted: TaskListQuery, isKnown: IsKnown): Promise<Etag | undefined> {
-  const etag = etagOf(await look(ctx, wanted, 'fingerprint'));
+async function isUnchanged(ctx: Context, request: TaskListQuery, isKnown: IsKnown): Promise<Etag | undefined> {
+  const etag = etagOf(await query(ctx, request, 'fingerprint'));
   return isKnown(etag) ? etag : undefined;
 }
 
 /**
- * A list with its tag. The tag is taken before the records, or with them: what changes in between makes the tag of the next
- * request another one. It covers exactly the tasks that the caller sees, so losing a team changes it too.
+ * Returns a list with its tag. The tag is read before the records or with them, so a change in between alters the next request's
+ * tag. It covers exactly the tasks that the caller can see, so losing a team changes it too.
  */
-async function list(ctx: Context, wanted: TaskListQuery, isKnown?: IsKnown): Promise<TaskList> {
-  const unchanged = isKnown && (await isUnchanged(ctx, wanted, isKnown));
+async function list(ctx: Context, request: TaskListQuery, isKnown?: IsKnown): Promise<TaskList> {
+  const unchanged = isKnown && (await isUnchanged(ctx, request, isKnown));
   if (unchanged) return { etag: unchanged, truncated: false, body: null };
-  const first = await look(ctx, wanted, 'records');
-  if (first.count <= MAX_AT_ONCE) return { etag: etagOf(first), truncated: false, body: writeRecords(first, wanted.flat) };
-  const all = await look(ctx, wanted, 'marks');
-  const order = arrange(tasksOf(all).slice(0, MAX_TASKS), wanted.flat);
+  const first = await query(ctx, request, 'records');
+  if (first.count <= MAX_AT_ONCE) return { etag: etagOf(first), truncated: false, body: writeRecords(first, request.flat) };
+  const all = await query(ctx, request, 'marks');
+  const order = arrange(tasksOf(all).slice(0, MAX_TASKS), request.flat);
   return {
     etag: etagOf(all),
     truncated: all.count > MAX_TASKS,
-    body: streamTasks(ctx, order, recordsOf(first), wanted.flat),
+    body: streamTasks(ctx, order, recordsOf(first), request.flat),
   };
 }
 
 /**
- * Live tasks with their subtasks nested, as JSON text; above 1,000 in pieces. A foreign `team_id` gives an empty list (C5).
+ * Lists live tasks with nested subtasks as JSON text, in chunks above 1,000 tasks. Another team's `team_id` returns an empty
+ * list.
  * @throws RESOURCE_NOT_FOUND unknown project | PERMISSION_DENIED a project of another team
- * Source: contract, section 4, tasks.
  */
 export function listTasks(ctx: Context, { project_id, team_id, status }: ListTasks, isKnown?: IsKnown): Promise<TaskList> {
   if (project_id !== undefined) return list(ctx, { scope: 'project', of: project_id, status, flat: false }, isKnown);
@@ -86,6 +89,6 @@ export function listTasks(ctx: Context, { project_id, team_id, status }: ListTas
   return list(ctx, { scope: 'visible', status, flat: false }, isKnown);
 }
 
-/** Live tasks assigned to the caller, flat (C1). */
+/** Lists the live tasks assigned to the caller, without nesting. */
 export const listMyTasks = (ctx: Context, isKnown?: IsKnown): Promise<TaskList> =>
   list(ctx, { scope: 'mine', flat: true }, isKnown);

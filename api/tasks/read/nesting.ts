@@ -1,18 +1,18 @@
-/** A row of a list: what of it is needed to find its place. */
+/** The fields of a row that determine its position. */
 export interface TaskNode {
   task_id: string;
   parent_task_id: string | null;
 }
 
-/** A row at its depth; rows in this form stand in the order in which they are written. */
+/** A row with its depth, in output order. */
 export interface Placed<Row extends TaskNode> {
   row: Row;
   level: number;
 }
 
 /**
- * Puts every row behind its parent, siblings in the order given; a row whose parent is not among them stands at the top (C5).
- * With `flat` all of them do.
+ * Puts every row after its parent, siblings in the given order; a row whose parent is missing is at the top level. With `flat`,
+ * all rows are.
  */
 export function arrange<Row extends TaskNode>(rows: Row[], flat = false): Placed<Row>[] {
   if (flat) return rows.map((row) => ({ row, level: 0 }));
@@ -36,18 +36,18 @@ export function arrange<Row extends TaskNode>(rows: Row[], flat = false): Placed
 }
 
 /**
- * Writes records in the order of `arrange` as one JSON array, a piece at a time. Text is spliced, never parsed: each record's
- * closing brace gives way to its `subtasks`.
+ * Writes records in the order of `arrange` as one JSON array, chunk by chunk. Text is spliced, never parsed: `subtasks` replaces
+ * each record's closing brace.
  */
 export class TreeText {
-  /** Depth of the record written last. */
+  /** Depth of the last record written. */
   private last = -1;
-  /** Levels of records that were left out above the present one; what is below them moves up. */
+  /** Levels of omitted ancestors; their descendants move up. */
   private readonly gaps: number[] = [];
 
   constructor(private readonly flat = false) {}
 
-  /** The next record as text, or undefined for one that is there no longer: what is below it takes its place. */
+  /** Returns the next record as text. If it is undefined because the task is gone, its children take its place. */
   add(json: string | undefined, level: number): string {
     while ((this.gaps.at(-1) ?? -1) >= level) this.gaps.pop();
     if (json === undefined) {
@@ -60,7 +60,7 @@ export class TreeText {
     return this.flat ? before + json : `${before}${json.slice(0, -1)},"subtasks":[`;
   }
 
-  /** Records at the top with nothing below any but the last, a line of text for each: in one go, which is a fraction of one by one. */
+  /** Adds top-level records, one per line, of which only the last may have children. Much faster than one by one. */
   addLines(lines: string): string {
     const before = this.last === -1 ? '[' : this.separator(0);
     this.gaps.length = 0;
@@ -69,7 +69,7 @@ export class TreeText {
     return `${before}${lines.slice(0, -1).replaceAll('}\n', ',"subtasks":[]},')},"subtasks":[`;
   }
 
-  /** What closes the array. */
+  /** Returns the end of the array. */
   end(): string {
     if (this.last === -1) return '[]';
     return this.flat ? ']' : `${']}'.repeat(this.last + 1)}]`;
@@ -81,7 +81,7 @@ export class TreeText {
   }
 }
 
-/** All of it at once: the rows, each with its record as `json`, as one JSON array. */
+/** Writes all rows, each with its record as `json`, as one JSON array. */
 export function writeTree(rows: (TaskNode & { json: string })[], flat = false): string {
   const text = new TreeText(flat);
   const parts = arrange(rows, flat).map(({ row, level }) => text.add(row.json, level));

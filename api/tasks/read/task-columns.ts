@@ -1,45 +1,45 @@
 import { type TaskNode, TreeText, writeTree } from './nesting.js';
 
 /**
- * Tasks of a list as PostgreSQL hands them over: one row for all of them, each column a text with a line for each task, in order.
- * Neither ids nor JSON hold a line break, and one long text costs far less to receive than a row for each task.
+ * A task list in one row: each column is a text with one line per task, in order. Neither ids nor JSON contain line breaks, and
+ * one long text is much cheaper to receive than one row per task.
  */
 export interface TaskColumns {
   count: number;
-  /** All marks in one number; null without a task. */
+  /** All marks combined; null without a task. */
   mark: string | null;
   ids: string | null;
-  /** An empty line where there is no parent. */
+  /** An empty line for a task without parent. */
   parents: string | null;
   marks: string | null;
   records: string | null;
 }
 
 export interface ListedTask extends TaskNode {
-  /** Differs whenever anything wrote to the task. */
+  /** Changes with every write to the task. */
   mark: string;
 }
 
-/** The lines of a gathered column. */
+/** Splits a column into its lines. */
 export const linesOf = (text: string | null): string[] => text?.split('\n') ?? [];
 
-/** One object for each task. */
+/** Converts columns to one object per task. */
 export function tasksOf({ ids, parents, marks }: TaskColumns): ListedTask[] {
   const [parentOf, markOf] = [linesOf(parents), linesOf(marks)];
   return linesOf(ids).map((task_id, i) => ({ task_id, parent_task_id: parentOf[i] || null, mark: markOf[i] as string }));
 }
 
-/** One object for each task, with its record. */
-export function recordsOf(gathered: TaskColumns): (ListedTask & { json: string })[] {
-  const records = linesOf(gathered.records);
-  return tasksOf(gathered).map((task, i) => Object.assign(task, { json: records[i] as string }));
+/** Converts columns to one object per task, with its record. */
+export function recordsOf(columns: TaskColumns): (ListedTask & { json: string })[] {
+  const records = linesOf(columns.records);
+  return tasksOf(columns).map((task, i) => Object.assign(task, { json: records[i] as string }));
 }
 
-/** All records as one JSON array. Where nothing is nested there is nothing to arrange: the lines become the array as they are. */
-export function writeRecords(gathered: TaskColumns, flat: boolean): string {
-  const { records, parents } = gathered;
+/** Writes all records as one JSON array. Without nesting, the lines become the array as they are. */
+export function writeRecords(columns: TaskColumns, flat: boolean): string {
+  const { records, parents } = columns;
   if (!records) return '[]';
-  if (!flat && parents && /[^\n]/.test(parents)) return writeTree(recordsOf(gathered));
+  if (!flat && parents && /[^\n]/.test(parents)) return writeTree(recordsOf(columns));
   const text = new TreeText(flat);
   return text.addLines(records) + text.end();
 }

@@ -2,12 +2,12 @@ import type { Services } from '../../core/context.js';
 
 const BATCH = 500;
 
-/** When a due date's time is over: its moment, or the end of its day in UTC. Texts of ten characters are days. */
+/** When a due date has passed: its moment, or the end of its day in UTC. Texts of ten characters are days. */
 const ENDS = `case when length(t.due_date) = 10 then t.due_date::date + interval '1 day' else t.due_date::timestamptz end`;
 
 /**
- * Marks tasks and puts their events into the outbox, in one statement, so that each due date is announced once, however often this
- * runs. `?` which kind, its event, and twice that many days: an overdue one is announced late rather than never.
+ * Marks tasks and enqueues their events in one statement, so that each due date is announced once, however often this runs.
+ * Parameters: the kind three times, then its event. A late run still announces overdue tasks.
  */
 const ANNOUNCE = /* sql */ `
   with due as (
@@ -20,7 +20,7 @@ const ANNOUNCE = /* sql */ `
   ), marked as (
     insert into task_due_events (task_id, kind, due_date) select task_id, ?, due_date from due on conflict do nothing returning task_id
   ), told as (
-    -- Nobody's act, but at a gate without self-approval it is the run of whoever set the date.
+    -- No user acts here, but at a gate without self-approval the run belongs to the user who set the date.
     select enqueue_events(jsonb_build_object('correlation_id', uuidv7(), 'cause_user_ids', people_of_due_date(due.task_id, due.created_by)), array[make_change(team_id => team_id, project_id => project_id,
       feature => null, action => null, entity_type => null, entity_id => null, event_type => ?,
       payload => jsonb_build_object('task', task, 'changes', '{}'::jsonb))]) as events
@@ -29,8 +29,8 @@ const ANNOUNCE = /* sql */ `
   select (select count(*)::int from marked) as count, (select sum(events)::int from told) as events`;
 
 /**
- * Announces open tasks that are due within a day, and those whose time is over, each due date once (F3). Returns how many events it
- * made; a task whose due date changes is announced anew.
+ * Announces open tasks that are due within a day and overdue ones, each due date once. Returns the number of events; a changed
+ * due date is announced again.
  */
 export async function announceDue({ db, notifyRelay }: Services): Promise<number> {
   let total = 0;

@@ -13,8 +13,8 @@ async function createAlone(ctx: Context, fields: CreateTask): Promise<TaskCreati
 }
 
 /**
- * The hot path: one statement for all that come together. A `task_id` of the client's goes alone: somebody else may be about to take
- * it, and PostgreSQL then waits for their commit.
+ * Coalesces concurrent creations into one statement. A client's `task_id` is inserted alone: another transaction may be inserting
+ * the same id, and PostgreSQL then waits for its commit.
  */
 const create = coalesceWrites<CreateTask, TaskCreation>({
   keyOf: (fields) => fields,
@@ -23,15 +23,14 @@ const create = coalesceWrites<CreateTask, TaskCreation>({
 });
 
 /**
- * Creates a task in a live project of the caller's team. A `task_id` of the client's makes it idempotent: the same id in the
- * same project gives the stored task (C6).
- * @throws RESOURCE_NOT_FOUND no live project or parent | PERMISSION_DENIED stranger or guest | INVALID_REQUEST due date, assignee,
- * parent of another project or too deep | RESOURCE_CONFLICT the id belongs to something else, or to a task in the trash
- * Source: contract, section 4, tasks rules 1 to 5.
+ * Creates a task in a live project of the caller's team. A client's `task_id` makes it idempotent: the same id in the same
+ * project returns the stored task.
+ * @throws RESOURCE_NOT_FOUND no live project or parent | PERMISSION_DENIED non-member or guest | INVALID_REQUEST due date,
+ * assignee, parent of another project or too deep | RESOURCE_CONFLICT the id belongs to something else, or to a task in the trash
  */
 export async function createTask(ctx: Context, input: CreateTask): Promise<TaskCreation> {
   if (input.parent_task_id == null) return input.task_id == null ? create(ctx, input) : createAlone(ctx, input);
-  // How deep the parent lies must not change between looking and writing.
+  // Locks the projects so that the parent's depth cannot change between check and insert.
   return inTransaction(ctx, async (ctx) => {
     await keyShareLockProjects(ctx, [input.project_id]);
     return createAlone(ctx, input);

@@ -11,10 +11,10 @@ type Result = TaskCreation | DomainError;
 const fieldErrors = (index: number, issues: readonly { path: PropertyKey[]; message: string; code: string }[]): FieldError[] =>
   issues.map(({ path, message, code }) => ({ field: ['body', index, ...path].map(String).join('.'), message, type: code }));
 
-/** Items that are validated in one turn of the event loop: about a millisecond. */
+/** Items validated per turn of the event loop: about a millisecond. */
 const ITEMS_PER_TURN = 50;
 
-/** The items that are well-formed, and the refusals of the others, by index. */
+/** Validates the items; returns the valid ones and the errors of the others by index. */
 async function readItems(items: unknown[]): Promise<{ drafts: Draft[]; results: Map<number, Result> }> {
   const drafts: Draft[] = [];
   const results = new Map<number, Result>();
@@ -27,7 +27,7 @@ async function readItems(items: unknown[]): Promise<{ drafts: Draft[]; results: 
   return { drafts, results };
 }
 
-/** Every project that some item names, also an item that is refused for something else: a foreign one refuses the whole call. */
+/** Returns every project that an item names, even an invalid item: a project without write access rejects the whole call. */
 function projectsOf(items: unknown[]): Set<string> {
   const ids = items.map((item) =>
     typeof item === 'object' && item !== null ? (item as { project_id?: unknown }).project_id : null,
@@ -36,9 +36,9 @@ function projectsOf(items: unknown[]): Set<string> {
 }
 
 /**
- * The drafts that can be written together: none of them needs to know what becomes of an earlier one that is still open. An item
- * waits for an earlier one of the same `task_id`, or that is to be its parent, until that id has a task; and for an earlier item
- * that waits and names it as its parent, because in the caller's order that parent was not there yet.
+ * Returns the drafts that can be written together: none depends on an earlier unfinished draft. A draft waits for an earlier one
+ * with the same `task_id`, or with its parent's, until that id has a task. It also waits for an earlier waiting draft that names
+ * it as its parent, because in the caller's order that parent did not exist yet.
  */
 function nextWave(open: Draft[], existing: ReadonlySet<string>): Draft[] {
   const ahead = new Set<string>();
@@ -55,7 +55,7 @@ function nextWave(open: Draft[], existing: ReadonlySet<string>): Draft[] {
   return wave;
 }
 
-/** Writes the drafts as if one by one, in as few statements as what they say of each other allows: mostly one. */
+/** Writes the drafts as if one by one, in as few statements as their dependencies allow: usually one. */
 async function writeInOrder(ctx: Context, drafts: Draft[], results: Map<number, Result>): Promise<void> {
   const existing = new Set<string>();
   let open = drafts;
@@ -69,16 +69,15 @@ async function writeInOrder(ctx: Context, drafts: Draft[], results: Map<number, 
   }
 }
 
-/** The same refusal, with the place of the item that it is about. */
+/** Returns the same error with the item's index. */
 const at = (index: number, { code, message, detail, status }: DomainError) =>
   new DomainError(code, message, { detail, status, extra: { index } });
 
 /**
- * Creates up to 500 tasks; the result of each item is in its place. Items are judged by themselves and in their order, as
- * `createTask` would: a later one may name an earlier one's `task_id` as its parent, a repeated `task_id` gives the stored task.
- * With `atomic` the first refusal, by index, undoes everything.
- * @throws PERMISSION_DENIED an item names a project that the caller may not write to | with `atomic` the first refusal
- * Source: decision C4.
+ * Creates up to 500 tasks; results are at their items' indexes. Validates and creates items in order, as `createTask` would: a
+ * later item may name an earlier one's `task_id` as its parent; a repeated `task_id` returns the stored task. With `atomic`, the
+ * first error by index rolls everything back (docs/decisions.md#bulk-creation).
+ * @throws PERMISSION_DENIED an item names a project that the caller may not write to | with `atomic` the first error
  */
 export async function createTasksInBulk(ctx: Context, items: unknown[], atomic: boolean): Promise<Result[]> {
   const { drafts, results } = await readItems(items);
@@ -89,7 +88,7 @@ export async function createTasksInBulk(ctx: Context, items: unknown[], atomic: 
     await writeInOrder(ctx, drafts, found);
     for (const [index] of items.entries()) {
       const result = found.get(index);
-      // A seat that was taken down after it was read above is seen by the write: then the whole call is refused too.
+      // The insert sees a role lost after the check above; the whole call is then rejected too.
       const refusesAll = atomic || (result instanceof DomainError && result.code === 'PERMISSION_DENIED');
       if (refusesAll && result instanceof DomainError) throw at(index, result);
     }

@@ -6,13 +6,13 @@ import { lockProjects } from './lock-projects.js';
 import { MAX_SUBTASK_DEPTH } from '../rules.js';
 import { staleVersion } from './stale-version.js';
 
-/** Where a change wants a task to be; what is absent stays. */
+/** A requested move; absent fields stay. */
 interface TaskMove {
   project_id: string | undefined;
   parent_task_id: string | null | undefined;
 }
 
-/** Where a task is, or is to be. */
+/** Project and parent of a task. */
 interface TaskLocation {
   project_id: string;
   parent_task_id: string | null;
@@ -32,7 +32,7 @@ const targetStateStatement: Statement = {
     where t.task_id = $1 and t.deleted_at is null`,
 };
 
-/** @throws RESOURCE_NOT_FOUND | PERMISSION_DENIED | RESOURCE_CONFLICT stale version, before anything else is judged (C3) */
+/** @throws RESOURCE_NOT_FOUND | PERMISSION_DENIED | RESOURCE_CONFLICT stale version, checked before everything else */
 async function targetStateOf(ctx: Context, taskId: string, version: number | null): Promise<TargetState> {
   const [task] = await run<TargetState & Record<string, unknown>>(ctx.db, targetStateStatement, [taskId, userOf(ctx)]);
   if (!task) throw notFound('Task');
@@ -41,8 +41,8 @@ async function targetStateOf(ctx: Context, taskId: string, version: number | nul
   return task;
 }
 
-/** What the wish comes to: a parent that is not named stays behind when the project changes (C3). */
-function placeOf(task: TaskLocation, { project_id = task.project_id, parent_task_id }: TaskMove): TaskLocation {
+/** Resolves the target location: without an explicit parent, a change of project clears the parent. */
+function targetOf(task: TaskLocation, { project_id = task.project_id, parent_task_id }: TaskMove): TaskLocation {
   if (parent_task_id !== undefined) return { project_id, parent_task_id };
   return { project_id, parent_task_id: project_id === task.project_id ? task.parent_task_id : null };
 }
@@ -54,7 +54,7 @@ const projectStatement: Statement = {
     where p.project_id = $1 and p.deleted_at is null`,
 };
 
-/** @throws RESOURCE_NOT_FOUND unknown | PERMISSION_DENIED not the caller's to read | INVALID_REQUEST of another team */
+/** @throws RESOURCE_NOT_FOUND unknown | PERMISSION_DENIED not readable by the caller | INVALID_REQUEST of another team */
 async function checkProject(ctx: Context, teamId: string, projectId: string): Promise<void> {
   const [project] = await run<{ team_id: string; seat: Seat | null }>(ctx.db, projectStatement, [projectId, userOf(ctx)]);
   if (!project) throw notFound('Project');
@@ -62,7 +62,10 @@ async function checkProject(ctx: Context, teamId: string, projectId: string): Pr
   if (project.team_id !== teamId) throw invalid('A task moves between projects of its own team only');
 }
 
-/** $1 task, $2 the parent it wants, $3 project, $4 deepest nesting. What lies in the trash below the task counts: it may come back. */
+/**
+ * $1 = task id, $2 = new parent id, $3 = project id, $4 = maximum depth. Descendants in the trash count, because they can be
+ * restored.
+ */
 const parentStatement: Statement = {
   name: 'parent_to_move_below',
   text: /* sql */ `
@@ -80,7 +83,10 @@ const parentStatement: Statement = {
       (select max(level) from up) + (select max(level) from down) as depth`,
 };
 
-/** @throws RESOURCE_NOT_FOUND unknown or in the trash | INVALID_REQUEST of another project, the task itself or one below it, too deep (C5) */
+/**
+ * @throws RESOURCE_NOT_FOUND unknown or in the trash | INVALID_REQUEST of another project, the task itself or a descendant, too
+ * deep
+ */
 async function checkParent(ctx: Context, taskId: string, { project_id, parent_task_id }: TaskLocation): Promise<void> {
   const [parent] = await run<{ here: boolean | null; circular: boolean; depth: number }>(ctx.db, parentStatement, [
     taskId,
@@ -94,7 +100,7 @@ async function checkParent(ctx: Context, taskId: string, { project_id, parent_ta
   if (parent.depth > MAX_SUBTASK_DEPTH) throw invalid(`Subtasks nest at most ${MAX_SUBTASK_DEPTH} deep`);
 }
 
-/** Tasks before seats, as everybody locks them: whoever takes a leaver's tasks away holds tasks and waits for the seat. */
+/** Lock order: tasks, then memberships. Removing a member locks the member's tasks and then waits for the membership. */
 const lockSubtreeStatement: Statement = {
   name: 'lock_subtree',
   text: /* sql */ `
@@ -107,31 +113,30 @@ const lockSubtreeStatement: Statement = {
 };
 
 /**
- * Judges where a change wants a task to be. When that is somewhere else, the projects concerned stay locked until the commit, by
- * a statement of its own, so that what is read after it still holds when it is written: two tasks cannot slip below each other.
- * Returns the fields that are to be written; none when the task is there already.
- * @throws RESOURCE_NOT_FOUND task, project, parent | PERMISSION_DENIED | RESOURCE_CONFLICT stale version | INVALID_REQUEST project, parent
- * Source: decisions C3 and C5; durability notes, 3.4.
+ * Validates a move and returns the fields to write; none if the task is there already. For a real move, locks both projects until
+ * the commit, in a separate statement, so that later reads stay valid: two tasks cannot become each other's descendants.
+ * @throws RESOURCE_NOT_FOUND task, project, parent | PERMISSION_DENIED | RESOURCE_CONFLICT stale version | INVALID_REQUEST
+ * project, parent
  */
 export async function lockMoveTarget(
   ctx: Context,
   taskId: string,
-  wish: TaskMove,
+  move: TaskMove,
   version: number | null,
 ): Promise<Partial<TaskLocation>> {
   let locked = new Set<string>();
   for (;;) {
     const task = await targetStateOf(ctx, taskId, version);
-    const place = placeOf(task, wish);
-    const moves = place.project_id !== task.project_id;
-    if (!moves && place.parent_task_id === task.parent_task_id) return {};
-    if (locked.has(task.project_id) && locked.has(place.project_id)) {
-      if (place.parent_task_id !== null) await checkParent(ctx, taskId, place);
-      if (!moves) return { parent_task_id: place.parent_task_id };
+    const target = targetOf(task, move);
+    const moves = target.project_id !== task.project_id;
+    if (!moves && target.parent_task_id === task.parent_task_id) return {};
+    if (locked.has(task.project_id) && locked.has(target.project_id)) {
+      if (target.parent_task_id !== null) await checkParent(ctx, taskId, target);
+      if (!moves) return { parent_task_id: target.parent_task_id };
       await run(ctx.db, lockSubtreeStatement, [taskId]);
-      return place;
+      return target;
     }
-    if (moves) await checkProject(ctx, task.team_id, place.project_id);
-    locked = await lockProjects(ctx, [task.project_id, place.project_id]);
+    if (moves) await checkProject(ctx, task.team_id, target.project_id);
+    locked = await lockProjects(ctx, [task.project_id, target.project_id]);
   }
 }

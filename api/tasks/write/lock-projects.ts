@@ -1,7 +1,10 @@
 import { run, type Statement } from '../../../db/statement.js';
 import type { Context } from '../../core/context.js';
 
-/** In one order for everybody. Creating below a task, moving, trashing and restoring all queue here, project by project. */
+/**
+ * Locks in id order, which prevents deadlocks. Creating a subtask, moving, trashing and restoring all wait for this lock per
+ * project.
+ */
 const lockStatement: Statement = {
   name: 'lock_projects',
   text: /* sql */ `
@@ -11,7 +14,7 @@ const lockStatement: Statement = {
     ) p`,
 };
 
-/** Locks live projects until the commit. What is read by later statements stands until then. Returns those that are live. */
+/** Locks live projects until the commit, so later reads stay valid. Returns the live ones. */
 export async function lockProjects(ctx: Context, projectIds: string[]): Promise<Set<string>> {
   const ids = [...new Set(projectIds)].sort();
   const rows = await run<{ project_id: string }>(ctx.db, lockStatement, [ids]);
@@ -23,7 +26,7 @@ const whereStatement: Statement = {
   text: 'select project_id from tasks where task_id = $1 and deleted_at is null',
 };
 
-/** Locks the project that a live task is in; the task may be moved to another while we wait, so that is looked at again. */
+/** Locks the project of a live task; checks again after the lock, because the task may have moved. */
 export async function lockProjectOf(ctx: Context, taskId: string): Promise<void> {
   let locked: string | undefined;
   for (;;) {

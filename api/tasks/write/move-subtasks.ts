@@ -2,8 +2,8 @@ import { run, type Statement } from '../../../db/statement.js';
 import { type Context, callerJson } from '../../core/context.js';
 
 /**
- * $1 who (jsonb), $2 task, $3 project. Whatever is below the task, also what lies in the trash there: that leaves an audit entry
- * and no event. The task itself is moved by update-task.sql.ts.
+ * $1 = caller (jsonb), $2 = task id, $3 = project id. Moves all descendants, including those in the trash, which get an audit
+ * entry but no event. update-task.sql.ts moves the task itself.
  */
 const statement: Statement = {
   name: 'move_subtasks',
@@ -24,7 +24,10 @@ select record_changes($1::jsonb, array_agg(make_change(team_id => team_id, proje
 from moved`,
 };
 
-/** Takes everything below a task along into its new project, each with its trace. The subtree is locked (hold-place.ts). */
+/**
+ * Moves all descendants of a task to its new project, each with its trace. The caller has locked the subtree
+ * (lock-move-target.ts).
+ */
 export async function moveSubtasks(ctx: Context, taskId: string, projectId: string): Promise<void> {
   await run(ctx.db, statement, [JSON.stringify(callerJson(ctx)), taskId, projectId]);
 }

@@ -2,7 +2,7 @@ import { run, type Statement } from '../../../db/statement.js';
 import type { Context } from '../../core/context.js';
 import { conflict, type DomainError } from '../../core/errors.js';
 
-/** $1 task, $2 the version that the writer had, $3 the version that stands. What was changed in between, and by whom last. */
+/** $1 = task id, $2 = the writer's version, $3 = current version. Returns the fields changed in between, and the last author. */
 const statement: Statement = {
   name: 'changes_since_version',
   text: /* sql */ `
@@ -27,22 +27,21 @@ interface Row extends Record<string, unknown> {
   at: string | null;
 }
 
-function words(asked: number, { fields, name, at }: Row): string {
-  if (at === null) return `Read the task again: version ${asked} is not the one that stands`;
-  return `Since version ${asked} ${fields.join(', ')} changed, last by ${name ?? 'the service'} at ${at}`;
+function describe(expected: number, { fields, name, at }: Row): string {
+  if (at === null) return `Read the task again: version ${expected} is not the one that stands`;
+  return `Since version ${expected} ${fields.join(', ')} changed, last by ${name ?? 'the service'} at ${at}`;
 }
 
 /**
- * The refusal of a write that was made for another version than the one that stands. It names what changed since, so that the
- * writer can tell whether that matters; read from the audit entries, on this path only.
- * Source: contract, section 4, tasks rule 4.
+ * Returns the error for an outdated version, with the fields changed since, so that clients can decide whether that matters.
+ * Reads the audit entries, only on this path.
  */
-export async function staleVersion(ctx: Context, taskId: string, asked: number, version: number): Promise<DomainError> {
+export async function staleVersion(ctx: Context, taskId: string, expected: number, version: number): Promise<DomainError> {
   const none: Row = { fields: [], by: null, name: null, at: null };
-  const [since = none] = asked < version ? await run<Row>(ctx.db, statement, [taskId, asked, version]) : [];
+  const [since = none] = expected < version ? await run<Row>(ctx.db, statement, [taskId, expected, version]) : [];
   const { fields, by, at } = since;
-  return conflict(`The task is at version ${version}, not ${asked}`, {
-    detail: words(asked, since),
+  return conflict(`The task is at version ${version}, not ${expected}`, {
+    detail: describe(expected, since),
     extra: { changed_since: { version, fields, by, at } },
   });
 }

@@ -23,9 +23,8 @@ const SUBTREE = /* sql */ `
   order by t.task_id for update of t`;
 
 /**
- * Moves a task and its subtree to the trash as one cascade (C8).
- * @throws RESOURCE_NOT_FOUND no live task | PERMISSION_DENIED stranger or guest
- * Source: contract, section 3, soft delete.
+ * Moves a task and its descendants to the trash as one cascade.
+ * @throws RESOURCE_NOT_FOUND no live task | PERMISSION_DENIED non-member or guest
  */
 export function trashTask(ctx: Context, taskId: string): Promise<Trashed> {
   return inTransaction(ctx, async (ctx) => {
@@ -37,7 +36,7 @@ export function trashTask(ctx: Context, taskId: string): Promise<Trashed> {
       json: unknown;
     }
     const cascadeId = uuidv7();
-    // Creators hold the project FOR KEY SHARE until they commit: after this lock nothing can appear below the task unseen.
+    // A creation locks the project FOR KEY SHARE until its commit, so after this lock no descendant can be missed.
     await lockProjectOf(ctx, taskId);
     const { rows } = await ctx.db.raw<{ rows: Row[] }>(SUBTREE, [taskId]);
     const task = rows.find((row) => row.task_id === taskId);
@@ -45,7 +44,7 @@ export function trashTask(ctx: Context, taskId: string): Promise<Trashed> {
     authorize('task.write', await seatOf(ctx, task.team_id));
     const [trashed] = await ctx
       .db('tasks')
-      // One array, not one parameter a task: a statement takes 65,535 of them.
+      // One array instead of one parameter per task: a statement accepts 65,535 parameters.
       .whereRaw('task_id = any(?)', [rows.map((row) => row.task_id)])
       .update({
         deleted_at: ctx.db.fn.now(),

@@ -2,25 +2,24 @@ import type { Statement } from '../../../db/statement.js';
 import { hasSubscriber } from '../../outbox/has-subscriber.sql.js';
 
 /**
- * One round trip for changes of tasks, one or several of different tasks. $1 the changes (jsonb array): `task_id`, `fields` (those
- * present), `version` (expected, or null), `who` (the caller). One row for each that is a live task; its flags tell the outcomes
- * apart. A change that changes nothing writes nothing (C3).
- * `project_id` and `parent_task_id` are among the fields only when hold-place.ts has judged them under the project's lock.
- * `waiting`: for rows that somebody holds; otherwise a task that is held has no row here, and a seat that is held counts as none.
- * Then a task of a series has no row either: at its commit a trigger waits for whoever holds the series.
+ * Updates one or several tasks in one statement. $1 = changes (jsonb array): `task_id`, `fields` (those present), `version`
+ * (expected, or null), `who` (caller). Returns one row per live task; its flags distinguish the outcomes. A change without effect
+ * writes nothing. `project_id` and `parent_task_id` occur only after lock-move-target.ts has checked them under the project's
+ * lock. `waiting`: waits for locked rows. Otherwise a locked task returns no row, and a locked membership counts as none. A task
+ * of a series then returns no row either, because a trigger at its commit waits for the series' lock.
  */
 const statement = (name: string, waiting: boolean): Statement => {
-  const held = waiting ? '' : 'skip locked';
-  const free = waiting ? '' : 'and t.series_id is null';
+  const skip = waiting ? '' : 'skip locked';
+  const noSeries = waiting ? '' : 'and t.series_id is null';
   return {
     name,
     text: /* sql */ `
 with before as materialized (
-  -- The row, and the row with the given fields laid over it; keys come from the closed schema only.
+  -- The row, and the row with the new fields applied; keys come from the closed schema only.
   select c.*, t.task, jsonb_populate_record(t.task, c.fields) as wanted
   from jsonb_to_recordset($1::jsonb) as c(task_id text, fields jsonb, version integer, who jsonb)
   cross join lateral (
-    select t as task from tasks t where t.task_id = c.task_id and t.deleted_at is null ${free} for update ${held}
+    select t as task from tasks t where t.task_id = c.task_id and t.deleted_at is null ${noSeries} for update ${skip}
   ) t
 ), verdict as materialized (
   select b.*, seat.role as seat, b.version is not null and b.version <> (b.task).version as stale,
@@ -29,11 +28,11 @@ with before as materialized (
   from before b
   left join lateral (
     select m.role from memberships m
-    where m.team_id = (b.task).team_id and m.user_id = (b.who->>'user_id')::uuid for key share ${held}
+    where m.team_id = (b.task).team_id and m.user_id = (b.who->>'user_id')::uuid for key share ${skip}
   ) seat on true
   left join lateral (
     select true as found from memberships m
-    where m.team_id = (b.task).team_id and m.user_id = (b.wanted).assigned_to for key share ${held}
+    where m.team_id = (b.task).team_id and m.user_id = (b.wanted).assigned_to for key share ${skip}
   ) assignee on true
 ), updated as (
   update tasks t set title = (v.wanted).title, description = (v.wanted).description, assigned_to = (v.wanted).assigned_to,
@@ -53,7 +52,7 @@ with before as materialized (
     summary => 'changed ' || (select string_agg(key, ', ') from jsonb_object_keys(c.changes) as key),
     details => jsonb_build_object('changes', c.changes, 'version', u.version), event_type => 'task.updated',
     payload => jsonb_build_object('task', u.now, 'changes', c.changes))]) as audit_id
-  -- What differs, as {field: {from, to}} (F5). Only what was asked for can, and what follows from the status.
+  -- Differences as {field: {from, to}}: the fields sent, and those that follow from the status.
   from updated u, lateral (
     select jsonb_object_agg(key, jsonb_build_object('from', u.was->key, 'to', u.now->key)) as changes
     from jsonb_object_keys(u.fields || '{"completed_at": null}') as key where u.was->key is distinct from u.now->key
@@ -66,8 +65,8 @@ from verdict v left join recorded r on r.task_id = v.task_id`,
   };
 };
 
-/** Waits for whoever holds the task, the seat or the assignee's, and then judges what it finds. */
+/** Waits for locks on the task and the memberships, then decides on current rows. */
 export const updateTaskStatement = statement('update_task', true);
 
-/** Leaves alone what somebody holds. */
+/** Skips locked rows. */
 export const updateTasksStatement = statement('update_tasks', false);

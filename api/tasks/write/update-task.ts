@@ -17,26 +17,34 @@ interface Outcome extends Record<string, unknown> {
   stale: boolean;
   assignee_ok: boolean;
   version: number;
-  /** Rows for the relay were written. */
+  /** Whether outbox rows were written. */
   notify: boolean;
 }
 
 interface Change {
   taskId: string;
   fields: Omit<UpdateTask, 'version'>;
-  /** The version that the caller has seen; null: whatever stands. */
+  /** Version that the caller has read; null accepts any. */
   version: number | null;
 }
 
-/** A change as the statements take it. */
-const asked = (ctx: Context, { taskId, fields, version }: Change) => ({ task_id: taskId, fields, version, who: callerJson(ctx) });
+/** Converts a change to the statements' input. */
+const inputOf = (ctx: Context, { taskId, fields, version }: Change) => ({
+  task_id: taskId,
+  fields,
+  version,
+  who: callerJson(ctx),
+});
 
 const passed = ({ seat, stale, assignee_ok }: Outcome): boolean => isAllowed('task.write', seat) && !stale && assignee_ok;
 
-/** Waits for whoever holds the task, and says why when the change is not made. @throws what `updateTask` says */
+/**
+ * Waits for locks, and throws the reason if the change is rejected.
+ * @throws the errors of `updateTask`
+ */
 async function writeAlone(ctx: Context, change: Change): Promise<number> {
   const { taskId, version } = change;
-  const values = [JSON.stringify([asked(ctx, change)])];
+  const values = [JSON.stringify([inputOf(ctx, change)])];
   const [outcome] = await withRetries(ctx, () => run<Outcome>(ctx.db, updateTaskStatement, values));
   if (!outcome) throw notFound('Task');
   if (outcome.notify) ctx.notifyRelay();
@@ -46,14 +54,17 @@ async function writeAlone(ctx: Context, change: Change): Promise<number> {
   return outcome.version;
 }
 
-/** The hot path: one statement for all that come together. Returns the version after the change. @throws what `updateTask` says */
+/**
+ * Coalesces concurrent updates into one statement. Returns the version after the change.
+ * @throws the errors of `updateTask`
+ */
 const write = coalesceWrites<Change, number>({
   keyOf: ({ taskId }) => taskId,
   alone: writeAlone,
-  async write(db, wanted) {
-    const values = [JSON.stringify(wanted.map(({ ctx, item }) => asked(ctx, item)))];
+  async write(db, requests) {
+    const values = [JSON.stringify(requests.map(({ ctx, item }) => inputOf(ctx, item)))];
     const outcomes = new Map((await run<Outcome>(db, updateTasksStatement, values)).map((outcome) => [outcome.task_id, outcome]));
-    return wanted.map(({ ctx, item }) => {
+    return requests.map(({ ctx, item }) => {
       const outcome = outcomes.get(item.taskId);
       if (outcome?.notify) ctx.notifyRelay();
       return outcome && passed(outcome) ? outcome.version : undefined;
@@ -62,12 +73,11 @@ const write = coalesceWrites<Change, number>({
 });
 
 /**
- * Changes the fields present and raises `version` by one; with `version`, only if the row still has it. Another project takes
- * the subtasks along. Returns the version after it: unchanged when nothing changed (C3).
- * @throws RESOURCE_NOT_FOUND no live task, project or parent | PERMISSION_DENIED stranger or guest, or a recurrence set while
- * impersonating | RESOURCE_CONFLICT stale version
- * | INVALID_REQUEST due date, assignee, parent, a project of another team, or too many tasks below one that is to recur
- * Source: contract, section 4, tasks rules 2 to 4.
+ * Updates the fields present and increments `version`; with `version`, only if the row still has it. A new project moves the
+ * subtasks too. Returns the version after the change, which stays the same if nothing changed.
+ * @throws RESOURCE_NOT_FOUND no live task, project or parent | PERMISSION_DENIED non-member or guest, or a recurrence set while
+ * impersonating | RESOURCE_CONFLICT stale version | INVALID_REQUEST due date, assignee, parent, a project of another team, or too
+ * many descendants of a task that is to recur
  */
 export async function updateTask(
   ctx: Context,
@@ -81,9 +91,9 @@ export async function updateTask(
     return write(ctx, { taskId, fields: patch, version });
   }
   return inTransaction(ctx, async (ctx) => {
-    const place = await lockMoveTarget(ctx, taskId, { project_id, parent_task_id }, version);
-    const after = await write(ctx, { taskId, fields: { ...patch, ...place }, version });
-    if (place.project_id !== undefined) await moveSubtasks(ctx, taskId, place.project_id);
+    const target = await lockMoveTarget(ctx, taskId, { project_id, parent_task_id }, version);
+    const after = await write(ctx, { taskId, fields: { ...patch, ...target }, version });
+    if (target.project_id !== undefined) await moveSubtasks(ctx, taskId, target.project_id);
     return after;
   });
 }

@@ -1,7 +1,7 @@
 import type { Statement } from '../../../db/statement.js';
 import { hasSubscriber } from '../../outbox/has-subscriber.sql.js';
 
-/** Costs something to have in a statement, even where no item has a parent. */
+/** Included only if needed: it costs time even if no item has a parent. */
 const DEPTH_OK = /* sql */ `case when g.parent_task_id is null then true else (
       with recursive ancestors as (
         select t.parent_task_id, 1 as level from tasks t where t.task_id = g.parent_task_id
@@ -11,7 +11,7 @@ const DEPTH_OK = /* sql */ `case when g.parent_task_id is null then true else (
       select coalesce(max(level), 0) < $3::int from ancestors
     ) end`;
 
-/** What a task that was made leaves behind. */
+/** Trace of a created task. */
 const CHANGE = /* sql */ `make_change(team_id => m.team_id, project_id => m.project_id, feature => 'tasks', action => 'create',
     entity_type => 'task', entity_id => m.task_id, title => m.title, summary => 'created the task',
     details => jsonb_build_object('title', m.title), event_type => 'task.created',
@@ -21,24 +21,23 @@ const RECORD_OF_MANY = /* sql */ `select record_changes($1::jsonb->v.caller, arr
   from made m join verdict v on v.id = m.task_id group by v.caller`;
 
 /**
- * One round trip for the creation of any number of tasks; one is the usual number. $1 the callers (jsonb array), $2 the tasks'
- * fields (jsonb array, `index` = place in the list, `caller` = place of its caller in $1), $3 deepest nesting. One row an item, in
- * no order; its flags tell the outcomes apart, `created` and `stored` are there only when a row was written or already stood.
- * Locks: FOR KEY SHARE on project and memberships; whoever trashes or removes one takes FOR UPDATE first, so a right or a place
- * read here lasts until the commit (durability notes, 3.4). Where items name a parent, the caller holds the project by a statement
- * before this one (keyShareLockProjects): nobody moves or trashes the parent meanwhile. Each item looks its own up (lateral), so the plan
- * is a chain of index probes whatever the number of items.
- * `nested`: some items name a parent. `shared`: of several callers, who must not wait for each other's projects; what somebody
- * holds counts as not found.
+ * Creates any number of tasks in one statement; usually one. $1 = callers (jsonb array), $2 = fields of the tasks (jsonb array;
+ * `index` = position in the list, `caller` = position of its caller in $1), $3 = maximum depth. Returns one row per item, in no
+ * order; its flags distinguish the outcomes; `created` or `stored` is set if a row was inserted or already existed. Locks: FOR
+ * KEY SHARE on project and memberships; trashing or removing one takes FOR UPDATE first, so permissions read here hold until the
+ * commit. If items name a parent, the caller has locked the project in an earlier statement (keyShareLockProjects), so the parent
+ * stays. Each item is looked up by itself (lateral), so the plan is a chain of index scans for any number of items. `nested`:
+ * some items name a parent. `shared`: items of several callers, who must not wait for each other's projects; a locked row counts
+ * as not found.
  */
 const statement = (name: string, { nested = false, shared = false }): Statement => {
-  const hold = shared ? 'for key share skip locked' : 'for key share';
+  const lock = shared ? 'for key share skip locked' : 'for key share';
   return {
     name,
     text: /* sql */ `
 with given as materialized (
   select g.*, coalesce(g.task_id, uuidv7()::text) as id, ($1::jsonb->g.caller->>'user_id')::uuid as user_id,
-    -- Tasks of one call are listed in the order in which they were sent.
+    -- Tasks of one call are listed in the order sent.
     now() + g.index * interval '1 microsecond' as at
   from jsonb_to_recordset($2::jsonb) as g(index integer, caller integer, task_id text, title text, project_id uuid, description text,
     assigned_to uuid, status text, priority text, due_date text, tags text[], estimated_hours double precision,
@@ -48,17 +47,17 @@ with given as materialized (
     g.assigned_to is null or assignee.found as assignee_ok, g.parent_task_id is null or parent.here is not null as parent_found,
     g.parent_task_id is null or parent.here as parent_ok,
     ${nested ? DEPTH_OK : '$3::int > 0'} as depth_ok,
-    -- No EXISTS here, and a limit where the one parent is looked up: else the planner reads all keys, or a small table of tasks whole.
+    -- No EXISTS, and a limit on the single parent: otherwise the planner reads all keys, or a small task table whole.
     (select true from item_keys k where k.item_id = g.task_id) is not null as taken
   from given g
   left join lateral (
-    select p.team_id from projects p where p.project_id = g.project_id and p.deleted_at is null ${hold}
+    select p.team_id from projects p where p.project_id = g.project_id and p.deleted_at is null ${lock}
   ) place on true
   left join lateral (
-    select m.role from memberships m where m.team_id = place.team_id and m.user_id = g.user_id ${hold}
+    select m.role from memberships m where m.team_id = place.team_id and m.user_id = g.user_id ${lock}
   ) seat on true
   left join lateral (
-    select true as found from memberships m where m.team_id = place.team_id and m.user_id = g.assigned_to ${hold}
+    select true as found from memberships m where m.team_id = place.team_id and m.user_id = g.assigned_to ${lock}
   ) assignee on true
   left join lateral (
     select t.project_id = g.project_id as here from tasks t where t.task_id = g.parent_task_id and t.deleted_at is null limit 1
@@ -66,7 +65,7 @@ with given as materialized (
 ), key as (
   insert into item_keys (item_id, item_type)
   select id, 'task' from verdict
-  -- Coalesced: the planner takes each condition for a rare one, and expecting three rows of 500 compares all with all below.
+  -- Coalesced: the planner assumes that each condition is selective, expects three rows of 500, and picks a nested loop.
   where coalesce(project_found and seat <> 'guest' and assignee_ok and parent_ok and depth_ok and not taken, false)
   on conflict do nothing returning item_id
 ), made as (
@@ -95,8 +94,8 @@ left join lateral (
 const plain = statement('create_tasks', {});
 const nested = statement('create_nested_tasks', { nested: true });
 
-/** The statement for one caller's items, of which some name a parent, or none. */
+/** Returns the statement for one caller's items, with or without parents. */
 export const createTasksStatement = (parents: boolean): Statement => (parents ? nested : plain);
 
-/** The statement for items of several callers, none of which names a parent. */
+/** The statement for items of several callers, without parents. */
 export const createTasksOfManyStatement = statement('create_tasks_of_many', { shared: true });

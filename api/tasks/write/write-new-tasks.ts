@@ -9,13 +9,13 @@ import { MAX_SUBTASK_DEPTH } from '../rules.js';
 import type { CreateTask } from '../schema.js';
 import { createTasksOfManyStatement, createTasksStatement } from './write-new-tasks.sql.js';
 
-/** A task to be written; `index` is its place in the caller's list. */
+/** A task to create; `index` is its position in the caller's list. */
 export interface Draft {
   index: number;
   fields: CreateTask;
 }
 
-/** A task that was created now, or that already stood under the client's id; `json` is its record as JSON text. */
+/** A task created now, or one that already existed under the client's id; `json` is its record as JSON text. */
 export interface TaskCreation {
   created: boolean;
   taskId: string;
@@ -27,28 +27,28 @@ interface Outcome {
   task_id: string;
   project_found: boolean;
   seat: Seat | null;
-  /** Null stands for false, as everywhere in SQL. */
+  /** Null counts as false, as in SQL conditions. */
   assignee_ok: boolean | null;
   parent_found: boolean;
   parent_ok: boolean | null;
   depth_ok: boolean;
   taken: boolean;
-  /** The record as JSON text when it was written now. */
+  /** Record as JSON text if inserted now. */
   created: string | null;
-  /** The record that already has this id. */
+  /** Existing record with this id. */
   stored: string | null;
   replay: boolean | null;
-  /** Rows for the relay were written. */
+  /** Whether outbox rows were written. */
   notify: boolean;
 }
 
-/** The same words whoever owns the id, so that nothing is told of another project's task (contract, section 4, rule 5). */
+/** The same message for every owner of the id, so that it reveals nothing about other projects' tasks. */
 const idTaken = () => conflict('This task_id is already in use');
 
 /**
- * What became of one item. Undefined: another request took the same id between our snapshot and our insert; look again, it can
- * be seen now.
- * @throws what `createTask` says
+ * Returns the outcome of one item. Undefined if a concurrent request inserted the same id after our snapshot: retry, the row is
+ * now visible.
+ * @throws the errors of `createTask`
  */
 function settle(outcome: Outcome): TaskCreation | undefined {
   const { task_id: taskId } = outcome;
@@ -72,24 +72,24 @@ function settled(outcome: Outcome): TaskCreation | DomainError | undefined {
   }
 }
 
-/** A draft, and the place of its caller among the callers. */
+/** A draft with the position of its caller. */
 type Item = Draft & { caller: number };
 
 /**
- * The fields as the statement takes them, with dates in the one form that is stored.
+ * Converts the fields to the statement's input, with normalized dates.
  * @throws INVALID_REQUEST malformed due date | PERMISSION_DENIED a recurring task while impersonating
  */
 function storableOf({ index, caller, fields }: Item, callers: Context[]): Record<string, unknown> {
   const by = callers[caller];
-  // Its successors would act as the impersonated person for as long as the series lives.
+  // Its occurrences would act as the impersonated user for the life of the series.
   if (by && fields.recurrence) checkCallerKind('task.recur', by.actor);
   return { ...fields, index, caller, due_date: dateField('due_date', fields.due_date) };
 }
 
 /**
- * Writes all items in one statement, each on its own merits: what is refused leaves the others alone. The answer has the refusal
- * or the task for each index; an index is missing when its id was taken by someone else this very moment, to be tried again.
- * Items must not depend on each other: the statement does not see what it writes.
+ * Writes all items in one statement; a rejected item does not affect the others. Returns the error or the task by index. An index
+ * is missing if a concurrent request took its id: retry. Items must not depend on each other, because the statement does not see
+ * its own writes.
  */
 async function writeItems(
   db: Knex,
@@ -118,20 +118,20 @@ async function writeItems(
   return results;
 }
 
-/** Writes one caller's drafts, as `writeItems` says. */
+/** Writes one caller's drafts, like `writeItems`. */
 export function writeNewTasks(ctx: Context, drafts: Draft[]): Promise<Map<number, TaskCreation | DomainError>> {
   const statement = createTasksStatement(drafts.some(({ fields }) => fields.parent_task_id != null));
   const items = drafts.map((draft) => ({ ...draft, caller: 0 }));
   return withRetries(ctx, () => writeItems(ctx.db, statement, [ctx], items));
 }
 
-/** Where two calls take the same ids, they take them in one order: they wait for each other at the first, and never in a circle. */
+/** Sorts by id, so that two calls with the same ids cannot deadlock. */
 export const byTaskId = (a: Draft, b: Draft): number => {
   const [left, right] = [a.fields.task_id ?? '', b.fields.task_id ?? ''];
   return left < right ? -1 : Number(left > right);
 };
 
-/** Writes tasks of several callers, none below another; undefined for whatever was not written, as `together` wants it. */
+/** Writes tasks of several callers, without parents; returns undefined for each one not written, as `coalesceWrites` expects. */
 export async function writeTasksOfMany(db: Knex, wanted: WriteRequest<CreateTask>[]): Promise<(TaskCreation | undefined)[]> {
   const items = wanted.map(({ item }, index) => ({ index, caller: index, fields: item })).sort(byTaskId);
   const callers = wanted.map(({ ctx }) => ctx);
@@ -142,7 +142,7 @@ export async function writeTasksOfMany(db: Knex, wanted: WriteRequest<CreateTask
   });
 }
 
-/** $1 project ids, $2 caller. In one order for everybody, so that two callers never wait for each other. */
+/** $1 = project ids, $2 = caller id. Sorted ids, so that two callers cannot deadlock. */
 const lockStatement: Statement = {
   name: 'lock_projects_key_share',
   text: /* sql */ `
@@ -154,8 +154,8 @@ const lockStatement: Statement = {
 };
 
 /**
- * Holds live projects until the commit, in a statement of its own: who moves tasks about in one of them, or trashes it, has
- * either finished before the next statement looks, or waits for this transaction. Returns the caller's seat in each.
+ * Locks live projects FOR KEY SHARE until the commit, in a separate statement. A concurrent move or deletion in one of them has
+ * either finished before the next statement, or waits for this transaction. Returns the caller's role in each.
  */
 export async function keyShareLockProjects(ctx: Context, projectIds: Iterable<string>): Promise<Map<string, Seat | null>> {
   const ids = [...new Set(projectIds)].sort();
