@@ -1,10 +1,10 @@
-/** What a run's record says of a failed action; one line, no secret, nothing of our insides. */
+/** Failure of an action in the run's record: one line, without secrets or internals. */
 export interface ActionFailure {
   code: string;
   message: string;
 }
 
-/** An action that cannot be done. `isRetryable`: it may be done the next time. */
+/** An action that cannot be performed. `isRetryable`: a later attempt may succeed. */
 export class ActionRefused extends Error {
   constructor(
     readonly failure: ActionFailure,

@@ -1,37 +1,37 @@
 import type { z } from 'zod';
 import type { Context, Services } from '../core/context.js';
 
-/** What an action did: the key of its effect and what the run's record shows of it; no text of the user's in there. */
+/** Result of an action: the key of its effect and the output in the run's record, without user text. */
 export interface Effect {
   entity_type: 'task' | 'comment' | 'member';
   entity_id: string;
   output: Record<string, unknown>;
 }
 
-/** Parameters that may be left out: the event says which task or project is meant, else the automation (F5). */
+/** Parameters that may be omitted: they default to the event's task or project, then to the automation's project. */
 export type DefaultedParam = 'task_id' | 'project_id';
 
-/** An action as the catalogue knows it, whether or not it can be performed. */
+/** Description of an action, whether or not it can be performed yet. */
 export interface ActionDescription<P = unknown> {
   type: string;
   label: string;
   category: 'core' | 'integration';
-  /** Parameters as `perform` gets them: templates rendered, defaults filled in. */
+  /** Parameters as `perform` receives them: templates rendered, defaults filled in. */
   params: z.ZodType<P> & Pick<z.ZodObject, 'shape'>;
   defaulted?: readonly DefaultedParam[];
-  /** It changes fields, so that null says something: it clears one, or is refused as the API refuses it. */
+  /** The action updates fields, so null is meaningful: it clears a field, or is rejected as in the API. */
   clears?: true;
-  /** Parameters that may hold templates; all of them where absent. */
+  /** Parameters that may contain templates; all if absent. */
   templated?: readonly string[];
-  /** It sends what `{{secret:NAME}}` stands for to the address in `params.url`; every other action fails on a handle (F12). */
+  /** Sends the values of `{{secret:NAME}}` to the address in `params.url`; in other actions a reference fails. */
   secrets?: true;
-  /** Secrets that it needs without their being named; it is not asked to send without them. */
+  /** Secrets that it needs without naming them; it fails if one is missing. */
   needs?: readonly string[];
-  /** Where it belongs to a service that people connect (F13): which, and what the connection must allow. */
+  /** The service that it uses, and the scopes that the creator's connection needs. */
   integration?: { provider: string; scopes: readonly string[] };
 }
 
-/** The run in which an action happens. */
+/** The run of an action. */
 interface ActingRun {
   run_id: string;
   automation_name: string;
@@ -39,41 +39,41 @@ interface ActingRun {
   project_id: string | null;
 }
 
-/** An action that can be performed. It calls the same verb as the API, so the creator's rights of that moment decide. */
+/** An action that can be performed. It calls the same operation as the API, with the creator's current permissions. */
 export interface ActionType<P = unknown> extends ActionDescription<P> {
-  /** @throws what the verb throws */
+  /** @throws the errors of the operation */
   perform(ctx: Context, params: P, run: ActingRun): Promise<Effect>;
 }
 
-/** What a request of an action knows of where it comes from. */
+/** Context of one outbound attempt. */
 export interface OutboundContext {
   services: Services;
   team_id: string | null;
   creator_id: string;
   event: Readonly<Record<string, unknown>>;
-  /** The effect's key: the same at every attempt, another for a replay (R4). */
+  /** Effect key: the same at every attempt, different in a replay. */
   key: string;
-  /** 1 for the first. */
+  /** Starts at 1. */
   attempt: number;
-  /** When the first attempt began. */
+  /** Start of the first attempt. */
   firstAt: Date;
-  /** The team's secrets that the action refers to or needs, by name. */
+  /** Values of the secrets that the action refers to or needs, by name. */
   secrets: ReadonlyMap<string, string>;
-  /** Everything that must not come back in what is recorded; whoever sends more that is secret adds it. */
+  /** Values to redact from the record; an action that sends other secret values adds them. */
   hidden: Set<string>;
 }
 
-/** What came of it. Texts in `output` are scrubbed of `hidden` before they are stored. */
+/** Outcome of an attempt. `hidden` values are redacted from texts in `output` before they are stored. */
 export interface OutboundResult {
   output: Record<string, unknown>;
-  /** The answer was longer than what was read of it. */
+  /** The response was longer than the part that was read. */
   isCut?: boolean;
-  /** Absent where it went well. `isRetryable`: it may go well the next time, not before `waitMs` has passed. */
+  /** Absent on success. `isRetryable`: another attempt may succeed, after `waitMs` at the earliest. */
   failure?: { code: string; message: string; isRetryable: boolean; waitMs?: number | null };
 }
 
-/** An action that leaves the house: no transaction is open while it waits for an answer. */
+/** An outbound action; no transaction is open during send(). */
 export interface OutboundAction<P = unknown> extends ActionDescription<P> {
-  /** @throws ActionRefused | OutboundFailure; words of the other side stand in `output` only */
-  send(errand: OutboundContext, params: P): Promise<OutboundResult>;
+  /** @throws ActionRefused | OutboundFailure; text of the receiver occurs in `output` only */
+  send(context: OutboundContext, params: P): Promise<OutboundResult>;
 }

@@ -6,7 +6,7 @@ import type { ActionDescription, DefaultedParam } from './action-type.js';
 import { hasTemplatedOrigin } from './literal-origin.js';
 import { availableActions, catalogue } from './registry.js';
 
-/** An action as a caller may write it: its parameters under `params`, or beside `type` where there is no `params` (F5). */
+/** An action as callers write it: parameters under `params`, or beside `type` without `params`. */
 export interface GivenAction {
   type: string;
   name?: string | null | undefined;
@@ -20,18 +20,22 @@ const OWN_KEYS = ['type', 'name', 'params', 'on_failure', 'retry'];
 
 const isTemplate = (value: unknown): boolean => typeof value === 'string' && value.includes('{{');
 
-/** The parameters that the type knows; the rest is ignored, as unknown fields are everywhere. Null counts as absent (C3). */
+/** Returns the parameters of the type; ignores others, as the API ignores unknown fields. Null counts as absent. */
 function paramsOf(action: GivenAction, { params, defaulted = [], clears }: ActionDescription): Record<string, unknown> {
-  const given = action.params ?? Object.fromEntries(Object.entries(action).filter(([key]) => !OWN_KEYS.includes(key)));
-  const isSaid = (key: string, value: unknown): boolean =>
+  const input = action.params ?? Object.fromEntries(Object.entries(action).filter(([key]) => !OWN_KEYS.includes(key)));
+  const isPresent = (key: string, value: unknown): boolean =>
     value !== null || (clears === true && !defaulted.includes(key as DefaultedParam));
   return Object.fromEntries(
-    Object.entries(given).filter(([key, value]) => Object.hasOwn(params.shape, key) && isSaid(key, value)),
+    Object.entries(input).filter(([key, value]) => Object.hasOwn(params.shape, key) && isPresent(key, value)),
   );
 }
 
-/** True when only a run can tell: the value is a template, or is left out and comes from the event. */
-function isOpen({ defaulted = [], templated }: ActionDescription, params: Record<string, unknown>, path: PropertyKey[]): boolean {
+/** Returns true if only a run can validate the value: it is a template, or omitted and taken from the event. */
+function isDeferred(
+  { defaulted = [], templated }: ActionDescription,
+  params: Record<string, unknown>,
+  path: PropertyKey[],
+): boolean {
   const [name, ...rest] = path as string[];
   if (name === undefined) return false;
   if (params[name] === undefined) return defaulted.includes(name as DefaultedParam);
@@ -51,14 +55,17 @@ function checkParams(place: string, description: ActionDescription, params: Reco
     const at = templates.position === null ? '' : ` (at character ${templates.position})`;
     throw invalid(`${place}.params.${templates.path}: ${templates.message}${at}`);
   }
-  const issue = description.params.safeParse(params).error?.issues.find(({ path }) => !isOpen(description, params, path));
+  const issue = description.params.safeParse(params).error?.issues.find(({ path }) => !isDeferred(description, params, path));
   if (issue) throw invalid(`${[`${place}.params`, ...issue.path].join('.')}: ${issue.message}`);
   if (hasTemplatedOrigin(description, params)) {
     throw invalid(`${place}.params.url: an action that sends a secret has a literal scheme and host; a template may follow them`);
   }
 }
 
-/** A personal automation's gates are decided by its creator alone (F7), so a gate that wants others could never open. */
+/**
+ * Rejects a gate that needs other approvers in a personal automation: its creator alone decides its gates, so it could never
+ * pass.
+ */
 function checkPersonalGate(
   place: string,
   { allow_self_approval: self, required_approvals: needed }: Record<string, unknown>,
@@ -68,10 +75,9 @@ function checkPersonalGate(
 }
 
 /**
- * Judges an automation's actions and puts them into the form in which they are stored. What holds a template is judged when it
- * runs. `personal`: the automation belongs to no team.
+ * Validates an automation's actions and returns their stored form. Values with templates are validated during the run.
+ * `personal`: the automation has no team.
  * @throws INVALID_REQUEST naming the action by its index, and the parameter
- * Source: decisions F1, F5, F6, F13.
  */
 export function checkActions(actions: readonly GivenAction[], personal: boolean): StoredAction[] {
   return actions.map((action, index) => {

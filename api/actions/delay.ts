@@ -2,10 +2,10 @@ import { z } from 'zod';
 import { DELAY } from '../runs/rules.js';
 import type { ActionDescription } from './action-type.js';
 
-/** Longest delay, seconds: 30 days (F5). */
+/** Maximum delay in seconds: 30 days. */
 const MAX_DELAY = 2_592_000;
 
 const Params = z.object({ seconds: z.int().min(1).max(MAX_DELAY) });
 
-/** Nothing performs it: the run waits. */
+/** Has no `perform`: the run itself waits. */
 export const delay: ActionDescription<z.output<typeof Params>> = { type: DELAY, label: 'Wait', category: 'core', params: Params };

@@ -1,4 +1,4 @@
-/** What the record of a test run shows of an action: what it would have done (F8). `params` after templates and defaults. */
+/** Builds the output of an action in a test run: what it would have done. `params` are rendered and complete. */
 export const dryRunOutput = (label: string, params: unknown): Record<string, unknown> => ({
   simulated: true,
   would: label,

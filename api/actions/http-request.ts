@@ -4,7 +4,7 @@ import type { OutboundAction } from './action-type.js';
 import { sendActionRequest } from './send-action-request.js';
 import { WebAddress } from './web-address.js';
 
-/** For everything together (F5). */
+/** Timeout of the whole request. */
 const TIMEOUT_MS = 10_000;
 const MAX_HEADERS = 50;
 
@@ -27,9 +27,9 @@ export const httpRequest: OutboundAction<z.output<typeof Params>> = {
   category: 'core',
   params: Params,
   secrets: true,
-  send(errand, { method, url, headers = {}, body }) {
+  send(context, { method, url, headers = {}, body }) {
     const isText = typeof body === 'string';
-    return sendActionRequest(errand, {
+    return sendActionRequest(context, {
       method,
       url,
       headers: {
@@ -38,8 +38,8 @@ export const httpRequest: OutboundAction<z.output<typeof Params>> = {
           : { 'content-type': isText ? 'text/plain; charset=utf-8' : 'application/json' }),
         ...(has(headers, 'user-agent') ? {} : { 'user-agent': 'Assent' }),
         ...headers,
-        // Last, so that no repeat of this very action looks like another one.
-        ...(has(headers, 'idempotency-key') ? {} : { 'idempotency-key': errand.key }),
+        // The same key at every attempt, so that the receiver recognizes a repetition.
+        ...(has(headers, 'idempotency-key') ? {} : { 'idempotency-key': context.key }),
       },
       body: body === undefined || isText ? body : JSON.stringify(body),
       timeoutMs: TIMEOUT_MS,

@@ -10,7 +10,7 @@ function schemaOf({ params, defaulted = [] }: ActionDescription): Record<string,
   return { ...schema, required: required.filter((name) => !defaulted.some((other) => other === name)) };
 }
 
-/** What an action needs of the caller's connection to its service (F13). */
+/** Returns what an action needs of the caller's connection to its service. */
 function availabilityOf(ctx: Context, { integration }: ActionDescription, connections: ReadonlyMap<string, Connection>) {
   if (!integration) return { integration: null, connected: true, missing_scopes: [] };
   const { provider, scopes } = integration;
@@ -19,12 +19,12 @@ function availabilityOf(ctx: Context, { integration }: ActionDescription, connec
     integration: provider,
     connected: connection !== undefined,
     missing_scopes: scopes.filter((scope) => !connection?.scopes.includes(scope)),
-    // While the installation has no client there, nobody can be connected.
+    // Without an OAuth client in this installation, nobody can connect.
     ...(findProvider(provider).settings(ctx.config) ? {} : { available: false }),
   };
 }
 
-/** Every dispatchable action, and what the caller's connections add to it (F5, F13). */
+/** Lists every action type, with the state of the caller's connections. */
 export async function listActionTypes(ctx: Context) {
   const available = availableActions().map(({ type }) => type);
   const connections = await connectionsOf(ctx, userOf(ctx));

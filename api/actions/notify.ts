@@ -18,12 +18,15 @@ const Params = z
   .refine(({ user_ids, role }) => (user_ids === undefined) !== (role === undefined), 'takes user_ids or role');
 type Params = z.output<typeof Params>;
 
-/** Of a team whoever has a seat in it; a personal automation tells its creator. @throws INVALID_REQUEST */
-async function peopleOf(ctx: Context, teamId: string | null, { user_ids, role }: Params): Promise<Recipient[]> {
-  const asked = user_ids && [...new Set(user_ids)];
-  const userIds = teamId === null ? [userOf(ctx)] : asked;
+/**
+ * Returns the recipients: members of the team, or the creator of a personal automation.
+ * @throws INVALID_REQUEST
+ */
+async function recipientsOf(ctx: Context, teamId: string | null, { user_ids, role }: Params): Promise<Recipient[]> {
+  const requested = user_ids && [...new Set(user_ids)];
+  const userIds = teamId === null ? [userOf(ctx)] : requested;
   const people = await findRecipients(ctx, { teamId, ...(role && { role }), ...(userIds && { userIds }) });
-  if (asked && asked.some((id) => !people.some(({ user_id }) => user_id === id))) {
+  if (requested && requested.some((id) => !people.some(({ user_id }) => user_id === id))) {
     throw invalid('user_ids: not everybody is in the automation’s team');
   }
   if (people.length === 0) throw invalid('role: nobody in the team has it');
@@ -36,7 +39,7 @@ export const notify: ActionType<Params> = {
   category: 'core',
   params: Params,
   async perform(ctx, params, { run_id, team_id, project_id, automation_name }) {
-    const people = await peopleOf(ctx, team_id, params);
+    const people = await recipientsOf(ctx, team_id, params);
     const { message, channel } = params;
     await notifyUsers(ctx, people, { kind: 'message', title: automation_name, message, team_id, run_id }, [channel]);
     await recordChange(ctx, {

@@ -9,10 +9,7 @@ const describe = (type: string, label: string, params: z.ZodObject): ActionDescr
   category: 'core',
 });
 
-/**
- * Actions whose slice does not exist yet: listed with `available: false` and refused when an automation is saved (F13).
- * Parameters: decisions F5 and F13.
- */
+/** Actions whose feature does not exist yet: listed with `available: false` and rejected when an automation is saved. */
 export const PLANNED_ACTIONS: readonly ActionDescription[] = [
   describe(
     'create_relation',

@@ -18,13 +18,13 @@ const SENDING: readonly OutboundAction[] = [httpRequest, sendWebhook];
 const byType = <A extends { type: string }>(actions: readonly A[]): Readonly<Record<string, A>> =>
   Object.assign(Object.create(null) as Record<string, A>, Object.fromEntries(actions.map((action) => [action.type, action])));
 
-/** Every action that is done in our own database, by its type; a gate or a delay is none of them. */
+/** All local actions by type, without the gate and the delay. */
 export const actionTypes = byType(LOCAL);
 
-/** Every action that leaves the house. */
+/** Returns all outbound actions by type. */
 export const outboundTypes = (): Readonly<Record<string, OutboundAction>> => byType([...SENDING, ...integrationActions()]);
 
-/** What may stand in an automation: what a run can perform, the gate and the delay. */
+/** Returns all actions that an automation may contain: those a run can perform, the gate and the delay. */
 export const availableActions = (): readonly ActionDescription[] => [
   ...LOCAL,
   requireApproval,
@@ -32,10 +32,10 @@ export const availableActions = (): readonly ActionDescription[] => [
   ...Object.values(outboundTypes()),
 ];
 
-/** The whole catalogue in the order in which it is listed (F5, F13). */
+/** Returns the whole catalog in list order. */
 export const catalogue = (): readonly ActionDescription[] => [...availableActions(), ...PLANNED_ACTIONS];
 
-/** What the defaults are read from, as far as it matters here. */
+/** Sources of default values. */
 interface DefaultSources {
   event: Readonly<Record<string, unknown>>;
   automation: { project_id: string | null };
@@ -52,8 +52,8 @@ const DEFAULTS: Readonly<Record<DefaultedParam, (sources: DefaultSources) => unk
 };
 
 /**
- * The parameters with `task_id` and `project_id`, where they are left out, taken from the event, then from the automation (F5).
- * Ids hold no braces, so this may happen before the templates are rendered.
+ * Fills in omitted `task_id` and `project_id` from the event, then from the automation. Ids contain no braces, so this may
+ * precede template rendering.
  */
 export function withDefaults(
   type: string,

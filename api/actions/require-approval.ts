@@ -3,9 +3,9 @@ import { Text } from '../core/fields.js';
 import { GATE, GATE_DEFAULTS, GATE_ROLES } from '../runs/rules.js';
 import type { ActionDescription } from './action-type.js';
 
-/** Longest life of a gate, seconds (F6). */
+/** Maximum lifetime of a gate in seconds: 30 days (docs/decisions.md#gate-expiry). */
 const MAX_EXPIRY = 2_592_000;
-/** Characters of what an approver is asked, as it is written and as it is shown. */
+/** Maximum length of a gate's message, before and after rendering. */
 export const MAX_MESSAGE = 2_000;
 const Seconds = z.int().min(1).max(MAX_EXPIRY);
 
@@ -25,8 +25,8 @@ const Params = z.object({
 });
 
 /**
- * The gate. Nothing performs it: the run stops here until people decide. What an event says must not choose who may approve,
- * so its message alone may hold templates.
+ * The gate. Has no `perform`: the run waits for a decision. Only its message may contain templates, so that an event cannot
+ * choose the approvers.
  */
 export const requireApproval: ActionDescription<z.output<typeof Params>> = {
   type: GATE,

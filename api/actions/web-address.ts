@@ -2,7 +2,7 @@ import { Text } from '../core/fields.js';
 
 const isWebAddress = (text: string): boolean => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
 
-/** Where a request goes. Whether it may go there is judged when it is sent: a name can lead anywhere by then. */
+/** Address of a request. Whether it is allowed is checked at sending time, because DNS may change until then. */
 export const WebAddress = Text.max(8_192)
   .refine(isWebAddress, 'Takes an http or https address')
   .meta({ example: 'https://example.com/hooks/deploy' });

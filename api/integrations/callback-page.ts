@@ -3,7 +3,7 @@ import type { Completion } from './complete-connection.js';
 const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
 const escape = (text: string): string => text.replace(/[&<>"']/g, (char) => ENTITIES[char] as string);
 
-/** What a person sees on coming back from a service. It names both sides, so that somebody else's connection shows. */
+/** Renders the page after the OAuth redirect. It names both accounts, so that a wrong connection is visible. */
 export function callbackPage({ label, account, person }: Completion): string {
   const [title, text] =
     account === null

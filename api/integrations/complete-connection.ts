@@ -11,7 +11,7 @@ import { findProvider } from './registry.js';
 import { GrantRefused, requestTokens } from './request-tokens.js';
 import type { Callback } from './schema.js';
 
-interface Begun extends Record<string, unknown> {
+interface PendingConnection extends Record<string, unknown> {
   user_id: string;
   email: string;
   role: 'user' | 'admin';
@@ -19,7 +19,9 @@ interface Begun extends Record<string, unknown> {
   sealed_verifier: Buffer;
 }
 
-/** $1 hash of the state, $2 service, $3 who sits at the browser. A state is good once, and only while the person may sign in. */
+/**
+ * $1 = hash of the state, $2 = provider, $3 = id of the signed-in user. A state works once, and only while the user may sign in.
+ */
 const claimStatement: Statement = {
   name: 'take_integration_request',
   text: /* sql */ `
@@ -28,17 +30,17 @@ const claimStatement: Statement = {
     returning r.user_id, r.sealed_verifier, u.email, u.role, u.display_name`,
 };
 
-/** What the page says. */
+/** Content of the page. */
 export interface Completion {
   label: string;
-  /** Null where the person said no at the service. */
+  /** Null if the user declined at the service. */
   account: string | null;
   person: string;
 }
 
 const unknownState = () => invalid('This link to connect is unknown, was used, or is older than ten minutes: begin again');
 
-/** @throws INVALID_REQUEST in our own words: the service's may hold the code */
+/** @throws INVALID_REQUEST with our own message: the service's may contain the code */
 async function askService(ctx: Context, provider: Provider, code: string, verifier: string) {
   const settings = provider.settings(ctx.config);
   if (!settings) throw unknownState();
@@ -58,30 +60,29 @@ async function askService(ctx: Context, provider: Provider, code: string, verifi
 }
 
 /**
- * Ends what `connect` began, when the person comes back from the service. `sitting`: who is signed in at the browser that comes. It
- * must be who began: else one could send others to the service, and act there with their accounts.
- * @throws RESOURCE_NOT_FOUND no such service | INVALID_REQUEST the state, or the service does not take the code
- * Source: decision F13.
+ * Completes a connection when the user returns from the service. `signedInId` is the user signed in to this browser, who must be the
+ * one who started: otherwise an attacker could make others connect their accounts to the attacker's user.
+ * @throws RESOURCE_NOT_FOUND no such service | INVALID_REQUEST the state, or the service rejects the code
  */
 export async function completeConnection(
   ctx: Context,
   key: string,
   { code, state, error }: Callback,
-  sitting: string | null,
+  signedInId: string | null,
 ): Promise<Completion> {
   const provider = findProvider(key);
   if (!state) throw unknownState();
-  if (sitting === null) throw invalid('Sign in to Assent in this browser first, and load this page again');
-  const [begun] = await run<Begun>(ctx.db, claimStatement, [stateHash(state), key, sitting]);
-  if (!begun) throw unknownState();
-  const { user_id: userId, email, role, display_name: person } = begun;
+  if (signedInId === null) throw invalid('Sign in to Assent in this browser first, and load this page again');
+  const [pending] = await run<PendingConnection>(ctx.db, claimStatement, [stateHash(state), key, signedInId]);
+  if (!pending) throw unknownState();
+  const { user_id: userId, email, role, display_name: person } = pending;
   if (error !== undefined || !code) return { label: provider.label, account: null, person };
-  const kept = JSON.parse(decryptField(ctx.config, 'vault', `${userId}/${key}`, begun.sealed_verifier)) as {
+  const stored = JSON.parse(decryptField(ctx.config, 'vault', `${userId}/${key}`, pending.sealed_verifier)) as {
     verifier: string;
     scopes: string[];
   };
-  const { grant, account } = await askService(ctx, provider, code, kept.verifier);
-  const scopes = grant.scopes ?? kept.scopes;
+  const { grant, account } = await askService(ctx, provider, code, stored.verifier);
+  const scopes = grant.scopes ?? stored.scopes;
   const actor = { type: 'user', userId, email, role, sessionId: '', impersonatorId: null } as const;
   await inTransaction({ ...ctx, actor }, async (ctx) => {
     await saveConnection(ctx, { userId, provider: key, account, scopes }, grant);

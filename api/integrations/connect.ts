@@ -7,26 +7,25 @@ import { findProvider } from './registry.js';
 import { recordConnection } from './record-connection.js';
 import type { Connect } from './schema.js';
 
-/** How long somebody may take at the service. */
+/** Minutes that the user has at the service. */
 const MINUTES = 10;
 
 const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest();
-/** A state is a key: the database knows its hash. */
+/** The state is a credential, so the database stores its hash. */
 export const stateHash = sha256;
 export const redirectUri = ({ config }: Pick<Context, 'config'>, key: string): string =>
   webAddress(config, `/api/integrations/${key}/callback`);
 
 /**
- * Begins a connection: the address at the service where the caller allows it. The state in it is good once and for ten minutes, for
- * this person and this service; the verifier that belongs to it stays here (RFC 7636).
- * @throws RESOURCE_NOT_FOUND no such service | RESOURCE_CONFLICT the installation has no client there
- * Source: decision F13.
+ * Starts a connection and returns the service's address where the caller grants access. The state in it works once, within ten
+ * minutes, for this user and this service; the verifier stays on the server (RFC 7636).
+ * @throws RESOURCE_NOT_FOUND no such service | RESOURCE_CONFLICT the installation has no OAuth client there
  */
 export function connect(ctx: Context, key: string, { scopes }: Connect): Promise<string> {
   const provider = findProvider(key);
   const settings = provider.settings(ctx.config);
   if (!settings) throw conflict(`This installation has no client at ${provider.label}`);
-  const wanted = scopes ?? provider.scopes;
+  const requested = scopes ?? provider.scopes;
   return inTransaction(ctx, async (ctx) => {
     const userId = userOf(ctx);
     const [state, verifier] = [randomBytes(32).toString('base64url'), randomBytes(32).toString('base64url')];
@@ -35,16 +34,16 @@ export function connect(ctx: Context, key: string, { scopes }: Connect): Promise
       state_hash: stateHash(state),
       user_id: userId,
       provider: key,
-      sealed_verifier: encryptField(ctx.config, 'vault', `${userId}/${key}`, JSON.stringify({ verifier, scopes: wanted })),
+      sealed_verifier: encryptField(ctx.config, 'vault', `${userId}/${key}`, JSON.stringify({ verifier, scopes: requested })),
       expires_at: ctx.db.raw('now() + make_interval(mins => ?)', [MINUTES]),
     });
-    await recordConnection(ctx, key, 'stage', { scopes: wanted });
+    await recordConnection(ctx, key, 'stage', { scopes: requested });
     const url = new URL(settings.authorizeUrl);
     const query = {
       response_type: 'code',
       client_id: settings.clientId,
       redirect_uri: redirectUri(ctx, key),
-      scope: wanted.join(' '),
+      scope: requested.join(' '),
       state,
       code_challenge: sha256(verifier).toString('base64url'),
       code_challenge_method: 'S256',

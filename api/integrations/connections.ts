@@ -6,21 +6,21 @@ import { endConnections } from './end-connections.js';
 import type { Provider } from './provider.js';
 import { type Grant, GrantRefused, requestTokens, type Tokens } from './request-tokens.js';
 
-/** One person's connection to one service. */
+/** One user's connection to one service. */
 export interface Connection extends EncryptedEnvelope, Record<string, unknown> {
   user_id: string;
   provider: string;
   account: string;
   scopes: string[];
-  /** The token has run out; `is_stale`: it has, or will within five minutes. */
+  /** `is_expired`: the token has expired; `is_stale`: it has, or will within five minutes. */
   is_expired: boolean;
   is_stale: boolean;
 }
 
-/** What tokens are bound to. */
+/** Owner to which the encrypted tokens are bound. */
 export const ownerOf = (userId: string, provider: string): string => `${userId}/${provider}`;
 
-/** $1 person. */
+/** $1 = user id. */
 const listStatement: Statement = {
   name: 'list_connections',
   text: /* sql */ `
@@ -28,13 +28,15 @@ const listStatement: Statement = {
     from integration_connections where user_id = $1`,
 };
 
-/** The connections of a person, by the service's key. */
+/** Returns a user's connections by provider key. */
 export async function connectionsOf({ db }: Pick<Services, 'db'>, userId: string): Promise<Map<string, Connection>> {
   const rows = await run<Connection>(db, listStatement, [userId]);
   return new Map(rows.map((row) => [row.provider, row]));
 }
 
-/** $1 person, $2 service, $3 account, $4 scopes, $5 data key, $6 tokens, $7 seconds until they run out or null. */
+/**
+ * $1 = user id, $2 = provider, $3 = account, $4 = scopes, $5 = data key, $6 = tokens, $7 = seconds until they expire, or null.
+ */
 const saveStatement: Statement = {
   name: 'save_connection',
   text: /* sql */ `
@@ -44,7 +46,7 @@ const saveStatement: Statement = {
       sealed_value = excluded.sealed_value, expires_at = excluded.expires_at, refresh_lease_until = null, connected_at = now(), updated_at = now()`,
 };
 
-/** Stores a connection, in place of the one that the person had with the service, whose tokens are taken back. */
+/** Stores a connection. Replaces the user's previous one with the service, whose tokens are revoked. */
 export async function saveConnection(
   ctx: Context,
   key: { userId: string; provider: string; account: string; scopes: string[] },
@@ -57,10 +59,10 @@ export async function saveConnection(
   await run(ctx.db, saveStatement, values);
 }
 
-/** Seconds that a renewal may take before somebody else may try. */
+/** Seconds until another process may take over a renewal. */
 const LEASE = 30;
 
-/** $1 person, $2 service, $3 the tokens before. A row for the one that renews them. */
+/** $1 = user id, $2 = provider, $3 = previous tokens. Returns a row to the process that renews them. */
 const leaseStatement: Statement = {
   name: 'lease_renewal',
   text: /* sql */ `
@@ -68,13 +70,16 @@ const leaseStatement: Statement = {
     where user_id = $1 and provider = $2 and sealed_value = $3 and (refresh_lease_until is null or refresh_lease_until < now()) returning 1`,
 };
 
-/** The same. */
+/** $1 = user id, $2 = provider, $3 = previous tokens. */
 const releaseStatement: Statement = {
   name: 'release_renewal',
   text: `update integration_connections set refresh_lease_until = null where user_id = $1 and provider = $2 and sealed_value = $3`,
 };
 
-/** $1 person, $2 service, $3 the tokens before, $4 data key, $5 tokens, $6 seconds or null. A connection made anew meanwhile stays. */
+/**
+ * $1 = user id, $2 = provider, $3 = previous tokens, $4 = data key, $5 = tokens, $6 = seconds or null. Does not overwrite a
+ * connection created in between.
+ */
 const refreshStatement: Statement = {
   name: 'refresh_connection',
   text: /* sql */ `
@@ -86,12 +91,15 @@ const refreshStatement: Statement = {
 const tokensOf = ({ config }: Pick<Services, 'config'>, connection: Connection): Tokens =>
   JSON.parse(decryptEnvelope(config, ownerOf(connection.user_id, connection.provider), connection)) as Tokens;
 
-/** New tokens, stored in place of the old ones. @throws GrantRefused | OutboundFailure */
+/**
+ * Renews the tokens and stores the new ones.
+ * @throws GrantRefused | OutboundFailure
+ */
 async function renew(services: Services, provider: Provider, connection: Connection, refreshToken: string): Promise<Tokens> {
   const settings = provider.settings(services.config);
   if (!settings) throw new GrantRefused('The installation has no client there any more');
   const grant = await requestTokens(settings, { grant_type: 'refresh_token', refresh_token: refreshToken });
-  // A service that gives no new refresh token leaves the old one good.
+  // Without a new refresh token, the old one stays valid.
   const tokens = { ...grant.tokens, refresh_token: grant.tokens.refresh_token ?? refreshToken };
   const { user_id, sealed_value } = connection;
   const sealed = encryptEnvelope(services.config, ownerOf(user_id, provider.key), JSON.stringify(tokens));
@@ -101,8 +109,8 @@ async function renew(services: Services, provider: Provider, connection: Connect
 }
 
 /**
- * The token of a connection that runs out: renewed by one process at a time, while the others go on with what is still good.
- * @throws ActionRefused somebody else renews it at this moment (passing), or the service does not renew it | OutboundFailure
+ * Returns a valid token, renewed by one process at a time; the others use the old one while it is valid.
+ * @throws ActionRefused another process is renewing it (retryable), or the service does not renew it | OutboundFailure
  */
 async function freshToken(services: Services, provider: Provider, connection: Connection, tokens: Tokens): Promise<string> {
   if (!connection.is_stale || !tokens.refresh_token) return tokens.access_token;
@@ -115,7 +123,7 @@ async function freshToken(services: Services, provider: Provider, connection: Co
   try {
     return (await renew(services, provider, connection, tokens.refresh_token)).access_token;
   } catch (thrown) {
-    await run(services.db, releaseStatement, lease); // the next attempt need not wait for it
+    await run(services.db, releaseStatement, lease); // lets the next attempt renew at once
     if (!(thrown instanceof GrantRefused)) throw thrown;
     const message = `${provider.label} does not accept the connection any more: connect again`;
     throw new ActionRefused({ code: 'integration_disconnected', message });
@@ -123,8 +131,8 @@ async function freshToken(services: Services, provider: Provider, connection: Co
 }
 
 /**
- * The token by which an automation acts at a service: its creator's, renewed where it ran out and the service allows it.
- * @throws ActionRefused not connected, not allowed enough, or not accepted any more | OutboundFailure
+ * Returns the creator's token for a service, renewed if necessary.
+ * @throws ActionRefused not connected, scopes missing, or no longer accepted | OutboundFailure
  */
 export async function accessToken(
   services: Services,

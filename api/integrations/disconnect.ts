@@ -5,9 +5,8 @@ import { recordConnection } from './record-connection.js';
 import { findProvider } from './registry.js';
 
 /**
- * Forgets the caller's connection. Its tokens are taken back at the service, in a moment or when it can be reached again.
+ * Deletes the caller's connection. A workflow revokes its tokens at the service, now or when it is reachable again.
  * @throws RESOURCE_NOT_FOUND no such service, or not connected
- * Source: decision F13.
  */
 export function disconnect(ctx: Context, key: string): Promise<void> {
   const { label } = findProvider(key);

@@ -1,7 +1,10 @@
 import { run, type Statement } from '../../db/statement.js';
 import type { Context } from '../core/context.js';
 
-/** $1 person, $2 service or null for all, $3 correlation id. The tokens stay, sealed, until the service has taken them back. */
+/**
+ * $1 = user id, $2 = provider or null for all, $3 = correlation id. Keeps the encrypted tokens until the service has revoked
+ * them.
+ */
 const endStatement: Statement = {
   name: 'end_connections',
   text: /* sql */ `
@@ -18,9 +21,8 @@ const endStatement: Statement = {
 };
 
 /**
- * Ends connections of a person, all of them where no service is named, and has the worker take their tokens back at the service. Takes
- * part in the caller's transaction. Returns the accounts.
- * Source: decision F13.
+ * Deletes one or all connections of a user in the caller's transaction and enqueues the revocation of their tokens. Returns the
+ * accounts.
  */
 export async function endConnections(ctx: Context, userId: string, provider: string | null): Promise<string[]> {
   const rows = await run<{ account: string }>(ctx.db, endStatement, [userId, provider, ctx.correlationId]);

@@ -3,7 +3,7 @@ import { connectionsOf } from './connections.js';
 import { listProviders } from './registry.js';
 import type { Integration } from './schema.js';
 
-/** Every service that can be connected, and the caller's connections. Source: decision F13. */
+/** Lists every service that can be connected, with the caller's connections. */
 export async function listIntegrations(ctx: Context): Promise<Integration[]> {
   const connections = await connectionsOf(ctx, userOf(ctx));
   return listProviders().map(({ key, label, settings }) => {

@@ -1,7 +1,7 @@
 import type { Config } from '../core/config.js';
 import type { OutboundAction } from '../actions/action-type.js';
 
-/** Where a service gives out its tokens, and as whom this installation asks for them. */
+/** OAuth endpoints of a service, and this installation's client there. */
 export interface OAuthSettings {
   authorizeUrl: string;
   tokenUrl: string;
@@ -10,21 +10,24 @@ export interface OAuthSettings {
 }
 
 /**
- * A service that people connect with an account of theirs (F13). Registering one is all that it takes: connections, routes, the
- * list of actions and the worker's activities read the registry.
+ * A service that users connect with their own accounts. Registering one is enough: connections, routes, the list of actions and
+ * the worker's activities read the registry.
  */
 export interface Provider {
   key: string;
   label: string;
-  /** What a connection asks for where nobody says more. */
+  /** Scopes requested by default. */
   scopes: readonly string[];
-  /** Undefined while the installation has no client there: it is listed, and cannot be connected. */
+  /** Undefined while the installation has no OAuth client there: the service is listed but cannot be connected. */
   settings: (config: Config) => OAuthSettings | undefined;
-  /** The name of the account behind a token. @throws OutboundFailure | Error when the service does not say */
+  /**
+   * Returns the account name of a token.
+   * @throws OutboundFailure | Error if the service does not return it
+   */
   account: (config: Config, token: string) => Promise<string>;
   /**
-   * Takes a token back, so that it opens nothing any more; absent where the service knows no way. One that it does not know is taken
-   * back already. @throws OutboundFailure | Error in words of ours: it is tried again
+   * Revokes a token; absent if the service does not support it. Succeeds for an unknown token, which counts as revoked.
+   * @throws OutboundFailure | Error with our own message: it is retried
    */
   revoke?: (config: Config, token: string) => Promise<void>;
   actions: readonly OutboundAction[];

@@ -1,7 +1,9 @@
 import type { Context } from '../core/context.js';
 import { recordChange } from '../core/record-change.js';
 
-/** What a person did with a connection of theirs: it belongs to no team. HIGH, because it opens another system (M). */
+/**
+ * Records a user's change of a connection, which belongs to no team. Severity HIGH, because it gives access to another system.
+ */
 export const recordConnection = (
   ctx: Context,
   key: string,

@@ -7,7 +7,7 @@ const providers: Provider[] = [forge];
 
 export const listProviders = (): readonly Provider[] => providers;
 
-/** Adds a service, before the first request and before the worker starts. */
+/** Registers a service, before the first request and before the worker starts. */
 export function registerProvider(provider: Provider): void {
   providers.push(provider);
 }
@@ -19,5 +19,5 @@ export function findProvider(key: string): Provider {
   return provider;
 }
 
-/** What every service adds to what automations can do. */
+/** Returns the actions of all services. */
 export const integrationActions = (): readonly OutboundAction[] => providers.flatMap(({ actions }) => actions);

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { callService, isAway, jsonOf, noAnswer } from './call-service.js';
 import type { OAuthSettings } from './provider.js';
 
-/** What is kept of a connection, encrypted. */
+/** Tokens of a connection; stored encrypted. */
 export interface Tokens {
   access_token: string;
   refresh_token?: string | undefined;
@@ -10,13 +10,13 @@ export interface Tokens {
 
 export interface Grant {
   tokens: Tokens;
-  /** Null where the service does not say: then what was asked for was granted. */
+  /** Null if the service does not return them: all requested scopes are granted. */
   scopes: string[] | null;
-  /** Seconds; null where the token does not expire. */
+  /** Seconds; null if the token does not expire. */
   expiresIn: number | null;
 }
 
-/** The service does not give out tokens for this code or this refresh token, now or later. */
+/** The service permanently rejects this code or refresh token. */
 export class GrantRefused extends Error {
   override readonly name = 'GrantRefused';
 }
@@ -28,16 +28,15 @@ const Answer = z.object({
   scope: z.string().max(10_000).optional(),
 });
 
-/** Words of the standard that say no; some services say them with 200. */
+/** OAuth error response; some services send it with status 200. */
 const Refusal = z.object({ error: z.string().min(1) });
 
-/** Space-separated by the standard, with commas by some. */
+/** Separated by spaces in the standard, by commas in some services. */
 const scopesOf = (scope: string): string[] => scope.split(/[\s,]+/).filter((each) => each !== '');
 
 /**
- * Asks a service for tokens (RFC 6749, 4.1.3 and 6).
- * @throws GrantRefused | OutboundFailure when there was no answer, or not one that says anything: a service that is away for a moment
- * takes nobody's connection back
+ * Requests tokens from a service (RFC 6749, sections 4.1.3 and 6).
+ * @throws GrantRefused | OutboundFailure without a usable response: a temporary outage must not end a connection
  */
 export async function requestTokens(
   { tokenUrl, clientId, clientSecret }: OAuthSettings,

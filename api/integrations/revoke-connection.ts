@@ -18,10 +18,11 @@ const rowOf = ({ db }: Services, revocationId: string): Promise<Revocation | und
     .first('*', db.raw('coalesce(expires_at < now(), false) as is_expired'));
 
 /**
- * The token that is still good. One that ran out is renewed first: a service takes back only what it knows, and what renews it would
- * stay good. The new ones are kept, for what renewed them is good once. @throws GrantRefused | OutboundFailure
+ * Returns a valid token. Renews an expired one first: a service revokes only tokens it knows, and the refresh token would stay
+ * valid. Stores the new tokens, because a refresh token may work only once.
+ * @throws GrantRefused | OutboundFailure
  */
-async function goodToken(services: Services, provider: Provider, row: Revocation): Promise<string> {
+async function validToken(services: Services, provider: Provider, row: Revocation): Promise<string> {
   const owner = ownerOf(row.user_id, row.provider);
   const tokens = JSON.parse(decryptEnvelope(services.config, owner, row)) as Tokens;
   const settings = provider.settings(services.config);
@@ -37,24 +38,23 @@ async function goodToken(services: Services, provider: Provider, row: Revocation
 }
 
 /**
- * Has the service take back the tokens of a connection that was ended, and forgets them. May be repeated. Says what came of it.
- * @throws OutboundFailure | Error in words of ours: the service could not do it now
- * Source: decision F13.
+ * Revokes the tokens of a deleted connection at its service, then deletes them. May be repeated. Returns the outcome.
+ * @throws OutboundFailure | Error with our own message: the service cannot do it now
  */
 export async function revokeConnection(services: Services, revocationId: string): Promise<string> {
   const row = await rowOf(services, revocationId);
   if (!row) return 'nothing to do: taken back already';
   const provider = listProviders().find(({ key }) => key === row.provider);
-  let said = 'forgotten: the service knows no way to take it back';
+  let outcome = 'forgotten: the service knows no way to take it back';
   if (provider?.revoke && provider.settings(services.config)) {
     try {
-      await provider.revoke(services.config, await goodToken(services, provider, row));
-      said = 'taken back';
+      await provider.revoke(services.config, await validToken(services, provider, row));
+      outcome = 'taken back';
     } catch (thrown) {
       if (!(thrown instanceof GrantRefused)) throw thrown;
-      said = 'forgotten: it was no good any more';
+      outcome = 'forgotten: it was no good any more';
     }
   }
   await services.db('integration_revocations').where({ revocation_id: revocationId }).delete();
-  return said;
+  return outcome;
 }

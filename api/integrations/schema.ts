@@ -2,16 +2,16 @@ import { z } from 'zod';
 
 export const IntegrationParams = z.object({ key: z.string() });
 
-/** RFC 6749, 3.3, and of a length that somebody would write. */
+/** RFC 6749, section 3.3, with a practical length limit. */
 const Scope = z.string().regex(/^[\x21\x23-\x5b\x5d-\x7e]{1,100}$/, 'Not a scope');
 export const Connect = z
   .object({ scopes: z.array(Scope).max(50).nullish().meta({ description: 'Default: the scopes its actions need' }) })
   .meta({ id: 'ConnectIntegration' });
 export type Connect = z.output<typeof Connect>;
 
-// Three of them have to fit into what Node takes for the head of a request, escaped: 16 kB.
+// Three of them, escaped, must fit into Node's limit for request headers: 16 kB.
 const one = z.string().max(1_000).optional();
-/** What a service sends back with; arrays and more are its own business. */
+/** Query of the OAuth redirect; other parameters are ignored. */
 export const Callback = z.object({ code: one, state: one, error: one });
 export type Callback = z.output<typeof Callback>;
 

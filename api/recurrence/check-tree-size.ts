@@ -12,8 +12,8 @@ interface Size extends Record<string, unknown> {
 }
 
 /**
- * Refuses to make a task recur that has too many below it. A task that recurs already may have grown: its successors are cut. Says
- * nothing of a task that the caller may not change; the change itself is refused then.
+ * Rejects a recurrence on a task with too many descendants. A recurring task may exceed the limit later; its occurrences are then
+ * truncated. Ignores a task that the caller may not change, because the update itself is rejected.
  * @throws INVALID_REQUEST
  */
 export async function checkTreeSize(ctx: Context, taskId: string): Promise<void> {

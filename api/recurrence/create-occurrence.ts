@@ -8,7 +8,7 @@ import { copyStatement, treeStatement } from './occurrence-tree.sql.js';
 import { MAX_TREE } from './rules.js';
 import type { Occurrence, Series } from './series.js';
 
-/** What only a series may say of a task it creates; `createTask` passes it on to its statement. */
+/** Fields that only a series sets on a new task; `createTask` passes them to its statement. */
 interface NewOccurrence extends CreateTask {
   position: number | null;
   series_id: string;
@@ -17,11 +17,11 @@ interface NewOccurrence extends CreateTask {
 }
 
 interface Copied extends Occurrence {
-  /** False for the assignee of yore who left the team. */
+  /** False if the assignee left the team. */
   assignee_stays: boolean;
 }
 
-/** $1 = the newest occurrence. A parent that is gone or elsewhere is let go of. */
+/** $1 = task id of the newest occurrence. Drops a parent that is deleted or in another project. */
 const occurrenceStatement: Statement = {
   name: 'occurrence_to_copy',
   text: /* sql */ `
@@ -32,7 +32,7 @@ const occurrenceStatement: Statement = {
     where t.task_id = $1`,
 };
 
-/** The fields that pass from one occurrence to the next (C7). */
+/** Returns the fields of the next occurrence. */
 const successorOf = (task: Copied, series: Series, due_date: string): NewOccurrence => ({
   title: task.title,
   project_id: task.project_id,
@@ -50,7 +50,7 @@ const successorOf = (task: Copied, series: Series, due_date: string): NewOccurre
   recurrence_of: task.task_id,
 });
 
-/** Says that the tree has outgrown its limit, on the new occurrence. */
+/** Records on the new occurrence that the tree was truncated. */
 const recordCut = (ctx: Context, { team_id, project_id, title }: Copied, taskId: string): Promise<string> =>
   recordChange(ctx, {
     team_id: team_id as string,
@@ -65,10 +65,10 @@ const recordCut = (ctx: Context, { team_id, project_id, title }: Copied, taskId:
   });
 
 /**
- * Creates the next occurrence with open copies of the subtasks, whose due dates move as far as the task's. The task goes through the
- * verb that creates everybody's tasks, the subtasks in one statement behind it: each with its audit entry, its line of activity and
- * its event. Of a tree that has grown beyond the limit the first tasks are copied, level after level. Returns the new task's id.
- * @throws what `createTask` refuses with
+ * Creates the next occurrence with open copies of the subtasks, whose due dates shift with the task's. `createTask` creates the
+ * task, then one statement all subtasks, each with audit entry, activity line and event. Copies the first tasks of an oversized
+ * tree, level by level. Returns the new task's id.
+ * @throws the errors of `createTask`
  */
 export async function createOccurrence(ctx: Context, series: Series, due: string): Promise<string> {
   const [old] = await run<Copied>(ctx.db, occurrenceStatement, [series.last_task_id]);

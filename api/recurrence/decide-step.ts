@@ -2,7 +2,7 @@ import { dayIn, momentOf, nextDue, nextOnSchedule } from './next-date.js';
 import type { EndReason } from './rules.js';
 import type { Occurrence, Series } from './series.js';
 
-/** What a series does now. `at` is when the next occurrence comes by itself; null when it waits for the present one to be done. */
+/** Next step of a series. `at` is the time of the next occurrence; null if it waits for the current one to be done. */
 export type Step =
   | { kind: 'wait'; at: Date | null }
   | { kind: 'make'; due: string; anchor: string }
@@ -11,8 +11,8 @@ export type Step =
 const untilDone: Step = { kind: 'wait', at: null };
 
 /**
- * From the rows alone: an occurrence that was done has a successor, unless it was the last; on a schedule the successor comes
- * when its own time has come, done or not.
+ * Decides from the rows alone: a done occurrence has a successor, unless it was the last; `on_schedule`, the successor comes at
+ * its own time, done or not.
  */
 export function decideStep(series: Series, task: Pick<Occurrence, 'due_date'>): Step {
   const { recurrence, last_index, completed_index, now } = series;

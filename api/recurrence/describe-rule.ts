@@ -14,7 +14,7 @@ const ENDINGS = { one: 'st', two: 'nd', few: 'rd', other: 'th' } as Readonly<Rec
 const ordinals = new Intl.PluralRules('en', { type: 'ordinal' });
 const list = new Intl.ListFormat('en');
 
-/** "3rd", and counted from the end "last", "2nd to last". */
+/** "3rd", and from the end "last", "2nd to last". */
 function nth(n: number): string {
   if (n === -1) return 'last';
   const count = Math.abs(n);
@@ -27,7 +27,10 @@ function dayOf(item: string): string {
   return n === 0 ? day : `the ${nth(n)} ${day}`;
 }
 
-/** A rule for people: "Every 2 weeks on Monday and Friday, after the last one is done". As it is written where it is no rule. */
+/**
+ * Describes a rule for users: "Every 2 weeks on Monday and Friday, after the last one is done". Returns an invalid rule
+ * unchanged.
+ */
 export function ruleInWords({ rule, mode }: Pick<Recurrence, 'rule' | 'mode'>): string {
   const parsed = parseRule(rule);
   if (typeof parsed === 'string') return rule;

@@ -3,21 +3,20 @@ import { Temporal } from 'temporal-polyfill';
 import { parseRule, type Recurrence, type Rule } from './rules.js';
 
 /**
- * The calendar of a recurrence. Dates are worked out as days of the calendar, without hours and zones; the time of day is put
- * on at the end, in the zone of the series: 09:00 in Berlin stays 09:00, and an hour that a night leaves out becomes the next.
- * Due dates are texts, as tasks hold them: a day, or a moment in UTC.
+ * Calendar of a recurrence. Dates are computed as calendar days; the time of day is added last, in the series' zone. So 09:00 in
+ * Berlin stays 09:00, and a skipped local time moves on by an hour. Due dates are texts, as in tasks: a day, or a moment in UTC.
  */
 
-/** A due date as the clock on the wall shows it. */
+/** A due date in local time. */
 interface Wall {
   date: Temporal.PlainDate;
-  /** Null for a due date that is a day. */
+  /** Null for a due date without time. */
   time: Temporal.PlainTime | null;
 }
 
 export interface Calendar {
   recurrence: Recurrence;
-  /** What the rule counts from, a due date: which week of two, which day of the month. */
+  /** Due date from which the rule counts: which week of two, which day of the month. */
   anchor: string;
 }
 
@@ -34,25 +33,25 @@ function dueOf({ date, time }: Wall, timezone: string): string {
   return new Date(date.toPlainDateTime(time).toZonedDateTime(timezone).epochMilliseconds).toISOString();
 }
 
-/** The day on which a moment falls in a zone. */
+/** Returns the day of a moment in a zone. */
 export const dayIn = (timezone: string, moment: Date): string => wallOf(moment.toISOString(), timezone).date.toString();
 
-/** When a due date's time has come: its moment, or midnight where its day begins. Milliseconds since 1970. */
+/** Returns the moment of a due date, or the start of its day, in milliseconds since 1970. */
 export function momentOf(due: string, timezone: string): number {
   if (!isDay(due)) return Date.parse(due);
   return Temporal.PlainDate.from(due).toZonedDateTime(timezone).epochMilliseconds;
 }
 
 /**
- * The days of the month that the rule means. A month that lacks one has its last day instead (RFC 7529, SKIP=BACKWARD): the
- * 31st is the last day of every month, and the 29th and 30th are so in February.
+ * Returns the rule's days of the month. A month without such a day uses its last one (RFC 7529, SKIP=BACKWARD): the 31st is the
+ * last day of every month, and the 29th and 30th are in February.
  */
 function monthDays(days: number[]): { everywhere: number[]; lastOfFebruary: boolean } {
   const everywhere = [...new Set(days.map((day) => (day === 31 ? -1 : day)))];
   return { everywhere, lastOfFebruary: days.some((day) => day === 29 || day === 30) };
 }
 
-/** The library's rules which together give the dates: it knows no SKIP for days that a rule names. */
+/** Returns library rules whose union gives the dates: the library has no SKIP for explicit days. */
 function libraryRules(rule: Rule, anchor: Temporal.PlainDate): RRuleTemporal[] {
   const implied = rule.byDay.length === 0 && rule.byMonthDay.length === 0;
   const named = implied && (rule.freq === 'MONTHLY' || rule.freq === 'YEARLY') ? [anchor.day] : rule.byMonthDay;
@@ -72,12 +71,12 @@ function libraryRules(rule: Rule, anchor: Temporal.PlainDate): RRuleTemporal[] {
   return rules;
 }
 
-/** The library gives up loudly on a rule that never comes true: for us it has no further date. */
+/** Returns null if the library gives up on a rule without further dates, which throws. */
 function dayOrNone(search: () => { epochMilliseconds: number } | null): string | null {
   try {
     const found = search();
     const day = found && new Date(found.epochMilliseconds).toISOString().split('T')[0];
-    return day && isDay(day) ? day : null; // beyond the year 9999 a day takes more letters
+    return day && isDay(day) ? day : null; // after the year 9999 a day has more characters
   } catch (error) {
     if (error instanceof Error && /^Maximum (iterations|candidate)/i.test(error.message)) return null;
     throw error;
@@ -90,21 +89,21 @@ function rulesOf({ recurrence, anchor }: Calendar): RRuleTemporal[] {
   return libraryRules(rule, wallOf(anchor, recurrence.timezone).date);
 }
 
-/** A day of the rule as a due date, with the anchor's time of day. */
+/** Returns a day of the rule as a due date, with the anchor's time of day. */
 const dueOn = (day: string, { recurrence: { timezone }, anchor }: Calendar): string =>
   dueOf({ date: Temporal.PlainDate.from(day), time: wallOf(anchor, timezone).time }, timezone);
 
-/** False for a due date after the series' last. */
+/** Returns false for a due date after the end of the series. */
 function isWithin(due: string, { until, timezone }: Recurrence): boolean {
   if (until === null) return true;
   if (isDay(until)) return wallOf(due, timezone).date.toString() <= until;
   return momentOf(due, timezone) <= Date.parse(until);
 }
 
-/** Without a date: the rule has none any more, or the next is after the series' last. */
+/** `none`: the rule has no further date, or the next one is after the end of the series. */
 export type NextDue = { due: string } | { none: 'no_date' | 'until' };
 
-/** The first date of the rule on a later day than `after`, a due date; a day is a day in the series' zone. */
+/** Returns the rule's first date on a later day than `after`, a due date; days are in the series' zone. */
 export function nextDue(calendar: Calendar, after: string): NextDue {
   const { recurrence } = calendar;
   const from = new Date(`${wallOf(after, recurrence.timezone).date.toString()}T00:00:00Z`);
@@ -118,10 +117,7 @@ export function nextDue(calendar: Calendar, after: string): NextDue {
   return isWithin(due, recurrence) ? { due } : { none: 'until' };
 }
 
-/**
- * As `nextDue`, but dates that went by unnoticed are made up for by the latest of them: what a series that keeps to its
- * schedule does after an outage, instead of making a heap of tasks.
- */
+/** Like `nextDue`, but skips to the latest missed date, so that a series does not create many tasks after an outage. */
 export function nextOnSchedule(calendar: Calendar, after: string, now: Date): NextDue {
   const next = nextDue(calendar, after);
   if ('none' in next || momentOf(next.due, calendar.recurrence.timezone) >= now.getTime()) return next;
@@ -141,7 +137,7 @@ export function nextOnSchedule(calendar: Calendar, after: string, now: Date): Ne
   }
 }
 
-/** `due` moved by as many days as lie between `from` and `to`, at the same time of day; null where one of them is missing. */
+/** Shifts `due` by the days between `from` and `to`, at the same time of day; null if one is missing. */
 export function shiftDue(due: string | null, from: string | null, to: string, timezone: string): string | null {
   if (due === null || from === null) return null;
   const days = wallOf(from, timezone).date.until(wallOf(to, timezone).date, { largestUnit: 'days' }).days;

@@ -2,8 +2,8 @@ import type { Statement } from '../../db/statement.js';
 import { MAX_TREE } from './rules.js';
 
 /**
- * A task and its live subtasks, level after level and siblings in the order of the index that finds them, so the limit cuts off
- * what is deepest and nothing below it is read. Of a subtask that recurs on its own only the earliest occurrence counts. $1 = task.
+ * A task and its live subtasks, level by level; the index returns siblings in order, so the limit cuts the deepest and reads
+ * nothing below. Of a subtask that recurs itself, only the earliest occurrence counts. $1 = task id.
  */
 const TREE = /* sql */ `
   with recursive tree as (
@@ -17,16 +17,16 @@ const TREE = /* sql */ `
     ) below
   )`;
 
-/** One task more than a recurring tree may have tells that there are more. */
+/** One task more than the maximum reveals a larger tree. */
 const LIMIT = `limit ${MAX_TREE + 1}`;
 
-/** $1 = task. */
+/** $1 = task id. */
 export const treeStatement: Statement = {
   name: 'occurrence_tree',
   text: `${TREE} select task_id, due_date from tree ${LIMIT}`,
 };
 
-/** $1 = task, $2 = caller. Counts the tree of a task that does not recur yet and that the caller's role is told for. */
+/** $1 = task id, $2 = caller id. Counts the tree of a task that does not recur yet, for members of its team. */
 export const sizeStatement: Statement = {
   name: 'occurrence_tree_size',
   text: /* sql */ `
@@ -39,10 +39,10 @@ export const sizeStatement: Statement = {
 };
 
 /**
- * Copies subtasks below a new occurrence in one statement: tasks, item keys and the traces of each. $1 = who (jsonb), $2 = subtasks
- * in their order, each with its parent among them or below $4, $3 = their due dates, $4 = the old occurrence, $5 = the new one, in
- * whose project the copies are. A copy is open, recurs no more, and is assigned to members only. Locks: FOR KEY SHARE on the
- * assignees' memberships, as the creation of a task has it.
+ * Copies subtasks below a new occurrence in one statement, with their item keys and traces. $1 = caller (jsonb), $2 = subtask ids
+ * in order, each with its parent among them or below $4, $3 = their due dates, $4 = the old occurrence, $5 = the new one, whose
+ * project the copies get. A copy is open, does not recur, and keeps only assignees who are members. Locks: FOR KEY SHARE on the
+ * assignees' memberships, like the creation of a task.
  */
 export const copyStatement: Statement = {
   name: 'copy_subtasks',

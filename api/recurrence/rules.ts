@@ -1,27 +1,27 @@
-/** What a rule repeats by (C7). */
+/** Frequency of a rule. */
 type Frequency = 'DAILY' | 'WEEKLY' | 'MONTHLY' | 'YEARLY';
 
-/** Tasks of a recurring task, itself included: each occurrence creates as many. */
+/** Maximum tasks of a recurring task, including itself: each occurrence creates as many. */
 export const MAX_TREE = 1_000;
 
 export const MODES = ['on_complete', 'on_schedule'] as const;
 
-/** How a task recurs, as stored and shown. `until` and `count` hold the end whether the rule or a field of its own named it. */
+/** A task's recurrence, as stored and shown. `until` and `count` hold the end, whether the rule or a separate field set it. */
 export interface Recurrence {
   rule: string;
   mode: (typeof MODES)[number];
   timezone: string;
-  /** Last date, that day included; or last moment, in UTC. */
+  /** Last date, inclusive; or last moment, in UTC. */
   until: string | null;
-  /** Occurrences in all, the first task included. */
+  /** Total occurrences, including the first task. */
   count: number | null;
 }
 
-/** A rule taken apart. */
+/** A parsed rule. */
 export interface Rule {
   freq: Frequency;
   interval: number;
-  /** `MO`, or `2MO`, `-1FR` where the frequency is MONTHLY or YEARLY. */
+  /** `MO`; with MONTHLY or YEARLY also `2MO` or `-1FR`. */
   byDay: string[];
   byMonthDay: number[];
   count: number | null;
@@ -46,7 +46,7 @@ const SHAPES: Record<Part, { shape: RegExp; words: string }> = {
   UNTIL: { shape: /^\d{8}(T\d{6}Z)?$/, words: 'UNTIL is a date, or a date-time in UTC' },
 };
 
-/** Upper case, without blanks and the property's name: `rrule:freq=daily` is `FREQ=DAILY`. */
+/** Normalizes a rule to upper case, without blanks and the property name: `rrule:freq=daily` becomes `FREQ=DAILY`. */
 export const normaliseRule = (text: string): string =>
   text
     .trim()
@@ -69,7 +69,7 @@ function partsOf(text: string): Map<Part, string> | string {
   return parts;
 }
 
-/** What RFC 5545 forbids beyond the shape of each part; null when all is well. */
+/** Returns a violation of RFC 5545 beyond the syntax of each part, or null. */
 function clashIn(freq: Frequency, byDay: string[], byMonthDay: number[], ends: number): string | null {
   const ordinals = byDay.map((day) => Number(day.slice(0, -2))).filter((n) => n !== 0);
   const most = freq === 'MONTHLY' ? 5 : 52;
@@ -80,7 +80,7 @@ function clashIn(freq: Frequency, byDay: string[], byMonthDay: number[], ends: n
   return ends > 1 ? 'COUNT and UNTIL exclude each other' : null;
 }
 
-/** Takes a normalised rule apart; a string says what is wrong with it (RFC 5545, 3.3.10, and C7). */
+/** Parses a normalized rule; returns a string with the error if it is invalid (RFC 5545, section 3.3.10). */
 export function parseRule(text: string): Rule | string {
   const parts = partsOf(text);
   if (typeof parts === 'string') return parts;
@@ -103,7 +103,7 @@ export function parseRule(text: string): Rule | string {
   };
 }
 
-/** Why a series ended or does not go on, in words for the activity feed and the Temporal UI. */
+/** Why a series ended, for the activity feed and the Temporal UI. */
 export const END_WORDS = {
   cancelled: 'the recurrence was taken away',
   count: 'that was the last of its occurrences',

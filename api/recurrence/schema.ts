@@ -18,7 +18,7 @@ const given = z.object({
   count: z.int().min(1).max(999_999).nullish().meta({ description: 'Total number of occurrences' }),
 });
 
-/** How a task recurs (C7): checked, and brought to the one form that is stored, so that sending it back changes nothing. */
+/** Input of a recurrence, validated and normalized to its stored form; sending that form back changes nothing. */
 export const Recurrence = given
   .transform((value, ctx): Stored => {
     const rule = normaliseRule(value.rule);
@@ -45,7 +45,7 @@ export const Recurrence = given
     not: { required: ['until', 'count'], properties: { until: { type: 'string' }, count: { type: 'integer' } } },
   });
 
-/** The recurrence as a task shows it. */
+/** A recurrence in a task's record. */
 export const TaskRecurrence = z
   .object({
     rule: z.string(),

@@ -18,13 +18,15 @@ export interface Series extends Record<string, unknown> {
   blocked_reason: string | null;
   ended_at: Date | null;
   end_reason: EndReason | null;
-  /** The user who moved it last, under which correlation id, how many automations deep; `user_ids`: that user and the people behind. */
+  /**
+   * The user of the last change, its correlation id and automation depth; `user_ids`: that user and the users behind the change.
+   */
   cause: { actor_id: string; correlation_id: string; depth: number; user_ids?: string[] };
-  /** The database's clock. */
+  /** Time of the database. */
   now: Date;
 }
 
-/** The newest occurrence of a series, or one of the subtasks that are copied with it. */
+/** The newest occurrence of a series, or a subtask to copy. */
 export interface Occurrence extends Record<string, unknown> {
   task_id: string;
   project_id: string;
@@ -47,7 +49,7 @@ const readStatement: Statement = {
 };
 const lockStatement: Statement = { name: 'lock_series', text: `${readStatement.text} for update` };
 
-/** Trashing takes the project first and its tasks after it; so does whoever waits here. */
+/** Lock order: project, then tasks, as in trashing. */
 const lockProjectStatement: Statement = {
   name: 'lock_series_project',
   text: 'select p.project_id from projects p join tasks t using (project_id) where t.task_id = $1 for key share of p',
@@ -58,8 +60,8 @@ const lockTaskStatement: Statement = {
 };
 
 /**
- * The series with its newest occurrence, both held until the commit; undefined when there is no such series. Project, task,
- * series: the order in which people's own changes take them. Where another execution was faster, the newer occurrence is held.
+ * Locks and returns the series with its newest occurrence; undefined if there is none. Lock order: project, task, series, as in
+ * users' own changes. Retries if another execution has created a newer occurrence.
  */
 export async function lockSeries(
   db: Knex,
@@ -75,7 +77,7 @@ export async function lockSeries(
   }
 }
 
-/** $1 series. The series' creator while they may write; else who moved it last, if they may. */
+/** $1 = series id. Returns the creator if they may write; otherwise the user of the last change, if they may. */
 const actorStatement: Statement = {
   name: 'series_actor',
   text: /* sql */ `
@@ -93,15 +95,16 @@ const base = (services: Services, series: Series): Omit<Context, 'actor'> => ({
   userAgent: `recurring series ${series.series_id}`,
 });
 
-/** The service's own hand on a series: for what no person did. */
+/** Builds the system context for a series, for changes that no user made. */
 export const systemContext = (services: Services, series: Series): Context => ({
   ...base(services, series),
   actor: { type: 'system', name: 'recurrence' },
 });
 
 /**
- * The series acting as its creator, with the creator's rights at this moment (R6). Where the creator may no longer write, it
- * passes to whoever set the last occurrence done. Undefined when nobody is left.
+ * Builds the context of a series: it acts as its creator, with the creator's current permissions
+ * (docs/decisions.md#acting-as-the-creator). If the creator may not write, it acts as the user who completed the last occurrence.
+ * Undefined if neither may.
  */
 export async function actorContext(services: Services, series: Series): Promise<Context | undefined> {
   const [person] = await run<{ user_id: string; email: string; role: 'user' | 'admin' }>(services.db, actorStatement, [
@@ -109,7 +112,7 @@ export async function actorContext(services: Services, series: Series): Promise<
   ]);
   if (!person) return undefined;
   const { user_id: userId, email, role } = person;
-  // What the clock brings is nobody's consequence: only a completion hands its depth on.
+  // Only a completion passes its automation depth on; an occurrence by schedule has no cause.
   const depth = series.completed_index >= series.last_index ? series.cause.depth : 0;
   return {
     ...base(services, series),

@@ -1,12 +1,12 @@
-/** Longest pattern, UTF-16 units: a DNS name has at most 253 characters, a wildcard two more and a port six. */
+/** Maximum pattern length in UTF-16 units: 253 for a DNS name, two more for a wildcard and six for a port. */
 export const MAX_PATTERN_LENGTH = 261;
 
-/** Part of no host: whatever ends one, hides another, or is removed or decoded when an address is read. */
+/** Characters that no host contains: they end or hide a host, or URL parsing removes or decodes them. */
 const NOT_IN_HOST = /[\s\p{C}/\\?#@%*,;|^<>"'`{}]/u;
 const PORT = /^[1-9][0-9]{0,4}$/;
 const LABEL = /^[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?$/;
 
-/** "example.com:443" as its host and port; the port is null where none is named, undefined where what is named is none. */
+/** Splits "example.com:443" into host and port; the port is null if absent and undefined if invalid. */
 function splitPort(text: string): { host: string; port: string | null | undefined } {
   const bracket = text.lastIndexOf(']');
   const colon = text.indexOf(':', bracket + 1);
@@ -17,7 +17,7 @@ function splitPort(text: string): { host: string; port: string | null | undefine
   return { host: text.slice(0, colon), port: PORT.test(port) && Number(port) <= 65_535 ? port : undefined };
 }
 
-/** The host as the URL standard writes it, without a trailing dot: lower case, Punycode, IP addresses in their one form. */
+/** Normalizes a host by the URL standard, without a trailing dot: lower case, Punycode, canonical IP addresses. */
 function normalizeHost(host: string): { host: string; isAddress: boolean } | null {
   if (host === '' || NOT_IN_HOST.test(host) || !URL.canParse(`https://${host}/`)) return null;
   const { hostname } = new URL(`https://${host}/`);
@@ -29,13 +29,13 @@ function normalizeHost(host: string): { host: string; isAddress: boolean } | nul
 }
 
 /**
- * The one form in which a pattern is stored: `host`, `host:port`, `*.host` or `*.host:port`; null where the text is none of them. A
- * wildcard stands before a name of two labels or more: one over a whole top-level domain restricts nothing.
+ * Returns the stored form of a pattern: `host`, `host:port`, `*.host` or `*.host:port`; null if invalid. A wildcard needs a name
+ * of two labels or more: one over a whole top-level domain would restrict nothing.
  */
 export function normalizeHostPattern(text: string): string | null {
   const isWildcard = text.startsWith('*.');
-  const { host: given, port } = splitPort(isWildcard ? text.slice(2) : text);
-  const normalized = normalizeHost(given);
+  const { host: name, port } = splitPort(isWildcard ? text.slice(2) : text);
+  const normalized = normalizeHost(name);
   if (!normalized || port === undefined) return null;
   if (isWildcard && (normalized.isAddress || !normalized.host.includes('.'))) return null;
   return `${isWildcard ? '*.' : ''}${normalized.host}${port === null ? '' : `:${port}`}`;
@@ -47,11 +47,14 @@ function matches(pattern: string, hostname: string, port: string): boolean {
   const { host, port: onlyPort } = splitPort(pattern);
   if (onlyPort !== null && onlyPort !== port) return false;
   if (!host.startsWith('*.')) return host === hostname;
-  // At least one label before the dot: the name itself is not below itself.
+  // A wildcard needs at least one label before the dot and does not match the name itself.
   return hostname.endsWith(host.slice(1)) && hostname.length >= host.length;
 }
 
-/** True when a request to this address goes to one of the hosts. A pattern without a port takes any port. `patterns` are normalized. */
+/**
+ * Returns true if a request to this address goes to one of the hosts. A pattern without a port allows any port. `patterns` are
+ * normalized.
+ */
 export function isHostAllowed(patterns: readonly string[], { hostname, port, protocol }: URL): boolean {
   const host = hostname.replace(/\.$/, '');
   const finalPort = port === '' ? (DEFAULT_PORTS[protocol] ?? '') : port;

@@ -7,9 +7,9 @@ import { seatOf } from '../core/seats.js';
 type Actions = readonly { type: string; params?: unknown }[];
 
 /**
- * The first secret of a definition, by name, that keeps the caller from saving, starting or taking it over: one without allowed hosts
- * could be sent anywhere, so only a team admin may. The caller's role is locked until the commit inside a transaction. `teamId` null:
- * a personal automation, which has no secrets.
+ * Returns the first secret, by name, that forbids the caller to save, start or take over a definition: one without allowed hosts
+ * could be sent anywhere, so only a team admin may use it. Inside a transaction, the caller's role is locked until the commit.
+ * `teamId` null: a personal automation, which has no secrets.
  */
 export async function findForbiddenSecret(ctx: Context, teamId: string | null, actions: Actions): Promise<string | undefined> {
   const names = teamId === null ? [] : secretHandles(actions);
@@ -25,9 +25,9 @@ export async function findForbiddenSecret(ctx: Context, teamId: string | null, a
 }
 
 /**
- * Refuses a caller who may not save, start, replay or take over a definition because of a secret in it. Hosts that are removed
- * meanwhile are judged again when the action runs. Call it after the caller's role has passed for the automation itself: the refusal
- * names a secret.
+ * Rejects a caller who may not save, start, replay or take over a definition because of a secret in it. The action checks the
+ * hosts again when it runs. Call it after the caller's role is checked for the automation itself, because the error names a
+ * secret.
  * @throws PERMISSION_DENIED naming the secret
  */
 export async function assertSecretsAllowed(ctx: Context, teamId: string | null, actions: Actions): Promise<void> {

@@ -5,13 +5,12 @@ import { seatInTeam } from '../core/seats.js';
 import { findReferences } from './find-references.js';
 import { recordUse } from './record-use.js';
 
-/** Names in the text of a refusal; the list beside it holds all. */
+/** Names in the error's text; its list has all. */
 const NAMED = 10;
 
 /**
- * Deletes a secret for good. While automations refer to it that takes `force`; their actions then fail with `secret_missing`.
+ * Deletes a secret permanently. Requires `force` while automations refer to it; their actions then fail with `secret_missing`.
  * @throws RESOURCE_NOT_FOUND team or secret | PERMISSION_DENIED below admin | RESOURCE_CONFLICT naming the automations
- * Source: contract, section 4, automations; decision F12.
  */
 export function deleteSecret(ctx: Context, teamId: string, name: string, force: boolean): Promise<void> {
   return inTransaction(ctx, async (ctx) => {

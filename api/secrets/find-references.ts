@@ -11,8 +11,8 @@ interface Definition extends Reference, Record<string, unknown> {
 }
 
 /**
- * $1 team, $2 how the name stands in JSON, and the types of actions that need it unnamed. What automations would do from now on,
- * active or not, and what their open runs still have before them: those stay with the version that they started with.
+ * $1 = team id, $2 = the name as in JSON, and the action types that need it unnamed. Reads the current definitions, active or
+ * not, and the unfinished actions of open runs, which keep the version they started with.
  */
 const statement: Statement = {
   name: 'find_secret_references',
@@ -34,8 +34,8 @@ order by created_at, automation_id`,
 };
 
 /**
- * The automations of a team that would miss the secret: in their definition, or in the frozen rest of a run that waits. The oldest
- * first, each once (durability notes, 3.2).
+ * Returns the automations of a team that would miss the secret: in their definition, or in the remaining actions of an open run.
+ * Oldest first, each once.
  */
 export async function findReferences(db: Knex, teamId: string, secret: string): Promise<Reference[]> {
   const inJson = JSON.stringify(secret).slice(1, -1);

@@ -4,9 +4,8 @@ import { seatInTeam } from '../core/seats.js';
 import type { SecretList } from './schema.js';
 
 /**
- * The names of a team's secrets with the hosts that they may be sent to, in the order of the alphabet; values are never shown.
+ * Lists the names of a team's secrets with their allowed hosts, in alphabetical order; never the values.
  * @throws RESOURCE_NOT_FOUND no such team | PERMISSION_DENIED below admin
- * Source: contract, section 4, automations; decision F12.
  */
 export async function listSecrets(ctx: Context, teamId: string): Promise<SecretList> {
   authorize('secret.list', await seatInTeam(ctx, teamId));

@@ -2,8 +2,8 @@ import type { Context } from '../core/context.js';
 import { recordChange } from '../core/record-change.js';
 
 /**
- * Records what was done to a secret, by its name, never with a value; not in the activity feed, which guests read. A change is HIGH, a
- * use by an action (`read`) LOW.
+ * Records the use of a secret by name, never its value; not in the activity feed, which guests can read. Severity HIGH for a
+ * change, LOW for a use by an action (`read`).
  */
 export const recordUse = (
   ctx: Context,

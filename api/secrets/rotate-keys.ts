@@ -7,18 +7,18 @@ const BATCH = 200;
 type Row = Record<string, unknown> & { sealed: Buffer };
 type Vault = Pick<Services, 'db' | 'config'>;
 
-/** How many values of a column stand under which key; `unnamed`: sealed before keys had names. */
+/** Number of a column's values per key; `unnamed`: encrypted before keys had names. */
 interface KeyUsage {
   table: string;
   key_id: string;
   count: number;
 }
 
-/** Name of the key that sealed a value (core/crypto/encryption.ts), as SQL. */
+/** SQL for the id of a value's key (core/crypto/encryption.ts). */
 const KEY_ID = (column: string) =>
   `case get_byte(${column}, 0) when 2 then encode(substring(${column} from 2 for 4), 'hex') else 'unnamed' end`;
 
-/** Under which master keys what is stored stands: an old key may go once nothing names it. */
+/** Lists the master keys in use: an old key may be removed once nothing uses it. */
 export async function listKeyUse({ db }: Pick<Services, 'db'>): Promise<KeyUsage[]> {
   const each = SEALED_COLUMNS.map(async ({ table, column }) => {
     const { rows } = await db.raw<{ rows: Omit<KeyUsage, 'table'>[] }>(
@@ -29,7 +29,7 @@ export async function listKeyUse({ db }: Pick<Services, 'db'>): Promise<KeyUsage
   return (await Promise.all(each)).flat();
 }
 
-/** Rows that do not stand under the newest key, in the order of their primary key. */
+/** Returns rows not encrypted with the newest key, in primary key order. */
 async function nextRows({ db, config }: Vault, { table, column, key }: SealedColumn, after: Row | undefined): Promise<Row[]> {
   const [newest = ''] = masterKeyIds(config);
   const from = after ? `and (${key.join(', ')}) > (${key.map(() => '?').join(', ')})` : '';
@@ -41,8 +41,12 @@ async function nextRows({ db, config }: Vault, { table, column, key }: SealedCol
   return rows;
 }
 
-/** One value under the newest key. False when its key is not at hand, or it was changed; somebody who saved it meanwhile wins. */
-async function reseal({ db, config }: Vault, { table, column, purpose, key, owner }: SealedColumn, row: Row): Promise<boolean> {
+/** Encrypts one value again with the newest key. Returns false if its key is unavailable. A concurrent change wins. */
+async function reencrypt(
+  { db, config }: Vault,
+  { table, column, purpose, key, owner }: SealedColumn,
+  row: Row,
+): Promise<boolean> {
   let text: string;
   try {
     text = decryptField(config, purpose, owner(row), row.sealed);
@@ -58,14 +62,13 @@ async function reseal({ db, config }: Vault, { table, column, purpose, key, owne
 
 interface Rotation {
   resealed: number;
-  /** Values whose key is not at hand. They are left as they are. */
+  /** Values whose key is unavailable; they stay unchanged. */
   unopened: { table: string; count: number }[];
 }
 
 /**
- * Seals everything under the newest master key that stands under an older one. Each batch is a commit of its own, and what is done
- * is seen in the rows themselves: after a kill the next call goes on with the rest, and any number may run at once. `onBatch` is
- * told how many are done so far.
+ * Encrypts everything with the newest master key. Each batch is a commit, and the rows themselves show the progress: an
+ * interrupted rotation continues with the next call, and several may run at once. `onBatch` receives the number done so far.
  */
 export async function rotateKeys(vault: Vault, onBatch: (resealed: number) => void = () => undefined): Promise<Rotation> {
   const rotation: Rotation = { resealed: 0, unopened: [] };
@@ -74,7 +77,7 @@ export async function rotateKeys(vault: Vault, onBatch: (resealed: number) => vo
     for (let rows = await nextRows(vault, sealed, undefined); rows.length > 0; ) {
       await vault.db.transaction(async (db) => {
         for (const row of rows) {
-          if (await reseal({ ...vault, db }, sealed, row)) rotation.resealed += 1;
+          if (await reencrypt({ ...vault, db }, sealed, row)) rotation.resealed += 1;
           else unopened += 1;
         }
       });

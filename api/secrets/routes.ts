@@ -7,7 +7,7 @@ import { DeletedSecret, DeleteSecret, ListSecrets, SavedSecret, SaveSecret, Secr
 const tag = 'Secrets';
 const write = { tag, ability: 'secret.write', scope: 'automations:write' } as const;
 
-/** Paths with fixed words: they stand before `/api/automations/:automation_id`, which would swallow them. */
+/** Fixed paths: they precede `/api/automations/:automation_id`, which would match them. */
 export const secretRoutes: Endpoint[] = [
   endpoint({
     id: 'listSecrets',
@@ -35,7 +35,7 @@ export const secretRoutes: Endpoint[] = [
     body: SaveSecret,
     response: SavedSecret,
     errors: [404],
-    // A repeat changes nothing, and no trace of the body is to be kept.
+    // A repetition changes nothing, and the body must not be stored.
     storable: false,
     example: {
       team_id: '019a9f00-0000-7000-8000-000000000003',

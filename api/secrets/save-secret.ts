@@ -9,7 +9,7 @@ import { recordUse } from './record-use.js';
 import type { SaveSecret } from './schema.js';
 import { ownerOf } from './vault.js';
 
-/** $1 = team id, $2 = name, $3 = data key, $4 = value, $5 = user id, $6 = allowed hosts or null: the stored ones stay. */
+/** $1 = team id, $2 = name, $3 = data key, $4 = value, $5 = user id, $6 = allowed hosts, or null to keep the stored ones. */
 const saveStatement: Statement = {
   name: 'save_secret',
   text: /* sql */ `
@@ -22,12 +22,10 @@ const saveStatement: Statement = {
 };
 
 /**
- * Stores a secret of a team, or replaces its value: actions that run from now on use the new one. `allowed_hosts` replaces the hosts
- * that it may be sent to; absent or null keeps them. The value and its hosts change together, so nobody can widen the hosts of a value
- * that they do not know.
- * @returns the name as it was stored
- * @throws RESOURCE_NOT_FOUND no such team | PERMISSION_DENIED below admin | INVALID_REQUEST characters that no name may hold
- * Source: contract, section 4, automations; decision F12.
+ * Creates a team's secret or replaces its value; actions use the newest value. `allowed_hosts` replaces the allowed hosts; absent
+ * or null keeps them. The value and its hosts change together, so nobody can widen the hosts of a value that they do not know.
+ * @returns the stored name
+ * @throws RESOURCE_NOT_FOUND no such team | PERMISSION_DENIED below admin | INVALID_REQUEST characters not allowed in a name
  */
 export function saveSecret(ctx: Context, { team_id, name, value, allowed_hosts }: SaveSecret): Promise<string> {
   return inTransaction(ctx, async (ctx) => {

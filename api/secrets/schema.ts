@@ -3,10 +3,10 @@ import { Flag, Id, Text } from '../core/fields.js';
 import { MAX_PATTERN_LENGTH, normalizeHostPattern } from './allowed-hosts.js';
 
 const MAX_ALLOWED_HOSTS = 20;
-/** Longest value, bytes (F12). */
+/** Maximum size of a value in bytes. */
 const MAX_VALUE = 65_536;
 
-/** Its length is a 422 here, its characters are a 400 in the verb (F12). */
+/** A wrong length is 422 here; wrong characters are 400 in the operation (docs/decisions.md#status-400-or-422). */
 const Name = z
   .string()
   .trim()

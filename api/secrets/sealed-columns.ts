@@ -2,14 +2,14 @@ import type { Purpose } from '../core/crypto/encryption.js';
 
 type Row = Record<string, unknown>;
 
-/** A column that holds what was sealed under a master key: a rotation of the keys must find every one. */
+/** A column encrypted under a master key; key rotation must find every one. */
 export interface SealedColumn {
   table: string;
   column: string;
   purpose: Purpose;
   /** The table's primary key. */
   key: readonly [string, ...string[]];
-  /** What the value is bound to, as its writer says it. */
+  /** Returns the owner to which the value is bound, exactly as its writer does. */
   owner: (row: Row) => string;
 }
 
@@ -18,7 +18,7 @@ const joined =
   (row: Row): string =>
     columns.map((column) => String(row[column])).join('/');
 
-/** All of them; test/api/secrets/rotate-keys.test.ts compares with the database's own list of columns. */
+/** All encrypted columns; test/api/secrets/rotate-keys.test.ts compares them with the database's columns. */
 export const SEALED_COLUMNS: readonly SealedColumn[] = [
   {
     table: 'team_secrets',

@@ -2,15 +2,15 @@ import { run, type Statement } from '../../db/statement.js';
 import type { Services } from '../core/context.js';
 import { type EncryptedEnvelope, decryptEnvelope } from '../core/crypto/encryption.js';
 
-/** What a value is bound to: no name holds a slash, so no two secrets have the same owner (F12). */
+/** Owner of a value. Names contain no slash, so no two secrets have the same owner. */
 export const ownerOf = (teamId: string, name: string): string => `${teamId}/${name}`;
 
-/** The master key that opens it is not at hand, or its row was tampered with. */
+/** Its master key is unavailable, or its row was tampered with. */
 export class SecretUnreadable extends Error {
   override readonly name = 'SecretUnreadable';
 }
 
-/** @throws SecretUnreadable, whose cause the operator's log shows */
+/** @throws SecretUnreadable, whose cause appears in the operator's log */
 function openSecret(config: Services['config'], owner: string, row: EncryptedEnvelope): string {
   try {
     return decryptEnvelope(config, owner, row);
@@ -19,7 +19,7 @@ function openSecret(config: Services['config'], owner: string, row: EncryptedEnv
   }
 }
 
-/** A secret as it is stored: its value sealed, with the hosts that this value may be sent to. */
+/** A stored secret: its encrypted value and allowed hosts. */
 export interface StoredSecret extends EncryptedEnvelope, Record<string, unknown> {
   name: string;
   allowed_hosts: string[];
@@ -33,7 +33,7 @@ const findStatement: Statement = {
     where team_id = $1 and name = any($2::text[]) order by name`,
 };
 
-/** A team's secrets of these names, sealed. One that does not exist is left out, and a personal automation (null) has none. */
+/** Returns a team's encrypted secrets by name. Omits missing ones; a personal automation (null) has none. */
 export async function findSecrets(
   { db }: Pick<Services, 'db'>,
   teamId: string | null,
@@ -44,14 +44,14 @@ export async function findSecrets(
 }
 
 /**
- * The values of stored secrets, by name. Only the activity that sends them somewhere may ask: a value goes into no history, log or
- * record (durability notes, R5).
+ * Decrypts stored secrets, by name. Only the activity that sends a value may call this: no value may reach a workflow history, a
+ * log or a record.
  * @throws SecretUnreadable
  */
 export const openSecrets = (config: Services['config'], teamId: string, secrets: readonly StoredSecret[]): Map<string, string> =>
   new Map(secrets.map((secret) => [secret.name, openSecret(config, ownerOf(teamId, secret.name), secret)]));
 
-/** Those of the names that the team has no secret of (F12: a warning when an automation is saved). */
+/** Returns the names without a secret in the team; saving an automation warns about them. */
 export async function missingSecrets(
   { db }: Pick<Services, 'db'>,
   teamId: string | null,

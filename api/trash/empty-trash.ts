@@ -5,9 +5,8 @@ import { readTeam } from '../teams/read-team.js';
 import { purgeBefore } from './purge-before.js';
 
 /**
- * Removes for good everything that a team has in the trash now. Returns the number of items.
+ * Permanently deletes everything that a team has in the trash now. Returns the number of items.
  * @throws RESOURCE_NOT_FOUND no such team | PERMISSION_DENIED below admin
- * Source: decision C8.
  */
 export async function emptyTrash(ctx: Context, teamId: string): Promise<number> {
   const { seat } = await readTeam(ctx, teamId);

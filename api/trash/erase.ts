@@ -4,16 +4,16 @@ import { endAutomationsOf } from '../automations/delete-automation-row.js';
 import type { Context } from '../core/context.js';
 import { recordChange } from '../core/record-change.js';
 
-/** Most tasks of one statement. */
+/** Maximum tasks per statement. */
 export const BATCH = 500;
 
-/** What erased them, as the audit entry says it. */
+/** Why tasks were purged, as in the audit entry. */
 export type Cause = 'purged' | 'emptied' | 'retention';
 
 /**
- * $1 tasks in the trash, of one project that the caller holds. What hangs on them goes first, their keys last: then the ids are
- * free again. A subtask that stays, because another deletion moved it, comes to top level. Runs, effects, activity and audit
- * entries hold ids only and stay.
+ * $1 = ids of tasks in the trash, of one project that the caller has locked. Deletes dependents first and item keys last, which
+ * frees the ids. A remaining subtask from another deletion moves to the top level. Runs, effects, activity and audit entries
+ * contain only ids and remain.
  */
 const STEPS: Statement[] = [
   ['loose_subtasks', 'update tasks set parent_task_id = null where parent_task_id = any($1) and not task_id = any($1)'],
@@ -23,7 +23,7 @@ const STEPS: Statement[] = [
   ['erase_item_keys', 'delete from item_keys where item_id = any($1)'],
 ].map(([name = '', text = '']) => ({ name, text }));
 
-/** Removes tasks for good, with everything that belongs to them alone. Leaves no trace: that is the caller's. */
+/** Permanently deletes tasks and everything that belongs to them alone. Records no audit entry; the caller does. */
 export async function eraseTasks(ctx: Context, taskIds: string[]): Promise<void> {
   for (const step of STEPS) await run(ctx.db, step, [taskIds]);
 }
@@ -34,8 +34,8 @@ const someTasksStatement: Statement = {
 };
 
 /**
- * Removes a project in the trash for good with all its tasks, in one transaction: it is never half there. Its repositories are
- * unbound, its automations end, their runs stay. The caller holds the project's row. Returns the number of items.
+ * Permanently deletes a project in the trash with all its tasks, in one transaction. Unbinds its repositories and deletes its
+ * automations; their runs remain. The caller has locked the project's row. Returns the number of items.
  */
 export async function eraseProject(ctx: Context, project: Project, cause: Cause): Promise<number> {
   const { project_id, team_id, name, cascade_id } = project;

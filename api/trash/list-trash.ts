@@ -14,7 +14,7 @@ interface TrashRow extends Record<string, unknown> {
   cascade_count: number;
 }
 
-/** $1 caller, $2 team, $3 project, $4 entity type, each null for all; $5 most rows, $6 rows to skip. */
+/** $1 = caller id, $2 = team id, $3 = project id, $4 = entity type, each null for all; $5 = limit, $6 = offset. */
 const statement: Statement = {
   name: 'list_trash',
   text: /* sql */ `
@@ -35,7 +35,7 @@ const statement: Statement = {
     from page order by deleted_at desc, entity_type, entity_id`,
 };
 
-/** $1 caller, $2 team, $3 project, $4 entity type, as above. */
+/** $1 = caller id, $2 = team id, $3 = project id, $4 = entity type, each null for all. */
 const countStatement: Statement = {
   name: 'count_trash',
   text: /* sql */ `
@@ -57,10 +57,7 @@ const filtersOf = (ctx: Context, { team_id, project_id, entity_type }: Partial<L
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/**
- * What the caller's teams have in the trash, newest first; other people's teams and projects are an empty list.
- * Source: decision C8.
- */
+/** Lists the trash of the caller's teams, newest first; empty for other teams and projects. */
 export async function listTrash(ctx: Context, filters: ListTrash): Promise<TrashEntry[]> {
   const rows = await run<TrashRow>(ctx.db, statement, [...filtersOf(ctx, filters), filters.limit, filters.offset]);
   const retention_days = ctx.config.TRASH_RETENTION_DAYS;
@@ -73,7 +70,7 @@ export async function listTrash(ctx: Context, filters: ListTrash): Promise<Trash
   }));
 }
 
-/** How many there are. */
+/** Counts the entries of `listTrash`. */
 export async function countTrash(ctx: Context, filters: ListTrash): Promise<number> {
   const [row] = await run<{ total: number }>(ctx.db, countStatement, filtersOf(ctx, filters));
   return row?.total ?? 0;

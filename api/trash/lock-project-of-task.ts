@@ -1,12 +1,12 @@
 import { run, type Statement } from '../../db/statement.js';
 import type { Context } from '../core/context.js';
 
-/** Where a task is, in the trash or not. */
+/** Project of a task, in the trash or not. */
 export interface TaskLocation extends Record<string, unknown> {
   team_id: string;
   project_id: string;
   name: string;
-  /** The project itself is in the trash. */
+  /** Whether the project itself is in the trash. */
   in_trash: boolean;
 }
 
@@ -19,16 +19,16 @@ const lockStatement: Statement = {
 };
 
 /**
- * The project of a task, locked until the commit. Every change of a project's tree in or out of the trash takes this lock first,
- * in a statement of its own: what is read after it stands until the commit. While we wait for it the task may be moved to another
- * project together with its parent, so that is looked at again. Undefined: there is no such task.
+ * Locks the project of a task until the commit. Every change of a project's tree, in or out of the trash, takes this lock first,
+ * in a separate statement, so that later reads stay valid. The task may move to another project while the lock is awaited, so the
+ * project is checked again. Undefined if the task does not exist.
  */
 export async function lockProjectOfTask(ctx: Context, taskId: string): Promise<TaskLocation | undefined> {
-  let held: TaskLocation | undefined;
+  let locked: TaskLocation | undefined;
   for (;;) {
     const [task] = await run<{ project_id: string }>(ctx.db, whereStatement, [taskId]);
     if (!task) return undefined;
-    if (task.project_id === held?.project_id) return held;
-    [held] = await run<TaskLocation>(ctx.db, lockStatement, [task.project_id]);
+    if (task.project_id === locked?.project_id) return locked;
+    [locked] = await run<TaskLocation>(ctx.db, lockStatement, [task.project_id]);
   }
 }

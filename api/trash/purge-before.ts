@@ -4,20 +4,22 @@ import { type Context, inTransaction, callerJson } from '../core/context.js';
 import { wasRolledBack } from '../core/database-errors.js';
 import { BATCH, type Cause, eraseProject, eraseTasks } from './erase.js';
 
-/** What to remove for good. */
+/** What to delete permanently. */
 interface Purge {
   /** Null for every team. */
   teamId: string | null;
-  /** What was in the trash by this moment, as PostgreSQL writes it: its microseconds count. */
+  /** Latest deletion time, as PostgreSQL writes it, with microseconds. */
   until: string;
   cause: Cause;
-  /** Refuses whoever may not, in the transaction of each batch. */
+  /** Rejects callers without permission, in the transaction of each batch. */
   allow: (ctx: Context) => Promise<void>;
-  /** Told of a project that PostgreSQL would not let go; the others are gone on with. Absent: it ends there. */
+  /**
+   * Called with a project that PostgreSQL refused to delete; the others continue. If absent, the first failure ends the purge.
+   */
   onFailure?: (error: unknown, projectId: string) => void;
 }
 
-/** $1 moment, $2 team or null. Both come oldest first, from the indexes on what is in the trash. */
+/** $1 = latest deletion time, $2 = team id or null. Both return the oldest first, from the indexes on deleted rows. */
 const projectsStatement: Statement = {
   name: 'projects_to_purge',
   text: /* sql */ `
@@ -30,7 +32,7 @@ const placesStatement: Statement = {
     select distinct project_id from tasks where deleted_at <= $1::timestamptz and ($2::uuid is null or team_id = $2) limit ${BATCH}`,
 };
 
-/** $1 project, $2 moment. Oldest first; what one deletion moved stays together as far as it fits. */
+/** $1 = project id, $2 = latest deletion time. Oldest first; tasks of one deletion stay together as far as they fit. */
 const tasksStatement: Statement = {
   name: 'tasks_to_purge',
   text: /* sql */ `
@@ -39,8 +41,8 @@ const tasksStatement: Statement = {
 };
 
 /**
- * $1 who (jsonb), $2 cause, $3 tasks. One audit entry for each deletion that moved some of these: it names the topmost of them and
- * counts them. The rows are still there.
+ * $1 = caller (jsonb), $2 = cause, $3 = task ids. Writes one audit entry per deletion that moved some of these tasks; it names
+ * the topmost one and counts them. The rows still exist.
  */
 const recordStatement: Statement = {
   name: 'record_purge',
@@ -59,21 +61,21 @@ const recordStatement: Statement = {
     from roots`,
 };
 
-/** One project, in a commit of its own. Returns the number of items. */
+/** Purges one project in its own commit. Returns the number of items. */
 function purgeProject(ctx: Context, projectId: string, { until, cause, allow }: Purge): Promise<number> {
   return inTransaction(ctx, async (ctx) => {
     await allow(ctx);
-    // Judged again with its lock: it may have been restored in the meantime, or purged.
+    // Checked again under the lock: it may have been restored or purged in between.
     const project = await Project.query(ctx.db).findById(projectId).whereRaw('deleted_at <= ?::timestamptz', [until]).forUpdate();
     return project ? eraseProject(ctx, project, cause) : 0;
   });
 }
 
-/** One batch of a project's tasks, in a commit of its own. Returns how many. */
+/** Purges one batch of a project's tasks in its own commit. Returns their number. */
 function purgeTasksOf(ctx: Context, projectId: string, { until, cause, allow }: Purge): Promise<number> {
   return inTransaction(ctx, async (ctx) => {
     await allow(ctx);
-    // Whoever restores one of them takes this lock first, too.
+    // Restoring a task takes this lock first too.
     if (!(await Project.query(ctx.db).findById(projectId).forUpdate())) return 0;
     const ids = (await run<{ task_id: string }>(ctx.db, tasksStatement, [projectId, until])).map(({ task_id }) => task_id);
     if (ids.length === 0) return 0;
@@ -85,7 +87,7 @@ function purgeTasksOf(ctx: Context, projectId: string, { until, cause, allow }: 
 
 type Work = (ctx: Context, projectId: string, purge: Purge) => Promise<number>;
 
-/** Does the work for each project that the statement finds, until it finds no more. Returns the number of items. */
+/** Calls `work` for each project that the statement finds, until none is left. Returns the number of items. */
 async function purgeEach(ctx: Context, purge: Purge, statement: Statement, work: Work, failed: Set<string>): Promise<number> {
   for (let purged = 0; ; ) {
     const found = await run<{ project_id: string }>(ctx.db, statement, [purge.until, purge.teamId]);
@@ -111,8 +113,8 @@ async function purgeAllTasksOf(ctx: Context, projectId: string, purge: Purge): P
 }
 
 /**
- * Removes for good what has been in the trash since a moment: projects with their tasks, then single tasks, in batches of their
- * own. May be repeated, and stopped anywhere. Returns the number of items.
+ * Permanently deletes everything deleted before a moment: projects with their tasks, then single tasks, in separate batches. May
+ * be repeated and interrupted. Returns the number of items.
  */
 export async function purgeBefore(ctx: Context, purge: Purge): Promise<number> {
   const failed = new Set<string>();

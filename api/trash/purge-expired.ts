@@ -2,10 +2,9 @@ import { type Services, serviceContext } from '../core/context.js';
 import { purgeBefore } from './purge-before.js';
 
 /**
- * Removes for good what has been in the trash for longer than it is kept; may be run at any time. A project that cannot be removed holds
- * up no other. Returns the number of items.
- * @throws what PostgreSQL said of such a project, when all others are done
- * Source: contract, section 8; decision C8.
+ * Permanently deletes everything past the trash's retention; may run at any time. A project that cannot be deleted does not block
+ * others. Returns the number of items.
+ * @throws the database error of such a project, after all others are done
  */
 export async function purgeExpired(services: Services): Promise<number> {
   const { rows } = await services.db.raw<{ rows: [{ until: string }] }>(

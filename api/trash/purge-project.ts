@@ -7,7 +7,7 @@ import { seatOf } from '../core/seats.js';
 import { eraseProject } from './erase.js';
 
 /**
- * Purging a project deletes its automations, and a protected one only admins delete.
+ * Purging a project deletes its automations, and only admins may delete a protected one.
  * @throws PERMISSION_DENIED
  */
 async function checkProtected(ctx: Context, { project_id, team_id }: Project): Promise<void> {
@@ -18,10 +18,9 @@ async function checkProtected(ctx: Context, { project_id, team_id }: Project): P
 }
 
 /**
- * Removes a project in the trash for good, with all its tasks. Whoever restores it at this moment comes first, or finds nothing.
+ * Permanently deletes a project in the trash with all its tasks. A concurrent restore either commits first or finds nothing.
  * Returns the number of items.
  * @throws RESOURCE_NOT_FOUND unknown or live | PERMISSION_DENIED below manager; below admin with a protected automation
- * Source: decision C8.
  */
 export function purgeProject(ctx: Context, projectId: string): Promise<number> {
   return inTransaction(ctx, async (ctx) => {

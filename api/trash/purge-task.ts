@@ -7,7 +7,7 @@ import { seatOf } from '../core/seats.js';
 import { eraseTasks } from './erase.js';
 import { lockProjectOfTask } from './lock-project-of-task.js';
 
-/** $1 task: the task, first, and what went to the trash below it in the same cascade. No row: it is not in the trash. */
+/** $1 = task id. Returns the task first, then its descendants of the same cascade. No row: it is not in the trash. */
 const statement: Statement = {
   name: 'trashed_tree',
   text: /* sql */ `
@@ -21,10 +21,9 @@ const statement: Statement = {
 };
 
 /**
- * Removes a task in the trash for good, with the subtasks that the same deletion moved. Whoever restores it at this moment comes
- * first, or finds nothing. Returns the number of tasks.
+ * Permanently deletes a task in the trash with the subtasks of the same deletion. A concurrent restore either commits first or
+ * finds nothing. Returns the number of tasks.
  * @throws RESOURCE_NOT_FOUND unknown or live | PERMISSION_DENIED below manager
- * Source: decision C8.
  */
 export function purgeTask(ctx: Context, taskId: string): Promise<number> {
   return inTransaction(ctx, async (ctx) => {

@@ -8,7 +8,7 @@ import { seatOf } from '../core/seats.js';
 import { PROJECT_JSON } from '../projects/project-json.js';
 import type { Restored } from './schema.js';
 
-/** $1 project, $2 its cascade. What was in the trash before the project went there keeps another cascade and stays. */
+/** $1 = project id, $2 = its cascade. Tasks deleted before the project have another cascade and stay in the trash. */
 const statement: Statement = {
   name: 'restore_project',
   text: /* sql */ `
@@ -21,9 +21,8 @@ const statement: Statement = {
 };
 
 /**
- * Brings a project back with exactly the tasks that its deletion moved.
- * @throws RESOURCE_NOT_FOUND unknown or live | PERMISSION_DENIED stranger or guest
- * Source: contract, section 3, soft delete; decision C8.
+ * Restores a project with exactly the tasks of its deletion.
+ * @throws RESOURCE_NOT_FOUND unknown or live | PERMISSION_DENIED non-member or guest
  */
 export function restoreProject(ctx: Context, projectId: string): Promise<Restored> {
   return inTransaction(ctx, async (ctx) => {

@@ -17,8 +17,8 @@ interface Back extends Record<string, unknown> {
 }
 
 /**
- * $1 task. The task and what went to the trash below it in the same cascade, the task first. A parent that is still in the
- * trash is let go of (C8). No row: the task is not in the trash.
+ * $1 = task id. Restores the task and its descendants of the same cascade. Clears a parent that is still in the trash. No row:
+ * the task is not in the trash.
  */
 const statement: Statement = {
   name: 'restore_task',
@@ -39,10 +39,9 @@ const statement: Statement = {
 };
 
 /**
- * Brings a task back with the subtasks that the same deletion moved.
- * @throws RESOURCE_NOT_FOUND unknown or live | PERMISSION_DENIED stranger or guest | RESOURCE_CONFLICT its project is in the
+ * Restores a task with the subtasks of the same deletion.
+ * @throws RESOURCE_NOT_FOUND unknown or live | PERMISSION_DENIED non-member or guest | RESOURCE_CONFLICT its project is in the
  * trash
- * Source: contract, section 3, soft delete; decision C8.
  */
 export function restoreTask(ctx: Context, taskId: string): Promise<Restored> {
   return inTransaction(ctx, async (ctx) => {

@@ -30,7 +30,6 @@ export const TrashEntry = z
   .meta({ id: 'TrashEntry' });
 export type TrashEntry = z.output<typeof TrashEntry>;
 
-/** A task or a project in the trash. */
 export const TrashedTaskParams = z.object({ task_id: TaskId });
 export const TrashedProjectParams = z.object({ project_id: Id });
 export const EmptyTrash = z.object({ team_id: Id });

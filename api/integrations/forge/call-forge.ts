@@ -6,14 +6,14 @@ import { OutboundFailure } from '../../core/http-client/failure.js';
 import type { OutboundResponse } from '../../core/http-client/send-request.js';
 import { callService, isAway, jsonOf, noAnswer } from '../call-service.js';
 
-/** `owner/name`, and no step elsewhere. */
+/** `owner/name` without path traversal. */
 export const Repository = z
   .string()
   .max(200)
   .regex(/^(?!\.{1,2}\/)[\w.-]+\/(?!\.{1,2}$)[\w.-]+$/, 'Takes owner/name')
   .meta({ example: 'acme/rocket' });
 
-/** What the connection of whoever writes issues and comments must allow. */
+/** The connection that writing issues and comments needs. */
 export const NEEDS = { provider: 'forge', scopes: ['repo'] } as const satisfies OutboundAction['integration'];
 
 export function callForge(
@@ -36,43 +36,43 @@ export function callForge(
   });
 }
 
-/** Names the effect in the text itself, unseen: the forge knows no key by which it would recognise a repeat. */
+/** Marks the effect in the text itself, invisibly: the code host has no idempotency keys. */
 const markOf = ({ key }: OutboundContext): string => `<!-- assent ${key} -->`;
-export const marked = (errand: OutboundContext, text: string): string => `${text}\n\n${markOf(errand)}`;
+export const marked = (context: OutboundContext, text: string): string => `${text}\n\n${markOf(context)}`;
 
 const Made = z.object({ html_url: z.string(), number: z.number().optional(), id: z.number(), body: z.string().nullish() });
 export type Made = z.output<typeof Made>;
 
-/** Before the first attempt, by clocks that may differ. */
+/** Tolerance for clock differences before the first attempt. */
 const MARGIN_MS = 300_000;
-/** Entries of a page, the most that GitHub gives. */
+/** Entries per page, GitHub's maximum. */
 const PAGE = 100;
-/** Pages are begun for so long, ms: the attempt is to end in its time (workflows/automation-run.ts). */
+/** Time in which pages may be requested, in ms: the attempt must end within its timeout (workflows/automation-run.ts). */
 const LOOK_UP_MS = 10_000;
 const DISCONNECTED = 'integration_disconnected';
 
 /**
- * What an earlier attempt made, whose answer was lost; undefined when there is nothing, which only whole lists can say. `path` lists what
- * was written of late.
- * @throws OutboundFailure the forge does not say now: nothing may be written yet | ActionRefused it does not take the token
+ * Finds what an earlier attempt created if its response was lost. Returns undefined if complete lists show nothing. `path` lists
+ * recent entries.
+ * @throws OutboundFailure the code host does not respond, so nothing may be written yet | ActionRefused it rejects the token
  */
-export async function findMade(errand: OutboundContext, token: string, path: string): Promise<Made | undefined> {
-  if (errand.attempt === 1) return undefined;
-  const since = new Date(errand.firstAt.getTime() - MARGIN_MS).toISOString();
+export async function findMade(context: OutboundContext, token: string, path: string): Promise<Made | undefined> {
+  if (context.attempt === 1) return undefined;
+  const since = new Date(context.firstAt.getTime() - MARGIN_MS).toISOString();
   const address = `${path}${path.includes('?') ? '&' : '?'}since=${since}&per_page=${PAGE}`;
   const until = performance.now() + LOOK_UP_MS;
   for (let page = 1; performance.now() < until; page += 1) {
-    const answer = await callForge(errand.services.config, token, 'GET', `${address}&page=${page}`);
+    const answer = await callForge(context.services.config, token, 'GET', `${address}&page=${page}`);
     if (answer.status === 401) throw new ActionRefused({ code: DISCONNECTED, message: 'The forge answered 401' });
     const list = z.array(Made).safeParse(jsonOf(answer));
     if (answer.status !== 200 || !list.success) throw noAnswer(answer);
-    const made = list.data.find(({ body }) => body?.includes(markOf(errand)));
+    const made = list.data.find(({ body }) => body?.includes(markOf(context)));
     if (made || list.data.length < PAGE) return made;
   }
   throw new OutboundFailure('timeout');
 }
 
-/** The answer to a POST, as a run's record shows it. */
+/** Converts the response to a POST for the run's record. */
 export function outcomeOf(answer: OutboundResponse, show: (made: Made) => Record<string, unknown>): OutboundResult {
   const { status, body, retryAfterMs } = answer;
   const made = Made.safeParse(jsonOf(answer));

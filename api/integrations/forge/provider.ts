@@ -8,7 +8,7 @@ import { callForge, NEEDS, Repository } from './call-forge.js';
 import { revokeOnForge } from './revoke-on-forge.js';
 import { writeOnForge } from './write-on-forge.js';
 
-/** Longest text of an issue or a comment at GitHub. */
+/** GitHub's maximum length of an issue or a comment. */
 const Body = Text.max(65_000);
 
 const Comment = z.object({ repo: Repository, number: z.int().min(1), body: Body.min(1) });
@@ -18,9 +18,9 @@ const forgeComment: OutboundAction<z.output<typeof Comment>> = {
   category: 'integration',
   integration: NEEDS,
   params: Comment,
-  send(errand, { repo, number, body }) {
+  send(context, { repo, number, body }) {
     const path = `/repos/${repo}/issues/${number}/comments`;
-    return writeOnForge(forge, errand, {
+    return writeOnForge(forge, context, {
       path,
       list: path,
       fields: { body },
@@ -36,9 +36,9 @@ const forgeCreateIssue: OutboundAction<z.output<typeof Issue>> = {
   category: 'integration',
   integration: NEEDS,
   params: Issue,
-  send(errand, { repo, title, body }) {
+  send(context, { repo, title, body }) {
     const path = `/repos/${repo}/issues`;
-    return writeOnForge(forge, errand, {
+    return writeOnForge(forge, context, {
       path,
       list: `${path}?state=all`,
       fields: { title, body },
@@ -49,7 +49,7 @@ const forgeCreateIssue: OutboundAction<z.output<typeof Issue>> = {
 
 const Account = z.object({ login: z.string().min(1).max(200) });
 
-/** The code host: GitHub, or whatever speaks its language at the addresses of the settings (F13). */
+/** The code host: GitHub, or a compatible one at the configured addresses. */
 export const forge: Provider = {
   key: 'forge',
   label: 'Forge',

@@ -1,12 +1,12 @@
 import type { Config } from '../../core/config.js';
 import { callService } from '../call-service.js';
 
-/** Taken back; or not known there, which is the same. */
+/** Revoked, or unknown, which is equivalent. */
 const DONE = [204, 404, 422];
 
 /**
- * Takes one token back, and leaves alone what the person allows from now on (GitHub's REST API, "Delete an app token").
- * @throws OutboundFailure | Error the forge cannot do it now, or does not know our client
+ * Revokes one token; the user's later grants stay (GitHub's REST API, "Delete an app token").
+ * @throws OutboundFailure | Error the code host cannot do it now, or does not know our client
  */
 export async function revokeOnForge(config: Config, token: string): Promise<void> {
   const { FORGE_API_URL, FORGE_CLIENT_ID = '', FORGE_CLIENT_SECRET = '' } = config;

@@ -4,24 +4,24 @@ import type { Provider } from '../provider.js';
 import { callForge, findMade, type Made, marked, NEEDS, outcomeOf } from './call-forge.js';
 
 interface Writing {
-  /** What is written to. */
+  /** Path of the POST. */
   path: string;
-  /** What lists what was written there. */
+  /** Path that lists the entries of `path`. */
   list: string;
   fields: { title?: string; body: string };
   show: (made: Made) => Record<string, unknown>;
 }
 
-/** Writes as the automation's creator, unless an attempt before this one already did. */
+/** Writes as the automation's creator, unless an earlier attempt already did. */
 export async function writeOnForge(
   provider: Provider,
-  errand: OutboundContext,
+  context: OutboundContext,
   { path, list, fields, show }: Writing,
 ): Promise<OutboundResult> {
-  const token = await accessToken(errand.services, provider, errand.creator_id, NEEDS.scopes);
-  errand.hidden.add(token);
-  const before = await findMade(errand, token, list);
+  const token = await accessToken(context.services, provider, context.creator_id, NEEDS.scopes);
+  context.hidden.add(token);
+  const before = await findMade(context, token, list);
   if (before) return { output: { status: 200, ...show(before) } };
-  const body = { ...fields, body: marked(errand, fields.body) };
-  return outcomeOf(await callForge(errand.services.config, token, 'POST', path, body), show);
+  const body = { ...fields, body: marked(context, fields.body) };
+  return outcomeOf(await callForge(context.services.config, token, 'POST', path, body), show);
 }
