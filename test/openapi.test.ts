@@ -1,6 +1,8 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { ruleOf } from '../api/core/access.js';
+import { availableActions } from '../api/actions/registry.js';
+import { TRIGGERS } from '../api/automations/language/triggers.js';
 import { createOpenApi } from '../api/http/openapi.js';
 import { ENDPOINTS } from '../api/http/router.js';
 import { expectEnvelope } from './envelope/expect-envelope.js';
@@ -86,6 +88,26 @@ describe('the document', () => {
     expect(document.components.schemas['Error']).toMatchObject({
       properties: { error_code: { enum: expect.arrayContaining(['VALIDATION_ERROR', 'APPROVAL_EXPIRED']) } },
     });
+  });
+
+  it('lists triggers and actions as unions', () => {
+    const { TriggerType, AutomationActionInput, ActionType, AddCommentAction, SetTaskStatusAction } = document.components.schemas;
+    const available = TRIGGERS.flatMap(({ key, available: isAvailable }) => (isAvailable ? [key] : []));
+    expect(TriggerType).toMatchObject({ enum: available });
+    const types = availableActions().map(({ type }) => type);
+    expect(ActionType).toMatchObject({ enum: types });
+    expect(Object.keys((AutomationActionInput as { discriminator: { mapping: object } }).discriminator.mapping)).toEqual(types);
+    const valid = (name: string, action: object) => {
+      const ajv = new Ajv2020({ strict: false });
+      return ajv.addSchema(document, 'd').compile({ $ref: `d#/components/schemas/${name}` })(action);
+    };
+    const status = (value: string) => ({ type: 'set_task_status', params: { status: value } });
+    expect(valid('AutomationActionInput', { type: 'add_comment', params: { content: '{{event.title}}' } })).toBe(true);
+    expect(valid('AutomationActionInput', status('done'))).toBe(true);
+    expect(valid('AutomationActionInput', status('{{event.task.status}}'))).toBe(true);
+    expect(valid('AutomationActionInput', status('finished'))).toBe(false);
+    expect(valid('AutomationActionInput', { type: 'unheard_of' })).toBe(false);
+    expect([AddCommentAction, SetTaskStatusAction]).not.toContain(undefined);
   });
 
   it('says of every operation what it is, what it answers and who may', () => {

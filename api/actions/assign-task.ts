@@ -3,7 +3,7 @@ import { Id, TaskId } from '../core/fields.js';
 import { updateTask } from '../tasks/write/update-task.js';
 import type { ActionType } from './action-type.js';
 
-const Params = z.object({ task_id: TaskId, assigned_to: Id.nullable().meta({ description: 'null takes the assignee away' }) });
+const Params = z.object({ task_id: TaskId, assigned_to: Id.nullable().meta({ description: 'null unassigns the task' }) });
 
 export const assignTask: ActionType<z.output<typeof Params>> = {
   type: 'assign_task',

@@ -15,7 +15,7 @@ const Params = z.object({
     .record(z.string(), z.union([z.string(), z.number(), z.boolean()]).transform(String))
     .refine((headers) => Object.keys(headers).length <= MAX_HEADERS, `At most ${MAX_HEADERS} headers`)
     .optional(),
-  body: z.json().optional().meta({ description: 'A text is sent as it is, everything else as JSON' }),
+  body: z.json().optional().meta({ description: 'Text is sent unchanged, everything else as JSON' }),
 });
 
 const has = (headers: Record<string, string>, name: string): boolean =>

@@ -5,8 +5,18 @@ import { findProvider } from '../integrations/registry.js';
 import type { ActionDescription } from './action-type.js';
 import { availableActions, catalogue } from './registry.js';
 
-function schemaOf({ params, defaulted = [] }: ActionDescription): Record<string, unknown> {
-  const { $schema: _dialect, required = [], ...schema } = z.toJSONSchema(params, { io: 'input', unrepresentable: 'any' });
+/** A schema that is described by hand replaces the derived one. */
+function applyOverride({ zodSchema, jsonSchema }: { zodSchema: z.core.$ZodTypes; jsonSchema: Record<string, unknown> }): void {
+  const override = (zodSchema as unknown as z.ZodType).meta()?.['override'];
+  if (typeof override !== 'object' || override === null) return;
+  for (const key of Object.keys(jsonSchema)) delete jsonSchema[key];
+  Object.assign(jsonSchema, override);
+}
+
+/** Returns the JSON Schema of an action's parameters as a caller may write them. */
+export function paramsSchemaOf({ params, defaulted = [] }: ActionDescription): Record<string, unknown> {
+  const options = { io: 'input', unrepresentable: 'any', override: applyOverride } as const;
+  const { $schema: _dialect, required = [], ...schema } = z.toJSONSchema(params, options);
   return { ...schema, required: required.filter((name) => !defaulted.some((other) => other === name)) };
 }
 
@@ -32,7 +42,7 @@ export async function listActionTypes(ctx: Context) {
     type: action.type,
     label: action.label,
     category: action.category,
-    params_schema: schemaOf(action),
+    params_schema: paramsSchemaOf(action),
     available: available.includes(action.type),
     ...availabilityOf(ctx, action, connections),
   }));

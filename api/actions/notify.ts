@@ -11,7 +11,7 @@ import type { ActionType } from './action-type.js';
 const Params = z
   .object({
     user_ids: z.array(Id).min(1).max(100).optional(),
-    role: z.enum(SEATS).optional().meta({ description: 'Everyone with this seat in the team, or a higher one' }),
+    role: z.enum(SEATS).optional().meta({ description: 'Everyone in the team with this role or a higher one' }),
     message: Text.min(1).max(2000),
     channel: z.enum(['in_app', 'email']).default('in_app'),
   })

@@ -14,13 +14,13 @@ const Params = z.object({
     .enum(GATE_ROLES)
     .optional()
     .meta({ description: `Lowest seat that may decide; ${GATE_DEFAULTS.role} when absent` }),
-  message: Text.max(MAX_MESSAGE).optional().meta({ description: 'What the approver is asked' }),
+  message: Text.max(MAX_MESSAGE).optional().meta({ description: 'Question to the approvers' }),
   expires_in_seconds: Seconds.optional().meta({ description: `${GATE_DEFAULTS.expiresInSeconds} (72 hours) when absent` }),
-  required_approvals: z.int().min(1).max(5).optional().meta({ description: 'Distinct people' }),
+  required_approvals: z.int().min(1).max(5).optional().meta({ description: 'Number of distinct approvers' }),
   allow_self_approval: z
     .boolean()
     .optional()
-    .meta({ description: 'false: neither the creator nor who set the run off may approve' }),
+    .meta({ description: 'false: the users behind the run may not approve it' }),
   remind_after_seconds: Seconds.optional(),
 });
 

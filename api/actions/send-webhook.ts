@@ -22,7 +22,7 @@ function keyOf(secret: string): Buffer {
 
 const Params = z.object({
   url: WebAddress,
-  payload: z.json().optional().meta({ description: 'The event, as `{type, timestamp, data}`, when absent' }),
+  payload: z.json().optional().meta({ description: 'Default: the event as `{type, timestamp, data}`' }),
 });
 
 /**

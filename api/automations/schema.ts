@@ -1,9 +1,18 @@
 import { z } from 'zod';
 import { ClampedInt, Id, Text, Timestamp, Title } from '../core/fields.js';
+import { TRIGGERS } from './language/triggers.js';
 import { ACTION_STATUSES, GATE_ROLES, RUN_STATUSES } from '../runs/rules.js';
 
 /** Maximum actions of one automation. */
 const MAX_ACTIONS = 50;
+
+/** The document lists the triggers; the operation checks them, because an unknown one is a 400 and no 422. */
+export const TriggerType = z.string().meta({
+  id: 'TriggerType',
+  override: { type: 'string', enum: TRIGGERS.filter(({ available }) => available).map(({ key }) => key) },
+  description: 'A key of GET /api/automations/triggers',
+  example: 'task.created',
+});
 
 const Action = z
   .looseObject({
@@ -25,7 +34,7 @@ const Action = z
 const definition = {
   name: Title(200),
   description: Text.max(2000).nullish(),
-  trigger_type: z.string().meta({ example: 'task.created', description: 'A key of GET /api/automations/triggers' }),
+  trigger_type: TriggerType,
   condition: Text.nullish().meta({ description: 'CEL expression; empty or null = always', example: 'task.priority == "urgent"' }),
   actions: z.array(Action).max(MAX_ACTIONS).nullish(),
   is_active: z.boolean().nullish(),
@@ -94,7 +103,7 @@ const automationFields = {
   automation_id: z.string(),
   name: z.string(),
   description: z.string().nullable(),
-  trigger_type: z.string(),
+  trigger_type: TriggerType,
   trigger_config: z.record(z.string(), z.unknown()),
   condition: z.string().nullable(),
   actions: z.array(StoredAction),
@@ -182,7 +191,7 @@ const runFields = {
   status: z.enum(RUN_STATUSES),
   skip_reason: z.enum(['condition_false', 'rejected', 'loop']).nullable(),
   condition_error: z.string().nullable(),
-  trigger_type: z.string(),
+  trigger_type: TriggerType,
   event_truncated: z.boolean(),
   is_test: z.boolean(),
   triggered_by: z.string().nullable(),

@@ -8,6 +8,7 @@ import {
 import { type Ability, ruleOf } from '../core/access.js';
 import { ERROR_CODES } from '../core/errors.js';
 import { answerExample, DELIVERY, REFUSALS, refusalExample } from './openapi-examples.js';
+import { actionSchemas } from './openapi-actions.js';
 import { INTRODUCTION, TAGS } from './openapi-texts.js';
 import { declaredStatuses, type Endpoint, takesKey } from '../endpoint/endpoint.js';
 
@@ -186,7 +187,7 @@ export function createOpenApi(endpoints: Endpoint[]): ReturnType<typeof createDo
     const path = endpoint.path.replace(/:(\w+)/g, '{$1}');
     paths[path] = { ...paths[path], [endpoint.method]: operationOf(endpoint) };
   }
-  return createDocument(
+  const document = createDocument(
     {
       openapi: '3.1.1',
       info: {
@@ -209,4 +210,7 @@ export function createOpenApi(endpoints: Endpoint[]): ReturnType<typeof createDo
     },
     OPEN_ANSWERS,
   );
+  const schemas = (document.components ??= {}).schemas ?? {};
+  Object.assign(schemas, actionSchemas(schemas as Record<string, Record<string, unknown>>));
+  return document;
 }

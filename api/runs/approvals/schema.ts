@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { StrictInt, Text, Timestamp } from '../../core/fields.js';
+import { TriggerType } from '../../automations/schema.js';
 import { GATE_ROLES, RUN_STATUSES } from '../rules.js';
 
 /** Defaults to the gate that waits. If given, a decision about one gate never decides the next. */
@@ -8,7 +9,7 @@ const GateIndex = z
   .min(0)
   .max(49)
   .nullish()
-  .meta({ description: 'The gate that is meant, as the list shows it; 409 when another one waits. Send it: see the route' });
+  .meta({ description: 'Index of the gate from the list; 409 if another gate is pending. Recommended: see the description of the route' });
 
 export const ApproveGate = z.object({ gate_index: GateIndex }).meta({ id: 'ApproveGate' });
 export const RejectGate = z.object({ gate_index: GateIndex, reason: Text.max(2000).nullish() }).meta({ id: 'RejectGate' });
@@ -57,7 +58,7 @@ export const ApprovalList = z
         creator_left: z.boolean().meta({
           description: 'The creator may no longer act in the team: approving is 409 `creator_not_authorized`, rejecting works',
         }),
-        trigger_type: z.string(),
+        trigger_type: TriggerType,
         staged_action_types: z.array(z.string()),
         staged_hash: z
           .string()

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { Id, StrictInt, Timestamp } from '../../core/fields.js';
+import { TriggerType } from '../../automations/schema.js';
 import { RUN_STATUSES } from '../rules.js';
 
 export const ListDeadLetters = z.object({ team_id: Id.optional(), limit: StrictInt(1, 200, 50) });
@@ -16,7 +17,7 @@ export const DeadLetterList = z
         automation_name: z.string(),
         automation_version: z.int(),
         team_id: z.string().nullable(),
-        trigger_type: z.string(),
+        trigger_type: TriggerType,
         failed_at: Timestamp.nullable(),
         error: Failure.nullable(),
         failed_actions: z.array(z.object({ index: z.int(), type: z.string(), error: Failure.nullable() })),
