@@ -17,10 +17,7 @@ const Params = z.object({
   message: Text.max(MAX_MESSAGE).optional().meta({ description: 'Question to the approvers' }),
   expires_in_seconds: Seconds.optional().meta({ description: `${GATE_DEFAULTS.expiresInSeconds} (72 hours) when absent` }),
   required_approvals: z.int().min(1).max(5).optional().meta({ description: 'Number of distinct approvers' }),
-  allow_self_approval: z
-    .boolean()
-    .optional()
-    .meta({ description: 'false: the users behind the run may not approve it' }),
+  allow_self_approval: z.boolean().optional().meta({ description: 'false: the users behind the run may not approve it' }),
   remind_after_seconds: Seconds.optional(),
 });
 

@@ -7,7 +7,7 @@ import {
 } from 'zod-openapi';
 import { type Ability, ruleOf } from '../core/access.js';
 import { ERROR_CODES } from '../core/errors.js';
-import { answerExample, DELIVERY, REFUSALS, refusalExample } from './openapi-examples.js';
+import { DELIVERY, ERRORS, errorExampleRef, responseExample } from './openapi-examples.js';
 import { actionSchemas } from './openapi-actions.js';
 import { INTRODUCTION, TAGS } from './openapi-texts.js';
 import { declaredStatuses, type Endpoint, takesKey } from '../endpoint/endpoint.js';
@@ -100,7 +100,7 @@ const errorOf = (status: number) => ({
     ...(status === 429 && limitHeaders),
     ...((status === 429 || status === 503) && retryAfter),
   },
-  content: { 'application/json': { schema: ErrorEnvelope, ...refusalExample(status) } },
+  content: { 'application/json': { schema: ErrorEnvelope, ...errorExampleRef(status) } },
 });
 
 function responsesOf(endpoint: Endpoint): ZodOpenApiOperationObject['responses'] {
@@ -110,7 +110,7 @@ function responsesOf(endpoint: Endpoint): ZodOpenApiOperationObject['responses']
     .map((status) => {
       if (status === 304) return [String(status), unchanged] as const;
       if (!successes.includes(status as 200)) return [String(status), errorOf(status)] as const;
-      const example = answerExample(endpoint.response);
+      const example = responseExample(endpoint.response);
       const media = { schema: endpoint.response, ...(example === undefined ? {} : { example }) };
       const answer = {
         description: 'Success',
@@ -202,7 +202,7 @@ export function createOpenApi(endpoints: Endpoint[]): ReturnType<typeof createDo
       tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
       paths,
       components: {
-        examples: REFUSALS,
+        examples: ERRORS,
         securitySchemes: {
           bearer: { type: 'http', scheme: 'bearer', description: 'A sign-in token (JWT) or a personal access token' },
         },

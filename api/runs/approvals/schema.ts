@@ -9,7 +9,9 @@ const GateIndex = z
   .min(0)
   .max(49)
   .nullish()
-  .meta({ description: 'Index of the gate from the list; 409 if another gate is pending. Recommended: see the description of the route' });
+  .meta({
+    description: 'Index of the gate from the list; 409 if another gate is pending. Recommended: see the description of the route',
+  });
 
 export const ApproveGate = z.object({ gate_index: GateIndex }).meta({ id: 'ApproveGate' });
 export const RejectGate = z.object({ gate_index: GateIndex, reason: Text.max(2000).nullish() }).meta({ id: 'RejectGate' });

@@ -1,0 +1,194 @@
+import { ADA, AT, MAX, TEAM_ID } from './people.js';
+
+/** Example responses about projects, tasks, comments, the trash and the code host, with the project of the demo data. */
+
+export const PROJECT_ID = '019a9f00-0000-7000-8000-000000000005';
+export const TASK_ID = '019a9f00-0000-7000-8000-000000000006';
+const SUBTASK_ID = '019a9f00-0000-7000-8000-000000000007';
+const COMMENT_ID = '019a9f00-0000-7000-8000-000000000008';
+const BINDING_ID = '019a9f00-0000-7000-8000-000000000009';
+const AUDIT_ID = '019a9f00-0000-7000-8000-000000000010';
+const EXPIRES_AT = '2026-12-20T17:51:02.123Z';
+
+const project = {
+  project_id: PROJECT_ID,
+  name: 'Apollo',
+  team_id: TEAM_ID,
+  description: 'The guidance computer',
+  status: 'active',
+  start_date: '2026-11-01',
+  end_date: null,
+  created_by: ADA,
+  created_at: AT,
+};
+
+export const task = {
+  task_id: TASK_ID,
+  title: 'Login page answers 500 when the session cookie is garbage',
+  project_id: PROJECT_ID,
+  team_id: TEAM_ID,
+  description: null,
+  assigned_to: MAX,
+  status: 'in_review',
+  priority: 'urgent',
+  due_date: '2026-11-21',
+  tags: ['bug', 'security'],
+  estimated_hours: null,
+  actual_hours: 0,
+  parent_task_id: null,
+  position: 2,
+  created_by: MAX,
+  created_at: AT,
+  updated_at: AT,
+  completed_at: null,
+  is_archived: false,
+  recurrence: null,
+  series_id: null,
+  occurrence_index: null,
+  recurrence_of: null,
+  forge_links: [{ repo: 'acme/rocket', number: 12, kind: 'issue', url: 'https://github.com/acme/rocket/issues/12' }],
+  version: 3,
+};
+const subtask = {
+  ...task,
+  task_id: SUBTASK_ID,
+  title: 'Reject malformed cookies',
+  parent_task_id: TASK_ID,
+  forge_links: [],
+  version: 1,
+};
+
+const comment = {
+  comment_id: COMMENT_ID,
+  task_id: TASK_ID,
+  parent_comment_id: null,
+  content: 'Merged: Harden the session cookie (#41)',
+  author_id: ADA,
+  mentions: [],
+  created_at: AT,
+  updated_at: AT,
+  edited: false,
+  deleted: false,
+  replies: [],
+};
+const trashed = { success: true, verified: true, soft_deleted: true, deleted_at: AT, retention_days: 30 };
+
+/** By the id of the response schema. */
+export const WORK: Record<string, unknown> = {
+  Project: project,
+  ProjectWrite: {
+    action_id: AUDIT_ID,
+    status: 'verified',
+    verified: true,
+    message: 'Project created',
+    affected_entities: [{ entity_type: 'project', entity_id: PROJECT_ID, action: 'create' }],
+    data: project,
+    rollback_available: true,
+    timestamp: AT,
+  },
+  TrashedProject: {
+    message: 'Project moved to trash',
+    ...trashed,
+    restore_url: `/api/trash/project/${PROJECT_ID}/restore`,
+    cascade_count: 16,
+  },
+  TaskTree: { ...task, subtasks: [{ ...subtask, subtasks: [] }] },
+  Task: task,
+  CreatedTask: { message: 'Task created', task_id: TASK_ID, data: { ...task, status: 'todo', version: 1 } },
+  CreatedTasks: {
+    results: [
+      { index: 0, success: true, task_id: TASK_ID, data: { ...task, status: 'todo', version: 1 }, error: null },
+      {
+        index: 1,
+        success: false,
+        task_id: null,
+        data: null,
+        error: { error_code: 'RESOURCE_NOT_FOUND', message: 'Parent task not found', detail: 'Parent task not found' },
+      },
+    ],
+    created: 1,
+    replayed: 0,
+    failed: 1,
+    total: 2,
+  },
+  Message: { message: 'Task updated' },
+  TrashedTask: { message: 'Task moved to trash', ...trashed, restore_url: `/api/trash/task/${TASK_ID}/restore` },
+  Comment: comment,
+  DeletedComment: { success: true, comment_id: COMMENT_ID },
+  TrashEntry: {
+    entity_type: 'task',
+    entity_id: TASK_ID,
+    title: task.title,
+    team_id: TEAM_ID,
+    project_id: PROJECT_ID,
+    deleted_at: AT,
+    deleted_by: MAX,
+    expires_at: EXPIRES_AT,
+    retention_days: 30,
+    restore_url: `/api/trash/task/${TASK_ID}/restore`,
+    cascade_id: AUDIT_ID,
+    cascade_count: 1,
+  },
+  EmptiedTrash: { purged: 4 },
+  Restored: {
+    message: 'Task restored',
+    success: true,
+    entity_type: 'task',
+    entity_id: TASK_ID,
+    restored_at: AT,
+    restored_count: 2,
+  },
+  PurgedItem: { success: true, purged: 2 },
+  Activity: {
+    activity_id: AUDIT_ID,
+    timestamp: AT,
+    user_id: MAX,
+    user_name: 'Max Olsen',
+    actor_type: 'user',
+    action: 'update',
+    entity_type: 'task',
+    entity_id: TASK_ID,
+    entity_title: task.title,
+    team_id: TEAM_ID,
+    project_id: PROJECT_ID,
+    summary: 'Max Olsen changed the status from In progress to In review',
+  },
+  ForgeDeliveryAccepted: { received: true, event: 'forge.pr_merged', duplicate: false },
+  ForgeWebhookStatus: {
+    signing_secret_configured: true,
+    received_total: 128,
+    last_received_at: AT,
+    last_signature_failure_at: null,
+    signature_failures_total: 0,
+    duplicates_total: 3,
+    ignored_total: 12,
+    last_event: 'pull_request',
+  },
+  ForgeDelivery: {
+    delivery_id: '72d3162e-cc78-11e3-81ab-4c9367dc0958',
+    event: 'pull_request',
+    normalized: 'forge.pr_merged',
+    repo: 'acme/rocket',
+    received_at: AT,
+    outcome: 'applied',
+    reason: null,
+    armed_runs: ['0197a1c0-5b1e-7c3a-9f00-1f2e3d4c5b6a'],
+  },
+  RepositoryBinding: {
+    binding_id: BINDING_ID,
+    repo: 'acme/rocket',
+    team_id: TEAM_ID,
+    project_id: PROJECT_ID,
+    sync_issues: true,
+    created_by: ADA,
+    created_at: AT,
+  },
+  UnboundRepository: { success: true, binding_id: BINDING_ID },
+  ForgeLink: {
+    task_id: TASK_ID,
+    repo: 'acme/rocket',
+    number: 12,
+    kind: 'issue',
+    url: 'https://github.com/acme/rocket/issues/12',
+  },
+};
