@@ -16,12 +16,12 @@ import { AUTOMATION_SCHEDULE, scheduleId, type ScheduleActivities, taskQueue } f
 import { SEARCH_ATTRIBUTES as ATTRIBUTE } from '../workflows/search-attributes.js';
 import { escapeMarkdown } from './worker/escape-markdown.js';
 
-/** The activity of an automation's schedule. */
+/** Activities of the workflow automationSchedule. */
 export const scheduleActivities = (services: Services): ScheduleActivities & Record<string, unknown> => ({
   fireSchedule: (automationId, nominalTime) => fireSchedule(services, automationId, nominalTime),
 });
 
-/** An automation that is armed by a schedule, as far as its projection goes. */
+/** Fields of an enabled automation with a schedule that its Temporal Schedule shows. */
 interface Armed {
   automation_id: string;
   name: string;
@@ -43,16 +43,16 @@ const details = {
   text: `select outbox_id, payload->>'automation_id' as automation_id from outbox where outbox_id = any($1::bigint[])`,
 };
 
-/** Puts schedules into the outbox, save those that wait there already. */
+/** Enqueues schedules that have no row in the outbox yet. */
 const REQUEUE = /* sql */ `
   insert into outbox (kind, subject, payload, correlation_id)
   select 'schedule.sync', id, jsonb_build_object('automation_id', id), uuidv7() from unnest(?::text[]) id
   where not exists (select from outbox o where o.kind = 'schedule.sync' and o.subject = id)`;
 
-/** What an operator reads of a schedule, and by what a projection is told from one that is out of date. */
+/** Returns the note of a Schedule: shown to operators, and compared to detect an outdated Schedule. */
 const noteOf = (armed: Armed): string => `${armed.schedule_cron} (${armed.schedule_timezone}) · ${armed.name}`;
 
-/** Keeps one Temporal Schedule for each armed automation with a schedule: a projection of its row, which alone decides. */
+/** Maintains one Temporal Schedule per enabled automation with a schedule: a projection of the row, which alone decides. */
 export class ScheduleSync implements Dispatcher<Sync> {
   readonly kinds = ['schedule.sync'];
   readonly details = details;
@@ -63,8 +63,8 @@ export class ScheduleSync implements Dispatcher<Sync> {
   ) {}
 
   /**
-   * Compares all schedules with the rows, at the start and now and then after it. What is not in line goes through the outbox, where each
-   * is tried alone: one that Temporal refuses holds up no other. Returns how many were put there.
+   * Compares all Schedules with the rows, at the start and periodically. Differences go through the outbox, which retries each
+   * separately, so one that Temporal rejects does not block others. Returns the number enqueued.
    */
   async reconcile(services: Services): Promise<number> {
     const armed = await services.db('automations').where(ARMED).select<Armed[]>(COLUMNS);
@@ -87,7 +87,7 @@ export class ScheduleSync implements Dispatcher<Sync> {
 
   private readonly idOf = (automationId: string): string => scheduleId(this.options.taskQueuePrefix, automationId);
 
-  /** Until the row is the same after the projection as before it: another worker may project a newer one meanwhile. */
+  /** Repeats until the row is unchanged by the end: another worker may project a newer one concurrently. */
   async dispatch({ automation_id: automationId }: Sync, { db }: Services): Promise<void> {
     const read = () =>
       db('automations')
@@ -120,8 +120,8 @@ export class ScheduleSync implements Dispatcher<Sync> {
   }
 
   /**
-   * What was missed in an outage is made up for as far as the catch-up window goes, whoever was away (`fireSchedule` says the same of the
-   * worker). Each time makes a run of its own, so that one which waits for a person keeps none of the next from coming.
+   * Missed times fire within the catch-up window, whether the server or the worker was down (`fireSchedule` applies the same
+   * limit). Each time starts its own run, so one that waits for approval does not block the next.
    */
   private scheduleOf(armed: Armed): ScheduleOptions | undefined {
     const parsed = parseCron(armed.schedule_cron);

@@ -11,11 +11,11 @@ import { runDelay } from '../api/runs/execution/run-delay.js';
 import type { Services } from '../api/core/context.js';
 import { type ActionActivity, OUTBOUND_HEARTBEAT, type RunActivities, type RunRef } from '../workflows/contract.js';
 
-/** The execution that this activity belongs to, as the run's row knows it. */
+/** Returns the id of this activity's execution, as stored in the run's row. */
 const executionId = (): string => activityInfo().workflowExecution?.runId ?? 'none';
 const runExecutionOf = (run: RunRef): RunExecution => ({ ...run, execution: executionId() });
 
-/** Activities of automation runs: each calls one verb. At least once by design, so the verbs may be repeated. */
+/** Activities of automation runs: each calls one operation. They run at least once, so the operations may be repeated. */
 export function automationActivities(services: Services): RunActivities & Record<string, unknown> {
   const perform: ActionActivity = (run, index) => performAction(services, runExecutionOf(run), index);
   const run: RunActivities & { [DELAY]: ActionActivity } = {
@@ -24,11 +24,11 @@ export function automationActivities(services: Services): RunActivities & Record
     [DELAY]: (run, index) => runDelay(services, runExecutionOf(run), index),
     finishRun: (run, cancelled) => finishRun(services, runExecutionOf(run), cancelled),
   };
-  // Each action is an activity of its own name, so that a history reads like the automation.
+  // Each action type is an activity of that name, so that a history reads like the automation.
   return { ...Object.fromEntries(Object.keys(actionTypes).map((type) => [type, perform])), ...run };
 }
 
-/** Activities of the queue `outbound`: the actions that call other servers. A history shows what became of them, no answer. */
+/** Activities of the queue `outbound`: actions that call other servers. The history contains their outcome, never a response. */
 export function outboundActivities(services: Services): Record<string, ActionActivity> {
   const perform: ActionActivity = async (run, index) => {
     const beat = setInterval(heartbeat, OUTBOUND_HEARTBEAT.everyMs);

@@ -17,7 +17,7 @@ import {
 import { SEARCH_ATTRIBUTES as ATTRIBUTE } from '../workflows/search-attributes.js';
 import { isWorkflowOpen } from './worker/open-workflows.js';
 
-/** Activities of somebody's leaving: each step is an activity of its own name. */
+/** Activities of the deprovision workflow: each step is an activity of its own name. */
 export function deprovisionActivities(services: Services): DeprovisionActivities & Record<string, unknown> {
   const step =
     (name: DeprovisionStepName): DeprovisionActivity =>
@@ -43,19 +43,19 @@ const details = {
     from outbox o join deprovision_jobs j on j.job_id = (o.payload->>'job_id')::uuid where o.outbox_id = any($1::bigint[])`,
 };
 
-/** Puts jobs into the outbox once more. */
+/** Enqueues jobs again. */
 const REQUEUE = /* sql */ `
   insert into outbox (kind, subject, payload, correlation_id)
   select 'user.deprovision', j.user_id::text, jsonb_build_object('job_id', j.job_id), j.correlation_id from deprovision_jobs j
   where j.job_id = any(?) and j.finished_at is null`;
 
-/** Jobs that are not done, and whose start does not wait in the outbox. */
+/** Unfinished jobs without a row in the outbox. */
 const OPEN = /* sql */ `
   select j.job_id, j.user_id from deprovision_jobs j
   where j.finished_at is null
     and not exists (select from outbox o where o.kind = 'user.deprovision' and o.payload->>'job_id' = j.job_id::text)`;
 
-/** Hands the leaving of people to Temporal: one workflow a person, whatever is repeated. */
+/** Starts deprovision workflows: one per user, however often it is repeated. */
 export class DeprovisionDispatcher implements Dispatcher<Start> {
   readonly kinds = ['user.deprovision'];
   readonly details = details;
@@ -65,7 +65,7 @@ export class DeprovisionDispatcher implements Dispatcher<Start> {
     private readonly options: { taskQueuePrefix: string; searchable: boolean },
   ) {}
 
-  /** Restarts the workflow of every open job that has none: what a lost store or a terminated workflow left behind. Returns how many. */
+  /** Restarts the workflow of every open job that has none, after a lost store or a terminated workflow. Returns the number. */
   async reconcile({ db, log, notifyRelay }: Services): Promise<number> {
     const { rows } = await db.raw<{ rows: { job_id: string; user_id: string }[] }>(OPEN);
     const open = await Promise.all(rows.map(({ user_id }) => isWorkflowOpen(this.client, deprovisionWorkflowId(user_id))));
@@ -92,7 +92,7 @@ export class DeprovisionDispatcher implements Dispatcher<Start> {
         workflowId: deprovisionWorkflowId(user_id),
         taskQueue: taskQueue(this.options.taskQueuePrefix, 'core'),
         args: [input],
-        // After a lost execution the next one finds in the rows what is left.
+        // After a lost execution, the next one finds the remaining steps in the rows.
         workflowIdReusePolicy: 'ALLOW_DUPLICATE',
         workflowIdConflictPolicy: 'USE_EXISTING',
         staticSummary: 'Somebody leaves the installation for good',

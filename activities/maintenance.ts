@@ -9,10 +9,10 @@ import { mailExpiringTokens } from '../api/tokens/mail-expiring-tokens.js';
 import { purgeExpired } from '../api/trash/purge-expired.js';
 import type { MaintenanceJob, MaintenanceActivities } from '../workflows/contract.js';
 
-/** Counters whose window has closed say nothing any more; without this there would be a row for ever for every address that called. */
+/** Deletes counters whose window has ended; otherwise every calling address would keep a row forever. */
 const deleteExpiredCallers = (db: Services['db']): Promise<number> => db('rate_limits').where('expire', '<', Date.now()).delete();
 
-/** What each chore does, and what it says afterwards. Each may be repeated. */
+/** Maintenance jobs with the line that each returns. Each may be repeated. */
 export function maintenanceActivities(services: Services): MaintenanceActivities {
   const chores: Record<MaintenanceJob, () => Promise<string>> = {
     accounts: async () => `forgot ${await deleteExpiredAccountData(services.db)} codes, counts, mails, sessions and devices`,

@@ -23,7 +23,7 @@ export const recurrenceActivities = (services: Services): SeriesActivities & Rec
   advanceSeries: (seriesId: string) => advanceSeries(services, seriesId),
 });
 
-/** A row of the outbox that wakes a series, with what an operator should see of it. */
+/** An outbox row that wakes a series, with the fields that operators see. */
 interface Wake {
   outbox_id: number;
   kind: keyof typeof SERIES_SIGNALS;
@@ -59,7 +59,7 @@ const attributesOf = (row: Wake): SearchAttributePair[] => [
   ...(row.last_task_id ? [{ key: ATTRIBUTE.EntityId, value: row.last_task_id }] : []),
 ];
 
-/** One line for the list of workflows, at most 200 bytes: the rule in words, never the task's title. */
+/** Returns one line for the list of workflows, at most 200 bytes: the rule, never the task's title. */
 const summaryOf = (row: Wake): string => {
   const words = ruleInWords(row);
   return `${words.length <= 140 ? words : `${words.slice(0, 137)}…`} (${row.timezone})`;
@@ -75,11 +75,11 @@ interface OpenSeries {
   series_id: string;
   last_task_id: string | null;
   next_at: Date | null;
-  /** The newest occurrence is done, and has no successor yet. */
+  /** The newest occurrence is done and has no successor yet. */
   is_due: boolean;
 }
 
-/** Open series that no row of the outbox is about to wake. */
+/** Open series without a row in the outbox. */
 const OPEN = /* sql */ `
   select series_id, last_task_id, next_at, completed_index >= last_index and blocked_reason is null as is_due from task_series s
   where ended_at is null and not exists (select from outbox o where o.subject = s.series_id::text and o.kind like 'series.%')
@@ -90,13 +90,13 @@ const WAKE = /* sql */ `
   select 'series.changed', series_id::text, team_id, jsonb_build_object('series_id', series_id, 'occurrence_index', last_index), ?::uuid
   from task_series where series_id = any(?) and ended_at is null`;
 
-/** True when the workflow does not wait for what its row waits for: one of the two stores was restored from an older backup. */
+/** Returns true if the workflow waits for something else than its row: one of the stores was restored from an older backup. */
 const isOutOfStep = ({ last_task_id, next_at, is_due }: OpenSeries, { attributes }: OpenWorkflow): boolean =>
   is_due ||
   (attributes.get(ATTRIBUTE.EntityId) ?? null) !== last_task_id ||
   attributes.get(ATTRIBUTE.NextAttemptAt)?.getTime() !== next_at?.getTime();
 
-/** Has the workflow of a series that ended or is gone look at its row, and end. */
+/** Wakes the workflow of a series that ended or was deleted; it reads its row and ends. */
 async function wakeEnded(client: Client, workflowId: string): Promise<void> {
   try {
     await client.workflow.getHandle(workflowId).signal(SERIES_SIGNALS['series.changed'], null);
@@ -105,7 +105,7 @@ async function wakeEnded(client: Client, workflowId: string): Promise<void> {
   }
 }
 
-/** Wakes series in Temporal, starting the workflow of one that has none: everything here may be repeated, the rows decide. */
+/** Wakes series in Temporal and starts missing workflows. May be repeated, because the rows decide. */
 export class SeriesDispatcher implements Dispatcher<Wake> {
   readonly kinds = Object.keys(SERIES_SIGNALS);
   readonly details = details;
@@ -116,9 +116,9 @@ export class SeriesDispatcher implements Dispatcher<Wake> {
   ) {}
 
   /**
-   * Restarts the workflow of every open series that has none: what a lost store, a terminated or timed-out workflow left behind. Wakes
-   * those that are out of step with their row, and those whose series ended or is gone. One list of what runs is compared with the rows,
-   * so ten thousand series cost ten calls. Returns how many were restarted.
+   * Restarts the workflow of every open series that has none, after a lost store or a terminated or timed-out workflow. Wakes
+   * workflows that differ from their row, and those whose series ended or was deleted. Compares one list of running workflows
+   * with the rows, so ten thousand series cost ten calls. Returns the number restarted.
    */
   async reconcile({ db, log, notifyRelay }: Services, isFirst: boolean): Promise<number> {
     const queue = taskQueue(this.options.taskQueuePrefix, 'core');
@@ -150,7 +150,7 @@ export class SeriesDispatcher implements Dispatcher<Wake> {
         args: [input],
         signal: SERIES_SIGNALS[row.kind],
         signalArgs: [row.occurrence_index],
-        // A series that ended may be taken up again; its row says whether there is anything to do.
+        // A series that ended may be resumed; its row decides.
         workflowIdReusePolicy: 'ALLOW_DUPLICATE',
         workflowIdConflictPolicy: 'USE_EXISTING',
         staticSummary: summaryOf(row),

@@ -10,10 +10,10 @@ import { CONNECTION_REVOCATION, type RevocationActivities, revocationWorkflowId,
 import { SEARCH_ATTRIBUTES as ATTRIBUTE } from '../workflows/search-attributes.js';
 import { isWorkflowOpen } from './worker/open-workflows.js';
 
-/** Longest wait that a service may ask for, ms: there is a day for all of it (workflows/connection-revocation.ts). */
+/** Maximum wait that a service may request, in ms: the workflow has a day in total (workflows/connection-revocation.ts). */
 const MAX_WAIT_MS = 3_600_000;
 
-/** Calls another server, so it belongs on the queue `outbound`. */
+/** Activities that call other servers, for the queue `outbound`. */
 export const revocationActivities = (services: Services): RevocationActivities => ({
   async revokeConnection(revocationId) {
     try {
@@ -43,13 +43,13 @@ const details = {
     where o.outbox_id = any($1::bigint[])`,
 };
 
-/** Revocations whose start does not wait in the outbox. Their workflow gives up after a day, and is not restarted then. */
+/** Revocations without a row in the outbox. Their workflow ends after a day and is then not restarted. */
 const OPEN = /* sql */ `
   select s.revocation_id, s.user_id, s.provider from integration_revocations s
   where s.created_at > now() - interval '1 day'
     and not exists (select from outbox o where o.kind = 'integration.revoke' and o.subject = s.revocation_id::text)`;
 
-/** Hands to Temporal what is to be taken back at services. */
+/** Starts the workflows that revoke tokens at services. */
 export class RevocationDispatcher implements Dispatcher<Start> {
   readonly kinds = ['integration.revoke'];
   readonly details = details;
@@ -60,8 +60,8 @@ export class RevocationDispatcher implements Dispatcher<Start> {
   ) {}
 
   /**
-   * Restarts the workflow of every revocation that has none: what a lost store or a terminated workflow left behind. Straight away, not
-   * through the outbox: a second worker that does the same finds the workflow, or starts one with nothing to do. Returns how many.
+   * Restarts the workflow of every revocation that has none, after a lost store or a terminated workflow. Bypasses the outbox: a
+   * second worker finds the workflow, or starts one with nothing to do. Returns the number.
    */
   async reconcile({ db, log }: Services): Promise<number> {
     const { rows } = await db.raw<{ rows: Omit<Start, 'outbox_id' | 'correlation_id'>[] }>(OPEN);

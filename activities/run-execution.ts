@@ -4,20 +4,20 @@ import type { Services } from '../api/core/context.js';
 import { run, type Statement } from '../db/statement.js';
 import { DECIDED_SIGNAL, runWorkflowId } from '../workflows/contract.js';
 
-/** What an open run's row says about its execution. */
+/** Execution state of an open run, from its row. */
 export interface OpenRun extends Record<string, unknown> {
   run_id: string;
   incarnation: number;
   /** Id of the execution that claimed the run. */
   claimed_by: string | null;
-  /** Its start waits in the outbox. */
+  /** Its start has a row in the outbox. */
   is_start_due: boolean;
 }
 
-/** An execution of a run's workflow, as Temporal knows it. */
+/** An execution of a run's workflow, from Temporal. */
 export interface RunExecution {
   execution: string;
-  /** Of the start that created it. */
+  /** Incarnation of the start that created it. */
   incarnation: number;
 }
 
@@ -30,18 +30,18 @@ select r.run_id, r.incarnation, r.claimed_by,
 from automation_runs r where r.run_id = $1 and r.finished_at is null`,
 };
 
-/** Reads the row of a run that has not ended; undefined when it has, or when there is no such run. */
+/** Reads the row of an open run; undefined if it has ended or does not exist. */
 export async function readOpenRun({ db }: Pick<Services, 'db'>, runId: string): Promise<OpenRun | undefined> {
   const [row] = await run<OpenRun>(db, readStatement, [runId]);
   return row;
 }
 
-/** The memo names the incarnation from the second one on. */
+/** Returns the incarnation; the memo holds it from the second one on. */
 export const incarnationOf = (memo: Record<string, unknown> | undefined): number => Number(memo?.['incarnation'] ?? 1);
 
 /**
- * Returns the open execution of a run's workflow, undefined when there is none.
- * @throws what Temporal's client throws when the server is away
+ * Returns the open execution of a run's workflow, or undefined.
+ * @throws the client's error if the server is unavailable
  */
 async function findExecution(client: Client, runId: string): Promise<RunExecution | undefined> {
   try {
@@ -54,13 +54,13 @@ async function findExecution(client: Client, runId: string): Promise<RunExecutio
   }
 }
 
-/** True when the execution claimed the run, or still may. */
+/** Returns true if the execution has claimed the run or still may. */
 export const canOwnRun = ({ claimed_by, incarnation }: OpenRun, found: RunExecution): boolean =>
   claimed_by === null ? found.incarnation === incarnation : found.execution === claimed_by;
 
 /**
- * Signals an execution of a run to read its rows again. Without `execution`: whichever is open.
- * @returns false when there is none, or when it has ended
+ * Signals an execution of a run to read its rows again; without `execution`, the open one.
+ * @returns false if there is none, or it has ended
  */
 export async function wakeExecution(client: Client, runId: string, execution?: string, gateIndex?: number): Promise<boolean> {
   try {
@@ -72,7 +72,7 @@ export async function wakeExecution(client: Client, runId: string, execution?: s
   }
 }
 
-/** Ends an execution that cannot claim its run: it belongs to another incarnation, or to rows that were lost in a restore. */
+/** Terminates an execution that cannot claim its run: it belongs to another incarnation, or to rows lost in a restore. */
 async function terminate(client: Client, runId: string, execution: string): Promise<void> {
   try {
     await client.workflow.getHandle(runWorkflowId(runId), execution).terminate('its run was restarted under another incarnation');
@@ -82,9 +82,9 @@ async function terminate(client: Client, runId: string, execution: string): Prom
 }
 
 /**
- * Makes room for an open run to go on. An execution that can carry it is woken: it may have claimed nothing yet, or may know of a later
- * state than the rows do after a restore, and then it restarts the run itself (`restartRun`). Any other execution is terminated.
- * @returns `carried`, or with `free` the lowest incarnation that no execution has had
+ * Lets an open run continue. Wakes an execution that can own it: it may have claimed nothing yet. After a restore it may be ahead
+ * of the rows; it then restarts the run itself (`restartRun`). Terminates any other execution.
+ * @returns `carried`, or in `free` the lowest incarnation that no execution has had
  */
 export async function freeRun(client: Client, row: OpenRun): Promise<'carried' | { free: number }> {
   const found = await findExecution(client, row.run_id);
@@ -95,9 +95,9 @@ export async function freeRun(client: Client, row: OpenRun): Promise<'carried' |
 }
 
 /**
- * Restarts an open run that no execution carries: its workflow was lost, was terminated, or belongs to another incarnation. A start that
- * waits in the outbox is left to do so. May be called by several workers at once: the compare-and-set lets one of them restart.
- * @returns true when this call restarted it
+ * Restarts an open run that no execution owns: its workflow was lost, was terminated, or belongs to another incarnation. Leaves a
+ * run whose start is in the outbox. Several workers may call this at once: the compare-and-set lets only one restart it.
+ * @returns true if this call restarted it
  */
 export async function recoverRun(services: Services, client: Client, row: OpenRun): Promise<boolean> {
   if (row.claimed_by === null && row.is_start_due) return false;

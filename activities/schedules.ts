@@ -1,7 +1,7 @@
 import { type Client, ScheduleAlreadyRunning, ScheduleOverlapPolicy, type ScheduleOptions } from '@temporalio/client';
 import { type MaintenanceJob, HOUSEKEEPING, taskQueue } from '../workflows/contract.js';
 
-/** When each chore runs. An outage is made up for once at most: every chore does all that is due. */
+/** Schedules of the maintenance jobs. After an outage each runs at most once, because every job does all that is due. */
 const SCHEDULES: { chore: MaintenanceJob; spec: ScheduleOptions['spec']; note: string }[] = [
   {
     chore: 'accounts',
@@ -26,7 +26,7 @@ const SCHEDULES: { chore: MaintenanceJob; spec: ScheduleOptions['spec']; note: s
   { chore: 'idempotency-keys', spec: { calendars: [{ hour: 3, minute: 40 }] }, note: 'Forgets idempotency keys after 24 hours' },
 ];
 
-/** Makes the service's own schedules, or brings existing ones to this build's. Idempotent; called at every start. */
+/** Creates the service's own Schedules or updates them to this build. Idempotent; called at every start. */
 export async function ensureSchedules(client: Client, taskQueuePrefix: string): Promise<void> {
   for (const { chore, spec, note } of SCHEDULES) {
     const options: ScheduleOptions = {

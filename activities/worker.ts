@@ -9,13 +9,13 @@ import { startWorker } from './worker/start-worker.js';
 
 const config = loadConfig();
 const log = createLogger(config, 'worker');
-/** Temporal's SDK warns of this at each start; the queue `outbound` has activities alone, on purpose. */
+/** The SDK warns of this at each start; the queue `outbound` has no workflows on purpose. */
 const EXPECTED = 'No workflows registered, not polling for workflow tasks';
 const sdkMetrics = await installRuntime({
   logger: new DefaultLogger('INFO', ({ level, message, meta }) => {
     const isWarning = level === 'WARN' && message !== EXPECTED;
     const at = isWarning ? 'warn' : level === 'ERROR' ? 'error' : 'debug';
-    // Under this name the log knows how to write an error down.
+    // The log serializes errors under this name.
     const { error, ...rest } = meta ?? {};
     log[at](error === undefined ? rest : { ...rest, err: error as unknown }, message);
   }),

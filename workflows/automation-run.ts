@@ -30,8 +30,8 @@ import { upsertAttributes } from './upsert-attributes.js';
 import { showDetails } from './show-details.js';
 
 /**
- * Short writes to the database, so local activities. They are retried until they get through: what the caller may never have is
- * recorded by the activity itself as a failed action, so an error here means that PostgreSQL is away.
+ * Short database writes, therefore local activities, retried until they succeed. Permission errors become failed actions inside
+ * the activity, so an error here means that PostgreSQL is unavailable.
  */
 const OPTIONS = {
   startToCloseTimeout: '15 seconds',
@@ -41,22 +41,22 @@ const withSummary = (summary: string) => proxyLocalActivities<RunActivities>({ .
 const { openGate } = withSummary('Asks for the approval');
 const { readGate } = withSummary('Reads what was decided');
 const { finishRun } = withSummary('Ends the run');
-/** A name in the history, which keeps it with every event that bears it. */
-const short = (label: string): string => truncateText(label, 60);
-/** What the action is called in the history beside its type; nothing where it has no name of its own. */
-const called = ({ label, type }: RunStep): { summary?: string } => (label === type ? {} : { summary: short(label) });
-/** One activity an action type, under the type's own name, so that a history reads like the automation. */
-const local = (step: RunStep) => proxyLocalActivities<Record<string, ActionActivity>>({ ...OPTIONS, ...called(step) });
-/** What calls other servers: slow ones hold up nobody else there. */
+/** Truncates a name, because every event of the history that contains it stores it. */
+const shortLabel = (label: string): string => truncateText(label, 60);
+/** Returns the action's name for the history; none without a name of its own. */
+const summaryOption = ({ label, type }: RunStep): { summary?: string } => (label === type ? {} : { summary: shortLabel(label) });
+/** One activity per action type, named after it, so that a history reads like the automation. */
+const local = (step: RunStep) => proxyLocalActivities<Record<string, ActionActivity>>({ ...OPTIONS, ...summaryOption(step) });
+/** Activities that call other servers, on their own queue: slow ones delay nothing else. */
 const outbound = (step: RunStep) =>
   proxyActivities<Record<string, ActionActivity>>({
     taskQueue: outboundQueue(workflowInfo().taskQueue),
-    ...called(step),
-    // Fifteen seconds for an answer, and the database before and after it.
+    ...summaryOption(step),
+    // Fifteen seconds for a response, plus the database before and after.
     startToCloseTimeout: '45 seconds',
     heartbeatTimeout: OUTBOUND_HEARTBEAT.missedAfterMs,
-    // The activity counts its attempts and says when the next is due, as the run's row does: an error here means that the worker died,
-    // or that PostgreSQL is away.
+    // The activity counts its attempts and returns when the next is due, as in the run's row. So an error here means that the
+    // worker died or that PostgreSQL is unavailable.
     retry: { initialInterval: '1 second', maximumInterval: '1 minute' },
   });
 
@@ -66,15 +66,15 @@ const refOf = ({ runId, incarnation }: AutomationRunInput): RunRef => ({ runId, 
 const perform = (step: RunStep): ActionActivity =>
   (LOCAL_ACTIONS.includes(step.type) ? local(step) : outbound(step))[step.type] as ActionActivity;
 
-/** What the timer at a gate is called in the history. */
+/** Name of a gate's timer in the history. */
 function timerSummary({ state, reminds, requiredRole }: GateView): string {
   if (state !== 'pending') return 'Lapsed gate is cleaned up';
   return reminds ? `Reminder to ${requiredRole}` : `Approval by ${requiredRole} expires`;
 }
 
-/** Waits at a gate. The row decides; a signal and the timers only wake. True when the tail may go on. */
-async function passGate(input: AutomationRunInput, step: RunStep, story: RunDetails, wakes: () => number): Promise<boolean> {
-  let seen = wakes(); // taken before the row is read: no wake is lost
+/** Waits at a gate. The row decides; a signal or a timer only wakes. Returns true if the staged actions may run. */
+async function passGate(input: AutomationRunInput, step: RunStep, details: RunDetails, wakes: () => number): Promise<boolean> {
+  let seen = wakes(); // read before the row, so that no wake is lost
   let view = await openGate(refOf(input), step.index);
   while (view.state === 'pending' || view.state === 'lapsed') {
     const waited = seen;
@@ -84,8 +84,8 @@ async function passGate(input: AutomationRunInput, step: RunStep, story: RunDeta
       { key: SEARCH_ATTRIBUTES.GateState, value: view.state },
       { key: SEARCH_ATTRIBUTES.GateExpiresAt, value: new Date(view.expiresAt) },
     );
-    story.waiting(step, view);
-    showDetails(story.text());
+    details.waiting(step, view);
+    showDetails(details.text());
     const summary = timerSummary(view);
     await condition(() => wakes() > waited, Math.max(view.msLeft, 1), { summary });
     seen = wakes();
@@ -96,13 +96,13 @@ async function passGate(input: AutomationRunInput, step: RunStep, story: RunDeta
     { key: SEARCH_ATTRIBUTES.RunState, value: null },
     { key: SEARCH_ATTRIBUTES.GateState, value: view.state },
   );
-  story.decided(step, view);
+  details.decided(step, view);
   return view.state === 'approved';
 }
 
-/** Does one action; a delay, or one that is to be tried again, is waited for. A wake, such as a cancellation, asks the rows again. */
-async function act(input: AutomationRunInput, step: RunStep, story: RunDetails, wakes: () => number): Promise<ActionResult> {
-  let seen = wakes(); // taken before the row is read: no wake is lost
+/** Performs one action and waits through its delay or its backoff. A wake, such as a cancellation, reads the rows again. */
+async function act(input: AutomationRunInput, step: RunStep, details: RunDetails, wakes: () => number): Promise<ActionResult> {
+  let seen = wakes(); // read before the row, so that no wake is lost
   let result = await perform(step)(refOf(input), step.index);
   for (let waits = 0; result.wait; waits += 1) {
     const waited = seen;
@@ -113,8 +113,8 @@ async function act(input: AutomationRunInput, step: RunStep, story: RunDetails, 
       { key: SEARCH_ATTRIBUTES.NextAttemptAt, value: new Date(wait.until) },
       { key: SEARCH_ATTRIBUTES.Attempt, value: wait.attempt?.next ?? 1 },
     );
-    story.pausing(step, wait);
-    showDetails(story.text());
+    details.pausing(step, wait);
+    showDetails(details.text());
     await condition(() => wakes() > waited, Math.max(wait.msLeft, 1), { summary: summaryOf(step, wait) });
     seen = wakes();
     result = await perform(step)(refOf(input), step.index);
@@ -123,21 +123,24 @@ async function act(input: AutomationRunInput, step: RunStep, story: RunDetails, 
   return result;
 }
 
-/** What the timer is called in the history. */
+/** Name of a timer in the history. */
 const summaryOf = ({ label }: RunStep, { until, attempt }: Wait): string =>
-  attempt ? `Try ${attempt.next} of ${attempt.of}: ${short(label)}` : `Wait until ${until}`;
+  attempt ? `Try ${attempt.next} of ${attempt.of}: ${shortLabel(label)}` : `Wait until ${until}`;
 
-/** Returns how the run ended when an action ended it: the last one does so in its own transaction, and so does one that stops. */
-async function walk(input: AutomationRunInput, story: RunDetails, wakes: () => number): Promise<string | null | undefined> {
+/**
+ * Runs the steps. Returns the final status if an action ended the run: the last one does so in its own transaction, and so does
+ * one that stops it.
+ */
+async function runSteps(input: AutomationRunInput, details: RunDetails, wakes: () => number): Promise<string | null | undefined> {
   for (const step of input.plan.steps) {
     if (step.type === GATE) {
-      if (!(await passGate(input, step, story, wakes))) return undefined;
+      if (!(await passGate(input, step, details, wakes))) return undefined;
       continue;
     }
-    const { outcome, code, ended } = await act(input, step, story, wakes);
-    story.acted(step, outcome, code);
+    const { outcome, code, ended } = await act(input, step, details, wakes);
+    details.acted(step, outcome, code);
     if (ended !== undefined) return ended;
-    showDetails(story.text());
+    showDetails(details.text());
     if (outcome === 'stop') return undefined;
   }
   return undefined;
@@ -150,31 +153,31 @@ const SUPERSEDED: RunResult = {
 };
 
 /**
- * Walks one automation run to its end: order and waiting only. PostgreSQL holds the run, its actions and its gates and decides
- * all; this workflow carries ids, and the names that an operator reads. Ends normally also when the run failed: red in the UI
- * means a fault of ours.
+ * Orchestrates a run: order and waiting only. PostgreSQL stores the run, its actions and its gates, and decides everything; this
+ * workflow carries ids, and names for operators. Completes normally even if the run failed: a failed workflow means a fault of
+ * ours.
  */
 export async function automationRun(input: AutomationRunInput): Promise<RunResult> {
   let count = 0;
   setHandler(decided, () => {
     count += 1;
   });
-  const story = new RunDetails(input.plan);
-  showDetails(story.text());
+  const details = new RunDetails(input.plan);
+  showDetails(details.text());
   let ended: string | null | undefined;
   let cancelled = false;
   try {
-    ended = await walk(input, story, () => count);
+    ended = await runSteps(input, details, () => count);
   } catch (error) {
     if (!isCancellation(error)) throw error;
     cancelled = true;
   }
-  // An operator's cancel must not keep the run's end from being written.
+  // The run's end is written even if an operator cancels the workflow.
   if (ended === undefined) ended = await CancellationScope.nonCancellable(() => finishRun(refOf(input), cancelled));
   if (ended === null) return SUPERSEDED;
   if (ended !== 'succeeded') upsertAttributes(input, { key: SEARCH_ATTRIBUTES.RunState, value: ended });
-  story.ended(ended);
-  showDetails(story.text());
+  details.ended(ended);
+  showDetails(details.text());
   await condition(allHandlersFinished);
-  return story.result(ended);
+  return details.result(ended);
 }

@@ -8,14 +8,14 @@ const { fireSchedule } = proxyLocalActivities<ScheduleActivities>({
   retry: { initialInterval: '200 ms', maximumInterval: '10 seconds' },
 });
 
-/** Set by the server on what a Schedule starts: the time that was meant, however late it is. */
+/** Set by the server on workflows of a Schedule: the nominal time, however late it is. */
 const NOMINAL = defineSearchAttributeKey('TemporalScheduledStartTime', SearchAttributeType.DATETIME);
 
-/** The time of an automation's schedule has come: makes its run, which is a workflow of its own. What became of it is the result. */
+/** Handles one time of an automation's schedule: creates its run, which is a workflow of its own. The result is the outcome. */
 export async function automationSchedule(automationId: string): Promise<string> {
   const nominal = workflowInfo().typedSearchAttributes.get(NOMINAL);
   if (!nominal) return 'nothing to do: no schedule started this';
-  const said = await fireSchedule(automationId, nominal.toISOString());
-  showDetails(`**${nominal.toISOString()}**: ${said}`);
-  return said;
+  const outcome = await fireSchedule(automationId, nominal.toISOString());
+  showDetails(`**${nominal.toISOString()}**: ${outcome}`);
+  return outcome;
 }

@@ -3,8 +3,8 @@ import { outboundQueue, type RevocationActivities } from './contract.js';
 import { showDetails } from './show-details.js';
 
 /**
- * Has a service take back the tokens of a connection that a person has ended, for as long as a day: what was decided here does not
- * wait for it. Ends normally also when nobody could be reached.
+ * Revokes the tokens of a deleted connection at its service, with retries for a day. Completes normally even if the service was
+ * never reachable.
  */
 export async function connectionRevocation(revocationId: string): Promise<string> {
   const { revokeConnection } = proxyActivities<RevocationActivities>({
@@ -14,13 +14,13 @@ export async function connectionRevocation(revocationId: string): Promise<string
     retry: { initialInterval: '2 seconds', maximumInterval: '1 hour' },
   });
   showDetails('Asking the service to take the tokens back');
-  let said: string;
+  let outcome: string;
   try {
-    said = await revokeConnection(revocationId);
+    outcome = await revokeConnection(revocationId);
   } catch (error) {
     if (!(error instanceof ActivityFailure) || isCancellation(error)) throw error;
-    said = 'given up: the service could not do it for a day';
+    outcome = 'given up: the service could not do it for a day';
   }
-  showDetails(`Tokens of the connection: ${said}`);
-  return said;
+  showDetails(`Tokens of the connection: ${outcome}`);
+  return outcome;
 }

@@ -7,9 +7,9 @@ const { runChore } = proxyLocalActivities<MaintenanceActivities>({
   retry: { maximumAttempts: 3, initialInterval: '5 seconds' },
 });
 
-/** One round of one chore, started by its schedule. What it did stands in the result. */
+/** Performs one maintenance job, started by its Schedule. The result says what it did. */
 export async function housekeeping(chore: MaintenanceJob): Promise<string> {
-  const said = await runChore(chore);
-  showDetails(`**${chore}**: ${said}`);
-  return said;
+  const outcome = await runChore(chore);
+  showDetails(`**${chore}**: ${outcome}`);
+  return outcome;
 }

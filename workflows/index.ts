@@ -1,4 +1,4 @@
-/** Every workflow type of the product: the export's name is the type's name, so a rename is a breaking change. */
+/** Every workflow type: the export's name is the type's name, so renaming one is a breaking change. */
 export { automationRun } from './automation-run.js';
 export { automationSchedule } from './automation-schedule.js';
 export { connectionRevocation } from './connection-revocation.js';

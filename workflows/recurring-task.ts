@@ -11,7 +11,7 @@ import { SEARCH_ATTRIBUTES } from './search-attributes.js';
 import { upsertAttributes } from './upsert-attributes.js';
 import { showDetails } from './show-details.js';
 
-/** A short write to the database, tried until it gets through: what may not be done is told by the view, not thrown. */
+/** Short database writes, retried until they succeed: a permission error is part of the view, not thrown. */
 const { advanceSeries } = proxyLocalActivities<SeriesActivities>({
   startToCloseTimeout: '30 seconds',
   retry: { initialInterval: '200 ms', maximumInterval: '10 seconds' },
@@ -23,11 +23,11 @@ const end = defineSignal<[occurrenceIndex?: number]>(SERIES_SIGNALS['series.ende
 
 /** Rounds of one execution; a round is a signal or a timer, and at most one occurrence. */
 const ROUNDS = 200;
-/** How many of the occurrences it made an operator sees. */
+/** Number of created occurrences shown to operators. */
 const SHOWN = 10;
-/** A series that may not write tries again: a seat may have been given back. */
+/** Retry interval of a blocked series: a role may have been restored. */
 const BLOCKED_RETRY_MS = 60 * 60 * 1_000;
-/** The longest one timer waits; after it the rows are read again. */
+/** Maximum duration of one timer; the rows are read again after it. */
 const MAX_WAIT_MS = 30 * 24 * 60 * 60 * 1_000;
 
 const minute = (iso: string): string => (iso.length === 10 ? iso : `${iso.slice(0, 16).replace('T', ' ')} UTC`);
@@ -45,7 +45,7 @@ function currentStep(view: SeriesView): string {
   }
 }
 
-/** Markdown: the rule, where the series stands, and the occurrences made of late. */
+/** Returns Markdown: the rule, the state of the series, and its latest occurrences. */
 const detailsOf = (view: SeriesView, made: string[]): string =>
   [
     `### \`${view.rule}\` in ${view.timezone}, ${view.mode === 'on_schedule' ? 'on its schedule' : 'when done'}`,
@@ -64,7 +64,7 @@ function show(input: RecurringTaskInput, view: SeriesView, made: string[]): void
   );
 }
 
-/** Until somebody signals, or until the next thing that comes by itself. */
+/** Waits for a signal or the next scheduled change. */
 async function rest(view: SeriesView, isWoken: () => boolean): Promise<void> {
   const wait = view.state === 'blocked' ? BLOCKED_RETRY_MS : view.msLeft;
   if (wait === null) return condition(isWoken);
@@ -73,8 +73,8 @@ async function rest(view: SeriesView, isWoken: () => boolean): Promise<void> {
 }
 
 /**
- * Carries one recurring series from occurrence to occurrence: waiting only. PostgreSQL holds the series and decides; a signal or
- * a timer wakes it to read the rows again, so signals may come twice, late, or fold into one.
+ * Orchestrates one recurring series: waiting only. PostgreSQL stores the series and decides; a signal or a timer wakes the
+ * workflow to read the rows again, so signals may be repeated, delayed, or merged.
  */
 export async function recurringTask(input: RecurringTaskInput): Promise<string> {
   let wakes = 0;
@@ -84,12 +84,12 @@ export async function recurringTask(input: RecurringTaskInput): Promise<string> 
   for (const signal of [completed, ruleChanged, end]) setHandler(signal, wake);
   const made: string[] = [];
   for (let round = 0; round < (input.rounds ?? ROUNDS); round += 1) {
-    const seen = wakes; // taken before the rows are read: no wake is lost
+    const seen = wakes; // read before the rows, so that no wake is lost
     const view = await advanceSeries(input.seriesId);
     if (!view) return 'nothing to do: there is no such series';
     if (view.made) {
       made.push(`${view.index}: task \`${view.taskId}\`, due ${view.dueDate && minute(view.dueDate)}`);
-      continue; // there may be more to do at once
+      continue; // more may be due at once
     }
     show(input, view, made.slice(-SHOWN));
     if (view.state === 'ended' && wakes === seen) {

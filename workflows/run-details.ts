@@ -12,7 +12,7 @@ const SAID: Record<ActionOutcome, string> = {
 
 const minute = (iso: string): string => `${iso.slice(0, 16).replace('T', ' ')} UTC`;
 
-/** Result's message by the run's final status, where no step says more. */
+/** Messages by final status, if no step decided it. */
 const RESULT: Record<string, string> = {
   succeeded: 'All steps completed',
   failed: 'A step failed',
@@ -21,7 +21,7 @@ const RESULT: Record<string, string> = {
   cancelled: 'Cancelled',
 };
 
-/** Whom a gate still waits for. */
+/** Describes the missing approvers of a gate. */
 function approvers({ requiredRole, requiredApprovals = 1, approvals = 0 }: GateView): string {
   if (requiredApprovals === 1) return `a **${requiredRole}**`;
   const left = Math.max(requiredApprovals - approvals, 1);
@@ -29,21 +29,21 @@ function approvers({ requiredRole, requiredApprovals = 1, approvals = 0 }: GateV
   return `${left} different people, each at least **${requiredRole}**,`;
 }
 
-/** `manual` and `schedule` are no events; everything else is. */
+/** `manual` and `schedule` are not events; all other triggers are. */
 const STARTED: Record<string, string> = { manual: 'Started by hand', schedule: 'Started by its schedule' };
 
-/** What an operator reads under "Current details": each step, where the run stands, and whom it waits for. Names and times only. */
+/** Builds the workflow's current details: each step, the state of the run, and the missing approvers. Names and times only. */
 export class RunDetails {
   private readonly lines: string[];
   private headline = 'Running';
-  /** First step that failed, or the gate that did not pass, and why. */
+  /** The first step that failed, or the gate that did not pass, with the reason. */
   private decisive: { step: string; message: string } | undefined;
 
   constructor(private readonly plan: RunPlan) {
     this.lines = plan.steps.map((step) => `· ${this.name(step)}`);
   }
 
-  /** `code`: why it failed. */
+  /** `code`: reason of a failure. */
   acted(step: RunStep, outcome: ActionOutcome, code?: string): void {
     this.headline = 'Running';
     if (outcome === 'failed' || outcome === 'stop')
@@ -51,7 +51,7 @@ export class RunDetails {
     this.write(step, `${MARK[outcome]} ${this.name(step)}: ${SAID[outcome]}${code === undefined ? '' : ` · \`${code}\``}`);
   }
 
-  /** A delay, or an action between two tries. */
+  /** A delay, or the wait before a retry. */
   pausing(step: RunStep, { until, attempt }: Wait): void {
     const why = attempt ? `try ${attempt.next} of ${attempt.of} comes` : 'goes on';
     this.headline = `Waiting: ${why} on ${minute(until)}`;
@@ -82,14 +82,14 @@ export class RunDetails {
     this.headline = `Ended: **${this.decisive?.message === 'Rejected' ? 'rejected' : status}**`;
   }
 
-  /** Returns what Temporal's list shows of a run that ended with `status`. */
+  /** Returns the workflow's result for a run that ended with `status`. */
   result(status: string): RunResult {
     const isDecisive = status === 'failed' || (status === 'skipped' && this.decisive?.message === 'Rejected');
     const { step, message } = (isDecisive && this.decisive) || { step: null, message: RESULT[status] ?? status };
     return { status, step, message };
   }
 
-  /** Markdown. */
+  /** Returns the details as Markdown. */
   text(): string {
     const { automationName, triggerType, isTest } = this.plan;
     return [

@@ -3,8 +3,8 @@ import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/commo
 const { KEYWORD, DATETIME, INT, BOOL } = SearchAttributeType;
 
 /**
- * By what an operator finds a run in the Temporal UI. Registered at the worker's start, in this order; nothing functional may
- * depend on them (durability notes, 2). Ids and states only: they are plain text to whoever may open the UI.
+ * Search attributes of runs in the Temporal UI. Registered in this order when the worker starts; no function may depend on them.
+ * Ids and states only: they are readable to everyone who may open the UI.
  */
 export const SEARCH_ATTRIBUTES = {
   TeamId: defineSearchAttributeKey('TeamId', KEYWORD),
@@ -13,8 +13,8 @@ export const SEARCH_ATTRIBUTES = {
   ActorId: defineSearchAttributeKey('ActorId', KEYWORD),
   Process: defineSearchAttributeKey('Process', KEYWORD),
   /**
-   * What Temporal's own status does not say: paused, waiting, failed, rejected ... Empty while a run simply runs and when it simply
-   * succeeded, because each update is a write to Temporal's store: a tenth of what a short run costs there.
+   * What Temporal's own status does not show: paused, waiting, failed, rejected ... Empty while a run is running and after
+   * success, because each update costs a tenth of a short run's writes to Temporal's store.
    */
   RunState: defineSearchAttributeKey('RunState', KEYWORD),
   GateState: defineSearchAttributeKey('GateState', KEYWORD),

@@ -11,7 +11,7 @@ import { upsertAttributes } from './upsert-attributes.js';
 import { SEARCH_ATTRIBUTES } from './search-attributes.js';
 import { showDetails } from './show-details.js';
 
-/** Short writes to the database, tried until they get through: nothing in them may be refused. */
+/** Short database writes, retried until they succeed: none can be rejected. */
 const OPTIONS = {
   startToCloseTimeout: '30 seconds',
   retry: { initialInterval: '200 ms', maximumInterval: '10 seconds' },
@@ -28,15 +28,15 @@ const WORDS: Record<DeprovisionStepName, string> = {
 };
 
 const nameOf = ({ step, teamId }: DeprovisionStep): string => `${WORDS[step]}${teamId ? ` in team \`${teamId}\`` : ''}`;
-/** A line of what was done: numbers and ids only. */
+/** Returns a line about a finished step: numbers and ids only. */
 function lineOf(step: DeprovisionStep, result: DeprovisionResult): string {
   const said = Object.entries(result).flatMap(([name, value]) => (value === null ? [] : [`${name} ${value}`]));
   return `✓ ${nameOf(step)}: ${said.join(', ') || 'nothing to do'}`;
 }
 
 /**
- * Takes somebody out of the installation step by step: order only. PostgreSQL holds the job, does each step once, and says what is
- * left; asked again at the end, because a request that was under way may have added something meanwhile.
+ * Runs the deprovision steps in order. PostgreSQL stores the job, performs each step once, and returns what remains. It is asked
+ * again at the end, because a concurrent request may have added something.
  */
 export async function userDeprovision(input: DeprovisionInput): Promise<string> {
   let plan = await planDeprovision(input.jobId);

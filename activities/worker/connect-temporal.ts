@@ -1,7 +1,7 @@
 import type { NativeConnectionOptions } from '@temporalio/worker';
 import type { Config } from '../../api/core/config.js';
 
-/** How client and workers connect to Temporal: in the clear, over TLS, with a certificate of their own, with an API key. */
+/** Connection options of client and workers: plain, TLS, client certificate, API key. */
 export function connectionOptions(config: Config): NativeConnectionOptions {
   const { TEMPORAL_TLS_CA: ca, TEMPORAL_TLS_CERT: crt, TEMPORAL_TLS_KEY: key, TEMPORAL_TLS_SERVER_NAME: name } = config;
   const tls = {

@@ -1,6 +1,6 @@
 /**
- * A name that somebody gave, as text in Markdown: one line, without mark-up, link or picture. Temporal's pages render what they show, and an
- * operator reads it there among our own words.
+ * Escapes a user-given name for Markdown: one line, without markup, links or images. Temporal's pages render Markdown, and
+ * operators read the name there among our own text.
  */
 export const escapeMarkdown = (name: string): string =>
   name

@@ -1,15 +1,15 @@
 import type { Logger } from '../../api/core/telemetry/log.js';
 
 export interface Loop {
-  /** There may be work: start a pass now, or another one after the present one. */
+  /** Starts a pass now, or another one after the current pass. */
   wake: () => void;
-  /** Lets the present pass end, then no more. */
+  /** Ends the loop after the current pass. */
   stop: () => Promise<void>;
 }
 
 /**
- * Runs `pass` when woken, and every `everyMs` in any case. Passes never overlap; while a pass finds work another follows at
- * once. A pass that throws is logged and tried again after the pause.
+ * Runs `pass` when woken, and at least every `everyMs`. Passes never overlap; another follows at once while a pass finds work. A
+ * failed pass is logged and retried after the interval.
  */
 export function startLoop(name: string, pass: () => Promise<number>, everyMs: number, log: Logger): Loop {
   let stopped = false;
@@ -49,7 +49,7 @@ export function startLoop(name: string, pass: () => Promise<number>, everyMs: nu
   };
 }
 
-/** Returns a call that is made once for all that ask for it within `ms`, at their end. */
+/** Throttles calls to one per interval, at its end. */
 export function throttleTrailing(call: () => void, ms: number): () => void {
   let waiting: NodeJS.Timeout | undefined;
   return () => {

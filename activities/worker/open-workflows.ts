@@ -2,7 +2,7 @@ import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import type { TypedSearchAttributes } from '@temporalio/common';
 import { SEARCH_ATTRIBUTES as ATTRIBUTE } from '../../workflows/search-attributes.js';
 
-/** A workflow that Temporal lists as running. The list may lag behind by a moment. */
+/** A workflow that Temporal lists as running. The list may be slightly behind. */
 export interface OpenWorkflow {
   workflowId: string;
   runId: string;
@@ -11,10 +11,10 @@ export interface OpenWorkflow {
   attributes: TypedSearchAttributes;
 }
 
-/** The list of workflows is up to date with everything that started this long ago, ms. */
+/** Age in ms after which the list of workflows is assumed to contain a start. */
 export const SETTLED_AFTER_MS = 10_000;
 
-/** Lists the open workflows of a type on one task queue, by workflow id: one call for a thousand of them. */
+/** Lists the open workflows of a type on one task queue, by workflow id: one call per thousand. */
 export async function listOpenWorkflows(client: Client, type: string, queue: string): Promise<Map<string, OpenWorkflow>> {
   const query = `WorkflowType = '${type}' and ExecutionStatus = 'Running' and TaskQueue = '${queue}'`;
   const found = new Map<string, OpenWorkflow>();
@@ -25,10 +25,13 @@ export async function listOpenWorkflows(client: Client, type: string, queue: str
   return found;
 }
 
-/** False for a workflow that sets no search attributes: the cluster had no room for them when it started. */
+/** Returns false for a workflow without search attributes: the cluster had no slots for them when it started. */
 export const hasAttributes = ({ attributes }: OpenWorkflow): boolean => attributes.get(ATTRIBUTE.Process) !== undefined;
 
-/** True while a workflow of this id has not ended. @throws what Temporal's client throws when the server is away */
+/**
+ * Returns true while a workflow of this id is open.
+ * @throws the client's error if the server is unavailable
+ */
 export async function isWorkflowOpen(client: Client, workflowId: string): Promise<boolean> {
   try {
     const { status } = await client.workflow.getHandle(workflowId).describe();

@@ -5,10 +5,10 @@ import type { Services } from '../../api/core/context.js';
 const RETRY_MS = 1_000;
 
 /**
- * Calls `onBell` for every ring, over a connection of its own that is opened again when it breaks. A ring may be lost with the
- * connection; whoever listens sweeps every second as well.
+ * Calls `onNotification` for every notification, on its own connection, which reconnects when it breaks. Notifications may be lost with
+ * the connection, so listeners also poll every second.
  */
-export function listenForOutbox({ config, log }: Services, onBell: () => void): { stop: () => Promise<void> } {
+export function listenForOutbox({ config, log }: Services, onNotification: () => void): { stop: () => Promise<void> } {
   let client: pg.Client | undefined;
   let stopped = false;
   const connect = async (): Promise<void> => {
@@ -19,7 +19,7 @@ export function listenForOutbox({ config, log }: Services, onBell: () => void): 
       connectionTimeoutMillis: 2_000,
       keepAlive: true,
     });
-    const again = (error?: unknown) => {
+    const reconnect = (error?: unknown) => {
       if (client !== next || stopped) return;
       client = undefined;
       log.warn({ err: error }, 'the bell’s connection broke; opening it again');
@@ -27,15 +27,15 @@ export function listenForOutbox({ config, log }: Services, onBell: () => void): 
       setTimeout(() => void connect(), RETRY_MS).unref();
     };
     client = next;
-    next.on('notification', onBell);
-    next.on('error', again);
-    next.on('end', again);
+    next.on('notification', onNotification);
+    next.on('error', reconnect);
+    next.on('end', reconnect);
     try {
       await next.connect();
       await next.query(`listen ${OUTBOX_CHANNEL}`);
-      onBell();
+      onNotification();
     } catch (error) {
-      again(error);
+      reconnect(error);
     }
   };
   void connect();

@@ -20,14 +20,14 @@ import type { AnySubscriberKind } from '../../api/outbox/subscribers/subscriber.
 import type { Statement } from '../../db/statement.js';
 import type { Dispatch, RunDispatcher } from './run-dispatcher.js';
 
-/** Seconds for which a start is its creator's to dispatch; then another worker may, for its creator died. */
+/** Lease of a start in seconds; afterwards another worker may dispatch it, because its creator died. */
 const LEASE_SECONDS = 6;
-/** Starts under way at once; those beyond wait in the outbox. */
+/** Maximum concurrent starts; the others wait in the outbox. */
 const MAX_STARTING = 100;
-/** Rows that were dispatched are removed many at a time, after so long. */
+/** Interval in ms for deleting dispatched rows, many at a time. */
 const REMOVE_AFTER_MS = 50;
 
-/** Of a run r: the task that its event is about, and what it is to do. */
+/** SQL over a run r: the task of its event, and its steps. */
 const ENTITY = `coalesce(r.event->'task'->>'task_id', r.event->'linked_task_ids'->>0)`;
 const STEPS = /* sql */ `coalesce((
   select json_agg(json_build_object('index', a.index, 'type', a.type, 'label', coalesce(a.name, a.type)) order by a.index)
@@ -45,27 +45,29 @@ const runDetails: Statement = {
 type RunRow = Dispatch & Record<string, unknown>;
 
 export interface RelayOptions {
-  /** Without Temporal for this long, ms, what is too old is given up: a worker that has just started may be connected in a moment. */
+  /**
+   * Time in ms without Temporal after which expired rows are abandoned: a worker that has just started may connect in a moment.
+   */
   giveUpAfterMs?: number;
-  /** Dispatchers of what else waits for Temporal; empty while it cannot be reached. */
+  /** Dispatchers of other kinds; empty while Temporal is unavailable. */
   others?: () => readonly AnyDispatcher[];
   subscribers?: readonly AnySubscriberKind[];
 }
 
-/** Carries the outbox: events to their subscribers, deliveries to their work, everything else to Temporal. */
+/** Processes the outbox: events for their subscribers, deliveries, and everything for Temporal. */
 export class OutboxRelay {
   private readonly matcher: EventMatcher;
   private readonly pollStatement: Statement;
   private readonly options: Required<RelayOptions>;
   private lastConnected = Date.now();
-  /** Starts on their way to Temporal, written by this relay a moment ago. */
+  /** Starts that this relay has just created and is dispatching. */
   private readonly starting = new Set<Promise<void>>();
   private readonly dispatched: number[] = [];
   private removing: Promise<void> | undefined;
 
   constructor(
     private readonly services: Services,
-    /** Undefined while Temporal cannot be reached: database work goes on without it. */
+    /** Undefined while Temporal is unavailable: database work continues. */
     private readonly dispatcher: () => RunDispatcher | undefined,
     { giveUpAfterMs = 60_000, others = () => [], subscribers = SUBSCRIBERS }: RelayOptions = {},
   ) {
@@ -74,7 +76,7 @@ export class OutboxRelay {
     this.pollStatement = pollStatement(subscribers);
   }
 
-  /** One pass over everything due but dispatching. Returns the number of rows handled, 0 when there was nothing to do. */
+  /** Runs one pass over everything due except dispatching. Returns the number of rows handled. */
   async pass(): Promise<number> {
     const deliveries = (await this.poll()).deliveries ? await this.deliver() : 0;
     const { dropped, events } = await this.poll();
@@ -83,26 +85,26 @@ export class OutboxRelay {
     return dropped + deliveries + handled;
   }
 
-  /** Drops the events without a subscriber and says what else is due. */
+  /** Drops events without a subscriber and returns what else is due. */
   poll(): Promise<OutboxPoll> {
     return pollOutbox(this.services, this.pollStatement, this.matcher.after);
   }
 
-  /** One pass over the deliveries that are due. Returns how many were handled. */
+  /** Runs one pass over due deliveries. Returns the number handled. */
   deliver(): Promise<number> {
     return applyDeliveries(this.services);
   }
 
-  /** True when another poll should follow at once: this one ended at its limit. */
+  /** Returns true if another poll should follow at once, because this one reached its limit. */
   hasMore(poll: OutboxPoll, matched: number): boolean {
     return poll.more || matched >= EVENTS_PER_TEAM || this.leftBehind;
   }
   private leftBehind = false;
 
   /**
-   * One pass over the events that are due. What they start is dispatched at once, beside the next pass, because a call to a Temporal
-   * that went silent ends only after many seconds. When the pass fails, each owner's events go by themselves, and then each event: a
-   * bad one holds up nobody else's. Returns how many events were taken.
+   * Runs one pass over due events. Dispatches the resulting starts at once, in parallel with the next pass, because a call to an
+   * unresponsive Temporal takes many seconds. If the pass fails, retries each owner's events separately, then each event, so that
+   * a bad one blocks nobody else's. Returns the number of events taken.
    */
   async match(): Promise<number> {
     let events: readonly ClaimedEvent[] = [];
@@ -121,7 +123,7 @@ export class OutboxRelay {
     }
   }
 
-  /** Matches one owner's events in one transaction, or each alone once that has failed. Those that met a lock wait together. */
+  /** Matches one owner's events in one transaction, or each alone if that fails. Events blocked by a lock wait together. */
   private async matchApart(ids: readonly number[], failed: unknown): Promise<void> {
     let error = failed;
     if (error === null) {
@@ -139,7 +141,7 @@ export class OutboxRelay {
   }
 
   private async matchOnly(only: readonly number[] | null, onTaken: (events: readonly ClaimedEvent[]) => void = () => undefined) {
-    // Too many under way already: the others are anyone's, and wait their turn in the outbox.
+    // Too many concurrent starts: other workers may dispatch these from the outbox.
     const dispatcher = this.starting.size < MAX_STARTING ? this.dispatcher() : undefined;
     const result = await this.matcher.match(this.services, dispatcher ? LEASE_SECONDS : null, only, onTaken);
     this.leftBehind = result.left;
@@ -157,12 +159,12 @@ export class OutboxRelay {
     }
   }
 
-  /** Resolves when every start under way has been answered. */
+  /** Resolves when all current starts are done. */
   async settled(): Promise<void> {
     await Promise.all(this.starting);
   }
 
-  /** What hands runs to Temporal; a start that has waited OUTBOX_GIVE_UP_HOURS becomes a failed run. */
+  /** Returns the dispatcher of runs; a start older than OUTBOX_GIVE_UP_HOURS becomes a failed run. */
   private runs(dispatcher: RunDispatcher | undefined): Dispatcher<RunRow> {
     return {
       kinds: ['run.start', 'run.wake'],
@@ -192,7 +194,7 @@ export class OutboxRelay {
     this.starting.add(started);
   }
 
-  /** Removes a row that was dispatched; many at a time, as they come. */
+  /** Deletes a dispatched row, together with others. */
   private remove(outboxId: number): Promise<void> {
     this.dispatched.push(outboxId);
     this.removing ??= this.removeDispatched().finally(() => {
@@ -201,15 +203,15 @@ export class OutboxRelay {
     return this.removing;
   }
 
-  /** Not at once: that would take the time of the very action which was just started. */
+  /** Delayed so that it does not compete with the action just started. */
   private async removeDispatched(): Promise<void> {
     await sleep(REMOVE_AFTER_MS);
     while (this.dispatched.length > 0) await removeRows(this.services, this.dispatched.splice(0));
   }
 
   /**
-   * One pass over what waits for Temporal. Without Temporal the rows wait; after OUTBOX_GIVE_UP_HOURS a start becomes a failed run.
-   * Returns the number of rows done.
+   * Runs one pass over the rows for Temporal. Without Temporal they wait; after OUTBOX_GIVE_UP_HOURS a start becomes a failed
+   * run. Returns the number of rows done.
    */
   async dispatch(): Promise<number> {
     const dispatcher = this.dispatcher();

@@ -1,13 +1,13 @@
 import type { Logger } from '../../api/core/telemetry/log.js';
 import { type Loop, startLoop } from './loop.js';
 
-/** Between two passes: only a terminated or a timed-out workflow can leave something behind meanwhile. */
+/** Interval between passes: in between, only terminated or timed-out workflows can be lost. */
 const PERIOD_MS = 600_000;
-/** Until a pass is repeated that failed, or that was the first after a connection: it may have met what was just under way. */
+/** Delay before repeating a failed pass, or the first one after a connection, which may have met work in progress. */
 const REPEAT_MS = 30_000;
 
 export interface Reconciler {
-  /** Temporal can be reached again, perhaps with another store: runs a first pass at once. */
+  /** Temporal is available again, perhaps with another store: runs a first pass at once. */
   connected: () => void;
   stop: () => Promise<void>;
 }

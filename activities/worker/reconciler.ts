@@ -9,15 +9,15 @@ import { canOwnRun, incarnationOf, type OpenRun, recoverRun, wakeExecution } fro
 const CONCURRENCY = 10;
 const PAGE_SIZE = 1_000;
 
-/** An open run with what its workflow should be doing. */
+/** An open run with the expected state of its workflow. */
 interface CheckedRun extends OpenRun {
   state: 'paused' | 'waiting' | null;
   until: Date | null;
 }
 
 /**
- * ? = run id to go on after. A start that waits in the outbox starts its run by itself. Every other open run was handed to Temporal before
- * this statement began, however young it is, because the outbox keeps a start until Temporal has it.
+ * ? = run id after which to continue. Omits runs whose start is in the outbox. Every other open run was dispatched before this
+ * statement, however young it is, because the outbox keeps a start until Temporal has it.
  */
 const OPEN_RUNS = /* sql */ `
   select r.run_id, r.incarnation, r.claimed_by, false as is_start_due,
@@ -30,7 +30,7 @@ const OPEN_RUNS = /* sql */ `
     and not exists (select from outbox o where o.kind = 'run.start' and o.payload->>'run_id' = r.run_id::text)
     and r.run_id > ? order by r.run_id limit ${PAGE_SIZE}`;
 
-/** True when the workflow does not wait for what its row waits for: one of the two stores was restored from an older backup. */
+/** Returns true if the workflow waits for something else than its row: one of the stores was restored from an older backup. */
 function isOutOfStep({ state, until }: CheckedRun, { attributes }: OpenWorkflow): boolean {
   if ((attributes.get(ATTRIBUTE.RunState) ?? null) !== state) return true;
   const shown = attributes.get(state === 'paused' ? ATTRIBUTE.GateExpiresAt : ATTRIBUTE.NextAttemptAt);
@@ -39,11 +39,13 @@ function isOutOfStep({ state, until }: CheckedRun, { attributes }: OpenWorkflow)
 
 interface ReconcileOptions {
   taskQueuePrefix: string;
-  /** The first pass after a connection was made: a workflow without search attributes is woken then, for it cannot be compared. */
+  /** First pass after a connection: wakes workflows without search attributes too, because they cannot be compared. */
   isFirst: boolean;
 }
 
-/** Restarts a run without an execution, and wakes an execution that is out of step. Returns true when the run was restarted. */
+/**
+ * Restarts a run without an execution, and wakes an execution that differs from its row. Returns true if the run was restarted.
+ */
 async function checkRun(
   services: Services,
   client: Client,
@@ -57,7 +59,7 @@ async function checkRun(
   return false;
 }
 
-/** Calls `work` for each item, a few at a time. */
+/** Calls `work` for each item with limited concurrency. */
 async function each<T>(items: readonly T[], work: (item: T) => Promise<unknown>): Promise<void> {
   const left = [...items];
   const take = async (): Promise<void> => {
@@ -67,10 +69,10 @@ async function each<T>(items: readonly T[], work: (item: T) => Promise<unknown>)
 }
 
 /**
- * Compares the open runs of the database with the open workflows of Temporal: what a lost store, one restored from a backup, a terminated
- * or a timed-out workflow left behind. One list of workflows costs a call for a thousand of them; what is not on it is asked for, because
- * the list may lag behind. A workflow whose run has ended or is gone is woken, and ends. Several workers may do this at once: each restart
- * is a compare-and-set. Returns how many runs were restarted.
+ * Compares the database's open runs with Temporal's open workflows: stores may be lost or restored, and workflows terminated or
+ * timed out. One list call returns a thousand workflows; a missing one is checked by itself, because the list may be behind.
+ * Wakes a workflow whose run has ended or was deleted, so that it ends. Several workers may do this at once: each restart is a
+ * compare-and-set. Returns the number of runs restarted.
  */
 export async function reconcileRuns(services: Services, client: Client, options: ReconcileOptions): Promise<number> {
   const queue = taskQueue(options.taskQueuePrefix, 'core');

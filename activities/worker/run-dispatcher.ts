@@ -10,7 +10,7 @@ import { escapeMarkdown } from './escape-markdown.js';
 import { freeRun, readOpenRun, recoverRun, wakeExecution } from '../run-execution.js';
 import { restartRun } from '../../api/runs/execution/restart-run.js';
 
-/** A row of the outbox that starts or wakes a run's workflow, with what an operator should see of the run. */
+/** An outbox row that starts or wakes a run's workflow, with the fields that operators see. */
 export interface Dispatch extends Omit<RunStart, 'payload'> {
   kind: 'run.start' | 'run.wake';
   payload: { run_id: string; incarnation?: number; gate_index?: number };
@@ -26,11 +26,11 @@ const attributesOf = (row: Dispatch): SearchAttributePair[] => [
   { key: ATTRIBUTE.IsTest, value: row.is_test },
   ...(row.team_id ? [{ key: ATTRIBUTE.TeamId, value: row.team_id }] : []),
   ...(row.project_id ? [{ key: ATTRIBUTE.ProjectId, value: row.project_id }] : []),
-  // An event that somebody wrote by hand may hold any text there; Temporal refuses the whole start for a long one.
+  // A user-written event may contain any text here; Temporal rejects the whole start for a long one.
   ...(row.entity_id && TaskId.parse(row.entity_id) === row.entity_id ? [{ key: ATTRIBUTE.EntityId, value: row.entity_id }] : []),
 ];
 
-/** One line for the list of workflows, at most 200 bytes. */
+/** Returns one line for the list of workflows, at most 200 bytes. */
 const summaryOf = (row: Dispatch): string => {
   const text = `${escapeMarkdown(row.automation_name)} · ${row.trigger_type}`;
   return Buffer.byteLength(text) <= 200
@@ -48,25 +48,27 @@ const detailsOf = (row: Dispatch, pageOf: (runId: string) => string): string =>
     `- Correlation id \`${row.correlation_id}\`, as in the logs and the audit log`,
   ].join('\n');
 
-/** Hands runs to Temporal. Everything here may be repeated, by several workers at once: ids come from the run, the rows decide. */
+/**
+ * Dispatches runs to Temporal. May be repeated by several workers at once: workflow ids come from run ids, and the rows decide.
+ */
 export class RunDispatcher {
   constructor(
     private readonly services: Services,
     private readonly client: Client,
     private readonly options: {
       taskQueuePrefix: string;
-      /** Starts in the worker's own process, without a round through the matching service; needs the worker's connection. */
+      /** Starts workflows in the worker's own process, without the matching service; needs the worker's connection. */
       eager: boolean;
-      /** False where an existing cluster had no free slot for the search attributes. */
+      /** False if the cluster had no free slots for the search attributes. */
       searchable: boolean;
-      /** Address of a run's page in the web app. */
+      /** Returns the address of a run's page in the web app. */
       pageOf: (runId: string) => string;
     },
   ) {}
 
   /**
-   * Starts or wakes the run of one row of the outbox.
-   * @throws what Temporal's client throws when the server is away; a workflow that already started or ended is success
+   * Starts or wakes the run of one outbox row.
+   * @throws the client's error if the server is unavailable; an execution that already started or ended counts as success
    */
   dispatch(row: Dispatch): Promise<void> {
     return logScope.run({ correlation_id: row.correlation_id }, () =>
@@ -74,15 +76,15 @@ export class RunDispatcher {
     );
   }
 
-  /** The first incarnation starts without a look at the row: an execution that is in its way shows that it is not the first start. */
+  /** Starts the first incarnation without reading the row: only a conflicting execution reveals a repeated start. */
   private async start(row: Dispatch): Promise<void> {
     const incarnation = row.payload.incarnation ?? 1;
     if (incarnation > 1 || !(await this.tryStart(row, incarnation, 'REJECT_DUPLICATE'))) await this.startAgain(row, incarnation);
   }
 
   /**
-   * Starts a run that may have been started before. A start of an incarnation that is not the row's is out of date. An execution that
-   * carries the run is woken; where the one that claimed it is lost, the run is restarted under the next incarnation.
+   * Starts a run that may have been started before. Ignores a start of another incarnation than the row's. Wakes the execution
+   * that owns the run; if the one that claimed it is lost, restarts the run under the next incarnation.
    */
   private async startAgain(row: Dispatch, incarnation: number): Promise<void> {
     const open = await readOpenRun(this.services, row.run_id);
@@ -94,18 +96,18 @@ export class RunDispatcher {
   }
 
   /**
-   * Only signals the execution that claimed the run. Where that one is lost, the run is restarted at once: its decision does not wait
-   * for the reconciler.
+   * Signals the execution that claimed the run. If it is lost, restarts the run at once, so that a decision does not wait for the
+   * reconciler.
    */
   private async wake({ run_id, payload }: Dispatch): Promise<void> {
     const row = await readOpenRun(this.services, run_id);
-    // Whatever is still to claim the run reads its rows after that.
+    // An execution that has yet to claim the run reads its rows after that.
     const isUnclaimed = row !== undefined && row.claimed_by === null;
     if (!isUnclaimed && (await wakeExecution(this.client, run_id, row?.claimed_by ?? undefined, payload.gate_index))) return;
     if (row) await recoverRun(this.services, this.client, row);
   }
 
-  /** Returns false when the run's workflow is open, or is closed and may not be started again. */
+  /** Returns false if the run's workflow is open, or closed and not restartable. */
   private async tryStart(
     row: Dispatch,
     incarnation: number,
@@ -121,7 +123,7 @@ export class RunDispatcher {
         requestEagerStart: this.options.eager,
         staticSummary: summaryOf(row),
         staticDetails: detailsOf(row, this.options.pageOf),
-        // Handed on to its activities: a team whose receivers are slow does not stand in front of the others' requests.
+        // Inherited by its activities: a team with slow receivers does not delay other teams' requests.
         priority: { fairnessKey: row.team_id ?? row.creator_id },
         ...(incarnation > 1 ? { memo: { incarnation } } : {}),
         ...(this.options.searchable ? { typedSearchAttributes: attributesOf(row) } : {}),
@@ -140,7 +142,7 @@ export class RunDispatcher {
       plan: {
         automationName: escapeMarkdown(row.automation_name),
         triggerType: row.trigger_type,
-        // A step without a name of its own is called by its type.
+        // A step without a name is labeled by its type.
         steps: row.steps.map((step) => (step.label === step.type ? step : { ...step, label: escapeMarkdown(step.label) })),
         ...(row.is_test ? { isTest: true as const } : {}),
       },

@@ -16,28 +16,30 @@ import { startReconciler } from './reconcile-loop.js';
 import { startTemporalConnection } from './temporal-connection.js';
 
 const HEARTBEAT_MS = 5_000;
-const SWEEP_MS = 1_000;
-/** What is due wakes the dispatcher; this ends the mails whose time has run out. */
-const MAIL_SWEEP_MS = 30_000;
-/** Between two passes of the relay when there were only events that arm nothing. */
-const REST_MS = 20;
-/** How long the rings of activities are gathered, ms. */
-const RING_MS = 5;
-/** Longest wait for workflows under way when stopping, ms. */
+const POLL_MS = 1_000;
+/** A due mail wakes the dispatcher; this interval expires old mails. */
+const MAIL_POLL_MS = 30_000;
+/** Pause between two passes of the relay that only dropped events. */
+const PAUSE_MS = 20;
+/** Interval in ms that coalesces notifications of activities. */
+const NOTIFY_INTERVAL_MS = 5;
+/** Maximum wait in ms for running workflows during shutdown. */
 const DRAIN_MS = 20_000;
 
 export interface RunningWorker {
-  /** True while Temporal can be reached. */
+  /** True while Temporal is reachable. */
   isConnected: () => boolean;
-  /** Compares the rows with Temporal now; normally every ten minutes. Returns how many runs, series, jobs and schedules were restarted. */
+  /**
+   * Reconciles with Temporal now; normally every ten minutes. Returns the number of runs, series, jobs and schedules restarted.
+   */
   reconcile: () => Promise<number>;
   stop: () => Promise<void>;
 }
 
 /**
- * The loop that polls and matches events, and wakes the others for what is theirs. What a full pass left is worked on at once; whatever
- * else comes is announced by NOTIFY. After a pass that only dropped events the next one waits a moment, so that events without a
- * subscriber are dropped many at a time.
+ * Starts the loop that polls and matches events and wakes the other loops for their rows. Continues at once after a full pass;
+ * NOTIFY announces all other work. After a pass that only dropped events the next one waits briefly, so that events without a
+ * subscriber are dropped in batches.
  */
 function startRelay(
   outbox: OutboxRelay,
@@ -52,15 +54,15 @@ function startRelay(
     if (due.mails) others.mails?.wake();
     const matched = due.events ? await outbox.match() : 0;
     if (outbox.hasMore(due, matched)) return 1;
-    if (matched === 0 && due.dropped > 0) await sleep(REST_MS);
+    if (matched === 0 && due.dropped > 0) await sleep(PAUSE_MS);
     return 0;
   };
-  return startLoop('relay', pass, SWEEP_MS, log);
+  return startLoop('relay', pass, POLL_MS, log);
 }
 
 /**
- * Everything the worker process does: Temporal worker, outbox relay, sealer, reconciler, heartbeat. `onReady` is called when
- * Temporal itself names this worker as a poller, again after each reconnection.
+ * Starts everything of the worker process: Temporal workers, outbox relay, sealer, reconciler, heartbeat. Calls `onReady` when
+ * Temporal lists this worker as a poller, and again after each reconnection.
  */
 export function startWorker(config: Config, log: Logger, onReady: () => void): RunningWorker {
   const open = (name: string, poolSize: number) => {
@@ -69,25 +71,25 @@ export function startWorker(config: Config, log: Logger, onReady: () => void): R
     return pool;
   };
   const db = open('assent-worker', config.DATABASE_POOL_SIZE);
-  // The relay and the sealer have connections of their own: a burst of actions must not hold them up, nor they the actions.
+  // The relay and the sealer have their own connections, so that they and bursts of actions do not delay each other.
   const relayDb = open('assent-relay', 4);
   const sealerDb = open('assent-sealer', 2);
-  // The relay is here: what an activity commits need not go through PostgreSQL to be heard.
-  const services: Services = { db, config, log, notifyRelay: throttleTrailing(() => relay.wake(), RING_MS) };
+  // The relay is in this process, so activities notify it without PostgreSQL.
+  const services: Services = { db, config, log, notifyRelay: throttleTrailing(() => relay.wake(), NOTIFY_INTERVAL_MS) };
 
-  let isNews = false;
-  // A row of its own for each worker: one that lives does not hide behind one that died, nor the other way round.
+  let isReadyPending = false;
+  // One row per worker, so that a live worker does not hide a dead one, or the reverse.
   const name = `worker:${randomUUID()}`;
   /**
-   * Tells the API, through the database, that this worker lives and whether it reaches Temporal (J5), and then our starter that
-   * it is ready. With the database away the next beat does both.
+   * Writes a heartbeat with the connection state to Temporal, which the API reports, then tells the launcher that this worker is
+   * ready. If the database is unavailable, the next heartbeat does both.
    */
   const beat = async (): Promise<void> => {
     const details = JSON.stringify({ temporal: link.client() !== undefined, pid: process.pid });
     await relayDb('heartbeats').insert({ process: name, seen_at: relayDb.fn.now(), details }).onConflict('process').merge();
     await relayDb('heartbeats').where('seen_at', '<', relayDb.raw("now() - interval '1 hour'")).delete();
-    if (isNews) onReady();
-    isNews = false;
+    if (isReadyPending) onReady();
+    isReadyPending = false;
   };
   const tryBeat = (): void => void beat().catch((error: unknown) => log.warn({ err: error }, 'no heartbeat'));
   const link = startTemporalConnection(services, {
@@ -95,37 +97,37 @@ export function startWorker(config: Config, log: Logger, onReady: () => void): R
     onPolling() {
       dispatch.wake();
       reconciler.connected();
-      isNews = true;
+      isReadyPending = true;
       tryBeat();
     },
   });
   const relayServices: Services = { ...services, db: relayDb };
   const outbox = new OutboxRelay(relayServices, link.dispatcher, { others: link.others });
-  // Loops of their own: a Temporal that went silent holds up no event, and neither does a long delivery.
-  const dispatch = startLoop('dispatch', () => outbox.dispatch(), SWEEP_MS, log);
+  // Separate loops: an unresponsive Temporal or a long delivery delays no events.
+  const dispatch = startLoop('dispatch', () => outbox.dispatch(), POLL_MS, log);
   const deliver = async (): Promise<number> => {
     const handled = await outbox.deliver();
-    // Its events are for the relay, and so are rows that were left without a notification.
+    // Its events are for the relay, and so are rows without a notification.
     if (handled > 0) relay.wake();
     return handled;
   };
-  const deliveries = startLoop('deliveries', deliver, SWEEP_MS, log);
+  const deliveries = startLoop('deliveries', deliver, POLL_MS, log);
   const smtp = smtpTransport(config);
-  const mails = smtp && startLoop('mails', () => sendMails(relayServices, smtp.send), MAIL_SWEEP_MS, log);
+  const mails = smtp && startLoop('mails', () => sendMails(relayServices, smtp.send), MAIL_POLL_MS, log);
   const sealer = startSealer({ db: sealerDb, log });
   const relay = startRelay(outbox, { dispatch, deliveries, sealer, mails }, log);
-  const bell = listenForOutbox(services, relay.wake);
+  const listener = listenForOutbox(services, relay.wake);
   const reconciler = startReconciler((isFirst) => link.reconcile(services, isFirst), log);
   const heart = setInterval(tryBeat, HEARTBEAT_MS);
 
   return {
     isConnected: () => link.client() !== undefined,
     reconcile: () => link.reconcile(services, false),
-    /** First nothing new is taken from Temporal, then the relay and the sealer finish their pass, then the pools close. */
+    /** Stops taking work from Temporal, then lets the relay and the sealer finish their pass, then closes the pools. */
     async stop() {
       clearInterval(heart);
       await Promise.race([link.stop(), sleep(DRAIN_MS, undefined, { ref: false })]);
-      await Promise.all([relay.stop(), deliveries.stop(), dispatch.stop(), mails?.stop(), reconciler.stop(), bell.stop()]);
+      await Promise.all([relay.stop(), deliveries.stop(), dispatch.stop(), mails?.stop(), reconciler.stop(), listener.stop()]);
       await outbox.settled();
       smtp?.close();
       await sealer.stop();

@@ -19,13 +19,13 @@ import { connectionOptions } from './connect-temporal.js';
 import { watchStore } from './watch-store.js';
 import { createWorkers, runAll, shutdown } from './workers.js';
 
-/** What hands the rows of other kinds than runs to Temporal, and restarts what was lost there. */
+/** Dispatchers of other kinds than runs; each also reconciles its rows. */
 const DISPATCHERS = [SeriesDispatcher, DeprovisionDispatcher, RevocationDispatcher, ScheduleSync];
 interface ReconcilingDispatcher extends AnyDispatcher {
   reconcile: (services: Services, isFirst: boolean) => Promise<number>;
 }
 
-/** What works over one connection. */
+/** Everything that uses one connection. */
 interface Dispatchers {
   client: Client;
   dispatcher: RunDispatcher;
@@ -45,8 +45,8 @@ function createDispatchers(services: Services, client: Client, searchable: boole
 }
 
 /**
- * Compares the rows with Temporal, one kind after the other; one that fails keeps no other from its turn. Returns how many were restarted.
- * @throws AggregateError what failed
+ * Reconciles each kind in turn; a failure does not stop the others. Returns the number restarted.
+ * @throws AggregateError with all failures
  */
 async function reconcileWith({ client, others }: Dispatchers, services: Services, isFirst: boolean): Promise<number> {
   const { TASK_QUEUE_PREFIX: taskQueuePrefix } = services.config;
@@ -66,12 +66,12 @@ async function reconcileWith({ client, others }: Dispatchers, services: Services
   return restarted;
 }
 
-/** Wait before trying Temporal again, ms. */
+/** Delay in ms before reconnecting to Temporal. */
 const RETRY_MS = 2_000;
-/** gRPC status of "it exists already". */
+/** gRPC status ALREADY_EXISTS. */
 const ALREADY_EXISTS = 6;
 
-/** Indexed value types by the names the SDK uses for them. */
+/** Indexed value types by their names in the SDK. */
 const INDEXED: Record<SearchAttributeType, number> = {
   TEXT: 1,
   KEYWORD: 2,
@@ -82,7 +82,7 @@ const INDEXED: Record<SearchAttributeType, number> = {
   KEYWORD_LIST: 7,
 };
 
-/** Puts the correlation id of the log scope into the headers of what is started or signalled. */
+/** Adds the correlation id of the log scope to the headers of starts and signals. */
 const correlated: WorkflowClientInterceptor = {
   startWithDetails: (input, next) => next({ ...input, headers: withCorrelation(input.headers) }),
   signalWithStart: (input, next) => next({ ...input, headers: withCorrelation(input.headers) }),
@@ -93,8 +93,8 @@ function withCorrelation<H extends object>(headers: H): H {
 }
 
 /**
- * Registers the search attributes, one by one and in order; an existing one is fine. Returns false when the server has no room
- * for them or does not allow it: runs then start without, and nothing functional is lost.
+ * Registers the search attributes one by one, in order; existing ones are fine. Returns false if the server has no slots or
+ * denies it: runs then start without them and lose no function.
  */
 async function ensureSearchAttributes(client: Client, connection: NativeConnection, services: Services): Promise<boolean> {
   const { namespace } = client.options;
@@ -113,17 +113,17 @@ async function ensureSearchAttributes(client: Client, connection: NativeConnecti
 }
 
 export interface TemporalLink {
-  /** Undefined while Temporal cannot be reached. */
+  /** Undefined while Temporal is unreachable. */
   dispatcher: () => RunDispatcher | undefined;
   /**
-   * Compares the rows with Temporal, and restarts what was lost there. Returns how many runs, series, jobs, revocations and schedules.
-   * `isFirst`: after a connection was made.
+   * Reconciles the rows with Temporal and restarts what was lost. Returns the number of runs, series, jobs, revocations and
+   * schedules. `isFirst`: after a connection.
    */
   reconcile: (services: Services, isFirst: boolean) => Promise<number>;
-  /** What hands the rows of other kinds to Temporal; none while it cannot be reached. */
+  /** Dispatchers of other kinds; none while Temporal is unreachable. */
   others: () => readonly AnyDispatcher[];
   client: () => Client | undefined;
-  /** Drains the workers: what is under way may end, nothing new is taken. */
+  /** Drains the workers: running tasks may finish, no new ones start. */
   stop: () => Promise<void>;
 }
 
@@ -134,17 +134,17 @@ interface LinkOptions {
 }
 
 /**
- * Waits until the server itself names a poller of the queue: a worker that only believes to poll is not ready. A server that goes
- * away meanwhile is waited for, as the pollers do. False when the session was over before.
+ * Waits until the server lists a poller of the queue; a worker's own state does not prove it. Waits through an outage, as the
+ * pollers do. Returns false if the session ended before.
  */
 async function waitForPollers(client: Client, queue: string, isOver: () => boolean): Promise<boolean> {
   while (!isOver()) {
-    const asked = client.workflowService.describeTaskQueue({
+    const request = client.workflowService.describeTaskQueue({
       namespace: client.options.namespace,
       taskQueue: { name: queue },
       taskQueueType: 1,
     });
-    const answer = await asked.catch(() => undefined);
+    const answer = await request.catch(() => undefined);
     if (answer?.pollers && answer.pollers.length > 0) return true;
     await sleep(50);
   }
@@ -152,8 +152,8 @@ async function waitForPollers(client: Client, queue: string, isOver: () => boole
 }
 
 /**
- * Keeps a worker connected to Temporal for as long as the process lives. Without Temporal nothing here fails: the relay does its
- * database work, starts and wakes wait in the outbox, and the link tries again.
+ * Keeps a worker connected to Temporal for the life of the process. Without Temporal nothing here fails: the relay continues its
+ * database work, starts and wakes wait in the outbox, and the connection is retried.
  */
 export function startTemporalConnection(services: Services, { onPolling, localActivitySlots }: LinkOptions): TemporalLink {
   const { config, log } = services;
@@ -200,7 +200,7 @@ export function startTemporalConnection(services: Services, { onPolling, localAc
   return {
     dispatcher: () => current?.dispatcher,
     others: () => current?.others ?? [],
-    reconcile: async (given, isFirst) => (current ? reconcileWith(current, given, isFirst) : 0),
+    reconcile: async (passed, isFirst) => (current ? reconcileWith(current, passed, isFirst) : 0),
     client: () => current?.client,
     async stop() {
       stopped = true;

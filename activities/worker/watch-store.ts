@@ -3,9 +3,9 @@ import type { Client } from '@temporalio/client';
 const WATCH_MS = 2_000;
 
 /**
- * Watches what Temporal keeps behind a connection that goes on: the server may have come back with another store, or with an older one
- * from a backup. Calls `onReturn` when it answers again after it did not, or when its namespace is another one than before.
- * @returns stops watching
+ * Watches for another Temporal store behind a live connection: the server may return with a new store or an older backup. Calls
+ * `onReturn` after an outage, or if the namespace's id has changed.
+ * @returns a function that stops watching
  */
 export function watchStore(client: Client, onReturn: () => void): () => void {
   const { namespace } = client.options;

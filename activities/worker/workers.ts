@@ -10,7 +10,7 @@ import { deprovisionActivities } from '../deprovisioning.js';
 import { recurrenceActivities } from '../recurrence.js';
 import { revocationActivities } from '../revocations.js';
 
-/** Log lines of an activity carry the correlation id and the workflow they belong to. */
+/** Adds the correlation id and the workflow to an activity's log lines. */
 const scoped: ActivityInterceptorsFactory = (context) => ({
   inbound: {
     execute(input, next) {
@@ -24,10 +24,12 @@ const scoped: ActivityInterceptorsFactory = (context) => ({
   },
 });
 
-/** Actions that wait for other servers at a time: they hold a connection to the database only before and after. */
+/** Maximum concurrent outbound actions; they use a database connection only before and after the request. */
 const OUTBOUND_SLOTS = 50;
 
-/** One worker a queue: what calls other servers has its own, so that a slow one holds up neither approvals nor records. */
+/**
+ * Creates one worker per queue: outbound actions have their own, so that slow servers delay neither approvals nor local actions.
+ */
 export function createWorkers(services: Services, connection: NativeConnection, slots: number): Promise<Worker[]> {
   const { config } = services;
   const common = {
@@ -51,7 +53,7 @@ export function createWorkers(services: Services, connection: NativeConnection, 
     },
     maxCachedWorkflows: 500,
     maxConcurrentWorkflowTaskExecutions: 40,
-    // Never more slots than connections: an activity without one would only wait (Temporal notes, 2).
+    // As many slots as connections: an activity without one would only wait.
     maxConcurrentLocalActivityExecutions: slots,
     maxConcurrentActivityTaskExecutions: slots,
     workflowTaskPollerBehavior: { type: 'autoscaling', initial: 2, maximum: 10 },
@@ -66,7 +68,10 @@ export function createWorkers(services: Services, connection: NativeConnection, 
   return Promise.all([core, outbound]);
 }
 
-/** Runs them until they are shut down; when one breaks off, the others end as well. @throws what it broke off with */
+/**
+ * Runs the workers until shutdown; if one fails, the others end too.
+ * @throws the failure
+ */
 export async function runAll(workers: readonly Worker[]): Promise<void> {
   const running = workers.map((worker) => worker.run());
   try {

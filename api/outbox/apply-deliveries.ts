@@ -5,7 +5,7 @@ import type { Context, Services } from '../core/context.js';
 import { applyDelivery } from '../forge/deliveries/apply-delivery.js';
 import { isRowFailure, recordFailure } from './park-row.js';
 
-/** Deliveries of one pass; more wait for the next. */
+/** Deliveries per pass; more wait for the next. */
 const DELIVERIES_PER_PASS = 100;
 
 interface Claimed extends Record<string, unknown> {
@@ -14,7 +14,7 @@ interface Claimed extends Record<string, unknown> {
   correlation_id: string;
 }
 
-/** The delivery that is due first. */
+/** Claims the delivery that is due first. */
 const claimStatement: Statement = {
   name: 'claim_delivery',
   text: /* sql */ `
@@ -25,8 +25,8 @@ const claimStatement: Statement = {
 };
 
 /**
- * Claims each due delivery and does its database work in the claim's own transaction: both happen or neither. One that fails waits,
- * alone. Returns how many were handled.
+ * Claims each due delivery and applies it in the same transaction: both commit or neither. A failed one waits alone. Returns the
+ * number handled.
  */
 export async function applyDeliveries(services: Services): Promise<number> {
   for (let handled = 0; handled < DELIVERIES_PER_PASS; handled += 1) {

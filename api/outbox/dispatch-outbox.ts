@@ -3,28 +3,28 @@ import type { Services } from '../core/context.js';
 import { ASYNC_COMMIT } from './match-events.sql.js';
 import { isRowFailure, recordFailure } from './park-row.js';
 
-/** Rows of one kind that a pass leases; more wait for the next, so that no kind starves another. */
+/** Rows of one kind that a pass leases, so that no kind starves another. */
 const ROWS_PER_KIND = 100;
-/** gRPC statuses that say something about the request itself: INVALID_ARGUMENT, FAILED_PRECONDITION, OUT_OF_RANGE. */
+/** gRPC statuses of an invalid request: INVALID_ARGUMENT, FAILED_PRECONDITION, OUT_OF_RANGE. */
 const REFUSED = new Set([3, 9, 11]);
 
-/** What a dispatcher reads of a row: the row's own columns, and those of its subject. */
+/** A dispatcher's view of a row: its own columns and those of its subject. */
 export interface Dispatchable extends Record<string, unknown> {
   outbox_id: number;
 }
 
-/** Hands rows of some kinds to Temporal. Everything here may be repeated: the rows of the subject decide. */
+/** Dispatches rows of some kinds to Temporal. May be repeated: the subject's rows decide. */
 export interface Dispatcher<Row extends { outbox_id: number }> {
   kinds: readonly string[];
-  /** $1 = leased rows of these kinds. A row that it does not return has lost its subject, and is dropped. */
+  /** $1 = leased rows of these kinds. A row that it does not return has lost its subject and is dropped. */
   details: Statement;
-  /** @throws what the client throws when Temporal is away or refuses */
+  /** @throws the client's error if Temporal is unavailable or rejects the request */
   dispatch: (row: Row, services: Services) => Promise<void>;
-  /** Called in place of parking, and for a row older than `expires_after_hours`: ends the subject where the row can be dropped then. */
+  /** Replaces parking, also for a row older than `afterHours`: ends the subject, and the row is dropped. */
   abandon?: { kind: string; afterHours: number; run: (row: Row) => Promise<void> };
 }
 
-/** A dispatcher whose row only it knows. */
+/** A dispatcher of unknown row type. */
 export type AnyDispatcher = Dispatcher<Dispatchable>;
 
 interface Leased extends Record<string, unknown> {
@@ -35,8 +35,8 @@ interface Leased extends Record<string, unknown> {
 }
 
 /**
- * $1 = kinds, $2 = row limit per kind. A row stays until Temporal has taken it; the lease, which is also the pause before the next
- * attempt, lets another worker try when this one dies. Rows that another worker has just locked are skipped.
+ * $1 = kinds, $2 = row limit per kind. A row stays until Temporal has accepted it. The lease, which is also the backoff, lets
+ * another worker retry if this one dies. Skips rows locked by other workers.
  */
 const leaseStatement: Statement = {
   name: 'lease_outbox',
@@ -52,13 +52,13 @@ from due where o.outbox_id = due.outbox_id and ${ASYNC_COMMIT}
 returning o.outbox_id, o.kind, o.subject, extract(epoch from now() - o.created_at)::float8 / 3600 as age_hours`,
 };
 
-/** $1 = rows that are done. */
+/** $1 = ids of finished rows. */
 const removeStatement: Statement = {
   name: 'remove_outbox',
   text: `delete from outbox where outbox_id = any($1::bigint[]) and ${ASYNC_COMMIT}`,
 };
 
-/** $1 = kind, $2 = hours, $3 = row limit: due rows that have waited so long. */
+/** $1 = kind, $2 = hours, $3 = row limit. Returns due rows older than that. */
 const expiredStatement: Statement = {
   name: 'expired_outbox',
   text: /* sql */ `
@@ -72,7 +72,9 @@ export async function removeRows({ db }: Pick<Services, 'db'>, ids: readonly num
   return ids.length;
 }
 
-/** True when Temporal refused the request itself, or our own code threw; false when it is away, full or not to be had. */
+/**
+ * Returns true if Temporal rejected the request itself, or our own code failed; false if Temporal is unavailable or overloaded.
+ */
 function countsForRow(error: unknown): boolean {
   for (let each: unknown = error; typeof each === 'object' && each !== null; each = (each as { cause?: unknown }).cause) {
     const { code, name } = each as { code?: unknown; name?: unknown };
@@ -82,7 +84,7 @@ function countsForRow(error: unknown): boolean {
   return isRowFailure(error);
 }
 
-/** Notes that a leased row could not be dispatched. Returns true when it was abandoned, so that nothing is left to do for it. */
+/** Records a failed dispatch. Returns true if the row was abandoned and is finished. */
 export async function dispatchFailed<Row extends Dispatchable>(
   services: Services,
   dispatcher: Dispatcher<Row>,
@@ -111,7 +113,7 @@ async function abandonRow<Row extends Dispatchable>(
   }
 }
 
-/** Returns the rows for which nothing is left to do. */
+/** Dispatches leased rows and returns the finished ones. */
 async function dispatchLeased(services: Services, dispatcher: AnyDispatcher, leased: readonly Leased[]): Promise<number[]> {
   if (leased.length === 0) return [];
   const rows = await run<Dispatchable>(services.db, dispatcher.details, [leased.map(({ outbox_id }) => outbox_id)]);
@@ -133,7 +135,7 @@ async function dispatchLeased(services: Services, dispatcher: AnyDispatcher, lea
   return (await Promise.all(done)).flat();
 }
 
-/** Leases what is due and hands it to Temporal. What failed is tried again. Returns how many rows were done. */
+/** Leases due rows and dispatches them to Temporal; failed ones are retried. Returns the number of finished rows. */
 export async function dispatchOutbox(services: Services, dispatchers: readonly AnyDispatcher[]): Promise<number> {
   const kinds = dispatchers.flatMap((dispatcher) => dispatcher.kinds);
   const leased = await run<Leased>(services.db, leaseStatement, [kinds, ROWS_PER_KIND]);
@@ -147,7 +149,7 @@ export async function dispatchOutbox(services: Services, dispatchers: readonly A
   return removeRows(services, (await Promise.all(done)).flat());
 }
 
-/** With no Temporal to try: abandons the rows that have waited too long. Returns how many. */
+/** Abandons expired rows while Temporal is unavailable. Returns their number. */
 export async function abandonExpired(services: Services, dispatcher: AnyDispatcher): Promise<number> {
   const { abandon } = dispatcher;
   if (!abandon) return 0;

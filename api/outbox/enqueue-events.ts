@@ -14,7 +14,7 @@ select enqueue_events($1::jsonb, array(
 
 type PlacedEvent = ChangeEvent & { team_id: string | null; project_id: string | null };
 
-/** Enqueues events that belong to no audit entry, in the caller's transaction; those without a subscriber are left out. */
+/** Enqueues events without an audit entry, in the caller's transaction; drops those without a subscriber. */
 export async function enqueueEvents(ctx: Context, events: readonly PlacedEvent[]): Promise<void> {
   if (events.length === 0) return;
   const { actor, correlationId: correlation_id } = ctx;

@@ -27,8 +27,8 @@ const fromForge = {
 };
 
 /**
- * Every type of an event, with the fields of its payload. The table `event_types` holds the same names, so a new one also needs a
- * migration; `record_change` refuses any other.
+ * All event types with the fields of their payloads. The table `event_types` holds the same names, so a new one also needs a
+ * migration; `record_change` rejects any other.
  */
 const FIELDS = {
   'task.created': { task: Task, changes: Changes },
@@ -55,10 +55,10 @@ export type EventType = keyof typeof FIELDS;
 
 export const EVENT_TYPES = Object.keys(FIELDS) as EventType[];
 
-/** The event of a change, with the fields that its type asks for. `event_id` only where the cause fixes it. */
+/** The event of a change, with the fields of its type. `event_id` only if the cause determines it. */
 export type ChangeEvent = {
   [Type in EventType]: { type: Type; payload: { [Field in keyof (typeof FIELDS)[Type]]: unknown }; event_id?: string };
 }[EventType];
 
-/** Schema of the payload of an event, as the outbox holds it. */
+/** Returns the schema of an event's stored payload. */
 export const payloadSchema = (type: EventType) => z.looseObject({ actor_id: z.uuid().nullable(), ...FIELDS[type] });

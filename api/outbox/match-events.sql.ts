@@ -1,26 +1,26 @@
 import type { Statement } from '../../db/statement.js';
 import type { AnySubscriberKind } from './subscribers/subscriber.js';
 
-/** Events of one team that a pass takes, and in all. A personal event counts for the person. */
+/** Maximum events per pass, of one team and in total. A personal event counts for the user. */
 export const EVENTS_PER_TEAM = 20;
 export const EVENTS_PER_PASS = 100;
-/** Pairs of an event and a subscriber that a pass takes. */
+/** Maximum pairs of event and subscriber per pass. */
 export const PAIRS_PER_PASS = 1_000;
-/** Pairs of one event in a pass, and for each team: about as many as its budget lasts for. */
+/** Maximum pairs of one event per pass, and of each team: about as many as its budget allows. */
 const PAIRS_PER_TEAM = 300;
-/** Events without a subscriber that one poll drops, and of one team. */
+/** Maximum events without a subscriber that one poll drops, in total and of one team. */
 const DROPPED_PER_POLL = 1_000;
 const DROPPED_PER_TEAM = 200;
-/** Teams that a pass looks at; the next goes on behind them. */
+/** Teams per pass; the next pass continues after them. */
 const TEAMS_PER_PASS = 100;
 
-/** What a crash may undo need not wait for the disk: it is done again, which changes nothing. */
+/** Asynchronous commit: a write lost in a crash is repeated without effect. */
 export const ASYNC_COMMIT = `set_config('synchronous_commit', 'off', true) <> ''`;
 
-/** How long a pass waits for a row that somebody else has locked, ms. */
+/** Maximum wait of a pass for a locked row, in ms. */
 const LOCK_TIMEOUT_MS = 100;
 
-/** Whose turn an event o is: its team's, or that of the person who caused it. As in the index `outbox_events`. */
+/** Owner of an event o: its team, or the user who caused it. As in the index `outbox_events`. */
 const OWNER = `coalesce(o.team_id, o.actor_id, '00000000-0000-0000-0000-000000000000')`;
 const DUE = `o.kind = 'event' and o.parked_at is null and o.next_attempt_at <= now()`;
 
@@ -31,7 +31,7 @@ const walk = (name: string, from: string, to: string): string => /* sql */ `${na
   where w.owner_id is not null
 )`;
 
-/** Owners with due events, one index probe each: those behind $1, then from the beginning. */
+/** Owners with due events, by one index probe each: those after $1, then from the start. */
 const OWNERS = /* sql */ `recursive ${walk('behind', '> $1::uuid', '')}, ${walk('before', ">= '00000000-0000-0000-0000-000000000000'", 'and ' + OWNER + ' <= $1::uuid')},
 owner as materialized (
   select owner_id, row_number() over () as place from (
@@ -51,7 +51,7 @@ const audienceOf = (kinds: readonly AnySubscriberKind[]): string =>
     .map(({ name, audience }) => `select '${name}' as kind, ${name}_audience.* from (${audience}) ${name}_audience`)
     .join('\n    union all ');
 
-/** Kinds of rows that are due, but for events: one index probe each, whatever else waits for its time. */
+/** Kinds of due rows, except events: one index probe each, however many rows are not due. */
 const KINDS = /* sql */ `kinds as (
   select min(kind) as kind from outbox where kind <> 'event'
   union all
@@ -62,9 +62,8 @@ const KINDS = /* sql */ `kinds as (
 )`;
 
 /**
- * Drops due events that have no subscriber left, without a transaction of their own, and says what else is due. Every owner of the walk
- * is looked at, however many events the first of them have; with owners left behind the walk there is a pass, which moves it on.
- * $1 = owner behind whom the walk begins.
+ * Drops due events without subscribers in one statement and returns what else is due. Looks at every owner, however many events
+ * the first ones have; with more owners left, a pass follows and moves the start. $1 = owner after whom to start.
  */
 export const pollStatement = (kinds: readonly AnySubscriberKind[]): Statement => ({
   name: `poll_outbox_${kinds.map(({ name }) => name).join('_')}`,
@@ -91,11 +90,10 @@ select (select count(*)::int from dropped) as dropped,
 });
 
 /**
- * Locks due events, the oldest of each owner first and one owner as often as the other, and pairs them with their subscribers behind
- * each event's cursor. An owner's event has at most its share of the pairs, so that the pairs reach every owner. $1 = owner behind
- * whom the walk begins, $2 = only these events (null: the owners' turn). Locked rows are another worker's: they are skipped.
- *
- * A row per event in the order of its turn, with its pairs as arrays; no payload is read for an event without a pair.
+ * Locks due events, the oldest of each owner first and the owners in turn, and pairs them with their subscribers after each
+ * event's cursor. Limits each owner's share of the pairs, so that every owner gets some. $1 = owner after whom to start, $2 =
+ * only these events (null: all owners in turn). Skips rows locked by other workers.
+ * Returns one row per event in order, with its pairs as arrays; reads no payload of an event without pairs.
  */
 export const takeEventsStatement = (kinds: readonly AnySubscriberKind[]): Statement => ({
   name: `take_events_${kinds.map(({ name }) => name).join('_')}`,
@@ -109,12 +107,12 @@ with ${OWNERS}, candidate as materialized (
   select given.id, given.turn from unnest($2::bigint[]) with ordinality as given(id, turn)
 ), taken as materialized (
   select o.outbox_id, o.subject, o.team_id, o.actor_id, o.project_id, o.project_ids, o.matched_up_to, c.turn, ${OWNER} as owner_id
-  -- By the key: without "parked_at is null" the planner cannot read all due events instead. A parked row is not due in any case.
+  -- By primary key: without "parked_at is null" the planner cannot read all due events instead. A parked row is never due.
   from chosen c join outbox o using (outbox_id) where o.kind = 'event' and o.next_attempt_at <= now() for update of o skip locked
 ), share as materialized (
   select least(${PAIRS_PER_TEAM}, greatest(10, ${PAIRS_PER_PASS} / greatest(1, count(distinct owner_id))))::int as pairs,
     least(${PAIRS_PER_PASS}, ${PAIRS_PER_TEAM} * count(distinct owner_id))::int as all_pairs,
-    -- For what follows in the transaction: an automation that is being changed must not hold up the other owners' events.
+    -- For the rest of the transaction: a locked automation must not delay other owners' events.
     set_config('lock_timeout', '${LOCK_TIMEOUT_MS}ms', true) from taken
 ), pairs as materialized (
   select o.outbox_id, p.*, row_number() over () as n
@@ -140,7 +138,7 @@ select t.outbox_id, t.owner_id, t.turn::int, (select pairs from share) as share,
 from taken t join outbox o using (outbox_id) left join paired p using (outbox_id) order by t.turn`,
 });
 
-/** $1 = events that are done, $2 = events that go on, $3 = their cursors. */
+/** $1 = ids of finished events, $2 = ids of events to continue, $3 = their cursors. */
 export const finishStatement: Statement = {
   name: 'finish_events',
   text: /* sql */ `

@@ -7,25 +7,25 @@ import { DefinitionCache, type Pair } from './definition-cache.js';
 import { finishStatement, takeEventsStatement } from './match-events.sql.js';
 import type { AnySubscriberKind, Enqueued, OutboxEvent } from './subscribers/subscriber.js';
 
-/** Evaluation of one team's pairs in a pass, ms, and of all together. */
+/** Evaluation budget per pass in ms, of one team and of all. */
 const TEAM_BUDGET_MS = 50;
 const PASS_BUDGET_MS = 200;
-/** The same for the first pair of each team, so that a pass reaches them all. */
+/** Budget in ms for the first pair of each team, so that a pass reaches all teams. */
 const FIRST_PAIRS_BUDGET_MS = 1_000;
-/** Bytes that one team's pairs may have a pass write, beside others and alone, and all together: the others wait for its commit. */
+/** Bytes that a pass may write: for one team beside others, for a sole team, and in total. Others wait for its commit. */
 const TEAM_BUDGET_BYTES = 256 * 1024;
 const SOLE_TEAM_BUDGET_BYTES = 512 * 1024;
 const PASS_BUDGET_BYTES = 4 * 1024 * 1024;
-/** Evaluation goes on for so long before whatever else this process does has its turn, ms. */
+/** Evaluation time in ms before other work of this process gets a turn. */
 const TURN_MS = 20;
-/** The first of all owners. */
+/** Sorts before all owners. */
 const NO_OWNER = '00000000-0000-0000-0000-000000000000';
 
 /** A row of `take_events`. */
 export interface ClaimedEvent extends OutboxEvent, Record<string, unknown> {
   owner_id: string;
   turn: number;
-  /** Most pairs that this event may have in the pass, and all events together. */
+  /** Maximum pairs of this event in the pass, and of all events. */
   share: number;
   pass_share: number;
   kinds: string[] | null;
@@ -34,15 +34,15 @@ export interface ClaimedEvent extends OutboxEvent, Record<string, unknown> {
 }
 
 export interface MatchResult {
-  /** Events taken; 0 when there were none, or other workers have them. */
+  /** Events taken; 0 if there were none, or other workers have them. */
   taken: number;
-  /** Events or pairs were left for the next pass. */
+  /** Whether events or pairs remain for the next pass. */
   left: boolean;
   starts: RunStart[];
   afterCommit: ((services: Services) => Promise<unknown>)[];
 }
 
-/** What one pass has worked out. */
+/** Decisions of one pass. */
 interface Decided {
   matches: Map<AnySubscriberKind, object[]>;
   done: number[];
@@ -61,7 +61,7 @@ function append<Key, Value>(lists: Map<Key, Value[]>, key: Key, value: Value): v
   else lists.set(key, [value]);
 }
 
-/** What a pass may still spend for one owner and for all. */
+/** Remaining budget of a pass, per owner and in total. */
 class Budget {
   private readonly owners = new Map<string, { ms: number; bytes: number }>();
   private readonly all = { ms: 0, bytes: 0 };
@@ -88,17 +88,20 @@ class Budget {
   }
 }
 
-/** Waits for all of them. @throws what the first one that failed threw */
+/**
+ * Waits for all promises.
+ * @throws the first failure
+ */
 async function inOrder(all: readonly Promise<Enqueued>[]): Promise<Enqueued[]> {
   await Promise.allSettled(all);
   return Promise.all(all);
 }
 
-/** Matches due events with their subscribers, a pass at a time. Several workers may do so at once. */
+/** Matches due events with their subscribers in passes. Several workers may do so at once. */
 export class EventMatcher {
   private readonly take: ReturnType<typeof takeEventsStatement>;
   private readonly byName: Map<string, AnySubscriberKind>;
-  /** The owner who was served last: the next pass begins behind them. */
+  /** Owner served last: the next pass starts after it. */
   after = NO_OWNER;
 
   constructor(
@@ -110,9 +113,9 @@ export class EventMatcher {
   }
 
   /**
-   * Takes due events fairly and matches them, in one transaction. `only`: these events, if they are due. `leaseSeconds`: what is started
-   * is the caller's to dispatch for so long. `onTaken` is told which events, with their owners, before anything can fail because of one.
-   * @throws whatever failed; nothing was written then
+   * Takes due events fairly and matches them in one transaction. `only`: just these events, if due. `leaseSeconds`: lease for the
+   * caller to dispatch the starts. Calls `onTaken` with the events before anything can fail because of one.
+   * @throws the failure; nothing was written then
    */
   match(
     services: Services,
@@ -127,7 +130,8 @@ export class EventMatcher {
       const decided = await this.decide(db, events);
       const enqueued = [...decided.matches].map(([kind, matches]) => kind.enqueue({ ...services, db }, matches, leaseSeconds));
       const { done, partly } = decided;
-      // Sent with the rows above, not after them. Awaited in order: what comes behind a failure only says that there was one.
+      // Sent together with the rows above. Awaited in order, because a statement after a failure only reports the aborted
+      // transaction.
       const finished = run(db, finishStatement, [done, partly.map((each) => each.outbox_id), partly.map((each) => each.cursor)]);
       const results = await inOrder([...enqueued, finished.then(() => ({}))]);
       return {
@@ -139,11 +143,11 @@ export class EventMatcher {
     });
   }
 
-  /** Decides pair after pair, in turns, until an owner's budget is spent: what is left of theirs waits for the next pass. */
+  /** Decides pairs in turn until an owner's budget is spent; the rest waits for the next pass. */
   private async decide(db: Knex, events: readonly ClaimedEvent[]): Promise<Decided> {
     const pairs = new Map(events.map((event) => [event, pairsOf(event)]));
     const all = [...pairs.values()].flat();
-    // The pairs may have ended in the middle of the last event that has some; those behind it were not looked at.
+    // The limit may have cut the pairs of the last event that has any; those after it were not read.
     const isCut = all.length >= (events[0]?.pass_share ?? 0);
     const last = isCut ? events.findLast((event) => event.kinds !== null) : undefined;
     const definitionOf = await this.cache.load(db, all);
@@ -151,7 +155,7 @@ export class EventMatcher {
     const budget = new Budget(new Set(events.map(({ owner_id }) => owner_id)).size);
     const turn = { since: performance.now() };
     const served = new Set<string>();
-    let passedBy = false;
+    let skippedOwner = false;
     for (const event of events) {
       if (last && event.turn > last.turn) break;
       const own = pairs.get(event) as Pair[];
@@ -160,15 +164,18 @@ export class EventMatcher {
       if (isWhole) decided.done.push(event.outbox_id);
       else decided.left = true;
       if (!isWhole && cursor > 0) decided.partly.push({ outbox_id: event.outbox_id, cursor: cursorOf(own[cursor - 1] as Pair) });
-      // The next pass begins with whom this one has passed by: whose event has no pairs is served even when the budget is spent.
+      // The next pass starts with the first owner not served: an event without pairs is finished even if the budget is spent.
       if (cursor > 0 || isWhole) served.add(event.owner_id);
-      passedBy ||= !served.has(event.owner_id);
-      if (!passedBy) this.after = event.owner_id;
+      skippedOwner ||= !served.has(event.owner_id);
+      if (!skippedOwner) this.after = event.owner_id;
     }
     return decided;
   }
 
-  /** Returns how many pairs of the event were decided. @throws Error a version that does not exist */
+  /**
+   * Returns the number of the event's pairs decided.
+   * @throws Error a version that does not exist
+   */
   private async decideEvent(
     event: ClaimedEvent,
     pairs: readonly Pair[],

@@ -3,26 +3,26 @@ import type { Services } from '../core/context.js';
 import { fromDatabaseError, wasRolledBack } from '../core/database-errors.js';
 import { DomainError } from '../core/errors.js';
 
-/** Failures of the row itself after which it is parked, and the age at which the next one parks it, hours. */
+/** A row is parked after this many failures of its own, or at its next one once it is this old, in hours. */
 const MAX_FAILURES = 10;
 const MAX_AGE_HOURS = 24;
 const MAX_ERROR_LENGTH = 500;
 
-/** SQLSTATEs of a collision, and of a lock that is held elsewhere. */
+/** SQLSTATEs of a conflict, a deadlock, and a lock timeout. */
 const BUSY = /^(40001|40P01|55P03)$/;
-/** SQLSTATEs of a server that stops or is full. */
+/** SQLSTATEs of a server that is stopping or out of resources. */
 const AWAY = /^(57P0[1-5]|53\d\d\d|08\d\d\d)$/;
 
-/** The code under which PostgreSQL refused a statement and lives on; undefined for any other error. */
+/** Returns the SQLSTATE of a rejected statement on a live server; undefined for other errors. */
 function refusalCode(error: unknown): string | undefined {
   const { nativeError: inner = error } = (error ?? {}) as { nativeError?: unknown };
   return wasRolledBack(inner) ? String((inner as { code?: unknown }).code) : undefined;
 }
 
-/** True when the same may pass a moment later: somebody else holds a lock, or it collided. */
+/** Returns true if a retry may succeed: a lock or a conflict. */
 export const isBusy = (error: unknown): boolean => BUSY.test(refusalCode(error) ?? '');
 
-/** $1 = rows, $2 = error, $3 = whether it counts as the row's own failure, $4 = whether the next attempt is set already. */
+/** $1 = row ids, $2 = error, $3 = whether it counts as the row's own failure, $4 = whether the next attempt is already set. */
 const statement: Statement = {
   name: 'fail_outbox_rows',
   text: /* sql */ `
@@ -46,7 +46,7 @@ interface Parked extends Record<string, unknown> {
   parked: boolean;
 }
 
-/** True when PostgreSQL refused what the row asks for, or our own code threw: not when a server is away, or somebody holds a lock. */
+/** Returns true if PostgreSQL rejected the row's statement or our own code failed; false for an unavailable server or a lock. */
 export function isRowFailure(error: unknown): boolean {
   const code = refusalCode(error);
   if (code !== undefined) return !BUSY.test(code) && !AWAY.test(code);
@@ -56,9 +56,9 @@ export function isRowFailure(error: unknown): boolean {
 }
 
 /**
- * Notes a failure on the rows, which wait ever longer. Failures of the row itself (`counts`) park it in the end: it keeps its error, no
- * worker reads it, and an operator replays it. Parking is logged as an error.
- * @returns the rows that were parked now
+ * Records a failure on the rows, with growing backoff. Failures of the row itself (`counts`) finally park it: it keeps its error,
+ * no worker reads it, and an operator can replay it (docs/decisions.md#parked-rows). Parking is logged as an error.
+ * @returns the rows parked now
  */
 export async function recordFailure(
   { db, log }: Pick<Services, 'db' | 'log'>,

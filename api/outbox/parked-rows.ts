@@ -15,12 +15,12 @@ export interface ParkedRow {
 
 const COLUMNS = ['outbox_id', 'kind', 'subject', 'team_id', 'failures', 'created_at', 'parked_at', 'last_error'] as const;
 
-/** Parked rows for an operator, oldest first, at most `limit`. */
+/** Lists parked rows for an operator, oldest first, at most `limit`. */
 export const listParkedRows = ({ db }: Pick<Context, 'db'>, limit: number): Promise<ParkedRow[]> =>
   db('outbox').whereNotNull('parked_at').orderBy('parked_at').limit(limit).select<ParkedRow[]>(COLUMNS);
 
 /**
- * Makes a parked row due again, for an operator who has removed the cause. Its cursor stays, so nothing that it has caused is repeated.
+ * Makes a parked row due again, after an operator has removed the cause. Its cursor stays, so nothing is repeated.
  * @throws RESOURCE_NOT_FOUND no such parked row
  */
 export function replayParkedRow(ctx: Context, outboxId: number): Promise<ParkedRow> {

@@ -1,24 +1,24 @@
 import type { Services } from '../core/context.js';
 import { run, type Statement } from '../../db/statement.js';
 
-/** What is due, after events without a subscriber were dropped. */
+/** Kinds of due rows, after events without a subscriber were dropped. */
 export interface OutboxPoll extends Record<string, unknown> {
   dropped: number;
-  /** Some were dropped, and an owner may have more of them than one poll looks at. */
+  /** Some were dropped, and an owner may have more than one poll reads. */
   more: boolean;
-  /** Events with a subscriber wait. */
+  /** Events with a subscriber. */
   events: boolean;
-  /** Inbound deliveries wait. */
+  /** Inbound deliveries. */
   deliveries: boolean;
-  /** Something waits to be handed to Temporal. */
+  /** Rows for Temporal. */
   dispatches: boolean;
-  /** Audit entries wait for the sealer. */
+  /** Audit entries to seal. */
   unsealed: boolean;
-  /** Mails wait to be sent. */
+  /** Mails to send. */
   mails: boolean;
 }
 
-/** One poll. `after`: owner behind whom the walk over the owners begins. */
+/** Polls the outbox once. `after`: owner after whom to start. */
 export async function pollOutbox({ db }: Pick<Services, 'db'>, statement: Statement, after: string): Promise<OutboxPoll> {
   const [poll] = await run<OutboxPoll>(db, statement, [after]);
   return poll as OutboxPoll;

@@ -18,9 +18,9 @@ const SUBSCRIBED = /* sql */ `a.is_active and a.deleted_at is null
   and a.trigger_type = any((select e.triggers from event_types e where e.event_type = o.subject)::text[])`;
 
 /**
- * Enabled automations of the event's team, or of its live project, and personal ones of the person who caused it. A delivery may concern
- * several projects of a team. Whether a change amounts to a trigger such as task.completed is decided by its payload. Each branch has an
- * index, so that an event reads neither what others have enabled, nor what its team has enabled for other projects.
+ * Enabled automations of the event's team or its live project, and personal ones of the user who caused it. A delivery may
+ * concern several projects of a team. The payload decides later whether a change means a trigger such as task.completed. Each
+ * branch uses an index, so that an event reads neither other teams' automations nor those of other projects.
  */
 const audience = /* sql */ `
   select a.automation_id as subscriber_id, a.version from automations a
@@ -28,7 +28,7 @@ const audience = /* sql */ `
   union all
   select a.automation_id, a.version
   from projects p cross join lateral (
-    -- OFFSET 0: the project first, whatever the planner expects of it.
+    -- OFFSET 0 forces the planner to read the project first.
     select a.* from automations a where a.project_id = p.project_id and ${SUBSCRIBED} offset 0
   ) a
   where p.project_id = any(coalesce(o.project_ids, array[o.project_id])) and p.deleted_at is null
@@ -37,7 +37,7 @@ const audience = /* sql */ `
   select a.automation_id, a.version from automations a
   where a.team_id is null and a.created_by = o.actor_id and a.project_id is null and ${SUBSCRIBED}`;
 
-/** The name and the number of actions are the version's; whose automation it is, `create_runs` reads from its row. */
+/** Name and number of actions are the version's; `create_runs` reads the owner from the automation's row. */
 const definitions = {
   name: 'automation_definitions',
   text: /* sql */ `
@@ -46,10 +46,10 @@ const definitions = {
     join automation_versions v on v.automation_id = wanted.id and v.version = wanted.version`,
 };
 
-/** Bytes of a compiled condition for each of its characters (57 measured), and of everything else of a definition. */
+/** Bytes of a compiled condition per character (57 measured), and of the rest of a definition. */
 const BYTES_PER_CHARACTER = 60;
 const DEFINITION_BYTES = 1_000;
-/** Bytes that a run writes beside its event, and for each action. */
+/** Bytes that a run writes besides its event, and per action. */
 const RUN_BYTES = 500;
 const ACTION_BYTES = 300;
 
@@ -62,8 +62,8 @@ type Row = {
   actions: number;
 };
 
-function compile(given: Record<string, unknown>): { definition: Definition; bytes: number } {
-  const { subscriber_id, version, name, trigger_type, condition, actions } = given as Row;
+function compile(row: Record<string, unknown>): { definition: Definition; bytes: number } {
+  const { subscriber_id, version, name, trigger_type, condition, actions } = row as Row;
   const definition: Definition = {
     automation: { automation_id: subscriber_id, version, name },
     trigger_type,
@@ -73,41 +73,43 @@ function compile(given: Record<string, unknown>): { definition: Definition; byte
   return { definition, bytes: DEFINITION_BYTES + (condition?.length ?? 0) * BYTES_PER_CHARACTER };
 }
 
-/** What is worked out of an event once for all automations that it meets. */
-interface Known {
-  /** As templates and conditions see it. */
+/** Derived data of an event, shared by all its automations. */
+interface EventData {
+  /** Event as templates and conditions see it. */
   event: Readonly<Record<string, unknown>>;
   triggers: string[];
   bytes: number;
   scope?: ConditionScope;
 }
-const known = new WeakMap<OutboxEvent, Known>();
+const dataByEvent = new WeakMap<OutboxEvent, EventData>();
 
-function knowledgeOf(outboxEvent: OutboxEvent): Known {
-  let found = known.get(outboxEvent);
+function dataOf(outboxEvent: OutboxEvent): EventData {
+  let found = dataByEvent.get(outboxEvent);
   if (!found) {
     const { subject, event_id, created_at, team_id, project_id, payload } = outboxEvent;
     const occurred_at = new Date(created_at).toISOString();
     const event = { type: subject, event_id, occurred_at, team_id, project_id, ...payload };
     found = { event, triggers: triggersOfEvent(subject, payload), bytes: JSON.stringify(event).length };
-    known.set(outboxEvent, found);
+    dataByEvent.set(outboxEvent, found);
   }
   return found;
 }
 
-function scopeOf({ project, actor, now }: OutboxEvent, about: Known): ConditionScope {
+function scopeOf({ project, actor, now }: OutboxEvent, about: EventData): ConditionScope {
   return (about.scope ??= conditionScope(about.event, { project, actor, now: new Date(now) }));
 }
 
-/** The id of the run of an event and an automation: the same for the same two, so that it exists once. */
+/** Derives the run's id from event and automation, so that it is created once. */
 const runIdOf = (automationId: string, eventId: string): string => uuidv5(eventId, automationId);
 
-/** The run of an event and an automation: queued where its condition holds, else skipped (a row only, no workflow). */
+/**
+ * Decides the run of an event and an automation: queued if its condition is true, otherwise skipped (a row without a workflow).
+ */
 function decide(
   event: OutboxEvent,
   { automation, trigger_type, condition, actions }: Definition,
 ): (NewRun & { bytes: number }) | undefined {
-  const about = knowledgeOf(event);
+  const about = dataOf(event);
   if (!about.triggers.includes(trigger_type)) return undefined;
   const verdict = condition?.evaluate(scopeOf(event, about)) ?? { matched: true, error: null };
   return {
@@ -125,10 +127,12 @@ function decide(
   };
 }
 
-/** Writes the runs; what comes too deep is skipped, and an automation that other runs start too often is disabled after the commit. */
+/** Creates the runs; skips runs that are too deep. Disables automations that other runs start too often after the commit. */
 async function enqueue(services: Services, matches: readonly NewRun[], leaseSeconds: number | null): Promise<Enqueued> {
-  const most = services.config.AUTOMATION_MAX_DEPTH;
-  const runs = matches.map((run) => (run.depth > most ? { ...run, skip_reason: 'loop' as const, condition_error: null } : run));
+  const maxDepth = services.config.AUTOMATION_MAX_DEPTH;
+  const runs = matches.map((run) =>
+    run.depth > maxDepth ? { ...run, skip_reason: 'loop' as const, condition_error: null } : run,
+  );
   const created = await createRuns(services, runs, leaseSeconds);
   const starts = created.flatMap(({ start }) => start ?? []);
   const caused = [...new Set(starts.filter(({ depth }) => depth > 0).map(({ automation_id }) => automation_id))];
