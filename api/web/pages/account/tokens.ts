@@ -14,8 +14,8 @@ const LIVES = [7, 30, 90, 180, 365, 0];
 /** Check boxes: one is sent as a string, several as a list, none as nothing. */
 const Checked = z.preprocess((value) => (value === undefined ? [] : [value].flat()), z.array(z.string()));
 
-/** Scopes of future features: tokens may have them, but no route requires them yet. */
-export const COMING: readonly string[] = ['graph:read', 'ai:chat', 'ai:confirm'];
+/** Scopes that no route asks for yet. A token may hold them, and the form does not offer them. */
+export const UNUSED_SCOPES: readonly string[] = ['graph:read', 'ai:chat', 'ai:confirm'];
 
 async function show(ctx: PageRequest['ctx'], problem?: FormError, given: Fields = {}): Promise<View> {
   const chosen = Checked.safeParse(given['scopes']).data ?? [];
@@ -27,8 +27,7 @@ async function show(ctx: PageRequest['ctx'], problem?: FormError, given: Fields 
     strict,
     allStrict,
     tokens,
-    scopes: Object.entries(SCOPES),
-    coming: COMING,
+    scopes: Object.entries(SCOPES).filter(([scope]) => !UNUSED_SCOPES.includes(scope)),
     chosen,
     lives: LIVES,
     problem,
