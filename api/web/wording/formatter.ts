@@ -1,6 +1,6 @@
 import { catalogue } from '../../actions/registry.js';
 import type { User } from '../../auth/schema.js';
-import { richText } from './rich-text.js';
+import { plainText } from '../../core/plain-text.js';
 import { TRIGGER_TEXT } from './trigger-text.js';
 import { describeApprovers, cannotDecideReason } from './approver-text.js';
 
@@ -93,7 +93,7 @@ export function createFormatter(me: User | null, now: Date = new Date()) {
   return {
     timeZone,
     duration,
-    richText,
+    plainText,
     device: deviceName,
     deciders: describeApprovers,
     notYours: (gate: Parameters<typeof cannotDecideReason>[1]): string => cannotDecideReason(me, gate),

@@ -1,4 +1,5 @@
 import { Authenticator, buildAccount, buildTwoFactorAccount, mailedCode, mailsTo, PASSWORD } from '../../factories/accounts.js';
+import { buildProject, buildTask, buildTeam } from '../../factories/people.js';
 import { startApp, type TestApp } from '../../support/app.js';
 import { type Browser, openBrowser, signIn } from './browser.js';
 
@@ -282,12 +283,41 @@ describe('administration', () => {
     await admin.post(`${user}/unlock`, {}, { from: path });
     expect((await admin.get(`${path}?q=${person.email}`)).html).not.toContain(`${user}/unlock`);
     const form = `${user}/deprovision`;
-    const nobody = await admin.post(form, { reason: 'Left', successor: 'nobody@test.example' });
+    const fields = { reason: 'Left', confirm: person.email };
+    const nobody = await admin.post(form, { ...fields, successor: 'nobody@test.example' });
     expect([nobody.status, nobody.html.includes('value="nobody@test.example"')]).toEqual([400, true]);
-    const job = location(await admin.post(form, { reason: 'Left', successor: heir.email })) as string;
-    expect((await admin.get(job)).html).toContain('In progress');
+    const job = location(await admin.post(form, { ...fields, successor: heir.email })) as string;
+    const followed = (await admin.get(job)).html;
+    for (const words of ['In progress', person.email]) expect(followed).toContain(words);
     const row = await app.services.db('users').where({ user_id: person.user_id }).first();
     expect(row.status).toBe('deprovisioned');
+    const again = (await admin.get(form)).html;
+    expect([again.includes(job), again.includes('name="confirm"')]).toEqual([true, false]);
+  });
+
+  it('deprovision: the page names the person and what they lose, and takes the typed address only', async () => {
+    const team = await buildTeam(app);
+    await buildTask(app, team, await buildProject(app, team), { assigned_to: team.admin.user_id });
+    const admin = await signIn(app, await buildAccount(app, { role: 'admin' }));
+    const form = `${path}/users/${team.admin.user_id}/deprovision`;
+    const { html } = await admin.get(form);
+    for (const words of [
+      team.admin.email,
+      '<dt>Teams</dt><dd><strong>1',
+      '<dt>Open tasks</dt><dd><strong>1',
+      'The only admin of',
+    ])
+      expect(html).toContain(words);
+    const status = async () => (await app.services.db('users').where({ user_id: team.admin.user_id }).first()).status;
+    const fields = { reason: 'Left', successor: team.manager.email };
+    for (const confirm of ['', team.manager.email, `${team.admin.email}.example`]) {
+      const refused = await admin.post(form, { ...fields, confirm });
+      expect([refused.status, refused.html.includes(`Enter ${team.admin.email} to confirm`)]).toEqual([422, true]);
+    }
+    expect(await status()).toBe('active');
+    const done = await admin.post(form, { ...fields, confirm: ` ${team.admin.email.toUpperCase()} ` });
+    expect([done.status, await status()]).toEqual([303, 'deprovisioned']);
+    expect((await admin.get(`${path}/users/0197a000-0000-7000-8000-000000000001/deprovision`)).status).toBe(404);
   });
 
   it('acting as somebody: a banner on every page, nothing of the account’s security, and back by one button', async () => {

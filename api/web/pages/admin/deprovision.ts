@@ -1,11 +1,12 @@
 import { z } from 'zod';
 import { getJob } from '../../../admin/deprovisioning/get-job.js';
+import { previewDeprovision } from '../../../admin/deprovisioning/preview-deprovision.js';
 import { requestDeprovision } from '../../../admin/deprovisioning/request-deprovision.js';
 import { Deprovision, JobParams } from '../../../admin/deprovisioning/schema.js';
 import { listUsers } from '../../../admin/list-users.js';
 import { UserParams } from '../../../admin/schema.js';
 import type { Context } from '../../../core/context.js';
-import { invalid } from '../../../core/errors.js';
+import { invalid, invalidFields } from '../../../core/errors.js';
 import { page, type Page, type FormError, type View } from '../../page.js';
 import type { Fields } from '../../server/read-form.js';
 
@@ -18,8 +19,17 @@ async function successorOf(ctx: Context, email: string): Promise<string | null> 
   return successor.user_id;
 }
 
-const show = (userId: string, problem?: FormError, given: Fields = {}): Promise<View> =>
-  Promise.resolve({ view: 'admin/deprovision', title: 'Deprovision', data: { userId, problem, given } });
+async function show(ctx: Context, userId: string, problem?: FormError, given: Fields = {}): Promise<View> {
+  const user = await previewDeprovision(ctx, userId);
+  return { view: 'admin/deprovision', title: 'Deprovision', data: { user, problem, given } };
+}
+
+/** Refuses a form whose typed address is not the user's: the wrong person was opened. @throws VALIDATION_ERROR */
+async function checkConfirmation(ctx: Context, userId: string, typed: string): Promise<void> {
+  const { email } = await previewDeprovision(ctx, userId);
+  if (typed.toLowerCase() === email.toLowerCase()) return;
+  throw invalidFields([{ field: 'confirm', message: `Enter ${email} to confirm`, type: 'confirmation' }]);
+}
 
 /** Deprovisions a user: requested here, done step by step by a workflow, shown on a separate page. */
 export const deprovisionPages: Page[] = [
@@ -28,30 +38,35 @@ export const deprovisionPages: Page[] = [
     path: '/app/admin/users/:user_id/deprovision',
     access: 'instance.admin',
     params: UserParams,
-    handle: ({ params }) => show(params.user_id),
+    handle: ({ ctx, params }) => show(ctx, params.user_id),
   }),
   page({
     method: 'post',
     path: '/app/admin/users/:user_id/deprovision',
     access: 'instance.admin',
     params: UserParams,
-    form: z.object({ reason: Deprovision.shape.reason, successor: z.string().trim().max(320).default('') }),
-    async handle({ ctx, params, form: { reason, successor } }) {
+    form: z.object({
+      reason: Deprovision.shape.reason,
+      successor: z.string().trim().max(320).default(''),
+      confirm: z.string().trim().max(320).default(''),
+    }),
+    async handle({ ctx, params, form: { reason, successor, confirm } }) {
+      await checkConfirmation(ctx, params.user_id, confirm);
       const reassign_to = await successorOf(ctx, successor);
       const { job_id } = await requestDeprovision(ctx, params.user_id, { reason, reassign_to });
       return { to: `/app/admin/deprovisions/${job_id}` };
     },
-    onError: ({ params, form }, problem) => show(params.user_id, problem, form),
+    onError: ({ ctx, params, form }, problem) => show(ctx, params.user_id, problem, form),
   }),
   page({
     method: 'get',
     path: '/app/admin/deprovisions/:job_id',
     access: 'instance.admin',
     params: JobParams,
-    handle: async ({ ctx, params }) => ({
-      view: 'admin/deprovision-job',
-      title: 'Deprovisioning',
-      data: { job: await getJob(ctx, params.job_id) },
-    }),
+    async handle({ ctx, params }) {
+      const job = await getJob(ctx, params.job_id);
+      const user = await previewDeprovision(ctx, job.user_id);
+      return { view: 'admin/deprovision-job', title: 'Deprovisioning', data: { job, user } };
+    },
   }),
 ];
