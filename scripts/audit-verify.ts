@@ -19,7 +19,7 @@ const USAGE = `npm run audit:verify -- [--checkpoint] [--keys PATH] [--witness F
 
 Exit status: 0 intact, 1 broken, 2 not verified`;
 
-/** A break is itself an entry of the log, CRITICAL. A database that refuses it does not hide the report. */
+/** Records breaks as CRITICAL entries of the log itself. A failure to do so does not hide the report. */
 async function recordBreaks(services: Services, { breaks }: AuditReport): Promise<void> {
   const first = breaks[0] as Break;
   try {
@@ -65,7 +65,7 @@ function print({ chains, entries, checkpoints, newest_checkpoint, breaks }: Audi
 
 /**
  * `npm run audit:verify`.
- * @throws Error when there is nothing to verify with: settings, keys, a witness's file or the database
+ * @throws Error without usable settings, keys, witness file or database
  */
 async function main(): Promise<void> {
   const string = { type: 'string' } as const;

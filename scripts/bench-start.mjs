@@ -1,6 +1,6 @@
 /**
- * `npm run bench:start`: time to ready of a first start (fresh database) and of a second one, and the memory of all processes when idle.
- * Runs in a temporary DATA_DIR on ports of its own. RSS counts shared pages once for each process, PSS shares them out.
+ * `npm run bench:start`: time to ready of a first start (new database) and a second one, and the memory of all idle processes. Uses
+ * a temporary DATA_DIR and free ports. RSS counts shared pages once per process; PSS divides them.
  */
 import { spawn } from 'node:child_process';
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
@@ -50,7 +50,7 @@ const readProc = (pid, file) => {
   }
 };
 
-/** A process and everything below it, as pids. */
+/** Returns the pids of a process and its descendants. */
 function family(pid) {
   const parents = readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
@@ -108,7 +108,7 @@ function printMemory(groups) {
 await build();
 await obtainCli(out);
 const dir = mkdtempSync(join(tmpdir(), 'assent-bench-'));
-// Root's database user must be able to pass.
+// The database user that root starts must be able to enter.
 chmodSync(dir, 0o711);
 const ports = {};
 for (const name of ['PORT', 'METRICS_PORT', 'WORKER_METRICS_PORT', 'PG_PORT', 'TEMPORAL_PORT', 'TEMPORAL_UI_PORT'])

@@ -70,7 +70,7 @@ else {
     if (options.json) console.log(JSON.stringify({ at: new Date().toISOString(), load: options, results }, null, 2));
     else console.log(`\n  ${goals.filter(met).length} of ${goals.length} goals met\n`);
   } catch (error) {
-    // After Ctrl-C everything fails because it was stopped.
+    // After Ctrl-C every error is a consequence of the stop.
     if (!stopping) console.error(error instanceof Error ? (error.stack ?? error.message) : error);
     process.exitCode = 1;
   }

@@ -60,7 +60,7 @@ async function main(): Promise<number> {
     return 2;
   }
   if (values.check) return (await check()) ? 0 : 1;
-  // dist/scripts/chaos.js stands two levels below the checkout.
+  // dist/scripts/chaos.js is two levels below the checkout.
   const root = fileURLToPath(new URL('../..', import.meta.url));
   return (await runChaos({ root, api, workers, kills, stores, seed, secondsBetween, keep: values.keep, tell })) ? 0 : 1;
 }

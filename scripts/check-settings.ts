@@ -1,6 +1,6 @@
 import { loadConfig } from '../api/core/config.js';
 
-/** Reads the settings as the service would, and ends with the list of what is not usable. Connects to nothing. */
+/** Validates the settings like the service, and prints the list of problems. Connects to nothing. */
 try {
   loadConfig();
   console.log('the settings are usable');

@@ -6,7 +6,10 @@ import { join } from 'node:path';
 import { createOpenApi } from '../api/http/openapi.js';
 import { ENDPOINTS } from '../api/http/router.js';
 
-/** `npm run client`: writes the types of the TypeScript client from our own document. The generator comes by npx, needs the network. */
+/**
+ * `npm run client`: generates the TypeScript client's types from the API document. Runs the generator through npx, which needs the
+ * network.
+ */
 const GENERATOR = 'openapi-typescript@7.13.0';
 const target = process.argv[2] ?? join('clients', 'typescript', 'schema.d.ts');
 
@@ -15,14 +18,14 @@ const dir = mkdtempSync(join(tmpdir(), 'assent-client-'));
 try {
   const [source, generated] = [join(dir, 'openapi.json'), join(dir, 'schema.d.ts')];
   writeFileSync(source, document);
-  // A default of ours fills in what a caller leaves out: it does not make the field required.
+  // A default fills in a missing field, so it does not make the field required.
   const args = ['--yes', GENERATOR, source, '--output', generated, '--default-non-nullable', 'false', '--alphabetize'];
   const { status, error } = spawnSync('npx', args, {
     stdio: ['ignore', 'ignore', 'inherit'],
     shell: process.platform === 'win32',
   });
   if (status !== 0) throw error ?? new Error(`${GENERATOR} ended with ${status}`);
-  // What test/client.test.ts compares, so that nobody changes the API and forgets its client.
+  // Compared by test/client.test.ts, so that the client follows every change of the API.
   const digest = createHash('sha256').update(document).digest('hex');
   writeFileSync(
     target,

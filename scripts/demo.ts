@@ -9,9 +9,11 @@ import { base, call, config, logIn, paint, showRuns, tell, until } from './demo/
 import { DEMO_REPOSITORY } from './demo-data/seed-demo.js';
 import { deliveries, withFields } from './fixtures/forge-payloads.js';
 
-/** `npm run demo`: the product's main job against the running service, printed as a timeline (N5). Ends non-zero when a step fails. */
+/**
+ * `npm run demo`: the product's main use case against the running service, printed as a timeline. Exits non-zero when a step fails.
+ */
 
-/** Sends a delivery as the forge does: real bytes, signed. */
+/** Sends a signed delivery like a code host. */
 async function deliver(event: string, payload: unknown): Promise<{ body: unknown }> {
   const body = JSON.stringify(payload);
   const headers = {

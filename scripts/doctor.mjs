@@ -45,7 +45,7 @@ function cLibrary() {
   return ok(`glibc ${process.report.getReport().header.glibcVersionRuntime}, ${process.arch}`);
 }
 
-/** The nearest directory above DATA_DIR that exists: what is true there is true for DATA_DIR. */
+/** Returns the nearest existing directory above DATA_DIR, whose properties apply to DATA_DIR. */
 function dataParent() {
   let dir = dataDir();
   while (!existsSync(dir)) dir = dirname(dir);
@@ -121,7 +121,7 @@ async function temporal() {
   );
 }
 
-/** Rows of the outbox that no worker tries any more. Read only where a database answers; a stopped service has none to ask. */
+/** Counts parked outbox rows, if a database is running. */
 async function parkedRows() {
   const url = process.env.DATABASE_URL ?? runningState(dataDir())?.env?.DATABASE_URL;
   if (!url || !isInstalled()) return ok('outbox not read: the service does not run here');
@@ -145,7 +145,7 @@ async function parkedRows() {
   }
 }
 
-/** A check that throws has failed; what we expect to go wrong brings its own cure. */
+/** Returns a check's outcome. A check that throws has failed; expected failures include a cure. */
 async function outcome(check) {
   try {
     return await check();

@@ -23,7 +23,7 @@ const { values } = parseArgs({
   },
 });
 
-/** Ada signs in: the routes of an account are closed to tokens. */
+/** Signs in as Ada, because account routes reject tokens. */
 async function signIn(url: string): Promise<string> {
   const answer = await fetch(`${url}/api/auth/login`, {
     method: 'POST',
@@ -51,7 +51,7 @@ async function main(): Promise<number> {
     return values.help ? 0 : 2;
   }
   const schemathesis = obtainSchemathesis();
-  // dist/scripts/fuzz.js stands two levels below the checkout.
+  // dist/scripts/fuzz.js is two levels below the checkout.
   const root = fileURLToPath(new URL('../..', import.meta.url));
   const product = await startProduct(root, { api: 1, workers: 1 }, (line) => console.error(line), new Promise(() => undefined));
   const [url = ''] = product.urls;
@@ -61,7 +61,7 @@ async function main(): Promise<number> {
   let round = 0;
   try {
     for (; total() < cases; round += 1) {
-      // By turns as a token and as a person: each is refused where the other is not.
+      // Alternates between a token and a session: each may use routes that reject the other.
       const token = round % 2 === 0 ? DEMO_TOKEN : await signIn(url);
       const seed = firstSeed + round;
       console.log(`\nRound ${round + 1}, as a ${round % 2 === 0 ? 'token' : 'person'}, seed ${seed}`);

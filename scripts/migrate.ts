@@ -6,13 +6,15 @@ import { openDatabase } from '../db/connection.js';
 import { migrationSource } from '../db/migrations/index.js';
 import { seedDemo } from './demo-data/seed-demo.js';
 
-/** Brings the database to this build's schema; with --seed-demo fills an empty one with the demo (N4), never in production. */
+/**
+ * Migrates the database to this build's schema; with --seed-demo also fills an empty one with the demo data, never in production.
+ */
 const { values } = parseArgs({ options: { 'seed-demo': { type: 'boolean', default: false } } });
-// Only the address: the migrating role has none of the service's secrets.
+// Reads only the address: the migrating role has none of the service's secrets.
 const file = process.env['DATABASE_URL_FILE'];
 const url = file ? readFileSync(file, 'utf8').trim() : process.env['DATABASE_URL'];
 if (!url) throw new Error('Set DATABASE_URL (or DATABASE_URL_FILE) to the database to migrate');
-// Before anything is changed. A migration alone needs none of the other settings; in production its role must not have them.
+// Validated before any change. A plain migration needs no other settings; in production its role must not have them.
 const config = values['seed-demo'] ? loadConfig() : undefined;
 const db = openDatabase({ url, poolSize: 2, name: 'assent-migrate', statementTimeout: 0 });
 const [, applied] = (await db.migrate.latest({ migrationSource })) as [number, string[]];

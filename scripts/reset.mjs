@@ -1,4 +1,4 @@
-/** `npm run reset`: stops the running service and removes its data. Says what it removes. */
+/** `npm run reset`: stops the running service and deletes its data. Prints what it deletes. */
 import { existsSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join, sep } from 'node:path';
@@ -9,12 +9,12 @@ import { runningState, stopOrphanServices } from './embedded/run-state.mjs';
 import { dataDir, loadEnvFile, root } from './embedded/settings.mjs';
 import { stopOrphan } from './embedded/temporal.mjs';
 
-/** What tells a data directory of ours from any other directory. */
+/** Files that identify a data directory of this project. */
 const MARKS = ['postgres-password', 'postgres.json', 'temporal', 'run.json'];
 const STOP_MS = 8_000;
 const out = (text) => process.stdout.write(`${text}\n`);
 
-/** Never removes something that is not ours, whatever DATA_DIR says. */
+/** Never deletes a foreign directory, whatever DATA_DIR says. */
 function refuseForeign(dir) {
   const holds = (inner) => `${realpathSync(inner)}${sep}`.startsWith(`${dir}${sep}`) || dir === sep;
   const entries = readdirSync(dir);
@@ -24,7 +24,7 @@ function refuseForeign(dir) {
   ]);
 }
 
-/** The cluster's holder when it had to live outside DATA_DIR, else null. */
+/** Returns the cluster's parent directory if it is outside DATA_DIR, else null. */
 function clusterElsewhere(dir) {
   const note = join(dir, 'postgres.json');
   return existsSync(note) ? JSON.parse(readFileSync(note, 'utf8')).cluster : null;

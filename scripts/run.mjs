@@ -8,14 +8,14 @@ import { ensureInstalled } from './embedded/install.mjs';
 import { runningState } from './embedded/run-state.mjs';
 import { checkNode, dataDir, loadEnvFile, root } from './embedded/settings.mjs';
 
-/** Commands that need no running service: they read the sources, or start what they need themselves. */
+/** Commands that need no running service: they read the sources, or start their own servers. */
 const STANDALONE = new Set(['openapi', 'client', 'chaos', 'bench', 'timing', 'bench-growth', 'fuzz']);
 const [name = '', ...args] = process.argv.slice(2);
 
 /**
- * The environment of the command: an explicit DATABASE_URL means "that installation", and nothing of a service that happens to run here
- * is mixed in; otherwise what the running service uses, where not set.
- * @throws {StartError} when there is no database to talk to
+ * Returns the command's environment. An explicit DATABASE_URL selects that installation, without any setting of a local service;
+ * otherwise unset values come from the running service.
+ * @throws {StartError} without a database
  */
 function commandEnv() {
   const env = { NODE_ENV: 'development', ...process.env };
@@ -39,7 +39,7 @@ function compiledCommand() {
   throw new StartError(`There is no command "${name}".`, `Known: ${known.join(', ')}`);
 }
 
-/** Runs the command on our own terminal. It gets the terminal's Ctrl-C itself; we wait for its end. */
+/** Runs the command on this terminal. The command itself receives Ctrl-C; this process waits for its end. */
 function execute(file, env) {
   const child = spawn(process.execPath, ['--enable-source-maps', file, ...args], { stdio: 'inherit', env, cwd: root });
   process.on('SIGINT', () => {});

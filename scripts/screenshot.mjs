@@ -1,6 +1,6 @@
 /**
- * `npm run screenshot -- /app/approvals shot.png --as max@demo.test --width 390 --dark`: a picture of a page of the running service, as a
- * demo account sees it; without --as as a visitor does. It is the whole page, in the Chromium that the browser tests use.
+ * `npm run screenshot -- /app/approvals shot.png --as max@demo.test --width 390 --dark`: saves a full-page picture of the running
+ * service, as a demo account or, without --as, as a visitor. Uses the Chromium of the browser tests.
  */
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';

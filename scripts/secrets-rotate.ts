@@ -4,7 +4,7 @@ import { masterKeyIds } from '../api/core/crypto/encryption.js';
 import { listKeyUse, rotateKeys } from '../api/secrets/rotate-keys.js';
 import { openDatabase } from '../db/connection.js';
 
-/** The keys at hand and what stands under each; a key that is named and not at hand shows as lost. */
+/** Prints the configured keys and their use; a key that is used but not configured shows as lost. */
 async function printUse(vault: Parameters<typeof rotateKeys>[0]): Promise<void> {
   const use = await listKeyUse(vault);
   const [newest, ...previous] = masterKeyIds(vault.config);
@@ -18,8 +18,8 @@ async function printUse(vault: Parameters<typeof rotateKeys>[0]): Promise<void> 
 }
 
 /**
- * `npm run secrets:rotate`: puts everything under the newest master key (docs/runbook.md, rotating keys); may be stopped and started
- * at any time. --check only says which keys are in use. Exit 1 when a value opens under no key at hand.
+ * `npm run secrets:rotate`: re-encrypts everything under the newest master key (docs/runbook.md, rotating keys). Safe to interrupt
+ * and repeat. --check only reports which keys are in use. Exits with 1 if no configured key decrypts a value.
  */
 const { values } = parseArgs({ options: { check: { type: 'boolean', default: false } } });
 const config = loadConfig();

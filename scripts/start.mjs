@@ -21,7 +21,7 @@ import { watchSources } from './embedded/watch.mjs';
 
 const run = promisify(execFile);
 const began = Date.now();
-/** How many processes of a kind: `--api 2 --workers 2`. */
+/** Number of processes of a kind: `--api 2 --workers 2`. */
 const countOf = (flag) => (process.argv.includes(flag) ? Number(process.argv[process.argv.indexOf(flag) + 1]) : 1);
 const options = {
   watch: process.argv.includes('--watch'),
@@ -31,9 +31,9 @@ const options = {
 };
 const steps = createSteps({ stream: options.json ? process.stderr : process.stdout });
 const { step, say } = steps;
-/** How long each process may take to end after Ctrl-C, ms; together they stay near three seconds. */
+/** Time limit of each process after Ctrl-C, ms; about three seconds in all. */
 const GRACE = { api: 900, worker: 900, temporal: 2_500, postgres: 2_500 };
-/** Two signals this close are one Ctrl-C: npm passes on what the terminal has sent to us already. */
+/** Two signals this close are one Ctrl-C: npm forwards a signal that the terminal has already sent. */
 const SAME_SIGNAL_MS = 400;
 
 const context = {
@@ -45,7 +45,7 @@ const context = {
   stopping: false,
 };
 
-/** Writes what runs now, so that other commands and a later start find it. */
+/** Writes the running processes to run.json, for other commands and a later start. */
 function record() {
   if (context.stopping) return;
   const processes = Object.fromEntries(
@@ -63,7 +63,7 @@ function addUnit(name, label, start) {
 /** All processes of a kind: `api`, `api-2` and so on. */
 const unitsOf = (kind) => Object.values(context.units).filter(({ name }) => kindOf(name) === kind);
 
-/** The embedded servers would carry demo data and no backups: production brings its own. */
+/** Rejects production, where the embedded servers would have demo data and no backups. */
 function refuseProduction(env) {
   if (env.NODE_ENV !== 'production' || (env.DATABASE_URL && env.TEMPORAL_ADDRESS)) return;
   throw new StartError('NODE_ENV=production, but npm start would run an embedded PostgreSQL and Temporal.', [
@@ -72,7 +72,7 @@ function refuseProduction(env) {
   ]);
 }
 
-/** Stops what a killed start left behind. */
+/** Stops processes that a killed start left behind. */
 async function clearOrphans({ dir }) {
   const services = await stopOrphanServices(dir);
   const [temporal, postgres] = await Promise.all([
@@ -110,7 +110,7 @@ async function startWorkflowServer(ports) {
   return facts;
 }
 
-/** Settings of API, worker and commands; what the environment says already wins, but for what this start has decided. */
+/** Settings of API, worker and commands; the environment takes precedence, except over decisions of this start. */
 function serviceEnv(ports, database, temporal) {
   return {
     NODE_ENV: process.env.NODE_ENV ?? 'development',
@@ -125,12 +125,12 @@ function serviceEnv(ports, database, temporal) {
     BASE_URL: process.env.BASE_URL || `http://localhost:${ports.api}`,
     DATA_DIR: context.dir,
     WORKFLOW_BUNDLE: bundlePath,
-    // The demo's receiver is on this machine.
+    // The demo's receiver runs on this machine.
     ...(process.env.NODE_ENV === 'production' ? {} : { OUTBOUND_LOOPBACK: process.env.OUTBOUND_LOOPBACK ?? 'allow' }),
   };
 }
 
-/** Reads the settings as API and worker will, before any server starts: a wrong one leaves nothing half done behind. */
+/** Validates the settings like API and worker before any server starts, so an invalid one leaves nothing half done. */
 async function checkSettings(ports) {
   const database = { url: process.env.DATABASE_URL || 'postgres://127.0.0.1/assent' };
   const temporal = { address: process.env.TEMPORAL_ADDRESS || '127.0.0.1:7233', uiUrl: null };
@@ -163,7 +163,7 @@ function addService(name, label, file, settings = {}) {
   return addUnit(name, label, (spawned) => startService({ label, file, log: context.log(name), env, spawned }));
 }
 
-/** The first API and worker have the usual names and ports; more of them have any that are free. */
+/** The first API and worker use the default names and ports; further ones use free ports. */
 async function startServices(metricsPort) {
   const [more, moreWorkers] = [options.api, options.workers].map((count) => Array.from({ length: count - 1 }, (_, i) => i + 2));
   const others = await Promise.all(more.map(async (nth) => ({ nth, port: await anyFreePort(), metrics: await anyFreePort() })));
@@ -221,7 +221,7 @@ async function startAll() {
   return { ports, database, temporal };
 }
 
-/** Waits for every step, then throws the first failure: nothing may still be starting while we clean up. */
+/** Waits for every step, then throws the first error, so that nothing is still starting during cleanup. */
 async function all(promises) {
   const outcomes = await Promise.allSettled(promises);
   const failed = outcomes.find(({ status }) => status === 'rejected');
@@ -254,7 +254,7 @@ function factsOf({ ports, database, temporal }) {
   };
 }
 
-/** Rebuilds and restarts what runs our code. A build that fails leaves the old code running. */
+/** Rebuilds and restarts our processes. After a failed build the old code keeps running. */
 async function reload(files) {
   try {
     const since = Date.now();
@@ -271,15 +271,15 @@ async function reload(files) {
   }
 }
 
-/** Ordered stop: nobody asks a server that is gone. */
+/** Stops the processes in order, clients before servers. */
 async function stopAll() {
   context.stopping = true;
-  // All of them at once: a second Ctrl-C kills also those whose turn has not come.
+  // All at once: a second Ctrl-C also kills those whose turn has not come.
   for (const unit of Object.values(context.units)) unit.expectEnd();
   for (const kind of ['api', 'worker', 'temporal', 'postgres'])
     await Promise.all(unitsOf(kind).map((unit) => unit.stop(GRACE[kind])));
   await endChildren(1_000);
-  // Only now: as long as something may still run, the next start must be able to find it.
+  // Released last: while something may still run, the next start must be able to find it.
   if (context.claimed) release(context.dir);
 }
 
@@ -297,7 +297,7 @@ function onSignal() {
     steps.end();
     say('stopping (Ctrl-C again to kill)');
     await stopAll();
-    // With everything killed the ordered stop is through as well, but clean it was not.
+    // After a kill the ordered stop also finishes, but it was not clean.
     if (killing) return;
     say(`stopped cleanly (${((Date.now() - first) / 1000).toFixed(1)} s)`);
     process.exit(0);
@@ -305,7 +305,7 @@ function onSignal() {
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(name, () => void handle());
 }
 
-/** A bug of ours must not leave servers behind; a closed terminal or pipe (`npm start | head`) must not end anything. */
+/** A bug must not leave servers behind; a closed terminal or pipe (`npm start | head`) must not end anything. */
 function guard() {
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
   process.on('uncaughtException', (error) => {
@@ -326,7 +326,7 @@ try {
     say('watching the sources');
   }
 } catch (error) {
-  // A start that was interrupted fails in some step; the signal's handler ends the process.
+  // An interrupted start fails in some step; the signal handler ends the process.
   if (!context.stopping) {
     steps.end();
     await stopAll();

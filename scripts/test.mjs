@@ -1,6 +1,6 @@
 /**
- * `npm test`: everything that continuous integration runs, on a fresh clone, alone. Ends with one line `N passed, N failed`.
- * Arguments go to jest: `npm test -- test/api`. With a path the static checks are left out.
+ * `npm test`: everything that CI runs, on a fresh clone, without other services. Ends with one line `N passed, N failed`. Arguments
+ * go to jest: `npm test -- test/api`. A path skips the static checks.
  */
 import { execFile, spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -18,7 +18,7 @@ const args = process.argv.slice(2);
 const count = { passed: 0, failed: 0 };
 const out = (text) => process.stdout.write(`${text}\n`);
 
-/** The file behind a package's command: run by our own Node it needs no shell, on any system. */
+/** Returns the file behind a package's command: run by Node directly, it needs no shell on any system. */
 function bin(packageName, command) {
   const dir = join(root, 'node_modules', packageName);
   const declared = JSON.parse(readFileSync(join(dir, 'package.json'), 'utf8')).bin;
@@ -32,7 +32,7 @@ const CHECKS = [
   ['unused code', () => [bin('knip', 'knip')]],
 ];
 
-/** Runs one step, prints its line and counts it; its output is shown only when it fails. */
+/** Runs one step, prints its line and counts it; shows its output only if it fails. */
 async function check(label, work) {
   const since = Date.now();
   const seconds = () => `${((Date.now() - since) / 1000).toFixed(1)} s`;
@@ -51,7 +51,7 @@ async function check(label, work) {
   }
 }
 
-/** Runs jest on this terminal and adds its counts; a suite that did not even run counts as one failure. */
+/** Runs jest on this terminal and adds its counts; a suite that failed to run counts as one failure. */
 async function jest() {
   const dir = mkdtempSync(join(tmpdir(), 'assent-jest-'));
   const report = join(dir, 'report.json');
@@ -62,7 +62,7 @@ async function jest() {
   ];
   const child = spawn(process.execPath, [...flags, '--json', `--outputFile=${report}`, ...args], {
     cwd: root,
-    // With --json jest repeats the report on stdout only when it has no file; what is left there is noise.
+    // With --json jest repeats the report on stdout unless it has a file; the rest there is noise.
     stdio: ['ignore', 'ignore', 'inherit'],
     env: { ...process.env, NODE_ENV: 'test' },
   });
@@ -79,7 +79,7 @@ async function jest() {
     count.failed += 1;
   }
   rmSync(dir, { recursive: true, force: true });
-  // Something else than a test went wrong, for example the teardown.
+  // Something other than a test failed, for example the teardown.
   if (code !== 0 && count.failed === 0) count.failed = 1;
 }
 

@@ -14,11 +14,11 @@ against a copy of the product on servers of its own. Prints figures; judging the
     --calls N   of each kind (500)`;
 
 const PASSWORD = 'correct horse battery';
-/** Codes are mailed ten times an hour to an address. */
+/** Limit of emailed codes per hour and address. */
 const CODES_EACH = 10;
-/** A team has at most 100 pending invitations. */
+/** Limit of pending invitations per team. */
 const INVITATIONS_EACH = 100;
-/** Calls of each kind before the first that counts. */
+/** Unmeasured calls of each kind before the first measured one. */
 const WARM_UP = 20;
 
 interface Kind {
@@ -29,7 +29,7 @@ interface Kind {
 
 const word = (): string => randomBytes(6).toString('hex');
 
-/** Accounts, all with PASSWORD; `fields` of each. */
+/** Creates accounts with PASSWORD and the given fields. */
 async function accounts(db: Knex, count: number, fields: object = {}): Promise<string[]> {
   const password_hash = await hashPassword(PASSWORD);
   const rows = Array.from({ length: count }, () => {
@@ -42,7 +42,7 @@ async function accounts(db: Knex, count: number, fields: object = {}): Promise<s
 
 const strangers = (count: number): string[] => Array.from({ length: count }, () => `${word()}@timing.test`);
 
-/** A team whose admin holds the token. */
+/** Creates a team; its admin owns the token. */
 async function inviter(db: Knex): Promise<{ path: string; token: string }> {
   const [email] = await accounts(db, 1);
   const [{ user_id }] = await db('users').where({ email }).select('user_id');
@@ -54,7 +54,7 @@ async function inviter(db: Knex): Promise<{ path: string; token: string }> {
   return { path: `/api/teams/${team_id}/members`, token };
 }
 
-/** Invitations of addresses, each once. */
+/** Invites each address once. */
 async function invitations(db: Knex, name: string, addresses: string[]): Promise<Kind> {
   const inviters = await Promise.all(Array.from({ length: Math.ceil(addresses.length / INVITATIONS_EACH) }, () => inviter(db)));
   return {
@@ -94,7 +94,7 @@ async function kinds(db: Knex, calls: number): Promise<Kind[]> {
   ];
 }
 
-/** Milliseconds until the whole answer is there. */
+/** Returns the milliseconds until the response is complete. */
 function time(port: number, agent: Agent, { path, body, token }: ReturnType<Kind['call']>): Promise<number> {
   const bytes = Buffer.from(JSON.stringify(body));
   const authorization = token === undefined ? {} : { authorization: `Bearer ${token}` };
@@ -102,7 +102,7 @@ function time(port: number, agent: Agent, { path, body, token }: ReturnType<Kind
   return new Promise((resolve, reject) => {
     const started = performance.now();
     const sent = request({ host: '127.0.0.1', port, path, method: 'POST', agent, headers }, (answer) => {
-      // Whoever signs in with a token has all that the call needs: a refusal would measure something else.
+      // Calls with a token are expected to succeed; an error response would measure something else.
       if (token !== undefined && answer.statusCode !== 201) reject(new Error(`${path} answered ${answer.statusCode}`));
       answer.resume().on('end', () => resolve(performance.now() - started));
     });
@@ -110,7 +110,7 @@ function time(port: number, agent: Agent, { path, body, token }: ReturnType<Kind
   });
 }
 
-/** How far the medians of two halves of one kind lie apart: a difference between two kinds below that says nothing. */
+/** Returns the difference of the medians of two halves of one kind; a smaller difference between two kinds is meaningless. */
 const noiseOf = (times: number[]): number =>
   Math.abs(median(times.filter((_, i) => i % 2 === 0)) - median(times.filter((_, i) => i % 2 === 1)));
 
@@ -144,7 +144,7 @@ else {
     const api = await servers.startApi();
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     for (let i = -WARM_UP; i < Number(values.calls); i += 1) {
-      // Each round begins with another kind, so that no kind always follows the same one.
+      // Each round starts with another kind, so that no kind always follows the same one.
       const turn = ((i % measured.length) + measured.length) % measured.length;
       for (const { kind, times } of [...measured.slice(turn), ...measured.slice(0, turn)]) {
         const took = await time(api.port, agent, kind.call(i + WARM_UP));

@@ -14,26 +14,26 @@ import { Id } from '../../api/core/fields.js';
 import { listParkedRows, replayParkedRow } from '../../api/outbox/parked-rows.js';
 import type { Plan } from '../../api/teams/rules.js';
 
-/** What was written behind the command's name. */
+/** Parsed arguments behind the command's name. */
 interface Given {
-  /** The first word that is no option: whom or what it is about. */
+  /** The first positional argument: the command's subject. */
   about: string;
   values: Record<string, string | boolean | undefined>;
 }
 
 interface Command {
-  /** How it is called, behind its name. */
+  /** Usage text behind the command's name. */
   usage: string;
   says: string;
-  /** True where the command is about nobody in particular. */
+  /** True for commands without a subject. */
   alone?: true;
-  /** Does it by the verb that the API calls too; returns what is printed. */
+  /** Runs the same operation as the API; returns the lines to print. */
   run: (ctx: Context, given: Given) => Promise<string[]>;
 }
 
 const text = (value: string | boolean | undefined): string | undefined => (typeof value === 'string' ? value : undefined);
 
-/** A person by mail address or id. @throws RESOURCE_NOT_FOUND */
+/** Returns a user by email address or id. @throws RESOURCE_NOT_FOUND */
 async function requireUser({ db }: Context, about: string): Promise<string> {
   const which = about.includes('@') ? { email: about.trim().toLowerCase() } : { user_id: Id.parse(about) };
   const [userId] = await db('users').where(which).pluck<string[]>('user_id');
@@ -41,7 +41,7 @@ async function requireUser({ db }: Context, about: string): Promise<string> {
   return userId;
 }
 
-/** @throws INVALID_REQUEST without one: it is kept in the audit log */
+/** @throws INVALID_REQUEST without a reason, which the audit log requires */
 function reasonOf({ values }: Given): string {
   const reason = text(values['reason'])?.trim();
   if (!reason) throw invalid('Say why: --reason "…"');
@@ -89,7 +89,7 @@ async function setPlan(ctx: Context, { about, values }: Given): Promise<string[]
   return [`team ${about} is on ${plan}${entitlements.length > 0 ? `, with ${entitlements.join(', ')}` : ''}`];
 }
 
-/** Parked rows that are listed. */
+/** Maximum number of parked rows listed. */
 const MAX_PARKED = 500;
 
 async function listParked(ctx: Context): Promise<string[]> {
@@ -109,7 +109,7 @@ async function replayParked(ctx: Context, { about }: Given): Promise<string[]> {
   return [`row ${about} (${kind} ${subject}) is due again; if it fails once more it is parked again`];
 }
 
-/** Every command of the operator who has no browser, by its name. */
+/** Every operator command by its name, for use without a browser. */
 export const COMMANDS: Record<string, Command> = {
   'create-user': {
     usage: '--email ada@example.com --name "Ada Lovelace" [--admin] [--no-login-code]',
@@ -154,7 +154,7 @@ export const COMMANDS: Record<string, Command> = {
   'set-plan': { usage: 'TEAM_ID --plan free|team|scale', says: 'Puts a team on another plan', run: setPlan },
 };
 
-/** What `npm run admin` prints for help; USER is a mail address or an id. */
+/** Returns the help of `npm run admin`; USER is an email address or an id. */
 export const usage = (): string =>
   [
     'The operator’s commands. USER is a mail address or an id.',

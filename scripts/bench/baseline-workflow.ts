@@ -1,21 +1,21 @@
 import { proxyActivities, proxyLocalActivities } from '@temporalio/workflow';
 
-/** What the bare worker offers (floors.ts). */
+/** Activities of the baseline worker (baselines.ts). */
 export interface BaselineActivities {
   insertEffect(run: string, index: number): Promise<void>;
 }
 
 /**
- * `local`: local activities, started eagerly, which is how the product itself does it and the least that a durable run can cost.
- * `plain`: an ordinary activity each and an ordinary start, what Temporal's users write first.
+ * `local`: local activities and eager start, as in the product; the minimum cost of a durable run. `plain`: ordinary activities and
+ * an ordinary start, the usual first version.
  */
 export type BaselineKind = 'local' | 'plain';
 
-/** So many bare runs, so many at a time, each of so many inserts. */
+/** Number of baseline runs, concurrency, and inserts per run. */
 export interface BaselineOrder {
   count: number;
   inFlight: number;
-  /** Between two runs of one lane. */
+  /** Pause between two runs of one lane. */
   pauseMs: number;
   inserts: number;
   kind: BaselineKind;
@@ -27,7 +27,7 @@ const BY_KIND: Record<BaselineKind, BaselineActivities> = {
   plain: proxyActivities<BaselineActivities>(options),
 };
 
-/** A run that does nothing but insert one row for each of its actions, each in an activity. */
+/** A run that only inserts one row per action, each in an activity. */
 export async function baselineRun(run: string, inserts: number, kind: BaselineKind): Promise<void> {
   for (let index = 0; index < inserts; index += 1) await BY_KIND[kind].insertEffect(run, index);
 }

@@ -10,10 +10,10 @@ import { v7 as uuidv7 } from 'uuid';
 import type { BaselineActivities, BaselineKind, BaselineOrder, baselineRun } from './baseline-workflow.js';
 
 /**
- * Every floor that `npm run bench` compares with, in one process of its own: for a request a bare Koa handler and one prepared
- * statement, for a run a bare workflow with one local activity an action. Same tables, same pool size, same Node flags as the
- * product; no validation, no router, no logging, no limits, no metrics, no correlation. A floor is what this stack can do at best,
- * so the ratio to it is what the product's own work costs.
+ * Every baseline of `npm run bench`, in a separate process: for a request a bare Koa handler and one prepared statement, for a run
+ * a bare workflow with one local activity per action. Tables, pool size and Node flags equal the product's; there is no validation,
+ * router, logging, limits, metrics or correlation. A baseline is the best this stack can do, so the ratio shows the cost of the
+ * product's own work.
  */
 
 const env = (name: string): string => {
@@ -29,13 +29,16 @@ const pool = new pg.Pool({
   options: '-c timezone=UTC',
 });
 
-/** The caller by the SHA-256 of the token, inside the same statement as the work: $1. */
+/** Finds the caller by the SHA-256 of the token ($1), in the statement that does the work. */
 const CALLER = /* sql */ `caller as (
   select u.user_id, u.email, t.token_id from personal_access_tokens t join users u using (user_id)
   where t.token_hash = $1 and t.revoked_at is null and (t.expires_at is null or t.expires_at > now()) and u.status = 'active'
 )`;
 
-/** Nobody subscribes to what the benchmark writes, so the product leaves no event; `npm run bench -- --events` makes the baseline leave one. */
+/**
+ * The benchmark's writes have no subscribers, so the product writes no event; with `npm run bench -- --events` the baseline writes
+ * one.
+ */
 const WITH_EVENTS = process.env['FLOOR_EVENTS'] === 'on';
 
 const queued = (event: string) => /* sql */ `, queued as (
@@ -44,7 +47,7 @@ const queued = (event: string) => /* sql */ `, queued as (
   from made m, caller c
 )`;
 
-/** Audit entry of a change, and its event where asked for, from `made` and `caller`. $2 is the id of the request. */
+/** Audit entry of a change, and its event if enabled, from `made` and `caller`. $2 = request id. */
 const traces = (action: string, event: string, details: string) => /* sql */ `audited as (
   insert into audit_entries (audit_id, correlation_id, timestamp, team_id, user_id, user_email, actor_type, token_id, feature,
     action, severity, outcome, entity_type, entity_id, details)
@@ -53,7 +56,7 @@ const traces = (action: string, event: string, details: string) => /* sql */ `au
   from made m, caller c
 )${WITH_EVENTS ? queued(event) : ''}`;
 
-/** The same for update and status; `set` names the columns. $3 task, $4 version or null, $5 and on the values. */
+/** The same for update and status; `set` lists the columns. $3 = task id, $4 = version or null, from $5 the values. */
 const change = (set: string) => /* sql */ `
 with ${CALLER}, made as (
   update tasks t set ${set}, version = t.version + 1, updated_at = now()
@@ -123,7 +126,7 @@ async function bytesOf(request: IncomingMessage): Promise<Buffer> {
 const bodyOf = async (request: IncomingMessage) => JSON.parse((await bytesOf(request)).toString()) as Record<string, unknown>;
 const hashOf = (authorization = '') => createHash('sha256').update(authorization.slice(7)).digest();
 
-/** Receipt of a signed delivery. The HMAC stands in for the hash of the body, which the column wants. */
+/** Stores a signed delivery. The HMAC replaces the hash of the body, which the column requires. */
 async function acceptDelivery({ req }: Koa.Context): Promise<unknown> {
   const bytes = await bytesOf(req);
   const digest = createHmac('sha256', env('FORGE_WEBHOOK_SECRET')).update(bytes).digest();
@@ -154,7 +157,7 @@ async function listTasks({ req, query }: Koa.Context): Promise<string> {
   return `[${rows.map((row) => row.json).join(',')}]`;
 }
 
-/** Paths as the product's, so that both are sent the same bytes. */
+/** Paths equal the product's, so both receive the same bytes. */
 async function answer(ctx: Koa.Context): Promise<unknown> {
   const { method, path, req } = ctx;
   if (path === '/api/forge/webhooks') return acceptDelivery(ctx);
@@ -165,7 +168,7 @@ async function answer(ctx: Koa.Context): Promise<unknown> {
   return (await run<{ json: string }>('get', [hashOf(req.headers.authorization), taskId])).json;
 }
 
-/** `POST /runs` with a `BaselineOrder`; answers with the milliseconds of each run. */
+/** Handles `POST /runs` with a `BaselineOrder`; returns the milliseconds of each run. */
 async function startRunner(): Promise<(ctx: Koa.Context) => Promise<unknown>> {
   Runtime.install({ logger: new DefaultLogger('ERROR'), shutdownSignals: [] });
   const workflowsPath = fileURLToPath(import.meta.resolve('./baseline-workflow.js'));
@@ -196,7 +199,7 @@ async function startRunner(): Promise<(ctx: Koa.Context) => Promise<unknown>> {
   });
   void worker.run();
   const client = new Client({ connection });
-  /** Resolves with the last row; returns the time from the call of `start` to PostgreSQL's answer that the first is committed. */
+  /** Resolves after the last row; returns the time from the start call to the first commit. */
   const once = async (inserts: number, kind: BaselineKind): Promise<number> => {
     const id = uuidv7();
     let first = 0;

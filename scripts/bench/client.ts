@@ -1,7 +1,7 @@
 import type { World } from './seed.js';
 import type { Service } from './servers.js';
 
-/** A call of the API by the benchmark's person; `id` is the X-Correlation-ID, by which its audit entry is found. */
+/** Calls the API as the benchmark's user; `id` is the X-Correlation-ID, which identifies the audit entry. */
 export async function call(
   api: Service,
   { token }: World,

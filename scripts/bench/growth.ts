@@ -6,13 +6,13 @@ import type { Servers, Service } from './servers.js';
 
 const CONNECTIONS = 8;
 const WARM_UP_SECONDS = 1;
-/** Largest cost at the last size, in costs at the first. */
+/** Maximum ratio of the cost at the last size to that at the first. */
 const GOAL = 1.5;
 
 /**
- * PostgreSQL holds a statement's general plan against the plans that a connection made before. One that saw the table grow tenfold in a
- * minute plans its lists anew for hundreds of executions, until their average has followed; connections that a service opens at
- * a size do not.
+ * PostgreSQL compares a statement's generic plan with the connection's earlier custom plans. A connection that saw the table grow
+ * tenfold in a minute replans its lists for hundreds of executions until the average has adapted; connections opened at the final
+ * size do not.
  */
 const FRESH_CONNECTIONS = "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'assent-api'";
 
@@ -22,15 +22,15 @@ interface Options {
   rounds: number;
 }
 
-/** What adds rows comes last, so that the others meet about as many as the line above them says. */
+/** Sources that add rows come last, so that the others run at about the stated size. */
 function sourcesOf(world: World): Record<string, Source> {
   const { create, ...others } = taskSources(world);
   return { ...others, create, webhook: deliverySource() };
 }
 
 /**
- * Lets Node compile what is hot and every connection make its plans before anything is measured: otherwise the smallest size, the
- * first, would carry the cost. The tasks of that are taken away again.
+ * Warms up Node and every connection's plans before measuring; otherwise the smallest size, measured first, would pay for it. The
+ * tasks created are removed again.
  */
 async function warm(servers: Servers, api: Service, world: World): Promise<World> {
   for (const source of Object.values(sourcesOf(world)))
@@ -47,7 +47,7 @@ interface Cost {
 
 const total = ({ api, postgres }: Cost): number => api + postgres;
 
-/** CPU milliseconds of one request. @throws Error when an answer is not the expected one */
+/** Returns CPU milliseconds per request. @throws Error for an unexpected response */
 async function costOf(servers: Servers, api: Service, source: Source, { seconds, rounds }: Options): Promise<Cost> {
   await measureRound(servers, api, source, CONNECTIONS, WARM_UP_SECONDS);
   const measured: Round[] = [];
@@ -57,14 +57,14 @@ async function costOf(servers: Servers, api: Service, source: Source, { seconds,
   return { api: cpuApp, postgres: cpuPostgres };
 }
 
-/** Measures each hot request at each size and prints one line for it: the costs, and the last against the first. */
+/** Measures each hot request at each size and prints one line: the costs, and the ratio of the last to the first. */
 export async function measureGrowth(servers: Servers, options: Options): Promise<void> {
   const { sizes } = options;
   await servers.start();
   const first = await seed(servers.db, sizes[0]);
   const api = await servers.startApi();
   const world = await warm(servers, api, first);
-  // A size is tidied up when it is made; what autovacuum does about that later would be charged to whatever is measured just then.
+  // Each size is vacuumed explicitly; autovacuum would add its cost to whatever is measured later.
   await servers.db.raw('alter system set autovacuum = off');
   await servers.db.raw('select pg_reload_conf()');
   const costs = new Map<string, Cost[]>();
@@ -73,7 +73,7 @@ export async function measureGrowth(servers: Servers, options: Options): Promise
     await servers.db.raw('checkpoint');
     await servers.db.raw(FRESH_CONNECTIONS);
     console.log(`${size.toLocaleString('en')} tasks`);
-    // Made anew at each size: the requests pick among all tasks there are.
+    // Recreated at each size, because requests choose among all tasks.
     for (const [name, source] of Object.entries(sourcesOf({ ...world, tasks: await untouched(servers, world) }))) {
       const cost = await costOf(servers, api, source, options);
       costs.set(name, [...(costs.get(name) ?? []), cost]);
@@ -91,6 +91,6 @@ export async function measureGrowth(servers: Servers, options: Options): Promise
   }
 }
 
-/** Tasks that no earlier size has updated: the source of updates begins with version 1. */
+/** Tasks not updated at an earlier size, because the source of updates starts with version 1. */
 const untouched = (servers: Servers, { projects }: World): Promise<string[]> =>
   servers.db('tasks').whereIn('project_id', projects).where({ version: 1 }).pluck<string[]>('task_id');

@@ -1,33 +1,33 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 
-/** What one round of load saw. */
+/** Results of one round of load. */
 export interface Load {
   count: number;
-  /** Answers with another status than the expected one. */
+  /** Responses with an unexpected status. */
   errors: number;
   seconds: number;
-  /** Milliseconds from the first byte sent to the last byte read, one for each answer. */
+  /** Milliseconds from the first byte sent to the last byte read, per response. */
   latencies: number[];
 }
 
-/** Where the requests of a round come from. */
+/** Source of the requests of a round. */
 export interface Source {
-  /** Bytes of the next request of a connection. */
+  /** Bytes of a connection's next request. */
   next: (connection: number) => Buffer;
-  /** Status of success. */
+  /** Expected status. */
   expect: number;
-  /** Told of each answer, in the order of the connection's requests. */
+  /** Called for each response, in the order of the connection's requests. */
   answered?: (connection: number, ok: boolean) => void;
 }
 
 interface Answer {
   status: number;
-  /** Length of head and body together. */
+  /** Length of head and body. */
   length: number;
 }
 
-/** Reads the head of an answer; null until all its bytes are there. Enough of HTTP/1.1 for servers that send Content-Length. */
+/** Parses the head of a response; null until it is complete. Supports the subset of HTTP/1.1 with Content-Length. */
 function readAnswer(bytes: Buffer): Answer | null {
   const headEnd = bytes.indexOf('\r\n\r\n');
   if (headEnd === -1) return null;
@@ -38,7 +38,7 @@ function readAnswer(bytes: Buffer): Answer | null {
   return bytes.length < total ? null : { status: Number(head.slice(9, 12)), length: total };
 }
 
-/** One keep-alive connection that sends the next request when the answer to the last one is complete, until `until`. */
+/** Sends requests on one keep-alive connection, each after the previous response, until `until`. */
 async function converse(socket: Socket, connection: number, source: Source, until: number, load: Load): Promise<void> {
   let pending: Buffer = Buffer.alloc(0);
   let sentAt = 0;
@@ -74,8 +74,8 @@ async function converse(socket: Socket, connection: number, source: Source, unti
 }
 
 /**
- * Closed loop: `connections` clients, each with one request under way, for `seconds`. Plain sockets and ready-made bytes, because
- * the generator shares the machine's cores with what it measures.
+ * Closed loop: `connections` clients with one request in flight each, for `seconds`. Plain sockets and prepared bytes, because the
+ * generator shares the machine's cores with the measured processes.
  */
 export async function drive(port: number, connections: number, seconds: number, source: Source): Promise<Load> {
   const sockets = await Promise.all(

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 /** Clock ticks of a CPU second in /proc; 100 on every Linux that Node runs on. */
 const TICKS = 100;
 
-/** CPU seconds of all threads of a process, to the nanosecond where the kernel tells; NaN where it does not. */
+/** CPU seconds of all threads of a process, to the nanosecond if the kernel reports them, otherwise NaN. */
 function preciseOf(pid: number): number {
   try {
     const threads = readdirSync(`/proc/${pid}/task`);
@@ -18,14 +18,14 @@ interface Stat {
   parent: number;
   /** CPU seconds of the process itself. */
   own: number;
-  /** CPU seconds of its children that have ended. */
+  /** CPU seconds of its exited children. */
   ended: number;
 }
 
 function statOf(pid: number, precise = true): Stat | null {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // The name in brackets may hold blanks; the numbers begin behind it.
+    // The name in parentheses may contain blanks; the numbers follow it.
     const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
     const at = (i: number) => Number(fields[i]);
     return { parent: at(1), own: (precise && preciseOf(pid)) || (at(11) + at(12)) / TICKS, ended: (at(13) + at(14)) / TICKS };
@@ -34,10 +34,10 @@ function statOf(pid: number, precise = true): Stat | null {
   }
 }
 
-/** CPU seconds used so far by a process alone. NaN where there is no /proc. */
+/** CPU seconds of one process so far. NaN without /proc. */
 export const cpuOf = (pid: number): number => statOf(pid)?.own ?? Number.NaN;
 
-/** CPU seconds used so far by a server and everything it forked, ended backends included. NaN where there is no /proc. */
+/** CPU seconds of a server and its children so far, exited backends included. NaN without /proc. */
 export function cpuOfFamily(pid: number): number {
   const head = statOf(pid);
   if (!head) return Number.NaN;
@@ -56,7 +56,7 @@ export function residentOf(pid: number): number {
   }
 }
 
-/** Runs `work` and returns its result with the CPU seconds that each named reading grew by meanwhile. */
+/** Runs `work` and returns its result with the CPU seconds that each reading grew by. */
 export async function metered<T, K extends string>(
   readings: Record<K, () => number>,
   work: () => Promise<T>,

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Knex } from 'knex';
 
-/** Events to be processed and audit entries to be sealed. */
+/** Pending events and unsealed audit entries. */
 const PENDING = 'select exists (select from audit_pending) or exists (select from outbox) as left';
 
-/** What is left to do: events to be heard, audit entries to be sealed, and what earlier sections gave autovacuum to tidy up. */
+/** Pending work: events, unsealed audit entries, and tables that autovacuum has yet to process. */
 const LEFT = /* sql */ `
   select exists (select from audit_pending) or exists (select from outbox)
     or exists (select from pg_stat_activity where backend_type = 'autovacuum worker') as left`;
@@ -17,8 +17,8 @@ async function untilNothing(db: Knex, query: string, everyMs: number): Promise<v
   }
 }
 
-/** Resolves when neither the worker nor PostgreSQL has anything left to do. */
+/** Resolves when neither the worker nor PostgreSQL has pending work. */
 export const quiet = (db: Knex): Promise<void> => untilNothing(db, LEFT, 100);
 
-/** Resolves when the worker has done everything that earlier writes caused. */
+/** Resolves when the worker has processed everything that earlier writes caused. */
 export const drained = (db: Knex): Promise<void> => untilNothing(db, PENDING, 10);

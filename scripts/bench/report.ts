@@ -2,26 +2,26 @@ import type { Comparison, Figures, LoadOptions } from './rounds.js';
 import type { World } from './seed.js';
 import type { Servers } from './servers.js';
 
-/** One goal and what was measured. */
+/** A goal and its measured value. */
 export interface Goal {
   what: string;
   value: number;
   goal: number;
-  /** Whether more or less of it is better. */
+  /** Whether higher or lower is better. */
   better: 'more' | 'less';
   unit: string;
 }
 
-/** One line of the result. */
+/** One line of the report. */
 export interface Result {
   name: string;
   comparison?: Comparison;
   goals: Goal[];
-  /** Further figures, for the reader. */
+  /** Additional figures. */
   notes: string[];
 }
 
-/** One thing that `npm run bench` can measure. */
+/** A section of `npm run bench`. */
 export type Section = (servers: Servers, world: World, load: LoadOptions) => Promise<Result[]>;
 
 export const met = ({ value, goal, better }: Goal): boolean => (better === 'more' ? value >= goal : value <= goal);

@@ -18,8 +18,8 @@ const EVENTS: DeliveryName[] = [
 ];
 
 /**
- * Signed deliveries, no two with the same id or the same bytes: each body carries a number of its own, so that none is a repeat
- * under a new id. Signing costs the generator the same for both sides.
+ * Signed deliveries with unique ids and bodies: each body contains a number, so none is a duplicate under a new id. Signing costs
+ * the generator the same for both sides.
  */
 export function deliverySource(): Source {
   let sent = 0;
@@ -82,7 +82,7 @@ export function taskSources({ token, projects, listed, tasks }: World): Record<T
 
 export type TaskRequest = 'create' | 'update' | 'status' | 'get' | 'list' | 'me';
 
-/** Updates with the version last seen. Each connection keeps to tasks of its own, so that it knows their versions. */
+/** Updates with the last seen version. Each connection uses its own tasks, so it knows their versions. */
 function updateSource(tasks: string[], headers: Record<string, string>): Source {
   const versions = new Map<string, number>();
   const last = new Map<number, string>();

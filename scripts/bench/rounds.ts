@@ -4,25 +4,25 @@ import { drained } from './quiet.js';
 import type { Servers, Service } from './servers.js';
 import { median, quantile, sum } from './statistics.js';
 
-/** What one side of a comparison did, over all rounds. */
+/** Results of one side, over all rounds. */
 export interface Figures {
   requests: number;
   errors: number;
-  /** Median of the rounds, a second. */
+  /** Median of the rounds, per second. */
   rate: number;
   /** Milliseconds. */
   p50: number;
   p99: number;
-  /** CPU seconds per 1,000, from the process tables. */
+  /** CPU seconds per 1,000 requests, from the process tables. */
   cpuApp: number;
   cpuPostgres: number;
 }
 
-/** The product and its floor, measured in turns. */
+/** Product and baseline, measured alternately. */
 export interface Comparison {
   product: Figures;
   floor: Figures;
-  /** Median of the rounds' own ratios of rates. */
+  /** Median of the rate ratios of the rounds. */
   ratio: number;
   /** Ratio of CPU per request, application and PostgreSQL together. */
   cpuRatio: number;
@@ -37,13 +37,13 @@ export interface LoadOptions {
   connections: number;
   seconds: number;
   rounds: number;
-  /** Runs that wait at a gate, for the section about them. */
+  /** Number of runs paused at a gate, for that section. */
   paused: number;
 }
 
 /**
- * Node compiles what is hot while it runs, and until then a request costs up to twice as much; the more code, the longer it takes. A
- * side is warm after so many answers, or after so many seconds where they are slow.
+ * Node compiles hot code while it runs; until then a request costs up to twice as much, for longer the more code there is. A side
+ * is warm after this many responses, or after a time limit if it is slow.
  */
 const WARM_UP_ANSWERS = 12_000;
 const WARM_UP_SECONDS = 12;
@@ -65,14 +65,14 @@ export const figuresOf = (rounds: Round[]): Figures => {
 
 const cpuSum = ({ cpuApp, cpuPostgres }: Figures): number => cpuApp + cpuPostgres;
 
-/** A product whose worker runs beside it: what a request causes there is counted as the request's own. */
+/** A product with its worker: the work that a request causes there counts as the request's own. */
 export interface FullProduct extends Service {
   worker: Service;
 }
 
 /**
- * One round of load on API and worker that ends when everything the requests caused is done: events processed, audit entries sealed.
- * The time until then and the worker's CPU, its idling included, count.
+ * Runs one round of load on API and worker until all caused work is done: events processed, audit entries sealed. Includes the time
+ * until then and the worker's CPU, idle CPU too.
  */
 async function measureFullRound(
   servers: Servers,
@@ -92,8 +92,7 @@ async function measureFullRound(
 }
 
 /**
- * Runs the worker for the product only: stopped while the baseline is measured, whose events nobody is to process, and which are removed
- * before it goes on.
+ * Runs the worker for the product only. It is stopped while the baseline is measured, whose events are deleted before it resumes.
  */
 async function withoutWorker(servers: Servers, worker: Service, work: () => Promise<Round>): Promise<Round> {
   process.kill(worker.pid, 'SIGSTOP');
@@ -105,7 +104,7 @@ async function withoutWorker(servers: Servers, worker: Service, work: () => Prom
   }
 }
 
-/** One round of load on one service, with the CPU that it cost. */
+/** Runs one round of load on one service and measures its CPU. */
 export async function measureRound(
   servers: Servers,
   service: Service,
@@ -125,8 +124,8 @@ export async function warmUp(round: (seconds: number) => Promise<Round>): Promis
 }
 
 /**
- * Product and floor by turns (A B A B A B), each after a warm-up, from the same source of requests. What disturbs the machine
- * for longer than a round disturbs both, so the ratio of neighbours is what to trust.
+ * Measures product and baseline alternately (A B A B A B), each after a warm-up, from the same source of requests. A disturbance
+ * longer than a round affects both, so the ratio of neighboring rounds is reliable.
  */
 export async function compare(
   servers: Servers,

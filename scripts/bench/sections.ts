@@ -11,7 +11,7 @@ import type { Section } from './report.js';
 import { strangersSection } from './sections/strangers.js';
 import { taskSection, webhookSection } from './sections/requests-section.js';
 
-/** What `npm run bench` can measure, in the order in which it does. */
+/** Every section of `npm run bench`, in order of execution. */
 export const SECTIONS = {
   webhook: webhookSection,
   create: taskSection('create'),
@@ -38,10 +38,10 @@ export const SECTIONS = {
 } satisfies Record<string, Section>;
 export type SectionName = keyof typeof SECTIONS;
 
-/** Several sections under one name. */
+/** Groups of sections. */
 const GROUPS: Record<string, SectionName[]> = { tasks: ['create', 'update', 'status', 'get', 'list', 'me'] };
 
-/** The names for the words of a person, in order, each once. @throws Error naming what there is */
+/** Returns the section names for the given words, in order, without duplicates. @throws Error that lists the valid names */
 export function sectionsOf(words: string[]): SectionName[] {
   const all = Object.keys(SECTIONS) as SectionName[];
   const asked = words.flatMap((word) => GROUPS[word] ?? [word]);

@@ -3,24 +3,24 @@ import type { Knex } from 'knex';
 import { v7 as uuidv7 } from 'uuid';
 import { hashOf, PAT_PREFIX } from '../../api/auth/authenticate.js';
 
-/** What the benchmark finds in the database. */
+/** Seeded data of the benchmark. */
 export interface World {
   /** A personal access token of the team's admin, for the Authorization header. */
   token: string;
   userId: string;
   teamId: string;
-  /** Big projects; new tasks are spread over them. */
+  /** Large projects over which new tasks are spread. */
   projects: string[];
   /** A project of 50 tasks. */
   listed: string;
-  /** Every task of the big projects. */
+  /** Every task of the large projects. */
   tasks: string[];
 }
 
 const TASKS = 100_000;
-/** Tasks of a big project. */
+/** Tasks per large project. */
 const CROWD = 5_000;
-/** Tasks of the project that is listed. */
+/** Tasks of the listed project. */
 export const LISTED = 50;
 
 const createProject = /* sql */ `
@@ -35,7 +35,10 @@ const createTasks = /* sql */ `
   select item_id, :project, :team, 'Check valve ' || substr(item_id, 25), 'Pressure, seals, and the note of the last inspection.',
     'medium', '{hardware,weekly}', :user from key`;
 
-/** One team, its admin with a token, a project of 50 tasks and `count` tasks in big projects. `name`: of the admin, one word. */
+/**
+ * Creates a team, its admin with a token, a project of 50 tasks and `count` tasks in large projects. `name`: the admin's name, one
+ * word.
+ */
 export async function seed(db: Knex, count = TASKS, name = 'bench'): Promise<World> {
   const [user, team] = [uuidv7(), uuidv7()];
   const token = `${PAT_PREFIX}${randomBytes(32).toString('base64url')}`;
@@ -62,7 +65,7 @@ export async function seed(db: Knex, count = TASKS, name = 'bench'): Promise<Wor
   return world;
 }
 
-/** Adds a project of so many tasks; returns its id. */
+/** Adds a project with this many tasks; returns its id. */
 export async function addProject(db: Knex, { teamId, userId }: World, count: number): Promise<string> {
   const id = uuidv7();
   await db.raw(createProject, { id, team: teamId, user: userId });
@@ -70,12 +73,12 @@ export async function addProject(db: Knex, { teamId, userId }: World, count: num
   return id;
 }
 
-/** Adds big projects until the world has `total` tasks in them; statistics and visibility are then as after a while of use. */
+/** Adds large projects up to `total` tasks; updates statistics and visibility map, as after some time of use. */
 export async function grow(db: Knex, world: World, total: number): Promise<void> {
   for (let missing = total - world.tasks.length; missing > 0; missing -= CROWD) {
     world.projects.push(await addProject(db, world, Math.min(missing, CROWD)));
   }
-  // Only what has rows: a table analysed while it is empty is planned as empty until the next analysis, a fresh one is not.
+  // Only tables with rows: an empty table that was analyzed is planned as empty until the next analysis; a new one is not.
   await db.raw('vacuum (analyze) users, teams, memberships, personal_access_tokens, item_keys, projects, tasks');
   world.tasks = await db('tasks').whereIn('project_id', world.projects).pluck<string[]>('task_id');
 }

@@ -1,7 +1,7 @@
 import { Agent, request } from 'node:http';
 import type { World } from './seed.js';
 
-/** One request after the other on one connection: what a big answer costs alone. */
+/** One request at a time on one connection: the cost of a large response alone. */
 const agent = new Agent({ keepAlive: true, maxSockets: 1 });
 
 export interface Answered {
@@ -38,7 +38,7 @@ export function send(
 /** The caller's credential, as a header. */
 export const bearer = ({ token }: World) => ({ Authorization: `Bearer ${token}` });
 
-/** As `send`, for an answer that must have this status. */
+/** Like `send`, but requires this status. */
 export async function expect(status: number, answer: Promise<Answered>): Promise<Answered> {
   const answered = await answer;
   if (answered.status !== status) throw new Error(`Answered ${answered.status} instead of ${status}`);

@@ -8,7 +8,7 @@ import { openDatabase } from '../../db/connection.js';
 import { migrationSource } from '../../db/migrations/index.js';
 import { cpuOf, cpuOfFamily } from './process-table.js';
 
-/** The checkout: this file runs from dist/scripts/bench. */
+/** The checkout; this file runs from dist/scripts/bench. */
 const ROOT = resolve(import.meta.dirname, '../../..');
 
 interface Running {
@@ -16,7 +16,7 @@ interface Running {
   stop: (graceMs?: number) => Promise<void>;
 }
 
-/** The launchers of `npm start`, which are plain JavaScript beside the sources: what is measured starts the same way. */
+/** The launchers of `npm start` (plain JavaScript), so the measured processes start the same way. */
 interface Launchers {
   anyFreePort: () => Promise<number>;
   startPostgres: (options: { base: string; port: number; log: string; mode: 'durable' }) => Promise<Running & { url: string }>;
@@ -46,23 +46,23 @@ async function loadLaunchers(): Promise<Launchers> {
   return Object.assign({}, ...(await Promise.all(files.map(load)))) as Launchers;
 }
 
-/** High enough never to be reached, and not 0, which would switch the limiter off: its work is part of what is measured. */
+/** Never reached, but not 0, which would disable the rate limiter: its cost is part of the measurement. */
 const UNREACHED = '1000000000';
 export const FORGE_SECRET = 'bench-forge-secret';
 
-/** A process of ours and where it listens. */
+/** One of our processes and its port. */
 export interface Service extends Running {
   port: number;
   /** CPU seconds used so far. */
   cpu: () => number;
 }
 
-/** The API, and where its metrics are. */
+/** The API and its metrics port. */
 export interface ApiService extends Service {
   metricsPort: number;
 }
 
-/** Everything that a benchmark runs against, on ports and in a directory of its own. */
+/** All servers of a benchmark, on separate ports and in a separate directory. */
 export class Servers {
   readonly dir = mkdtempSync(join(tmpdir(), 'assent-bench-'));
   private launchers!: Launchers;
@@ -76,16 +76,16 @@ export class Servers {
   private readonly profileDir: string | undefined;
 
   /**
-   * `profileDir`: where CPU profiles and the costliest statements are written, when asked for. `events`: the baseline leaves an event with
-   * each write, as if somebody subscribed to it.
+   * `profileDir`: target of CPU profiles and the costliest statements, if given. `events`: the baseline writes an event per write,
+   * as if it had a subscriber.
    */
   constructor(private readonly options: { profileDir?: string | undefined; events?: boolean } = {}) {
     this.profileDir = options.profileDir;
   }
 
-  /** PostgreSQL with the product's schema, durable as `npm start` runs it, with the time of each commit kept. */
+  /** Starts PostgreSQL with the product's schema, durable like in `npm start`, with commit timestamps. */
   async start(): Promise<void> {
-    // Root's database user must be able to pass.
+    // The database user that root starts must be able to enter.
     chmodSync(this.dir, 0o711);
     this.launchers = await loadLaunchers();
     const options = {
@@ -106,7 +106,7 @@ export class Servers {
     await this.db.migrate.latest({ migrationSource });
     if (this.profileDir) {
       await this.db.raw('create extension pg_stat_statements');
-      // Statements inside functions too: most of a write is there.
+      // Includes statements inside functions, where most of a write happens.
       await this.db.raw(`alter system set pg_stat_statements.track = 'all'`);
       await this.db.raw('select pg_reload_conf()');
     }
@@ -119,7 +119,7 @@ export class Servers {
     return db;
   }
 
-  /** With a profile directory: writes the statements that PostgreSQL spent most time on since the last call. */
+  /** With a profile directory: writes the statements with the highest total time since the last call. */
   async writeStatements(name: string): Promise<void> {
     if (!this.profileDir) return;
     const { rows } = await this.db.raw<{
@@ -154,7 +154,7 @@ export class Servers {
     this.temporal = this.track({ ...running, ports });
   }
 
-  /** Of Temporal's store, its log of writes included. */
+  /** Size of Temporal's store, including its write-ahead log. */
   temporalBytes(): number {
     const sizeOf = (suffix: string) =>
       statSync(join(this.dir, 'temporal', `temporal.db${suffix}`), { throwIfNoEntry: false })?.size;
@@ -174,7 +174,7 @@ export class Servers {
     return calls;
   }
 
-  /** The API exactly as `npm start` runs it, but for the limits. */
+  /** Starts the API like `npm start`, except for the limits. */
   async startApi(): Promise<ApiService> {
     const ports = { PORT: await this.launchers.anyFreePort(), METRICS_PORT: await this.launchers.anyFreePort() };
     const api = await this.service('API', 'dist/api/server.js', 'api', ports.PORT, ports);
@@ -182,7 +182,7 @@ export class Servers {
     return { ...api, metricsPort: ports.METRICS_PORT };
   }
 
-  /** The worker as `npm start` runs it; ready when Temporal names it as a poller. */
+  /** Starts the worker like `npm start`; ready when Temporal lists it as a poller. */
   async startWorker(): Promise<Service> {
     const WORKER_METRICS_PORT = await this.launchers.anyFreePort();
     return this.service('The worker', 'dist/activities/worker.js', 'worker', WORKER_METRICS_PORT, { WORKER_METRICS_PORT });
@@ -240,7 +240,7 @@ export class Servers {
     return running;
   }
 
-  /** Stops everything, last started first, and removes the directory. Safe at any moment, also in the middle of a start. */
+  /** Stops everything in reverse order and removes the directory. Safe at any time, even during a start. */
   async stop(): Promise<void> {
     for (const db of this.databases.splice(0)) await db.destroy().catch(() => undefined);
     for (const running of this.started.splice(0).reverse()) await running.stop(5_000).catch(() => undefined);

@@ -1,4 +1,4 @@
-/** The value below which the share `q` of the numbers lies; NaN of none. */
+/** Returns the `q` quantile of the numbers; NaN for an empty list. */
 export function quantile(values: readonly number[], q: number): number {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * q))] ?? Number.NaN;

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** What came back; `unknown` when nothing that can be relied on did: a broken connection, no answer in time, any 5xx. */
+/** Result of a request; `unknown` after a broken connection, a timeout or any 5xx. */
 type Outcome = { known: true; status: number; body: unknown; etag: string | null } | { known: false; why: string };
 
 interface Request {
@@ -13,14 +13,14 @@ interface Request {
   headers?: Record<string, string>;
 }
 
-/** The load's way to the API, with a count of what came back. */
+/** The load's HTTP client, with counts of results. */
 export interface Caller {
   once: (request: Request) => Promise<Outcome>;
-  /** Repeats a request that may be repeated until its outcome is known; undefined when the time was up before. */
+  /** Repeats an idempotent request until its outcome is known; undefined when the time is up first. */
   untilKnown: (request: Request) => Promise<{ status: number; body: unknown; etag: string | null; attempts: number } | undefined>;
-  /** Answers by status; broken connections by their error. */
+  /** Responses by status; broken connections by error. */
   counts: Map<string, number>;
-  /** Answers of 5xx that are not the honest 503, with what was asked. */
+  /** Responses of 5xx other than a proper 503, with their requests. */
   dishonest: string[];
 }
 
@@ -33,11 +33,11 @@ const causeOf = (error: unknown): string => {
   return cause === undefined ? (code ?? name ?? 'error') : causeOf(cause);
 };
 
-/** 503 says that nothing can be promised now; it has the envelope of every refusal, and a time to come again. */
+/** A proper 503 has the error envelope and a Retry-After. */
 const isHonest = (response: Response, body: unknown): boolean =>
   response.status === 503 && response.headers.has('retry-after') && (body as { success?: unknown }).success === false;
 
-/** @param urls one address for each API process; each request goes to the next, as through a balancer that does not look who is up */
+/** @param urls one address per API process; requests rotate over them without health checks, like a simple load balancer */
 export function createCaller(urls: readonly string[]): Caller {
   let sentRequests = 0;
   const counts = new Map<string, number>();

@@ -1,6 +1,6 @@
 /**
- * Something that must be true of the database at any quiet moment, whatever was killed when. Its SQL finds what breaks it: each
- * row is one violation, in words, in the column `violation`.
+ * A condition that must hold whenever the system is idle, whatever was killed before. Its SQL returns violations, one per row, as
+ * text in the column `violation`.
  */
 export interface Invariant {
   name: string;

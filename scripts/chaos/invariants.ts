@@ -13,24 +13,24 @@ import type { Ledger } from './ledger.js';
 export interface Verdict {
   name: string;
   words: string;
-  /** The first few; empty when it holds. */
+  /** The first violations; empty if the invariant holds. */
   violations: string[];
-  /** Why it could not be judged; null when it was. */
+  /** Why it could not be checked; null if it was. */
   skipped: string | null;
 }
 
 interface CheckOptions {
   services: Pick<Services, 'db' | 'config'>;
-  /** What was acknowledged; without it only what needs no memory is judged. */
+  /** Acknowledged writes; without them only state invariants are checked. */
   ledger?: Ledger | undefined;
-  /** Asked about runs that seem to stand still; without it they count as stuck. */
+  /** Client to query about runs that seem stuck; without it they count as stuck. */
   temporal?: Client | undefined;
 }
 
-/** Most violations that are named. */
+/** Maximum number of violations listed. */
 const SHOWN = 20;
 
-/** Pairs of tables where a foreign key leads from one team's row to another's: both ends carry a team. */
+/** Foreign keys between tables that both have a team id. */
 const FOREIGN_KEYS = /* sql */ `
   select c.conrelid::regclass::text as child, c.confrelid::regclass::text as parent, c.conname as name,
     (select string_agg(format('c.%I = p.%I', ca.attname, pa.attname), ' and ')
@@ -44,7 +44,7 @@ const FOREIGN_KEYS = /* sql */ `
     and exists (select from pg_attribute a where a.attrelid = c.confrelid and a.attname = 'team_id' and not a.attisdropped)
   order by 1, 3`;
 
-/** The SQL that finds rows of one team referring to a row of another, made from the foreign keys that there are. */
+/** Builds the SQL that finds rows of one team referring to a row of another, from the existing foreign keys. */
 async function crossTeamSql(db: Knex): Promise<string> {
   interface Key {
     child: string;
@@ -61,7 +61,7 @@ async function crossTeamSql(db: Knex): Promise<string> {
   return `${parts.join('\nunion all\n')} limit ${SHOWN}`;
 }
 
-/** Runs that should be moving; whether a workflow carries them, only Temporal knows. */
+/** Runs that should progress; only Temporal knows whether they have a workflow. */
 const UNMOVED: Invariant = {
   name: 'runs_carried',
   words: 'No run stands in queued or running for more than 60 s without an open workflow',
@@ -101,7 +101,7 @@ async function findBrokenChain(services: CheckOptions['services']): Promise<stri
   );
 }
 
-/** Judges every invariant; the order is that of the printed table. */
+/** Checks every invariant, in the order of the printed table. */
 export async function checkInvariants(options: CheckOptions): Promise<Verdict[]> {
   const { services, ledger } = options;
   const { db } = services;

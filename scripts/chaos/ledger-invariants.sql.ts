@@ -1,6 +1,6 @@
 import type { Invariant } from './invariant.js';
 
-/** What was acknowledged must be there, once. $1 is the ledger (jsonb). */
+/** Every acknowledged write must exist exactly once. $1 = the ledger (jsonb). */
 export const acknowledged: readonly Invariant[] = [
   {
     name: 'acked_tasks_kept',

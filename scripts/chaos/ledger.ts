@@ -1,16 +1,16 @@
 /**
- * What the load generator was promised: every write that the service acknowledged, in the words in which the checker asks for it
- * again. A write whose answer was lost is not here until a repetition of it was acknowledged.
+ * Every write that the service acknowledged to the load generator, in the form in which the checker queries it. A write whose
+ * response was lost is added only after an acknowledged repetition.
  */
 export interface Ledger {
-  /** Tasks whose creation was acknowledged, with the last state that was. */
+  /** Tasks whose creation was acknowledged, with their last acknowledged state. */
   tasks: AckedTask[];
-  /** Updates, each with the version that its answer named. */
+  /** Updates with the version in their response. */
   updates: { task_id: string; version: number; title: string }[];
-  /** Signed deliveries of an opened issue, whose title is on no other task. */
+  /** Signed deliveries of an opened issue, whose title is unique among tasks. */
   deliveries: { delivery_id: string; title: string }[];
   decisions: { run_id: string; gate_index: number; decision: 'approved' | 'rejected' }[];
-  /** Tasks whose creation was refused the first time it was asked for. */
+  /** Tasks whose creation was rejected at the first attempt. */
   refused: { task_id: string }[];
   /** Replays of failed runs. */
   retries: { run_id: string; retry_of: string }[];
@@ -24,7 +24,7 @@ export interface AckedTask {
   /** The row may be newer (automations write too), never older. */
   version: number;
   trashed: boolean;
-  /** What the automations that listen to this task must each have written on it, once. */
+  /** Comments that the automations of this task must have written exactly once each. */
   comments: string[];
 }
 

@@ -8,9 +8,9 @@ import { commentsFor, FAILING, type World } from './world.js';
 
 export interface Load {
   ledger: Ledger;
-  /** Answers that no rule of the contract explains. */
+  /** Responses that no rule explains. */
   surprises: string[];
-  /** Lets everybody finish what they began, repeating until each outcome is known. */
+  /** Finishes all requests, repeating until each outcome is known. */
   stop: () => Promise<void>;
 }
 
@@ -23,19 +23,19 @@ interface Desk {
   secret: string;
 }
 
-/** Between two acts of one person, ms. */
+/** Pause between two requests of one user, ms. */
 const PAUSE = { min: 40, max: 300 };
 const CREATORS = 3;
-/** Gates that are decided at once. */
+/** Gates decided concurrently. */
 const DECISIONS = 8;
-/** While the makers rest already, ms: gates that were reached late are decided, too. */
+/** Time after the writers have stopped, ms, in which gates reached late are still decided. */
 const LAST_DECISIONS_MS = 15_000;
 
 const surprise = ({ surprises }: Desk, what: string, answer: { status: number; body: unknown }): void => {
   surprises.push(`${what} answered ${answer.status}: ${JSON.stringify(answer.body).slice(0, 200)}`);
 };
 
-/** Creates a task under an id of its own; the answer is the same however often it is asked, also by two at once. */
+/** Creates a task with its own id; the result is the same for repetitions, concurrent ones too. */
 async function create(desk: Desk, project_id: string): Promise<AckedTask | undefined> {
   const { caller, world, ledger, random } = desk;
   const task_id = uuidv7();
@@ -55,7 +55,7 @@ async function create(desk: Desk, project_id: string): Promise<AckedTask | undef
   return task;
 }
 
-/** Changes the title at the version last seen. A repetition that comes second is told 409: then the row itself is read. */
+/** Changes the title at the last seen version. A repetition may get 409; then the row itself is read. */
 async function update(desk: Desk, task: AckedTask): Promise<void> {
   const { caller, world, ledger } = desk;
   const title = `changed ${uuidv7()}`;
@@ -94,7 +94,7 @@ async function workOnTasks(desk: Desk): Promise<void> {
   if (!watched && random.chance(0.2)) await trash(desk, task);
 }
 
-/** A signed delivery of an opened issue; a forge sends it again, too, after it was taken. */
+/** Sends a signed delivery of an opened issue; sometimes again after success, as code hosts do. */
 async function deliver(desk: Desk): Promise<void> {
   const { caller, ledger, random, secret, world } = desk;
   const delivery_id = uuidv7();
@@ -114,7 +114,7 @@ async function deliver(desk: Desk): Promise<void> {
   if (random.chance(0.3)) await caller.untilKnown(request);
 }
 
-/** Decides one gate; what a repetition or a rival is told is settled by reading the run. */
+/** Decides one gate; reads the run to settle a conflict with a repetition or a rival. */
 async function decide(desk: Desk, run: { run_id: string; gate_index: number }, token: string): Promise<void> {
   const { caller, ledger, random } = desk;
   const { run_id, gate_index } = run;
@@ -131,7 +131,7 @@ async function decide(desk: Desk, run: { run_id: string; gate_index: number }, t
   } else if (answer.status !== 409) surprise(desk, verb, answer);
 }
 
-/** Looks at what waits and decides some of it; now and then two managers decide the same at the same time. */
+/** Decides some of the pending approvals; sometimes two managers decide the same one concurrently. */
 async function workOnGates(desk: Desk): Promise<void> {
   const { caller, world, random } = desk;
   const listed = await caller.untilKnown({ method: 'GET', path: '/api/automations/approvals?limit=200', token: world.manager });
@@ -139,7 +139,7 @@ async function workOnGates(desk: Desk): Promise<void> {
     approvals?: { run_id: string; gate_index: number; automation_name: string }[];
   };
   const waiting = approvals.filter(({ automation_name }) => automation_name === 'Ask');
-  // Not always the oldest: some wait through many kills.
+  // Not always the oldest, so that some wait through many kills.
   const from = random.between(0, Math.max(0, waiting.length - DECISIONS));
   await Promise.all(
     waiting.slice(from, from + DECISIONS).flatMap((run) => {
@@ -149,7 +149,7 @@ async function workOnGates(desk: Desk): Promise<void> {
   );
 }
 
-/** A project goes to the trash while tasks are made in it: none of them may stay behind. */
+/** Trashes a project while tasks are created in it: none of them may stay live. */
 async function workOnProjects(desk: Desk): Promise<void> {
   const { caller, ledger, random, world } = desk;
   const token = world.member;
@@ -204,7 +204,7 @@ async function workOnFailures(desk: Desk): Promise<void> {
   else if (answer && answer.status !== 409) surprise(desk, 'retry', answer);
 }
 
-/** Sets everybody to work; they go on until `stop`. The same seed gives each of them the same decisions. */
+/** Starts all users until `stop`. The same seed yields the same decisions. */
 export function startLoad(caller: Caller, world: World, secret: string, seed: number): Load {
   const ledger = emptyLedger();
   const surprises: string[] = [];

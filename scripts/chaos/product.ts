@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** How many processes of each kind the copy has. */
+/** Number of processes of each kind. */
 export interface Size {
   api: number;
   workers: number;
@@ -19,18 +19,18 @@ interface RunState {
   env: Record<string, string>;
 }
 
-/** A copy of the product in a directory and on ports of its own, kept running by its own supervisor. */
+/** A copy of the product with its own directory, ports and supervisor. */
 export interface Product {
   dir: string;
-  /** Settings of commands that talk to it. */
+  /** Settings of commands that connect to it. */
   env: Record<string, string>;
-  /** One address for each API process. */
+  /** One address per API process. */
   urls: string[];
-  /** What may be killed: `api`, `api-2`, `worker`, `temporal`, `postgres`, ... */
+  /** Processes that may be killed: `api`, `api-2`, `worker`, `temporal`, `postgres`, ... */
   victims: string[];
-  /** What runs now under this name; undefined while it does not. */
+  /** Pid of the process with this name; undefined while it is down. */
   pidOf: (name: string) => number | undefined;
-  /** Deletes Temporal's store, just after Temporal was killed. */
+  /** Deletes Temporal's store; called just after Temporal was killed. */
   deleteStore: () => void;
   /** Ends everything it started, by pid, and removes its directory unless told to keep it. */
   stop: (keep: boolean) => Promise<void>;
@@ -39,7 +39,7 @@ export interface Product {
 const START_MS = 180_000;
 const STOP_MS = 15_000;
 const PORTS = ['PORT', 'METRICS_PORT', 'WORKER_METRICS_PORT', 'PG_PORT', 'TEMPORAL_PORT', 'TEMPORAL_UI_PORT'] as const;
-/** Settings that would lead out of the copy; empty, so that no .env file fills them in either. */
+/** Settings that would connect elsewhere; set to empty, so that no .env file overrides them. */
 const CLEARED = [
   'DATABASE_URL',
   'TEMPORAL_ADDRESS',
@@ -48,7 +48,7 @@ const CLEARED = [
   'BASE_URL',
   'TASK_QUEUE_PREFIX',
 ] as const;
-/** What the contract limits is not what is tried here. */
+/** Rate limits are not under test here. */
 const LIMITS = {
   RATE_LIMIT_LOGIN: '0',
   RATE_LIMIT_CODES: '0',
@@ -66,7 +66,7 @@ async function freePorts(count: number): Promise<number[]> {
 
 function makeDir(): string {
   const dir = mkdtempSync(join(realpathSync(tmpdir()), 'assent-copy-'));
-  // The database's own user has to pass through it.
+  // The database's own user must be able to enter.
   chmodSync(dir, process.getuid?.() === 0 ? 0o711 : 0o700);
   return dir;
 }
@@ -94,15 +94,16 @@ async function stopChild(child: ChildProcess, pids: Iterable<number>): Promise<v
     child.kill('SIGINT');
     await Promise.race([exited, sleep(STOP_MS, undefined, { ref: false })]);
   }
-  // Only what was seen in this copy's own record, and only if its supervisor did not get to it.
+  // Only processes of this copy's own record that its supervisor has not ended.
   if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL');
   if (child.exitCode === 0) return;
   for (const pid of pids) if (alive(pid)) process.kill(pid, 'SIGKILL');
 }
 
 /**
- * Starts the copy and waits until it is ready. `say` gets each line of its supervisor; when `interrupted` rejects, the start ends.
- * @throws Error when it does not start
+ * Starts the copy and waits until it is ready. `say` receives each line of its supervisor; a rejection of `interrupted` aborts the
+ * start.
+ * @throws Error if it does not start
  */
 export async function startProduct(
   root: string,
@@ -126,7 +127,7 @@ export async function startProduct(
     cwd: root,
     env,
     stdio: ['ignore', 'pipe', 'pipe'],
-    // The terminal's Ctrl-C must not reach it: it is stopped after the load.
+    // Detached from the terminal's Ctrl-C, because it must stop after the load.
     detached: true,
   });
   const pids = new Set<number>();

@@ -1,4 +1,4 @@
-/** Numbers that are the same for the same seed, so that a run can be repeated (mulberry32). */
+/** Seeded random numbers (mulberry32), so that a run can be repeated. */
 export interface Random {
   /** At least 0, below 1. */
   next: () => number;

@@ -3,11 +3,11 @@ import type { Verdict } from './invariants.js';
 const colour = process.stdout.isTTY && !process.env['NO_COLOR'];
 const paint = (code: number, text: string): string => (colour ? `\u001b[${code}m${text}\u001b[0m` : text);
 
-/** One line of the timeline. `seconds` since the beginning. */
+/** Formats a line of the timeline. `seconds` since the start. */
 export const timelineLine = (seconds: number, what: string, detail = ''): string =>
   `${paint(2, `${seconds.toFixed(1)} s`.padStart(8))}  ${what}${detail ? paint(2, `  ${detail}`) : ''}`;
 
-/** The table of invariants: a mark, the name and the words of each, and below it what breaks it. */
+/** Formats the invariants: a mark, name and description, followed by violations. */
 export function verdictTable(verdicts: readonly Verdict[]): string[] {
   const width = Math.max(...verdicts.map(({ name }) => name.length));
   return verdicts.flatMap(({ name, words, violations, skipped }) => {
@@ -17,5 +17,5 @@ export function verdictTable(verdicts: readonly Verdict[]): string[] {
   });
 }
 
-/** True when nothing that was judged is broken. */
+/** Returns whether no checked invariant is violated. */
 export const allHold = (verdicts: readonly Verdict[]): boolean => verdicts.every(({ violations }) => violations.length === 0);

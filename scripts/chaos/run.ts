@@ -16,28 +16,28 @@ import { buildWorld } from './world.js';
 export interface ChaosOptions extends Size {
   root: string;
   kills: number;
-  /** How many of the kills of Temporal also delete its store. */
+  /** Number of Temporal kills that also delete its store. */
   stores: number;
   seed: number;
-  /** On average, between two kills. */
+  /** Average time between two kills. */
   secondsBetween: number;
-  /** Leaves the data, the logs and the ledger where they are. */
+  /** Keeps the data, the logs and the ledger. */
   keep: boolean;
   tell: (what: string, detail?: string) => void;
 }
 
-/** Longest wait for everything to come to rest; a lost workflow is noticed within two minutes. */
+/** Maximum wait without progress for all work to end; a lost workflow is detected within two minutes. */
 const QUIET_MS = 240_000;
 const SHORT_OF_QUIET = /* sql */ `
   select (select count(*) from outbox) as outbox, (select count(*) from audit_pending) as unsealed,
     (select count(*) from automation_runs where status in ('queued', 'running')) as runs,
     (select count(*) from forge_deliveries where outcome is null) as deliveries`;
 
-/** A third of the kills come at once, while what was killed before is still coming back. */
+/** A third of the kills follow at once, while the previous process is still restarting. */
 const pauseSeconds = (random: Random, average: number): number =>
   random.chance(1 / 3) ? 0.2 + random.next() * 1.3 : average * (0.5 + random.next() * 1.5);
 
-/** Waits until a process runs. @throws Error when it does not come back */
+/** Waits until a process runs. @throws Error if it does not restart */
 async function awaitPid(product: Product, victim: string): Promise<number> {
   for (let waited = 0; waited < 60_000; waited += 50) {
     const pid = product.pidOf(victim);
@@ -53,7 +53,7 @@ const shuffled = (random: Random, names: readonly string[]): string[] =>
     .sort(([a], [b]) => a - b)
     .map(([, name]) => name);
 
-/** Kills one after the other; every process gets its turn in each round. */
+/** Kills one process after the other; each round covers every process. */
 async function killAll(product: Product, { kills, stores, seed, secondsBetween, tell }: ChaosOptions): Promise<void> {
   const random = seededRandom(seed);
   let rounds = Math.ceil(kills / product.victims.length);
@@ -74,8 +74,8 @@ async function killAll(product: Product, { kills, stores, seed, secondsBetween, 
 }
 
 /**
- * Waits while less and less is left. Returns null when nothing is, else what is left after QUIET_MS without progress: how long many
- * runs take is the machine's matter, that they end is ours.
+ * Waits for pending work to end. Returns null when none is left, otherwise what is left after QUIET_MS without progress: the
+ * duration depends on the machine, but the end must come.
  */
 async function awaitQuiet(db: Knex): Promise<string | null> {
   let last = 'the database does not answer';
@@ -97,7 +97,7 @@ async function awaitQuiet(db: Knex): Promise<string | null> {
   return last;
 }
 
-/** What the callers saw, judged like the rest. */
+/** Checks of the responses that callers got. */
 function judgeAnswers({ dishonest }: Caller, { surprises }: Load, restless: string | null): Verdict[] {
   const verdict = (name: string, words: string, violations: string[]): Verdict => ({
     name,
@@ -145,7 +145,7 @@ async function torment(product: Product, options: ChaosOptions): Promise<Verdict
   }
 }
 
-/** Rejects at Ctrl-C: what is under way then is left as it is. */
+/** Rejects at Ctrl-C and leaves the current state as it is. */
 function interruption(tell: ChaosOptions['tell']): Promise<never> {
   return new Promise((_resolve, reject) => {
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
@@ -158,8 +158,8 @@ function interruption(tell: ChaosOptions['tell']): Promise<never> {
 }
 
 /**
- * A whole run: start, load, kills, rest, judgement. Returns true when every invariant holds. Everything it started has ended,
- * also when it is interrupted or fails; its own load may still be waiting for answers, so end the process.
+ * Runs the whole test: start, load, kills, rest, checks. Returns whether every invariant holds. Ends everything it started, even
+ * when interrupted or failing; its own load may still wait for responses, so end the process.
  */
 export async function runChaos(options: ChaosOptions): Promise<boolean> {
   const { root, keep, tell } = options;

@@ -1,6 +1,6 @@
 import type { Invariant } from './invariant.js';
 
-/** What holds at any quiet moment, whoever wrote what before. Durability notes, "Invariant checker". */
+/** Conditions that hold whenever the system is idle, whatever was written before. */
 export const always: readonly Invariant[] = [
   {
     name: 'effects_once',
@@ -32,7 +32,7 @@ export const always: readonly Invariant[] = [
       left join written w on w.run_id = e.run_id and w.entity_id = e.entity_id and w.action = 'create'
       where a.type in ('add_comment', 'create_task') group by e.entity_type, e.entity_id, e.run_id having count(w.run_id) <> 1
       union all
-      -- A comment goes only with its task, when that is purged.
+      -- A comment disappears only when its task is purged.
       select format('the comment %s of run %s is not there', e.entity_id, e.run_id)
       from effects e join written w on w.run_id = e.run_id and w.entity_id = e.entity_id join tasks t on t.task_id = w.task_id
       where e.entity_type = 'comment' and not exists (select from comments c where c.comment_id::text = e.entity_id)`,

@@ -1,21 +1,21 @@
 import { v7 as uuidv7 } from 'uuid';
 import type { Caller } from './caller.js';
 
-/** The people, projects and automations that the load works with, made over the API in the copy's demo team. */
+/** Users, projects and automations of the load, created through the API in the copy's demo team. */
 export interface World {
   admin: string;
   manager: string;
   member: string;
   teamId: string;
-  /** Where every new task sets off the automations. */
+  /** Project whose new tasks trigger the automations. */
   watched: string;
-  /** Where nothing listens: updates and deletions go here. */
+  /** Project without automations, for updates and deletions. */
   quiet: string;
-  /** Bound to the watched project with issue sync. */
+  /** Repository bound to the watched project with issue sync. */
   repo: string;
 }
 
-/** Tasks with this in their title set off a run that fails. */
+/** Marks tasks whose triggered run fails. */
 export const FAILING = 'doomed';
 
 const TASK = '{{event.task.task_id}}';
@@ -24,7 +24,7 @@ const say = (words: string): object => ({
   params: { task_id: TASK, content: `${words} {{event.task.title}}` },
 });
 
-/** What each new task of the watched project sets off. */
+/** Automations triggered by each new task of the watched project. */
 const AUTOMATIONS = [
   { name: 'Greet', actions: [say('hello')] },
   { name: 'Ask', actions: [say('before'), { type: 'require_approval', params: { role: 'manager' } }, say('after'), say('last')] },
@@ -35,10 +35,10 @@ const AUTOMATIONS = [
   },
 ];
 
-/** The comments that a new task of this title must get without anybody's decision. */
+/** Comments that a new task with this title must get without a decision. */
 export const commentsFor = (title: string): string[] => [`hello ${title}`, `before ${title}`];
 
-/** @throws Error for any other answer than the success asked for */
+/** @throws Error for any response but the expected success */
 export async function buildWorld(caller: Caller): Promise<World> {
   const call = async (method: string, path: string, token?: string, body?: unknown) => {
     const answer = await caller.untilKnown({ method, path, body, ...(token ? { token } : {}) });

@@ -18,7 +18,7 @@ import { APOLLO, type DemoTask, HERMES } from './tasks.js';
 
 const PASSWORD = 'demo-password';
 export const DEMO_REPOSITORY = 'acme/rocket';
-/** Well known on purpose: anyone may try the second factor of the demo (N4). */
+/** Public on purpose: anyone may try the demo's second factor. */
 const TINAS_TOTP_SECRET = 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP';
 
 const PEOPLE = {
@@ -36,7 +36,7 @@ type Ids = Record<Name, string>;
 
 const mail = (name: Name): string => `${name}@demo.test`;
 
-/** A person acting, as if over the API; each act has an id of its own. */
+/** Returns a context of a user as if over the API; each has its own request id. */
 function as(services: Services, ids: Ids, name: Name): Context {
   const requestId = uuidv7();
   const actor = {
@@ -108,7 +108,7 @@ async function createTasks(
   return made;
 }
 
-/** A run set off by a delivery of last night: stored like any other, carried out when the worker starts. */
+/** A run triggered by a delivery of last night, executed when the worker starts. */
 async function executeAutomation(
   services: Services,
   ids: Ids,
@@ -204,7 +204,7 @@ async function createAutomations(services: Services, ids: Ids, team_id: string, 
 }
 
 /**
- * Fills an empty database with the demo (N4), by the same verbs as the API. Returns false when there is somebody already.
+ * Fills an empty database with the demo data through the API's operations. Returns false if a user exists.
  * @throws Error in production
  */
 export async function seedDemo(services: Services): Promise<boolean> {

@@ -5,7 +5,7 @@ export interface DemoTask {
   title: string;
   status?: TaskStatus;
   priority?: TaskPriority;
-  /** Days from the day of seeding; negative is overdue. */
+  /** Days after seeding; negative is overdue. */
   due?: number;
   who?: 'ada' | 'max' | 'uma' | 'tina' | 'dana';
   tags?: string[];
@@ -15,7 +15,7 @@ export interface DemoTask {
   subtasks?: DemoTask[];
 }
 
-/** A rocket's avionics team, mid-flight: what a real board looks like on a Tuesday. */
+/** A rocket's avionics team in mid-project: a realistic board. */
 export const APOLLO: DemoTask[] = [
   {
     title: 'Guidance computer 1.4 release',

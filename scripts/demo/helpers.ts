@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { loadConfig } from '../../api/core/config.js';
 import { runWorkflowId } from '../../workflows/contract.js';
 
-/** What every part of the demo needs: the running service's address, calls to it, and a line of the timeline for each step. */
+/** Helpers of the demo: the running service's address, calls to it, and a timeline line per step. */
 
 export const config = loadConfig();
 export const base = process.env['BASE_URL'] ?? `http://127.0.0.1:${config.PORT}`;
@@ -21,7 +21,7 @@ interface Answer {
   status: number;
 }
 
-/** `refusal`: the status that the demo means to get. @throws Error for every other one from 400 on */
+/** `refusal`: the expected error status. @throws Error for every other one from 400 on */
 export async function call(
   method: string,
   path: string,
@@ -51,7 +51,7 @@ export async function until<T>(what: string, look: () => Promise<T | undefined |
 export const logIn = async (email: string): Promise<string> =>
   (await call('POST', '/api/auth/login', { body: { email, password: 'demo-password' } })).body.token as string;
 
-/** Where the Temporal UI shows these runs; nothing where there is no UI. */
+/** Prints the Temporal UI's links to these runs, if there is a UI. */
 export function showRuns(runs: Record<string, string>): void {
   const ui = config.TEMPORAL_UI_URL;
   if (!ui) return;

@@ -4,14 +4,14 @@ import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { call, config, tell, until } from './helpers.js';
 
-/** What arrived at the demo's own receiver. */
+/** A request that reached the demo's receiver. */
 interface PageInput {
   path: string;
   headers: IncomingHttpHeaders;
   body: string;
 }
 
-/** A real HTTP server on this machine that knows one address, on the first free port that automations may send to. */
+/** Starts a local HTTP server with one path, on the first free port allowed for automations. */
 async function startReceiver(arrivals: PageInput[]): Promise<{ url: string; close: () => void }> {
   for (const port of config.OUTBOUND_PORTS.filter((each) => each > 1023)) {
     const server = createServer((request, response) => {
@@ -46,7 +46,7 @@ const announce = (url: string, secret: string) => ({
   params: { method: 'POST', url, headers: { authorization: `Bearer {{secret:${secret}}}` }, body: { tag: '{{event.tag}}' } },
 });
 
-/** Two gates around a request that goes to a wrong address. */
+/** Creates an automation with two gates around a request to a wrong address. */
 async function createAutomation({ team_id, ada }: Team, url: string, secret: string): Promise<string> {
   const made = await call('POST', '/api/automations', {
     token: ada,
@@ -72,7 +72,7 @@ const execute = async ({ ada }: Team, automationId: string, tag: string) =>
     status: string;
   };
 
-/** Waits until a run stands so, at that gate if one is named. */
+/** Waits until a run has this status, at this gate if given. */
 const runIs = ({ max }: Team, runId: string, status: string, gateIndex?: number) =>
   until(`the run to be ${status}`, async () => {
     const run = (await call('GET', `/api/automations/runs/${runId}`, { token: max })).body;
@@ -89,7 +89,7 @@ const decide = ({ max }: Team, runId: string, gate_index: number, verb: 'approve
     ...(refusal === undefined ? {} : { refusal }),
   });
 
-/** The first run: one gate is approved, the request fails, the other gate lapses and is rejected. */
+/** First run: one gate is approved, the request fails, the other gate expires and is rejected. */
 async function firstRun(team: Team, automationId: string): Promise<string> {
   const draft = await execute(team, automationId, 'draft');
   tell(`Started by hand with the tag “draft”: the condition leaves it out`, `the run is ${draft.status}`);
@@ -108,7 +108,7 @@ async function firstRun(team: Team, automationId: string): Promise<string> {
   return run_id;
 }
 
-/** The definition is mended and the failed run replayed on the same event. */
+/** Fixes the definition and replays the failed run on the same event. */
 async function replay(team: Team, automationId: string, failed: string, actions: object[], arrivals: PageInput[], value: string) {
   const { ada } = team;
   const listed = async () =>
@@ -131,7 +131,7 @@ async function replay(team: Team, automationId: string, failed: string, actions:
   return retried.run_id as string;
 }
 
-/** An automation from its making to its mended replay; returns its runs, to be looked at. */
+/** Plays an automation from its creation to its replay; returns its runs. */
 export async function playReleaseTrain(ada: string, max: string): Promise<Record<string, string>> {
   const teams = (await call('GET', '/api/teams', { token: ada })).body as { team_id: string; name: string }[];
   const team: Team = { team_id: teams.find(({ name }) => name === 'Acme')?.team_id ?? '', ada, max };

@@ -31,7 +31,7 @@ const CURES = [
   `On Linux x64 npm brings one along: run npm ci without --omit=dev, and look for node_modules/${PACKAGE}.`,
 ];
 
-/** The flags of every start: nothing that reaches out by itself, and no sandbox, which containers forbid. */
+/** Flags of every start: no background network access, and no sandbox, which containers forbid. */
 export const CHROMIUM_ARGUMENTS = [
   '--headless',
   '--no-sandbox',
@@ -68,7 +68,7 @@ export async function obtainChromium(env = process.env) {
   };
 }
 
-/** The file that CHROMIUM_PATH names, else a known command on the PATH, else a known place; a setting is never passed over. */
+/** Returns CHROMIUM_PATH, else a known command on the PATH, else a known location; a setting is never ignored. */
 function systemChromium(env) {
   if (env.CHROMIUM_PATH) {
     if (isExecutable(env.CHROMIUM_PATH)) return env.CHROMIUM_PATH;
@@ -100,7 +100,7 @@ async function unpacked(source, env) {
   mkdirSync(dirname(target), { recursive: true, mode: 0o700 });
   const stage = mkdtempSync(`${target}.`);
   try {
-    // The package unpacks into TMPDIR, and its libraries only where it believes to run on Lambda: a process of its own keeps that apart.
+    // The package unpacks into TMPDIR, and its libraries only on Lambda, which a separate process simulates.
     const program = `const { default: chromium } = await import(${JSON.stringify(PACKAGE)}); await chromium.executablePath();`;
     const given = { ...env, TMPDIR: stage, AWS_EXECUTION_ENV: 'AWS_Lambda_nodejs20.x' };
     await run(process.execPath, ['--input-type=module', '--eval', program], { cwd: dirname(source), env: given });

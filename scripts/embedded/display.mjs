@@ -1,4 +1,4 @@
-/** What `npm start` prints: a line for each step with its time, then one screen. Plain lines when nobody watches a terminal. */
+/** Output of `npm start`: a line per step with its time, then one screen. Plain lines without a terminal. */
 
 const color = process.stdout.isTTY && !process.env.NO_COLOR && process.env.TERM !== 'dumb';
 const paint = (code) => (text) => (color ? `\u001b[${code}m${text}\u001b[0m` : text);
@@ -64,7 +64,7 @@ export function createSteps({ stream }) {
     }
   };
   const say = (text) => line(`  ${dim('·')} ${text}`);
-  /** Says that something still goes on, where no counter at the last line shows it. */
+  /** Reports progress where no counter on the last line shows it. */
   const still = (text) => {
     if (!live) say(text);
   };
@@ -95,7 +95,7 @@ export function createSteps({ stream }) {
  * @property {{accounts: {email: string, role: string}[], password: string, token: string} | null} demo
  */
 
-/** What fits beside the labels where a terminal is 80 columns wide. */
+/** Width of a value beside its label on an 80-column terminal. */
 const VALUE_WIDTH = 67;
 
 /** Accounts with their roles, as many to a line as fit. */
@@ -116,7 +116,9 @@ function accountLines(accounts) {
 
 const row = (label, value, note = '') => `  ${bold(label.padEnd(10))} ${value}${note && `   ${dim(note)}`}`;
 
-/** What there is of the demo, and what to do first. The call to try is in two lines: a token is long, and a shell reads on after `\`. */
+/**
+ * Returns the demo's accounts and first steps. The example call uses two lines: a token is long, and a shell continues after `\`.
+ */
 function demoLines({ accounts, password, token }, { app, api }) {
   return [
     ...accountLines(accounts).map((line, i) => row(i === 0 ? 'Accounts' : '', line)),

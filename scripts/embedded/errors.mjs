@@ -1,6 +1,6 @@
 /**
- * A start-up problem told the way a person needs it: what happened, what to do, and the log lines that show it.
- * Everything the launchers expect to go wrong is thrown as this; anything else is a bug and keeps its stack.
+ * A start-up problem for users: what happened, what to do, and the relevant log lines. Launchers throw it for every expected
+ * failure; anything else is a bug and keeps its stack.
  */
 export class StartError extends Error {
   /**

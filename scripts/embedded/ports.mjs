@@ -5,7 +5,7 @@ import { StartError } from './errors.mjs';
 const LAST_PORT = 65_535;
 const SEARCH_WIDTH = 200;
 
-/** What a machine says that has no IPv6. */
+/** Error codes of a machine without IPv6. */
 const NO_SUCH_ADDRESS = new Set(['EADDRNOTAVAIL', 'EAFNOSUPPORT']);
 
 /** The code of the error when host:port cannot be bound now, else null. */
@@ -29,7 +29,7 @@ export async function isFree(port) {
   return other === null || NO_SUCH_ADDRESS.has(other);
 }
 
-/** A free port of the system's choice. */
+/** Returns a free port chosen by the system. */
 export function anyFreePort() {
   return new Promise((resolve, reject) => {
     const server = createServer();

@@ -22,7 +22,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { StartError } from './errors.mjs';
 
 const require = createRequire(import.meta.url);
-/** Where root keeps what the server's user must reach when the project lies below a private directory. */
+/** Directory for files that the server's user must reach if the project is in a private directory of root. */
 const SYSTEM_DIR = '/var/lib/assent';
 
 /** @typedef {{name: string, uid: number, gid: number}} ServiceUser */
@@ -109,7 +109,7 @@ export function ensureLinks(packageDir) {
     try {
       symlinkSync(basename(source), link);
     } catch (error) {
-      // Another start made it in the meantime.
+      // A concurrent start has created it.
       if (error.code !== 'EEXIST') throw error;
     }
     made += 1;
@@ -165,7 +165,7 @@ function linksComplete(packageDir) {
   return !existsSync(list) || JSON.parse(readFileSync(list, 'utf8')).every(({ target }) => existsSync(join(packageDir, target)));
 }
 
-/** Root's own directory for what the server's user must reach. Refuses one that somebody else could have planted. */
+/** Returns root's own directory for files that the server's user must reach. Rejects one that another user could have planted. */
 function systemDir() {
   mkdirSync(SYSTEM_DIR, { recursive: true, mode: 0o755 });
   const info = lstatSync(SYSTEM_DIR);

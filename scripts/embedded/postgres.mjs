@@ -27,7 +27,7 @@ const COMMON = {
   unix_socket_directories: '',
   timezone: 'UTC',
   log_timezone: 'UTC',
-  // Two cores and short statements: compiling plans and idle helper processes cost more than they give.
+  // For two cores and short statements, JIT compilation and idle helper processes cost more than they gain.
   jit: 'off',
   io_method: 'sync',
   max_logical_replication_workers: '0',
@@ -174,7 +174,7 @@ async function createCluster(ctx, password) {
     if (ctx.user) chownSync(passwordFile, ctx.user.uid, ctx.user.gid);
     await tool(ctx, 'initdb', ['-D', data, '--pwfile', passwordFile, ...INITDB]);
     await singleUser(ctx, data, `CREATE DATABASE ${ROLE}`);
-    // Whatever stands in the way is an attempt that never became a cluster.
+    // Any existing directory here is an incomplete attempt.
     rmSync(ctx.cluster, { recursive: true, force: true });
     renameSync(data, ctx.cluster);
   } finally {
@@ -182,7 +182,7 @@ async function createCluster(ctx, password) {
   }
 }
 
-/** Runs one statement with no server running and no password asked, the way PostgreSQL's own initdb does. */
+/** Runs one statement without a running server and without a password, like PostgreSQL's own initdb. */
 async function singleUser(ctx, data, statement) {
   await tool(ctx, 'postgres', ['--single', '-j', '-D', data, '-c', 'log_checkpoints=off', 'postgres'], `${statement};\n\n`);
 }
@@ -208,13 +208,13 @@ async function tool({ bin, user }, name, args, input = '') {
   if (/ERROR:|FATAL:/.test(result.stderr)) throw explain(`${name} failed`, result.stderr.split('\n').filter(Boolean));
 }
 
-/** Nothing of the caller's PG* or library settings may bend the embedded server. */
+/** Removes PG* and library settings that would affect the embedded server. */
 function serverEnv() {
   const { PATH, SystemRoot, TEMP } = process.env;
   return { PATH, ...(SystemRoot ? { SystemRoot, TEMP } : {}) };
 }
 
-/** What the server says while a killed one is still on its way out: its backends, or the process itself before it is reaped. */
+/** Errors while a killed server is still exiting: its backends, or the unreaped process itself. */
 const STILL_LEAVING = /pre-existing shared memory block|lock file "postmaster\.pid" already exists/;
 
 /** Starts the server and waits until its pid file says `ready`, as pg_ctl does. A killed server may need a moment to go. */
@@ -267,7 +267,7 @@ function isReady(pidFile, pid) {
   }
 }
 
-/** Fast shutdown (sessions are ended, everything is written); immediate shutdown after the grace time, which recovery repairs. */
+/** Fast shutdown (ends sessions, writes everything); after the grace time immediate shutdown, followed by recovery. */
 async function stopServer(pid, { bin, cluster }, graceMs) {
   if (process.platform === 'win32') {
     await run(join(bin, 'pg_ctl.exe'), ['stop', '-D', cluster, '-m', 'fast', '-t', String(Math.ceil(graceMs / 1000))]).catch(

@@ -74,7 +74,7 @@ export function claim(dir) {
   }
 }
 
-/** A link appears with its content, all at once: nobody ever sees a lock without a holder. */
+/** Creates a link with its content atomically, so no process sees a lock without an owner. */
 function linked(from, to) {
   try {
     linkSync(from, to);
@@ -85,7 +85,9 @@ function linked(from, to) {
   }
 }
 
-/** Takes a dead supervisor's lock away. Two starts may try at once: what was moved is looked at, and a live lock is put back. */
+/**
+ * Removes the lock of a dead supervisor. Two starts may do so concurrently: the moved file is checked, and a live lock is restored.
+ */
 function removeStale(dir, expected) {
   const aside = `${lockFile(dir)}.stale-${process.pid}`;
   try {
@@ -107,7 +109,7 @@ function alreadyRuns(dir, pid) {
   ]);
 }
 
-/** Gives the directory free. */
+/** Releases the directory. */
 export function release(dir) {
   rmSync(lockFile(dir), { force: true });
   rmSync(stateFile(dir), { force: true });

@@ -1,4 +1,4 @@
-/** Starts API and worker, and keeps everything running: what dies is reported with its last words and started again. */
+/** Starts API and worker, and restarts processes that exit, with a report of their last log lines. */
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -10,7 +10,7 @@ const READY_MS = 60_000;
 const FIRST_DELAY_MS = 500;
 const MAX_DELAY_MS = 30_000;
 const LEVELS = { 30: 'info', 40: 'warn', 50: 'error', 60: 'fatal' };
-/** A process that ran this long starts its back-off anew. */
+/** A process that ran this long resets its backoff. */
 const STEADY_MS = 60_000;
 
 /**

@@ -201,7 +201,7 @@ function exec(file, args, env) {
   });
 }
 
-/** Lets `fill` put the binary into a directory beside the cache's, and moves it in when it runs: a cached file is always whole. */
+/** Lets `fill` create the binary beside the cache directory and moves it in once it runs, so a cached file is always complete. */
 async function intoCache(target, fill) {
   const home = join(target, '..');
   mkdirSync(home, { recursive: true });

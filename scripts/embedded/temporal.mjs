@@ -85,7 +85,7 @@ function launchLine({ db, mode, ports }) {
   return ['server', 'start-dev', ...flags.flat().map(String)];
 }
 
-/** Tries of a start that fails at a port which the server chose by itself. */
+/** Attempts of a start that fails at a port chosen by the server itself. */
 const LAUNCHES = 3;
 
 /**
@@ -115,7 +115,7 @@ function lostInnerPort(lines, ports) {
   return lost !== null && !Object.values(ports).includes(Number(lost[1]));
 }
 
-/** The caller's TEMPORAL_* settings are for clients; here they would bend the server's own command. */
+/** Removes the caller's TEMPORAL_* settings, which are for clients and would affect the server's command. */
 function serverEnv() {
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('TEMPORAL_')));
 }

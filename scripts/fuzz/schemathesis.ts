@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 
 const VERSION = '4.32.5';
 
-/** What one run was answered: how often with which status, and each refusal that was not as the contract says. */
+/** Results of a run: responses by status, and every unexpected error response. */
 export interface Counts {
   statuses: Record<string, number>;
   violations: { request: string; status: number; problems: string[] }[];
@@ -16,7 +16,7 @@ function mustRun(command: string, args: string[]): void {
   if (status !== 0) throw error ?? new Error(`${command} ${args.join(' ')} ended with ${status}`);
 }
 
-/** Path of the schemathesis command, installed beside the build on the first call. @throws Error without Python 3 or network */
+/** Returns the path of the schemathesis command; installs it on first use. @throws Error without Python 3 or network */
 export function obtainSchemathesis(): string {
   const venv = resolve('.build', `schemathesis-${VERSION}`);
   const command = join(venv, 'bin', 'schemathesis');
@@ -34,11 +34,11 @@ interface Round {
   url: string;
   token: string;
   seed: number;
-  /** For its scratch files. */
+  /** Directory of temporary files. */
   dir: string;
 }
 
-/** All phases and checks once over the whole document. Its output goes to our terminal. */
+/** Runs all phases and checks once over the whole document, with output to the terminal. */
 export async function fuzzOnce({
   schemathesis,
   root,

@@ -8,9 +8,9 @@ import type { Servers, Service } from '../servers.js';
 import { sum } from '../statistics.js';
 
 const TEAMS = 1_000;
-/** Of each team; every fifth automation is its owner's own, without a team. */
+/** Automations per team; every fifth is its owner's personal one. */
 const EACH = 10;
-/** Writes a second: each is a pass of the relay of its own. */
+/** Writes per second: each causes its own pass of the relay. */
 const RATE = 100;
 
 const OTHERS = /* sql */ `
@@ -32,7 +32,7 @@ const OTHERS = /* sql */ `
   insert into automation_versions (automation_id, version, name, trigger_type, actions, changed_by)
   select automation_id, version, name, trigger_type, actions, created_by from made returning automation_id`;
 
-/** Writes of the benchmark's person that nobody listens to: a new task and a change of one, by turns. */
+/** Writes without subscribers: alternately a new task and a change of one. */
 function writer(api: Service, world: World): () => Promise<unknown> {
   let turn = 0;
   return () => {
@@ -44,12 +44,14 @@ function writer(api: Service, world: World): () => Promise<unknown> {
 
 const mean = (values: number[]): number => sum(values) / values.length;
 
-/** What a write costs with and without what others have armed: two halves a turn, whose difference is what chance alone does. */
+/**
+ * Cost of a write with and without the automations of others: two halves per turn, whose difference shows the measurement error.
+ */
 async function byTurns(servers: Servers, costOf: () => Promise<number>, others: string[], rounds: number) {
   const halves = { without: [] as [number, number][], with: [] as [number, number][] };
   const sides = ['without', 'with'] as const;
   for (let turn = 0; turn < rounds; turn += 1) {
-    // Each first once and again, so that what grows meanwhile falls on both.
+    // Each side goes first once, so that growth affects both equally.
     for (const side of turn % 2 === 0 ? sides : sides.toReversed()) {
       await servers
         .db('automations')
@@ -63,7 +65,7 @@ async function byTurns(servers: Servers, costOf: () => Promise<number>, others: 
   return { without: mean(halves.without.flat()), with: mean(halves.with.flat()), noise };
 }
 
-/** 10,000 armed automations of other teams and people, and what they cost a write: API, worker and PostgreSQL together. */
+/** Cost that 10,000 enabled automations of other teams and users add to a write: API, worker and PostgreSQL together. */
 export const armedSection: Section = async (servers, world, { rounds }) => {
   await servers.startTemporal();
   await servers.db('automations').update({ is_active: false });
@@ -76,7 +78,7 @@ export const armedSection: Section = async (servers, world, { rounds }) => {
     return (sum(Object.values(cpu)) / result) * 1_000;
   };
   await quiet(servers.db);
-  // Not one: Node still compiles during the first.
+  // Twice, because Node still compiles during the first run.
   for (let i = 0; i < 2; i += 1) await costOf();
   const others = rows.map((row) => row.automation_id);
   const cost = await byTurns(servers, costOf, others, rounds);

@@ -10,7 +10,7 @@ import type { World } from '../seed.js';
 import type { Servers, Service } from '../servers.js';
 import { median, quantile, sum } from '../statistics.js';
 
-/** Runs of one side, one after the other or some at a time. */
+/** Runs of one side, sequential or concurrent. */
 interface Batch {
   /** Milliseconds from the cause to the committed effect. */
   latencies: number[];
@@ -19,7 +19,7 @@ interface Batch {
 
 interface MeteredBatch {
   result: Batch;
-  /** `api` is a part of `app`, the other part is the worker; the floor is one process. */
+  /** `app` contains `api`, the rest is the worker; the baseline is one process. */
   cpu: { app: number; api: number; temporal: number; postgres: number };
 }
 
@@ -38,13 +38,13 @@ const WARM_UP_RATE = 600;
 const RATE_RUNS = 600;
 const IN_FLIGHT = 16;
 const POLL_MS = 10;
-/** Between two looks at many runs: a lane stands still for half of it, a run takes ten times as long. */
+/** Polling interval for many runs: a lane idles for half of it, a run takes ten times as long. */
 const WATCH_MS = 25;
 const GIVE_UP_MS = 60_000;
-/** Rest between runs one at a time, so that the last one's tidying up is over. */
+/** Pause between sequential runs, so that the cleanup of the previous one has ended. */
 const REST_MS = 30;
 
-/** The clock of PostgreSQL at the commit of a request's audit entry and of its run's first effect, ms apart. */
+/** Milliseconds from the commit of a request's audit entry to that of its run's first effect, by PostgreSQL's clock. */
 const SPANS = /* sql */ `
   select distinct on (r.run_id) extract(epoch from pg_xact_commit_timestamp(e.xmin) - pg_xact_commit_timestamp(a.xmin)) * 1000 as ms
   from automation_runs r join effects e using (run_id) join audit_entries a on a.audit_id = any(:causes::uuid[])
@@ -57,11 +57,11 @@ interface Automation {
 
 const setStatus = (status: string) => ({ type: 'set_task_status', params: { task_id: '{{event.task.task_id}}', status } });
 export const gate = { type: 'require_approval', params: { role: 'manager' } };
-/** So many actions, each of which changes the task that set them off. */
+/** Returns actions that each change the triggering task. */
 export const actionsOf = (count: number): object[] =>
   Array.from({ length: count }, (_, i) => setStatus(i % 2 === 0 ? 'in_progress' : 'in_review'));
 
-/** An automation that hears of the new tasks of a project of its own. */
+/** Creates an automation for the new tasks of a separate project. */
 export async function createAutomation({ api, world }: Pick<Setup, 'api' | 'world'>, actions: object[]): Promise<Automation> {
   const project = await call(api, world, 'POST', '/api/projects', { name: 'Automated', team_id: world.teamId });
   const { project_id } = project.body['data'] as { project_id: string };
@@ -77,7 +77,7 @@ export async function createAutomation({ api, world }: Pick<Setup, 'api' | 'worl
 export const newTask = (api: Service, world: World, project_id: string) =>
   call(api, world, 'POST', '/api/tasks', { title: 'Something to act on', project_id });
 
-/** The latest runs of an automation, by its index, so that looking costs next to nothing. */
+/** The latest runs of an automation, by its index, so that polling is cheap. */
 const latestStatement: Statement = {
   name: 'bench_latest_runs',
   text: /* sql */ `
@@ -90,7 +90,7 @@ interface Latest extends Record<string, unknown> {
   status: string;
 }
 
-/** Resolves to the run of a cause when it is in this state; only the latest run is looked at. */
+/** Resolves when the run of a cause has this status; reads the latest runs only. */
 export async function reached(db: Knex, automation: string, cause: string, status: string): Promise<string> {
   const deadline = Date.now() + GIVE_UP_MS;
   for (;;) {
@@ -107,7 +107,7 @@ export async function spans(db: Knex, causes: string[]): Promise<number[]> {
   return rows.map((row) => Number(row.ms));
 }
 
-/** The product: POST /api/tasks arms a one-action automation. One at a time, the next when the run has ended. */
+/** Product latency: POST /api/tasks triggers a one-action automation. Sequential: the next request follows the end of the run. */
 async function productLatency({ servers: { db }, world, api }: Setup, automation: Automation, count: number): Promise<number[]> {
   const causes: string[] = [];
   for (let i = 0; i < count; i += 1) {
@@ -119,7 +119,7 @@ async function productLatency({ servers: { db }, world, api }: Setup, automation
   return spans(db, causes);
 }
 
-/** Those of $3 whose run has ended: only what is news, so that watching costs next to nothing. */
+/** Those of $3 whose run has ended: only new ones, so that polling is cheap. */
 const endedStatement: Statement = {
   name: 'bench_ended_runs',
   text: /* sql */ `
@@ -129,7 +129,7 @@ const endedStatement: Statement = {
     where finished_at is not null and correlation_id = any($3::uuid[])`,
 };
 
-/** The product with `IN_FLIGHT` runs under way: each lane makes its next task when its run has ended. */
+/** Product rate with `IN_FLIGHT` concurrent runs: each lane creates its next task after its run. */
 async function productRate({ servers: { db }, world, api }: Setup, automation: Automation, count: number): Promise<Batch> {
   const waiting = new Map<string, () => void>();
   const causes: string[] = [];
@@ -167,7 +167,7 @@ async function baselineRuns(floor: Service, order: BaselineOrder): Promise<Batch
   return (await response.json()) as Batch;
 }
 
-/** From a gate's approval to the effect of the first action behind it, one at a time. */
+/** Latency from an approval to the effect of the first action behind the gate, sequentially. */
 async function approvalLatency({ servers: { db }, world, api }: Setup, automation: Automation, count: number): Promise<number[]> {
   const causes: string[] = [];
   for (let i = 0; i < count; i += 1) {
@@ -180,13 +180,13 @@ async function approvalLatency({ servers: { db }, world, api }: Setup, automatio
   return spans(db, causes);
 }
 
-/** Both workers at once on one Temporal, each on its own queue: what is idle costs the other next to nothing. */
+/** Runs both workers on one Temporal server, each on its own queue; the idle one costs almost nothing. */
 async function withWorkers<T>(servers: Servers, world: World, work: (setup: Setup) => Promise<T>): Promise<T> {
   await servers.startTemporal();
   await servers.db.raw('create table if not exists bench_effects (run_id uuid, index int, primary key (run_id, index))');
   const [api, worker, floor] = [await servers.startApi(), await servers.startWorker(), await servers.startFloor('temporal')];
   try {
-    // What sections without a worker left behind is sealed and heard first, or it would be charged to the runs.
+    // Waits until work left by sections without a worker is done, so that it is not counted here.
     await quiet(servers.db);
     await servers.db.raw('checkpoint');
     return await work({ servers, world, api, worker, floor });
@@ -199,13 +199,13 @@ const milliseconds = (values: number[]): string =>
   `p50 ${quantile(values, 0.5).toFixed(1)} ms  p99 ${quantile(values, 0.99).toFixed(1)} ms  (${values.length} runs)`;
 
 const KINDS: readonly BaselineKind[] = ['plain', 'local'];
-/** What a side's goal is called by the floor that it is held against. */
+/** Names of a goal by its baseline. */
 const BESIDE: Record<BaselineKind, string> = {
   plain: 'the bare workflow with ordinary activities',
   local: 'the bare workflow with local activities, started eagerly',
 };
 
-/** From an event to its effect: one in flight for the latency, 16 for the rate; product and floors by turns. */
+/** From an event to its effect: one in flight for the latency, 16 for the rate; product and baselines alternately. */
 export const automationSection: Section = (servers, world, { rounds }) =>
   withWorkers(servers, world, async (setup) => {
     const automation = await createAutomation(setup, actionsOf(1));
@@ -230,7 +230,7 @@ export const automationSection: Section = (servers, world, { rounds }) =>
 
 const rateOf = ({ result }: MeteredBatch): number => result.latencies.length / result.seconds;
 
-/** One line for a side's batches: runs a second, latencies, and where the CPU went. */
+/** Formats a side's batches: runs per second, latencies, CPU. */
 function sideLine(side: string, batches: MeteredBatch[]): string {
   const latencies = batches.flatMap(({ result }) => result.latencies);
   const per = (of: keyof MeteredBatch['cpu']) => ((sum(batches.map(({ cpu }) => cpu[of])) / latencies.length) * 1_000).toFixed(1);
@@ -241,8 +241,8 @@ function sideLine(side: string, batches: MeteredBatch[]): string {
 }
 
 /**
- * Runs of so many actions beside bare workflows of so many activities, `IN_FLIGHT` at a time, by turns. Two floors: ordinary
- * activities, and local ones started eagerly, by which the product's own share of its cost shows.
+ * Compares runs of a number of actions with bare workflows of as many activities, `IN_FLIGHT` at a time, alternately. Two
+ * baselines: ordinary activities, and local ones started eagerly, which isolate the product's own cost.
  */
 async function rateOfRuns(setup: Setup, actions: number, rounds: number): Promise<Result> {
   const { servers, api, worker, floor } = setup;
@@ -253,7 +253,7 @@ async function rateOfRuns(setup: Setup, actions: number, rounds: number): Promis
   const share = Math.ceil(RATE_RUNS / rounds);
   const product: MeteredBatch[] = [];
   const bare: Record<BaselineKind, MeteredBatch[]> = { plain: [], local: [] };
-  // Every connection has its plans, both caches their workflows, and Node has compiled what is hot.
+  // Warms up the plans of all connections, both workflow caches, and Node's compiled code.
   await productRate(setup, automation, WARM_UP_RATE);
   for (const kind of KINDS) await bareRuns(kind, WARM_UP_RATE);
   for (let i = 0; i < rounds; i += 1) {

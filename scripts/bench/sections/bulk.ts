@@ -9,7 +9,7 @@ import { median, sum } from '../statistics.js';
 const BULK = 500;
 type Metered = Awaited<ReturnType<typeof metered<{ made: number; seconds: number }, 'app' | 'postgres'>>>;
 
-/** Tasks made 500 at a time, by one caller after the other and by several at once. */
+/** Creates tasks 500 at a time, sequentially and concurrently. */
 export const bulkSection: Section = (servers, world, { seconds, rounds }) =>
   withSides(servers, async ({ product }) => {
     const project = await addProject(servers.db, world, 0);
@@ -44,7 +44,7 @@ export const bulkSection: Section = (servers, world, { seconds, rounds }) =>
     return [{ name: 'POST /api/tasks/bulk of 500', goals, notes: figures.map(({ cpu }) => cpu) }];
   });
 
-/** Calls `create` over and over on so many lanes for so long; how many tasks that made in how many seconds. */
+/** Repeats `create` on several lanes for a time; returns the number of tasks and the seconds. */
 async function makeFor(ms: number, lanes: number, create: () => Promise<unknown>): Promise<{ made: number; seconds: number }> {
   const started = performance.now();
   let made = 0;

@@ -11,16 +11,16 @@ import { quantile } from '../statistics.js';
 const AUTOMATIONS = 1_000;
 const EVENTS = 1_000;
 const LATENCY_RUNS = 150;
-/** Events for 1,000 automations of which one fires. */
+/** Events for 1,000 automations of which one matches. */
 const COSTED_EVENTS = 10;
 const SAMPLE_MS = 10;
 const REST_MS = 30;
 
-/** As long as a condition may be, nearly; it never holds. */
+/** A condition of almost the maximum length that is never true. */
 const NEVER = ' || event.task.title == "never"'.repeat(26);
 const CONDITION = `event.task.title == "${'x'.repeat(980 - 22 - NEVER.length)}"${NEVER}`;
 
-/** A team with as many automations as it may have. The first one's condition holds where `fires` says so. */
+/** A team with the maximum number of automations. The condition of the first one depends on `fires`. */
 const CROWD = /* sql */ `
   with person as (
     insert into users (email, name, username, display_name, avatar)
@@ -61,7 +61,7 @@ async function crowd({ db }: Servers, name: string, fires: boolean, condition: s
 const addEvents = ({ db }: Servers, { tasks }: World, { team_id, user_id }: Crowd, count: number) =>
   db.raw(PENDING, { team: team_id, person: user_id, count, task: tasks[0] as string });
 
-/** The largest age of a statement of the relay that was seen, ms, and the largest resident size of the worker, bytes. */
+/** Returns the maximum age of a relay statement, ms, and the maximum resident size of the worker, bytes. */
 async function watch(db: Knex, worker: Service, until: () => boolean): Promise<{ statement: number; resident: number }> {
   const seen = { statement: 0, resident: 0 };
   while (!until()) {
@@ -77,7 +77,7 @@ async function watch(db: Knex, worker: Service, until: () => boolean): Promise<{
 
 type Measure = () => Promise<number[]>;
 
-/** Another team's event to its first action, ms, one after the other. */
+/** Latency from another team's event to its first action, ms, sequentially. */
 function latencyOf({ db }: Servers, api: Service, world: World, automation: { id: string; project: string }): Measure {
   return async () => {
     const causes: string[] = [];
@@ -141,7 +141,7 @@ async function costOfOne(servers: Servers, world: World, worker: Service): Promi
   return { name: `one event matched by ${AUTOMATIONS} automations of which one fires`, goals, notes: [] };
 }
 
-/** One team with as many automations as it may have: what it costs, and what the others notice of it. */
+/** Cost of one team with the maximum number of automations, and its effect on others. */
 export const crowdedSection: Section = async (servers, world) => {
   await servers.startTemporal();
   await servers.db('automations').update({ is_active: false });
@@ -150,7 +150,7 @@ export const crowdedSection: Section = async (servers, world) => {
     { type: 'set_task_status', params: { task_id: '{{event.task.task_id}}', status: 'in_progress' } },
   ]);
   const measure = latencyOf(servers, api, world, automation);
-  // Node still compiles during the first.
+  // Warm-up, because Node still compiles during the first run.
   await measure();
   const results = [await beside(servers, world, worker, measure)];
   await servers.db('automations').update({ is_active: false });

@@ -14,7 +14,7 @@ const STOCK = 8_000;
 
 const headersOf = ({ token }: World) => ({ Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' });
 
-/** The list of what waits, one request at a time. The worker does not run. */
+/** The list of pending approvals, sequentially, without a worker. */
 export const approvalsListSection: Section = (servers, world, { seconds, rounds }) =>
   withSides(servers, async ({ product }) => {
     const automation = await gatedAutomation(servers, world);
@@ -37,7 +37,7 @@ export const approvalsListSection: Section = (servers, world, { seconds, rounds 
     ];
   });
 
-/** Takes from a stock of waiting gates, which is filled up between the rounds. */
+/** Consumes waiting gates from a stock that is refilled between rounds. */
 class Decisions {
   private readonly stock: string[] = [];
 
@@ -63,7 +63,7 @@ class Decisions {
   }
 }
 
-/** A plain change of any task: without its version, which other sections have raised. */
+/** A plain change of any task, without its version, which other sections have increased. */
 function plainPatch(world: World): Source {
   const headers = headersOf(world);
   let turn = 0;
@@ -84,7 +84,7 @@ interface Bench {
   sources: Record<Side, Source>;
 }
 
-/** The three by turns; each decision's p50 in p50s of the patch beside it. */
+/** Measures the three alternately; each decision's p50 is relative to the adjacent patch. */
 async function byTurns({ servers, api, decisions, sources }: Bench, connections: number, seconds: number, rounds: number) {
   const measured: Record<Side, Round[]> = { patch: [], approve: [], reject: [] };
   for (let i = 0; i < rounds; i += 1) {
@@ -113,7 +113,7 @@ async function byTurns({ servers, api, decisions, sources }: Bench, connections:
   return { name, goals: [goal('approve'), goal('reject')], notes: [note('patch'), note('approve'), note('reject')] };
 }
 
-/** Approve and reject beside a plain change of a task, one at a time and many. The worker does not run. */
+/** Approve and reject compared with a plain task change, sequentially and concurrently, without a worker. */
 export const decisionSection: Section = (servers, world, { connections, seconds, rounds }) =>
   withSides(servers, async ({ product: api }) => {
     const automation = await gatedAutomation(servers, world);

@@ -8,7 +8,7 @@ import { median, quantile, sum } from '../statistics.js';
 
 const listPath = (project: string) => `/api/tasks?project_id=${project}`;
 
-/** Longest that the event loop of the API stood still since the last call, ms. */
+/** Longest block of the API's event loop since the last call, ms. */
 async function longestBlock({ metricsPort }: ApiService): Promise<number> {
   const text = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
   return Number(/^nodejs_eventloop_lag_max_seconds (\S+)$/m.exec(text)?.[1]) * 1_000;
@@ -16,7 +16,7 @@ async function longestBlock({ metricsPort }: ApiService): Promise<number> {
 
 const analyse = ({ db }: Servers) => db.raw('vacuum (analyze) tasks, projects');
 
-/** What one answer does to the API: the event loop's longest stand-still and the growth of its memory at the worst moment. */
+/** Load of one response on the API: the longest block of the event loop and the peak growth of memory. */
 async function burdenOf(api: ApiService, ask: () => Promise<unknown>): Promise<{ blocked: number; grown: number }> {
   const before = residentOf(api.pid);
   let most = before;
@@ -28,7 +28,7 @@ async function burdenOf(api: ApiService, ask: () => Promise<unknown>): Promise<{
   return { blocked, grown: (most - before) / 2 ** 20 };
 }
 
-/** One side's answers: how long each took, and the CPU that they cost together. */
+/** One side's responses: their times and total CPU. */
 interface Answers {
   ms: number[];
   cpu: { app: number; postgres: number };
@@ -36,7 +36,7 @@ interface Answers {
 
 const newAnswers = (): Answers => ({ ms: [], cpu: { app: 0, postgres: 0 } });
 
-/** Asks once and adds what came of it. */
+/** Sends one request and adds its result. */
 async function note(servers: Servers, { port, cpu }: Service, answers: Answers, ask: (port: number) => Promise<Answered>) {
   const { result, cpu: spent } = await metered({ app: cpu, postgres: servers.postgresCpu }, () => ask(port));
   answers.ms.push(result.ms);
@@ -45,14 +45,14 @@ async function note(servers: Servers, { port, cpu }: Service, answers: Answers, 
   return result;
 }
 
-/** In words: times, and CPU a request. */
+/** Formats times and CPU per request. */
 function told(name: string, { ms, cpu }: Answers): string {
   const each = (seconds: number) => ((seconds / ms.length) * 1_000).toFixed(1);
   const times = `p50 ${median(ms).toFixed(1)} ms  p99 ${quantile(ms, 0.99).toFixed(1)} ms`;
   return `${name.padEnd(8)}${times}  CPU ms a request ${each(cpu.app)} Node + ${each(cpu.postgres)} PostgreSQL`;
 }
 
-/** A list of so many tasks, one request at a time, by turns with the floor. */
+/** A list of this many tasks, one request at a time, alternating with the baseline. */
 export function listSection(count: 1_000 | 10_000): Section {
   return (servers, world, { rounds }) =>
     withSides(servers, async ({ product, floor }) => {
@@ -94,7 +94,7 @@ export function listSection(count: 1_000 | 10_000): Section {
     });
 }
 
-/** The list of 10,000 asked for again with its tag. */
+/** The list of 10,000 requested again with its ETag. */
 export const unchangedSection: Section = (servers, world, { rounds }) =>
   withSides(servers, async ({ product }) => {
     const path = listPath(await addProject(servers.db, world, 10_000));

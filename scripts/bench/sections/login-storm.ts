@@ -5,17 +5,17 @@ import type { Goal, Result, Section } from '../report.js';
 import type { Servers } from '../servers.js';
 import { quantile } from '../statistics.js';
 
-/** Clients that read, and clients that sign in as fast as they are answered. */
+/** Number of reading clients, and of clients that sign in continuously. */
 const READERS = 4;
 const STORMERS = 32;
 const PASSWORD = 'correct horse battery';
 const ACCOUNTS = 50;
-/** Hashing leaves a core to everything else: readers should hardly notice. */
+/** Hashing leaves one core free, so readers should be barely affected. */
 const GOAL_MS = 50;
 
 const mail = (i: number): string => `storm${i}@bench.test`;
 
-/** Accounts with a password; may be called again. */
+/** Creates accounts with a password; may be repeated. */
 export async function createAccounts({ db }: Servers): Promise<void> {
   const password_hash = await hashPassword(PASSWORD);
   const row = (i: number) => ({
@@ -33,7 +33,7 @@ export async function createAccounts({ db }: Servers): Promise<void> {
     .ignore();
 }
 
-/** Sign-ins, two of three with the right password; `answered` counts what became of them. */
+/** Sign-ins, two thirds with the right password; counts their results. */
 export function stormSource(): Source & { refused: () => number } {
   let sent = 0;
   let refused = 0;
@@ -55,7 +55,7 @@ export function stormSource(): Source & { refused: () => number } {
 const line = (what: string, { count, seconds, latencies }: Load): string =>
   `${what.padEnd(22)}${(count / seconds).toFixed(0).padStart(6)}/s  p50 ${quantile(latencies, 0.5).toFixed(1)} ms  p99 ${quantile(latencies, 0.99).toFixed(1)} ms`;
 
-/** What a person who reads notices of many who sign in at once: hashing has its own few places and leaves the rest alone (A7). */
+/** Effect of many concurrent sign-ins on readers: hashing has a limited number of threads. */
 export const loginStormSection: Section = async (servers, world, load) => {
   await createAccounts(servers);
   const api = await servers.startApi();

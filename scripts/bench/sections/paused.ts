@@ -7,16 +7,16 @@ import type { Servers, Service } from '../servers.js';
 import { sum } from '../statistics.js';
 
 const QUIET_SECONDS = 20;
-/** After the last run has paused: V8 tidies up its memory some seconds after it was busy. */
+/** Pause after the last run, because V8 frees memory some seconds after load. */
 const SETTLE_MS = 10_000;
-/** In which a worker that starts has asked Temporal about every open run. */
+/** Time in which a starting worker queries Temporal for every open run. */
 const START_SECONDS = 10;
-/** Tasks made whose runs do not wait yet. */
+/** Maximum number of created tasks whose runs have not paused yet. */
 const UNDER_WAY = 48;
 const WARM_UP_RUNS = 50;
 const GIVE_UP_MS = 60_000;
 
-/** What a run has of its own; what it leaves elsewhere is in the size of the whole database. */
+/** Size of the runs' own tables; everything else is in the size of the database. */
 const SIZES = /* sql */ `
   select sum(pg_total_relation_size(name))::float8 as runs, pg_database_size(current_database())::float8 as everything
   from unnest(array['automation_runs', 'run_actions', 'gates', 'gate_approvals']::regclass[]) as name`;
@@ -26,13 +26,13 @@ interface Processes {
   worker: Service;
 }
 
-/** What waits of an automation. */
+/** Number of waiting runs of an automation. */
 async function waiting({ db }: Servers, automation: string): Promise<number> {
   const [row] = await db('automation_runs').where({ automation_id: automation, status: 'paused' }).count<{ count: string }[]>();
   return Number(row?.count);
 }
 
-/** Makes so many more runs, by the event that sets each off, and returns when all wait at their gate. */
+/** Starts this many more runs through their triggering event and returns when all wait at their gate. */
 async function pause(servers: Servers, automation: string, make: () => Promise<unknown>, count: number): Promise<void> {
   const before = await waiting(servers, automation);
   let made = 0;
@@ -49,10 +49,13 @@ async function pause(servers: Servers, automation: string, make: () => Promise<u
   }
 }
 
-/** Another worker in place of this one, and the CPU seconds of its start: it asks Temporal about every open run, as each does every ten minutes. */
+/**
+ * Replaces the worker and returns the CPU seconds of its start, which queries Temporal for every open run, as each worker does
+ * every ten minutes.
+ */
 async function restart(servers: Servers, old: Service): Promise<{ worker: Service; seconds: number }> {
   await old.stop();
-  // Only those are asked about that have been open for a minute.
+  // Only runs open for a minute are queried.
   await servers.db.raw(`update automation_runs set queued_at = queued_at - interval '5 minutes'`);
   const { result, cpu } = await metered({ temporal: servers.temporalCpu, postgres: servers.postgresCpu }, async () => {
     const worker = await servers.startWorker();
@@ -62,7 +65,7 @@ async function restart(servers: Servers, old: Service): Promise<{ worker: Servic
   return { worker: result, seconds: cpu.temporal + cpu.postgres + result.cpu() };
 }
 
-/** CPU seconds, memory and bytes, when nothing is left to do. */
+/** CPU seconds, memory and bytes after all work is done. */
 async function look(servers: Servers, { api, worker }: Processes) {
   const { db } = servers;
   await quiet(db);
@@ -82,7 +85,7 @@ const cpuLine = (cpu: Look['cpu']): string =>
     .map(([name, seconds]) => `${name} ${((seconds / QUIET_SECONDS) * 1_000).toFixed(1)}`)
     .join(', ');
 
-/** What runs cost that wait at a gate: CPU while nothing happens, memory, and room in both stores. */
+/** Cost of runs paused at a gate: idle CPU, memory, and space in both stores. */
 export const pausedSection: Section = async (servers, world, { paused }) => {
   await servers.startTemporal();
   const [api, first] = [await servers.startApi(), await servers.startWorker()];

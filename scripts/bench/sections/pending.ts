@@ -2,7 +2,7 @@ import { v7 as uuidv7 } from 'uuid';
 import type { World } from '../seed.js';
 import type { Servers } from '../servers.js';
 
-/** Runs that wait at their gate, as `openGate` leaves them: each for a task of the project, with a deadline within four days. */
+/** Runs waiting at their gate, as `openGate` leaves them: each for a task of the project, with a deadline within four days. */
 const PENDING = /* sql */ `
   with made as (
     insert into automation_runs (run_id, automation_id, automation_version, automation_name, team_id, project_id, creator_id, status,
@@ -25,7 +25,7 @@ const ACTIONS = [
   { type: 'set_task_status', params: { task_id: '{{event.task.task_id}}', status: 'in_progress' } },
 ];
 
-/** An automation with a gate, by SQL: it hears of nothing, so that only what a section makes of it waits. */
+/** Creates an automation with a gate by SQL, without a subscription, so that only the section's own runs wait. */
 export async function gatedAutomation({ db }: Servers, { teamId, userId }: World): Promise<string> {
   const id = uuidv7();
   const definition = { name: 'Ask first', trigger_type: 'manual', actions: JSON.stringify(ACTIONS) };
@@ -40,12 +40,12 @@ export async function gatedAutomation({ db }: Servers, { teamId, userId }: World
   return id;
 }
 
-/** Takes them away again: no workflow carries them, and the worker of a later section would start them all. */
+/** Deletes the runs: they have no workflow, and the worker of a later section would start them all. */
 export async function dropPending({ db }: Servers, automation: string): Promise<void> {
   await db('automation_runs').where({ automation_id: automation }).delete();
 }
 
-/** Adds so many runs that wait for an approval; returns their ids. */
+/** Inserts this many runs that wait for approval; returns their ids. */
 export async function addPending({ db }: Servers, { tasks }: World, automation: string, count: number): Promise<string[]> {
   const values = { count, automation, task: tasks[0] as string };
   const { rows } = await db.raw<{ rows: { run_id: string }[] }>(PENDING, values);

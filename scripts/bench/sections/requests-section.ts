@@ -20,7 +20,7 @@ const cpuGoal = (comparison: Comparison, goal: number): Goal => ({
   unit: '',
 });
 
-/** Runs `work` with an API and the floor; the worker does not run, so both sides do the request's own work only. */
+/** Runs `work` with an API and the baseline, without a worker, so both sides do the request's own work only. */
 export async function withSides<T>(
   servers: Servers,
   work: (sides: { product: ApiService; floor: Service }) => Promise<T>,
@@ -35,7 +35,7 @@ export async function withSides<T>(
   }
 }
 
-/** The same with the worker beside the API: what a request causes until all is at rest counts as its own. */
+/** The same with a worker: all work that a request causes counts as its own. */
 async function withWorker(servers: Servers, source: Source, load: LoadOptions): Promise<Comparison> {
   await servers.startTemporal();
   return withSides(servers, async ({ product, floor }) => {
@@ -49,7 +49,7 @@ async function withWorker(servers: Servers, source: Source, load: LoadOptions): 
   });
 }
 
-/** A signed delivery to its durable receipt and outbox row; then with what the relay does about it. */
+/** A signed delivery to its durable receipt and outbox row; then including the relay's work. */
 export const webhookSection: Section = async (servers, _world, load) => {
   const name = `webhook ingest, ${load.connections} connections`;
   const alone = await withSides(servers, (sides) => compare(servers, sides, deliverySource(), load));
@@ -75,8 +75,8 @@ const TASK_REQUESTS: Record<TaskRequest, { name: string; goals: (comparison: Com
 };
 
 /**
- * One of the hot requests, by a personal access token, over 100,000 tasks. A write is measured twice: the request by itself, and with
- * everything that it causes afterwards; the goals are for the second.
+ * One of the hot requests with a personal access token, over 100,000 tasks. Writes are measured alone and with all the work they
+ * cause; the goals apply to the latter.
  */
 export function taskSection(request: TaskRequest): Section {
   const { name, goals } = TASK_REQUESTS[request];

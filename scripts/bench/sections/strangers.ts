@@ -8,17 +8,17 @@ import { addProject, seed, type World } from '../seed.js';
 import type { ApiService, Servers } from '../servers.js';
 import { quantile } from '../statistics.js';
 
-/** Connections of the loud person. */
+/** Connections of the disturbing user. */
 const LOUD = 32;
-/** Connections of the stranger, for each of the two requests. */
+/** Connections of the other user, per request. */
 const CALM = 2;
 const BULK = 500;
-/** Tasks of the recurring tree, itself included. */
+/** Tasks of the recurring tree, root included. */
 const TREE = 1_000;
-/** The longest that the loud person's slow transaction keeps the task, and how long it lets go of it, ms. */
+/** Time for which the disturbing transaction locks the task, ms. */
 const LOCKED_MS = 3_000;
 const UNLOCKED_MS = 50;
-/** How much longer a stranger may wait at p99 than without the loud person, ms. */
+/** Allowed growth of the other user's p99, ms. */
 const GOAL_MS = 50;
 
 interface PageShell {
@@ -28,7 +28,7 @@ interface PageShell {
   seconds: number;
 }
 
-/** What one person does for so many seconds, once everything for it is there; the note says how often. */
+/** Load that one user causes for a number of seconds, after its preparation; the note tells how often. */
 interface Disturbance {
   what: string;
   prepare: (around: PageShell) => Promise<() => Promise<string>>;
@@ -44,7 +44,7 @@ const jsonOf = ({ token }: World) => ({
 });
 const bytesOf = (value: unknown): Buffer => Buffer.from(JSON.stringify(value));
 
-/** Changes of one task from many connections, while a transaction of the same person's keeps it most of the time. */
+/** Changes one task from many connections, while another transaction of the same user locks it most of the time. */
 async function lockOneTask(db: Knex, { api, world, seconds }: PageShell): Promise<string> {
   const [task] = world.tasks as [string];
   const until = performance.now() + seconds * 1_000;
@@ -68,7 +68,7 @@ async function bulkCreate(project_id: string, { api, world, seconds }: PageShell
   return note(`creations of ${BULK}`, await drive(api.port, LOUD, seconds, { expect: 200, next: () => create }));
 }
 
-/** Makes a task with subtasks recur; returns its series. */
+/** Creates a recurring task with subtasks; returns its series. */
 async function plantSeries({ servers: { db }, world }: PageShell): Promise<string> {
   const project = await addProject(db, world, TREE);
   const [root, ...rest] = await db('tasks').where({ project_id: project }).orderBy('task_id').pluck<string[]>('task_id');
@@ -81,7 +81,7 @@ async function plantSeries({ servers: { db }, world }: PageShell): Promise<strin
   return (task as { series_id: string }).series_id;
 }
 
-/** Closes the newest occurrence as soon as it is there. */
+/** Completes the newest occurrence as soon as it exists. */
 async function closeRecurring(series_id: string, { servers, api, world, seconds }: PageShell): Promise<string> {
   const until = performance.now() + seconds * 1_000;
   let closed = 0;
@@ -140,7 +140,7 @@ const DISTURBANCES: Disturbance[] = [
 
 type Calm = Record<'GET /api/auth/me' | 'PATCH of another task', Load>;
 
-/** What the stranger does: reads the own account, and changes own tasks. */
+/** Load of the other user: reads their account and changes their tasks. */
 async function live(port: number, seconds: number, sources: { me: Source; update: Source }): Promise<Calm> {
   const [me, update] = await Promise.all([drive(port, CALM, seconds, sources.me), drive(port, CALM, seconds, sources.update)]);
   return { 'GET /api/auth/me': me, 'PATCH of another task': update };
@@ -166,7 +166,7 @@ function resultOf(what: string, alone: Calm, beside: Calm, said: string): Result
   return { name: `a stranger, while ${what}`, goals, notes: [...names.map(line), said] };
 }
 
-/** What a stranger, in another team, notices of one person who is loud. */
+/** Effect of one user's heavy load on a user in another team. */
 export const strangersSection: Section = async (servers, world, load) => {
   const stranger = await seed(servers.db, 5_000, 'stranger');
   const api = await servers.startApi();

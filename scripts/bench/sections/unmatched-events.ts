@@ -8,10 +8,10 @@ import type { World } from '../seed.js';
 import type { Servers, Service } from '../servers.js';
 
 const SECONDS = 6;
-/** Events a second: far apart, so that each is a pass of its own, and close together. */
+/** Events per second: separate passes at the low rate, shared ones at the high rate. */
 const RATES = [20, 200, 1_000];
 
-/** As `record_change` writes it, and the bell after the commit, as the API rings it. */
+/** The row that `record_change` writes, with the API's notification after the commit. */
 const EVENT = /* sql */ `
   insert into outbox (kind, subject, team_id, project_id, payload, correlation_id)
   select 'event', 'task.created', :team, :project, jsonb_build_object('actor_id', :user::text, 'task', task_json(t), 'changes', '{}'::jsonb),
@@ -19,7 +19,7 @@ const EVENT = /* sql */ `
 
 type Emit = () => Promise<unknown>;
 
-/** An event a beat, for SECONDS; returns how many. */
+/** Emits events at a fixed rate for SECONDS; returns their number. */
 export async function pace(rate: number, emit: Emit): Promise<number> {
   const count = rate * SECONDS;
   const started = performance.now();
@@ -33,7 +33,7 @@ export async function pace(rate: number, emit: Emit): Promise<number> {
   return count;
 }
 
-/** Events written straight into the outbox: the cost of the relay alone, without the request and its audit entry. */
+/** Inserts events directly into the outbox: the cost of the relay alone, without the request and its audit entry. */
 function rowEmitter({ db }: Servers, { teamId, userId, projects, tasks }: World): Emit {
   return async () => {
     await db.raw(EVENT, { team: teamId, user: userId, project: projects[0] as string, task: tasks[0] as string, id: uuidv7() });
@@ -51,7 +51,7 @@ interface Cost {
   postgres: number;
 }
 
-/** CPU ms that one event costs the worker and PostgreSQL: with the worker, less without it, less the worker's idling. */
+/** CPU ms per event of worker and PostgreSQL: with the worker, minus without it, minus the worker's idle CPU. */
 async function costOf(servers: Servers, rate: number, emit: Emit, start: () => Promise<Service>): Promise<Cost> {
   const alone = await metered({ postgres: servers.postgresCpu }, () => pace(rate, emit));
   await servers.db.raw('truncate outbox');
@@ -72,7 +72,7 @@ async function costOf(servers: Servers, rate: number, emit: Emit, start: () => P
 const text = ({ worker, postgres }: Cost): string =>
   `${(worker + postgres).toFixed(2)} CPU ms an event (worker ${worker.toFixed(2)}, PostgreSQL ${postgres.toFixed(2)})`;
 
-/** What Temporal was asked meanwhile, but for the workers' own polling and the schedules' look-ups at their start. */
+/** Counts requests to Temporal, except the workers' polling and the lookups of schedules at their start. */
 async function asked(servers: Servers, work: () => Promise<unknown>): Promise<{ starts: number; cpu: number }> {
   const STARTS = [
     'StartWorkflowExecution',
@@ -89,7 +89,7 @@ async function asked(servers: Servers, work: () => Promise<unknown>): Promise<{ 
   return { starts: (await count()) - before, cpu: cpu.temporal };
 }
 
-/** An event that arms nothing: what it costs after its commit, and that Temporal never hears of it. */
+/** Cost after its commit of an event without a matching automation, which never reaches Temporal. */
 export const idleEventSection: Section = async (servers, world) => {
   await servers.startTemporal();
   await servers.db('automations').update({ is_active: false });
