@@ -92,7 +92,7 @@ describe('every successful write leaves an audit entry with the request’s id',
   });
   afterAll(() => world.app.close());
 
-  /** Not a repeat that changes nothing, and not a row that ends well for nobody. */
+  /** Neither a repetition without changes, nor a request that succeeds for nobody. */
   const isWrite = (row: Row): boolean =>
     !row.route.startsWith('GET ') &&
     row.success === undefined &&

@@ -5,7 +5,7 @@ import { createLogger, logScope } from '../api/core/telemetry/log.js';
 import { buildPerson, buildProject, buildTeam, buildToken, type Person, type TestTeam } from './factories/people.js';
 import { startApp, type TestApp } from './support/app.js';
 
-// T-LOG: whatever people send as a secret, no line of the log holds it, at debug level and when things break.
+// No secret that users send appears in the log, even at debug level and on errors.
 
 const PASSWORD = 'canary-password-7f3a';
 const WRONG_PASSWORD = 'canary-wrong-91bc';

@@ -9,7 +9,7 @@ import { expectEnvelope } from './envelope/expect-envelope.js';
 import { routeOf, SEVEN } from './authorization/expected.js';
 import { startApp, type TestApp } from './support/app.js';
 
-// The published document (contract, section 9) and the pages that show it.
+// The published document and the pages that show it.
 
 interface Operation {
   operationId: string;

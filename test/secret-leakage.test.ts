@@ -10,7 +10,7 @@ import { type Receiver, startReceiver } from './support/receiver.js';
 import { type OAuthServer, startOAuthServer } from './support/oauth-server.js';
 import { queuePrefix, runWorker, until } from './support/worker.js';
 
-// T-SECRET: what a team keeps in its vault goes to the receiver and nowhere else: no table, no history, no log, no answer.
+// A secret of a team reaches only its receiver: no table, history, log or response contains it.
 
 const CANARY = 'canary/p@ss+"word" 7f3a91bc';
 const SIGNING_KEY = `whsec_${Buffer.from('canary-signing-key-of-a-team').toString('base64')}`;

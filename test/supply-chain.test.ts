@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
-// T-SUPPLY: what an installation downloads is fixed, complete for every platform, runs nothing, and is free to use.
+// What an installation downloads is fixed, complete for every platform, runs nothing, and is free to use.
 // Known vulnerabilities are not looked up here: that needs the network (`npm audit --omit=dev`).
 
 const root = resolve(import.meta.dirname, '..');

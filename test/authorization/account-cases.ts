@@ -17,7 +17,7 @@ const SPARED = 'test/api/auth/sessions.test.ts';
 const NEW_PASSWORD = 'battery staple correct horse';
 const LIVE: Row['kinds'] = ['own', 'unknown', 'garbage', 'respelt'];
 
-/** What people do about their own account: the subject's own person calls, so that no caller of the matrix is signed out by it. */
+/** Operations on one's own account: the subject's user calls them, so no caller of the matrix is signed out. */
 const own = (route: string, subject: Row['subject'], body?: (s: Subject) => object): Row => ({
   route,
   subject,
@@ -36,7 +36,7 @@ export const accounts: Row[] = [
     kinds: ['own', 'unknown', 'garbage'],
     send: (s) => ({ body: { email: s.id } }),
     public: { own: 202, unknown: 202, garbage: 202 },
-    why: 'the same answer to everybody (A7)',
+    why: 'the same answer to everybody',
   },
   own('PATCH /api/auth/me', 'nothing', () => ({ display_name: 'Another' })),
   own('GET /api/auth/2fa', 'self'),

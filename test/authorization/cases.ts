@@ -265,7 +265,7 @@ const tasks: Row[] = [
     send: (s) => ({ body: { title: 'Again', project_id: s.project_id, task_id: s.id } }),
     success: 200,
     reference: { foreign: 409, trashed: 409 },
-    why: 'a repeated create answers with the stored task (C6); a guest must not use it as a side door',
+    why: 'a repeated create answers with the stored task; a guest must not use it as a side door',
   },
   {
     route: 'POST /api/tasks/bulk',
@@ -282,7 +282,7 @@ const tasks: Row[] = [
     kinds: ['own', 'foreign'],
     send: (s) => ({ body: [{ title: 7, project_id: s.id }] }),
     success: 200,
-    why: 'what is wrong with an item does not hide whose project it is about (C4)',
+    why: 'what is wrong with an item does not hide whose project it is about',
   },
   {
     route: 'POST /api/tasks/bulk',
@@ -308,7 +308,7 @@ const tasks: Row[] = [
     send: (s) => ({ query: { atomic: 'true' }, body: [{ title: 'Again', project_id: s.project_id, task_id: s.id }] }),
     success: 200,
     reference: { foreign: 409, trashed: 409 },
-    why: 'a repeated create answers with the stored task (C6); a guest must not use it as a side door',
+    why: 'a repeated create answers with the stored task; a guest must not use it as a side door',
   },
   { route: 'GET /api/tasks/:task_id', subject: 'task', kinds: TRASHABLE, send: (s) => ({ params: { task_id: s.id } }) },
   ...(['PATCH', 'PUT'] as const).flatMap((method): Row[] => [
@@ -327,7 +327,7 @@ const tasks: Row[] = [
       kinds: LIVE,
       send: (s) => ({ params: { task_id: s.id }, body: { title: 'Another', project_id: s.project_id } }),
       reference: { foreign: 403, unknown: 404, garbage: 404, respelt: 404 },
-      why: 'where a task moves to must be readable to the caller (C3)',
+      why: 'where a task moves to must be readable to the caller',
     },
     {
       route: `${method} /api/tasks/:task_id`,
@@ -393,7 +393,7 @@ const comments: Row[] = [
     kinds: ['own'],
     send: (s) => ({ params: { comment_id: s.id }, body: { content: 'Better words' } }),
     lowest: 'nobody',
-    why: 'editing is the author’s alone (C9)',
+    why: 'editing is the author’s alone',
   },
   {
     route: 'DELETE /api/comments/:comment_id',
@@ -411,7 +411,7 @@ const comments: Row[] = [
     kinds: ['own'],
     send: (s) => ({ params: { comment_id: s.id } }),
     lowest: 'manager',
-    why: 'deleting is the author’s or a manager’s (C9)',
+    why: 'deleting is the author’s or a manager’s',
   },
 ];
 
@@ -461,7 +461,7 @@ const projects: Row[] = [
       kinds: LIVE,
       send: (s) => ({ params: { project_id: s.id }, body: { name: 'Gemini', team_id: s.team_id } }),
       reference: { foreign: 400, unknown: 400, garbage: 400, respelt: 400 },
-      why: 'the team of a project never changes (C1)',
+      why: 'the team of a project never changes',
     },
   ]),
   {
@@ -498,9 +498,9 @@ const trash: Row[] = [
     const send = (s: Subject): OutboundResult => ({ params: { [`${type}_id`]: s.id } });
     return [
       { route: purge, by: 'in the trash', subject: type === 'task' ? 'trashedTask' : 'trashedProject', kinds: LIVE, send },
-      { route: purge, by: 'live', subject: type, kinds: ['own'], send, reference: { own: 404 }, why: 'not in the trash (C8)' },
+      { route: purge, by: 'live', subject: type, kinds: ['own'], send, reference: { own: 404 }, why: 'not in the trash' },
       { route, by: 'in the trash', subject: type === 'task' ? 'trashedTask' : 'trashedProject', kinds: LIVE, send },
-      { route, by: 'live', subject: type, kinds: ['own'], send, reference: { own: 404 }, why: 'nothing to restore (C8)' },
+      { route, by: 'live', subject: type, kinds: ['own'], send, reference: { own: 404 }, why: 'nothing to restore' },
     ];
   }),
 ];
@@ -546,7 +546,7 @@ const automationWrites = (
       kinds: TRASHABLE,
       send,
       lowest: 'manager',
-      why: 'another person’s automation needs a manager (decision K)',
+      why: 'another person’s automation needs a manager',
     },
     {
       route,
@@ -556,7 +556,7 @@ const automationWrites = (
       kinds: ['own'],
       send,
       lowest: 'none',
-      why: 'it belongs to no team (F1)',
+      why: 'it belongs to no team',
     },
     {
       route,
@@ -566,7 +566,7 @@ const automationWrites = (
       kinds: ['own'],
       send,
       lowest: 'nobody',
-      why: 'it is its creator’s alone (F1)',
+      why: 'it is its creator’s alone',
     },
   ];
 });
@@ -689,7 +689,7 @@ const cancels: Row[] = [
     kinds: LIVE,
     send: cancelled,
     lowest: 'manager',
-    why: 'another person’s automation needs a manager (decision K)',
+    why: 'another person’s automation needs a manager',
   },
   {
     route: CANCEL,
@@ -699,7 +699,7 @@ const cancels: Row[] = [
     kinds: ['own'],
     send: cancelled,
     lowest: 'nobody',
-    why: 'it is its creator’s alone (F1)',
+    why: 'it is its creator’s alone',
   },
   {
     route: CANCEL,
@@ -709,7 +709,7 @@ const cancels: Row[] = [
     kinds: ['own'],
     send: cancelled,
     reference: { own: 409 },
-    why: 'nothing is left to end (F7)',
+    why: 'nothing is left to end',
   },
 ];
 
@@ -756,7 +756,7 @@ const automations: Row[] = [
     kinds: ['own'],
     send: () => ({ body: AUTOMATION }),
     lowest: 'none',
-    why: 'a personal one belongs to no team (F1)',
+    why: 'a personal one belongs to no team',
   },
   { route: 'GET /api/automations/:automation_id', by: 'id', subject: 'automation', kinds: TRASHABLE, send: byPath },
   {
@@ -767,7 +767,7 @@ const automations: Row[] = [
     kinds: ['own'],
     send: byPath,
     lowest: 'nobody',
-    why: 'it is its creator’s alone (F1)',
+    why: 'it is its creator’s alone',
   },
   ...automationWrites,
   ...protectedAutomations,
@@ -781,7 +781,7 @@ const automations: Row[] = [
     kinds: ['own', 'foreign', 'unknown', 'garbage', 'respelt'],
     send: (s) => ({ ...byPath(s), body: { project_id: s.project_id } }),
     reference: { foreign: 403, unknown: 404, garbage: 404, respelt: 404 },
-    why: 'a stranger to the project’s team is refused before its team is compared (house rules; 400 is for members of both, F1)',
+    why: 'a stranger to the project’s team is refused before its team is compared; 400 is for members of both',
   },
   { route: 'GET /api/automations/:automation_id/runs', subject: 'automation', kinds: TRASHABLE, send: byPath },
   ...cancels,
@@ -820,7 +820,7 @@ const automations: Row[] = [
     kinds: ['own'],
     send: (s) => ({ params: { automation_id: s.id, version: '1' } }),
     lowest: 'nobody',
-    why: 'it is its creator’s alone (F1)',
+    why: 'it is its creator’s alone',
   },
   {
     route: 'GET /api/automations/runs/:run_id',
@@ -844,7 +844,7 @@ const decisions = (['approve', 'reject'] as const).flatMap((verb): Row[] => {
       kinds: LIVE,
       send,
       lowest: 'manager',
-      why: 'the gate names the role (F6)',
+      why: 'the gate names the role',
     },
     {
       route,
@@ -854,7 +854,7 @@ const decisions = (['approve', 'reject'] as const).flatMap((verb): Row[] => {
       kinds: ['own'],
       send,
       lowest: 'admin',
-      why: 'the gate names the role (F6)',
+      why: 'the gate names the role',
     },
     ...(
       [
@@ -891,7 +891,7 @@ const decisions = (['approve', 'reject'] as const).flatMap((verb): Row[] => {
       send,
       lowest: 'manager',
       ...(verb === 'approve' ? { reference: { own: 410 } } : {}),
-      why: 'past its time a gate can only be rejected (F7)',
+      why: 'past its time a gate can only be rejected',
     },
     {
       route,
@@ -901,7 +901,7 @@ const decisions = (['approve', 'reject'] as const).flatMap((verb): Row[] => {
       kinds: ['own'],
       send,
       reference: { own: 409 },
-      why: 'nothing to decide (F9)',
+      why: 'nothing to decide',
     },
     {
       route,
@@ -911,7 +911,7 @@ const decisions = (['approve', 'reject'] as const).flatMap((verb): Row[] => {
       kinds: ['own'],
       send,
       lowest: 'nobody',
-      why: 'its creator alone decides (F1)',
+      why: 'its creator alone decides',
     },
     {
       route,
@@ -921,7 +921,7 @@ const decisions = (['approve', 'reject'] as const).flatMap((verb): Row[] => {
       kinds: ['own'],
       send,
       lowest: 'none',
-      why: 'its creator alone decides (F1)',
+      why: 'its creator alone decides',
     },
   ];
 });
@@ -969,7 +969,7 @@ const deadLetter: Row[] = [
     kinds: LIVE,
     send: byRun,
     lowest: 'manager',
-    why: 'another person’s automation needs a manager (F11)',
+    why: 'another person’s automation needs a manager',
   },
   {
     route: RETRY,
@@ -979,7 +979,7 @@ const deadLetter: Row[] = [
     kinds: ['own'],
     send: byRun,
     reference: { own: 404 },
-    why: 'no dead letter any more (F7)',
+    why: 'no dead letter any more',
   },
   {
     route: RETRY,
@@ -989,7 +989,7 @@ const deadLetter: Row[] = [
     kinds: ['own'],
     send: byRun,
     reference: { own: 404 },
-    why: 'no dead letter (F7)',
+    why: 'no dead letter',
   },
 ];
 
@@ -1015,7 +1015,7 @@ const forge: Row[] = [
     kinds: LIVE,
     send: (s) => ({ body: BIND(s) }),
     instanceAdmin: true,
-    why: 'only an instance admin may bind a repository for a second team (F2)',
+    why: 'only an instance admin may bind a repository for a second team',
   },
   {
     route: 'POST /api/forge/repositories',

@@ -6,8 +6,8 @@ import type { Actor } from './world.js';
 export type Mode = 'spec' | 'strict';
 
 /**
- * The contract's seven pairs that refuse a token without the scope (section 5), written out here so that no declaration in the code
- * can widen or narrow them unseen.
+ * The seven routes that always enforce a token's scope, written out so that no declaration in the code widens or narrows them
+ * unnoticed.
  */
 export const SEVEN: Record<string, string> = {
   'POST /api/projects': 'projects:write',
@@ -19,7 +19,7 @@ export const SEVEN: Record<string, string> = {
   'DELETE /api/tasks/:task_id': 'tasks:write',
 };
 
-/** What must come back. `shows`: whether a list holds the subject. */
+/** Expected response. `shows`: whether a list contains the subject. */
 export interface Expectation {
   status: number;
   shows?: boolean;
@@ -38,7 +38,7 @@ function seatNeeded(endpoint: Endpoint, row: Row): Seat | 'none' | 'nobody' {
 const may = (needed: Seat | 'none' | 'nobody', seat: Seat | null): boolean =>
   needed === 'none' || (needed !== 'nobody' && hasRoleAtLeast(seat, needed));
 
-/** Who is kept out whatever the seat: tokens, who acts as somebody else, everyone but the installation's admins (K, A11, A12). */
+/** Callers rejected whatever their role: tokens, impersonating admins, everyone but administrators. */
 function isKeptOut(endpoint: Endpoint, actor: Actor): boolean {
   if (endpoint.ability === 'public') return false;
   const { pat, impersonated, instanceAdmin } = ruleOf(endpoint.ability);

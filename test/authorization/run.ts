@@ -9,7 +9,7 @@ import { type Actor, unknownId, type World } from './world.js';
 export const endpointOf = (row: Row): Endpoint | undefined => ENDPOINTS.find((endpoint) => routeOf(endpoint) === row.route);
 export const nameOf = (row: Row): string => (row.by ? `${row.route} by ${row.by}` : row.route);
 
-/** Who tries this row. */
+/** Callers of this row. */
 export const callersOf = (world: World, row: Row): Actor[] =>
   world.actors.filter((actor) => !(row.sparesImpersonator && actor.impersonated));
 
@@ -45,7 +45,7 @@ export async function send(world: World, endpoint: Endpoint, row: Row, actor: Ac
   return client[endpoint.method](address, body, { ...(headers ? { headers } : {}), ...(raw === undefined ? {} : { raw }) });
 }
 
-/** What differs between two refusals of the same kind would be a hint. */
+/** Any difference between two errors of the same kind would leak information. */
 const words = ({ body }: Answer): string => JSON.stringify([body.error_code, body.message, body.detail]);
 
 function headerFaults(endpoint: Endpoint, actor: Actor, mode: Mode, { headers }: Answer): string[] {
@@ -123,7 +123,7 @@ export class Walk {
     return [...this.found].map(([fault, actors]) => `${fault} (${actors.join(', ')})`);
   }
 
-  /** All 401 of a route read the same, and so do all its 404 (contract, section 5; house rules). */
+  /** All 401 of a route read the same, and so do all its 404. */
   private hints(answer: Answer): string[] {
     const first = this.refusals.get(answer.status) ?? words(answer);
     this.refusals.set(answer.status, first);

@@ -5,7 +5,7 @@ import { callersOf, endpointOf, gaps, nameOf, Walk } from './run.js';
 import { buildWorld, type World } from './world.js';
 import { ENDPOINTS } from '../../api/http/router.js';
 
-// T-MATRIX: every route, by everyone, about every kind of id; tokens as the contract has them (PAT_SCOPE_ENFORCEMENT=spec).
+// Every route, by everyone, about every kind of id; tokens as the contract has them (PAT_SCOPE_ENFORCEMENT=spec).
 
 /** Routes that need no scope, also in strict mode. */
 const ANY_TOKEN = ['GET /api/auth/me'];
@@ -34,8 +34,8 @@ it('the seven pairs of the contract are enforced, with the contract’s scopes, 
   expect(Object.fromEntries(enforced.map((endpoint) => [routeOf(endpoint), scopeOf(endpoint)]))).toEqual(SEVEN);
 });
 
-/** Decision K, written out: the code's table is held to it, so that a seat cannot slip by changing the table alone. */
-const DECISION_K: Record<Seat | 'none', Ability[]> = {
+/** The permissions, written out: the code's table is compared with it, so that no role changes unnoticed. */
+const EXPECTED_ROLES: Record<Seat | 'none', Ability[]> = {
   none: [
     'account.read',
     'account.write',
@@ -90,8 +90,8 @@ const DECISION_K: Record<Seat | 'none', Ability[]> = {
   ],
 };
 
-it('the table of who may do what is decision K', () => {
-  const listed = Object.entries(DECISION_K).flatMap(([seat, abilities]) => abilities.map((ability) => [ability, seat] as const));
+it('the access table equals the written list', () => {
+  const listed = Object.entries(EXPECTED_ROLES).flatMap(([seat, abilities]) => abilities.map((ability) => [ability, seat] as const));
   expect(listed.map(([ability]) => [ability, ruleOf(ability).seat])).toEqual(listed);
   const used = ENDPOINTS.flatMap(({ ability }) => (ability === 'public' ? [] : [ability]));
   expect(used.filter((ability) => !listed.some(([name]) => name === ability))).toEqual([]);
@@ -134,7 +134,7 @@ it('every route names a scope, but for a few that any token may call and those t
   expect(without.map(routeOf)).toEqual(ANY_TOKEN);
 });
 
-/** Decisions K, last row, and A12: written out, so that nothing slips by changing the table alone. */
+/** Exceptions for tokens and impersonation, written out, so that none changes unnoticed. */
 const NO_TOKENS: Ability[] = [
   'account.leave',
   'account.session',
@@ -170,7 +170,7 @@ const NOT_AS_ANOTHER: Ability[] = [
 const INSTANCE_ADMIN: Ability[] = ['instance.admin'];
 
 it('the table keeps out tokens, whoever acts as another, and everyone but instance admins where it must', () => {
-  const listed = Object.values(DECISION_K).flat();
+  const listed = Object.values(EXPECTED_ROLES).flat();
   const those = (keepsOut: (rule: ReturnType<typeof ruleOf>) => boolean) => listed.filter((name) => keepsOut(ruleOf(name)));
   expect(those(({ pat }) => pat === false)).toEqual(NO_TOKENS);
   expect(those(({ impersonated }) => impersonated === false)).toEqual(NOT_AS_ANOTHER);

@@ -2,7 +2,7 @@ import { CASES } from './cases.js';
 import { endpointOf, nameOf, Walk } from './run.js';
 import { buildWorld, type World } from './world.js';
 
-// T-MATRIX with PAT_SCOPE_ENFORCEMENT=strict: every route refuses a token without its scope. Everyone else is as in spec.test.ts.
+// PAT_SCOPE_ENFORCEMENT=strict: every route refuses a token without its scope. Everyone else is as in spec.test.ts.
 
 let world: World;
 beforeAll(async () => {

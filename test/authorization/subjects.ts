@@ -4,7 +4,7 @@ import { buildPerson } from '../factories/people.js';
 import * as accountBuilds from './account-subjects.js';
 import { FORGE_SECRET, type Tenant, type World } from './world.js';
 
-/** What a request is about. `id` is the record's own; the others are of what it belongs to. */
+/** Subject of a request. `id` is the record's own; the others belong to its parents. */
 export interface Subject {
   id: string;
   team_id: string;
@@ -20,7 +20,7 @@ export interface Subject {
 interface Wish {
   tenant: Tenant;
   trashed: boolean;
-  /** Who made it. */
+  /** Creator of the subject. */
   author: string;
 }
 
@@ -86,7 +86,7 @@ const team: Build = async (world, wish) => {
   return subject;
 };
 
-/** Another team with the same people in the same seats, for whoever wants to delete it. `trashed`: deleted. */
+/** Another team with the same users in the same roles, for its deletion. `trashed`: deleted. */
 const spareTeam: Build = async (world, wish) => {
   const subject = basis(wish, uuidv7());
   await insert(
@@ -100,7 +100,7 @@ const spareTeam: Build = async (world, wish) => {
   return { ...subject, team_id: subject.id };
 };
 
-/** A person with a seat in the team, for whoever wants to change or take it. */
+/** A member of the team whose role can be changed or removed. */
 const member: Build = async (world, wish) => {
   const person = await buildPerson(world.app);
   await insert(world, "insert into memberships (team_id, user_id, role) values (:team_id, :user_id, 'member')", {
@@ -121,7 +121,7 @@ const suspended: Build = async (world, wish) => {
   return { ...basis(wish, person.user_id), user_id: person.user_id };
 };
 
-/** Somebody whose sign-ins failed too often. */
+/** A user with too many failed sign-ins. */
 const locked: Build = async (world, wish) => {
   const { user_id, email } = await buildPerson(world.app);
   const sql =
@@ -130,7 +130,7 @@ const locked: Build = async (world, wish) => {
   return { ...basis(wish, user_id), user_id };
 };
 
-/** Of somebody who leaves for good. */
+/** A deprovisioning job. */
 const deprovisionJob: Build = async (world, wish) => {
   const { user_id } = await buildPerson(world.app, { status: 'deprovisioned' });
   const subject = basis(wish, uuidv7());
@@ -169,7 +169,7 @@ const automationAs =
   };
 const automation = automationAs(false);
 
-/** In the trash, with a protected automation that hears it. */
+/** In the trash, with a protected automation subscribed to its events. */
 const projectWithProtected: Build = async (world, wish) => {
   const subject = await project(world, { ...wish, trashed: true });
   const { id } = await automationAs(true)(world, wish);
@@ -177,7 +177,7 @@ const projectWithProtected: Build = async (world, wish) => {
   return subject;
 };
 
-/** Of no team: its creator's alone. */
+/** A personal automation of its creator. */
 const personalAutomation: Build = async (world, wish) => {
   const subject = basis(wish, uuidv7());
   const place = { of_team: null, of_project: null };
@@ -253,7 +253,7 @@ const activityLine: Build = async (world, wish) => {
   return subject;
 };
 
-/** Something that everybody in the team was told. */
+/** A notification of every member of the team. */
 const notification: Build = async (world, wish) => {
   const subject = basis(wish, uuidv7());
   await insert(
@@ -265,7 +265,7 @@ const notification: Build = async (world, wish) => {
   return subject;
 };
 
-/** Something that its author alone was told. */
+/** A notification of its author only. */
 const ownNotification: Build = async (world, wish) => {
   const subject = basis(wish, uuidv7());
   const text = `insert into notifications (notification_id, user_id, kind, message) values (:id, :author, 'message', :canary)`;
@@ -285,7 +285,7 @@ const personalToken: Build = async (world, wish) => {
   return subject;
 };
 
-/** Somebody without an account is invited to the team. */
+/** An invitation to the team for an address without an account. */
 const invitation: Build = async (world, wish) => {
   const subject = basis(wish, uuidv7());
   await insert(

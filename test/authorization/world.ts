@@ -89,7 +89,7 @@ const withSession = (name: string, person: Person, seat: Seat | null, refused = 
   scope: null,
 });
 
-/** Tokens of a person: one for every scope, and what it takes to lack or to hold the one that a route names. */
+/** Tokens of a user: one per scope, to have or to lack the one that a route requires. */
 async function buildTokens(app: TestApp, owner: Person, fields: { strict?: true } = {}): Promise<Actor[]> {
   const scopes = Object.keys(SCOPES) as Scope[];
   const build = (held: Scope[]) => buildToken(app, owner, held, fields);
@@ -120,7 +120,7 @@ async function buildTokens(app: TestApp, owner: Person, fields: { strict?: true 
   ];
 }
 
-/** The installation's admin acting as the own team's member (A12). */
+/** The installation's admin acting as the own team's member. */
 async function buildImpersonator(app: TestApp, { member }: Tenant, admin: Person): Promise<Actor> {
   const session_id = uuidv7();
   await app.services.db('sessions').insert({

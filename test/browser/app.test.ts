@@ -9,7 +9,7 @@ import { faultsOf, launch, openWindow, type Window } from './chromium.js';
 
 const HOSTILE = `<img src=x onerror=alert(1)>"'><script>alert(2)</script><%= 7*7 %>javascript:alert(3)`;
 
-/** Pages that only somebody sees who is not signed in. */
+/** Pages for visitors only. */
 const outsidePaths = new Set(PAGES.filter(({ access }) => access === 'visitor').map(({ path }): string => path));
 
 // A browser on a machine that is busy with other tests takes its time; nothing here is judged by a clock.
@@ -22,7 +22,7 @@ describe('the web app in a browser', () => {
   let paths: string[];
   const windows: Window[] = [];
 
-  /** A fresh window; with somebody, signed in by hand. */
+  /** Opens a new window; with a user, signed in through the form. */
   async function open(person: Person | null, options: Parameters<typeof openWindow>[2] = {}): Promise<Window> {
     const window = await openWindow(browser as Browser, app.url, options);
     windows.push(window);
@@ -35,7 +35,7 @@ describe('the web app in a browser', () => {
     return window;
   }
 
-  /** Everything that people can write, written by somebody hostile. */
+  /** Every text that users can enter, with hostile content. */
   async function writeHostileText(): Promise<Record<string, string>> {
     const { db } = app.services;
     await db('teams')

@@ -1,4 +1,4 @@
-/** What db/knex-internals.ts takes for granted of knex: a new version that does otherwise fails here. */
+/** Assumptions of db/knex-internals.ts about knex: a new version that behaves differently fails here. */
 import type { Knex } from 'knex';
 import { type ConnectionQueue } from '../../db/connection-queue.js';
 import { openDatabase } from '../../db/connection.js';

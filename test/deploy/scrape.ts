@@ -6,7 +6,7 @@ import type { TestApp } from '../support/app.js';
 import { until, untilRunIs } from '../support/worker.js';
 import { startWorkerProcess } from '../support/worker-process.js';
 
-/** What Prometheus would read of an installation in which something has happened. */
+/** Returns the metrics that Prometheus would read from an installation in use. */
 export interface Scrapes {
   api: string;
   worker: string;

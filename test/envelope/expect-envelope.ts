@@ -4,7 +4,7 @@ import type { WireAnswer } from './wire.js';
 const UUIDV7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
-/** Error codes by status (contract, section 7; decision J1). */
+/** Error codes by status. */
 const CODES: Record<number, string> = {
   400: 'INVALID_REQUEST',
   401: 'AUTHENTICATION_REQUIRED',
@@ -24,7 +24,7 @@ const CODES: Record<number, string> = {
   503: 'INTERNAL_ERROR',
 };
 
-/** What no answer may tell: statements, tables, files, stacks. */
+/** Must not appear in any response: statements, tables, files, stack traces. */
 const INNARDS =
   /select |insert |update |delete from|audit_entries|personal_access_tokens|:\d+:\d+|\.[jt]s\b|node_modules|knex|postgres/i;
 
@@ -34,7 +34,7 @@ const flat = (answer: Answer | WireAnswer) => ({
     answer.headers instanceof Headers ? (answer.headers.get(name) ?? undefined) : answer.headers[name],
 });
 
-/** Holds an answer against the contract's envelope: every key, the header equal to `correlation_id`, and nothing of our insides. */
+/** Checks a response against the envelope: every key, the header equal to `correlation_id`, no internals. */
 export function expectEnvelope(answer: Answer | WireAnswer, status: number, code = CODES[status]): void {
   const { body, header } = flat(answer);
   expect({ status: answer.status, code: body?.error_code }).toEqual({ status, code });

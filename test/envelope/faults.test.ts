@@ -10,9 +10,9 @@ import { buildPerson, type Person } from '../factories/people.js';
 import { startApp, type TestApp } from '../support/app.js';
 import { expectEnvelope } from './expect-envelope.js';
 
-// T-ENVELOPE, from inside: what breaks behind the front door. The routes are made up and exist in this file only.
+// Internal errors in the envelope. The routes are made up and exist in this file only.
 
-/** Of an empty object, with the secret `s`. */
+/** Context of an empty object, with the secret `s`. */
 const SIGNED_EMPTY = `sha256=${createHmac('sha256', 's').update('{}').digest('hex')}`;
 
 let thrown: unknown;

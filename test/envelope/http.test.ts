@@ -2,7 +2,7 @@ import { buildProject, buildTask, buildTeam, type TestTeam } from '../factories/
 import { type Answer, startApp, type TestApp } from '../support/app.js';
 import { expectEnvelope } from './expect-envelope.js';
 
-// T-ENVELOPE, through the front door: every refusal that a well-formed HTTP request can meet.
+// Every error that a well-formed HTTP request can cause, in the envelope.
 
 let app: TestApp;
 let team: TestTeam;
@@ -126,7 +126,7 @@ describe('415 for a body that is not JSON in UTF-8', () => {
     ['utf-16', json(Buffer.from(body, 'utf16le'), 'application/json; charset=utf-16')],
     ['an unknown charset', json(body, 'application/json; charset=bogus')],
     ['gzip', json(body, 'application/json', { 'content-encoding': 'gzip' })],
-    ['identity, too: J1 takes no Content-Encoding at all', json(body, 'application/json', { 'content-encoding': 'identity' })],
+    ['identity, too: no Content-Encoding is accepted', json(body, 'application/json', { 'content-encoding': 'identity' })],
     ['br over identity', json(body, 'application/json', { 'content-encoding': 'identity, br' })],
   ])('%s', async (_what, init) => expectEnvelope(await request('POST', NEW_TASK, init), 415));
 

@@ -8,7 +8,7 @@ import { startApp, type TestApp } from '../support/app.js';
 import { expectEnvelope } from './expect-envelope.js';
 import { overTheWire } from './wire.js';
 
-// T-ENVELOPE, over raw sockets: what Node's parser refuses by itself, and bodies that never come as announced.
+// Errors over raw sockets: what Node's parser rejects itself, and bodies that never arrive as announced.
 
 let app: TestApp;
 let team: TestTeam;

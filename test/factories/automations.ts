@@ -16,7 +16,7 @@ interface AutomationOptions {
   name?: string;
 }
 
-/** An armed automation with its first version, as the product's own door leaves it. */
+/** An enabled automation with its first version, created by the API's own operation. */
 export async function buildAutomation(
   app: TestApp,
   team: TestTeam,

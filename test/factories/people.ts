@@ -128,7 +128,7 @@ export async function buildProject(
   return { project_id };
 }
 
-/** A task through the product's own door, by the team's member. */
+/** A task created by the team's member through the API's own operation. */
 export async function buildTask(
   app: TestApp,
   team: TestTeam,

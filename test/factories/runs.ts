@@ -15,7 +15,7 @@ interface RunOptions {
   status?: RunStatus;
   /** Index of the gate that is open; the first one where absent. */
   gateIndex?: number;
-  /** Seconds until the gate's time has passed, by the database's clock; negative = long gone. */
+  /** Seconds until the gate expires, by the database's clock; negative = expired. */
   expiresIn?: number;
   automation?: { automation_id: string };
   fields?: Record<string, unknown>;
@@ -117,7 +117,7 @@ export async function buildRun(app: TestApp, team: TestTeam, options: RunOptions
   return { run_id, automation_id, gate_index: gateIndex };
 }
 
-/** What the workflow does when the run comes to its next gate. */
+/** Opens the run's next gate like the workflow. */
 export async function openNextGate(app: TestApp, run: TestRun, gateIndex: number): Promise<void> {
   const { db } = app.services;
   const { run_id } = run;

@@ -4,7 +4,7 @@ import type { TestApp } from '../support/app.js';
 
 const NEVER = ' || event.task.title == "never"'.repeat(26);
 
-/** Nearly as long as a condition may be; it never holds. */
+/** A condition of almost the maximum length that is never true. */
 export const LONG_CONDITION = `event.task.title == "${'x'.repeat(980 - 22 - NEVER.length)}"${NEVER}`;
 
 /** Many automations of one team, behind the product's back. */

@@ -1,4 +1,7 @@
-/** T-OUTBOX with the whole worker: Temporal away, cut off or mute; bells lost; a worker killed. Everything ends, once. */
+/**
+ * The outbox with a whole worker: Temporal down, disconnected or unresponsive; lost notifications; a killed worker. All work ends,
+ * once.
+ */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** What a poll and a pass read does not grow with what waits beside the events that they look at. */
+/** The rows read by a poll and a pass do not grow with other pending rows. */
 import { pollStatement, takeEventsStatement } from '../../api/outbox/match-events.sql.js';
 import { SUBSCRIBERS } from '../../api/outbox/subscribers/index.js';
 import { buildProject, buildTeam, type TestTeam } from '../factories/people.js';

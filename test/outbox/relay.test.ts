@@ -1,4 +1,4 @@
-/** T-OUTBOX without Temporal: the relay is killed, raced, poisoned and kept waiting; what it does to the rows is all that counts. */
+/** The relay without Temporal: killed, concurrent, with poison rows and delays. Only its changes of the rows are asserted. */
 import { v7 as uuidv7 } from 'uuid';
 import type { Dispatch } from '../../activities/worker/run-dispatcher.js';
 import { type Context, inTransaction } from '../../api/core/context.js';

@@ -115,7 +115,7 @@ const occurrence = ({ series_id }: Recurring, occurrence_index: number) =>
 const finish = async ({ task_id }: { task_id: string }): Promise<void> =>
   expect((await app.as(team.member).patch(`/api/tasks/${task_id}/status`, { status: 'done' })).status).toBe(200);
 
-/** Somebody leaves for good. */
+/** Deprovisions a user. */
 async function deprovision(): Promise<string> {
   const { user_id } = await buildPerson(app);
   await app.as(team.admin).post(`/api/teams/${team.team_id}/members`, { user_id, role: 'member' });
@@ -187,7 +187,7 @@ it('Temporal’s store is lost under everything that waits: what is decided in t
       ),
     IN_TIME_MS,
   );
-  // Restarted once each, whoever noticed first.
+  // Restarted once each, whichever worker noticed first.
   expect(
     await db()('automation_runs')
       .whereIn(

@@ -1,4 +1,4 @@
-/** An event is written only where somebody subscribes to its type: a row per owner says so, kept by whatever changes an automation. */
+/** An event is written only with a subscriber to its type: one row per owner, updated by every change of an automation. */
 import { v7 as uuidv7 } from 'uuid';
 import { buildAutomation, comment } from '../factories/automations.js';
 import { buildPerson, buildProject, buildTask, buildTeam, type TestTeam } from '../factories/people.js';

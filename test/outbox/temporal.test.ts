@@ -1,4 +1,4 @@
-/** T-OUTBOX against a real Temporal: answers are lost on the way there and back, and what was started runs once. */
+/** The relay against a real Temporal: requests and responses get lost, and every started run executes once. */
 import type { Dispatch } from '../../activities/worker/run-dispatcher.js';
 import { startTemporalConnection, type TemporalLink } from '../../activities/worker/temporal-connection.js';
 import { performAction } from '../../api/runs/execution/perform-action.js';

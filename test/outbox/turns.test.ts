@@ -1,4 +1,4 @@
-/** Whoever has due events gets a turn, whatever others have pending. */
+/** Every owner with due events gets a turn, whatever others have pending. */
 import { v7 as uuidv7 } from 'uuid';
 import { SUBSCRIBERS } from '../../api/outbox/subscribers/index.js';
 import type { AnySubscriberKind } from '../../api/outbox/subscribers/subscriber.js';
@@ -30,7 +30,7 @@ async function buildLast(): Promise<void> {
   await buildAutomation(app, team, { actions: [comment('seen')] });
   await buildTask(app, team, await buildProject(app, team));
 }
-/** Events that nobody subscribes to, of each of these owners. */
+/** Events without subscribers, of each of these owners. */
 const droppable = (owners: string[], each: number) =>
   db().raw(
     `insert into outbox (kind, subject, actor_id, payload, correlation_id)
@@ -38,7 +38,7 @@ const droppable = (owners: string[], each: number) =>
     [owners, each],
   );
 const strangers = (count: number): string[] => Array.from({ length: count }, () => uuidv7());
-/** As the worker does it: poll, and match what the poll has seen. */
+/** Polls like the worker, and matches what the poll found. */
 async function turn(): Promise<void> {
   if ((await relay.relay.poll()).events) await relay.relay.match();
 }

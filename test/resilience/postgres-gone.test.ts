@@ -1,4 +1,4 @@
-/** T-DEGRADE, PostgreSQL gone, mute, or out of connections: an honest 503 in time, and recovery without a restart. */
+/** PostgreSQL down, unresponsive, or out of connections: 503 in time, and recovery without a restart. */
 import { v7 as uuidv7 } from 'uuid';
 import type { RunningWorker } from '../../activities/worker/start-worker.js';
 import { fromDatabaseError } from '../../api/core/database-errors.js';

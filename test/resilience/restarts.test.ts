@@ -1,4 +1,4 @@
-/** T-DEGRADE, the API told to stop under load, and the API without a worker. */
+/** The API stopped under load, and the API without a worker. */
 import { Agent, request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { v7 as uuidv7 } from 'uuid';
@@ -24,7 +24,7 @@ afterAll(async () => {
   await app.close();
 });
 
-/** What became of one request: an answer read to its end, or the error instead. */
+/** Result of one request: a complete response, or an error. */
 type Result = { status: number } | { error: string };
 
 function send(url: string, method: string, path: string, agent: Agent | false, body?: object): Promise<Result> {
@@ -47,7 +47,7 @@ function send(url: string, method: string, path: string, agent: Agent | false, b
   });
 }
 
-/** Creates tasks one after the other until nobody listens any more. Returns ids of the answered and of the unanswered. */
+/** Creates tasks sequentially until the API is down. Returns the ids of answered and unanswered requests. */
 async function createUntilRefused(api: ApiProcess, agent: Agent | false) {
   const answered: string[] = [];
   const unanswered: string[] = [];

@@ -4,7 +4,7 @@ import { COMMANDS, usage } from '../../scripts/admin/commands.js';
 import { buildPerson, buildTeam } from '../factories/people.js';
 import { startApp, type TestApp } from '../support/app.js';
 
-// npm run admin: the operator without a browser (decision A11).
+// npm run admin: operator commands without a browser.
 
 let app: TestApp;
 beforeAll(async () => {

@@ -78,7 +78,7 @@ function clientOf(base: string, credential: string | undefined): Client {
   return { get: call('get'), post: call('post'), put: call('put'), patch: call('patch'), delete: call('delete') };
 }
 
-/** What the audit log says was done that is no word for it: the compiler sees what verbs say, not what SQL does. */
+/** Unknown actions in the audit log; the compiler checks operations, but not SQL. */
 const unknownAuditActions = (db: Services['db']): Promise<string[]> =>
   db('audit_entries')
     .distinct()

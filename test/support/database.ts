@@ -60,7 +60,7 @@ export async function cloneDatabase(patience?: number): Promise<TestDatabase> {
   };
 }
 
-/** How many statements wait for a row that somebody else holds, in this database. */
+/** Returns how many statements wait for a row lock in this database. */
 export async function lockWaiters(db: Knex): Promise<number> {
   const sql = "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
   return (await db.raw<{ rowCount: number }>(sql)).rowCount;

@@ -123,7 +123,7 @@ async function removeAbandoned(parent) {
   }
 }
 
-/** Who made a run's directory; null when it is not ours to touch. */
+/** Returns the creator of a run's directory; null if it is foreign. */
 function readOwner(base) {
   try {
     if (process.getuid && statSync(base).uid !== process.getuid()) return null;

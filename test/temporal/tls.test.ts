@@ -34,7 +34,7 @@ async function proxy(demands?: Authority): Promise<TlsProxy> {
 
 interface Linked {
   link: TemporalLink;
-  /** What the log says of attempts that failed. */
+  /** Returns the log entries of failed attempts. */
   failures: string[];
 }
 

@@ -69,7 +69,7 @@ it('a worker killed at each step loses nothing and doubles nothing', async () =>
       return (await done()) >= after;
     }, 40_000);
     await kill();
-    // Decided while nobody is there to carry it on.
+    // Decided while no worker is running.
     await approveAll();
     worker = await startWorkerProcess(app);
   }
@@ -100,7 +100,7 @@ it('one of two workers is killed while runs are under way: the other one carries
   const runs = () => db()('automation_runs').where({ automation_id: automation.automation_id });
   const effects = async () => (await db()('effects').whereIn('run_id', runs().select('run_id'))).length;
   const tasks: { task_id: string }[] = [];
-  // A few at a time; the kill comes while the last ones are under way.
+  // A few at a time; the kill comes while the last ones are running.
   for (let n = 0; n < 4; n += 1) tasks.push(...(await Promise.all([1, 2, 3].map(() => buildTask(app, team, project)))));
   await until(async () => (await effects()) >= 8);
   await kill();

@@ -11,7 +11,7 @@ import { buildRun } from '../factories/runs.js';
 import { startApp, type TestApp } from '../support/app.js';
 import { queuePrefix, runWorker, until, untilRunIs } from '../support/worker.js';
 
-// Whom a gate asks and reminds, what outside systems are told, and what keeps automations from running away.
+// Gate requests and reminders, data sent to outside systems, and loop protection.
 
 let app: TestApp;
 let worker: RunningWorker;

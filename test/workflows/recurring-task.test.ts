@@ -152,7 +152,7 @@ const plantSubtasks = (task: Recurring, count: number, due: string | null = null
     { task_id: task.task_id, count, due },
   );
 
-/** What is below a task: titles of its subtasks, each with the titles below it, in their order. */
+/** Returns the titles of a task's subtasks in order, each with those below it. */
 const below = async (task_id: string): Promise<[string, string[]][]> => {
   const titles = (parent: string) =>
     db()('tasks').where({ parent_task_id: parent }).orderBy(['position', 'created_at']).select('task_id', 'title');

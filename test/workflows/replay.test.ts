@@ -53,7 +53,7 @@ const CASES = [
   'connection-revocation.forgotten',
 ];
 
-/** What a play may lay hands on besides the API. */
+/** Tools of a scenario besides the API. */
 interface Hands {
   temporal: Client;
   /** Kills the worker's process; the next one is there when it resolves. */
@@ -62,7 +62,7 @@ interface Hands {
 type Call = (path: string) => Promise<{ body: { run_id: string } }>;
 type Play = (app: TestApp, runId: string, call: Call, hands: Hands) => Promise<string>;
 
-/** What happens to each recorded run after it paused or ended; returns the run whose history is kept. */
+/** Continues each recorded run after it paused or ended; returns the run whose history is stored. */
 const PLAYS: Record<string, { actions: Parameters<typeof buildAutomation>[2]['actions']; play: Play }> = {
   'no-gate': { actions: [comment('a'), comment('b')], play: async (_app, runId) => runId },
   approved: {
@@ -131,7 +131,7 @@ const PLAYS: Record<string, { actions: Parameters<typeof buildAutomation>[2]['ac
     actions: [{ ...comment('{{event.not_there}}'), on_failure: 'stop' }, comment('b')],
     play: async (_app, runId) => runId,
   },
-  // Nobody decides for 30 days, which the row says have passed.
+  // No decision for 30 days, which the row says have passed.
   expired: {
     actions: [gate({ expires_in_seconds: 1 }), comment('b')],
     async play({ services: { db } }, runId) {
@@ -274,7 +274,7 @@ async function recordRun(stage: Stage, name: string): Promise<void> {
   await keep(stage, `automation-run.${name}`, runWorkflowId(kept));
 }
 
-/** A manager of two teams, with an open task in one, leaves for good. */
+/** Deprovisions a manager of two teams, with an open task in one. */
 async function recordDeprovision(stage: Stage, name: string): Promise<void> {
   const { app, team, project } = stage;
   const { user_id } = team.manager;
@@ -299,7 +299,7 @@ async function recordSchedule({ app, team, ...stage }: Stage, name: string): Pro
   await keep({ app, team, ...stage }, `automation-schedule.${name}`, started.workflow.workflowId);
 }
 
-/** A connection to a service that the installation has no client at is ended: its tokens are asked for by nobody. */
+/** Deletes a connection to a provider without an OAuth client: nobody revokes its tokens. */
 async function recordRevocation({ app, team, ...stage }: Stage, name: string): Promise<void> {
   const { user_id } = team.member;
   const sealed = { data_key: Buffer.alloc(1), sealed_value: Buffer.alloc(1) };

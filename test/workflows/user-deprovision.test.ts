@@ -8,7 +8,7 @@ import { lockWaiters } from '../support/database.js';
 import { queuePrefix, runWorker, until } from '../support/worker.js';
 import { startWorkerProcess } from '../support/worker-process.js';
 
-// Somebody leaves for good (decision A11), carried by Temporal; each step by itself is in test/api/admin.
+// Deprovisioning in Temporal; test/api/admin has the single steps.
 
 let app: TestApp;
 let root: Person;
@@ -51,7 +51,7 @@ async function holdSeat({ user_id }: Person, team: TestTeam | undefined): Promis
 it('a worker killed between two teams: the next one goes on where it stood, and every step happened once', async () => {
   const { leaver, teams, tasks } = await buildLeaver();
   doomed = await startWorkerProcess(app);
-  // The second seat is held, so the worker that is killed stands between the two.
+  // The second membership is locked, so the worker is killed between the two steps.
   const release = await holdSeat(leaver, teams[1]);
   const answer = await app.as(root).post(`/api/admin/users/${leaver.user_id}/deprovision`, { reason: 'Left the company' });
   const { job_id } = answer.body;

@@ -4,7 +4,7 @@ import { run } from '../../../db/statement.js';
 import { buildPerson, buildProject, buildTask, buildTeam, type Person, type TestTeam } from '../../factories/people.js';
 import { type Client, startApp, type TestApp } from '../../support/app.js';
 
-// The activity feed (decision C11).
+// The activity feed.
 
 let app: TestApp;
 let team: TestTeam;

@@ -17,7 +17,7 @@ import { type Client, startApp, type TestApp } from '../../support/app.js';
 import { lockWaiters } from '../../support/database.js';
 import { until } from '../../support/worker.js';
 
-// Somebody leaves for good (decision A11): the request, and each step by its activity; test/workflows has the workflow itself.
+// Deprovisioning: the request, and each step by its activity; test/workflows has the workflow.
 
 let app: TestApp;
 let root: Person;
@@ -204,7 +204,7 @@ describe('the last admin of a team', () => {
 it('nobody gets a seat who is leaving for good at the same time', async () => {
   const person = await buildPerson(app);
   const { user_id } = person;
-  // As requestDeprovision holds the person, and commits while the seat is being given.
+  // Locks the user like requestDeprovision, and commits while the membership is being created.
   const leaving = await db().transaction();
   await leaving('users').where({ user_id }).forUpdate();
   const added = app.as(team.admin).post(`/api/teams/${team.team_id}/members`, { user_id });

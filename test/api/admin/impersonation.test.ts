@@ -3,7 +3,7 @@ import { listMails } from '../../../api/mail/list-mails.js';
 import { buildPerson, buildProject, buildTeam, buildToken, type Person, type TestTeam } from '../../factories/people.js';
 import { type Client, startApp, type TestApp } from '../../support/app.js';
 
-// An administrator of the installation acts as somebody else (decision A12).
+// Impersonation of a user by an administrator.
 
 const URL = '/api/admin/impersonate';
 const REASON = 'Ticket 4711: cannot see it';

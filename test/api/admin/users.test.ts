@@ -3,7 +3,7 @@ import { type Client, startApp, startSibling, type TestApp } from '../../support
 import { lockWaiters } from '../../support/database.js';
 import { until } from '../../support/worker.js';
 
-// Administration of the installation (decisions A11 and B4).
+// Administration of the installation.
 
 let app: TestApp;
 let root: Person;

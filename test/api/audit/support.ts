@@ -49,7 +49,7 @@ from (select n, uuidv7() as id from generate_series(1, ?::int) n) made`,
 
 export const newTeamId = (): string => uuidv7();
 
-/** What somebody with every right in the database can do: no trigger and no foreign key stands in the way. */
+/** Simulates a user with full database rights: no trigger or foreign key applies. */
 export async function tamper(db: Knex, ...statements: (string | [sql: string, ...values: Knex.RawBinding[]])[]): Promise<void> {
   await db.transaction(async (trx) => {
     await trx.raw('set local session_replication_role = replica');

@@ -2,7 +2,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { buildAccount, mailedCode, mailsTo, otherCode, PASSWORD, type TestAccount } from '../../factories/accounts.js';
 import { startApp, type TestApp } from '../../support/app.js';
 
-// T-AUTH: the mailed code of an untrusted device, and trusted devices (A2, A3).
+// The mailed code of an untrusted device, and trusted devices.
 
 let app: TestApp;
 beforeAll(async () => {
@@ -108,7 +108,7 @@ describe('the code', () => {
     await logIn(dana);
     const code = await mailedCode(app, dana);
     const answers = await Promise.all(Array.from({ length: 200 }, () => verify(dana, otherCode(code))));
-    // Those that find the queue of hashes full are told to come back.
+    // Callers that find the hash queue full get 503.
     expect(answers.filter(({ status }) => status !== 401 && status !== 503)).toEqual([]);
     expect((await codeRow(dana)).attempts).toBe(5);
     expect((await verify(dana, code)).status).toBe(401);

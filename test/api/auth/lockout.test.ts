@@ -12,7 +12,7 @@ import {
 import { buildToken } from '../../factories/people.js';
 import { startApp, type TestApp } from '../../support/app.js';
 
-// T-AUTH: attempts at an account's secrets are counted before they are judged, by every door together (A6, R9).
+// Attempts at an account's secrets are counted before verification, on all routes together.
 
 const LIMIT = 5;
 let app: TestApp;

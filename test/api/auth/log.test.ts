@@ -7,7 +7,7 @@ import { startApp, type TestApp } from '../../support/app.js';
 import { startMailServer } from '../../support/mail-server.js';
 import { unlock } from '../../../api/auth/unlock.js';
 
-// T-LOG: whatever passes through the flows of accounts as a secret, no line of the log holds it, at debug level and when things break.
+// No secret of the account flows appears in the log, even at debug level and on errors.
 
 const PASSWORD = 'canary-password-7f3a';
 const NEW_PASSWORD = 'canary-password-of-tomorrow';
@@ -107,7 +107,7 @@ it('a database that fails in the middle of it', async () => {
   const verify = await post('/app/signup/verify', { email: 'new@test.example', name: 'New', code, password: PASSWORD });
   await db.raw('alter table trusted_devices rename column gone to user_agent');
   expect([login.status, forgot.status, verify.status]).toEqual([500, 500, 500]);
-  // Nothing half-written: no account, and the code is still good.
+  // Nothing is half written: no account, and the code is still valid.
   expect(await db('users').where({ email: 'new@test.example' })).toEqual([]);
   expectQuiet(3);
 });

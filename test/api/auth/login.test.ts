@@ -26,7 +26,7 @@ const context = (): Context => {
 };
 
 let count = 0;
-/** An account that signs in with a password alone, unless told otherwise. */
+/** An account that signs in by password alone, by default. */
 async function buildAccount(fields: Record<string, unknown> = {}): Promise<{ email: string; user_id: string }> {
   count += 1;
   const email = `person${count}@test.example`;

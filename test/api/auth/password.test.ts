@@ -16,7 +16,7 @@ import {
 import { buildTeam, buildToken } from '../../factories/people.js';
 import { startApp, type TestApp } from '../../support/app.js';
 
-// T-AUTH: forgotten and changed passwords (A7), and what people change about themselves (A8).
+// Forgotten and changed passwords, and what people change about themselves.
 
 const NEW = 'battery staple correct';
 let app: TestApp;

@@ -7,7 +7,7 @@ import { buildPerson, buildToken } from '../../factories/people.js';
 import { startApp, type TestApp } from '../../support/app.js';
 import { until } from '../../support/worker.js';
 
-// T-AUTH: sessions and their tokens (A5; durability notes, 3.7).
+// Sessions and their tokens.
 
 let app: TestApp;
 beforeAll(async () => {

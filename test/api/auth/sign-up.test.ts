@@ -3,7 +3,7 @@ import { buildAccount, mailedCode, mailsTo, otherCode, PASSWORD } from '../../fa
 import { startApp, type TestApp } from '../../support/app.js';
 import { until } from '../../support/worker.js';
 
-// T-AUTH: sign-up by a mailed code; of the web app, not of the API (contract, section 1; A1).
+// Sign-up by a mailed code; of the web app, not of the API.
 
 let app: TestApp;
 beforeAll(async () => {

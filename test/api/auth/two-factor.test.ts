@@ -11,7 +11,7 @@ import {
 import { buildToken } from '../../factories/people.js';
 import { startApp, type TestApp } from '../../support/app.js';
 
-// T-AUTH: signing in with two factors (A4).
+// Signing in with two factors.
 
 let app: TestApp;
 beforeAll(async () => {

@@ -1,4 +1,4 @@
-/** What an automation says of its runs is kept beside it by whatever statement writes a run. */
+/** Run counts of an automation are stored with it by every statement that writes runs. */
 import { deleteExpiredRuns } from '../../../api/runs/delete-expired-runs.js';
 import { up } from '../../../db/migrations/0015_fair_reads.js';
 import { buildTeam, type TestTeam } from '../../factories/people.js';

@@ -17,14 +17,14 @@ const MAX_BLOCKS = 1_500;
 const MAX_ROWS = 1_500;
 
 let app: TestApp;
-/** Somebody with little. */
+/** A user with few rows. */
 let small: TestTeam;
-/** Somebody with 150,000 of everything. */
+/** A user with 150,000 rows of each kind. */
 let large: TestTeam;
 let mine: { automation_id: string };
 let theirs: { automation_id: string };
 
-/** Without a limit for what plants so many rows. */
+/** No statement timeout, because seeding takes long. */
 let planting: Knex;
 const db = () => planting;
 const actions = [{ ...setStatus('done'), on_failure: 'continue' as const }];
@@ -115,7 +115,7 @@ const rowsRead = (top: PlanNode) =>
       .map((node) => (node['Actual Loops'] ?? 0) * ((node['Actual Rows'] ?? 0) + (node['Rows Removed by Filter'] ?? 0))),
   );
 
-/** What reads more than it should, by the request that sends it. */
+/** Returns the statements that read too much, by request. */
 async function greedy(requests: Record<string, () => Promise<{ status: number }>>): Promise<string[]> {
   const found: string[] = [];
   for (const [what, request] of Object.entries(requests)) {

@@ -2,7 +2,7 @@ import { buildCookie, buildProject, buildTeam, type Person, type TestTeam } from
 import { buildRun, GATED } from '../../factories/runs.js';
 import { startApp, type TestApp } from '../../support/app.js';
 
-// Only team admins change a protected automation, so nobody edits a gate out of it.
+// Only team admins change a protected automation, so nobody else can remove a gate from it.
 
 let app: TestApp;
 let team: TestTeam;

@@ -30,7 +30,7 @@ it('writes every line, in order, also when far more comes than one write takes',
   }
   await until(() => readFileSync(file, 'utf8').length > 100_000);
   stream.close();
-  // A write that was under way when the stream closed ends by itself.
+  // A write in progress at the close ends on its own.
   await until(() => readFileSync(file, 'utf8').length === lines.join('').length);
   expect(readFileSync(file, 'utf8')).toBe(lines.join(''));
   closeSync(fd);
@@ -65,7 +65,7 @@ it('holds a bounded number of bytes while nothing is written', () => {
   const fd = openFull();
   let dropped = 0;
   const stream = new LogStream(fd, (lines) => (dropped += lines));
-  // The first write is under way until this function ends; what follows can only be buffered.
+  // The first write is in progress until this function ends; later lines can only be buffered.
   for (let i = 0; i < 3_000; i += 1) stream.write(`${'x'.repeat(999)}\n`);
   expect(dropped).toBeGreaterThan(1_500);
   expect(dropped).toBeLessThan(3_000);

@@ -3,7 +3,7 @@ import { type Answer, startApp, type TestApp } from '../../support/app.js';
 import { type OAuthServer, startOAuthServer } from '../../support/oauth-server.js';
 import { relay, send } from './deliver.js';
 
-// FORGE_BINDING=verified: whoever binds a repository may push to it, as the code host says.
+// FORGE_BINDING=verified: binding a repository requires push permission at the code host.
 
 const PATH = '/api/forge/repositories';
 const REPO = 'bigcorp/private-payroll';
@@ -54,7 +54,7 @@ it('a stranger’s team cannot bind first what only its owners may push to; they
   expect(await bindings()).toEqual([]);
   await connect(team.admin, 'octo-ada');
   expect(await bind(team.admin)).toMatchObject({ status: 201, body: { repo: REPO } });
-  // Whether somebody else has bound it is told to those alone who may push there.
+  // Only users with push permission learn whether the repository is bound.
   expect(wordsOf(await squatting())[3]).toContain('no right to push');
 });
 

@@ -49,7 +49,7 @@ interface Event {
   payload: Record<string, unknown> & { linked_task_ids: string[]; task: { task_id: string; status: string } | null };
 }
 
-/** As the relay does it: takes every waiting delivery off the outbox, oldest first, each in one transaction with its work. */
+/** Processes every waiting delivery like the relay: oldest first, each in one transaction with its work. */
 export async function relay(app: TestApp): Promise<void> {
   const { services } = app;
   for (;;) {

@@ -21,7 +21,7 @@ interface Ended {
   err: string;
 }
 
-/** Runs the compiled command against the app, with the relay going on meanwhile. */
+/** Runs the compiled command against the app while the relay runs. */
 async function replay(...args: string[]): Promise<Ended> {
   let ended = false;
   const running = new Promise<Ended>((resolve) => {

@@ -1,4 +1,4 @@
-/** Nobody waits for a stranger: what one person holds or waits for keeps no connection from others. */
+/** No user's connections or waits block another user. */
 import pg from 'pg';
 import { poolUse } from '../../../db/knex-internals.js';
 import { expectEnvelope } from '../../envelope/expect-envelope.js';
@@ -12,7 +12,7 @@ import { until } from '../../support/worker.js';
 let app: TestApp;
 let team: TestTeam;
 let project: { project_id: string };
-/** A connection that no pool has: somebody slow. */
+/** A connection outside any pool, for a slow transaction. */
 let slow: pg.Client;
 
 beforeAll(async () => {

@@ -17,7 +17,7 @@ import { routeOf } from '../../authorization/expected.js';
 import { type Answer, type Client, startApp, type TestApp } from '../../support/app.js';
 import { until } from '../../support/worker.js';
 
-// Idempotency-Key (decision J2): a repeat is answered again, never done again.
+// Idempotency-Key: a repetition gets the stored response and runs nothing.
 
 let app: TestApp;
 let team: TestTeam;
@@ -37,7 +37,7 @@ const projectsNamed = (name: string) => db()('projects').where({ name, team_id: 
 const isReplay = ({ headers }: Answer) => headers.get('idempotency-replayed') === 'true';
 const stored = (key: string) => db()('idempotency_keys').where({ key }).first();
 
-/** Whoever creates a project in the team waits until `work` is done. */
+/** Blocks the creation of projects in the team until `work` is done. */
 const whileTeamIsHeld = (work: () => Promise<void>) =>
   db().transaction(async (held) => {
     await held('teams').where({ team_id: team.team_id }).forUpdate().first();
@@ -361,7 +361,7 @@ describe('which routes take one', () => {
   });
 });
 
-/** The same application over the same database, with a pool of its own: another process as far as PostgreSQL can tell. */
+/** The same application on the same database with another pool: another process from PostgreSQL's view. */
 async function startSecondProcess({ services, database }: TestApp) {
   const pool = openDatabase({ url: database.url, poolSize: 8, name: 'second' });
   const handle = createApp({ ...services, db: pool }).callback();

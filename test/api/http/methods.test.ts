@@ -6,7 +6,7 @@ import { buildTeam, type TestTeam } from '../../factories/people.js';
 import { routeOf } from '../../authorization/expected.js';
 import { startApp, type TestApp } from '../../support/app.js';
 
-// HEAD and OPTIONS on every route, and what a limited route says of its limit (RFC 9110; decision J3).
+// HEAD and OPTIONS on every route, and the headers of rate-limited routes (RFC 9110).
 
 const LIMITED = ENDPOINTS.filter((endpoint) => endpoint.limit !== undefined);
 const UNKNOWN = '019a9f00-0000-7000-8000-000000000001';

@@ -66,7 +66,7 @@ beforeEach(async () => {
 });
 
 const db = () => app.services.db;
-/** What a browser does: to the service and back. Returns the address it is sent back to. */
+/** Follows the OAuth redirects like a browser. Returns the final address. */
 async function allow(person: Person, key = 'forge', body: object = {}): Promise<URL> {
   const begun = await app.as(person).post(`/api/integrations/${key}/connect`, body);
   expect(begun.status).toBe(200);

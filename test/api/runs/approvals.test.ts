@@ -14,7 +14,7 @@ beforeEach(async () => {
   team = await buildTeam(app);
 });
 
-/** How often a race is run (T-CAS); `CAS_ROUNDS=10000` for a campaign, with `--testTimeout`. */
+/** Repetitions of each race; `CAS_ROUNDS=10000` for a long campaign, with `--testTimeout`. */
 const ROUNDS = Number(process.env['CAS_ROUNDS'] ?? 20);
 const byText = (a: string, b: string): number => (a < b ? -1 : 1);
 const NOBODY = '019a9f00-0000-7000-8000-000000000001';

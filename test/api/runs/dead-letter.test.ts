@@ -16,7 +16,7 @@ beforeEach(async () => {
   team = await buildTeam(app);
 });
 
-/** How often a race is run (T-CAS); `CAS_ROUNDS=10000` for a campaign, with `--testTimeout`. */
+/** Repetitions of each race; `CAS_ROUNDS=10000` for a long campaign, with `--testTimeout`. */
 const ROUNDS = Number(process.env['CAS_ROUNDS'] ?? 20);
 const byText = (a: string, b: string): number => (a < b ? -1 : 1);
 const NOBODY = '019a9f00-0000-7000-8000-000000000001';
@@ -36,11 +36,11 @@ const runOf = (run_id: string) => app.services.db('automation_runs').where({ run
 const statusesOf = async (run_id: string): Promise<string[]> =>
   (await app.services.db('run_actions').where({ run_id }).orderBy('index')).map(({ status }) => status);
 const retriesOf = (run: TestRun) => app.services.db('automation_runs').where({ retry_of: run.run_id });
-/** What the worker does when a run has ended. */
+/** Ends a run like the worker. */
 const finish = (run_id: string, status: string) =>
   app.services.db('automation_runs').where({ run_id }).update({ status, finished_at: app.services.db.fn.now() });
 
-/** What the worker does when every step of a run has succeeded. */
+/** Ends a run whose steps all succeeded, like the worker. */
 async function succeed(runId: string): ReturnType<typeof finishRun> {
   await app.services.db('run_actions').where({ run_id: runId }).update({ status: 'succeeded' });
   return finishRun(app.services, { runId, incarnation: 1, execution: 'an-execution' }, false);

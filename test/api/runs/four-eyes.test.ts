@@ -38,7 +38,7 @@ async function make(creator: Person = team.member, params: object = {}) {
 const path = ({ automation_id }: { automation_id: string }) => `/api/automations/${automation_id}`;
 const edit = (person: Person, automation: { automation_id: string }, body: object) =>
   app.as(person).patch(path(automation), body);
-/** A run of the automation as it is now, waiting at its gate. */
+/** A run of the automation's current version, waiting at its gate. */
 const runOf = (automation: { automation_id: string }, fields: object = {}, creator = team.member) =>
   buildRun(app, team, { automation, creator, fields: { ...fields } });
 const approve = async (person: Person, { run_id }: TestRun, body?: object, headers?: Record<string, string>) =>
@@ -158,7 +158,7 @@ describe('who may approve', () => {
     const automation = await make(team.member, { required_approvals: 2 });
     await edit(team.manager, automation, { actions: actionsWith('sent elsewhere', { required_approvals: 2 }) });
     const run = await runOf(automation);
-    // As an older version of the service has left it.
+    // Simulates data of an older version of the service.
     await db()('gate_approvals').insert({ run_id: run.run_id, gate_index: 1, user_id: team.manager.user_id });
     const answer = await app.as(team.admin).post(`/api/automations/runs/${run.run_id}/approve`);
     expect(answer.body).toMatchObject({ status: 'paused', approvals_needed: 1 });

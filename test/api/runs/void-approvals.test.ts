@@ -6,8 +6,8 @@ import { type Answer, startApp, type TestApp } from '../../support/app.js';
 import { lockWaiters } from '../../support/database.js';
 import { until } from '../../support/worker.js';
 
-// A yes counts while its person has the role (F6): whoever loses it, through whichever door, has not said yes any more, and may say it
-// again. What lists, records, pages and the workflow tell is what approving counts.
+// An approval counts only while its user has the role; a user who regains the role may approve again. Lists, records, pages and the
+// workflow all show the approvals that count.
 
 let app: TestApp;
 let team: TestTeam;
@@ -38,7 +38,7 @@ const act = (verb: string) => app.as(root).post(`/api/admin/users/${team.manager
 const approvalsOf = ({ run_id }: TestRun) => db()('gate_approvals').where({ run_id }).pluck<string[]>('user_id');
 const wakesOf = async ({ run_id }: TestRun) => (await db()('outbox').where({ kind: 'run.wake', subject: run_id })).length;
 
-/** How many have said yes, by all that tells of it. */
+/** Returns the number of approvals from every place that shows it. */
 async function saidYes(run: TestRun): Promise<number[]> {
   const { approvals } = (await app.as(team.guest).get('/api/automations/approvals')).body;
   const listed = approvals.find(({ run_id }: TestRun) => run_id === run.run_id);

@@ -1,4 +1,4 @@
-/** T-BOUNDS: every limit of a task (contract, section 8) at its border and one past it, through every door that takes the field. */
+/** Every limit of a task at its boundary and one past it, on every route that takes the field. */
 import { taskWorld } from './world.js';
 
 const world = taskWorld();

@@ -1,4 +1,4 @@
-/** T-CAS: what must hold when many do the same at once. `CAS_ROUNDS=10000` runs each race that often. */
+/** Conditions that must hold under concurrent requests. `CAS_ROUNDS=10000` runs each race that often. */
 import { checkInvariants } from '../../../scripts/chaos/invariants.js';
 import { buildPerson, buildProject } from '../../factories/people.js';
 import type { Answer } from '../../support/app.js';
@@ -25,7 +25,7 @@ beforeAll(async () => {
   await db().raw('create index on audit_entries (entity_id)');
 });
 
-/** Nothing that is judged for a whole installation is broken by what the races left; nobody empties the outbox here. */
+/** No invariant of the installation is broken by the races; the outbox is not processed here. */
 afterEach(async () => {
   const verdicts = await checkInvariants({ services: world.app.services });
   const broken = verdicts.filter(({ name, violations }) => name !== 'outbox_empty' && violations.length > 0);

@@ -1,4 +1,4 @@
-/** Writes that come together share a statement and a commit (docs/adr/0012): nobody must be able to tell. */
+/** Coalesced writes share a statement and a commit (docs/adr/0012-coalesced-writes.md), which no caller must notice. */
 import { wasRolledBack } from '../../../api/core/database-errors.js';
 import { subscribe } from '../../factories/events.js';
 import { buildPerson, buildProject, buildTeam, buildToken, type Person } from '../../factories/people.js';
@@ -139,7 +139,7 @@ it('a task or a project that somebody holds keeps nobody else waiting', async ()
   await holder('tasks').where({ task_id: held }).forUpdate();
   await holder('projects').where(elsewhere).forUpdate();
   const create = (where: object) => member.post('/api/tasks', { title: 'x', ...where });
-  // The first of each go alone; what comes meanwhile goes together.
+  // The first of each goes alone; concurrent ones are coalesced.
   const passing: Promise<Answer>[] = free.slice(0, 4).flatMap((taskId) => [rename(member, taskId), create(project)]);
   const waiting = Promise.all([rename(member, held), create(elsewhere)]);
   passing.push(...free.slice(4).flatMap((taskId) => [rename(member, taskId), create(project)]));

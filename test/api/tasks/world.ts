@@ -2,7 +2,7 @@ import { subscribe } from '../../factories/events.js';
 import { buildProject, buildTask, buildTeam, type TestTeam } from '../../factories/people.js';
 import { type Client, startApp, type TestApp } from '../../support/app.js';
 
-/** How often a race is run (T-CAS); `CAS_ROUNDS=10000` for a campaign. */
+/** Repetitions of each race; `CAS_ROUNDS=10000` for a long campaign. */
 export const ROUNDS = Number(process.env['CAS_ROUNDS'] ?? 20);
 
 /** A team and a project for each test, over one app for the file. */
@@ -12,7 +12,7 @@ export interface TaskWorld {
   project: { project_id: string };
   /** The team's member. */
   member: Client;
-  /** A task through the product's own door. */
+  /** Creates a task through the API's own operation. */
   make: (fields?: Record<string, unknown>) => ReturnType<typeof buildTask>;
   read: (taskId: string) => Promise<Record<string, unknown>>;
   row: (taskId: string) => Promise<Record<string, unknown>>;

@@ -5,7 +5,7 @@ import { buildPerson, buildProject, buildTask, buildTeam, type TestTeam } from '
 import { buildRun } from '../../factories/runs.js';
 import { type Client, startApp, type TestApp } from '../../support/app.js';
 
-// DELETE /api/teams/:team_id (decision B3).
+// DELETE /api/teams/:team_id.
 
 let app: TestApp;
 let team: TestTeam;

@@ -7,8 +7,7 @@ import { type Answer, type Client, startApp, type TestApp } from '../../support/
 import { lockWaiters } from '../../support/database.js';
 import { until } from '../../support/worker.js';
 
-// A seat that is taken down while its holder writes: what comes after the demotion is judged by the new seat, through every door
-// (durability notes, 3.4 and 3.10).
+// A role is lowered while its user writes: anything after the demotion is judged by the new role, on every route.
 
 let app: TestApp;
 let team: TestTeam;
@@ -28,7 +27,7 @@ const db = () => app.services.db;
 const demote = (role = 'guest') => app.as(team.admin).patch(`/api/teams/${team.team_id}/members/${writer.user_id}`, { role });
 const audited = (action?: string) => db()('audit_entries').where({ user_id: writer.user_id, ...(action ? { action } : {}) });
 
-/** A row that the door waits for, and the call that then waits. */
+/** A row that the request waits for, and the waiting call. */
 type Door = () => Promise<{ table: string; key: Record<string, string>; write: () => Promise<Answer> }>;
 
 const withProject = () => buildProject(app, team);
@@ -128,7 +127,7 @@ it.each(Object.entries(DOORS))('%s: a guest by the time it could write is refuse
   void down.then(() => {
     answered = true;
   });
-  // Either the demotion comes first, or it waits for a writer who holds the seat already: both are an order.
+  // Either the demotion comes first, or it waits for a writer that has locked the membership: both are a valid order.
   await until(async () => answered || (await lockWaiters(db())) > 1);
   await blocker.rollback();
   const [answer, demoted] = [await late, await down];

@@ -3,7 +3,7 @@ import { listMails } from '../../../api/mail/list-mails.js';
 import { buildPerson, buildTeam, type Person, type TestTeam } from '../../factories/people.js';
 import { startApp, type TestApp } from '../../support/app.js';
 
-// Invitations by mail (decision B2).
+// Invitations by email.
 
 let app: TestApp;
 let team: TestTeam;
@@ -20,7 +20,7 @@ const address = (): string => `${uuidv7()}@invited.test`;
 const ofTeam = () => `/api/teams/${team.team_id}/invitations`;
 const invite = (email: string, role?: string, by: Person = team.admin) =>
   app.as(by).post(`/api/teams/${team.team_id}/members`, { email, ...(role ? { role } : {}) });
-/** Whoever signs up with the address. */
+/** Signs up with the address. */
 async function signUp(email: string): Promise<Person> {
   const person = await buildPerson(app);
   await db()('users').where({ user_id: person.user_id }).update({ email });

@@ -3,7 +3,7 @@ import { listMails } from '../../../api/mail/list-mails.js';
 import { buildPerson, buildToken, type Person } from '../../factories/people.js';
 import { startApp, type TestApp } from '../../support/app.js';
 
-// Mails before a token expires (decision A9).
+// Emails before a token expires.
 
 let app: TestApp;
 beforeAll(async () => {

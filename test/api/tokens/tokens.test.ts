@@ -6,7 +6,7 @@ import { type Answer, type Client, startApp, startSibling, type TestApp } from '
 import { until } from '../../support/worker.js';
 import { resend } from '../../support/resend.js';
 
-// Personal access tokens (contract, sections 2, 4 and 5; decision A9).
+// Personal access tokens.
 
 const URL = '/api/auth/tokens';
 const DAY_MS = 86_400_000;
@@ -34,7 +34,7 @@ const auditOf = (entity_id: string) => db()('audit_entries').where({ entity_id }
 const create = (body: object = {}) => me.post(URL, { name: 'CI', scopes: ['tasks:read'], ...body });
 const made = async (body: object = {}) => (await create(body)).body as { token: string; token_id: string };
 const asks = (credential: string, by: Pick<TestApp, 'as'> = app) => by.as(credential).get('/api/auth/me');
-/** What of a refusal could differ; the id and the time always do. */
+/** Parts of an error response that may differ; id and time always do. */
 const words = ({ status, headers, body }: Answer) => [
   status,
   body.error_code,
@@ -265,7 +265,7 @@ describe('as a credential', () => {
     await db()('personal_access_tokens').where({ token_id }).update({ last_used_at: long });
     const blocker = await db().transaction();
     await blocker('personal_access_tokens').where({ token_id }).forUpdate();
-    // The row is locked by somebody else, so the note waits, and the request does not.
+    // Another transaction locks the row, so the update waits but the request does not.
     expect((await asks(token)).status).toBe(200);
     await blocker.rollback();
     await until(async () => (await used())?.getTime() !== long.getTime());

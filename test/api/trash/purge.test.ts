@@ -7,7 +7,7 @@ import { buildRun } from '../../factories/runs.js';
 import { type Client, startApp, type TestApp } from '../../support/app.js';
 import { until } from '../../support/worker.js';
 
-// What leaves the trash for good (decision C8), by a person or when its 30 days are over.
+// Permanent deletion from the trash, by a user or after 30 days.
 
 let app: TestApp;
 let team: TestTeam;
@@ -43,7 +43,7 @@ const left = async (): Promise<string[]> =>
   (await member.get('/api/trash?limit=500')).body.map((entry: { entity_id: string }) => entry.entity_id);
 const auditOf = (entityId: string) => db()('audit_entries').where({ entity_id: entityId, action: 'purge' });
 const rowsOf = async (table: string, column: string, id: string) => (await db()(table).where({ [column]: id })).length;
-/** As if it had been put there so many days ago. */
+/** Backdates the deletion by this many days. */
 const age = async (days: number, place: Record<string, string> = project) => {
   const past = { deleted_at: db().raw('now() - make_interval(secs => ?)', [days * 86_400]) };
   await db()('tasks').where(place).whereNotNull('deleted_at').update(past);

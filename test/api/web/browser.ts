@@ -2,7 +2,7 @@ import { hashedPassword, PASSWORD } from '../../factories/accounts.js';
 import { buildPerson, type Person } from '../../factories/people.js';
 import type { TestApp } from '../../support/app.js';
 
-/** Gives everybody who has none yet the password of these tests; a mailed code is asked of nobody. */
+/** Gives every account without a password that of these tests, and exempts all from emailed codes. */
 export async function givePasswords(app: TestApp): Promise<void> {
   await app.services
     .db('users')
@@ -10,7 +10,7 @@ export async function givePasswords(app: TestApp): Promise<void> {
     .update({ password_hash: await hashedPassword(), login_otp_exempt: true });
 }
 
-/** Somebody who can sign in to the web app. */
+/** A user who can sign in to the web app. */
 export async function buildVisitor(app: TestApp, options: Parameters<typeof buildPerson>[1] = {}): Promise<Person> {
   const person = await buildPerson(app, options);
   await givePasswords(app);
@@ -25,7 +25,7 @@ interface Page {
 
 type Fields = Record<string, string | string[]>;
 
-/** What a browser without scripts does: keeps cookies, follows nothing by itself, sends forms with their hidden token. */
+/** Simulates a browser without scripts: keeps cookies, does not follow redirects, sends forms with their CSRF token. */
 export interface Browser {
   get: (path: string, headers?: Record<string, string>) => Promise<Page>;
   /** Sends a form; `csrf` is taken from the page at `from` unless given. */

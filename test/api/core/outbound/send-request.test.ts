@@ -7,7 +7,7 @@ import { loadConfig } from '../../../../api/core/config.js';
 import { type OutboundRequest, sendRequest } from '../../../../api/core/http-client/send-request.js';
 import { type Address, isAllowedAddress, type OutboundPolicy } from '../../../../api/core/http-client/policy.js';
 
-// T-SSRF: no network needed; names are resolved by a stub.
+// No network needed; names are resolved by a stub.
 
 let hits = 0;
 let trap: Server;
