@@ -1,4 +1,4 @@
-import { type Ability, authorize, hasRoleAtLeast, type Seat, isAllowed } from '../core/access.js';
+import { type Ability, authorize, isAllowed, ruleOf, type Seat } from '../core/access.js';
 import { forbidden } from '../core/errors.js';
 
 /** Owner of an automation or a run: its team, or the creator of a personal one. */
@@ -26,7 +26,7 @@ export function authorizeAccess(ability: Ability, owned: Owned, caller: Caller):
 /** Returns whether `authorizeManage` accepts the caller. */
 export function canManage(ability: Ability, owned: Owned, caller: Caller): boolean {
   if (owned.team_id === null) return isOwner(owned, caller);
-  return isAllowed(ability, caller.seat) && (isOwner(owned, caller) || hasRoleAtLeast(caller.seat, 'manager'));
+  return isAllowed(ability, caller.seat) && (isOwner(owned, caller) || isAllowed('automation.manage', caller.seat));
 }
 
 /** An automation to be changed. */
@@ -53,5 +53,5 @@ export function authorizeChange(ability: 'automation.write' | 'automation.take_o
 export function authorizeManage(ability: Ability, owned: Owned, caller: Caller): void {
   if (canManage(ability, owned, caller)) return;
   authorizeAccess(ability, owned, caller);
-  throw forbidden('Another person’s automation needs the manager role in the team');
+  throw forbidden(`Another person’s automation needs the ${ruleOf('automation.manage').seat} role in the team`);
 }

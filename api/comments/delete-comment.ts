@@ -1,5 +1,5 @@
 import { raw } from 'objection';
-import { authorize, hasRoleAtLeast } from '../core/access.js';
+import { authorize, isAllowed, ruleOf } from '../core/access.js';
 import { type Context, inTransaction, userOf } from '../core/context.js';
 import { forbidden } from '../core/errors.js';
 import { recordChange } from '../core/record-change.js';
@@ -16,8 +16,8 @@ export function deleteComment(ctx: Context, commentId: string): Promise<void> {
     const { comment, task } = await loadComment(ctx, commentId);
     const seat = await seatOf(ctx, task.team_id);
     authorize('comment.write', seat);
-    if (comment.author_id !== userOf(ctx) && !hasRoleAtLeast(seat, 'manager')) {
-      throw forbidden('Only its author or a manager may delete a comment');
+    if (comment.author_id !== userOf(ctx) && !isAllowed('comment.moderate', seat)) {
+      throw forbidden(`Only its author or a ${ruleOf('comment.moderate').seat} may delete a comment`);
     }
     await comment.$query(ctx.db).patch({ content: '', mentions: [], deleted_at: raw('now()') });
     await recordChange(ctx, {

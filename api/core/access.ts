@@ -59,6 +59,7 @@ const ABILITIES = {
   'trash.empty': { seat: 'admin', words: 'Team admin' },
   'activity.list': { seat: 'none', words: 'Any signed-in caller; only own teams’ activity is listed, guests too' },
   'comment.read': { seat: 'guest', words: 'Anyone who may read the task' },
+  'comment.moderate': { seat: 'manager', words: 'Team manager or above, for another person’s comment' },
   'comment.write': {
     seat: 'member',
     words: 'Team member or above; editing is the author’s, deleting the author’s or a manager’s',
@@ -76,6 +77,7 @@ const ABILITIES = {
       'Team member or above; another person’s automation needs a manager; a protected one, and saving or enabling what holds a secret without allowed hosts, needs an admin',
     impersonated: false,
   },
+  'automation.manage': { seat: 'manager', words: 'Team manager or above, for another person’s automation' },
   'automation.protect': { seat: 'admin', words: 'Team admin', impersonated: false },
   'automation.take_over': {
     seat: 'manager',
@@ -152,6 +154,12 @@ export function isAllowed(ability: Ability, seat: Seat | null): boolean {
   const lowest = ruleOf(ability).seat;
   return seat !== null && (lowest === 'none' || hasRoleAtLeast(seat, lowest));
 }
+
+/** Roles that are at least `lowest`. */
+export const rolesFrom = (lowest: Seat): Seat[] => SEATS.filter((seat) => hasRoleAtLeast(seat, lowest));
+
+/** Roles that an ability admits, for a statement that checks the role itself: it takes them as a parameter. */
+export const rolesFor = (ability: Ability): Seat[] => SEATS.filter((seat) => isAllowed(ability, seat));
 
 /**
  * Rejects a caller whose role in the resource's team is below the ability's.

@@ -1,5 +1,5 @@
 import { run, type Statement } from '../../db/statement.js';
-import { hasRoleAtLeast, type Seat, SEATS } from '../core/access.js';
+import { rolesFrom, type Seat, SEATS } from '../core/access.js';
 import type { Services } from '../core/context.js';
 
 export interface Recipient extends Record<string, unknown> {
@@ -21,8 +21,8 @@ interface RecipientFilter {
 const MAX_RECIPIENTS = 100;
 
 /**
- * $1 = team id or null, $2 = roles or null for any, $3 = user ids or null for all, $4 = excluded user ids. Active accounts only, higher
- * roles first.
+ * $1 = team id or null, $2 = roles or null for any, $3 = user ids or null for all, $4 = excluded user ids, $5 = roles from highest to
+ * lowest. Active accounts only, higher roles first.
  */
 const statement: Statement = {
   name: 'find_people_to_tell',
@@ -32,7 +32,7 @@ const statement: Statement = {
     where u.status = 'active' and ($1::uuid is null or m.role is not null) and ($2::text[] is null or m.role = any($2))
       and ($3::uuid[] is null or u.user_id = any($3)) and u.user_id <> all($4::uuid[])
       and ($1::uuid is not null or $3::uuid[] is not null)
-    order by array_position(array['admin', 'manager', 'member', 'guest'], m.role), m.joined_at, u.user_id limit ${MAX_RECIPIENTS}`,
+    order by array_position($5::text[], m.role), m.joined_at, u.user_id limit ${MAX_RECIPIENTS}`,
 };
 
 /** Returns the recipients: by role or id within a team, or one user without a team. */
@@ -40,6 +40,12 @@ export function findRecipients(
   { db }: Pick<Services, 'db'>,
   { teamId, role, userIds, except = [] }: RecipientFilter,
 ): Promise<Recipient[]> {
-  const seats = role === undefined ? null : SEATS.filter((seat) => hasRoleAtLeast(seat, role));
-  return run<Recipient>(db, statement, [teamId, seats, userIds ?? null, except.filter((id) => id !== null)]);
+  const seats = role === undefined ? null : rolesFrom(role);
+  return run<Recipient>(db, statement, [
+    teamId,
+    seats,
+    userIds ?? null,
+    except.filter((id) => id !== null),
+    [...SEATS].reverse(),
+  ]);
 }

@@ -1,6 +1,7 @@
 import type { Knex } from 'knex';
 import { v7 as uuidv7 } from 'uuid';
 import { run, type Statement } from '../../db/statement.js';
+import { rolesFor } from '../core/access.js';
 import type { Context, Services } from '../core/context.js';
 import type { EndReason, Recurrence } from './rules.js';
 
@@ -77,12 +78,12 @@ export async function lockSeries(
   }
 }
 
-/** $1 = series id. Returns the creator if they may write; otherwise the user of the last change, if they may. */
+/** $1 = series id, $2 = roles that may write. Returns the creator if they may write; otherwise the user of the last change, if they may. */
 const actorStatement: Statement = {
   name: 'series_actor',
   text: /* sql */ `
     select u.user_id, u.email, u.role from task_series s
-    join memberships m on m.team_id = s.team_id and m.user_id in (s.created_by, (s.cause->>'actor_id')::uuid) and m.role <> 'guest'
+    join memberships m on m.team_id = s.team_id and m.user_id in (s.created_by, (s.cause->>'actor_id')::uuid) and m.role = any($2::text[])
     join users u on u.user_id = m.user_id and u.status = 'active'
     where s.series_id = $1 order by u.user_id = s.created_by desc limit 1`,
 };
@@ -109,6 +110,7 @@ export const systemContext = (services: Services, series: Series): Context => ({
 export async function actorContext(services: Services, series: Series): Promise<Context | undefined> {
   const [person] = await run<{ user_id: string; email: string; role: 'user' | 'admin' }>(services.db, actorStatement, [
     series.series_id,
+    rolesFor('task.write'),
   ]);
   if (!person) return undefined;
   const { user_id: userId, email, role } = person;

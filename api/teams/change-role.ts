@@ -2,7 +2,7 @@ import { Membership } from '../../db/models/membership.js';
 import type { Team } from '../../db/models/team.js';
 import { voidApprovals } from '../runs/approvals/void-approvals.js';
 import { disableAutomationsOf, lockAutomationsOf } from '../automations/ownership/disable-automations.js';
-import { authorize, type Seat } from '../core/access.js';
+import { authorize, isAllowed, type Seat } from '../core/access.js';
 import { type Context, inTransaction } from '../core/context.js';
 import { notFound } from '../core/errors.js';
 import { recordChange } from '../core/record-change.js';
@@ -21,9 +21,9 @@ export async function changeLockedRole(ctx: Context, team: Team, membership: Mem
   if (before === role) return;
   await membership.$query(ctx.db).patch({ role });
   // Only admins may invite, so the pending invitations of a former admin are revoked.
-  if (before === 'admin') await revokeInvitationsBy(ctx, team_id, user_id);
+  if (isAllowed('member.manage', before) && !isAllowed('member.manage', role)) await revokeInvitationsBy(ctx, team_id, user_id);
   const voided = await voidApprovals(ctx, user_id, { team_id, role });
-  const disabled = role === 'guest' ? await lockAutomationsOf(ctx, user_id, team_id) : {};
+  const disabled = !isAllowed('automation.write', role) ? await lockAutomationsOf(ctx, user_id, team_id) : {};
   await recordChange(ctx, {
     team_id,
     feature: 'teams',
@@ -35,7 +35,7 @@ export async function changeLockedRole(ctx: Context, team: Team, membership: Mem
     summary: `made a ${before} a ${role}`,
     details: { user_id, changes: { role: { from: before, to: role } }, ...voided, ...disabled },
   });
-  if (role === 'guest') await disableAutomationsOf(ctx, user_id, team_id, 'has become a guest');
+  if (!isAllowed('automation.write', role)) await disableAutomationsOf(ctx, user_id, team_id, `has become a ${role}`);
 }
 
 /**
@@ -46,7 +46,7 @@ export function changeRole(ctx: Context, teamId: string, userId: string, role: S
   return inTransaction(ctx, async (ctx) => {
     const team = await lockTeam(ctx, teamId);
     authorize('member.manage', await seatOf(ctx, teamId));
-    if (role === 'guest') await lockAutomationsOf(ctx, userId, teamId);
+    if (!isAllowed('automation.write', role)) await lockAutomationsOf(ctx, userId, teamId);
     // FOR UPDATE waits for writers that already used this role: none of them commits after the demotion.
     const membership = await Membership.query(ctx.db).findById([teamId, userId]).forUpdate();
     if (!membership) throw notFound('Member');

@@ -29,10 +29,9 @@ export interface Expectation {
 export const routeOf = (endpoint: Endpoint): string => `${endpoint.method.toUpperCase()} ${endpoint.path}`;
 export const scopeOf = (endpoint: Endpoint) => (endpoint.raw ? undefined : endpoint.scope);
 
-/** The seat a caller needs: the table's, or the row's where the table's words say more. */
-function seatNeeded(endpoint: Endpoint, row: Row): Seat | 'none' | 'nobody' {
-  if (row.lowest) return row.lowest;
-  return endpoint.ability === 'public' ? 'none' : ruleOf(endpoint.ability).seat;
+/** The role a caller needs: the table's, or the row's where the table's words say more. */
+function roleNeeded(endpoint: Endpoint, row: Row): Seat | 'none' | 'nobody' {
+  return row.lowest ?? (endpoint.ability === 'public' ? 'none' : ruleOf(endpoint.ability).seat);
 }
 
 const may = (needed: Seat | 'none' | 'nobody', seat: Seat | null): boolean =>
@@ -67,11 +66,12 @@ export function expectedOf(endpoint: Endpoint, row: Row, actor: Actor, kind: Kin
   if (actor.scope === 'none' && scope && isEnforced(endpoint, actor, mode)) {
     return { status: 403, scopeMissing: true };
   }
-  if (row.list) return { status: success, shows: kind === 'own' && actor.seat !== null };
+  if (row.list)
+    return { status: success, shows: kind === 'own' && actor.seat !== null && may(roleNeeded(endpoint, row), actor.seat) };
   const general = row.outcome?.[kind];
   if (general !== undefined) return { status: general };
   const anyTeam = row.instanceAdmin === true && actor.instanceAdmin;
-  const allowed = anyTeam || may(seatNeeded(endpoint, row), actor.seat);
+  const allowed = anyTeam || may(roleNeeded(endpoint, row), actor.seat);
   if (row.reference) return { status: allowed ? (row.reference[kind] ?? success) : 403 };
   if (kind === 'foreign') return { status: anyTeam ? success : 403 };
   if (kind !== 'own') return { status: 404 };

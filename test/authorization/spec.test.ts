@@ -76,7 +76,7 @@ const EXPECTED_ROLES: Record<Seat | 'none', Ability[]> = {
     'automation.dispatch',
     'gate.decide',
   ],
-  manager: ['trash.purge', 'automation.take_over'],
+  manager: ['automation.manage', 'comment.moderate', 'trash.purge', 'automation.take_over'],
   admin: [
     'automation.protect',
     'team.write',

@@ -1,10 +1,11 @@
 import { run, type Statement } from '../../../db/statement.js';
+import type { Seat } from '../../core/access.js';
 import { type Context, callerJson } from '../../core/context.js';
 import { findRecipients } from '../../notifications/find-recipients.js';
 import { notifyUsers } from '../../notifications/notify-users.js';
 
 /** Why automations are disabled: the creator's change, as emails and the activity feed show it. */
-export type Leaving = 'has left the team' | 'has become a guest' | 'is suspended' | 'has been deprovisioned';
+export type Leaving = 'has left the team' | `has become a ${Seat}` | 'is suspended' | 'has been deprovisioned';
 
 /**
  * $1 = creator id, $2 = team id, or null for all teams and personal ones. Locks disabled automations too, so that none is enabled

@@ -1,14 +1,15 @@
 import { run, type Statement } from '../../../db/statement.js';
 import type { Automation } from '../../../db/models/automation.js';
+import { rolesFor } from '../../core/access.js';
 import { type Context, userOf } from '../../core/context.js';
 import { conflict, unauthenticated } from '../../core/errors.js';
 
-/** $1 = creator id, $2 = team id or null. Returns a row if the creator may write there. */
+/** $1 = creator id, $2 = team id or null, $3 = roles that may write. Returns a row if the creator may write there. */
 const presentStatement: Statement = {
   name: 'present_creator',
   text: /* sql */ `
     select from users u where u.user_id = $1 and u.status = 'active' and ($2::uuid is null
-      or exists (select from memberships m where m.team_id = $2 and m.user_id = u.user_id and m.role <> 'guest'))`,
+      or exists (select from memberships m where m.team_id = $2 and m.user_id = u.user_id and m.role = any($3::text[])))`,
 };
 
 /**
@@ -18,7 +19,7 @@ const presentStatement: Statement = {
  * @throws RESOURCE_CONFLICT `creator_not_authorized`
  */
 export async function requirePresentCreator(ctx: Context, { created_by, team_id }: Automation): Promise<void> {
-  if ((await run(ctx.db, presentStatement, [created_by, team_id])).length > 0) return;
+  if ((await run(ctx.db, presentStatement, [created_by, team_id, rolesFor('automation.write')])).length > 0) return;
   throw conflict('The automation’s creator may no longer act in this team: take the automation over before you enable it', {
     detail: 'creator_not_authorized',
   });

@@ -1,5 +1,5 @@
 import { run } from '../../../db/statement.js';
-import { hasRoleAtLeast, SEATS } from '../../core/access.js';
+import { rolesFrom } from '../../core/access.js';
 import { type Context, inTransaction, userOf, callerJson } from '../../core/context.js';
 import { conflict } from '../../core/errors.js';
 import { approveStatement } from './approve-gate.sql.js';
@@ -19,8 +19,6 @@ function checkCreator({ automation_deleted, creator_authorized }: LockedGate): v
   });
 }
 
-const rolesOf = (gate: LockedGate): string[] => SEATS.filter((seat) => hasRoleAtLeast(seat, gate.required_role));
-
 /**
  * Approves the gate that a run waits at. The last approval needed sets the run to running in the same commit; the workflow is
  * only woken. A repeated approval by the same user changes nothing (docs/decisions.md#gate-decisions).
@@ -32,7 +30,7 @@ export function approveGate(ctx: Context, runId: string, gateIndex: number | nul
     const { locked, gate } = await lockGate(ctx, runId, 'approved', gateIndex);
     checkCreator(gate);
     const userId = userOf(ctx);
-    const values = [runId, gate.gate_index, userId, locked.team_id, rolesOf(gate)];
+    const values = [runId, gate.gate_index, userId, locked.team_id, rolesFrom(gate.required_role)];
     const traces = [
       JSON.stringify(callerJson(ctx)),
       JSON.stringify(decisionChange(locked, gate, 'approved')),

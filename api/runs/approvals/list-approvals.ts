@@ -1,5 +1,5 @@
 import { run, type Statement } from '../../../db/statement.js';
-import { isAdmitted, type Seat } from '../../core/access.js';
+import { isAdmitted, rolesFor, type Seat } from '../../core/access.js';
 import { type Context, userOf } from '../../core/context.js';
 import { EXCLUDED } from './excluded.sql.js';
 import { STAGED_HASH } from './lock-gate.js';
@@ -23,7 +23,7 @@ const PERSONAL = /* sql */ `r.status = 'paused' and r.team_id is null and r.crea
 const ROWS = /* sql */ `
     select r.run_id, r.automation_id, r.automation_name, r.team_id, r.project_id, r.trigger_type, r.creator_id,
       g.gate_index, g.message, g.required_role, g.required_approvals, ${EXCLUDED} as excluded, g.requested_at, g.expires_at,
-      g.expires_at <= now() as expired, not (c.status = 'active' and (r.team_id is null or coalesce(cm.role <> 'guest', false))) as creator_left,
+      g.expires_at <= now() as expired, not (c.status = 'active' and (r.team_id is null or coalesce(cm.role = any($3::text[]), false))) as creator_left,
       w.seat, t.total::int as total, ${STAGED_HASH} as staged_hash,
       (select coalesce(json_agg(json_build_object('user_id', p.user_id, 'at', p.approved_at) order by p.approved_at), '[]')
         from gate_approvals p where p.run_id = g.run_id and p.gate_index = g.gate_index) as approvals,
@@ -36,7 +36,7 @@ const ROWS = /* sql */ `
     order by w.gate_expires_at, w.run_id`;
 
 /**
- * $1 = caller id, $2 = row limit. Reads at most $2 runs of each team; only the total counts them all, from the same indexes.
+ * $1 = caller id, $2 = row limit, $3 = roles in which a creator may act. Reads at most $2 runs of each team; only the total counts them all, from the same indexes.
  * Returns the types of staged actions, never their parameters.
  */
 const statement: Statement = {
@@ -58,7 +58,7 @@ const statement: Statement = {
     ${ROWS}`,
 };
 
-/** $1 = caller id, $2 = run id. */
+/** $1 = caller id, $2 = run id, $3 = roles in which a creator may act. */
 const oneStatement: Statement = {
   name: 'get_approval',
   text: /* sql */ `
@@ -86,12 +86,12 @@ function present({ creator_id, excluded, seat, total: _total, ...row }: Row, ctx
 
 /** Lists the gates that wait in the caller's teams and personal automations, oldest deadline first. */
 export async function listApprovals(ctx: Context, limit: number): Promise<ApprovalList> {
-  const rows = await run<Row>(ctx.db, statement, [userOf(ctx), limit]);
+  const rows = await run<Row>(ctx.db, statement, [userOf(ctx), limit, rolesFor('automation.write')]);
   return { approvals: rows.map((row) => present(row, ctx)), total: rows[0]?.total ?? 0 };
 }
 
 /** Returns the gate that a run waits at, as the list shows it; null if there is none or the caller may not see it. */
 export async function getApproval(ctx: Context, runId: string): Promise<ApprovalList['approvals'][number] | null> {
-  const [row] = await run<Row>(ctx.db, oneStatement, [userOf(ctx), runId]);
+  const [row] = await run<Row>(ctx.db, oneStatement, [userOf(ctx), runId, rolesFor('automation.write')]);
   return row ? present(row, ctx) : null;
 }

@@ -2,7 +2,7 @@ import type { AutomationRun } from '../../../db/models/automation-run.js';
 import { run, type Statement } from '../../../db/statement.js';
 import { type Context, userOf } from '../../core/context.js';
 import { conflict, DomainError, notFound, unauthenticated } from '../../core/errors.js';
-import type { Seat } from '../../core/access.js';
+import { rolesFor, type Seat } from '../../core/access.js';
 import type { ActionRow, GateRole } from '../rules.js';
 import { EXCLUDED } from './excluded.sql.js';
 import { authorizeDecision } from './policy.js';
@@ -33,7 +33,7 @@ export const STAGED_HASH = /* sql */ `
     where v.automation_id = r.automation_id and v.version = r.automation_version and a.n - 1 > g.gate_index), '[]')::text, 'UTF8')), 'hex')`;
 
 /**
- * $1 = run id, $2 = gate index, or null for the run's latest gate. Runs after the run's row is locked, so no decision can
+ * $1 = run id, $2 = gate index, or null for the run's latest gate, $3 = roles in which the creator may act. Runs after the run's row is locked, so no decision can
  * intervene. Locks the gate too, so that a concurrent revocation of an approval is counted correctly. Uses clock_timestamp()
  * because now() is the start of a transaction that may have waited for the lock.
  */
@@ -43,7 +43,7 @@ const gateStatement: Statement = {
     select g.gate_index, g.required_role, g.required_approvals, ${EXCLUDED} as excluded, g.expires_at, g.decision, g.decided_at,
       g.expires_at <= clock_timestamp() as expired, u.display_name as decider, ${STAGED_HASH} as staged_hash,
       a.deleted_at is not null as automation_deleted,
-      c.status = 'active' and (r.team_id is null or coalesce(m.role <> 'guest', false)) as creator_authorized,
+      c.status = 'active' and (r.team_id is null or coalesce(m.role = any($3::text[]), false)) as creator_authorized,
       (select coalesce(json_agg(json_build_object('index', s.index, 'type', s.type, 'status', s.status, 'error', s.error) order by s.index), '[]')
         from run_actions s where s.run_id = r.run_id and s.status = 'failed') as failed
     from gates g join automation_runs r using (run_id) join automations a using (automation_id) join users c on c.user_id = r.creator_id
@@ -117,7 +117,11 @@ export async function lockGate(
   const [locked] = await run<LockedRun & { seat: Seat | null; is_active: boolean }>(ctx.db, runStatement, [runId, userId]);
   if (!locked) throw notFound('Run');
   if (!locked.is_active) throw unauthenticated();
-  const [gate] = await run<LockedGate & Record<string, unknown>>(ctx.db, gateStatement, [runId, gateIndex]);
+  const [gate] = await run<LockedGate & Record<string, unknown>>(ctx.db, gateStatement, [
+    runId,
+    gateIndex,
+    rolesFor('automation.write'),
+  ]);
   authorizeDecision(decision, locked, gate, { userId, seat: locked.seat });
   return { locked, gate: checkState(decision, locked, gate) };
 }

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 import { run, type Statement } from '../../../db/statement.js';
-import { hasRoleAtLeast, type Seat } from '../../core/access.js';
+import { isAllowed, type Seat } from '../../core/access.js';
 import { type Context, type Services, serviceContext } from '../../core/context.js';
 import { conflict } from '../../core/errors.js';
 import type { RunStatus } from '../rules.js';
@@ -64,8 +64,8 @@ export interface Creator {
  */
 function creatorBlockReason({ team_id }: RunRow, { is_active, seat }: Creator): string | null {
   if (!is_active) return 'may no longer act: the account is not active';
-  if (team_id === null || hasRoleAtLeast(seat, 'member')) return null;
-  return seat === null ? 'is no longer a member of the team' : 'is only a guest of the team';
+  if (team_id === null || isAllowed('automation.write', seat)) return null;
+  return seat === null ? 'is no longer a member of the team' : `is only a ${seat} of the team`;
 }
 
 /**

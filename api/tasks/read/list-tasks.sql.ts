@@ -13,49 +13,54 @@ const ORDER = 't.position nulls last, t.created_at, t.task_id';
 const MARK = 'hashtextextended(t.task_id, hashxidextended(t.xmin, 0))';
 const NODE = 't.task_id, t.parent_task_id';
 
-/** In every statement: $1 = caller id, $2 = status or null, $3 = project or team id if the scope has one. */
+/**
+ * In every statement: $1 = caller id, $2 = status or null, $3 = roles that may list, $4 = project or team id if the scope has one.
+ * Coalesced, so that the plan costs the same for any roles and PostgreSQL keeps its plan.
+ */
+const MAY_LIST = 'coalesce(m.role = any($3::text[]), false)';
+
 const SCOPE_SQL: Record<Scope, string> = {
   project: `select p.project_id, m.role as seat from projects p left join memberships m on m.team_id = p.team_id and m.user_id = $1
-    where p.project_id = $3 and p.deleted_at is null`,
-  team: `select m.role as seat from memberships m where m.team_id = $3 and m.user_id = $1`,
-  visible: `select 'guest' as seat`,
-  mine: `select 'guest' as seat`,
+    where p.project_id = $4 and p.deleted_at is null`,
+  team: `select m.role as seat from memberships m where m.team_id = $4 and m.user_id = $1 and ${MAY_LIST}`,
+  visible: 'select null as seat',
+  mine: 'select null as seat',
 };
 
 const TASKS: Record<Exclude<Scope, 'visible'>, string> = {
-  // Compares with the scope row instead of $3: with a known value, the planner would plan every request anew, a third of its
+  // Compares with the scope row instead of $4: with a known value, the planner would plan every request anew, a third of its
   // cost.
-  project: 't.project_id = place.project_id and place.seat is not null',
-  team: 't.team_id = $3',
+  project: 't.project_id = place.project_id and coalesce(place.seat = any($3::text[]), false)',
+  team: 't.team_id = $4',
   // Not `exists`: the planner would turn it into a join and lose the index order.
-  mine: 't.assigned_to = $1 and (select true from memberships m where m.team_id = t.team_id and m.user_id = $1)',
+  mine: `t.assigned_to = $1 and (select true from memberships m where m.team_id = t.team_id and m.user_id = $1 and ${MAY_LIST})`,
 };
 
 /** One row more than the maximum, which reveals more tasks. Not a plain number: the planner would then prefer to sort. */
 const limit = (maxRows: number): string => `limit (select ${maxRows + 1})`;
 
-const inOrder = (columns: string, where: string, maxRows: number): string =>
-  `select ${columns} from tasks t where ${where} and t.deleted_at is null and STATUS order by ${ORDER} ${limit(maxRows)}`;
+const inOrder = (columns: string, where: string, status: string, maxRows: number): string =>
+  `select ${columns} from tasks t where ${where} and t.deleted_at is null and ${status} order by ${ORDER} ${limit(maxRows)}`;
 
 /** Reads each team's first tasks in order, then the first of them all. */
-function ofEveryTeam(columns: string, extra: string, maxRows: number): string {
+function ofEveryTeam(columns: string, extra: string, status: string, maxRows: number): string {
   const columnsOfTeam = `${NODE}, t.position, t.created_at, ${MARK} as mark ${extra}`;
   return `
     select ${columns} from (
-      select t.* from memberships m cross join lateral (${inOrder(columnsOfTeam, 't.team_id = m.team_id', maxRows)}) t
-      where m.user_id = $1 order by ${ORDER} ${limit(maxRows)}
+      select t.* from memberships m cross join lateral (${inOrder(columnsOfTeam, 't.team_id = m.team_id', status, maxRows)}) t
+      where m.user_id = $1 and ${MAY_LIST} order by ${ORDER} ${limit(maxRows)}
     ) t`;
 }
 
-const marksOf = (scope: Scope): string =>
+const marksOf = (scope: Scope, status: string): string =>
   scope === 'visible'
-    ? ofEveryTeam(`${NODE}, t.mark`, '', MAX_TASKS)
-    : inOrder(`${NODE}, ${MARK} as mark`, TASKS[scope], MAX_TASKS);
+    ? ofEveryTeam(`${NODE}, t.mark`, '', status, MAX_TASKS)
+    : inOrder(`${NODE}, ${MARK} as mark`, TASKS[scope], status, MAX_TASKS);
 
-const recordsOf = (scope: Scope): string =>
+const recordsOf = (scope: Scope, status: string): string =>
   scope === 'visible'
-    ? ofEveryTeam(`${NODE}, t.mark, task_json(t.task)::text as json`, ', t as task', MAX_AT_ONCE)
-    : inOrder(`${NODE}, ${MARK} as mark, task_json(t)::text as json`, TASKS[scope], MAX_AT_ONCE);
+    ? ofEveryTeam(`${NODE}, t.mark, task_json(t.task)::text as json`, ', t as task', status, MAX_AT_ONCE)
+    : inOrder(`${NODE}, ${MARK} as mark, task_json(t)::text as json`, TASKS[scope], status, MAX_AT_ONCE);
 
 interface ListStatements {
   /** The records, one more than a response in one piece has. */
@@ -73,19 +78,18 @@ const taskColumns = (tasks: string, records = ''): string => /* sql */ `
   from (${tasks}) t`;
 
 /** Separate statements with and without a status: one plan for both would be worse for each. */
-function statementsOf(scope: Scope, status: boolean): ListStatements {
+function statementsOf(scope: Scope, byStatus: boolean): ListStatements {
+  const status = byStatus ? 't.status = $2' : '$2::text is null';
   /** No row: the project or team does not exist. */
   const statement = (name: string, tasks: string): Statement => ({
-    name: `${name}_${scope}${status ? '_by_status' : ''}`,
-    text: `select place.seat, t.* from (${SCOPE_SQL[scope]}) place left join lateral (${tasks}) t on true`.replaceAll(
-      'STATUS',
-      status ? 't.status = $2' : '$2::text is null',
-    ),
+    name: `${name}_${scope}${byStatus ? '_by_status' : ''}`,
+    text: `select place.seat, t.* from (${SCOPE_SQL[scope]}) place left join lateral (${tasks}) t on true`,
   });
-  const fingerprint = `select count(*)::int as count, bit_xor(t.mark)::text as mark from (${marksOf(scope)}) t`;
+  const marks = marksOf(scope, status);
+  const fingerprint = `select count(*)::int as count, bit_xor(t.mark)::text as mark from (${marks}) t`;
   return {
-    records: statement('list_tasks', taskColumns(recordsOf(scope), `, string_agg(t.json, e'\n') as records`)),
-    marks: statement('list_task_marks', taskColumns(marksOf(scope))),
+    records: statement('list_tasks', taskColumns(recordsOf(scope, status), `, string_agg(t.json, e'\n') as records`)),
+    marks: statement('list_task_marks', taskColumns(marks)),
     fingerprint: statement('fingerprint_tasks', fingerprint),
   };
 }
@@ -99,8 +103,8 @@ const byStatus = ofScopes(true);
 export const listStatements = (scope: Scope, status: string | null): ListStatements => (status === null ? all : byStatus)[scope];
 
 /**
- * $1 = task ids, $2 = caller id. Returns the records that still exist and that the caller may still read, in no order. Written so
- * that only one plan is possible: the index on the ids, with the caller's teams in a hash. After many inserts, the planner's
+ * $1 = task ids, $2 = caller id, $3 = roles that may list. Returns the records that still exist and that the caller may still read,
+ * in no order. Written so that only one plan is possible: the index on the ids, with the caller's teams in a hash. After many inserts, the planner's
  * statistics do not know the new tasks, and those on memberships describe the average user. So `select $1` hides the number of
  * ids, and `is true` prevents a join or another index.
  */
@@ -109,5 +113,5 @@ export const recordsStatement: Statement = {
   text: /* sql */ `
     select string_agg(t.task_id, e'\n') as ids, string_agg(task_json(t)::text, e'\n') as records from tasks t
     where t.task_id = any ((select $1::text[])::text[]) and t.deleted_at is null
-      and (t.team_id in (select m.team_id from memberships m where m.user_id = $2)) is true`,
+      and (t.team_id in (select m.team_id from memberships m where m.user_id = $2 and ${MAY_LIST})) is true`,
 };

@@ -1,5 +1,5 @@
 import { run } from '../../../db/statement.js';
-import { authorize, type Seat } from '../../core/access.js';
+import { authorize, rolesFor, type Seat } from '../../core/access.js';
 import { type Context, userOf } from '../../core/context.js';
 import { notFound } from '../../core/errors.js';
 import { type Etag, weakEtag } from './etags.js';
@@ -47,7 +47,7 @@ function checkPlace({ scope }: TaskListQuery, place: ListAccess | undefined): vo
 
 async function query(ctx: Context, request: TaskListQuery, kind: 'records' | 'marks' | 'fingerprint'): Promise<TaskColumns> {
   const { scope, of, status = null } = request;
-  const values = [userOf(ctx), status, ...(of === undefined ? [] : [of])];
+  const values = [userOf(ctx), status, rolesFor('task.list'), ...(of === undefined ? [] : [of])];
   const [found] = await run<ListAccess & TaskColumns>(ctx.db, listStatements(scope, status)[kind], values);
   checkPlace(request, found);
   return found ?? EMPTY;

@@ -1,4 +1,5 @@
 import { run } from '../../../db/statement.js';
+import { rolesFor } from '../../core/access.js';
 import { type Context, userOf } from '../../core/context.js';
 import { recordsStatement } from './list-tasks.sql.js';
 import { type ListedTask, linesOf } from './task-columns.js';
@@ -47,7 +48,11 @@ export async function* streamTasks(
       else missing.push(row.task_id);
     }
     if (missing.length === 0) return { placed, records, lines: null };
-    const [found] = await run<{ ids: string | null; records: string | null }>(ctx.db, recordsStatement, [missing, userOf(ctx)]);
+    const [found] = await run<{ ids: string | null; records: string | null }>(ctx.db, recordsStatement, [
+      missing,
+      userOf(ctx),
+      rolesFor('task.list'),
+    ]);
     const [ids, lines] = [found?.ids ?? null, found?.records ?? null];
     if (records.size === 0 && placed.every(({ level }) => level === 0) && ids === missing.join('\n'))
       return { placed, records, lines };

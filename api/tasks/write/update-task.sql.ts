@@ -3,7 +3,8 @@ import { hasSubscriber } from '../../outbox/has-subscriber.sql.js';
 
 /**
  * Updates one or several tasks in one statement. $1 = changes (jsonb array): `task_id`, `fields` (those present), `version`
- * (expected, or null), `who` (caller). Returns one row per live task; its flags distinguish the outcomes. A change without effect
+ * (expected, or null), `who` (caller); $2 = roles that may write, coalesced so that
+ * PostgreSQL keeps its plan. Returns one row per live task; its flags distinguish the outcomes. A change without effect
  * writes nothing. `project_id` and `parent_task_id` occur only after lock-move-target.ts has checked them under the project's
  * lock. `waiting`: waits for locked rows. Otherwise a locked task returns no row, and a locked membership counts as none. A task
  * of a series then returns no row either, because a trigger at its commit waits for the series' lock.
@@ -43,7 +44,7 @@ with before as materialized (
     completed_at = case when (v.wanted).status = 'done' then coalesce(t.completed_at, now()) end,
     version = t.version + 1, updated_at = now()
   from verdict v
-  where t.task_id = (v.task).task_id and v.seat <> 'guest' and not v.stale and v.assignee_ok and v.wanted is distinct from v.task
+  where t.task_id = (v.task).task_id and coalesce(v.seat = any($2::text[]), false) and not v.stale and v.assignee_ok and v.wanted is distinct from v.task
   returning t.task_id, t.title, t.team_id, t.project_id, t.version, v.who, v.fields, task_json(v.task)::jsonb as was,
     task_json(t)::jsonb as now
 ), recorded as (

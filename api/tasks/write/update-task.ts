@@ -1,5 +1,5 @@
 import { run } from '../../../db/statement.js';
-import { checkCallerKind, authorize, type Seat, isAllowed } from '../../core/access.js';
+import { checkCallerKind, authorize, type Seat, isAllowed, rolesFor } from '../../core/access.js';
 import { type Context, inTransaction, withRetries, callerJson } from '../../core/context.js';
 import { dateField } from '../../core/dates.js';
 import { invalid, notFound } from '../../core/errors.js';
@@ -44,7 +44,7 @@ const passed = ({ seat, stale, assignee_ok }: Outcome): boolean => isAllowed('ta
  */
 async function writeAlone(ctx: Context, change: Change): Promise<number> {
   const { taskId, version } = change;
-  const values = [JSON.stringify([inputOf(ctx, change)])];
+  const values = [JSON.stringify([inputOf(ctx, change)]), rolesFor('task.write')];
   const [outcome] = await withRetries(ctx, () => run<Outcome>(ctx.db, updateTaskStatement, values));
   if (!outcome) throw notFound('Task');
   if (outcome.notify) ctx.notifyRelay();
@@ -62,7 +62,7 @@ const write = coalesceWrites<Change, number>({
   keyOf: ({ taskId }) => taskId,
   alone: writeAlone,
   async write(db, requests) {
-    const values = [JSON.stringify(requests.map(({ ctx, item }) => inputOf(ctx, item)))];
+    const values = [JSON.stringify(requests.map(({ ctx, item }) => inputOf(ctx, item))), rolesFor('task.write')];
     const outcomes = new Map((await run<Outcome>(db, updateTasksStatement, values)).map((outcome) => [outcome.task_id, outcome]));
     return requests.map(({ ctx, item }) => {
       const outcome = outcomes.get(item.taskId);

@@ -22,7 +22,7 @@ const RECORD_OF_MANY = /* sql */ `select record_changes($1::jsonb->v.caller, arr
 
 /**
  * Creates any number of tasks in one statement; usually one. $1 = callers (jsonb array), $2 = fields of the tasks (jsonb array;
- * `index` = position in the list, `caller` = position of its caller in $1), $3 = maximum depth. Returns one row per item, in no
+ * `index` = position in the list, `caller` = position of its caller in $1), $3 = maximum depth, $4 = roles that may create. Returns one row per item, in no
  * order; its flags distinguish the outcomes; `created` or `stored` is set if a row was inserted or already existed. Locks: FOR
  * KEY SHARE on project and memberships; trashing or removing one takes FOR UPDATE first, so permissions read here hold until the
  * commit. If items name a parent, the caller has locked the project in an earlier statement (keyShareLockProjects), so the parent
@@ -66,7 +66,7 @@ with given as materialized (
   insert into item_keys (item_id, item_type)
   select id, 'task' from verdict
   -- Coalesced: the planner assumes that each condition is selective, expects three rows of 500, and picks a nested loop.
-  where coalesce(project_found and seat <> 'guest' and assignee_ok and parent_ok and depth_ok and not taken, false)
+  where coalesce(project_found and seat = any($4::text[]) and assignee_ok and parent_ok and depth_ok and not taken, false)
   on conflict do nothing returning item_id
 ), made as (
   insert into tasks (task_id, project_id, team_id, title, description, assigned_to, status, priority, due_date, tags,

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 import { run, type Statement } from '../../../db/statement.js';
-import { checkCallerKind, authorize, type Seat } from '../../core/access.js';
+import { checkCallerKind, authorize, rolesFor, type Seat } from '../../core/access.js';
 import { type Context, withRetries, userOf, callerJson } from '../../core/context.js';
 import { dateField } from '../../core/dates.js';
 import { conflict, DomainError, invalid, notFound } from '../../core/errors.js';
@@ -108,7 +108,7 @@ async function writeItems(
     }
   }
   if (storable.length === 0) return results;
-  const values = [JSON.stringify(callers.map(callerJson)), JSON.stringify(storable), MAX_SUBTASK_DEPTH];
+  const values = [JSON.stringify(callers.map(callerJson)), JSON.stringify(storable), MAX_SUBTASK_DEPTH, rolesFor('task.write')];
   const outcomes = await run<Outcome & Record<string, unknown>>(db, statement, values);
   if (outcomes.some(({ notify }) => notify)) callers[0]?.notifyRelay();
   for (const outcome of outcomes) {

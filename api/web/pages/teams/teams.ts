@@ -37,7 +37,7 @@ async function showTeam(
     listMarkedAutomations(ctx, teamId),
   ]);
   const role = members.find(({ user_id }) => user_id === requireUser({ me }).user_id)?.role ?? null;
-  const manages = role === 'admin';
+  const manages = isAllowed('member.manage', role);
   const leads = isAllowed('automation.take_over', role) && isAdmitted('automation.take_over', ctx.actor);
   const invitations = manages ? await listInvitations(ctx, teamId) : [];
   return {
