@@ -104,8 +104,8 @@ export const listStatements = (scope: Scope, status: string | null): ListStateme
 
 /**
  * $1 = task ids, $2 = caller id, $3 = roles that may list. Returns the records that still exist and that the caller may still read,
- * in no order. Written so that only one plan is possible: the index on the ids, with the caller's teams in a hash. After many inserts, the planner's
- * statistics do not know the new tasks, and those on memberships describe the average user. So `select $1` hides the number of
+ * in no order. Written so that only one plan is possible: the index on the ids, with the caller's teams in a hash. After many
+ * inserts, the planner's statistics do not know the new tasks, and those on memberships describe the average user. So `select $1` hides the number of
  * ids, and `is true` prevents a join or another index.
  */
 export const recordsStatement: Statement = {
