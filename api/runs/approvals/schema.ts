@@ -4,14 +4,9 @@ import { TriggerType } from '../../automations/schema.js';
 import { GATE_ROLES, RUN_STATUSES } from '../rules.js';
 
 /** Defaults to the gate that waits. If given, a decision about one gate never decides the next. */
-const GateIndex = z
-  .int()
-  .min(0)
-  .max(49)
-  .nullish()
-  .meta({
-    description: 'Index of the gate from the list; 409 if another gate is pending. Recommended: see the description of the route',
-  });
+const GateIndex = z.int().min(0).max(49).nullish().meta({
+  description: 'Index of the gate from the list; 409 if another gate is pending. Recommended: see the description of the route',
+});
 
 export const ApproveGate = z.object({ gate_index: GateIndex }).meta({ id: 'ApproveGate' });
 export const RejectGate = z.object({ gate_index: GateIndex, reason: Text.max(2000).nullish() }).meta({ id: 'RejectGate' });
