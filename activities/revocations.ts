@@ -10,7 +10,10 @@ import { CONNECTION_REVOCATION, type RevocationActivities, revocationWorkflowId,
 import { SEARCH_ATTRIBUTES as ATTRIBUTE } from '../workflows/search-attributes.js';
 import { isWorkflowOpen } from './worker/open-workflows.js';
 
-/** Maximum wait that a service may request, in ms: the workflow has a day in total (workflows/connection-revocation.ts). */
+/**
+ * Maximum wait that a service may request, in ms: the workflow has a day in total (workflows/connection-revocation.ts)
+ * (docs/decisions.md#longest-waits).
+ */
 const MAX_WAIT_MS = 3_600_000;
 
 /** Activities that call other servers, for the queue `outbound`. */

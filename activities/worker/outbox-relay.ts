@@ -20,7 +20,10 @@ import type { AnySubscriberKind } from '../../api/outbox/subscribers/subscriber.
 import type { Statement } from '../../db/statement.js';
 import type { Dispatch, RunDispatcher } from './run-dispatcher.js';
 
-/** Lease of a start in seconds; afterwards another worker may dispatch it, because its creator died. */
+/**
+ * Lease of a start in seconds; afterwards another worker may dispatch it, because its creator died
+ * (docs/decisions.md#dispatch-leases).
+ */
 const LEASE_SECONDS = 6;
 /** Maximum concurrent starts; the others wait in the outbox. */
 const MAX_STARTING = 100;

@@ -12,7 +12,7 @@ import type { CreateAutomation, SavedAutomation } from './schema.js';
 import { storeVersion } from './versions/create-version.js';
 import { warningsOf } from './warnings.js';
 
-/** Maximum number of automations per team, or per user for personal ones. */
+/** Maximum number of automations per team, or per user for personal ones (docs/decisions.md#automation-limits). */
 const MAX_AUTOMATIONS = 1000;
 
 /**

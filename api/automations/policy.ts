@@ -36,7 +36,7 @@ interface Changed extends Owned {
 
 /**
  * Rejects callers who may not change an automation. Only team admins may change a protected one, not even its creator, so that
- * nobody else can remove its gate.
+ * nobody else can remove its gate (docs/decisions.md#protection).
  * @throws PERMISSION_DENIED
  */
 export function authorizeChange(ability: 'automation.write' | 'automation.take_over', automation: Changed, caller: Caller): void {

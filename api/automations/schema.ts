@@ -3,7 +3,7 @@ import { ClampedInt, Id, Text, Timestamp, Title } from '../core/fields.js';
 import { TRIGGERS } from './language/triggers.js';
 import { ACTION_STATUSES, GATE_ROLES, RUN_STATUSES } from '../runs/rules.js';
 
-/** Maximum actions of one automation. */
+/** Maximum actions of one automation (docs/decisions.md#automation-limits). */
 const MAX_ACTIONS = 50;
 
 /** The document lists the triggers; the operation checks them, because an unknown one is a 400 and no 422. */

@@ -1,7 +1,7 @@
 /** Frequency of a rule. */
 type Frequency = 'DAILY' | 'WEEKLY' | 'MONTHLY' | 'YEARLY';
 
-/** Maximum tasks of a recurring task, including itself: each occurrence creates as many. */
+/** Maximum tasks of a recurring task, including itself: each occurrence creates as many (docs/decisions.md#recurring-trees). */
 export const MAX_TREE = 1_000;
 
 export const MODES = ['on_complete', 'on_schedule'] as const;

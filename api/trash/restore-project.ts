@@ -21,7 +21,7 @@ const statement: Statement = {
 };
 
 /**
- * Restores a project with exactly the tasks of its deletion.
+ * Restores a project with exactly the tasks of its deletion (docs/decisions.md#trash-cascades).
  * @throws RESOURCE_NOT_FOUND unknown or live | PERMISSION_DENIED non-member or guest
  */
 export function restoreProject(ctx: Context, projectId: string): Promise<Restored> {

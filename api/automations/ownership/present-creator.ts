@@ -15,7 +15,7 @@ const presentStatement: Statement = {
 /**
  * Rejects enabling an automation whose creator may not write in its team: all its actions would fail. The caller has locked the
  * automation's row; a change of the creator's role or account locks it too (disable-automations.ts), so the check holds until the
- * commit.
+ * commit (docs/decisions.md#creator-rights).
  * @throws RESOURCE_CONFLICT `creator_not_authorized`
  */
 export async function requirePresentCreator(ctx: Context, { created_by, team_id }: Automation): Promise<void> {

@@ -22,7 +22,7 @@ export async function checkProtection(ctx: Context, automation: Protectable, wan
 
 /**
  * Sets the protection of an automation without a new version: the actions do not change, so the admin must not become their
- * author. The caller has locked its row and checked the permission.
+ * author. The caller has locked its row and checked the permission (docs/decisions.md#protection).
  */
 export async function setProtection(ctx: Context, automation: Automation, is_protected: boolean): Promise<void> {
   const before = automation.is_protected;

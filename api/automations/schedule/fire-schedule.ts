@@ -11,7 +11,9 @@ import { countsAs, isTimeOf } from './next-times.js';
 type Scheduled = Pick<Automation, 'automation_id' | 'name' | 'team_id' | 'project_id' | 'condition' | 'version'> &
   Record<string, unknown> & { schedule_cron: string; schedule_timezone: string; project: object | null; is_missed: boolean };
 
-/** Maximum lateness of a run: after a longer outage, missed times do not fire all at once. */
+/**
+ * Maximum lateness of a run: after a longer outage, missed times do not fire all at once (docs/decisions.md#missed-schedules).
+ */
 export const CATCH_UP_MINUTES = 10;
 
 /** $1 = automation id, $2 = nominal time. Selects an enabled automation whose project is not in the trash. */

@@ -38,7 +38,7 @@ async function checkProof(ctx: Context, teamId: string, repo: string): Promise<v
 
 /**
  * Binds a repository to a team and optionally to one of its projects; its events then reach only the teams that bound it. A team
- * may bind it to several projects; only an instance admin may bind it for a second team.
+ * may bind it to several projects; only an instance admin may bind it for a second team (docs/decisions.md#repository-bindings).
  * @throws RESOURCE_NOT_FOUND team or project | PERMISSION_DENIED below admin, without proof of the repository, or bound to
  * another team | INVALID_REQUEST a project of another team | RESOURCE_CONFLICT already bound | INTERNAL_ERROR 503 no proof
  * available

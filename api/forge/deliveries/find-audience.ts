@@ -74,7 +74,7 @@ async function subscribedTeams(ctx: Context, type: string): Promise<string[]> {
 
 /**
  * Returns the recipients of a receipt's event: the teams that had bound its repository when it arrived. An unbound repository
- * reaches every team or none, by configuration. Returns null if no team receives it.
+ * reaches every team or none, by configuration. Returns null if no team receives it (docs/decisions.md#unbound-repositories).
  */
 export async function findAudience(
   ctx: Context,

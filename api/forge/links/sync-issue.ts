@@ -27,7 +27,8 @@ const lockStatement: Statement = { name: 'forge_lock_issue', text: 'select pg_ad
 
 /**
  * $1 = repository, $2 = issue number, $3 = this receipt's id. Returns the latest state of the issue, by the code host's clock,
- * among the deliveries of three days, applied or not. Code hosts redeliver for that long and keep no order.
+ * among the deliveries of three days, applied or not. Code hosts redeliver for that long and keep no order
+ * (docs/decisions.md#issue-order).
  */
 const newestStatement: Statement = {
   name: 'forge_newest_of_issue',

@@ -8,7 +8,7 @@ import { type LockedGate, lockGate, approvalExpired } from './lock-gate.js';
 import type { Approved } from './schema.js';
 
 /**
- * The staged actions run as the automation's creator, so approval needs a creator who may act.
+ * The staged actions run as the automation's creator, so approval needs a creator who may act (docs/decisions.md#creator-rights).
  * @throws RESOURCE_CONFLICT `creator_not_authorized`, or the automation is deleted
  */
 function checkCreator({ automation_deleted, creator_authorized }: LockedGate): void {

@@ -103,7 +103,7 @@ function checkState(decision: 'approved' | 'rejected', locked: LockedRun, gate: 
 
 /**
  * Locks a run and returns the gate that the caller may decide. Checks existence, then role, then state: a caller without the role
- * learns nothing about the state.
+ * learns nothing about the state (docs/decisions.md#order-of-checks).
  * @throws RESOURCE_NOT_FOUND | AUTHENTICATION_REQUIRED suspended during the request | PERMISSION_DENIED | APPROVAL_EXPIRED |
  * RESOURCE_CONFLICT already decided
  */

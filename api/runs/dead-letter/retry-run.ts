@@ -73,7 +73,7 @@ async function skippedIndexes(ctx: Context, failed: AutomationRun, next: Automat
 
 /**
  * Replays a failed run as a new run on the same event. The failed run and its failed replays stay on the list until one replay
- * succeeds.
+ * succeeds (docs/decisions.md#replays).
  * @throws RESOURCE_NOT_FOUND no dead letter | PERMISSION_DENIED neither the creator nor a manager; below admin, an earlier
  * version of a protected automation, or a secret that only admins may use | INVALID_REQUEST the stored event was truncated |
  * RESOURCE_CONFLICT a replay is running

@@ -15,7 +15,8 @@ const isSame = (a: Planned, b: Planned): boolean =>
 /**
  * Returns the indexes in `next` that a replay of only the failed actions skips: actions that succeeded in `before`. The
  * automation may have changed since, so an action is matched by content at any position, then by type at its old position. An
- * approval covered the actions behind its gate at that time, so a gate asks again unless no action behind it remains.
+ * approval covered the actions behind its gate at that time, so a gate asks again unless no action behind it remains
+ * (docs/decisions.md#replays).
  */
 export function actionsToSkip(before: readonly (Planned & { status: ActionStatus })[], next: readonly Planned[]): number[] {
   const done = new Set<number>();

@@ -17,7 +17,10 @@ import { renderParams } from './read-params.js';
 import { recordDryRun } from './dry-run.js';
 import { checkConsent, readAuthors } from './version-author.js';
 
-/** Maximum wait that another server may request, in ms. A longer one would make the run look stuck. */
+/**
+ * Maximum wait that another server may request, in ms. A longer one would make the run look stuck
+ * (docs/decisions.md#longest-waits).
+ */
 const MAX_WAIT_MS = 600_000;
 
 /** $1 = run id, $2 = index. Counts the attempt and clears its due time. */

@@ -77,7 +77,7 @@ const toActionResult = (step: Pick<Step, 'status' | 'on_failure' | 'error'>): Pi
 const DEFAULT_ATTEMPTS = 3;
 /**
  * Returns the maximum attempts of an action. A local action runs once unless the automation asks for more: our own database would
- * refuse it again.
+ * refuse it again (docs/decisions.md#attempts).
  */
 export function maxAttempts({ actions }: RunRow, index: number): number {
   const { type, retry } = actions[index] as { type: string; retry?: { max_attempts: number } };

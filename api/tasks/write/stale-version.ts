@@ -34,7 +34,7 @@ function describe(expected: number, { fields, name, at }: Row): string {
 
 /**
  * Returns the error for an outdated version, with the fields changed since, so that clients can decide whether that matters.
- * Reads the audit entries, only on this path.
+ * Reads the audit entries, only on this path (docs/decisions.md#stale-versions).
  */
 export async function staleVersion(ctx: Context, taskId: string, expected: number, version: number): Promise<DomainError> {
   const none: Row = { fields: [], by: null, name: null, at: null };

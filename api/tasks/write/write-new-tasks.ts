@@ -42,7 +42,10 @@ interface Outcome {
   notify: boolean;
 }
 
-/** The same message for every owner of the id, so that it reveals nothing about other projects' tasks. */
+/**
+ * The same message for every owner of the id, so that it reveals nothing about other projects' tasks
+ * (docs/decisions.md#client-task-ids).
+ */
 const idTaken = () => conflict('This task_id is already in use');
 
 /**
