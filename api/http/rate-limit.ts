@@ -82,8 +82,8 @@ async function countAll(limiter: RateLimiterPostgres, keys: string[]): Promise<C
 }
 
 /**
- * Counts a call in PostgreSQL, so all processes share the count. The window starts with the key's first call. The returned function
- * yields the RateLimit headers of the response.
+ * Counts a call in PostgreSQL, so all processes share the count. The window starts with the key's first call. The returned
+ * function yields the RateLimit headers of the response (docs/decisions.md#rate-limit-windows).
  * @throws RATE_LIMIT_EXCEEDED with Retry-After
  */
 export function createRateLimiter(services: Services): RateLimiter {

@@ -91,7 +91,9 @@ const EXPECTED_ROLES: Record<Seat | 'none', Ability[]> = {
 };
 
 it('the access table equals the written list', () => {
-  const listed = Object.entries(EXPECTED_ROLES).flatMap(([seat, abilities]) => abilities.map((ability) => [ability, seat] as const));
+  const listed = Object.entries(EXPECTED_ROLES).flatMap(([seat, abilities]) =>
+    abilities.map((ability) => [ability, seat] as const),
+  );
   expect(listed.map(([ability]) => [ability, ruleOf(ability).seat])).toEqual(listed);
   const used = ENDPOINTS.flatMap(({ ability }) => (ability === 'public' ? [] : [ability]));
   expect(used.filter((ability) => !listed.some(([name]) => name === ability))).toEqual([]);

@@ -1,0 +1,122 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, extname, join, relative, resolve } from 'node:path';
+
+const root = resolve(import.meta.dirname, '..');
+const FOLDERS = ['activities', 'api', 'clients', 'db', 'deploy', 'docs', 'scripts', 'test', 'workflows'];
+const SKIPPED = /(^|\/)(node_modules|vendor|histories|dist)(\/|$)|(^|\/)schema\.d\.ts$/;
+const KINDS = ['.ts', '.mts', '.mjs', '.js', '.sql', '.eta', '.css', '.sh', '.yml', '.yaml', '.md'];
+
+interface Source {
+  path: string;
+  lines: string[];
+}
+
+function sourcesBelow(folder: string): Source[] {
+  return readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && KINDS.includes(extname(entry.name)))
+    .map((entry) => relative(root, join(entry.parentPath, entry.name)))
+    .filter((path) => !SKIPPED.test(path))
+    .map((path) => ({ path, lines: readFileSync(join(root, path), 'utf8').split('\n') }));
+}
+
+const rootFiles = readdirSync(root).filter((name) => KINDS.includes(extname(name)));
+const sources = [
+  ...FOLDERS.flatMap(sourcesBelow),
+  ...rootFiles.map((path) => ({ path, lines: readFileSync(join(root, path), 'utf8').split('\n') })),
+];
+
+/** Comment text of a line in TypeScript, SQL, CSS, YAML or shell; undefined without one. */
+const commentOf = (line: string): string | undefined => /(?:^|\s)(?:\/\/|\/?\*\*?|--|#)(?:\s+(.*))?$/.exec(line)?.[1];
+
+/** Anchor of a Markdown heading, as code hosts build it. */
+const anchorOf = (heading: string): string =>
+  heading
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N} _-]/gu, '')
+    .replaceAll(' ', '-');
+
+const anchorsIn = (path: string): Set<string> =>
+  new Set([...readFileSync(join(root, path), 'utf8').matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => anchorOf(heading)));
+
+/** What is wrong with a reference to a file, with an optional anchor; null if it resolves. */
+function faultOf(path: string, anchor: string | undefined): string | null {
+  if (!existsSync(join(root, path))) return `${path} does not exist`;
+  if (anchor !== undefined && path.endsWith('.md') && !anchorsIn(path).has(anchor)) return `${path} has no heading #${anchor}`;
+  return null;
+}
+
+const decisionPages = readdirSync(join(root, 'docs/adr')).map((name) => Number(name.slice(0, 4)));
+
+/** Unresolved references of one line: pages of docs/, relative links of a page, and ADR numbers. */
+function unresolvedIn(path: string, line: string): string[] {
+  const cited = [...line.matchAll(/\bdocs\/([\w./-]+\.md)(?:#([\w-]+))?/g)].map(([, page, anchor]) =>
+    faultOf(`docs/${page}`, anchor),
+  );
+  const linked = path.endsWith('.md')
+    ? [...line.matchAll(/\]\((?!\w+:)([^)#\s]*)(?:#([^)\s]+))?\)/g)].map(([, target = '', anchor]) =>
+        faultOf(target === '' ? path : join(dirname(path), target), anchor),
+      )
+    : [];
+  const numbers = [...line.matchAll(/\bADR (\d+)(?: and (\d+))?/g)].flatMap(([, first, second]) =>
+    second ? [first, second] : [first],
+  );
+  const records = [...line.matchAll(/\bdocs\/adr\/(\d{4})\b/g)].map(([, number = '']) => number);
+  const pages = [...numbers, ...records].map((number) =>
+    decisionPages.includes(Number(number)) ? null : `there is no ADR ${number}`,
+  );
+  return [...cited, ...linked, ...pages].filter((fault) => fault !== null);
+}
+
+/** References to documents outside the repository: lettered decisions, numbered rules, sections of a contract or of notes. */
+const FOREIGN = [
+  /\b[A-NR]\d{1,2}\b/,
+  /\bT-[A-Z]{2,}/,
+  /\bSource:/,
+  /\b(?:durability|performance|Temporal|ecosystem) notes\b/i,
+  /\bhouse rules?\b/i,
+  /\b(?:contract|spec|specification|decisions?|architecture), (?:section )?["“]?[A-Z\d]/,
+  /\bdecisions? [A-N]\d*\b/,
+  /\bthe contract\b.*\bsection\b/i,
+];
+const isForeign = (text: string): boolean => FOREIGN.some((pattern) => pattern.test(text));
+
+const at = ({ path }: Source, index: number, what: string): string => `${path}:${index + 1}: ${what.trim()}`;
+
+describe('citations', () => {
+  it('reads the tree', () => {
+    expect(sources.length).toBeGreaterThan(500);
+    expect(sources.map(({ path }) => path)).toEqual(
+      expect.arrayContaining(['README.md', 'docs/decisions.md', 'api/runs/rules.ts']),
+    );
+  });
+
+  it('resolve to a page, a heading or a decision record of this repository', () => {
+    const faults = sources.flatMap((source) =>
+      source.lines.flatMap((line, i) => unresolvedIn(source.path, line).map((fault) => at(source, i, fault))),
+    );
+    expect(faults).toEqual([]);
+  });
+
+  it('use every entry of docs/decisions.md, whose headings are in alphabetical order', () => {
+    const headings = [...anchorsIn('docs/decisions.md')].slice(1);
+    const cited = new Set(
+      sources
+        .filter(({ path }) => path !== 'docs/decisions.md')
+        .flatMap(({ lines }) => [...lines.join('\n').matchAll(/docs\/decisions\.md#([\w-]+)/g)].map(([, anchor]) => anchor)),
+    );
+    expect(headings.filter((heading) => !cited.has(heading))).toEqual([]);
+    expect(headings).toEqual(headings.toSorted());
+  });
+
+  it('name no document outside the repository', () => {
+    const faults = sources
+      .filter(({ path }) => extname(path) !== '.md')
+      .flatMap((source) =>
+        source.lines.flatMap((line, i) => {
+          const comment = commentOf(line);
+          return comment !== undefined && isForeign(comment) ? [at(source, i, comment)] : [];
+        }),
+      );
+    expect(faults).toEqual([]);
+  });
+});
