@@ -80,7 +80,7 @@ export class ScheduleSync implements Dispatcher<Sync> {
     }
     if (stale.size === 0) return 0;
     const { rowCount } = await services.db.raw<{ rowCount: number }>(REQUEUE, [[...stale]]);
-    if (rowCount > 0) services.log.warn({ schedules: rowCount }, 'schedules are brought in line with their automations');
+    if (rowCount > 0) services.log.warn({ schedules: rowCount }, 'schedules differ from their automations; reconciling');
     services.notifyRelay();
     return rowCount;
   }
@@ -143,7 +143,7 @@ export class ScheduleSync implements Dispatcher<Sync> {
         workflowId: this.idOf(automation_id),
         taskQueue: taskQueue(taskQueuePrefix, 'core'),
         args: [automation_id],
-        staticSummary: `${escapeMarkdown(name.slice(0, 100).toWellFormed())} · on its schedule`,
+        staticSummary: `${escapeMarkdown(name.slice(0, 100).toWellFormed())} · scheduled`,
         ...(searchable ? { typedSearchAttributes: attributes } : {}),
       },
       policies: { overlap: ScheduleOverlapPolicy.ALLOW_ALL, catchupWindow: `${CATCH_UP_MINUTES} minutes`, pauseOnFailure: false },

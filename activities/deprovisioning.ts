@@ -95,10 +95,10 @@ export class DeprovisionDispatcher implements Dispatcher<Start> {
         // After a lost execution, the next one finds the remaining steps in the rows.
         workflowIdReusePolicy: 'ALLOW_DUPLICATE',
         workflowIdConflictPolicy: 'USE_EXISTING',
-        staticSummary: 'Somebody leaves the installation for good',
+        staticSummary: 'Deprovision user',
         staticDetails: [
           `Job \`${job_id}\` of user \`${user_id}\``,
-          `Correlation id \`${correlation_id}\` (search the logs and the audit log for it)`,
+          `Correlation id \`${correlation_id}\` (in the logs and the audit log)`,
         ].join('\n\n'),
         ...(searchable ? { typedSearchAttributes: attributes } : {}),
       }),

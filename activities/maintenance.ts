@@ -15,14 +15,14 @@ const deleteExpiredCallers = (db: Services['db']): Promise<number> => db('rate_l
 /** Maintenance jobs with the line that each returns. Each may be repeated. */
 export function maintenanceActivities(services: Services): MaintenanceActivities {
   const chores: Record<MaintenanceJob, () => Promise<string>> = {
-    accounts: async () => `forgot ${await deleteExpiredAccountData(services.db)} codes, counts, mails, sessions and devices`,
+    accounts: async () => `deleted ${await deleteExpiredAccountData(services.db)} codes, counts, mails, sessions and devices`,
     'audit-checkpoint': async () => `signed the heads of ${(await writeCheckpoint(services)).heads.length} chains`,
-    'due-scan': async () => `announced ${await announceDue(services)} due dates`,
-    'forge-receipts': async () => `emptied ${await purgeReceipts(services.db)} receipts`,
-    'idempotency-keys': async () => `forgot ${await deleteExpiredKeys(services.db)} keys`,
-    'rate-limits': async () => `forgot ${await deleteExpiredCallers(services.db)} callers`,
-    'run-history': async () => `forgot ${await deleteExpiredRuns(services)} runs`,
-    'token-expiry': async () => `told ${await mailExpiringTokens(services)} owners`,
+    'due-scan': async () => `emitted ${await announceDue(services)} due events`,
+    'forge-receipts': async () => `cleared ${await purgeReceipts(services.db)} receipts`,
+    'idempotency-keys': async () => `deleted ${await deleteExpiredKeys(services.db)} keys`,
+    'rate-limits': async () => `deleted ${await deleteExpiredCallers(services.db)} rate limit windows`,
+    'run-history': async () => `deleted ${await deleteExpiredRuns(services)} runs`,
+    'token-expiry': async () => `notified ${await mailExpiringTokens(services)} owners`,
     'trash-purge': async () => `purged ${await purgeExpired(services)} items`,
   };
   return { runChore: (chore) => chores[chore]() };

@@ -68,7 +68,7 @@ const summaryOf = (row: Wake): string => {
 const detailsOf = (row: Wake): string =>
   [
     `Series \`${row.series_id}\` of team \`${row.team_id}\``,
-    `Correlation id of what started it \`${row.correlation_id}\` (search the logs and the audit log for it)`,
+    `Correlation id of the start \`${row.correlation_id}\` (in the logs and the audit log)`,
   ].join('\n\n');
 
 interface OpenSeries {

@@ -90,7 +90,7 @@ export class RevocationDispatcher implements Dispatcher<Start> {
         taskQueue: taskQueue(this.options.taskQueuePrefix, 'core'),
         args: [revocation_id],
         workflowIdConflictPolicy: 'USE_EXISTING',
-        staticSummary: `A connection to ${provider} was ended`,
+        staticSummary: `Revoke tokens of ${provider}`,
         ...(this.options.searchable ? { typedSearchAttributes: attributes } : {}),
       }),
     );

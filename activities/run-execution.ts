@@ -75,7 +75,7 @@ export async function wakeExecution(client: Client, runId: string, execution?: s
 /** Terminates an execution that cannot claim its run: it belongs to another incarnation, or to rows lost in a restore. */
 async function terminate(client: Client, runId: string, execution: string): Promise<void> {
   try {
-    await client.workflow.getHandle(runWorkflowId(runId), execution).terminate('its run was restarted under another incarnation');
+    await client.workflow.getHandle(runWorkflowId(runId), execution).terminate('the run was restarted under another incarnation');
   } catch (error) {
     if (!(error instanceof WorkflowNotFoundError)) throw error;
   }

@@ -6,24 +6,24 @@ const SCHEDULES: { chore: MaintenanceJob; spec: ScheduleOptions['spec']; note: s
   {
     chore: 'accounts',
     spec: { calendars: [{ hour: 4, minute: 10 }] },
-    note: 'Forgets codes, mails and sign-ins whose time is over',
+    note: 'Deletes expired codes, mails and sign-in data',
   },
   { chore: 'audit-checkpoint', spec: { intervals: [{ every: '1 hour' }] }, note: 'Signs the heads of all audit chains' },
   {
     chore: 'due-scan',
     spec: { intervals: [{ every: '5 minutes' }] },
-    note: 'Announces tasks that are due soon, and overdue ones',
+    note: 'Emits events for tasks due soon and overdue',
   },
-  { chore: 'run-history', spec: { calendars: [{ hour: 4, minute: 30 }] }, note: 'Forgets runs that ended long ago' },
-  { chore: 'forge-receipts', spec: { calendars: [{ hour: 3, minute: 20 }] }, note: 'Empties inbound deliveries after 30 days' },
-  { chore: 'rate-limits', spec: { intervals: [{ every: '1 hour' }] }, note: 'Forgets callers whose window has closed' },
+  { chore: 'run-history', spec: { calendars: [{ hour: 4, minute: 30 }] }, note: 'Deletes expired runs' },
+  { chore: 'forge-receipts', spec: { calendars: [{ hour: 3, minute: 20 }] }, note: 'Clears inbound deliveries after 30 days' },
+  { chore: 'rate-limits', spec: { intervals: [{ every: '1 hour' }] }, note: 'Deletes expired rate limit windows' },
   {
     chore: 'token-expiry',
     spec: { intervals: [{ every: '1 hour' }] },
-    note: 'Mails the owners of tokens 7 days and 1 day before their end',
+    note: 'Notifies token owners 7 days and 1 day before expiry',
   },
-  { chore: 'trash-purge', spec: { intervals: [{ every: '1 hour' }] }, note: 'Purges what has been in the trash for 30 days' },
-  { chore: 'idempotency-keys', spec: { calendars: [{ hour: 3, minute: 40 }] }, note: 'Forgets idempotency keys after 24 hours' },
+  { chore: 'trash-purge', spec: { intervals: [{ every: '1 hour' }] }, note: 'Purges items after 30 days in the trash' },
+  { chore: 'idempotency-keys', spec: { calendars: [{ hour: 3, minute: 40 }] }, note: 'Deletes idempotency keys after 24 hours' },
 ];
 
 /** Creates the service's own Schedules or updates them to this build. Idempotent; called at every start. */

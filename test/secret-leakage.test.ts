@@ -216,7 +216,7 @@ it('goes to the receiver and nowhere else, though the receiver sends it back', a
   const handle = workflow.getHandle(runWorkflowId(run_id));
   const history = textOf([await handle.fetchHistory(), await handle.describe(), await revocation.fetchHistory()]);
   await connection.close();
-  for (const words of ['http_request', 'revokeConnection', 'The forge answered 500']) expect(history).toContain(words); // it can be read at all
+  for (const words of ['http_request', 'revokeConnection', 'The code host returned 500']) expect(history).toContain(words); // it can be read at all
   expect(hits(history)).toEqual([]);
   expect((await dump()).flatMap(({ table, text }) => hits(text).map((hit) => `${table}: ${hit}`))).toEqual([]);
   expect(lines.length).toBeGreaterThan(0);

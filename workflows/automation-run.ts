@@ -38,9 +38,9 @@ const OPTIONS = {
   retry: { initialInterval: '200 ms', maximumInterval: '10 seconds' },
 } as const;
 const withSummary = (summary: string) => proxyLocalActivities<RunActivities>({ ...OPTIONS, summary });
-const { openGate } = withSummary('Asks for the approval');
-const { readGate } = withSummary('Reads what was decided');
-const { finishRun } = withSummary('Ends the run');
+const { openGate } = withSummary('Open gate');
+const { readGate } = withSummary('Read gate');
+const { finishRun } = withSummary('Finish run');
 /** Truncates a name, because every event of the history that contains it stores it. */
 const shortLabel = (label: string): string => truncateText(label, 60);
 /** Returns the action's name for the history; none without a name of its own. */
@@ -68,7 +68,7 @@ const perform = (step: RunStep): ActionActivity =>
 
 /** Name of a gate's timer in the history. */
 function timerSummary({ state, reminds, requiredRole }: GateView): string {
-  if (state !== 'pending') return 'Lapsed gate is cleaned up';
+  if (state !== 'pending') return 'Close expired gate';
   return reminds ? `Reminder to ${requiredRole}` : `Approval by ${requiredRole} expires`;
 }
 
@@ -125,7 +125,7 @@ async function act(input: AutomationRunInput, step: RunStep, details: RunDetails
 
 /** Name of a timer in the history. */
 const summaryOf = ({ label }: RunStep, { until, attempt }: Wait): string =>
-  attempt ? `Try ${attempt.next} of ${attempt.of}: ${shortLabel(label)}` : `Wait until ${until}`;
+  attempt ? `Attempt ${attempt.next} of ${attempt.of}: ${shortLabel(label)}` : `Wait until ${until}`;
 
 /**
  * Runs the steps. Returns the final status if an action ended the run: the last one does so in its own transaction, and so does

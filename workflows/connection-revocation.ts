@@ -13,13 +13,13 @@ export async function connectionRevocation(revocationId: string): Promise<string
     scheduleToCloseTimeout: '1 day',
     retry: { initialInterval: '2 seconds', maximumInterval: '1 hour' },
   });
-  showDetails('Asking the service to take the tokens back');
+  showDetails('Revoking tokens');
   let outcome: string;
   try {
     outcome = await revokeConnection(revocationId);
   } catch (error) {
     if (!(error instanceof ActivityFailure) || isCancellation(error)) throw error;
-    outcome = 'given up: the service could not do it for a day';
+    outcome = 'not revoked: the service was unavailable for a day';
   }
   showDetails(`Tokens of the connection: ${outcome}`);
   return outcome;

@@ -35,23 +35,25 @@ const minute = (iso: string): string => (iso.length === 10 ? iso : `${iso.slice(
 function currentStep(view: SeriesView): string {
   switch (view.state) {
     case 'ended':
-      return `Ended: ${view.reason ?? 'nothing is left to do'}`;
+      return `Ended: ${view.reason ?? 'no occurrences left'}`;
     case 'resting':
-      return `Resting: ${view.reason}. It goes on when that task is restored`;
+      return `Suspended: ${view.reason}. Continues when that task is restored`;
     case 'blocked':
-      return `Blocked: ${view.reason}. Tried again every hour`;
+      return `Blocked: ${view.reason}. Retried every hour`;
     case 'waiting':
-      return view.nextAt ? `Waiting until ${minute(view.nextAt)}, or until the task is done` : `Waiting for the task to be done`;
+      return view.nextAt
+        ? `Waiting until ${minute(view.nextAt)}, or until the task is completed`
+        : `Waiting for the task to be completed`;
   }
 }
 
 /** Returns Markdown: the rule, the state of the series, and its latest occurrences. */
 const detailsOf = (view: SeriesView, made: string[]): string =>
   [
-    `### \`${view.rule}\` in ${view.timezone}, ${view.mode === 'on_schedule' ? 'on its schedule' : 'when done'}`,
+    `### \`${view.rule}\` in ${view.timezone}, ${view.mode === 'on_schedule' ? 'on schedule' : 'on completion'}`,
     currentStep(view),
     `Occurrence ${view.index}: task \`${view.taskId ?? 'deleted'}\`${view.dueDate ? `, due ${minute(view.dueDate)}` : ''}`,
-    ...(made.length > 0 ? [`Made here:\n${made.map((line) => `- ${line}`).join('\n')}`] : []),
+    ...(made.length > 0 ? [`Occurrences created:\n${made.map((line) => `- ${line}`).join('\n')}`] : []),
   ].join('\n\n');
 
 function show(input: RecurringTaskInput, view: SeriesView, made: string[]): void {
@@ -68,7 +70,7 @@ function show(input: RecurringTaskInput, view: SeriesView, made: string[]): void
 async function rest(view: SeriesView, isWoken: () => boolean): Promise<void> {
   const wait = view.state === 'blocked' ? BLOCKED_RETRY_MS : view.msLeft;
   if (wait === null) return condition(isWoken);
-  const summary = view.state === 'blocked' ? 'Try again in its name' : `Occurrence ${view.index + 1} comes`;
+  const summary = view.state === 'blocked' ? 'Retry' : `Create occurrence ${view.index + 1}`;
   await condition(isWoken, Math.min(Math.max(wait, 1), MAX_WAIT_MS), { summary });
 }
 
@@ -86,7 +88,7 @@ export async function recurringTask(input: RecurringTaskInput): Promise<string> 
   for (let round = 0; round < (input.rounds ?? ROUNDS); round += 1) {
     const seen = wakes; // read before the rows, so that no wake is lost
     const view = await advanceSeries(input.seriesId);
-    if (!view) return 'nothing to do: there is no such series';
+    if (!view) return 'nothing to do: the series does not exist';
     if (view.made) {
       made.push(`${view.index}: task \`${view.taskId}\`, due ${view.dueDate && minute(view.dueDate)}`);
       continue; // more may be due at once

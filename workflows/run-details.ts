@@ -3,9 +3,9 @@ import type { ActionOutcome, GateView, RunPlan, RunResult, RunStep, Wait } from 
 
 const MARK: Record<ActionOutcome, string> = { succeeded: '✓', failed: '✗', stop: '✗', skipped: '–', waiting: '»' };
 const SAID: Record<ActionOutcome, string> = {
-  succeeded: 'done',
+  succeeded: 'succeeded',
   failed: 'failed',
-  stop: 'failed; the automation stops here',
+  stop: 'failed; remaining actions skipped',
   skipped: 'skipped',
   waiting: 'waiting',
 };
@@ -26,11 +26,11 @@ function approvers({ requiredRole, requiredApprovals = 1, approvals = 0 }: GateV
   if (requiredApprovals === 1) return `a **${requiredRole}**`;
   const left = Math.max(requiredApprovals - approvals, 1);
   if (approvals > 0) return `${left} more (at least **${requiredRole}**)`;
-  return `${left} different people, each at least **${requiredRole}**,`;
+  return `${left} approvers (at least **${requiredRole}**)`;
 }
 
 /** `manual` and `schedule` are not events; all other triggers are. */
-const STARTED: Record<string, string> = { manual: 'Started by hand', schedule: 'Started by its schedule' };
+const STARTED: Record<string, string> = { manual: 'Started manually', schedule: 'Started by schedule' };
 
 /** Builds the workflow's current details: each step, the state of the run, and the missing approvers. Names and times only. */
 export class RunDetails {
@@ -53,26 +53,26 @@ export class RunDetails {
 
   /** A delay, or the wait before a retry. */
   pausing(step: RunStep, { until, attempt }: Wait): void {
-    const why = attempt ? `try ${attempt.next} of ${attempt.of} comes` : 'goes on';
-    this.headline = `Waiting: ${why} on ${minute(until)}`;
-    this.write(step, `» ${this.name(step)}: ${why} on ${minute(until)}`);
+    const why = attempt ? `attempt ${attempt.next} of ${attempt.of}` : 'continues';
+    this.headline = `Waiting: ${why} at ${minute(until)}`;
+    this.write(step, `» ${this.name(step)}: ${why} at ${minute(until)}`);
   }
 
   waiting(step: RunStep, view: GateView): void {
     const lapsed = view.state === 'lapsed';
     this.headline = lapsed
-      ? `The approval lapsed on ${minute(view.expiresAt)}: reject it, or it ends by itself after 30 days`
+      ? `The approval expired at ${minute(view.expiresAt)}: reject it, or the run is closed after 30 days`
       : `Waiting for ${approvers(view)} to approve, until ${minute(view.expiresAt)}`;
     const { approvals = 0, requiredApprovals = 1 } = view;
     const soFar = approvals > 0 ? `, ${approvals} of ${requiredApprovals} approved` : '';
-    this.write(step, `» ${this.name(step)}: ${lapsed ? 'lapsed' : 'waiting'}${soFar}`);
+    this.write(step, `» ${this.name(step)}: ${lapsed ? 'expired' : 'waiting'}${soFar}`);
   }
 
   decided(step: RunStep, view: GateView): void {
     const approved = view.state === 'approved';
-    const at = view.decidedAt ? ` on ${minute(view.decidedAt)}` : '';
+    const at = view.decidedAt ? ` at ${minute(view.decidedAt)}` : '';
     const [mark, said] = approved ? ['✓', `approved${at}`] : ['✗', view.rejected ? `rejected${at}` : 'not approved'];
-    this.headline = approved ? 'Approved, running the rest' : 'Not approved';
+    this.headline = approved ? 'Approved, running' : 'Not approved';
     if (!approved && view.rejected) this.decisive = { step: step.label, message: 'Rejected' };
     const by = view.decidedBy?.length ? ` by ${view.decidedBy.map((user) => `\`${user}\``).join(', ')}` : '';
     this.write(step, `${mark} ${this.name(step)}: ${said}${by}`);
@@ -94,7 +94,7 @@ export class RunDetails {
     const { automationName, triggerType, isTest } = this.plan;
     return [
       `### ${automationName}`,
-      `${STARTED[triggerType] ?? `Set off by \`${triggerType}\``}${isTest ? ', as a test: nothing that it does remains' : ''}`,
+      `${STARTED[triggerType] ?? `Triggered by \`${triggerType}\``}${isTest ? ', as a test run: no effects' : ''}`,
       this.headline,
       this.lines.map((line, i) => `${i + 1}. ${line}`).join('\n'),
     ].join('\n\n');

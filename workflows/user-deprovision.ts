@@ -22,9 +22,9 @@ const activities = proxyLocalActivities<Record<DeprovisionStepName, DeprovisionA
 const WORDS: Record<DeprovisionStepName, string> = {
   revokeTokens: 'Tokens revoked',
   endSessions: 'Sessions ended',
-  deactivateAutomations: 'Automations switched off',
-  leaveTeam: 'Seat taken, tasks handed on',
-  askOthers: 'Others asked to decide',
+  deactivateAutomations: 'Automations disabled',
+  leaveTeam: 'Removed, tasks reassigned',
+  askOthers: 'Other approvers notified',
 };
 
 const nameOf = ({ step, teamId }: DeprovisionStep): string => `${WORDS[step]}${teamId ? ` in team \`${teamId}\`` : ''}`;
@@ -40,7 +40,7 @@ function lineOf(step: DeprovisionStep, result: DeprovisionResult): string {
  */
 export async function userDeprovision(input: DeprovisionInput): Promise<string> {
   let plan = await planDeprovision(input.jobId);
-  if (!plan) return 'nothing to do: the job is over';
+  if (!plan) return 'nothing to do: the job has ended';
   const said = plan.done.map((step) => lineOf(step, step.result));
   const show = (headline: string, rest: DeprovisionStep[]): void => {
     const lines = [...said, ...rest.map((step) => `· ${nameOf(step)}`)];
@@ -49,11 +49,11 @@ export async function userDeprovision(input: DeprovisionInput): Promise<string> 
   upsertAttributes(input, { key: SEARCH_ATTRIBUTES.RunState, value: 'running' });
   for (; plan && plan.steps.length > 0; plan = await planDeprovision(input.jobId)) {
     for (const [at, step] of plan.steps.entries()) {
-      show(`Taking \`${plan.userId}\` out`, plan.steps.slice(at));
+      show(`Deprovisioning \`${plan.userId}\``, plan.steps.slice(at));
       said.push(lineOf(step, await activities[step.step](input.jobId, step.teamId)));
     }
   }
   upsertAttributes(input, { key: SEARCH_ATTRIBUTES.RunState, value: 'succeeded' });
-  show('Done', []);
-  return `done in ${said.length} steps`;
+  show('Deprovisioned', []);
+  return `completed in ${said.length} steps`;
 }

@@ -30,7 +30,7 @@ export function startLoop(name: string, pass: () => Promise<number>, everyMs: nu
       try {
         found = await pass();
       } catch (error) {
-        log.error({ err: error, loop: name }, 'pass failed; trying again');
+        log.error({ err: error, loop: name }, 'pass failed; retrying');
         woken = false;
       }
       if (found === 0 && !woken && !stopped) await rest();

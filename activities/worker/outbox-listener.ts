@@ -22,7 +22,7 @@ export function listenForOutbox({ config, log }: Services, onNotification: () =>
     const reconnect = (error?: unknown) => {
       if (client !== next || stopped) return;
       client = undefined;
-      log.warn({ err: error }, 'the bell’s connection broke; opening it again');
+      log.warn({ err: error }, 'outbox listener reconnecting');
       void next.end().catch(() => undefined);
       setTimeout(() => void connect(), RETRY_MS).unref();
     };

@@ -43,7 +43,7 @@ const summaryOf = (row: Dispatch): string => {
 
 const detailsOf = (row: Dispatch, pageOf: (runId: string) => string): string =>
   [
-    `- Run \`${row.run_id}\`: [its page](${pageOf(row.run_id)})`,
+    `- Run \`${row.run_id}\`: [page](${pageOf(row.run_id)})`,
     `- Automation \`${row.automation_id}\``,
     `- Correlation id \`${row.correlation_id}\`, as in the logs and the audit log`,
   ].join('\n');

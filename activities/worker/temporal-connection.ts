@@ -62,7 +62,7 @@ async function reconcileWith({ client, others }: Dispatchers, services: Services
   await attempt(reconcileRuns(services, client, { taskQueuePrefix, isFirst }));
   for (const other of others) await attempt(other.reconcile(services, isFirst));
   if (isFirst) await attempt(ensureSchedules(client, taskQueuePrefix).then(() => 0));
-  if (errors.length > 0) throw new AggregateError(errors, 'not everything was compared with Temporal');
+  if (errors.length > 0) throw new AggregateError(errors, 'reconciliation with Temporal is incomplete');
   return restarted;
 }
 
@@ -175,7 +175,7 @@ export function startTemporalConnection(services: Services, { onPolling, localAc
       const announce = (): void => void waitForPollers(client, queue, isOver).then((polling) => polling && onPolling());
       announce();
       stopWatching = watchStore(client, () => {
-        log.warn('Temporal is back, perhaps with another store: comparing it with the rows');
+        log.warn('Temporal reconnected, possibly with another store; reconciling');
         void ensureSearchAttributes(client, connection, services).then(announce);
       });
       await running;
@@ -192,7 +192,7 @@ export function startTemporalConnection(services: Services, { onPolling, localAc
         await session();
       } catch (error) {
         if (stopped) return;
-        log.warn({ err: error, address: config.TEMPORAL_ADDRESS }, 'Temporal is away; trying again');
+        log.warn({ err: error, address: config.TEMPORAL_ADDRESS }, 'Temporal unavailable, retrying');
         await sleep(RETRY_MS);
       }
     }

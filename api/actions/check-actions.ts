@@ -58,7 +58,9 @@ function checkParams(place: string, description: ActionDescription, params: Reco
   const issue = description.params.safeParse(params).error?.issues.find(({ path }) => !isDeferred(description, params, path));
   if (issue) throw invalid(`${[`${place}.params`, ...issue.path].join('.')}: ${issue.message}`);
   if (hasTemplatedOrigin(description, params)) {
-    throw invalid(`${place}.params.url: an action that sends a secret has a literal scheme and host; a template may follow them`);
+    throw invalid(
+      `${place}.params.url: an action that sends a secret needs a literal scheme and host; templates may follow them`,
+    );
   }
 }
 
@@ -71,7 +73,7 @@ function checkPersonalGate(
   { allow_self_approval: self, required_approvals: needed }: Record<string, unknown>,
 ): void {
   if (self !== false && (needed === undefined || needed === 1)) return;
-  throw invalid(`${place}: only you decide the gates of a personal automation, so one approval, your own, must be enough`);
+  throw invalid(`${place}: a personal automation may require its owner’s approval only`);
 }
 
 /**
@@ -85,7 +87,7 @@ export function checkActions(actions: readonly GivenAction[], personal: boolean)
     const description = availableActions().find(({ type }) => type === action.type);
     if (!description) {
       const known = catalogue().some(({ type }) => type === action.type);
-      throw invalid(`${place}.type: ${known ? 'not available yet' : 'there is no such action'}: ${action.type.slice(0, 100)}`);
+      throw invalid(`${place}.type: ${known ? 'not available yet' : 'unknown action'}: ${action.type.slice(0, 100)}`);
     }
     const params = paramsOf(action, description);
     checkParams(place, description, params);

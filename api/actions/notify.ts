@@ -27,9 +27,9 @@ async function recipientsOf(ctx: Context, teamId: string | null, { user_ids, rol
   const userIds = teamId === null ? [userOf(ctx)] : requested;
   const people = await findRecipients(ctx, { teamId, ...(role && { role }), ...(userIds && { userIds }) });
   if (requested && requested.some((id) => !people.some(({ user_id }) => user_id === id))) {
-    throw invalid('user_ids: not everybody is in the automation’s team');
+    throw invalid('user_ids: every user must be a member of the automation’s team');
   }
-  if (people.length === 0) throw invalid('role: nobody in the team has it');
+  if (people.length === 0) throw invalid('role: no team member has this role');
   return people;
 }
 

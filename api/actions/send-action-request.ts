@@ -10,7 +10,7 @@ const MAX_STORED_LENGTH = 4_096;
 function toResult({ status, body, isCut, retryAfterMs }: OutboundResponse): OutboundResult {
   const output = { status, body };
   if (status >= 200 && status < 300) return { output, isCut };
-  const message = `The receiver answered ${status}`;
+  const message = `The receiver returned ${status}`;
   return { output, isCut, failure: { code: 'http_status', message, isRetryable: isPassingStatus(status), waitMs: retryAfterMs } };
 }
 

@@ -17,7 +17,7 @@ function keyOf(secret: string): Buffer {
   const key = secret.startsWith('whsec_') ? Buffer.from(secret.slice('whsec_'.length), 'base64') : Buffer.from(secret);
   // An empty key is worse than no signature: everyone can sign with it.
   if (key.length > 0) return key;
-  throw new ActionRefused({ code: 'secret_missing', message: `${SIGNING_SECRET} holds no key: nothing decodes from its base64` });
+  throw new ActionRefused({ code: 'secret_missing', message: `${SIGNING_SECRET} is not a base64 key` });
 }
 
 const Params = z.object({

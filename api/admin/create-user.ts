@@ -27,9 +27,9 @@ export async function createUser(
   { email, name, password, role, loginOtpExempt = false }: NewUser,
 ): Promise<string> {
   const address = email.trim().toLowerCase();
-  if (!MAIL_ADDRESS.test(address) || address.length > 320) throw invalid('This is no mail address');
+  if (!MAIL_ADDRESS.test(address) || address.length > 320) throw invalid('Invalid email address');
   if (password !== null && (lengthOf(password) < 12 || lengthOf(password) > 128))
-    throw invalid('A password has 12 to 128 characters');
+    throw invalid('Passwords must have 12 to 128 characters');
   const passwordHash = password === null ? null : await hashPassword(password);
   return inTransaction(ctx, async (ctx) => {
     const userId = await createAccount(ctx, { email: address, name, passwordHash, role, loginOtpExempt });

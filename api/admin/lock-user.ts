@@ -31,7 +31,7 @@ export async function lockUser(ctx: Context, userId: string): Promise<LockedUser
   const admins = rows.filter(({ role, status }) => role === 'admin' && status === 'active');
   const { actor } = ctx;
   if (actor.type !== 'system' && !admins.some(({ user_id }) => user_id === actor.userId)) {
-    throw forbidden('This needs an administrator of the installation');
+    throw forbidden('Requires an administrator of the installation');
   }
   if (!user) throw notFound('User');
   return { ...user, isLastAdmin: admins.length === 1 && admins[0] === user };
@@ -43,7 +43,7 @@ export async function lockUser(ctx: Context, userId: string): Promise<LockedUser
  */
 export async function lockRemovableUser(ctx: Context, userId: string): Promise<LockedUser> {
   const user = await lockUser(ctx, userId);
-  if (ctx.actor.type !== 'system' && ctx.actor.userId === userId) throw conflict('Nobody does this to themselves');
-  if (user.isLastAdmin) throw conflict('The installation keeps at least one administrator');
+  if (ctx.actor.type !== 'system' && ctx.actor.userId === userId) throw conflict('You cannot do this to yourself');
+  if (user.isLastAdmin) throw conflict('At least one administrator is required');
   return user;
 }

@@ -12,7 +12,7 @@ import type { UserStatus } from './schema.js';
 export function reinstateUser(ctx: Context, userId: string): Promise<UserStatus> {
   return inTransaction(ctx, async (ctx) => {
     const { status } = await lockUser(ctx, userId);
-    if (status === 'deprovisioned') throw conflict('This person has left for good');
+    if (status === 'deprovisioned') throw conflict('User is deprovisioned');
     if (status === 'suspended') {
       await ctx.db('users').where({ user_id: userId }).update({ status: 'active' });
       await recordAdminAction(ctx, 'reinstate', userId, {});

@@ -17,7 +17,7 @@ export function suspendUser(ctx: Context, userId: string, reason: string): Promi
     // Lock order: automations before accounts (docs/decisions.md#lock-order).
     await lockAutomationsOf(ctx, userId, null);
     const { status } = await lockRemovableUser(ctx, userId);
-    if (status === 'deprovisioned') throw conflict('This person has left for good');
+    if (status === 'deprovisioned') throw conflict('User is deprovisioned');
     if (status === 'active') {
       await ctx.db('users').where({ user_id: userId }).update({ status: 'suspended' });
       const sessions = await endSessions(ctx, userId);

@@ -3,7 +3,7 @@ import { forbidden, unavailable } from '../core/errors.js';
 import { checkPassword, type VerifiedPassword } from './check-password.js';
 
 /** A wrong proof does not sign the user out: 403, not 401. Same text for a locked account. */
-export const invalidProof = () => forbidden('The password or the code is not right');
+export const invalidProof = () => forbidden('Incorrect password or code');
 
 /** Maximum concurrent comparisons per user and process, because the hash queue is shared with all sign-ins. */
 const MAX_CONCURRENT = 4;

@@ -17,7 +17,7 @@ export function unlock(ctx: Context, token: string): Promise<void> {
       .where('locked_until', '>', ctx.db.fn.now())
       .delete()
       .returning<{ subject: string }[]>('subject');
-    if (!gone) throw invalid('This link was used already, or the lock is over');
+    if (!gone) throw invalid('Link already used or lock expired');
     const entity = { entity_type: 'user', entity_id: await ownerOf(ctx, gone.subject) };
     await recordChange(ctx, { team_id: null, feature: 'auth', action: 'unlock', severity: 'MEDIUM', ...entity });
   });

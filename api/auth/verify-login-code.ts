@@ -31,5 +31,5 @@ export async function resendLoginCode(ctx: Context, credentials: Login): Promise
   const { account, attempt } = await checkPassword(ctx, credentials);
   await releaseAttempt(ctx, attempt);
   if (account.needs_code && !account.two_factor) await sendLoginCode(ctx, account);
-  return { message: 'If a code is due, it is on its way' };
+  return { message: 'If a sign-in is pending, a code was emailed' };
 }

@@ -25,7 +25,7 @@ interface CheckedDefinition {
 function checkTrigger(type: string): void {
   const trigger = TRIGGERS.find(({ key }) => key === type);
   const shown = type.slice(0, 100);
-  if (!trigger) throw invalid(`trigger_type: there is no such trigger: ${shown}`);
+  if (!trigger) throw invalid(`trigger_type: unknown trigger: ${shown}`);
   if (!trigger.available) throw invalid(`trigger_type: not available yet: ${shown}`);
 }
 

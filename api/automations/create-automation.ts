@@ -25,7 +25,7 @@ async function checkLimit(ctx: Context, teamId: string | null): Promise<void> {
   await ctx.db.raw('select pg_advisory_xact_lock(hashtextextended(?, 0))', [`automations of ${teamId ?? userId}`]);
   const mine = teamId === null ? { team_id: null, created_by: userId } : { team_id: teamId };
   const count = await Automation.query(ctx.db).where(mine).modify('live').resultSize();
-  if (count >= MAX_AUTOMATIONS) throw invalid(`A team holds at most ${MAX_AUTOMATIONS} automations`);
+  if (count >= MAX_AUTOMATIONS) throw invalid(`A team can have at most ${MAX_AUTOMATIONS} automations`);
 }
 
 /**

@@ -20,7 +20,7 @@ const isOwner = ({ created_by }: Owned, { userId }: Caller): boolean => created_
  */
 export function authorizeAccess(ability: Ability, owned: Owned, caller: Caller): void {
   if (owned.team_id !== null) authorize(ability, caller.seat);
-  else if (!isOwner(owned, caller)) throw forbidden('This automation is personal to someone else');
+  else if (!isOwner(owned, caller)) throw forbidden('This is another user’s personal automation');
 }
 
 /** Returns whether `authorizeManage` accepts the caller. */
@@ -43,7 +43,7 @@ export function authorizeChange(ability: 'automation.write' | 'automation.take_o
   if (ability === 'automation.write') authorizeManage(ability, automation, caller);
   else authorizeAccess(ability, automation, caller);
   if (!automation.is_protected || isAllowed('automation.protect', caller.seat)) return;
-  throw forbidden('This automation is protected: only team admins may change it');
+  throw forbidden('The automation is protected; only team admins can change it');
 }
 
 /**
@@ -53,5 +53,5 @@ export function authorizeChange(ability: 'automation.write' | 'automation.take_o
 export function authorizeManage(ability: Ability, owned: Owned, caller: Caller): void {
   if (canManage(ability, owned, caller)) return;
   authorizeAccess(ability, owned, caller);
-  throw forbidden(`Another person’s automation needs the ${ruleOf('automation.manage').seat} role in the team`);
+  throw forbidden(`Requires the ${ruleOf('automation.manage').seat} role in the team or being the automation’s creator`);
 }

@@ -36,6 +36,6 @@ export async function resolveScope(ctx: Context, { team_id, project_id }: Automa
   const projectTeam = project_id === null ? null : await teamOfProject(ctx, project_id);
   for (const team of new Set([team_id, projectTeam])) if (team !== null) authorize('automation.write', await seatOf(ctx, team));
   if (team_id !== null && projectTeam !== null && team_id !== projectTeam)
-    throw invalid('project_id names a project of another team');
+    throw invalid('project_id must be a project of the automation’s team');
   return { team_id: team_id ?? projectTeam, project_id };
 }

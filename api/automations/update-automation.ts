@@ -31,12 +31,12 @@ export const replacementOf = (body: ReplaceAutomation): UpdateAutomation => ({
  * @throws RESOURCE_NOT_FOUND project | INVALID_REQUEST another team, or a project of one (PERMISSION_DENIED for its non-members)
  */
 async function checkPlace(ctx: Context, before: Automation, { team_id, project_id }: UpdateAutomation): Promise<void> {
-  if (team_id != null && team_id !== before.team_id) throw invalid('An automation stays in its team');
+  if (team_id != null && team_id !== before.team_id) throw invalid('An automation cannot move to another team');
   if (project_id == null || project_id === before.project_id) return;
   const teamId = await teamOfProject(ctx, project_id);
   if (teamId === before.team_id) return;
   authorize('automation.write', await seatOf(ctx, teamId));
-  throw invalid('project_id names a project of another team');
+  throw invalid('project_id must be a project of the automation’s team');
 }
 
 /** Fields that alone create no version. */

@@ -16,19 +16,19 @@ const typeOf = ({ type }: StoredAction) => outboundTypes()[type];
 /** Names missing secrets only to users who may list secrets: the absence of a warning would reveal a name. */
 async function ofMissingSecrets(ctx: Context, teamId: string, names: string[]): Promise<string[]> {
   if (names.length === 0 || !isAllowed('secret.list', await seatOf(ctx, teamId))) return [];
-  return (await missingSecrets(ctx, teamId, names)).map((name) => `There is no secret named ${name} yet`);
+  return (await missingSecrets(ctx, teamId, names)).map((name) => `Secret ${name} does not exist yet`);
 }
 
 async function ofSecrets(ctx: Context, { team_id, actions }: Saved): Promise<string[]> {
   const idle = actions.flatMap((action, index) =>
     !typeOf(action)?.secrets && findSecretHandles(action.params).length > 0
-      ? [`actions[${index}]: ${action.type} sends nothing and fills in no secrets`]
+      ? [`actions[${index}]: ${action.type} does not support secrets`]
       : [],
   );
   const needed = secretHandles(actions.filter((action) => typeOf(action)?.secrets));
   const missing =
     team_id === null
-      ? needed.map((name) => `A personal automation has no secrets: ${name} will be missing`)
+      ? needed.map((name) => `Personal automations have no secrets: ${name} will be missing`)
       : await ofMissingSecrets(ctx, team_id, needed);
   return [...idle, ...missing];
 }
@@ -42,7 +42,7 @@ async function ofConnections(ctx: Context, { created_by, updated_by, actions }: 
   if (integrated.length === 0) return [];
   if (updated_by !== created_by) {
     return integrated.map(
-      ({ place, provider }) => `${place}: fails until the creator, whose connection to ${provider} it uses, saves it`,
+      ({ place, provider }) => `${place}: fails until the creator saves it, because it uses their connection to ${provider}`,
     );
   }
   const connections = await connectionsOf(ctx, created_by);

@@ -13,7 +13,7 @@ import type { AddComment, CommentRecord } from './schema.js';
 async function checkParent(ctx: Context, taskId: string, parentId: string): Promise<void> {
   const parent = await Comment.query(ctx.db).findById(parentId).where({ task_id: taskId }).modify('live').forShare();
   if (!parent) throw notFound('Comment');
-  if (parent.parent_comment_id !== null) throw invalid('A reply cannot be replied to');
+  if (parent.parent_comment_id !== null) throw invalid('Replies cannot be nested');
 }
 
 /**

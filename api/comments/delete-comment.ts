@@ -17,7 +17,7 @@ export function deleteComment(ctx: Context, commentId: string): Promise<void> {
     const seat = await seatOf(ctx, task.team_id);
     authorize('comment.write', seat);
     if (comment.author_id !== userOf(ctx) && !isAllowed('comment.moderate', seat)) {
-      throw forbidden(`Only its author or a ${ruleOf('comment.moderate').seat} may delete a comment`);
+      throw forbidden(`Only the author or a ${ruleOf('comment.moderate').seat} can delete a comment`);
     }
     await comment.$query(ctx.db).patch({ content: '', mentions: [], deleted_at: raw('now()') });
     await recordChange(ctx, {

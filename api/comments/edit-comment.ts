@@ -25,7 +25,7 @@ export function editComment(ctx: Context, commentId: string, { content }: EditCo
   return inTransaction(ctx, async (ctx) => {
     const { comment, task } = await loadComment(ctx, commentId);
     authorize('comment.write', await seatOf(ctx, task.team_id));
-    if (comment.author_id !== userOf(ctx)) throw forbidden('Only its author may edit a comment');
+    if (comment.author_id !== userOf(ctx)) throw forbidden('Only the author can edit a comment');
     if (comment.content === content) return shown(ctx, comment);
     const mentions = await findMentions(ctx, task.team_id, content);
     const edited = await comment

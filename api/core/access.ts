@@ -168,5 +168,5 @@ export const rolesFor = (ability: Ability): Seat[] => SEATS.filter((seat) => isA
 export function authorize(ability: Ability, seat: Seat | null): void {
   if (isAllowed(ability, seat)) return;
   if (seat === null) throw forbidden('You are not a member of this team');
-  throw forbidden(seat === 'guest' ? 'Guests have read-only access' : `This needs the ${ruleOf(ability).seat} role in the team`);
+  throw forbidden(seat === 'guest' ? 'Guests have read-only access' : `Requires the ${ruleOf(ability).seat} role in the team`);
 }

@@ -175,7 +175,7 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env): Config {
   else problems.push(...parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`));
   if (!development) problems.push(...productionProblems(given));
   if (!parsed.success || problems.length > 0)
-    throw new Error(`The settings are not usable:\n${problems.map((line) => `  ${line}`).join('\n')}`);
+    throw new Error(`Invalid configuration:\n${problems.map((line) => `  ${line}`).join('\n')}`);
   return parsed.data;
 }
 

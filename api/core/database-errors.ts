@@ -24,8 +24,8 @@ export function fromDatabaseError(error: unknown): DomainError | undefined {
   if (code.startsWith('22')) {
     return invalidFields([{ field: 'body', message: 'A value cannot be stored', type: 'unstorable' }]);
   }
-  if (code === '23505') return conflict('It already exists');
-  if (code === '23503') return conflict('Something it refers to no longer exists');
+  if (code === '23505') return conflict('Already exists');
+  if (code === '23503') return conflict('A referenced resource no longer exists');
   // Lock timeout; nothing was written.
   if (code === '55P03') return busy(error);
   // All temporary: serialization failures and deadlocks (already retried), cancelled statements, exhausted connections, idle

@@ -31,7 +31,8 @@ export function normaliseDate(text: string): string | null {
 export function dateField<T extends string | null | undefined>(field: string, value: T): T {
   if (value === null || value === undefined) return value;
   const normalised = normaliseDate(value);
-  if (normalised === null) throw invalid(`${field} is not a date`, { detail: `${field} takes an ISO 8601 date or date-time` });
+  if (normalised === null)
+    throw invalid(`${field} is not a valid date`, { detail: `${field} must be an ISO 8601 date or date-time` });
   return normalised as T;
 }
 

@@ -79,7 +79,7 @@ export const invalidFields = (errors: FieldError[]) =>
 
 /** A dependency is down; nothing was stored. */
 export const unavailable = (cause?: unknown) =>
-  new DomainError('INTERNAL_ERROR', 'The service is temporarily unavailable', {
+  new DomainError('INTERNAL_ERROR', 'Service temporarily unavailable', {
     status: 503,
     headers: { 'Retry-After': '2' },
     cause,
@@ -87,8 +87,8 @@ export const unavailable = (cause?: unknown) =>
 
 /** A lock wait timed out; nothing was stored. */
 export const busy = (cause?: unknown) =>
-  new DomainError('INTERNAL_ERROR', 'Another change of the same thing is under way', {
-    detail: 'Nothing was stored. Send the request again.',
+  new DomainError('INTERNAL_ERROR', 'A conflicting change is in progress', {
+    detail: 'Nothing was stored. Retry the request.',
     status: 503,
     headers: { 'Retry-After': '1' },
     cause,

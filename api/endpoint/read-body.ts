@@ -9,7 +9,7 @@ const MAX_DEPTH = 32;
 const MAX_SHARED_TURN_BYTES = 32 * 1024;
 
 const tooLarge = (limit: number) =>
-  new DomainError('PAYLOAD_TOO_LARGE', `The body is larger than ${limit} bytes`, { headers: { Connection: 'close' } });
+  new DomainError('PAYLOAD_TOO_LARGE', `The request body exceeds ${limit} bytes`, { headers: { Connection: 'close' } });
 
 /** Rejects by Content-Length before reading a byte. @throws PAYLOAD_TOO_LARGE */
 export function refuseLargeBody(request: IncomingMessage, limit: number): void {
@@ -36,7 +36,7 @@ export function readBody(request: IncomingMessage, limit: number): Promise<Buffe
       if (size > limit) end(tooLarge(limit));
     };
     const done = () => end();
-    const broken = (error?: Error) => end(invalid('The body ended before it was complete', { cause: error }));
+    const broken = (error?: Error) => end(invalid('The request body is incomplete', { cause: error }));
     // The socket closed before listeners were attached, so no event would follow.
     if (request.destroyed) broken();
     else request.on('data', take).on('end', done).on('error', broken).on('close', broken);

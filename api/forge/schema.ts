@@ -72,7 +72,7 @@ export const BindRepository = z
   })
   .refine(({ sync_issues, project_id }) => !sync_issues || project_id != null, {
     path: ['project_id'],
-    message: 'Issue sync needs the project that its tasks go to',
+    message: 'Issue sync requires project_id',
   })
   .meta({ id: 'BindRepository' });
 export type BindRepository = z.output<typeof BindRepository>;

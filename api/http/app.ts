@@ -43,7 +43,7 @@ const surround =
     const { endpoint, page = 'unmatched' } = ctx.state;
     const route = endpoint ? `${endpoint.method.toUpperCase()} ${endpoint.path}` : page;
     if (services.config.NODE_ENV === 'test' && endpoint && !isDeclared(endpoint, ctx.status)) {
-      refuse(ctx, new Error(`${route} answered ${ctx.status}, which it does not declare`));
+      refuse(ctx, new Error(`${route} returned undeclared status ${ctx.status}`));
     }
     const ms = Math.round((performance.now() - started) * 10) / 10;
     observeRequest(route, ctx.status, ms);
@@ -63,7 +63,7 @@ export function createApp(services: Services): Koa {
   app.on('error', (error: Error) => services.log.warn({ err: error }, 'an answer broke off'));
   app.use(surround(services));
   app.use((ctx, next) => {
-    if (ctx.req.httpVersion === '1.1' && ctx.req.headers.host === undefined) throw invalid('The request names no Host');
+    if (ctx.req.httpVersion === '1.1' && ctx.req.headers.host === undefined) throw invalid('The Host header is missing');
     return next();
   });
   app.use(router.routes());
@@ -73,7 +73,7 @@ export function createApp(services: Services): Koa {
   // No route matched: 204 to OPTIONS, 405 with Allow if the path exists, else 404.
   app.use((ctx) => {
     const allowed = router.methodsAt(ctx.path);
-    if (allowed.length === 0) throw new DomainError('RESOURCE_NOT_FOUND', 'There is nothing at this address');
+    if (allowed.length === 0) throw new DomainError('RESOURCE_NOT_FOUND', 'No such endpoint');
     const headers = { Allow: allowed.join(', ') };
     if (ctx.method !== 'OPTIONS') throw new DomainError('METHOD_NOT_ALLOWED', `${ctx.method} is not allowed here`, { headers });
     ctx.status = 204;

@@ -19,5 +19,5 @@ export function envelope(error: DomainError, correlationId: string): Record<stri
 /** Maps any thrown value to a client error: domain errors as they are, database errors mapped, others without details. */
 export function toDomainError(thrown: unknown): DomainError {
   if (thrown instanceof DomainError) return thrown;
-  return fromDatabaseError(thrown) ?? new DomainError('INTERNAL_ERROR', 'Something went wrong on our side', { cause: thrown });
+  return fromDatabaseError(thrown) ?? new DomainError('INTERNAL_ERROR', 'Internal error', { cause: thrown });
 }

@@ -45,9 +45,9 @@ export function keyOf(spec: Endpoint, actor: Actor, incoming: Incoming, body: un
 function replay({ fingerprint, status, body, lost, request_id }: StoredKey, use: IdempotentRequest): Outgoing {
   if (!use.fingerprint.equals(fingerprint)) throw badKey('key_reused', 'This key was used with another body or query');
   if (status !== null) return { status, body, headers: { 'Idempotency-Replayed': 'true' } };
-  if (!lost) throw conflict('The first request with this key is still under way', { headers: { 'Retry-After': '1' } });
-  throw conflict('The first request with this key was carried out, but its answer is lost', {
-    detail: `What it did is in the audit log under ${request_id}. Look before you send it again with another key.`,
+  if (!lost) throw conflict('The first request with this key is still in progress', { headers: { 'Retry-After': '1' } });
+  throw conflict('The first request with this key completed, but its response was lost', {
+    detail: `Its effects are in the audit log under ${request_id}. Check them before you retry with another key.`,
   });
 }
 

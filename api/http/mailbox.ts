@@ -85,7 +85,7 @@ export function mountMailbox(app: Koa<RouteState>, services: Services): void {
   if (!isDevelopment(services.config)) return;
   app.use(async (ctx, next) => {
     if (!PATHS.test(ctx.path) || (ctx.method !== 'GET' && ctx.method !== 'HEAD')) return next();
-    if (!isOwnHost(services.config, ctx.get('Host'))) throw forbidden('The mailbox answers this machine’s own names only');
+    if (!isOwnHost(services.config, ctx.get('Host'))) throw forbidden('The mailbox is only available under a local host name');
     const { type, csp, body } = await show(services, ctx.path, one(ctx.query['to']), one(ctx.query['mail']));
     ctx.set('Content-Security-Policy', csp);
     ctx.status = 200;

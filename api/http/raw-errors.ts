@@ -54,7 +54,7 @@ export function answerRawErrors(server: Server): void {
   );
   server.on('checkExpectation', (_request, response) => {
     const id = newId();
-    const error = new DomainError('INVALID_REQUEST', 'Only Expect: 100-continue is understood', { status: 417 });
+    const error = new DomainError('INVALID_REQUEST', 'Only Expect: 100-continue is supported', { status: 417 });
     const body = JSON.stringify(envelope(error, id));
     response.writeHead(417, {
       'X-Correlation-ID': id,

@@ -19,7 +19,7 @@ export const isAway = ({ status, retryAfterMs }: OutboundResponse): boolean =>
 
 /** Treats a response without the expected content as none. */
 export const noAnswer = ({ status, retryAfterMs }: OutboundResponse): OutboundFailure =>
-  new OutboundFailure('connection_failed', `the service answered ${status}, and not what it was asked for`, retryAfterMs);
+  new OutboundFailure('connection_failed', `the service returned ${status} with an unexpected response`, retryAfterMs);
 
 /** Parses a response's JSON object or list; undefined if it is neither. */
 export function jsonOf({ body }: OutboundResponse): unknown {

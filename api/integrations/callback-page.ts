@@ -7,7 +7,7 @@ const escape = (text: string): string => text.replace(/[&<>"']/g, (char) => ENTI
 export function callbackPage({ label, account, person }: Completion): string {
   const [title, text] =
     account === null
-      ? [`${label} is not connected`, 'You said no there. Nothing was stored.']
-      : [`${label} is connected`, `Automations of ${person} now act there as ${account}. If this is not you, disconnect it.`];
+      ? [`${label} is not connected`, 'You declined the connection. Nothing was stored.']
+      : [`${label} is connected`, `Automations of ${person} now act there as ${account}. Not you? Disconnect it.`];
   return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>${escape(title)} · Assent</title></head><body><main><h1>${escape(title)}</h1><p>${escape(text)}</p><p><a href="/app">Back to Assent</a></p></main></body></html>`;
 }

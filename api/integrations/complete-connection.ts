@@ -38,7 +38,7 @@ export interface Completion {
   person: string;
 }
 
-const unknownState = () => invalid('This link to connect is unknown, was used, or is older than ten minutes: begin again');
+const unknownState = () => invalid('Connection link unknown, used or expired: start again');
 
 /** @throws INVALID_REQUEST with our own message: the service's may contain the code */
 async function askService(ctx: Context, provider: Provider, code: string, verifier: string) {
@@ -53,8 +53,8 @@ async function askService(ctx: Context, provider: Provider, code: string, verifi
     });
     return { grant, account: await provider.account(ctx.config, grant.tokens.access_token) };
   } catch (thrown) {
-    if (thrown instanceof GrantRefused) throw invalid(`${provider.label} did not accept the connection: begin again`);
-    if (thrown instanceof OutboundFailure) throw invalid(`${provider.label} cannot be reached at the moment: begin again`);
+    if (thrown instanceof GrantRefused) throw invalid(`${provider.label} rejected the connection: start again`);
+    if (thrown instanceof OutboundFailure) throw invalid(`${provider.label} is unavailable: start again`);
     throw thrown;
   }
 }
@@ -73,7 +73,7 @@ export async function completeConnection(
 ): Promise<Completion> {
   const provider = findProvider(key);
   if (!state) throw unknownState();
-  if (signedInId === null) throw invalid('Sign in to Assent in this browser first, and load this page again');
+  if (signedInId === null) throw invalid('Sign in to Assent in this browser first, then reload this page');
   const [pending] = await run<PendingConnection>(ctx.db, claimStatement, [stateHash(state), key, signedInId]);
   if (!pending) throw unknownState();
   const { user_id: userId, email, role, display_name: person } = pending;

@@ -24,7 +24,7 @@ export const redirectUri = ({ config }: Pick<Context, 'config'>, key: string): s
 export function connect(ctx: Context, key: string, { scopes }: Connect): Promise<string> {
   const provider = findProvider(key);
   const settings = provider.settings(ctx.config);
-  if (!settings) throw conflict(`This installation has no client at ${provider.label}`);
+  if (!settings) throw conflict(`No OAuth client configured for ${provider.label}`);
   const requested = scopes ?? provider.scopes;
   return inTransaction(ctx, async (ctx) => {
     const userId = userOf(ctx);

@@ -117,7 +117,7 @@ async function freshToken(services: Services, provider: Provider, connection: Co
   const lease = [connection.user_id, provider.key, connection.sealed_value];
   if ((await run(services.db, leaseStatement, lease)).length === 0) {
     if (!connection.is_expired) return tokens.access_token;
-    const message = `The connection to ${provider.label} is being renewed`;
+    const message = `The connection to ${provider.label} is being refreshed`;
     throw new ActionRefused({ code: 'integration_renewing', message }, true);
   }
   try {
@@ -125,7 +125,7 @@ async function freshToken(services: Services, provider: Provider, connection: Co
   } catch (thrown) {
     await run(services.db, releaseStatement, lease); // lets the next attempt renew at once
     if (!(thrown instanceof GrantRefused)) throw thrown;
-    const message = `${provider.label} does not accept the connection any more: connect again`;
+    const message = `${provider.label} no longer accepts the connection: connect again`;
     throw new ActionRefused({ code: 'integration_disconnected', message });
   }
 }
@@ -151,7 +151,7 @@ export async function accessToken(
   if (missing.length > 0) {
     throw new ActionRefused({
       code: 'missing_scopes',
-      message: `The connection to ${provider.label} lacks: ${missing.join(', ')}`,
+      message: `The connection to ${provider.label} lacks scopes: ${missing.join(', ')}`,
     });
   }
   return freshToken(services, provider, connection, tokensOf(services, connection));

@@ -43,7 +43,7 @@ async function validToken(services: Services, provider: Provider, row: Revocatio
  */
 export async function revokeConnection(services: Services, revocationId: string): Promise<string> {
   const row = await rowOf(services, revocationId);
-  if (!row) return 'nothing to do: taken back already';
+  if (!row) return 'nothing to do: already revoked';
   const provider = listProviders().find(({ key }) => key === row.provider);
   let outcome = 'forgotten: the service knows no way to take it back';
   if (provider?.revoke && provider.settings(services.config)) {

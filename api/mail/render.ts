@@ -38,9 +38,9 @@ const oneLine = (text: string): string => text.replace(/[\p{Cc}\s]+/gu, ' ').tri
 /** Renders a template with the data stored with the email. @throws Error for an unknown template */
 export function renderMail(template: string, data: unknown): RenderedMail {
   const compose = (MAIL_TEMPLATES as Record<string, ((data: never) => MailContent) | undefined>)[template];
-  if (!compose) throw new Error(`There is no template "${template}"`);
+  if (!compose) throw new Error(`Unknown mail template "${template}"`);
   const letter = compose(data as never);
   const { subject, lines, notes = [] } = letter;
-  const said = { ...letter, subject: oneLine(subject), lines: lines.map(oneLine), notes: notes.map(oneLine) };
-  return { subject: said.subject, text: asText(said), html: eta.render(asHtml, said) };
+  const content = { ...letter, subject: oneLine(subject), lines: lines.map(oneLine), notes: notes.map(oneLine) };
+  return { subject: content.subject, text: asText(content), html: eta.render(asHtml, content) };
 }

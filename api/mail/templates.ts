@@ -6,7 +6,7 @@ export interface MailContent {
   /** Shown large. Never part of the subject, which previews and mail logs show. */
   code?: string;
   button?: { label: string; url: string };
-  /** Small print after it. */
+  /** Small print at the end. */
   notes?: string[];
 }
 
@@ -18,7 +18,7 @@ interface Code {
 /** Adds a word joiner after each dot, so that mail programs do not create links from another user's text. */
 const unlinked = (text: string): string => text.replace(/[.:/@](?=\S)/gu, '$&\u2060');
 
-const onlyOnce = (minutes: number) => `It works once, within ${minutes} minutes. Nobody at Assent will ever ask you for it.`;
+const onlyOnce = (minutes: number) => `Expires in ${minutes} minutes. Never share it.`;
 
 /**
  * Every email by the name of its template. Each is a function of the stored data; new fields must be optional, because older emails
@@ -27,63 +27,54 @@ const onlyOnce = (minutes: number) => `It works once, within ${minutes} minutes.
 export const MAIL_TEMPLATES = {
   /** Omits the name: whoever typed it may not own the address, and could send texts to strangers. */
   'sign-up-code': ({ code, minutes }: Code): MailContent => ({
-    subject: 'Your code to sign up',
-    lines: ['Hello,', 'type this code to finish signing up:'],
+    subject: 'Your sign-up code',
+    lines: ['Hello,', 'enter this code to finish signing up:'],
     code,
-    notes: [onlyOnce(minutes), 'You did not sign up? Then nothing happens: forget this mail.'],
+    notes: [onlyOnce(minutes), 'If this wasn’t you, ignore this email.'],
   }),
   'sign-up-known': ({ url }: { url: string }): MailContent => ({
-    subject: 'You have an account already',
-    lines: ['Hello,', 'somebody, probably you, tried to sign up with this address. It has an account already.'],
+    subject: 'You already have an account',
+    lines: ['Hello,', 'someone, probably you, tried to sign up with this address, which already has an account.'],
     button: { label: 'Sign in', url },
-    notes: ['You forgot the password? The page offers a new one. It was not you? Then nothing happens.'],
+    notes: ['Forgot your password? Reset it on the sign-in page. If this wasn’t you, ignore this email.'],
   }),
   'login-code': ({ name, code, minutes, ip, device }: Code & { name: string; ip: string; device: string }): MailContent => ({
-    subject: 'Your code to sign in',
-    lines: [`Hello ${name},`, 'you are signing in on a device that we do not know. Type this code there:'],
+    subject: 'Your sign-in code',
+    lines: [`Hello ${name},`, 'we don’t recognize the device you are signing in on. Enter this code there:'],
     code,
-    notes: [
-      onlyOnce(minutes),
-      `The attempt came from ${ip} (${unlinked(device)}). It was not you? Somebody knows your password: change it.`,
-    ],
+    notes: [onlyOnce(minutes), `The attempt came from ${ip} (${unlinked(device)}). Not you? Change your password.`],
   }),
   'password-code': ({ name, code, minutes }: Code & { name: string }): MailContent => ({
-    subject: 'Your code for a new password',
-    lines: [`Hello ${name},`, 'type this code to choose a new password:'],
+    subject: 'Your password reset code',
+    lines: [`Hello ${name},`, 'enter this code to choose a new password:'],
     code,
-    notes: [onlyOnce(minutes), 'You did not ask for it? Your password is as it was.'],
+    notes: [onlyOnce(minutes), 'If this wasn’t you, ignore this email. Your password is unchanged.'],
   }),
   'password-unknown': ({ url }: { url: string }): MailContent => ({
     subject: 'No account with this address',
-    lines: [
-      'Hello,',
-      'somebody, probably you, asked for a new password. There is no account with this address that could sign in.',
-    ],
-    button: { label: 'Sign in with another address', url },
-    notes: ['It was not you? Then nothing happens: forget this mail.'],
+    lines: ['Hello,', 'someone, probably you, requested a password reset. No active account exists for this address.'],
+    button: { label: 'Sign in with another email', url },
+    notes: ['If this wasn’t you, ignore this email.'],
   }),
   'password-changed': ({ name }: { name: string }): MailContent => ({
     subject: 'Your password was changed',
-    lines: [
-      `Hello ${name},`,
-      'the password of your account was changed just now. Other sign-ins ended, and no device is trusted any more.',
-    ],
-    notes: ['It was not you? Ask for a new password on the page to sign in, and tell your administrator.'],
+    lines: [`Hello ${name},`, 'your password was changed. All other sessions ended, and no device is trusted anymore.'],
+    notes: ['Not you? Reset it and contact your administrator.'],
   }),
   'account-locked': ({ name, url, minutes, ip }: { name: string; url: string; minutes: number; ip: string }): MailContent => ({
-    subject: 'Your account is locked for a while',
+    subject: 'Your account is temporarily locked',
     lines: [
       `Hello ${name},`,
-      `somebody, last from ${ip}, failed to sign in to your account many times. For ${minutes} minutes nobody can, with these exceptions: ` +
-        'devices that you trust, and access tokens, go on as before.',
+      `there were too many failed sign-ins to your account, the last one from ${ip}. ` +
+        `Sign-in is blocked for ${minutes} minutes; trusted devices and tokens still work.`,
     ],
-    button: { label: 'It was me: unlock', url },
-    notes: ['It was not you? Leave it locked, and turn on two-factor sign-in.'],
+    button: { label: 'Unlock my account', url },
+    notes: ['Not you? Leave it locked and enable two-factor authentication.'],
   }),
   'two-factor-changed': ({ name, on }: { name: string; on: boolean }): MailContent => ({
-    subject: on ? 'Two-factor sign-in is on' : 'Two-factor sign-in is off',
-    lines: [`Hello ${name},`, `two-factor sign-in of your account was turned ${on ? 'on' : 'off'} just now.`],
-    notes: ['It was not you? Change your password, and tell your administrator.'],
+    subject: `Two-factor authentication ${on ? 'enabled' : 'disabled'}`,
+    lines: [`Hello ${name},`, `two-factor authentication was ${on ? 'enabled' : 'disabled'} for your account.`],
+    notes: ['Not you? Change your password and contact your administrator.'],
   }),
   'team-invitation': ({
     team,
@@ -95,24 +86,20 @@ export const MAIL_TEMPLATES = {
     subject: `You are invited to ${unlinked(team)}`,
     lines: [
       'Hello,',
-      `${unlinked(by)} invites you to join the team ${unlinked(team)} as ${role}. Sign in, or sign up with this email address, and accept.`,
+      `${unlinked(by)} invited you to join the team ${unlinked(team)} as ${role}. Sign in or sign up with this email address to accept.`,
     ],
-    button: { label: 'Look at the invitation', url },
-    notes: [`The invitation lapses after ${days} days. You do not know why you got it? Then nothing happens: forget this mail.`],
+    button: { label: 'View invitation', url },
+    notes: [`The invitation expires in ${days} days. If you did not expect it, ignore this email.`],
   }),
   notice: ({ name, title, message, url }: Record<'name' | 'title' | 'message' | 'url', string>): MailContent => ({
     subject: title,
     lines: [`Hello ${name},`, message],
-    button: { label: 'Have a look', url },
-    notes: ['The link asks you to sign in; it lets nobody do anything by itself.'],
+    button: { label: 'View', url },
   }),
   impersonated: ({ name, admin, from, until }: Record<'name' | 'admin' | 'from' | 'until', string>): MailContent => ({
-    subject: 'An administrator acted in your name',
-    lines: [
-      `Hello ${name},`,
-      `${admin}, who administers this installation, worked with your account for a while: from ${from}, until ${until} at the latest.`,
-    ],
-    notes: ['Whatever was done is in the audit log under both names. You did not expect it? Ask them.'],
+    subject: 'An administrator used your account',
+    lines: [`Hello ${name},`, `the administrator ${admin} impersonated you from ${from} until ${until} at the latest.`],
+    notes: ['The audit log records every action under both names. Questions? Contact them.'],
   }),
   'token-expires': ({
     name,
@@ -122,9 +109,12 @@ export const MAIL_TEMPLATES = {
     url,
   }: Record<'name' | 'token' | 'prefix' | 'at' | 'url', string>): MailContent => ({
     subject: `The token “${token}” expires soon`,
-    lines: [`Hello ${name},`, `your access token “${token}” (${prefix}) works until ${at}. Whatever uses it stops then.`],
-    button: { label: 'Make a new one', url },
-    notes: ['You do not need it any more? Then nothing is to be done.'],
+    lines: [
+      `Hello ${name},`,
+      `your access token “${token}” (${prefix}) expires at ${at}. Clients that use it stop working then.`,
+    ],
+    button: { label: 'Create a token', url },
+    notes: ['Otherwise ignore this email.'],
   }),
   'gates-wait': ({
     name,
@@ -133,12 +123,12 @@ export const MAIL_TEMPLATES = {
     automations,
     url,
   }: Record<'name' | 'team' | 'url', string> & { count: number; automations: string[] }): MailContent => ({
-    subject: `${count === 1 ? 'A run waits' : `${count} runs wait`} for a decision in ${team}`,
+    subject: `${count === 1 ? 'A run is waiting' : `${count} runs are waiting`} for approval in ${team}`,
     lines: [
       `Hello ${name},`,
-      `somebody who could have decided has left ${team}. You can: ${automations.join(', ')}${count > automations.length ? ' and more' : ''}.`,
+      `an approver left ${team}. You can decide: ${automations.join(', ')}${count > automations.length ? ' and more' : ''}.`,
     ],
-    button: { label: 'Look at what waits', url },
+    button: { label: 'Review approvals', url },
   }),
 };
 

@@ -26,7 +26,7 @@ export function changeProject(
     const before = await Project.query(ctx.db).findById(projectId).modify('live').forNoKeyUpdate();
     if (!before) throw notFound('Project');
     authorize('project.write', await seatOf(ctx, before.team_id));
-    if (teamId !== undefined && teamId !== before.team_id) throw invalid('A project stays in its team');
+    if (teamId !== undefined && teamId !== before.team_id) throw invalid('A project cannot move to another team');
     const after = next(before);
     checkOrder(after);
     const changes = changesBetween(before, after);

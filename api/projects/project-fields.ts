@@ -16,7 +16,7 @@ export const daysOf = <T extends string | null | undefined>(body: Partial<Dates<
 
 /** @throws INVALID_REQUEST for an end before the start */
 export function checkOrder({ start_date, end_date }: Dates<string | null>): void {
-  if (start_date !== null && end_date !== null && end_date < start_date) throw invalid('end_date is before start_date');
+  if (start_date !== null && end_date !== null && end_date < start_date) throw invalid('end_date must not be before start_date');
 }
 
 /** Returns a complete project: missing fields get their defaults. @throws INVALID_REQUEST for a malformed date */

@@ -20,6 +20,6 @@ export async function checkTreeSize(ctx: Context, taskId: string): Promise<void>
   const [task] = await run<Size>(ctx.db, sizeStatement, [taskId, userOf(ctx)]);
   if (!task || task.recurs || !isAllowed('task.write', task.seat)) return;
   if ((task.size ?? 0) > MAX_TREE) {
-    throw invalid(`A task with more than ${(MAX_TREE - 1).toLocaleString('en')} tasks below it cannot recur`);
+    throw invalid(`A task with more than ${(MAX_TREE - 1).toLocaleString('en')} descendants cannot recur`);
   }
 }

@@ -60,10 +60,10 @@ function partsOf(text: string): Map<Part, string> | string {
   const parts = new Map<Part, string>();
   for (const part of text.split(';')) {
     const [name = '', value = '', ...rest] = part.split('=');
-    if (!(name in SHAPES) || rest.length > 0) return `${name.slice(0, 20) || 'An empty part'} is not supported in a rule`;
+    if (!(name in SHAPES) || rest.length > 0) return `${name.slice(0, 20) || 'An empty part'} is not supported`;
     const { shape, words } = SHAPES[name as Part];
     if (!shape.test(value)) return words;
-    if (parts.has(name as Part)) return `${name} is given twice`;
+    if (parts.has(name as Part)) return `${name} is set twice`;
     parts.set(name as Part, value);
   }
   return parts;
@@ -73,10 +73,10 @@ function partsOf(text: string): Map<Part, string> | string {
 function clashIn(freq: Frequency, byDay: string[], byMonthDay: number[], ends: number): string | null {
   const ordinals = byDay.map((day) => Number(day.slice(0, -2))).filter((n) => n !== 0);
   const most = freq === 'MONTHLY' ? 5 : 52;
-  if (ordinals.length > 0 && freq !== 'MONTHLY' && freq !== 'YEARLY') return `BYDAY takes no numbers with FREQ=${freq}`;
-  if (ordinals.some((n) => Math.abs(n) > most)) return `BYDAY takes numbers up to ${most} with FREQ=${freq}`;
-  if (ordinals.length > 0 && byMonthDay.length > 0) return 'BYDAY takes no numbers beside BYMONTHDAY';
-  if (byMonthDay.length > 0 && freq === 'WEEKLY') return 'BYMONTHDAY does not go with FREQ=WEEKLY';
+  if (ordinals.length > 0 && freq !== 'MONTHLY' && freq !== 'YEARLY') return `BYDAY cannot have ordinals with FREQ=${freq}`;
+  if (ordinals.some((n) => Math.abs(n) > most)) return `BYDAY ordinals are limited to ${most} with FREQ=${freq}`;
+  if (ordinals.length > 0 && byMonthDay.length > 0) return 'BYDAY cannot have ordinals together with BYMONTHDAY';
+  if (byMonthDay.length > 0 && freq === 'WEEKLY') return 'BYMONTHDAY cannot be combined with FREQ=WEEKLY';
   return ends > 1 ? 'COUNT and UNTIL exclude each other' : null;
 }
 
@@ -85,7 +85,7 @@ export function parseRule(text: string): Rule | string {
   const parts = partsOf(text);
   if (typeof parts === 'string') return parts;
   const freq = parts.get('FREQ') as Frequency | undefined;
-  if (!freq) return 'A rule names its FREQ';
+  if (!freq) return 'FREQ is required';
   const list = (name: Part): string[] => [...new Set((parts.get(name)?.split(',') ?? []).map((item) => item.replace('+', '')))];
   const byDay = list('BYDAY');
   const byMonthDay = list('BYMONTHDAY').map(Number);

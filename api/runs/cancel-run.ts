@@ -19,7 +19,7 @@ export function cancelRun(ctx: Context, runId: string): Promise<CancelledRun> {
     const seat = team_id === null ? null : await seatOf(ctx, team_id);
     authorizeManage('automation.dispatch', { team_id, created_by }, { userId: userOf(ctx), seat });
     if ((await cancelRuns(ctx, { automation_id, run_id: runId }, ['queued', 'running', 'paused'])) === 0) {
-      throw conflict(`The run has ended already: ${locked.status}`);
+      throw conflict(`The run has already ended: ${locked.status}`);
     }
     await recordChange(ctx, {
       team_id,

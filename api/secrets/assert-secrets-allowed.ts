@@ -32,5 +32,5 @@ export async function findForbiddenSecret(ctx: Context, teamId: string | null, a
  */
 export async function assertSecretsAllowed(ctx: Context, teamId: string | null, actions: Actions): Promise<void> {
   const name = await findForbiddenSecret(ctx, teamId, actions);
-  if (name !== undefined) throw forbidden(`The secret ${name} has no allowed hosts: this needs the admin role in the team`);
+  if (name !== undefined) throw forbidden(`The secret ${name} has no allowed hosts: requires the admin role in the team`);
 }

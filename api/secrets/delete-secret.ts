@@ -20,8 +20,8 @@ export function deleteSecret(ctx: Context, teamId: string, name: string, force: 
     const automations = await findReferences(ctx.db, teamId, name);
     if (automations.length > 0 && !force) {
       const shown = automations.slice(0, NAMED).map((automation) => automation.name);
-      const detail = `Referenced by live automations: ${[...shown, ...(automations.length > NAMED ? ['…'] : [])].join(', ')}`;
-      throw conflict('Live automations refer to this secret', { detail, extra: { automations } });
+      const detail = `Referenced by automations: ${[...shown, ...(automations.length > NAMED ? ['…'] : [])].join(', ')}`;
+      throw conflict('Automations reference this secret', { detail, extra: { automations } });
     }
     await recordUse(ctx, teamId, name, 'delete', { force, automations: automations.map(({ automation_id }) => automation_id) });
   });

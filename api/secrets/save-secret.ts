@@ -30,7 +30,7 @@ const saveStatement: Statement = {
 export function saveSecret(ctx: Context, { team_id, name, value, allowed_hosts }: SaveSecret): Promise<string> {
   return inTransaction(ctx, async (ctx) => {
     authorize('secret.write', await seatInTeam(ctx, team_id));
-    if (!isSecretName(name)) throw invalid('A secret’s name holds no braces, slashes or control characters');
+    if (!isSecretName(name)) throw invalid('Secret names cannot contain braces, slashes or control characters');
     const { data_key, sealed_value } = encryptEnvelope(ctx.config, ownerOf(team_id, name), value);
     const values = [team_id, name, data_key, sealed_value, userOf(ctx), allowed_hosts ?? null];
     const [saved] = await run<{ is_new: boolean; allowed_hosts: string[] }>(ctx.db, saveStatement, values);

@@ -52,8 +52,8 @@ function listAnswer({ body, ...list }: TaskList): Reply {
 function expectedVersion(ifMatch: string | undefined, version: number | null | undefined): number | null {
   if (ifMatch === undefined || ifMatch.trim() === '*') return version ?? null;
   const tagged = /^(?:W\/)?"(\d{1,9})(?:-[\w-]+)?"$/.exec(ifMatch.trim())?.[1];
-  if (tagged === undefined) throw invalid('If-Match takes one ETag of the task');
-  if (version != null && version !== Number(tagged)) throw invalid('If-Match and version name different versions');
+  if (tagged === undefined) throw invalid('If-Match must be a single ETag of the task');
+  if (version != null && version !== Number(tagged)) throw invalid('If-Match and version differ');
   return Number(tagged);
 }
 

@@ -22,7 +22,7 @@ export function deleteTeam(ctx: Context, teamId: string): Promise<void> {
     const members = await Membership.query(ctx.db).where({ team_id: teamId }).delete();
     // Creating or restoring a project requires a membership until the commit; without memberships, this result stays true.
     const project = await Project.query(ctx.db).where({ team_id: teamId }).modify('live').first();
-    if (project) throw conflict('The team has live projects: move them to the trash first');
+    if (project) throw conflict('The team has active projects; move them to the trash first');
     const automations = await endAutomationsOf(ctx, { team_id: teamId });
     const repositories = await ctx.db('forge_repositories').where({ team_id: teamId }).delete();
     const secrets = await ctx.db('team_secrets').where({ team_id: teamId }).delete();

@@ -25,7 +25,7 @@ export const MemberParams = z.object({ team_id: Id, user_id: Id });
 export const AddMember = z
   .object({
     user_id: Id.optional(),
-    email: Text.trim().max(320).toLowerCase().regex(MAIL_ADDRESS, 'This is no mail address').optional(),
+    email: Text.trim().max(320).toLowerCase().regex(MAIL_ADDRESS, 'Invalid email address').optional(),
     role: z.enum(SEATS).default('member'),
   })
   .refine(({ user_id, email }) => (user_id === undefined) !== (email === undefined), 'Give either user_id or email')

@@ -34,7 +34,7 @@ const insertStatement: Statement = {
 /** @throws INVALID_REQUEST no scope, or an unknown one */
 function checkScopes(given: string[]): string[] {
   const scopes = [...new Set(given)];
-  if (scopes.length === 0) throw invalid('A token needs at least one scope');
+  if (scopes.length === 0) throw invalid('At least one scope is required');
   const unknown = scopes.find((scope) => !Object.hasOwn(SCOPES, scope));
   if (unknown !== undefined) throw invalid(`Unknown scope: ${unknown.slice(0, 100)}`);
   return scopes;
@@ -58,7 +58,7 @@ export function createToken(
     await run(ctx.db, lockOwner, [userId]);
     const values = [userId, name, scopes, hashOf(secret), prefix, days, strict];
     const [row] = await run<TokenRow>(ctx.db, insertStatement, values);
-    if (!row) throw invalid(`${MAX_ACTIVE_TOKENS} tokens are active already: revoke one first`);
+    if (!row) throw invalid(`At most ${MAX_ACTIVE_TOKENS} tokens can be active; revoke one first`);
     await recordChange(ctx, {
       team_id: null,
       feature: 'tokens',

@@ -13,7 +13,7 @@ import { eraseProject } from './erase.js';
 async function checkProtected(ctx: Context, { project_id, team_id }: Project): Promise<void> {
   const automation = await Automation.query(ctx.db).where({ project_id, is_protected: true }).modify('live').first();
   if (automation && !isAllowed('automation.protect', await seatOf(ctx, team_id))) {
-    throw forbidden('The project has a protected automation: only team admins may purge it');
+    throw forbidden('The project has a protected automation; only team admins can purge it');
   }
 }
 

@@ -48,7 +48,7 @@ export function restoreTask(ctx: Context, taskId: string): Promise<Restored> {
     const place = await lockProjectOfTask(ctx, taskId);
     if (!place) throw notFound('Task in the trash');
     authorize('trash.restore', await seatOf(ctx, place.team_id));
-    if (place.in_trash) throw conflict(`The project “${place.name}” is in the trash: restore it first`);
+    if (place.in_trash) throw conflict(`The project “${place.name}” is in the trash; restore it first`);
     const rows = await run<Back>(ctx.db, statement, [taskId]);
     const task = rows.find((row) => row.task_id === taskId);
     if (!task) throw notFound('Task in the trash');

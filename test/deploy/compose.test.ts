@@ -161,7 +161,7 @@ describe('secrets', () => {
       expect(run().status).toBe(0);
       expect(files.map((name) => readFileSync(join(made, name), 'utf8'))).toEqual(contents);
       // The mail server is the one thing that nobody can make up.
-      expect(() => loadConfig(environmentOf('api', made))).toThrow(/^The settings are not usable:\n {2}MAIL_URL: needed[^\n]*$/);
+      expect(() => loadConfig(environmentOf('api', made))).toThrow(/^Invalid configuration:\n {2}MAIL_URL: needed[^\n]*$/);
       rmSync(join(made, 'mail_url'), { force: true });
       writeFileSync(join(made, 'mail_url'), 'smtps://mail.example.com');
       const config = loadConfig(environmentOf('api', made));

@@ -115,7 +115,7 @@ describe('a fault of our own', () => {
   ])('%s is a generic 500', async (_what, make) => {
     const answer = await provoke(make());
     expectEnvelope(answer, 500);
-    expect(answer.body.message).toBe('Something went wrong on our side');
+    expect(answer.body.message).toBe('Internal error');
   });
 
   it.each([

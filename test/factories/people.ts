@@ -101,16 +101,16 @@ export const leave: Losing = (app, team, person) => seatOf(app, team, person).de
 
 /** Ways in which a person may no longer act in a team: what a test calls it, how it comes about, what a run's record says of its creator. */
 export const UNSEATED: [what: string, lose: Losing, message: string][] = [
-  ['has left the team', leave, 'Who made the automation is no longer a member of the team'],
+  ['has left the team', leave, 'The automation’s creator is no longer a member of the team'],
   [
     'has become a guest',
     (app, team, person) => seatOf(app, team, person).update({ role: 'guest' }),
-    'Who made the automation is only a guest of the team',
+    'The automation’s creator is only a guest of the team',
   ],
   [
     'is suspended',
     (app, _team, { user_id }) => app.services.db('users').where({ user_id }).update({ status: 'suspended' }),
-    'Who made the automation may no longer act: the account is not active',
+    'The automation’s creator can no longer act: the account is not active',
   ],
 ];
 

@@ -62,7 +62,7 @@ it('turns two-factor sign-in off for a lost device, tells the person, and says w
   expect(await command('reset-2fa', ada.email)).toEqual(['it was off']);
   expect((await app.as(ada).get('/api/auth/me')).body.two_factor_enabled).toBe(false);
   expect(await db()('recovery_codes').where({ user_id: ada.user_id })).toEqual([]);
-  expect(await listMails(app.services, ada.email)).toMatchObject([{ subject: 'Two-factor sign-in is off' }]);
+  expect(await listMails(app.services, ada.email)).toMatchObject([{ subject: 'Two-factor authentication disabled' }]);
   const entries = await db()('audit_entries').where({ entity_id: ada.user_id });
   expect(entries).toMatchObject([{ action: 'two_factor_off', severity: 'HIGH', actor_type: 'system' }]);
 });

@@ -45,7 +45,7 @@ async function query<T extends pg.QueryResultRow>(url: string, statement: string
 }
 
 const WRONG = { LOG_LEVEL: 'loud' };
-const list = /The settings are not usable:\n[\s\S]*LOG_LEVEL: /;
+const list = /Invalid configuration:\n[\s\S]*LOG_LEVEL: /;
 
 it('npm start lists wrong settings, and has started no server by then', async () => {
   const { code, said } = await run('scripts/start.mjs', ['--json'], WRONG);

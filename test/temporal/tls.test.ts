@@ -135,7 +135,7 @@ describe('the connection to Temporal', () => {
     const { link, failures } = linkWith(settings);
     await until(async () => failures.length > 0 && server.refused() > 0, 25_000);
     expect(link.client()).toBeUndefined();
-    expect(failures[0]).toMatch(/^Temporal is away; trying again: /);
+    expect(failures[0]).toMatch(/^Temporal unavailable, retrying: /);
     expect(server.authorizations.size).toBe(0);
   });
 

@@ -254,7 +254,7 @@ it('a history reads like the automation: each step under its own name, however l
     `](http://localhost:${app.services.config.PORT}/app/runs/${run.run_id})`,
   );
   const short = expect.stringMatching(/^(😀)+…$/u);
-  expect(summaries).toEqual(['Tell the task', null, 'Asks for the approval', 'Reads what was decided', short, short, short]);
+  expect(summaries).toEqual(['Tell the task', null, 'Open gate', 'Read gate', short, short, short]);
 });
 
 it('an operator reads how many approvals a gate still wants, and who ended it', async () => {
@@ -269,7 +269,7 @@ it('an operator reads how many approvals a gate still wants, and who ended it', 
       const { currentDetails } = await handle.query<{ currentDetails?: string }>('__temporal_workflow_metadata');
       return currentDetails?.includes(words);
     });
-  await reads('Waiting for 3 different people, each at least **manager**, to approve');
+  await reads('Waiting for 3 approvers (at least **manager**) to approve');
   await app.as(team.admin).post(`/api/automations/runs/${run.run_id}/approve`);
   await reads('Waiting for 2 more (at least **manager**) to approve');
   await reads('» Gate “Three of us”: waiting, 1 of 3 approved');
@@ -334,11 +334,11 @@ describe('schedules', () => {
       const { status, body } = await call('', { name: 'x', team_id: team.team_id, ...cron, ...fields });
       return `${status} ${body.message}`;
     };
-    expect(await refused({ schedule_cron: null })).toBe('400 schedule_cron: needed for the trigger schedule');
+    expect(await refused({ schedule_cron: null })).toBe('400 schedule_cron: required for the trigger schedule');
     expect(await refused({ schedule_cron: '0 25 * * *' })).toBe(
       '400 schedule_cron: hour takes 0 to 23, not "25" (at character 2)',
     );
-    expect(await refused({ schedule_cron: '0 0 30 2 *' })).toBe('400 schedule_cron: never comes (at character 0)');
+    expect(await refused({ schedule_cron: '0 0 30 2 *' })).toBe('400 schedule_cron: never matches (at character 0)');
     expect(await refused({ schedule_timezone: 'Mars/Base' })).toBe('400 schedule_timezone: not an IANA time zone');
   });
 
@@ -376,7 +376,7 @@ describe('schedules', () => {
     const listed = (await app.as(team.guest).get(`/api/automations?team_id=${team.team_id}`)).body;
     expect(listed).toEqual([expect.objectContaining({ ...automation, ...nothing })]);
     const minute = new Date(Math.floor(Date.now() / 60_000) * 60_000).toISOString();
-    expect(await fireSchedule(app.services, automation.automation_id, minute)).toMatch(/not armed/);
+    expect(await fireSchedule(app.services, automation.automation_id, minute)).toMatch(/not enabled/);
     await app.as(team.manager).post(`/api/trash/project/${project.project_id}/restore`);
     expect((await app.as(team.guest).get(path(automation))).body.next_runs).toHaveLength(5);
   });
@@ -481,9 +481,9 @@ describe('schedules', () => {
     const old = new Date(Date.parse(minute) - 20 * 60_000).toISOString();
     expect(await fireSchedule(app.services, automation.automation_id, old)).toMatch(/missed/);
     const odd = new Date(Date.parse(minute) + 1_000).toISOString();
-    expect(await fireSchedule(app.services, automation.automation_id, odd)).toMatch(/no time of the schedule/);
+    expect(await fireSchedule(app.services, automation.automation_id, odd)).toMatch(/no longer a time of the schedule/);
     await call(`${automation.automation_id}/toggle`, { is_active: false });
-    expect(await fireSchedule(app.services, automation.automation_id, minute)).toMatch(/not armed/);
+    expect(await fireSchedule(app.services, automation.automation_id, minute)).toMatch(/not enabled/);
   });
 
   it('a time that a night has twice fires once, whichever comes first; every hour is every hour', async () => {

@@ -83,12 +83,12 @@ it('a worker killed between two teams: the next one goes on where it stood, and 
 
   const connection = await Connection.connect({ address: app.services.config.TEMPORAL_ADDRESS });
   const handle = new Client({ connection }).workflow.getHandle(deprovisionWorkflowId(leaver.user_id));
-  expect(await handle.result()).toBe('done in 7 steps');
+  expect(await handle.result()).toBe('completed in 7 steps');
   const { currentDetails } = await handle.query<{ currentDetails: string }>('__temporal_workflow_metadata');
   expect(currentDetails.match(/✓/g)).toHaveLength(7);
   expect(currentDetails).toContain('tasks 1');
   const described = await handle.describe();
-  expect(await described.staticSummary()).toBe('Somebody leaves the installation for good');
+  expect(await described.staticSummary()).toBe('Deprovision user');
   expect(JSON.stringify(described.typedSearchAttributes.getAll())).toContain('user_deprovision');
 
   // Terminated by an operator, or lost with Temporal's file: the job's row brings it back.

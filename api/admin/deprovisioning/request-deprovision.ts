@@ -21,7 +21,7 @@ async function checkSuccessor(ctx: Context, userId: string, successor: string): 
     .where({ user_id: successor, status: 'active' })
     .forShare()
     .first<object | undefined>('user_id');
-  if (!known || successor === userId) throw invalid('reassign_to must be another, active person');
+  if (!known || successor === userId) throw invalid('reassign_to must be another active user');
 }
 
 /** Locks the user's teams in a fixed order and returns those that would be left without an admin. */
@@ -51,7 +51,7 @@ async function settleTeams(ctx: Context, userId: string, successor: string | nul
   const orphans = await teamsWithoutAdmin(ctx, userId);
   const ids = orphans.map(({ team_id }) => team_id);
   if (orphans.length > 0 && successor === null) {
-    throw conflict('The last admin of a team: name reassign_to', { detail: `Teams without another admin: ${ids.join(', ')}` });
+    throw conflict('Last admin of a team: set reassign_to', { detail: `Teams without another admin: ${ids.join(', ')}` });
   }
   for (const team of orphans) await promoteToAdmin(ctx, team, successor as string);
   return ids;
@@ -71,7 +71,7 @@ export function requestDeprovision(ctx: Context, userId: string, { reason, reass
     // Read under the lock, so one of many concurrent requests creates the job.
     const known = await ctx.db('deprovision_jobs').where({ user_id: userId }).first<JobRef | undefined>('job_id', 'status');
     if (known) return known;
-    if (user.status === 'deprovisioned') throw conflict('This person has left for good');
+    if (user.status === 'deprovisioned') throw conflict('User is deprovisioned');
     // Nobody can add them to a team from here on (create-membership.ts locks the user FOR KEY SHARE).
     await ctx.db('users').where({ user_id: userId }).forUpdate().first('user_id');
     const successor = reassign_to ?? null;

@@ -29,8 +29,8 @@ async function queueNotice(ctx: Context, user: LockedUser, adminId: string, expi
 export function startImpersonation(ctx: Context, { user_id: userId, reason }: Impersonate): Promise<Impersonation> {
   return inTransaction(ctx, async (ctx) => {
     const user = await lockUser(ctx, userId);
-    if (user.role === 'admin') throw forbidden('Nobody acts as an administrator of the installation');
-    if (user.status !== 'active') throw forbidden('Nobody acts as somebody who may not sign in');
+    if (user.role === 'admin') throw forbidden('Administrators cannot be impersonated');
+    if (user.status !== 'active') throw forbidden('Inactive users cannot be impersonated');
     const impersonatorId = userOf(ctx);
     const sessionId = uuidv7();
     const minutes = ctx.config.IMPERSONATION_MINUTES;

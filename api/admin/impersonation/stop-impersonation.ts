@@ -10,7 +10,7 @@ import { recordAdminAction } from '../record-admin-action.js';
 export function stopImpersonation(ctx: Context): Promise<void> {
   return inTransaction(ctx, async (ctx) => {
     const { actor } = ctx;
-    if (actor.type !== 'user' || actor.impersonatorId === null) throw conflict('You act as nobody but yourself');
+    if (actor.type !== 'user' || actor.impersonatorId === null) throw conflict('Not impersonating');
     const [ended] = await ctx
       .db('sessions')
       .where({ session_id: actor.sessionId })

@@ -63,7 +63,7 @@ export async function issueCode(ctx: Context, purpose: Purpose, address: string)
  * cannot tell which. `useCode` consumes the returned id in the transaction that the code authorizes.
  */
 export async function checkCode(ctx: Context, purpose: Purpose, address: string, code: string): Promise<string | null> {
-  if (ctx.db.isTransaction) throw new Error('A try must be committed whatever becomes of it');
+  if (ctx.db.isTransaction) throw new Error('An attempt must be committed on its own');
   const [row] = await run<{ code_id: string; code_hash: Buffer }>(ctx.db, tryStatement, [
     purpose,
     address,

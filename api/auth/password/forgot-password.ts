@@ -7,7 +7,7 @@ import { issueCode } from '../codes/one-time-code.js';
 import { canonicalAddress, findAccount } from '../find-account.js';
 
 /** The same for every address, so it does not reveal who has an account. */
-const ANSWER = { message: 'If there is an account with this address, a code is on its way to it' };
+const ANSWER = { message: 'If an account exists for this address, a code was emailed to it' };
 
 /**
  * Emails a code for a new password; an address without an account is told so by email only. A code is created for any address, so

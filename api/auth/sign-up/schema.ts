@@ -8,8 +8,8 @@ const NewEmail = z
   .trim()
   .toLowerCase()
   .max(320)
-  .regex(MAIL_ADDRESS, 'This is no mail address')
-  .refine((value) => value.isWellFormed(), 'This is no mail address');
+  .regex(MAIL_ADDRESS, 'Invalid email address')
+  .refine((value) => value.isWellFormed(), 'Invalid email address');
 
 export const SignUpStart = z.object({ email: NewEmail, name: Title(100) }).meta({ id: 'SignUpStart' });
 export type SignUpStart = z.output<typeof SignUpStart>;

@@ -7,7 +7,7 @@ import { findAccount } from '../find-account.js';
 import type { SignUpStart } from './schema.js';
 
 /** The same for every address, so it does not reveal who has an account. */
-const ANSWER = { message: 'A code is on its way to this address' };
+const ANSWER = { message: 'An email was sent to this address' };
 
 /** Emails a code to a new address; an address that has an account is told so by email only. */
 export async function startSignUp(ctx: Context, { email }: Pick<SignUpStart, 'email'>): Promise<{ message: string }> {

@@ -18,8 +18,8 @@ export function activateTwoFactor(ctx: Context, { code }: { code: string }): Pro
       .whereNotNull('two_factor_secret')
       .forUpdate()
       .first<{ user_id: string; email: string; name: string } | undefined>('user_id', 'email', 'name');
-    if (!user) throw conflict('There is nothing to activate: enroll first');
-    if (!(await useAuthenticatorCode(ctx, user_id, code.replaceAll(/\s/g, '')))) throw invalid('The code is not right');
+    if (!user) throw conflict('Nothing to activate: enroll first');
+    if (!(await useAuthenticatorCode(ctx, user_id, code.replaceAll(/\s/g, '')))) throw invalid('Incorrect code');
     await ctx.db('users').where({ user_id }).update({ two_factor_enabled_at: ctx.db.fn.now() });
     const recovery_codes = await renewRecoveryCodes(ctx, user_id);
     await recordTwoFactorChange(ctx, user, true);

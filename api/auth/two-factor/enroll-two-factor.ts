@@ -20,7 +20,7 @@ export async function enrollTwoFactor(ctx: Context, { password }: { password: st
       .db('users')
       .where({ user_id: account.user_id, two_factor_enabled_at: null })
       .update({ two_factor_secret: sealSecret(ctx, account.user_id, enrolment.secret), two_factor_step: null });
-    if (made === 0) throw conflict('Two-factor sign-in is on already; turn it off first');
+    if (made === 0) throw conflict('Two-factor authentication is already enabled');
     await recordChange(ctx, {
       team_id: null,
       feature: 'auth',

@@ -14,7 +14,7 @@ const MAX_DURATION = 32; // characters
 const SEARCHES = new Set(['contains', 'indexOf', 'lastIndexOf', 'split']);
 
 /** One shared instance: an exhausted evaluation must not pay for stack traces. */
-export const EXHAUSTED = new Refused('The condition needs more work on this event than one evaluation may do');
+export const EXHAUSTED = new Refused('The condition exceeds the evaluation limit for this event');
 
 export class Work {
   left = 0;
@@ -87,7 +87,8 @@ function priceOfCall(name: string, operands: readonly unknown[], limit: number):
   let price = 1;
   for (const operand of operands) price += weigh(operand, limit);
   if (typeof text === 'string') {
-    if (name === 'duration' && text.length > MAX_DURATION) throw new Refused(`A duration has at most ${MAX_DURATION} characters`);
+    if (name === 'duration' && text.length > MAX_DURATION)
+      throw new Refused(`A duration can have at most ${MAX_DURATION} characters`);
     if (name === 'size') price += text.length / 16; // counts each code point
     if (name === 'split') price += text.length; // may return one entry per character
     if (SEARCHES.has(name) && typeof other === 'string') price += (text.length * other.length) / 64;

@@ -67,7 +67,7 @@ export function compileCondition(source: string): CompiledCondition {
 function verdictOf(compiled: Compiled, scope: ConditionScope): Verdict {
   try {
     const result = runMetered(compiled, scope);
-    if (typeof result !== 'boolean') throw new Refused(`The condition gave ${nameOfType(result)}, not true or false`);
+    if (typeof result !== 'boolean') throw new Refused(`The condition returned ${nameOfType(result)}, not true or false`);
     return { matched: result, error: null };
   } catch (error) {
     return { matched: false, error: oneLine(error) };
@@ -89,12 +89,13 @@ function runMetered({ program, work }: Compiled, scope: ConditionScope): unknown
 
 /** @throws Refused or an error of the library */
 function compile(source: string): Compiled {
-  if (lengthOf(source) > MAX_SOURCE) throw new Refused(`A condition has at most ${MAX_SOURCE} characters`);
+  if (lengthOf(source) > MAX_SOURCE) throw new Refused(`A condition can have at most ${MAX_SOURCE} characters`);
   const program = environment.parse(source);
   inspect(program.ast, KNOWN_NAMES, false, source);
   const checked = program.check();
   if (!checked.valid) throw checked.error ?? new Refused('The condition does not type-check');
-  if (checked.type !== 'bool' && checked.type !== 'dyn') throw new Refused(`A condition is true or false, not ${checked.type}`);
+  if (checked.type !== 'bool' && checked.type !== 'dyn')
+    throw new Refused(`A condition must be true or false, not ${checked.type}`);
   const work = new Work();
   watch(program.ast, work);
   return { program, work };

@@ -61,10 +61,10 @@ const WORK_TRIGGERS: readonly Trigger[] = [
   sampled('task.created', 'A task is created', { task: TASK, changes: {} }),
   sampled('task.updated', 'A task is changed in any way', taskChanged('title', 'Sign-in fails', TASK.title)),
   sampled('task.status_changed', 'The status of a task changes', taskChanged('status', 'todo', 'in_progress'), 'task.updated'),
-  sampled('task.assigned', 'A task gets an assignee', taskChanged('assigned_to', null, PERSON), 'task.updated'),
-  sampled('task.completed', 'A task is done', taskChanged('status', 'in_review', 'done'), 'task.updated'),
+  sampled('task.assigned', 'A task is assigned', taskChanged('assigned_to', null, PERSON), 'task.updated'),
+  sampled('task.completed', 'A task is completed', taskChanged('status', 'in_review', 'done'), 'task.updated'),
   sampled('task.deleted', 'A task is moved to the trash', { task: TASK }),
-  sampled('task.restored', 'A task comes back from the trash', { task: TASK, changes: {} }),
+  sampled('task.restored', 'A task is restored from the trash', { task: TASK, changes: {} }),
   sampled('task.due_soon', 'A task is due within a day', {
     actor_id: null,
     task: { ...TASK, due_date: '2026-11-21' },

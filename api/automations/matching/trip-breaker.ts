@@ -37,12 +37,12 @@ async function switchOff(services: Services, automationId: string, maxRuns: numb
   const automation = await Automation.query(services.db).findById(automationId).modify('live').forNoKeyUpdate();
   if (!automation?.is_active) return;
   const ctx = serviceContext(services, 'breaker');
-  await deactivate(ctx, automation, 'rate_breaker', 'switched the automation off: other runs set it off too often');
+  await deactivate(ctx, automation, 'rate_breaker', 'disabled the automation: other runs started it too often');
   const { team_id: teamId, created_by, name } = automation;
   const managers = teamId === null ? [] : await findRecipients(ctx, { teamId, role: 'manager' });
   const creator = await findRecipients(ctx, { teamId, userIds: [created_by] });
   const people = [...new Map([...managers, ...creator].map((person) => [person.user_id, person])).values()];
-  const message = `${name} was set off by other runs more than ${maxRuns} times in a minute, so it was switched off. What is under way goes on.`;
-  const notice = { kind: 'automation_disabled', title: `Switched off: ${name}`, message, team_id: teamId, run_id: null } as const;
+  const message = `${name} was started by other runs more than ${maxRuns} times in a minute and was disabled. Active runs continue.`;
+  const notice = { kind: 'automation_disabled', title: `Disabled: ${name}`, message, team_id: teamId, run_id: null } as const;
   await notifyUsers(ctx, people, notice, ['in_app', 'email']);
 }

@@ -76,7 +76,7 @@ async function notifyManagers(
   const people = await findRecipients(ctx, { teamId: team_id, role: 'manager', except: [creatorId] });
   const more = names.length > MAX_NAMES ? ` and ${names.length - MAX_NAMES} more` : '';
   const title = names.length === 1 ? `Disabled: ${names[0]}` : `Disabled: ${names.length} automations of ${creator}`;
-  const message = `${creator} ${leaving}, so ${names.slice(0, MAX_NAMES).join(', ')}${more} is disabled. Take over what the team needs, then enable it.`;
+  const message = `${creator} ${leaving}, so ${names.slice(0, MAX_NAMES).join(', ')}${more} ${names.length === 1 ? 'is' : 'are'} disabled. Take over what the team needs, then enable it.`;
   const notice = { kind: 'automation_disabled', title, message, team_id, run_id: null, path: `/app/teams/${team_id}` } as const;
   await notifyUsers(ctx, people, notice, ['in_app', 'email']);
 }

@@ -20,7 +20,7 @@ const presentStatement: Statement = {
  */
 export async function requirePresentCreator(ctx: Context, { created_by, team_id }: Automation): Promise<void> {
   if ((await run(ctx.db, presentStatement, [created_by, team_id, rolesFor('automation.write')])).length > 0) return;
-  throw conflict('The automation’s creator may no longer act in this team: take the automation over before you enable it', {
+  throw conflict('The automation’s creator can no longer act in this team; take over the automation before you enable it', {
     detail: 'creator_not_authorized',
   });
 }

@@ -15,7 +15,7 @@ type Protectable = Pick<Automation, 'team_id' | 'is_protected'>;
  */
 export async function checkProtection(ctx: Context, automation: Protectable, wanted: boolean | undefined): Promise<boolean> {
   if (wanted === undefined || wanted === automation.is_protected) return false;
-  if (automation.team_id === null) throw invalid('is_protected: a personal automation has no team whose admins could protect it');
+  if (automation.team_id === null) throw invalid('is_protected: personal automations cannot be protected');
   authorize('automation.protect', await seatOf(ctx, automation.team_id));
   return true;
 }
@@ -36,7 +36,7 @@ export async function setProtection(ctx: Context, automation: Automation, is_pro
     entity_type: 'automation',
     entity_id: automation.automation_id,
     title: automation.name,
-    summary: is_protected ? 'protected the automation' : 'ended the protection of the automation',
+    summary: is_protected ? 'protected the automation' : 'unprotected the automation',
     details: { version: automation.version, changes: { is_protected: { from: before, to: is_protected } } },
   });
 }

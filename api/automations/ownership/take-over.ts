@@ -14,7 +14,7 @@ import type { TakeOver } from './schema.js';
 
 async function notifyFormerCreator(ctx: Context, { team_id, created_by, name }: Automation): Promise<void> {
   const people = await findRecipients(ctx, { teamId: team_id, userIds: [created_by] });
-  const message = `${name} was taken over: new runs act as its new creator. Runs that have begun still act as you.`;
+  const message = `${name} was taken over. New runs act as its new creator; active runs still act as you.`;
   await notifyUsers(ctx, people, { kind: 'message', title: `Taken over: ${name}`, message, team_id, run_id: null }, ['in_app']);
 }
 

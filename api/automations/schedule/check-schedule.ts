@@ -10,10 +10,11 @@ import { nextTimes } from './next-times.js';
 export function checkSchedule(triggerType: string, cron: string | null, timezone: string): string | null {
   if (triggerType !== 'schedule') return null;
   const source = cron?.trim() ?? '';
-  if (source === '') throw invalid('schedule_cron: needed for the trigger schedule');
+  if (source === '') throw invalid('schedule_cron: required for the trigger schedule');
   const parsed = parseCron(source);
   if (!parsed.ok) throw invalid(`schedule_cron: ${parsed.message} (at character ${parsed.position})`);
-  if (nextTimes(parsed.cron, timezone, new Date(), 1).length === 0) throw invalid('schedule_cron: never comes (at character 0)');
+  if (nextTimes(parsed.cron, timezone, new Date(), 1).length === 0)
+    throw invalid('schedule_cron: never matches (at character 0)');
   return source;
 }
 

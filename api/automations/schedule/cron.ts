@@ -41,20 +41,20 @@ function numberOf(text: string, { label, min, max, names = [] }: Field): number 
   if (named >= 0) return min + named;
   const value = /^\d{1,2}$/.test(text) ? Number(text) : Number.NaN;
   if (value >= min && value <= max) return value;
-  throw new Malformed(`${label} takes ${min} to ${max}, not "${text}"`);
+  throw new Malformed(`${label} must be ${min} to ${max}, not "${text}"`);
 }
 
 /** Parses one part of a list: a star, a number or a range, and an optional step. */
 function valuesOf(part: string, field: Field): number[] {
   const [range = '', step, ...rest] = part.split('/');
-  if (rest.length > 0 || step === '' || range === '') throw new Malformed(`${field.label} cannot be read: "${part}"`);
+  if (rest.length > 0 || step === '' || range === '') throw new Malformed(`${field.label} is invalid: "${part}"`);
   const [from = '', to, ...more] = range.split('-');
-  if (more.length > 0) throw new Malformed(`${field.label} cannot be read: "${part}"`);
+  if (more.length > 0) throw new Malformed(`${field.label} is invalid: "${part}"`);
   const low = range === '*' ? field.min : numberOf(from, field);
   const high = range === '*' || (to === undefined && step !== undefined) ? field.max : numberOf(to ?? from, field);
   const by = step === undefined ? 1 : /^\d{1,2}$/.test(step) ? Number(step) : 0;
-  if (by < 1) throw new Malformed(`${field.label}: a step is a number from 1, not "${step}"`);
-  if (high < low) throw new Malformed(`${field.label}: ${from} comes after ${to}`);
+  if (by < 1) throw new Malformed(`${field.label}: a step must be at least 1, not "${step}"`);
+  if (high < low) throw new Malformed(`${field.label}: ${from} is greater than ${to}`);
   const values: number[] = [];
   for (let value = low; value <= high; value += by) values.push(value);
   return values;
@@ -69,7 +69,7 @@ const unique = (numbers: number[]): number[] => [...new Set(numbers)].sort((a, b
 export function parseCron(source: string): ParsedCron {
   const words = [...source.matchAll(/\S+/g)];
   if (words.length !== FIELDS.length)
-    return { ok: false, message: `takes five fields, not ${words.length}`, position: words[FIELDS.length]?.index ?? 0 };
+    return { ok: false, message: `must have five fields, not ${words.length}`, position: words[FIELDS.length]?.index ?? 0 };
   const cron = {} as Cron;
   for (const [i, field] of FIELDS.entries()) {
     const { 0: word, index } = words[i] as RegExpExecArray;

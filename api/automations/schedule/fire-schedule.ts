@@ -46,9 +46,9 @@ function runIdOf({ automation_id, schedule_cron, schedule_timezone }: Scheduled,
 export async function fireSchedule(services: Services, automationId: string, nominalTime: string): Promise<string> {
   const nominal = new Date(nominalTime);
   const [automation] = await run<Scheduled>(services.db, statement, [automationId, nominalTime]);
-  if (!automation) return 'nothing to do: the automation is not armed';
+  if (!automation) return 'nothing to do: the automation is not enabled';
   const run_id = runIdOf(automation, nominal);
-  if (!run_id) return 'nothing to do: this is no time of the schedule any more';
+  if (!run_id) return 'nothing to do: no longer a time of the schedule';
   if (automation.is_missed) return `nothing to do: missed by more than ${CATCH_UP_MINUTES} minutes`;
   const { team_id, project_id, condition, project } = automation;
   const occurred_at = nominal.toISOString();
@@ -67,6 +67,6 @@ export async function fireSchedule(services: Services, automationId: string, nom
   const one = { run_id, automation, event, trigger_type: 'schedule', depth: 0, skip_reason, condition_error: verdict.error };
   const created = await createRuns(services, [{ ...one, correlation_id: uuidv7() }], null);
   services.notifyRelay();
-  if (created.length === 0) return `nothing to do: ${occurred_at} has fired already, as run ${run_id}`;
-  return skip_reason ? `skipped: the condition does not hold (run ${run_id})` : `run ${run_id}`;
+  if (created.length === 0) return `nothing to do: ${occurred_at} already started run ${run_id}`;
+  return skip_reason ? `skipped: the condition is false (run ${run_id})` : `run ${run_id}`;
 }

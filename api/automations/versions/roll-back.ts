@@ -33,7 +33,7 @@ export function rollBack(ctx: Context, automationId: string, { version: wanted, 
     const missing = before.team_id === null ? [] : await missingSecrets(ctx, before.team_id, secretHandles(actions));
     if (missing.length > 0 && !force) {
       const detail = `Missing secrets: ${missing.join(', ')}`;
-      throw conflict('This version needs secrets that do not exist', { detail, extra: { missing_secrets: missing } });
+      throw conflict('This version references secrets that do not exist', { detail, extra: { missing_secrets: missing } });
     }
     const fields = { name, trigger_type, trigger_config, condition, actions, ...schedule };
     const { version } = await saveDefinition(ctx, before, fields, {

@@ -11,7 +11,7 @@ import { type Address, isAllowedAddress, type OutboundPolicy } from './policy.js
  */
 async function reachableAddresses(policy: OutboundPolicy, host: string): Promise<[Address, ...Address[]]> {
   const [first, ...more] = await policy.resolve(host).catch(() => []);
-  if (!first) throw new OutboundFailure('connection_failed', 'the host has no address');
+  if (!first) throw new OutboundFailure('connection_failed', 'host not found');
   if (![first, ...more].every(({ address }) => isAllowedAddress(policy, address))) throw new OutboundFailure('url_blocked');
   return [first, ...more];
 }

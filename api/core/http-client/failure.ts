@@ -1,11 +1,11 @@
 /** Reasons for a request without a response, in fixed texts: a message of the receiver or a library may contain what was sent. */
 const REASONS = {
-  url_invalid: 'The address is not one that a request can go to',
-  url_blocked: 'The address leads to a place that no request may go to',
-  header_invalid: 'A header has a name or a value that cannot be sent',
-  timeout: 'There was no complete answer in time',
-  connection_failed: 'The connection failed',
-  response_invalid: 'The answer is not proper HTTP, or its headers are too large',
+  url_invalid: 'Invalid URL',
+  url_blocked: 'Destination not allowed',
+  header_invalid: 'Invalid header',
+  timeout: 'Request timed out',
+  connection_failed: 'Connection failed',
+  response_invalid: 'Invalid HTTP response',
 } as const;
 
 export type OutboundReason = keyof typeof REASONS;

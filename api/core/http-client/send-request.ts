@@ -38,8 +38,8 @@ const OURS =
 function addressOf(text: string, { allowLoopback, ports }: OutboundPolicy): URL {
   if (text.length > MAX_URL || !URL.canParse(text)) throw new OutboundFailure('url_invalid');
   const url = new URL(text);
-  if (url.protocol !== 'http:' && url.protocol !== 'https:') throw new OutboundFailure('url_invalid', 'http and https only');
-  if (url.username !== '' || url.password !== '') throw new OutboundFailure('url_invalid', 'it holds a name or a password');
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') throw new OutboundFailure('url_invalid', 'use http or https');
+  if (url.username !== '' || url.password !== '') throw new OutboundFailure('url_invalid', 'credentials in URLs are not allowed');
   const port = url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port);
   if (!allowLoopback && !ports.includes(port)) throw new OutboundFailure('url_blocked', `port ${port}`);
   return url;

@@ -57,7 +57,7 @@ export async function bindRepository(ctx: Context, input: BindRepository): Promi
     await ctx.db.raw('select pg_advisory_xact_lock(hashtextextended(?, 8))', [repo]);
     const elsewhere = await ctx.db('forge_repositories').where({ repo }).whereNot({ team_id }).first<{ repo: string }>('repo');
     if (elsewhere && !isInstanceAdmin(ctx.actor)) {
-      throw forbidden('Another team has bound this repository; an instance admin may bind it for a second one');
+      throw forbidden('Another team has bound this repository; only an administrator can bind it to a second team');
     }
     const [row] = await ctx
       .db('forge_repositories')
@@ -65,7 +65,7 @@ export async function bindRepository(ctx: Context, input: BindRepository): Promi
       .onConflict(ctx.db.raw('(repo, team_id, project_id)'))
       .ignore()
       .returning<BindingRow[]>('*');
-    if (!row) throw conflict('The repository is bound so already');
+    if (!row) throw conflict('The repository is already bound');
     await recordChange(ctx, {
       team_id,
       project_id,

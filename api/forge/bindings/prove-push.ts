@@ -15,15 +15,15 @@ const Repository = z.object({ full_name: z.string(), permissions: z.object({ pus
 const CONNECT = 'connect your account first, with POST /api/integrations/forge/connect';
 
 const unreachable = (cause?: unknown) =>
-  new DomainError('INTERNAL_ERROR', 'The code host cannot be reached at the moment', {
+  new DomainError('INTERNAL_ERROR', 'The code host is unavailable', {
     status: 503,
-    detail: 'Nothing was bound: only the code host can say whether you may push to the repository',
+    detail: 'Nothing was bound: your push permission could not be verified',
     headers: { 'Retry-After': '30' },
     cause,
   });
 
 const notConnected = (why: string) =>
-  forbidden('Binding a repository needs proof that you may push to it', { detail: `${why}: ${CONNECT}` });
+  forbidden('Binding a repository requires push permission', { detail: `${why}: ${CONNECT}` });
 
 /** Uses the user's own token, so the response reveals nothing that the user could not read there. */
 async function askForge(ctx: Context, userId: string, repo: string): Promise<OutboundResponse> {
@@ -52,7 +52,7 @@ export async function provePush(ctx: Context, userId: string, repo: string): Pro
   const found = Repository.safeParse(jsonOf(answer));
   if (answer.status === 200 && found.success && found.data.full_name.toLowerCase() === repo && found.data.permissions.push)
     return;
-  throw forbidden('Binding a repository needs proof that you may push to it', {
-    detail: `Your account at the code host has no right to push to ${repo} under that name`,
+  throw forbidden('Binding a repository requires push permission', {
+    detail: `Your account at the code host cannot push to ${repo}`,
   });
 }

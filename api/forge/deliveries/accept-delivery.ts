@@ -20,7 +20,7 @@ const headerOf = (headers: IncomingHttpHeaders, name: 'event' | 'delivery'): str
 
 /** One message for every cause, even a missing secret of ours; the status route shows operators the cause. */
 const refused = () =>
-  new DomainError('AUTHENTICATION_REQUIRED', 'The delivery is not signed with the shared secret', {
+  new DomainError('AUTHENTICATION_REQUIRED', 'Missing or invalid signature', {
     headers: { 'WWW-Authenticate': 'Signature' },
   });
 

@@ -63,7 +63,7 @@ export async function findMade(context: OutboundContext, token: string, path: st
   const until = performance.now() + LOOK_UP_MS;
   for (let page = 1; performance.now() < until; page += 1) {
     const answer = await callForge(context.services.config, token, 'GET', `${address}&page=${page}`);
-    if (answer.status === 401) throw new ActionRefused({ code: DISCONNECTED, message: 'The forge answered 401' });
+    if (answer.status === 401) throw new ActionRefused({ code: DISCONNECTED, message: 'The code host returned 401' });
     const list = z.array(Made).safeParse(jsonOf(answer));
     if (answer.status !== 200 || !list.success) throw noAnswer(answer);
     const made = list.data.find(({ body }) => body?.includes(markOf(context)));
@@ -81,6 +81,6 @@ export function outcomeOf(answer: OutboundResponse, show: (made: Made) => Record
   const code = status === 401 ? DISCONNECTED : 'http_status';
   return {
     output: { status, body },
-    failure: { code, message: `The forge answered ${status}`, isRetryable, waitMs: retryAfterMs },
+    failure: { code, message: `The code host returned ${status}`, isRetryable, waitMs: retryAfterMs },
   };
 }

@@ -52,7 +52,7 @@ const Account = z.object({ login: z.string().min(1).max(200) });
 /** The code host: GitHub, or a compatible one at the configured addresses. */
 export const forge: Provider = {
   key: 'forge',
-  label: 'Forge',
+  label: 'Code host',
   scopes: NEEDS.scopes,
   settings({ FORGE_URL, FORGE_CLIENT_ID, FORGE_CLIENT_SECRET }) {
     if (!FORGE_CLIENT_ID || !FORGE_CLIENT_SECRET) return undefined;

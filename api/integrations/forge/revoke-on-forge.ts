@@ -21,5 +21,5 @@ export async function revokeOnForge(config: Config, token: string): Promise<void
     },
     body: JSON.stringify({ access_token: token }),
   });
-  if (!DONE.includes(status)) throw new Error(`The forge answered ${status} and did not take the token back`);
+  if (!DONE.includes(status)) throw new Error(`The code host returned ${status} and did not revoke the token`);
 }

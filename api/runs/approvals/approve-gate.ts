@@ -14,7 +14,7 @@ import type { Approved } from './schema.js';
 function checkCreator({ automation_deleted, creator_authorized }: LockedGate): void {
   if (automation_deleted) throw conflict('The automation has been deleted');
   if (creator_authorized) return;
-  throw conflict('The automation’s creator may no longer act in this team, so nothing can run in their name', {
+  throw conflict('The automation’s creator can no longer act in this team; the run can only be rejected', {
     detail: 'creator_not_authorized',
   });
 }

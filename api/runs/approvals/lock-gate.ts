@@ -87,7 +87,7 @@ const runStatement: Statement = {
 /** Error for a gate past its deadline. */
 export const approvalExpired = (runId: string, gate: LockedGate) =>
   new DomainError('APPROVAL_EXPIRED', `This approval expired at ${gate.expires_at.toISOString()}`, {
-    detail: `Gate ${gate.gate_index} of run ${runId} lapsed; reject it or replay the run`,
+    detail: `Gate ${gate.gate_index} of run ${runId} expired; reject it or replay the run`,
   });
 
 /** @throws APPROVAL_EXPIRED | RESOURCE_CONFLICT with the decision, the decider and the time */
@@ -96,7 +96,7 @@ function checkState(decision: 'approved' | 'rejected', locked: LockedRun, gate: 
   if (gate?.decision) {
     throw conflict(`Gate ${gate.gate_index} was ${gate.decision} by ${gate.decider} at ${gate.decided_at?.toISOString()}`);
   }
-  if (!gate || locked.status !== 'paused') throw conflict(`The run is ${locked.status} and waits for no such decision`);
+  if (!gate || locked.status !== 'paused') throw conflict(`The run is ${locked.status} and has no pending approval`);
   if (decision === 'approved' && gate.expired) throw approvalExpired(locked.run_id, gate);
   return gate;
 }

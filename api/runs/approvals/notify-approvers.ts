@@ -50,7 +50,7 @@ export async function notifyApprovers(
   // The distinguishing part comes first: a list of emails shows only the beginning of a subject.
   const about = subject === null ? automation_name : `${subject} (${automation_name})`;
   const title = `${reminder ? 'Still waiting' : 'Waiting'} for your approval: ${about}`;
-  const message = `${gate.message ?? `${automation_name} waits for a yes or a no.`} Until ${minute(gate.expires_at)}.`;
+  const message = `${gate.message ?? `${automation_name} needs approval.`} Until ${minute(gate.expires_at)}.`;
   await notifyUsers(ctx, people, { kind, title, message, team_id: teamId, run_id }, ['in_app', 'email']);
   return people.length;
 }

@@ -24,7 +24,7 @@ export async function notifyShortage(
   const admins = team_id === null ? [] : await findRecipients(ctx, { teamId: team_id, role: 'admin' });
   const creator = await findRecipients(ctx, { teamId: team_id, userIds: [creator_id] });
   const people = [...new Map([...admins, ...creator].map((person) => [person.user_id, person])).values()];
-  const title = `Too few people can approve: ${automation_name}`;
-  const message = `A run of ${automation_name} needs ${gate.required_approvals} approval${gate.required_approvals === 1 ? '' : 's'} from the role ${gate.required_role} or above; people who may give one: ${approvers}. Give more people the role, or reject the run.`;
+  const title = `Too few approvers: ${automation_name}`;
+  const message = `A run of ${automation_name} needs ${gate.required_approvals} approval${gate.required_approvals === 1 ? '' : 's'} from the role ${gate.required_role} or above; users who can approve: ${approvers}. Give more users the role or reject the run.`;
   await notifyUsers(ctx, people, { kind: 'message', title, message, team_id, run_id }, ['in_app', 'email']);
 }

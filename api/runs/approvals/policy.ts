@@ -41,10 +41,10 @@ export function authorizeDecision(
 ): void {
   authorizeAccess('gate.decide', { team_id: run.team_id, created_by: run.creator_id }, caller);
   if (!gate) return;
-  if (!hasRole(run, gate, caller)) throw forbidden(`This gate needs the ${gate.required_role} role in the team`);
+  if (!hasRole(run, gate, caller)) throw forbidden(`This gate requires the ${gate.required_role} role in the team`);
   if (decision === 'approved' && !mayApprove(run, gate, caller)) {
     throw forbidden(
-      'This gate needs the approval of someone who neither created the automation, nor wrote this version of it, nor started the run or what caused it',
+      'This gate requires the approval of someone other than the automation’s creator, the author of this version and the initiator of the run',
     );
   }
 }

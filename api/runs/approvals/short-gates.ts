@@ -40,8 +40,6 @@ export async function shortGates(
   return strict.flatMap(({ index, role = GATE_DEFAULTS.role, required_approvals: needed = GATE_DEFAULTS.requiredApprovals }) => {
     const able = counts.reduce((sum, one) => sum + (hasRoleAtLeast(one.role, role) ? one.people : 0), 0);
     if (able >= needed) return [];
-    return [
-      `actions[${index}]: approvals that the gate needs: ${needed}; people other than creator and author who may give one: ${able}`,
-    ];
+    return [`actions[${index}]: the gate needs ${needed} approvals; eligible approvers besides creator and author: ${able}`];
   });
 }

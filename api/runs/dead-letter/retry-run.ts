@@ -14,7 +14,7 @@ import { retryIdOf } from './retry-id.js';
 import { actionsToSkip } from './rules.js';
 import type { RetriedRun, RetryRun } from './schema.js';
 
-const running = () => conflict('A replay of this run is already under way');
+const running = () => conflict('A replay of this run is already in progress');
 
 /**
  * Rejects a replay of an earlier version of a protected automation unless the caller is an admin: that version may lack the gate.
@@ -23,7 +23,7 @@ const running = () => conflict('A replay of this run is already under way');
 async function checkProtected(ctx: Context, automation: Automation, version: AutomationVersion): Promise<void> {
   if (!automation.is_protected || automation.team_id === null || version.version === automation.version) return;
   if (isAllowed('automation.protect', await seatOf(ctx, automation.team_id))) return;
-  throw forbidden('This automation is protected: only team admins may replay an earlier version of it');
+  throw forbidden('The automation is protected; only team admins can replay an earlier version');
 }
 
 /**
@@ -81,7 +81,7 @@ async function skippedIndexes(ctx: Context, failed: AutomationRun, next: Automat
 export function retryRun(ctx: Context, runId: string, options: RetryRun): Promise<RetriedRun> {
   return inTransaction(ctx, async (ctx) => {
     const { failed, automation } = await lockDeadLetter(ctx, runId);
-    if (failed.event_truncated) throw invalid('The event of this run was too large to be kept whole, so it cannot be replayed');
+    if (failed.event_truncated) throw invalid('The event of this run was truncated and cannot be replayed');
     const first_run_id = failed.first_run_id ?? runId;
     await lockReplays(ctx, first_run_id);
     const { version: which, actions: scope } = options;

@@ -21,7 +21,7 @@ function failureOf(thrown: unknown): ActionFailure | undefined {
   if (thrown instanceof ActionRefused) return thrown.failure;
   if (thrown instanceof SecretUnreadable) return { code: 'secret_unreadable', message: thrown.message };
   const error = thrown instanceof DomainError ? thrown : fromDatabaseError(thrown);
-  if (!error) return { code: 'internal_error', message: 'Something went wrong on our side' };
+  if (!error) return { code: 'internal_error', message: 'Internal error' };
   if (error.status >= 500) return undefined;
   const reason = error.extra['reason'];
   return { code: typeof reason === 'string' ? reason : error.code.toLowerCase(), message: error.message };

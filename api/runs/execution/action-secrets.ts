@@ -28,7 +28,7 @@ async function usableSecrets(
   const params = storedParams(run, index);
   const secrets = await findSecrets(services, run.team_id, secretHandles([{ type: type.type, params }]));
   const lacking = type.needs?.find((needed) => !secrets.some(({ name }) => name === needed));
-  if (lacking) throw new ActionRefused({ code: 'secret_missing', message: `There is no secret named ${lacking}` });
+  if (lacking) throw new ActionRefused({ code: 'secret_missing', message: `Secret ${lacking} does not exist` });
   const [first] = secrets;
   if (first && hasTemplatedOrigin(type, params)) refuseHost(first.name, 'a template stands in the scheme or host of the address');
   const unrestricted = secrets.find(({ allowed_hosts }) => allowed_hosts.length === 0);

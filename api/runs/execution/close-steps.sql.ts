@@ -2,7 +2,7 @@ import { GATE } from '../rules.js';
 
 /** Error code of a request that was in flight when its run ended. The real outcome replaces it if it arrives. */
 export const OUTCOME_UNKNOWN = 'outcome_unknown';
-const UNKNOWN = JSON.stringify({ code: OUTCOME_UNKNOWN, message: 'The run ended before the answer to this request was known' });
+const UNKNOWN = JSON.stringify({ code: OUTCOME_UNKNOWN, message: 'The run ended before a response arrived' });
 
 const IS_SENT = `a.status = 'running' and a.due_at is null and a.type <> '${GATE}'`;
 const IS_TRIED = `a.status = 'running' and (a.error is not null or a.due_at is null) and a.type <> '${GATE}'`;

@@ -45,5 +45,5 @@ export const perEntity = (name: string, text: (sameTeamSql: string) => string): 
  * @throws FORBIDDEN, which rolls the action back
  */
 export function assertSameTeam([row]: { is_inside?: boolean }[]): void {
-  if (!row?.is_inside) throw forbidden('A team’s automation acts in that team only');
+  if (!row?.is_inside) throw forbidden('A team automation can only act in its team');
 }

@@ -9,7 +9,7 @@ export async function failDispatch(services: Services, runId: string): Promise<v
     if (!run || run.finished_at) return;
     await endRun({ ...services, db }, run, {
       status: 'failed',
-      error: { code: 'dispatch_failed', message: 'The run could not be handed to the workflow service' },
+      error: { code: 'dispatch_failed', message: 'The workflow could not be started' },
       feature: 'automations',
       action: 'execute',
       summary: `could not start a run of ${run.automation_name}`,

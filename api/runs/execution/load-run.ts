@@ -63,7 +63,7 @@ export interface Creator {
  * a request with the team's secrets.
  */
 function creatorBlockReason({ team_id }: RunRow, { is_active, seat }: Creator): string | null {
-  if (!is_active) return 'may no longer act: the account is not active';
+  if (!is_active) return 'can no longer act: the account is not active';
   if (team_id === null || isAllowed('automation.write', seat)) return null;
   return seat === null ? 'is no longer a member of the team' : `is only a ${seat} of the team`;
 }
@@ -75,7 +75,7 @@ function creatorBlockReason({ team_id }: RunRow, { is_active, seat }: Creator): 
  */
 export function creatorContext(services: Services, run: RunRow, creator: Creator): Context {
   const reason = creatorBlockReason(run, creator);
-  if (reason) throw conflict(`Who made the automation ${reason}`, { extra: { reason: 'creator_not_authorized' } });
+  if (reason) throw conflict(`The automation’s creator ${reason}`, { extra: { reason: 'creator_not_authorized' } });
   const { automation_id: automationId, run_id: runId, creator_id: userId } = run;
   const { email, role } = creator;
   return {

@@ -20,7 +20,7 @@ import { recordDryRun, dryRun } from './dry-run.js';
 const act = (services: Services, owner: RunExecution, index: number): Promise<ActionResult> =>
   withStep(services, owner, index, async (db, begun, step) => {
     const type = actionTypes[step.type];
-    if (!type) throw new ActionRefused({ code: 'action_unavailable', message: `There is no action ${step.type}` });
+    if (!type) throw new ActionRefused({ code: 'action_unavailable', message: `Unknown action ${step.type}` });
     const ctx = creatorContext(services, begun, begun.creator);
     const params = readParams(type, begun, index);
     const perform = (db: Knex): Promise<Effect> => type.perform({ ...ctx, db }, params, begun);

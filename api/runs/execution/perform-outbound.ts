@@ -64,10 +64,10 @@ interface Ready {
 async function prepare(within: Services, services: Services, begun: ActiveStep, step: Step): Promise<Ready | null> {
   const { index } = step;
   const type = outboundTypes()[step.type];
-  if (!type) throw new ActionRefused({ code: 'action_unavailable', message: `There is no action ${step.type}` });
+  if (!type) throw new ActionRefused({ code: 'action_unavailable', message: `Unknown action ${step.type}` });
   const attempts = maxAttempts(begun, index);
   if (step.attempts >= attempts) {
-    throw new ActionRefused({ code: 'no_answer', message: 'Every attempt broke off before its answer was known' });
+    throw new ActionRefused({ code: 'no_answer', message: 'No attempt got a response' });
   }
   const ctx = creatorContext(within, begun, begun.creator); // checks that the creator may still act
   if (type.integration) checkConsent(await readAuthors(within.db, begun), begun, type.integration.provider);
@@ -105,7 +105,7 @@ async function dispatch(services: Services, { send }: Ready): Promise<OutboundRe
     }
     if (thrown instanceof ActionRefused) return { output: {}, failure: { ...thrown.failure, isRetryable: thrown.isRetryable } };
     services.log.error({ kind: (thrown as Error).name }, 'an outbound action failed on our side');
-    const message = 'Something went wrong on our side';
+    const message = 'Internal error';
     return { output: {}, failure: { code: 'internal_error', message, isRetryable: false } };
   }
 }

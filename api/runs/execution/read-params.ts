@@ -27,7 +27,7 @@ export function renderParams(
   if (result.ok) return result.value;
   if ('secretMissing' in result) {
     const { secretMissing: name } = result;
-    const message = sends ? `There is no secret named ${name}` : `This action fills in no secrets, such as ${name}`;
+    const message = sends ? `Secret ${name} does not exist` : `This action does not support secrets: ${name}`;
     throw new ActionRefused({ code: 'secret_missing', message });
   }
   if ('missing' in result) {

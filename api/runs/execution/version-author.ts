@@ -35,7 +35,7 @@ export const readAuthors = (db: Knex, { automation_id, automation_version, team_
  */
 export function checkSecretAuthors(authors: readonly Author[], secret: string): void {
   if (authors.length > 0 && authors.every(({ is_active, seat }) => is_active && isAllowed('secret.use_anywhere', seat))) return;
-  const message = `The secret ${secret} has no allowed hosts, and no team admin saved the actions of this version: an admin saves them again, or adds hosts`;
+  const message = `The secret ${secret} has no allowed hosts, and no team admin saved the actions of this version; an admin must save them again or add hosts`;
   throw new ActionRefused({ code: 'secret_not_authorized', message });
 }
 
@@ -46,6 +46,6 @@ export function checkSecretAuthors(authors: readonly Author[], secret: string): 
  */
 export function checkConsent(authors: readonly Author[], { creator_id }: RunRow, provider: string): void {
   if (authors.length > 0 && authors.every(({ user_id }) => user_id === creator_id)) return;
-  const message = `Another person saved the actions of this version: it uses the creator’s connection to ${provider} once the creator saves them again`;
+  const message = `Another user saved the actions of this version; the creator must save them again to use their connection to ${provider}`;
   throw new ActionRefused({ code: 'connection_not_consented', message });
 }

@@ -21,7 +21,7 @@ interface Piece {
 function abort({ log }: Context, cause: unknown): never {
   log.error({ err: cause }, 'a list broke off');
   // `expose` keeps Koa from printing it again.
-  throw Object.assign(new Error('The list broke off', { cause }), { expose: true });
+  throw Object.assign(new Error('The list was interrupted', { cause }), { expose: true });
 }
 
 /**

@@ -59,7 +59,7 @@ async function checkProject(ctx: Context, teamId: string, projectId: string): Pr
   const [project] = await run<{ team_id: string; seat: Seat | null }>(ctx.db, projectStatement, [projectId, userOf(ctx)]);
   if (!project) throw notFound('Project');
   if (project.seat === null) throw forbidden('You are not a member of this team');
-  if (project.team_id !== teamId) throw invalid('A task moves between projects of its own team only');
+  if (project.team_id !== teamId) throw invalid('A task can only move between projects of its team');
 }
 
 /**
@@ -96,8 +96,8 @@ async function checkParent(ctx: Context, taskId: string, { project_id, parent_ta
   ]);
   if (!parent || parent.here === null) throw notFound('Parent task');
   if (!parent.here) throw invalid('parent_task_id must be a task of the same project');
-  if (parent.circular) throw invalid('A task cannot be below itself');
-  if (parent.depth > MAX_SUBTASK_DEPTH) throw invalid(`Subtasks nest at most ${MAX_SUBTASK_DEPTH} deep`);
+  if (parent.circular) throw invalid('A task cannot be its own descendant');
+  if (parent.depth > MAX_SUBTASK_DEPTH) throw invalid(`Subtasks can be nested at most ${MAX_SUBTASK_DEPTH} deep`);
 }
 
 /** Lock order: tasks, then memberships. Removing a member locks the member's tasks and then waits for the membership. */

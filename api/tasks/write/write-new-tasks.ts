@@ -62,7 +62,7 @@ function settle(outcome: Outcome): TaskCreation | undefined {
   if (!outcome.assignee_ok) throw invalid('assigned_to must be a member of the project’s team');
   if (!outcome.parent_found) throw notFound('Parent task');
   if (!outcome.parent_ok) throw invalid('parent_task_id must be a task of the same project');
-  if (!outcome.depth_ok) throw invalid(`Subtasks nest at most ${MAX_SUBTASK_DEPTH} deep`);
+  if (!outcome.depth_ok) throw invalid(`Subtasks can be nested at most ${MAX_SUBTASK_DEPTH} deep`);
   return outcome.created === null ? undefined : { created: true, taskId, json: outcome.created };
 }
 

@@ -41,8 +41,8 @@ export function acceptInvitation(ctx: Context, invitationId: string): Promise<Me
     // Every change of the team's invitations locks the team, so this result holds until the commit.
     const invitation = await readOwn(ctx, invitationId);
     if (!invitation) throw notFound('Invitation');
-    if (invitation.accepted_at) throw conflict('The invitation has been accepted');
-    if (!invitation.open) throw conflict('The invitation has lapsed: ask for another one');
+    if (invitation.accepted_at) throw conflict('The invitation is already accepted');
+    if (!invitation.open) throw conflict('The invitation has expired');
     const words = { action: 'join' as const, summary: () => 'joined the team' };
     return createMembership(ctx, team, userOf(ctx), invitation.role, words);
   });

@@ -56,8 +56,8 @@ const countMails: Statement = {
 /** @throws INVALID_REQUEST too many pending in the team, or sent by the caller within a day */
 async function checkQuota(ctx: Context, teamId: string): Promise<void> {
   const [counted] = await run<{ pending: number; sent: number }>(ctx.db, countStatement, [teamId, userOf(ctx)]);
-  if ((counted?.pending ?? 0) >= MAX_PENDING) throw invalid(`${MAX_PENDING} invitations are open already`);
-  if ((counted?.sent ?? 0) >= MAX_DAILY) throw invalid(`You sent ${MAX_DAILY} invitations within a day: try again later`);
+  if ((counted?.pending ?? 0) >= MAX_PENDING) throw invalid(`At most ${MAX_PENDING} invitations can be pending`);
+  if ((counted?.sent ?? 0) >= MAX_DAILY) throw invalid(`At most ${MAX_DAILY} invitations a day; try again later`);
 }
 
 /** Emails the invitation. Beyond the daily limit the address sees it in the app only; the inviting team is not told. */
@@ -85,7 +85,7 @@ export async function invitePerson(ctx: Context, team: Team, email: string, role
   await checkQuota(ctx, team.team_id);
   await run(ctx.db, lockAddress, [email]);
   const [row] = await run<InvitationRow>(ctx.db, insertStatement, [team.team_id, email, role, userOf(ctx)]);
-  if (!row) throw conflict('This address is invited already');
+  if (!row) throw conflict('This address is already invited');
   await recordChange(ctx, {
     team_id: team.team_id,
     feature: 'teams',

@@ -18,7 +18,7 @@ export function revokeInvitation(ctx: Context, teamId: string, invitationId: str
       .clone()
       .first<{ email: string; accepted_at: Date | null; revoked_at: Date | null } | undefined>();
     if (!invitation) throw notFound('Invitation');
-    if (invitation.accepted_at) throw conflict('The invitation has been accepted: remove the member instead');
+    if (invitation.accepted_at) throw conflict('The invitation is already accepted; remove the member instead');
     if (invitation.revoked_at) return;
     await found.update({ revoked_at: ctx.db.fn.now() });
     await recordChange(ctx, {
@@ -29,7 +29,7 @@ export function revokeInvitation(ctx: Context, teamId: string, invitationId: str
       entity_type: 'team',
       entity_id: teamId,
       title: team.name,
-      summary: `took back the invitation of ${invitation.email}`,
+      summary: `revoked the invitation of ${invitation.email}`,
       details: { invitation_id: invitationId, email: invitation.email },
     });
   });

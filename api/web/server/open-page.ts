@@ -39,7 +39,7 @@ const signInPath = (wanted: string): string => {
 
 /** Returns a readable message for a field error; custom messages stay unchanged. */
 function wordsOf(issue: z.core.$ZodIssue): string {
-  if (!/^(Invalid|Too)\b/.test(issue.message)) return issue.message;
+  if (!/^(Invalid (input|option|string)|Too (small|big))\b/.test(issue.message)) return issue.message;
   if (issue.code === 'too_small' && issue.minimum > 1) return `At least ${issue.minimum} characters`;
   if (issue.code === 'too_big') return `At most ${issue.maximum} characters`;
   return issue.code === 'too_small' || issue.code === 'invalid_type' ? 'Required' : 'Invalid value';

@@ -129,7 +129,7 @@ it('each step happens once, however often it is tried: tokens, sessions, automat
   const { correlation_id } = removed[0];
   expect((await auditOf({ correlation_id })).length).toBeGreaterThan(5);
   expect(await listMails(app.services, team.admin.email)).toMatchObject([
-    { subject: expect.stringContaining('A run waits') },
+    { subject: expect.stringContaining('A run is waiting') },
     { subject: 'Disabled: Test automation' },
   ]);
   for (const person of [team.member, team.guest, leaver, other.admin]) {

@@ -200,7 +200,7 @@ describe('stop', () => {
     expect((await app.as(team.member).get('/api/auth/me')).status).toBe(200);
     const [mail, ...more] = await listMails(app.services, team.member.email);
     expect(more).toEqual([]);
-    expect(mail).toMatchObject({ subject: 'An administrator acted in your name' });
+    expect(mail).toMatchObject({ subject: 'An administrator used your account' });
     const entries = await db()('audit_entries').where({ audit_id: stopped.headers.get('x-correlation-id') });
     const both = { user_id: team.member.user_id, impersonator_id: root.user_id };
     expect(entries).toMatchObject([{ action: 'impersonate_end', severity: 'HIGH', ...both }]);

@@ -27,7 +27,7 @@ describe('the challenge', () => {
     expect([status, body]).toEqual([200, { requires_2fa: false, requires_login_otp: true, email: dana.email }]);
     expect(headers.get('set-cookie')).toBeNull();
     expect(await sessionsOf(dana)).toEqual([]);
-    expect(await mailsTo(app, dana)).toMatchObject([{ subject: 'Your code to sign in', text: expect.stringMatching(/\d{6}/) }]);
+    expect(await mailsTo(app, dana)).toMatchObject([{ subject: 'Your sign-in code', text: expect.stringMatching(/\d{6}/) }]);
   });
 
   it('is answered with password and code: a token that works, and no device token unless asked for', async () => {
@@ -133,7 +133,7 @@ describe('the code', () => {
     await logIn(dana);
     const first = await mailedCode(app, dana);
     const again = await post('login-otp/resend', { email: dana.email, password: PASSWORD });
-    expect([again.status, again.body]).toEqual([202, { message: 'If a code is due, it is on its way' }]);
+    expect([again.status, again.body]).toEqual([202, { message: 'If a sign-in is pending, a code was emailed' }]);
     const second = await mailedCode(app, dana);
     if (first !== second) expect((await verify(dana, first)).status).toBe(401);
     expect((await verify(dana, second)).status).toBe(200);

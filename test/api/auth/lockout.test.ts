@@ -72,7 +72,7 @@ describe('the lock', () => {
     await Promise.all(Array.from({ length: 40 }, () => logIn(eve, 'wrong')));
     expect(await guardOf(eve)).toMatchObject({ attempts: LIMIT, locked_until: expect.any(Date) });
     expect(await auditOf(eve, 'lockout')).toHaveLength(1);
-    expect(await mailsTo(app, eve)).toMatchObject([{ subject: 'Your account is locked for a while' }]);
+    expect(await mailsTo(app, eve)).toMatchObject([{ subject: 'Your account is temporarily locked' }]);
   });
 
   it('many right ones at once are no failures', async () => {

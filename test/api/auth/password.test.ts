@@ -38,7 +38,7 @@ describe('forgotten', () => {
     const nobody = { email: 'nobody@test.example' };
     const answers = [await forgot(eve), await forgot(nobody), await forgot(suspended), await forgot({ email: 'no address \0' })];
     for (const { status, body } of answers) expect([status, body]).toEqual([202, answers[0]?.body]);
-    expect(await mailsTo(app, eve)).toMatchObject([{ subject: 'Your code for a new password' }]);
+    expect(await mailsTo(app, eve)).toMatchObject([{ subject: 'Your password reset code' }]);
     expect(await app.services.db('mails').whereNot('recipient', 'like', '%@%')).toEqual([]);
     for (const other of [nobody, suspended])
       expect(await mailsTo(app, other)).toMatchObject([

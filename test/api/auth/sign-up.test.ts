@@ -24,7 +24,7 @@ const verify = (person: object, code: unknown, more: object = {}) =>
 it('a code by mail, then an account, signed in on a device that is trusted', async () => {
   const nia = newcomer();
   const begun = await start(nia);
-  expect([begun.status, begun.body]).toEqual([202, { message: 'A code is on its way to this address' }]);
+  expect([begun.status, begun.body]).toEqual([202, { message: 'An email was sent to this address' }]);
   expect(await app.services.db('users').where({ email: nia.email })).toEqual([]);
   const { status, body } = await verify(nia, await mailedCode(app, nia));
   expect(status).toBe(201);
@@ -52,7 +52,7 @@ it('an address with an account gets the same answer, and a mail without a code',
   const [strange, familiar] = [await start(newcomer()), await start({ email: ` ${known.email.toUpperCase()} `, name: 'X' })];
   expect([familiar.status, familiar.body]).toEqual([strange.status, strange.body]);
   const [mail] = await mailsTo(app, known);
-  expect(mail).toMatchObject({ subject: 'You have an account already', text: expect.not.stringMatching(/\d{6}/) });
+  expect(mail).toMatchObject({ subject: 'You already have an account', text: expect.not.stringMatching(/\d{6}/) });
   expect((await verify({ ...known, name: 'X' }, '000000')).status).toBe(401);
 });
 

@@ -45,7 +45,7 @@ describe('enrolment', () => {
     expect((await app.as(token).get('/api/auth/me')).body.two_factor_enabled).toBe(true);
     expect((await logIn(eve)).body).toEqual({ requires_2fa: true, requires_login_otp: false, email: eve.email });
     expect((await verify(eve, authenticator.code())).status).toBe(200);
-    expect((await mailsTo(app, eve))[0]?.subject).toBe('Two-factor sign-in is on');
+    expect((await mailsTo(app, eve))[0]?.subject).toBe('Two-factor authentication enabled');
   });
 
   it('keeps the secret encrypted, and only hashes of the recovery codes', async () => {

@@ -114,10 +114,10 @@ describe('POST /api/automations', () => {
     });
     expect(status).toBe(201);
     expect(body.warnings).toEqual([
-      'actions[0]: add_comment sends nothing and fills in no secrets',
-      'There is no secret named DEPLOY yet',
-      'There is no secret named OTHER yet',
-      'There is no secret named WEBHOOK_SIGNING_KEY yet',
+      'actions[0]: add_comment does not support secrets',
+      'Secret DEPLOY does not exist yet',
+      'Secret OTHER does not exist yet',
+      'Secret WEBHOOK_SIGNING_KEY does not exist yet',
     ]);
   });
 
@@ -136,7 +136,7 @@ describe('POST /api/automations', () => {
       /schedule_timezone: not an IANA time zone/,
     ],
     ['a time zone that only ICU knows', { schedule_timezone: 'SystemV/EST5' }, /schedule_timezone/],
-    ['an unknown action', { actions: [comment, { type: 'fly' }] }, /actions\[1\]\.type: there is no such action/],
+    ['an unknown action', { actions: [comment, { type: 'fly' }] }, /actions\[1\]\.type: unknown action/],
     ['an inherited name as action', { actions: [{ type: 'constructor' }] }, /no such action/],
     [
       'an action that does not exist yet',

@@ -94,13 +94,13 @@ describe('checkCondition', () => {
     // types
     ['event.x > 1 && "a" > 1', 'no such overload: string > int', 15],
     ['now > "2026-01-01"', 'no such overload: google.protobuf.Timestamp > string', 0],
-    ['size(task.tags)', 'A condition is true or false, not int', null],
-    ['"done"', 'A condition is true or false, not string', null],
-    ['[true]', 'A condition is true or false, not list', null],
+    ['size(task.tags)', 'A condition must be true or false, not int', null],
+    ['"done"', 'A condition must be true or false, not string', null],
+    ['[true]', 'A condition must be true or false, not list', null],
     // size
     [`${'('.repeat(31)}true${')'.repeat(31)}`, 'Exceeded maxDepth (30)', expect.any(Number)],
     [`${'true||'.repeat(151)}true`, 'Exceeded maxAstNodes (300)', expect.any(Number)],
-    [`true || "${'x'.repeat(991)}"`, 'A condition has at most 1000 characters', null],
+    [`true || "${'x'.repeat(991)}"`, 'A condition can have at most 1000 characters', null],
   ])('refuses %s', (source, message, position) => {
     expect(checkCondition(source)).toEqual({ ok: false, message: expect.stringContaining(message), position });
   });
@@ -196,13 +196,13 @@ describe('evaluateCondition', () => {
     ['task.title > 1', 'no such overload: dyn<string> > int'],
     ['task.logged_hours * 2 > 1', 'no such overload: dyn<double> * int'],
     ['task.title && true', 'Logical operator requires bool operands'],
-    ['task.title', 'The condition gave a string, not true or false'],
-    ['event.number', 'The condition gave a number, not true or false'],
-    ['task.tags', 'The condition gave a list, not true or false'],
-    ['task', 'The condition gave a map or another value, not true or false'],
-    ['task.parent_task_id', 'The condition gave null, not true or false'],
-    ['task.title.size() == 9 ? now : now', 'A condition is true or false, not google.protobuf.Timestamp'],
-    ['[now][event.number - 7]', 'A condition is true or false'],
+    ['task.title', 'The condition returned a string, not true or false'],
+    ['event.number', 'The condition returned a number, not true or false'],
+    ['task.tags', 'The condition returned a list, not true or false'],
+    ['task', 'The condition returned a map or another value, not true or false'],
+    ['task.parent_task_id', 'The condition returned null, not true or false'],
+    ['task.title.size() == 9 ? now : now', 'A condition must be true or false, not google.protobuf.Timestamp'],
+    ['[now][event.number - 7]', 'A condition must be true or false'],
     ['timestamp(task.title) < now', 'timestamp() requires a string in ISO 8601 format'],
     ['now.getHours("Mars/Base") > 1', 'Mars/Base'],
     ['event.number / 0 == 1', 'division by zero'],
@@ -313,24 +313,24 @@ describe('bounds of one evaluation', () => {
   it.each([
     ['event.text.split("").all(c, c == "x")', 'A list of more than 200 entries'],
     ['(event.list + event.list).all(n, n >= 0)', 'A list of more than 200 entries'],
-    ['event.text.contains(event.half)', 'more work'],
-    ['event.text.indexOf(event.half) > event.text.lastIndexOf(event.half)', 'more work'],
-    ['event.text.split(event.half) == []', 'more work'],
-    [`event.list.exists(n, ${'event.text.lowerAscii() == "a" || '.repeat(5)}size(event.text + "y") == 1)`, 'more work'],
-    [`event.list.exists(n, ${'event.list == event.other || '.repeat(7)}false)`, 'more work'],
-    [`event.list.exists(n, ${'event.list in [event.other] || '.repeat(7)}false)`, 'more work'],
-    ['event.list.exists(n, event.map in event.maps)', 'more work'],
-    [`event.list.exists(n, ${'event.text.trim().startsWith("y") || '.repeat(10)}false)`, 'more work'],
-    ['event.list.exists(n, event.text.split("") == [])', 'more work'],
-    [`event.list.exists(n, ${'size(event.text) == 1 || '.repeat(4)}false)`, 'more work'],
-    ['event.texts.exists(t, (t + "y") in event.texts)', 'more work'],
+    ['event.text.contains(event.half)', 'evaluation limit'],
+    ['event.text.indexOf(event.half) > event.text.lastIndexOf(event.half)', 'evaluation limit'],
+    ['event.text.split(event.half) == []', 'evaluation limit'],
+    [`event.list.exists(n, ${'event.text.lowerAscii() == "a" || '.repeat(5)}size(event.text + "y") == 1)`, 'evaluation limit'],
+    [`event.list.exists(n, ${'event.list == event.other || '.repeat(7)}false)`, 'evaluation limit'],
+    [`event.list.exists(n, ${'event.list in [event.other] || '.repeat(7)}false)`, 'evaluation limit'],
+    ['event.list.exists(n, event.map in event.maps)', 'evaluation limit'],
+    [`event.list.exists(n, ${'event.text.trim().startsWith("y") || '.repeat(10)}false)`, 'evaluation limit'],
+    ['event.list.exists(n, event.text.split("") == [])', 'evaluation limit'],
+    [`event.list.exists(n, ${'size(event.text) == 1 || '.repeat(4)}false)`, 'evaluation limit'],
+    ['event.texts.exists(t, (t + "y") in event.texts)', 'evaluation limit'],
     [
       'event.list.all(n, now.getHours("Europe/Berlin") > 99 || now.getMinutes("Asia/Tokyo") > 99 || now.getDate("UTC") > 0)',
-      'more work',
+      'evaluation limit',
     ],
-    [`event.list.exists(n, ${'event.a||'.repeat(60)}event.a)`, 'more work'],
-    ['event.list.exists(n, event.text.contains(event.half) || true)', 'more work'], // also where CEL would swallow the error
-    ['duration(event.digits) > duration("1s")', 'A duration has at most 32 characters'],
+    [`event.list.exists(n, ${'event.a||'.repeat(60)}event.a)`, 'evaluation limit'],
+    ['event.list.exists(n, event.text.contains(event.half) || true)', 'evaluation limit'], // also where CEL would swallow the error
+    ['duration(event.digits) > duration("1s")', 'A duration can have at most 32 characters'],
   ])('stops %s', (source, text) => {
     const list = Array.from({ length: 200 }, (_, n) => n);
     const other = [...list.slice(0, 199), 'z'];
@@ -346,7 +346,7 @@ describe('bounds of one evaluation', () => {
     const half = 'x'.repeat(8_000);
     const on = onEvent({ text: 'x'.repeat(60_000), pattern: `${half}y${half}`, list: Array.from({ length: 200 }, (_, n) => n) });
     const start = performance.now();
-    expect(run('event.list.exists(n, event.text.contains(event.pattern))', on)).toEqual(failed('more work'));
+    expect(run('event.list.exists(n, event.text.contains(event.pattern))', on)).toEqual(failed('evaluation limit'));
     expect(performance.now() - start).toBeLessThan(2_000); // 200 such searches take ten times as long
   });
 

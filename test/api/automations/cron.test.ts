@@ -52,10 +52,10 @@ it('never comes where no month has the day', () => {
 });
 
 it.each([
-  ['', 'takes five fields, not 0', 0],
-  ['* * * *', 'takes five fields, not 4', 0],
-  ['0 0 1 1 * 2027', 'takes five fields, not 6', 10],
-  ['@daily', 'takes five fields, not 1', 0],
+  ['', 'must have five fields, not 0', 0],
+  ['* * * *', 'must have five fields, not 4', 0],
+  ['0 0 1 1 * 2027', 'must have five fields, not 6', 10],
+  ['@daily', 'must have five fields, not 1', 0],
   ['60 * * * *', 'minute takes 0 to 59, not "60"', 0],
   ['* 24 * * *', 'hour takes 0 to 23, not "24"', 2],
   ['* * 0 * *', 'day of month takes 1 to 31, not "0"', 4],
@@ -63,8 +63,8 @@ it.each([
   ['0  0  *  foo  *', 'month takes 1 to 12, not "foo"', 9],
   ['* * * * 8', 'day of week takes 0 to 7, not "8"', 8],
   ['* * * * FRI#2', 'day of week takes 0 to 7, not "FRI#2"', 8],
-  ['5-1 * * * *', 'minute: 5 comes after 1', 0],
-  ['*/0 * * * *', 'minute: a step is a number from 1, not "0"', 0],
+  ['5-1 * * * *', 'minute: 5 is greater than 1', 0],
+  ['*/0 * * * *', 'minute: a step must be at least 1, not "0"', 0],
   ['1-2-3 * * * *', 'minute cannot be read: "1-2-3"', 0],
   ['1,, * * * *', 'minute takes 0 to 59, not ""', 0],
   ['1/ * * * *', 'minute cannot be read: "1/"', 0],

@@ -7,7 +7,7 @@ import { relay, send } from './deliver.js';
 
 const PATH = '/api/forge/repositories';
 const REPO = 'bigcorp/private-payroll';
-const PROOF = 'Binding a repository needs proof that you may push to it';
+const PROOF = 'Binding a repository requires push permission';
 
 let app: TestApp;
 let remote: OAuthServer;
@@ -50,7 +50,7 @@ it('a stranger’s team cannot bind first what only its owners may push to; they
   const squatting = () => bind(stranger.admin, { team_id: stranger.team_id });
   expect(wordsOf(await squatting())).toEqual([403, 'PERMISSION_DENIED', PROOF, expect.stringContaining('connect your account')]);
   await connect(stranger.admin, 'octo-mallory');
-  expect(wordsOf(await squatting())).toEqual([403, 'PERMISSION_DENIED', PROOF, expect.stringContaining('no right to push')]);
+  expect(wordsOf(await squatting())).toEqual([403, 'PERMISSION_DENIED', PROOF, expect.stringContaining('cannot push to')]);
   expect(await bindings()).toEqual([]);
   await connect(team.admin, 'octo-ada');
   expect(await bind(team.admin)).toMatchObject({ status: 201, body: { repo: REPO } });
@@ -93,7 +93,7 @@ it('503 while the code host is away, and nothing is written; the same call succe
     const answer = await bind(team.admin);
     expect([answer.status, answer.body.message, answer.headers.get('retry-after')]).toEqual([
       503,
-      'The code host cannot be reached at the moment',
+      'The code host is unavailable',
       '30',
     ]);
   }

@@ -96,7 +96,7 @@ describe('connecting', () => {
   it('goes to the service and back, and shows what was granted', async () => {
     expect(await listed(team.member)).toContainEqual({
       key: 'forge',
-      label: 'Forge',
+      label: 'Code host',
       connected: false,
       available: true,
       scopes_granted: [],
@@ -109,7 +109,7 @@ describe('connecting', () => {
     });
     const page = await connect(team.member);
     expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
-    expect(await page.text()).toMatch(/Forge is connected.*act there as octo-ada/s);
+    expect(await page.text()).toMatch(/Code host is connected.*act there as octo-ada/s);
     expect(await listed(team.member)).toContainEqual(
       expect.objectContaining({ key: 'forge', connected: true, scopes_granted: ['repo'], account: 'octo-ada' }),
     );
@@ -196,17 +196,14 @@ describe('connecting', () => {
     ] as const) {
       remote.faults[asked] = [{ status }];
       const answer = await connect(team.member);
-      expect([answer.status, await answer.json()]).toMatchObject([
-        400,
-        { message: 'Forge cannot be reached at the moment: begin again' },
-      ]);
+      expect([answer.status, await answer.json()]).toMatchObject([400, { message: 'Code host is unavailable: start again' }]);
     }
   });
 
   it('saying no there stores nothing', async () => {
     remote.person = null;
     const page = await connect(team.member);
-    expect([page.status, await page.text()]).toEqual([200, expect.stringContaining('Forge is not connected')]);
+    expect([page.status, await page.text()]).toEqual([200, expect.stringContaining('Code host is not connected')]);
     expect(await db()('integration_connections').where({ user_id: team.member.user_id })).toEqual([]);
   });
 
@@ -290,12 +287,12 @@ describe('disconnecting', () => {
       payload: { revocation_id },
     });
     remote.next = 503;
-    await expect(revokeGrant(team.member)).rejects.toThrow('The forge answered 503 and did not take the token back');
+    await expect(revokeGrant(team.member)).rejects.toThrow('The code host returned 503 and did not revoke the token');
     expect(remote.revoked).not.toContain(token);
     expect(await revokeGrant(team.member)).toEqual(['taken back']);
     expect(remote.revoked).toContain(token);
     expect(await waiting(team.member)).toEqual([]);
-    expect(await revokeConnection(app.services, revocation_id)).toBe('nothing to do: taken back already');
+    expect(await revokeConnection(app.services, revocation_id)).toBe('nothing to do: already revoked');
   });
 
   it('a token that the service does not know any more is done with; one that ran out is renewed to be taken back', async () => {
@@ -375,7 +372,7 @@ it('an automation is saved with a warning while its creator’s connection is mi
   expect((await save()).body.warnings).toEqual([]);
   const path = `/api/automations/${made.body.automation_id}`;
   expect((await app.as(team.manager).patch(path, { name: 'B' })).body.warnings).toEqual([
-    'actions[0]: fails until the creator, whose connection to forge it uses, saves it',
+    'actions[0]: fails until the creator saves it, because it uses their connection to forge',
   ]);
   expect((await app.as(team.member).patch(path, { name: 'C' })).body.warnings).toEqual([]);
 });
@@ -436,7 +433,7 @@ describe('acting', () => {
     expect((await app.as(team.manager).patch(path, { description: 'Again' })).status).toBe(200);
     const last = await start();
     expect(await outcome(last)).toBe('connection_not_consented');
-    expect((await stepOf(last)).error.message).toContain('once the creator saves them again');
+    expect((await stepOf(last)).error.message).toContain('the creator must save them again');
   });
 
   it('what was written by an attempt whose answer was lost is found, not written again', async () => {
@@ -497,7 +494,7 @@ describe('acting', () => {
     remote.next = 422;
     const refused = await begin([comment]);
     await act(refused);
-    expect(await stepOf(refused)).toMatchObject({ error: { code: 'http_status', message: 'The forge answered 422' } });
+    expect(await stepOf(refused)).toMatchObject({ error: { code: 'http_status', message: 'The code host returned 422' } });
     remote.revokeAll();
     const revoked = await begin([comment]);
     await act(revoked);
@@ -553,7 +550,7 @@ describe('acting', () => {
     expect(await act(run)).toMatchObject({ outcome: 'waiting', wait: { msLeft: 30_000 } });
     expect((await stepOf(run)).error).toEqual({
       code: 'connection_failed',
-      message: 'The connection failed: the service answered 503, and not what it was asked for',
+      message: 'Connection failed: the service returned 503 with an unexpected response',
     });
     await makeDue(run);
     expect(await act(run)).toMatchObject({ outcome: 'succeeded' });

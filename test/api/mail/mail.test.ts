@@ -67,7 +67,7 @@ describe('sending', () => {
     expect(await dispatch()).toBe(1);
     expect(server.received).toMatchObject([{ to: [to], messageId: `<${mail_id}@mail.example>` }]);
     const { message } = server.received[0] as { message: string };
-    expect(message).toMatch(/^Subject: Your code for a new password\r$/m);
+    expect(message).toMatch(/^Subject: Your password reset code\r$/m);
     expect(message).toMatch(
       /Content-Type: text\/plain[\s\S]*314159[\s\S]*Content-Type: text\/html[\s\S]*Ada &lt;b&gt;[\s\S]*314159/,
     );
@@ -262,7 +262,7 @@ describe('the development mailbox', () => {
     expect(one).toEqual([
       {
         to: first.to,
-        subject: 'Your code for a new password',
+        subject: 'Your password reset code',
         text: expect.stringContaining('314159'),
         sent_at: expect.stringMatching(/^\d{4}-.*Z$/),
       },

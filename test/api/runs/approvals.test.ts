@@ -130,7 +130,7 @@ describe('approve', () => {
     const gate = await gateOf(run);
     expect({ status, code: body.error_code }).toEqual({ status: 410, code: 'APPROVAL_EXPIRED' });
     expect(body.message).toBe(`This approval expired at ${gate.expires_at.toISOString()}`);
-    expect(body.detail).toBe(`Gate 1 of run ${run.run_id} lapsed; reject it or replay the run`);
+    expect(body.detail).toBe(`Gate 1 of run ${run.run_id} expired; reject it or replay the run`);
     expect(await rowOf(run)).toMatchObject({ status: 'paused' });
     expect(await wakesOf(run)).toHaveLength(0);
     expect(await app.services.db('gate_approvals').where({ run_id: run.run_id })).toHaveLength(0);

@@ -211,7 +211,7 @@ describe('who is asked', () => {
       actions: actionsWith('x', { required_approvals: 3 }),
     });
     expect(saved.body.warnings).toEqual([
-      'actions[1]: approvals that the gate needs: 3; people other than creator and author who may give one: 2',
+      'actions[1]: the gate needs 3 approvals; eligible approvers besides creator and author: 2',
     ]);
     const enough = await edit(team.manager, await make(team.manager), { actions: actionsWith('x') });
     expect(enough.body.warnings).toEqual([]);

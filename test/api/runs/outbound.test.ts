@@ -138,7 +138,7 @@ describe('http_request', () => {
     for (const attempts of [1, 2]) {
       const told = await act(run);
       expect(told).toMatchObject({ outcome: 'waiting', wait: { msLeft: 7_000, attempt: { next: attempts + 1, of: 3 } } });
-      const error = { code: 'http_status', message: 'The receiver answered 503' };
+      const error = { code: 'http_status', message: 'The receiver returned 503' };
       expect(await stepOf(run)).toMatchObject({ status: 'running', attempts, error, due_at: new Date(told.wait?.until ?? '') });
       const [shown] = (await app.as(team.guest).get(`/api/automations/runs/${run.run_id}`)).body.actions;
       expect(shown).toMatchObject({ status: 'running', attempts, error, due_at: told.wait?.until });
@@ -193,7 +193,7 @@ describe('http_request', () => {
     expect(await act(run)).toMatchObject({ outcome: 'waiting', wait: { msLeft: 1_000 } });
     await makeDue(run);
     expect(await act(run)).toMatchObject({ outcome: 'failed' });
-    expect((await stepOf(run)).error).toEqual({ code: 'connection_failed', message: 'The connection failed' });
+    expect((await stepOf(run)).error).toEqual({ code: 'connection_failed', message: 'Connection failed' });
   });
 
   it('a worker that died while it waited has used up its attempt', async () => {
@@ -206,8 +206,8 @@ describe('http_request', () => {
 
   it.each([
     [200, { status: 'succeeded', error: null }],
-    [400, { status: 'failed', error: { code: 'http_status', message: 'The receiver answered 400' } }],
-    [503, { status: 'failed', error: { code: 'http_status', message: 'The receiver answered 503' } }],
+    [400, { status: 'failed', error: { code: 'http_status', message: 'The receiver returned 400' } }],
+    [503, { status: 'failed', error: { code: 'http_status', message: 'The receiver returned 503' } }],
   ])(
     'a run cancelled during a request stays so; that its outcome is not known stands there until it is: %i',
     async (code, known) => {
@@ -220,7 +220,7 @@ describe('http_request', () => {
         });
       });
       expect(await act(run)).toMatchObject({ ended: 'cancelled' });
-      const unknown = { code: 'outcome_unknown', message: 'The run ended before the answer to this request was known' };
+      const unknown = { code: 'outcome_unknown', message: 'The run ended before a response arrived' };
       expect(meanwhile).toMatchObject({
         status: 'failed',
         attempts: 1,
@@ -414,7 +414,7 @@ describe('secrets', () => {
     expect(await act(paused, 1)).toEqual({ outcome: 'succeeded' });
     await app.as(team.admin).delete(`/api/automations/secrets/KEY?team_id=${team.team_id}&force=true`);
     expect(await act(paused, 2)).toMatchObject({ outcome: 'failed' });
-    expect((await stepOf(paused, 2)).error).toEqual({ code: 'secret_missing', message: 'There is no secret named KEY' });
+    expect((await stepOf(paused, 2)).error).toEqual({ code: 'secret_missing', message: 'Secret KEY does not exist' });
     expect(receiver.received.map(({ body }) => body)).toEqual(['second-value']);
   });
 

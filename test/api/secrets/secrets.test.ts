@@ -149,15 +149,15 @@ describe('automations that refer to a secret', () => {
     const actions = [sending('{{secret:KEY}} {{ secret: OTHER }}')];
     await saveForExample('OTHER');
     const made = await automate('Tell', actions, team.admin);
-    expect(made.warnings).toEqual(['There is no secret named KEY yet']);
+    expect(made.warnings).toEqual(['Secret KEY does not exist yet']);
     for (const person of [team.member, team.manager]) expect((await automate('Tell', actions, person)).warnings).toEqual([]);
     const path = `/api/automations/${made.automation_id}`;
     expect((await app.as(team.manager).patch(path, { name: 'Told' })).body.warnings).toEqual([]);
     await saveForExample('KEY');
     expect((await app.as(team.admin).patch(path, { name: 'Told' })).body.warnings).toEqual([]);
     expect((await automate('Mine', actions, team.member, {})).warnings).toEqual([
-      'A personal automation has no secrets: KEY will be missing',
-      'A personal automation has no secrets: OTHER will be missing',
+      'Personal automations have no secrets: KEY will be missing',
+      'Personal automations have no secrets: OTHER will be missing',
     ]);
   });
 
@@ -178,7 +178,7 @@ describe('automations that refer to a secret', () => {
       status: 409,
       body: {
         error_code: 'RESOURCE_CONFLICT',
-        detail: 'Referenced by live automations: First, Second, Deploy on merge',
+        detail: 'Referenced by automations: First, Second, Deploy on merge',
         automations: [
           { name: 'First' },
           { automation_id: off.automation_id, name: 'Second' },

@@ -75,7 +75,7 @@ const REFUSAL = {
   status: 403,
   body: {
     error_code: 'PERMISSION_DENIED',
-    message: 'The secret KEY has no allowed hosts: this needs the admin role in the team',
+    message: 'The secret KEY has no allowed hosts: requires the admin role in the team',
   },
 };
 

@@ -67,7 +67,7 @@ describe('signing up', () => {
   it('is refused to bad names and addresses, beside the form', async () => {
     const answer = await openBrowser(app).post('/app/sign-up', { name: ' ', email: 'no address' });
     expect(answer.status).toBe(422);
-    expect(answer.html).toContain('This is no mail address');
+    expect(answer.html).toContain('Invalid email address');
     expect(answer.html).toContain('value="no address"');
   });
 });
@@ -148,7 +148,7 @@ describe('passwords', () => {
     const path = '/app/account/security/password';
     const from = { from: '/app/account/security' };
     const wrong = await here.post(path, { current_password: 'wrong', new_password: NEW_PASSWORD }, from);
-    expect([wrong.status, wrong.html.includes('The password or the code is not right')]).toEqual([403, true]);
+    expect([wrong.status, wrong.html.includes('Incorrect password or code')]).toEqual([403, true]);
     await here.post(path, { current_password: PASSWORD, new_password: NEW_PASSWORD }, from);
     expect([await isSignedIn(here), await isSignedIn(there)]).toEqual([true, false]);
   });
@@ -169,11 +169,7 @@ describe('two-factor sign-in', () => {
     ) as [string, string];
     const phone = new Authenticator(secret);
     const wrong = await browser.post(`${path}/activate`, { code: '000000', secret, otpauth_url }, from);
-    expect([wrong.status, wrong.html.includes('The code is not right'), wrong.html.includes('<svg xmlns')]).toEqual([
-      400,
-      true,
-      true,
-    ]);
+    expect([wrong.status, wrong.html.includes('Incorrect code'), wrong.html.includes('<svg xmlns')]).toEqual([400, true, true]);
     const on = await browser.post(`${path}/activate`, { code: phone.code(), secret, otpauth_url }, from);
     const codes = /id="codes">([^<]+)</.exec(on.html)?.[1]?.trim().split('\n') as string[];
     expect(codes).toHaveLength(10);

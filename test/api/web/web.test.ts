@@ -527,7 +527,7 @@ describe('approvals', () => {
     const replay = await app.services.db('automation_runs').where({ retry_of: run.run_id }).first();
     expect(location(answer)).toBe(`/app/runs/${replay.run_id}`);
     await manager.post(`${path}/replay`, {}, { from: path });
-    expect((await manager.get(path)).html).toContain('A replay of this run is already under way');
+    expect((await manager.get(path)).html).toContain('A replay of this run is already in progress');
   });
 
   it('runs have a list: all of them, what waits, and what failed until it was replayed with success', async () => {
@@ -538,7 +538,7 @@ describe('approvals', () => {
     for (const show of ['', '?show=waiting', '?show=failed'])
       expect((await guest.get(`/app/runs${show}`)).html).toContain('class="empty big"');
     await buildRun(app, own, { fields: named('The waiting one') });
-    const error = JSON.stringify({ code: 'secret_missing', message: 'There is no secret named <KEY>' });
+    const error = JSON.stringify({ code: 'secret_missing', message: 'Secret <KEY> does not exist' });
     const whole = JSON.stringify({ code: 'secret_missing', message: 'Action 0 (add_comment): anything' });
     const failed = await buildRun(app, own, {
       status: 'failed',
@@ -555,7 +555,7 @@ describe('approvals', () => {
     expect(await shown('?show=failed&live')).toEqual(['The failed one']);
     expect(await shown('?show=nonsense')).toHaveLength(3);
     for (const query of ['', '?show=failed'])
-      expect((await guest.get(`/app/runs${query}`)).html).toContain('<small class="bad">There is no secret named &lt;KEY&gt;');
+      expect((await guest.get(`/app/runs${query}`)).html).toContain('<small class="bad">Secret &lt;KEY&gt; does not exist');
     expect((await guest.get(`/app/runs/${failed.run_id}`)).html).toContain('Store it with POST /api/automations/secrets');
     const home = (await guest.get('/app')).html;
     for (const link of ['href="/app/runs"', 'href="/app/runs?show=failed"']) expect(home).toContain(link);
