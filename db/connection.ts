@@ -28,9 +28,10 @@ interface ConnectionOptions {
 }
 
 /**
- * Timeouts of API and worker, ms. A request blocked by a slow lock gets a 503 instead of occupying a connection. A process frozen inside a
- * transaction loses the transaction and its locks. Migrations and operator scripts have no such limits. The lock timeout exceeds
- * PostgreSQL's deadlock_timeout (1 s), so a deadlock is detected and retried instead of failing the request.
+ * Timeouts of API and worker, ms (docs/decisions.md#waiting-for-locks). A request blocked by a slow lock gets a 503 instead of
+ * occupying a connection. A process frozen inside a transaction loses the transaction and its locks. Migrations and operator
+ * scripts have no such limits. The lock timeout exceeds PostgreSQL's deadlock_timeout (1 s), so a deadlock is detected and retried
+ * instead of failing the request.
  */
 export const SERVING = { lockTimeout: 1_500, idleTransactionTimeout: 10_000 };
 

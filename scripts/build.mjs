@@ -10,10 +10,10 @@ import { track } from './embedded/processes.mjs';
 import { root } from './embedded/settings.mjs';
 
 const run = promisify(execFile);
-/** Where the prebuilt workflow bundle lies. */
+/** Path of the prebuilt workflow bundle. */
 export const bundlePath = join(root, '.build', 'workflow-bundle.js');
 const SOURCE_DIRS = ['api', 'workflows', 'activities', 'db', 'scripts'];
-/** What the web app reads beside its code: templates, styles, scripts for the browser. The Dockerfile copies the same. */
+/** Files of the web app besides its code: templates, styles, browser scripts. The Dockerfile copies the same. */
 const WEB_DIRS = ['api/web/views', 'api/web/assets'];
 const MAX_OUTPUT = 16 * 1024 * 1024;
 
@@ -66,7 +66,7 @@ function sourceFiles() {
 }
 
 /**
- * What the bundle is made of, as compiled: a changed comment or type does not change it. Workflows may import the pure rules of a slice
+ * What the bundle is made of, as compiled: a changed comment or type does not change it. Workflows may import the pure rules of a feature
  * and nothing else of it (the linter sees to that).
  */
 function bundleInputs() {

@@ -22,7 +22,7 @@ const USAGE = `Sends a delivery to the running service again, signed with its se
   --url ADDRESS      of the service; this machine's, at PORT, unless given
   --list             names of the payloads that come with the sources`;
 
-/** What is wrong with the call, in words for the person at the terminal. */
+/** An invalid command line, with a message for the terminal. */
 class Refusal extends Error {}
 
 interface Delivery {
@@ -78,7 +78,7 @@ function fromRepository(body: unknown, repo: string | undefined): unknown {
   return { ...body, repository: { ...before, full_name: repo } };
 }
 
-/** Sends it as a code host does. Returns the status and the answer. */
+/** Sends a delivery like a code host. Returns status and response. */
 async function deliver(config: Config, url: string, { event, body, id }: Required<Delivery>) {
   if (!config.FORGE_WEBHOOK_SECRET) throw new Refusal('FORGE_WEBHOOK_SECRET is not set: the service refuses every delivery');
   const bytes = Buffer.from(JSON.stringify(body));
@@ -98,7 +98,7 @@ async function deliver(config: Config, url: string, { event, body, id }: Require
   return { status: response.status, answer: (await response.json()) as Record<string, unknown> };
 }
 
-/** What became of a delivery, once the worker has applied it; undefined when that takes longer than 5 s. */
+/** Returns the outcome of a delivery after the worker has applied it; undefined after 5 s. */
 async function outcomeOf(db: Knex, id: string): Promise<string | undefined> {
   for (let attempt = 0; attempt < 50; attempt += 1) {
     const receipt = await db('forge_deliveries')

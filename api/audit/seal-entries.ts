@@ -3,7 +3,7 @@ import type { Knex } from 'knex';
 import { run, type Statement } from '../../db/statement.js';
 import { INSTANCE_CHAIN } from './chain.js';
 
-/** Maximum entries per transaction: about 30 ms of work. */
+/** Maximum entries per transaction: about 30 ms of work (docs/decisions.md#audit-sealing). */
 const MAX_ENTRIES = 1_000;
 /** Maximum chains per transaction; they share its entries evenly. */
 const MAX_CHAINS = 100;

@@ -50,7 +50,7 @@ async function lockVerifiedProof({ db }: Context, account: Whose): Promise<void>
   if (device_id && (await run(db, useDevice, [device_id])).length === 0) throw invalidCredentials();
 }
 
-/** Trusts this device for 30 days. The token is returned once; only its SHA-256 is stored. */
+/** Trusts this device for 30 days (docs/decisions.md#trusted-devices). The token is returned once; only its SHA-256 is stored. */
 async function trustDevice(ctx: Context, userId: string): Promise<{ deviceId: string; token: string }> {
   const deviceId = uuidv7();
   const token = randomBytes(32).toString('base64url');

@@ -6,7 +6,7 @@ import { unavailable } from '../core/errors.js';
 const OPTIONS = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
 /** Concurrent hashes: at most four, because the thread pool is shared, and one less than the cores, so that requests proceed. */
 export const HASHES_AT_ONCE = Math.max(1, Math.min(4, availableParallelism() - 1));
-/** Maximum queue length; further callers get 503. */
+/** Maximum queue length; further callers get 503 (docs/decisions.md#password-hashing-queue). */
 export const MAX_WAITING = 100;
 
 let running = 0;

@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { zoneNamed } from './time-zones.js';
 
-/** An id that no row has. Malformed ids are mapped to it, so malformed and unknown ids are handled alike. */
+/** An id that no row has. Malformed ids are mapped to it, so both return 404 (docs/adr/0002-malformed-ids-are-not-found.md). */
 export const NO_ID = '00000000-0000-0000-0000-000000000000';
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const TASK_ID = /^[A-Za-z0-9_][A-Za-z0-9._:@-]{0,127}$/;
 const RESERVED_TASK_IDS = ['my', 'bulk', 'relations', 'cycle-time'];
 
-/** Messages where the library's own help nobody: a missing field is not "received undefined". */
+/** Messages where the library's own are unhelpful: a missing field is "Required", not "received undefined". */
 export const ZOD_MESSAGES = {
   error: ({ code, input }: { code?: string; input?: unknown }) =>
     input === undefined && (code === 'invalid_type' || code === 'invalid_value') ? 'Required' : undefined,

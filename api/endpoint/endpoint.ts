@@ -112,7 +112,7 @@ export type Endpoint = (EndpointSpec<z.ZodType, z.ZodType, z.ZodType> & { raw?: 
 
 /**
  * Declares one route: router, validation, scope check, OpenAPI text and the check of answered statuses all read this object.
- * The handler is one line or two: it calls a verb.
+ * The handler is one line or two: it calls an operation.
  */
 export function endpoint<P extends z.ZodType = z.ZodObject, Q extends z.ZodType = z.ZodObject, B extends z.ZodType = z.ZodObject>(
   spec: EndpointSpec<P, Q, B>,

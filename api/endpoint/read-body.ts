@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { DomainError, invalid, invalidFields } from '../core/errors.js';
 import { nextTurn } from '../core/event-loop.js';
 
-/** Maximum JSON nesting; deeper input would overflow recursive readers. */
+/** Maximum JSON nesting; deeper input would overflow recursive readers (docs/decisions.md#request-bodies). */
 const MAX_DEPTH = 32;
 
 /** Larger bodies are parsed in a separate turn of the event loop, so that many concurrent ones do not block other requests. */

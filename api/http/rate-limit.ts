@@ -4,7 +4,7 @@ import type { Services } from '../core/context.js';
 import { DomainError } from '../core/errors.js';
 import { createBatchLoader } from '../core/batching/batch-loader.js';
 
-/** Each limited route has its own bucket. Limits are per minute; 0 disables one, outside production only. */
+/** Each limited route has its own bucket (docs/decisions.md#rate-limit-windows). Limits are per minute; 0 disables one, outside production only. */
 const LIMITS = {
   login: { setting: 'RATE_LIMIT_LOGIN', per: 'ip' },
   signup_start: { setting: 'RATE_LIMIT_CODES', per: 'ip' },

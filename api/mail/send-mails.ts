@@ -8,7 +8,7 @@ export type Transport = (mail: RenderedMail & { mailId: string; to: string }) =>
 
 /** Emails sent concurrently. */
 const BATCH = 10;
-/** Lease of a claimed email, s: longer than any attempt, so only the emails of a crashed dispatcher are sent twice. */
+/** Lease of a claimed email, s: longer than any attempt (docs/decisions.md#email-delivery). */
 const LEASE_SECONDS = 90;
 /** Delay before the next attempt, s: 4, 8, 16 … at most ten minutes. */
 const BACKOFF = 'least(600, power(2, least(attempts, 10) + 1))';

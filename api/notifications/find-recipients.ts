@@ -17,7 +17,7 @@ interface RecipientFilter {
   except?: readonly (string | null)[];
 }
 
-/** Maximum recipients per notification, so one action cannot flood a large team. */
+/** Maximum recipients per notification (docs/decisions.md#notification-recipients). */
 const MAX_RECIPIENTS = 100;
 
 /**

@@ -79,7 +79,7 @@ function systemChromium(env) {
   return [...commands, ...PLACES].find(isExecutable);
 }
 
-/** Where npm put the package; null where it was not installed. */
+/** Returns the folder of the npm package; null if it is not installed. */
 function packageDir() {
   try {
     const entry = createRequire(import.meta.url).resolve(PACKAGE);

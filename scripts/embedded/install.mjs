@@ -1,4 +1,4 @@
-/** `npm ci` when node_modules does not hold what package-lock.json names. */
+/** Runs `npm ci` if node_modules differs from package-lock.json. */
 import { spawn } from 'node:child_process';
 import { existsSync, lstatSync, readFileSync, statSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';

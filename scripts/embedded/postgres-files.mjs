@@ -1,4 +1,4 @@
-/** Where the PostgreSQL binaries and the cluster live, and as whom the server runs. PostgreSQL refuses to run as root. */
+/** Locations of the PostgreSQL binaries and the cluster, and the server's user. PostgreSQL refuses to run as root. */
 import { randomBytes } from 'node:crypto';
 import {
   accessSync,

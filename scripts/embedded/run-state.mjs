@@ -1,4 +1,4 @@
-/** What a start leaves under DATA_DIR for others: a lock against a second start, and `run.json` with the running addresses. */
+/** State of a start under DATA_DIR: a lock against a second start, and `run.json` with the running addresses. */
 import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { StartError } from './errors.mjs';
@@ -13,7 +13,7 @@ import { looksLike, startMark, stopPid } from './processes.mjs';
  * @property {Record<string, string>} env settings for commands that talk to the service (DATABASE_URL, PORT, ...)
  */
 
-/** What a process is, by its name in `run.json`: the second and further ones are numbered, as in `worker-2`. */
+/** Returns a process's kind from its name in `run.json`: further ones are numbered, as in `worker-2`. */
 export const kindOf = (name) => name.replace(/-\d+$/, '');
 
 const stateFile = (dir) => join(dir, 'run.json');
@@ -48,7 +48,7 @@ export function runningState(dir) {
   return stillRuns(state, ['start.mjs']) ? state : null;
 }
 
-/** Writes `run.json` whole or not at all; only its owner may read it (it holds the database's password). */
+/** Writes `run.json` atomically; only its owner may read it, because it contains the database's password. */
 export function writeState(dir, state) {
   const partial = `${stateFile(dir)}.${process.pid}`;
   writeFileSync(partial, `${JSON.stringify(state, null, 2)}\n`, { mode: 0o600 });

@@ -69,7 +69,7 @@ function readable(lines) {
   });
 }
 
-/** Status of GET http://127.0.0.1:port/path; 0 when nobody answers. */
+/** Status of GET http://127.0.0.1:port/path; 0 without a response. */
 function statusOf(port, path) {
   return new Promise((resolve) => {
     const sent = request({ host: '127.0.0.1', port, path, timeout: 2_000, agent: false }, (response) => {
@@ -146,7 +146,7 @@ export function createUnit({ name, label, log, start, say, changed }) {
     },
     /** The latest process for run.json, null before the first. */
     record: () => known,
-    /** From now on its end is nothing to report, and it is not started again. */
+    /** From now on its exit is expected: not reported, and not restarted. */
     expectEnd() {
       stopping = true;
     },

@@ -1,4 +1,4 @@
-/** Finds the Temporal CLI, or obtains it once per user: README "Ports and servers" tells the same order. */
+/** Finds the Temporal CLI, or downloads or builds it once per user, in the order of the README's "Ports and servers". */
 import { execFile, spawn } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { accessSync, constants, createWriteStream, mkdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
@@ -137,7 +137,7 @@ async function download(target, { say }) {
   });
 }
 
-/** GET with redirects into a file. Gives up soon when nobody answers, so that a machine without network goes on to the next way. */
+/** Downloads into a file, following redirects. Fails soon without a connection, so that an offline machine tries the next way. */
 async function fetchFile(url, file, redirects = 0) {
   const response = await new Promise((resolve, reject) => {
     const request = get(url, { signal: AbortSignal.timeout(DOWNLOAD_MS) }, resolve);

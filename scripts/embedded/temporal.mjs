@@ -167,7 +167,7 @@ async function ensureSearchAttributes(cli, address, httpPort) {
   }
 }
 
-/** The namespace keeps closed runs for 24 h by default; three days let a person look back over a weekend. */
+/** Raises the namespace's retention of closed runs from 24 h to three days, enough for a weekend. */
 async function raiseRetention(httpPort) {
   const path = `/api/v1/namespaces/${NAMESPACE}`;
   const { config } = await http(httpPort, 'GET', path);
@@ -175,7 +175,7 @@ async function raiseRetention(httpPort) {
   await http(httpPort, 'POST', `${path}/update`, { config: { workflowExecutionRetentionTtl: RETENTION } });
 }
 
-/** One call of Temporal's HTTP API; rejects unless it answers 200. */
+/** Calls Temporal's HTTP API; rejects any status but 200. */
 function http(port, method, path, body) {
   return new Promise((resolve, reject) => {
     const options = { host: '127.0.0.1', port, method, path, timeout: HTTP_MS, agent: false };

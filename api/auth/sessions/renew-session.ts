@@ -5,8 +5,8 @@ import type { Renewed } from './schema.js';
 import { sessionOf } from './signed-in.js';
 
 /**
- * Issues a new token for the caller's session, which was idle for less than 12 h and is less than 30 days old. No token outlives
- * its session.
+ * Issues a new token for the caller's session, which was idle for less than 12 h and is less than 30 days old
+ * (docs/decisions.md#session-lifetime). No token outlives its session.
  * @throws AUTHENTICATION_REQUIRED if the session ended concurrently
  */
 export async function renewSession(ctx: Context): Promise<Renewed> {

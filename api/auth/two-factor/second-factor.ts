@@ -41,7 +41,7 @@ const readStatement: Statement = {
   text: `select two_factor_secret, extract(epoch from now()) * 1000 as at from users where user_id = $1`,
 };
 
-/** $1 = user id, $2 = time step. Accepts a step once, and no earlier one afterwards. */
+/** $1 = user id, $2 = time step. Accepts a step once, and no earlier one afterwards (docs/decisions.md#second-factor-steps). */
 const stepStatement: Statement = {
   name: 'use_two_factor_step',
   text: /* sql */ `

@@ -13,7 +13,7 @@ export interface OutboundRequest {
   body?: string | undefined;
   /** Covers everything: lookup, connection, request and the whole response. */
   timeoutMs: number;
-  /** Of the response; defaults to 64 kB. */
+  /** Limit of the response; defaults to 64 kB. */
   maxBytes?: number;
 }
 

@@ -1,4 +1,4 @@
-/* What the pages cannot do without a script; everything else works without this file. */
+/* Enhancements that need a script; the pages work without this file. */
 (() => {
   /* htmx passes an empty second argument, which Chromium 143 and others of its time refuse: without this no part of a page is replaced. */
   try {

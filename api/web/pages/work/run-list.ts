@@ -21,7 +21,7 @@ interface Line {
   status: RunStatus;
   skip_reason: RunSummary['skip_reason'];
   is_test: boolean;
-  /** What is said of `at`. */
+  /** Event that `at` belongs to. */
   when: 'started' | 'requested' | 'failed';
   at: string;
   error: { code: string; message: string } | null;
