@@ -127,7 +127,7 @@ export const rawEndpoint = (spec: Omit<RawEndpointSpec, 'raw' | 'ability'>): End
   ability: 'public',
 });
 
-/** True for the routes that accept an Idempotency-Key. */
+/** Returns whether the route accepts an Idempotency-Key. */
 export const takesKey = (spec: Endpoint): boolean =>
   spec.method === 'post' && !spec.raw && spec.ability !== 'public' && spec.storable !== false;
 
