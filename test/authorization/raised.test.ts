@@ -54,9 +54,7 @@ it.each(rows)('%s follows the table', async (_name, row, ability) => {
   const seats = ['guest', 'member', 'manager', ...(hasMemberAsCreator ? [] : ['admin'])];
   const callers = world.actors.filter(({ name }) => seats.includes(name));
   const walk = new Walk(world, row, endpoint, 'spec');
-  await withRole(ability, 'admin', async () => {
-    for (const actor of callers) await walk.step(actor, 'own');
-  });
+  await withRole(ability, 'admin', () => walk.go(callers, ['own']));
   expect(walk.faults).toEqual([]);
   expect(walk.calls).toBe(seats.length);
 });

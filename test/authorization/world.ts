@@ -155,14 +155,20 @@ async function buildActors(app: TestApp, own: Tenant): Promise<Actor[]> {
   ];
 }
 
+/** Everyone calls at once, about one team: on a busy machine that takes longer than a request may wait in production. */
+const PATIENCE_MS = 30_000;
+
 /** Two tenants and everyone who may call, over a database that notes its writes. */
 export async function buildWorld(settings: Record<string, string> = {}): Promise<World> {
-  const app = await startApp({
-    FORGE_WEBHOOK_SECRET: FORGE_SECRET,
-    FORGE_CLIENT_ID: 'client',
-    FORGE_CLIENT_SECRET: 'secret',
-    ...settings,
-  });
+  const app = await startApp(
+    {
+      FORGE_WEBHOOK_SECRET: FORGE_SECRET,
+      FORGE_CLIENT_ID: 'client',
+      FORGE_CLIENT_SECRET: 'secret',
+      ...settings,
+    },
+    PATIENCE_MS,
+  );
   const [own, foreign] = await Promise.all([buildTenant(app), buildTenant(app)]);
   const actors = await buildActors(app, own);
   return { app, own, foreign, actors, writes: await watchWrites(app) };

@@ -103,7 +103,7 @@ const clientsOf =
     clientOf(url, typeof credential === 'object' ? credential.token : credential);
 
 /**
- * A real server on a free port over a database of its own. Close it in afterAll. `patience`: longest that a request waits for a
+ * A real server on a free port over a database of its own. Close it in afterAll. `patience`: longest that a request waits for a lock or a
  * connection, ms, where a test sends far more at once than a busy machine answers in the usual 2 s.
  */
 export async function startApp(settings: Record<string, string> = {}, patience?: number): Promise<TestApp> {

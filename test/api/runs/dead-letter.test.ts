@@ -9,7 +9,7 @@ let app: TestApp;
 let team: TestTeam;
 
 beforeAll(async () => {
-  app = await startApp();
+  app = await startApp({}, 60_000); // twenty requests for one row, on a busy machine
 });
 afterAll(() => app.close());
 beforeEach(async () => {
