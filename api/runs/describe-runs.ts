@@ -20,6 +20,9 @@ export interface AboutRun {
   /** User who started the run, or whose change caused it. */
   triggered_by: string | null;
   staged: Staged[];
+  /** Milliseconds from its start to its end or to now; null if it has not started. */
+  duration_ms: number | null;
+  is_finished: boolean;
 }
 
 interface Row extends Record<string, unknown> {
@@ -27,13 +30,16 @@ interface Row extends Record<string, unknown> {
   triggered_by: string | null;
   telling: Record<string, unknown>;
   staged: Staged[];
+  duration_ms: number | null;
+  is_finished: boolean;
 }
 
 /** $1 = caller id, $2 = run ids. Selects only the display fields of each event, because events can be large. */
 const statement: Statement = {
   name: 'about_runs',
   text: /* sql */ `
-    select r.run_id, r.triggered_by,
+    select r.run_id, r.triggered_by, r.finished_at is not null as is_finished,
+      (extract(epoch from coalesce(r.finished_at, now()) - r.started_at) * 1000)::float8 as duration_ms,
       jsonb_build_object(${FACT_FIELDS.map((name) => `'${name}', r.event -> '${name}'`).join(', ')},
         'task', jsonb_build_object('title', r.event #> '{task,title}'),
         'project', jsonb_build_object('name', r.event #> '{project,name}')) as telling,
@@ -56,9 +62,9 @@ export async function describeRuns(
   if (wanted.length === 0) return {};
   const rows = await run<Row>(ctx.db, statement, [userOf(ctx), wanted]);
   return Object.fromEntries(
-    rows.map(({ run_id, telling, triggered_by, staged }) => {
+    rows.map(({ run_id, telling, ...rest }) => {
       const facts = factsOf(telling);
-      return [run_id, { facts, subject: subjectOf(facts), triggered_by, staged }];
+      return [run_id, { ...rest, facts, subject: subjectOf(facts) }];
     }),
   );
 }

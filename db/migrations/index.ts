@@ -18,6 +18,7 @@ import * as audit from './0016_audit.js';
 import * as fourEyes from './0018_four_eyes.js';
 import * as eventAudience from './0019_event_audience.js';
 import * as plans from './0020_plans.js';
+import * as rejectedRuns from './0021_rejected_runs.js';
 
 /** Every migration in order; listed explicitly so that a build contains exactly what was reviewed. Never edited once released. */
 const MIGRATIONS: Record<string, Knex.Migration> = {
@@ -40,6 +41,7 @@ const MIGRATIONS: Record<string, Knex.Migration> = {
   '0018_four_eyes': fourEyes,
   '0019_event_audience': eventAudience,
   '0020_plans': plans,
+  '0021_rejected_runs': rejectedRuns,
 };
 
 /** Provides the migrations to knex. */

@@ -3,7 +3,8 @@
  * that PostgreSQL reads for the statements that the requests really send, on the plan that a connection settles on.
  */
 import type { Knex } from 'knex';
-import { listRecentRuns } from '../../../api/runs/list-recent-runs.js';
+import { countRunsByDay, listAutomationNames, type SearchRuns, searchRuns } from '../../../api/runs/search-runs.js';
+import { dayRange, lastDays } from '../../../api/web/wording/day-range.js';
 import { openDatabase } from '../../../db/connection.js';
 import { buildAutomation, setStatus } from '../../factories/automations.js';
 import { buildPerson, buildTeam, type Person, type TestTeam } from '../../factories/people.js';
@@ -153,15 +154,40 @@ const lists = (who: Person, { team_id }: TestTeam, { automation_id }: { automati
     'bound repositories': get(`/api/forge/repositories?team_id=${team_id}`),
   };
 };
-const recent = (who: Person) => async () => {
+const contextOf = (who: Person) => {
   const { userId, ...rest } = { userId: who.user_id, requestId: '', correlationId: '', ip: null, userAgent: null };
   const actor = { type: 'user', userId, email: who.email, role: 'user', sessionId: '', impersonatorId: null } as const;
-  await listRecentRuns({ ...app.services, ...rest, actor }, 20);
-  return { status: 200 };
+  return { ...app.services, ...rest, actor };
 };
+/** What the page of runs asks for: its filters, the page after the first one, and the choice of automations. */
+const searches = (who: Person, { automation_id: automationId }: { automation_id: string }) => {
+  const ctx = contextOf(who);
+  const search = (filter: Omit<SearchRuns, 'limit'>) => async () => {
+    await searchRuns(ctx, { ...filter, limit: 20 });
+    return { status: 200 };
+  };
+  const { startsAt: since, endsAt: until } = dayRange(lastDays(1, 'UTC')[0] as string, 'UTC');
+  return {
+    'recent runs': search({}),
+    'runs of an automation': search({ automationId }),
+    'runs that failed today': search({ state: 'failed', since, until }),
+    'runs that wait': search({ state: 'paused', automationId }),
+    'runs that were rejected': search({ state: 'rejected' }),
+    'runs that were skipped long ago': search({ state: 'skipped', until: '2020-01-01T00:00:00Z' }),
+    'the next page of runs': async () => {
+      const last = (await searchRuns(ctx, { limit: 20 })).at(-1);
+      return search({ before: last?.run_id })();
+    },
+    'names of automations': async () => {
+      await listAutomationNames(ctx, 200);
+      return { status: 200 };
+    },
+  };
+};
+const days = lastDays(14, 'UTC').map((day) => dayRange(day, 'UTC'));
 
 it('beside 150,000 rows of strangers a list reads what is the caller’s', async () => {
-  expect(await greedy({ ...lists(small.admin, small, mine), 'recent runs': recent(small.admin) })).toEqual([]);
+  expect(await greedy({ ...lists(small.admin, small, mine), ...searches(small.admin, mine) })).toEqual([]);
 }, 300_000);
 
 it('somebody in no team reads next to nothing', async () => {
@@ -169,14 +195,42 @@ it('somebody in no team reads next to nothing', async () => {
   const client = app.as(person);
   const paths = ['/api/automations', '/api/automations/dead-letter', '/api/automations/approvals', '/api/notifications'];
   const requests = Object.fromEntries(paths.map((path) => [path, () => client.get(path)]));
-  expect(await greedy({ ...requests, recent: recent(person) })).toEqual([]);
+  expect(await greedy({ ...requests, ...searches(person, mine) })).toEqual([]);
 }, 300_000);
 
 it('whoever owns 150,000 reads a page of them, and is told how many there are', async () => {
   const { approvals: _counts, ...paged } = lists(large.admin, large, theirs);
-  expect(await greedy({ ...paged, 'recent runs': recent(large.admin) })).toEqual([]);
+  expect(await greedy({ ...paged, ...searches(large.admin, theirs) })).toEqual([]);
   const { body } = await app.as(large.admin).get('/api/automations/dead-letter?limit=3');
   expect([body.total, body.showing]).toEqual([CROWD, 3]);
   const one = await app.as(large.admin).get(`/api/automations/${theirs.automation_id}`);
   expect(one.body).toMatchObject({ run_count: (CROWD * 6) / 5, failed_count: CROWD });
+}, 300_000);
+
+it('the strip of days stops counting, and counts no more automations than a page may', async () => {
+  const strip = async (who: Person, automationId?: string) => {
+    const sent = await statementsOf(async () => void (await countRunsByDay(contextOf(who), days, automationId)));
+    const plans = await Promise.all(sent.map((statement) => explain(app.database.url, statement)));
+    return { blocks: Math.max(...plans.map(blocks)), rows: Math.max(...plans.map(rowsRead)) };
+  };
+  // One probe and at most 100 runs for each of 14 days and 2 states.
+  const most = { blocks: 28 * 104, rows: 28 * 100 };
+  const asked = [
+    strip(small.admin),
+    strip(small.admin, mine.automation_id),
+    strip(large.admin),
+    strip(large.admin, theirs.automation_id),
+  ];
+  for (const read of await Promise.all(asked)) {
+    expect([read.blocks <= most.blocks, read.rows <= most.rows, read]).toEqual([true, true, read]);
+  }
+  const counted = await countRunsByDay(contextOf(large.admin), days, theirs.automation_id);
+  expect(counted?.filter(({ capped }) => capped).length).toBeGreaterThan(0);
+  await db().raw(
+    /* sql */ `insert into automations (name, trigger_type, team_id, created_by, updated_by)
+    select 'one of many', 'task.created', :team_id, :user_id, :user_id from generate_series(1, 120)`,
+    { team_id: small.team_id, user_id: small.admin.user_id },
+  );
+  expect(await countRunsByDay(contextOf(small.admin), days, undefined)).toBeNull();
+  expect(await countRunsByDay(contextOf(small.admin), days, mine.automation_id)).toHaveLength(28);
 }, 300_000);

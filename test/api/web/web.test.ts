@@ -566,6 +566,64 @@ describe('approvals', () => {
     expect(answer.headers.get('hx-redirect')).toBe('/app/sign-in?next=%2Fapp%2Fruns%3Fshow%3Dfailed');
   });
 
+  it('runs are filtered by automation, state and day, a page at a time', async () => {
+    const own = await buildTeam(app);
+    await givePasswords(app);
+    const guest = await signIn(own.guest);
+    const at = (queued_at: string, automation_name: string) => ({
+      fields: { automation_name, queued_at, started_at: queued_at, finished_at: new Date(Date.parse(queued_at) + 125_000) },
+    });
+    const ended = ['succeeded', 'succeeded', 'succeeded'] as const;
+    const first = await buildRun(app, own, {
+      status: 'succeeded',
+      statuses: [...ended],
+      ...at('2026-01-10T12:00:00Z', 'The old one'),
+    });
+    const automation = { automation_id: first.automation_id };
+    await buildRun(app, own, { automation, status: 'failed', ...at('2026-01-11T12:00:00Z', 'The bad one') });
+    const rejected = await buildRun(app, own, { status: 'skipped', ...at('2026-01-12T23:59:59.999Z', 'The rejected one') });
+    await app.services.db('automation_runs').where({ run_id: rejected.run_id }).update({ skip_reason: 'rejected' });
+    await buildRun(app, team, { status: 'failed', ...at('2026-01-11T12:00:00Z', 'Not theirs') });
+    const read = async (query: string) => (await guest.get(`/app/runs?${query}`)).html;
+    const shown = async (query: string) =>
+      [...(await read(query)).matchAll(/<strong>(The \w+ one|Not theirs)/g)].map(([, name]) => name);
+    expect(await shown('')).toEqual(['The rejected one', 'The bad one', 'The old one']);
+    expect(await shown(`automation=${first.automation_id}`)).toEqual(['The bad one', 'The old one']);
+    expect(await shown('state=rejected')).toEqual(['The rejected one']);
+    expect(await shown('state=failed&from=&to=&automation=')).toEqual(['The bad one']);
+    expect(await shown('from=2026-01-11&to=2026-01-12')).toEqual(['The rejected one', 'The bad one']);
+    expect(await shown('to=2026-01-10')).toEqual(['The old one']);
+    expect(await shown('from=nonsense&state=nonsense&automation=nonsense&before=nonsense')).toHaveLength(3);
+    expect(await read('state=queued')).toContain('No runs match.');
+    expect(await read('state=rejected')).toMatch(/<span class="status rejected">.*Rejected<\/span>/);
+    expect(await read('to=2026-01-10')).toContain('<span class="took">2 min</span>');
+    expect(await shown(`before=${rejected.run_id}`)).toEqual(['The bad one', 'The old one']);
+    const strangers = await signIn(team.guest);
+    expect((await strangers.get(`/app/runs?automation=${first.automation_id}`)).html).not.toContain('The old one');
+  });
+
+  it('fifty runs are a page, and the strip of two weeks says in numbers what it draws', async () => {
+    const own = await buildTeam(app);
+    await givePasswords(app);
+    const guest = await signIn(own.guest);
+    const automation = await buildRun(app, own, { status: 'succeeded' });
+    for (let n = 0; n < 50; n += 1) await buildRun(app, own, { automation, status: n < 3 ? 'failed' : 'succeeded' });
+    await buildRun(app, own, { automation, status: 'failed', fields: { is_test: true } });
+    const html = (await guest.get('/app/runs?state=succeeded')).html;
+    expect(html).not.toContain('rel="next"');
+    const all = (await guest.get('/app/runs')).html;
+    expect(all).toContain('Runs of the last 14 days: 48 succeeded, 3 failed');
+    expect(all.match(/<rect class="up"/g)).toHaveLength(14);
+    expect(all).toMatch(/<\/th><td>48<\/td><td>3<\/td><\/tr>\s*<\/tbody>/);
+    const next = /href="([^"]+)" rel="next"/.exec(all)?.[1] as string;
+    const rest = (await guest.get(next.replaceAll('&amp;', '&'))).html;
+    expect([rest.match(/<li><a href="\/app\/runs\//g)?.length, rest.includes('rel="next"'), rest.includes('Newest')]).toEqual([
+      2,
+      false,
+      true,
+    ]);
+  });
+
   it('a run that somebody started by hand says who, wherever it is shown', async () => {
     const fields = { trigger_type: 'manual', triggered_by: team.manager.user_id };
     const run = await buildRun(app, team, { fields });

@@ -1,6 +1,6 @@
 import { describeRuns } from '../../../runs/describe-runs.js';
 import { listApprovals } from '../../../runs/approvals/list-approvals.js';
-import { listRecentRuns } from '../../../runs/list-recent-runs.js';
+import { searchRuns } from '../../../runs/search-runs.js';
 import { listNextTasks } from '../../../tasks/read/list-next-tasks.js';
 import { listOwnInvitations } from '../../../teams/invitations/list-own-invitations.js';
 import { namesIn, teamNamesOf } from '../../wording/names.js';
@@ -20,7 +20,7 @@ export const homePages: Page[] = [
     async handle({ ctx, me }) {
       const [{ approvals }, runs, { tasks, total }, invitations] = await Promise.all([
         listApprovals(ctx, 50),
-        listRecentRuns(ctx, FEW),
+        searchRuns(ctx, { limit: FEW }),
         listNextTasks(ctx, FEW),
         listOwnInvitations(ctx, { limit: FEW, offset: 0 }),
       ]);

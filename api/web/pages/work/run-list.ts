@@ -2,14 +2,18 @@ import { z } from 'zod';
 import { describeRuns } from '../../../runs/describe-runs.js';
 import { listApprovals } from '../../../runs/approvals/list-approvals.js';
 import { listDeadLetters } from '../../../runs/dead-letter/list-dead-letters.js';
-import { listRecentRuns } from '../../../runs/list-recent-runs.js';
-import type { RunStatus } from '../../../runs/rules.js';
+import { RUN_STATUSES, type RunStatus } from '../../../runs/rules.js';
+import { listAutomationNames, type RunState, searchRuns } from '../../../runs/search-runs.js';
 import type { RunSummary } from '../../../automations/schema.js';
 import type { Context } from '../../../core/context.js';
+import { zoneNamed } from '../../../core/time-zones.js';
+import { dayRange } from '../../wording/day-range.js';
+import { createFormatter } from '../../wording/formatter.js';
 import { namesIn, teamNamesOf } from '../../wording/names.js';
 import { page, type Page, requireUser } from '../../page.js';
+import { runStrip } from './run-strip.js';
 
-/** Page sizes; older runs are in the API. */
+/** `newest` is a page; of the others older ones are in the API. */
 const LIST_LIMITS = { newest: 50, waiting: 200, failed: 200 } as const;
 
 /** A run as the list shows it, whatever its source. */
@@ -31,28 +35,52 @@ interface Lines {
   lines: Line[];
   /** Total, if it exceeds the rows shown; null where it is not counted. */
   total: number | null;
+  hasMore: boolean;
 }
 
 /** Returns the first failed action's error, which is more specific than the run's; null if the run did not fail. */
 const whyOf = (actions: readonly { error: Line['error'] }[], error: Line['error']): Line['error'] =>
   error && (actions.find((action) => action.error)?.error ?? error);
 
-/** Sources of the tabs: all runs, pending approvals, dead letter. */
-const LISTS: Record<'all' | 'waiting' | 'failed', (ctx: Context) => Promise<Lines>> = {
-  async all(ctx) {
-    const runs = await listRecentRuns(ctx, LIST_LIMITS.newest);
+/** States to filter by. A run that someone rejected has the status `skipped`, so that filter shows rejected runs too. */
+const STATES = [...RUN_STATUSES.filter((status) => status !== 'skipped'), 'rejected', 'skipped'] as const satisfies RunState[];
+
+/** A filter that holds nonsense does not count. */
+const Filter = z.object({
+  show: z.enum(['all', 'waiting', 'failed']).catch('all'),
+  automation: z.uuid().optional().catch(undefined),
+  state: z.enum(STATES).optional().catch(undefined),
+  from: z.iso.date().optional().catch(undefined),
+  to: z.iso.date().optional().catch(undefined),
+  before: z.uuid().optional().catch(undefined),
+  live: z.unknown().optional(),
+});
+type Filter = z.output<typeof Filter>;
+
+/** Automations to choose from. The one that is chosen already need not be among them: a run's page links to its own. */
+const MAX_CHOICES = 200;
+
+/** The lists of the API behind one look: all, what waits for a person, and the dead letter. */
+const LISTS: Record<Filter['show'], (ctx: Context, filter: Filter, timeZone: string) => Promise<Lines>> = {
+  async all(ctx, { automation, state, from, to, before }, timeZone) {
+    const since = from && dayRange(from, timeZone).startsAt;
+    const until = to && dayRange(to, timeZone).endsAt;
+    const limit = LIST_LIMITS.newest + 1;
+    const found = await searchRuns(ctx, { automationId: automation, state, since, until, before, limit });
+    const runs = found.slice(0, LIST_LIMITS.newest);
     const began = (run: RunSummary) => ({
       ...run,
       when: 'started' as const,
       at: run.queued_at,
       error: whyOf(run.actions, run.error),
     });
-    return { lines: runs.map(began), total: null };
+    return { lines: runs.map(began), total: null, hasMore: found.length > runs.length };
   },
   async waiting(ctx) {
     const { approvals, total } = await listApprovals(ctx, LIST_LIMITS.waiting);
     const asked = { status: 'paused', skip_reason: null, when: 'requested', is_test: false, error: null } as const;
-    return { lines: approvals.map((gate) => ({ ...gate, ...asked, at: gate.requested_at })), total };
+    const lines = approvals.map((gate) => ({ ...gate, ...asked, at: gate.requested_at }));
+    return { lines, total, hasMore: total > lines.length };
   },
   async failed(ctx) {
     const { entries, total } = await listDeadLetters(ctx, { limit: LIST_LIMITS.failed });
@@ -63,25 +91,49 @@ const LISTS: Record<'all' | 'waiting' | 'failed', (ctx: Context) => Promise<Line
       at: entry.failed_at ?? '',
       error: whyOf(entry.failed_actions, entry.error),
     }));
-    return { lines, total };
+    return { lines, total, hasMore: total > lines.length };
   },
 };
 
-const Show = z.object({ show: z.enum(['all', 'waiting', 'failed']).catch('all') });
+/** The address of the list with this filter, for the form's own state and the next page. */
+function addressOf({ show, automation, state, from, to, before }: Filter): string {
+  const given = Object.entries({ show: show === 'all' ? undefined : show, automation, state, from, to, before });
+  const query = new URLSearchParams(given.filter((pair): pair is [string, string] => pair[1] !== undefined)).toString();
+  return query === '' ? '/app/runs' : `/app/runs?${query}`;
+}
 
 export const runListPages: Page[] = [
   page({
     method: 'get',
     path: '/app/runs',
     access: 'automation.list',
-    query: Show,
-    async handle({ ctx, me, query: { show } }) {
-      const { lines, total } = await LISTS[show](ctx);
+    query: Filter,
+    async handle({ ctx, me, query: filter }) {
       const person = requireUser({ me });
+      const timeZone = zoneNamed(createFormatter(person).timeZone) ?? 'UTC';
+      const { show } = filter;
+      const isLive = filter.live !== undefined;
+      const [list, strip, choices] = await Promise.all([
+        LISTS[show](ctx, filter, timeZone),
+        // A page that looks for news swaps in its list alone.
+        show === 'all' && !isLive ? runStrip(ctx, filter.automation, timeZone) : null,
+        show === 'all' && !isLive ? listAutomationNames(ctx, MAX_CHOICES) : [],
+      ]);
+      const { lines, hasMore } = list;
       const [names, about] = await Promise.all([namesIn(ctx, person, lines), describeRuns(ctx, lines)]);
-      const teamNames = teamNamesOf(person);
-      const isFull = total === null ? lines.length === LIST_LIMITS.newest : total > lines.length;
-      return { view: 'work/runs', title: 'Runs', data: { show, lines, total, isFull, names, about, teamNames } };
+      const last = lines.at(-1);
+      const pages = {
+        address: addressOf(filter),
+        first: filter.before && addressOf({ ...filter, before: undefined }),
+        next: show === 'all' && hasMore && last ? addressOf({ ...filter, before: last.run_id }) : undefined,
+      };
+      const isFiltered = [filter.automation, filter.state, filter.from, filter.to].some((value) => value !== undefined);
+      const shown = { ...list, names, about, teamNames: teamNamesOf(person) };
+      return {
+        view: 'work/runs',
+        title: 'Runs',
+        data: { ...shown, show, filter, isFiltered, states: STATES, choices, strip, pages },
+      };
     },
   }),
 ];
