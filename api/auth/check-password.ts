@@ -33,10 +33,10 @@ export async function checkPassword(
   const address = canonicalAddress(email);
   // Outside the caller's connection quota: a caller waiting for a connection would otherwise block a place in the shared hash
   // queue.
-  const look = { ...ctx, db: poolOf(ctx.db) };
+  const sharedCtx = { ...ctx, db: poolOf(ctx.db) };
   const { whose, matches } = await comparePassword(password, async () => {
-    const account = await findAccount(look, address, device_token);
-    const attempt = await reserveAttempt(look, subjectOf(address, account?.device_id ?? null));
+    const account = await findAccount(sharedCtx, address, device_token);
+    const attempt = await reserveAttempt(sharedCtx, subjectOf(address, account?.device_id ?? null));
     return { account, attempt, password_hash: account?.password_hash ?? null };
   });
   const { account, attempt } = whose;

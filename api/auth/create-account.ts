@@ -61,8 +61,8 @@ export async function createAccount(ctx: Context, account: NewAccount): Promise<
       password_hash: passwordHash,
       login_otp_exempt: loginOtpExempt,
     };
-    const made = await ctx.db('users').insert(row).onConflict().ignore().returning('user_id');
-    if (made.length === 1) return user_id;
+    const inserted = await ctx.db('users').insert(row).onConflict().ignore().returning('user_id');
+    if (inserted.length === 1) return user_id;
     if (await ctx.db('users').where({ email }).first('user_id')) throw conflict(`${email} already has an account`);
   }
 }

@@ -17,11 +17,11 @@ const BATCH = 500;
 export async function deleteExpiredAccountData(db: Knex): Promise<number> {
   let total = 0;
   for (const [table, over] of Object.entries(OVER)) {
-    for (let gone = BATCH; gone === BATCH; total += gone) {
+    for (let deleted = BATCH; deleted === BATCH; total += deleted) {
       const { rowCount } = await db.raw<{ rowCount: number }>(
         `delete from ${table} where ctid = any(array(select ctid from ${table} where ${over} limit ${BATCH} for update skip locked))`,
       );
-      gone = rowCount;
+      deleted = rowCount;
     }
   }
   return total;

@@ -82,11 +82,11 @@ export async function ownerOf({ db }: Pick<Context, 'db'>, subject: string): Pro
 export async function clearLocks({ db }: Pick<Context, 'db'>, account: { user_id: string; email: string }): Promise<boolean> {
   const devices = await db('trusted_devices').where({ user_id: account.user_id }).pluck<string[]>('device_id');
   const subjects = [subjectOf(account.email, null), ...devices.map((id) => subjectOf(account.email, id))];
-  const gone = await db('login_attempts')
+  const deleted = await db('login_attempts')
     .whereIn('subject', subjects)
     .delete()
     .returning<{ locked: boolean | null }[]>(db.raw('locked_until > now() as locked'));
-  return gone.some(({ locked }) => locked === true);
+  return deleted.some(({ locked }) => locked === true);
 }
 
 async function mailLock(ctx: Context, account: Account, { subject }: LoginAttempt): Promise<void> {

@@ -45,8 +45,8 @@ const useDevice: Statement = {
 /** Locks the account and checks that the proof is still valid after the slow comparison. @throws AUTHENTICATION_REQUIRED */
 async function lockVerifiedProof({ db }: Context, account: Whose): Promise<void> {
   const { user_id, password_hash, two_factor, device_id } = account;
-  const held = await run(db, lockProof, [user_id, password_hash, two_factor]);
-  if (held.length === 0) throw invalidCredentials();
+  const rows = await run(db, lockProof, [user_id, password_hash, two_factor]);
+  if (rows.length === 0) throw invalidCredentials();
   if (device_id && (await run(db, useDevice, [device_id])).length === 0) throw invalidCredentials();
 }
 

@@ -11,14 +11,14 @@ import { ownerOf } from './login-attempts.js';
  */
 export function unlock(ctx: Context, token: string): Promise<void> {
   return inTransaction(ctx, async (ctx) => {
-    const [gone] = await ctx
+    const [attempt] = await ctx
       .db('login_attempts')
       .where({ unlock_hash: hashOf(token) })
       .where('locked_until', '>', ctx.db.fn.now())
       .delete()
       .returning<{ subject: string }[]>('subject');
-    if (!gone) throw invalid('Link already used or lock expired');
-    const entity = { entity_type: 'user', entity_id: await ownerOf(ctx, gone.subject) };
+    if (!attempt) throw invalid('Link already used or lock expired');
+    const entity = { entity_type: 'user', entity_id: await ownerOf(ctx, attempt.subject) };
     await recordChange(ctx, { team_id: null, feature: 'auth', action: 'unlock', severity: 'MEDIUM', ...entity });
   });
 }

@@ -15,19 +15,19 @@ const REST_MS = 5;
  * (docs/adr/0003-notify-after-commit.md).
  */
 export function createRelayNotifier(db: Knex): () => void {
-  let ringing = false;
-  let again = false;
-  const ring = async (): Promise<void> => {
-    ringing = true;
+  let isSending = false;
+  let isRequested = false;
+  const send = async (): Promise<void> => {
+    isSending = true;
     do {
-      again = false;
+      isRequested = false;
       await run(db, notify, []).catch(() => undefined);
       await sleep(REST_MS, undefined, { ref: false });
-    } while (again);
-    ringing = false;
+    } while (isRequested);
+    isSending = false;
   };
   return () => {
-    again = true;
-    if (!ringing) void ring();
+    isRequested = true;
+    if (!isSending) void send();
   };
 }

@@ -21,7 +21,7 @@ export type Scope = keyof typeof SCOPES;
  * Rejects a token without `scope`. `admin:*` satisfies every check; `x:write` does not imply `x:read`.
  * @throws PERMISSION_DENIED naming the scope
  */
-export function requireScope(held: readonly Scope[], scope: Scope): void {
-  if (held.includes(scope) || held.includes('admin:*')) return;
+export function requireScope(granted: readonly Scope[], scope: Scope): void {
+  if (granted.includes(scope) || granted.includes('admin:*')) return;
   throw forbidden(`Token is missing the required scope: ${scope}`);
 }

@@ -34,7 +34,7 @@ const claimStatement: Statement = {
     returning t.name, t.prefix, t.expires_at, due.email, due.display_name`,
 };
 
-async function tell(ctx: Context, { name: token, prefix, expires_at, email, display_name }: Due): Promise<void> {
+async function mailNotice(ctx: Context, { name: token, prefix, expires_at, email, display_name }: Due): Promise<void> {
   const at = `${expires_at.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
   const data = { name: display_name, token, prefix, at, url: webAddress(ctx.config, '/app/account/tokens') };
   await queueMail(ctx, { to: email, template: 'token-expires', data });
@@ -42,13 +42,13 @@ async function tell(ctx: Context, { name: token, prefix, expires_at, email, disp
 
 /** Emails the owners of tokens that expire soon. Safe to repeat. Returns the number of emails. */
 export async function mailExpiringTokens(services: Services): Promise<number> {
-  for (let told = 0; ; ) {
+  for (let mailed = 0; ; ) {
     const due = await inTransaction(serviceContext(services, 'tokens'), async (ctx) => {
       const rows = await run<Due>(ctx.db, claimStatement, []);
-      for (const row of rows) await tell(ctx, row);
+      for (const row of rows) await mailNotice(ctx, row);
       return rows.length;
     });
-    told += due;
-    if (due < BATCH) return told;
+    mailed += due;
+    if (due < BATCH) return mailed;
   }
 }

@@ -37,7 +37,7 @@ function contextOf(services: Services, koa: KoaContext, session: BrowserSession)
 }
 
 /** Loads the caller and their counts for the navigation. */
-async function lookAround(ctx: Context): Promise<Pick<PageShell, 'me' | 'waiting' | 'unread'>> {
+async function loadShellData(ctx: Context): Promise<Pick<PageShell, 'me' | 'waiting' | 'unread'>> {
   const [me, { approvals }, unread] = await Promise.all([getMe(ctx), listApprovals(ctx, MAX_COUNTED), countUnread(ctx)]);
   return { me, waiting: actionableApprovals(me, approvals).length, unread };
 }
@@ -60,17 +60,17 @@ export function mountWeb(app: Koa<RouteState>, services: Services): void {
   async function servePage(koa: KoaContext, session: BrowserSession): Promise<void> {
     const ctx = contextOf(services, koa, session);
     if (session.actor?.impersonatorId) koa.set('X-Impersonated-By', session.actor.impersonatorId);
-    let around: PageShell = { csrf: csrfToken(services.config, session.binding), me: null, waiting: 0, unread: 0 };
+    let shell: PageShell = { csrf: csrfToken(services.config, session.binding), me: null, waiting: 0, unread: 0 };
     try {
-      if (session.actor) around = { ...around, ...(await lookAround(ctx)) };
+      if (session.actor) shell = { ...shell, ...(await loadShellData(ctx)) };
       const { page, params } = findPage(PAGES, koa.method, koa.path);
       koa.state.page = `${page.method.toUpperCase()} ${page.path}`;
-      const { me } = around;
+      const { me } = shell;
       const answer = await openPage(page, { limit, session, params, ctx, me, request: koa.req, url: koa.url, query: koa.query });
       if ('to' in answer) await sendOn(services, koa, session, answer);
-      else sendView(services.config, render, koa, answer, around);
+      else sendView(services.config, render, koa, answer, shell);
     } catch (thrown) {
-      sendError(services.config, render, koa, thrown, around);
+      sendError(services.config, render, koa, thrown, shell);
     }
   }
 

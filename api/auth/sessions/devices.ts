@@ -39,8 +39,8 @@ export async function listDevices(ctx: Context): Promise<Device[]> {
 export function revokeDevice(ctx: Context, deviceId: string): Promise<{ success: true; device_id: string }> {
   return inTransaction(ctx, async (ctx) => {
     const { userId } = sessionOf(ctx);
-    const gone = await ctx.db('trusted_devices').where({ device_id: deviceId, user_id: userId }).delete();
-    if (gone === 0) throw notFound('Device');
+    const deleted = await ctx.db('trusted_devices').where({ device_id: deviceId, user_id: userId }).delete();
+    if (deleted === 0) throw notFound('Device');
     const entity = { entity_type: 'trusted_device', entity_id: deviceId };
     await recordChange(ctx, { team_id: null, feature: 'auth', action: 'device_revoke', severity: 'MEDIUM', ...entity });
     return { success: true as const, device_id: deviceId };

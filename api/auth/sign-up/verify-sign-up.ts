@@ -45,9 +45,9 @@ function open(ctx: Context, { email, name }: SignUpVerify, codeId: string, passw
  * Creates the account by the emailed code and signs in; the device becomes trusted.
  * @throws AUTHENTICATION_REQUIRED wrong, used or expired code | RESOURCE_CONFLICT the address got an account concurrently
  */
-export async function verifySignUp(ctx: Context, wish: SignUpVerify): Promise<SignedIn> {
-  const codeId = await checkCode(ctx, 'sign_up', wish.email, wish.code);
-  const opened = codeId === null ? undefined : await open(ctx, wish, codeId, await hashPassword(wish.password));
+export async function verifySignUp(ctx: Context, input: SignUpVerify): Promise<SignedIn> {
+  const codeId = await checkCode(ctx, 'sign_up', input.email, input.code);
+  const opened = codeId === null ? undefined : await open(ctx, input, codeId, await hashPassword(input.password));
   if (opened) return opened;
   const entity = { entity_type: 'user', entity_id: null };
   await recordChange(ctx, { team_id: null, feature: 'auth', action: 'sign_up_refused', outcome: 'denied', ...entity });

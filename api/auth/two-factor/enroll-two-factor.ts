@@ -16,11 +16,11 @@ export async function enrollTwoFactor(ctx: Context, { password }: { password: st
   const enrolment = newSecret(account.email);
   await inTransaction(ctx, async (ctx) => {
     await clearAttempts(ctx, attempt);
-    const made = await ctx
+    const enrolled = await ctx
       .db('users')
       .where({ user_id: account.user_id, two_factor_enabled_at: null })
       .update({ two_factor_secret: sealSecret(ctx, account.user_id, enrolment.secret), two_factor_step: null });
-    if (made === 0) throw conflict('Two-factor authentication is already enabled');
+    if (enrolled === 0) throw conflict('Two-factor authentication is already enabled');
     await recordChange(ctx, {
       team_id: null,
       feature: 'auth',

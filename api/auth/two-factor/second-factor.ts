@@ -85,10 +85,10 @@ export async function renewRecoveryCodes(ctx: Context, userId: string): Promise<
 export async function useSecondFactor(ctx: Context, userId: string, code: string): Promise<boolean> {
   const bare = code.replaceAll(/\s/g, '');
   if (/^\d{6}$/.test(bare)) return useAuthenticatorCode(ctx, userId, bare);
-  const gone = await ctx
+  const deleted = await ctx
     .db('recovery_codes')
     .where({ user_id: userId })
     .whereIn('code_hash', recoveryHashes(ctx, userId, code))
     .delete();
-  return gone === 1;
+  return deleted === 1;
 }

@@ -45,13 +45,13 @@ export function createBatchLoader<Key, Value>(load: (keys: Key[]) => Promise<Val
 export function createRowLoader<Key, Value>(
   load: (db: Knex, keys: Key[]) => Promise<Value[]>,
 ): (db: Knex, key: Key) => Promise<Value> {
-  const ofPools = new WeakMap<Knex, (key: Key) => Promise<Value>>();
+  const loaders = new WeakMap<Knex, (key: Key) => Promise<Value>>();
   return async (db, key) => {
     if (db.isTransaction) return (await load(db, [key]))[0] as Value;
     // The batch belongs to many callers, so it counts for none of them (db/connection-queue.ts).
     const pool = poolOf(db);
-    let look = ofPools.get(pool);
-    if (!look) ofPools.set(pool, (look = createBatchLoader((keys) => load(pool, keys))));
-    return look(key);
+    let loader = loaders.get(pool);
+    if (!loader) loaders.set(pool, (loader = createBatchLoader((keys) => load(pool, keys))));
+    return loader(key);
   };
 }

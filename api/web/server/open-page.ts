@@ -103,8 +103,8 @@ async function handlePage(page: Page, { limit, ctx }: PageInput, visit: PageRequ
  */
 export async function openPage(page: Page, arrival: PageInput): Promise<PageResult> {
   const { ctx, me, request, session } = arrival;
-  const turned = checkAccess(page, session.actor, arrival);
-  if (turned) return turned;
+  const denied = checkAccess(page, session.actor, arrival);
+  if (denied) return denied;
   const given = page.method === 'post' ? await readForm(request) : {};
   if (page.method === 'post') checkForm(arrival, given);
   const visit: PageRequest = {
