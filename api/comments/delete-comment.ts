@@ -7,7 +7,7 @@ import { seatOf } from '../core/seats.js';
 import { loadComment } from './load-comment.js';
 
 /**
- * Permanently deletes a comment: clears its text and keeps the row as parent of its replies.
+ * Permanently deletes a comment: clears its text and keeps the row (docs/decisions.md#deleted-comments).
  * @throws RESOURCE_NOT_FOUND unknown, deleted, or its task is in the trash | PERMISSION_DENIED not a member, a guest, or neither the author
  * nor a manager
  */

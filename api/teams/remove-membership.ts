@@ -11,6 +11,7 @@ import { lockTasksOf, unassignTasks } from './unassign-tasks.js';
 /**
  * Removes a member from a team that the caller locked (lockTeam) and records it. Also reassigns their open tasks to `successor` (a
  * member, or null), revokes their invitations and pending approvals, and disables their automations. Returns the number of tasks.
+ * See docs/decisions.md#removed-members.
  */
 export async function removeMembership(
   ctx: Context,

@@ -13,7 +13,7 @@ const badCode = () => new DomainError('AUTHENTICATION_REQUIRED', 'Invalid or exp
 /** Advisory lock id (any constant) that serializes candidates for the first account. */
 export const FIRST_ACCOUNT_LOCK = 5_300_001;
 
-/** Returns `admin` for the first account of an installation and for addresses that the operator configured. */
+/** Returns `admin` for the first account of an installation and for configured addresses (docs/decisions.md#first-account). */
 async function roleOf(ctx: Context, email: string): Promise<'user' | 'admin'> {
   if (ctx.config.ADMIN_EMAILS.includes(email)) return 'admin';
   const isEmpty = async () => (await ctx.db('users').first('user_id')) === undefined;
