@@ -44,7 +44,7 @@ async function requireUser({ db }: Context, about: string): Promise<string> {
 /** @throws INVALID_REQUEST without a reason, which the audit log requires */
 function reasonOf({ values }: Given): string {
   const reason = text(values['reason'])?.trim();
-  if (!reason) throw invalid('Say why: --reason "…"');
+  if (!reason) throw invalid('Required: --reason "…"');
   return reason;
 }
 
@@ -53,7 +53,7 @@ const STATUSES = ['active', 'suspended', 'deprovisioned'] as const;
 
 async function create(ctx: Context, { values }: Given): Promise<string[]> {
   const [email, name] = [text(values['email']), text(values['name'])];
-  if (!email || !name) throw invalid('Say who: --email ada@example.com --name "Ada Lovelace"');
+  if (!email || !name) throw invalid('Required: --email ada@example.com --name "Ada Lovelace"');
   const given = process.env['ADMIN_USER_PASSWORD'];
   const password = given ?? randomBytes(15).toString('base64url');
   const role = values['admin'] === true ? 'admin' : 'user';
@@ -63,7 +63,7 @@ async function create(ctx: Context, { values }: Given): Promise<string[]> {
 
 async function list(ctx: Context, { about, values }: Given): Promise<string[]> {
   const status = STATUSES.find((name) => name === values['status']);
-  if (values['status'] !== undefined && !status) throw invalid(`--status is one of ${STATUSES.join(', ')}`);
+  if (values['status'] !== undefined && !status) throw invalid(`--status must be one of ${STATUSES.join(', ')}`);
   const users = await listUsers(ctx, { q: about || undefined, status, limit: 500, offset: 0 });
   const marks = (user: (typeof users)[number]) =>
     [user.role === 'admin' && 'admin', user.two_factor_enabled && '2fa', user.locked && 'locked'].filter(Boolean).join(' ');
@@ -74,7 +74,7 @@ async function deprovision(ctx: Context, given: Given): Promise<string[]> {
   const heir = text(given.values['reassign-to']);
   const wish = { reason: reasonOf(given), reassign_to: heir === undefined ? null : await requireUser(ctx, heir) };
   const { job_id, status } = await requestDeprovision(ctx, await requireUser(ctx, given.about), wish);
-  return [`job ${job_id} is ${status}; the worker carries it out: npm run admin -- job ${job_id}`];
+  return [`job ${job_id} is ${status}; the worker runs it: npm run admin -- job ${job_id}`];
 }
 
 async function printJob(ctx: Context, { about }: Given): Promise<string[]> {
@@ -84,7 +84,7 @@ async function printJob(ctx: Context, { about }: Given): Promise<string[]> {
 
 async function setPlan(ctx: Context, { about, values }: Given): Promise<string[]> {
   const plan = PLANS.find((name) => name === values['plan']);
-  if (!plan) throw invalid(`--plan is one of ${PLANS.join(', ')}`);
+  if (!plan) throw invalid(`--plan must be one of ${PLANS.join(', ')}`);
   const { entitlements } = await changePlan(ctx, Id.parse(about), plan);
   return [`team ${about} is on ${plan}${entitlements.length > 0 ? `, with ${entitlements.join(', ')}` : ''}`];
 }
@@ -100,63 +100,68 @@ async function listParked(ctx: Context): Promise<string[]> {
       `  parked ${parked_at.toISOString()} after ${failures} failures: ${last_error}`,
     ].join('\n'),
   );
-  return lines.length > 0 ? lines : ['no row is parked'];
+  return lines.length > 0 ? lines : ['no parked rows'];
 }
 
 async function replayParked(ctx: Context, { about }: Given): Promise<string[]> {
-  if (!/^\d{1,15}$/.test(about)) throw invalid('Say which row: the number in front of its line in outbox-parked');
+  if (!/^\d{1,15}$/.test(about)) throw invalid('Required: the row id from outbox-parked');
   const { kind, subject } = await replayParkedRow(ctx, Number(about));
-  return [`row ${about} (${kind} ${subject}) is due again; if it fails once more it is parked again`];
+  return [`row ${about} (${kind} ${subject}) is due again; another failure parks it again`];
 }
 
 /** Every operator command by its name, for use without a browser. */
 export const COMMANDS: Record<string, Command> = {
   'create-user': {
     usage: '--email ada@example.com --name "Ada Lovelace" [--admin] [--no-login-code]',
-    says: 'Makes an account and prints its password once (or takes the one in ADMIN_USER_PASSWORD)',
+    says: 'Creates an account and prints its password once (or uses ADMIN_USER_PASSWORD)',
     alone: true,
     run: create,
   },
-  'list-users': { usage: '[PART] [--status active]', says: 'Up to 500, by part of address or name', alone: true, run: list },
+  'list-users': {
+    usage: '[PART] [--status active]',
+    says: 'Lists up to 500 users by part of email or name',
+    alone: true,
+    run: list,
+  },
   suspend: {
     usage: 'USER --reason "…"',
-    says: 'Keeps somebody out from now on; tokens rest',
+    says: 'Suspends a user; sessions end, tokens are disabled',
     run: async (ctx, given) => [(await suspendUser(ctx, await requireUser(ctx, given.about), reasonOf(given))).status],
   },
   reinstate: {
     usage: 'USER',
-    says: 'Lets them in again',
+    says: 'Reinstates a user',
     run: async (ctx, { about }) => [(await reinstateUser(ctx, await requireUser(ctx, about))).status],
   },
   unlock: {
     usage: 'USER',
-    says: 'Ends the lock after failed sign-ins',
+    says: 'Unlocks a user after failed sign-ins',
     run: async (ctx, { about }) => [`unlocked, ${(await unlockUser(ctx, await requireUser(ctx, about))).status}`],
   },
   'reset-2fa': {
     usage: 'USER',
-    says: 'Turns two-factor sign-in off, for a lost device; the person is mailed',
-    run: async (ctx, { about }) => [(await resetTwoFactor(ctx, await requireUser(ctx, about))) ? 'turned off' : 'it was off'],
+    says: 'Disables two-factor authentication for a lost device; notifies the user by email',
+    run: async (ctx, { about }) => [(await resetTwoFactor(ctx, await requireUser(ctx, about))) ? 'disabled' : 'was not enabled'],
   },
   deprovision: {
     usage: 'USER --reason "…" [--reassign-to USER]',
-    says: 'Takes somebody out for good',
+    says: 'Deprovisions a user',
     run: deprovision,
   },
-  job: { usage: 'JOB', says: 'How far somebody’s leaving is', run: printJob },
+  job: { usage: 'JOB', says: 'Shows a deprovision job', run: printJob },
   'outbox-parked': {
     usage: '',
-    says: 'Lists rows of the outbox that no worker tries any more, with their errors',
+    says: 'Lists parked outbox rows with their errors',
     alone: true,
     run: listParked,
   },
-  'outbox-replay': { usage: 'ROW', says: 'Has the worker try a parked row again', run: replayParked },
-  'set-plan': { usage: 'TEAM_ID --plan free|team|scale', says: 'Puts a team on another plan', run: setPlan },
+  'outbox-replay': { usage: 'ROW', says: 'Retries a parked outbox row', run: replayParked },
+  'set-plan': { usage: 'TEAM_ID --plan free|team|scale', says: 'Changes a team’s plan', run: setPlan },
 };
 
 /** Returns the help of `npm run admin`; USER is an email address or an id. */
 export const usage = (): string =>
   [
-    'The operator’s commands. USER is a mail address or an id.',
+    'Operator commands. USER is an email address or an id.',
     ...Object.entries(COMMANDS).map(([name, command]) => `  npm run admin -- ${name} ${command.usage}\n      ${command.says}`),
   ].join('\n\n');

@@ -92,7 +92,7 @@ const decide = ({ max }: Team, runId: string, gate_index: number, verb: 'approve
 /** First run: one gate is approved, the request fails, the other gate expires and is rejected. */
 async function firstRun(team: Team, automationId: string): Promise<string> {
   const draft = await execute(team, automationId, 'draft');
-  tell(`Started by hand with the tag “draft”: the condition leaves it out`, `the run is ${draft.status}`);
+  tell(`Started manually with the tag “draft”: the condition leaves it out`, `the run is ${draft.status}`);
   const { run_id } = await execute(team, automationId, 'v1.4.0');
   await runIs(team, run_id, 'paused', 0);
   await decide(team, run_id, 0, 'approve');
@@ -100,9 +100,9 @@ async function firstRun(team: Team, automationId: string): Promise<string> {
   const paused = await runIs(team, run_id, 'paused', 2);
   const { error } = paused.actions[1];
   tell('The request goes to a wrong address and fails; the second gate opens for two seconds', `${error.code}: ${error.message}`);
-  await until('the gate to lapse', async () => (await runIs(team, run_id, 'paused')).approval.expired as boolean);
+  await until('the gate to expire', async () => (await runIs(team, run_id, 'paused')).approval.expired as boolean);
   const late = (await decide(team, run_id, 2, 'approve', 410)).body;
-  tell('Nobody was in time: an approval is refused now', `410 ${late.error_code}: ${late.message}`);
+  tell('The gate expired: an approval is rejected now', `410 ${late.error_code}: ${late.message}`);
   const rejected = (await decide(team, run_id, 2, 'reject')).body;
   tell('Max rejects it. What failed before the gate is not hidden', `the run is ${rejected.status}`);
   return run_id;
@@ -149,7 +149,7 @@ export async function playReleaseTrain(ada: string, max: string): Promise<Record
       announce(`${receiver.url}/releases`, secret),
     ];
     const replayed = await replay(team, automationId, failed, mended, arrivals, value);
-    return { 'one gate approved, one lapsed and rejected': failed, 'its replay with version 2': replayed };
+    return { 'one gate approved, one expired and rejected': failed, 'its replay with version 2': replayed };
   } finally {
     receiver.close();
   }

@@ -127,7 +127,7 @@ function demoLines({ accounts, password, token }, { app, api }) {
     '',
     row('Try', `curl ${api.replace(/^http:\/\//, '')}/auth/me \\`),
     row('', `--oauth2-bearer ${token}`),
-    row('Next', cyan(`${app}/approvals`), 'what waits for your yes'),
+    row('Next', cyan(`${app}/approvals`), 'pending approvals'),
     row('', bold('npm run demo'), 'a pull request waits for a yes and closes its task'),
   ];
 }
@@ -141,10 +141,10 @@ export function screen(facts) {
   const origin = facts.api.replace(/\/api$/, '');
   const title = `  ${bold(`${facts.name} ${facts.version}`)}   ${green(`ready in ${seconds(facts.ready_ms)}`)}`;
   const lines = ['', `${title}   ${dim(`data: ${facts.data_dir} (npm run reset to wipe)`)}`, ''];
-  lines.push(row('App', cyan(facts.app), 'sign in, approve, see what ran'));
+  lines.push(row('App', cyan(facts.app), 'approve and inspect runs'));
   lines.push(row('API', cyan(facts.api), `health ${facts.ops}/readyz`));
   lines.push(row('Docs', cyan(facts.docs.swagger), `${facts.docs.redoc}  ·  ${facts.docs.openapi}`.replaceAll(origin, '')));
-  if (facts.mailbox) lines.push(row('Mailbox', cyan(facts.mailbox), 'what would have been mailed'));
+  if (facts.mailbox) lines.push(row('Mailbox', cyan(facts.mailbox), 'captured emails'));
   lines.push(
     facts.temporal_ui
       ? row('Workflows', cyan(facts.temporal_ui), 'Temporal UI')
