@@ -13,7 +13,7 @@ const quickHash = () => (passwordHash ??= hash(PASSWORD, { memoryCost: 1024, tim
 
 type Build = (world: World, wish: { tenant: Tenant }) => Promise<Subject>;
 
-/** `credential`: whoever calls signed in does so as the subject's own person, for what they do ends sign-ins or changes proofs. */
+/** `credential`: signed-in callers act as the subject's own user, because the call ends sessions or changes credentials. */
 const subjectOf = ({ tenant }: { tenant: Tenant }, id: string, canary: string, credential?: string): Subject => ({
   id,
   team_id: tenant.team_id,

@@ -29,7 +29,7 @@ export interface Row {
   names?: Exclude<keyof Subject, 'credential'>;
   kinds: Kind[];
   send: (subject: Subject) => OutboundResult;
-  /** Who made the subject: whoever calls (strangers and guests too: they once had another seat), or a second member. */
+  /** Creator of the subject: the caller (strangers and guests too, from a former role), or a second member. */
   author?: 'caller' | 'colleague';
   /** Another seat than the table's, where its words say more than its column. `nobody`: not even an admin. `none`: any signed-in person. */
   lowest?: Seat | 'none' | 'nobody';
@@ -43,7 +43,7 @@ export interface Row {
   reference?: Partial<Record<Kind, number>>;
   /** Never refused for its team: 200 with the subject in it for its team's seats, and without it for everybody else. */
   list?: true;
-  /** Whoever acts as another is left out, and where it is tried instead: the call would end the session that the other rows need. */
+  /** Impersonators are skipped, with the place of a separate test: the call would end the session that the other rows need. */
   sparesImpersonator?: string;
   /** Asks for no credential, so every caller gets the same. */
   public?: Partial<Record<Kind, number>>;

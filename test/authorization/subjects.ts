@@ -13,7 +13,7 @@ export interface Subject {
   user_id: string;
   /** Something only the subject's readers may ever see. */
   canary: string;
-  /** Of the subject's own person, where whoever is signed in calls as that person. */
+  /** Id of the subject's own user, as whom signed-in callers act. */
   credential?: string;
 }
 

@@ -18,7 +18,7 @@ const ANSWER_MS = 5_000;
 let app: TestApp;
 let api: ApiProcess;
 let team: TestTeam;
-/** The admin's browser: a page is for whoever is signed in there. */
+/** The admin's browser, for pages that require sign-in. */
 let cookie: string;
 let project: { project_id: string };
 let proxy: TcpProxy;

@@ -77,7 +77,7 @@ it(
       const clients = Promise.all(agents.map((agent) => createUntilRefused(api, agent)));
       await sleep(150 + (n % 5) * 40);
       expect(await api.stop()).toBe(0);
-      // Clients that go on asking do not keep it until the deadline, where somebody would be cut off.
+      // Clients that keep sending do not delay the stop until the deadline, which would cut one off.
       expect(api.log()).not.toContain('cutting off');
       for (const agent of agents) if (agent) agent.destroy();
       for (const { answered, unanswered } of await clients) {

@@ -44,7 +44,7 @@ const addOrphans = (chain: string, count: number) =>
     ),
   );
 
-/** Does `work` without a key of `table`, and puts an ordinary index in its place: what somebody does who needs two equal rows. */
+/** Runs `work` with an ordinary index instead of a key of `table`, as an attacker would to insert two equal rows. */
 async function withoutKey(table: string, constraint: string, columns: string, work: () => Promise<void>): Promise<void> {
   await db.raw(`alter table ${table} drop constraint ${constraint} cascade`);
   await work();

@@ -9,7 +9,7 @@ import { publicKeyDir, trustedKeys } from '../../../api/audit/signing-keys.js';
 import { verifyChain, type VerifyOptions } from '../../../api/audit/verify-chain.js';
 import { type AuditLog, cutTail, newTeamId, openAuditLog, rewriteChain, tamper, writeEntries } from './support.js';
 
-/** What only a signed checkpoint shows, and what only somebody outside can tell who kept a copy of the checkpoints. */
+/** Tampering that only a signed checkpoint shows, or only a copy of the checkpoints stored elsewhere. */
 let log: AuditLog;
 let db: Knex;
 let team: string;

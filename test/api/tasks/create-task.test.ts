@@ -133,7 +133,7 @@ describe('POST /api/tasks', () => {
     );
     expect(new Set(refusals.map((refusal) => JSON.stringify(refusal))).size).toBe(1);
     expect(refusals[0]?.slice(0, 2)).toEqual([409, 'RESOURCE_CONFLICT']);
-    // Whoever may not write learns nothing of the id either.
+    // Callers without write access learn nothing about the id either.
     expect(
       (await world.app.as(world.team.guest).post('/api/tasks', { title: 'x', ...world.project, task_id: id('ours') })).status,
     ).toBe(403);
