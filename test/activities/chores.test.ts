@@ -15,7 +15,7 @@ it('forgets the callers whose window has closed, and only those', async () => {
     { key: 'login:192.0.2.1', points: 3, expire: Date.now() - 1 },
     { key: 'login:192.0.2.2', points: 3, expire: Date.now() + 60_000 },
   ]);
-  expect(await maintenanceActivities(app.services).runChore('rate-limits')).toBe('forgot 1 callers');
+  expect(await maintenanceActivities(app.services).runChore('rate-limits')).toBe('deleted 1 rate limit windows');
   expect(await db('rate_limits').pluck('key')).toEqual(['login:192.0.2.2']);
 });
 
@@ -47,7 +47,7 @@ it('forgets codes, counts, mails, devices and sessions whose time is over, and o
     { user_id, user_agent: 'new', expires_at: ago(29), device_id },
   ]);
   const run = () => maintenanceActivities(app.services).runChore('accounts');
-  expect(await run()).toBe('forgot 6 codes, counts, mails, sessions and devices');
+  expect(await run()).toBe('deleted 6 codes, counts, mails, sessions and devices');
   expect(await db('one_time_codes').pluck('address')).toEqual(['new']);
   expect(await db('login_attempts').orderBy('subject').pluck('subject')).toEqual(['locked', 'new']);
   expect(await db('mails').pluck('recipient')).toEqual(['new']);
@@ -55,7 +55,7 @@ it('forgets codes, counts, mails, devices and sessions whose time is over, and o
   expect(await db('sessions').whereNotNull('user_agent').select('user_agent', 'device_id')).toEqual([
     { user_agent: 'new', device_id: null },
   ]);
-  expect(await run()).toBe('forgot 0 codes, counts, mails, sessions and devices');
+  expect(await run()).toBe('deleted 0 codes, counts, mails, sessions and devices');
 });
 
 it('signs the heads of the chains', async () => {

@@ -58,7 +58,7 @@ it('turns two-factor sign-in off for a lost device, tells the person, and says w
     .where({ user_id: ada.user_id })
     .update({ two_factor_secret: Buffer.alloc(8), two_factor_enabled_at: new Date() });
   await db()('recovery_codes').insert({ user_id: ada.user_id, code_hash: Buffer.alloc(32) });
-  expect(await command('reset-2fa', ada.email)).toEqual(['turned off']);
+  expect(await command('reset-2fa', ada.email)).toEqual(['disabled']);
   expect(await command('reset-2fa', ada.email)).toEqual(['it was off']);
   expect((await app.as(ada).get('/api/auth/me')).body.two_factor_enabled).toBe(false);
   expect(await db()('recovery_codes').where({ user_id: ada.user_id })).toEqual([]);

@@ -27,7 +27,7 @@ const lines = screen(facts).map(stripVTControlCharacters);
 const text = lines.join('\n');
 
 test('the first screen promises no approval: by the second start there may be none', () => {
-  expect(text).toContain('http://localhost:3000/app/approvals   what waits for your yes');
+  expect(text).toContain('http://localhost:3000/app/approvals   pending approvals');
 });
 
 test('the first screen says where the password of the embedded PostgreSQL lies, and of no other', () => {

@@ -206,7 +206,7 @@ describe('chores', () => {
     await db()('automation_runs').where({ run_id: gone[1]?.run_id }).update({ retried_by: replay.run_id });
     const open = await buildRun(app, team, { fields: { queued_at: db().raw("now() - interval '200 days'") } });
     const kept = [await ended('skipped', 6), await ended('failed', 89), replay, open];
-    expect(await chores().runChore('run-history')).toBe('forgot 2 runs');
+    expect(await chores().runChore('run-history')).toBe('deleted 2 runs');
     const left = await db()('automation_runs').where({ team_id: team.team_id }).pluck('run_id');
     expect(new Set(left)).toEqual(new Set(kept.map(({ run_id }) => run_id)));
     expect(
@@ -215,7 +215,7 @@ describe('chores', () => {
         gone.map(({ run_id }) => run_id),
       ),
     ).toEqual([]);
-    expect(await chores().runChore('run-history')).toBe('forgot 0 runs');
+    expect(await chores().runChore('run-history')).toBe('deleted 0 runs');
   });
 
   it('due-scan announces each due date once, and a new one anew', async () => {

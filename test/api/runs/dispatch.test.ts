@@ -162,7 +162,7 @@ describe('POST /api/automations/runs/{run_id}/cancel', () => {
       expect((await cancel(team.member, run)).body).toEqual({ success: true, run_id: run.run_id, status: 'cancelled' });
       expect(await cancel(team.member, run)).toMatchObject({
         status: 409,
-        body: { message: 'The run has ended already: cancelled' },
+        body: { message: 'The run has already ended: cancelled' },
       });
     }
   });
