@@ -1,37 +1,61 @@
-import { spawnSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createOpenApi } from '../api/http/openapi.js';
 import { ENDPOINTS } from '../api/http/router.js';
+import { takesKey } from '../api/endpoint/endpoint.js';
 
 /**
- * `npm run client`: generates the TypeScript client's types from the API document. Runs the generator through npx, which needs the
- * network.
+ * `npm run client`: generates types and operations of the package @assent/client from our own document, and compiles it. The generator
+ * of the types comes by npx and needs the network.
  */
 const GENERATOR = 'openapi-typescript@7.13.0';
-const target = process.argv[2] ?? join('clients', 'typescript', 'schema.d.ts');
-
+const target = join('clients', 'typescript');
 const document = JSON.stringify(createOpenApi(ENDPOINTS));
-const dir = mkdtempSync(join(tmpdir(), 'assent-client-'));
-try {
-  const [source, generated] = [join(dir, 'openapi.json'), join(dir, 'schema.d.ts')];
-  writeFileSync(source, document);
-  // A default fills in a missing field, so it does not make the field required.
-  const args = ['--yes', GENERATOR, source, '--output', generated, '--default-non-nullable', 'false', '--alphabetize'];
-  const { status, error } = spawnSync('npx', args, {
-    stdio: ['ignore', 'ignore', 'inherit'],
-    shell: process.platform === 'win32',
-  });
-  if (status !== 0) throw error ?? new Error(`${GENERATOR} ended with ${status}`);
-  // Compared by test/client.test.ts, so that the client follows every change of the API.
-  const digest = createHash('sha256').update(document).digest('hex');
-  writeFileSync(
-    target,
-    `// Made by npm run client from the document with SHA-256 ${digest}.\n${readFileSync(generated, 'utf8')}`,
-  );
-  console.log(`wrote ${target}`);
-} finally {
-  rmSync(dir, { recursive: true, force: true });
+// test/client.test.ts compares it, so that nobody changes the API and forgets its client.
+const digest = createHash('sha256').update(document).digest('hex');
+const header = `// Made by npm run client from the document with SHA-256 ${digest}.\n`;
+
+/** Returns the declarations of the document. A template of an action is any text with braces, so unions of values stay visible. */
+function generateTypes(): string {
+  const dir = mkdtempSync(join(tmpdir(), 'assent-client-'));
+  try {
+    const [source, generated] = [join(dir, 'openapi.json'), join(dir, 'schema.d.ts')];
+    writeFileSync(source, document);
+    // A default of ours fills in what a caller leaves out: it does not make the field required.
+    const args = ['--yes', GENERATOR, source, '--output', generated, '--default-non-nullable', 'false', '--alphabetize'];
+    const { status, error } = spawnSync('npx', args, {
+      stdio: ['ignore', 'ignore', 'inherit'],
+      shell: process.platform === 'win32',
+    });
+    if (status !== 0) throw error ?? new Error(`${GENERATOR} ended with ${status}`);
+    // oxlint-disable-next-line no-template-curly-in-string
+    return readFileSync(generated, 'utf8').replace(' Template: string;', ' Template: `${string}{{${string}`;');
+  } finally {
+    rmSync(dir, { recursive: true, force: true });
+  }
 }
+
+function operationsSource(): string {
+  const lines = ENDPOINTS.map((endpoint) => {
+    const path = endpoint.path.replace(/:(\w+)/g, '{$1}');
+    return `  ${endpoint.id}: { method: '${endpoint.method.toUpperCase()}', path: '${path}', takesKey: ${takesKey(endpoint)} },\n`;
+  });
+  return `/** Method and path of every operation; \`takesKey\`: it takes an Idempotency-Key. */\nexport const OPERATIONS = {\n${lines.join('')}} as const;\n`;
+}
+
+/** The client has the version of the product. */
+function copyVersion(): void {
+  const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
+  const file = join(target, 'package.json');
+  const manifest = JSON.parse(readFileSync(file, 'utf8')) as object;
+  writeFileSync(file, `${JSON.stringify({ ...manifest, version }, null, 2)}\n`);
+}
+
+writeFileSync(join(target, 'schema.d.ts'), header + generateTypes());
+writeFileSync(join(target, 'operations.ts'), header + operationsSource());
+copyVersion();
+execFileSync(process.execPath, [join(target, 'build.mjs')], { stdio: 'inherit' });
+console.log(`wrote ${target}`);

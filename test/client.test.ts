@@ -1,56 +1,164 @@
+import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
-import createClient from 'openapi-fetch';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { promisify } from 'node:util';
 import { createOpenApi } from '../api/http/openapi.js';
 import { ENDPOINTS } from '../api/http/router.js';
-import type { components, paths } from '../clients/typescript/schema.js';
+import { AssentError, createClient } from '../clients/typescript/index.js';
+import { OPERATIONS } from '../clients/typescript/operations.js';
+import { retryAfterMs } from '../clients/typescript/retry.js';
 import { buildTeam } from './factories/people.js';
 import { startApp, type TestApp } from './support/app.js';
 
-// The typed client (clients/typescript) against the running service; its types are checked with the rest of the tests.
+// The package @assent/client against the running service, from inside and as a stranger installs it.
+
+const run = promisify(execFile);
+const root = resolve(import.meta.dirname, '..');
+const packageDir = join(root, 'clients', 'typescript');
+const versionIn = (dir: string) => (JSON.parse(readFileSync(join(dir, 'package.json'), 'utf8')) as { version: string }).version;
 
 let app: TestApp;
+let team: Awaited<ReturnType<typeof buildTeam>>;
 beforeAll(async () => {
   app = await startApp();
+  team = await buildTeam(app);
 });
 afterAll(() => app.close());
 
 it('is made from the document as it is now; if not: npm run client', () => {
-  const schema = readFileSync(resolve(import.meta.dirname, '../clients/typescript/schema.d.ts'), 'utf8');
   const digest = createHash('sha256')
     .update(JSON.stringify(createOpenApi(ENDPOINTS)))
     .digest('hex');
-  expect(schema.split('\n', 1)[0]).toContain(digest);
+  for (const file of ['schema.d.ts', 'operations.ts']) {
+    expect([file, readFileSync(join(packageDir, file), 'utf8').split('\n', 1)[0]]).toEqual([
+      file,
+      expect.stringContaining(digest),
+    ]);
+  }
+  expect(Object.keys(OPERATIONS)).toEqual(ENDPOINTS.map(({ id }) => id));
+  expect(versionIn(packageDir)).toBe(versionIn(root));
 });
 
-it('writes, reads, goes through pages, and is told why it is refused', async () => {
-  const { team_id, member } = await buildTeam(app);
-  const assent = createClient<paths>({ baseUrl: app.url, headers: { Authorization: `Bearer ${member.token}` } });
+const newClient = (fetch = globalThis.fetch) =>
+  createClient({ baseUrl: app.url, token: team.member.token, fetch, maxRetryDelayMs: 5000 });
 
-  const project = await assent.POST('/api/projects', { body: { name: 'Apollo', team_id } });
-  const project_id = project.data?.data.project_id as string;
-  const create = () =>
-    assent.POST('/api/tasks', {
-      params: { header: { 'Idempotency-Key': 'countdown' } },
-      body: { title: 'Count down', project_id, priority: 'high' },
+it('writes, reads, iterates over pages and throws typed errors', async () => {
+  const assent = newClient();
+  const { data: project } = await assent.createProject({ body: { name: 'Apollo', team_id: team.team_id } });
+  const { project_id } = project;
+  const { data: task } = await assent.createTask({ body: { title: 'Count down', project_id, priority: 'high' } });
+  const path = { task_id: task.task_id };
+  await assent.updateTask({ path, body: { status: 'done' }, ifMatch: '"1"' });
+  expect(await assent.getTask({ path })).toMatchObject({ status: 'done', version: 2, subtasks: [] });
+
+  const stale = await assent.updateTask({ path, body: { title: 'Late', version: 1 } }).catch((error: unknown) => error);
+  expect(stale).toBeInstanceOf(AssentError);
+  expect(stale).toMatchObject({ status: 409, errorCode: 'RESOURCE_CONFLICT', correlationId: expect.any(String) });
+  const empty = await assent.createTask({ body: { title: '', project_id } }).catch((error: unknown) => error);
+  expect(empty).toMatchObject({ errorCode: 'VALIDATION_ERROR', fields: [{ field: 'body.title' }] });
+
+  const seen: string[] = [];
+  for await (const entry of assent.iterate('listActivity', { query: { team_id: team.team_id, limit: 1 } }))
+    seen.push(entry.action);
+  expect(seen.length).toBeGreaterThan(2);
+  const { data, response } = await assent.request('listTasks', { query: { project_id } });
+  expect(data).toHaveLength(1);
+  expect(response.headers.get('ETag')).toMatch(/^W\/"/);
+});
+
+it('repeats a write whose response was lost under the same key, so that it happens once', async () => {
+  let lost = 0;
+  const replayed: (string | null)[] = [];
+  const assent = newClient(async (...args) => {
+    const response = await fetch(...args);
+    replayed.push(response.headers.get('Idempotency-Replayed'));
+    if (response.status === 201 && lost++ === 0) throw new TypeError('connection reset');
+    return response;
+  });
+  const { data } = await assent.createProject({ body: { name: 'Once', team_id: team.team_id } });
+  expect(replayed).toEqual([null, 'true']);
+  const projects = await newClient().listProjects({ query: { team_id: team.team_id } });
+  expect(projects.filter(({ name }) => name === 'Once')).toEqual([expect.objectContaining({ project_id: data.project_id })]);
+
+  lost = 0;
+  let attempts = 0;
+  const unsure = newClient(() => {
+    attempts++;
+    return Promise.reject(new TypeError('connection reset'));
+  });
+  await expect(unsure.deleteProject({ path: { project_id: data.project_id } })).rejects.toThrow('connection reset');
+  expect(attempts).toBe(1); // a DELETE takes no key: only its caller knows whether to repeat it
+});
+
+it('waits as long as Retry-After says, and not longer than its limit', async () => {
+  const waits: number[] = [];
+  let last = 0;
+  const limitedFor = (seconds: string) => {
+    let isFirst = true;
+    return newClient(async (...args) => {
+      if (!isFirst) waits.push(performance.now() - last);
+      last = performance.now();
+      const answer = isFirst ? new Response('{}', { status: 429, headers: { 'Retry-After': seconds } }) : await fetch(...args);
+      isFirst = false;
+      return answer;
     });
-  const first = await create();
-  expect(first.response.status).toBe(201);
-  const again = await create();
-  expect(again.data).toEqual(first.data);
-  expect(again.response.headers.get('Idempotency-Replayed')).toBe('true');
+  };
+  expect(await limitedFor('1').getMe()).toMatchObject({ user_id: team.member.user_id });
+  expect(waits).toEqual([expect.any(Number)]);
+  expect(waits[0]).toBeGreaterThan(990);
+  await expect(limitedFor('6').getMe()).rejects.toMatchObject({ status: 429, errorCode: undefined });
+  expect(waits).toHaveLength(1);
+  expect(retryAfterMs('Fri, 20 Nov 2026 17:51:02 GMT', Date.parse('2026-11-20T17:51:00Z'))).toBe(2000);
+  expect([retryAfterMs(null), retryAfterMs('soon')]).toEqual([undefined, undefined]);
+});
 
-  const task: components['schemas']['Task'] | undefined = first.data?.data;
-  const path = { task_id: task?.task_id as string };
-  const changed = await assent.PATCH('/api/tasks/{task_id}', { params: { path }, body: { status: 'done', version: 1 } });
-  expect(changed.data?.message).toBe('Task updated');
-  const stale = await assent.PATCH('/api/tasks/{task_id}', { params: { path }, body: { title: 'Late', version: 1 } });
-  expect(stale.error).toMatchObject({ error_code: 'RESOURCE_CONFLICT', success: false });
-  const read = await assent.GET('/api/tasks/{task_id}', { params: { path } });
-  expect(read.data).toMatchObject({ status: 'done', version: 2, subtasks: [] });
+const CONSUMER = `
+import { AssentError, createClient, type Action, type TriggerType } from '@assent/client';
 
-  const activity = await assent.GET('/api/activity', { params: { query: { team_id, limit: 1 } } });
-  expect(activity.data).toHaveLength(1);
-  expect(activity.response.headers.get('Link')).toContain('rel="next"');
+const assent = createClient({ baseUrl: process.argv[2] as string, token: process.argv[3] as string });
+const { teams } = await assent.getMe();
+const team_id = teams[0]?.team_id as string;
+const trigger_type: TriggerType = 'task.created';
+const actions: Action[] = [
+  { type: 'add_comment', params: { content: 'Seen' } },
+  { type: 'update_task', params: { task_id: '{{event.task.task_id}}', priority: '{{event.task.priority}}' } },
+];
+// @ts-expect-error a status that does not exist
+actions.push({ type: 'set_task_status', params: { status: 'finished' } });
+actions.pop();
+// @ts-expect-error a parameter is missing
+() => assent.getTask();
+const automation = await assent.createAutomation({ body: { name: 'From outside', team_id, trigger_type, actions } });
+const names: string[] = [];
+for await (const { name } of assent.iterate('listAutomations', { query: { team_id } })) names.push(name);
+const code = await assent.getTask({ path: { task_id: 'none' } }).catch((error: unknown) => error instanceof AssentError && error.errorCode);
+console.log(JSON.stringify({ names, code, version: automation.version }));
+`;
+
+it('installs from its tarball into an empty folder, without network, and works there', async () => {
+  const dir = mkdtempSync(join(tmpdir(), 'assent-consumer-'));
+  const npm = (args: string[], cwd: string) => run('npm', args, { cwd, shell: process.platform === 'win32' });
+  try {
+    await npm(['pack', '--pack-destination', dir], packageDir);
+    const [tarball = ''] = readdirSync(dir);
+    expect(tarball).toBe(`assent-client-${versionIn(root)}.tgz`);
+    writeFileSync(join(dir, 'package.json'), '{"private": true, "type": "module"}');
+    await npm(['install', '--offline', '--no-audit', '--no-fund', `./${tarball}`], dir);
+    expect(readdirSync(join(dir, 'node_modules')).filter((name) => !name.startsWith('.'))).toEqual(['@assent']);
+
+    writeFileSync(join(dir, 'consumer.ts'), CONSUMER);
+    const tsc = join(dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin', 'tsc');
+    const types = ['--typeRoots', join(root, 'node_modules', '@types'), '--types', 'node'];
+    const checks = ['--strict', '--target', 'es2023', '--module', 'node20', ...types];
+    await run(process.execPath, [tsc, ...checks, 'consumer.ts'], { cwd: dir }).catch((error: { stdout: string }) => {
+      throw new Error(error.stdout);
+    });
+    const { stdout } = await run(process.execPath, ['consumer.js', app.url, team.member.token], { cwd: dir });
+    expect(JSON.parse(stdout)).toEqual({ names: ['From outside'], code: 'RESOURCE_NOT_FOUND', version: 1 });
+  } finally {
+    rmSync(dir, { recursive: true, force: true });
+  }
 });

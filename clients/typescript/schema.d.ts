@@ -3755,7 +3755,7 @@ export interface components {
          * @description A template, such as `{{event.task.priority}}`; its value is checked when the action runs
          * @example {{event.task.priority}}
          */
-        Template: string;
+        Template: `${string}{{${string}`;
         ToggleAutomation: {
             /** @description When switching off: end the runs that wait or are at work */
             cancel_running?: boolean | null;

@@ -1,0 +1,122 @@
+import { errorOf } from './errors.js';
+import { OPERATIONS } from './operations.js';
+import { backoffMs, isRetryable, retryAfterMs, sleep } from './retry.js';
+import type { CallOptions, Item, Methods, OperationId, Rest, Result } from './types.js';
+
+export { AssentError } from './errors.js';
+export type { components, operations, paths } from './schema.js';
+export type * from './types.js';
+
+export interface ClientOptions {
+  /** Such as `https://assent.example.com`, without `/api`. */
+  baseUrl: string;
+  /** Personal access token or session token. */
+  token?: string;
+  /** Retries after the first attempt; default 2. */
+  maxRetries?: number;
+  /** Longest wait for one retry, ms; default 60000. A longer Retry-After ends the call with its error. */
+  maxRetryDelayMs?: number;
+  /** Timeout of one attempt, ms; default 30000. */
+  timeoutMs?: number;
+  /** Unknown fields are errors (422) instead of ignored. */
+  strict?: boolean;
+  fetch?: typeof globalThis.fetch;
+}
+
+interface Call extends CallOptions {
+  path?: Record<string, string | number>;
+  query?: Record<string, string | number | boolean | undefined>;
+  body?: unknown;
+}
+
+export interface Client extends Methods {
+  /** Like the method of the operation, with the response and its headers. */
+  request: <Id extends OperationId>(id: Id, ...args: Rest<Id>) => Promise<{ data: Result<Id>; response: Response }>;
+  /** Iterates over all elements of a list, page by page. */
+  iterate: <Id extends OperationId>(id: Id, ...args: Rest<Id>) => AsyncGenerator<Item<Id>, void>;
+}
+
+/** Methods for which a repetition has the effect of one request. */
+const REPEATABLE = ['GET', 'PUT'];
+
+function addressOf(baseUrl: string, template: string, { path = {}, query = {} }: Call): URL {
+  const filled = template.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(path[name])));
+  const url = new URL(`${baseUrl.replace(/\/+$/, '')}${filled}`);
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== undefined) url.searchParams.set(name, String(value));
+  }
+  return url;
+}
+
+function headersOf({ token, strict }: ClientOptions, takesKey: boolean, call: Call): Record<string, string> {
+  return {
+    Accept: 'application/json',
+    ...(token && { Authorization: `Bearer ${token}` }),
+    ...(strict && { Prefer: 'handling=strict' }),
+    ...(call.body !== undefined && { 'Content-Type': 'application/json' }),
+    ...(takesKey && { 'Idempotency-Key': call.idempotencyKey ?? crypto.randomUUID() }),
+    ...(call.ifMatch && { 'If-Match': call.ifMatch }),
+    ...call.headers,
+  };
+}
+
+/** Sends a request and retries it. @throws AssentError for an error response, or what `fetch` throws */
+async function send(options: ClientOptions, url: URL, init: RequestInit, isRepeatable: boolean): Promise<Response> {
+  const { maxRetries = 2, maxRetryDelayMs = 60_000, timeoutMs = 30_000, fetch = globalThis.fetch } = options;
+  const signal = init.signal ?? undefined;
+  for (let attempt = 0; ; attempt++) {
+    const timeout = AbortSignal.timeout(timeoutMs);
+    const isLast = attempt >= maxRetries;
+    let delay = backoffMs(attempt);
+    try {
+      const response = await fetch(url, { ...init, signal: signal ? AbortSignal.any([signal, timeout]) : timeout });
+      if (response.ok) return response;
+      delay = retryAfterMs(response.headers.get('Retry-After')) ?? delay;
+      if (isLast || delay > maxRetryDelayMs || !isRetryable(response, isRepeatable)) throw await errorOf(response);
+      await response.body?.cancel();
+    } catch (error) {
+      const isNetwork = !(error instanceof Error && error.name === 'AssentError');
+      if (!isNetwork || isLast || !isRepeatable || signal?.aborted) throw error;
+    }
+    await sleep(delay, signal);
+  }
+}
+
+/** Returns the URL of the next page from a Link header (RFC 8288). */
+function nextOf(response: Response): URL | undefined {
+  const target = /<([^>]+)>\s*;[^,]*\brel="?next"?/.exec(response.headers.get('Link') ?? '')?.[1];
+  return target === undefined ? undefined : new URL(target, response.url);
+}
+
+/** Creates a client of one installation. */
+export function createClient(options: ClientOptions): Client {
+  const perform = (id: OperationId, call: Call = {}, at?: URL) => {
+    const { method, path, takesKey } = OPERATIONS[id];
+    const url = at ?? addressOf(options.baseUrl, path, call);
+    const { signal } = call;
+    const init: RequestInit = {
+      method,
+      headers: headersOf(options, takesKey, call),
+      ...(call.body !== undefined && { body: JSON.stringify(call.body) }),
+      ...(signal && { signal }),
+    };
+    return send(options, url, init, takesKey || REPEATABLE.includes(method));
+  };
+  const parse = async (response: Response): Promise<unknown> => {
+    const isJson = response.headers.get('Content-Type')?.includes('json');
+    return isJson ? response.json() : response.text();
+  };
+  const request = async (id: OperationId, call?: Call) => {
+    const response = await perform(id, call);
+    return { data: await parse(response), response };
+  };
+  async function* iterate(id: OperationId, call?: Call) {
+    for (let at: URL | undefined, isFirst = true; isFirst || at; isFirst = false) {
+      const response = await perform(id, call, at);
+      yield* (await parse(response)) as unknown[];
+      at = nextOf(response);
+    }
+  }
+  const methods = Object.keys(OPERATIONS).map((id) => [id, async (call?: Call) => (await request(id as OperationId, call)).data]);
+  return { ...Object.fromEntries(methods), request, iterate } as Client;
+}
