@@ -91,9 +91,16 @@ export const MAIL_TEMPLATES = {
     button: { label: 'View invitation', url },
     notes: [`The invitation expires in ${days} days. If you did not expect it, ignore this email.`],
   }),
-  notice: ({ name, title, message, url }: Record<'name' | 'title' | 'message' | 'url', string>): MailContent => ({
+  notice: ({
+    name,
+    title,
+    message,
+    details = [],
+    url,
+  }: Record<'name' | 'title' | 'message' | 'url', string> & { details?: string[] }): MailContent => ({
     subject: title,
-    lines: [`Hello ${name},`, message],
+    // Details quote events: an address in them is text and never a link.
+    lines: [`Hello ${name},`, message, ...details.map(unlinked)],
     button: { label: 'View', url },
   }),
   impersonated: ({ name, admin, from, until }: Record<'name' | 'admin' | 'from' | 'until', string>): MailContent => ({

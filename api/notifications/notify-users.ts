@@ -10,6 +10,8 @@ export interface Notice {
   /** Subject of the email. */
   title: string;
   message: string;
+  /** Further lines of an email. */
+  details?: string[];
   team_id: string | null;
   run_id: string | null;
   /** Path of the email's button; defaults to the run's page. */
@@ -37,12 +39,12 @@ export async function notifyUsers(
   channels: readonly Channel[],
 ): Promise<void> {
   if (people.length === 0) return;
-  const { kind, title, message, team_id, run_id, path = '/app' } = notice;
+  const { kind, title, message, details = [], team_id, run_id, path = '/app' } = notice;
   if (channels.includes('in_app')) {
     await run(ctx.db, statement, [people.map(({ user_id }) => user_id), team_id, kind, message, run_id]);
   }
   if (!channels.includes('email')) return;
   const url = webAddress(ctx.config, run_id === null ? path : `/app/runs/${run_id}`);
   for (const { email, name } of people)
-    await queueMail(ctx, { to: email, template: 'notice', data: { name, title, message, url } });
+    await queueMail(ctx, { to: email, template: 'notice', data: { name, title, message, details, url } });
 }

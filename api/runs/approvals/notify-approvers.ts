@@ -4,7 +4,9 @@ import { findRecipients } from '../../notifications/find-recipients.js';
 import { notifyUsers } from '../../notifications/notify-users.js';
 import type { GateRole } from '../rules.js';
 import { factsOf, subjectOf } from '../event-facts.js';
+import { describeStaged } from './describe-staged.js';
 import { EXCLUDED } from './excluded.sql.js';
+import { plainText } from '../../core/plain-text.js';
 
 interface Waiting {
   run_id: string;
@@ -12,8 +14,10 @@ interface Waiting {
   team_id: string | null;
   creator_id: string;
   event: Record<string, unknown>;
+  actions: Record<string, unknown>[];
 }
 interface Asking {
+  gate_index: number;
   required_role: GateRole;
   message: string | null;
   expires_at: Date;
@@ -26,7 +30,7 @@ const excludedStatement: Statement = {
     select ${EXCLUDED} as excluded from automation_runs r join gates g using (run_id) where r.run_id = $1 and g.decision is null`,
 };
 
-const minute = (at: Date): string => `${at.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+const UTC = new Intl.DateTimeFormat('en-GB', { timeZone: 'UTC', dateStyle: 'medium', timeStyle: 'short' });
 
 /**
  * Notifies the users who can approve a gate, in the app and by email with the run's address: when it opens, and once more as a
@@ -50,7 +54,8 @@ export async function notifyApprovers(
   // The distinguishing part comes first: a list of emails shows only the beginning of a subject.
   const about = subject === null ? automation_name : `${subject} (${automation_name})`;
   const title = `${reminder ? 'Still waiting' : 'Waiting'} for your approval: ${about}`;
-  const message = `${gate.message ?? `${automation_name} needs approval.`} Until ${minute(gate.expires_at)}.`;
-  await notifyUsers(ctx, people, { kind, title, message, team_id: teamId, run_id }, ['in_app', 'email']);
+  const message = plainText(gate.message ?? `${automation_name} needs approval.`);
+  const details = [...(await describeStaged(ctx, run, gate.gate_index)), `Expires ${UTC.format(gate.expires_at)} UTC.`];
+  await notifyUsers(ctx, people, { kind, title, message, details, team_id: teamId, run_id }, ['in_app', 'email']);
   return people.length;
 }

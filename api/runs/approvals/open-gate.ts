@@ -92,7 +92,7 @@ async function stage(services: Services, run: RunRow, index: number, gate: Opene
     event: runEvent('approval.requested', run, details),
   });
   await publish(ctx, 'automation.run_paused', run, { gate_index: index });
-  const people = await notifyApprovers(ctx, run, gate, 'approval_requested');
+  const people = await notifyApprovers(ctx, run, { ...gate, gate_index: index }, 'approval_requested');
   if (people < gate.required_approvals) await notifyShortage(ctx, run, gate, people);
 }
 

@@ -24,7 +24,13 @@ export async function remindGate(services: Services, runId: string, index: numbe
       .returning<DueGate[]>(['required_role', 'message', 'expires_at']);
     if (!gate) return;
     const approved = await db('gate_approvals').where(place).pluck<string[]>('user_id');
-    await notifyApprovers(systemContext({ ...services, db }, run), run, gate, 'approval_reminder', approved);
+    await notifyApprovers(
+      systemContext({ ...services, db }, run),
+      run,
+      { ...gate, gate_index: index },
+      'approval_reminder',
+      approved,
+    );
   });
   services.notifyRelay();
 }

@@ -7,7 +7,7 @@ import { TRIGGER_TEXT } from '../../../api/web/wording/trigger-text.js';
 import { PAGES } from '../../../api/web/pages.js';
 import { safePath } from '../../../api/web/server/safe-path.js';
 import { PASSWORD } from '../../factories/accounts.js';
-import { buildTeam, type Person, type TestTeam } from '../../factories/people.js';
+import { buildProject, buildTask, buildTeam, type Person, type TestTeam } from '../../factories/people.js';
 import { buildRun, openNextGate } from '../../factories/runs.js';
 import { startApp, type TestApp } from '../../support/app.js';
 import { type Browser, buildVisitor, csrfOf, givePasswords, openBrowser, signIn as signInTo } from './browser.js';
@@ -408,11 +408,46 @@ describe('approvals', () => {
     const admin = await signIn(team.admin);
     const { html } = await admin.get('/app/approvals');
     const subject = 'acme/rocket #41 · Harden the &lt;b&gt;cookie&lt;/b&gt;';
-    for (const words of [subject, 'Bug of Harden', 'Close the task → done', `#42 · ${'y'.repeat(159)}…`])
+    for (const words of [
+      subject,
+      'Bug of Harden',
+      '<dt>status</dt><dd>done</dd>',
+      '<dt>task</dt><dd>Bug of Harden',
+      `#42 · ${'y'.repeat(159)}…`,
+    ])
       expect(html).toContain(words);
     expect(html).toContain('(Set the status of a task)');
     for (const path of ['/app', '/app/notifications']) expect((await admin.get(path)).html).toContain(subject);
     await app.services.db('automation_runs').where({ automation_id }).update({ status: 'cancelled', finished_at: new Date() });
+  });
+
+  it('the card says what would be done, to what, for whom and in whose name', async () => {
+    const task = await buildTask(app, team, await buildProject(app, team), { title: 'Rotate the keys' });
+    const actions = [
+      { type: 'require_approval' },
+      { type: 'add_comment', params: { task_id: task.task_id, content: 'For {{event.change.author}}: {{event.none}}' } },
+      { type: 'notify', params: { user_ids: [team.guest.user_id], message: 'By {{event.change.author}}' } },
+      { type: 'http_request', params: { method: 'POST', url: 'https://example.com/hook', body: '{{secret:KEY}}' } },
+    ];
+    const event = JSON.stringify({ change: { author: 'Zoe <b>' }, ['__proto__']: { x: 1 } });
+    const run = await buildRun(app, team, { actions, fields: { event } });
+    const { html } = await (await signIn(team.manager)).get('/app/approvals');
+    const card = html.slice(html.indexOf(`id="gate-${run.run_id}"`)).split('</article>')[0] ?? '';
+    const [guest, creator] = [team.guest, team.member].map(({ email }) => email.split('@')[0]);
+    for (const words of [
+      '<dt>task</dt><dd>Rotate the keys</dd>',
+      '<dt>text</dt><dd>For {{event.change.author}}: {{event.none}}</dd>',
+      `<dt>to</dt><dd>${guest}</dd>`,
+      '<dt>message</dt><dd>By Zoe &lt;b&gt;</dd>',
+      '<dt>url</dt><dd>https://example.com/hook</dd>',
+      '<dt>body</dt><dd>{{secret:KEY}}</dd>',
+      `<dt>Acts as</dt><dd>${creator}</dd>`,
+    ])
+      expect(card).toContain(words);
+    await app.services
+      .db('automation_runs')
+      .where({ run_id: run.run_id })
+      .update({ status: 'cancelled', finished_at: new Date() });
   });
 
   it('a rejection carries its reason to the run’s page', async () => {
