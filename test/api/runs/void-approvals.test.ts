@@ -117,7 +117,7 @@ it('the page offers the button again to whoever lost the yes', async () => {
   await setRole('manager');
   const html = await shows();
   expect(html).toContain('1 of 2 approved');
-  expect(html).not.toContain('You said yes');
+  expect(html).not.toContain('You approved. Still');
   expect(html).toContain(`${path}/approve"`);
 });
 
