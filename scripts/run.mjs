@@ -9,7 +9,7 @@ import { runningState } from './embedded/run-state.mjs';
 import { checkNode, dataDir, loadEnvFile, root } from './embedded/settings.mjs';
 
 /** Commands that need no running service: they read the sources, or start their own servers. */
-const STANDALONE = new Set(['openapi', 'client', 'chaos', 'bench', 'timing', 'bench-growth', 'fuzz']);
+const STANDALONE = new Set(['openapi', 'client', 'chaos', 'bench', 'timing', 'bench-growth', 'fuzz', 'house']);
 const [name = '', ...args] = process.argv.slice(2);
 
 /**

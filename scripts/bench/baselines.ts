@@ -168,29 +168,33 @@ async function answer(ctx: Koa.Context): Promise<unknown> {
   return (await run<{ json: string }>('get', [hashOf(req.headers.authorization), taskId])).json;
 }
 
+/** Calls back for the run whose row was committed, with its index and the time. */
+type Waiting = Map<string, (index: number, at: number) => void>;
+
+const activitiesOf = (waiting: Waiting): BaselineActivities => ({
+  async insertEffect(id, index) {
+    await pool.query({
+      name: 'effect',
+      text: 'insert into bench_effects (run_id, index) values ($1, $2)',
+      values: [id, index],
+    });
+    waiting.get(id)?.(index, performance.now());
+  },
+});
+
 /** Handles `POST /runs` with a `BaselineOrder`; returns the milliseconds of each run. */
 async function startRunner(): Promise<(ctx: Koa.Context) => Promise<unknown>> {
   Runtime.install({ logger: new DefaultLogger('ERROR'), shutdownSignals: [] });
   const workflowsPath = fileURLToPath(import.meta.resolve('./baseline-workflow.js'));
   const { code } = await bundleWorkflowCode({ workflowsPath, logger: new DefaultLogger('WARN') });
   const connection = await NativeConnection.connect({ address: env('TEMPORAL_ADDRESS'), grpcCompression: { codec: 'none' } });
-  const waiting = new Map<string, (index: number, at: number) => void>();
-  const activities: BaselineActivities = {
-    async insertEffect(id, index) {
-      await pool.query({
-        name: 'effect',
-        text: 'insert into bench_effects (run_id, index) values ($1, $2)',
-        values: [id, index],
-      });
-      waiting.get(id)?.(index, performance.now());
-    },
-  };
+  const waiting: Waiting = new Map();
   const taskQueue = 'bench-floor';
   const worker = await Worker.create({
     connection,
     taskQueue,
     workflowBundle: { code },
-    activities: { ...activities },
+    activities: { ...activitiesOf(waiting) },
     maxCachedWorkflows: 500,
     maxConcurrentWorkflowTaskExecutions: 40,
     maxConcurrentLocalActivityExecutions: 8,

@@ -181,25 +181,36 @@ async function createAutomations(services: Services, ids: Ids, team_id: string, 
       },
     ],
   });
+  await startDemoRuns(services, ids, { deploy, announce }, { team_id, project_id: apollo }, tasks[1]);
+}
+
+type Started = NewRun['automation'] & { trigger_type: string };
+
+/** One run that waits for its approval, and one that failed. */
+async function startDemoRuns(
+  services: Services,
+  ids: Ids,
+  { deploy, announce }: { deploy: object; announce: object },
+  scope: { team_id: string; project_id: string },
+  taskId: string | undefined,
+): Promise<void> {
   const record = await services
     .db('tasks')
-    .where({ task_id: tasks[1] })
+    .where({ task_id: taskId })
     .first<{ json: object }>(services.db.raw('task_json(tasks) as json'));
-  await executeAutomation(services, ids, deploy as NewRun['automation'] & { trigger_type: string }, {
+  await executeAutomation(services, ids, deploy as Started, {
     ...deliveryOf(41, 'Harden the session cookie'),
-    project_id: apollo,
-    team_id,
+    ...scope,
     task: record.json,
-    linked_task_ids: [tasks[1]],
+    linked_task_ids: [taskId],
   });
-  await executeAutomation(services, ids, announce as NewRun['automation'] & { trigger_type: string }, {
+  await executeAutomation(services, ids, announce as Started, {
     repo: DEMO_REPOSITORY,
     sender: 'octocat',
     action: 'published',
     tag: 'v1.3.2',
     name: 'Guidance 1.3.2',
-    project_id: apollo,
-    team_id,
+    ...scope,
   });
 }
 

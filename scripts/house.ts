@@ -1,0 +1,223 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, extname, join, normalize } from 'node:path';
+import { pathToFileURL } from 'node:url';
+
+/** `npm run house`: prints the figures of the source tree that `test/house.test.ts` holds to its limits. */
+
+const ROOTS = ['api', 'activities', 'workflows', 'db', 'scripts'];
+const MAX_FILE_LINES = 300;
+const MAX_FUNCTION_LINES = 60;
+const MAX_FOLDER_FILES = 25;
+const MIN_DUPLICATE_LINES = 15;
+
+/**
+ * The rooms of `api`, each above those that follow: a room imports only rooms below it. A folder inside a room is a room of its own when it
+ * is listed. A sum of arrows counts pairs of rooms, not imports.
+ */
+export const ROOMS = [
+  'server',
+  'http',
+  'web',
+  'outbox',
+  'admin',
+  'trash',
+  'tokens',
+  'auth',
+  'teams',
+  'runs',
+  'automations',
+  'secrets',
+  'forge',
+  'recurrence',
+  'actions',
+  'integrations',
+  'automations/language',
+  'comments',
+  'projects',
+  'tasks',
+  'notifications',
+  'audit',
+  'activity',
+  'endpoint',
+  'mail',
+  'core',
+];
+
+/** Words of no field: an identifier names its subject instead (docs/glossary.md). Words with a proper use, such as `order`, are not listed. */
+const BANNED_WORDS = new Set(
+  [
+    'whoever whomever somebody nobody everybody hereby errand errands hearer hearers twig twigs deed deeds yore',
+    'rehearse rehearsed rehearsal rehearses leaver leavers hindrance hindrances vacate hasten chore chores',
+  ].flatMap((line) => line.split(' ')),
+);
+
+export interface SourceFile {
+  path: string;
+  lines: string[];
+}
+
+/** Files below the source folders that we wrote ourselves. */
+export function sourceFiles(root = '.', folders = ROOTS): SourceFile[] {
+  return folders
+    .flatMap((folder) => readdirSync(join(root, folder), { recursive: true, withFileTypes: true }))
+    .filter((entry) => entry.isFile() && !/vendor|node_modules/.test(entry.parentPath))
+    .map((entry) => join(entry.parentPath, entry.name))
+    .map((path) => ({ path: normalize(path).slice(root === '.' ? 0 : root.length + 1), lines: linesOf(path) }));
+}
+
+const linesOf = (path: string): string[] => readFileSync(path, 'utf8').replace(/\n$/, '').split('\n');
+const isCode = ({ path }: SourceFile): boolean => ['.ts', '.mjs'].includes(extname(path));
+/** A migration is one text of SQL that says again what it replaces. */
+const isMigration = ({ path }: SourceFile): boolean => path.startsWith('db/migrations/');
+const isDeclaration = ({ path }: SourceFile): boolean => path.endsWith('.d.ts');
+
+/** Splits a line of formatted code into code and comment; texts between quotes are emptied. */
+function splitLine(line: string): { code: string; comment: string } {
+  if (/^\s*(\/\*\*?|\*)/.test(line)) return { code: '', comment: line };
+  const bare = line.replace(
+    /'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`(?:[^`\\]|\\.)*`|\/(?:[^/\\\s]|\\.)+\/[gimsuy]*(?=[.,;)\s])/g,
+    "''",
+  );
+  const at = bare.search(/\/\/|\/\*|--\s/);
+  return at < 0 ? { code: bare, comment: '' } : { code: bare.slice(0, at), comment: bare.slice(at) };
+}
+
+export const longFiles = (files: SourceFile[]): string[] =>
+  files
+    .filter((file) => isCode(file) && !isDeclaration(file) && file.lines.length > MAX_FILE_LINES)
+    .map(({ path, lines }) => `${path}: ${lines.length} lines`);
+
+/** The formatter closes a function at the indentation at which it was opened. Blank lines and comments do not count. */
+export const longFunctions = (files: SourceFile[]): string[] =>
+  files
+    .filter((file) => isCode(file) && !isMigration(file))
+    .flatMap(({ path, lines }) =>
+      lines.flatMap((line, start) => {
+        if (!/(\bfunction\b.*|=>|^\s+(?:async |static |private |get |set )*[\w#]+(?:<.*>)?\(.*\).*) \{$/.test(line)) return [];
+        if (/^\s*(if|for|while|switch|catch|\} else)\b/.test(line)) return [];
+        const indent = /^\s*/.exec(line)?.[0] ?? '';
+        const end = lines.findIndex((other, at) => at > start && other.startsWith(`${indent}}`));
+        const length = lines.slice(start, end + 1).filter((each) => splitLine(each).code.trim() !== '').length;
+        return length > MAX_FUNCTION_LINES ? [`${path}:${start + 1}: ${length} lines`] : [];
+      }),
+    );
+
+const ANY = new RegExp('(?::|\\bas|[|,]) any\\b(?!\\()|<any\\b');
+/** Types that are not checked. The linter refuses them too; a line that waives that rule says why. */
+export const anyTypes = (files: SourceFile[]): string[] =>
+  files
+    .filter(isCode)
+    .flatMap(({ path, lines }) =>
+      lines.flatMap((line, at) =>
+        ANY.test(splitLine(line).code) && !line.includes('no-explicit-any') ? [`${path}:${at + 1}: ${line.trim()}`] : [],
+      ),
+    );
+
+export function fullFolders(files: SourceFile[]): string[] {
+  const counts = new Map<string, number>();
+  for (const { path } of files) counts.set(dirname(path), (counts.get(dirname(path)) ?? 0) + 1);
+  return [...counts].filter(([, count]) => count > MAX_FOLDER_FILES).map(([folder, count]) => `${folder}: ${count} files`);
+}
+
+function roomOf(path: string): string | undefined {
+  const [root, room = '', folder = ''] = path.split('/');
+  if (root !== 'api') return undefined;
+  if (!folder) return room.replace(/\.ts$/, '');
+  return ROOMS.includes(`${room}/${folder}`) ? `${room}/${folder}` : room;
+}
+
+/** Pairs of rooms in which the lower one imports the upper one, with the files that do. A room that is not listed is at the top. */
+export function upwardArrows(files: SourceFile[]): { arrow: string; files: string[] }[] {
+  const arrows = new Map<string, Set<string>>();
+  for (const { path, lines } of files) {
+    const from = roomOf(path);
+    for (const [, target = ''] of lines.join('\n').matchAll(/^(?:import|export)\b[^;]*?from '(\.[^']+)'/gm)) {
+      const to = roomOf(join(dirname(path), target));
+      if (!from || !to || ROOMS.indexOf(from) <= ROOMS.indexOf(to)) continue;
+      const arrow = `${from} -> ${to}`;
+      arrows.set(arrow, (arrows.get(arrow) ?? new Set()).add(path));
+    }
+  }
+  return [...arrows].map(([arrow, paths]) => ({ arrow, files: [...paths] }));
+}
+
+/** What points at a document that is not in the repository: sections, codes of decisions and findings, letters. */
+const CITATION =
+  /\bSource:|\b(contract|spec|notes?),? section \d|durability (notes|R?\d)|\b(decisions?|findings?|issue) [A-Z]?\d|\bT-[A-Z]{3,}|\([A-N]\d{1,2}(, [A-N]\d{1,2})*\)|\/work\/|house rules/;
+
+export const citations = (files: SourceFile[]): string[] =>
+  files.flatMap(({ path, lines }) =>
+    lines.flatMap((line, at) => (CITATION.test(splitLine(line).comment) ? [`${path}:${at + 1}: ${line.trim()}`] : [])),
+  );
+
+const wordsOf = (identifier: string): string[] => identifier.split(/_|(?<=[a-z0-9])(?=[A-Z])/).map((word) => word.toLowerCase());
+
+export const bannedWords = (files: SourceFile[]): string[] => [
+  ...new Set(
+    files.filter(isCode).flatMap(({ path, lines }) =>
+      lines
+        .flatMap((line) => splitLine(line).code.match(/[A-Za-z_$][\w$]*/g) ?? [])
+        .filter((identifier) => wordsOf(identifier).some((word) => BANNED_WORDS.has(word)))
+        .map((identifier) => `${path}: ${identifier}`),
+    ),
+  ),
+];
+
+/** Imports, types and lines without a word of their own say nothing about copied logic. */
+const isTrivial = (line: string): boolean => /^(import|export) .*from|^import |^[\])}>;,\s(]*$/.test(line.trim());
+const DECLARATION = /^(export )?(interface|type|declare)\b/;
+
+/** Code lines of a file, with their numbers, without comments and type declarations. */
+function codeLines({ lines }: SourceFile): { text: string; line: number }[] {
+  let inDeclaration = false;
+  return lines.flatMap((line, at) => {
+    if (DECLARATION.test(line)) inDeclaration = !/;$|\}$/.test(line);
+    else if (inDeclaration) inDeclaration = !/^\S/.test(line);
+    else if (splitLine(line).code.trim() !== '' && !isTrivial(line)) return [{ text: line.trim(), line: at + 1 }];
+    return [];
+  });
+}
+
+/** Pairs of places whose code reads the same for fifteen lines or more. */
+export function duplicates(files: SourceFile[]): string[] {
+  const seen = new Map<string, string>();
+  const found: string[] = [];
+  for (const file of files.filter((each) => isCode(each) && !isDeclaration(each) && !isMigration(each))) {
+    const code = codeLines(file);
+    let last = -MIN_DUPLICATE_LINES;
+    for (let at = 0; at + MIN_DUPLICATE_LINES <= code.length; at += 1) {
+      const block = code.slice(at, at + MIN_DUPLICATE_LINES);
+      const key = block.map(({ text }) => text).join('\n');
+      const here = `${file.path}:${block[0]?.line}`;
+      const first = seen.get(key);
+      if (first === undefined) seen.set(key, here);
+      else if (at >= last + MIN_DUPLICATE_LINES) {
+        found.push(`${here} as ${first}`);
+        last = at;
+      }
+    }
+  }
+  return found;
+}
+
+/** All figures of the tree below `root`. */
+export function measure(root = '.') {
+  const files = sourceFiles(root);
+  return {
+    'files over 300 lines': longFiles(files),
+    'functions over 60 lines': longFunctions(files),
+    any: anyTypes(files),
+    'folders over 25 files': fullFolders(files),
+    'upward arrows': upwardArrows(files).map(({ arrow, files: from }) => `${arrow} (${from.join(', ')})`),
+    citations: citations(files),
+    'banned words': bannedWords(files),
+    'duplicate blocks': duplicates(files),
+  };
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
+  for (const [figure, found] of Object.entries(measure())) {
+    process.stdout.write(`${String(found.length).padStart(4)}  ${figure}\n`);
+    for (const line of found) process.stdout.write(`        ${line}\n`);
+  }
+}
