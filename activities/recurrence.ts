@@ -1,6 +1,5 @@
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import type { SearchAttributePair } from '@temporalio/common';
-import { v7 as uuidv7 } from 'uuid';
 import type { Services } from '../api/core/context.js';
 import { logScope } from '../api/core/telemetry/log.js';
 import type { Dispatcher } from '../api/outbox/dispatch-outbox.js';
@@ -17,6 +16,7 @@ import {
 } from '../workflows/contract.js';
 import { SEARCH_ATTRIBUTES as ATTRIBUTE } from '../workflows/search-attributes.js';
 import { hasAttributes, listOpenWorkflows, type OpenWorkflow, SETTLED_AFTER_MS } from './worker/open-workflows.js';
+import { newId } from '../api/core/ids.js';
 
 /** Activities of a recurring series. */
 export const recurrenceActivities = (services: Services): SeriesActivities & Record<string, unknown> => ({
@@ -132,7 +132,7 @@ export class SeriesDispatcher implements Dispatcher<Wake> {
       if (!found) lost.push(row.series_id);
       else if (hasAttributes(found) ? isOutOfStep(row, found) : isFirst) behind.push(row.series_id);
     }
-    if (lost.length + behind.length > 0) await db.raw(WAKE, [uuidv7(), [...lost, ...behind]]);
+    if (lost.length + behind.length > 0) await db.raw(WAKE, [newId(), [...lost, ...behind]]);
     if (lost.length > 0) log.warn({ restarted: lost.length }, 'series without a workflow were restarted');
     for (const { workflowId, startTime } of listed.values()) {
       if (Date.now() - startTime.getTime() > SETTLED_AFTER_MS) await wakeEnded(this.client, workflowId);

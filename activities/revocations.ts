@@ -1,6 +1,5 @@
 import { ApplicationFailure } from '@temporalio/activity';
 import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
-import { v7 as uuidv7 } from 'uuid';
 import type { Services } from '../api/core/context.js';
 import { logScope } from '../api/core/telemetry/log.js';
 import { OutboundFailure } from '../api/core/http-client/failure.js';
@@ -9,6 +8,7 @@ import { revokeConnection } from '../api/integrations/revoke-connection.js';
 import { CONNECTION_REVOCATION, type RevocationActivities, revocationWorkflowId, taskQueue } from '../workflows/contract.js';
 import { SEARCH_ATTRIBUTES as ATTRIBUTE } from '../workflows/search-attributes.js';
 import { isWorkflowOpen } from './worker/open-workflows.js';
+import { newId } from '../api/core/ids.js';
 
 /**
  * Maximum wait that a service may request, in ms: the workflow has a day in total (workflows/connection-revocation.ts)
@@ -71,7 +71,7 @@ export class RevocationDispatcher implements Dispatcher<Start> {
     let restarted = 0;
     for (const row of rows) {
       if (await isWorkflowOpen(this.client, revocationWorkflowId(row.revocation_id))) continue;
-      await this.dispatch({ ...row, correlation_id: uuidv7() });
+      await this.dispatch({ ...row, correlation_id: newId() });
       restarted += 1;
     }
     if (restarted > 0) log.warn({ restarted }, 'revocations without a workflow were restarted');

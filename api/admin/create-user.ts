@@ -4,13 +4,14 @@ import { type Context, inTransaction } from '../core/context.js';
 import { invalid } from '../core/errors.js';
 import { MAIL_ADDRESS } from '../core/fields.js';
 import { recordChange } from '../core/record-change.js';
+import type { InstanceRole } from '../core/actor.js';
 
 export interface NewUser {
   email: string;
   name: string;
   /** Null: the user signs in by emailed codes only, until they set a password. */
   password: string | null;
-  role: 'user' | 'admin';
+  role: InstanceRole;
   /** Skips the emailed code for untrusted devices. */
   loginOtpExempt?: boolean;
 }

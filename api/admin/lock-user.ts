@@ -1,12 +1,13 @@
 import { run, type Statement } from '../../db/statement.js';
 import type { Context } from '../core/context.js';
 import { conflict, forbidden, notFound } from '../core/errors.js';
+import type { InstanceRole } from '../core/actor.js';
 
 export interface LockedUser extends Record<string, unknown> {
   user_id: string;
   email: string;
   display_name: string;
-  role: 'user' | 'admin';
+  role: InstanceRole;
   status: 'active' | 'suspended' | 'deprovisioned';
 }
 

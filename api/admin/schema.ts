@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ClampedInt, Id, Text, Timestamp } from '../core/fields.js';
+import { INSTANCE_ROLES } from '../core/actor.js';
 
 const STATUSES = ['active', 'suspended', 'deprovisioned'] as const;
 const PLANS = ['free', 'team', 'scale'] as const;
@@ -22,7 +23,7 @@ export const AdminUser = z
     name: z.string(),
     username: z.string(),
     display_name: z.string(),
-    role: z.enum(['user', 'admin']),
+    role: z.enum(INSTANCE_ROLES),
     status: z.enum(STATUSES),
     two_factor_enabled: z.boolean(),
     locked: z.boolean().meta({ description: 'Too many failed sign-ins; ends after 15 minutes or by unlock' }),

@@ -10,6 +10,7 @@ import { Id, NO_ID } from '../core/fields.js';
 import { createRowLoader } from '../core/batching/batch-loader.js';
 import type { Scope } from '../core/scopes.js';
 import { NOTE_AFTER_SECONDS, touchSession } from './touch-session.js';
+import type { InstanceRole } from '../core/actor.js';
 
 /** Prefix of every personal access token; any other credential is parsed as a JWT. */
 export const PAT_PREFIX = 'svc_pat_';
@@ -53,7 +54,7 @@ const touchToken: Statement = {
 interface Owner {
   user_id: string;
   email: string;
-  role: 'user' | 'admin';
+  role: InstanceRole;
 }
 
 type Session = Owner & { session_id: string; impersonator_id: string | null; idle_seconds: number };

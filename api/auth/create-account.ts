@@ -1,14 +1,15 @@
 import { createHash } from 'node:crypto';
-import { v7 as uuidv7 } from 'uuid';
 import type { Context } from '../core/context.js';
 import { conflict } from '../core/errors.js';
+import { newId } from '../core/ids.js';
+import type { InstanceRole } from '../core/actor.js';
 
 interface NewAccount {
   /** Lower case. */
   email: string;
   name: string;
   passwordHash: string | null;
-  role: 'user' | 'admin';
+  role: InstanceRole;
   loginOtpExempt: boolean;
 }
 
@@ -47,7 +48,7 @@ async function freeUsername(ctx: Context, email: string): Promise<string> {
  */
 export async function createAccount(ctx: Context, account: NewAccount): Promise<string> {
   const { email, name, passwordHash, role, loginOtpExempt } = account;
-  const user_id = uuidv7();
+  const user_id = newId();
   // The username may be taken between lookup and insert; the loop then picks another number.
   for (;;) {
     const row = {

@@ -1,13 +1,14 @@
 import { run, type Statement } from '../../db/statement.js';
 import type { Context } from '../core/context.js';
 import { hashOf } from './authenticate.js';
+import type { InstanceRole } from '../core/actor.js';
 
 /** A claimed account, before any proof. */
 export interface Account extends Record<string, unknown> {
   user_id: string;
   email: string;
   name: string;
-  role: 'user' | 'admin';
+  role: InstanceRole;
   password_hash: string | null;
   /** Neither suspended nor deprovisioned. */
   usable: boolean;

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { v7 as uuidv7 } from 'uuid';
 import { run, type Statement } from '../../db/statement.js';
 import type { Context } from '../core/context.js';
 import { recordChange } from '../core/record-change.js';
@@ -8,11 +7,13 @@ import { invalidCredentials } from './check-password.js';
 import { clearAttempts, type LoginAttempt } from './login-attempts.js';
 import { getMe } from './get-me.js';
 import type { SignedIn } from './schema.js';
+import { newId } from '../core/ids.js';
+import type { InstanceRole } from '../core/actor.js';
 
 interface Whose {
   user_id: string;
   email: string;
-  role: 'user' | 'admin';
+  role: InstanceRole;
   password_hash: string | null;
   two_factor: boolean;
   device_id: string | null;
@@ -52,7 +53,7 @@ async function lockVerifiedProof({ db }: Context, account: Whose): Promise<void>
 
 /** Trusts this device for 30 days (docs/decisions.md#trusted-devices). The token is returned once; only its SHA-256 is stored. */
 async function trustDevice(ctx: Context, userId: string): Promise<{ deviceId: string; token: string }> {
-  const deviceId = uuidv7();
+  const deviceId = newId();
   const token = randomBytes(32).toString('base64url');
   await ctx.db('trusted_devices').insert({
     device_id: deviceId,
@@ -72,7 +73,7 @@ async function trustDevice(ctx: Context, userId: string): Promise<{ deviceId: st
 export async function openSession(ctx: Context, account: Whose, { trust, attempt }: SessionOptions): Promise<SignedIn> {
   await lockVerifiedProof(ctx, account);
   if (attempt) await clearAttempts(ctx, attempt);
-  const sessionId = uuidv7();
+  const sessionId = newId();
   const device = trust ? await trustDevice(ctx, account.user_id) : undefined;
   const deviceId = device?.deviceId ?? account.device_id;
   await ctx.db('sessions').insert({

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { Id, Text, TimeZone, Timestamp, Title } from '../core/fields.js';
+import { INSTANCE_ROLES } from '../core/actor.js';
 
 /** As claimed; the operation verifies it and gives one text for every reason. */
 export const Email = z.string().max(320);
@@ -30,7 +31,7 @@ export const User = z
     user_id: z.string(),
     email: z.string(),
     name: z.string(),
-    role: z.enum(['user', 'admin']),
+    role: z.enum(INSTANCE_ROLES),
     has_password: z.boolean(),
     username: z.string(),
     display_name: z.string(),

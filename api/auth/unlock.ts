@@ -18,7 +18,7 @@ export function unlock(ctx: Context, token: string): Promise<void> {
       .delete()
       .returning<{ subject: string }[]>('subject');
     if (!attempt) throw invalid('Link already used or lock expired');
-    const entity = { entity_type: 'user', entity_id: await ownerOf(ctx, attempt.subject) };
+    const entity = { entity_type: 'user' as const, entity_id: await ownerOf(ctx, attempt.subject) };
     await recordChange(ctx, { team_id: null, feature: 'auth', action: 'unlock', severity: 'MEDIUM', ...entity });
   });
 }

@@ -20,7 +20,7 @@ export function updateMe(ctx: Context, { preferences, ...fields }: MeUpdate): Pr
       .db('users')
       .where({ user_id })
       .update({ ...fields, preferences: ctx.db.raw('preferences || ?::jsonb', [JSON.stringify(preferences ?? {})]) });
-    const entity = { entity_type: 'user', entity_id: user_id };
+    const entity = { entity_type: 'user' as const, entity_id: user_id };
     await recordChange(ctx, { team_id: null, feature: 'auth', action: 'update', ...entity, details: { fields: changed } });
     return getMe(ctx);
   });

@@ -1,5 +1,5 @@
 import type { AutomationRow } from './automation-record.js';
-import type { RunRow } from '../runs/run-record.js';
+import type { RunView } from '../runs/run-record.js';
 import { runWorkflowId } from '../../workflows/contract.js';
 import { upcoming } from './schedule/check-schedule.js';
 import type { AutomationRecord, RunSummary } from './schema.js';
@@ -41,7 +41,7 @@ const presentWith = (row: AutomationRow, nextRuns: string[]): AutomationRecord =
   is_protected: row.is_protected,
 });
 
-function presentApproval(approval: RunRow['gates'][number]): NonNullable<RunSummary['approval']> {
+function presentApproval(approval: RunView['gates'][number]): NonNullable<RunSummary['approval']> {
   return {
     ...approval,
     approvals: approval.approvals.map(({ user_id, at }) => ({ user_id, at: new Date(at).toISOString() })),
@@ -52,13 +52,13 @@ function presentApproval(approval: RunRow['gates'][number]): NonNullable<RunSumm
 }
 
 /** Returns the decision of an action's gate, which stays readable after the run reaches the next gate. */
-function decisionOf(gates: RunRow['gates'], index: number): Record<string, unknown> | null {
+function decisionOf(gates: RunView['gates'], index: number): Record<string, unknown> | null {
   const gate = gates.find(({ gate_index, decision }) => gate_index === index && decision !== null);
   return gate ? presentApproval(gate) : null;
 }
 
 /** Converts a run for the API: its results, never the parameters of pending actions. The output of a gate is its decision. */
-export const presentRun = ({ gates, ...row }: RunRow): RunSummary => ({
+export const presentRun = ({ gates, ...row }: RunView): RunSummary => ({
   run_id: row.run_id,
   automation_id: row.automation_id,
   automation_name: row.automation_name,

@@ -2,26 +2,12 @@ import { authorize } from '../core/access.js';
 import type { Context } from '../core/context.js';
 import { invalid, notFound } from '../core/errors.js';
 import { seatOf } from '../core/seats.js';
+import { teamOfProject } from '../projects/team-of-project.js';
 
 /** Scope of an automation: a team, one of its projects, or one user (both null). */
 interface AutomationScope {
   team_id: string | null;
   project_id: string | null;
-}
-
-/**
- * Returns the team of a live project and locks the project against deletion until the commit.
- * @throws RESOURCE_NOT_FOUND
- */
-export async function teamOfProject(ctx: Context, projectId: string): Promise<string> {
-  const project = await ctx
-    .db('projects')
-    .where({ project_id: projectId })
-    .whereNull('deleted_at')
-    .forKeyShare()
-    .first<{ team_id: string } | undefined>('team_id');
-  if (!project) throw notFound('Project');
-  return project.team_id;
 }
 
 /**

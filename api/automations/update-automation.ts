@@ -5,7 +5,7 @@ import { conflict, invalid } from '../core/errors.js';
 import { seatOf } from '../core/seats.js';
 import { assertSecretsAllowed } from '../secrets/assert-secrets-allowed.js';
 import { checkDefinition } from './check-definition.js';
-import { teamOfProject } from './resolve-scope.js';
+import { teamOfProject } from '../projects/team-of-project.js';
 import { getAutomation } from './get-automation.js';
 import { lockAutomation } from './lock-automation.js';
 import { requirePresentCreator } from './ownership/present-creator.js';

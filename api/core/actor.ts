@@ -1,10 +1,14 @@
 import type { Scope } from './scopes.js';
 
+/** Roles in the installation: `admin` administers it, but no team of others. */
+export const INSTANCE_ROLES = ['user', 'admin'] as const;
+export type InstanceRole = (typeof INSTANCE_ROLES)[number];
+
 interface Person {
   userId: string;
   email: string;
   /** Instance role: `admin` administers the installation but gets no role in teams. */
-  role: 'user' | 'admin';
+  role: InstanceRole;
 }
 
 /** A user signed in with a password; `impersonatorId` is the impersonating administrator. */
@@ -72,5 +76,8 @@ interface SystemActor {
   /** Users who caused the work, as far as known; they cannot approve it at a gate without self-approval. */
   causeUserIds?: readonly string[];
 }
+
+/** Actor of a request without credentials. */
+export const ANONYMOUS: SystemActor = { type: 'system', name: 'anonymous' };
 
 export type Actor = UserActor | PatActor | AutomationActor | AgentActor | SyncActor | SeriesActor | JobActor | SystemActor;

@@ -1,18 +1,19 @@
 import { run, type Statement } from '../../db/statement.js';
 import type { ChangeEvent } from '../outbox/event-types.js';
 import type { AuditAction } from './audit-actions.js';
+import type { EntityType, Feature } from './change-kinds.js';
 import { type Context, callerJson } from './context.js';
 
 /** Description of a change: one audit entry, at most one activity line, at most one event. */
 export interface Change {
   team_id: string | null;
   project_id?: string | null;
-  feature: string;
+  feature: Feature;
   action: AuditAction;
   /** LOW by default. */
   severity?: 'LOW' | 'MEDIUM' | 'HIGH' | 'CRITICAL';
   outcome?: 'success' | 'failure' | 'denied';
-  entity_type: string;
+  entity_type: EntityType;
   entity_id: string | null;
   /** Title of the entity in the activity feed. */
   title?: string;

@@ -1,8 +1,7 @@
-import type { IncomingMessage } from 'node:http';
 import type { z, ZodError } from 'zod';
 import { authenticate } from '../auth/authenticate.js';
 import { checkCallerKind } from '../core/access.js';
-import type { Actor } from '../core/actor.js';
+import { type Actor, ANONYMOUS } from '../core/actor.js';
 import type { Context, Services } from '../core/context.js';
 import { countedDatabase, databaseForDeliveries } from '../core/counted-database.js';
 import { type FieldError, invalidFields } from '../core/errors.js';
@@ -21,6 +20,7 @@ import {
 import { page } from './paging.js';
 import { addressKey, type RateLimiter } from './rate-limit.js';
 import { readBody, readJson, refuseLargeBody } from '../endpoint/read-body.js';
+import { cleanUserAgent } from './user-agent.js';
 
 export interface Dispatcher {
   services: Services;
@@ -58,11 +58,6 @@ function checkCaller(spec: EndpointSpec<z.ZodType, z.ZodType, z.ZodType>, servic
   if (actor.type === 'pat' && spec.scope && enforcesScope(spec, services, actor)) requireScope(actor.scopes, spec.scope);
 }
 
-const userAgentOf = (request: IncomingMessage): string | null => {
-  const value = request.headers['user-agent'];
-  return value === undefined ? null : value.toWellFormed().replaceAll('\0', '').slice(0, 300);
-};
-
 /** Converts a handler's result to a response. */
 function answerOf(spec: Endpoint, result: unknown): Outgoing {
   const { body, options } = result instanceof Reply ? result : { body: result, options: {} as Reply['options'] };
@@ -72,8 +67,6 @@ function answerOf(spec: Endpoint, result: unknown): Outgoing {
     headers: options.headers ?? {},
   };
 }
-
-const NOBODY: Actor = { type: 'system', name: 'anonymous' };
 
 async function handleJson(
   { services, limit }: Dispatcher,
@@ -87,13 +80,22 @@ async function handleJson(
     headers['X-Scope-Enforced'] = String(enforcesScope(spec, services));
   }
   const actor =
-    spec.ability === 'public' ? NOBODY : await authenticate(services, request.headers.authorization, spec.allowExpiredJwt);
+    spec.ability === 'public' ? ANONYMOUS : await authenticate(services, request.headers.authorization, spec.allowExpiredJwt);
   if (actor.type === 'user' && actor.impersonatorId) headers['X-Impersonated-By'] = actor.impersonatorId;
   if (spec.scope) headers['X-Scope-Enforced'] = String(enforcesScope(spec, services, actor));
   checkCaller(spec, services, actor);
   if (spec.limit) Object.assign(headers, await limit(spec.limit, { ip, userId: actor.type === 'system' ? null : actor.userId }));
   const db = countedDatabase(services, actor, addressKey(ip));
-  const ctx: Context = { ...services, db, log, actor, requestId, correlationId: requestId, ip, userAgent: userAgentOf(request) };
+  const ctx: Context = {
+    ...services,
+    db,
+    log,
+    actor,
+    requestId,
+    correlationId: requestId,
+    ip,
+    userAgent: cleanUserAgent(request.headers['user-agent']),
+  };
   const params = parse('path', spec.params, incoming.params);
   const query = parse('query', spec.query, incoming.query);
   const given = spec.body && (await readJson(request, spec.bodyLimit ?? MAX_BODY));

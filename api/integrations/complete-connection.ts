@@ -10,11 +10,12 @@ import { recordConnection } from './record-connection.js';
 import { findProvider } from './registry.js';
 import { GrantRefused, requestTokens } from './request-tokens.js';
 import type { Callback } from './schema.js';
+import type { InstanceRole } from '../core/actor.js';
 
 interface PendingConnection extends Record<string, unknown> {
   user_id: string;
   email: string;
-  role: 'user' | 'admin';
+  role: InstanceRole;
   display_name: string;
   sealed_verifier: Buffer;
 }

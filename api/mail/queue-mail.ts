@@ -1,7 +1,7 @@
-import { v7 as uuidv7 } from 'uuid';
 import type { Context } from '../core/context.js';
 import { encryptField } from '../core/crypto/encryption.js';
 import type { MailData, Template } from './templates.js';
+import { newId } from '../core/ids.js';
 
 export interface NewMail<T extends Template> {
   /** One address. */
@@ -20,7 +20,7 @@ export interface NewMail<T extends Template> {
  * @returns the email's id
  */
 export async function queueMail<T extends Template>(ctx: Context, mail: NewMail<T>): Promise<string> {
-  const mail_id = uuidv7();
+  const mail_id = newId();
   await ctx.db('mails').insert({
     mail_id,
     recipient: mail.to,

@@ -1,9 +1,9 @@
 import type { Knex } from 'knex';
-import { v7 as uuidv7 } from 'uuid';
 import { run, type Statement } from '../../db/statement.js';
 import type { Context, Services } from '../core/context.js';
 import { applyDelivery } from '../forge/deliveries/apply-delivery.js';
 import { isRowFailure, recordFailure } from './park-row.js';
+import { newId } from '../core/ids.js';
 
 /** Deliveries per pass; more wait for the next. */
 const DELIVERIES_PER_PASS = 100;
@@ -53,7 +53,7 @@ function applyNext(services: Services, onClaimed: (delivery: Claimed) => void): 
       ...services,
       db,
       actor: { type: 'system', name: 'forge' },
-      requestId: uuidv7(),
+      requestId: newId(),
       correlationId: delivery.correlation_id,
       ip: null,
       userAgent: null,

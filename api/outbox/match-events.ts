@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Knex } from 'knex';
 import { run } from '../../db/statement.js';
 import type { RunStart } from '../runs/dispatch/create-run.js';
@@ -6,6 +5,7 @@ import type { Services } from '../core/context.js';
 import { DefinitionCache, type Pair } from './definition-cache.js';
 import { finishStatement, takeEventsStatement } from './match-events.sql.js';
 import type { AnySubscriberKind, Enqueued, OutboxEvent } from './subscribers/subscriber.js';
+import { nextTurn } from '../core/event-loop.js';
 
 /** Evaluation budget per pass in ms, of one team and of all. */
 const TEAM_BUDGET_MS = 50;

@@ -1,4 +1,3 @@
-import { v7 as uuidv7 } from 'uuid';
 import { Project } from '../../db/models/project.js';
 import { Team } from '../../db/models/team.js';
 import { authorize } from '../core/access.js';
@@ -9,6 +8,7 @@ import { seatOf } from '../core/seats.js';
 import { checkOrder, wholeProject } from './project-fields.js';
 import type { CreateProject, ProjectWrite } from './schema.js';
 import { rereadProject, verifiedWrite } from './verify-written.js';
+import { newId } from '../core/ids.js';
 
 /**
  * Creates a project in one of the caller's teams.
@@ -22,7 +22,7 @@ export async function createProject(ctx: Context, { team_id, ...input }: CreateP
     const team = await Team.query(ctx.db).findById(team_id).modify('live').forKeyShare();
     if (!team) throw notFound('Team');
     authorize('project.write', await seatOf(ctx, team_id));
-    const project_id = uuidv7();
+    const project_id = newId();
     await ctx.db('item_keys').insert({ item_id: project_id, item_type: 'project' });
     await Project.query(ctx.db).insert({ project_id, team_id, created_by: userOf(ctx), ...fields });
     const project = await rereadProject(ctx, project_id, fields);

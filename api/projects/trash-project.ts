@@ -1,4 +1,3 @@
-import { v7 as uuidv7 } from 'uuid';
 import { Project } from '../../db/models/project.js';
 import { run, type Statement } from '../../db/statement.js';
 import { authorize } from '../core/access.js';
@@ -8,6 +7,7 @@ import { recordChange } from '../core/record-change.js';
 import { seatOf } from '../core/seats.js';
 import { PROJECT_JSON } from './project-json.js';
 import type { TrashedProject } from './schema.js';
+import { newId } from '../core/ids.js';
 
 /** $1 = project id, $2 = user id, $3 = cascade id. Trashes every live task of the project, then the project itself. */
 const statement: Statement = {
@@ -41,7 +41,7 @@ export function trashProject(ctx: Context, projectId: string): Promise<TrashedPr
     const project = await Project.query(ctx.db).findById(projectId).modify('live').forUpdate();
     if (!project) throw notFound('Project');
     authorize('project.write', await seatOf(ctx, project.team_id));
-    const cascadeId = uuidv7();
+    const cascadeId = newId();
     const [moved] = await run<{ json: unknown; deleted_at: Date; tasks: number }>(ctx.db, statement, [
       projectId,
       userOf(ctx),

@@ -2,19 +2,11 @@ import { run, type Statement } from '../../db/statement.js';
 import { type Context, callerJson } from '../core/context.js';
 import { recordChange } from '../core/record-change.js';
 import { createTask } from '../tasks/write/create-task.js';
-import type { CreateTask } from '../tasks/schema.js';
+import type { NewTask } from '../tasks/write/write-new-tasks.js';
 import { shiftDue } from './next-date.js';
 import { copyStatement, treeStatement } from './occurrence-tree.sql.js';
 import { MAX_TREE } from './rules.js';
 import type { Occurrence, Series } from './series.js';
-
-/** Fields that only a series sets on a new task; `createTask` passes them to its statement. */
-interface NewOccurrence extends CreateTask {
-  position: number | null;
-  series_id: string;
-  occurrence_index: number;
-  recurrence_of: string;
-}
 
 interface Copied extends Occurrence {
   /** False if the assignee left the team. */
@@ -33,7 +25,7 @@ const occurrenceStatement: Statement = {
 };
 
 /** Returns the fields of the next occurrence. */
-const successorOf = (task: Copied, series: Series, due_date: string): NewOccurrence => ({
+const successorOf = (task: Copied, series: Series, due_date: string): NewTask => ({
   title: task.title,
   project_id: task.project_id,
   description: task.description,

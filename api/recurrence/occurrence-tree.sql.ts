@@ -1,5 +1,6 @@
 import type { Statement } from '../../db/statement.js';
 import { MAX_TREE } from './rules.js';
+import { eventType, kindOfChange } from '../core/make-change.sql.js';
 
 /**
  * A task and its live subtasks, level by level; the index returns siblings in order, so the limit cuts the deepest and reads
@@ -69,9 +70,10 @@ with source as materialized (
   left join source parent on parent.task_id = s.parent_task_id
   returning task_id, title, team_id, project_id, created_at, task_json(tasks) as json
 )
-select record_changes($1::jsonb, array_agg(make_change(team_id => m.team_id, project_id => m.project_id, feature => 'tasks',
-  action => 'create', entity_type => 'task', entity_id => m.task_id, title => m.title, summary => 'created the task',
-  details => jsonb_build_object('title', m.title), event_type => 'task.created',
+select record_changes($1::jsonb, array_agg(make_change(team_id => m.team_id, project_id => m.project_id,
+    ${kindOfChange({ feature: 'tasks', action: 'create', entityType: 'task' })},
+    entity_id => m.task_id, title => m.title, summary => 'created the task',
+  details => jsonb_build_object('title', m.title), event_type => ${eventType('task.created')},
   payload => jsonb_build_object('task', m.json, 'changes', '{}'::jsonb)) order by m.created_at)) as audit_id
 from made m`,
 };

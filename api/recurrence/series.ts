@@ -1,9 +1,10 @@
 import type { Knex } from 'knex';
-import { v7 as uuidv7 } from 'uuid';
 import { run, type Statement } from '../../db/statement.js';
 import { rolesFor } from '../core/access.js';
 import type { Context, Services } from '../core/context.js';
 import type { EndReason, Recurrence } from './rules.js';
+import { newId } from '../core/ids.js';
+import type { InstanceRole } from '../core/actor.js';
 
 export interface Series extends Record<string, unknown> {
   series_id: string;
@@ -90,7 +91,7 @@ const actorStatement: Statement = {
 
 const base = (services: Services, series: Series): Omit<Context, 'actor'> => ({
   ...services,
-  requestId: uuidv7(),
+  requestId: newId(),
   correlationId: series.cause.correlation_id,
   ip: null,
   userAgent: `recurring series ${series.series_id}`,
@@ -108,7 +109,7 @@ export const systemContext = (services: Services, series: Series): Context => ({
  * Undefined if neither may.
  */
 export async function actorContext(services: Services, series: Series): Promise<Context | undefined> {
-  const [person] = await run<{ user_id: string; email: string; role: 'user' | 'admin' }>(services.db, actorStatement, [
+  const [person] = await run<{ user_id: string; email: string; role: InstanceRole }>(services.db, actorStatement, [
     series.series_id,
     rolesFor('task.write'),
   ]);

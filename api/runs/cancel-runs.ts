@@ -2,6 +2,7 @@ import { run, type Statement } from '../../db/statement.js';
 import type { Context } from '../core/context.js';
 import { IS_LEFT, CLOSE_STEP } from './execution/close-steps.sql.js';
 import type { RunStatus } from './rules.js';
+import { wakeRun } from './wake-run.sql.js';
 
 /**
  * $1 = automation id, $2 = run id or null for all, $3 = statuses, $4 = correlation id. A concurrent decision or action either
@@ -19,10 +20,7 @@ with gone as (
   returning run_id, incarnation, claimed_by
 ), left_steps as (
   update run_actions a set ${CLOSE_STEP} from gone where a.run_id = gone.run_id and ${IS_LEFT}
-), wakes as (
-  insert into outbox (kind, subject, payload, correlation_id)
-  select 'run.wake', run_id::text, jsonb_build_object('run_id', run_id, 'incarnation', incarnation), $4::uuid
-  from gone where claimed_by is not null
+), wakes as (${wakeRun({ correlationId: '$4::uuid', from: 'from gone where claimed_by is not null' })}
 )
 select count(*)::int as cancelled from gone`,
 };

@@ -3,7 +3,7 @@ import { type Context, userOf } from '../core/context.js';
 import { notFound } from '../core/errors.js';
 import { authorizeAccess } from '../automations/policy.js';
 import { presentRun } from '../automations/present.js';
-import { type RunRow, SELECT_RUNS } from './run-record.js';
+import { type RunView, SELECT_RUNS } from './run-record.js';
 import type { RunRecord } from '../automations/schema.js';
 
 /** $1 = caller id, $2 = run id. */
@@ -16,7 +16,7 @@ const eventStatement: Statement = { name: 'get_run_event', text: 'select event f
  */
 export async function getRun(ctx: Context, runId: string): Promise<RunRecord> {
   const userId = userOf(ctx);
-  const [row] = await run<RunRow>(ctx.db, statement, [userId, runId]);
+  const [row] = await run<RunView>(ctx.db, statement, [userId, runId]);
   if (!row) throw notFound('Run');
   authorizeAccess('automation.read', { team_id: row.team_id, created_by: row.creator_id }, { userId, seat: row.seat });
   const [stored] = await run<{ event: Record<string, unknown> }>(ctx.db, eventStatement, [runId]);

@@ -2,7 +2,7 @@ import { run, type Statement } from '../../db/statement.js';
 import { type Context, userOf } from '../core/context.js';
 import { getAutomation } from '../automations/get-automation.js';
 import { presentRun } from '../automations/present.js';
-import { type RunRow, SELECT_RUNS } from './run-record.js';
+import { type RunView, SELECT_RUNS } from './run-record.js';
 import type { ListRuns, RunSummary } from '../automations/schema.js';
 
 /**
@@ -28,7 +28,7 @@ export async function listRuns(ctx: Context, automationId: string, { status, lim
   await getAutomation(ctx, automationId);
   const page = [userOf(ctx), automationId, limit, offset];
   const rows = await (status == null
-    ? run<RunRow>(ctx.db, statement, page)
-    : run<RunRow>(ctx.db, statusStatement, [...page, status]));
+    ? run<RunView>(ctx.db, statement, page)
+    : run<RunView>(ctx.db, statusStatement, [...page, status]));
   return rows.map(presentRun);
 }

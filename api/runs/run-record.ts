@@ -31,13 +31,13 @@ interface ApprovalJson {
 }
 
 /** A run with its actions, its gates in order, and the caller's role in its team. */
-export type RunRow = Pick<AutomationRun, keyof AutomationRun> & {
+export type RunView = Pick<AutomationRun, keyof AutomationRun> & {
   seat: Seat | null;
   actions: ActionJson[];
   gates: ApprovalJson[];
 };
 
-/** Select list and joins of `RunRow`, without the event, which may be large; $1 = caller id. A `where` follows. */
+/** Select list and joins of `RunView`, without the event, which may be large; $1 = caller id. A `where` follows. */
 export const SELECT_RUNS = /* sql */ `
   select r.run_id, r.automation_id, r.automation_name, r.automation_version, r.team_id, r.project_id, r.creator_id, r.status,
     r.skip_reason, r.condition_error, r.trigger_type, r.event_truncated, r.is_test, r.triggered_by, r.depth, r.retry_of,

@@ -3,7 +3,7 @@ import { presentRun } from '../automations/present.js';
 import type { RunSummary } from '../automations/schema.js';
 import { type Context, userOf } from '../core/context.js';
 import type { RunStatus } from './rules.js';
-import type { RunRow } from './run-record.js';
+import type { RunView } from './run-record.js';
 import {
   countRunsByDayStatements,
   listAutomationNamesStatement,
@@ -35,11 +35,11 @@ export async function searchRuns(
   const range = [since ?? '-infinity', until ?? 'infinity', before ?? null];
   const values = [userOf(ctx), automationId ?? null, limit, ...range];
   const scope = automationId === undefined ? 'all' : 'one';
-  if (state === undefined) return (await run<RunRow>(ctx.db, searchRunsStatements[scope], values)).map(presentRun);
+  if (state === undefined) return (await run<RunView>(ctx.db, searchRunsStatements[scope], values)).map(presentRun);
   const rows =
     state === 'rejected'
-      ? await run<RunRow>(ctx.db, searchRejectedRunsStatements[scope], values)
-      : await run<RunRow>(ctx.db, searchRunsByStatusStatements[scope], [...values, state]);
+      ? await run<RunView>(ctx.db, searchRejectedRunsStatements[scope], values)
+      : await run<RunView>(ctx.db, searchRunsByStatusStatements[scope], [...values, state]);
   return rows.map(presentRun);
 }
 

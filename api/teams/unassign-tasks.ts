@@ -1,5 +1,6 @@
 import { run, type Statement } from '../../db/statement.js';
 import { type Context, callerJson } from '../core/context.js';
+import { eventType, kindOfChange } from '../core/make-change.sql.js';
 
 /**
  * Writers lock a task before a membership, so the removed member's tasks are locked first (docs/decisions.md#lock-order). The lock
@@ -26,9 +27,11 @@ with changed as (
   select c.*, jsonb_build_object('assigned_to', jsonb_build_object('from', $3::uuid, 'to', $4::uuid)) as changes from changed c
 )
 select count(*) filter (where live) as live, record_changes($1::jsonb, array_agg(make_change(team_id => $2::uuid,
-  project_id => project_id, feature => 'tasks', action => 'update', entity_type => 'task', entity_id => task_id, title => title,
+  project_id => project_id,
+    ${kindOfChange({ feature: 'tasks', action: 'update', entityType: 'task' })},
+    entity_id => task_id, title => title,
   details => jsonb_build_object('changes', changes, 'version', version), summary => case when live then 'changed assigned_to' end,
-  event_type => case when live then 'task.updated' end, payload => jsonb_build_object('task', json, 'changes', changes)))) as audit_id
+  event_type => case when live then ${eventType('task.updated')} end, payload => jsonb_build_object('task', json, 'changes', changes)))) as audit_id
 from told`,
 };
 

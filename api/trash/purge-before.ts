@@ -3,6 +3,7 @@ import { run, type Statement } from '../../db/statement.js';
 import { type Context, inTransaction, callerJson } from '../core/context.js';
 import { wasRolledBack } from '../core/database-errors.js';
 import { BATCH, type Cause, eraseProject, eraseTasks } from './erase.js';
+import { kindOfChange } from '../core/make-change.sql.js';
 
 /** What to delete permanently. */
 interface Purge {
@@ -54,8 +55,9 @@ const recordStatement: Statement = {
       select distinct on (cascade_id) *, count(*) over (partition by cascade_id) as purged_count
       from gone order by cascade_id, below, created_at, task_id
     )
-    select record_changes($1::jsonb, array_agg(make_change(team_id => team_id, project_id => project_id, feature => 'tasks',
-      action => 'purge', severity => 'MEDIUM', entity_type => 'task', entity_id => task_id, title => title,
+    select record_changes($1::jsonb, array_agg(make_change(team_id => team_id, project_id => project_id,
+    severity => 'MEDIUM', ${kindOfChange({ feature: 'tasks', action: 'purge', entityType: 'task' })},
+    entity_id => task_id, title => title,
       summary => case when $2::text <> 'retention' then 'purged the task' end,
       details => jsonb_build_object('cause', $2::text, 'title', title, 'cascade_id', cascade_id, 'purged_count', purged_count))))
     from roots`,

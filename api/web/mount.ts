@@ -1,7 +1,7 @@
 import type Koa from 'koa';
 import { getMe } from '../auth/get-me.js';
 import { listApprovals } from '../runs/approvals/list-approvals.js';
-import type { Actor } from '../core/actor.js';
+import { ANONYMOUS } from '../core/actor.js';
 import type { Context, Services } from '../core/context.js';
 import { countedDatabase } from '../core/counted-database.js';
 import { DomainError } from '../core/errors.js';
@@ -20,17 +20,17 @@ import { type PageShell, type KoaContext, sendError, sendFile, sendOn, sendView 
 import { type BrowserSession, readSession } from './server/session.js';
 import { createStaticFiles } from './server/static-files.js';
 import { actionableApprovals } from './pages/work/actionable-approvals.js';
+import { cleanUserAgent } from '../http/user-agent.js';
 
-const NOBODY: Actor = { type: 'system', name: 'anonymous' };
 /** The navigation badge is capped at 50. */
 const MAX_COUNTED = 50;
 
 const isOurs = (path: string): boolean => path === '/' || path === HOME || path.startsWith(`${HOME}/`);
 
 function contextOf(services: Services, koa: KoaContext, session: BrowserSession): Context {
-  const actor = session.actor ?? NOBODY;
+  const actor = session.actor ?? ANONYMOUS;
   const { requestId, log } = koa.state;
-  const userAgent = koa.get('User-Agent').toWellFormed().replaceAll('\0', '').slice(0, 300) || null;
+  const userAgent = cleanUserAgent(koa.req.headers['user-agent']);
   const ip = clientIp(koa.req, services.config.TRUST_PROXY_HOPS);
   const db = countedDatabase(services, actor, addressKey(ip));
   return { ...services, db, log, actor, requestId, correlationId: requestId, ip, userAgent };

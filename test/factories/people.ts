@@ -5,6 +5,7 @@ import { hashOf, issueToken, PAT_PREFIX } from '../../api/auth/authenticate.js';
 import type { Seat } from '../../api/core/access.js';
 import type { Scope } from '../../api/core/scopes.js';
 import type { TestApp } from '../support/app.js';
+import type { InstanceRole } from '../../api/core/actor.js';
 
 export interface Person {
   user_id: string;
@@ -14,7 +15,7 @@ export interface Person {
 
 interface PersonOptions {
   status?: 'active' | 'suspended' | 'deprovisioned';
-  role?: 'user' | 'admin';
+  role?: InstanceRole;
 }
 
 /** A person with an open session. */

@@ -1,4 +1,3 @@
-import { v7 as uuidv7 } from 'uuid';
 import { issueToken } from '../../auth/authenticate.js';
 import { getMe } from '../../auth/get-me.js';
 import { type Context, inTransaction, userOf } from '../../core/context.js';
@@ -7,6 +6,7 @@ import { queueMail } from '../../mail/queue-mail.js';
 import { type LockedUser, lockUser } from '../lock-user.js';
 import { recordAdminAction } from '../record-admin-action.js';
 import type { Impersonate, Impersonation } from './schema.js';
+import { newId } from '../../core/ids.js';
 
 const minute = (at: Date): string => `${at.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 
@@ -32,7 +32,7 @@ export function startImpersonation(ctx: Context, { user_id: userId, reason }: Im
     if (user.role === 'admin') throw forbidden('Administrators cannot be impersonated');
     if (user.status !== 'active') throw forbidden('Inactive users cannot be impersonated');
     const impersonatorId = userOf(ctx);
-    const sessionId = uuidv7();
+    const sessionId = newId();
     const minutes = ctx.config.IMPERSONATION_MINUTES;
     const { token, expiresAt } = await issueToken(ctx, userId, sessionId, { impersonatorId, minutes });
     await ctx.db('sessions').insert({

@@ -1,8 +1,8 @@
 import { randomInt, timingSafeEqual } from 'node:crypto';
-import { v7 as uuidv7 } from 'uuid';
 import { run, type Statement } from '../../../db/statement.js';
 import type { Context } from '../../core/context.js';
 import { keyedHash } from '../../core/crypto/encryption.js';
+import { newId } from '../../core/ids.js';
 
 /** Purpose of an emailed code. All three share one mechanism (docs/decisions.md#one-time-codes). */
 export type Purpose = 'sign_up' | 'login' | 'password_reset';
@@ -45,7 +45,7 @@ const useStatement: Statement = {
 /** Creates a code, which voids the previous one. Returns null when the hourly limit is reached. */
 export async function issueCode(ctx: Context, purpose: Purpose, address: string): Promise<string | null> {
   const code = String(randomInt(1_000_000)).padStart(6, '0');
-  const codeId = uuidv7();
+  const codeId = newId();
   const hash = keyedHash(ctx.config, 'one-time-code', codeId, code);
   const rows = await run(ctx.db, issueStatement, [
     purpose,

@@ -29,7 +29,7 @@ export async function setPassword(
   await endSessions(ctx, user_id, keep);
   const devices = await ctx.db('trusted_devices').where({ user_id }).delete();
   await queueMail(ctx, { to: email, template: 'password-changed', data: { name } });
-  const entity = { entity_type: 'user', entity_id: user_id };
+  const entity = { entity_type: 'user' as const, entity_id: user_id };
   await recordChange(ctx, {
     team_id: null,
     feature: 'auth',

@@ -41,7 +41,7 @@ export function revokeDevice(ctx: Context, deviceId: string): Promise<{ success:
     const { userId } = sessionOf(ctx);
     const deleted = await ctx.db('trusted_devices').where({ device_id: deviceId, user_id: userId }).delete();
     if (deleted === 0) throw notFound('Device');
-    const entity = { entity_type: 'trusted_device', entity_id: deviceId };
+    const entity = { entity_type: 'trusted_device' as const, entity_id: deviceId };
     await recordChange(ctx, { team_id: null, feature: 'auth', action: 'device_revoke', severity: 'MEDIUM', ...entity });
     return { success: true as const, device_id: deviceId };
   });

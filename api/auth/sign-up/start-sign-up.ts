@@ -20,7 +20,7 @@ export async function startSignUp(ctx: Context, { email }: Pick<SignUpStart, 'em
     const url = webAddress(ctx.config, '/app/sign-in');
     if (code !== null && account) await queueMail(ctx, { ...mail, template: 'sign-up-known', data: { url } });
     if (code !== null && !account) await queueMail(ctx, { ...mail, template: 'sign-up-code', data: { code, minutes } });
-    const entity = { entity_type: 'user', entity_id: account?.user_id ?? null };
+    const entity = { entity_type: 'user' as const, entity_id: account?.user_id ?? null };
     await recordChange(ctx, { team_id: null, feature: 'auth', action: 'sign_up_start', ...entity });
   });
   return ANSWER;

@@ -7,6 +7,7 @@ import { openSession } from '../open-session.js';
 import { hashPassword } from '../passwords.js';
 import type { SignedIn } from '../schema.js';
 import type { SignUpVerify } from './schema.js';
+import type { InstanceRole } from '../../core/actor.js';
 
 const badCode = () => new DomainError('AUTHENTICATION_REQUIRED', 'Invalid or expired code');
 
@@ -14,7 +15,7 @@ const badCode = () => new DomainError('AUTHENTICATION_REQUIRED', 'Invalid or exp
 export const FIRST_ACCOUNT_LOCK = 5_300_001;
 
 /** Returns `admin` for the first account of an installation and for configured addresses (docs/decisions.md#first-account). */
-async function roleOf(ctx: Context, email: string): Promise<'user' | 'admin'> {
+async function roleOf(ctx: Context, email: string): Promise<InstanceRole> {
   if (ctx.config.ADMIN_EMAILS.includes(email)) return 'admin';
   const isEmpty = async () => (await ctx.db('users').first('user_id')) === undefined;
   if (!(await isEmpty())) return 'user';
@@ -49,7 +50,7 @@ export async function verifySignUp(ctx: Context, input: SignUpVerify): Promise<S
   const codeId = await checkCode(ctx, 'sign_up', input.email, input.code);
   const opened = codeId === null ? undefined : await open(ctx, input, codeId, await hashPassword(input.password));
   if (opened) return opened;
-  const entity = { entity_type: 'user', entity_id: null };
+  const entity = { entity_type: 'user' as const, entity_id: null };
   await recordChange(ctx, { team_id: null, feature: 'auth', action: 'sign_up_refused', outcome: 'denied', ...entity });
   throw badCode();
 }

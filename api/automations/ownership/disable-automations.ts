@@ -3,6 +3,7 @@ import type { Seat } from '../../core/access.js';
 import { type Context, callerJson } from '../../core/context.js';
 import { findRecipients } from '../../notifications/find-recipients.js';
 import { notifyUsers } from '../../notifications/notify-users.js';
+import { kindOfChange } from '../../core/make-change.sql.js';
 
 /** Why automations are disabled: the creator's change, as emails and the activity feed show it. */
 export type Leaving = 'has left the team' | `has become a ${Seat}` | 'is suspended' | 'has been deprovisioned';
@@ -39,8 +40,9 @@ with gone as (
   where created_by = $2::uuid and ($3::uuid is null or team_id = $3) and is_active and deleted_at is null
   returning automation_id, name, team_id, project_id
 ), recorded as (
-  select record_changes($1::jsonb, array_agg(make_change(team_id => team_id, project_id => project_id, feature => 'automations',
-    action => 'toggle', severity => 'MEDIUM', entity_type => 'automation', entity_id => automation_id::text, title => name,
+  select record_changes($1::jsonb, array_agg(make_change(team_id => team_id, project_id => project_id,
+    severity => 'MEDIUM', ${kindOfChange({ feature: 'automations', action: 'toggle', entityType: 'automation' })},
+    entity_id => automation_id::text, title => name,
     summary => 'disabled the automation: its creator ' || $4,
     details => jsonb_build_object('is_active', false, 'disabled_reason', 'creator_left', 'creator_id', $2::uuid)))) as audit_id
   from gone

@@ -1,4 +1,4 @@
-import { v5 as uuidv5, v7 as uuidv7 } from 'uuid';
+import { v5 as uuidv5 } from 'uuid';
 import { run, type Statement } from '../../../db/statement.js';
 import type { Services } from '../../core/context.js';
 import { evaluateCondition } from '../language/condition.js';
@@ -7,6 +7,7 @@ import type { Automation } from '../../../db/models/automation.js';
 import { createRuns } from '../../runs/dispatch/create-run.js';
 import { parseCron } from './cron.js';
 import { countsAs, isTimeOf } from './next-times.js';
+import { newId } from '../../core/ids.js';
 
 type Scheduled = Pick<Automation, 'automation_id' | 'name' | 'team_id' | 'project_id' | 'condition' | 'version'> &
   Record<string, unknown> & { schedule_cron: string; schedule_timezone: string; project: object | null; is_missed: boolean };
@@ -65,7 +66,7 @@ export async function fireSchedule(services: Services, automationId: string, nom
   const verdict = condition === null ? { matched: true, error: null } : evaluateCondition(condition, scope);
   const skip_reason = verdict.matched ? null : ('condition_false' as const);
   const one = { run_id, automation, event, trigger_type: 'schedule', depth: 0, skip_reason, condition_error: verdict.error };
-  const created = await createRuns(services, [{ ...one, correlation_id: uuidv7() }], null);
+  const created = await createRuns(services, [{ ...one, correlation_id: newId() }], null);
   services.notifyRelay();
   if (created.length === 0) return `nothing to do: ${occurred_at} already started run ${run_id}`;
   return skip_reason ? `skipped: the condition is false (run ${run_id})` : `run ${run_id}`;

@@ -1,27 +1,22 @@
 import { bindingProof } from '../../core/config.js';
 import { authorize } from '../../core/access.js';
 import { type Context, inTransaction, userOf } from '../../core/context.js';
-import { conflict, forbidden, invalid, notFound } from '../../core/errors.js';
+import { conflict, forbidden, invalid } from '../../core/errors.js';
 import { recordChange } from '../../core/record-change.js';
 import { seatInTeam, seatOf } from '../../core/seats.js';
 import { type BindingRow, presentBinding } from './list-repositories.js';
 import { authorizeBinding, isInstanceAdmin } from '../policy.js';
 import { provePush } from './prove-push.js';
 import type { BindRepository, RepositoryBinding } from '../schema.js';
+import { teamOfProject } from '../../projects/team-of-project.js';
 
 /**
  * @throws RESOURCE_NOT_FOUND no live project | INVALID_REQUEST a project of another team (PERMISSION_DENIED for its non-members)
  */
 async function checkProject(ctx: Context, projectId: string, teamId: string): Promise<void> {
-  const project = await ctx
-    .db('projects')
-    .where({ project_id: projectId })
-    .whereNull('deleted_at')
-    .forKeyShare()
-    .first<{ team_id: string } | undefined>('team_id');
-  if (!project) throw notFound('Project');
-  if (project.team_id === teamId) return;
-  authorize('project.read', await seatOf(ctx, project.team_id));
+  const team = await teamOfProject(ctx, projectId);
+  if (team === teamId) return;
+  authorize('project.read', await seatOf(ctx, team));
   throw invalid('project_id must be a project of the team');
 }
 

@@ -1,6 +1,7 @@
 import { unboundReach } from '../../core/config.js';
 import type { Context } from '../../core/context.js';
 import { type NormalisedEvent, triggersOf } from '../rules.js';
+import type { InstanceRole } from '../../core/actor.js';
 
 /** A repository binding of a live team, with the user who created it. */
 export interface Binding {
@@ -8,7 +9,7 @@ export interface Binding {
   team_id: string;
   project_id: string | null;
   sync_issues: boolean;
-  creator: { userId: string; email: string; role: 'user' | 'admin'; active: boolean };
+  creator: { userId: string; email: string; role: InstanceRole; active: boolean };
 }
 
 /** Recipients of an event. */
@@ -35,7 +36,7 @@ async function bindingsOf(ctx: Context, repo: string, receiptId: string): Promis
         came_after: boolean;
         user_id: string;
         email: string;
-        role: 'user' | 'admin';
+        role: InstanceRole;
         status: string;
       })[]
     >(

@@ -1,10 +1,10 @@
-import { v7 as uuidv7 } from 'uuid';
 import type { Services } from '../../core/context.js';
 import { recordChange } from '../../core/record-change.js';
+import { newId } from '../../core/ids.js';
 
 /** Records a burst in the instance's audit chain: a sender is guessing secrets, or the code host uses an old one. */
 export async function recordSignatureBurst(services: Services, failures: number): Promise<void> {
-  const requestId = uuidv7();
+  const requestId = newId();
   const actor = { type: 'system', name: 'forge' } as const;
   await recordChange(
     { ...services, actor, requestId, correlationId: requestId, ip: null, userAgent: null },

@@ -14,7 +14,7 @@ export function recordLink(
   { task_id, title, team_id, project_id }: LinkedTask,
   { change, ...link }: { change: 'linked' | 'unlinked'; repo: string; number: number; kind: 'issue' | 'pull_request' },
 ): Promise<string> {
-  const entity = { team_id, project_id, entity_type: 'task', entity_id: task_id, title };
+  const entity = { team_id, project_id, entity_type: 'task' as const, entity_id: task_id, title };
   const action = change === 'linked' ? 'create' : 'delete';
   const summary = `${change} ${link.repo}#${link.number}`;
   return recordChange(ctx, { ...entity, feature: 'forge', action, summary, details: link });

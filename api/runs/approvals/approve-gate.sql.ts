@@ -1,4 +1,5 @@
 import type { Statement } from '../../../db/statement.js';
+import { wakeRun } from '../wake-run.sql.js';
 
 /**
  * Records an approval by compare-and-set, with everything that follows from it, in one round trip. $1 = run id, $2 = gate index,
@@ -41,12 +42,14 @@ with held as (
   from decided where a.run_id = $1::uuid and (a.index = $2::int or (a.index > $2::int and a.status = 'staged'))
 ), going as (
   update automation_runs set status = 'running' from decided where run_id = $1::uuid
-), woken as (
-  insert into outbox (kind, subject, payload, correlation_id)
-  select 'run.wake', $1::uuid::text, jsonb_build_object('run_id', $1::uuid, 'incarnation', $8::int, 'gate_index', $2::int),
-    ($6::jsonb->>'correlation_id')::uuid
-  -- While more approvals are needed, the workflow only reads the gate again and shows how many are missing.
-  from verdict v where v.says_something
+), woken as (${wakeRun({
+    runId: '$1::uuid',
+    incarnation: '$8::int',
+    gateIndex: '$2::int',
+    correlationId: "($6::jsonb->>'correlation_id')::uuid",
+    // While more approvals are needed, the workflow only reads the gate again and shows how many are missing.
+    from: 'from verdict v where v.says_something',
+  })}
 ), recorded as (
   select record_change($6::jsonb, case when v.needed = 0 then $7::jsonb else $7::jsonb - 'event' end
     || jsonb_build_object('details', $7::jsonb->'details' || jsonb_build_object('approvals_needed', v.needed))) as audit_id

@@ -1,4 +1,5 @@
 import type { Statement } from '../../../db/statement.js';
+import { eventType } from '../../core/make-change.sql.js';
 
 /**
  * Reads a gate's row by the database's clock. $1 = run id, $2 = gate index, $3 = days until an expired gate ends its run.
@@ -15,7 +16,7 @@ export const readGateStatement: Statement = {
     ), told as (
       select enqueue_events(jsonb_build_object('correlation_id', r.correlation_id), array[make_change(team_id => r.team_id,
         project_id => r.project_id, feature => null, action => null, entity_type => null, entity_id => null,
-        event_type => 'approval.expired', payload => jsonb_build_object('entity_type', 'automation_run', 'entity_id', r.run_id,
+        event_type => ${eventType('approval.expired')}, payload => jsonb_build_object('entity_type', 'automation_run', 'entity_id', r.run_id,
           'changes', '{}'::jsonb, 'object', jsonb_build_object('run_id', r.run_id, 'automation_id', r.automation_id,
             'automation_name', r.automation_name, 'gate_index', l.gate_index, 'required_role', l.required_role,
             'expires_at', l.expires_at)))]) as events

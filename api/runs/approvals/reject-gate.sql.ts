@@ -1,4 +1,5 @@
 import type { Statement } from '../../../db/statement.js';
+import { wakeRun } from '../wake-run.sql.js';
 
 /**
  * Rejects a gate by compare-and-set, with everything that follows from it, in one round trip: the run ends and the staged actions
@@ -18,10 +19,13 @@ with decided as (
 ), ended as (
   update automation_runs set status = $5, skip_reason = $6, error = $7::jsonb, finished_at = clock_timestamp()
   from decided where run_id = $1::uuid
-), woken as (
-  insert into outbox (kind, subject, payload, correlation_id)
-  select 'run.wake', $1::uuid::text, jsonb_build_object('run_id', $1::uuid, 'incarnation', $10::int, 'gate_index', $2::int),
-    ($8::jsonb->>'correlation_id')::uuid from decided
+), woken as (${wakeRun({
+    runId: '$1::uuid',
+    incarnation: '$10::int',
+    gateIndex: '$2::int',
+    correlationId: "($8::jsonb->>'correlation_id')::uuid",
+    from: 'from decided',
+  })}
 )
 select decided_at, record_change($8::jsonb, $9::jsonb) as audit_id from decided`,
 };

@@ -2,6 +2,7 @@ import { run, type Statement } from '../../../db/statement.js';
 import { hasRoleAtLeast, type Seat } from '../../core/access.js';
 import type { Context } from '../../core/context.js';
 import { GATE_ROLES } from '../rules.js';
+import { wakeRun } from '../wake-run.sql.js';
 
 /**
  * $1 = user id, $2 = team id, or null for all teams and personal runs, $3 = gate roles that the user keeps, $4 = correlation id.
@@ -19,10 +20,7 @@ with open as (
   order by g.run_id, g.gate_index for update of g
 ), voided as (
   delete from gate_approvals p using open o where p.run_id = o.run_id and p.gate_index = o.gate_index and p.user_id = $1
-), woken as (
-  insert into outbox (kind, subject, payload, correlation_id)
-  select 'run.wake', run_id::text, jsonb_build_object('run_id', run_id, 'incarnation', incarnation, 'gate_index', gate_index), $4::uuid
-  from open
+), woken as (${wakeRun({ gateIndex: 'gate_index', correlationId: '$4::uuid', from: 'from open' })}
 )
 select count(*)::int as voided from open`,
 };

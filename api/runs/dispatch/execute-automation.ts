@@ -1,4 +1,3 @@
-import { v7 as uuidv7 } from 'uuid';
 import type { Automation } from '../../../db/models/automation.js';
 import { type Context, inTransaction, userOf } from '../../core/context.js';
 import { recordChange } from '../../core/record-change.js';
@@ -8,6 +7,7 @@ import { conditionScope } from '../../automations/language/condition-scope.js';
 import { createRun, type NewRun } from './create-run.js';
 import { lockAutomation } from '../../automations/lock-automation.js';
 import type { Dispatched, ExecuteAutomation } from './schema.js';
+import { newId } from '../../core/ids.js';
 
 /** Builds the run's `event`: the caller's fields, with actor, time and scope set by the server. */
 function eventOf(ctx: Context, automation: Automation, input: ExecuteAutomation['event'], now: Date): Record<string, unknown> {
@@ -57,7 +57,7 @@ export function executeAutomation(
     const now = new Date();
     const event = eventOf(ctx, automation, input, now);
     const verdict: Pick<NewRun, 'skip_reason' | 'condition_error'> = await evaluateAutomation(ctx, automation, event, now);
-    const run_id = uuidv7();
+    const run_id = newId();
     const triggered_by = userOf(ctx);
     const run = { run_id, automation, event, trigger_type: 'manual', depth: 0, triggered_by, is_test: isTest, ...verdict };
     await createRun(ctx, run);

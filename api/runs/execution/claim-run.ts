@@ -3,6 +3,7 @@ import { run as sql, type Statement } from '../../../db/statement.js';
 import type { RunRef } from '../../../workflows/contract.js';
 import type { RunStatus } from '../rules.js';
 import type { RunRow } from './load-run.js';
+import { wakeRun } from '../wake-run.sql.js';
 
 /** The Temporal execution that owns a run. `execution` is the id of the workflow's first execution. */
 export interface RunExecution extends RunRef {
@@ -46,10 +47,7 @@ const endStatement: Statement = {
   text: /* sql */ `
 with run as (
   select status, claimed_by, finished_at, incarnation, correlation_id from automation_runs where run_id = $1::uuid
-), woken as (
-  insert into outbox (kind, subject, payload, correlation_id)
-  select 'run.wake', $1::uuid::text, jsonb_build_object('run_id', $1::uuid, 'incarnation', incarnation), correlation_id
-  from run where finished_at is null and claimed_by <> $2
+), woken as (${wakeRun({ runId: '$1::uuid', correlationId: 'correlation_id', from: 'from run where finished_at is null and claimed_by <> $2' })}
 )
 select status from run where finished_at is not null and claimed_by = $2`,
 };

@@ -4,6 +4,7 @@ import { isAllowed, type Seat } from '../../core/access.js';
 import { type Context, type Services, serviceContext } from '../../core/context.js';
 import { conflict } from '../../core/errors.js';
 import type { RunStatus } from '../rules.js';
+import type { InstanceRole } from '../../core/actor.js';
 
 export interface RunRow {
   run_id: string;
@@ -53,7 +54,7 @@ export const systemContext = (services: Services, run: RunRow): Context => servi
 /** The automation's creator now: the account, and the role in the run's team; null for a non-member. */
 export interface Creator {
   email: string;
-  role: 'user' | 'admin';
+  role: InstanceRole;
   is_active: boolean;
   seat: Seat | null;
 }

@@ -1,10 +1,9 @@
 import { type Context, inTransaction } from '../../core/context.js';
 import { DomainError } from '../../core/errors.js';
 import { coalesceWrites } from '../../core/batching/coalesce-writes.js';
-import type { CreateTask } from '../schema.js';
-import { keyShareLockProjects, type TaskCreation, writeNewTasks, writeTasksOfMany } from './write-new-tasks.js';
+import { keyShareLockProjects, type NewTask, type TaskCreation, writeNewTasks, writeTasksOfMany } from './write-new-tasks.js';
 
-async function createAlone(ctx: Context, fields: CreateTask): Promise<TaskCreation> {
+async function createAlone(ctx: Context, fields: NewTask): Promise<TaskCreation> {
   for (;;) {
     const result = (await writeNewTasks(ctx, [{ index: 0, fields }])).get(0);
     if (result instanceof DomainError) throw result;
@@ -16,7 +15,7 @@ async function createAlone(ctx: Context, fields: CreateTask): Promise<TaskCreati
  * Coalesces concurrent creations into one statement. A client's `task_id` is inserted alone: another transaction may be inserting
  * the same id, and PostgreSQL then waits for its commit.
  */
-const create = coalesceWrites<CreateTask, TaskCreation>({
+const create = coalesceWrites<NewTask, TaskCreation>({
   keyOf: (fields) => fields,
   alone: createAlone,
   write: writeTasksOfMany,
@@ -28,7 +27,7 @@ const create = coalesceWrites<CreateTask, TaskCreation>({
  * @throws RESOURCE_NOT_FOUND no live project or parent | PERMISSION_DENIED non-member or guest | INVALID_REQUEST due date,
  * assignee, parent of another project or too deep | RESOURCE_CONFLICT the id belongs to something else, or to a task in the trash
  */
-export async function createTask(ctx: Context, input: CreateTask): Promise<TaskCreation> {
+export async function createTask(ctx: Context, input: NewTask): Promise<TaskCreation> {
   if (input.parent_task_id == null) return input.task_id == null ? create(ctx, input) : createAlone(ctx, input);
   // Locks the projects so that the parent's depth cannot change between check and insert.
   return inTransaction(ctx, async (ctx) => {

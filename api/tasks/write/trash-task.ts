@@ -1,10 +1,10 @@
-import { v7 as uuidv7 } from 'uuid';
 import { authorize } from '../../core/access.js';
 import { type Context, inTransaction, userOf } from '../../core/context.js';
 import { notFound } from '../../core/errors.js';
 import { recordChange } from '../../core/record-change.js';
 import { seatOf } from '../../core/seats.js';
 import { lockProjectOf } from './lock-projects.js';
+import { newId } from '../../core/ids.js';
 
 interface Trashed {
   deleted_at: Date;
@@ -35,7 +35,7 @@ export function trashTask(ctx: Context, taskId: string): Promise<Trashed> {
       project_id: string;
       json: unknown;
     }
-    const cascadeId = uuidv7();
+    const cascadeId = newId();
     // A creation locks the project FOR KEY SHARE until its commit, so after this lock no descendant can be missed.
     await lockProjectOf(ctx, taskId);
     const { rows } = await ctx.db.raw<{ rows: Row[] }>(SUBTREE, [taskId]);

@@ -1,5 +1,6 @@
 import type { Statement } from '../../../db/statement.js';
 import { hasSubscriber } from '../../outbox/has-subscriber.sql.js';
+import { eventType, kindOfChange } from '../../core/make-change.sql.js';
 
 /**
  * Updates one or several tasks in one statement. $1 = changes (jsonb array): `task_id`, `fields` (those present), `version`
@@ -49,9 +50,10 @@ with before as materialized (
     task_json(t)::jsonb as now
 ), recorded as (
   select u.task_id, u.version, record_changes(u.who, array[make_change(team_id => u.team_id, project_id => u.project_id,
-    feature => 'tasks', action => 'update', entity_type => 'task', entity_id => u.task_id, title => u.title,
+    ${kindOfChange({ feature: 'tasks', action: 'update', entityType: 'task' })},
+    entity_id => u.task_id, title => u.title,
     summary => 'changed ' || (select string_agg(key, ', ') from jsonb_object_keys(c.changes) as key),
-    details => jsonb_build_object('changes', c.changes, 'version', u.version), event_type => 'task.updated',
+    details => jsonb_build_object('changes', c.changes, 'version', u.version), event_type => ${eventType('task.updated')},
     payload => jsonb_build_object('task', u.now, 'changes', c.changes))]) as audit_id
   -- Differences as {field: {from, to}}: the fields sent, and those that follow from the status.
   from updated u, lateral (

@@ -1,5 +1,6 @@
 import type { Statement } from '../../../db/statement.js';
 import { hasSubscriber } from '../../outbox/has-subscriber.sql.js';
+import { eventType, kindOfChange } from '../../core/make-change.sql.js';
 
 /** Included only if needed: it costs time even if no item has a parent. */
 const DEPTH_OK = /* sql */ `case when g.parent_task_id is null then true else (
@@ -12,9 +13,10 @@ const DEPTH_OK = /* sql */ `case when g.parent_task_id is null then true else (
     ) end`;
 
 /** Trace of a created task. */
-const CHANGE = /* sql */ `make_change(team_id => m.team_id, project_id => m.project_id, feature => 'tasks', action => 'create',
-    entity_type => 'task', entity_id => m.task_id, title => m.title, summary => 'created the task',
-    details => jsonb_build_object('title', m.title), event_type => 'task.created',
+const CHANGE = /* sql */ `make_change(team_id => m.team_id, project_id => m.project_id,
+    ${kindOfChange({ feature: 'tasks', action: 'create', entityType: 'task' })},
+    entity_id => m.task_id, title => m.title, summary => 'created the task',
+    details => jsonb_build_object('title', m.title), event_type => ${eventType('task.created')},
     payload => jsonb_build_object('task', m.json, 'changes', '{}'::jsonb))`;
 const RECORD_OF_ONE = /* sql */ `select record_changes($1::jsonb->0, array_agg(${CHANGE})) as audit_id from made m`;
 const RECORD_OF_MANY = /* sql */ `select record_changes($1::jsonb->v.caller, array_agg(${CHANGE})) as audit_id

@@ -10,9 +10,17 @@ import type { CreateTask } from '../schema.js';
 import { createTasksOfManyStatement, createTasksStatement } from './write-new-tasks.sql.js';
 
 /** A task to create; `index` is its position in the caller's list. */
+/** Fields of a new task. Those beyond the schema are set by a recurring series only. */
+export interface NewTask extends CreateTask {
+  position?: number | null;
+  series_id?: string;
+  occurrence_index?: number;
+  recurrence_of?: string;
+}
+
 export interface Draft {
   index: number;
-  fields: CreateTask;
+  fields: NewTask;
 }
 
 /** A task created now, or one that already existed under the client's id; `json` is its record as JSON text. */
@@ -135,7 +143,7 @@ export const byTaskId = (a: Draft, b: Draft): number => {
 };
 
 /** Writes tasks of several callers, without parents; returns undefined for each one not written, as `coalesceWrites` expects. */
-export async function writeTasksOfMany(db: Knex, wanted: WriteRequest<CreateTask>[]): Promise<(TaskCreation | undefined)[]> {
+export async function writeTasksOfMany(db: Knex, wanted: WriteRequest<NewTask>[]): Promise<(TaskCreation | undefined)[]> {
   const items = wanted.map(({ item }, index) => ({ index, caller: index, fields: item })).sort(byTaskId);
   const callers = wanted.map(({ ctx }) => ctx);
   const results = await writeItems(db, createTasksOfManyStatement, callers, items);
