@@ -483,7 +483,7 @@ describe('approvals', () => {
       const own = await shown(team.manager);
       expect(own).toContain('2 approvals, each from a manager or an admin');
       expect(own).toContain('You created the automation, wrote this version or started the run; someone else must approve it.');
-      expect(await shown(team.admin)).not.toContain('This one is for a manager');
+      expect(await shown(team.admin)).not.toContain('Only a manager or an admin');
     }
     await app.as(team.admin).post(`/api/automations/runs/${run.run_id}/reject`);
   });
