@@ -8,7 +8,7 @@ import { describeApprovers, cannotDecideReason } from './approver-text.js';
 const HELP: Readonly<Record<string, string>> = {
   connection_not_consented: 'The automation’s creator must save its actions again. Then replay the run.',
   secret_host_refused: 'Ask a team admin to allow the host for the secret, or change the URL. Then replay the run.',
-  secret_missing: 'Store it with POST /api/automations/secrets and the host in allowed_hosts. Then replay the run.',
+  secret_missing: 'Ask a team admin to store the secret with its allowed hosts. Then press Replay failed actions on this page.',
   secret_not_authorized:
     'Ask a team admin to save the automation again, or to store the secret with allowed hosts. Then replay the run.',
 };

@@ -450,6 +450,17 @@ describe('approvals', () => {
       .update({ status: 'cancelled', finished_at: new Date() });
   });
 
+  it('a team’s page shows whoever may write how to create an automation, and the command’s body is accepted', async () => {
+    const path = `/app/teams/${team.team_id}`;
+    const { html } = await (await signIn(team.member)).get(path);
+    const command =
+      /<code id="create-by-api">([^]*?)<\/code>/.exec(html)?.[1]?.replaceAll('&quot;', '"').replaceAll('&#39;', "'") ?? '';
+    expect(command).toMatch(/^curl -X POST 'http[^']+\/api\/automations'/);
+    const body = JSON.parse(/-d '([^']+)'/.exec(command)?.[1] ?? '');
+    expect((await app.as(team.member).post('/api/automations', body)).status).toBe(201);
+    expect((await (await signIn(team.guest)).get(path)).html).not.toContain('create-by-api');
+  });
+
   it('a rejection carries its reason to the run’s page', async () => {
     const run = await buildRun(app, team);
     const browser = await signIn(team.admin);
@@ -591,7 +602,7 @@ describe('approvals', () => {
     expect(await shown('?show=nonsense')).toHaveLength(3);
     for (const query of ['', '?show=failed'])
       expect((await guest.get(`/app/runs${query}`)).html).toContain('<small class="bad">Secret &lt;KEY&gt; does not exist');
-    expect((await guest.get(`/app/runs/${failed.run_id}`)).html).toContain('Store it with POST /api/automations/secrets');
+    expect((await guest.get(`/app/runs/${failed.run_id}`)).html).toContain('Then press Replay failed actions on this page.');
     const home = (await guest.get('/app')).html;
     for (const link of ['href="/app/runs"', 'href="/app/runs?show=failed"']) expect(home).toContain(link);
     await app.services.db('automation_runs').where({ run_id: failed.run_id }).update({ retried_by: failed.run_id });

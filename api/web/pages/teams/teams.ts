@@ -14,6 +14,8 @@ import { removeMember } from '../../../teams/remove-member.js';
 import { AddMember, ChangeRole, MemberParams, TeamParams } from '../../../teams/schema.js';
 import { updateTeam } from '../../../teams/update-team.js';
 import { SHOWN } from './invitations.js';
+import { webAddress } from '../../../core/config.js';
+import { createByApi } from '../../wording/create-by-api.js';
 import { page, type Page, requireUser, type FormError, type View, type PageRequest } from '../../page.js';
 import type { Fields } from '../../server/read-form.js';
 
@@ -40,10 +42,12 @@ async function showTeam(
   const manages = isAllowed('member.manage', role);
   const leads = isAllowed('automation.take_over', role) && isAdmitted('automation.take_over', ctx.actor);
   const invitations = manages ? await listInvitations(ctx, teamId) : [];
+  const creates = isAllowed('automation.write', role) && isAdmitted('automation.write', ctx.actor);
+  const command = creates ? createByApi(webAddress(ctx.config, '/api/automations'), teamId) : null;
   return {
     view: 'teams/team',
     title: team.name,
-    data: { team, members, manages, leads, automations, invitations, seats: SEATS, ...refused },
+    data: { team, members, manages, leads, automations, invitations, command, seats: SEATS, ...refused },
   };
 }
 
