@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { z } from 'zod';
 import type { Ability } from '../core/access.js';
 import type { Context, Services } from '../core/context.js';
-import type { LimitName } from '../http/rate-limit.js';
+import type { LimitName } from './limits.js';
 import type { Scope } from '../core/scopes.js';
 
 /** A response with headers, or with another of the declared statuses. */

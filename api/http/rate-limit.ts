@@ -1,24 +1,9 @@
 import { RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
-import type { Config } from '../core/config.js';
 import type { Services } from '../core/context.js';
 import { DomainError } from '../core/errors.js';
+import { type LimitName, LIMITS } from '../endpoint/limits.js';
 import { createBatchLoader } from '../core/batching/batch-loader.js';
 
-/** Each limited route has its own bucket (docs/decisions.md#rate-limit-windows). Limits are per minute; 0 disables one, outside production only. */
-const LIMITS = {
-  login: { setting: 'RATE_LIMIT_LOGIN', per: 'ip' },
-  signup_start: { setting: 'RATE_LIMIT_CODES', per: 'ip' },
-  signup_verify: { setting: 'RATE_LIMIT_CODES', per: 'ip' },
-  two_factor_verify: { setting: 'RATE_LIMIT_CODES', per: 'ip' },
-  login_otp_verify: { setting: 'RATE_LIMIT_CODES', per: 'ip' },
-  login_otp_resend: { setting: 'RATE_LIMIT_CODES', per: 'ip' },
-  password_forgot: { setting: 'RATE_LIMIT_CODES', per: 'ip' },
-  password_reset: { setting: 'RATE_LIMIT_CODES', per: 'ip' },
-  forge_webhook: { setting: 'RATE_LIMIT_FORGE_WEBHOOK', per: 'ip' },
-  automation_dispatch: { setting: 'RATE_LIMIT_AUTOMATION_DISPATCH', per: 'user' },
-} as const satisfies Record<string, { setting: keyof Config; per: 'ip' | 'user' }>;
-
-export type LimitName = keyof typeof LIMITS;
 export type RateLimiter = (
   name: LimitName,
   caller: { ip: string | null; userId: string | null },

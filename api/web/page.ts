@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { User } from '../auth/schema.js';
 import type { Ability } from '../core/access.js';
 import type { Context } from '../core/context.js';
-import type { LimitName } from '../http/rate-limit.js';
+import type { LimitName } from '../endpoint/limits.js';
 import type { Fields } from './server/read-form.js';
 import type { Step } from './server/sign-in-step.js';
 

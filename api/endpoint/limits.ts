@@ -1,0 +1,17 @@
+import type { Config } from '../core/config.js';
+
+/** Each limited route has its own bucket (docs/decisions.md#rate-limit-windows). Limits are per minute; 0 disables one, outside production only. */
+export const LIMITS = {
+  login: { setting: 'RATE_LIMIT_LOGIN', per: 'ip' },
+  signup_start: { setting: 'RATE_LIMIT_CODES', per: 'ip' },
+  signup_verify: { setting: 'RATE_LIMIT_CODES', per: 'ip' },
+  two_factor_verify: { setting: 'RATE_LIMIT_CODES', per: 'ip' },
+  login_otp_verify: { setting: 'RATE_LIMIT_CODES', per: 'ip' },
+  login_otp_resend: { setting: 'RATE_LIMIT_CODES', per: 'ip' },
+  password_forgot: { setting: 'RATE_LIMIT_CODES', per: 'ip' },
+  password_reset: { setting: 'RATE_LIMIT_CODES', per: 'ip' },
+  forge_webhook: { setting: 'RATE_LIMIT_FORGE_WEBHOOK', per: 'ip' },
+  automation_dispatch: { setting: 'RATE_LIMIT_AUTOMATION_DISPATCH', per: 'user' },
+} as const satisfies Record<string, { setting: keyof Config; per: 'ip' | 'user' }>;
+
+export type LimitName = keyof typeof LIMITS;
