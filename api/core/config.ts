@@ -82,6 +82,15 @@ export const Settings = z.object({
     .default('')
     .transform((list) => list.split(',').map((address) => address.trim().toLowerCase()))
     .describe('Addresses, separated by commas, whose accounts administer the installation from their sign-up on'),
+  CORS_ORIGINS: z
+    .string()
+    .default('')
+    .transform((list) => list.split(',').flatMap((origin) => origin.trim() || []))
+    .refine(
+      (origins) => origins.every((origin) => URL.canParse(origin) && new URL(origin).origin === origin),
+      'must be origins such as https://app.example.com, separated by commas',
+    )
+    .describe('Origins, separated by commas, whose pages may call the API from a browser'),
   LOGIN_OTP: z.enum(['required', 'off']).default('required').describe('Mailed code on an untrusted device'),
   DEFAULT_TEAM_PLAN: z.enum(['free', 'team', 'scale']).default('scale'),
   PAT_SCOPE_ENFORCEMENT: z.enum(['spec', 'strict']).default('spec').describe('The contract’s seven routes, or every route'),

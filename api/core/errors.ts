@@ -72,7 +72,9 @@ export const notFound = (what: string) => new DomainError('RESOURCE_NOT_FOUND', 
  * (docs/decisions.md#uniform-401).
  */
 export const unauthenticated = () =>
-  new DomainError('AUTHENTICATION_REQUIRED', 'Authentication required', { headers: { 'WWW-Authenticate': 'Bearer' } });
+  new DomainError('AUTHENTICATION_REQUIRED', 'Authentication required', {
+    headers: { 'WWW-Authenticate': 'Bearer error="invalid_token"' },
+  });
 
 export const invalidFields = (errors: FieldError[]) =>
   new DomainError('VALIDATION_ERROR', 'Validation failed', { detail: { errors } });

@@ -139,7 +139,8 @@ export function declaredStatuses(spec: Endpoint): Set<number> {
   if (spec.limit) statuses.push(429);
   if (spec.raw || spec.body) statuses.push(413);
   if (!spec.raw && spec.body) statuses.push(415, 422);
-  if (!spec.raw && spec.query) statuses.push(422);
+  // Prefer: handling=strict makes unknown fields of any request a 422.
+  if (!spec.raw) statuses.push(422);
   if (takesKey(spec)) statuses.push(409, 422);
   return new Set(statuses);
 }

@@ -3,6 +3,7 @@ import type { Services } from '../core/context.js';
 import { DomainError, invalid } from '../core/errors.js';
 import { newId } from '../core/ids.js';
 import { withoutRedaction } from '../core/telemetry/log.js';
+import { cors } from './cors.js';
 import { isDeclared } from './dispatch.js';
 import { mountDocs } from './docs.js';
 import { mountMailbox } from './mailbox.js';
@@ -39,6 +40,9 @@ const surround =
     const log = services.log.child({ correlation_id: requestId });
     Object.assign(ctx.state, { requestId, log, headers: {} });
     ctx.set({ ...SECURITY_HEADERS, 'X-Correlation-ID': requestId });
+    const clientId = ctx.get('X-Request-ID');
+    const request_id = CLIENT_REQUEST_ID.test(clientId) ? clientId : undefined;
+    if (request_id) ctx.set('X-Request-ID', request_id);
     await next().catch((thrown: unknown) => refuse(ctx, thrown));
     const { endpoint, page = 'unmatched' } = ctx.state;
     const route = endpoint ? `${endpoint.method.toUpperCase()} ${endpoint.path}` : page;
@@ -47,8 +51,6 @@ const surround =
     }
     const ms = Math.round((performance.now() - started) * 10) / 10;
     observeRequest(route, ctx.status, ms);
-    const clientId = ctx.get('X-Request-ID');
-    const request_id = CLIENT_REQUEST_ID.test(clientId) ? clientId : undefined;
     withoutRedaction(services.log).info(
       { correlation_id: requestId, method: ctx.method, route, status: ctx.status, ms, request_id },
       'request',
@@ -62,6 +64,7 @@ export function createApp(services: Services): Koa {
   // Errors after the response began, such as a client disconnect; Koa would print a stack trace.
   app.on('error', (error: Error) => services.log.warn({ err: error }, 'an answer broke off'));
   app.use(surround(services));
+  app.use(cors(services.config));
   app.use((ctx, next) => {
     if (ctx.req.httpVersion === '1.1' && ctx.req.headers.host === undefined) throw invalid('The Host header is missing');
     return next();

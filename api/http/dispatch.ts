@@ -19,6 +19,7 @@ import {
 } from '../endpoint/endpoint.js';
 import { page } from './paging.js';
 import { addressKey, type RateLimiter } from './rate-limit.js';
+import { reportUnknownFields, unknownFields } from './unknown-fields.js';
 import { readBody, readJson, refuseLargeBody } from '../endpoint/read-body.js';
 import { cleanUserAgent } from './user-agent.js';
 
@@ -96,9 +97,12 @@ async function handleJson(
     ip,
     userAgent: cleanUserAgent(request.headers['user-agent']),
   };
+  const unknown = [...unknownFields('query', spec.query, incoming.query)];
+  const given = spec.body && (await readJson(request, spec.bodyLimit ?? MAX_BODY));
+  if (spec.body) unknown.push(...unknownFields('body', spec.body, given));
+  reportUnknownFields(unknown, request.headers['prefer'], headers);
   const params = parse('path', spec.params, incoming.params);
   const query = parse('query', spec.query, incoming.query);
-  const given = spec.body && (await readJson(request, spec.bodyLimit ?? MAX_BODY));
   const body = spec.body && parse('body', spec.body, given);
   const call = { ctx, params, query, body, headers: request.headers };
   const perform = async () => answerOf(spec, await (spec.pages ? page(spec, call, request.url ?? '') : spec.handle(call)));

@@ -52,7 +52,7 @@ function replay({ fingerprint, status, body, lost, request_id }: StoredKey, use:
 }
 
 /** Temporary errors are not stored, so the client can retry with the same key. */
-const isKept = (status: number): boolean => status !== 429 && status < 500;
+const isKept = (status: number): boolean => status !== 422 && status !== 429 && status < 500;
 
 /** Converts an error to a response, so the stored one equals the sent one. @throws errors that are not stored */
 function refusalOf(thrown: unknown, use: IdempotentRequest): Outgoing {

@@ -1,4 +1,4 @@
-// Made by npm run client from the document with SHA-256 6b6c4115f0d9c37105727c115f9e1c3ecacf7b77bd94df4790e4c269b4792fc2.
+// Made by npm run client from the document with SHA-256 f3998e3e69d79a8f9e6c026ae4dfba5d8504501ac02f42389a292b061abeb3f2.
 /** Method and path of every operation; `takesKey`: it takes an Idempotency-Key. */
 export const OPERATIONS = {
   logIn: { method: 'POST', path: '/api/auth/login', takesKey: false },

@@ -1,0 +1,84 @@
+import type { z } from 'zod';
+import { type FieldError, invalidFields } from '../core/errors.js';
+
+/** Enough to find a typo; a header must stay small. */
+const MAX_NAMED = 20;
+const MAX_NAME_LENGTH = 64;
+const MAX_TYPOS = 2;
+
+type Def = {
+  type: string;
+  shape?: Record<string, z.ZodType>;
+  catchall?: z.ZodType;
+  element?: z.ZodType;
+  innerType?: z.ZodType;
+  in?: z.ZodType;
+  out?: z.ZodType;
+};
+interface UnknownField {
+  field: string;
+  known: string[];
+}
+
+const defOf = (schema: z.ZodType): Def => schema.def as unknown as Def;
+
+/** Returns the object or array schema below optional, nullable, default and transformed ones. */
+function unwrap(schema: z.ZodType): Def {
+  const def = defOf(schema);
+  if (def.innerType) return unwrap(def.innerType);
+  if (def.type === 'pipe' && def.in && def.out) return unwrap(defOf(def.in).type === 'transform' ? def.out : def.in);
+  return def;
+}
+
+/** Yields the keys of a value that its schema does not name. Open objects and unions take any key. */
+export function* unknownFields(place: string, schema: z.ZodType | undefined, value: unknown): Generator<UnknownField> {
+  if (typeof value !== 'object' || value === null) return;
+  const def: Def = schema ? unwrap(schema) : { type: 'object', shape: {} };
+  if (def.type === 'array' && def.element && Array.isArray(value)) {
+    for (const [index, item] of value.entries()) yield* unknownFields(`${place}.${index}`, def.element, item);
+    return;
+  }
+  if (def.type !== 'object' || !def.shape || Array.isArray(value)) return;
+  const known = Object.keys(def.shape);
+  for (const [key, inner] of Object.entries(value)) {
+    const field = `${place}.${key}`;
+    if (Object.hasOwn(def.shape, key)) yield* unknownFields(field, def.shape[key] as z.ZodType, inner);
+    else if (def.catchall === undefined) yield { field, known };
+  }
+}
+
+/** Returns the number of single-character edits between two words. */
+function distance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
+  for (let i = 0; i < a.length; i++) {
+    const next = [i + 1];
+    for (let j = 0; j < b.length; j++) {
+      const swap = (row[j] ?? 0) + (a[i] === b[j] ? 0 : 1);
+      next.push(Math.min((row[j + 1] ?? 0) + 1, (next[j] ?? 0) + 1, swap));
+    }
+    row = next;
+  }
+  return row[b.length] ?? 0;
+}
+
+function errorOf({ field, known }: UnknownField): FieldError {
+  const name = field.slice(field.lastIndexOf('.') + 1).slice(0, MAX_NAME_LENGTH);
+  const [closest] = known.map((key) => ({ key, typos: distance(name, key) })).sort((a, b) => a.typos - b.typos);
+  const hint = closest && closest.typos <= MAX_TYPOS ? `; did you mean ${closest.key}?` : '';
+  return { field, message: `Unknown field${hint}`, type: 'unknown_field' };
+}
+
+/**
+ * Names ignored fields in X-Ignored-Fields, or rejects them if the caller prefers strict handling (RFC 7240).
+ * @throws VALIDATION_ERROR unknown fields under `Prefer: handling=strict`
+ */
+export function reportUnknownFields(found: UnknownField[], prefer: unknown, headers: Record<string, string>): void {
+  const isStrict = /(?:^|[,;\s])handling="?strict"?(?:$|[,;\s])/i.test([prefer].flat().join(', '));
+  if (isStrict) headers['Preference-Applied'] = 'handling=strict';
+  if (found.length === 0) return;
+  const named = found.slice(0, MAX_NAMED);
+  if (isStrict) throw invalidFields(named.map(errorOf));
+  headers['X-Ignored-Fields'] = named
+    .map(({ field }) => encodeURIComponent(field.toWellFormed().slice(0, MAX_NAME_LENGTH)))
+    .join(', ');
+}
