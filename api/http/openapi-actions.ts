@@ -38,10 +38,6 @@ function paramsOf(action: ActionDescription): Schema {
 export function actionSchemas(general: Record<string, Schema>): Record<string, Schema> {
   const actions = availableActions();
   const shared = general['AutomationActionInput']?.['properties'] as Schema;
-  const typed = (name: string): Schema => ({
-    ...general[name],
-    properties: { ...(general[name]?.['properties'] as Schema), type: { $ref: '#/components/schemas/ActionType' } },
-  });
   const refOf = (type: string) => `#/components/schemas/${nameOf(type)}`;
   const schemas = actions.map((action) => {
     const params = {
@@ -57,8 +53,6 @@ export function actionSchemas(general: Record<string, Schema>): Record<string, S
       discriminator: { propertyName: 'type', mapping: Object.fromEntries(actions.map(({ type }) => [type, refOf(type)])) },
     },
     ...Object.fromEntries(schemas),
-    AutomationAction: typed('AutomationAction'),
-    RunAction: typed('RunAction'),
     ActionType: { type: 'string', enum: actions.map(({ type }) => type) },
     Template: {
       type: 'string',

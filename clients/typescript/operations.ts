@@ -1,4 +1,4 @@
-// Made by npm run client from the document with SHA-256 f3998e3e69d79a8f9e6c026ae4dfba5d8504501ac02f42389a292b061abeb3f2.
+// Made by npm run client from the document with SHA-256 ada00fef7f42510eae35e91000534052a988df779160c3107132d90f98ac98cf.
 /** Method and path of every operation; `takesKey`: it takes an Idempotency-Key. */
 export const OPERATIONS = {
   logIn: { method: 'POST', path: '/api/auth/login', takesKey: false },

@@ -170,7 +170,7 @@ describe('retry', () => {
     expect(await commentsOn(task)).toEqual(['after']);
     const { events } = await temporal.workflow.getHandle(`run:${run.run_id}`).fetchHistory();
     const timer = events?.find((event) => event.timerStartedEventAttributes);
-    expect(Buffer.from(timer?.userMetadata?.summary?.data ?? []).toString()).toContain('Try 2 of 3: http_request');
+    expect(Buffer.from(timer?.userMetadata?.summary?.data ?? []).toString()).toContain('Attempt 2 of 3: http_request');
   });
 
   it('a request that waits to be sent again ends with its automation, at once', async () => {
@@ -274,7 +274,7 @@ it('an operator reads how many approvals a gate still wants, and who ended it', 
   await reads('Waiting for 2 more (at least **manager**) to approve');
   await reads('» Gate “Three of us”: waiting, 1 of 3 approved');
   await call(`runs/${run.run_id}/reject`);
-  await reads('✗ Gate “Three of us”: rejected on 20');
+  await reads('✗ Gate “Three of us”: rejected at 20');
 });
 
 it('a test run plays everything through: real rights and real errors, no effect, no wait, no question', async () => {
@@ -336,7 +336,7 @@ describe('schedules', () => {
     };
     expect(await refused({ schedule_cron: null })).toBe('400 schedule_cron: required for the trigger schedule');
     expect(await refused({ schedule_cron: '0 25 * * *' })).toBe(
-      '400 schedule_cron: hour takes 0 to 23, not "25" (at character 2)',
+      '400 schedule_cron: hour must be 0 to 23, not "25" (at character 2)',
     );
     expect(await refused({ schedule_cron: '0 0 30 2 *' })).toBe('400 schedule_cron: never matches (at character 0)');
     expect(await refused({ schedule_timezone: 'Mars/Base' })).toBe('400 schedule_timezone: not an IANA time zone');

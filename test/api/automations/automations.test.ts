@@ -124,7 +124,7 @@ describe('POST /api/automations', () => {
   it.each([
     ['an unknown trigger', { trigger_type: 'task.exploded' }, /trigger_type/],
     ['a trigger that does not exist yet', { trigger_type: 'cycle.started' }, /not available yet/],
-    ['a schedule without its times', { trigger_type: 'schedule' }, /schedule_cron: needed/],
+    ['a schedule without its times', { trigger_type: 'schedule' }, /schedule_cron: required/],
     ['a bad condition, with the position', { condition: 'task.title == nope' }, /condition: .*at character 14/],
     ['a condition of no truth', { condition: '"yes"' }, /condition/],
     ['a bad time zone', { schedule_timezone: 'Mars/Olympus' }, /schedule_timezone/],
@@ -137,7 +137,7 @@ describe('POST /api/automations', () => {
     ],
     ['a time zone that only ICU knows', { schedule_timezone: 'SystemV/EST5' }, /schedule_timezone/],
     ['an unknown action', { actions: [comment, { type: 'fly' }] }, /actions\[1\]\.type: unknown action/],
-    ['an inherited name as action', { actions: [{ type: 'constructor' }] }, /no such action/],
+    ['an inherited name as action', { actions: [{ type: 'constructor' }] }, /unknown action/],
     [
       'an action that does not exist yet',
       { actions: [{ type: 'run_agent', params: { instruction: 'x' } }] },
@@ -164,11 +164,15 @@ describe('POST /api/automations', () => {
       /expires_in_seconds/,
     ],
     ['six approvals', { actions: [{ type: 'require_approval', required_approvals: 6 }] }, /required_approvals/],
-    ['a personal gate for two', { team_id: null, actions: [{ type: 'require_approval', required_approvals: 2 }] }, /only you/],
+    [
+      'a personal gate for two',
+      { team_id: null, actions: [{ type: 'require_approval', required_approvals: 2 }] },
+      /its owner’s approval only/,
+    ],
     [
       'a personal gate for others',
       { team_id: null, actions: [{ type: 'require_approval', allow_self_approval: false }] },
-      /only you/,
+      /its owner’s approval only/,
     ],
   ])('400 refuses %s and writes nothing', async (_what, fields, message) => {
     const { status, body } = await create(team.member, fields);

@@ -328,7 +328,7 @@ describe('disconnecting', () => {
     await db()('integration_revocations').update({ expires_at: db().raw("now() - interval '1 second'") });
     const away = [{ status: 503 }, { status: 502 }, { status: 429 }, { status: 408 }, { status: 200 }, { status: 302 }];
     remote.faults.tokens = [...away];
-    for (const { status } of away) await expect(revokeGrant(team.member)).rejects.toThrow(`answered ${status}`);
+    for (const { status } of away) await expect(revokeGrant(team.member)).rejects.toThrow(`returned ${status}`);
     remote.faults.tokens = [{ status: 503, headers: { 'retry-after': '90' } }];
     const [{ revocation_id }] = await waiting(team.member);
     const asked = revocationActivities(app.services).revokeConnection(revocation_id);

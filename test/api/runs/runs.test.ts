@@ -92,9 +92,9 @@ describe('createRun', () => {
     const automation = await build();
     const run_id = uuidv7();
     const skipped = { skip_reason: 'condition_false', condition_error: 'No such key: task' } as const;
-    expect(await createRun(contextOf(team.member), { run_id, automation, event, trigger_type: 'x', depth: 0, ...skipped })).toBe(
-      true,
-    );
+    expect(
+      await createRun(contextOf(team.member), { run_id, automation, event, trigger_type: 'task.created', depth: 0, ...skipped }),
+    ).toBe(true);
     expect(await runOf(run_id)).toMatchObject({ status: 'skipped', ...skipped, finished_at: expect.any(Date), started_at: null });
     expect((await actionsOf(run_id)).map(({ status }) => status)).toEqual(['skipped', 'skipped', 'skipped']);
     expect(await outboxOf(run_id)).toHaveLength(0);
