@@ -5,7 +5,7 @@ import { finishRun } from '../api/runs/execution/finish-run.js';
 import { openGate } from '../api/runs/approvals/open-gate.js';
 import { performAction } from '../api/runs/execution/perform-action.js';
 import { performOutbound } from '../api/runs/execution/perform-outbound.js';
-import { DELAY } from '../api/runs/rules.js';
+import { DELAY } from '../api/actions/rules.js';
 import { readGate } from '../api/runs/approvals/read-gate.js';
 import { runDelay } from '../api/runs/execution/run-delay.js';
 import type { Services } from '../api/core/context.js';

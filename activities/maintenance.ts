@@ -14,7 +14,7 @@ const deleteExpiredCallers = (db: Services['db']): Promise<number> => db('rate_l
 
 /** Maintenance jobs with the line that each returns. Each may be repeated. */
 export function maintenanceActivities(services: Services): MaintenanceActivities {
-  const chores: Record<MaintenanceJob, () => Promise<string>> = {
+  const jobs: Record<MaintenanceJob, () => Promise<string>> = {
     accounts: async () => `deleted ${await deleteExpiredAccountData(services.db)} codes, counts, mails, sessions and devices`,
     'audit-checkpoint': async () => `signed the heads of ${(await writeCheckpoint(services)).heads.length} chains`,
     'due-scan': async () => `emitted ${await announceDue(services)} due events`,
@@ -25,5 +25,5 @@ export function maintenanceActivities(services: Services): MaintenanceActivities
     'token-expiry': async () => `notified ${await mailExpiringTokens(services)} owners`,
     'trash-purge': async () => `purged ${await purgeExpired(services)} items`,
   };
-  return { runChore: (chore) => chores[chore]() };
+  return { runMaintenanceJob: (job) => jobs[job]() };
 }

@@ -2,42 +2,42 @@ import { type Client, ScheduleAlreadyRunning, ScheduleOverlapPolicy, type Schedu
 import { type MaintenanceJob, HOUSEKEEPING, taskQueue } from '../workflows/contract.js';
 
 /** Schedules of the maintenance jobs. After an outage each runs at most once, because every job does all that is due. */
-const SCHEDULES: { chore: MaintenanceJob; spec: ScheduleOptions['spec']; note: string }[] = [
+const SCHEDULES: { job: MaintenanceJob; spec: ScheduleOptions['spec']; note: string }[] = [
   {
-    chore: 'accounts',
+    job: 'accounts',
     spec: { calendars: [{ hour: 4, minute: 10 }] },
     note: 'Deletes expired codes, mails and sign-in data',
   },
-  { chore: 'audit-checkpoint', spec: { intervals: [{ every: '1 hour' }] }, note: 'Signs the heads of all audit chains' },
+  { job: 'audit-checkpoint', spec: { intervals: [{ every: '1 hour' }] }, note: 'Signs the heads of all audit chains' },
   {
-    chore: 'due-scan',
+    job: 'due-scan',
     spec: { intervals: [{ every: '5 minutes' }] },
     note: 'Emits events for tasks due soon and overdue',
   },
-  { chore: 'run-history', spec: { calendars: [{ hour: 4, minute: 30 }] }, note: 'Deletes expired runs' },
-  { chore: 'forge-receipts', spec: { calendars: [{ hour: 3, minute: 20 }] }, note: 'Clears inbound deliveries after 30 days' },
-  { chore: 'rate-limits', spec: { intervals: [{ every: '1 hour' }] }, note: 'Deletes expired rate limit windows' },
+  { job: 'run-history', spec: { calendars: [{ hour: 4, minute: 30 }] }, note: 'Deletes expired runs' },
+  { job: 'forge-receipts', spec: { calendars: [{ hour: 3, minute: 20 }] }, note: 'Clears inbound deliveries after 30 days' },
+  { job: 'rate-limits', spec: { intervals: [{ every: '1 hour' }] }, note: 'Deletes expired rate limit windows' },
   {
-    chore: 'token-expiry',
+    job: 'token-expiry',
     spec: { intervals: [{ every: '1 hour' }] },
     note: 'Notifies token owners 7 days and 1 day before expiry',
   },
-  { chore: 'trash-purge', spec: { intervals: [{ every: '1 hour' }] }, note: 'Purges items after 30 days in the trash' },
-  { chore: 'idempotency-keys', spec: { calendars: [{ hour: 3, minute: 40 }] }, note: 'Deletes idempotency keys after 24 hours' },
+  { job: 'trash-purge', spec: { intervals: [{ every: '1 hour' }] }, note: 'Purges items after 30 days in the trash' },
+  { job: 'idempotency-keys', spec: { calendars: [{ hour: 3, minute: 40 }] }, note: 'Deletes idempotency keys after 24 hours' },
 ];
 
 /** Creates the service's own Schedules or updates them to this build. Idempotent; called at every start. */
 export async function ensureSchedules(client: Client, taskQueuePrefix: string): Promise<void> {
-  for (const { chore, spec, note } of SCHEDULES) {
+  for (const { job, spec, note } of SCHEDULES) {
     const options: ScheduleOptions = {
-      scheduleId: `${taskQueuePrefix}${chore}`,
+      scheduleId: `${taskQueuePrefix}${job}`,
       spec,
       action: {
         type: 'startWorkflow',
         workflowType: HOUSEKEEPING,
-        workflowId: `${taskQueuePrefix}${chore}`,
+        workflowId: `${taskQueuePrefix}${job}`,
         taskQueue: taskQueue(taskQueuePrefix, 'core'),
-        args: [chore],
+        args: [job],
         staticSummary: note,
       },
       policies: { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow: '10 minutes', pauseOnFailure: false },

@@ -15,7 +15,7 @@ const USAGE = `Measures the product against floors on servers of its own; nothin
   --seconds N    of each round of load (3)
   --rounds N     of product and floor each, by turns (3)
   --paused N     runs that wait at a gate, for the section paused (1000); 10,000 take some five minutes
-  --events       the baseline leaves an event with each write, as if somebody subscribed to it
+  --events       the baseline leaves an event with each write, as if someone subscribed to it
   --json         the figures as one JSON document
   --profile DIR  CPU profiles of every process and PostgreSQL's costliest statements go there; the figures are then worse
 

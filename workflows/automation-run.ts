@@ -9,7 +9,8 @@ import {
   allHandlersFinished,
   workflowInfo,
 } from '@temporalio/workflow';
-import { truncateText, GATE, LOCAL_ACTIONS } from '../api/runs/rules.js';
+import { truncateText } from '../api/runs/rules.js';
+import { GATE, LOCAL_ACTIONS } from '../api/actions/rules.js';
 import {
   type ActionActivity,
   type ActionResult,

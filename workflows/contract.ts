@@ -218,5 +218,5 @@ export type MaintenanceJob =
   | 'trash-purge';
 export interface MaintenanceActivities {
   /** Performs the job once; returns one line about it. */
-  runChore(chore: MaintenanceJob): Promise<string>;
+  runMaintenanceJob(job: MaintenanceJob): Promise<string>;
 }

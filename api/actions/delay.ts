@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { DELAY } from '../runs/rules.js';
+import { DELAY } from './rules.js';
 import type { ActionDescription } from './action-type.js';
 
 /** Maximum delay in seconds: 30 days (docs/decisions.md#longest-waits). */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Text } from '../core/fields.js';
-import { GATE, GATE_DEFAULTS, GATE_ROLES } from '../runs/rules.js';
+import { GATE, GATE_DEFAULTS, GATE_ROLES } from './rules.js';
 import type { ActionDescription } from './action-type.js';
 
 /** Maximum lifetime of a gate in seconds: 30 days (docs/decisions.md#gate-expiry). */

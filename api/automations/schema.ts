@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { ClampedInt, Id, Text, Timestamp, Title } from '../core/fields.js';
 import { TRIGGERS } from './language/triggers.js';
-import { ACTION_STATUSES, GATE_ROLES, RUN_STATUSES } from '../runs/rules.js';
+import { ACTION_STATUSES, RUN_STATUSES } from '../runs/rules.js';
+import { GATE_ROLES } from '../actions/rules.js';
 
 /** Maximum actions of one automation (docs/decisions.md#automation-limits). */
 const MAX_ACTIONS = 50;

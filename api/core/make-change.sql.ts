@@ -1,4 +1,4 @@
-import type { EventType } from '../outbox/event-types.js';
+import type { EventType } from './events/event-types.js';
 import type { AuditAction } from './audit-actions.js';
 import type { EntityType, Feature } from './change-kinds.js';
 

@@ -1,5 +1,5 @@
 import { run, type Statement } from '../../db/statement.js';
-import type { ChangeEvent } from '../outbox/event-types.js';
+import type { ChangeEvent } from './events/event-types.js';
 import type { AuditAction } from './audit-actions.js';
 import type { EntityType, Feature } from './change-kinds.js';
 import { type Context, callerJson } from './context.js';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ClampedInt, Id, TaskId, Timestamp } from '../core/fields.js';
-import { FORGE_EVENTS } from './rules.js';
+import { FORGE_EVENTS } from '../core/events/forge-events.js';
 
 /** `owner/name`, stored in lower case: code hosts ignore the case. */
 const Repo = z

@@ -9,7 +9,7 @@ import { createOccurrence } from './create-occurrence.js';
 import { END_WORDS, type EndReason } from './rules.js';
 import { actorContext, lockSeries, type Occurrence, type Series, systemContext } from './series.js';
 
-const NOBODY = 'neither its creator nor whoever did the last one may write in the team';
+const NO_ACTOR = 'neither its creator nor whoever did the last one may write in the team';
 
 type LockedSeries = { series: Series; task: Occurrence | undefined };
 
@@ -85,7 +85,7 @@ async function align(services: Services, { series, task }: LockedSeries): Promis
 async function make(services: Services, locked: LockedSeries, due: string, anchor: string): Promise<SeriesView> {
   const { series } = locked;
   const ctx = await actorContext(services, series);
-  if (!ctx || ctx.actor.type === 'system') return block(services, locked, NOBODY);
+  if (!ctx || ctx.actor.type === 'system') return block(services, locked, NO_ACTOR);
   try {
     // A savepoint: if a subtask is rejected, nothing of the occurrence remains.
     const last_task_id = await services.db.transaction((db) => createOccurrence({ ...ctx, db }, series, due));

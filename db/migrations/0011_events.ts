@@ -10,7 +10,7 @@ export async function up(knex: Knex): Promise<void> {
 }
 
 const tables = /* sql */ `
--- Every event type (api/outbox/event-types.ts), with the automation triggers that it may match.
+-- Every event type (api/core/events/event-types.ts), with the automation triggers that it may match.
 create table event_types (event_type text primary key, triggers text[] not null);
 insert into event_types (event_type, triggers) values
   ('task.created', '{task.created,task.assigned}'),

@@ -197,8 +197,8 @@ it('an automation that other runs only tell of what its condition leaves out sta
   expect(await told(team.manager)).toEqual([]);
 });
 
-describe('chores', () => {
-  const chores = () => maintenanceActivities(app.services);
+describe('jobs', () => {
+  const jobs = () => maintenanceActivities(app.services);
 
   it('run-history forgets old runs with everything of theirs, and keeps what others point at or what is open', async () => {
     const ended = (status: 'skipped' | 'failed' | 'succeeded', days: number, fields: object = {}) =>
@@ -208,7 +208,7 @@ describe('chores', () => {
     await db()('automation_runs').where({ run_id: gone[1]?.run_id }).update({ retried_by: replay.run_id });
     const open = await buildRun(app, team, { fields: { queued_at: db().raw("now() - interval '200 days'") } });
     const kept = [await ended('skipped', 6), await ended('failed', 89), replay, open];
-    expect(await chores().runChore('run-history')).toBe('deleted 2 runs');
+    expect(await jobs().runMaintenanceJob('run-history')).toBe('deleted 2 runs');
     const left = await db()('automation_runs').where({ team_id: team.team_id }).pluck('run_id');
     expect(new Set(left)).toEqual(new Set(kept.map(({ run_id }) => run_id)));
     expect(
@@ -217,7 +217,7 @@ describe('chores', () => {
         gone.map(({ run_id }) => run_id),
       ),
     ).toEqual([]);
-    expect(await chores().runChore('run-history')).toBe('deleted 0 runs');
+    expect(await jobs().runMaintenanceJob('run-history')).toBe('deleted 0 runs');
   });
 
   it('due-scan announces each due date once, and a new one anew', async () => {
@@ -228,12 +228,12 @@ describe('chores', () => {
     const today = await buildTask(app, team, project, { due_date: at(0).slice(0, 10) });
     const done = await buildTask(app, team, project, { due_date: at(-2), status: 'done' });
     await buildTask(app, team, project, { due_date: at(50) });
-    const scans = await Promise.all([1, 2, 3].map(() => chores().runChore('due-scan')));
+    const scans = await Promise.all([1, 2, 3].map(() => jobs().runMaintenanceJob('due-scan')));
     expect(scans.map((said) => Number(/\d+/.exec(said)?.[0])).reduce((sum, count) => sum + count)).toBe(2);
     await until(async () => (await buildRuns(soon).where({ status: 'succeeded' })).length === 2);
     await app.as(team.member).patch(`/api/tasks/${task.task_id}`, { due_date: at(-30) });
-    await chores().runChore('due-scan');
-    await chores().runChore('due-scan');
+    await jobs().runMaintenanceJob('due-scan');
+    await jobs().runMaintenanceJob('due-scan');
     await runIn(late, 'succeeded');
     const said = async ({ task_id }: { task_id: string }) =>
       db()('comments').where({ task_id }).orderBy('created_at').pluck('content');

@@ -1,5 +1,5 @@
-import { FORGE_EVENTS, FORGE_FAMILIES, type ForgeEventType, triggersOf } from '../../forge/rules.js';
-import { EVENT_TYPES, type EventType } from '../../outbox/event-types.js';
+import { FORGE_EVENTS, FORGE_FAMILIES, type ForgeEventType, triggersOf } from '../../core/events/forge-events.js';
+import { EVENT_TYPES, type EventType } from '../../core/events/event-types.js';
 
 /** A valid `trigger_type` of an automation. */
 export interface Trigger {

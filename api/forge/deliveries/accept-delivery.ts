@@ -5,7 +5,8 @@ import { DomainError, invalid } from '../../core/errors.js';
 import type { RawRequest } from '../../endpoint/endpoint.js';
 import { acceptDeliveryStatement, countReceivedStatement } from './accept-delivery.sql.js';
 import { countSignatureFailure } from './count-signature-failure.js';
-import { actionOf, type ForgeEventType, normalise, repoOf } from '../rules.js';
+import { actionOf, normalise, repoOf } from '../rules.js';
+import { type ForgeEventType } from '../../core/events/forge-events.js';
 import { deliveryKey, verifySignature } from './signature.js';
 import { storableJson } from './storable-json.js';
 

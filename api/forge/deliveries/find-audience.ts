@@ -1,6 +1,7 @@
 import { unboundReach } from '../../core/config.js';
 import type { Context } from '../../core/context.js';
-import { type NormalisedEvent, triggersOf } from '../rules.js';
+import { type NormalisedEvent } from '../rules.js';
+import { triggersOf } from '../../core/events/forge-events.js';
 import type { InstanceRole } from '../../core/actor.js';
 
 /** A repository binding of a live team, with the user who created it. */

@@ -1,5 +1,5 @@
 import { v5 as uuidv5 } from 'uuid';
-import { enqueueEvents } from '../../outbox/enqueue-events.js';
+import { enqueueEvents } from '../../core/events/enqueue-events.js';
 import type { Context } from '../../core/context.js';
 import type { Audience } from './find-audience.js';
 import type { LinkedTask } from '../links/find-linked-tasks.js';

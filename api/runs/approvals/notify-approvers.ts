@@ -2,7 +2,7 @@ import { run as sql, type Statement } from '../../../db/statement.js';
 import type { Context } from '../../core/context.js';
 import { findRecipients } from '../../notifications/find-recipients.js';
 import { notifyUsers } from '../../notifications/notify-users.js';
-import type { GateRole } from '../rules.js';
+import type { GateRole } from '../../actions/rules.js';
 import { factsOf, subjectOf } from '../event-facts.js';
 import { describeStaged } from './describe-staged.js';
 import { EXCLUDED } from './excluded.sql.js';

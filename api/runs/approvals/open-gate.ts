@@ -2,7 +2,7 @@ import type { Knex } from 'knex';
 import type { GateView } from '../../../workflows/contract.js';
 import type { Services } from '../../core/context.js';
 import { recordChange } from '../../core/record-change.js';
-import { GATE_DEFAULTS, type GateRole } from '../rules.js';
+import { GATE_DEFAULTS, type GateRole } from '../../actions/rules.js';
 import { notifyApprovers } from './notify-approvers.js';
 import { notifyShortage } from './notify-shortage.js';
 import { dryRunOutput } from '../../actions/dry-run-output.js';

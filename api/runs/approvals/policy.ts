@@ -1,7 +1,7 @@
 import { hasRoleAtLeast, type Seat } from '../../core/access.js';
 import { forbidden } from '../../core/errors.js';
 import { authorizeAccess } from '../../automations/policy.js';
-import type { GateRole } from '../rules.js';
+import type { GateRole } from '../../actions/rules.js';
 
 interface GatedRun {
   team_id: string | null;

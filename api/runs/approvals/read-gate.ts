@@ -1,7 +1,8 @@
 import { run } from '../../../db/statement.js';
 import type { GateView } from '../../../workflows/contract.js';
 import type { Services } from '../../core/context.js';
-import { GATE_DEFAULTS, gateState, type RunStatus } from '../rules.js';
+import { gateState, type RunStatus } from '../rules.js';
+import { GATE_DEFAULTS } from '../../actions/rules.js';
 import { readGateStatement } from './gates.sql.js';
 import { expireRun } from './expire-run.js';
 import { remindGate } from './remind-gate.js';

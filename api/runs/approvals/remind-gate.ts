@@ -1,6 +1,6 @@
 import type { Services } from '../../core/context.js';
 import { notifyApprovers } from './notify-approvers.js';
-import type { GateRole } from '../rules.js';
+import type { GateRole } from '../../actions/rules.js';
 import { lockRun, systemContext } from '../execution/load-run.js';
 
 interface DueGate {

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { StrictInt, Text, Timestamp } from '../../core/fields.js';
 import { TriggerType } from '../../automations/schema.js';
-import { GATE_ROLES, RUN_STATUSES } from '../rules.js';
+import { RUN_STATUSES } from '../rules.js';
+import { GATE_ROLES } from '../../actions/rules.js';
 
 /** Defaults to the gate that waits. If given, a decision about one gate never decides the next. */
 const GateIndex = z.int().min(0).max(49).nullish().meta({

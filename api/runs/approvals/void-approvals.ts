@@ -1,7 +1,7 @@
 import { run, type Statement } from '../../../db/statement.js';
 import { hasRoleAtLeast, type Seat } from '../../core/access.js';
 import type { Context } from '../../core/context.js';
-import { GATE_ROLES } from '../rules.js';
+import { GATE_ROLES } from '../../actions/rules.js';
 import { wakeRun } from '../wake-run.sql.js';
 
 /**

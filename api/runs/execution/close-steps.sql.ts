@@ -1,4 +1,4 @@
-import { GATE } from '../rules.js';
+import { GATE } from '../../actions/rules.js';
 
 /** Error code of a request that was in flight when its run ended. The real outcome replaces it if it arrives. */
 export const OUTCOME_UNKNOWN = 'outcome_unknown';

@@ -1,5 +1,5 @@
 import type { Context } from '../../core/context.js';
-import { enqueueEvents } from '../../outbox/enqueue-events.js';
+import { enqueueEvents } from '../../core/events/enqueue-events.js';
 
 /** Events about a run for other systems; outbound webhooks will deliver them. */
 export type RunEvent =

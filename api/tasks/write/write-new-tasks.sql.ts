@@ -1,5 +1,5 @@
 import type { Statement } from '../../../db/statement.js';
-import { hasSubscriber } from '../../outbox/has-subscriber.sql.js';
+import { hasSubscriber } from '../../core/events/has-subscriber.sql.js';
 import { eventType, kindOfChange } from '../../core/make-change.sql.js';
 
 /** Included only if needed: it costs time even if no item has a parent. */

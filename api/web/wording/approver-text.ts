@@ -1,5 +1,5 @@
 import type { User } from '../../auth/schema.js';
-import type { GateRole } from '../../runs/rules.js';
+import type { GateRole } from '../../actions/rules.js';
 import { hasRoleAtLeast, type Seat } from '../../core/access.js';
 
 /** Text for the lowest role that can decide a gate. */

@@ -95,7 +95,10 @@ describe('a creator who may not write any more', () => {
       expect(JSON.parse(entry.details)).toMatchObject({ disabled_automations: 2 });
       for (const person of [team.manager, team.admin]) {
         const [notice] = await db()('notifications').where({ user_id: person.user_id, kind: 'automation_disabled' });
-        expect(notice).toMatchObject({ team_id: team.team_id, message: expect.stringContaining(`${words}, so Second, Ship is`) });
+        expect(notice).toMatchObject({
+          team_id: team.team_id,
+          message: expect.stringContaining(`${words}, so Second, Ship are`),
+        });
         expect(await listMails(app.services, person.email)).toMatchObject([
           { subject: expect.stringMatching(/^Disabled: 2 automations of /) },
         ]);

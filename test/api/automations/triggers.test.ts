@@ -1,4 +1,4 @@
-import { FORGE_EVENTS } from '../../../api/forge/rules.js';
+import { FORGE_EVENTS } from '../../../api/core/events/forge-events.js';
 import { TRIGGERS, triggersOfEvent } from '../../../api/automations/language/triggers.js';
 
 const changed = (field: string, from: unknown, to: unknown) => ({ task: {}, changes: { [field]: { from, to } } });

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { closingIssues } from '../../../api/forge/closing-keywords.js';
-import { actionOf, FORGE_EVENTS, FORGE_FAMILIES, normalise, repoOf, triggersOf } from '../../../api/forge/rules.js';
+import { actionOf, normalise, repoOf } from '../../../api/forge/rules.js';
+import { FORGE_EVENTS, FORGE_FAMILIES, triggersOf } from '../../../api/core/events/forge-events.js';
 import { deliveries, type DeliveryName, realDeliveries, withFields } from '../../../scripts/fixtures/forge-payloads.js';
 
 const names = Object.keys(deliveries) as DeliveryName[];

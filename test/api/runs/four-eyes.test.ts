@@ -252,7 +252,9 @@ describe('a blind retry of an approval', () => {
     const { body } = await app.as().get('/api/openapi.json');
     for (const verb of ['approve', 'reject']) {
       const { description } = body.paths[`/api/automations/runs/{run_id}/${verb}`].post;
-      expect(description).toMatch(/Send `gate_index`, or an `Idempotency-Key`: a blind retry/);
+      expect(description).toMatch(
+        /Send `gate_index` or an `Idempotency-Key`: without either, a retried request may decide the next gate/,
+      );
     }
   });
 });

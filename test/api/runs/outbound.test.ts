@@ -1,5 +1,5 @@
 import { Webhook } from 'standardwebhooks';
-import { LOCAL_ACTIONS } from '../../../api/runs/rules.js';
+import { LOCAL_ACTIONS } from '../../../api/actions/rules.js';
 import { actionTypes, outboundTypes } from '../../../api/actions/registry.js';
 import { performOutbound } from '../../../api/runs/execution/perform-outbound.js';
 import { buildTeam, leave, type TestTeam, UNSEATED } from '../../factories/people.js';

@@ -293,10 +293,10 @@ describe('after 30 days', () => {
     expect(await purge()).toBe(600);
   });
 
-  it('is an hourly chore', async () => {
+  it('is an hourly job', async () => {
     await fill(2);
     await age(31);
-    expect(await maintenanceActivities(app.services).runChore('trash-purge')).toBe('purged 2 items');
+    expect(await maintenanceActivities(app.services).runMaintenanceJob('trash-purge')).toBe('purged 2 items');
   });
 });
 

@@ -1,7 +1,7 @@
 import { cancelRun } from '../../../runs/cancel-run.js';
 import { getRun } from '../../../runs/get-run.js';
 import { canDispatch } from '../../../runs/dispatch/can-dispatch.js';
-import { GATE } from '../../../runs/rules.js';
+import { GATE } from '../../../actions/rules.js';
 import { getApproval } from '../../../runs/approvals/list-approvals.js';
 import { retryRun } from '../../../runs/dead-letter/retry-run.js';
 import { renderTemplates } from '../../../automations/language/template.js';

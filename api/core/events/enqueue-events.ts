@@ -1,5 +1,5 @@
-import { run, type Statement } from '../../db/statement.js';
-import type { Context } from '../core/context.js';
+import { run, type Statement } from '../../../db/statement.js';
+import type { Context } from '../context.js';
 import type { ChangeEvent } from './event-types.js';
 
 /** $1 = caller (jsonb), $2 = events (jsonb array). */

@@ -15,7 +15,7 @@ it('forgets the callers whose window has closed, and only those', async () => {
     { key: 'login:192.0.2.1', points: 3, expire: Date.now() - 1 },
     { key: 'login:192.0.2.2', points: 3, expire: Date.now() + 60_000 },
   ]);
-  expect(await maintenanceActivities(app.services).runChore('rate-limits')).toBe('deleted 1 rate limit windows');
+  expect(await maintenanceActivities(app.services).runMaintenanceJob('rate-limits')).toBe('deleted 1 rate limit windows');
   expect(await db('rate_limits').pluck('key')).toEqual(['login:192.0.2.2']);
 });
 
@@ -46,7 +46,7 @@ it('forgets codes, counts, mails, devices and sessions whose time is over, and o
     { user_id, user_agent: 'older', expires_at: ago(31) },
     { user_id, user_agent: 'new', expires_at: ago(29), device_id },
   ]);
-  const run = () => maintenanceActivities(app.services).runChore('accounts');
+  const run = () => maintenanceActivities(app.services).runMaintenanceJob('accounts');
   expect(await run()).toBe('deleted 6 codes, counts, mails, sessions and devices');
   expect(await db('one_time_codes').pluck('address')).toEqual(['new']);
   expect(await db('login_attempts').orderBy('subject').pluck('subject')).toEqual(['locked', 'new']);
@@ -60,5 +60,5 @@ it('forgets codes, counts, mails, devices and sessions whose time is over, and o
 
 it('signs the heads of the chains', async () => {
   await app.as().post('/api/auth/login', { email: 'nobody@test.example', password: 'x' });
-  expect(await maintenanceActivities(app.services).runChore('audit-checkpoint')).toBe('signed the heads of 1 chains');
+  expect(await maintenanceActivities(app.services).runMaintenanceJob('audit-checkpoint')).toBe('signed the heads of 1 chains');
 });

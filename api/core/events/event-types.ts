@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { FORGE_EVENTS, type ForgeEventType } from '../forge/rules.js';
+import { FORGE_EVENTS, type ForgeEventType } from './forge-events.js';
 
 const Changes = z.record(z.string(), z.object({ from: z.unknown(), to: z.unknown() }));
 const Task = z.looseObject({

@@ -1,0 +1,25 @@
+/** Roles that a gate can require, lowest first. */
+export const GATE_ROLES = ['member', 'manager', 'admin'] as const;
+export type GateRole = (typeof GATE_ROLES)[number];
+export const GATE_DEFAULTS = {
+  role: 'manager' as GateRole,
+  expiresInSeconds: 259_200,
+  requiredApprovals: 1,
+  allowSelfApproval: true,
+};
+/** Action type that only waits. */
+export const DELAY = 'delay';
+
+/** Actions that run in our own database; all others wait for another server. */
+export const LOCAL_ACTIONS: readonly string[] = [
+  'create_task',
+  'update_task',
+  'set_task_status',
+  'assign_task',
+  'add_comment',
+  'notify',
+  DELAY,
+];
+
+/** Action type of a gate. */
+export const GATE = 'require_approval';
