@@ -79,7 +79,7 @@ it('whatever else the process does has its turn while a thousand conditions are 
   expect(turns).toBeGreaterThan(3);
   const errors = await db()('automation_runs').where({ team_id: noisy.team_id }).pluck<string[]>('condition_error');
   expect(errors.length).toBeGreaterThan(0);
-  expect(errors.every((error) => error.includes('more work'))).toBe(true);
+  expect(errors.every((error) => error.includes('exceeds the evaluation limit'))).toBe(true);
   // The budget of one team was spent long before all of them were evaluated: the event goes on behind its cursor.
   expect(await db()('outbox').where({ team_id: noisy.team_id }).whereNotNull('matched_up_to')).toHaveLength(1);
 });

@@ -181,7 +181,7 @@ it('a connection that breaks in the middle: 503 for those it carried, nothing of
 });
 
 it('slow statements do not keep the next from starting', async () => {
-  await trap('slow', 'perform pg_sleep(3)');
+  await trap('slow', 'perform pg_sleep(6)');
   const tasks = await makeMany(3);
   const [first, second, third] = tasks.map(({ task_id }) => task_id) as [string, string, string];
   const slow: Promise<Answer>[] = [];
