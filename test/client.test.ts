@@ -142,7 +142,7 @@ it('installs from its tarball into an empty folder, without network, and works t
   const dir = mkdtempSync(join(tmpdir(), 'assent-consumer-'));
   const npm = (args: string[], cwd: string) => run('npm', args, { cwd, shell: process.platform === 'win32' });
   try {
-    await npm(['pack', '--pack-destination', dir], packageDir);
+    await npm(['pack', '--ignore-scripts=false', '--pack-destination', dir], packageDir);
     const [tarball = ''] = readdirSync(dir);
     expect(tarball).toBe(`assent-client-${versionIn(root)}.tgz`);
     writeFileSync(join(dir, 'package.json'), '{"private": true, "type": "module"}');

@@ -62,7 +62,7 @@ it('after ten failures; an operator lists it, cures it and replays it, once', as
   await cure(version);
   expect(await command('outbox-replay', String(row.outbox_id))).toEqual([expect.stringContaining('is due again')]);
   await expect(command('outbox-replay', String(row.outbox_id))).rejects.toThrow('Parked row not found');
-  await expect(command('outbox-replay', 'x')).rejects.toThrow('Say which row');
+  await expect(command('outbox-replay', 'x')).rejects.toThrow('Required: the row id');
   await relay.drain();
   expect(await db()('automation_runs').where(automation)).toHaveLength(1);
   expect(await command('outbox-parked')).toEqual(['no parked rows']);

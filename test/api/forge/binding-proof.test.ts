@@ -55,7 +55,7 @@ it('a stranger’s team cannot bind first what only its owners may push to; they
   await connect(team.admin, 'octo-ada');
   expect(await bind(team.admin)).toMatchObject({ status: 201, body: { repo: REPO } });
   // Only users with push permission learn whether the repository is bound.
-  expect(wordsOf(await squatting())[3]).toContain('no right to push');
+  expect(wordsOf(await squatting())[3]).toContain('cannot push to');
 });
 
 it('a repository that only others read, that all read, and that is not there are refused in the same words', async () => {

@@ -70,7 +70,7 @@ it('a change that waits too long for somebody is told to come again, and nothing
   for (const answer of answers) {
     expectEnvelope(answer, 503);
     expect(answer.headers.get('retry-after')).toBe('1');
-    expect(answer.body).toMatchObject({ error_code: 'INTERNAL_ERROR', message: expect.stringContaining('under way') });
+    expect(answer.body).toMatchObject({ error_code: 'INTERNAL_ERROR', message: expect.stringContaining('in progress') });
   }
   await slow.query('rollback');
   expect(await db()('tasks').where({ task_id: task.task_id }).first()).toMatchObject({ version: 1, deleted_at: null });

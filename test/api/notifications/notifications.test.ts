@@ -135,7 +135,7 @@ it('the inbox in the web app counts, marks, and takes a run that was looked at a
   const count = async () => /class="count">(\d+)<span class="unseen"> unread/.exec((await browser.get(path)).html)?.[1] ?? '0';
   const { html } = await browser.get(path);
   expect(html).toContain(`<a href="/app/runs/${run.run_id}">Ship &lt;it&gt;?</a>`);
-  expect(html).toContain('Deploy on merge · #12 · Approval requested');
+  expect(html).toMatch(/Deploy on merge · expires in [^·]+ · #12 · Approval requested/);
   expect(await count()).toBe('3');
   await browser.get(`/app/runs/${run.run_id}`);
   expect(await count()).toBe('2');
