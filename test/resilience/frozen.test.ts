@@ -45,6 +45,6 @@ it('an API process stopped by SIGSTOP loses the lock of the project that it was 
 
 it('every pool of the API and the worker gives up locks', async () => {
   const show = async (name: string) => (await app.services.db.raw<{ rows: Record<string, string>[] }>(`show ${name}`)).rows[0];
-  expect(await show('lock_timeout')).toEqual({ lock_timeout: '1s' });
+  expect(await show('lock_timeout')).toEqual({ lock_timeout: '1500ms' });
   expect(await show('idle_in_transaction_session_timeout')).toEqual({ idle_in_transaction_session_timeout: '10s' });
 });
