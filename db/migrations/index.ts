@@ -19,6 +19,7 @@ import * as fourEyes from './0018_four_eyes.js';
 import * as eventAudience from './0019_event_audience.js';
 import * as plans from './0020_plans.js';
 import * as rejectedRuns from './0021_rejected_runs.js';
+import * as workItems from './0022_work_items.js';
 
 /** Every migration in order; listed explicitly so that a build contains exactly what was reviewed. Never edited once released. */
 const MIGRATIONS: Record<string, Knex.Migration> = {
@@ -42,6 +43,7 @@ const MIGRATIONS: Record<string, Knex.Migration> = {
   '0019_event_audience': eventAudience,
   '0020_plans': plans,
   '0021_rejected_runs': rejectedRuns,
+  '0022_work_items': workItems,
 };
 
 /** Provides the migrations to knex. */

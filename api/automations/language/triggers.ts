@@ -26,6 +26,19 @@ const TASK = {
 };
 const PROJECT = { project_id: TASK.project_id, name: 'Apollo', team_id: TASK.team_id, status: 'active' };
 const COMMENT = { comment_id: '0197a000-0000-7000-8000-000000000004', task_id: TASK.task_id, content: 'Seen again today' };
+const NOTE = {
+  note_id: '0197a000-0000-7000-8000-000000000006',
+  title: 'What we decided on Monday',
+  team_id: TASK.team_id,
+  project_id: TASK.project_id,
+  kind: 'note',
+};
+const RELATION = {
+  relation_id: '0197a000-0000-7000-8000-000000000007',
+  source_id: TASK.task_id,
+  target_id: NOTE.note_id,
+  relation_type: 'related_to',
+};
 const PERSON = '0197a000-0000-7000-8000-000000000005';
 
 /** Fields of every event. */
@@ -81,8 +94,8 @@ const WORK_TRIGGERS: readonly Trigger[] = [
     'project.updated',
   ),
   sampled('project.deleted', 'A project is moved to the trash', { project: PROJECT }),
-  planned('relation.created', 'Two items are related'),
-  planned('note.created', 'A note is created'),
+  sampled('relation.created', 'Two items are related', { relation: RELATION }),
+  sampled('note.created', 'A note is created', { note: NOTE }),
   planned('cycle.started', 'A cycle starts'),
   planned('cycle.completed', 'A cycle is completed'),
   sampled('team.member_added', 'Someone joins the team', { project_id: null, member: { user_id: PERSON, role: 'member' } }),

@@ -11,6 +11,13 @@ const Task = z.looseObject({
 });
 const Project = z.looseObject({ project_id: z.string(), name: z.string(), team_id: z.string(), status: z.string() });
 const Comment = z.looseObject({ comment_id: z.string(), task_id: z.string(), content: z.string() });
+const Note = z.looseObject({ note_id: z.string(), title: z.string(), team_id: z.string(), kind: z.string() });
+const Relation = z.looseObject({
+  relation_id: z.string(),
+  source_id: z.string(),
+  target_id: z.string(),
+  relation_type: z.string(),
+});
 const Member = z.looseObject({ user_id: z.string(), role: z.string() });
 const aboutRun = {
   entity_type: z.literal('automation_run'),
@@ -41,6 +48,8 @@ const FIELDS = {
   'project.created': { project: Project, changes: Changes },
   'project.updated': { project: Project, changes: Changes },
   'project.deleted': { project: Project },
+  'note.created': { note: Note },
+  'relation.created': { relation: Relation },
   'team.member_added': { member: Member },
   'team.member_removed': { member: Member },
   'automation.run_failed': aboutRun,

@@ -16,6 +16,8 @@ export const TRIGGER_TEXT: Readonly<Record<string, string>> = {
   'project.updated': 'A project was changed',
   'project.status_changed': 'The status of a project changed',
   'project.deleted': 'A project was moved to the trash',
+  'relation.created': 'Two items were related',
+  'note.created': 'A note was created',
   'team.member_added': 'Someone joined the team',
   'team.member_removed': 'Someone left the team',
   'forge.issue_opened': 'An issue was opened on the code host',
