@@ -2,9 +2,8 @@
 import { execFile } from 'node:child_process';
 import { readFileSync, realpathSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
-import { build, bundlePath } from './build.mjs';
+import { build } from './build.mjs';
 import { createSteps, screen } from './embedded/display.mjs';
 import { printFailure, StartError } from './embedded/errors.mjs';
 import { ensureInstalled } from './embedded/install.mjs';
@@ -13,6 +12,7 @@ import { clusterDir, makeDataDir, serviceUser } from './embedded/postgres-files.
 import { endChildren, startMark, track } from './embedded/processes.mjs';
 import { anyFreePort } from './embedded/ports.mjs';
 import { claim, kindOf, release, stopOrphanServices, writeState } from './embedded/run-state.mjs';
+import { checkSettings, refuseProduction, serviceEnv } from './embedded/service-env.mjs';
 import { createUnit, startService, waitReady } from './embedded/services.mjs';
 import { checkNode, choosePorts, dataDir, loadEnvFile, root } from './embedded/settings.mjs';
 import { startTemporal, stopOrphan } from './embedded/temporal.mjs';
@@ -63,15 +63,6 @@ function addUnit(name, label, start) {
 /** All processes of a kind: `api`, `api-2` and so on. */
 const unitsOf = (kind) => Object.values(context.units).filter(({ name }) => kindOf(name) === kind);
 
-/** Rejects production, where the embedded servers would have demo data and no backups. */
-function refuseProduction(env) {
-  if (env.NODE_ENV !== 'production' || (env.DATABASE_URL && env.TEMPORAL_ADDRESS)) return;
-  throw new StartError('NODE_ENV=production, but npm start would run an embedded PostgreSQL and Temporal.', [
-    'For production use docker-compose.yml: docs/runbook.md tells how.',
-    'Or set DATABASE_URL and TEMPORAL_ADDRESS; or leave NODE_ENV unset to develop.',
-  ]);
-}
-
 /** Stops processes that a killed start left behind. */
 async function clearOrphans({ dir }) {
   const services = await stopOrphanServices(dir);
@@ -108,39 +99,6 @@ async function startWorkflowServer(ports) {
     return facts;
   });
   return facts;
-}
-
-/** Settings of API, worker and commands; the environment takes precedence, except over decisions of this start. */
-function serviceEnv(ports, database, temporal) {
-  return {
-    NODE_ENV: process.env.NODE_ENV ?? 'development',
-    DATABASE_URL: database.url,
-    TEMPORAL_ADDRESS: temporal.address,
-    TEMPORAL_NAMESPACE: process.env.TEMPORAL_NAMESPACE || 'default',
-    ...(temporal.uiUrl ? { TEMPORAL_UI_URL: temporal.uiUrl } : {}),
-    ...(ports.temporal ? { TEMPORAL_UI_PORT: String(ports.temporal.ui) } : {}),
-    PORT: String(ports.api),
-    METRICS_PORT: String(ports.metrics),
-    WORKER_METRICS_PORT: String(ports.workerMetrics),
-    BASE_URL: process.env.BASE_URL || `http://localhost:${ports.api}`,
-    DATA_DIR: context.dir,
-    WORKFLOW_BUNDLE: bundlePath,
-    // The demo's receiver runs on this machine.
-    ...(process.env.NODE_ENV === 'production' ? {} : { OUTBOUND_LOOPBACK: process.env.OUTBOUND_LOOPBACK ?? 'allow' }),
-  };
-}
-
-/** Validates the settings like API and worker before any server starts, so an invalid one leaves nothing half done. */
-async function checkSettings(ports) {
-  const database = { url: process.env.DATABASE_URL || 'postgres://127.0.0.1/assent' };
-  const temporal = { address: process.env.TEMPORAL_ADDRESS || '127.0.0.1:7233', uiUrl: null };
-  const { loadConfig } = await import(pathToFileURL(join(root, 'dist', 'api', 'core', 'config.js')).href);
-  try {
-    loadConfig({ ...process.env, ...serviceEnv(ports, database, temporal) });
-  } catch (error) {
-    const [cause, ...problems] = error.message.split('\n');
-    throw new StartError(cause, 'Mend them in the environment or in .env; .env.example explains each.', problems);
-  }
 }
 
 async function migrate() {
@@ -200,7 +158,7 @@ async function startAll() {
   for (const line of moved) say(line);
 
   await step('Build', build, ({ compiled }) => (compiled ? '' : 'up to date'));
-  await checkSettings(ports);
+  await checkSettings(context.dir, ports);
   const [database, temporal] = await all([
     step(
       'PostgreSQL',
@@ -213,7 +171,7 @@ async function startAll() {
       ({ address }) => address,
     ),
   ]);
-  context.env = serviceEnv(ports, database, temporal);
+  context.env = serviceEnv(context.dir, ports, database, temporal);
   await step(context.env.NODE_ENV === 'production' ? 'Database migrated' : 'Database migrated, demo data in', migrate);
   await startServices(ports.metrics);
   context.ready = true;

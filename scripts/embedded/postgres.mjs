@@ -1,26 +1,18 @@
-/** Launcher for the embedded PostgreSQL: creates the cluster once, clears up after a crash, starts, waits for truth, stops. */
+/** Launcher for the embedded PostgreSQL: clears up after a crash, starts, waits until it is ready, stops. */
 import { execFile } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
-import { chownSync, existsSync, readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, realpathSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { StartError } from './errors.mjs';
-import { clusterDir, findBinaries, makeDataDir, makePrivateDir, serviceUser } from './postgres-files.mjs';
-import { alive, howItEnded, logSize, looksLike, processesIn, spawnLogged, stopPid, tail, track } from './processes.mjs';
+import { ensureCluster, exe, ROLE, serverEnv } from './postgres-cluster.mjs';
+import { explain } from './postgres-errors.mjs';
+import { clusterDir, findBinaries, makeDataDir, serviceUser } from './postgres-files.mjs';
+import { alive, howItEnded, logSize, looksLike, processesIn, spawnLogged, stopPid, tail } from './processes.mjs';
 
 const run = promisify(execFile);
-const exe = process.platform === 'win32' ? '.exe' : '';
-const MAJOR = '18';
-const ROLE = 'assent';
 const READY_MS = 60_000;
 const LEFTOVER_MS = 8_000;
-
-/** The builtin provider sorts and folds the same on every machine; other systems than Linux may not know the C library's C.UTF-8. */
-const LOCALE = process.platform === 'linux' ? ['--locale=C.UTF-8'] : ['--locale=C', '--builtin-locale=C.UTF-8'];
-const INITDB = `--username=${ROLE} --auth=scram-sha-256 --encoding=UTF8 --locale-provider=builtin --no-sync --no-instructions`
-  .split(' ')
-  .concat(LOCALE);
 
 const COMMON = {
   listen_addresses: '127.0.0.1',
@@ -140,80 +132,6 @@ function readPid(pidFile) {
   }
 }
 
-/**
- * Creates the cluster when there is none, and makes sure that we know its password.
- * @returns {Promise<string>} the password of role `assent`
- */
-async function ensureCluster(ctx, passwordFile) {
-  const known = existsSync(passwordFile) ? readFileSync(passwordFile, 'utf8').trim() : '';
-  const password = known || randomBytes(24).toString('hex');
-  if (!existsSync(join(ctx.cluster, 'PG_VERSION'))) {
-    await createCluster(ctx, password);
-  } else {
-    const major = readFileSync(join(ctx.cluster, 'PG_VERSION'), 'utf8').trim();
-    if (major !== MAJOR) {
-      throw new StartError(`The data in ${ctx.cluster} belongs to PostgreSQL ${major}, this project runs ${MAJOR}.`, [
-        'Start over with fresh demo data: npm run reset',
-        `Or keep the data: serve it with PostgreSQL ${major} and set DATABASE_URL.`,
-      ]);
-    }
-    if (!known) await singleUser(ctx, ctx.cluster, `ALTER ROLE ${ROLE} PASSWORD '${password}'`);
-  }
-  if (!known) writeFileSync(passwordFile, `${password}\n`, { mode: 0o600 });
-  return password;
-}
-
-/** Runs initdb beside the final name and renames at the end: a cluster that exists is complete, whatever was killed when. */
-async function createCluster(ctx, password) {
-  const partial = `${ctx.cluster}.partial-${randomBytes(4).toString('hex')}`;
-  makePrivateDir(partial, ctx.user);
-  const passwordFile = join(partial, 'password');
-  const data = join(partial, 'data');
-  try {
-    writeFileSync(passwordFile, password, { mode: 0o600 });
-    if (ctx.user) chownSync(passwordFile, ctx.user.uid, ctx.user.gid);
-    await tool(ctx, 'initdb', ['-D', data, '--pwfile', passwordFile, ...INITDB]);
-    await singleUser(ctx, data, `CREATE DATABASE ${ROLE}`);
-    // Any existing directory here is an incomplete attempt.
-    rmSync(ctx.cluster, { recursive: true, force: true });
-    renameSync(data, ctx.cluster);
-  } finally {
-    rmSync(partial, { recursive: true, force: true });
-  }
-}
-
-/** Runs one statement without a running server and without a password, like PostgreSQL's own initdb. */
-async function singleUser(ctx, data, statement) {
-  await tool(ctx, 'postgres', ['--single', '-j', '-D', data, '-c', 'log_checkpoints=off', 'postgres'], `${statement};\n\n`);
-}
-
-/** Runs a PostgreSQL program to its end as the server's user. */
-async function tool({ bin, user }, name, args, input = '') {
-  const running = run(join(bin, name + exe), args, {
-    cwd: '/',
-    env: serverEnv(),
-    ...(user ? { uid: user.uid, gid: user.gid } : {}),
-  });
-  track(running.child);
-  running.child.stdin.on('error', () => {});
-  running.child.stdin.end(input);
-  const result = await running.catch((error) => {
-    throw explain(
-      `${name} failed`,
-      `${error.stderr ?? ''}${error.stdout ?? ''}`.split('\n').filter(Boolean).slice(-12),
-      error.message,
-    );
-  });
-  // Single-user mode reports a failed statement on stderr and still exits 0.
-  if (/ERROR:|FATAL:/.test(result.stderr)) throw explain(`${name} failed`, result.stderr.split('\n').filter(Boolean));
-}
-
-/** Removes PG* and library settings that would affect the embedded server. */
-function serverEnv() {
-  const { PATH, SystemRoot, TEMP } = process.env;
-  return { PATH, ...(SystemRoot ? { SystemRoot, TEMP } : {}) };
-}
-
 /** Errors while a killed server is still exiting: its backends, or the unreaped process itself. */
 const STILL_LEAVING = /pre-existing shared memory block|lock file "postmaster\.pid" already exists/;
 
@@ -280,44 +198,4 @@ async function stopServer(pid, { bin, cluster }, graceMs) {
     ['SIGQUIT', 1_000],
     ['SIGKILL', 500],
   ]);
-}
-
-const CURES = [
-  [/Address already in use/, 'The port is taken', 'Choose another PG_PORT, or leave it unset.'],
-  [/No space left on device/, 'The disk is full', 'Free some space, or set DATA_DIR to another disk.'],
-  [
-    /could not access directory|Permission denied|EACCES/,
-    'The database user may not enter the directory',
-    'Set DATA_DIR to a directory that it can reach, for example below /var/lib.',
-  ],
-  [
-    /has invalid permissions|could not change permissions/,
-    'The file system keeps no permissions',
-    'Set DATA_DIR to a directory on a native file system.',
-  ],
-  [/has wrong ownership/, 'The data belongs to another user', 'Start as the user who made it, or start over: npm run reset'],
-  [/cannot be run as root|running as root/, 'PostgreSQL does not run as root', 'Run npm start as an ordinary user.'],
-  [
-    /error while loading shared libraries|Library not loaded/,
-    'The binaries miss a library',
-    'Reinstall: rm -rf node_modules && npm ci',
-  ],
-  [
-    /Resource temporarily unavailable|Cannot allocate memory|could not create shared memory/,
-    'The machine is out of memory',
-    'Free some memory, then start again.',
-  ],
-];
-
-/** Turns log lines into cause and cure. */
-function explain(what, lines, message = '') {
-  const text = `${lines.join('\n')}\n${message}`;
-  const known = CURES.find(([pattern]) => pattern.test(text));
-  const or = 'Or set DATABASE_URL to an existing PostgreSQL 18.';
-  if (known) return new StartError(`${what}: ${known[1].toLowerCase()}.`, [known[2], or], lines);
-  return new StartError(
-    `${what}.`,
-    ['See what is wrong with this machine: npm run doctor', or],
-    lines.length > 0 ? lines : [message],
-  );
 }
