@@ -3,7 +3,7 @@ import type { SearchAttributePair } from '@temporalio/common';
 import type { Services } from '../api/core/context.js';
 import { logScope } from '../api/core/telemetry/log.js';
 import type { Dispatcher } from '../api/outbox/dispatch-outbox.js';
-import { advanceSeries } from '../api/recurrence/advance-series.js';
+import { advanceSeries } from '../api/recurrence/series/advance-series.js';
 import { ruleInWords } from '../api/recurrence/describe-rule.js';
 import type { Recurrence } from '../api/recurrence/rules.js';
 import {

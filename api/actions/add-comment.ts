@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { addComment as add } from '../comments/add-comment.js';
 import { AddComment } from '../comments/schema.js';
 import { TaskId } from '../core/fields.js';
-import type { ActionType } from './action-type.js';
+import type { ActionType } from './contract/action-type.js';
 
 const Params = AddComment.pick({ content: true }).extend({ task_id: TaskId });
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { Id, TaskId } from '../core/fields.js';
 import { updateTask } from '../tasks/write/update-task.js';
-import type { ActionType } from './action-type.js';
+import type { ActionType } from './contract/action-type.js';
 
 const Params = z.object({ task_id: TaskId, assigned_to: Id.nullable().meta({ description: 'null unassigns the task' }) });
 

@@ -2,7 +2,7 @@ import type { StoredAction } from '../../db/models/automation.js';
 import { invalid } from '../core/errors.js';
 import { GATE } from './rules.js';
 import { checkTemplates } from '../automations/language/template.js';
-import type { ActionDescription, DefaultedParam } from './action-type.js';
+import type { ActionDescription, DefaultedParam } from './contract/action-type.js';
 import { hasTemplatedOrigin } from './literal-origin.js';
 import { availableActions, catalogue } from './registry.js';
 

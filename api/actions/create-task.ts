@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { createTask as create } from '../tasks/write/create-task.js';
 import { CreateTask } from '../tasks/schema.js';
-import type { ActionType } from './action-type.js';
+import type { ActionType } from './contract/action-type.js';
 import { DateText } from './fields.js';
 
 const Params = CreateTask.omit({ task_id: true }).extend({ due_date: DateText.nullish() });

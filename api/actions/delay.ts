@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { DELAY } from './rules.js';
-import type { ActionDescription } from './action-type.js';
+import type { ActionDescription } from './contract/action-type.js';
 
 /** Maximum delay in seconds: 30 days (docs/decisions.md#longest-waits). */
 const MAX_DELAY = 2_592_000;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { METHODS } from '../core/http-client/send-request.js';
-import type { OutboundAction } from './action-type.js';
+import type { OutboundAction } from './contract/action-type.js';
 import { sendActionRequest } from './send-action-request.js';
 import { WebAddress } from './web-address.js';
 

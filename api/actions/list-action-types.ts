@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { type Context, userOf } from '../core/context.js';
 import { type Connection, connectionsOf } from '../integrations/connections.js';
 import { findProvider } from '../integrations/registry.js';
-import type { ActionDescription } from './action-type.js';
+import type { ActionDescription } from './contract/action-type.js';
 import { availableActions, catalogue } from './registry.js';
 
 /** A schema that is described by hand replaces the derived one. */

@@ -1,5 +1,5 @@
 import { findSecretHandles } from '../automations/language/template.js';
-import type { ActionDescription } from './action-type.js';
+import type { ActionDescription } from './contract/action-type.js';
 
 /** A literal, complete scheme and host, so that a template after them cannot become part of them. */
 const LITERAL_ORIGIN = /^https?:\/\/[^/?#\\@{}\s\p{Cc}]+(?:[/?#]|$)/iu;

@@ -6,7 +6,7 @@ import { Id, Text } from '../core/fields.js';
 import { recordChange } from '../core/record-change.js';
 import { findRecipients, type Recipient } from '../notifications/find-recipients.js';
 import { notifyUsers } from '../notifications/notify-users.js';
-import type { ActionType } from './action-type.js';
+import type { ActionType } from './contract/action-type.js';
 
 const Params = z
   .object({

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Text } from '../core/fields.js';
-import type { ActionDescription } from './action-type.js';
+import type { ActionDescription } from './contract/action-type.js';
 
 const describe = (type: string, label: string, params: z.ZodObject): ActionDescription => ({
   type,

@@ -1,6 +1,6 @@
 import { integrationActions } from '../integrations/registry.js';
 import { addComment } from './add-comment.js';
-import type { ActionDescription, ActionType, DefaultedParam, OutboundAction } from './action-type.js';
+import type { ActionDescription, ActionType, DefaultedParam, OutboundAction } from './contract/action-type.js';
 import { assignTask } from './assign-task.js';
 import { createTask } from './create-task.js';
 import { delay } from './delay.js';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { Text } from '../core/fields.js';
 import { GATE, GATE_DEFAULTS, GATE_ROLES } from './rules.js';
-import type { ActionDescription } from './action-type.js';
+import type { ActionDescription } from './contract/action-type.js';
 
 /** Maximum lifetime of a gate in seconds: 30 days (docs/decisions.md#gate-expiry). */
 const MAX_EXPIRY = 2_592_000;

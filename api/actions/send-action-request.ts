@@ -1,7 +1,7 @@
 import { isPassingStatus } from '../core/http-client/failure.js';
 import { outboundPolicy } from '../core/http-client/policy.js';
 import { type OutboundResponse, type OutboundRequest, sendRequest } from '../core/http-client/send-request.js';
-import type { OutboundContext, OutboundResult } from './action-type.js';
+import type { OutboundContext, OutboundResult } from './contract/action-type.js';
 
 /** Characters of a response that the run's record keeps. */
 const MAX_STORED_LENGTH = 4_096;

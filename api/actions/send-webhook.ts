@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { z } from 'zod';
-import type { OutboundAction } from './action-type.js';
-import { ActionRefused } from './action-refused.js';
+import type { OutboundAction } from './contract/action-type.js';
+import { ActionRefused } from './contract/action-refused.js';
 import { sendActionRequest } from './send-action-request.js';
 import { WebAddress } from './web-address.js';
 

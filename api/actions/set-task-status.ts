@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { TaskId } from '../core/fields.js';
 import { TaskStatus } from '../tasks/schema.js';
 import { updateTask } from '../tasks/write/update-task.js';
-import type { ActionType } from './action-type.js';
+import type { ActionType } from './contract/action-type.js';
 
 const Params = z.object({ task_id: TaskId, status: TaskStatus });
 

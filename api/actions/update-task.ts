@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { TaskId } from '../core/fields.js';
 import { UpdateTask } from '../tasks/schema.js';
 import { updateTask as update } from '../tasks/write/update-task.js';
-import type { ActionType } from './action-type.js';
+import type { ActionType } from './contract/action-type.js';
 import { DateText } from './fields.js';
 
 const Params = UpdateTask.omit({ version: true }).extend({ task_id: TaskId, due_date: DateText.nullable().optional() });

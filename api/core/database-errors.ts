@@ -1,5 +1,5 @@
 import { types } from 'node:util';
-import { busy, conflict, type DomainError, invalidFields, unavailable } from './errors.js';
+import { busy, conflict, DomainError, invalidFields, unavailable } from './errors.js';
 
 /** Driver messages without a code for a connection that broke, closed or timed out. knex prefixes the statement. */
 const CONNECTION_LOST =
@@ -44,3 +44,9 @@ export const isTransient = (error: unknown): boolean =>
  */
 export const wasRolledBack = (error: unknown): boolean =>
   types.isNativeError(error) && (error as Error & { severity?: string }).severity === 'ERROR';
+
+/** Maps any thrown value to a client error: domain errors as they are, database errors mapped, others without details. */
+export function toDomainError(thrown: unknown): DomainError {
+  if (thrown instanceof DomainError) return thrown;
+  return fromDatabaseError(thrown) ?? new DomainError('INTERNAL_ERROR', 'Internal error', { cause: thrown });
+}

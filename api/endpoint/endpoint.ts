@@ -24,6 +24,8 @@ export interface Request<Params, Query, Body> {
   query: Query;
   body: Body;
   headers: IncomingHttpHeaders;
+  /** Reads the id of the user who is signed in to the web app in this browser, not impersonating; null for none. */
+  browserUserId: () => Promise<string | null>;
 }
 
 /** A request authenticated by a signature over its exact bytes instead of a credential. */

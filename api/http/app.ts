@@ -7,10 +7,12 @@ import { cors } from './cors.js';
 import { isDeclared } from './dispatch.js';
 import { mountDocs } from './docs.js';
 import { mountMailbox } from './mailbox.js';
-import { envelope, toDomainError } from './envelope.js';
+import { toDomainError } from '../core/database-errors.js';
+import { envelope } from './envelope.js';
 import { observeRequest } from '../core/telemetry/metrics.js';
 import { mountWeb } from '../web/mount.js';
-import { createRouter, type RouteState } from './router.js';
+import type { RouteState } from '../endpoint/route-state.js';
+import { createRouter } from './router.js';
 
 const CLIENT_REQUEST_ID = /^[\w-]{1,64}$/;
 

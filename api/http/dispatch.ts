@@ -17,11 +17,12 @@ import {
   type RawEndpointSpec,
   Reply,
 } from '../endpoint/endpoint.js';
+import { signedInUserId } from '../web/server/session.js';
 import { page } from './paging.js';
-import { addressKey, type RateLimiter } from './rate-limit.js';
+import { addressKey, type RateLimiter } from '../endpoint/rate-limit.js';
 import { reportUnknownFields, unknownFields } from './unknown-fields.js';
 import { readBody, readJson, refuseLargeBody } from '../endpoint/read-body.js';
-import { cleanUserAgent } from './user-agent.js';
+import { cleanUserAgent } from '../endpoint/user-agent.js';
 
 export interface Dispatcher {
   services: Services;
@@ -104,7 +105,8 @@ async function handleJson(
   const params = parse('path', spec.params, incoming.params);
   const query = parse('query', spec.query, incoming.query);
   const body = spec.body && parse('body', spec.body, given);
-  const call = { ctx, params, query, body, headers: request.headers };
+  const browserUserId = () => signedInUserId(services, request.headers);
+  const call = { ctx, params, query, body, headers: request.headers, browserUserId };
   const perform = async () => answerOf(spec, await (spec.pages ? page(spec, call, request.url ?? '') : spec.handle(call)));
   const key = keyOf(spec, actor, incoming, given);
   return key ? withIdempotencyKey(ctx, key, perform) : perform();

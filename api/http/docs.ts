@@ -4,7 +4,8 @@ import { dirname, join } from 'node:path';
 import type Koa from 'koa';
 import { type Config, isDevelopment } from '../core/config.js';
 import { createOpenApi } from './openapi.js';
-import { ENDPOINTS, type RouteState } from './router.js';
+import type { RouteState } from '../endpoint/route-state.js';
+import { ENDPOINTS } from './router.js';
 
 const CSP =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; worker-src blob:; font-src 'self' data:; frame-ancestors 'none'";

@@ -1,5 +1,4 @@
-import { fromDatabaseError } from '../core/database-errors.js';
-import { DomainError } from '../core/errors.js';
+import type { DomainError } from '../core/errors.js';
 
 /** Builds the body of every error response. */
 export function envelope(error: DomainError, correlationId: string): Record<string, unknown> {
@@ -14,10 +13,4 @@ export function envelope(error: DomainError, correlationId: string): Record<stri
     timestamp: new Date().toISOString(),
     ...error.extra,
   };
-}
-
-/** Maps any thrown value to a client error: domain errors as they are, database errors mapped, others without details. */
-export function toDomainError(thrown: unknown): DomainError {
-  if (thrown instanceof DomainError) return thrown;
-  return fromDatabaseError(thrown) ?? new DomainError('INTERNAL_ERROR', 'Internal error', { cause: thrown });
 }

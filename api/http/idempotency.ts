@@ -14,7 +14,8 @@ import {
 } from '../core/idempotency-keys.js';
 import type { Incoming, Outgoing } from './exchange.js';
 import { type Endpoint, takesKey } from '../endpoint/endpoint.js';
-import { envelope, toDomainError } from './envelope.js';
+import { toDomainError } from '../core/database-errors.js';
+import { envelope } from './envelope.js';
 
 const PRINTABLE = /^[\x20-\x7e]{1,255}$/;
 const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest();

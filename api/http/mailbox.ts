@@ -3,7 +3,7 @@ import { type Config, isDevelopment } from '../core/config.js';
 import { forbidden } from '../core/errors.js';
 import type { Services } from '../core/context.js';
 import { getMail, listMails, type MailboxEntry } from '../mail/list-mails.js';
-import type { RouteState } from './router.js';
+import type { RouteState } from '../endpoint/route-state.js';
 
 /** The page only frames emails; an email runs and loads nothing. */
 const PAGE_CSP =

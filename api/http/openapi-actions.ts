@@ -1,4 +1,4 @@
-import type { ActionDescription } from '../actions/action-type.js';
+import type { ActionDescription } from '../actions/contract/action-type.js';
 import { paramsSchemaOf } from '../actions/list-action-types.js';
 import { availableActions } from '../actions/registry.js';
 

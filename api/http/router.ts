@@ -26,11 +26,11 @@ import { teamRoutes } from '../teams/routes.js';
 import { tokenRoutes } from '../tokens/routes.js';
 import { trashRoutes } from '../trash/routes.js';
 import type { Services } from '../core/context.js';
-import type { Logger } from '../core/telemetry/log.js';
-import { clientIp } from './client-ip.js';
+import { clientIp } from '../endpoint/client-ip.js';
 import { type Dispatcher, dispatch } from './dispatch.js';
 import type { Endpoint } from '../endpoint/endpoint.js';
-import { createRateLimiter } from './rate-limit.js';
+import type { RouteState } from '../endpoint/route-state.js';
+import { createRateLimiter } from '../endpoint/rate-limit.js';
 
 /** Every route of the API, in matching order. The document, the matrix test and the router read this list. */
 export const ENDPOINTS: Endpoint[] = [
@@ -60,17 +60,6 @@ export const ENDPOINTS: Endpoint[] = [
   ...deprovisioningRoutes,
   ...impersonationRoutes,
 ];
-
-export interface RouteState {
-  requestId: string;
-  /** Its lines carry the request's id. */
-  log: Logger;
-  /** Headers for the response, errors included. */
-  headers: Record<string, string>;
-  endpoint?: Endpoint;
-  /** Method and declared path of a web page. */
-  page?: string;
-}
 
 /** Runs one endpoint for Koa; the only place that converts between Koa and plain values. */
 const handlerOf =

@@ -1,5 +1,5 @@
 import { run, type Statement } from '../../db/statement.js';
-import { ActionRefused } from '../actions/action-refused.js';
+import { ActionRefused } from '../actions/contract/action-refused.js';
 import type { Context, Services } from '../core/context.js';
 import { type EncryptedEnvelope, decryptEnvelope, encryptEnvelope } from '../core/crypto/encryption.js';
 import { endConnections } from './end-connections.js';

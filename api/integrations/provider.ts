@@ -1,5 +1,5 @@
 import type { Config } from '../core/config.js';
-import type { OutboundAction } from '../actions/action-type.js';
+import type { OutboundAction } from '../actions/contract/action-type.js';
 
 /** OAuth endpoints of a service, and this installation's client there. */
 export interface OAuthSettings {

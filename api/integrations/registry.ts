@@ -1,4 +1,4 @@
-import type { OutboundAction } from '../actions/action-type.js';
+import type { OutboundAction } from '../actions/contract/action-type.js';
 import { notFound } from '../core/errors.js';
 import { forge } from './forge/provider.js';
 import type { Provider } from './provider.js';

@@ -6,7 +6,6 @@ import { connect } from './connect.js';
 import { disconnect } from './disconnect.js';
 import { listIntegrations } from './list-integrations.js';
 import { AuthorizeAddress, Callback, Connect, Disconnected, Integration, IntegrationParams } from './schema.js';
-import { signedInUserId } from '../web/server/session.js';
 
 const tag = 'Integrations';
 
@@ -55,8 +54,8 @@ export const integrationRoutes: Endpoint[] = [
     response: z.string(),
     page: true,
     errors: [404],
-    handle: async ({ ctx, params, query, headers }) =>
-      callbackPage(await completeConnection(ctx, params.key, query, await signedInUserId(ctx, headers))),
+    handle: async ({ ctx, params, query, browserUserId }) =>
+      callbackPage(await completeConnection(ctx, params.key, query, await browserUserId())),
   }),
   endpoint({
     id: 'disconnectIntegration',

@@ -6,9 +6,9 @@ import type { Context, Services } from '../core/context.js';
 import { countedDatabase } from '../core/counted-database.js';
 import { DomainError } from '../core/errors.js';
 import { countUnread } from '../notifications/list-notifications.js';
-import { clientIp } from '../http/client-ip.js';
-import { addressKey, createRateLimiter } from '../http/rate-limit.js';
-import type { RouteState } from '../http/router.js';
+import { clientIp } from '../endpoint/client-ip.js';
+import { addressKey, createRateLimiter } from '../endpoint/rate-limit.js';
+import type { RouteState } from '../endpoint/route-state.js';
 import { PAGES } from './pages.js';
 import { csrfToken } from './server/csrf.js';
 import { findPage } from './server/find-page.js';
@@ -20,7 +20,7 @@ import { type PageShell, type KoaContext, sendError, sendFile, sendOn, sendView 
 import { type BrowserSession, readSession } from './server/session.js';
 import { createStaticFiles } from './server/static-files.js';
 import { actionableApprovals } from './pages/work/actionable-approvals.js';
-import { cleanUserAgent } from '../http/user-agent.js';
+import { cleanUserAgent } from '../endpoint/user-agent.js';
 
 /** The navigation badge is capped at 50. */
 const MAX_COUNTED = 50;

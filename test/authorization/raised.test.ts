@@ -1,7 +1,7 @@
 import { type Ability, hasRoleAtLeast, ruleOf, type Seat } from '../../api/core/access.js';
 import { CASES, type Row } from './cases.js';
 import { SUBJECTS } from './subjects.js';
-import { actorContext, lockSeries, type Series } from '../../api/recurrence/series.js';
+import { actorContext, lockSeries, type Series } from '../../api/recurrence/series/series.js';
 import { endpointOf, nameOf, Walk } from './run.js';
 import { buildWorld, type World } from './world.js';
 

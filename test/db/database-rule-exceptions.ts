@@ -101,7 +101,7 @@ export const KNEX_QUERIES = [
   'api/outbox/parked-rows.ts',
   'api/projects/create-project.ts',
   'api/projects/team-of-project.ts',
-  'api/recurrence/advance-series.ts',
+  'api/recurrence/series/advance-series.ts',
   'api/runs/approvals/expire-run.ts',
   'api/runs/approvals/open-gate.ts',
   'api/runs/approvals/read-gate.ts',

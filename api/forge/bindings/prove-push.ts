@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ActionRefused } from '../../actions/action-refused.js';
+import { ActionRefused } from '../../actions/contract/action-refused.js';
 import type { Context } from '../../core/context.js';
 import { DomainError, forbidden } from '../../core/errors.js';
 import { OutboundFailure } from '../../core/http-client/failure.js';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { ActionRefused } from '../../actions/action-refused.js';
-import type { OutboundContext, OutboundAction, OutboundResult } from '../../actions/action-type.js';
+import { ActionRefused } from '../../actions/contract/action-refused.js';
+import type { OutboundContext, OutboundAction, OutboundResult } from '../../actions/contract/action-type.js';
 import type { Config } from '../../core/config.js';
 import { OutboundFailure } from '../../core/http-client/failure.js';
 import type { OutboundResponse } from '../../core/http-client/send-request.js';

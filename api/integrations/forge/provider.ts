@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { OutboundAction } from '../../actions/action-type.js';
+import type { OutboundAction } from '../../actions/contract/action-type.js';
 import { Text } from '../../core/fields.js';
 import { isAway, jsonOf, noAnswer } from '../call-service.js';
 import type { Provider } from '../provider.js';

@@ -1,4 +1,4 @@
-import type { OutboundContext, OutboundResult } from '../../actions/action-type.js';
+import type { OutboundContext, OutboundResult } from '../../actions/contract/action-type.js';
 import { accessToken } from '../connections.js';
 import type { Provider } from '../provider.js';
 import { callForge, findMade, type Made, marked, NEEDS, outcomeOf } from './call-forge.js';

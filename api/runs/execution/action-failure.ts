@@ -4,7 +4,7 @@ import type { ActionResult } from '../../../workflows/contract.js';
 import type { Services } from '../../core/context.js';
 import { fromDatabaseError } from '../../core/database-errors.js';
 import { DomainError } from '../../core/errors.js';
-import { type ActionFailure, ActionRefused } from '../../actions/action-refused.js';
+import { type ActionFailure, ActionRefused } from '../../actions/contract/action-refused.js';
 import { SecretUnreadable } from '../../secrets/vault.js';
 import { isRetryableCode, retryDelay } from '../rules.js';
 import type { RunExecution } from './claim-run.js';

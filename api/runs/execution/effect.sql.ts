@@ -1,6 +1,6 @@
 import type { Statement } from '../../../db/statement.js';
 import { forbidden } from '../../core/errors.js';
-import type { Effect } from '../../actions/action-type.js';
+import type { Effect } from '../../actions/contract/action-type.js';
 
 type Kind = Effect['entity_type'];
 

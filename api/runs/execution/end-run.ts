@@ -3,7 +3,7 @@ import { type Services, callerJson } from '../../core/context.js';
 import type { Change } from '../../core/record-change.js';
 import { IS_LEFT, CLOSE_STEP } from './close-steps.sql.js';
 import type { RunStatus, SkipReason } from '../rules.js';
-import type { Effect } from '../../actions/action-type.js';
+import type { Effect } from '../../actions/contract/action-type.js';
 import { EFFECT, effectValues, perEntity, assertSameTeam } from './effect.sql.js';
 import { type RunRow, systemContext } from './load-run.js';
 import { runEvent } from './publish.js';

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 import { run } from '../../../db/statement.js';
-import type { Effect } from '../../actions/action-type.js';
+import type { Effect } from '../../actions/contract/action-type.js';
 import { EFFECT, effectValues, perEntity, assertSameTeam } from './effect.sql.js';
 import type { RunRow } from './load-run.js';
 

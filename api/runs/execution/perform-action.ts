@@ -1,8 +1,8 @@
 import type { Knex } from 'knex';
 import type { ActionResult } from '../../../workflows/contract.js';
 import type { Services } from '../../core/context.js';
-import { ActionRefused } from '../../actions/action-refused.js';
-import type { Effect } from '../../actions/action-type.js';
+import { ActionRefused } from '../../actions/contract/action-refused.js';
+import type { Effect } from '../../actions/contract/action-type.js';
 import { actionTypes } from '../../actions/registry.js';
 import { failStep } from './action-failure.js';
 import type { RunExecution } from './claim-run.js';

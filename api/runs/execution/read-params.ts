@@ -1,6 +1,6 @@
 import { invalid } from '../../core/errors.js';
-import type { ActionDescription } from '../../actions/action-type.js';
-import { ActionRefused } from '../../actions/action-refused.js';
+import type { ActionDescription } from '../../actions/contract/action-type.js';
+import { ActionRefused } from '../../actions/contract/action-refused.js';
 import { withDefaults } from '../../actions/registry.js';
 import { renderTemplates } from '../../automations/language/template.js';
 import type { RunRow } from './load-run.js';

@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import { run, type Statement } from '../../../db/statement.js';
 import { isAllowed, type Seat } from '../../core/access.js';
-import { ActionRefused } from '../../actions/action-refused.js';
+import { ActionRefused } from '../../actions/contract/action-refused.js';
 import type { RunRow } from './load-run.js';
 
 /** A user who authorized a version's actions: the current account status, and the role in the run's team. */

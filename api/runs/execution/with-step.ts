@@ -2,7 +2,7 @@ import type { Knex } from 'knex';
 import { run, type Statement } from '../../../db/statement.js';
 import type { ActionOutcome, ActionResult, Wait } from '../../../workflows/contract.js';
 import type { Services } from '../../core/context.js';
-import type { Effect } from '../../actions/action-type.js';
+import type { Effect } from '../../actions/contract/action-type.js';
 import { type ActionRow } from '../rules.js';
 import { DELAY, LOCAL_ACTIONS } from '../../actions/rules.js';
 import { endIfDeleted } from './end-if-deleted.js';

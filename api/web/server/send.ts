@@ -1,8 +1,8 @@
 import type Koa from 'koa';
 import type { Config } from '../../core/config.js';
 import type { Services } from '../../core/context.js';
-import { toDomainError } from '../../http/envelope.js';
-import type { RouteState } from '../../http/router.js';
+import { toDomainError } from '../../core/database-errors.js';
+import type { RouteState } from '../../endpoint/route-state.js';
 import type { Redirect, View } from '../page.js';
 import { cookieLine, readCookie } from './cookies.js';
 import { errorView } from './error-view.js';

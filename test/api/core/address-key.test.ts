@@ -1,5 +1,5 @@
-import { clientIp } from '../../../api/http/client-ip.js';
-import { addressKey } from '../../../api/http/rate-limit.js';
+import { clientIp } from '../../../api/endpoint/client-ip.js';
+import { addressKey } from '../../../api/endpoint/rate-limit.js';
 
 it.each([
   ['192.0.2.7', '192.0.2.7'],

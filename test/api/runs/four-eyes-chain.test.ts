@@ -2,7 +2,7 @@ import { deleteExpiredRuns } from '../../../api/runs/delete-expired-runs.js';
 import { openGate } from '../../../api/runs/approvals/open-gate.js';
 import { performAction } from '../../../api/runs/execution/perform-action.js';
 import { announceDue } from '../../../api/tasks/write/announce-due.js';
-import { advanceSeries } from '../../../api/recurrence/advance-series.js';
+import { advanceSeries } from '../../../api/recurrence/series/advance-series.js';
 import { buildPerson, buildProject, buildTeam, type Person, type TestTeam } from '../../factories/people.js';
 import { send } from '../forge/deliver.js';
 import { buildRun, GATE } from '../../factories/runs.js';

@@ -1,5 +1,5 @@
-import { dayIn, momentOf, nextDue, nextOnSchedule } from './next-date.js';
-import type { EndReason } from './rules.js';
+import { dayIn, momentOf, nextDue, nextOnSchedule } from '../next-date.js';
+import type { EndReason } from '../rules.js';
 import type { Occurrence, Series } from './series.js';
 
 /** Next step of a series. `at` is the time of the next occurrence; null if it waits for the current one to be done. */

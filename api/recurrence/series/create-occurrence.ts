@@ -1,11 +1,11 @@
-import { run, type Statement } from '../../db/statement.js';
-import { type Context, callerJson } from '../core/context.js';
-import { recordChange } from '../core/record-change.js';
-import { createTask } from '../tasks/write/create-task.js';
-import type { NewTask } from '../tasks/write/write-new-tasks.js';
-import { shiftDue } from './next-date.js';
-import { copyStatement, treeStatement } from './occurrence-tree.sql.js';
-import { MAX_TREE } from './rules.js';
+import { run, type Statement } from '../../../db/statement.js';
+import { type Context, callerJson } from '../../core/context.js';
+import { recordChange } from '../../core/record-change.js';
+import { createTask } from '../../tasks/write/create-task.js';
+import type { NewTask } from '../../tasks/write/write-new-tasks.js';
+import { shiftDue } from '../next-date.js';
+import { copyStatement, treeStatement } from '../occurrence-tree.sql.js';
+import { MAX_TREE } from '../rules.js';
 import type { Occurrence, Series } from './series.js';
 
 interface Copied extends Occurrence {

@@ -1,7 +1,7 @@
 import { RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
 import type { Services } from '../core/context.js';
 import { DomainError } from '../core/errors.js';
-import { type LimitName, LIMITS } from '../endpoint/limits.js';
+import { type LimitName, LIMITS } from './limits.js';
 import { createBatchLoader } from '../core/batching/batch-loader.js';
 
 export type RateLimiter = (

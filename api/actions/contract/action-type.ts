@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Context, Services } from '../core/context.js';
+import type { Context, Services } from '../../core/context.js';
 
 /** Result of an action: the key of its effect and the output in the run's record, without user text. */
 export interface Effect {

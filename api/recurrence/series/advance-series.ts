@@ -1,12 +1,12 @@
-import type { SeriesView } from '../../workflows/contract.js';
-import type { AuditAction } from '../core/audit-actions.js';
-import { withRetries, type Services } from '../core/context.js';
-import { DomainError } from '../core/errors.js';
-import { recordChange } from '../core/record-change.js';
-import { updateTask } from '../tasks/write/update-task.js';
+import type { SeriesView } from '../../../workflows/contract.js';
+import type { AuditAction } from '../../core/audit-actions.js';
+import { withRetries, type Services } from '../../core/context.js';
+import { DomainError } from '../../core/errors.js';
+import { recordChange } from '../../core/record-change.js';
+import { updateTask } from '../../tasks/write/update-task.js';
 import { decideStep } from './decide-step.js';
 import { createOccurrence } from './create-occurrence.js';
-import { END_WORDS, type EndReason } from './rules.js';
+import { END_WORDS, type EndReason } from '../rules.js';
 import { actorContext, lockSeries, type Occurrence, type Series, systemContext } from './series.js';
 
 const NO_ACTOR = 'neither its creator nor whoever did the last one may write in the team';

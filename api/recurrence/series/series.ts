@@ -1,10 +1,10 @@
 import type { Knex } from 'knex';
-import { run, type Statement } from '../../db/statement.js';
-import { rolesFor } from '../core/access.js';
-import type { Context, Services } from '../core/context.js';
-import type { EndReason, Recurrence } from './rules.js';
-import { newId } from '../core/ids.js';
-import type { InstanceRole } from '../core/actor.js';
+import { run, type Statement } from '../../../db/statement.js';
+import { rolesFor } from '../../core/access.js';
+import type { Context, Services } from '../../core/context.js';
+import type { EndReason, Recurrence } from '../rules.js';
+import { newId } from '../../core/ids.js';
+import type { InstanceRole } from '../../core/actor.js';
 
 export interface Series extends Record<string, unknown> {
   series_id: string;
