@@ -26,6 +26,7 @@ export const ROOMS = [
   'teams',
   'runs',
   'automations',
+  'runs/record',
   'secrets',
   'forge',
   'recurrence/series',

@@ -87,7 +87,7 @@ describe('citations', () => {
   it('reads the tree', () => {
     expect(sources.length).toBeGreaterThan(500);
     expect(sources.map(({ path }) => path)).toEqual(
-      expect.arrayContaining(['README.md', 'docs/decisions.md', 'api/runs/rules.ts']),
+      expect.arrayContaining(['README.md', 'docs/decisions.md', 'api/runs/record/rules.ts']),
     );
   });
 

@@ -9,7 +9,7 @@ import {
   allHandlersFinished,
   workflowInfo,
 } from '@temporalio/workflow';
-import { truncateText } from '../api/runs/rules.js';
+import { truncateText } from '../api/runs/record/rules.js';
 import { GATE, LOCAL_ACTIONS } from '../api/actions/rules.js';
 import {
   type ActionActivity,

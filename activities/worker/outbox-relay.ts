@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { RunStart } from '../../api/runs/dispatch/create-run.js';
+import type { RunStart } from '../../api/runs/record/create-run.js';
 import { failDispatch } from '../../api/runs/execution/fail-dispatch.js';
 import type { Services } from '../../api/core/context.js';
 import { applyDeliveries } from '../../api/outbox/apply-deliveries.js';

@@ -2,7 +2,7 @@ import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/c
 import type { SearchAttributePair } from '@temporalio/common';
 import { AUTOMATION_RUN, type AutomationRunInput, runWorkflowId, taskQueue } from '../../workflows/contract.js';
 import { SEARCH_ATTRIBUTES as ATTRIBUTE } from '../../workflows/search-attributes.js';
-import type { RunStart } from '../../api/runs/dispatch/create-run.js';
+import type { RunStart } from '../../api/runs/record/create-run.js';
 import { TaskId } from '../../api/core/fields.js';
 import type { Services } from '../../api/core/context.js';
 import { logScope } from '../../api/core/telemetry/log.js';

@@ -1,6 +1,6 @@
 import type { Automation } from '../../db/models/automation.js';
 import type { Seat } from '../core/access.js';
-import type { RunStatus } from '../runs/rules.js';
+import type { RunStatus } from '../runs/record/rules.js';
 
 /**
  * An automation with the counters of its runs and the caller's role in its team. Test runs do not count. `run_count` and

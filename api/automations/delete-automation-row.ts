@@ -2,7 +2,7 @@ import { raw } from 'objection';
 import { Automation } from '../../db/models/automation.js';
 import type { Context } from '../core/context.js';
 import { recordChange } from '../core/record-change.js';
-import { cancelRuns } from '../runs/cancel-runs.js';
+import { cancelRuns } from '../runs/record/cancel-runs.js';
 
 const LOCK_RUNS = /* sql */ `
   select count(*) from (select from automation_runs where automation_id = ? and finished_at is null for update) held`;

@@ -4,9 +4,7 @@ import { listActionTypes } from '../actions/list-action-types.js';
 import { createAutomation } from './create-automation.js';
 import { deleteAutomation } from './delete-automation.js';
 import { getAutomation } from './get-automation.js';
-import { getRun } from '../runs/get-run.js';
 import { listAutomations } from './list-automations.js';
-import { listRuns } from '../runs/list-runs.js';
 import {
   ActionTypeList,
   AutomationParams,
@@ -14,16 +12,15 @@ import {
   CreateAutomation,
   DeletedAutomation,
   ListAutomations,
-  ListRuns,
   ReplaceAutomation,
-  RunParams,
-  RunRecord,
-  RunSummary,
   SavedAutomation,
+  ToggleAutomation,
+  Toggled,
   TriggerList,
   UpdateAutomation,
 } from './schema.js';
 import { TRIGGERS } from './language/triggers.js';
+import { toggleAutomation } from './toggle-automation.js';
 import { replacementOf, updateAutomation } from './update-automation.js';
 
 const tag = 'Automations';
@@ -70,36 +67,8 @@ const catalogueRoutes: Endpoint[] = [
   }),
 ];
 
-const runRoutes: Endpoint[] = [
-  endpoint({
-    ...read,
-    id: 'getRun',
-    method: 'get',
-    path: '/api/automations/runs/:run_id',
-    summary: 'Get a run',
-    params: RunParams,
-    response: RunRecord,
-    errors: [404],
-    handle: ({ ctx, params }) => getRun(ctx, params.run_id),
-  }),
-  endpoint({
-    ...read,
-    id: 'listRuns',
-    method: 'get',
-    path: '/api/automations/:automation_id/runs',
-    summary: 'List runs of an automation',
-    params: AutomationParams,
-    query: ListRuns,
-    response: z.array(RunSummary),
-    errors: [404],
-    pages: {},
-    handle: ({ ctx, params, query }) => listRuns(ctx, params.automation_id, query),
-  }),
-];
-
 export const automationRoutes: Endpoint[] = [
   ...catalogueRoutes,
-  ...runRoutes,
   endpoint({
     id: 'listAutomations',
     method: 'get',
@@ -179,5 +148,20 @@ export const automationRoutes: Endpoint[] = [
       const { cancelledRuns } = await deleteAutomation(ctx, params.automation_id);
       return { success: true, automation_id: params.automation_id, cancelled_runs: cancelledRuns };
     },
+  }),
+  endpoint({
+    ...write,
+    id: 'toggleAutomation',
+    method: 'post',
+    path: '/api/automations/:automation_id/toggle',
+    summary: 'Enable or disable an automation',
+    description:
+      'Creates no version. Active runs continue unless `cancel_running` is set. Enabling is a 409 `creator_not_authorized` while the creator may not act in the team: take it over first.',
+    params: AutomationParams,
+    body: ToggleAutomation,
+    response: Toggled,
+    errors: [404, 409],
+    example: { is_active: false, cancel_running: true },
+    handle: ({ ctx, params, body }) => toggleAutomation(ctx, params.automation_id, body),
   }),
 ];

@@ -2,10 +2,10 @@ import { raw } from 'objection';
 import { type Context, inTransaction, userOf } from '../core/context.js';
 import { recordChange } from '../core/record-change.js';
 import { assertSecretsAllowed } from '../secrets/assert-secrets-allowed.js';
-import { cancelRuns } from '../runs/cancel-runs.js';
+import { cancelRuns } from '../runs/record/cancel-runs.js';
 import { lockAutomation } from './lock-automation.js';
 import { requirePresentCreator } from './ownership/present-creator.js';
-import type { Toggled, ToggleAutomation } from '../runs/dispatch/schema.js';
+import type { Toggled, ToggleAutomation } from './schema.js';
 
 /**
  * Enables or disables an automation without a new version. Runs continue unless `cancel_running` is set.

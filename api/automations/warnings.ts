@@ -6,7 +6,7 @@ import { connectionsOf } from '../integrations/connections.js';
 import { missingSecrets } from '../secrets/vault.js';
 import { outboundTypes } from '../actions/registry.js';
 import { secretHandles } from '../actions/secret-handles.js';
-import { shortGates } from '../runs/approvals/short-gates.js';
+import { shortGates } from './short-gates.js';
 import { findSecretHandles } from './language/template.js';
 
 type Saved = Pick<Automation, 'team_id' | 'created_by' | 'updated_by' | 'actions'>;

@@ -13,6 +13,7 @@ import { dispatchRoutes } from '../runs/dispatch/routes.js';
 import { ownershipRoutes } from '../automations/ownership/routes.js';
 import { versionRoutes } from '../automations/versions/routes.js';
 import { deadLetterRoutes } from '../runs/dead-letter/routes.js';
+import { runRoutes } from '../runs/routes.js';
 import { automationRoutes } from '../automations/routes.js';
 import { commentRoutes } from '../comments/routes.js';
 import { forgeRoutes } from '../forge/routes.js';
@@ -52,6 +53,7 @@ export const ENDPOINTS: Endpoint[] = [
   ...dispatchRoutes,
   ...ownershipRoutes,
   ...versionRoutes,
+  ...runRoutes,
   ...automationRoutes,
   ...notificationRoutes,
   ...forgeRoutes,

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 import { run } from '../../db/statement.js';
-import type { RunStart } from '../runs/dispatch/create-run.js';
+import type { RunStart } from '../runs/record/create-run.js';
 import type { Services } from '../core/context.js';
 import { DefinitionCache, type Pair } from './definition-cache.js';
 import { finishStatement, takeEventsStatement } from './match-events.sql.js';

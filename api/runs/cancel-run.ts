@@ -3,7 +3,7 @@ import { type Context, inTransaction, userOf } from '../core/context.js';
 import { conflict, notFound } from '../core/errors.js';
 import { recordChange } from '../core/record-change.js';
 import { seatOf } from '../core/seats.js';
-import { cancelRuns } from './cancel-runs.js';
+import { cancelRuns } from './record/cancel-runs.js';
 import { authorizeManage } from '../automations/policy.js';
 import type { CancelledRun } from './dispatch/schema.js';
 

@@ -1,4 +1,4 @@
-import { truncateText } from './rules.js';
+import { truncateText } from './record/rules.js';
 
 /** Fields by which people recognize an event, in reading order. */
 export const FACT_FIELDS = ['title', 'repo', 'pr_number', 'issue_number', 'branch', 'tag', 'name', 'sender'] as const;

@@ -2,9 +2,9 @@ import { run, type Statement } from '../../db/statement.js';
 import { type Context, userOf } from '../core/context.js';
 import { notFound } from '../core/errors.js';
 import { authorizeAccess } from '../automations/policy.js';
-import { presentRun } from '../automations/present.js';
-import { type RunView, SELECT_RUNS } from './run-record.js';
-import type { RunRecord } from '../automations/schema.js';
+import { presentRun } from './present-run.js';
+import { type RunView, SELECT_RUNS } from './record/run-record.js';
+import type { RunRecord } from './schema.js';
 
 /** $1 = caller id, $2 = run id. */
 const statement: Statement = { name: 'get_run', text: `${SELECT_RUNS} where r.run_id = $2` };

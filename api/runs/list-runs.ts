@@ -1,9 +1,9 @@
 import { run, type Statement } from '../../db/statement.js';
 import { type Context, userOf } from '../core/context.js';
 import { getAutomation } from '../automations/get-automation.js';
-import { presentRun } from '../automations/present.js';
-import { type RunView, SELECT_RUNS } from './run-record.js';
-import type { ListRuns, RunSummary } from '../automations/schema.js';
+import { presentRun } from './present-run.js';
+import { type RunView, SELECT_RUNS } from './record/run-record.js';
+import type { ListRuns, RunSummary } from './schema.js';
 
 /**
  * $1 = caller id, $2 = automation id, $3 = limit, $4 = offset; with `status`: $5 = status. Pages through an index, so skipped

@@ -3,7 +3,7 @@ import { withDefaults } from '../actions/registry.js';
 import { renderTemplates } from '../automations/language/template.js';
 import type { Context } from '../core/context.js';
 import { namesOfTeamsStatement } from './planned-actions.sql.js';
-import { truncateText } from './rules.js';
+import { truncateText } from './record/rules.js';
 
 /** One parameter of an action, as people read it. */
 interface PlannedFact {

@@ -1,9 +1,9 @@
 import { run } from '../../db/statement.js';
-import { presentRun } from '../automations/present.js';
-import type { RunSummary } from '../automations/schema.js';
+import { presentRun } from './present-run.js';
+import type { RunSummary } from './schema.js';
 import { type Context, userOf } from '../core/context.js';
-import type { RunStatus } from './rules.js';
-import type { RunView } from './run-record.js';
+import type { RunStatus } from './record/rules.js';
+import type { RunView } from './record/run-record.js';
 import {
   countRunsByDayStatements,
   listAutomationNamesStatement,

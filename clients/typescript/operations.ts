@@ -1,4 +1,4 @@
-// Made by npm run client from the document with SHA-256 ada00fef7f42510eae35e91000534052a988df779160c3107132d90f98ac98cf.
+// Made by npm run client from the document with SHA-256 fe5a95d3dba15233d3886efb978ebb9fe9aba08b6a30a53d03046defa5e8ace0.
 /** Method and path of every operation; `takesKey`: it takes an Idempotency-Key. */
 export const OPERATIONS = {
   logIn: { method: 'POST', path: '/api/auth/login', takesKey: false },
@@ -76,22 +76,22 @@ export const OPERATIONS = {
   deleteSecret: { method: 'DELETE', path: '/api/automations/secrets/{name}', takesKey: false },
   executeAutomation: { method: 'POST', path: '/api/automations/{automation_id}/execute', takesKey: true },
   testAutomation: { method: 'POST', path: '/api/automations/{automation_id}/test', takesKey: true },
-  toggleAutomation: { method: 'POST', path: '/api/automations/{automation_id}/toggle', takesKey: true },
   cancelRun: { method: 'POST', path: '/api/automations/runs/{run_id}/cancel', takesKey: true },
   takeOverAutomation: { method: 'POST', path: '/api/automations/{automation_id}/take-over', takesKey: true },
   listAutomationVersions: { method: 'GET', path: '/api/automations/{automation_id}/versions', takesKey: false },
   getAutomationVersion: { method: 'GET', path: '/api/automations/{automation_id}/versions/{version}', takesKey: false },
   rollBackAutomation: { method: 'POST', path: '/api/automations/{automation_id}/rollback', takesKey: true },
-  listTriggers: { method: 'GET', path: '/api/automations/triggers', takesKey: false },
-  listActionTypes: { method: 'GET', path: '/api/automations/actions/types', takesKey: false },
   getRun: { method: 'GET', path: '/api/automations/runs/{run_id}', takesKey: false },
   listRuns: { method: 'GET', path: '/api/automations/{automation_id}/runs', takesKey: false },
+  listTriggers: { method: 'GET', path: '/api/automations/triggers', takesKey: false },
+  listActionTypes: { method: 'GET', path: '/api/automations/actions/types', takesKey: false },
   listAutomations: { method: 'GET', path: '/api/automations', takesKey: false },
   createAutomation: { method: 'POST', path: '/api/automations', takesKey: true },
   getAutomation: { method: 'GET', path: '/api/automations/{automation_id}', takesKey: false },
   replaceAutomation: { method: 'PUT', path: '/api/automations/{automation_id}', takesKey: false },
   updateAutomation: { method: 'PATCH', path: '/api/automations/{automation_id}', takesKey: false },
   deleteAutomation: { method: 'DELETE', path: '/api/automations/{automation_id}', takesKey: false },
+  toggleAutomation: { method: 'POST', path: '/api/automations/{automation_id}/toggle', takesKey: true },
   listNotifications: { method: 'GET', path: '/api/notifications', takesKey: false },
   updateNotification: { method: 'PATCH', path: '/api/notifications/{notification_id}', takesKey: false },
   markNotificationsRead: { method: 'POST', path: '/api/notifications/read', takesKey: true },

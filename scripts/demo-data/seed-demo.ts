@@ -5,7 +5,7 @@ import { changePlan } from '../../api/admin/change-plan.js';
 import { hashOf } from '../../api/auth/authenticate.js';
 import { sealSecret } from '../../api/auth/two-factor/second-factor.js';
 import { createAutomation } from '../../api/automations/create-automation.js';
-import { createRun, type NewRun } from '../../api/runs/dispatch/create-run.js';
+import { createRun, type NewRun } from '../../api/runs/record/create-run.js';
 import { type Config, isDevelopment } from '../../api/core/config.js';
 import { type Context, inTransaction, type Services } from '../../api/core/context.js';
 import { DEMO_TOKEN } from '../../api/core/demo-token.js';

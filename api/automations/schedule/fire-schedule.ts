@@ -4,7 +4,7 @@ import type { Services } from '../../core/context.js';
 import { evaluateCondition } from '../language/condition.js';
 import { conditionScope } from '../language/condition-scope.js';
 import type { Automation } from '../../../db/models/automation.js';
-import { createRuns } from '../../runs/dispatch/create-run.js';
+import { createRuns } from '../../runs/record/create-run.js';
 import { parseCron } from './cron.js';
 import { countsAs, isTimeOf } from './next-times.js';
 import { newId } from '../../core/ids.js';

@@ -1,7 +1,7 @@
 import { v5 as uuidv5 } from 'uuid';
 import { type CompiledCondition, compileCondition } from '../../automations/language/condition.js';
 import { type ConditionScope, conditionScope } from '../../automations/language/condition-scope.js';
-import { createRuns, type NewRun } from '../../runs/dispatch/create-run.js';
+import { createRuns, type NewRun } from '../../runs/record/create-run.js';
 import { tripBreaker } from '../../automations/matching/trip-breaker.js';
 import { triggersOfEvent } from '../../automations/language/triggers.js';
 import type { Services } from '../../core/context.js';

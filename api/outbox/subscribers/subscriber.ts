@@ -1,5 +1,5 @@
 import type { Statement } from '../../../db/statement.js';
-import type { RunStart } from '../../runs/dispatch/create-run.js';
+import type { RunStart } from '../../runs/record/create-run.js';
 import type { Services } from '../../core/context.js';
 
 /** An outbox event as `decide` reads it; times are ISO 8601 or parsable by `Date`. */

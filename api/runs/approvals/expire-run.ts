@@ -1,5 +1,5 @@
 import type { Services } from '../../core/context.js';
-import { type ActionRow, errorOf } from '../rules.js';
+import { type ActionRow, errorOf } from '../record/rules.js';
 import { endRun } from '../execution/end-run.js';
 import { lockRun } from '../execution/load-run.js';
 

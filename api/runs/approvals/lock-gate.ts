@@ -3,7 +3,7 @@ import { run, type Statement } from '../../../db/statement.js';
 import { type Context, userOf } from '../../core/context.js';
 import { conflict, DomainError, notFound, unauthenticated } from '../../core/errors.js';
 import { rolesFor, type Seat } from '../../core/access.js';
-import type { ActionRow } from '../rules.js';
+import type { ActionRow } from '../record/rules.js';
 import type { GateRole } from '../../actions/rules.js';
 import { EXCLUDED } from './excluded.sql.js';
 import { authorizeDecision } from './policy.js';

@@ -1,7 +1,7 @@
 import { run } from '../../../db/statement.js';
 import type { GateView } from '../../../workflows/contract.js';
 import type { Services } from '../../core/context.js';
-import { gateState, type RunStatus } from '../rules.js';
+import { gateState, type RunStatus } from '../record/rules.js';
 import { GATE_DEFAULTS } from '../../actions/rules.js';
 import { readGateStatement } from './gates.sql.js';
 import { expireRun } from './expire-run.js';

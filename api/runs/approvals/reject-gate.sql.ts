@@ -1,5 +1,5 @@
 import type { Statement } from '../../../db/statement.js';
-import { wakeRun } from '../wake-run.sql.js';
+import { wakeRun } from '../record/wake-run.sql.js';
 
 /**
  * Rejects a gate by compare-and-set, with everything that follows from it, in one round trip: the run ends and the staged actions

@@ -1,6 +1,6 @@
 import { run } from '../../../db/statement.js';
 import { type Context, inTransaction, userOf, callerJson } from '../../core/context.js';
-import { errorOf, settle } from '../rules.js';
+import { errorOf, settle } from '../record/rules.js';
 import { publish } from '../execution/publish.js';
 import { decisionChange } from './decision-change.js';
 import { lockGate } from './lock-gate.js';

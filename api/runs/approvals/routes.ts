@@ -1,5 +1,5 @@
 import { type Endpoint, endpoint } from '../../endpoint/endpoint.js';
-import { RunParams } from '../../automations/schema.js';
+import { RunParams } from '../schema.js';
 import { approveGate } from './approve-gate.js';
 import { listApprovals } from './list-approvals.js';
 import { rejectGate } from './reject-gate.js';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { StrictInt, Text, Timestamp } from '../../core/fields.js';
 import { TriggerType } from '../../automations/schema.js';
-import { RUN_STATUSES } from '../rules.js';
+import { RUN_STATUSES } from '../record/rules.js';
 import { GATE_ROLES } from '../../actions/rules.js';
 
 /** Defaults to the gate that waits. If given, a decision about one gate never decides the next. */

@@ -2,7 +2,7 @@ import { run, type Statement } from '../../../db/statement.js';
 import { hasRoleAtLeast, type Seat } from '../../core/access.js';
 import type { Context } from '../../core/context.js';
 import { GATE_ROLES } from '../../actions/rules.js';
-import { wakeRun } from '../wake-run.sql.js';
+import { wakeRun } from '../record/wake-run.sql.js';
 
 /**
  * $1 = user id, $2 = team id, or null for all teams and personal runs, $3 = gate roles that the user keeps, $4 = correlation id.

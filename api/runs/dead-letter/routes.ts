@@ -1,5 +1,5 @@
 import { type Endpoint, endpoint } from '../../endpoint/endpoint.js';
-import { RunParams } from '../../automations/schema.js';
+import { RunParams } from '../schema.js';
 import { listDeadLetters } from './list-dead-letters.js';
 import { retryRun } from './retry-run.js';
 import { DeadLetterList, ListDeadLetters, RetriedRun, RetryRun } from './schema.js';

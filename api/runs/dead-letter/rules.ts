@@ -1,4 +1,4 @@
-import type { ActionStatus } from '../rules.js';
+import type { ActionStatus } from '../record/rules.js';
 
 interface Planned {
   type: string;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { Id, StrictInt, Timestamp } from '../../core/fields.js';
 import { TriggerType } from '../../automations/schema.js';
-import { RUN_STATUSES } from '../rules.js';
+import { RUN_STATUSES } from '../record/rules.js';
 
 export const ListDeadLetters = z.object({ team_id: Id.optional(), limit: StrictInt(1, 200, 50) });
 export type ListDeadLetters = z.output<typeof ListDeadLetters>;

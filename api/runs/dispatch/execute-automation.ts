@@ -4,7 +4,7 @@ import { recordChange } from '../../core/record-change.js';
 import { assertSecretsAllowed } from '../../secrets/assert-secrets-allowed.js';
 import { evaluateCondition } from '../../automations/language/condition.js';
 import { conditionScope } from '../../automations/language/condition-scope.js';
-import { createRun, type NewRun } from './create-run.js';
+import { createRun, type NewRun } from '../record/create-run.js';
 import { lockAutomation } from '../../automations/lock-automation.js';
 import type { Dispatched, ExecuteAutomation } from './schema.js';
 import { newId } from '../../core/ids.js';

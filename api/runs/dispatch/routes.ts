@@ -1,9 +1,9 @@
 import { type Endpoint, endpoint } from '../../endpoint/endpoint.js';
 import { cancelRun } from '../cancel-run.js';
-import { AutomationParams, RunParams } from '../../automations/schema.js';
-import { CancelledRun, Dispatched, ExecuteAutomation, ToggleAutomation, Toggled } from './schema.js';
+import { AutomationParams } from '../../automations/schema.js';
+import { RunParams } from '../schema.js';
+import { CancelledRun, Dispatched, ExecuteAutomation } from './schema.js';
 import { executeAutomation } from './execute-automation.js';
-import { toggleAutomation } from '../../automations/toggle-automation.js';
 
 const tag = 'Automations';
 const scope = 'automations:write';
@@ -39,23 +39,6 @@ export const dispatchRoutes: Endpoint[] = [
     'Test an automation',
     'A dry run without side effects, with `is_test: true`. The output of each action shows what it would do; gates do not wait.',
   ),
-  endpoint({
-    id: 'toggleAutomation',
-    method: 'post',
-    path: '/api/automations/:automation_id/toggle',
-    tag,
-    summary: 'Enable or disable an automation',
-    description:
-      'Creates no version. Active runs continue unless `cancel_running` is set. Enabling is a 409 `creator_not_authorized` while the creator may not act in the team: take it over first.',
-    ability: 'automation.write',
-    scope,
-    params: AutomationParams,
-    body: ToggleAutomation,
-    response: Toggled,
-    errors: [404, 409],
-    example: { is_active: false, cancel_running: true },
-    handle: ({ ctx, params, body }) => toggleAutomation(ctx, params.automation_id, body),
-  }),
   endpoint({
     id: 'cancelRun',
     method: 'post',

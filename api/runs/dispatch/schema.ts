@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { RUN_STATUSES } from '../rules.js';
+import { RUN_STATUSES } from '../record/rules.js';
 
 /** Body of execute and of test. */
 export const ExecuteAutomation = z
@@ -20,19 +20,6 @@ export const Dispatched = z
   })
   .meta({ id: 'Dispatched' });
 export type Dispatched = z.output<typeof Dispatched>;
-
-export const ToggleAutomation = z
-  .object({
-    is_active: z.boolean().nullish().meta({ description: 'The other state when absent' }),
-    cancel_running: z.boolean().nullish().meta({ description: 'When switching off: end the runs that wait or are at work' }),
-  })
-  .meta({ id: 'ToggleAutomation' });
-export type ToggleAutomation = z.output<typeof ToggleAutomation>;
-
-export const Toggled = z
-  .object({ automation_id: z.string(), is_active: z.boolean(), cancelled_runs: z.int() })
-  .meta({ id: 'Toggled' });
-export type Toggled = z.output<typeof Toggled>;
 
 export const CancelledRun = z
   .object({ success: z.literal(true), run_id: z.string(), status: z.literal('cancelled') })

@@ -6,7 +6,7 @@ import { fromDatabaseError } from '../../core/database-errors.js';
 import { DomainError } from '../../core/errors.js';
 import { type ActionFailure, ActionRefused } from '../../actions/contract/action-refused.js';
 import { SecretUnreadable } from '../../secrets/vault.js';
-import { isRetryableCode, retryDelay } from '../rules.js';
+import { isRetryableCode, retryDelay } from '../record/rules.js';
 import type { RunExecution } from './claim-run.js';
 import { type ActiveStep, withStep, type Step, type StepOutcome, maxAttempts } from './with-step.js';
 

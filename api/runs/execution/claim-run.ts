@@ -1,9 +1,9 @@
 import type { Knex } from 'knex';
 import { run as sql, type Statement } from '../../../db/statement.js';
 import type { RunRef } from '../../../workflows/contract.js';
-import type { RunStatus } from '../rules.js';
+import type { RunStatus } from '../record/rules.js';
 import type { RunRow } from './load-run.js';
-import { wakeRun } from '../wake-run.sql.js';
+import { wakeRun } from '../record/wake-run.sql.js';
 
 /** The Temporal execution that owns a run. `execution` is the id of the workflow's first execution. */
 export interface RunExecution extends RunRef {

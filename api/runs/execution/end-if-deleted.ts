@@ -1,5 +1,5 @@
 import type { Services } from '../../core/context.js';
-import type { RunStatus } from '../rules.js';
+import type { RunStatus } from '../record/rules.js';
 import { endRun } from './end-run.js';
 import type { RunRow } from './load-run.js';
 

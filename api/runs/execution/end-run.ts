@@ -1,8 +1,8 @@
 import { run as sql, type Statement } from '../../../db/statement.js';
 import { type Services, callerJson } from '../../core/context.js';
 import type { Change } from '../../core/record-change.js';
-import { IS_LEFT, CLOSE_STEP } from './close-steps.sql.js';
-import type { RunStatus, SkipReason } from '../rules.js';
+import { IS_LEFT, CLOSE_STEP } from '../record/close-steps.sql.js';
+import type { RunStatus, SkipReason } from '../record/rules.js';
 import type { Effect } from '../../actions/contract/action-type.js';
 import { EFFECT, effectValues, perEntity, assertSameTeam } from './effect.sql.js';
 import { type RunRow, systemContext } from './load-run.js';

@@ -1,6 +1,6 @@
 import { run as sql, type Statement } from '../../../db/statement.js';
 import type { Services } from '../../core/context.js';
-import type { ActionRow, RunStatus } from '../rules.js';
+import type { ActionRow, RunStatus } from '../record/rules.js';
 import { type RunExecution, claimRun, terminalStatusOf } from './claim-run.js';
 import { restartRun } from './restart-run.js';
 import { settleRun } from './settle-run.js';

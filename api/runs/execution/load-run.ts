@@ -3,7 +3,7 @@ import { run, type Statement } from '../../../db/statement.js';
 import { isAllowed, type Seat } from '../../core/access.js';
 import { type Context, type Services, serviceContext } from '../../core/context.js';
 import { conflict } from '../../core/errors.js';
-import type { RunStatus } from '../rules.js';
+import type { RunStatus } from '../record/rules.js';
 import type { InstanceRole } from '../../core/actor.js';
 
 export interface RunRow {

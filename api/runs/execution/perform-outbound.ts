@@ -7,7 +7,7 @@ import type { OutboundContext, OutboundResult } from '../../actions/contract/act
 import { ActionRefused } from '../../actions/contract/action-refused.js';
 import { outboundTypes } from '../../actions/registry.js';
 import { keptOf } from '../../actions/send-action-request.js';
-import { OUTCOME_UNKNOWN } from './close-steps.sql.js';
+import { OUTCOME_UNKNOWN } from '../record/close-steps.sql.js';
 import { failStep, scheduleRetry } from './action-failure.js';
 import { fillInSecrets } from './action-secrets.js';
 import type { RunExecution } from './claim-run.js';

@@ -1,5 +1,5 @@
 import type { Services } from '../../core/context.js';
-import { type ActionRow, errorOf, type RunStatus, settle } from '../rules.js';
+import { type ActionRow, errorOf, type RunStatus, settle } from '../record/rules.js';
 import { endRun, type LastEffect } from './end-run.js';
 import type { RunRow } from './load-run.js';
 

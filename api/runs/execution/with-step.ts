@@ -3,7 +3,7 @@ import { run, type Statement } from '../../../db/statement.js';
 import type { ActionOutcome, ActionResult, Wait } from '../../../workflows/contract.js';
 import type { Services } from '../../core/context.js';
 import type { Effect } from '../../actions/contract/action-type.js';
-import { type ActionRow } from '../rules.js';
+import { type ActionRow } from '../record/rules.js';
 import { DELAY, LOCAL_ACTIONS } from '../../actions/rules.js';
 import { endIfDeleted } from './end-if-deleted.js';
 import { type RunExecution, CLAIM, claimValues, terminalStatusOf } from './claim-run.js';

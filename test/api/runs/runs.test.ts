@@ -1,6 +1,6 @@
 import { v7 as uuidv7 } from 'uuid';
 import { actionTypes, withDefaults } from '../../../api/actions/registry.js';
-import { createRun, type NewRun } from '../../../api/runs/dispatch/create-run.js';
+import { createRun, type NewRun } from '../../../api/runs/record/create-run.js';
 import type { Context } from '../../../api/core/context.js';
 import { buildPerson, buildProject, buildTask, buildTeam, type Person, type TestTeam } from '../../factories/people.js';
 import { buildRun, GATED, type TestRun } from '../../factories/runs.js';

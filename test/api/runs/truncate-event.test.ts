@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { truncateEvent } from '../../../api/runs/dispatch/truncate-event.js';
+import { truncateEvent } from '../../../api/runs/record/truncate-event.js';
 
 const MAX = 65_536;
 const bytesOf = (value: unknown) => Buffer.byteLength(JSON.stringify(value));

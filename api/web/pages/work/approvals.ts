@@ -3,7 +3,7 @@ import { describeRuns } from '../../../runs/describe-runs.js';
 import { approveGate } from '../../../runs/approvals/approve-gate.js';
 import { listApprovals } from '../../../runs/approvals/list-approvals.js';
 import { rejectGate } from '../../../runs/approvals/reject-gate.js';
-import { RunParams } from '../../../automations/schema.js';
+import { RunParams } from '../../../runs/schema.js';
 import { Text } from '../../../core/fields.js';
 import { namesIn, teamNamesOf } from '../../wording/names.js';
 import { type Redirect, page, type Page, requireUser, type FormError } from '../../page.js';

@@ -5,7 +5,7 @@ import { GATE } from '../../../actions/rules.js';
 import { getApproval } from '../../../runs/approvals/list-approvals.js';
 import { retryRun } from '../../../runs/dead-letter/retry-run.js';
 import { renderTemplates } from '../../../automations/language/template.js';
-import { type RunRecord, RunParams } from '../../../automations/schema.js';
+import { type RunRecord, RunParams } from '../../../runs/schema.js';
 import { factsOf } from '../../../runs/event-facts.js';
 import { getVersion } from '../../../automations/versions/list-versions.js';
 import type { VersionRecord } from '../../../automations/versions/schema.js';

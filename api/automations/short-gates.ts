@@ -1,8 +1,8 @@
-import type { StoredAction } from '../../../db/models/automation.js';
-import { run, type Statement } from '../../../db/statement.js';
-import { hasRoleAtLeast, type Seat } from '../../core/access.js';
-import type { Context } from '../../core/context.js';
-import { GATE, GATE_DEFAULTS, type GateRole } from '../../actions/rules.js';
+import type { StoredAction } from '../../db/models/automation.js';
+import { run, type Statement } from '../../db/statement.js';
+import { hasRoleAtLeast, type Seat } from '../core/access.js';
+import type { Context } from '../core/context.js';
+import { GATE, GATE_DEFAULTS, type GateRole } from '../actions/rules.js';
 
 /** $1 = team id, $2 = users whose approval does not count. Counts active members by role. */
 const statement: Statement = {

@@ -1,4 +1,4 @@
-import type { OutboxKind } from '../core/outbox.js';
+import type { OutboxKind } from '../../core/outbox.js';
 
 const KIND: OutboxKind = 'run.wake';
 

@@ -4,7 +4,7 @@ import type { AutomationVersion } from '../../../db/models/automation-version.js
 import type { RunStep } from '../../../workflows/contract.js';
 import type { Context, Services } from '../../core/context.js';
 import { truncateEvent } from './truncate-event.js';
-import type { SkipReason } from '../rules.js';
+import type { SkipReason } from './rules.js';
 
 export interface NewRun {
   /** Derived from the cause, so that one cause creates one run, however often it is delivered. */

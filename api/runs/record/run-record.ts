@@ -1,7 +1,7 @@
-import type { AutomationRun } from '../../db/models/automation-run.js';
-import type { Seat } from '../core/access.js';
+import type { AutomationRun } from '../../../db/models/automation-run.js';
+import type { Seat } from '../../core/access.js';
 import type { ActionStatus } from './rules.js';
-import type { GateRole } from '../actions/rules.js';
+import type { GateRole } from '../../actions/rules.js';
 
 /** Times inside JSON are text as PostgreSQL writes them. */
 interface ActionJson {

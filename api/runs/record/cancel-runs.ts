@@ -1,6 +1,6 @@
-import { run, type Statement } from '../../db/statement.js';
-import type { Context } from '../core/context.js';
-import { IS_LEFT, CLOSE_STEP } from './execution/close-steps.sql.js';
+import { run, type Statement } from '../../../db/statement.js';
+import type { Context } from '../../core/context.js';
+import { IS_LEFT, CLOSE_STEP } from './close-steps.sql.js';
 import type { RunStatus } from './rules.js';
 import { wakeRun } from './wake-run.sql.js';
 
