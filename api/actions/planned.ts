@@ -11,11 +11,6 @@ const describe = (type: string, label: string, params: z.ZodObject): ActionDescr
 
 /** Actions whose feature does not exist yet: listed with `available: false` and rejected when an automation is saved. */
 export const PLANNED_ACTIONS: readonly ActionDescription[] = [
-  describe(
-    'create_relation',
-    'Relate two items',
-    z.object({ source_id: z.string(), target_id: z.string(), relation_type: z.string() }),
-  ),
   describe('create_note', 'Create a note', z.object({ title: Text, content: Text, project_id: z.string().optional() })),
   describe('move_to_cycle', 'Move a task to a cycle', z.object({ task_id: z.string(), cycle_id: z.string() })),
   describe(

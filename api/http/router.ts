@@ -20,6 +20,7 @@ import { forgeRoutes } from '../forge/routes.js';
 import { integrationRoutes } from '../integrations/routes.js';
 import { notificationRoutes } from '../notifications/routes.js';
 import { projectRoutes } from '../projects/routes.js';
+import { relationRoutes } from '../relations/routes.js';
 import { secretRoutes } from '../secrets/routes.js';
 import { taskRoutes } from '../tasks/routes.js';
 import { invitationRoutes } from '../teams/invitations/routes.js';
@@ -45,6 +46,7 @@ export const ENDPOINTS: Endpoint[] = [
   ...projectRoutes,
   ...taskRoutes,
   ...commentRoutes,
+  ...relationRoutes,
   ...trashRoutes,
   ...activityRoutes,
   ...approvalRoutes,

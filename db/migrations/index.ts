@@ -20,6 +20,7 @@ import * as eventAudience from './0019_event_audience.js';
 import * as plans from './0020_plans.js';
 import * as rejectedRuns from './0021_rejected_runs.js';
 import * as workItems from './0022_work_items.js';
+import * as relations from './0023_relations.js';
 
 /** Every migration in order; listed explicitly so that a build contains exactly what was reviewed. Never edited once released. */
 const MIGRATIONS: Record<string, Knex.Migration> = {
@@ -44,6 +45,7 @@ const MIGRATIONS: Record<string, Knex.Migration> = {
   '0020_plans': plans,
   '0021_rejected_runs': rejectedRuns,
   '0022_work_items': workItems,
+  '0023_relations': relations,
 };
 
 /** Provides the migrations to knex. */

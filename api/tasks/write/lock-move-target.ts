@@ -2,6 +2,7 @@ import { run, type Statement } from '../../../db/statement.js';
 import { authorize, type Seat } from '../../core/access.js';
 import { type Context, userOf } from '../../core/context.js';
 import { forbidden, invalid, notFound } from '../../core/errors.js';
+import { preventCycle } from '../../graph/prevent-cycle.js';
 import { lockProjects } from './lock-projects.js';
 import { MAX_SUBTASK_DEPTH } from '../rules.js';
 import { staleVersion } from './stale-version.js';
@@ -100,6 +101,15 @@ async function checkParent(ctx: Context, taskId: string, { project_id, parent_ta
   if (parent.depth > MAX_SUBTASK_DEPTH) throw invalid(`Subtasks can be nested at most ${MAX_SUBTASK_DEPTH} deep`);
 }
 
+/**
+ * Checks a new parent in its project, then in the work graph, where a stored relation may lead from the task back to the parent.
+ * @throws the errors of `checkParent` | RESOURCE_CONFLICT a cycle in the work graph
+ */
+async function checkNesting(ctx: Context, teamId: string, taskId: string, parentId: string, target: TaskLocation): Promise<void> {
+  await checkParent(ctx, taskId, target);
+  await preventCycle(ctx, { kind: 'contains', from_id: parentId, to_id: taskId }, [teamId]);
+}
+
 /** Lock order: tasks, then memberships. Removing a member locks the member's tasks and then waits for the membership. */
 const lockSubtreeStatement: Statement = {
   name: 'lock_subtree',
@@ -131,7 +141,7 @@ export async function lockMoveTarget(
     const moves = target.project_id !== task.project_id;
     if (!moves && target.parent_task_id === task.parent_task_id) return {};
     if (locked.has(task.project_id) && locked.has(target.project_id)) {
-      if (target.parent_task_id !== null) await checkParent(ctx, taskId, target);
+      if (target.parent_task_id !== null) await checkNesting(ctx, task.team_id, taskId, target.parent_task_id, target);
       if (!moves) return { parent_task_id: target.parent_task_id };
       await run(ctx.db, lockSubtreeStatement, [taskId]);
       return target;

@@ -1,0 +1,60 @@
+import { run, type Statement } from '../../db/statement.js';
+import type { Context } from '../core/context.js';
+import { updateTask } from '../tasks/write/update-task.js';
+import type { RelationCreation } from './create-relation.js';
+import { type CanonicalEdge, nestingEdgeId, recurrenceEdgeId } from './rules.js';
+import type { Relation } from './schema.js';
+
+/** Fields of a task from which edges follow. */
+interface TaskLinks extends Record<string, unknown> {
+  task_id: string;
+  parent_task_id: string | null;
+  recurrence_of: string | null;
+  created_by: string;
+  created_at: Date;
+}
+
+const statement: Statement = {
+  name: 'links_of_task',
+  text: /* sql */ `
+    select task_id, parent_task_id, recurrence_of, created_by, created_at from tasks where task_id = $1 and deleted_at is null`,
+};
+
+/** Reads the fields of a live task from which edges follow; undefined if there is no such task. */
+export async function readTaskLinks(ctx: Context, taskId: string): Promise<TaskLinks | undefined> {
+  const [row] = await run<TaskLinks>(ctx.db, statement, [taskId]);
+  return row;
+}
+
+const nestingEdge = (task: TaskLinks, parentId: string): Relation => ({
+  relation_id: nestingEdgeId(task.task_id),
+  source_id: parentId,
+  target_id: task.task_id,
+  relation_type: 'parent_child',
+  created_by: task.created_by,
+  created_at: task.created_at.toISOString(),
+});
+
+/** Returns the edge that already follows from a task's fields, if the canonical edge is one. */
+export async function findDerived(ctx: Context, { kind, from_id, to_id }: CanonicalEdge): Promise<Relation | undefined> {
+  if (kind !== 'recurs') return undefined;
+  const task = await readTaskLinks(ctx, from_id);
+  if (!task || task.recurrence_of !== to_id) return undefined;
+  return {
+    relation_id: recurrenceEdgeId(from_id),
+    source_id: from_id,
+    target_id: to_id,
+    relation_type: 'recurrence_of',
+    created_by: task.created_by,
+    created_at: task.created_at.toISOString(),
+  };
+}
+
+/** Makes `to_id` a subtask of `from_id`, both of one project; it leaves its previous parent. @throws the errors of `updateTask` */
+export async function nestTask(ctx: Context, { from_id, to_id }: CanonicalEdge): Promise<RelationCreation> {
+  const before = await readTaskLinks(ctx, to_id);
+  await updateTask(ctx, to_id, { parent_task_id: from_id });
+  const task = before ?? (await readTaskLinks(ctx, to_id));
+  if (!task) throw new Error(`Task ${to_id} was updated but is not there`);
+  return { created: before?.parent_task_id !== from_id, relation: nestingEdge(task, from_id) };
+}

@@ -1,0 +1,35 @@
+import type { Knex } from 'knex';
+
+/** Edges of the work graph. */
+export async function up(knex: Knex): Promise<void> {
+  await knex.raw(/* sql */ `
+-- "relation_type", "source_id" and "target_id" are as given; "kind", "from_id" and "to_id" are canonical, so that the same edge in other
+-- words is the same row. Edges of an item in the trash stay and are hidden; purging the item deletes them.
+create table relations (
+  relation_id uuid primary key default uuidv7(),
+  relation_type text not null check (relation_type in ('parent_child', 'blocking', 'blocked_by', 'blocks', 'related_to', 'attached_to',
+    'belongs_to', 'caused_by', 'recurrence_of')),
+  source_id text not null references item_keys on delete cascade,
+  target_id text not null references item_keys on delete cascade,
+  kind text not null check (kind in ('contains', 'blocks', 'related', 'attached', 'caused', 'recurs')),
+  from_id text not null,
+  to_id text not null,
+  -- The team of the source when the edge was created: its members count as the item's own, others as strangers.
+  team_id uuid not null references teams,
+  created_by uuid not null references users,
+  created_at timestamptz not null default now(),
+  check (from_id <> to_id),
+  check ((from_id, to_id) in ((source_id, target_id), (target_id, source_id))),
+  unique (kind, from_id, to_id)
+);
+create index relations_from on relations (from_id, kind);
+create index relations_to on relations (to_id, kind);
+create index relations_of_source on relations (source_id);
+create index relations_of_target on relations (target_id);
+create index relations_of_team on relations (team_id);
+`);
+}
+
+export async function down(): Promise<void> {
+  throw new Error('Migrations go forward only: restore a backup instead');
+}
