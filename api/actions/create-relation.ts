@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { createRelation as create } from '../relations/create-relation.js';
 import { derivedEdge } from '../relations/rules.js';
 import { CreateRelation } from '../relations/schema.js';
-import type { ActionType } from './action-type.js';
+import type { ActionType } from './contract/action-type.js';
 
 // A copy without the name of the schema, as the parameters of other actions.
 const Params = CreateRelation.extend({});

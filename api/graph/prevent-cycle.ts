@@ -5,7 +5,7 @@ import { conflict } from '../core/errors.js';
 /** Kinds of edges that must not form a cycle. */
 export type AcyclicKind = 'contains' | 'blocks';
 
-/** Limits of one check: items visited and teams locked. */
+/** Limits of one check: items visited and teams locked (docs/decisions.md#cycle-checks). */
 const MAX_ITEMS = 10_000;
 const MAX_TEAMS = 16;
 

@@ -40,6 +40,7 @@ export const TAGS: Record<string, string> = {
   Teams: 'Teams, members, invitations and roles: guest, member, manager, admin.',
   Projects: 'Projects of a team. Every write returns the id of its audit entry.',
   Tasks: 'Tasks of a project, nested to 20 levels.',
+  'Work items': 'The work graph: tasks, projects, files, notes, whiteboards and docs, and the relations between them.',
   Comments: 'Comments on tasks, with one level of replies.',
   Trash: 'Items deleted in the last 30 days.',
   Activity: 'Changes in your teams, one line each.',

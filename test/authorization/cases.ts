@@ -1,6 +1,7 @@
 import { v7 as uuidv7 } from 'uuid';
 import type { Seat } from '../../api/core/access.js';
 import { accounts } from './account-cases.js';
+import { graphCases } from './graph-cases.js';
 import type { Subject, SubjectType } from './subjects.js';
 import { vaultCases } from './vault-cases.js';
 
@@ -1106,6 +1107,7 @@ export const GROUPS = {
   automations: [...trash, ...automations],
   approvals: [...approvals, ...deadLetter],
   vault: vaultCases,
+  graph: graphCases,
 } satisfies Record<string, Row[]>;
 
 /** Every row. A route without a row, or a row without a route, fails the suite. */

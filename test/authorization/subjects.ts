@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto';
 import { v7 as uuidv7 } from 'uuid';
 import { buildPerson } from '../factories/people.js';
 import * as accountBuilds from './account-subjects.js';
+import { relation } from './graph-subjects.js';
 import { FORGE_SECRET, type Tenant, type World } from './world.js';
 
 /** Subject of a request. `id` is the record's own; the others belong to its parents. */
@@ -400,6 +401,7 @@ export const SUBJECTS = {
   project,
   task,
   comment,
+  relation,
   automation,
   automationWithSecret: withSecret(automation),
   protectedAutomation: automationAs(true),

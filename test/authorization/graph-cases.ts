@@ -1,0 +1,32 @@
+import type { Kind, Row } from './cases.js';
+
+const TRASHABLE: Kind[] = ['own', 'foreign', 'trashed', 'unknown', 'garbage', 'respelt'];
+
+const ofItem = ['relations', 'children', 'parents'].map(
+  (path): Row => ({
+    route: `GET /api/work-items/:item_id/${path}`,
+    subject: 'task',
+    kinds: TRASHABLE,
+    send: (s) => ({ params: { item_id: s.id } }),
+  }),
+);
+
+/** The work graph: items of every type and the edges between them. */
+export const graphCases: Row[] = [
+  ...ofItem,
+  {
+    route: 'POST /api/work-items/relations',
+    by: 'source_id',
+    subject: 'relation',
+    names: 'task_id',
+    kinds: TRASHABLE,
+    send: (s) => ({ body: { source_id: s.task_id, target_id: s.project_id, relation_type: 'attached_to' } }),
+  },
+  {
+    route: 'DELETE /api/work-items/relations/:relation_id',
+    subject: 'relation',
+    kinds: TRASHABLE,
+    send: (s) => ({ params: { relation_id: s.id } }),
+    once: true,
+  },
+];
