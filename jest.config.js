@@ -1,6 +1,6 @@
 /** Tests run as ESM on real PostgreSQL and a real Temporal dev server; see test/support/global-setup.mjs. */
 export default {
-  testEnvironment: 'node',
+  testEnvironment: '<rootDir>/test/support/environment.mjs',
   roots: ['<rootDir>/test'],
   testMatch: ['**/*.test.ts'],
   extensionsToTreatAsEsm: ['.ts'],
@@ -14,6 +14,7 @@ export default {
   modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/.data/', '<rootDir>/.build/'],
   globalSetup: '<rootDir>/test/support/global-setup.mjs',
   globalTeardown: '<rootDir>/test/support/global-teardown.mjs',
+  runtime: '<rootDir>/test/support/runtime.cjs',
   testTimeout: 30_000,
   maxWorkers: 2,
 };

@@ -1,7 +1,7 @@
 /**
- * Once per test run: one PostgreSQL (fast, not durable) with a migrated template database, one Temporal dev server, one workflow bundle.
- * Test files find them in the environment: ASSENT_TEST_PG_URL (database `postgres`, may create databases), ASSENT_TEST_TEMPLATE (name of
- * the template), ASSENT_TEST_TEMPORAL_ADDRESS (host:port), ASSENT_TEST_BUNDLE (path).
+ * Once per test run: one PostgreSQL (fast, not durable) with a migrated template database, one Temporal dev server, one workflow bundle,
+ * the published document. Test files find them in the environment: ASSENT_TEST_PG_URL (database `postgres`, may create databases),
+ * ASSENT_TEST_TEMPLATE (name of the template), ASSENT_TEST_TEMPORAL_ADDRESS (host:port), ASSENT_TEST_BUNDLE and ASSENT_TEST_DOCUMENT (paths).
  */
 import { execFile } from 'node:child_process';
 import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -35,7 +35,7 @@ export default async function setup() {
     const outcomes = await Promise.allSettled([startDatabase(servers), startWorkflows(servers), build()]);
     const failed = outcomes.find((outcome) => outcome.status === 'rejected');
     if (failed) throw failed.reason;
-    await makeTemplate(servers.postgres.adminUrl, base);
+    await Promise.all([makeTemplate(servers.postgres.adminUrl, base), writeDocument(documentOf(base))]);
   } catch (error) {
     await stopServers(servers);
     throw readable(error);
@@ -44,7 +44,10 @@ export default async function setup() {
   process.env.ASSENT_TEST_TEMPLATE = TEMPLATE;
   process.env.ASSENT_TEST_TEMPORAL_ADDRESS = servers.temporal.address;
   process.env.ASSENT_TEST_BUNDLE = bundlePath;
+  process.env.ASSENT_TEST_DOCUMENT = documentOf(base);
 }
+
+const documentOf = (base) => join(base, 'document.json');
 
 async function startDatabase(servers) {
   const { base } = servers;
@@ -72,6 +75,18 @@ async function makeTemplate(adminUrl, base) {
   const env = { ...process.env, NODE_ENV: 'test', DATABASE_URL: url.href, DATA_DIR: base };
   await run(process.execPath, ['--enable-source-maps', join(root, 'dist', 'scripts', 'migrate.js')], { cwd: root, env });
   await query(adminUrl, `ALTER DATABASE ${TEMPLATE} IS_TEMPLATE true ALLOW_CONNECTIONS false`);
+}
+
+/** Clients must take fields that are not in the document; our own answers must have none, so here its objects are closed. */
+const closed = (_key, value) =>
+  typeof value === 'object' && value !== null && 'properties' in value && !('additionalProperties' in value)
+    ? { ...value, additionalProperties: false }
+    : value;
+
+/** Writes the published document, with every object closed: it takes a second, which no test file needs to spend again. */
+async function writeDocument(file) {
+  await run(process.execPath, [join(root, 'dist', 'scripts', 'openapi.js'), file], { cwd: root });
+  writeFileSync(file, JSON.stringify(JSON.parse(readFileSync(file, 'utf8')), closed));
 }
 
 async function query(url, statement) {

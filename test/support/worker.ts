@@ -3,15 +3,16 @@ import { DefaultLogger, Runtime } from '@temporalio/worker';
 import { type RunningWorker, startWorker } from '../../activities/worker/start-worker.js';
 import type { TestApp } from './app.js';
 
-let installed = false;
-
 /** A prefix for the task queues of a test file: many files share one Temporal server. */
 export const queuePrefix = (): string => `t${randomBytes(5).toString('hex')}-`;
 
-/** Temporal's runtime of this process, quiet; may be asked for many times. */
+/** Temporal's runtime, quiet. The test files of one process share it (runtime.cjs), and it ends by itself when nobody uses it. */
 export function quietRuntime(): void {
-  if (!installed) Runtime.install({ logger: new DefaultLogger('ERROR'), shutdownSignals: [] });
-  installed = true;
+  try {
+    Runtime.install({ logger: new DefaultLogger('ERROR'), shutdownSignals: [] });
+  } catch (error) {
+    if (!/already been installed/.test(String(error))) throw error;
+  }
 }
 
 /** The whole worker in this process, over the app's database; resolves when Temporal names it as a poller. */

@@ -13,7 +13,7 @@ interface Operation {
   requestBody?: { content: Record<string, Media> };
   responses: Record<string, { content?: Record<string, Media> }>;
 }
-const document = closedDocument as unknown as {
+const document = closedDocument() as unknown as {
   paths: Record<string, Record<string, Operation>>;
   components: { examples: Record<string, { value: { error_code: string } }> };
 };

@@ -1,0 +1,64 @@
+/**
+ * The environment of a test file: Node's, with `answerFaults`, which holds an answer against the published document. Its validators live
+ * outside of the test files' contexts, so each worker process of jest reads the document and compiles a validator once, not once a file.
+ */
+import { readFileSync } from 'node:fs';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import { TestEnvironment } from 'jest-environment-node';
+
+let loaded;
+const compiled = new Map();
+
+/** Reads the document that global-setup.mjs wrote; its own test checks it against the meta-schema. */
+function load() {
+  const document = JSON.parse(readFileSync(process.env.ASSENT_TEST_DOCUMENT, 'utf8'));
+  const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: true, validateSchema: false });
+  addFormats.default(ajv);
+  ajv.addSchema(document, 'openapi');
+  const routes = Object.entries(document.paths)
+    .map(([path, methods]) => ({
+      path,
+      methods,
+      parameters: path.split('{').length,
+      pattern: new RegExp(`^${path.replaceAll('.', '\\.').replace(/\{\w+\}/g, '[^/]+')}$`),
+    }))
+    // As the router does: a literal segment wins over a parameter.
+    .sort((a, b) => a.parameters - b.parameters);
+  return { ajv, routes };
+}
+
+/** Returns the validator of one declared answer. @throws Error when the document does not declare the status */
+function validatorOf(method, path, status) {
+  const key = `${method} ${path} ${status}`;
+  if (!compiled.has(key)) {
+    const pointer = ['paths', path, method, 'responses', String(status), 'content', 'application/json', 'schema']
+      .map((part) => encodeURIComponent(part.replaceAll('~', '~0').replaceAll('/', '~1')))
+      .join('/');
+    compiled.set(key, loaded.ajv.compile({ $ref: `openapi#/${pointer}` }));
+  }
+  return compiled.get(key);
+}
+
+/**
+ * Returns what is wrong with an answer's body; undefined for nothing, or when the document has no such route.
+ * @param {string} method in lower case
+ * @param {string} path without its query
+ * @param {number} status
+ * @param {unknown} body
+ * @returns {string | undefined}
+ */
+function answerFaults(method, path, status, body) {
+  loaded ??= load();
+  const route = loaded.routes.find(({ methods, pattern }) => method in methods && pattern.test(path));
+  if (!route) return undefined;
+  const validate = validatorOf(method, route.path, status);
+  return validate(body) ? undefined : JSON.stringify(validate.errors, null, 1);
+}
+
+export default class extends TestEnvironment {
+  async setup() {
+    await super.setup();
+    this.global.answerFaults = answerFaults;
+  }
+}
