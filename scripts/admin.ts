@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { loadConfig } from '../api/core/config.js';
 import { serviceContext } from '../api/core/context.js';
-import { DomainError } from '../api/core/errors.js';
+import { DEFAULT_DETAILS, DomainError } from '../api/core/errors.js';
 import { createLogger } from '../api/core/telemetry/log.js';
 import { openDatabase } from '../db/connection.js';
 import { COMMANDS, usage } from './admin/commands.js';
@@ -33,7 +33,9 @@ try {
   for (const line of await command.run(serviceContext(services, 'operator'), { about, values })) console.log(line);
 } catch (error) {
   if (!(error instanceof DomainError)) throw error;
-  console.error(error.detail === error.message ? error.message : `${error.message}\n${JSON.stringify(error.detail)}`);
+  console.error(
+    error.detail === DEFAULT_DETAILS[error.code] ? error.message : `${error.message}\n${JSON.stringify(error.detail)}`,
+  );
   process.exitCode = 1;
 } finally {
   await db.destroy();

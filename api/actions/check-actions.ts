@@ -1,5 +1,7 @@
 import type { StoredAction } from '../../db/models/automation.js';
 import { invalid } from '../core/errors.js';
+import { didYouMean, nearest } from '../core/suggestions.js';
+import { sentenceOf, ZOD_MESSAGES } from '../core/validation.js';
 import { GATE } from './rules.js';
 import { checkTemplates } from '../automations/language/template.js';
 import type { ActionDescription, DefaultedParam } from './contract/action-type.js';
@@ -16,18 +18,32 @@ export interface GivenAction {
   [param: string]: unknown;
 }
 
+const MAX_NAME_LENGTH = 64;
 const OWN_KEYS = ['type', 'name', 'params', 'on_failure', 'retry'];
 
 const isTemplate = (value: unknown): boolean => typeof value === 'string' && value.includes('{{');
 
-/** Returns the parameters of the type; ignores others, as the API ignores unknown fields. Null counts as absent. */
-function paramsOf(action: GivenAction, { params, defaulted = [], clears }: ActionDescription): Record<string, unknown> {
+/** @throws INVALID_REQUEST naming the parameter and the nearest known one: a misspelled gate must not be saved as a lax one */
+function refuseUnknown(place: string, input: object, known: readonly string[]): void {
+  const unknown = Object.keys(input).find((key) => !known.includes(key));
+  if (unknown === undefined) return;
+  const name = unknown.toWellFormed().slice(0, MAX_NAME_LENGTH);
+  const near = nearest(name, known, 1, Math.max(2, Math.floor(name.length / 2)));
+  const hint = near.length > 0 ? didYouMean(near) : `; known: ${known.join(', ') || 'none'}`;
+  throw invalid(`${place}.${name}: unknown${hint}`);
+}
+
+/** Returns the parameters of an action. Null counts as absent. @throws INVALID_REQUEST for an unknown parameter */
+function paramsOf(
+  place: string,
+  action: GivenAction,
+  { params, defaulted = [], clears }: ActionDescription,
+): Record<string, unknown> {
   const input = action.params ?? Object.fromEntries(Object.entries(action).filter(([key]) => !OWN_KEYS.includes(key)));
+  refuseUnknown(action.params ? `${place}.params` : place, input, Object.keys(params.shape));
   const isPresent = (key: string, value: unknown): boolean =>
     value !== null || (clears === true && !defaulted.includes(key as DefaultedParam));
-  return Object.fromEntries(
-    Object.entries(input).filter(([key, value]) => Object.hasOwn(params.shape, key) && isPresent(key, value)),
-  );
+  return Object.fromEntries(Object.entries(input).filter(([key, value]) => isPresent(key, value)));
 }
 
 /** Returns true if only a run can validate the value: it is a template, or omitted and taken from the event. */
@@ -55,8 +71,9 @@ function checkParams(place: string, description: ActionDescription, params: Reco
     const at = templates.position === null ? '' : ` (at character ${templates.position})`;
     throw invalid(`${place}.params.${templates.path}: ${templates.message}${at}`);
   }
-  const issue = description.params.safeParse(params).error?.issues.find(({ path }) => !isDeferred(description, params, path));
-  if (issue) throw invalid(`${[`${place}.params`, ...issue.path].join('.')}: ${issue.message}`);
+  const { error } = description.params.safeParse(params, ZOD_MESSAGES);
+  const issue = error?.issues.find(({ path }) => !isDeferred(description, params, path));
+  if (issue) throw invalid(`${place}.params${issue.path.length > 0 ? '.' : ' '}${sentenceOf(issue, '').trimStart()}`);
   if (hasTemplatedOrigin(description, params)) {
     throw invalid(
       `${place}.params.url: an action that sends a secret needs a literal scheme and host; templates may follow them`,
@@ -86,10 +103,12 @@ export function checkActions(actions: readonly GivenAction[], personal: boolean)
     const place = `actions[${index}]`;
     const description = availableActions().find(({ type }) => type === action.type);
     if (!description) {
-      const known = catalogue().some(({ type }) => type === action.type);
-      throw invalid(`${place}.type: ${known ? 'not available yet' : 'unknown action'}: ${action.type.slice(0, 100)}`);
+      const shown = action.type.slice(0, 100);
+      if (catalogue().some(({ type }) => type === action.type)) throw invalid(`${place}.type: not available yet: ${shown}`);
+      const types = availableActions().map(({ type }) => type);
+      throw invalid(`${place}.type: unknown action: ${shown}${didYouMean(nearest(action.type, types, 3))}`);
     }
-    const params = paramsOf(action, description);
+    const params = paramsOf(place, action, description);
     checkParams(place, description, params);
     if (personal && action.type === GATE) checkPersonalGate(place, params);
     const { type, name, on_failure, retry } = action;

@@ -15,7 +15,7 @@ const Params = z
     message: Text.min(1).max(2000),
     channel: z.enum(['in_app', 'email']).default('in_app'),
   })
-  .refine(({ user_ids, role }) => (user_ids === undefined) !== (role === undefined), 'takes user_ids or role');
+  .refine(({ user_ids, role }) => (user_ids === undefined) !== (role === undefined), 'must have either user_ids or role');
 type Params = z.output<typeof Params>;
 
 /**

@@ -4,5 +4,5 @@ const isWebAddress = (text: string): boolean => URL.canParse(text) && /^https?:$
 
 /** Address of a request. Whether it is allowed is checked at sending time, because DNS may change until then. */
 export const WebAddress = Text.max(8_192)
-  .refine(isWebAddress, 'Takes an http or https address')
+  .refine(isWebAddress, 'must be an http or https address')
   .meta({ example: 'https://example.com/hooks/deploy' });

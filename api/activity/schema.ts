@@ -13,7 +13,7 @@ const Before = Text.transform((value, ctx) => {
   if (UUID.test(value)) return value;
   const moment = normaliseDate(value);
   if (moment !== null) return idAt(moment);
-  ctx.addIssue({ code: 'custom', message: 'Must be an activity_id or an ISO 8601 moment' });
+  ctx.addIssue({ code: 'custom', message: 'must be an activity_id or an ISO 8601 date-time' });
   return z.NEVER;
 })
   .optional()

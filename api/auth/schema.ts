@@ -87,13 +87,18 @@ const isHttps = (address: string): boolean => URL.canParse(address) && new URL(a
 export const MeUpdate = z
   .object({
     name: Title(100),
-    username: z.string().regex(/^[A-Za-z0-9_][A-Za-z0-9_.-]{0,59}$/, 'Letters, digits, and . _ - only, at most 60 characters'),
+    username: z
+      .string()
+      .regex(
+        /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,59}$/,
+        'must hold only letters, digits and . _ - (at most 60), and not begin with . or -',
+      ),
     display_name: Title(100),
-    avatar: z.string().max(2000).refine(isHttps, 'Must be an https address'),
+    avatar: z.string().max(2000).refine(isHttps, 'must be an https address'),
     preferences: z
       .object({
         timezone: TimeZone,
-        locale: z.string().max(35).refine(isLocale, 'Unknown locale'),
+        locale: z.string().max(35).refine(isLocale, 'must be a locale, such as en-US'),
         week_start: z.enum(['monday', 'saturday', 'sunday']),
         default_team_id: Id.nullable(),
       })

@@ -1,5 +1,6 @@
 import type { StoredAction } from '../../db/models/automation.js';
 import { invalid } from '../core/errors.js';
+import { didYouMean, nearest } from '../core/suggestions.js';
 import { zoneNamed } from '../core/time-zones.js';
 import { checkActions, type GivenAction } from '../actions/check-actions.js';
 import { checkCondition } from './language/condition.js';
@@ -22,10 +23,12 @@ interface CheckedDefinition {
   actions: StoredAction[];
 }
 
+const AVAILABLE_TRIGGERS = TRIGGERS.filter(({ available }) => available).map(({ key }) => key);
+
 function checkTrigger(type: string): void {
   const trigger = TRIGGERS.find(({ key }) => key === type);
   const shown = type.slice(0, 100);
-  if (!trigger) throw invalid(`trigger_type: unknown trigger: ${shown}`);
+  if (!trigger) throw invalid(`trigger_type: unknown trigger: ${shown}${didYouMean(nearest(type, AVAILABLE_TRIGGERS, 3))}`);
   if (!trigger.available) throw invalid(`trigger_type: not available yet: ${shown}`);
 }
 

@@ -3,7 +3,7 @@ import { ClampedInt, Id, TaskId, Text, Timestamp } from '../core/fields.js';
 
 const Content = Text.min(1)
   .max(10_000)
-  .refine((value) => value.trim() !== '', 'Must not be blank')
+  .refine((value) => value.trim() !== '', 'must not be blank')
   .meta({ description: '`@username` mentions a member of the team' });
 
 export const AddComment = z

@@ -24,19 +24,26 @@ export function normaliseDate(text: string): string | null {
   return /^\d{4}-/.test(utc) && !utc.startsWith('0000') ? utc : null;
 }
 
+type Optional = string | null | undefined;
+
 /**
- * Normalizes a date field of a body; null and undefined pass.
- * @throws INVALID_REQUEST for a malformed date: 400, where other fields give 422 (docs/decisions.md#status-400-or-422)
+ * Normalizes the date fields of a body; null and undefined pass.
+ * @throws INVALID_REQUEST naming every malformed field: 400, where other fields give 422 (docs/decisions.md#status-400-or-422)
  */
-export function dateField<T extends string | null | undefined>(field: string, value: T): T {
-  if (value === null || value === undefined) return value;
-  const normalised = normaliseDate(value);
-  if (normalised === null)
-    throw invalid(`${field} is not a valid date`, { detail: `${field} must be an ISO 8601 date or date-time` });
-  return normalised as T;
+function dateFields<T extends Record<string, Optional>>(fields: T): T {
+  const read = Object.entries(fields).map(([name, value]) => [name, value == null ? value : normaliseDate(value)] as const);
+  const bad = read.filter(([name, value]) => value === null && fields[name] !== null).map(([name]) => name);
+  if (bad.length === 0) return Object.fromEntries(read) as T;
+  throw invalid(bad.map((name) => `${name} is not a valid date`).join('; '), {
+    detail: 'Send an ISO 8601 date (2026-11-20) or date-time (2026-11-20T17:51:02Z)',
+  });
 }
 
-/** Like `dateField`, for fields that hold a day: a date-time becomes its day in UTC. @throws INVALID_REQUEST */
-export function dayField<T extends string | null | undefined>(field: string, value: T): T {
-  return (dateField(field, value)?.slice(0, 10) ?? value) as T;
+/** Normalizes one date field of a body; null and undefined pass. @throws INVALID_REQUEST */
+export const dateField = <T extends Optional>(field: string, value: T): T => dateFields({ [field]: value })[field] as T;
+
+/** Like `dateFields`, for fields that hold a day: a date-time becomes its day in UTC. @throws INVALID_REQUEST */
+export function dayFields<T extends Record<string, Optional>>(fields: T): T {
+  const days = Object.entries(dateFields(fields)).map(([name, value]) => [name, value?.slice(0, 10) ?? value]);
+  return Object.fromEntries(days) as T;
 }

@@ -25,8 +25,25 @@ export interface FieldError {
   type: string;
 }
 
+/** What to do about an error whose message leaves no more to say. Never repeats a message. */
+export const DEFAULT_DETAILS: Readonly<Record<ErrorCode, string>> = {
+  INVALID_REQUEST: 'Correct the request before you send it again.',
+  AUTHENTICATION_REQUIRED: 'The credential is missing, wrong, expired or revoked.',
+  QUOTA_EXCEEDED: 'The plan of the team does not include this.',
+  PERMISSION_DENIED: 'Use an account or a token that has the permission.',
+  RESOURCE_NOT_FOUND: 'It does not exist, or it is in the trash.',
+  METHOD_NOT_ALLOWED: 'The Allow header lists the methods of this path.',
+  RESOURCE_CONFLICT: 'The request is valid, but the stored state does not allow it.',
+  APPROVAL_EXPIRED: 'The time for a decision is over.',
+  PAYLOAD_TOO_LARGE: 'Send less data in one request.',
+  UNSUPPORTED_MEDIA_TYPE: 'Other media types and encodings are not read.',
+  VALIDATION_ERROR: 'Correct the request before you send it again.',
+  RATE_LIMIT_EXCEEDED: 'Retry-After holds the seconds to wait.',
+  INTERNAL_ERROR: 'Quote correlation_id when you report this.',
+};
+
 interface ErrorOptions {
-  /** Longer text, or the field list of a 422; defaults to the message. */
+  /** What the message does not say, or the field list of a 422. */
   detail?: string | { errors: FieldError[] };
   /** Extra top-level keys of the envelope, such as `upgrade_required`. */
   extra?: Record<string, unknown>;
@@ -50,7 +67,7 @@ export class DomainError extends Error {
   constructor(
     readonly code: ErrorCode,
     message: string,
-    { detail = message, extra = {}, headers = {}, status = STATUS_OF[code], cause }: ErrorOptions = {},
+    { detail = DEFAULT_DETAILS[code], extra = {}, headers = {}, status = STATUS_OF[code], cause }: ErrorOptions = {},
   ) {
     super(message, { cause });
     this.status = status;
@@ -76,8 +93,21 @@ export const unauthenticated = () =>
     headers: { 'WWW-Authenticate': 'Bearer error="invalid_token"' },
   });
 
+const MAX_NAMED_FIELDS = 3;
+const MAX_FIELD_LENGTH = 64;
+
+/** Names the invalid fields; the reasons are in `errors`. */
+function invalidFieldsMessage(errors: FieldError[]): string {
+  if (errors.every(({ field }) => /^body(\.\d+)?$/.test(field))) return 'The request body is invalid';
+  const fields = [...new Set(errors.map(({ field }) => field.replace(/^(body(\.\d+)?|query|path|header)\./, '')))];
+  const named = fields.slice(0, MAX_NAMED_FIELDS).map((field) => field.slice(0, MAX_FIELD_LENGTH));
+  const others = fields.length - named.length;
+  return `Invalid ${fields.length === 1 ? 'field' : 'fields'}: ${named.join(', ')}${others > 0 ? ` and ${others} more` : ''}`;
+}
+
+/** @returns a 422 whose message names the fields and whose `detail.errors` says what is wrong with each */
 export const invalidFields = (errors: FieldError[]) =>
-  new DomainError('VALIDATION_ERROR', 'Validation failed', { detail: { errors } });
+  new DomainError('VALIDATION_ERROR', invalidFieldsMessage(errors), { detail: { errors } });
 
 /** A dependency is down; nothing was stored. */
 export const unavailable = (cause?: unknown) =>

@@ -7,12 +7,6 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const TASK_ID = /^[A-Za-z0-9_][A-Za-z0-9._:@-]{0,127}$/;
 const RESERVED_TASK_IDS = ['my', 'bulk', 'relations', 'cycle-time'];
 
-/** Messages where the library's own are unhelpful: a missing field is "Required", not "received undefined". */
-export const ZOD_MESSAGES = {
-  error: ({ code, input }: { code?: string; input?: unknown }) =>
-    input === undefined && (code === 'invalid_type' || code === 'invalid_value') ? 'Required' : undefined,
-};
-
 /** A generated id: a lower-case UUID. Anything else is treated as an unknown id. */
 export const Id = z.string().overwrite((value) => (UUID.test(value) ? value : NO_ID));
 
@@ -22,13 +16,13 @@ export const TaskId = z.string().overwrite((value) => (TASK_ID.test(value) ? val
 /** A task id chosen by a client; malformed or reserved ids return 422. */
 export const NewTaskId = z
   .string()
-  .regex(TASK_ID, 'A letter, digit or _ first; then letters, digits and . _ : @ - only; at most 128 characters')
-  .refine((value) => !RESERVED_TASK_IDS.includes(value), 'This id is reserved');
+  .regex(TASK_ID, 'must begin with a letter, digit or _, and hold only letters, digits and . _ : @ - (at most 128 characters)')
+  .refine((value) => !RESERVED_TASK_IDS.includes(value), 'is reserved');
 
 /** Text that PostgreSQL and JSON can store: no NUL, no lone surrogates. Lengths count code points. */
 export const Text = z
   .string()
-  .refine((value) => !value.includes('\0') && value.isWellFormed(), 'Contains characters that cannot be stored');
+  .refine((value) => !value.includes('\0') && value.isWellFormed(), 'contains characters that cannot be stored');
 
 /** Forbidden in an address: control characters, blanks, and characters that could make a mail server see several addresses. */
 const NOT_IN_ADDRESS = String.raw`\x00-\x20\x7f-\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff@,;:<>()\[\]\\"`;
@@ -43,13 +37,13 @@ export const Title = (max: number) =>
   Text.trim()
     .min(1)
     .max(max)
-    .refine((value) => !/^[\p{Cf}\p{Z}\p{Cc}]*$/u.test(value) || value === '', 'Must contain a visible character');
+    .refine((value) => !/^[\p{Cf}\p{Z}\p{Cc}]*$/u.test(value) || value === '', 'must contain a visible character');
 
 /** Integer query parameter of at least `min`; a larger one is clamped to `max`. */
 export const ClampedInt = (min: number, max: number, fallback: number) =>
   z
     .string()
-    .regex(/^[0-9]+$/, 'Must be a whole number, 0 or more')
+    .regex(/^[0-9]+$/, 'must be a whole number, 0 or more')
     .transform((digits) => Math.min(Number(digits), max))
     .pipe(z.number().min(min))
     .default(fallback)
@@ -59,7 +53,7 @@ export const ClampedInt = (min: number, max: number, fallback: number) =>
 export const StrictInt = (min: number, max: number, fallback: number) =>
   z
     .string()
-    .regex(/^[0-9]{1,9}$/, 'Must be a whole number of at most 9 digits')
+    .regex(/^[0-9]{1,9}$/, 'must be a whole number of at most 9 digits')
     .transform(Number)
     .pipe(z.number().min(min).max(max))
     .default(fallback)
@@ -68,7 +62,7 @@ export const StrictInt = (min: number, max: number, fallback: number) =>
 /** Boolean query parameter. */
 export const Flag = z
   .string()
-  .refine((value) => ['true', 'false', '1', '0'].includes(value), 'Must be true, false, 1 or 0')
+  .refine((value) => ['true', 'false', '1', '0'].includes(value), 'must be true, false, 1 or 0')
   .transform((value) => value === 'true' || value === '1')
   .default(false)
   .meta({ override: { type: 'boolean', default: false } });
@@ -86,7 +80,7 @@ export const TimeZone = z
   .string()
   .max(64)
   .overwrite((name) => zoneNamed(name) ?? name)
-  .refine((name) => zoneNamed(name) !== undefined, 'Must be an IANA time zone, such as Europe/Berlin')
+  .refine((name) => zoneNamed(name) !== undefined, 'must be an IANA time zone, such as Europe/Berlin')
   .meta({ example: 'Europe/Berlin' });
 
 /** A timestamp as returned by the API: `2026-11-20T17:51:02.123Z`. */

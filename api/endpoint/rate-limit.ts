@@ -98,7 +98,7 @@ export function createRateLimiter(services: Services): RateLimiter {
     if (counted.consumed <= points) return headers;
     const retryAfter = String(Math.max(1, Math.ceil(counted.msBeforeNext / 1000)));
     throw new DomainError('RATE_LIMIT_EXCEEDED', 'Too many requests', {
-      detail: `At most ${points} requests a minute; try again in ${retryAfter} s`,
+      detail: `At most ${points} requests a minute; try again in ${retryAfter} ${retryAfter === '1' ? 'second' : 'seconds'}`,
       headers: { ...headers, 'Retry-After': retryAfter },
     });
   };

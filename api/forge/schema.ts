@@ -8,7 +8,7 @@ const Repo = z
   .trim()
   .toLowerCase()
   .max(200)
-  .regex(/^(?!\.{1,2}\/)[A-Za-z0-9_.-]+\/(?!\.{1,2}$)[A-Za-z0-9_.-]+$/, 'Must be owner/name')
+  .regex(/^(?!\.{1,2}\/)[A-Za-z0-9_.-]+\/(?!\.{1,2}$)[A-Za-z0-9_.-]+$/, 'must be owner/name')
   .meta({ example: 'acme/rocket' });
 
 const ForgeEvent = z.enum(FORGE_EVENTS);

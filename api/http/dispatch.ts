@@ -1,12 +1,12 @@
-import type { z, ZodError } from 'zod';
+import type { z } from 'zod';
 import { authenticate } from '../auth/authenticate.js';
 import { checkCallerKind } from '../core/access.js';
 import { type Actor, ANONYMOUS } from '../core/actor.js';
 import type { Context, Services } from '../core/context.js';
 import { countedDatabase, databaseForDeliveries } from '../core/counted-database.js';
-import { type FieldError, invalidFields } from '../core/errors.js';
-import { ZOD_MESSAGES } from '../core/fields.js';
+import { invalidFields } from '../core/errors.js';
 import { requireScope } from '../core/scopes.js';
+import { fieldErrors, ZOD_MESSAGES } from '../core/validation.js';
 import { keyOf, withIdempotencyKey } from './idempotency.js';
 import type { Incoming, Outgoing } from './exchange.js';
 import {
@@ -31,22 +31,11 @@ export interface Dispatcher {
 
 const MAX_BODY = 1024 * 1024;
 
-/** A body of the wrong JSON type, such as an array, counts as invalid JSON. */
-const typeOf = (place: string, { path, code }: ZodError['issues'][number]): string =>
-  place === 'body' && path.length === 0 && code === 'invalid_type' ? 'json_invalid' : code;
-
-const fieldsOf = (place: string, error: ZodError): FieldError[] =>
-  error.issues.map((issue) => ({
-    field: [place, ...issue.path].join('.'),
-    message: issue.message,
-    type: typeOf(place, issue),
-  }));
-
 /** @throws VALIDATION_ERROR with all problems at once */
 function parse<S extends z.ZodType>(place: string, schema: S | undefined, value: unknown): z.output<S> {
   if (!schema) return value as z.output<S>;
   const result = schema.safeParse(value, ZOD_MESSAGES);
-  if (!result.success) throw invalidFields(fieldsOf(place, result.error));
+  if (!result.success) throw invalidFields(fieldErrors(place, result.error));
   return result.data as z.output<S>;
 }
 

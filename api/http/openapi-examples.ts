@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { ErrorCode } from '../core/errors.js';
+import { DEFAULT_DETAILS, type ErrorCode } from '../core/errors.js';
 import { GRAPH } from './examples/graph.js';
 import { AT, PEOPLE } from './examples/people.js';
 import { EXPIRES_AT, RUN_ID, RUNS } from './examples/runs.js';
@@ -17,7 +17,7 @@ export function responseExample(schema: z.ZodType): unknown {
   return inner === undefined ? undefined : [inner];
 }
 
-const errorExample = (error_code: ErrorCode, message: string, detail: unknown = message) => ({
+const errorExample = (error_code: ErrorCode, message: string, detail: unknown = DEFAULT_DETAILS[error_code]) => ({
   value: {
     success: false,
     verified: false,
@@ -32,24 +32,32 @@ const errorExample = (error_code: ErrorCode, message: string, detail: unknown = 
 
 /** One error per status, by its name in the document's components. */
 export const ERRORS: Record<string, { value: unknown }> = {
-  Error400: errorExample('INVALID_REQUEST', 'due_date is not a date', 'due_date takes an ISO 8601 date or date-time'),
+  Error400: errorExample(
+    'INVALID_REQUEST',
+    'due_date is not a valid date',
+    'Send an ISO 8601 date (2026-11-20) or date-time (2026-11-20T17:51:02Z)',
+  ),
   Error401: errorExample('AUTHENTICATION_REQUIRED', 'Authentication required'),
   Error403: errorExample('PERMISSION_DENIED', 'Token is missing the required scope: tasks:write'),
   Error404: errorExample('RESOURCE_NOT_FOUND', 'Task not found'),
-  Error409: errorExample('RESOURCE_CONFLICT', 'The task has changed since version 3'),
+  Error409: errorExample(
+    'RESOURCE_CONFLICT',
+    'The task is at version 4, not 3',
+    'Since version 3 status changed, last by ada at 2026-11-20T17:51:02.123Z',
+  ),
   Error410: errorExample(
     'APPROVAL_EXPIRED',
     `This approval expired at ${EXPIRES_AT}`,
-    `Gate 1 of run ${RUN_ID} lapsed; reject it or replay the run`,
+    `Gate 1 of run ${RUN_ID} expired; reject it or replay the run`,
   ),
-  Error413: errorExample('PAYLOAD_TOO_LARGE', 'The body is larger than 1048576 bytes'),
+  Error413: errorExample('PAYLOAD_TOO_LARGE', 'The request body exceeds 1048576 bytes'),
   Error415: errorExample('UNSUPPORTED_MEDIA_TYPE', 'Send application/json in UTF-8 without Content-Encoding'),
-  Error422: errorExample('VALIDATION_ERROR', 'Validation failed', {
-    errors: [{ field: 'body.title', message: 'Too small: expected string to have >=1 characters', type: 'too_small' }],
+  Error422: errorExample('VALIDATION_ERROR', 'Invalid field: title', {
+    errors: [{ field: 'body.title', message: 'title must not be empty', type: 'too_small' }],
   }),
-  Error429: errorExample('RATE_LIMIT_EXCEEDED', 'Too many requests', 'At most 10 requests a minute; try again in 42 s'),
-  Error500: errorExample('INTERNAL_ERROR', 'Something went wrong on our side'),
-  Error503: errorExample('INTERNAL_ERROR', 'The service is temporarily unavailable'),
+  Error429: errorExample('RATE_LIMIT_EXCEEDED', 'Too many requests', 'At most 10 requests a minute; try again in 42 seconds'),
+  Error500: errorExample('INTERNAL_ERROR', 'Internal error'),
+  Error503: errorExample('INTERNAL_ERROR', 'Service temporarily unavailable'),
 };
 
 /** Returns a reference to the error example of a status. */

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { type FieldError, invalidFields } from '../core/errors.js';
+import { didYouMean, nearest } from '../core/suggestions.js';
 
 /** Enough to find a typo; a header must stay small. */
 const MAX_NAMED = 20;
@@ -47,25 +48,9 @@ export function* unknownFields(place: string, schema: z.ZodType | undefined, val
   }
 }
 
-/** Returns the number of single-character edits between two words. */
-function distance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
-  for (let i = 0; i < a.length; i++) {
-    const next = [i + 1];
-    for (let j = 0; j < b.length; j++) {
-      const swap = (row[j] ?? 0) + (a[i] === b[j] ? 0 : 1);
-      next.push(Math.min((row[j + 1] ?? 0) + 1, (next[j] ?? 0) + 1, swap));
-    }
-    row = next;
-  }
-  return row[b.length] ?? 0;
-}
-
 function errorOf({ field, known }: UnknownField): FieldError {
   const name = field.slice(field.lastIndexOf('.') + 1).slice(0, MAX_NAME_LENGTH);
-  const [closest] = known.map((key) => ({ key, typos: distance(name, key) })).sort((a, b) => a.typos - b.typos);
-  const hint = closest && closest.typos <= MAX_TYPOS ? `; did you mean ${closest.key}?` : '';
-  return { field, message: `Unknown field${hint}`, type: 'unknown_field' };
+  return { field, message: `Unknown field${didYouMean(nearest(name, known, 1, MAX_TYPOS))}`, type: 'unknown_field' };
 }
 
 /**

@@ -3,7 +3,7 @@ import { z } from 'zod';
 export const IntegrationParams = z.object({ key: z.string() });
 
 /** RFC 6749, section 3.3, with a practical length limit. */
-const Scope = z.string().regex(/^[\x21\x23-\x5b\x5d-\x7e]{1,100}$/, 'Not a scope');
+const Scope = z.string().regex(/^[\x21\x23-\x5b\x5d-\x7e]{1,100}$/, 'must be an OAuth scope');
 export const Connect = z
   .object({ scopes: z.array(Scope).max(50).nullish().meta({ description: 'Default: the scopes its actions need' }) })
   .meta({ id: 'ConnectIntegration' });

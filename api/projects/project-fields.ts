@@ -1,4 +1,4 @@
-import { dayField } from '../core/dates.js';
+import { dayFields } from '../core/dates.js';
 import { invalid } from '../core/errors.js';
 import { orNull, type ProjectFields } from './rules.js';
 import type { ReplaceProject } from './schema.js';
@@ -9,10 +9,8 @@ interface Dates<T> {
 }
 
 /** Normalizes both days of a body; null and undefined pass. @throws INVALID_REQUEST for a malformed one */
-export const daysOf = <T extends string | null | undefined>(body: Partial<Dates<T>>): Dates<T> => ({
-  start_date: dayField('start_date', body.start_date as T),
-  end_date: dayField('end_date', body.end_date as T),
-});
+export const daysOf = <T extends string | null | undefined>({ start_date, end_date }: Partial<Dates<T>>): Dates<T> =>
+  dayFields({ start_date, end_date }) as Dates<T>;
 
 /** @throws INVALID_REQUEST for an end before the start */
 export function checkOrder({ start_date, end_date }: Dates<string | null>): void {

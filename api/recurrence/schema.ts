@@ -29,14 +29,14 @@ export const Recurrence = given
     const parsed = parseRule(rule);
     if (typeof parsed === 'string') return refuse('rule', parsed);
     const until = value.until == null ? null : normaliseDate(value.until);
-    if (value.until != null && until === null) return refuse('until', 'Must be an ISO 8601 date or date-time');
+    if (value.until != null && until === null) return refuse('until', 'must be an ISO 8601 date or date-time');
     const ruleUntil = parsed.until === null ? null : normaliseDate(parsed.until);
-    if (parsed.until !== null && ruleUntil === null) return refuse('rule', 'UNTIL names no day of the calendar');
-    if (until !== null && ruleUntil !== null && until !== ruleUntil) return refuse('until', 'The rule names another UNTIL');
+    if (parsed.until !== null && ruleUntil === null) return refuse('rule', 'has an UNTIL that is not a date');
+    if (until !== null && ruleUntil !== null && until !== ruleUntil) return refuse('until', 'differs from the UNTIL of the rule');
     if (value.count != null && parsed.count !== null && value.count !== parsed.count)
-      return refuse('count', 'The rule names another COUNT');
+      return refuse('count', 'differs from the COUNT of the rule');
     const end = { until: until ?? ruleUntil, count: value.count ?? parsed.count };
-    if (end.until !== null && end.count !== null) return refuse('count', 'count and until exclude each other');
+    if (end.until !== null && end.count !== null) return refuse('count', 'cannot be combined with until');
     return { rule, mode: value.mode, timezone: value.timezone, ...end };
   })
   .meta({

@@ -12,7 +12,7 @@ const Name = z
   .trim()
   .min(1)
   .max(80)
-  .refine((name) => name.isWellFormed(), 'Contains characters that cannot be stored')
+  .refine((name) => name.isWellFormed(), 'contains characters that cannot be stored')
   .meta({
     description: 'Actions refer to it as `{{secret:NAME}}`; no braces, slashes or control characters',
     example: 'DEPLOY_TOKEN',
@@ -22,7 +22,7 @@ const AllowedHost = z
   .string()
   .trim()
   .max(MAX_PATTERN_LENGTH)
-  .refine((text) => normalizeHostPattern(text) !== null, 'Takes a host, host:port or *.host, without scheme or path')
+  .refine((text) => normalizeHostPattern(text) !== null, 'must be a host, host:port or *.host, without scheme or path')
   .overwrite((text) => normalizeHostPattern(text) ?? text)
   .meta({ example: 'api.example.com' });
 
@@ -32,7 +32,7 @@ export const SaveSecret = z
     team_id: Id,
     name: Name,
     value: Text.min(1)
-      .refine((value) => Buffer.byteLength(value) <= MAX_VALUE, `At most ${MAX_VALUE} bytes`)
+      .refine((value) => Buffer.byteLength(value) <= MAX_VALUE, `is longer than ${MAX_VALUE} bytes`)
       .meta({ description: 'At most 64 kB; never returned', writeOnly: true }),
     allowed_hosts: z
       .array(AllowedHost)

@@ -5,7 +5,7 @@ import { Id, MAIL_ADDRESS, Text, Timestamp, Title } from '../core/fields.js';
 const Description = Text.max(500);
 const lowerAndUnique = (ids: string[]): string[] => [...new Set(ids.map((id) => id.toLowerCase()))];
 /** The limit applies after removing duplicates; these ids are checked for their form, other ids are not. */
-const MemberIds = z.array(z.guid('Must be a UUID')).overwrite(lowerAndUnique).pipe(z.array(z.string()).max(100)).meta({
+const MemberIds = z.array(z.guid('must be a UUID')).overwrite(lowerAndUnique).pipe(z.array(z.string()).max(100)).meta({
   description: 'At most 100; duplicates are dropped. They join as members; unknown ids are returned in ignored_member_ids',
 });
 
@@ -25,10 +25,10 @@ export const MemberParams = z.object({ team_id: Id, user_id: Id });
 export const AddMember = z
   .object({
     user_id: Id.optional(),
-    email: Text.trim().max(320).toLowerCase().regex(MAIL_ADDRESS, 'Invalid email address').optional(),
+    email: Text.trim().max(320).toLowerCase().regex(MAIL_ADDRESS, 'must be an email address').optional(),
     role: z.enum(SEATS).default('member'),
   })
-  .refine(({ user_id, email }) => (user_id === undefined) !== (email === undefined), 'Give either user_id or email')
+  .refine(({ user_id, email }) => (user_id === undefined) !== (email === undefined), 'must have either user_id or email')
   .meta({ id: 'AddMember', oneOf: [{ required: ['user_id'] }, { required: ['email'] }] });
 export type AddMember = z.output<typeof AddMember>;
 

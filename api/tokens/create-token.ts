@@ -36,7 +36,9 @@ function checkScopes(given: string[]): string[] {
   const scopes = [...new Set(given)];
   if (scopes.length === 0) throw invalid('At least one scope is required');
   const unknown = scopes.find((scope) => !Object.hasOwn(SCOPES, scope));
-  if (unknown !== undefined) throw invalid(`Unknown scope: ${unknown.slice(0, 100)}`);
+  if (unknown !== undefined) {
+    throw invalid(`Unknown scope: ${unknown.slice(0, 100)}`, { detail: `Scopes: ${Object.keys(SCOPES).join(', ')}` });
+  }
   return scopes;
 }
 

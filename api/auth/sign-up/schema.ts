@@ -8,8 +8,8 @@ const NewEmail = z
   .trim()
   .toLowerCase()
   .max(320)
-  .regex(MAIL_ADDRESS, 'Invalid email address')
-  .refine((value) => value.isWellFormed(), 'Invalid email address');
+  .regex(MAIL_ADDRESS, 'must be an email address')
+  .refine((value) => value.isWellFormed(), 'must be an email address');
 
 export const SignUpStart = z.object({ email: NewEmail, name: Title(100) }).meta({ id: 'SignUpStart' });
 export type SignUpStart = z.output<typeof SignUpStart>;

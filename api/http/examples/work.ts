@@ -103,7 +103,11 @@ export const WORK: Record<string, unknown> = {
         success: false,
         task_id: null,
         data: null,
-        error: { error_code: 'RESOURCE_NOT_FOUND', message: 'Parent task not found', detail: 'Parent task not found' },
+        error: {
+          error_code: 'RESOURCE_NOT_FOUND',
+          message: 'Parent task not found',
+          detail: 'It does not exist, or it is in the trash.',
+        },
       },
     ],
     created: 1,

@@ -10,7 +10,7 @@ import { callService, isAway, jsonOf, noAnswer } from '../call-service.js';
 export const Repository = z
   .string()
   .max(200)
-  .regex(/^(?!\.{1,2}\/)[A-Za-z0-9_.-]+\/(?!\.{1,2}$)[A-Za-z0-9_.-]+$/, 'Takes owner/name')
+  .regex(/^(?!\.{1,2}\/)[A-Za-z0-9_.-]+\/(?!\.{1,2}$)[A-Za-z0-9_.-]+$/, 'must be owner/name')
   .meta({ example: 'acme/rocket' });
 
 /** The connection that writing issues and comments needs. */

@@ -1,4 +1,5 @@
 import { invalid } from '../../core/errors.js';
+import { sentenceOf, ZOD_MESSAGES } from '../../core/validation.js';
 import type { ActionDescription } from '../../actions/contract/action-type.js';
 import { ActionRefused } from '../../actions/contract/action-refused.js';
 import { withDefaults } from '../../actions/registry.js';
@@ -42,8 +43,8 @@ export function renderParams(
  * @throws ActionRefused a template or a secret | INVALID_REQUEST naming the parameter, never a value
  */
 export function readParams<P>(type: ActionDescription<P>, run: RunRow, index: number, secrets?: ReadonlyMap<string, string>): P {
-  const params = type.params.safeParse(renderParams(type, run, index, secrets));
+  const params = type.params.safeParse(renderParams(type, run, index, secrets), ZOD_MESSAGES);
   if (params.success) return params.data;
   const [issue] = params.error.issues;
-  throw invalid(`${issue?.path.join('.') ?? 'params'}: ${issue?.message ?? 'invalid'}`);
+  throw invalid(issue ? sentenceOf(issue, 'params') : 'The parameters are invalid');
 }

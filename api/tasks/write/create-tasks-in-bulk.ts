@@ -1,15 +1,13 @@
 import { authorize } from '../../core/access.js';
 import { type Context, inTransaction } from '../../core/context.js';
-import { DomainError, type FieldError, invalidFields } from '../../core/errors.js';
+import { DomainError, invalidFields } from '../../core/errors.js';
 import { nextTurn } from '../../core/event-loop.js';
-import { Id, ZOD_MESSAGES } from '../../core/fields.js';
+import { Id } from '../../core/fields.js';
+import { fieldErrors, ZOD_MESSAGES } from '../../core/validation.js';
 import { CreateTask } from '../schema.js';
 import { byTaskId, type Draft, keyShareLockProjects, type TaskCreation, writeNewTasks } from './write-new-tasks.js';
 
 type Result = TaskCreation | DomainError;
-
-const fieldErrors = (index: number, issues: readonly { path: PropertyKey[]; message: string; code: string }[]): FieldError[] =>
-  issues.map(({ path, message, code }) => ({ field: ['body', index, ...path].map(String).join('.'), message, type: code }));
 
 /** Items validated per turn of the event loop: about a millisecond. */
 const ITEMS_PER_TURN = 50;
@@ -22,7 +20,7 @@ async function readItems(items: unknown[]): Promise<{ drafts: Draft[]; results: 
     if (index % ITEMS_PER_TURN === 0) await nextTurn();
     const parsed = CreateTask.safeParse(item, ZOD_MESSAGES);
     if (parsed.success) drafts.push({ index, fields: parsed.data });
-    else results.set(index, invalidFields(fieldErrors(index, parsed.error.issues)));
+    else results.set(index, invalidFields(fieldErrors(`body.${index}`, parsed.error)));
   }
   return { drafts, results };
 }

@@ -37,26 +37,32 @@ const signInPath = (wanted: string): string => {
   return next === HOME ? '/app/sign-in' : `/app/sign-in?next=${encodeURIComponent(next)}`;
 };
 
-/** Returns a readable message for a field error; custom messages stay unchanged. */
-function wordsOf(issue: z.core.$ZodIssue): string {
-  if (!/^(Invalid (input|option|string)|Too (small|big))\b/.test(issue.message)) return issue.message;
-  if (issue.code === 'too_small' && issue.minimum > 1) return `At least ${issue.minimum} characters`;
-  if (issue.code === 'too_big') return `At most ${issue.maximum} characters`;
-  return issue.code === 'too_small' || issue.code === 'invalid_type' ? 'Required' : 'Invalid value';
-}
+/** Messages beside a form's field, where the API's would repeat the label. */
+const FORM_MESSAGES = {
+  error(issue: z.core.$ZodRawIssue): string {
+    if (issue.code === 'too_small' && issue.minimum > 1) return `At least ${issue.minimum} characters`;
+    if (issue.code === 'too_big') return `At most ${issue.maximum} characters`;
+    return issue.code === 'too_small' || issue.code === 'invalid_type' ? 'Required' : 'Invalid value';
+  },
+};
+
+const capitalize = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
 function parse(schema: z.ZodType | undefined, value: unknown): unknown {
-  const result = (schema ?? z.unknown()).safeParse(value);
+  const result = (schema ?? z.unknown()).safeParse(value, FORM_MESSAGES);
   if (result.success) return result.data;
   throw invalidFields(
-    result.error.issues.map((issue) => ({ field: issue.path.join('.'), message: wordsOf(issue), type: issue.code })),
+    result.error.issues.map((issue) => ({ field: issue.path.join('.'), message: capitalize(issue.message), type: issue.code })),
   );
 }
 
 /** Converts an error to a message for the form. */
 function problemOf({ status, message, detail }: DomainError): FormError {
-  if (typeof detail === 'string') return { status, message, fields: {} };
-  const fields = Object.fromEntries(detail.errors.map((error) => [error.field.replace(/^body\./, ''), error.message]));
+  // The message of a 429 does not say how long to wait; its detail does.
+  if (typeof detail === 'string') return { status, message: status === 429 ? detail : message, fields: {} };
+  const fields = Object.fromEntries(
+    detail.errors.map((error) => [error.field.replace(/^body\./, ''), capitalize(error.message)]),
+  );
   return { status, message: 'Check the highlighted fields.', fields };
 }
 

@@ -211,11 +211,11 @@ describe('POST /api/automations', () => {
     expect((await create(team.member, { actions: [message] })).status).toBe(201);
   });
 
-  it('ignores parameters that the action does not know', async () => {
-    const { body } = await create(team.member, {
-      actions: [{ ...comment, params: { ...comment.params, team_id: 'x', version: 3 } }],
+  it('rejects parameters that the action does not know', async () => {
+    const { status, body } = await create(team.member, {
+      actions: [comment, { ...comment, params: { ...comment.params, contents: 'x', version: 3 } }],
     });
-    expect(body.actions[0].params).toEqual(comment.params);
+    expect([status, body.message]).toEqual([400, 'actions[1].params.contents: unknown; did you mean content?']);
   });
 
   it('takes null for absent, save where it clears a field of a task', async () => {

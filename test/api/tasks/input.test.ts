@@ -80,12 +80,12 @@ it('what is missing is called required, one by one and in a list', async () => {
   const words = ({ errors }: { errors: { field: string; message: string }[] }) =>
     errors.map(({ field, message }) => `${field}: ${message}`);
   const single = await world.member.post('/api/tasks', {});
-  expect(words(single.body.detail)).toEqual(['body.title: Required', 'body.project_id: Required']);
+  expect(words(single.body.detail)).toEqual(['body.title: title is required', 'body.project_id: project_id is required']);
   const bulk = await world.member.post('/api/tasks/bulk', [world.project]);
-  expect(words(bulk.body.results[0].error.detail)).toEqual(['body.0.title: Required']);
+  expect(words(bulk.body.results[0].error.detail)).toEqual(['body.0.title: title is required']);
   const { task_id } = await world.make();
   const status = await world.member.patch(`/api/tasks/${task_id}/status`, {});
-  expect(words(status.body.detail)).toEqual(['body.status: Required']);
+  expect(words(status.body.detail)).toEqual(['body.status: status is required: one of todo, in_progress, in_review, done']);
 });
 
 describe('keys of a body', () => {

@@ -222,7 +222,13 @@ describe('DELETE', () => {
       [theirs.token_id, ada.user_id, 'garbage', theirs.token].map((id) => me.delete(`${URL}/${id}`)),
     );
     for (const answer of answers)
-      expect(words(answer)).toEqual([404, 'RESOURCE_NOT_FOUND', 'Token not found', 'Token not found', null]);
+      expect(words(answer)).toEqual([
+        404,
+        'RESOURCE_NOT_FOUND',
+        'Token not found',
+        'It does not exist, or it is in the trash.',
+        null,
+      ]);
     expect((await asks(theirs.token)).status).toBe(200);
   });
 });

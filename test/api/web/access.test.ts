@@ -67,7 +67,7 @@ describe('signing up', () => {
   it('is refused to bad names and addresses, beside the form', async () => {
     const answer = await openBrowser(app).post('/app/sign-up', { name: ' ', email: 'no address' });
     expect(answer.status).toBe(422);
-    expect(answer.html).toContain('Invalid email address');
+    expect(answer.html).toContain('Must be an email address');
     expect(answer.html).toContain('value="no address"');
   });
 });
