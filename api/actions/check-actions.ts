@@ -1,7 +1,7 @@
 import type { StoredAction } from '../../db/models/automation.js';
 import { invalid } from '../core/errors.js';
-import { didYouMean, nearest } from '../core/suggestions.js';
-import { sentenceOf, ZOD_MESSAGES } from '../core/validation.js';
+import { didYouMean, nearest } from '../core/validation/suggestions.js';
+import { sentenceOf, ZOD_MESSAGES } from '../core/validation/messages.js';
 import { GATE } from './rules.js';
 import { checkTemplates } from '../automations/language/template.js';
 import type { ActionDescription, DefaultedParam } from './contract/action-type.js';

@@ -1,6 +1,6 @@
 import type { StoredAction } from '../../db/models/automation.js';
 import { invalid } from '../core/errors.js';
-import { didYouMean, nearest } from '../core/suggestions.js';
+import { didYouMean, nearest } from '../core/validation/suggestions.js';
 import { zoneNamed } from '../core/time-zones.js';
 import { checkActions, type GivenAction } from '../actions/check-actions.js';
 import { checkCondition } from './language/condition.js';

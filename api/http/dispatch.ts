@@ -6,7 +6,7 @@ import type { Context, Services } from '../core/context.js';
 import { countedDatabase, databaseForDeliveries } from '../core/counted-database.js';
 import { invalidFields } from '../core/errors.js';
 import { requireScope } from '../core/scopes.js';
-import { fieldErrors, ZOD_MESSAGES } from '../core/validation.js';
+import { fieldErrors, ZOD_MESSAGES } from '../core/validation/messages.js';
 import { keyOf, withIdempotencyKey } from './idempotency.js';
 import type { Incoming, Outgoing } from './exchange.js';
 import {

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { type FieldError, invalidFields } from '../core/errors.js';
-import { didYouMean, nearest } from '../core/suggestions.js';
+import { didYouMean, nearest } from '../core/validation/suggestions.js';
 
 /** Enough to find a typo; a header must stay small. */
 const MAX_NAMED = 20;

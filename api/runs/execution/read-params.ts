@@ -1,5 +1,5 @@
 import { invalid } from '../../core/errors.js';
-import { sentenceOf, ZOD_MESSAGES } from '../../core/validation.js';
+import { sentenceOf, ZOD_MESSAGES } from '../../core/validation/messages.js';
 import type { ActionDescription } from '../../actions/contract/action-type.js';
 import { ActionRefused } from '../../actions/contract/action-refused.js';
 import { withDefaults } from '../../actions/registry.js';

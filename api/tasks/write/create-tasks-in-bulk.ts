@@ -3,7 +3,7 @@ import { type Context, inTransaction } from '../../core/context.js';
 import { DomainError, invalidFields } from '../../core/errors.js';
 import { nextTurn } from '../../core/event-loop.js';
 import { Id } from '../../core/fields.js';
-import { fieldErrors, ZOD_MESSAGES } from '../../core/validation.js';
+import { fieldErrors, ZOD_MESSAGES } from '../../core/validation/messages.js';
 import { CreateTask } from '../schema.js';
 import { byTaskId, type Draft, keyShareLockProjects, type TaskCreation, writeNewTasks } from './write-new-tasks.js';
 

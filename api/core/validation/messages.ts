@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { FieldError } from './errors.js';
+import type { FieldError } from '../errors.js';
 
 type Issue = z.core.$ZodIssue;
 type RawIssue = z.core.$ZodRawIssue;
