@@ -1,6 +1,6 @@
 import type Koa from 'koa';
 import { getMe } from '../auth/get-me.js';
-import { listApprovals } from '../runs/approvals/list-approvals.js';
+import { type ApprovalPage, listApprovalsAfter } from '../runs/approvals/list-approvals.js';
 import { ANONYMOUS } from '../core/actor.js';
 import type { Context, Services } from '../core/context.js';
 import { countedDatabase } from '../core/counted-database.js';
@@ -22,8 +22,9 @@ import { createStaticFiles } from './server/static-files.js';
 import { actionableApprovals } from './pages/work/actionable-approvals.js';
 import { cleanUserAgent } from '../endpoint/user-agent.js';
 
-/** The navigation badge is capped at 50. */
-const MAX_COUNTED = 50;
+/** Gates on a page of approvals; also the cap of the navigation badge. */
+const MAX_PENDING = 50;
+const NONE: ApprovalPage = { approvals: [], hasMore: false };
 
 const isOurs = (path: string): boolean => path === '/' || path === HOME || path.startsWith(`${HOME}/`);
 
@@ -37,9 +38,9 @@ function contextOf(services: Services, koa: KoaContext, session: BrowserSession)
 }
 
 /** Loads the caller and their counts for the navigation. */
-async function loadShellData(ctx: Context): Promise<Pick<PageShell, 'me' | 'waiting' | 'unread'>> {
-  const [me, { approvals }, unread] = await Promise.all([getMe(ctx), listApprovals(ctx, MAX_COUNTED), countUnread(ctx)]);
-  return { me, waiting: actionableApprovals(me, approvals).length, unread };
+async function loadShellData(ctx: Context) {
+  const [me, pending, unread] = await Promise.all([getMe(ctx), listApprovalsAfter(ctx, MAX_PENDING), countUnread(ctx)]);
+  return { pending, counts: { me, waiting: actionableApprovals(me, pending.approvals).length, unread } };
 }
 
 /** Redirects `/` to the home page. @throws METHOD_NOT_ALLOWED */
@@ -62,11 +63,26 @@ export function mountWeb(app: Koa<RouteState>, services: Services): void {
     if (session.actor?.impersonatorId) koa.set('X-Impersonated-By', session.actor.impersonatorId);
     let shell: PageShell = { csrf: csrfToken(services.config, session.binding), me: null, waiting: 0, unread: 0 };
     try {
-      if (session.actor) shell = { ...shell, ...(await loadShellData(ctx)) };
+      let pending = NONE;
+      if (session.actor) {
+        const data = await loadShellData(ctx);
+        shell = { ...shell, ...data.counts };
+        pending = data.pending;
+      }
       const { page, params } = findPage(PAGES, koa.method, koa.path);
       koa.state.page = `${page.method.toUpperCase()} ${page.path}`;
       const { me } = shell;
-      const answer = await openPage(page, { limit, session, params, ctx, me, request: koa.req, url: koa.url, query: koa.query });
+      const answer = await openPage(page, {
+        limit,
+        session,
+        params,
+        ctx,
+        me,
+        pending,
+        request: koa.req,
+        url: koa.url,
+        query: koa.query,
+      });
       if ('to' in answer) await sendOn(services, koa, session, answer);
       else sendView(services.config, render, koa, answer, shell);
     } catch (thrown) {

@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import type { User } from '../auth/schema.js';
 import type { Ability } from '../core/access.js';
 import type { Context } from '../core/context.js';
+import type { ApprovalPage } from '../runs/approvals/list-approvals.js';
 import type { LimitName } from '../endpoint/limits.js';
 import type { Fields } from './server/read-form.js';
 import type { Step } from './server/sign-in-step.js';
@@ -17,6 +18,8 @@ export interface PageRequest<Params = unknown, Query = unknown, Form = unknown> 
   ctx: Context;
   /** The signed-in user; null for a visitor. */
   me: User | null;
+  /** The first gates that wait in the user's teams, which the navigation counts; empty for a visitor. */
+  pending: ApprovalPage;
   /** State of a pending sign-in or sign-up. */
   step: Step | null;
   /** Proves that this browser is a trusted device. */

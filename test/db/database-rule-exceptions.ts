@@ -133,8 +133,6 @@ export const LONG_STATEMENTS = [
   'api/forge/deliveries/list-deliveries.ts',
   'api/forge/links/link-pull-request.ts',
   'api/outbox/subscribers/automations.ts',
-  'api/runs/approvals/list-approvals.ts',
-  'api/runs/approvals/lock-gate.ts',
   'api/runs/approvals/void-approvals.ts',
   'api/runs/dead-letter/list-dead-letters.ts',
   'api/runs/execution/with-step.ts',

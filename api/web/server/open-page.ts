@@ -6,6 +6,7 @@ import type { UserActor } from '../../core/actor.js';
 import type { Context } from '../../core/context.js';
 import { type DomainError, forbidden, invalidFields } from '../../core/errors.js';
 import { toDomainError } from '../../core/database-errors.js';
+import type { ApprovalPage } from '../../runs/approvals/list-approvals.js';
 import type { RateLimiter } from '../../endpoint/rate-limit.js';
 import type { PageResult, Page, FormError, PageRequest } from '../page.js';
 import { readCookie } from './cookies.js';
@@ -26,6 +27,7 @@ export interface PageInput {
   /** Context for operations; the actor is the user, or the system for a visitor. */
   ctx: Context;
   me: User | null;
+  pending: ApprovalPage;
 }
 
 /** Query of a page's automatic refresh. */
@@ -108,7 +110,7 @@ async function handlePage(page: Page, { limit, ctx }: PageInput, visit: PageRequ
  * @throws DomainError, shown as an error page, and any error of the operations
  */
 export async function openPage(page: Page, arrival: PageInput): Promise<PageResult> {
-  const { ctx, me, request, session } = arrival;
+  const { ctx, me, pending, request, session } = arrival;
   const denied = checkAccess(page, session.actor, arrival);
   if (denied) return denied;
   const given = page.method === 'post' ? await readForm(request) : {};
@@ -116,6 +118,7 @@ export async function openPage(page: Page, arrival: PageInput): Promise<PageResu
   const visit: PageRequest = {
     ctx,
     me,
+    pending,
     step: unpackStep(ctx.config, session.binding, readCookie(ctx.config, request, 'step')),
     deviceToken: readCookie(ctx.config, request, 'device'),
     params: parse(page.params, arrival.params),

@@ -6,9 +6,10 @@ import type { Knex } from 'knex';
 import { countRunsByDay, listAutomationNames, type SearchRuns, searchRuns } from '../../../api/runs/search-runs.js';
 import { dayRange, lastDays } from '../../../api/web/wording/day-range.js';
 import { openDatabase } from '../../../db/connection.js';
-import { buildAutomation, setStatus } from '../../factories/automations.js';
+import { buildAutomation, comment, gate, setStatus } from '../../factories/automations.js';
 import { buildPerson, buildTeam, type Person, type TestTeam } from '../../factories/people.js';
 import { startApp, type TestApp } from '../../support/app.js';
+import { givePasswords, signIn } from '../web/browser.js';
 import { explain, nodesOf, type PlanNode } from '../../support/plans.js';
 import { statementsOf } from '../../support/statements.js';
 
@@ -30,7 +31,7 @@ let planting: Knex;
 const db = () => planting;
 const actions = [{ ...setStatus('done'), on_failure: 'continue' as const }];
 
-/** 150,000 failed runs of one automation, and 30,000 at a gate. */
+/** 150,000 failed runs of one automation, and 30,000 at a gate with eight staged actions each. */
 const growRuns = (automationId: string) =>
   db().raw(
     /* sql */ `
@@ -42,6 +43,9 @@ const growRuns = (automationId: string) =>
         case when i % 6 <> 0 then now() - i * interval '1 second' end, case when i % 6 = 0 then now() + i * interval '1 second' end
       from automations a, generate_series(1, :count::int) i where a.automation_id = :automationId
       returning run_id, status
+    ), staged as (
+      insert into run_actions (run_id, index, type, status)
+      select run_id, index, 'add_comment', 'staged' from runs, generate_series(1, 8) index where status = 'paused'
     )
     insert into gates (run_id, gate_index, required_role, expires_at)
     select run_id, 0, 'manager', now() + interval '1 day' from runs where status = 'paused'`,
@@ -79,7 +83,10 @@ beforeAll(async () => {
   planting = openDatabase({ url: app.database.url, poolSize: 1, name: 'planting', statementTimeout: 0 });
   [small, large] = [await buildTeam(app), await buildTeam(app)];
   mine = await buildAutomation(app, small, { actions });
-  theirs = await buildAutomation(app, large, { actions });
+  const quoting = { ...comment('{{event.receipt_id}} {{event.task.title}}', 'x'), on_failure: 'continue' as const };
+  theirs = await buildAutomation(app, large, {
+    actions: [{ ...gate(), on_failure: 'stop' as const }, ...Array.from({ length: 8 }, () => quoting)],
+  });
   await growAutomations();
   await growRuns(theirs.automation_id);
   await growRest(large);
@@ -205,6 +212,25 @@ it('whoever owns 150,000 reads a page of them, and is told how many there are', 
   expect([body.total, body.showing]).toEqual([CROWD, 3]);
   const one = await app.as(large.admin).get(`/api/automations/${theirs.automation_id}`);
   expect(one.body).toMatchObject({ run_count: (CROWD * 6) / 5, failed_count: CROWD });
+}, 300_000);
+
+it('the page of approvals reads no more than its fifty cards', async () => {
+  await givePasswords(app);
+  for (const who of [small.admin, large.admin]) {
+    const browser = await signIn(app, who);
+    const cards = new Set<string>();
+    const page = (path: string) => async () => {
+      const { status, html } = await browser.get(path);
+      for (const [, run] of html.matchAll(/id="gate-([^"]+)"/g)) cards.add(run as string);
+      next = /href="([^"]+)" rel="next"/.exec(html)?.[1]?.replaceAll('&amp;', '&') ?? path;
+      return { status };
+    };
+    let next = '/app/approvals?live';
+    for (const nth of ['first', 'second', 'third']) expect(await greedy({ [`${nth} page`]: page(next) })).toEqual([]);
+    expect([cards.size, next]).toEqual(
+      who === large.admin ? [150, expect.stringMatching(/^\/app\/approvals\?after=/)] : [0, '/app/approvals?live'],
+    );
+  }
 }, 300_000);
 
 it('the strip of days stops counting, and counts no more automations than a page may', async () => {

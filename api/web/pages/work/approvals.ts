@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { describeRuns } from '../../../runs/describe-runs.js';
 import { approveGate } from '../../../runs/approvals/approve-gate.js';
-import { listApprovals } from '../../../runs/approvals/list-approvals.js';
+import { listApprovalsAfter } from '../../../runs/approvals/list-approvals.js';
 import { rejectGate } from '../../../runs/approvals/reject-gate.js';
 import { RunParams } from '../../../runs/schema.js';
 import { Text } from '../../../core/fields.js';
@@ -11,8 +11,11 @@ import type { Fields } from '../../server/read-form.js';
 import { safePath } from '../../server/safe-path.js';
 import { actionableApprovals } from './actionable-approvals.js';
 
-/** Page size; also the API's maximum. */
-const PAGE_SIZE = 200;
+/** Gates on a page after the first one, which holds as many as the navigation counts. */
+const PAGE_SIZE = 50;
+
+/** The last run of the page before; an invalid one leads to the first page. */
+const Place = z.object({ after: z.uuid().optional().catch(undefined), live: z.unknown().optional() });
 
 /** Gate index that the user saw, so the decision cannot apply to another gate; and the page to return to. */
 const decision = {
@@ -35,14 +38,21 @@ export const approvalPages: Page[] = [
     method: 'get',
     path: '/app/approvals',
     access: 'automation.list',
-    async handle({ ctx, me }) {
-      const { approvals, total } = await listApprovals(ctx, PAGE_SIZE);
+    query: Place,
+    async handle({ ctx, me, pending, query: { after } }) {
+      const { approvals, hasMore } = after === undefined ? pending : await listApprovalsAfter(ctx, PAGE_SIZE, after);
       const person = requireUser({ me });
       const [names, about] = await Promise.all([namesIn(ctx, person, approvals), describeRuns(ctx, approvals)]);
       const teamNames = teamNamesOf(person);
       const mine = actionableApprovals(person, approvals);
       const others = approvals.filter((one) => !mine.includes(one));
-      return { view: 'work/approvals', title: 'Approvals', data: { mine, others, total, names, about, teamNames } };
+      const address = (run?: string) => (run === undefined ? '/app/approvals' : `/app/approvals?after=${run}`);
+      const pages = {
+        address: address(after),
+        first: after && address(),
+        next: hasMore ? address(approvals.at(-1)?.run_id) : undefined,
+      };
+      return { view: 'work/approvals', title: 'Approvals', data: { mine, others, names, about, teamNames, pages } };
     },
   }),
   page({

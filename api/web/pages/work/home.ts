@@ -1,5 +1,4 @@
 import { describeRuns } from '../../../runs/describe-runs.js';
-import { listApprovals } from '../../../runs/approvals/list-approvals.js';
 import { searchRuns } from '../../../runs/search-runs.js';
 import { listNextTasks } from '../../../tasks/read/list-next-tasks.js';
 import { listOwnInvitations } from '../../../teams/invitations/list-own-invitations.js';
@@ -17,15 +16,14 @@ export const homePages: Page[] = [
     method: 'get',
     path: '/app',
     access: 'account.read',
-    async handle({ ctx, me }) {
-      const [{ approvals }, runs, { tasks, total }, invitations] = await Promise.all([
-        listApprovals(ctx, 50),
+    async handle({ ctx, me, pending }) {
+      const [runs, { tasks, total }, invitations] = await Promise.all([
         searchRuns(ctx, { limit: FEW }),
         listNextTasks(ctx, FEW),
         listOwnInvitations(ctx, { limit: FEW, offset: 0 }),
       ]);
       const person = requireUser({ me });
-      const mine = actionableApprovals(person, approvals);
+      const mine = actionableApprovals(person, pending.approvals);
       const gates = mine.slice(0, GATES);
       const shown = [...gates, ...runs];
       const [names, about] = await Promise.all([namesIn(ctx, person, shown), describeRuns(ctx, shown)]);

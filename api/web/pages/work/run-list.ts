@@ -13,8 +13,8 @@ import { namesIn, teamNamesOf } from '../../wording/names.js';
 import { page, type Page, requireUser } from '../../page.js';
 import { runStrip } from './run-strip.js';
 
-/** `newest` is a page; of the others older ones are in the API. */
-const LIST_LIMITS = { newest: 50, waiting: 200, failed: 200 } as const;
+/** Rows of a list. `all` continues on the next page; of the others, the approvals page and the API show more. */
+const PAGE_SIZE = 50;
 
 /** A run as the list shows it, whatever its source. */
 interface Line {
@@ -65,9 +65,9 @@ const LISTS: Record<Filter['show'], (ctx: Context, filter: Filter, timeZone: str
   async all(ctx, { automation, state, from, to, before }, timeZone) {
     const since = from && dayRange(from, timeZone).startsAt;
     const until = to && dayRange(to, timeZone).endsAt;
-    const limit = LIST_LIMITS.newest + 1;
+    const limit = PAGE_SIZE + 1;
     const found = await searchRuns(ctx, { automationId: automation, state, since, until, before, limit });
-    const runs = found.slice(0, LIST_LIMITS.newest);
+    const runs = found.slice(0, PAGE_SIZE);
     const began = (run: RunSummary) => ({
       ...run,
       when: 'started' as const,
@@ -77,13 +77,13 @@ const LISTS: Record<Filter['show'], (ctx: Context, filter: Filter, timeZone: str
     return { lines: runs.map(began), total: null, hasMore: found.length > runs.length };
   },
   async waiting(ctx) {
-    const { approvals, total } = await listApprovals(ctx, LIST_LIMITS.waiting);
+    const { approvals, total } = await listApprovals(ctx, PAGE_SIZE);
     const asked = { status: 'paused', skip_reason: null, when: 'requested', is_test: false, error: null } as const;
     const lines = approvals.map((gate) => ({ ...gate, ...asked, at: gate.requested_at }));
     return { lines, total, hasMore: total > lines.length };
   },
   async failed(ctx) {
-    const { entries, total } = await listDeadLetters(ctx, { limit: LIST_LIMITS.failed });
+    const { entries, total } = await listDeadLetters(ctx, { limit: PAGE_SIZE });
     const failed = { status: 'failed', skip_reason: null, when: 'failed', is_test: false } as const;
     const lines = entries.map((entry) => ({
       ...entry,
