@@ -16,6 +16,7 @@ import { deadLetterRoutes } from '../runs/dead-letter/routes.js';
 import { runRoutes } from '../runs/routes.js';
 import { automationRoutes } from '../automations/routes.js';
 import { commentRoutes } from '../comments/routes.js';
+import { cycleTimeRoutes } from '../forge/cycle-time/routes.js';
 import { forgeRoutes } from '../forge/routes.js';
 import { integrationRoutes } from '../integrations/routes.js';
 import { notificationRoutes } from '../notifications/routes.js';
@@ -46,6 +47,7 @@ export const ENDPOINTS: Endpoint[] = [
   ...projectRoutes,
   ...taskRoutes,
   ...commentRoutes,
+  ...cycleTimeRoutes,
   ...relationRoutes,
   ...trashRoutes,
   ...activityRoutes,

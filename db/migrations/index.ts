@@ -21,6 +21,7 @@ import * as plans from './0020_plans.js';
 import * as rejectedRuns from './0021_rejected_runs.js';
 import * as workItems from './0022_work_items.js';
 import * as relations from './0023_relations.js';
+import * as cycleTimes from './0026_cycle_times.js';
 
 /** Every migration in order; listed explicitly so that a build contains exactly what was reviewed. Never edited once released. */
 const MIGRATIONS: Record<string, Knex.Migration> = {
@@ -46,6 +47,7 @@ const MIGRATIONS: Record<string, Knex.Migration> = {
   '0021_rejected_runs': rejectedRuns,
   '0022_work_items': workItems,
   '0023_relations': relations,
+  '0026_cycle_times': cycleTimes,
 };
 
 /** Provides the migrations to knex. */

@@ -15,6 +15,20 @@ const ofItem = ['relations', 'children', 'parents'].map(
 export const graphCases: Row[] = [
   ...ofItem,
   {
+    route: 'GET /api/work-items/cycle-time',
+    by: 'team_id',
+    subject: 'team',
+    kinds: ['own', 'foreign', 'unknown', 'garbage', 'respelt'],
+    send: (s) => ({ query: { team_id: s.id } }),
+  },
+  {
+    route: 'GET /api/work-items/cycle-time',
+    by: 'project_id',
+    subject: 'project',
+    kinds: TRASHABLE,
+    send: (s) => ({ query: { project_id: s.id } }),
+  },
+  {
     route: 'POST /api/work-items/relations',
     by: 'source_id',
     subject: 'relation',

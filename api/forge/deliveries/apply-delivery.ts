@@ -1,5 +1,6 @@
 import { type Context, inTransaction } from '../../core/context.js';
 import { connectedAs } from '../../integrations/connected-as.js';
+import { recordCycleTimes } from '../cycle-time/record-cycle-times.js';
 import { findAudience } from './find-audience.js';
 import { findLinkedTasks } from '../links/find-linked-tasks.js';
 import { linkPullRequest } from '../links/link-pull-request.js';
@@ -33,6 +34,7 @@ async function apply(service: Context, receipt: Receipt): Promise<Verdict> {
   const linked = await findLinkedTasks(ctx, event, audience.linkable);
   const taskIds = linked.map((task) => task.task_id);
   await linkPullRequest(ctx, event, taskIds, audience.linkable);
+  await recordCycleTimes(ctx, event, audience);
   await publishEvent(ctx, receipt.receipt_id, event, audience, linked);
   if (refusals.length === 0) return { outcome: 'applied', reason: null };
   return { outcome: 'failed', reason: `Issue sync: ${refusals.join('; ')}` };

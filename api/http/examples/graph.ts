@@ -1,5 +1,5 @@
 import { ADA, AT } from './people.js';
-import { TASK_ID } from './work.js';
+import { PROJECT_ID, TASK_ID } from './work.js';
 
 /** Example responses about the work graph. */
 
@@ -22,6 +22,25 @@ export const GRAPH: Record<string, unknown> = {
     direction: 'out',
     effective_type: 'related_to',
     item: { item_type: 'note', item_id: NOTE_ID, title: 'What we decided on Monday', status: 'active' },
+  },
+  CycleTimes: {
+    window_days: 90,
+    sample_size: 1,
+    by_repo: [{ repo: 'acme/rocket', median_hours: 26.5, p75_hours: 26.5, sample_size: 1 }],
+    by_project: [{ project_id: PROJECT_ID, project_name: 'Apollo', median_hours: 26.5, p75_hours: 26.5, sample_size: 1 }],
+    samples: [
+      {
+        repo: 'acme/rocket',
+        issue_number: 12,
+        pr_number: 31,
+        project_id: PROJECT_ID,
+        task_id: TASK_ID,
+        opened_at: '2026-11-18T09:00:00.000Z',
+        merged_at: '2026-11-19T11:30:00.000Z',
+        hours: 26.5,
+        reopened: false,
+      },
+    ],
   },
   DeletedRelation: { success: true, relation_id: RELATION_ID },
 };

@@ -1,0 +1,30 @@
+import { run, type Statement } from '../../../db/statement.js';
+import { authorize, rolesFor } from '../../core/access.js';
+import { type Context, userOf } from '../../core/context.js';
+import { notFound } from '../../core/errors.js';
+import { seatInTeam, seatOf } from '../../core/seats.js';
+import { cycleTimesStatement } from './read-cycle-times.sql.js';
+import type { CycleTimes, ReadCycleTimes } from './schema.js';
+
+const projectStatement: Statement = {
+  name: 'team_of_live_project',
+  text: 'select team_id from projects where project_id = $1 and deleted_at is null',
+};
+
+/**
+ * Reads the times from an issue's opening to the merge that closed it, of the caller's teams, one team or one project: medians by repository
+ * and by project, and the newest 500 samples.
+ * @throws RESOURCE_NOT_FOUND unknown team or project | PERMISSION_DENIED of another team
+ */
+export async function readCycleTimes(ctx: Context, { team_id, project_id, days }: ReadCycleTimes): Promise<CycleTimes> {
+  if (team_id !== undefined) authorize('cycle_time.read', await seatInTeam(ctx, team_id));
+  if (project_id !== undefined) {
+    const [project] = await run<{ team_id: string }>(ctx.db, projectStatement, [project_id]);
+    if (!project) throw notFound('Project');
+    authorize('cycle_time.read', await seatOf(ctx, project.team_id));
+  }
+  const values = [userOf(ctx), team_id ?? null, project_id ?? null, days, rolesFor('cycle_time.read')];
+  const [row] = await run<{ json: CycleTimes }>(ctx.db, cycleTimesStatement, values);
+  if (!row) throw new Error('The statement of cycle times returned no row');
+  return row.json;
+}
