@@ -15,6 +15,8 @@ export default {
   globalSetup: '<rootDir>/test/support/global-setup.mjs',
   globalTeardown: '<rootDir>/test/support/global-teardown.mjs',
   runtime: '<rootDir>/test/support/runtime.cjs',
-  testTimeout: 30_000,
-  maxWorkers: 2,
+  // Patience for a busy machine: no test measures time.
+  testTimeout: 60_000,
+  // More than two cores keep busy: many tests wait for a process to start, a lock, or a timer of Temporal.
+  maxWorkers: 3,
 };

@@ -1,6 +1,7 @@
 /**
  * `npm test`: everything that CI runs, on a fresh clone, without other services. Ends with one line `N passed, N failed`. Arguments
- * go to jest: `npm test -- test/api`. A path skips the static checks.
+ * go to jest: `npm test -- test/api`. A path skips the static checks. `npm run test:long` repeats the races and the fault points, and
+ * nothing else, far more often; a number of rounds in the environment wins.
  */
 import { execFile, spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -14,7 +15,8 @@ import { checkNode, root } from './embedded/settings.mjs';
 
 const run = promisify(execFile);
 const MAX_OUTPUT = 64 * 1024 * 1024;
-const args = process.argv.slice(2);
+const isLong = process.argv[2] === '--long';
+const args = process.argv.slice(isLong ? 3 : 2);
 const count = { passed: 0, failed: 0 };
 const out = (text) => process.stdout.write(`${text}\n`);
 
@@ -32,23 +34,40 @@ const CHECKS = [
   ['unused code', () => [bin('knip', 'knip')]],
 ];
 
+/** Rounds of the races and fault points in `npm run test:long`, and the files that have some. */
+const LONG_ROUNDS = { CAS_ROUNDS: '200', RELATION_ROUNDS: '200', OUTBOX_ROUNDS: '20', DEGRADE_RESTARTS: '100' };
+const LONG_FILES = ['races', 'approvals', 'dead-letter', 'take-over', 'test/outbox', 'restarts'];
+const LONG_ARGS = [`--testPathPatterns=${LONG_FILES.join('|')}`, '--testTimeout=3600000'];
+
 /** Runs one step, prints its line and counts it; shows its output only if it fails. */
-async function check(label, work) {
+async function check(label, work, print = out) {
   const since = Date.now();
   const seconds = () => `${((Date.now() - since) / 1000).toFixed(1)} s`;
   try {
     await work();
-    out(`ok    ${label}  ${seconds()}`);
+    print(`ok    ${label}  ${seconds()}`);
     count.passed += 1;
     return true;
   } catch (error) {
-    out(`FAIL  ${label}  ${seconds()}`);
+    print(`FAIL  ${label}  ${seconds()}`);
     const output = `${error.stdout ?? ''}${error.stderr ?? ''}`.trim();
-    if (output) out(output);
+    if (output) print(output);
     else printFailure(error);
     count.failed += 1;
     return false;
   }
+}
+
+/** Runs the static checks one after the other. Returns their lines, which would get lost among those of jest. */
+async function staticChecks() {
+  const lines = [];
+  for (const [label, command] of CHECKS)
+    await check(
+      label,
+      () => run(process.execPath, command(), { cwd: root, maxBuffer: MAX_OUTPUT }),
+      (line) => lines.push(line),
+    );
+  return lines;
 }
 
 /** Runs jest on this terminal and adds its counts; a suite that failed to run counts as one failure. */
@@ -60,11 +79,11 @@ async function jest() {
     '--disable-warning=ExperimentalWarning',
     join(root, 'node_modules', 'jest', 'bin', 'jest.js'),
   ];
-  const child = spawn(process.execPath, [...flags, '--json', `--outputFile=${report}`, ...args], {
+  const child = spawn(process.execPath, [...flags, '--json', `--outputFile=${report}`, ...(isLong ? LONG_ARGS : []), ...args], {
     cwd: root,
     // With --json jest repeats the report on stdout unless it has a file; the rest there is noise.
     stdio: ['ignore', 'ignore', 'inherit'],
-    env: { ...process.env, NODE_ENV: 'test' },
+    env: { ...(isLong && LONG_ROUNDS), ...process.env, NODE_ENV: 'test' },
   });
   process.on('SIGINT', () => {});
   const code = await new Promise((resolve, reject) => {
@@ -87,11 +106,10 @@ try {
   checkNode();
   await ensureInstalled();
   if (await check('build', build)) {
-    if (!args.some((arg) => !arg.startsWith('-'))) {
-      for (const [label, command] of CHECKS)
-        await check(label, () => run(process.execPath, command(), { cwd: root, maxBuffer: MAX_OUTPUT }));
-    }
-    await jest();
+    const isWhole = !isLong && !args.some((arg) => !arg.startsWith('-'));
+    // Beside jest: while its servers start, a core is free.
+    const [lines] = await Promise.all([isWhole ? staticChecks() : [], jest()]);
+    for (const line of lines) out(line);
   }
 } catch (error) {
   printFailure(error);

@@ -25,7 +25,7 @@ export async function runWorker(app: TestApp): Promise<RunningWorker> {
 }
 
 /** Waits until `look` gives something, at most `ms`. Conditions, not sleeps. */
-export async function until<T>(look: () => Promise<T | undefined | false | null>, ms = 15_000): Promise<T> {
+export async function until<T>(look: () => Promise<T | undefined | false | null>, ms = 30_000): Promise<T> {
   const deadline = Date.now() + ms;
   for (;;) {
     const found = await look();

@@ -21,7 +21,7 @@ beforeEach(async () => {
   team = await buildTeam(app);
 });
 
-/** How often a race is run; `CAS_ROUNDS=1000` for a campaign, with `--testTimeout`. */
+/** Repetitions of each race; more by CAS_ROUNDS (`npm run test:long`). */
 const ROUNDS = Number(process.env['CAS_ROUNDS'] ?? 8);
 const db = () => app.services.db;
 const DEFINITION = { name: 'Ship', trigger_type: 'task.created' };

@@ -25,7 +25,7 @@ beforeEach(async () => {
   token = await buildToken(app, team.manager, ['automations:write']);
 });
 
-const ROUNDS = Number(process.env['CAS_ROUNDS'] ?? 20);
+const ROUNDS = Number(process.env['CAS_ROUNDS'] ?? 8);
 const db = () => app.services.db;
 const gated = (params: object) => [GATED[0], { ...GATE, params }, GATED[2]] as typeof GATED;
 const forTwo = () => buildRun(app, team, { actions: gated({ required_approvals: 2 }) });
