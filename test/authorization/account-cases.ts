@@ -1,5 +1,5 @@
 import { PASSWORD } from './account-subjects.js';
-import type { Row } from './cases.js';
+import type { Row } from './row.js';
 import type { Subject } from './subjects.js';
 
 /** Their steps end well once: each call has a subject of its own. */

@@ -1,6 +1,6 @@
 import { hasRoleAtLeast, ruleOf, type Seat } from '../../api/core/access.js';
 import type { Endpoint } from '../../api/endpoint/endpoint.js';
-import type { Kind, Row } from './cases.js';
+import type { Kind, Row } from './row.js';
 import type { Actor } from './world.js';
 
 export type Mode = 'spec' | 'strict';

@@ -1,4 +1,4 @@
-import type { Kind, Row } from './cases.js';
+import type { Kind, Row } from './row.js';
 
 const TRASHABLE: Kind[] = ['own', 'foreign', 'trashed', 'unknown', 'garbage', 'respelt'];
 

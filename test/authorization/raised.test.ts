@@ -1,5 +1,6 @@
 import { type Ability, hasRoleAtLeast, ruleOf, type Seat } from '../../api/core/access.js';
-import { CASES, type Row } from './cases.js';
+import { CASES } from './cases.js';
+import type { Row } from './row.js';
 import { SUBJECTS } from './subjects.js';
 import { actorContext, lockSeries, type Series } from '../../api/recurrence/series/series.js';
 import { endpointOf, nameOf, Walk } from './run.js';

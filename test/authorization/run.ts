@@ -1,7 +1,8 @@
 import { ENDPOINTS } from '../../api/http/router.js';
 import type { Endpoint } from '../../api/endpoint/endpoint.js';
 import type { Answer } from '../support/app.js';
-import { CASES, GROUPS, type Kind, type Row } from './cases.js';
+import { CASES, GROUPS } from './cases.js';
+import type { Kind, Row } from './row.js';
 import { type Expectation, expectedOf, isEnforced, type Mode, routeOf, scopeOf } from './expected.js';
 import { type Subject, SUBJECTS } from './subjects.js';
 import { type Actor, buildWorld, unknownId, type World } from './world.js';

@@ -1,5 +1,5 @@
 import { v7 as uuidv7 } from 'uuid';
-import type { Kind, Row } from './cases.js';
+import type { Kind, Row } from './row.js';
 import { secretNameOf, sendingSecret } from './subjects.js';
 
 const LIVE: Kind[] = ['own', 'foreign', 'unknown', 'garbage', 'respelt'];
