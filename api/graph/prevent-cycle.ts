@@ -9,25 +9,41 @@ export type AcyclicKind = 'contains' | 'blocks';
 const MAX_ITEMS = 10_000;
 const MAX_TEAMS = 16;
 
+/** A canonical edge, with the teams of its ends: `from_id` contains or blocks `to_id`. */
+export interface AcyclicEdge {
+  kind: AcyclicKind;
+  from_id: string;
+  to_id: string;
+  from_team_id: string;
+  to_team_id: string;
+}
+
 /**
- * $1 = canonical kind, $2 = item where the walk begins, $3 = item that it must not reach. Follows edges and, for `contains`, subtasks; items
- * in the trash count, because they can be restored.
+ * $1 = canonical kind, $2 = item where the walk begins, $3 = its team, $4 = item that it must not reach. Follows edges and, for `contains`,
+ * subtasks; items in the trash count, because they can be restored.
  */
 const walkStatement: Statement = {
   name: 'walk_graph',
   text: /* sql */ `
-    with recursive below (item_id) as (
-      select $2::text
+    with recursive below (item_id, team_id) as (
+      select $2::text, $3::uuid
       union
-      select e.item_id from below b cross join lateral (
-        select r.to_id as item_id from relations r where r.kind = $1 and r.from_id = b.item_id
+      select e.item_id, e.team_id from below b cross join lateral (
+        select r.to_id as item_id, r.to_team_id as team_id from relations r where r.kind = $1 and r.from_id = b.item_id
         union all
-        select t.task_id from tasks t where $1 = 'contains' and t.parent_task_id = b.item_id
+        select t.task_id, t.team_id from tasks t where $1 = 'contains' and t.parent_task_id = b.item_id
       ) e
-    ), visited as materialized (select item_id from below limit ${MAX_ITEMS + 1})
-    select count(*)::int as items, coalesce(bool_or(v.item_id = $3), false) as reached,
-      coalesce(array_agg(distinct place.team_id::text) filter (where place.team_id is not null), '{}') as team_ids
-    from visited v left join lateral (select p.team_id from item_place p where p.item_id = v.item_id limit 1) place on true`,
+    ), visited as materialized (select item_id, team_id from below limit ${MAX_ITEMS + 1})
+    select count(*)::int as items, coalesce(bool_or(item_id = $4), false) as reached, array_agg(distinct team_id::text) as team_ids
+    from visited`,
+};
+
+/** $1 = team id, $2 = canonical kind. Whether an edge of the kind joins the team's items with another team's. */
+const joinedStatement: Statement = {
+  name: 'team_graph_is_joined',
+  text: /* sql */ `
+    select exists (select from relations r where r.from_team_id = $1 and r.kind = $2 and r.from_team_id <> r.to_team_id)
+      or exists (select from relations r where r.to_team_id = $1 and r.kind = $2 and r.from_team_id <> r.to_team_id) as joined`,
 };
 
 const lockStatement: Statement = {
@@ -41,15 +57,8 @@ interface Walk extends Record<string, unknown> {
   team_ids: string[];
 }
 
-/** A canonical edge: `from_id` contains or blocks `to_id`. */
-export interface AcyclicEdge {
-  kind: AcyclicKind;
-  from_id: string;
-  to_id: string;
-}
-
-async function walk(ctx: Context, { kind, from_id, to_id }: AcyclicEdge): Promise<Walk> {
-  const [found] = await run<Walk>(ctx.db, walkStatement, [kind, to_id, from_id]);
+async function walk(ctx: Context, { kind, from_id, to_id, to_team_id }: AcyclicEdge): Promise<Walk> {
+  const [found] = await run<Walk>(ctx.db, walkStatement, [kind, to_id, to_team_id, from_id]);
   if (!found) throw new Error('The walk returned no row');
   if (found.items > MAX_ITEMS) throw conflict(`More than ${MAX_ITEMS} items depend on this one; the relation cannot be checked`);
   if (found.team_ids.length > MAX_TEAMS)
@@ -57,15 +66,25 @@ async function walk(ctx: Context, { kind, from_id, to_id }: AcyclicEdge): Promis
   return found;
 }
 
+/** Returns the teams to lock first. A walk without locks finds them, so that all are taken in order and nobody deadlocks. */
+async function teamsToLock(ctx: Context, edge: AcyclicEdge): Promise<string[]> {
+  const { from_team_id, to_team_id, kind } = edge;
+  if (from_team_id === to_team_id) {
+    const [row] = await run<{ joined: boolean }>(ctx.db, joinedStatement, [to_team_id, kind]);
+    if (!row?.joined) return [to_team_id];
+  }
+  return [from_team_id, ...(await walk(ctx, edge)).team_ids];
+}
+
 /**
  * Refuses an edge that would close a cycle, and keeps others from closing one before the commit: locks the graphs of both teams and of each
- * team that the walk meets, then walks again, until no team is new. Two edges that could close one cycle meet in at least one of these teams. No
- * lock of all teams: one would stop the others. The first walk, without locks, usually finds every team, so that locks are taken in order.
+ * team that the walk meets, then walks again, until no team is new. Two edges that could close one cycle meet in at least one of these
+ * teams. There is no lock of all teams: one would stop the others.
  * @throws RESOURCE_CONFLICT a cycle, or too many items or teams to check
  */
-export async function preventCycle(ctx: Context, edge: AcyclicEdge, teamIds: string[]): Promise<void> {
+export async function preventCycle(ctx: Context, edge: AcyclicEdge): Promise<void> {
   const locked = new Set<string>();
-  let wanted = [...teamIds, ...(await walk(ctx, edge)).team_ids];
+  let wanted = await teamsToLock(ctx, edge);
   for (;;) {
     const missing = [...new Set(wanted)].filter((id) => !locked.has(id)).sort();
     for (const id of missing) {

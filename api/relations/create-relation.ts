@@ -1,15 +1,13 @@
-import { Relation as RelationRow } from '../../db/models/relation.js';
-import { authorize } from '../core/access.js';
-import { type Context, inTransaction, userOf } from '../core/context.js';
-import { invalid, notFound } from '../core/errors.js';
+import { run } from '../../db/statement.js';
+import { authorize, type Seat } from '../core/access.js';
+import { callerJson, type Context, inTransaction, userOf } from '../core/context.js';
+import { conflict, invalid, notFound } from '../core/errors.js';
 import { newId } from '../core/ids.js';
-import { recordChange } from '../core/record-change.js';
-import { seatOf } from '../core/seats.js';
-import { type ItemPlace, placesOf } from '../graph/item-place.js';
+import type { ItemPlace } from '../graph/item-place.js';
 import { type AcyclicKind, preventCycle } from '../graph/prevent-cycle.js';
-import { findDerived, nestTask } from './derived-edges.js';
-import { checkRoomForEdge, lockEnds } from './lock-ends.js';
-import { canonicalEdge, type CanonicalEdge, type RelationKind } from './rules.js';
+import { edgeStateStatement, endsStatement, lockEndsStatement, storeEdgeStatement } from './create-relation.sql.js';
+import { nestTask, recurrenceEdge, type TaskLinks } from './derived-edges.js';
+import { canonicalEdge, type CanonicalEdge, MAX_EDGES, type RelationKind } from './rules.js';
 import type { CreateRelation, Relation } from './schema.js';
 
 /** A relation, and whether the call created it. */
@@ -18,44 +16,86 @@ export interface RelationCreation {
   relation: Relation;
 }
 
-const ACYCLIC: readonly RelationKind[] = ['contains', 'blocks'] satisfies AcyclicKind[];
-const isAcyclic = (edge: CanonicalEdge): edge is CanonicalEdge & { kind: AcyclicKind } => ACYCLIC.includes(edge.kind);
+interface End extends ItemPlace {
+  seat: Seat | null;
+}
 
-export const presentRelation = (row: RelationRow): Relation => ({
-  relation_id: row.relation_id,
-  source_id: row.source_id,
-  target_id: row.target_id,
-  relation_type: row.relation_type as Relation['relation_type'],
-  created_by: row.created_by,
-  created_at: row.created_at.toISOString(),
+/** Both ends as the caller named them, and the canonical edge with the teams of its ends. */
+interface Wanted {
+  source: End;
+  target: End;
+  edge: CanonicalEdge & { from_team_id: string; to_team_id: string };
+}
+
+interface EdgeState extends Record<string, unknown> {
+  stored: (Relation & Record<string, unknown>) | null;
+  derived: TaskLinks | null;
+  at_from: number;
+  at_to: number;
+}
+
+const ACYCLIC: readonly RelationKind[] = ['contains', 'blocks'] satisfies AcyclicKind[];
+const isAcyclic = (edge: Wanted['edge']): edge is Wanted['edge'] & { kind: AcyclicKind } => ACYCLIC.includes(edge.kind);
+
+/** Shows a stored row; PostgreSQL's JSON has the time with microseconds. */
+const present = ({ relation_id, source_id, target_id, relation_type, created_by, created_at }: Relation): Relation => ({
+  relation_id,
+  source_id,
+  target_id,
+  relation_type,
+  created_by,
+  created_at: new Date(created_at).toISOString(),
 });
 
-const storedEdge = (ctx: Context, edge: CanonicalEdge) => RelationRow.query(ctx.db).findOne({ ...edge });
-
-/** Stores an edge that does not exist yet, with its trace. The trace never names the target, which the source's team may not read. */
-async function store(ctx: Context, input: CreateRelation, edge: CanonicalEdge, source: ItemPlace): Promise<Relation> {
-  const row = await RelationRow.query(ctx.db)
-    .insert({ relation_id: newId(), ...input, ...edge, team_id: source.team_id, created_by: userOf(ctx) })
-    .returning('*');
-  const relation = presentRelation(row);
-  await recordChange(ctx, {
-    team_id: source.team_id,
-    project_id: source.project_id,
-    feature: 'relations',
-    action: 'create',
-    entity_type: 'relation',
-    entity_id: relation.relation_id,
-    title: source.title,
-    summary: `added a ${input.relation_type} relation`,
-    details: { ...input },
-    event: { type: 'relation.created', payload: { relation } },
-  });
-  return relation;
+/**
+ * Finds both ends and checks the caller's access.
+ * @throws RESOURCE_NOT_FOUND | PERMISSION_DENIED | INVALID_REQUEST
+ */
+async function findEnds(ctx: Context, input: CreateRelation): Promise<Wanted> {
+  const rows = await run<End>(ctx.db, endsStatement, [[input.source_id, input.target_id], userOf(ctx)]);
+  const [source, target] = [input.source_id, input.target_id].map((id) => rows.find(({ item_id }) => item_id === id));
+  if (!source || !target) throw notFound(source ? 'Target' : 'Source');
+  authorize('relation.write', source.seat);
+  authorize('item.read', target.seat);
+  const edge = canonicalEdge(input);
+  if (edge.from_id === edge.to_id) throw invalid('An item cannot be related to itself');
+  const [from, to] = edge.from_id === source.item_id ? [source, target] : [target, source];
+  return { source, target, edge: { ...edge, from_team_id: from.team_id, to_team_id: to.team_id } };
 }
 
 /** Two tasks of one project: containment is the subtask's own parent. */
-const nests = ({ kind }: CanonicalEdge, a: ItemPlace, b: ItemPlace): boolean =>
-  kind === 'contains' && a.item_type === 'task' && b.item_type === 'task' && a.project_id === b.project_id;
+const nests = ({ edge, source, target }: Wanted): boolean =>
+  edge.kind === 'contains' &&
+  source.item_type === 'task' &&
+  target.item_type === 'task' &&
+  source.project_id === target.project_id;
+
+/**
+ * Locks both ends against other edges and against purging until the commit, so that their edges can be counted. Returns the edge if it
+ * exists.
+ * @throws RESOURCE_NOT_FOUND an end has just been purged | RESOURCE_CONFLICT an end is full
+ */
+async function lockEnds(ctx: Context, { edge, source }: Wanted): Promise<Relation | undefined> {
+  const { kind, from_id, to_id, from_team_id, to_team_id } = edge;
+  const locked = await run(ctx.db, lockEndsStatement, [[from_id, to_id]]);
+  if (locked.length < 2) throw notFound('Work item');
+  const values = [kind, from_id, to_id, source.team_id, from_team_id, to_team_id];
+  const [state] = await run<EdgeState>(ctx.db, edgeStateStatement, values);
+  if (!state) throw new Error('The state of the edge has no row');
+  if (state.stored) return present(state.stored);
+  if (state.derived) return recurrenceEdge(state.derived, to_id);
+  if (Math.max(state.at_from, state.at_to) >= MAX_EDGES) throw conflict(`An item can have at most ${MAX_EDGES} relations`);
+  return undefined;
+}
+
+/** Stores an edge with its trace, in the source's team. */
+async function store(ctx: Context, input: CreateRelation, { edge, source }: Wanted): Promise<Relation> {
+  const row = { ...input, ...edge, relation_id: newId(), team_id: source.team_id };
+  const values = [JSON.stringify(callerJson(ctx)), JSON.stringify(row), source.project_id, source.title];
+  const [made] = await run<{ json: Relation }>(ctx.db, storeEdgeStatement, values);
+  if (!made) throw new Error('The edge was not stored');
+  return made.json;
+}
 
 /**
  * Relates two live items. The edge is stored as given; the same edge in other words is returned instead of stored twice. Containment of two
@@ -64,23 +104,12 @@ const nests = ({ kind }: CanonicalEdge, a: ItemPlace, b: ItemPlace): boolean =>
  * target | INVALID_REQUEST an item with itself | RESOURCE_CONFLICT a cycle, or too many edges
  */
 export function createRelation(ctx: Context, input: CreateRelation): Promise<RelationCreation> {
-  const edge = canonicalEdge(input);
   return inTransaction(ctx, async (ctx) => {
-    const places = await placesOf(ctx, [input.source_id, input.target_id]);
-    const [source, target] = [places.get(input.source_id), places.get(input.target_id)];
-    if (!source || !target) throw notFound(source ? 'Target' : 'Source');
-    authorize('relation.write', await seatOf(ctx, source.team_id));
-    authorize('item.read', await seatOf(ctx, target.team_id));
-    if (edge.from_id === edge.to_id) throw invalid('An item cannot be related to itself');
-    if (nests(edge, source, target)) return nestTask(ctx, edge);
-    await lockEnds(ctx, edge);
-    const existing = await storedEdge(ctx, edge);
-    if (existing) return { created: false, relation: presentRelation(existing) };
-    const derived = await findDerived(ctx, edge);
-    if (derived) return { created: false, relation: derived };
-    await checkRoomForEdge(ctx, source, source);
-    await checkRoomForEdge(ctx, target, source);
-    if (isAcyclic(edge)) await preventCycle(ctx, edge, [source.team_id, target.team_id]);
-    return { created: true, relation: await store(ctx, input, edge, source) };
+    const wanted = await findEnds(ctx, input);
+    if (nests(wanted)) return nestTask(ctx, wanted.edge);
+    const existing = await lockEnds(ctx, wanted);
+    if (existing) return { created: false, relation: existing };
+    if (isAcyclic(wanted.edge)) await preventCycle(ctx, wanted.edge);
+    return { created: true, relation: await store(ctx, input, wanted) };
   });
 }

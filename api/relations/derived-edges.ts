@@ -6,7 +6,7 @@ import { type CanonicalEdge, nestingEdgeId, recurrenceEdgeId } from './rules.js'
 import type { Relation } from './schema.js';
 
 /** Fields of a task from which edges follow. */
-interface TaskLinks extends Record<string, unknown> {
+export interface TaskLinks extends Record<string, unknown> {
   task_id: string;
   parent_task_id: string | null;
   recurrence_of: string | null;
@@ -35,20 +35,15 @@ const nestingEdge = (task: TaskLinks, parentId: string): Relation => ({
   created_at: task.created_at.toISOString(),
 });
 
-/** Returns the edge that already follows from a task's fields, if the canonical edge is one. */
-export async function findDerived(ctx: Context, { kind, from_id, to_id }: CanonicalEdge): Promise<Relation | undefined> {
-  if (kind !== 'recurs') return undefined;
-  const task = await readTaskLinks(ctx, from_id);
-  if (!task || task.recurrence_of !== to_id) return undefined;
-  return {
-    relation_id: recurrenceEdgeId(from_id),
-    source_id: from_id,
-    target_id: to_id,
-    relation_type: 'recurrence_of',
-    created_by: task.created_by,
-    created_at: task.created_at.toISOString(),
-  };
-}
+/** Returns the edge of an occurrence of a recurring task to the previous one. */
+export const recurrenceEdge = (task: TaskLinks, previousId: string): Relation => ({
+  relation_id: recurrenceEdgeId(task.task_id),
+  source_id: task.task_id,
+  target_id: previousId,
+  relation_type: 'recurrence_of',
+  created_by: task.created_by,
+  created_at: new Date(task.created_at).toISOString(),
+});
 
 /** Makes `to_id` a subtask of `from_id`, both of one project; it leaves its previous parent. @throws the errors of `updateTask` */
 export async function nestTask(ctx: Context, { from_id, to_id }: CanonicalEdge): Promise<RelationCreation> {

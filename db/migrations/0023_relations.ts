@@ -14,6 +14,9 @@ create table relations (
   kind text not null check (kind in ('contains', 'blocks', 'related', 'attached', 'caused', 'recurs')),
   from_id text not null,
   to_id text not null,
+  -- Items never change their team, so a walk along edges needs no look-up of items.
+  from_team_id uuid not null references teams,
+  to_team_id uuid not null references teams,
   -- The team of the source when the edge was created: its members count as the item's own, others as strangers.
   team_id uuid not null references teams,
   created_by uuid not null references users,
@@ -27,6 +30,9 @@ create index relations_to on relations (to_id, kind);
 create index relations_of_source on relations (source_id);
 create index relations_of_target on relations (target_id);
 create index relations_of_team on relations (team_id);
+-- Edges that may lead a walk out of a team.
+create index relations_out_of_team on relations (from_team_id, kind) where from_team_id <> to_team_id;
+create index relations_into_team on relations (to_team_id, kind) where from_team_id <> to_team_id;
 `);
 }
 

@@ -12,6 +12,8 @@ export class Relation extends BaseModel {
   declare kind: string;
   declare from_id: string;
   declare to_id: string;
+  declare from_team_id: string;
+  declare to_team_id: string;
   declare team_id: string;
   declare created_by: string;
   declare created_at: Date;

@@ -16,7 +16,7 @@ export interface Source {
   /** Bytes of a connection's next request. */
   next: (connection: number) => Buffer;
   /** Expected status. */
-  expect: number;
+  expect: number | readonly number[];
   /** Called for each response, in the order of the connection's requests. */
   answered?: (connection: number, ok: boolean) => void;
 }
@@ -56,7 +56,7 @@ async function converse(socket: Socket, connection: number, source: Source, unti
         if (!answer) return;
         const now = performance.now();
         pending = pending.subarray(answer.length);
-        const ok = answer.status === source.expect;
+        const ok = [source.expect].flat().includes(answer.status);
         load.latencies.push(now - sentAt);
         load.count += 1;
         if (!ok) load.errors += 1;

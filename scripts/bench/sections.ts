@@ -4,6 +4,7 @@ import { crowdedSection } from './sections/crowded.js';
 import { approvalsListSection, decisionSection } from './sections/decisions.js';
 import { idleEventSection } from './sections/unmatched-events.js';
 import { bulkSection } from './sections/bulk.js';
+import { cycleTimeSection, edgesSection, edgeWritersSection } from './sections/graph.js';
 import { listSection, unchangedSection } from './sections/lists.js';
 import { loginStormSection } from './sections/login-storm.js';
 import { pausedSection } from './sections/paused.js';
@@ -24,6 +25,9 @@ export const SECTIONS = {
   'list-10000': listSection(10_000),
   unchanged: unchangedSection,
   bulk: bulkSection,
+  edges: edgesSection,
+  'edge-writers': edgeWritersSection,
+  'cycle-time': cycleTimeSection,
   'login-storm': loginStormSection,
   strangers: strangersSection,
   automation: automationSection,

@@ -25,8 +25,8 @@ export const relation: Build = async (world, { tenant, trashed, author }) => {
           case when :trashed then :author::uuid end, case when :trashed then uuidv7() end),
         (:target_id, :project_id, :team_id, :canary, :author, null, null, null)
     )
-    insert into relations (relation_id, relation_type, source_id, target_id, kind, from_id, to_id, team_id, created_by)
-      values (:id, 'caused_by', :task_id, :target_id, 'caused', :task_id, :target_id, :team_id, :author)`,
+    insert into relations (relation_id, relation_type, source_id, target_id, kind, from_id, to_id, from_team_id, to_team_id, team_id, created_by)
+      values (:id, 'caused_by', :task_id, :target_id, 'caused', :task_id, :target_id, :team_id, :team_id, :team_id, :author)`,
     { id, task_id, target_id, project_id: tenant.project_id, team_id: tenant.team_id, canary, author, trashed },
   );
   return { id, team_id: tenant.team_id, project_id: target_id, task_id, user_id: tenant.colleague.user_id, canary };

@@ -107,7 +107,8 @@ async function checkParent(ctx: Context, taskId: string, { project_id, parent_ta
  */
 async function checkNesting(ctx: Context, teamId: string, taskId: string, parentId: string, target: TaskLocation): Promise<void> {
   await checkParent(ctx, taskId, target);
-  await preventCycle(ctx, { kind: 'contains', from_id: parentId, to_id: taskId }, [teamId]);
+  const teams = { from_team_id: teamId, to_team_id: teamId };
+  await preventCycle(ctx, { kind: 'contains', from_id: parentId, to_id: taskId, ...teams });
 }
 
 /** Lock order: tasks, then memberships. Removing a member locks the member's tasks and then waits for the membership. */

@@ -136,9 +136,9 @@ describe('POST /api/work-items/relations', () => {
     const fill = (sourceTeam: string, count: number) =>
       db().raw(
         `with made as (insert into item_keys select uuidv7()::text, 'note' from generate_series(1, ?::int) returning item_id)
-        insert into relations (relation_type, source_id, target_id, kind, from_id, to_id, team_id, created_by)
-        select 'caused_by', item_id, ?, 'caused', item_id, ?, ?, ? from made`,
-        [count, a, a, sourceTeam, team.member.user_id],
+        insert into relations (relation_type, source_id, target_id, kind, from_id, to_id, from_team_id, to_team_id, team_id, created_by)
+        select 'caused_by', item_id, ?, 'caused', item_id, ?, ?, ?, ?, ? from made`,
+        [count, a, a, sourceTeam, team.team_id, sourceTeam, team.member.user_id],
       );
     await fill(other.team_id, 500);
     expect((await post(theirs, 'related_to', a, stranger)).status).toBe(409);
