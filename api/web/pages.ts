@@ -2,6 +2,7 @@ import { adminPages } from './pages/admin/admin.js';
 import { approvalPages } from './pages/work/approvals.js';
 import { automationPages } from './pages/work/automations.js';
 import { challengePages } from './pages/account/challenges.js';
+import { cycleTimePages } from './pages/work/cycle-time.js';
 import { deprovisionPages } from './pages/admin/deprovision.js';
 import { homePages } from './pages/work/home.js';
 import { invitationPages } from './pages/teams/invitations.js';
@@ -31,6 +32,7 @@ export const PAGES: readonly Page[] = [
   ...automationPages,
   ...runListPages,
   ...runPages,
+  ...cycleTimePages,
   ...notificationPages,
   ...teamPages,
   ...invitationPages,
