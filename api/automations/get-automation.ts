@@ -1,7 +1,8 @@
 import { run, type Statement } from '../../db/statement.js';
 import { type Context, userOf } from '../core/context.js';
 import { notFound } from '../core/errors.js';
-import { type AutomationRow, SELECT_AUTOMATIONS } from './automation-record.js';
+import type { AutomationRow } from './automation-record.js';
+import { SELECT_AUTOMATIONS } from './automation-record.sql.js';
 import { authorizeAccess } from './policy.js';
 import { presentAutomation } from './present.js';
 import type { AutomationRecord } from './schema.js';

@@ -1,6 +1,7 @@
 import { run, type Statement } from '../../db/statement.js';
 import { type Context, userOf } from '../core/context.js';
-import { type AutomationRow, SELECT_AUTOMATIONS, visibleAutomations } from './automation-record.js';
+import type { AutomationRow } from './automation-record.js';
+import { SELECT_AUTOMATIONS, visibleAutomations } from './automation-record.sql.js';
 import { presentAutomation } from './present.js';
 import type { AutomationRecord, ListAutomations } from './schema.js';
 

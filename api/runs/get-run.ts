@@ -3,7 +3,8 @@ import { type Context, userOf } from '../core/context.js';
 import { notFound } from '../core/errors.js';
 import { authorizeAccess } from '../automations/policy.js';
 import { presentRun } from './present-run.js';
-import { type RunView, SELECT_RUNS } from './record/run-record.js';
+import type { RunView } from './record/run-record.js';
+import { SELECT_RUNS } from './record/run-record.sql.js';
 import type { RunRecord } from './schema.js';
 
 /** $1 = caller id, $2 = run id. */

@@ -2,7 +2,8 @@ import { run, type Statement } from '../../db/statement.js';
 import { type Context, userOf } from '../core/context.js';
 import { getAutomation } from '../automations/get-automation.js';
 import { presentRun } from './present-run.js';
-import { type RunView, SELECT_RUNS } from './record/run-record.js';
+import type { RunView } from './record/run-record.js';
+import { SELECT_RUNS } from './record/run-record.sql.js';
 import type { ListRuns, RunSummary } from './schema.js';
 
 /**

@@ -1,6 +1,6 @@
 import type { Statement } from '../../db/statement.js';
-import { visibleAutomations } from '../automations/automation-record.js';
-import { SELECT_RUNS } from './record/run-record.js';
+import { visibleAutomations } from '../automations/automation-record.sql.js';
+import { SELECT_RUNS } from './record/run-record.sql.js';
 
 /** Conditions on automations. One for each case: with an "or" the kept plan would read all automations of the installation. */
 const ANY_AUTOMATION = '$2::uuid is null';

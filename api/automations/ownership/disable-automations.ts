@@ -1,55 +1,18 @@
-import { run, type Statement } from '../../../db/statement.js';
+import { run } from '../../../db/statement.js';
 import type { Seat } from '../../core/access.js';
 import { type Context, callerJson } from '../../core/context.js';
 import { findRecipients } from '../../notifications/find-recipients.js';
 import { notifyUsers } from '../../notifications/notify-users.js';
-import { kindOfChange } from '../../core/make-change.sql.js';
+import { disableAutomationsStatement, lockAutomationsStatement } from './disable-automations.sql.js';
 
 /** Why automations are disabled: the creator's change, as emails and the activity feed show it. */
 export type Leaving = 'has left the team' | `has become a ${Seat}` | 'is suspended' | 'has been deprovisioned';
-
-/**
- * $1 = creator id, $2 = team id, or null for all teams and personal ones. Locks disabled automations too, so that none is enabled
- * before the commit.
- */
-const lockStatement: Statement = {
-  name: 'lock_automations_of_creator',
-  text: /* sql */ `
-    with held as (
-      select is_active from automations
-      where created_by = $1 and ($2::uuid is null or team_id = $2) and deleted_at is null order by automation_id for no key update
-    )
-    select (count(*) filter (where is_active))::int as enabled from held`,
-};
 
 interface Disabled extends Record<string, unknown> {
   team_id: string | null;
   creator: string;
   names: string[];
 }
-
-/**
- * $1 = caller (jsonb), $2 = creator id, $3 = team id or null, $4 = the creator's change. Returns one row per team; writes an
- * audit entry for each automation.
- */
-const disableStatement: Statement = {
-  name: 'disable_automations_of_creator',
-  text: /* sql */ `
-with gone as (
-  update automations set is_active = false, disabled_reason = 'creator_left'
-  where created_by = $2::uuid and ($3::uuid is null or team_id = $3) and is_active and deleted_at is null
-  returning automation_id, name, team_id, project_id
-), recorded as (
-  select record_changes($1::jsonb, array_agg(make_change(team_id => team_id, project_id => project_id,
-    severity => 'MEDIUM', ${kindOfChange({ feature: 'automations', action: 'toggle', entityType: 'automation' })},
-    entity_id => automation_id::text, title => name,
-    summary => 'disabled the automation: its creator ' || $4,
-    details => jsonb_build_object('is_active', false, 'disabled_reason', 'creator_left', 'creator_id', $2::uuid)))) as audit_id
-  from gone
-)
-select g.team_id, u.display_name as creator, array_agg(g.name order by g.name) as names, (select audit_id from recorded) as audit_id
-from gone g join users u on u.user_id = $2::uuid group by g.team_id, u.display_name`,
-};
 
 /**
  * Locks every automation that a user created, in a team or everywhere. Lock order: automations, then the membership or account,
@@ -61,7 +24,7 @@ export async function lockAutomationsOf(
   creatorId: string,
   teamId: string | null,
 ): Promise<{ disabled_automations?: number }> {
-  const [row] = await run<{ enabled: number }>(ctx.db, lockStatement, [creatorId, teamId]);
+  const [row] = await run<{ enabled: number }>(ctx.db, lockAutomationsStatement, [creatorId, teamId]);
   return row?.enabled ? { disabled_automations: row.enabled } : {};
 }
 
@@ -95,7 +58,12 @@ export async function disableAutomationsOf(
   teamId: string | null,
   leaving: Leaving,
 ): Promise<number> {
-  const teams = await run<Disabled>(ctx.db, disableStatement, [JSON.stringify(callerJson(ctx)), creatorId, teamId, leaving]);
+  const teams = await run<Disabled>(ctx.db, disableAutomationsStatement, [
+    JSON.stringify(callerJson(ctx)),
+    creatorId,
+    teamId,
+    leaving,
+  ]);
   for (const team of teams) await notifyManagers(ctx, team, leaving, creatorId);
   return teams.reduce((sum, { names }) => sum + names.length, 0);
 }

@@ -1,16 +1,17 @@
 import type { Knex } from 'knex';
-import { run, type Statement } from '../../../db/statement.js';
+import { run } from '../../../db/statement.js';
 import type { ActionOutcome, ActionResult, Wait } from '../../../workflows/contract.js';
 import type { Services } from '../../core/context.js';
 import type { Effect } from '../../actions/contract/action-type.js';
 import { type ActionRow } from '../record/rules.js';
 import { DELAY, LOCAL_ACTIONS } from '../../actions/rules.js';
 import { endIfDeleted } from './end-if-deleted.js';
-import { type RunExecution, CLAIM, claimValues, terminalStatusOf } from './claim-run.js';
+import { type RunExecution, claimValues, terminalStatusOf } from './claim-run.js';
 import type { Creator, RunRow } from './load-run.js';
 import { markDone } from './mark-done.js';
 import { restartRun } from './restart-run.js';
 import { settleRun } from './settle-run.js';
+import { beginActionStatement } from './with-step.sql.js';
 
 /** The fields of a step that decide its execution and the run's end. */
 export interface Step extends ActionRow {
@@ -37,34 +38,6 @@ export interface ActiveStep extends RunRow, Record<string, unknown> {
   steps: Step[];
   creator: Creator;
 }
-
-const STEP_JSON = (a: string) =>
-  `json_build_object('index', ${a}.index, 'type', ${a}.type, 'on_failure', ${a}.on_failure, 'status', ${a}.status, 'error', ${a}.error,
-    'attempts', ${a}.attempts, 'due_at', ${a}.due_at, 'ms_left', greatest(0, coalesce(ceil(extract(epoch from ${a}.due_at - now()) * 1000), 0)))`;
-
-/**
- * $4 = index, $5 = whether this counts as an attempt. Locks the run, then the step, and counts the attempt of an unfinished step.
- * Both rows are read after their locks, so they are current. The other steps change only under the run's lock, never while this
- * execution is at this step. Reads the creator's membership without a lock: operations lock the task, then the membership, and a
- * lock here would reverse that order.
- */
-const beginStatement: Statement = {
-  name: 'begin_action',
-  text: /* sql */ `
-with ${CLAIM}, step as (
-  select a.* from run_actions a join run using (run_id) where a.index = $4 for update of a
-), begun as (
-  update run_actions a set attempts = a.attempts + $5::boolean::int, started_at = coalesce(a.started_at, now())
-  from step where a.run_id = step.run_id and a.index = step.index and step.status not in ('succeeded', 'failed', 'skipped')
-    and (step.due_at is null or step.due_at <= now())
-)
-select run.*, v.actions,
-  (select ${STEP_JSON('step')} from step) as step,
-  (select json_agg(${STEP_JSON('a')} order by a.index) from run_actions a where a.run_id = run.run_id) as steps,
-  (select json_build_object('email', u.email, 'role', u.role, 'is_active', u.status = 'active', 'seat', m.role)
-    from users u left join memberships m on m.team_id = run.team_id and m.user_id = u.user_id where u.user_id = run.creator_id) as creator
-from run join automation_versions v on v.automation_id = run.automation_id and v.version = run.automation_version`,
-};
 
 const outcomeOf = ({ status, on_failure: onFailure }: Pick<Step, 'status' | 'on_failure'>): ActionOutcome =>
   status === 'failed' ? (onFailure === 'stop' ? 'stop' : 'failed') : status === 'succeeded' ? 'succeeded' : 'skipped';
@@ -107,7 +80,7 @@ export async function withStep(
   part: Part = 'whole',
 ): Promise<ActionResult> {
   return services.db.transaction(async (db) => {
-    const [begun] = await run<ActiveStep>(db, beginStatement, [...claimValues(owner), index, part === 'whole']);
+    const [begun] = await run<ActiveStep>(db, beginActionStatement, [...claimValues(owner), index, part === 'whole']);
     if (!begun) return resultOf(db, owner, index);
     const step = begun.step;
     if (!step) return { outcome: 'stop' };
