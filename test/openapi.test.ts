@@ -19,14 +19,17 @@ interface Operation {
   security: unknown[];
   parameters?: { in: string; name: string; required?: boolean; schema?: object }[];
   requestBody?: { content: Record<string, { schema: object; example?: unknown }> };
-  responses: Record<string, { description: string; headers?: object; content: Record<string, { schema: object }> }>;
+  responses: Record<
+    string,
+    { description: string; headers?: Record<string, { $ref?: string }>; content: Record<string, { schema: object }> }
+  >;
 }
 interface Document {
   openapi: string;
   info: { title: string; version: string };
   tags: { name: string; description: string }[];
   paths: Record<string, Record<string, Operation>>;
-  components: { schemas: Record<string, object>; securitySchemes: Record<string, object> };
+  components: { schemas: Record<string, object>; headers: Record<string, object>; securitySchemes: Record<string, object> };
 }
 
 const document = createOpenApi(ENDPOINTS) as unknown as Document;
@@ -177,6 +180,43 @@ describe('the document', () => {
     ).toEqual([]);
   });
 
+  it('lists the headers of each response by reference', () => {
+    const headersOf = (name: string, status: string) =>
+      operations.find((one) => one.name === name)?.operation.responses[status]?.headers as Record<string, unknown>;
+    expect(Object.keys(headersOf('POST /api/projects', '201'))).toEqual([
+      'X-Correlation-ID',
+      'X-Request-ID',
+      'X-Ignored-Fields',
+      'Preference-Applied',
+      'X-Required-Scope',
+      'X-Scope-Enforced',
+      'X-Impersonated-By',
+      'Idempotency-Replayed',
+    ]);
+    expect(headersOf('PATCH /api/tasks/{task_id}', '200')['ETag']).toEqual({ $ref: '#/components/headers/VersionETag' });
+    expect(Object.keys(headersOf('POST /api/auth/login', '429'))).toEqual(
+      expect.arrayContaining(['RateLimit-Policy', 'RateLimit', 'Retry-After']),
+    );
+    const known = new Set(Object.keys(document.components.headers).map((name) => `#/components/headers/${name}`));
+    const used = operations.flatMap(({ operation }) =>
+      Object.values(operation.responses).flatMap(({ headers }) => Object.values(headers ?? {}).map(({ $ref }) => $ref as string)),
+    );
+    expect(new Set(used)).toEqual(known);
+  });
+
+  it('names in the document every header that a response carries', async () => {
+    const app = await startApp();
+    try {
+      const { headers } = await app.as().post('/api/auth/login?x=1', { email: 'a@b.co', password: 'x' });
+      const listed = operations.find(({ name }) => name === 'POST /api/auth/login')?.operation.responses['401']?.headers ?? {};
+      const ours = [...headers.keys()].filter((name) => /^(x-(?!content|frame)|ratelimit|preference|idempotency)/.test(name));
+      expect(Object.keys(listed).map((name) => name.toLowerCase())).toEqual(expect.arrayContaining(ours));
+      expect(ours).toEqual(expect.arrayContaining(['x-correlation-id', 'x-ignored-fields', 'ratelimit']));
+    } finally {
+      await app.close();
+    }
+  });
+
   it('says where an ETag goes, where it comes from, and which list may be cut', () => {
     const told = operations.flatMap(({ name, operation: { parameters = [], responses } }) => {
       const takes = parameters.flatMap((parameter) => (parameter.name.startsWith('If-') ? [parameter.name] : []));
@@ -288,6 +328,12 @@ describe('the pages', () => {
       expect(text).not.toMatch(/@import\s+url\(["']?https?:|importScripts\(["']https?:|\bsrc:"https?:/);
     }
     expect((await fetch(`${app.url}${path}`, { method: 'HEAD' })).status).toBe(200);
+  });
+
+  it('the page lists every operation for readers without scripts', async () => {
+    const html = await (await fetch(`${app.url}/api/docs`)).text();
+    const list = /<noscript>(.*)<\/noscript>/s.exec(html)?.[1] ?? '';
+    for (const { path, method } of operations) expect(list).toContain(`<code>${method.toUpperCase()} ${path}</code>`);
   });
 
   it('the base address, which the first screen prints, leads to them', async () => {

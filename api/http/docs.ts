@@ -1,8 +1,11 @@
 import { createReadStream, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import type Koa from 'koa';
 import { type Config, isDevelopment } from '../core/config.js';
+import { DEMO_TOKEN } from '../core/demo-token.js';
+import type { Endpoint } from '../endpoint/endpoint.js';
 import { createOpenApi } from './openapi.js';
 import type { RouteState } from '../endpoint/route-state.js';
 import { ENDPOINTS } from './router.js';
@@ -10,16 +13,32 @@ import { ENDPOINTS } from './router.js';
 const CSP =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; worker-src blob:; font-src 'self' data:; frame-ancestors 'none'";
 
+const PAGE_STYLE = `:root { color-scheme: light dark; }
+body { margin: 0; }
+noscript main { display: block; max-width: 50rem; margin: 0 auto; padding: 1rem; font: 1rem/1.5 system-ui, sans-serif; }
+#docs .operation-filter-input { width: 100%; max-width: none; box-sizing: border-box; }
+#docs pre, #docs .opblock-summary-path { overflow-wrap: anywhere; }`;
+
+const escape = (text: string): string =>
+  text.replace(/[&<>"]/g, (char) => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' })[char] as string);
+
 const page = (title: string, head: string, body: string) =>
   `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="data:,"><title>${title}</title><link rel="stylesheet" href="/api/docs/page.css">${head}</head><body>${body}</body></html>`;
 
-/** Follows the system's color scheme, as the app does; Redoc has no dark scheme. */
-const SWAGGER_START = `const dark = matchMedia('(prefers-color-scheme: dark)');
-const look = () => document.documentElement.classList.toggle('dark-mode', dark.matches);
-dark.addEventListener('change', look);
-look();
-window.onload = () => SwaggerUIBundle({ url: '/api/openapi.json', dom_id: '#docs', validatorUrl: null, persistAuthorization: true, docExpansion: 'list', defaultModelsExpandDepth: 0, displayRequestDuration: true });`;
 const REDOC_START = `Redoc.init('/api/openapi.json', { hideDownloadButton: false, expandResponses: '200,201' }, document.getElementById('docs'));`;
+
+/** The operations as a plain list, for readers without scripts. */
+function plainList(endpoints: readonly Endpoint[]): string {
+  const tags = [...new Set(endpoints.map(({ tag }) => tag))];
+  const item = ({ method, path, summary }: Endpoint) =>
+    `<li><code>${method.toUpperCase()} ${path.replace(/:(\w+)/g, '{$1}')}</code> ${escape(summary)}</li>`;
+  const section = (tag: string) =>
+    `<h2>${escape(tag)}</h2><ul>${endpoints
+      .filter((endpoint) => endpoint.tag === tag)
+      .map(item)
+      .join('')}</ul>`;
+  return `<noscript><main><h1>Assent API</h1><p>Scripts are off, so this is the list of operations. <code>/api/openapi.json</code> is the whole document.</p>${tags.map(section).join('')}</main></noscript>`;
+}
 
 /**
  * Logo that Redoc shows beside its name, and omits if it fails to load. Removed, because the page's policy would block it with a
@@ -47,11 +66,11 @@ function pages(): Record<string, Page> {
       text: page(
         'Assent API',
         '<link rel="stylesheet" href="/api/docs/swagger-ui.css">',
-        '<div id="docs"></div><script src="/api/docs/swagger-ui-bundle.js"></script><script src="/api/docs/start.js"></script>',
+        `<div id="docs" data-token="${DEMO_TOKEN}"></div>${plainList(ENDPOINTS)}<script src="/api/docs/swagger-ui-bundle.js"></script><script type="module" src="/api/docs/start.js"></script>`,
       ),
     },
-    '/api/docs/page.css': { type: 'text/css; charset=utf-8', text: 'body { margin: 0; }' },
-    '/api/docs/start.js': { type: js, text: SWAGGER_START },
+    '/api/docs/page.css': { type: 'text/css; charset=utf-8', text: PAGE_STYLE },
+    '/api/docs/start.js': { type: js, file: fileURLToPath(new URL('../web/assets/docs.js', import.meta.url)) },
     '/api/docs/swagger-ui-bundle.js': { type: js, file: join(swagger, 'swagger-ui-bundle.js') },
     '/api/docs/swagger-ui.css': { type: 'text/css; charset=utf-8', file: join(swagger, 'swagger-ui.css') },
     '/api/redoc': {

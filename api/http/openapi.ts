@@ -8,6 +8,7 @@ import {
 import { type Ability, ruleOf } from '../core/access.js';
 import { ERROR_CODES } from '../core/errors.js';
 import { DELIVERY, ERRORS, errorExampleRef, responseExample } from './openapi-examples.js';
+import { errorHeaders, HEADERS, successHeaders } from './openapi-headers.js';
 import { actionSchemas } from './openapi-actions.js';
 import { INTRODUCTION, TAGS } from './openapi-texts.js';
 import { declaredStatuses, type Endpoint, takesKey } from '../endpoint/endpoint.js';
@@ -64,42 +65,9 @@ const Preconditions = {
   }),
 };
 
-const text = (description: string) => ({ description, schema: { type: 'string' as const } });
-const correlationHeader = { 'X-Correlation-ID': text('Id of this request') };
-const retryAfter = { 'Retry-After': text('Seconds to wait before a retry') };
-const limitHeaders = {
-  'RateLimit-Policy': text('Limit: `"login";q=10;w=60` means 10 per 60 seconds'),
-  RateLimit: text('Remaining: `"login";r=3;t=42` means 3 for the next 42 seconds'),
-};
-const etagHeaders = {
-  kept: { ETag: text('For If-None-Match; the ETag of a task also works in If-Match') },
-  change: { ETag: text('The `version` after the change, quoted') },
-};
-const cappedHeader = { 'X-Truncated': text('`true` if the list was cut at its maximum') };
-const pageHeaders = {
-  Link: text('Other pages: `rel="next"`, `prev` and `first` (RFC 8288); absent on a single page'),
-  'X-Total-Count': { description: 'Length of the whole list, if known', schema: { type: 'integer' as const } },
-};
-
-const successHeaders = (endpoint: Endpoint) => ({
-  ...correlationHeader,
-  ...(takesKey(endpoint) && { 'Idempotency-Replayed': text('`true` for the stored response of an earlier call') }),
-  ...(!endpoint.raw && endpoint.pages && pageHeaders),
-  ...(endpoint.limit && limitHeaders),
-  ...(endpoint.etag && etagHeaders[endpoint.etag]),
-  ...(endpoint.capped && cappedHeader),
-});
-const unchanged = {
-  description: 'Not modified',
-  headers: { ...correlationHeader, ...etagHeaders.kept },
-};
-const errorOf = (status: number) => ({
+const errorOf = (endpoint: Endpoint, status: number) => ({
   description: MEANING[status] ?? 'Error',
-  headers: {
-    ...correlationHeader,
-    ...(status === 429 && limitHeaders),
-    ...((status === 429 || status === 503) && retryAfter),
-  },
+  headers: errorHeaders(endpoint, status),
   content: { 'application/json': { schema: ErrorEnvelope, ...errorExampleRef(status) } },
 });
 
@@ -108,8 +76,9 @@ function responsesOf(endpoint: Endpoint): ZodOpenApiOperationObject['responses']
   const entries = [...declaredStatuses(endpoint)]
     .sort((a, b) => a - b)
     .map((status) => {
-      if (status === 304) return [String(status), unchanged] as const;
-      if (!successes.includes(status as 200)) return [String(status), errorOf(status)] as const;
+      if (status === 304)
+        return [String(status), { description: 'Not modified', headers: successHeaders(endpoint, true) }] as const;
+      if (!successes.includes(status as 200)) return [String(status), errorOf(endpoint, status)] as const;
       const example = responseExample(endpoint.response);
       const media = { schema: endpoint.response, ...(example === undefined ? {} : { example }) };
       const answer = {
@@ -203,6 +172,7 @@ export function createOpenApi(endpoints: Endpoint[]): ReturnType<typeof createDo
       paths,
       components: {
         examples: ERRORS,
+        headers: HEADERS,
         securitySchemes: {
           bearer: { type: 'http', scheme: 'bearer', description: 'A sign-in token (JWT) or a personal access token' },
         },

@@ -1,4 +1,4 @@
-// Made by npm run client from the document with SHA-256 fe5a95d3dba15233d3886efb978ebb9fe9aba08b6a30a53d03046defa5e8ace0.
+// Made by npm run client from the document with SHA-256 3f21dd72966bed79588f5b3cc8df514cb2b9aadb5b9de9820e6edb02125b9da9.
 /** Method and path of every operation; `takesKey`: it takes an Idempotency-Key. */
 export const OPERATIONS = {
   logIn: { method: 'POST', path: '/api/auth/login', takesKey: false },
@@ -59,6 +59,11 @@ export const OPERATIONS = {
   createComment: { method: 'POST', path: '/api/tasks/{task_id}/comments', takesKey: true },
   updateComment: { method: 'PATCH', path: '/api/comments/{comment_id}', takesKey: false },
   deleteComment: { method: 'DELETE', path: '/api/comments/{comment_id}', takesKey: false },
+  createRelation: { method: 'POST', path: '/api/work-items/relations', takesKey: true },
+  deleteRelation: { method: 'DELETE', path: '/api/work-items/relations/{relation_id}', takesKey: false },
+  listRelations: { method: 'GET', path: '/api/work-items/{item_id}/relations', takesKey: false },
+  listChildren: { method: 'GET', path: '/api/work-items/{item_id}/children', takesKey: false },
+  listParents: { method: 'GET', path: '/api/work-items/{item_id}/parents', takesKey: false },
   listTrash: { method: 'GET', path: '/api/trash', takesKey: false },
   restoreTask: { method: 'POST', path: '/api/trash/task/{task_id}/restore', takesKey: true },
   restoreProject: { method: 'POST', path: '/api/trash/project/{project_id}/restore', takesKey: true },

@@ -1,0 +1,66 @@
+import { type Endpoint, takesKey } from '../endpoint/endpoint.js';
+
+const text = (description: string) => ({ description, schema: { type: 'string' as const } });
+const count = (description: string) => ({ description, schema: { type: 'integer' as const } });
+const flag = (description: string) => ({ description, schema: { type: 'string' as const, enum: ['true', 'false'] } });
+
+/** Response headers by their name among the document's components. `VersionETag` is the ETag of a change. */
+export const HEADERS = {
+  'X-Correlation-ID': text('Id of this request; also in errors and in the audit log'),
+  'X-Request-ID': text('The request’s own `X-Request-ID`, if it had one'),
+  'X-Ignored-Fields': text('Unknown body fields and query parameters, such as `body.titel, query.statuss`; the first 20'),
+  'Preference-Applied': text('`handling=strict`, if the request preferred it'),
+  'X-Required-Scope': text('Scope that an access token needs'),
+  'X-Scope-Enforced': flag('Whether this request had to have the scope'),
+  'X-Impersonated-By': text('User id of the administrator, while impersonating'),
+  'WWW-Authenticate': text('`Bearer error="invalid_token"` for a missing or invalid token'),
+  'Idempotency-Replayed': text('`true` for the stored response of an earlier call'),
+  'Retry-After': count('Seconds to wait before a retry'),
+  'RateLimit-Policy': text('Limit: `"login";q=10;w=60` means 10 per 60 seconds'),
+  RateLimit: text('Remaining: `"login";r=3;t=42` means 3 for the next 42 seconds'),
+  ETag: text('For If-None-Match; the ETag of a task also works in If-Match'),
+  VersionETag: text('The `version` after the change, quoted'),
+  'X-Truncated': text('`true` if the list was cut at its maximum'),
+  Link: text('Other pages: `rel="next"`, `prev` and `first` (RFC 8288); absent on a single page'),
+  'X-Total-Count': count('Length of the whole list, if known'),
+};
+type HeaderName = keyof typeof HEADERS;
+
+/** Header fields by name, each a reference to its component. */
+const refs = (names: readonly HeaderName[]) =>
+  Object.fromEntries(
+    names.map((name) => [name === 'VersionETag' ? 'ETag' : name, { $ref: `#/components/headers/${name}` }] as const),
+  );
+
+/** Headers that every response of the route may carry, an error too. */
+function commonHeaders(endpoint: Endpoint): HeaderName[] {
+  const names: HeaderName[] = ['X-Correlation-ID', 'X-Request-ID'];
+  if (!endpoint.raw) names.push('X-Ignored-Fields', 'Preference-Applied');
+  if (!endpoint.raw && endpoint.scope) names.push('X-Required-Scope', 'X-Scope-Enforced');
+  if (endpoint.ability !== 'public') names.push('X-Impersonated-By');
+  if (endpoint.limit) names.push('RateLimit-Policy', 'RateLimit');
+  return names;
+}
+
+/** Returns the headers of a success; `unchanged` is a 304. */
+export function successHeaders(endpoint: Endpoint, unchanged = false) {
+  const names = commonHeaders(endpoint);
+  if (endpoint.etag) names.push(endpoint.etag === 'kept' ? 'ETag' : 'VersionETag');
+  if (unchanged) return refs(names);
+  if (takesKey(endpoint)) names.push('Idempotency-Replayed');
+  if (!endpoint.raw && endpoint.pages) names.push('Link', 'X-Total-Count');
+  if (endpoint.capped) names.push('X-Truncated');
+  return refs(names);
+}
+
+/** Errors that an Idempotency-Key stores, and that may therefore be a stored response. */
+const STORED_ERRORS = new Set([400, 402, 403, 404, 409, 410]);
+
+/** Returns the headers of an error. */
+export function errorHeaders(endpoint: Endpoint, status: number) {
+  const names = commonHeaders(endpoint);
+  if (status === 401 && endpoint.ability !== 'public') names.push('WWW-Authenticate');
+  if (takesKey(endpoint) && STORED_ERRORS.has(status)) names.push('Idempotency-Replayed');
+  if (status === 429 || status === 503) names.push('Retry-After');
+  return refs(names);
+}
