@@ -1,3 +1,8 @@
+import type { User } from '../../../auth/schema.js';
+import { isAdmitted, isAllowed, type Seat } from '../../../core/access.js';
+import { webAddress } from '../../../core/config.js';
+import type { Context } from '../../../core/context.js';
+import { createByApi } from '../../wording/create-by-api.js';
 import { describeRuns } from '../../../runs/describe-runs.js';
 import { searchRuns } from '../../../runs/search-runs.js';
 import { listNextTasks } from '../../../tasks/read/list-next-tasks.js';
@@ -10,6 +15,13 @@ import { actionableApprovals } from './actionable-approvals.js';
 const FEW = 6;
 /** Gates among them; the list shows the others. */
 const GATES = 3;
+
+/** Returns the command that creates a first automation, in the first team where the user may create one; null without one. */
+function commandFor(ctx: Context, person: User): string | null {
+  if (!isAdmitted('automation.write', ctx.actor)) return null;
+  const team = person.teams.find(({ role }) => isAllowed('automation.write', role as Seat));
+  return team ? createByApi(webAddress(ctx.config, '/api/automations'), team.team_id) : null;
+}
 
 export const homePages: Page[] = [
   page({
@@ -31,7 +43,18 @@ export const homePages: Page[] = [
       return {
         view: 'work/home',
         title: 'Home',
-        data: { invitations, gates, waits: mine.length, runs, tasks, openTasks: total, names, about, teamNames },
+        data: {
+          command: runs.length === 0 ? commandFor(ctx, person) : null,
+          invitations,
+          gates,
+          waits: mine.length,
+          runs,
+          tasks,
+          openTasks: total,
+          names,
+          about,
+          teamNames,
+        },
       };
     },
   }),
