@@ -28,11 +28,8 @@ export const Settings = z.object({
   TEMPORAL_ADDRESS: z.string().default('127.0.0.1:7233'),
   TEMPORAL_NAMESPACE: z.string().default('default'),
   TEMPORAL_TLS: z.enum(['on', 'off']).default('off').describe('Whether the worker connects to Temporal over TLS'),
-  TEMPORAL_TLS_CA: z
-    .string()
-    .optional()
-    .describe('PEM: who signs the server’s certificate, if not an authority that the system trusts'),
-  TEMPORAL_TLS_CERT: z.string().optional().describe('PEM: the client’s certificate, where Temporal asks for one (mutual TLS)'),
+  TEMPORAL_TLS_CA: z.string().optional().describe('PEM: authority of the server’s certificate, if the system does not trust it'),
+  TEMPORAL_TLS_CERT: z.string().optional().describe('PEM: client certificate, if Temporal requires one (mutual TLS)'),
   TEMPORAL_TLS_KEY: z.string().optional().describe('PEM: its private key'),
   TEMPORAL_TLS_SERVER_NAME: z.string().optional().describe('Name in the server’s certificate, if not that of TEMPORAL_ADDRESS'),
   TEMPORAL_API_KEY: z.string().optional().describe('Sent to Temporal as a bearer token, over TLS only'),
@@ -53,35 +50,38 @@ export const Settings = z.object({
     .default('')
     .transform((list) => list.split(/[\s,]+/).filter((key) => key !== ''))
     .refine((keys) => keys.every(isMasterKey), 'must be keys of 32 bytes in base64, separated by commas')
-    .describe('Keys that only open, newest first, while npm run secrets:rotate has not finished'),
+    .describe('Decrypt-only keys, newest first, until npm run secrets:rotate has finished'),
   AUDIT_SIGNING_KEY: z.string().includes('PRIVATE KEY').describe('Ed25519 private key (PEM) that signs audit checkpoints'),
   AUDIT_SIGNING_KEY_PREVIOUS: z
     .string()
     .includes('KEY-----')
     .optional()
-    .describe('Earlier keys (PEM, public halves suffice) whose audit checkpoints still count'),
-  FORGE_WEBHOOK_SECRET: z.string().min(1).optional().describe('Shared with the forge; without it every delivery is refused'),
+    .describe('Earlier keys (PEM, the public key suffices) that verify older audit checkpoints'),
+  FORGE_WEBHOOK_SECRET: z.string().min(1).optional().describe('Shared with the code host; without it every delivery is rejected'),
   FORGE_WEBHOOK_SECRET_PREVIOUS: z.string().min(1).optional().describe('Still accepted while the secret is rotated'),
-  FORGE_UNBOUND: z.enum(['all', 'none']).optional().describe('Who hears a repository bound to no team'),
+  FORGE_UNBOUND: z.enum(['all', 'none']).optional().describe('Who receives events of a repository that no team has bound'),
   FORGE_BINDING: z
     .enum(['verified', 'open'])
     .optional()
-    .describe('Whether a team’s admin proves by a right to push that a repository may be bound'),
-  FORGE_URL: z.url().default('https://github.com').describe('The code host whose accounts people connect'),
+    .describe('Whether binding a repository requires push permission at the code host'),
+  FORGE_URL: z.url().default('https://github.com').describe('Code host whose accounts users connect'),
   FORGE_API_URL: z.url().default('https://api.github.com').describe('Its API'),
-  FORGE_CLIENT_ID: z.string().optional().describe('OAuth client of this installation there; without it nobody can connect'),
+  FORGE_CLIENT_ID: z
+    .string()
+    .optional()
+    .describe('OAuth client of this installation at the code host; required to connect accounts'),
   FORGE_CLIENT_SECRET: z.string().optional(),
   MAIL_URL: z
     .string()
     .regex(/^smtps?:\/\//, 'must be an smtp:// or smtps:// address')
     .optional()
-    .describe('Mail server; without it mails wait in the table, and in development show at /dev/mailbox'),
-  MAIL_FROM: z.string().includes('@').default('Assent <assent@localhost>').describe('Sender of every mail'),
+    .describe('Mail server; without it emails stay queued, and development shows them at /dev/mailbox'),
+  MAIL_FROM: z.string().includes('@').default('Assent <assent@localhost>').describe('Sender of every email'),
   ADMIN_EMAILS: z
     .string()
     .default('')
     .transform((list) => list.split(',').map((address) => address.trim().toLowerCase()))
-    .describe('Addresses, separated by commas, whose accounts administer the installation from their sign-up on'),
+    .describe('Addresses, separated by commas, whose accounts become administrators at sign-up'),
   CORS_ORIGINS: z
     .string()
     .default('')
@@ -91,10 +91,13 @@ export const Settings = z.object({
       'must be origins such as https://app.example.com, separated by commas',
     )
     .describe('Origins, separated by commas, whose pages may call the API from a browser'),
-  LOGIN_OTP: z.enum(['required', 'off']).default('required').describe('Mailed code on an untrusted device'),
+  LOGIN_OTP: z.enum(['required', 'off']).default('required').describe('Emailed code on an untrusted device'),
   DEFAULT_TEAM_PLAN: z.enum(['free', 'team', 'scale']).default('scale'),
-  PAT_SCOPE_ENFORCEMENT: z.enum(['spec', 'strict']).default('spec').describe('The contract’s seven routes, or every route'),
-  TRUST_PROXY_HOPS: count(0, 0, 10).describe('Reverse proxies whose X-Forwarded-For entries are believed'),
+  PAT_SCOPE_ENFORCEMENT: z
+    .enum(['spec', 'strict'])
+    .default('spec')
+    .describe('Seven routes (docs/decisions.md#token-scopes), or every route'),
+  TRUST_PROXY_HOPS: count(0, 0, 10).describe('Reverse proxies whose X-Forwarded-For entries are trusted'),
   OUTBOUND_LOOPBACK: z
     .enum(['refuse', 'allow'])
     .default('refuse')
@@ -109,26 +112,26 @@ export const Settings = z.object({
     )
     .describe('Ports that automations may send requests to'),
   RATE_LIMIT_LOGIN: perMinute(10),
-  RATE_LIMIT_CODES: perMinute(5).describe('Each route that takes or mails a code, per address'),
+  RATE_LIMIT_CODES: perMinute(5).describe('Each route that accepts or emails a code, per client address'),
   RATE_LIMIT_FORGE_WEBHOOK: perMinute(120),
   RATE_LIMIT_AUTOMATION_DISPATCH: perMinute(10).describe('Execute, test and retry together, per user'),
   JWT_MINUTES: count(60),
   SESSION_DAYS: count(30),
-  SESSION_IDLE_HOURS: count(12).describe('A session that nobody uses for so long is over'),
+  SESSION_IDLE_HOURS: count(12).describe('Idle time after which a session ends'),
   TRUSTED_DEVICE_DAYS: count(30),
-  CODE_MINUTES: count(10).describe('Life of a mailed code'),
+  CODE_MINUTES: count(10).describe('Lifetime of an emailed code'),
   CODE_MAX_ATTEMPTS: count(5),
-  PAT_DEFAULT_DAYS: count(90, 1, 3650).describe('Life of a personal access token whose maker names none'),
+  PAT_DEFAULT_DAYS: count(90, 1, 3650).describe('Lifetime of a personal access token without an explicit one'),
   IMPERSONATION_MINUTES: count(30, 1, 60),
   LOCKOUT_FAILURES: count(20, 2),
   LOCKOUT_MINUTES: count(15),
   TRASH_RETENTION_DAYS: count(30),
   OUTBOX_GIVE_UP_HOURS: count(24),
-  AUTOMATION_MAX_DEPTH: count(10).describe('Deepest chain of automations that set each other off'),
-  AUTOMATION_BREAKER_RUNS: count(100).describe('Runs a minute, set off by other runs, that switch an automation off'),
-  RUN_HISTORY_DAYS: count(90).describe('Runs that ended so long ago are forgotten'),
-  RUN_HISTORY_SKIPPED_DAYS: count(7).describe('The same for runs that did nothing'),
-  GATE_CLEANUP_DAYS: count(30).describe('A lapsed gate nobody rejected ends its run after this'),
+  AUTOMATION_MAX_DEPTH: count(10).describe('Maximum length of a chain of automations that start each other'),
+  AUTOMATION_BREAKER_RUNS: count(100).describe('Runs a minute, started by other runs, that disable an automation'),
+  RUN_HISTORY_DAYS: count(90).describe('Finished runs are deleted after this time'),
+  RUN_HISTORY_SKIPPED_DAYS: count(7).describe('The same for skipped runs'),
+  GATE_CLEANUP_DAYS: count(30).describe('An expired gate that is not rejected ends its run after this time'),
 });
 
 export type Config = z.output<typeof Settings>;

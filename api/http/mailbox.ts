@@ -41,13 +41,13 @@ function page(mails: MailboxEntry[], to: string | undefined, wanted: string | un
   const list = mails.map((mail) => item(to, shown, mail)).join('');
   const frame = shown
     ? `<iframe title="${escape(shown.subject)}" sandbox="allow-popups allow-popups-to-escape-sandbox" src="/dev/mailbox/${shown.mail_id}"></iframe>`
-    : '<p class="empty">No mail yet. Whatever the service sends shows here.</p>';
+    : '<p class="empty">No emails yet. Emails that the service sends appear here.</p>';
   return (
     '<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">' +
     '<link rel="icon" href="data:,"><title>Mailbox · Assent</title><link rel="stylesheet" href="/dev/mailbox.css"></head><body>' +
-    '<header><h1>Mailbox</h1><p>of this machine: nothing leaves it</p><form><input type="search" name="to" aria-label="Receiver" ' +
-    `placeholder="ada@demo.test" value="${escape(to ?? '')}"> <button>Show</button></form></header>` +
-    `<nav aria-label="Mails">${list}</nav><main>${frame}</main></body></html>`
+    '<header><h1>Mailbox</h1><p>Captured emails of this machine; none is sent</p><form><input type="search" name="to" aria-label="Recipient" ' +
+    `placeholder="ada@demo.test" value="${escape(to ?? '')}"> <button>Filter</button></form></header>` +
+    `<nav aria-label="Emails">${list}</nav><main>${frame}</main></body></html>`
   );
 }
 
