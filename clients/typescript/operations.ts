@@ -1,4 +1,4 @@
-// Made by npm run client from the document with SHA-256 3f21dd72966bed79588f5b3cc8df514cb2b9aadb5b9de9820e6edb02125b9da9.
+// Made by npm run client from the document with SHA-256 f39d7ca788591aaf22180edbdacdaebe1c9b57253aacba9be15c2e74ab9e6e51.
 /** Method and path of every operation; `takesKey`: it takes an Idempotency-Key. */
 export const OPERATIONS = {
   logIn: { method: 'POST', path: '/api/auth/login', takesKey: false },
@@ -59,6 +59,7 @@ export const OPERATIONS = {
   createComment: { method: 'POST', path: '/api/tasks/{task_id}/comments', takesKey: true },
   updateComment: { method: 'PATCH', path: '/api/comments/{comment_id}', takesKey: false },
   deleteComment: { method: 'DELETE', path: '/api/comments/{comment_id}', takesKey: false },
+  getCycleTime: { method: 'GET', path: '/api/work-items/cycle-time', takesKey: false },
   createRelation: { method: 'POST', path: '/api/work-items/relations', takesKey: true },
   deleteRelation: { method: 'DELETE', path: '/api/work-items/relations/{relation_id}', takesKey: false },
   listRelations: { method: 'GET', path: '/api/work-items/{item_id}/relations', takesKey: false },
