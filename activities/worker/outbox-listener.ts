@@ -15,7 +15,7 @@ export function listenForOutbox({ config, log }: Services, onNotification: () =>
     if (stopped) return;
     const next = new pg.Client({
       connectionString: config.DATABASE_URL,
-      application_name: 'assent-bell',
+      application_name: 'assent-outbox-listener',
       connectionTimeoutMillis: 2_000,
       keepAlive: true,
     });

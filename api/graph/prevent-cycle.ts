@@ -1,12 +1,12 @@
-import { run, type Statement } from '../../db/statement.js';
+import { run } from '../../db/statement.js';
 import type { Context } from '../core/context.js';
 import { conflict } from '../core/errors.js';
+import { MAX_ITEMS, isTeamGraphJoinedStatement, lockTeamGraphStatement, walkGraphStatement } from './prevent-cycle.sql.js';
 
 /** Kinds of edges that must not form a cycle. */
 export type AcyclicKind = 'contains' | 'blocks';
 
-/** Limits of one check: items visited and teams locked (docs/decisions.md#cycle-checks). */
-const MAX_ITEMS = 10_000;
+/** Teams that one check locks (docs/decisions.md#cycle-checks). */
 const MAX_TEAMS = 16;
 
 /** A canonical edge, with the teams of its ends: `from_id` contains or blocks `to_id`. */
@@ -18,39 +18,6 @@ export interface AcyclicEdge {
   to_team_id: string;
 }
 
-/**
- * $1 = canonical kind, $2 = item where the walk begins, $3 = its team, $4 = item that it must not reach. Follows edges and, for `contains`,
- * subtasks; items in the trash count, because they can be restored.
- */
-const walkStatement: Statement = {
-  name: 'walk_graph',
-  text: /* sql */ `
-    with recursive below (item_id, team_id) as (
-      select $2::text, $3::uuid
-      union
-      select e.item_id, e.team_id from below b cross join lateral (
-        select r.to_id as item_id, r.to_team_id as team_id from relations r where r.kind = $1 and r.from_id = b.item_id
-        union all
-        select t.task_id, t.team_id from tasks t where $1 = 'contains' and t.parent_task_id = b.item_id
-      ) e
-    ), visited as materialized (select item_id, team_id from below limit ${MAX_ITEMS + 1})
-    select count(*)::int as items, coalesce(bool_or(item_id = $4), false) as reached, array_agg(distinct team_id::text) as team_ids
-    from visited`,
-};
-
-/** $1 = team id, $2 = canonical kind. Whether an edge of the kind joins the team's items with another team's. */
-const joinedStatement: Statement = {
-  name: 'team_graph_is_joined',
-  text: /* sql */ `
-    select exists (select from relations r where r.from_team_id = $1 and r.kind = $2 and r.from_team_id <> r.to_team_id)
-      or exists (select from relations r where r.to_team_id = $1 and r.kind = $2 and r.from_team_id <> r.to_team_id) as joined`,
-};
-
-const lockStatement: Statement = {
-  name: 'lock_team_graph',
-  text: `select pg_advisory_xact_lock(hashtextextended('graph:' || $1, 0))`,
-};
-
 interface Walk extends Record<string, unknown> {
   items: number;
   reached: boolean;
@@ -58,7 +25,7 @@ interface Walk extends Record<string, unknown> {
 }
 
 async function walk(ctx: Context, { kind, from_id, to_id, to_team_id }: AcyclicEdge): Promise<Walk> {
-  const [found] = await run<Walk>(ctx.db, walkStatement, [kind, to_id, to_team_id, from_id]);
+  const [found] = await run<Walk>(ctx.db, walkGraphStatement, [kind, to_id, to_team_id, from_id]);
   if (!found) throw new Error('The walk returned no row');
   if (found.items > MAX_ITEMS) throw conflict(`More than ${MAX_ITEMS} items depend on this one; the relation cannot be checked`);
   if (found.team_ids.length > MAX_TEAMS)
@@ -70,7 +37,7 @@ async function walk(ctx: Context, { kind, from_id, to_id, to_team_id }: AcyclicE
 async function teamsToLock(ctx: Context, edge: AcyclicEdge): Promise<string[]> {
   const { from_team_id, to_team_id, kind } = edge;
   if (from_team_id === to_team_id) {
-    const [row] = await run<{ joined: boolean }>(ctx.db, joinedStatement, [to_team_id, kind]);
+    const [row] = await run<{ joined: boolean }>(ctx.db, isTeamGraphJoinedStatement, [to_team_id, kind]);
     if (!row?.joined) return [to_team_id];
   }
   return [from_team_id, ...(await walk(ctx, edge)).team_ids];
@@ -89,7 +56,7 @@ export async function preventCycle(ctx: Context, edge: AcyclicEdge): Promise<voi
     const missing = [...new Set(wanted)].filter((id) => !locked.has(id)).sort();
     for (const id of missing) {
       // A statement of its own: the next walk then sees what the previous owner of the lock committed.
-      await run(ctx.db, lockStatement, [id]);
+      await run(ctx.db, lockTeamGraphStatement, [id]);
       locked.add(id);
     }
     const found = await walk(ctx, edge);

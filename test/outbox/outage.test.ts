@@ -156,13 +156,13 @@ it('a lost bell: the sweep comes within seconds, and the bell is heard again', a
   await buildTask(app, team, project);
   await all(automation, 'succeeded', 1);
   for (let count = 2; count < 5; count += 1) {
-    await killConnections(app, 'assent-bell');
+    await killConnections(app, 'assent-outbox-listener');
     await killConnections(app, 'assent-relay');
     await buildTask(app, team, project);
     await all(automation, 'succeeded', count, 5_000);
   }
   await until(async () => {
-    const sql = "select from pg_stat_activity where application_name = 'assent-bell' and query like 'listen%'";
+    const sql = "select from pg_stat_activity where application_name = 'assent-outbox-listener' and query like 'listen%'";
     return (await db().raw<{ rowCount: number }>(sql)).rowCount === 1;
   });
 }, 60_000);
