@@ -233,6 +233,9 @@ describe('the document', () => {
       'PATCH /api/tasks/{task_id}/status: If-Match ETag',
       'PUT /api/tasks/{task_id}/status: If-Match ETag',
       'GET /api/tasks/{task_id}/comments: X-Truncated',
+      'GET /api/work-items/{item_id}/relations: X-Truncated',
+      'GET /api/work-items/{item_id}/children: X-Truncated',
+      'GET /api/work-items/{item_id}/parents: X-Truncated',
     ]);
   });
 
