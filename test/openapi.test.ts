@@ -101,7 +101,7 @@ describe('the document', () => {
     expect(ActionType).toMatchObject({ enum: types });
     expect(Object.keys((AutomationActionInput as { discriminator: { mapping: object } }).discriminator.mapping)).toEqual(types);
     const valid = (name: string, action: object) => {
-      const ajv = new Ajv2020({ strict: false });
+      const ajv = new Ajv2020({ strict: false, logger: false });
       return ajv.addSchema(document, 'd').compile({ $ref: `d#/components/schemas/${name}` })(action);
     };
     const status = (value: string) => ({ type: 'set_task_status', params: { status: value } });

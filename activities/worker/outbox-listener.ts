@@ -11,6 +11,7 @@ const RETRY_MS = 1_000;
 export function listenForOutbox({ config, log }: Services, onNotification: () => void): { stop: () => Promise<void> } {
   let client: pg.Client | undefined;
   let stopped = false;
+  let retry: NodeJS.Timeout | undefined;
   const connect = async (): Promise<void> => {
     if (stopped) return;
     const next = new pg.Client({
@@ -24,7 +25,7 @@ export function listenForOutbox({ config, log }: Services, onNotification: () =>
       client = undefined;
       log.warn({ err: error }, 'outbox listener reconnecting');
       void next.end().catch(() => undefined);
-      setTimeout(() => void connect(), RETRY_MS).unref();
+      retry = setTimeout(() => void connect(), RETRY_MS).unref();
     };
     client = next;
     next.on('notification', onNotification);
@@ -42,6 +43,7 @@ export function listenForOutbox({ config, log }: Services, onNotification: () =>
   return {
     async stop() {
       stopped = true;
+      clearTimeout(retry);
       await client?.end().catch(() => undefined);
     },
   };

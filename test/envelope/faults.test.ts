@@ -43,7 +43,7 @@ beforeAll(async () => {
       ),
     ),
   );
-  app = await startApp();
+  app = await startApp({}, 'product');
   person = await buildPerson(app);
 });
 afterAll(() => app.close());
@@ -132,7 +132,7 @@ describe('a fault of our own', () => {
 
 describe('PostgreSQL is away', () => {
   it('503 where nobody listens, for reads, writes, sign-in and deliveries', async () => {
-    const away = await startApp({ FORGE_WEBHOOK_SECRET: 's' });
+    const away = await startApp({ FORGE_WEBHOOK_SECRET: 's' }, 'product');
     try {
       const client = away.as(await buildPerson(away));
       const dead = openDatabase({ url: 'postgresql://nobody@127.0.0.1:1/nothing', poolSize: 1, name: 'dead' });

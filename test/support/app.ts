@@ -12,7 +12,7 @@ import { createLogger } from '../../api/core/telemetry/log.js';
 import { createApp } from '../../api/http/app.js';
 import { answerRawErrors } from '../../api/http/raw-errors.js';
 import { openDatabase, SERVING } from '../../db/connection.js';
-import { cloneDatabase, type TestDatabase } from './database.js';
+import { cloneDatabase, type Patience, type TestDatabase } from './database.js';
 import { checkAgainstDocument } from './contract-check.js';
 
 export interface Answer {
@@ -102,11 +102,8 @@ const clientsOf =
   (credential) =>
     clientOf(url, typeof credential === 'object' ? credential.token : credential);
 
-/**
- * A real server on a free port over a database of its own. Close it in afterAll. `patience`: longest that a request waits for a lock or a
- * connection, ms, where a test sends far more at once than a busy machine answers in the usual 2 s.
- */
-export async function startApp(settings: Record<string, string> = {}, patience?: number): Promise<TestApp> {
+/** A real server on a free port over a database of its own. Close it in afterAll. `patience`: longer where a test sends very much at once. */
+export async function startApp(settings: Record<string, string> = {}, patience?: Patience): Promise<TestApp> {
   const database = await cloneDatabase(patience);
   const dataDir = mkdtempSync(join(tmpdir(), 'assent-test-data-'));
   const config = testConfig(database.url, dataDir, settings);

@@ -31,8 +31,17 @@ async function copyDatabase(admin: Knex, from: string, to: string): Promise<void
   }
 }
 
-/** A database of its own for a test file, cloned from the migrated template. `patience`: longest wait for a connection or a lock, ms. */
-export async function cloneDatabase(patience?: number): Promise<TestDatabase> {
+/** Longest wait for a connection or a lock, ms; `product`: the waits of the product itself, where they are what is tested. */
+export type Patience = number | 'product';
+
+/** What a pool of tests waits: for a free connection longer than the product, because a busy machine runs several test files at once. */
+function waits(patience?: Patience): { patience?: number; lockTimeout?: number } {
+  if (patience === 'product') return {};
+  return patience === undefined ? { patience: 10_000 } : { patience, lockTimeout: patience };
+}
+
+/** A database of its own for a test file, cloned from the migrated template. */
+export async function cloneDatabase(patience?: Patience): Promise<TestDatabase> {
   const adminUrl = fact('ASSENT_TEST_PG_URL');
   const admin = openDatabase({ url: adminUrl, poolSize: 1, name: 'assent-test-admin' });
   const name = `test_${randomBytes(6).toString('hex')}`;
@@ -45,7 +54,7 @@ export async function cloneDatabase(patience?: number): Promise<TestDatabase> {
     poolSize: 8,
     name: 'assent-test',
     ...SERVING,
-    ...(patience ? { patience, lockTimeout: patience } : {}),
+    ...waits(patience),
   });
   return {
     db,

@@ -16,7 +16,7 @@ let project: { project_id: string };
 let slow: pg.Client;
 
 beforeAll(async () => {
-  app = await startApp();
+  app = await startApp({}, 'product');
   team = await buildTeam(app);
   project = await buildProject(app, team);
 });
