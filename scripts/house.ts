@@ -34,6 +34,8 @@ export const ROOMS = [
   'integrations',
   'actions/contract',
   'automations/language',
+  'notes',
+  'items',
   'relations',
   'comments',
   'projects',

@@ -94,11 +94,10 @@ describe('the document', () => {
   });
 
   it('lists triggers and actions as unions', () => {
-    const { TriggerType, AutomationActionInput, ActionType, AddCommentAction, SetTaskStatusAction } = document.components.schemas;
+    const { TriggerType, AutomationActionInput, AddCommentAction, SetTaskStatusAction } = document.components.schemas;
     const available = TRIGGERS.flatMap(({ key, available: isAvailable }) => (isAvailable ? [key] : []));
     expect(TriggerType).toMatchObject({ enum: available });
     const types = availableActions().map(({ type }) => type);
-    expect(ActionType).toMatchObject({ enum: types });
     expect(Object.keys((AutomationActionInput as { discriminator: { mapping: object } }).discriminator.mapping)).toEqual(types);
     const valid = (name: string, action: object) => {
       const ajv = new Ajv2020({ strict: false, logger: false });
@@ -236,6 +235,12 @@ describe('the document', () => {
       'GET /api/work-items/{item_id}/relations: X-Truncated',
       'GET /api/work-items/{item_id}/children: X-Truncated',
       'GET /api/work-items/{item_id}/parents: X-Truncated',
+      'GET /api/notes/{note_id}: If-None-Match ETag 304',
+      'PATCH /api/notes/{note_id}: If-Match ETag',
+      'PUT /api/notes/{note_id}: If-Match ETag',
+      'GET /api/work-items: X-Truncated',
+      'GET /api/work-items/{item_id}: If-None-Match ETag 304',
+      'PUT /api/work-items/{item_id}: If-Match ETag',
     ]);
   });
 

@@ -1,3 +1,5 @@
+import type { Actor } from './actor.js';
+import type { Config } from './config.js';
 import { forbidden } from './errors.js';
 
 /** Scopes of personal access tokens with their labels. */
@@ -24,4 +26,16 @@ export type Scope = keyof typeof SCOPES;
 export function requireScope(granted: readonly Scope[], scope: Scope): void {
   if (granted.includes(scope) || granted.includes('admin:*')) return;
   throw forbidden(`Token is missing the required scope: ${scope}`);
+}
+
+/** Returns whether every route enforces its scope for this caller: by a setting, or for a strict token. */
+export const enforcesEveryScope = (config: Config, actor?: Actor): boolean =>
+  config.PAT_SCOPE_ENFORCEMENT === 'strict' || (actor?.type === 'pat' && actor.strict);
+
+/**
+ * Requires a further scope of a caller whose token is held to all scopes, where the scope depends on the request's body.
+ * @throws PERMISSION_DENIED naming the scope
+ */
+export function requireScopeIfStrict({ config, actor }: { config: Config; actor: Actor }, scope: Scope): void {
+  if (actor.type === 'pat' && enforcesEveryScope(config, actor)) requireScope(actor.scopes, scope);
 }

@@ -18,6 +18,18 @@ export class JsonText {
   constructor(readonly text: string) {}
 }
 
+/** A page of JSON that the handler has cut to `limit` itself, whole or in chunks. */
+export interface CutPage {
+  /** A JSON array. */
+  body: string | AsyncIterable<string>;
+  /** Its number of rows. */
+  count: number;
+  /** Whether more rows follow. */
+  more: boolean;
+  /** Whether a hard cap omitted them. */
+  truncated: boolean;
+}
+
 export interface Request<Params, Query, Body> {
   ctx: Context;
   params: Params;
@@ -93,10 +105,12 @@ export interface EndpointSpec<P extends z.ZodType, Q extends z.ZodType, B extend
   body?: B;
   /**
    * Pagination settings. The handler returns an array; paging.ts adds Link and X-Total-Count. `by`: id field of the cursor
-   * `before`; `total`: counts the whole list, where cheap; `fill`: loads related rows for the rows of a page only.
+   * `before`; `total`: counts the whole list, where cheap; `fill`: loads related rows for the rows of a page only. `cut`: the
+   * handler returns a `CutPage` instead.
    */
   pages?: {
     by?: string;
+    cut?: true;
     total?: (request: Request<z.output<P>, z.output<Q>, z.output<B>>) => Promise<number>;
     fill?: (request: Request<z.output<P>, z.output<Q>, z.output<B>>, rows: unknown[]) => Promise<Filled>;
   };

@@ -5,7 +5,7 @@ import { type Actor, ANONYMOUS } from '../core/actor.js';
 import type { Context, Services } from '../core/context.js';
 import { countedDatabase, databaseForDeliveries } from '../core/counted-database.js';
 import { invalidFields } from '../core/errors.js';
-import { requireScope } from '../core/scopes.js';
+import { enforcesEveryScope, requireScope } from '../core/scopes.js';
 import { fieldErrors, ZOD_MESSAGES } from '../core/validation/messages.js';
 import { keyOf, withIdempotencyKey } from './idempotency.js';
 import type { Incoming, Outgoing } from './exchange.js';
@@ -41,7 +41,7 @@ function parse<S extends z.ZodType>(place: string, schema: S | undefined, value:
 
 /** Returns whether the route's scope is enforced: on seven routes, everywhere by a setting, or for a strict token. */
 const enforcesScope = (spec: EndpointSpec<z.ZodType, z.ZodType, z.ZodType>, { config }: Services, actor?: Actor): boolean =>
-  spec.scopeEnforced === true || config.PAT_SCOPE_ENFORCEMENT === 'strict' || (actor?.type === 'pat' && actor.strict);
+  spec.scopeEnforced === true || enforcesEveryScope(config, actor);
 
 /** @throws PERMISSION_DENIED if the ability rejects this kind of caller, or the token lacks an enforced scope */
 function checkCaller(spec: EndpointSpec<z.ZodType, z.ZodType, z.ZodType>, services: Services, actor: Actor): void {

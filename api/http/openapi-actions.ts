@@ -53,7 +53,6 @@ export function actionSchemas(general: Record<string, Schema>): Record<string, S
       discriminator: { propertyName: 'type', mapping: Object.fromEntries(actions.map(({ type }) => [type, refOf(type)])) },
     },
     ...Object.fromEntries(schemas),
-    ActionType: { type: 'string', enum: actions.map(({ type }) => type) },
     Template: {
       type: 'string',
       pattern: '\\{\\{',

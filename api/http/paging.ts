@@ -1,5 +1,6 @@
 import type { EndpointSpec, Request } from '../endpoint/endpoint.js';
-import { JsonText, Reply } from '../endpoint/endpoint.js';
+import { Readable } from 'node:stream';
+import { type CutPage, JsonText, Reply } from '../endpoint/endpoint.js';
 import type { z } from 'zod';
 
 type AnySpec = EndpointSpec<z.ZodType, z.ZodType, z.ZodType>;
@@ -42,6 +43,17 @@ function linksOf(by: string | undefined, url: string, { limit, offset = 0, befor
   ];
 }
 
+/** Returns a page that the handler has cut. No link leads beyond the hard cap. */
+function cutPage({ body, count, more, truncated }: CutPage, window: Window, url: string): Reply {
+  const headers: Record<string, string> = truncated ? { 'X-Truncated': 'true' } : {};
+  const links = linksOf(undefined, url, window, more && !truncated ? true : undefined);
+  if (links.length > 0) headers['Link'] = links.join(', ');
+  const offset = window.offset ?? 0;
+  if (!more && (count > 0 || offset === 0)) headers['X-Total-Count'] = String(offset + count);
+  if (typeof body === 'string') return new Reply(new JsonText(body), { headers });
+  return new Reply(Readable.from(body), { headers: { ...headers, 'Content-Type': 'application/json; charset=utf-8' } });
+}
+
 /**
  * Returns one page of a list as a bare array. Requests one row more than the limit, to know whether it is the last page. `Link`
  * points to the neighbors; `X-Total-Count` is set on the last page or where the route counts cheaply.
@@ -49,6 +61,7 @@ function linksOf(by: string | undefined, url: string, { limit, offset = 0, befor
 export async function page(spec: AnySpec, request: AnyRequest, url: string): Promise<Reply> {
   const { by, total, fill } = spec.pages ?? {};
   const window = request.query as Window;
+  if (spec.pages?.cut) return cutPage((await spec.handle(request)) as CutPage, window, url);
   const found = (await spec.handle({ ...request, query: { ...window, limit: window.limit + 1 } })) as unknown[];
   const rows = found.slice(0, window.limit);
   const more = found.length > rows.length;

@@ -19,6 +19,8 @@ import { commentRoutes } from '../comments/routes.js';
 import { cycleTimeRoutes } from '../forge/cycle-time/routes.js';
 import { forgeRoutes } from '../forge/routes.js';
 import { integrationRoutes } from '../integrations/routes.js';
+import { workItemRoutes } from '../items/routes.js';
+import { noteRoutes } from '../notes/routes.js';
 import { notificationRoutes } from '../notifications/routes.js';
 import { projectRoutes } from '../projects/routes.js';
 import { relationRoutes } from '../relations/routes.js';
@@ -49,6 +51,8 @@ export const ENDPOINTS: Endpoint[] = [
   ...commentRoutes,
   ...cycleTimeRoutes,
   ...relationRoutes,
+  ...noteRoutes,
+  ...workItemRoutes,
   ...trashRoutes,
   ...activityRoutes,
   ...approvalRoutes,

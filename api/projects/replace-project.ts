@@ -13,5 +13,5 @@ export async function replaceProject(
   { team_id, ...whole }: ReplaceProject,
 ): Promise<ProjectWrite> {
   const after = wholeProject(whole);
-  return changeProject(ctx, projectId, team_id, () => after);
+  return changeProject(ctx, projectId, { teamId: team_id }, () => after);
 }

@@ -98,7 +98,7 @@ export const TrashedProject = z
     deleted_at: Timestamp,
     restore_url: z.string(),
     retention_days: z.int(),
-    cascade_count: z.int().meta({ description: 'Tasks moved to the trash with it' }),
+    cascade_count: z.int().meta({ description: 'Tasks, notes, files, whiteboards and docs moved to the trash with it' }),
   })
   .meta({ id: 'TrashedProject' });
 export type TrashedProject = z.output<typeof TrashedProject>;

@@ -9,16 +9,20 @@ import { PROJECT_JSON } from './project-json.js';
 import type { TrashedProject } from './schema.js';
 import { newId } from '../core/ids.js';
 
-/** $1 = project id, $2 = user id, $3 = cascade id. Trashes every live task of the project, then the project itself. */
+/** $1 = project id, $2 = user id, $3 = cascade id. Trashes every live task and item of the project, then itself. */
 const statement: Statement = {
   name: 'trash_project',
   text: /* sql */ `
     with moved as (
       update tasks set deleted_at = now(), deleted_by = $2, cascade_id = $3, version = version + 1
       where project_id = $1 and deleted_at is null returning 1
+    ), moved_items as (
+      update items set deleted_at = now(), deleted_by = $2, cascade_id = $3, version = version + 1
+      where project_id = $1 and deleted_at is null returning 1
     )
-    update projects p set deleted_at = now(), deleted_by = $2, cascade_id = $3 where p.project_id = $1
-    returning ${PROJECT_JSON} as json, p.deleted_at, (select count(*) from moved) as tasks`,
+    update projects p set deleted_at = now(), deleted_by = $2, cascade_id = $3, version = version + 1 where p.project_id = $1
+    returning ${PROJECT_JSON} as json, p.deleted_at,
+      (select count(*) from moved) + (select count(*) from moved_items) as moved`,
 };
 
 /** Condition for `verified` in the response. */
@@ -26,23 +30,24 @@ const verifyStatement: Statement = {
   name: 'verify_trashed_project',
   text: /* sql */ `
     select 1 from projects p where p.project_id = $1 and p.cascade_id = $2 and p.deleted_at is not null
-      and not exists (select from tasks t where t.project_id = $1 and t.deleted_at is null)`,
+      and not exists (select from tasks t where t.project_id = $1 and t.deleted_at is null)
+      and not exists (select from items i where i.project_id = $1 and i.deleted_at is null)`,
 };
 
 /**
- * Moves a project and its live tasks to the trash as one cascade. Its automations pause, because the relay matches only those of live
+ * Moves a project with its live tasks, notes, files, whiteboards and docs to the trash as one cascade. Its automations pause, because the relay matches only those of live
  * projects.
  * @throws RESOURCE_NOT_FOUND no live project | PERMISSION_DENIED not a member, or a guest
  */
 export function trashProject(ctx: Context, projectId: string): Promise<TrashedProject> {
   return inTransaction(ctx, async (ctx) => {
-    // Task creation locks the project FOR KEY SHARE until it commits: after this lock, in a separate statement, every task of the project
-    // is visible and none can be added.
+    // Creating a task or an item locks the project FOR KEY SHARE until the commit: after this lock, in a separate statement, all of them are
+    // visible and none can be added.
     const project = await Project.query(ctx.db).findById(projectId).modify('live').forUpdate();
     if (!project) throw notFound('Project');
     authorize('project.write', await seatOf(ctx, project.team_id));
     const cascadeId = newId();
-    const [moved] = await run<{ json: unknown; deleted_at: Date; tasks: number }>(ctx.db, statement, [
+    const [moved] = await run<{ json: unknown; deleted_at: Date; moved: number }>(ctx.db, statement, [
       projectId,
       userOf(ctx),
       cascadeId,
@@ -58,7 +63,7 @@ export function trashProject(ctx: Context, projectId: string): Promise<TrashedPr
       entity_id: projectId,
       title: project.name,
       summary: 'moved the project to the trash',
-      details: { cascade_id: cascadeId, cascade_count: moved.tasks },
+      details: { cascade_id: cascadeId, cascade_count: moved.moved },
       event: { type: 'project.deleted', payload: { project: moved.json } },
     });
     return {
@@ -69,7 +74,7 @@ export function trashProject(ctx: Context, projectId: string): Promise<TrashedPr
       deleted_at: moved.deleted_at.toISOString(),
       restore_url: `/api/trash/project/${projectId}/restore`,
       retention_days: ctx.config.TRASH_RETENTION_DAYS,
-      cascade_count: moved.tasks,
+      cascade_count: moved.moved,
     };
   });
 }

@@ -14,7 +14,7 @@ export async function updateProject(
   { team_id, ...patch }: UpdateProject,
 ): Promise<ProjectWrite> {
   const days = daysOf(patch);
-  return changeProject(ctx, projectId, team_id, (before) => ({
+  return changeProject(ctx, projectId, { teamId: team_id }, (before) => ({
     name: patch.name ?? before.name,
     description: patch.description === undefined ? before.description : orNull(patch.description),
     status: patch.status ?? before.status,

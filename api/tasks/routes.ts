@@ -1,10 +1,11 @@
 import { Readable } from 'node:stream';
 import { z } from 'zod';
-import { DomainError, invalid } from '../core/errors.js';
+import { DomainError } from '../core/errors.js';
 import { type Endpoint, endpoint, JsonText, Reply } from '../endpoint/endpoint.js';
+import { type Etag, etagMatcher, expectedVersion, notModified, revalidated } from '../endpoint/etags.js';
 import { createTask } from './write/create-task.js';
 import { createTasksInBulk } from './write/create-tasks-in-bulk.js';
-import { type Etag, etagMatcher, taskEtag } from './read/etags.js';
+import { taskEtag } from './read/etags.js';
 import { getTask } from './read/get-task.js';
 import { listMyTasks, listTasks, type TaskList } from './read/list-tasks.js';
 import {
@@ -28,11 +29,6 @@ import type { TaskCreation } from './write/write-new-tasks.js';
 
 const tag = 'Tasks';
 
-/** Clients may store the response but must revalidate it: permissions can end at any time. */
-const revalidated = (etag: Etag) => ({ ETag: etag, 'Cache-Control': 'private, no-cache', Vary: 'Authorization' });
-
-const notModified = (etag: Etag) => new Reply(null, { status: 304, headers: revalidated(etag) });
-
 const headersOf = ({ etag, truncated }: { etag: Etag; truncated: boolean }) => ({
   ...revalidated(etag),
   ...(truncated ? { 'X-Truncated': 'true' } : {}),
@@ -43,18 +39,6 @@ function listAnswer({ body, ...list }: TaskList): Reply {
   const headers = headersOf(list);
   if (typeof body === 'string') return new Reply(new JsonText(body), { headers });
   return new Reply(Readable.from(body), { headers: { ...headers, 'Content-Type': 'application/json; charset=utf-8' } });
-}
-
-/**
- * Returns the expected version from the body or If-Match; rejects different ones with 400. Every ETag of ours starts with the
- * version, even one that a proxy made weak. `*` only requires that the task exists.
- */
-function expectedVersion(ifMatch: string | undefined, version: number | null | undefined): number | null {
-  if (ifMatch === undefined || ifMatch.trim() === '*') return version ?? null;
-  const tagged = /^(?:W\/)?"(\d{1,9})(?:-[\w-]+)?"$/.exec(ifMatch.trim())?.[1];
-  if (tagged === undefined) throw invalid('If-Match must be a single ETag of the task');
-  if (version != null && version !== Number(tagged)) throw invalid('If-Match and version differ');
-  return Number(tagged);
 }
 
 const updated = async (version: Promise<number>) =>
@@ -78,7 +62,7 @@ const update = (method: 'patch' | 'put') =>
     etag: 'change',
     example: { status: 'in_review', version: 3 },
     handle: ({ ctx, params, body, headers }) =>
-      updated(updateTask(ctx, params.task_id, { ...body, version: expectedVersion(headers['if-match'], body.version) })),
+      updated(updateTask(ctx, params.task_id, { ...body, version: expectedVersion('task', headers['if-match'], body.version) })),
   });
 
 const changeStatus = (method: 'patch' | 'put') =>
@@ -98,7 +82,10 @@ const changeStatus = (method: 'patch' | 'put') =>
     example: { status: 'done' },
     handle: ({ ctx, params, body, headers }) =>
       updated(
-        updateTask(ctx, params.task_id, { status: body.status, version: expectedVersion(headers['if-match'], body.version) }),
+        updateTask(ctx, params.task_id, {
+          status: body.status,
+          version: expectedVersion('task', headers['if-match'], body.version),
+        }),
       ),
   });
 

@@ -4,10 +4,10 @@ import { endAutomationsOf } from '../automations/delete-automation-row.js';
 import type { Context } from '../core/context.js';
 import { recordChange } from '../core/record-change.js';
 
-/** Maximum tasks per statement. */
+/** Maximum tasks or items per statement. */
 export const BATCH = 500;
 
-/** Why tasks were purged, as in the audit entry. */
+/** Why tasks or items were purged, as in the audit entry. */
 export type Cause = 'purged' | 'emptied' | 'retention';
 
 /**
@@ -28,27 +28,52 @@ export async function eraseTasks(ctx: Context, taskIds: string[]): Promise<void>
   for (const step of STEPS) await run(ctx.db, step, [taskIds]);
 }
 
+/** $1 = ids of items in the trash. The keys take relations and free fields along; files' bytes are removed by their own sweep. */
+const ITEM_STEPS: Statement[] = [
+  ['erase_items', 'delete from items where item_id = any($1)'],
+  ['erase_keys_of_items', 'delete from item_keys where item_id = any($1)'],
+].map(([name = '', text = '']) => ({ name, text }));
+
+/** Permanently deletes notes, files, whiteboards and docs. Records no audit entry; the caller does. */
+export async function eraseItems(ctx: Context, itemIds: string[]): Promise<void> {
+  for (const step of ITEM_STEPS) await run(ctx.db, step, [itemIds]);
+}
+
 const someTasksStatement: Statement = {
   name: 'some_tasks_of_project',
-  text: `select task_id from tasks where project_id = $1 order by task_id limit ${BATCH}`,
+  text: `select task_id as id from tasks where project_id = $1 order by task_id limit ${BATCH}`,
+};
+const someItemsStatement: Statement = {
+  name: 'some_items_of_project',
+  text: `select item_id as id from items where project_id = $1 order by item_id limit ${BATCH}`,
 };
 
+/** Permanently deletes a project's rows of one table, in batches. Returns their number. */
+async function eraseAllOf(
+  ctx: Context,
+  projectId: string,
+  statement: Statement,
+  erase: (ctx: Context, ids: string[]) => Promise<void>,
+): Promise<number> {
+  for (let erased = 0; ; ) {
+    const batch = await run<{ id: string }>(ctx.db, statement, [projectId]);
+    if (batch.length === 0) return erased;
+    await erase(
+      ctx,
+      batch.map(({ id }) => id),
+    );
+    erased += batch.length;
+  }
+}
+
 /**
- * Permanently deletes a project in the trash with all its tasks, in one transaction. Unbinds its repositories and deletes its
+ * Permanently deletes a project in the trash with all its tasks and items, in one transaction. Unbinds its repositories and deletes its
  * automations; their runs remain. The caller has locked the project's row. Returns the number of items.
  */
 export async function eraseProject(ctx: Context, project: Project, cause: Cause): Promise<number> {
   const { project_id, team_id, name, cascade_id } = project;
-  let tasks = 0;
-  for (;;) {
-    const batch = await run<{ task_id: string }>(ctx.db, someTasksStatement, [project_id]);
-    if (batch.length === 0) break;
-    await eraseTasks(
-      ctx,
-      batch.map(({ task_id }) => task_id),
-    );
-    tasks += batch.length;
-  }
+  const tasks = await eraseAllOf(ctx, project_id, someTasksStatement, eraseTasks);
+  const purged = 1 + tasks + (await eraseAllOf(ctx, project_id, someItemsStatement, eraseItems));
   const repositories = await ctx.db('forge_repositories').where({ project_id }).delete();
   const automations = await endAutomationsOf(ctx, { project_id });
   await ctx.db('projects').where({ project_id }).delete();
@@ -63,7 +88,7 @@ export async function eraseProject(ctx: Context, project: Project, cause: Cause)
     entity_id: project_id,
     title: name,
     ...(cause === 'retention' ? {} : { summary: 'purged the project' }),
-    details: { cause, name, cascade_id, purged_count: tasks + 1, repositories, automations },
+    details: { cause, name, cascade_id, purged_count: purged, repositories, automations },
   });
-  return tasks + 1;
+  return purged;
 }

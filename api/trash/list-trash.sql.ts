@@ -11,12 +11,18 @@ export const listTrashStatement: Statement = {
       from mine join tasks t using (team_id)
       where t.deleted_at is not null and ($3::uuid is null or t.project_id = $3) and coalesce($4, 'task') = 'task'
       union all
+      select i.item_type, i.item_id, i.title, i.team_id, i.project_id, i.deleted_at, i.deleted_by, i.cascade_id
+      from mine join items i using (team_id)
+      where i.deleted_at is not null and ($3::uuid is null or i.project_id = $3) and coalesce($4, i.item_type) = i.item_type
+      union all
       select 'project', p.project_id::text, p.name, p.team_id, p.project_id, p.deleted_at, p.deleted_by, p.cascade_id
       from mine join projects p using (team_id)
       where p.deleted_at is not null and ($3::uuid is null or p.project_id = $3) and coalesce($4, 'project') = 'project'
       order by deleted_at desc, entity_type, entity_id limit $5 offset $6
     )
+    -- An item deleted with its team's others or with its project shares their cascade.
     select page.*, (select count(*) from tasks c where c.cascade_id = page.cascade_id)
+      + (select count(*) from items c where c.cascade_id = page.cascade_id)
       + (select count(*) from projects c where c.project_id = page.project_id and c.cascade_id = page.cascade_id) - 1 as cascade_count
     from page order by deleted_at desc, entity_type, entity_id`,
 };
@@ -30,6 +36,8 @@ export const countTrashStatement: Statement = {
     )
     select (select count(*) from mine join tasks t using (team_id)
         where t.deleted_at is not null and ($3::uuid is null or t.project_id = $3) and coalesce($4, 'task') = 'task')
+      + (select count(*) from mine join items i using (team_id)
+        where i.deleted_at is not null and ($3::uuid is null or i.project_id = $3) and coalesce($4, i.item_type) = i.item_type)
       + (select count(*) from mine join projects p using (team_id)
         where p.deleted_at is not null and ($3::uuid is null or p.project_id = $3) and coalesce($4, 'project') = 'project') as total`,
 };

@@ -1,14 +1,14 @@
 import { run } from '../../db/statement.js';
 import { type Context, userOf } from '../core/context.js';
-import type { ListTrash, TrashEntry } from './schema.js';
 import { countTrashStatement, listTrashStatement } from './list-trash.sql.js';
+import type { ListTrash, TrashEntry } from './schema.js';
 
 interface TrashRow extends Record<string, unknown> {
-  entity_type: 'task' | 'project';
+  entity_type: TrashEntry['entity_type'];
   entity_id: string;
   title: string;
   team_id: string;
-  project_id: string;
+  project_id: string | null;
   deleted_at: Date;
   deleted_by: string | null;
   cascade_id: string;

@@ -2,18 +2,18 @@ import type { Statement } from '../../db/statement.js';
 import { BATCH } from './erase.js';
 import { kindOfChange } from '../core/make-change.sql.js';
 
-/** $1 = latest deletion time, $2 = team id or null. Both return the oldest first, from the indexes on deleted rows. */
+/** $1 = latest deletion time, $2 = team id or null. Both read the indexes on deleted rows. */
 export const projectsToPurgeStatement: Statement = {
   name: 'projects_to_purge',
   text: /* sql */ `
-    select project_id from projects where deleted_at <= $1::timestamptz and ($2::uuid is null or team_id = $2)
+    select project_id as place_id from projects where deleted_at <= $1::timestamptz and ($2::uuid is null or team_id = $2)
     order by deleted_at limit ${BATCH}`,
 };
 
 export const placesToPurgeStatement: Statement = {
   name: 'places_to_purge',
   text: /* sql */ `
-    select distinct project_id from tasks where deleted_at <= $1::timestamptz and ($2::uuid is null or team_id = $2) limit ${BATCH}`,
+    select distinct project_id as place_id from tasks where deleted_at <= $1::timestamptz and ($2::uuid is null or team_id = $2) limit ${BATCH}`,
 };
 
 /** $1 = project id, $2 = latest deletion time. Oldest first; tasks of one deletion stay together as far as they fit. */

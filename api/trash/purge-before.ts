@@ -9,9 +9,10 @@ import {
   recordPurgeStatement,
   tasksToPurgeStatement,
 } from './purge-before.sql.js';
+import { purgeAllItemsOf, teamsToPurgeStatement } from './purge-items.js';
 
 /** What to delete permanently. */
-interface Purge {
+export interface Purge {
   /** Null for every team. */
   teamId: string | null;
   /** Latest deletion time, as PostgreSQL writes it, with microseconds. */
@@ -20,9 +21,10 @@ interface Purge {
   /** Rejects callers without permission, in the transaction of each batch. */
   allow: (ctx: Context) => Promise<void>;
   /**
-   * Called with a project that PostgreSQL refused to delete; the others continue. If absent, the first failure ends the purge.
+   * Called with a project that PostgreSQL refused to delete, or a team whose items it refused; the others continue. If absent, the first
+   * failure ends the purge.
    */
-  onFailure?: (error: unknown, projectId: string) => void;
+  onFailure?: (error: unknown, placeId: string) => void;
 }
 
 /** Purges one project in its own commit. Returns the number of items. */
@@ -49,21 +51,21 @@ function purgeTasksOf(ctx: Context, projectId: string, { until, cause, allow }: 
   });
 }
 
-type Work = (ctx: Context, projectId: string, purge: Purge) => Promise<number>;
+type Work = (ctx: Context, placeId: string, purge: Purge) => Promise<number>;
 
-/** Calls `work` for each project that the statement finds, until none is left. Returns the number of items. */
+/** Calls `work` for each project or team that the statement finds, until none is left. Returns the number of items. */
 async function purgeEach(ctx: Context, purge: Purge, statement: Statement, work: Work, failed: Set<string>): Promise<number> {
   for (let purged = 0; ; ) {
-    const found = await run<{ project_id: string }>(ctx.db, statement, [purge.until, purge.teamId]);
-    const open = found.filter(({ project_id }) => !failed.has(project_id));
-    for (const { project_id } of open) {
+    const found = await run<{ place_id: string }>(ctx.db, statement, [purge.until, purge.teamId]);
+    const open = found.filter(({ place_id }) => !failed.has(place_id));
+    for (const { place_id } of open) {
       try {
-        purged += await work(ctx, project_id, purge);
+        purged += await work(ctx, place_id, purge);
       } catch (error) {
         const { nativeError = error } = error as { nativeError?: unknown };
         if (!purge.onFailure || !wasRolledBack(nativeError)) throw error;
-        purge.onFailure(error, project_id);
-        failed.add(project_id);
+        purge.onFailure(error, place_id);
+        failed.add(place_id);
       }
     }
     if (found.length < BATCH || open.length === 0) return purged;
@@ -77,11 +79,12 @@ async function purgeAllTasksOf(ctx: Context, projectId: string, purge: Purge): P
 }
 
 /**
- * Permanently deletes everything deleted before a moment: projects with their tasks, then single tasks, in separate batches. May
- * be repeated and interrupted. Returns the number of items.
+ * Permanently deletes everything deleted before a moment: projects with what they contain, then single tasks, then single notes, files,
+ * whiteboards and docs, in separate batches. May be repeated and interrupted. Returns the number of items.
  */
 export async function purgeBefore(ctx: Context, purge: Purge): Promise<number> {
   const failed = new Set<string>();
   const projects = await purgeEach(ctx, purge, projectsToPurgeStatement, purgeProject, failed);
-  return projects + (await purgeEach(ctx, purge, placesToPurgeStatement, purgeAllTasksOf, failed));
+  const tasks = await purgeEach(ctx, purge, placesToPurgeStatement, purgeAllTasksOf, failed);
+  return projects + tasks + (await purgeEach(ctx, purge, teamsToPurgeStatement, purgeAllItemsOf, failed));
 }

@@ -4,7 +4,7 @@ import { purgeBefore } from './purge-before.js';
 /**
  * Permanently deletes everything past the trash's retention; may run at any time. A project that cannot be deleted does not block
  * others. Returns the number of items.
- * @throws the database error of such a project, after all others are done
+ * @throws the first database error, after all others are done
  */
 export async function purgeExpired(services: Services): Promise<number> {
   const { rows } = await services.db.raw<{ rows: [{ until: string }] }>(
@@ -17,9 +17,9 @@ export async function purgeExpired(services: Services): Promise<number> {
     until: rows[0].until,
     cause: 'retention',
     allow: async () => undefined,
-    onFailure: (err, project_id) => {
+    onFailure: (err, place_id) => {
       errors.push(err);
-      services.log.error({ err, project_id }, 'a project in the trash could not be purged, will be tried again');
+      services.log.error({ err, place_id }, 'a project or the items of a team could not be purged, will be tried again');
     },
   });
   if (errors.length > 0) throw errors[0];

@@ -1,9 +1,12 @@
 import { z } from 'zod';
 import { type Endpoint, endpoint } from '../endpoint/endpoint.js';
+import { nameOf, STORED_TYPES, type StoredType } from '../items/rules.js';
 import { emptyTrash } from './empty-trash.js';
 import { countTrash, listTrash } from './list-trash.js';
+import { purgeItem } from './purge-item.js';
 import { purgeProject } from './purge-project.js';
 import { purgeTask } from './purge-task.js';
+import { restoreItem } from './restore-item.js';
 import { restoreProject } from './restore-project.js';
 import { restoreTask } from './restore-task.js';
 import {
@@ -13,11 +16,44 @@ import {
   PurgedItem,
   Restored,
   TrashEntry,
+  TrashedItemParams,
   TrashedProjectParams,
   TrashedTaskParams,
 } from './schema.js';
 
 const tag = 'Trash';
+
+/** Routes of one type of `items`. */
+const storedRoutes = (type: StoredType): Endpoint[] => [
+  endpoint({
+    id: `restore${nameOf(type)}`,
+    method: 'post',
+    path: `/api/trash/${type}/:item_id/restore`,
+    tag,
+    summary: `Restore a ${type}`,
+    description: `A ${type} whose project is in the trash is a 409.`,
+    ability: 'trash.restore',
+    scope: 'tasks:write',
+    params: TrashedItemParams,
+    response: Restored,
+    errors: [404, 409],
+    handle: ({ ctx, params }) => restoreItem(ctx, type, params.item_id),
+  }),
+  endpoint({
+    id: `purge${nameOf(type)}`,
+    method: 'delete',
+    path: `/api/trash/${type}/:item_id`,
+    tag,
+    summary: `Purge a ${type}`,
+    description: `Permanently deletes the ${type} with its relations.`,
+    ability: 'trash.purge',
+    scope: 'tasks:write',
+    params: TrashedItemParams,
+    response: PurgedItem,
+    errors: [404],
+    handle: async ({ ctx, params }) => ({ success: true, purged: await purgeItem(ctx, type, params.item_id) }),
+  }),
+];
 
 export const trashRoutes: Endpoint[] = [
   endpoint({
@@ -54,7 +90,7 @@ export const trashRoutes: Endpoint[] = [
     path: '/api/trash/project/:project_id/restore',
     tag,
     summary: 'Restore a project',
-    description: 'Restores exactly the tasks that were deleted with it; tasks deleted before stay in the trash.',
+    description: 'Restores exactly the tasks and items that were deleted with it; what was deleted before stays in the trash.',
     ability: 'trash.restore',
     scope: 'projects:write',
     params: TrashedProjectParams,
@@ -83,7 +119,7 @@ export const trashRoutes: Endpoint[] = [
     tag,
     summary: 'Purge a project',
     description:
-      'Permanently deletes the project and all its tasks. Its automations end and its repositories are unbound; runs and the audit log stay.',
+      'Permanently deletes the project with all its tasks, notes, files, whiteboards and docs. Its automations end and its repositories are unbound; runs and the audit log stay.',
     ability: 'trash.purge',
     scope: 'projects:write',
     params: TrashedProjectParams,
@@ -91,6 +127,7 @@ export const trashRoutes: Endpoint[] = [
     errors: [404],
     handle: async ({ ctx, params }) => ({ success: true, purged: await purgeProject(ctx, params.project_id) }),
   }),
+  ...STORED_TYPES.flatMap(storedRoutes),
   endpoint({
     id: 'emptyTrash',
     method: 'delete',

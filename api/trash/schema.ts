@@ -32,6 +32,7 @@ export type TrashEntry = z.output<typeof TrashEntry>;
 
 export const TrashedTaskParams = z.object({ task_id: TaskId });
 export const TrashedProjectParams = z.object({ project_id: Id });
+export const TrashedItemParams = z.object({ item_id: Id });
 export const EmptyTrash = z.object({ team_id: Id });
 
 const Purged = z.int().meta({ description: 'Number of deleted items, including this one' });

@@ -6,6 +6,7 @@ import type { Knex } from 'knex';
  */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(tables);
+  await knex.raw(records);
   await knex.raw(eventTypes);
 }
 
@@ -22,7 +23,8 @@ create table items (
   -- Kind of a note; null for other types.
   kind text check (kind in ('note', 'idea')),
   status text not null default 'active' check (status in ('active', 'archived')),
-  fields jsonb not null default '{}' check (octet_length(fields::text) <= 65536),
+  -- Kept as sent: jsonb would write out a number such as 1e300.
+  fields json not null default '{}' check (octet_length(fields::text) <= 32768),
   created_by uuid not null references users,
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
@@ -48,8 +50,15 @@ alter table items set (autovacuum_vacuum_scale_factor = 0.02);
 -- Fields of tasks and projects that only the work graph knows. A table of its own: an update of a task copies its row.
 create table item_fields (
   item_id text primary key references item_keys on delete cascade,
-  fields jsonb not null check (octet_length(fields::text) <= 65536)
+  fields json not null check (octet_length(fields::text) <= 32768)
 );
+
+-- Work items are replaced by version, so projects have one too.
+alter table projects add column version integer not null default 1;
+
+-- Updates of an item, newest first: what changed since a stale version.
+create index audit_of_item_updates on audit_entries (entity_id, timestamp)
+  where entity_type in ('project', 'note', 'file', 'whiteboard', 'doc') and action = 'update';
 
 -- Projects are found by the text of their id, as every item is.
 create unique index projects_by_item_id on projects ((project_id::text));
@@ -61,6 +70,22 @@ create view item_place as
   select p.project_id::text, 'project', p.name, p.status, p.team_id, p.project_id, p.deleted_at from projects p
   union all
   select i.item_id, i.item_type, i.title, i.status, i.team_id, i.project_id, i.deleted_at from items i;
+`;
+
+const records = /* sql */ `
+-- A work item as the API shows it, for all six types. A row type, because it serializes faster than json_build_object. Takes columns, not
+-- the row: a row as an argument would read the content of a note.
+create type work_item_record as (item_id text, id text, type text, title text, description text, status text, team_id uuid,
+  project_id uuid, fields json, url text, created_by uuid, created_at text, updated_at text, version integer);
+create function work_item_json(item_id text, item_type text, title text, description text, status text, team_id uuid, project_id uuid,
+  fields json, created_by uuid, created_at timestamptz, updated_at timestamptz, version integer)
+returns json language sql stable as $$
+  select row_to_json(row(item_id, item_id, item_type, title, description, status, team_id, project_id, coalesce(fields, '{}'),
+    case item_type when 'task' then '/api/tasks/' when 'project' then '/api/projects/' when 'note' then '/api/notes/'
+      when 'file' then '/api/files/' else '/api/work-items/' end || item_id,
+    created_by, to_char(created_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+    to_char(updated_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), version)::work_item_record)
+$$;
 `;
 
 const eventTypes = /* sql */ `

@@ -15,6 +15,7 @@ export class Project extends BaseModel {
   declare created_by: string;
   declare created_at: Date;
   declare updated_at: Date;
+  declare version: number;
   declare deleted_at: Date | null;
   declare deleted_by: string | null;
   /** Shared by all rows that one deletion moved to the trash. */

@@ -2,6 +2,7 @@ import { accounts } from './account-cases.js';
 import { approvalCases } from './approval-cases.js';
 import { automationCases } from './automation-cases.js';
 import { graphCases } from './graph-cases.js';
+import { itemCases } from './item-cases.js';
 import type { Row } from './row.js';
 import { signInCases } from './sign-in-cases.js';
 import { taskCases } from './task-cases.js';
@@ -17,6 +18,7 @@ export const GROUPS = {
   approvals: approvalCases,
   vault: vaultCases,
   graph: graphCases,
+  items: itemCases,
 } satisfies Record<string, Row[]>;
 
 /** Every row. A route without a row, or a row without a route, fails the suite. */

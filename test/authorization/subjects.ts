@@ -3,6 +3,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { buildPerson } from '../factories/people.js';
 import * as accountBuilds from './account-subjects.js';
 import { relation } from './graph-subjects.js';
+import { itemSubjects } from './item-subjects.js';
 import { FORGE_SECRET, type Tenant, type World } from './world.js';
 
 /** Subject of a request. `id` is the record's own; the others belong to its parents. */
@@ -391,6 +392,7 @@ const { PASSWORD: _password, ...accountSubjects } = accountBuilds;
 export const SUBJECTS = {
   nothing,
   ...accountSubjects,
+  ...itemSubjects,
   team,
   spareTeam,
   member,

@@ -38,7 +38,6 @@ export const RAW = [
   'api/integrations/connect.ts',
   'api/integrations/revoke-connection.ts',
   'api/mail/queue-mail.ts',
-  'api/projects/change-project.ts',
   'api/runs/approvals/open-gate.ts',
   'api/runs/approvals/remind-gate.ts',
   'api/runs/dead-letter/retry-run.ts',

@@ -1,4 +1,4 @@
-import { ADA, AT } from './people.js';
+import { ADA, AT, TEAM_ID } from './people.js';
 import { PROJECT_ID, TASK_ID } from './work.js';
 
 /** Example responses about the work graph. */
@@ -15,7 +15,50 @@ const relation = {
   created_at: AT,
 };
 
+const summary = {
+  note_id: NOTE_ID,
+  title: 'What we decided on Monday',
+  team_id: TEAM_ID,
+  project_id: PROJECT_ID,
+  kind: 'note',
+  created_by: ADA,
+  created_at: AT,
+  updated_at: AT,
+  version: 1,
+};
+const item = {
+  item_id: NOTE_ID,
+  id: NOTE_ID,
+  type: 'note',
+  title: 'What we decided on Monday',
+  description: null,
+  status: 'active',
+  team_id: TEAM_ID,
+  project_id: PROJECT_ID,
+  fields: { audience: 'everyone' },
+  url: `/api/notes/${NOTE_ID}`,
+  created_by: ADA,
+  created_at: AT,
+  updated_at: AT,
+  version: 1,
+};
+const trashed = {
+  message: 'Note moved to the trash',
+  success: true,
+  verified: true,
+  soft_deleted: true,
+  deleted_at: AT,
+  restore_url: `/api/trash/note/${NOTE_ID}/restore`,
+  retention_days: 30,
+};
+
 export const GRAPH: Record<string, unknown> = {
+  NoteSummary: summary,
+  Note: { ...summary, content: 'We ship on **Friday**.' },
+  WorkItem: item,
+  WholeWorkItem: { ...item, content: 'We ship on **Friday**.', kind: 'note' },
+  TrashedItem: trashed,
+  TrashedWorkItem: trashed,
   Relation: relation,
   ItemRelation: {
     ...relation,

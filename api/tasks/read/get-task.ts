@@ -4,7 +4,8 @@ import { authorize, type Seat } from '../../core/access.js';
 import { type Context, userOf } from '../../core/context.js';
 import { notFound } from '../../core/errors.js';
 import { createRowLoader } from '../../core/batching/batch-loader.js';
-import { type Etag, taskEtag } from './etags.js';
+import type { Etag } from '../../endpoint/etags.js';
+import { taskEtag } from './etags.js';
 import { type TaskNode, writeTree } from './nesting.js';
 import { MAX_ROWS, getTasksStatement } from './get-task.sql.js';
 

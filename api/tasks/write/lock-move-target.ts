@@ -38,7 +38,9 @@ async function targetStateOf(ctx: Context, taskId: string, version: number | nul
   const [task] = await run<TargetState & Record<string, unknown>>(ctx.db, targetStateStatement, [taskId, userOf(ctx)]);
   if (!task) throw notFound('Task');
   authorize('task.write', task.seat);
-  if (version !== null && version !== task.version) throw await staleVersion(ctx, taskId, version, task.version);
+  if (version !== null && version !== task.version) {
+    throw await staleVersion(ctx, { type: 'task', id: taskId, expected: version, version: task.version });
+  }
   return task;
 }
 

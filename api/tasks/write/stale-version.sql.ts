@@ -1,12 +1,12 @@
 import type { Statement } from '../../../db/statement.js';
 
-/** $1 = task id, $2 = the writer's version, $3 = current version. Returns the fields changed in between, and the last author. */
-export const changesSinceStatement: Statement = {
-  name: 'changes_since_version',
+/** $1 = id, $2 = the writer's version, $3 = current version. Returns the fields changed in between, and the last author. */
+const statementFor = (name: string, entityTypes: string): Statement => ({
+  name,
   text: /* sql */ `
     with updates as (
       select a.user_id, a.timestamp, a.details::jsonb as details from audit_entries a
-      where a.entity_type = 'task' and a.action = 'update' and a.entity_id = $1
+      where a.entity_type ${entityTypes} and a.action = 'update' and a.entity_id = $1
       order by a.timestamp desc limit least($3::int - $2::int, 100)
     ), since as (
       select * from updates where (details->>'version')::int > $2::int
@@ -16,4 +16,11 @@ export const changesSinceStatement: Statement = {
     select array(select distinct key from since, jsonb_object_keys(details->'changes') as key order by key) as fields,
       (select user_id from newest) as by, (select display_name from newest) as name,
       (select left(timestamp, 23) || 'Z' from newest) as at`,
-};
+});
+
+// The conditions of the two partial indexes of audit_entries.
+export const changesSinceStatement = statementFor('changes_since_version', "= 'task'");
+export const itemChangesSinceStatement = statementFor(
+  'item_changes_since_version',
+  "in ('project', 'note', 'file', 'whiteboard', 'doc')",
+);

@@ -1,7 +1,7 @@
 import { run } from '../../../db/statement.js';
 import type { Context } from '../../core/context.js';
 import { conflict, type DomainError } from '../../core/errors.js';
-import { changesSinceStatement } from './stale-version.sql.js';
+import { changesSinceStatement, itemChangesSinceStatement } from './stale-version.sql.js';
 
 interface Row extends Record<string, unknown> {
   fields: string[];
@@ -10,21 +10,32 @@ interface Row extends Record<string, unknown> {
   at: string | null;
 }
 
-function describe(expected: number, { fields, name, at }: Row): string {
-  if (at === null) return `Read the task again: version ${expected} is not the one that stands`;
+function describe(type: string, expected: number, { fields, name, at }: Row): string {
+  if (at === null) return `Read the ${type} again: version ${expected} is not the one that stands`;
   return `Since version ${expected} ${fields.join(', ')} changed, last by ${name ?? 'the service'} at ${at}`;
+}
+
+/** A record whose version the writer knew wrongly. */
+export interface StaleRecord {
+  type: 'task' | 'project' | 'note' | 'file' | 'whiteboard' | 'doc';
+  id: string;
+  /** The writer's version. */
+  expected: number;
+  /** The current version. */
+  version: number;
 }
 
 /**
  * Returns the error for an outdated version, with the fields changed since, so that clients can decide whether that matters.
  * Reads the audit entries, only on this path (docs/decisions.md#stale-versions).
  */
-export async function staleVersion(ctx: Context, taskId: string, expected: number, version: number): Promise<DomainError> {
+export async function staleVersion(ctx: Context, { type, id, expected, version }: StaleRecord): Promise<DomainError> {
   const none: Row = { fields: [], by: null, name: null, at: null };
-  const [since = none] = expected < version ? await run<Row>(ctx.db, changesSinceStatement, [taskId, expected, version]) : [];
+  const statement = type === 'task' ? changesSinceStatement : itemChangesSinceStatement;
+  const [since = none] = expected < version ? await run<Row>(ctx.db, statement, [id, expected, version]) : [];
   const { fields, by, at } = since;
-  return conflict(`The task is at version ${version}, not ${expected}`, {
-    detail: describe(expected, since),
+  return conflict(`The ${type} is at version ${version}, not ${expected}`, {
+    detail: describe(type, expected, since),
     extra: { changed_since: { version, fields, by, at } },
   });
 }

@@ -49,7 +49,9 @@ async function writeAlone(ctx: Context, change: Change): Promise<number> {
   if (!outcome) throw notFound('Task');
   if (outcome.notify) ctx.notifyRelay();
   authorize('task.write', outcome.seat);
-  if (version !== null && outcome.stale) throw await staleVersion(ctx, taskId, version, outcome.version);
+  if (version !== null && outcome.stale) {
+    throw await staleVersion(ctx, { type: 'task', id: taskId, expected: version, version: outcome.version });
+  }
   if (!outcome.assignee_ok) throw invalid('assigned_to must be a member of the project’s team');
   return outcome.version;
 }

@@ -170,7 +170,7 @@ describe('PATCH and PUT /api/projects/:project_id', () => {
     const changes = { name: { from: 'Apollo', to: 'Artemis' }, description: { from: 'Moon', to: null } };
     const [entry] = await auditOf(project_id);
     expect(entry).toMatchObject({ audit_id: answer.body.action_id, action: 'update' });
-    expect(JSON.parse(entry.details)).toEqual({ changes });
+    expect(JSON.parse(entry.details)).toEqual({ changes, version: 2 });
     const [event] = await eventsOf('project.updated');
     expect(event.payload).toMatchObject({ project: answer.body.data, changes });
   });

@@ -406,6 +406,8 @@ it('whatever holds on to a task, a project or a comment is dealt with when that 
     'comments.task_id',
     'forge_links.task_id',
     'forge_repositories.project_id',
+    'items.project_id',
+    'items.team_id',
     'tasks.parent_task_id',
     'tasks.project_id',
     'tasks.team_id',

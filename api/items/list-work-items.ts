@@ -1,0 +1,50 @@
+import { run } from '../../db/statement.js';
+import { type Context, userOf } from '../core/context.js';
+import type { CutPage } from '../endpoint/endpoint.js';
+import { checkReadableProject } from './check-readable-project.js';
+import { keysQuery, type Page, recordsQuery, type WorkItemFilters } from './list-work-items.sql.js';
+import { MAX_WORK_ITEMS } from './rules.js';
+import type { ListWorkItems } from './schema.js';
+import { type ItemKey, streamWorkItems } from './stream-work-items.js';
+
+/** Maximum items of a response that is one statement and one string; a longer one is streamed. */
+const MAX_AT_ONCE = 1_000;
+
+const linesOf = (text: string | null): string[] => text?.split('\n') ?? [];
+
+async function readKeys(ctx: Context, filters: WorkItemFilters, page: Page): Promise<ItemKey[]> {
+  const { statement, values } = keysQuery(filters, userOf(ctx), page);
+  const [found] = await run<{ ids: string | null; types: string | null }>(ctx.db, statement, values);
+  const types = linesOf(found?.types ?? null);
+  return linesOf(found?.ids ?? null).map((id, at) => ({ id, type: types[at] as string }));
+}
+
+/**
+ * Lists live items of the caller's teams as JSON, oldest first; at most 10,000, in chunks above 1,000. Another team's `team_id` returns an
+ * empty list.
+ * @throws RESOURCE_NOT_FOUND unknown project | PERMISSION_DENIED a project of another team
+ */
+export async function listWorkItems(ctx: Context, query: ListWorkItems): Promise<CutPage> {
+  const { limit, offset, type = null, team_id = null, project_id = null, status = null, updated_since = null } = query;
+  if (project_id !== null) await checkReadableProject(ctx, project_id);
+  const { related_to, relation_type = null } = query;
+  const related = related_to === undefined ? null : { itemId: related_to, type: relation_type };
+  const filters: WorkItemFilters = { type, team_id, project_id, status, updated_since, related };
+  const end = Math.min(offset + limit, MAX_WORK_ITEMS);
+  const wanted = end - offset;
+  const cut = (count: number, more: boolean, body: CutPage['body']): CutPage => ({
+    body,
+    count,
+    more,
+    truncated: more && end === MAX_WORK_ITEMS,
+  });
+  const atOnce = Math.min(wanted, MAX_AT_ONCE);
+  const first = recordsQuery(filters, userOf(ctx), { limit: atOnce + 1, offset });
+  const [found] = await run<{ count: number; ids: string | null; records: string | null }>(ctx.db, first.statement, first.values);
+  const { count = 0, ids = null, records = null } = found ?? {};
+  if (count <= atOnce || wanted === atOnce) return cut(Math.min(count, atOnce), count > atOnce, `[${records ?? ''}]`);
+  const sent = new Set(linesOf(ids));
+  const keys = await readKeys(ctx, filters, { limit: wanted + 1, offset });
+  const rest = keys.slice(0, wanted).filter(({ id }) => !sent.has(id));
+  return cut(sent.size + rest.length, keys.length > wanted, streamWorkItems(ctx, records ?? '', rest));
+}
