@@ -27,8 +27,8 @@ export const walkGraphStatement: Statement = {
 export const isTeamGraphJoinedStatement: Statement = {
   name: 'team_graph_is_joined',
   text: /* sql */ `
-    select exists (select from relations r where r.from_team_id = $1 and r.kind = $2 and r.from_team_id <> r.to_team_id)
-      or exists (select from relations r where r.to_team_id = $1 and r.kind = $2 and r.from_team_id <> r.to_team_id) as joined`,
+    select exists (select from relations r where r.from_team_id = $1 and r.kind = $2 and r.crosses_teams)
+      or exists (select from relations r where r.to_team_id = $1 and r.kind = $2 and r.crosses_teams) as joined`,
 };
 
 export const lockTeamGraphStatement: Statement = {

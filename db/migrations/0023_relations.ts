@@ -17,6 +17,8 @@ create table relations (
   -- Items never change their team, so a walk along edges needs no look-up of items.
   from_team_id uuid not null references teams,
   to_team_id uuid not null references teams,
+  -- A column, so that the planner knows how rare it is.
+  crosses_teams boolean not null generated always as (from_team_id <> to_team_id) stored,
   -- The team of the source when the edge was created: its members count as the item's own, others as strangers.
   team_id uuid not null references teams,
   created_by uuid not null references users,
@@ -31,8 +33,8 @@ create index relations_of_source on relations (source_id);
 create index relations_of_target on relations (target_id);
 create index relations_of_team on relations (team_id);
 -- Edges that may lead a walk out of a team.
-create index relations_out_of_team on relations (from_team_id, kind) where from_team_id <> to_team_id;
-create index relations_into_team on relations (to_team_id, kind) where from_team_id <> to_team_id;
+create index relations_out_of_team on relations (from_team_id, kind) where crosses_teams;
+create index relations_into_team on relations (to_team_id, kind) where crosses_teams;
 `);
 }
 

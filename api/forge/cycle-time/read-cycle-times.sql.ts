@@ -1,7 +1,7 @@
 import type { Statement } from '../../../db/statement.js';
 
 /** Maximum samples in one response, newest first. */
-export const MAX_SAMPLES = 500;
+const MAX_SAMPLES = 500;
 
 const STATISTICS = /* sql */ `round(percentile_disc(0.5) within group (order by hours)::numeric, 2)::float8 as median_hours,
     round(percentile_disc(0.75) within group (order by hours)::numeric, 2)::float8 as p75_hours, count(*)::int as sample_size`;
