@@ -113,7 +113,7 @@ it('Temporal away from the start: everything but the runs goes on, and all of th
   await all(plain, 'queued', 5);
   await deliver();
   await proxy.restore();
-  await all(plain, 'succeeded', 5, 20_000);
+  await all(plain, 'succeeded', 5, 60_000);
   await all(gated, 'paused', 5);
   // Decisions, while it is away again.
   await proxy.cut();
@@ -124,9 +124,9 @@ it('Temporal away from the start: everything but the runs goes on, and all of th
   }
   await deliver();
   await proxy.restore();
-  await all(gated, 'succeeded', 5, 20_000);
+  await all(gated, 'succeeded', 5, 60_000);
   for (const task of tasks) expect((await commentsOn(task)).sort()).toEqual(['done', 'tail']);
-}, 60_000);
+}, 180_000);
 
 it('Temporal mute under way: deliveries are applied and events matched all the same', async () => {
   const automation = await buildAutomation(app, team, { actions: [comment('done')] });
@@ -146,8 +146,8 @@ it('Temporal mute under way: deliveries are applied and events matched all the s
   proxy.swallow(false);
   await proxy.cut();
   await proxy.restore();
-  await all(automation, 'succeeded', 3, 30_000);
-}, 60_000);
+  await all(automation, 'succeeded', 3, 60_000);
+}, 180_000);
 
 it('a lost bell: the sweep comes within seconds, and the bell is heard again', async () => {
   const automation = await buildAutomation(app, team, { actions: [comment('done')] });
@@ -165,7 +165,7 @@ it('a lost bell: the sweep comes within seconds, and the bell is heard again', a
     const sql = "select from pg_stat_activity where application_name = 'assent-outbox-listener' and query like 'listen%'";
     return (await db().raw<{ rowCount: number }>(sql)).rowCount === 1;
   });
-}, 60_000);
+}, 180_000);
 
 it('a worker is ready once it polls, also when Temporal and the database went away just then', async () => {
   await proxy.restore();
@@ -181,8 +181,8 @@ it('a worker is ready once it polls, also when Temporal and the database went aw
   expect(ready).toBe(0);
   await proxy.restore();
   await db().raw('alter table heartbeats_away rename to heartbeats');
-  await until(async () => ready > 0, 12_000);
-}, 30_000);
+  await until(async () => ready > 0, 30_000);
+}, 60_000);
 
 describe('a worker that is killed', () => {
   let child: ChildProcess | undefined;
@@ -225,16 +225,16 @@ describe('a worker that is killed', () => {
     await kill(child as ChildProcess);
     await makeDue(app);
     await spawnWorker();
-    await all(automation, 'paused', 12, 30_000);
+    await all(automation, 'paused', 12, 90_000);
     const runs = await db()('automation_runs').where(automation).pluck<string[]>('run_id');
     await Promise.all(runs.map((run_id) => app.as(team.manager).post(`/api/automations/runs/${run_id}/approve`)));
     await reach(30);
     await kill(child as ChildProcess);
     await makeDue(app);
     await spawnWorker();
-    await all(automation, 'succeeded', 12, 30_000);
+    await all(automation, 'succeeded', 12, 90_000);
     for (const task of tasks) expect(await commentsOn(task)).toEqual(['one', 'two', 'three', 'four']);
-  }, 90_000);
+  }, 300_000);
 });
 
 it('the times of a schedule that passed while Temporal was killed come when it is back, each once', async () => {
@@ -252,8 +252,8 @@ it('the times of a schedule that passed while Temporal was killed come when it i
   await until(async () => {
     const now = await times();
     return missed.every((time) => now.includes(time));
-  }, 60_000);
+  }, 120_000);
   await until(async () => (await dark.app.services.db('automation_runs').whereNull('finished_at')).length === 0);
   const all = await times();
   expect(new Set(all).size).toBe(all.length);
-}, 150_000);
+}, 300_000);

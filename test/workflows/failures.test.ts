@@ -67,7 +67,7 @@ it('a worker killed at each step loses nothing and doubles nothing', async () =>
     await until(async () => {
       await approveAll();
       return (await done()) >= after;
-    }, 40_000);
+    }, 90_000);
     await kill();
     // Decided while no worker is running.
     await approveAll();
@@ -76,7 +76,7 @@ it('a worker killed at each step loses nothing and doubles nothing', async () =>
   await until(async () => {
     await approveAll();
     return (await runs().whereNotNull('finished_at')).length === tasks.length;
-  }, 60_000);
+  }, 120_000);
   for (const { task_id } of tasks) {
     expect(await db()('comments').where({ task_id }).orderBy('created_at').pluck('content')).toEqual(['1', '2', '3', '4']);
   }
@@ -90,7 +90,7 @@ it('a worker killed at each step loses nothing and doubles nothing', async () =>
     .havingRaw('count(*) > 1')
     .select('run_id');
   expect(twice).toEqual([]);
-}, 150_000);
+}, 300_000);
 
 it('one of two workers is killed while runs are under way: the other one carries them on, and no action happens twice', async () => {
   await db()('automations').update({ is_active: false });
@@ -110,12 +110,12 @@ it('one of two workers is killed while runs are under way: the other one carries
       await app.as(team.manager).post(`/api/automations/runs/${run_id}/approve`);
     }
     return (await runs().where({ status: 'succeeded' })).length === tasks.length;
-  }, 60_000);
+  }, 120_000);
   for (const { task_id } of tasks) {
     expect(await db()('comments').where({ task_id }).orderBy('created_at').pluck('content')).toEqual(['1', '2', '3', '4']);
   }
   expect(await effects()).toBe(tasks.length * 4);
-}, 90_000);
+}, 300_000);
 
 it('a worker killed in the middle of a request, or before it has noted the answer, sends it again under the same key', async () => {
   const secret = { team_id: team.team_id, name: 'WEBHOOK_SIGNING_KEY', value: 'a key of the team', allowed_hosts: ['127.0.0.1'] };
@@ -146,12 +146,12 @@ it('a worker killed in the middle of a request, or before it has noted the answe
   expect(await left()).toEqual([1, 1].map((attempts) => ({ status: 'running', attempts })));
   worker = await startWorkerProcess(app);
   const runs = () => db()('automation_runs').whereIn('run_id', [silent, answers]).pluck('status');
-  await until(async () => (await runs()).join() === 'succeeded,succeeded', 45_000);
+  await until(async () => (await runs()).join() === 'succeeded,succeeded', 90_000);
   expect(await left()).toEqual([2, 2].map((attempts) => ({ status: 'succeeded', attempts })));
   expect(sent('/silent').map(({ headers }) => headers['idempotency-key'])).toEqual([`${silent}:0`, `${silent}:0`]);
   expect(sent('/answers').map(({ headers }) => headers['webhook-id'])).toEqual([`${answers}:0`, `${answers}:0`]);
   expect(await db()('effects').whereIn('run_id', [silent, answers])).toHaveLength(2);
-}, 90_000);
+}, 300_000);
 
 it('an event of 1.9 MB runs on what is kept of it, and its history stays small', async () => {
   await db()('automations').update({ is_active: false });

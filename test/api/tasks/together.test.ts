@@ -181,16 +181,21 @@ it('a connection that breaks in the middle: 503 for those it carried, nothing of
 });
 
 it('slow statements do not keep the next from starting', async () => {
-  await trap('slow', 'perform pg_sleep(6)');
+  // They are slow until this transaction ends.
+  const holder = await db().transaction();
+  await holder.raw('select pg_advisory_xact_lock(1)');
+  await trap('slow', 'while not pg_try_advisory_xact_lock_shared(1) loop perform pg_sleep(0.02); end loop');
+  const asleep = "select from pg_stat_activity where datname = current_database() and wait_event = 'PgSleep'";
   const tasks = await makeMany(3);
   const [first, second, third] = tasks.map(({ task_id }) => task_id) as [string, string, string];
   const slow: Promise<Answer>[] = [];
   for (const taskId of [first, second]) {
     slow.push(rename(world.member, taskId, 'slow'));
-    expect(await ended(slow[0] as Promise<Answer>, 50)).toBe(false);
+    await until(async () => (await db().raw<{ rowCount: number }>(asleep)).rowCount === slow.length);
   }
   expect(await rename(world.member, third)).toMatchObject({ status: 200 });
   expect(await ended(Promise.race(slow), 0)).toBe(false);
+  await holder.commit();
   for (const answer of await Promise.all(slow)) expect(answer.status).toBe(200);
 });
 
