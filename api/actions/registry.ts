@@ -2,6 +2,7 @@ import { integrationActions } from '../integrations/registry.js';
 import { addComment } from './add-comment.js';
 import type { ActionDescription, ActionType, DefaultedParam, OutboundAction } from './contract/action-type.js';
 import { assignTask } from './assign-task.js';
+import { createNote } from './create-note.js';
 import { createRelation } from './create-relation.js';
 import { createTask } from './create-task.js';
 import { delay } from './delay.js';
@@ -13,7 +14,16 @@ import { sendWebhook } from './send-webhook.js';
 import { setTaskStatus } from './set-task-status.js';
 import { updateTask } from './update-task.js';
 
-const LOCAL: readonly ActionType[] = [createTask, updateTask, setTaskStatus, assignTask, addComment, createRelation, notify];
+const LOCAL: readonly ActionType[] = [
+  createTask,
+  updateTask,
+  setTaskStatus,
+  assignTask,
+  addComment,
+  createNote,
+  createRelation,
+  notify,
+];
 const SENDING: readonly OutboundAction[] = [httpRequest, sendWebhook];
 
 const byType = <A extends { type: string }>(actions: readonly A[]): Readonly<Record<string, A>> =>

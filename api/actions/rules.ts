@@ -17,6 +17,8 @@ export const LOCAL_ACTIONS: readonly string[] = [
   'set_task_status',
   'assign_task',
   'add_comment',
+  'create_note',
+  'create_relation',
   'notify',
   DELAY,
 ];

@@ -1,4 +1,4 @@
-// Made by npm run client from the document with SHA-256 846800a2224d70256a7fcc88dce55cd854b1aaa428fe028212218be1b5641168.
+// Made by npm run client from the document with SHA-256 00c6fb786800e390879958dbec76db2ed7032d4ccdd8451b0aff2c775a76edd8.
 /** Method and path of every operation; `takesKey`: it takes an Idempotency-Key. */
 export const OPERATIONS = {
   logIn: { method: 'POST', path: '/api/auth/login', takesKey: false },

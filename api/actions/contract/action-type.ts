@@ -3,7 +3,7 @@ import type { Context, Services } from '../../core/context.js';
 
 /** Result of an action: the key of its effect and the output in the run's record, without user text. */
 export interface Effect {
-  entity_type: 'task' | 'comment' | 'member' | 'relation';
+  entity_type: 'task' | 'comment' | 'member' | 'note' | 'relation';
   entity_id: string;
   output: Record<string, unknown>;
 }

@@ -9,6 +9,7 @@ const ENTITIES: Record<Kind, string> = {
   task: 'tasks where task_id = $4::text',
   comment: 'comments where comment_id = ($4::text)::uuid',
   member: 'memberships where user_id = ($4::text)::uuid',
+  note: 'items where item_id = $4::text',
   // Both ends: a relation also shows at its target.
   relation: `relations r where relation_id = ($4::text)::uuid and not exists (
     select from item_place p where p.item_id in (r.source_id, r.target_id) and p.team_id <> $6)`,
