@@ -16,7 +16,7 @@ export default {
   globalTeardown: '<rootDir>/test/support/global-teardown.mjs',
   runtime: '<rootDir>/test/support/runtime.cjs',
   // Patience for a busy machine: no test measures time.
-  testTimeout: 60_000,
+  testTimeout: 120_000,
   // More than two cores keep busy: many tests wait for a process to start, a lock, or a timer of Temporal.
   maxWorkers: 3,
 };

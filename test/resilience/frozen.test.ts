@@ -9,7 +9,7 @@ import { killApiProcesses, startApiProcess } from './api-process.js';
 
 let app: TestApp;
 beforeAll(async () => {
-  app = await startApp();
+  app = await startApp({}, 'product');
 });
 afterAll(async () => {
   killApiProcesses();

@@ -1,6 +1,5 @@
 /** The API stopped under load, and the API without a worker. */
 import { Agent, request } from 'node:http';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { v7 as uuidv7 } from 'uuid';
 import { buildProject, buildTask, buildTeam, type TestTeam } from '../factories/people.js';
 import { startApp, type TestApp } from '../support/app.js';
@@ -47,6 +46,9 @@ function send(url: string, method: string, path: string, agent: Agent | false, b
   });
 }
 
+/** Writes that were answered, of all clients. */
+let accepted = 0;
+
 /** Creates tasks sequentially until the API is down. Returns the ids of answered and unanswered requests. */
 async function createUntilRefused(api: ApiProcess, agent: Agent | false) {
   const answered: string[] = [];
@@ -57,6 +59,7 @@ async function createUntilRefused(api: ApiProcess, agent: Agent | false) {
     if ('status' in result) {
       expect(result.status).toBe(201);
       answered.push(task_id);
+      accepted += 1;
     } else if (result.error === 'ECONNREFUSED') return { answered, unanswered };
     // A connection that lay idle may be closed while a request is on its way: it was never accepted, and nothing came of it.
     else unanswered.push(task_id);
@@ -75,7 +78,8 @@ it(
       if (n + 1 < RESTARTS) next = startApiProcess(app);
       const agents = [new Agent({ keepAlive: true }), new Agent({ keepAlive: true }), false, false] as const;
       const clients = Promise.all(agents.map((agent) => createUntilRefused(api, agent)));
-      await sleep(150 + (n % 5) * 40);
+      const enough = accepted + 5 + (n % 5) * 4;
+      await until(async () => accepted >= enough);
       expect(await api.stop()).toBe(0);
       // Clients that keep sending do not delay the stop until the deadline, which would cut one off.
       expect(api.log()).not.toContain('cutting off');

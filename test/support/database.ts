@@ -34,10 +34,9 @@ async function copyDatabase(admin: Knex, from: string, to: string): Promise<void
 /** Longest wait for a connection or a lock, ms; `product`: the waits of the product itself, where they are what is tested. */
 export type Patience = number | 'product';
 
-/** What a pool of tests waits: for a free connection longer than the product, because a busy machine runs several test files at once. */
-function waits(patience?: Patience): { patience?: number; lockTimeout?: number } {
-  if (patience === 'product') return {};
-  return patience === undefined ? { patience: 10_000 } : { patience, lockTimeout: patience };
+/** What a pool of tests waits, usually longer than the product: a busy machine runs several test files at once. */
+function waits(patience: Patience = 10_000): { patience?: number; lockTimeout?: number } {
+  return patience === 'product' ? {} : { patience, lockTimeout: patience };
 }
 
 /** A database of its own for a test file, cloned from the migrated template. */
