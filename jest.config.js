@@ -14,6 +14,7 @@ export default {
   modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/.data/', '<rootDir>/.build/'],
   globalSetup: '<rootDir>/test/support/global-setup.mjs',
   globalTeardown: '<rootDir>/test/support/global-teardown.mjs',
+  testSequencer: '<rootDir>/test/support/sequencer.mjs',
   runtime: '<rootDir>/test/support/runtime.cjs',
   // Patience for a busy machine: no test measures time.
   testTimeout: 120_000,

@@ -1,0 +1,29 @@
+/** The order of test files: those that take longest first, also where jest knows no durations yet, so that none is left alone at the end. */
+import Sequencer from '@jest/test-sequencer';
+
+/** Files of half a minute and more on two cores, by the time they take or wait; jest would start small files last. */
+const LONG = [
+  'outbox/outage',
+  'authorization/accounts',
+  'authorization/vault',
+  'workflows/failures',
+  'authorization/approvals',
+  'authorization/automations',
+  'browser/app',
+  'http/fair-connections',
+  'tasks/races',
+  'web/hostile',
+  'outbox/stores',
+  'authorization/tasks',
+  'authorization/teams',
+];
+const rank = ({ path }) => {
+  const at = LONG.findIndex((name) => path.replaceAll('\\', '/').endsWith(`/${name}.test.ts`));
+  return at < 0 ? LONG.length : at;
+};
+
+export default class extends Sequencer {
+  async sort(tests) {
+    return [...(await super.sort(tests))].sort((a, b) => rank(a) - rank(b));
+  }
+}
