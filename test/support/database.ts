@@ -42,7 +42,13 @@ function waits(patience: Patience = 10_000): { patience?: number; lockTimeout?: 
 /** A database of its own for a test file, cloned from the migrated template. */
 export async function cloneDatabase(patience?: Patience): Promise<TestDatabase> {
   const adminUrl = fact('ASSENT_TEST_PG_URL');
-  const admin = openDatabase({ url: adminUrl, poolSize: 1, name: 'assent-test-admin' });
+  const admin = openDatabase({
+    url: adminUrl,
+    poolSize: 1,
+    name: 'assent-test-admin',
+    patience: 60_000,
+    statementTimeout: 60_000,
+  });
   const name = `test_${randomBytes(6).toString('hex')}`;
   // Copying the files takes half as long as writing every page to the log, which is PostgreSQL's default.
   await admin.raw(`create database ${name} template ${fact('ASSENT_TEST_TEMPLATE')} strategy file_copy`);
