@@ -4,6 +4,7 @@ import { deleteExpiredRuns } from '../api/runs/delete-expired-runs.js';
 import type { Services } from '../api/core/context.js';
 import { deleteExpiredKeys } from '../api/core/idempotency-keys.js';
 import { purgeReceipts } from '../api/forge/deliveries/purge-receipts.js';
+import { refreshVocabulary } from '../api/search/refresh-vocabulary.js';
 import { announceDue } from '../api/tasks/write/announce-due.js';
 import { mailExpiringTokens } from '../api/tokens/mail-expiring-tokens.js';
 import { purgeExpired } from '../api/trash/purge-expired.js';
@@ -22,6 +23,7 @@ export function maintenanceActivities(services: Services): MaintenanceActivities
     'idempotency-keys': async () => `deleted ${await deleteExpiredKeys(services.db)} keys`,
     'rate-limits': async () => `deleted ${await deleteExpiredCallers(services.db)} rate limit windows`,
     'run-history': async () => `deleted ${await deleteExpiredRuns(services)} runs`,
+    'search-vocabulary': async () => `keeps ${await refreshVocabulary(services.db)} words`,
     'token-expiry': async () => `notified ${await mailExpiringTokens(services)} owners`,
     'trash-purge': async () => `purged ${await purgeExpired(services)} items`,
   };

@@ -40,6 +40,7 @@ export const ROOMS = [
   'comments',
   'projects',
   'tasks',
+  'search',
   'graph',
   'recurrence',
   'notifications',

@@ -82,6 +82,7 @@ const ELSEWHERE: Record<string, string> = {
 const WITHOUT_AUDIT: Record<string, string> = {
   'POST /api/auth/refresh': 'the session goes on as it was, every hour of every client',
   'PATCH /api/notifications/:notification_id': 'what somebody has read is theirs, and changes nothing for anybody else',
+  'POST /api/search': 'it stores nothing',
   'POST /api/notifications/read': 'the same, many at a time',
   'POST /api/forge/webhooks': 'a signed delivery is kept as a receipt; what it changes is audited when the relay applies it',
 };

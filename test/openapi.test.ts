@@ -367,6 +367,7 @@ it('in production neither the document nor its pages exist', async () => {
     RATE_LIMIT_LOGIN: '',
     RATE_LIMIT_CODES: '',
     RATE_LIMIT_FORGE_WEBHOOK: '',
+    RATE_LIMIT_AI: '',
   });
   try {
     for (const path of [

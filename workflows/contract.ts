@@ -214,6 +214,7 @@ export type MaintenanceJob =
   | 'idempotency-keys'
   | 'rate-limits'
   | 'run-history'
+  | 'search-vocabulary'
   | 'token-expiry'
   | 'trash-purge';
 export interface MaintenanceActivities {

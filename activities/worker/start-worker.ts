@@ -9,6 +9,7 @@ import type { Logger } from '../../api/core/telemetry/log.js';
 import { watchPool } from '../../api/core/telemetry/metrics.js';
 import { openDatabase, SERVING } from '../../db/connection.js';
 import { poolUse } from '../../db/knex-internals.js';
+import { startIndexer } from './index-loop.js';
 import { listenForOutbox } from './outbox-listener.js';
 import { throttleTrailing, type Loop, startLoop } from './loop.js';
 import { OutboxRelay } from './outbox-relay.js';
@@ -43,12 +44,13 @@ export interface RunningWorker {
  */
 function startRelay(
   outbox: OutboxRelay,
-  others: { dispatch: Loop; deliveries: Loop; sealer: Sealer; mails: Loop | undefined },
+  others: { dispatch: Loop; deliveries: Loop; sealer: Sealer; indexer: Loop; mails: Loop | undefined },
   log: Logger,
 ): Loop {
   const pass = async (): Promise<number> => {
     const due = await outbox.poll();
     if (due.unsealed) others.sealer.wake();
+    if (due.unindexed) others.indexer.wake();
     if (due.dispatches) others.dispatch.wake();
     if (due.deliveries) others.deliveries.wake();
     if (due.mails) others.mails?.wake();
@@ -71,7 +73,7 @@ export function startWorker(config: Config, log: Logger, onReady: () => void): R
     return pool;
   };
   const db = open('assent-worker', config.DATABASE_POOL_SIZE);
-  // The relay and the sealer have their own connections, so that they and bursts of actions do not delay each other.
+  // Relay, sealer and indexer have their own connections, so that they and bursts of actions do not delay each other.
   const relayDb = open('assent-relay', 4);
   const sealerDb = open('assent-sealer', 2);
   // The relay is in this process, so activities notify it without PostgreSQL.
@@ -115,7 +117,8 @@ export function startWorker(config: Config, log: Logger, onReady: () => void): R
   const smtp = smtpTransport(config);
   const mails = smtp && startLoop('mails', () => sendMails(relayServices, smtp.send), MAIL_POLL_MS, log);
   const sealer = startSealer({ db: sealerDb, log });
-  const relay = startRelay(outbox, { dispatch, deliveries, sealer, mails }, log);
+  const indexer = startIndexer(open('assent-indexer', 1), log);
+  const relay = startRelay(outbox, { dispatch, deliveries, sealer, indexer, mails }, log);
   const listener = listenForOutbox(services, relay.wake);
   const reconciler = startReconciler((isFirst) => link.reconcile(services, isFirst), log);
   const heart = setInterval(tryBeat, HEARTBEAT_MS);
@@ -130,7 +133,7 @@ export function startWorker(config: Config, log: Logger, onReady: () => void): R
       await Promise.all([relay.stop(), deliveries.stop(), dispatch.stop(), mails?.stop(), reconciler.stop(), listener.stop()]);
       await outbox.settled();
       smtp?.close();
-      await sealer.stop();
+      await Promise.all([sealer.stop(), indexer.stop()]);
       await Promise.all([db.destroy(), relayDb.destroy(), sealerDb.destroy()]);
     },
   };

@@ -114,6 +114,7 @@ export const Settings = z.object({
   RATE_LIMIT_LOGIN: perMinute(10),
   RATE_LIMIT_CODES: perMinute(5).describe('Each route that accepts or emails a code, per client address'),
   RATE_LIMIT_FORGE_WEBHOOK: perMinute(120),
+  RATE_LIMIT_AI: perMinute(30).describe('Each route of the AI workspace that is limited, per address'),
   RATE_LIMIT_AUTOMATION_DISPATCH: perMinute(10).describe('Execute, test and retry together, per user'),
   JWT_MINUTES: count(60),
   SESSION_DAYS: count(30),
@@ -137,7 +138,13 @@ export const Settings = z.object({
 export type Config = z.output<typeof Settings>;
 
 /** Limits that clients rely on; only tests and benchmarks may change them, never production. */
-const FIXED_IN_PRODUCTION = ['RATE_LIMIT_LOGIN', 'RATE_LIMIT_CODES', 'RATE_LIMIT_FORGE_WEBHOOK', 'TRASH_RETENTION_DAYS'] as const;
+const FIXED_IN_PRODUCTION = [
+  'RATE_LIMIT_LOGIN',
+  'RATE_LIMIT_CODES',
+  'RATE_LIMIT_FORGE_WEBHOOK',
+  'RATE_LIMIT_AI',
+  'TRASH_RETENTION_DAYS',
+] as const;
 
 /** Reads `NAME_FILE` as the path of a file with the value of `NAME` (container secrets). Reports unreadable files. */
 function withFiles(env: NodeJS.ProcessEnv): { given: Record<string, string | undefined>; problems: string[] } {

@@ -28,6 +28,8 @@ export interface CutPage {
   more: boolean;
   /** Whether a hard cap omitted them. */
   truncated: boolean;
+  /** Further response headers. */
+  headers?: Record<string, string>;
 }
 
 export interface Request<Params, Query, Body> {
@@ -79,6 +81,8 @@ interface Described {
   storable?: false;
   /** ETag of the response: `kept` for If-None-Match and 304, `change` for the new one after an If-Match. */
   etag?: 'kept' | 'change';
+  /** True: the response uses the search index, which may be behind, as X-Search-Indexing then reports. */
+  searches?: true;
   /** True: a hard cap may truncate the list, as X-Truncated then reports. */
   capped?: true;
 }

@@ -11,6 +11,7 @@ export const LIMITS = {
   password_forgot: { setting: 'RATE_LIMIT_CODES', per: 'ip' },
   password_reset: { setting: 'RATE_LIMIT_CODES', per: 'ip' },
   forge_webhook: { setting: 'RATE_LIMIT_FORGE_WEBHOOK', per: 'ip' },
+  ai_search: { setting: 'RATE_LIMIT_AI', per: 'ip' },
   automation_dispatch: { setting: 'RATE_LIMIT_AUTOMATION_DISPATCH', per: 'user' },
 } as const satisfies Record<string, { setting: keyof Config; per: 'ip' | 'user' }>;
 

@@ -20,6 +20,7 @@ export const HEADERS = {
   RateLimit: text('Remaining: `"login";r=3;t=42` means 3 for the next 42 seconds'),
   ETag: text('For If-None-Match; the ETag of a task also works in If-Match'),
   VersionETag: text('The `version` after the change, quoted'),
+  'X-Search-Indexing': text('`true` while a bulk change of your teams is being indexed; repeat the search in a few seconds'),
   'X-Truncated': text('`true` if the list was cut at its maximum'),
   Link: text('Other pages: `rel="next"`, `prev` and `first` (RFC 8288); absent on a single page'),
   'X-Total-Count': count('Length of the whole list, if known'),
@@ -50,6 +51,7 @@ export function successHeaders(endpoint: Endpoint, unchanged = false) {
   if (takesKey(endpoint)) names.push('Idempotency-Replayed');
   if (!endpoint.raw && endpoint.pages) names.push('Link', 'X-Total-Count');
   if (endpoint.capped) names.push('X-Truncated');
+  if (endpoint.searches) names.push('X-Search-Indexing');
   return refs(names);
 }
 

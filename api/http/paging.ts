@@ -44,8 +44,8 @@ function linksOf(by: string | undefined, url: string, { limit, offset = 0, befor
 }
 
 /** Returns a page that the handler has cut. No link leads beyond the hard cap. */
-function cutPage({ body, count, more, truncated }: CutPage, window: Window, url: string): Reply {
-  const headers: Record<string, string> = truncated ? { 'X-Truncated': 'true' } : {};
+function cutPage({ body, count, more, truncated, headers: given }: CutPage, window: Window, url: string): Reply {
+  const headers: Record<string, string> = { ...given, ...(truncated && { 'X-Truncated': 'true' }) };
   const links = linksOf(undefined, url, window, more && !truncated ? true : undefined);
   if (links.length > 0) headers['Link'] = links.join(', ');
   const offset = window.offset ?? 0;

@@ -24,6 +24,7 @@ import { noteRoutes } from '../notes/routes.js';
 import { notificationRoutes } from '../notifications/routes.js';
 import { projectRoutes } from '../projects/routes.js';
 import { relationRoutes } from '../relations/routes.js';
+import { searchRoutes } from '../search/routes.js';
 import { secretRoutes } from '../secrets/routes.js';
 import { taskRoutes } from '../tasks/routes.js';
 import { invitationRoutes } from '../teams/invitations/routes.js';
@@ -53,6 +54,7 @@ export const ENDPOINTS: Endpoint[] = [
   ...relationRoutes,
   ...noteRoutes,
   ...workItemRoutes,
+  ...searchRoutes,
   ...trashRoutes,
   ...activityRoutes,
   ...approvalRoutes,

@@ -13,6 +13,8 @@ export interface WorkItemFilters {
   status: string | null;
   updated_since: string | null;
   related: RelatedFilter | null;
+  /** Ids that a search found. */
+  found: string[] | null;
 }
 
 /** Which rows of the ordered list are read. */
@@ -80,17 +82,25 @@ function placesOf({ team_id, project_id }: WorkItemFilters, userId: string, $: P
   return `select m.team_id from memberships m where m.user_id = ${user}${team}`;
 }
 
+/** Ids that a relation, a search or both name; null without such a filter. */
+function namedIds({ related, found }: WorkItemFilters, userId: string, $: Parameters): string | null {
+  const searched = found && `select searched.id from unnest(${$.add(found, 'text[]')}) as searched(id)`;
+  const connected = related && relatedIds(related, userId, $);
+  return searched && connected ? `select c.id from (${connected}) c where c.id in (${searched})` : (searched ?? connected);
+}
+
 /**
  * Keys of a page in order, of all places and tables. A filter that names items by their ids, such as a relation, replaces the walk along the
- * indexes: `named` holds its ids. A further filter of this kind, such as a search, is one more query there.
+ * indexes: `named` holds its ids.
  */
 function keys(filters: WorkItemFilters, userId: string, { limit, offset }: Page, $: Parameters): string {
   const places = `places as materialized (${placesOf(filters, userId, $)})`;
   const tables = BRANCHES.filter(({ types }) => filters.type === null || types.includes(filters.type));
   const window = `limit ${$.add(limit, 'bigint')} offset ${$.add(offset, 'bigint')}`;
-  if (filters.related !== null) {
+  const named = namedIds(filters, userId, $);
+  if (named !== null) {
     const found = tables.map((table) => namedKeys(table, filters, $)).join(' union all ');
-    return /* sql */ `${places}, named as materialized (${relatedIds(filters.related, userId, $)}),
+    return /* sql */ `${places}, named as materialized (${named}),
       keys as materialized (select key.* from (${found}) key order by key.created_at, key.id ${window})`;
   }
   const end = `(select ${$.add(limit + offset, 'bigint')})`;
@@ -102,12 +112,15 @@ function keys(filters: WorkItemFilters, userId: string, { limit, offset }: Page,
 }
 
 /** The filters that change a statement's text, as part of its name: a name belongs to one text. */
-const nameOf = (prefix: string, { type, team_id, project_id, status, updated_since, related }: WorkItemFilters): string => {
+const nameOf = (
+  prefix: string,
+  { type, team_id, project_id, status, updated_since, related, found }: WorkItemFilters,
+): string => {
   const table = type === null ? 'all' : STORED.some((one) => one === type) ? 'stored' : type;
   const place = project_id !== null ? 'project' : team_id !== null ? 'team' : 'teams';
-  return [prefix, table, place, status !== null && 'status', updated_since !== null && 'since', related !== null && 'related']
-    .filter(Boolean)
-    .join('_');
+  const filters = { status, since: updated_since, related, found };
+  const given = Object.entries(filters).flatMap(([name, value]) => (value === null ? [] : [name]));
+  return [prefix, table, place, ...given].join('_');
 };
 
 interface Query {

@@ -1,6 +1,7 @@
 import { run } from '../../db/statement.js';
 import { type Context, userOf } from '../core/context.js';
 import type { CutPage } from '../endpoint/endpoint.js';
+import { searchIds } from '../search/search-ids.js';
 import { checkReadableProject } from './check-readable-project.js';
 import { keysQuery, type Page, recordsQuery, type WorkItemFilters } from './list-work-items.sql.js';
 import { MAX_WORK_ITEMS } from './rules.js';
@@ -27,16 +28,18 @@ async function readKeys(ctx: Context, filters: WorkItemFilters, page: Page): Pro
 export async function listWorkItems(ctx: Context, query: ListWorkItems): Promise<CutPage> {
   const { limit, offset, type = null, team_id = null, project_id = null, status = null, updated_since = null } = query;
   if (project_id !== null) await checkReadableProject(ctx, project_id);
-  const { related_to, relation_type = null } = query;
+  const { related_to, relation_type = null, q } = query;
   const related = related_to === undefined ? null : { itemId: related_to, type: relation_type };
-  const filters: WorkItemFilters = { type, team_id, project_id, status, updated_since, related };
+  const search = q === undefined ? undefined : await searchIds(ctx, q, MAX_WORK_ITEMS);
+  const filters: WorkItemFilters = { type, team_id, project_id, status, updated_since, related, found: search?.ids ?? null };
   const end = Math.min(offset + limit, MAX_WORK_ITEMS);
   const wanted = end - offset;
   const cut = (count: number, more: boolean, body: CutPage['body']): CutPage => ({
     body,
     count,
     more,
-    truncated: more && end === MAX_WORK_ITEMS,
+    truncated: (more && end === MAX_WORK_ITEMS) || (search?.capped ?? false),
+    ...(search?.indexing && { headers: { 'X-Search-Indexing': 'true' } }),
   });
   const atOnce = Math.min(wanted, MAX_AT_ONCE);
   const first = recordsQuery(filters, userOf(ctx), { limit: atOnce + 1, offset });

@@ -28,6 +28,7 @@ export const workItemRoutes: Endpoint[] = [
     description:
       'Tasks, projects, notes, files, whiteboards and docs, oldest first. Without a filter: all items of your teams. At most 10,000, at which `offset` and `limit` end too; `X-Truncated: true` marks a cut list.',
     capped: true,
+    searches: true,
     ability: 'item.list',
     scope: 'graph:read',
     query: ListWorkItems,

@@ -4,6 +4,7 @@ import { ITEM_TYPES, type ItemType } from '../graph/item-place.js';
 import { CreateProject, UpdateProject } from '../projects/schema.js';
 import { PROJECT_STATUSES } from '../projects/rules.js';
 import { RELATION_TYPES } from '../relations/rules.js';
+import { SearchQuery } from '../search/schema.js';
 import { normaliseStatus, TASK_STATUSES } from '../tasks/rules.js';
 import { CreateTask, TaskStatus, TrashedTask, UpdateTask } from '../tasks/schema.js';
 import { ITEM_STATUSES, MAX_CONTENT_BYTES, MAX_WORK_ITEMS, NOTE_KINDS } from './rules.js';
@@ -144,6 +145,7 @@ export const ListWorkItems = z
     project_id: Id.optional().meta({ description: 'Includes the item of the project itself' }),
     status: statusOf(STATUSES).optional(),
     updated_since: Since.optional(),
+    q: SearchQuery.optional(),
     related_to: TaskId.optional().meta({ description: 'Only items that a relation connects with this one' }),
     relation_type: z
       .enum(RELATION_TYPES)

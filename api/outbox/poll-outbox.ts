@@ -14,6 +14,8 @@ export interface OutboxPoll extends Record<string, unknown> {
   dispatches: boolean;
   /** Audit entries to seal. */
   unsealed: boolean;
+  /** Items to index for search. */
+  unindexed: boolean;
   /** Mails to send. */
   mails: boolean;
 }

@@ -4,6 +4,7 @@ import { authorize } from '../core/access.js';
 import { type Context, inTransaction, userOf } from '../core/context.js';
 import { notFound } from '../core/errors.js';
 import { recordChange } from '../core/record-change.js';
+import { markCascade } from '../graph/mark-for-search.js';
 import { seatOf } from '../core/seats.js';
 import { PROJECT_JSON } from './project-json.js';
 import type { TrashedProject } from './schema.js';
@@ -54,6 +55,7 @@ export function trashProject(ctx: Context, projectId: string): Promise<TrashedPr
     ]);
     const [verified] = await run(ctx.db, verifyStatement, [projectId, cascadeId]);
     if (!moved || !verified) throw new Error(`Project ${projectId} is not wholly in the trash`);
+    await markCascade(ctx, cascadeId);
     await recordChange(ctx, {
       team_id: project.team_id,
       project_id: projectId,

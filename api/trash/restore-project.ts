@@ -4,6 +4,7 @@ import { authorize } from '../core/access.js';
 import { type Context, inTransaction } from '../core/context.js';
 import { notFound } from '../core/errors.js';
 import { recordChange } from '../core/record-change.js';
+import { markCascade } from '../graph/mark-for-search.js';
 import { seatOf } from '../core/seats.js';
 import { PROJECT_JSON } from '../projects/project-json.js';
 import type { Restored } from './schema.js';
@@ -34,6 +35,7 @@ export function restoreProject(ctx: Context, projectId: string): Promise<Restore
     if (!project) throw notFound('Project in the trash');
     authorize('trash.restore', await seatOf(ctx, project.team_id));
     if (project.deleted_at === null) throw notFound('Project in the trash');
+    if (project.cascade_id !== null) await markCascade(ctx, project.cascade_id);
     const [back] = await run<{ json: unknown; restored_at: Date; restored: number }>(ctx.db, statement, [
       projectId,
       project.cascade_id,

@@ -3,6 +3,7 @@ import { authorize } from '../core/access.js';
 import { type Context, inTransaction } from '../core/context.js';
 import { conflict, notFound } from '../core/errors.js';
 import { recordChange } from '../core/record-change.js';
+import { markItems } from '../graph/mark-for-search.js';
 import { seatOf } from '../core/seats.js';
 import { lockProjectOfTask } from './lock-project-of-task.js';
 import type { Restored } from './schema.js';
@@ -31,6 +32,8 @@ export function restoreTask(ctx: Context, taskId: string): Promise<Restored> {
     const rows = await run<Back>(ctx.db, restoreTaskStatement, [taskId]);
     const task = rows.find((row) => row.task_id === taskId);
     if (!task) throw notFound('Task in the trash');
+    const below = rows.flatMap((row) => (row === task ? [] : [row.task_id]));
+    await markItems(ctx, place.team_id, below);
     await recordChange(ctx, {
       team_id: place.team_id,
       project_id: place.project_id,

@@ -1,4 +1,4 @@
-// Made by npm run client from the document with SHA-256 00c6fb786800e390879958dbec76db2ed7032d4ccdd8451b0aff2c775a76edd8.
+// Made by npm run client from the document with SHA-256 570bdb77a4b2b3146cd430ce922349ac792feb1cea13b637c407b298f38f9e06.
 /** Method and path of every operation; `takesKey`: it takes an Idempotency-Key. */
 export const OPERATIONS = {
   logIn: { method: 'POST', path: '/api/auth/login', takesKey: false },
@@ -76,6 +76,8 @@ export const OPERATIONS = {
   getWorkItem: { method: 'GET', path: '/api/work-items/{item_id}', takesKey: false },
   replaceWorkItem: { method: 'PUT', path: '/api/work-items/{item_id}', takesKey: false },
   deleteWorkItem: { method: 'DELETE', path: '/api/work-items/{item_id}', takesKey: false },
+  searchItems: { method: 'POST', path: '/api/search', takesKey: false },
+  searchWorkspace: { method: 'GET', path: '/api/ai-workspace/search', takesKey: false },
   listTrash: { method: 'GET', path: '/api/trash', takesKey: false },
   restoreTask: { method: 'POST', path: '/api/trash/task/{task_id}/restore', takesKey: true },
   restoreProject: { method: 'POST', path: '/api/trash/project/{project_id}/restore', takesKey: true },

@@ -12,6 +12,7 @@ import type { Context } from '../../api/core/context.js';
 import { invalid, notFound } from '../../api/core/errors.js';
 import { Id } from '../../api/core/fields.js';
 import { listParkedRows, replayParkedRow } from '../../api/outbox/parked-rows.js';
+import { rebuildIndex } from '../../api/search/rebuild-index.js';
 import type { Plan } from '../../api/teams/rules.js';
 
 /** Parsed arguments behind the command's name. */
@@ -156,6 +157,12 @@ export const COMMANDS: Record<string, Command> = {
     run: listParked,
   },
   'outbox-replay': { usage: 'ROW', says: 'Retries a parked outbox row', run: replayParked },
+  'search-rebuild': {
+    usage: '',
+    says: 'Has the worker index every item for search again; searches continue meanwhile',
+    alone: true,
+    run: async (ctx) => [`marked ${await rebuildIndex(ctx)} items; the worker indexes them`],
+  },
   'set-plan': { usage: 'TEAM_ID --plan free|team|scale', says: 'Changes a team’s plan', run: setPlan },
 };
 

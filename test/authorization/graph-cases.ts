@@ -37,6 +37,21 @@ export const graphCases: Row[] = [
     send: (s) => ({ body: { source_id: s.task_id, target_id: s.project_id, relation_type: 'attached_to' } }),
   },
   {
+    route: 'POST /api/search',
+    subject: 'task',
+    kinds: ['own', 'foreign', 'trashed'],
+    // The response repeats the query: in upper case it does not hold the title.
+    send: (s) => ({ body: { query: s.canary.toUpperCase() } }),
+    list: true,
+  },
+  {
+    route: 'GET /api/ai-workspace/search',
+    subject: 'task',
+    kinds: ['own', 'foreign', 'trashed'],
+    send: (s) => ({ query: { q: s.canary } }),
+    list: true,
+  },
+  {
     route: 'DELETE /api/work-items/relations/:relation_id',
     subject: 'relation',
     kinds: TRASHABLE,

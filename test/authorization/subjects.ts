@@ -61,7 +61,7 @@ const task: Build = async (world, wish) => {
   await insert(
     world,
     /* sql */ `
-    with key as (insert into item_keys values (:id, 'task'))
+    with key as (insert into item_keys values (:id, 'task')), mark as (insert into search_dirty (team_id, item_id) values (:team_id, :id))
     insert into tasks (task_id, project_id, team_id, title, created_by, assigned_to, deleted_at, deleted_by, cascade_id)
       values (:id, :project_id, :team_id, :canary, :author, :author, case when :trashed then now() end,
         case when :trashed then :author::uuid end, case when :trashed then uuidv7() end)`,

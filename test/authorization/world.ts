@@ -51,10 +51,14 @@ async function buildTenant(app: TestApp): Promise<Tenant> {
 }
 
 /** Written beside a request and not by it: counters, signs of life. */
-const BESIDE = ['rate_limits', 'heartbeats'];
-/** What of a table is watched, where that is not every change: the note when a token was last used is written beside the request. */
+const BESIDE = ['rate_limits', 'heartbeats', 'search_documents'];
+/**
+ * What of a table is watched, where that is not every change: the note when a token was last used is written beside the request, and a search
+ * indexes what was marked before.
+ */
 const WATCHED: Record<string, string> = {
   personal_access_tokens: 'insert or delete or update of revoked_at, scopes, expires_at',
+  search_dirty: 'insert',
   sessions: 'insert or delete or update of ended_at, expires_at, user_id',
 };
 

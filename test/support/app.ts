@@ -45,6 +45,7 @@ export function testConfig(url: string, dataDir: string, settings: Record<string
     RATE_LIMIT_LOGIN: '100000',
     RATE_LIMIT_CODES: '100000',
     RATE_LIMIT_FORGE_WEBHOOK: '100000',
+    RATE_LIMIT_AI: '100000',
     RATE_LIMIT_AUTOMATION_DISPATCH: '100000',
     TEMPORAL_ADDRESS: process.env['ASSENT_TEST_TEMPORAL_ADDRESS'] ?? '127.0.0.1:1',
     WORKFLOW_BUNDLE: process.env['ASSENT_TEST_BUNDLE'] ?? '',

@@ -85,5 +85,33 @@ export const GRAPH: Record<string, unknown> = {
       },
     ],
   },
+  SearchResults: {
+    query: 'pressure "relief valve"',
+    results: [
+      {
+        item_type: 'task',
+        item_id: TASK_ID,
+        title: 'Replace the relief valve',
+        snippet: 'The <mark>relief</mark> <mark>valve</mark> opens below its <mark>pressure</mark>.',
+        project_id: PROJECT_ID,
+        project_name: 'Apollo',
+        team_id: TEAM_ID,
+        team_name: 'Propulsion',
+        status: 'in_progress',
+        score: 0.8,
+        updated_at: AT,
+      },
+    ],
+    total: 1,
+    showing: 1,
+  },
+  SearchHit: {
+    item_type: 'task',
+    item_id: TASK_ID,
+    title: 'Replace the relief valve',
+    project_name: 'Apollo',
+    team_name: 'Propulsion',
+    status: 'in_progress',
+  },
   DeletedRelation: { success: true, relation_id: RELATION_ID },
 };

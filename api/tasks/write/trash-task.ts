@@ -2,6 +2,7 @@ import { authorize } from '../../core/access.js';
 import { type Context, inTransaction, userOf } from '../../core/context.js';
 import { notFound } from '../../core/errors.js';
 import { recordChange } from '../../core/record-change.js';
+import { markItems } from '../../graph/mark-for-search.js';
 import { seatOf } from '../../core/seats.js';
 import { lockProjectOf } from './lock-projects.js';
 import { newId } from '../../core/ids.js';
@@ -53,6 +54,11 @@ export function trashTask(ctx: Context, taskId: string): Promise<Trashed> {
         version: ctx.db.raw('version + 1'),
       })
       .returning<{ deleted_at: Date }[]>('deleted_at');
+    await markItems(
+      ctx,
+      task.team_id,
+      rows.flatMap((row) => (row === task ? [] : [row.task_id])),
+    );
     await recordChange(ctx, {
       team_id: task.team_id,
       project_id: task.project_id,

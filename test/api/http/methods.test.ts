@@ -90,7 +90,9 @@ describe('a limited route', () => {
       // Somebody new: routes share buckets, and who is over a limit is remembered without the table.
       const { member } = await buildTeam(limited);
       const call = () =>
-        limited.as(member)[endpoint.method](addressOf(endpoint), {}, { headers: { 'x-hub-signature-256': 'sha256=0' } });
+        limited.as(member)[endpoint.method](addressOf(endpoint), endpoint.method === 'get' ? undefined : {}, {
+          headers: { 'x-hub-signature-256': 'sha256=0' },
+        });
       for (const left of [1, 0]) {
         const { status, headers } = await call();
         expect(status).not.toBe(429);

@@ -54,6 +54,18 @@ export const DATABASE_GAUGES: readonly DatabaseGauge[] = [
     sql: count('from audit_rejected'),
   },
   {
+    name: 'assent_search_marks',
+    help: 'Items marked for the search index, at most 10000',
+    labels: [],
+    sql: count('from search_dirty'),
+  },
+  {
+    name: 'assent_search_lag_seconds',
+    help: 'Age of the oldest of the first 10000 items marked for the search index',
+    labels: [],
+    sql: `select ${age('min(marked_at)')} as value from (select marked_at from search_dirty limit ${MAX_ROWS}) marked`,
+  },
+  {
     name: 'assent_gates_waiting',
     help: 'Approval gates that wait for a person, at most 10000',
     labels: [],

@@ -1,0 +1,263 @@
+import type { Knex } from 'knex';
+import { plainText, searchQuery } from './parts/0024_search_text.js';
+
+/**
+ * Full-text search. A write leaves a mark in its own transaction; the worker indexes marked items, and a search first indexes those of its
+ * caller's teams (docs/adr/0017-index-on-read.md).
+ */
+export async function up(knex: Knex): Promise<void> {
+  await knex.raw(configurations);
+  await knex.raw(plainText);
+  await knex.raw(tables);
+  await knex.raw(source);
+  await knex.raw(marking);
+  await knex.raw(indexing);
+  await knex.raw(vocabulary);
+  await knex.raw(searchQuery);
+}
+
+const configurations = /* sql */ `
+create extension if not exists pg_trgm;
+create extension if not exists unaccent;
+create extension if not exists btree_gin;
+create extension if not exists fuzzystrmatch;
+
+-- One configuration for all languages: English stems and stop words, accents removed. It never changes, or documents must be rebuilt.
+create text search dictionary assent_english (template = snowball, language = english, stopwords = english);
+create text search configuration assent (copy = simple);
+alter text search configuration assent alter mapping for asciiword with assent_english;
+alter text search configuration assent alter mapping for word with unaccent, assent_english;
+-- Words as they are written, for prefixes and the vocabulary.
+create text search configuration assent_words (copy = simple);
+alter text search configuration assent_words alter mapping for word with unaccent, simple;
+`;
+
+const tables = /* sql */ `
+-- Live items as indexed. "touched_at" orders the newest of a team; a change that is not searched for does not move it.
+create table search_documents (
+  item_id text primary key,
+  team_id uuid not null,
+  title text not null,
+  touched_at timestamptz not null,
+  tsv tsvector not null
+) with (fillfactor = 90);
+create index search_words on search_documents using gin (team_id, tsv) with (gin_pending_list_limit = 1024);
+create index search_newest on search_documents (team_id, touched_at desc);
+
+-- Items to index. Several rows may name one item: writers of one item must not wait for each other.
+create table search_dirty (
+  mark bigint generated always as identity,
+  team_id uuid not null,
+  item_id text not null,
+  marked_at timestamptz not null default now(),
+  primary key (team_id, mark)
+);
+alter table search_dirty set (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000);
+
+-- Words of titles, of all teams, for typos. A word of it is never shown: it may be another team's.
+create table search_vocabulary (word text primary key, docs integer not null);
+create index search_similar_words on search_vocabulary using gin (word gin_trgm_ops);
+-- One row: when the vocabulary was last built, and of how many documents.
+create table search_vocabulary_state (
+  only_row boolean primary key default true check (only_row),
+  refreshed_at timestamptz not null default '-infinity',
+  documents integer not null default 0
+);
+insert into search_vocabulary_state default values;
+`;
+
+const source = /* sql */ `
+-- What is searched of each item, live or in the trash. Read it by id only, one id at a time (lateral). The newest comments belong to a task.
+create view search_source as
+  select t.task_id as item_id, 'task' as item_type, t.team_id, t.project_id, t.title, array_to_string(t.tags, ' ') as tags,
+    concat_ws(e'\\n', t.description, said.body) as body, t.status, t.updated_at, greatest(t.updated_at, said.newest) as touched_at, t.deleted_at
+  from tasks t cross join lateral (
+    select left(string_agg(c.content, e'\\n'), 8192) as body, max(c.created_at) as newest from (
+      select n.content, n.created_at from comments n where n.task_id = t.task_id and n.deleted_at is null
+      order by n.created_at desc limit 50
+    ) c
+  ) said
+  union all
+  select p.project_id::text, 'project', p.team_id, p.project_id, p.name, '', coalesce(p.description, ''), p.status, p.updated_at, p.updated_at, p.deleted_at
+  from projects p
+  union all
+  select i.item_id, i.item_type, i.team_id, i.project_id, i.title, '', concat_ws(e'\\n', i.description, i.content), i.status, i.updated_at,
+    i.updated_at, i.deleted_at
+  from items i;
+`;
+
+const marking = /* sql */ `
+-- Marks what a cascade moves to the trash or restores, except its root, which record_changes marks. Call it while the rows have the id.
+create function search_mark_cascade(cascade uuid) returns void language sql as $$
+  insert into search_dirty (team_id, item_id)
+    select t.team_id, t.task_id from tasks t where t.cascade_id = cascade
+    union all
+    select i.team_id, i.item_id from items i where i.cascade_id = cascade
+$$;
+
+-- Unchanged, except for the marks: one insert for all changes. An update without a change of what is searched leaves none.
+create or replace function record_changes(who jsonb, changes change[]) returns uuid language plpgsql strict
+set plan_cache_mode = force_generic_plan as $$
+declare
+  ids uuid[] := array[(who->>'request_id')::uuid];
+  correlation uuid := (who->>'correlation_id')::uuid;
+  person uuid := (who->>'user_id')::uuid;
+  caused_by jsonb := case when who->>'run_id' is null then '{}' else jsonb_build_object('caused_by', who->'caused_by') end;
+  stamp text := to_char(clock_timestamp() at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.US');
+  written integer := 0;
+  added integer;
+begin
+  if cardinality(changes) = 0 then return null; end if;
+  -- One change is the common case, where this query would be a quarter of the work.
+  if cardinality(changes) > 1 then ids := ids || array(select uuidv7() from generate_series(2, cardinality(changes))); end if;
+  loop
+    insert into audit_entries (audit_id, correlation_id, timestamp, team_id, user_id, user_email, actor_type, impersonator_id,
+        token_id, ip_address, user_agent, feature, action, severity, outcome, entity_type, entity_id, details)
+      select c.id, correlation, stamp, c.team_id, person, who->>'email', who->>'actor_type',
+        (who->>'impersonator_id')::uuid, (who->>'token_id')::uuid, who->>'ip', who->>'user_agent',
+        c.feature, c.action, coalesce(c.severity, 'LOW'), coalesce(c.outcome, 'success'),
+        c.entity_type, c.entity_id, (coalesce(c.details, '{}') || caused_by)::text
+      from unnest(ids, changes) as c(id)
+      on conflict (audit_id) do nothing;
+    get diagnostics added = row_count;
+    written := written + added;
+    exit when written = cardinality(changes);
+    -- Only the request's own id can collide: an earlier change of the request has it.
+    ids[1] := uuidv7();
+  end loop;
+  insert into audit_pending (audit_id, chain)
+    select c.id, coalesce(c.team_id, '00000000-0000-0000-0000-000000000000') from unnest(ids, changes) as c(id);
+  insert into activity (user_id, actor_type, action, entity_type, entity_id, entity_title, team_id, project_id, summary)
+    select person, case who->>'actor_type' when 'pat' then 'user' else who->>'actor_type' end,
+      c.action, c.entity_type, c.entity_id, c.title, c.team_id, c.project_id, c.summary
+    from unnest(changes) as c where c.summary is not null;
+  if cardinality(changes) > 1 or changes[1].entity_type in ('task', 'comment', 'project', 'note', 'file', 'whiteboard', 'doc') then
+    insert into search_dirty (team_id, item_id)
+      select c.team_id, case c.entity_type when 'comment' then c.details->>'task_id' else c.entity_id end
+      from unnest(changes) as c
+      where c.team_id is not null and c.entity_type in ('task', 'comment', 'project', 'note', 'file', 'whiteboard', 'doc')
+        and (c.entity_type = 'comment' or c.action <> 'update'
+          or coalesce(jsonb_exists_any(c.details->'changes', '{title,name,description,tags,content}'), true));
+  end if;
+  if cardinality(changes) > 1 or changes[1].event_type is not null then perform enqueue_events(who, changes); end if;
+  return ids[1];
+end $$;
+
+insert into search_dirty (team_id, item_id)
+  select t.team_id, t.task_id from tasks t where t.deleted_at is null
+  union all select p.team_id, p.project_id::text from projects p where p.deleted_at is null
+  union all select i.team_id, i.item_id from items i where i.deleted_at is null;
+`;
+
+const indexing = /* sql */ `
+-- Indexes marked items of these teams, at most max_marks marks and about max_ms. Whoever has a team's lock indexes for that team alone: an
+-- older snapshot must never write last. Waits for locks at most patience_ms in all; with 0 it leaves such a team to the other session.
+-- "behind" tells that marks remain. Marks go and documents come in one transaction, so a killed session loses nothing. Statistics report
+-- the table of marks as empty, hence no sequential scan.
+create function search_drain(teams uuid[], max_marks int, max_ms int, patience_ms int, out indexed int, out behind boolean)
+language plpgsql set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off as $$
+declare
+  batch constant int := 50;
+  started constant timestamptz := clock_timestamp();
+  until constant timestamptz := started + max_ms * interval '1 millisecond';
+  team uuid;
+  places tid[];
+  ids text[];
+  remaining int := max_marks;
+  waiting int;
+begin
+  if current_setting('transaction_isolation') <> 'read committed' then
+    raise 'Indexing needs read committed: what it reads must be newer than its locks' using errcode = '25001';
+  end if;
+  indexed := 0;
+  behind := false;
+  foreach team in array array(select distinct x from unnest(teams) as x order by x) loop
+    if remaining <= 0 or clock_timestamp() > until then
+      behind := behind or exists (select from search_dirty d where d.team_id = team);
+      continue;
+    end if;
+    if not pg_try_advisory_xact_lock(hashtextextended('search:' || team, 0)) then
+      waiting := patience_ms - extract(epoch from clock_timestamp() - started) * 1000;
+      begin
+        if waiting <= 0 then raise lock_not_available; end if;
+        perform set_config('lock_timeout', waiting::text, true);
+        perform pg_advisory_xact_lock(hashtextextended('search:' || team, 0));
+      exception when lock_not_available then
+        behind := true;
+        continue;
+      end;
+    end if;
+    loop
+      -- Only the owner of the team's lock removes its marks, so their positions are unchanged.
+      select array_agg(m.place), array_agg(distinct m.item_id) into places, ids
+        from (select d.ctid as place, d.item_id from search_dirty d where d.team_id = team order by d.mark limit least(batch, remaining)) m;
+      exit when places is null;
+      delete from search_dirty where ctid = any(places);
+      delete from search_documents d using unnest(ids) as given(item_id) where d.item_id = given.item_id
+        and not exists (select from search_source s where s.item_id = given.item_id and s.deleted_at is null);
+      insert into search_documents (item_id, team_id, title, touched_at, tsv)
+        select s.item_id, s.team_id, s.title, s.touched_at, search_vector(s.title, s.tags, s.body)
+        from unnest(ids) as given(item_id)
+        cross join lateral (select * from search_source x where x.item_id = given.item_id and x.deleted_at is null limit 1) s
+        on conflict (item_id) do update set team_id = excluded.team_id, title = excluded.title, touched_at = excluded.touched_at,
+          tsv = excluded.tsv;
+      indexed := indexed + cardinality(places);
+      remaining := remaining - cardinality(places);
+      exit when cardinality(places) < batch;
+      if remaining <= 0 or clock_timestamp() > until then
+        behind := behind or exists (select from search_dirty d where d.team_id = team);
+        exit;
+      end if;
+    end loop;
+  end loop;
+end $$;
+
+-- Empties the list of new entries, which every search reads whole. Only the index's owner may.
+create function search_clean() returns bigint language sql security definer set search_path = pg_catalog as $$
+  select gin_clean_pending_list('public.search_words')
+$$;
+
+-- Teams with marks after the given one, in order: one index look-up each.
+create function search_teams_behind(after uuid, most int) returns setof uuid language plpgsql
+set enable_seqscan = off set enable_bitmapscan = off as $$
+declare
+  team uuid := after;
+begin
+  for found in 1 .. most loop
+    select d.team_id into team from search_dirty d where d.team_id > team order by d.team_id limit 1;
+    exit when team is null;
+    return next team;
+  end loop;
+end $$;
+`;
+
+const vocabulary = /* sql */ `
+-- Rebuilds the vocabulary from the titles of all documents, or of a sample of this size; then words of earlier samples stay. It holds at most
+-- "most" words, so junk cannot grow it without bound. Returns their number. No temporary table: the service may create none.
+create function search_refresh_vocabulary(sample int, most int) returns int language plpgsql as $$
+declare
+  estimate real := (select c.reltuples from pg_class c where c.oid = 'search_documents'::regclass);
+  part real := case when estimate > sample then 100 * sample / estimate else 100 end;
+  counted int;
+begin
+  if not pg_try_advisory_xact_lock(hashtextextended('search_vocabulary', 0)) then return 0; end if;
+  with fresh as materialized (
+    select s.word, s.ndoc as docs from ts_stat(format(
+      'select to_tsvector(''assent_words'', plain_text(left(title, 2000), false)) from search_documents tablesample system (%s)', part)) s
+    where s.word ~ '^[[:alpha:]]{4,30}$' order by s.ndoc desc, s.word limit most
+  ), gone as (
+    delete from search_vocabulary v where part = 100 and not exists (select from fresh f where f.word = v.word)
+  )
+  insert into search_vocabulary (word, docs) select f.word, f.docs from fresh f order by f.word
+    on conflict (word) do update set docs = excluded.docs where search_vocabulary.docs <> excluded.docs;
+  delete from search_vocabulary where word in (select v.word from search_vocabulary v order by v.docs desc, v.word offset most);
+  select count(*) into counted from (select from search_documents limit sample) d;
+  update search_vocabulary_state set refreshed_at = clock_timestamp(), documents = counted;
+  select count(*) into counted from search_vocabulary;
+  return counted;
+end $$;
+`;
+
+export async function down(): Promise<void> {
+  throw new Error('Migrations go forward only: restore a backup instead');
+}

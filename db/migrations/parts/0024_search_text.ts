@@ -1,0 +1,100 @@
+/** Text of documents and queries: a part of migration 0024. */
+
+/** Scripts without spaces between words (Han, kana, Hangul), and emoji. Code points, because a locale may not know them. */
+const WIDE =
+  '\\u3005\\u3007\\u3040-\\u30fa\\u30fc-\\u30ff\\u31f0-\\u31ff\\u3400-\\u4dbf\\u4e00-\\u9fff\\uac00-\\ud7af\\uf900-\\ufaff';
+const WIDE_ASTRAL = '\\U00020000-\\U0003ffff';
+const EMOJI = '\\u2300-\\u23ff\\u2600-\\u27bf\\u2b00-\\u2bff\\U0001f000-\\U0001faff';
+/** Combining marks of scripts that write vowels with them; to a locale they are no letters. */
+const MARKS = '\\u0300-\\u036f\\u0900-\\u0963\\u0966-\\u109f\\u1780-\\u17d3';
+
+export const plainText = /* sql */ `
+-- Text as words between spaces, the same for documents and queries: only letters, digits and marks stay, so that no text is a URL, a host or a
+-- negative number to the parser. Runs of Han, kana and Hangul become pairs of characters, an emoji becomes a word. "complete": the last
+-- character of each run follows at the end of the text, so that a search for one character finds it; a query has none, or its phrases
+-- would contain it.
+create function plain_text(given text, complete boolean) returns text language plpgsql immutable strict parallel safe as $$
+declare
+  plain text := given;
+  run_ends text := '';
+begin
+  if octet_length(plain) <> char_length(plain) then
+    plain := normalize(plain, NFKC);
+    if plain ~ '[${WIDE}${WIDE_ASTRAL}${EMOJI}]' then
+      select string_agg(case
+          when not c.wide then case when c.emoji then ' u' || to_hex(ascii(c.letter)) || ' ' else c.letter end
+          when c.wide_next then ' ' || c.letter || c.next || ' '
+          when c.wide_before then ' '
+          else ' ' || c.letter || ' ' end, '' order by c.place),
+        coalesce(string_agg(' ' || c.letter, '' order by c.place) filter (where c.wide and c.wide_before and not c.wide_next), '')
+      into plain, run_ends
+      from (
+        select f.*, lead(f.letter) over places as next, coalesce(lead(f.wide) over places, false) as wide_next,
+          coalesce(lag(f.wide) over places, false) as wide_before
+        from (
+          select x.letter, x.place, x.letter ~ '[${WIDE}${WIDE_ASTRAL}]' as wide, x.letter ~ '[${EMOJI}]' as emoji
+          from unnest(string_to_array(plain, null)) with ordinality as x(letter, place)
+        ) f window places as (order by f.place)
+      ) c;
+    end if;
+    if complete then plain := plain || run_ends; end if;
+  end if;
+  return regexp_replace(plain collate pg_c_utf8, '[^[:alnum:]${MARKS}]+', ' ', 'g');
+end $$;
+
+-- Weights: A title, B tags, D everything else. The limits keep a document far below the largest tsvector.
+create function search_vector(title text, tags text, body text) returns tsvector language sql stable parallel safe as $$
+  select setweight(to_tsvector('assent', plain_text(left(coalesce(title, ''), 2000), true)), 'A')
+    || setweight(to_tsvector('assent', plain_text(left(coalesce(tags, ''), 4000), true)), 'B')
+    || setweight(to_tsvector('assent', plain_text(left(coalesce(body, ''), 20000), true)), 'D')
+$$;
+`;
+
+export const searchQuery = /* sql */ `
+-- Builds a query from terms (api/search/rules.ts): [{group, text, negated, prefix, word}]; terms of a group must all match, one group
+-- suffices. The text of a term never has syntax. "corrected": a word of five or more letters also matches similar words, and words that
+-- it begins, of the vocabulary. Returns an empty query if nothing positive is left.
+create function search_query(terms jsonb, corrected boolean) returns tsquery language plpgsql stable
+set client_min_messages = warning set plan_cache_mode = force_generic_plan as $$
+declare
+  term record;
+  plain text;
+  part tsquery;
+  similar_word text;
+  terms_of_group tsquery := '';
+  result tsquery := '';
+  current_group int;
+begin
+  for term in
+    select t."group", t.text, coalesce(t.negated, false) as negated, coalesce(t.prefix, false) as prefix, coalesce(t.word, false) as word
+    from jsonb_to_recordset(terms) as t("group" int, text text, negated boolean, prefix boolean, word boolean)
+    union all select null, '', false, false, false
+  loop
+    if term."group" is distinct from current_group then
+      if querytree(terms_of_group) not in ('', 'T') then result := result || terms_of_group; end if;
+      terms_of_group := '';
+      current_group := term."group";
+    end if;
+    plain := btrim(plain_text(term.text, false));
+    part := phraseto_tsquery('assent', plain);
+    if plain ~ '^[${WIDE}${WIDE_ASTRAL}]$' or (term.prefix and plain ~ '^[[:alnum:]]{3,}$') then
+      part := part || to_tsquery('assent_words', plain || ':*');
+    end if;
+    if corrected and term.word and plain ~ '^[[:alpha:]]{5,30}$' then
+      plain := (tsvector_to_array(to_tsvector('assent_words', plain)))[1];
+      for similar_word in
+        (select v.word from search_vocabulary v where v.word % plain and v.word <> plain
+          and levenshtein_less_equal(v.word, plain, case when char_length(plain) >= 8 then 2 else 1 end)
+            <= case when char_length(plain) >= 8 then 2 else 1 end
+          order by similarity(v.word, plain) desc, v.docs desc, v.word limit 5)
+        union all
+        (select v.word from search_vocabulary v where term.prefix and v.word like plain || '%' order by v.docs desc, v.word limit 5)
+      loop
+        part := part || phraseto_tsquery('assent', similar_word);
+      end loop;
+    end if;
+    terms_of_group := terms_of_group && case when term.negated then !! part else part end;
+  end loop;
+  return result;
+end $$;
+`;
