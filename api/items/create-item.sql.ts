@@ -13,19 +13,19 @@ export const createItemStatement: Statement = {
   name: 'create_item',
   text: /* sql */ `
 with verdict as materialized (
-  select coalesce(project.team_id, team.team_id) as team_id, project.project_id, seat.role as seat,
-    $4::uuid is null or $4::uuid = coalesce(project.team_id, team.team_id) as team_ok
+  select team.team_id, project.project_id, seat.role as seat, $4::uuid is null or $4::uuid = team.team_id as team_ok
   from (select $4::uuid as team_id, $5::uuid as project_id) given
   left join lateral (
     select p.team_id, p.project_id from projects p where p.project_id = given.project_id and p.deleted_at is null for key share
   ) project on true
+  -- Before the membership, as deleting the team does: the insert needs the team's row too.
   left join lateral (
     select t.team_id from teams t
-    where given.project_id is null and t.team_id = given.team_id and t.deleted_at is null for key share
+    where t.team_id = case when given.project_id is null then given.team_id else project.team_id end and t.deleted_at is null
+    for key share
   ) team on true
   left join lateral (
-    select m.role from memberships m
-    where m.team_id = coalesce(project.team_id, team.team_id) and m.user_id = ($1::jsonb->>'user_id')::uuid for key share
+    select m.role from memberships m where m.team_id = team.team_id and m.user_id = ($1::jsonb->>'user_id')::uuid for key share
   ) seat on true
 ), key as (
   insert into item_keys (item_id, item_type)

@@ -7,11 +7,12 @@ import { type Context, inTransaction } from '../core/context.js';
 import { conflict } from '../core/errors.js';
 import { recordChange } from '../core/record-change.js';
 import { seatOf } from '../core/seats.js';
+import { trashItemsOfTeam } from '../items/trash-items-of-team.js';
 import { lockTeam } from './lock-team.js';
 
 /**
  * Permanently deletes a team without live projects: its memberships, automations, runs waiting for approval, repository bindings
- * and secrets. Its trash becomes unreachable and is purged at the end of its retention.
+ * and secrets. Its notes, files, whiteboards and docs go to the trash. Its trash becomes unreachable and is purged at the end of its retention.
  * @throws RESOURCE_NOT_FOUND | PERMISSION_DENIED below admin | RESOURCE_CONFLICT live projects
  */
 export function deleteTeam(ctx: Context, teamId: string): Promise<void> {
@@ -23,6 +24,7 @@ export function deleteTeam(ctx: Context, teamId: string): Promise<void> {
     // Creating or restoring a project requires a membership until the commit; without memberships, this result stays true.
     const project = await Project.query(ctx.db).where({ team_id: teamId }).modify('live').first();
     if (project) throw conflict('The team has active projects; move them to the trash first');
+    const items = await trashItemsOfTeam(ctx, teamId);
     const automations = await endAutomationsOf(ctx, { team_id: teamId });
     const repositories = await ctx.db('forge_repositories').where({ team_id: teamId }).delete();
     const secrets = await ctx.db('team_secrets').where({ team_id: teamId }).delete();
@@ -36,7 +38,7 @@ export function deleteTeam(ctx: Context, teamId: string): Promise<void> {
       entity_id: teamId,
       title: team.name,
       summary: 'deleted the team',
-      details: { name: team.name, members, automations, repositories, secrets },
+      details: { name: team.name, members, items, automations, repositories, secrets },
     });
   });
 }

@@ -77,6 +77,24 @@ it('what it has in the trash can no longer be reached, and goes when its time is
   expect(await db()('tasks').where({ task_id: task.task_id })).toEqual([]);
 });
 
+it('its notes and docs go to the trash with it, and then for good', async () => {
+  const member = app.as(team.member);
+  const notes = [
+    await member.post('/api/notes', { title: 'x' }),
+    await member.post('/api/work-items', { type: 'doc', title: 'x' }),
+  ];
+  const ids = notes.map(({ body }) => body.note_id ?? body.item_id);
+  expect((await remove()).status).toBe(200);
+  const [entry] = await db()('audit_entries').where({ entity_id: team.team_id, action: 'delete' });
+  expect(JSON.parse(entry.details)).toMatchObject({ items: 2 });
+  const rows = () => db()('items').whereIn('item_id', ids);
+  expect(await rows()).toMatchObject(Array(2).fill({ created_by: team.member.user_id, deleted_by: team.admin.user_id }));
+  expect((await member.post(`/api/trash/note/${ids[0]}/restore`)).status).toBe(403);
+  await rows().update({ deleted_at: db().raw("now() - interval '31 days'") });
+  expect(await purgeExpired(app.services)).toBe(2);
+  expect(await rows()).toEqual([]);
+});
+
 it('404 unknown and malformed, 403 below admin and to strangers', async () => {
   for (const id of ['019a9f00-0000-7000-8000-000000000001', 'garbage']) expect((await remove(admin, id)).status).toBe(404);
   for (const person of [team.manager, team.member, team.guest, await buildPerson(app)]) {
@@ -100,6 +118,17 @@ it('no live project is left behind by whoever creates or restores one at the sam
     const live = await db()('projects').where({ team_id: team.team_id }).whereNull('deleted_at');
     if (written.status < 300) expect([removed.status, live.length]).toEqual([409, 1]);
     else expect([removed.status, live.length, written.status < 500]).toEqual([200, 0, true]);
+  }
+});
+
+it('no live note is left behind by a member who writes one at the same time, 20 rounds', async () => {
+  for (let round = 0; round < 20; round += 1) {
+    team = await buildTeam(app);
+    admin = app.as(team.admin);
+    const { team_id } = team;
+    const [written, removed] = await Promise.all([app.as(team.member).post('/api/notes', { title: 'Late', team_id }), remove()]);
+    expect([removed.status, [201, 403, 404].includes(written.status)]).toEqual([200, true]);
+    expect(await db()('items').where({ team_id }).whereNull('deleted_at')).toEqual([]);
   }
 });
 

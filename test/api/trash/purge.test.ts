@@ -394,11 +394,11 @@ it('while the lock is waited for, the task may get another project: it is looked
   expect((await restored)?.status).toBe(409);
 });
 
-it('whatever holds on to a task, a project or a comment is dealt with when that is purged', async () => {
+it('whatever holds on to a task, a project, an item or a comment is dealt with when that is purged', async () => {
   const { rows } = await db().raw<{ rows: { holds: string }[] }>(/* sql */ `
     select c.conrelid::regclass || '.' || a.attname as holds
     from pg_constraint c join pg_attribute a on a.attrelid = c.conrelid and a.attnum = any(c.conkey)
-    where c.contype = 'f' and c.confrelid in ('tasks'::regclass, 'projects'::regclass, 'comments'::regclass)
+    where c.contype = 'f' and c.confrelid in ('tasks'::regclass, 'projects'::regclass, 'items'::regclass, 'comments'::regclass)
       and c.confdeltype not in ('c', 'n', 'd') order by 1`);
   // A new one here goes into api/trash/erase.ts, or lets go by itself (on delete cascade, on delete set null).
   expect(rows.map(({ holds }) => holds)).toEqual([

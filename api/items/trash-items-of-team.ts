@@ -1,0 +1,23 @@
+import { run, type Statement } from '../../db/statement.js';
+import { type Context, userOf } from '../core/context.js';
+import { newId } from '../core/ids.js';
+
+/** $1 = team id, $2 = user id, $3 = cascade id. Creating an item needs a membership until the commit, so none can be missed. */
+const statement: Statement = {
+  name: 'trash_items_of_team',
+  text: /* sql */ `
+    with moved as (
+      update items set deleted_at = now(), deleted_by = $2, cascade_id = $3, version = version + 1
+      where team_id = $1 and deleted_at is null returning 1
+    )
+    select count(*)::int as items from moved`,
+};
+
+/**
+ * Moves the notes, files, whiteboards and docs of a team that is deleted to the trash, where they are purged in their time. The caller has
+ * deleted the memberships. Returns their number.
+ */
+export async function trashItemsOfTeam(ctx: Context, teamId: string): Promise<number> {
+  const [moved] = await run<{ items: number }>(ctx.db, statement, [teamId, userOf(ctx), newId()]);
+  return moved?.items ?? 0;
+}
