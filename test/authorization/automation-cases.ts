@@ -1,7 +1,8 @@
 import { type Row, type Sent, LIVE, TRASHABLE } from './row.js';
 import type { Subject } from './subjects.js';
 
-const trash: Row[] = [
+/** What lies in the trash. */
+export const trashCases: Row[] = [
   { route: 'GET /api/trash', by: 'nothing', subject: 'trashedTask', kinds: ['own', 'foreign'], send: () => ({}), list: true },
   ...(['team_id', 'project_id'] as const).map(
     (names): Row => ({
@@ -193,7 +194,7 @@ const CANCEL = 'POST /api/automations/runs/:run_id/cancel';
 const cancelled = (s: Subject): Sent => ({ params: { run_id: s.id } });
 
 /** Ending a run has the rules of starting one. */
-const cancels: Row[] = [
+export const cancelCases: Row[] = [
   { route: CANCEL, by: 'one’s own', subject: 'runForManager', author: 'caller', kinds: LIVE, send: cancelled },
   {
     route: CANCEL,
@@ -227,7 +228,8 @@ const cancels: Row[] = [
   },
 ];
 
-const automations: Row[] = [
+/** Automations, who changes them, and who takes them over. */
+export const automationCases: Row[] = [
   { route: 'GET /api/automations/triggers', subject: 'nothing', kinds: ['own'], send: () => ({}) },
   { route: 'GET /api/automations/actions/types', subject: 'nothing', kinds: ['own'], send: () => ({}) },
   {
@@ -298,7 +300,6 @@ const automations: Row[] = [
     why: 'a stranger to the project’s team is refused before its team is compared; 400 is for members of both',
   },
   { route: 'GET /api/automations/:automation_id/runs', subject: 'automation', kinds: TRASHABLE, send: byPath },
-  ...cancels,
   { route: 'GET /api/notifications', subject: 'notification', kinds: ['own', 'foreign'], send: () => ({}), list: true },
   { route: 'POST /api/notifications/read', subject: 'nothing', kinds: ['own'], send: () => ({ body: {} }) },
   {
@@ -344,6 +345,3 @@ const automations: Row[] = [
     send: (s) => ({ params: { run_id: s.id } }),
   },
 ];
-
-/** The trash and automations. */
-export const automationCases: Row[] = [...trash, ...automations];

@@ -1,6 +1,6 @@
 import { accounts } from './account-cases.js';
 import { approvalCases } from './approval-cases.js';
-import { automationCases } from './automation-cases.js';
+import { automationCases, cancelCases, trashCases } from './automation-cases.js';
 import { graphCases } from './graph-cases.js';
 import { itemCases } from './item-cases.js';
 import type { Row } from './row.js';
@@ -13,9 +13,9 @@ import { vaultCases } from './vault-cases.js';
 export const GROUPS = {
   accounts: [...accounts, ...signInCases],
   teams: teamCases,
-  tasks: taskCases,
+  tasks: [...taskCases, ...trashCases],
   automations: automationCases,
-  approvals: approvalCases,
+  approvals: [...approvalCases, ...cancelCases],
   vault: vaultCases,
   graph: graphCases,
   items: itemCases,

@@ -93,6 +93,8 @@ async function serve(services: Services): Promise<{ url: string; server: Server 
   const handle = createApp(services).callback();
   const server: Server = createServer((request, response) => void handle(request, response));
   answerRawErrors(server);
+  // A client on a busy machine would take a connection again that the server is about to close after its usual five seconds.
+  server.keepAliveTimeout = 60_000;
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, server };

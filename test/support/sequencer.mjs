@@ -4,11 +4,11 @@ import Sequencer from '@jest/test-sequencer';
 /** Files of half a minute and more on two cores, by the time they take or wait; jest would start small files last. */
 const LONG = [
   'outbox/outage',
+  'authorization/automations',
   'authorization/accounts',
   'authorization/vault',
   'workflows/failures',
   'authorization/approvals',
-  'authorization/automations',
   'browser/app',
   'http/fair-connections',
   'tasks/races',
