@@ -20,6 +20,7 @@ const PATHS = {
   mail: '<rect x="3.500" y="5.500" width="17" height="13" rx="1.500"/><path d="m4 7 8 6 8-6"/>',
   out: '<path d="M14 4.500h5.500V10M19.500 4.500 11 13"/><path d="M18 14v5.500H4.500V6H10"/>',
   leave: '<path d="M10 4.500H5v15h5M15 8l4 4-4 4M19 12H9.500"/>',
+  search: '<circle cx="10.5" cy="10.5" r="6"/><path d="m15 15 5 5"/>',
   skip: '<path d="M6 6.500 13 12l-7 5.500zM17 6.500v11"/>',
 } as const;
 

@@ -81,6 +81,8 @@ export interface PageSpec<P extends z.ZodType, Q extends z.ZodType, F extends z.
   params?: P;
   query?: Q;
   form?: F;
+  /** Maximum size of the posted form, bytes; defaults to 64 kB. */
+  formBytes?: number;
   handle: (visit: PageRequest<z.output<P>, z.output<Q>, z.output<F>>) => Promise<PageResult>;
   /** Renders a rejected form with the values typed; defaults to the error page. */
   onError?: (visit: PageRequest<z.output<P>, z.output<Q>, Fields>, problem: FormError) => Promise<PageResult>;

@@ -6,6 +6,7 @@ import { cycleTimePages } from './pages/work/cycle-time.js';
 import { deprovisionPages } from './pages/admin/deprovision.js';
 import { homePages } from './pages/work/home.js';
 import { invitationPages } from './pages/teams/invitations.js';
+import { itemPages } from './pages/items/item.js';
 import { notificationPages } from './pages/work/notifications.js';
 import type { Page } from './page.js';
 import { passwordPages } from './pages/account/password.js';
@@ -13,6 +14,7 @@ import { profilePages } from './pages/account/profile.js';
 import { runListPages } from './pages/work/run-list.js';
 import { runPages } from './pages/work/runs.js';
 import { secretPages } from './pages/teams/secrets.js';
+import { searchPages } from './pages/items/search.js';
 import { securityPages } from './pages/account/security.js';
 import { sessionPages } from './pages/account/sessions.js';
 import { signInPages } from './pages/account/sign-in.js';
@@ -33,6 +35,8 @@ export const PAGES: readonly Page[] = [
   ...automationPages,
   ...runListPages,
   ...runPages,
+  ...itemPages,
+  ...searchPages,
   ...cycleTimePages,
   ...notificationPages,
   ...teamPages,

@@ -203,6 +203,8 @@ create table effects (
   created_at timestamptz not null default now(),
   primary key (run_id, action_index)
 );
+-- Runs that changed an item, for its page.
+create index effects_of_entity on effects (entity_id, run_id);
 `);
 }
 

@@ -113,7 +113,7 @@ export async function openPage(page: Page, arrival: PageInput): Promise<PageResu
   const { ctx, me, pending, request, session } = arrival;
   const denied = checkAccess(page, session.actor, arrival);
   if (denied) return denied;
-  const given = page.method === 'post' ? await readForm(request) : {};
+  const given = page.method === 'post' ? await readForm(request, page.formBytes) : {};
   if (page.method === 'post') checkForm(arrival, given);
   const visit: PageRequest = {
     ctx,

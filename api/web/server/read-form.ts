@@ -21,8 +21,8 @@ function fieldsOf(text: string): Fields {
  * Returns the fields of a posted form.
  * @throws UNSUPPORTED_MEDIA_TYPE | PAYLOAD_TOO_LARGE
  */
-export async function readForm(request: IncomingMessage): Promise<Fields> {
-  const bytes = await readBody(request, MAX_FORM);
+export async function readForm(request: IncomingMessage, maxBytes = MAX_FORM): Promise<Fields> {
+  const bytes = await readBody(request, maxBytes);
   if (bytes.length === 0) return {};
   if (!/^application\/x-www-form-urlencoded\b/i.test(request.headers['content-type'] ?? '')) {
     throw new DomainError('UNSUPPORTED_MEDIA_TYPE', 'Expected an HTML form');

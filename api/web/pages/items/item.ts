@@ -1,0 +1,96 @@
+import { z } from 'zod';
+import { addComment } from '../../../comments/add-comment.js';
+import { AddComment } from '../../../comments/schema.js';
+import type { User } from '../../../auth/schema.js';
+import type { Context } from '../../../core/context.js';
+import { WorkItemParams } from '../../../items/schema.js';
+import { MAX_CONTENT_BYTES } from '../../../items/rules.js';
+import { getNote } from '../../../notes/get-note.js';
+import { UpdateNote } from '../../../notes/schema.js';
+import { updateNote } from '../../../notes/update-note.js';
+import { TASK_STATUSES } from '../../../tasks/rules.js';
+import { updateTask } from '../../../tasks/write/update-task.js';
+import { type FormError, page, type Page, requireUser, type View } from '../../page.js';
+import type { Fields } from '../../server/read-form.js';
+import { loadItem } from './load-item.js';
+
+const pathOf = (itemId: string, anchor = ''): string => `/app/items/${encodeURIComponent(itemId)}${anchor}`;
+
+/** Versions are numbers in text. */
+const Version = z.coerce.number().pipe(z.int().min(1).max(2_147_483_647));
+
+/** Values that the user typed into a rejected form, and why it was rejected. */
+interface Rejected {
+  form: 'status' | 'comment' | 'note';
+  typed: Fields;
+  problem: FormError;
+}
+
+async function itemView(ctx: Context, me: User, itemId: string, rejected?: Rejected): Promise<View> {
+  const data = await loadItem(ctx, me, itemId);
+  const status = rejected && { status: rejected.problem.status };
+  return { view: 'items/item', title: data.item.title, data: { ...data, rejected, statuses: TASK_STATUSES }, ...status };
+}
+
+type FormVisit = { ctx: Context; me: User | null; params: { item_id: string }; form: Fields };
+
+/** Shows the page again with what was typed. */
+const again =
+  (form: Rejected['form']) =>
+  (visit: FormVisit, problem: FormError): Promise<View> =>
+    itemView(visit.ctx, requireUser(visit), visit.params.item_id, { form, typed: visit.form, problem });
+
+/** Browsers send every line break as CRLF; a text keeps the line breaks that it had. */
+const asStored = (typed: string, before: string): string => (before.includes('\r\n') ? typed : typed.replaceAll('\r\n', '\n'));
+
+/** A byte becomes up to three in a form. */
+const FORM_BYTES = 3 * MAX_CONTENT_BYTES + 16 * 1024;
+
+export const itemPages: Page[] = [
+  page({
+    method: 'get',
+    path: '/app/items/:item_id',
+    access: 'item.read',
+    params: WorkItemParams,
+    handle: ({ ctx, me, params }) => itemView(ctx, requireUser({ me }), params.item_id),
+  }),
+  page({
+    method: 'post',
+    path: '/app/items/:item_id/status',
+    access: 'task.write',
+    params: WorkItemParams,
+    form: z.object({ status: z.enum(TASK_STATUSES), version: Version }),
+    async handle({ ctx, params, form: { status, version } }) {
+      await updateTask(ctx, params.item_id, { status, version });
+      return { to: pathOf(params.item_id), notice: { kind: 'good', text: 'Status changed' } };
+    },
+    onError: again('status'),
+  }),
+  page({
+    method: 'post',
+    path: '/app/items/:item_id/comments',
+    access: 'comment.write',
+    params: WorkItemParams,
+    form: z.object({ content: AddComment.shape.content, parent_comment_id: z.uuid().optional() }),
+    async handle({ ctx, params, form: { content, parent_comment_id } }) {
+      const comment = await addComment(ctx, params.item_id, { content: asStored(content, ''), parent_comment_id });
+      return { to: pathOf(params.item_id, `#comment-${comment.comment_id}`) };
+    },
+    onError: again('comment'),
+  }),
+  page({
+    method: 'post',
+    path: '/app/items/:item_id/note',
+    access: 'item.write',
+    params: WorkItemParams,
+    formBytes: FORM_BYTES,
+    form: z.object({ title: UpdateNote.shape.title.unwrap(), content: z.string(), version: Version }),
+    async handle({ ctx, params, form: { title, content, version } }) {
+      const before = await getNote(ctx, params.item_id);
+      const patch = UpdateNote.parse({ title, content: asStored(content, before.content), version });
+      await updateNote(ctx, params.item_id, patch);
+      return { to: pathOf(params.item_id), notice: { kind: 'good', text: 'Note saved' } };
+    },
+    onError: again('note'),
+  }),
+];

@@ -1,0 +1,101 @@
+import { listActivity } from '../../../activity/list-activity.js';
+import type { User } from '../../../auth/schema.js';
+import { listComments } from '../../../comments/list-comments.js';
+import { withReplies } from '../../../comments/read-replies.js';
+import type { CommentRecord } from '../../../comments/schema.js';
+import { isAllowed } from '../../../core/access.js';
+import type { Context } from '../../../core/context.js';
+import { getWorkItem } from '../../../items/get-work-item.js';
+import { listWorkItems } from '../../../items/list-work-items.js';
+import type { WorkItem } from '../../../items/schema.js';
+import { listRelations } from '../../../relations/list-relations.js';
+import type { RelationType } from '../../../relations/rules.js';
+import type { ItemRelation } from '../../../relations/schema.js';
+import { listRunsOfItem } from '../../../runs/list-runs-of-item.js';
+import { getTask } from '../../../tasks/read/get-task.js';
+import type { Task } from '../../../tasks/schema.js';
+import { renderMarkdown } from '../../wording/markdown.js';
+import { namesIn, teamNamesOf } from '../../wording/names.js';
+
+/** Entries of each list of the page; the API has the others. */
+const COMMENTS = 100;
+const ACTIVITY = 15;
+const RUNS = 8;
+const CONTENTS = 50;
+
+/** Headings of the relations, in the order of the page. */
+const RELATION_HEADINGS: Readonly<Record<RelationType, string>> = {
+  belongs_to: 'Part of',
+  parent_child: 'Contains',
+  blocks: 'Blocks',
+  blocking: 'Blocks',
+  blocked_by: 'Blocked by',
+  related_to: 'Related to',
+  attached_to: 'Attached',
+  caused_by: 'Caused by',
+  recurrence_of: 'Recurrences',
+};
+
+export interface RelationGroup {
+  heading: string;
+  relations: ItemRelation[];
+}
+
+/** Groups relations by what they mean for this item. */
+function groupsOf(relations: ItemRelation[]): RelationGroup[] {
+  const headings = [...new Set(Object.values(RELATION_HEADINGS))];
+  const of = (heading: string) => relations.filter(({ effective_type }) => RELATION_HEADINGS[effective_type] === heading);
+  return headings.map((heading) => ({ heading, relations: of(heading) })).filter((group) => group.relations.length > 0);
+}
+
+async function commentsOf(ctx: Context, taskId: string): Promise<CommentRecord[]> {
+  const rows = await listComments(ctx, taskId, { limit: COMMENTS, offset: 0 });
+  return (await withReplies(ctx, taskId, rows)).rows as CommentRecord[];
+}
+
+/** The first items of a project, oldest first. */
+async function contentsOf(ctx: Context, projectId: string): Promise<{ contents: WorkItem[]; hasMore: boolean }> {
+  const { body, more } = await listWorkItems(ctx, { project_id: projectId, limit: CONTENTS, offset: 0 });
+  if (typeof body !== 'string') throw new Error('A short list of work items came in chunks');
+  const items = JSON.parse(body) as WorkItem[];
+  return { contents: items.filter(({ type }) => type !== 'project'), hasMore: more };
+}
+
+interface Texts {
+  content?: string;
+}
+
+/**
+ * Loads everything that the page of an item shows, through the operations of the API, as the user.
+ * @throws RESOURCE_NOT_FOUND unknown or in the trash | PERMISSION_DENIED not a member
+ */
+export async function loadItem(ctx: Context, me: User, itemId: string) {
+  const { json, version } = await getWorkItem(ctx, itemId);
+  const item = JSON.parse(json) as WorkItem & Texts;
+  const seat = me.teams.find(({ team_id }) => team_id === item.team_id)?.role ?? null;
+  const [{ relations }, activity, runs, task, comments, inside, names] = await Promise.all([
+    listRelations(ctx, itemId),
+    listActivity(ctx, { entity_id: itemId, limit: ACTIVITY }),
+    listRunsOfItem(ctx, itemId, RUNS),
+    item.type === 'task' ? getTask(ctx, itemId).then((answer) => JSON.parse(answer.json) as Task) : undefined,
+    item.type === 'task' ? commentsOf(ctx, itemId) : [],
+    item.type === 'project' ? contentsOf(ctx, itemId) : undefined,
+    namesIn(ctx, me, [item]),
+  ]);
+  const text = item.content ?? item.description ?? '';
+  return {
+    item,
+    version,
+    task,
+    comments: comments.map((comment) => ({ ...comment, html: renderMarkdown(comment.content) })),
+    text,
+    html: renderMarkdown(text),
+    groups: groupsOf(relations),
+    activity,
+    runs,
+    inside,
+    names,
+    teamNames: teamNamesOf(me),
+    canWrite: isAllowed('item.write', seat),
+  };
+}
