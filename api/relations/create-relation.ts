@@ -94,7 +94,7 @@ async function store(ctx: Context, input: CreateRelation, { edge, source }: Want
   const values = [JSON.stringify(callerJson(ctx)), JSON.stringify(row), source.project_id, source.title];
   const [made] = await run<{ json: Relation }>(ctx.db, storeEdgeStatement, values);
   if (!made) throw new Error('The edge was not stored');
-  return made.json;
+  return present(made.json);
 }
 
 /**

@@ -94,7 +94,8 @@ export function createFormatter(me: User | null, now: Date = new Date()) {
     timeZone,
     duration,
     /** Status of a work item: "In review". */
-    statusOf: (status: string): string => status.charAt(0).toUpperCase() + status.slice(1).replaceAll('_', ' '),
+    statusOf: (status: string): string =>
+      status === 'todo' ? 'To do' : status.charAt(0).toUpperCase() + status.slice(1).replaceAll('_', ' '),
     /** How long a run took: "2 min", "less than a second". */
     took: (ms: number): string => (ms < 1000 ? 'less than a second' : duration(ms / 1000)),
     plainText,

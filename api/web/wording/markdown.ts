@@ -9,7 +9,7 @@ const parser = new MarkdownIt('default', { html: false, linkify: true, breaks: t
 parser.renderer.rules.image = (tokens, index) => {
   const token = tokens[index];
   const { escapeHtml } = parser.utils;
-  const source = escapeHtml(token?.attrGet('src') ?? '');
+  const source = escapeHtml(String(token?.attrGet('src') ?? ''));
   return `<a href="${source}" rel="noopener noreferrer nofollow">${escapeHtml(token?.content || 'image')}</a>`;
 };
 parser.renderer.rules.link_open = (tokens, index, options, _env, renderer) => {

@@ -1,13 +1,15 @@
+import type { z } from 'zod';
 import { listActivity } from '../../../activity/list-activity.js';
 import type { User } from '../../../auth/schema.js';
 import { listComments } from '../../../comments/list-comments.js';
 import { withReplies } from '../../../comments/read-replies.js';
 import type { CommentRecord } from '../../../comments/schema.js';
-import { isAllowed } from '../../../core/access.js';
+import { isAllowed, type Seat } from '../../../core/access.js';
 import type { Context } from '../../../core/context.js';
 import { getWorkItem } from '../../../items/get-work-item.js';
 import { listWorkItems } from '../../../items/list-work-items.js';
-import type { WorkItem } from '../../../items/schema.js';
+import type { WholeWorkItem, WorkItem } from '../../../items/schema.js';
+import { placesOf } from '../../../graph/item-place.js';
 import { listRelations } from '../../../relations/list-relations.js';
 import type { RelationType } from '../../../relations/rules.js';
 import type { ItemRelation } from '../../../relations/schema.js';
@@ -53,16 +55,14 @@ async function commentsOf(ctx: Context, taskId: string): Promise<CommentRecord[]
   return (await withReplies(ctx, taskId, rows)).rows as CommentRecord[];
 }
 
+type Listed = z.output<typeof WorkItem>;
+
 /** The first items of a project, oldest first. */
-async function contentsOf(ctx: Context, projectId: string): Promise<{ contents: WorkItem[]; hasMore: boolean }> {
+async function contentsOf(ctx: Context, projectId: string): Promise<{ contents: Listed[]; hasMore: boolean }> {
   const { body, more } = await listWorkItems(ctx, { project_id: projectId, limit: CONTENTS, offset: 0 });
   if (typeof body !== 'string') throw new Error('A short list of work items came in chunks');
-  const items = JSON.parse(body) as WorkItem[];
+  const items = JSON.parse(body) as Listed[];
   return { contents: items.filter(({ type }) => type !== 'project'), hasMore: more };
-}
-
-interface Texts {
-  content?: string;
 }
 
 /**
@@ -71,9 +71,10 @@ interface Texts {
  */
 export async function loadItem(ctx: Context, me: User, itemId: string) {
   const { json, version } = await getWorkItem(ctx, itemId);
-  const item = JSON.parse(json) as WorkItem & Texts;
-  const seat = me.teams.find(({ team_id }) => team_id === item.team_id)?.role ?? null;
-  const [{ relations }, activity, runs, task, comments, inside, names] = await Promise.all([
+  const item = JSON.parse(json) as z.output<typeof WholeWorkItem>;
+  const seat = (me.teams.find(({ team_id }) => team_id === item.team_id)?.role ?? null) as Seat | null;
+  const projectId = item.type === 'project' ? null : item.project_id;
+  const [{ relations }, activity, runs, task, comments, inside, names, places] = await Promise.all([
     listRelations(ctx, itemId),
     listActivity(ctx, { entity_id: itemId, limit: ACTIVITY }),
     listRunsOfItem(ctx, itemId, RUNS),
@@ -81,11 +82,14 @@ export async function loadItem(ctx: Context, me: User, itemId: string) {
     item.type === 'task' ? commentsOf(ctx, itemId) : [],
     item.type === 'project' ? contentsOf(ctx, itemId) : undefined,
     namesIn(ctx, me, [item]),
+    // A live item’s project belongs to its team, so who may read the item may read the project.
+    projectId === null ? undefined : placesOf(ctx, [projectId]),
   ]);
   const text = item.content ?? item.description ?? '';
   return {
     item,
     version,
+    projectName: projectId === null ? undefined : places?.get(projectId)?.title,
     task,
     comments: comments.map((comment) => ({ ...comment, html: renderMarkdown(comment.content) })),
     text,
