@@ -47,7 +47,7 @@ describe('the web app in a browser', () => {
       .update({ name: HOSTILE.slice(0, 90), description: HOSTILE });
     await db('users').where({ user_id: team.manager.user_id }).update({ display_name: HOSTILE, name: HOSTILE });
     const project = await buildProject(app, team, { name: HOSTILE });
-    await buildTask(app, team, project, {
+    const task = await buildTask(app, team, project, {
       title: HOSTILE,
       assigned_to: team.manager.user_id,
       due_date: '2020-01-01',
@@ -68,7 +68,16 @@ describe('the web app in a browser', () => {
     await db('users').where({ user_id: team.manager.user_id }).update({ role: 'admin' });
     const leaving = `/api/admin/users/${team.guest.user_id}/deprovision`;
     const { job_id } = (await app.as(team.manager).post(leaving, { reason: HOSTILE })).body;
-    return { run_id: waiting.run_id, team_id: team.team_id, failed: failed.run_id, user_id: team.member.user_id, job_id };
+    await app.as(team.manager).post(`/api/tasks/${task.task_id}/comments`, { content: `${HOSTILE}\n\n| a |\n|:-:|\n| b |` });
+    return {
+      item_id: task.task_id,
+      project_id: project.project_id,
+      run_id: waiting.run_id,
+      team_id: team.team_id,
+      failed: failed.run_id,
+      user_id: team.member.user_id,
+      job_id,
+    };
   }
 
   beforeAll(async () => {
@@ -79,7 +88,7 @@ describe('the web app in a browser', () => {
     const shown = PAGES.filter(({ method }) => method === 'get').map(({ path }) =>
       path.replace(/:(\w+)/g, (_, name) => ids[name] ?? 'x'),
     );
-    paths = [...shown, `/app/runs/${ids['failed']}`, '/app/nothing'];
+    paths = [...shown, `/app/runs/${ids['failed']}`, `/app/items/${ids['project_id']}`, '/app/nothing'];
     browser = await launch();
   });
   afterEach(() => Promise.all(windows.splice(0).map((window) => window.close())));

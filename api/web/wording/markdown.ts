@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import MarkdownIt from 'markdown-it';
 
 /**
@@ -25,9 +26,32 @@ for (const rule of ['heading_open', 'heading_close'] as const) {
   };
 }
 
-/** Longer texts are shown as they are: the parser needs more than a linear time for some inputs. */
+// The alignment of a cell is a style attribute, which the pages' policy forbids.
+for (const rule of ['td_open', 'th_open'] as const) {
+  parser.renderer.rules[rule] = (tokens, index, options, _env, renderer) => {
+    const token = tokens[index];
+    if (token) token.attrs = null;
+    return renderer.renderToken(tokens, index, options);
+  };
+}
+
+/** Longer texts are shown as they are: some inputs cost the parser the square of their length, and everybody else waits meanwhile. */
 const MAX_RENDERED = 20_000;
+/** The same for all texts of one page. */
+const MAX_RENDERED_OF_PAGE = 60_000;
 
 /** Returns a text written in Markdown as safe HTML; undefined if it is too long to render. */
 export const renderMarkdown = (text: string): string | undefined =>
   text.length <= MAX_RENDERED ? parser.render(text) : undefined;
+
+/** Renders the texts of one page in order, as far as they are not too long together. Other requests are answered between two texts. */
+export async function renderTexts(texts: string[]): Promise<(string | undefined)[]> {
+  const rendered: (string | undefined)[] = [];
+  let left = MAX_RENDERED_OF_PAGE;
+  for (const text of texts) {
+    left -= text.length;
+    rendered.push(left < 0 ? undefined : renderMarkdown(text));
+    await setImmediate();
+  }
+  return rendered;
+}

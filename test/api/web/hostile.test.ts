@@ -40,6 +40,7 @@ let runs: string[];
 let projectId: string;
 let taskId: string;
 let jobId: string;
+let noteId: string;
 
 /** Puts a text wherever people or programs can put one that pages show. */
 async function writeEverywhere(text: string): Promise<void> {
@@ -50,7 +51,10 @@ async function writeEverywhere(text: string): Promise<void> {
     .update({ name: text, display_name: text, preferences: { locale: text, timezone: text } });
   await db('teams').where({ team_id: team.team_id }).update({ name: text, description: text });
   await db('projects').where({ project_id: projectId }).update({ name: text });
-  await db('tasks').where({ task_id: taskId }).update({ title: text });
+  await db('tasks')
+    .where({ task_id: taskId })
+    .update({ title: text, tags: [text] });
+  await db('items').where({ item_id: noteId }).update({ title: text });
   await db('automation_runs').whereIn('run_id', runs).update({ automation_name: text, event: json, condition_error: text });
   await db('automations').update({ name: text });
   await db('run_actions').whereIn('run_id', runs).update({ name: text });
@@ -81,6 +85,13 @@ beforeAll(async () => {
   const project = await buildProject(app, team);
   projectId = project.project_id;
   taskId = (await buildTask(app, team, project, { assigned_to: team.manager.user_id, due_date: '2020-01-01' })).task_id;
+  const note = await app.as(team.manager).post('/api/notes', { title: 'x', ...project });
+  noteId = note.body.note_id;
+  await app.as(team.manager).post('/api/work-items/relations', {
+    source_id: taskId,
+    target_id: noteId,
+    relation_type: 'related_to',
+  });
   const actions = [{ type: 'add_comment', params: { task_id: '{{event.task.title}}', content: '{{event.title}}' } }, GATE];
   const waiting = await buildRun(app, team, { actions });
   const failed = await buildRun(app, team, { actions, status: 'failed', statuses: ['failed', 'skipped'] });
@@ -96,7 +107,9 @@ beforeAll(async () => {
   paths = shown.flatMap((path) =>
     path.includes(':run_id')
       ? runs.map((id) => path.replace(':run_id', id))
-      : [path.replace(':team_id', team.team_id).replace(':user_id', team.guest.user_id).replace(':job_id', jobId)],
+      : path.includes(':item_id')
+        ? [taskId, projectId, noteId].map((id) => path.replace(':item_id', id))
+        : [path.replace(':team_id', team.team_id).replace(':user_id', team.guest.user_id).replace(':job_id', jobId)],
   );
 });
 afterAll(() => app.close());

@@ -16,7 +16,7 @@ import type { ItemRelation } from '../../../relations/schema.js';
 import { listRunsOfItem } from '../../../runs/list-runs-of-item.js';
 import { getTask } from '../../../tasks/read/get-task.js';
 import type { Task } from '../../../tasks/schema.js';
-import { renderMarkdown } from '../../wording/markdown.js';
+import { renderTexts } from '../../wording/markdown.js';
 import { namesIn, teamNamesOf } from '../../wording/names.js';
 
 /** Entries of each list of the page; the API has the others. */
@@ -86,14 +86,18 @@ export async function loadItem(ctx: Context, me: User, itemId: string) {
     projectId === null ? undefined : placesOf(ctx, [projectId]),
   ]);
   const text = item.content ?? item.description ?? '';
+  const written = comments.flatMap((comment) => [comment, ...(comment.replies as CommentRecord[])]);
+  const [html, ...rendered] = await renderTexts([text, ...written.map(({ content }) => content)]);
+  const htmlOf = Object.fromEntries(written.map(({ comment_id }, at) => [comment_id, rendered[at]]));
   return {
     item,
     version,
     projectName: projectId === null ? undefined : places?.get(projectId)?.title,
     task,
-    comments: comments.map((comment) => ({ ...comment, html: renderMarkdown(comment.content) })),
+    comments,
+    htmlOf,
     text,
-    html: renderMarkdown(text),
+    html,
     groups: groupsOf(relations),
     activity,
     runs,

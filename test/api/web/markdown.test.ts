@@ -1,0 +1,62 @@
+import fc from 'fast-check';
+import { renderMarkdown } from '../../../api/web/wording/markdown.js';
+
+const TAGS = /<\/?([a-z][a-z0-9]*)((?:\s+[a-z-]+(?:="[^"]*")?)*)\s*\/?>/gi;
+const ALLOWED = new Set('p br hr em strong s code pre blockquote ul ol li a h3 h4 h5 h6 table thead tbody tr th td'.split(' '));
+const ATTRIBUTES = new Set(['href', 'rel', 'title', 'class', 'start']);
+
+/** What the text became, as far as it is more than text and harmless tags. */
+function harmIn(html: string): string[] {
+  const harm: string[] = [];
+  const rest = html.replace(TAGS, (_tag, name: string, attributes: string) => {
+    if (!ALLOWED.has(name.toLowerCase())) harm.push(name);
+    for (const [, key = '', value = ''] of attributes.matchAll(/([a-z-]+)(?:="([^"]*)")?/gi)) {
+      if (!ATTRIBUTES.has(key)) harm.push(key);
+      if (key === 'href' && !/^(https?:|mailto:|ftp:|[^:]*$|[/#.?])/i.test(value)) harm.push(value);
+    }
+    return '';
+  });
+  if (/[<>]/.test(rest)) harm.push(rest);
+  return harm;
+}
+
+it.each([
+  ['<script>alert(1)</script>'],
+  ['[x](javascript:alert(1))'],
+  ['[x](JaVaScRiPt&#58;alert(1))'],
+  ['[x](vbscript:x) [y](data:text/html,<script>)'],
+  ['![x](https://evil.example/pixel.png)'],
+  ['![x](" onerror="alert(1))'],
+  ['[x](https://a.example "\\" onclick=\\"alert(1)")'],
+  ['<img src=x onerror=alert(1)>'],
+  ['```html\n<b onclick=x>\n```'],
+  ['<!-- --><a href=x>'],
+  ['[a]: javascript:alert(1)\n\n[a]'],
+  ['<javascript:alert(1)>'],
+])('renders no tag, attribute or address that could do harm: %s', (text) => {
+  expect(harmIn(renderMarkdown(text) ?? '')).toEqual([]);
+});
+
+it('any text renders to harmless tags', () => {
+  const pieces = fc.constantFrom(
+    ...'<>"\'`[]()!*_#&;:/\\=\n -|~'.split(''),
+    'javascript:',
+    'onerror',
+    'https://a.example',
+    '&lt;',
+    '<a ',
+    '![',
+  );
+  fc.assert(
+    fc.property(fc.array(fc.oneof(pieces, fc.string({ maxLength: 4 })), { maxLength: 60 }), (parts) => {
+      expect(harmIn(renderMarkdown(parts.join('')) ?? '')).toEqual([]);
+    }),
+    { numRuns: 300 },
+  );
+});
+
+it('an image is a link, a heading stands below those of the page, and a long text is not rendered', () => {
+  expect(renderMarkdown('![A pixel](https://a.example/p.png)')).toContain('<a href="https://a.example/p.png" rel=');
+  expect(renderMarkdown('# One')).toBe('<h3>One</h3>\n');
+  expect(renderMarkdown('x'.repeat(20_001))).toBeUndefined();
+});
