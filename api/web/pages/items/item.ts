@@ -5,7 +5,6 @@ import type { User } from '../../../auth/schema.js';
 import type { Context } from '../../../core/context.js';
 import { WorkItemParams } from '../../../items/schema.js';
 import { MAX_CONTENT_BYTES } from '../../../items/rules.js';
-import { getNote } from '../../../notes/get-note.js';
 import { UpdateNote } from '../../../notes/schema.js';
 import { updateNote } from '../../../notes/update-note.js';
 import { TASK_STATUSES } from '../../../tasks/rules.js';
@@ -40,8 +39,8 @@ const again =
   (visit: FormVisit, problem: FormError): Promise<View> =>
     itemView(visit.ctx, requireUser(visit), visit.params.item_id, { form, typed: visit.form, problem });
 
-/** Browsers send every line break as CRLF; a text keeps the line breaks that it had. */
-const asStored = (typed: string, before: string): string => (before.includes('\r\n') ? typed : typed.replaceAll('\r\n', '\n'));
+/** Browsers send every line break of a text as CRLF. */
+const Typed = z.string().transform((text) => text.replaceAll('\r\n', '\n'));
 
 /** A byte becomes up to three in a form. */
 const FORM_BYTES = 3 * MAX_CONTENT_BYTES + 16 * 1024;
@@ -71,9 +70,9 @@ export const itemPages: Page[] = [
     path: '/app/items/:item_id/comments',
     access: 'comment.write',
     params: WorkItemParams,
-    form: z.object({ content: AddComment.shape.content, parent_comment_id: z.uuid().optional() }),
+    form: z.object({ content: Typed.pipe(AddComment.shape.content), parent_comment_id: z.uuid().optional() }),
     async handle({ ctx, params, form: { content, parent_comment_id } }) {
-      const comment = await addComment(ctx, params.item_id, { content: asStored(content, ''), parent_comment_id });
+      const comment = await addComment(ctx, params.item_id, { content, parent_comment_id });
       return { to: pathOf(params.item_id, `#comment-${comment.comment_id}`) };
     },
     onError: again('comment'),
@@ -84,11 +83,13 @@ export const itemPages: Page[] = [
     access: 'item.write',
     params: WorkItemParams,
     formBytes: FORM_BYTES,
-    form: z.object({ title: UpdateNote.shape.title.unwrap(), content: z.string(), version: Version }),
-    async handle({ ctx, params, form: { title, content, version } }) {
-      const before = await getNote(ctx, params.item_id);
-      const patch = UpdateNote.parse({ title, content: asStored(content, before.content), version });
-      await updateNote(ctx, params.item_id, patch);
+    form: z.object({
+      title: UpdateNote.shape.title.unwrap(),
+      content: Typed.pipe(UpdateNote.shape.content.unwrap()),
+      version: Version,
+    }),
+    async handle({ ctx, params, form }) {
+      await updateNote(ctx, params.item_id, form);
       return { to: pathOf(params.item_id), notice: { kind: 'good', text: 'Note saved' } };
     },
     onError: again('note'),

@@ -1,0 +1,125 @@
+import { buildPerson, buildProject, buildTask, buildTeam, type TestTeam } from '../../factories/people.js';
+import { buildRun } from '../../factories/runs.js';
+import { startApp, type TestApp } from '../../support/app.js';
+import { type Browser, givePasswords, signIn } from './browser.js';
+
+let app: TestApp;
+let team: TestTeam;
+let member: Browser;
+let guest: Browser;
+let project: { project_id: string };
+let taskId: string;
+let noteId: string;
+
+beforeAll(async () => {
+  app = await startApp();
+  team = await buildTeam(app);
+  await givePasswords(app);
+  member = await signIn(app, team.member);
+  guest = await signIn(app, team.guest);
+});
+afterAll(() => app.close());
+beforeEach(async () => {
+  project = await buildProject(app, team, { name: 'Apollo' });
+  taskId = (await buildTask(app, team, project, { title: 'Check the valves', description: 'With **care**' })).task_id;
+  const note = await app.as(team.member).post('/api/notes', { title: 'Decided', content: '# Freeze\n', ...project });
+  noteId = note.body.note_id;
+});
+
+const path = (id: string) => `/app/items/${encodeURIComponent(id)}`;
+const location = (answer: { headers: Headers }) => answer.headers.get('location');
+
+describe('reading', () => {
+  it('a task shows its text, fields, subtasks, relations, comments, activity and runs', async () => {
+    await buildTask(app, team, project, { title: 'Order gaskets', parent_task_id: taskId });
+    await app
+      .as(team.member)
+      .post('/api/work-items/relations', { source_id: taskId, target_id: noteId, relation_type: 'related_to' });
+    const comment = await app.as(team.member).post(`/api/tasks/${taskId}/comments`, { content: 'Looks _good_' });
+    const run = await buildRun(app, team, { actions: [], status: 'succeeded', fields: { automation_name: 'Remind the crew' } });
+    await app.services.db('effects').insert({
+      run_id: run.run_id,
+      action_index: 0,
+      entity_type: 'comment',
+      entity_id: comment.body.comment_id,
+    });
+    const { status, html } = await guest.get(path(taskId));
+    expect(status).toBe(200);
+    for (const part of [
+      'Check the valves',
+      '<strong>care</strong>',
+      'Apollo',
+      'Order gaskets',
+      'Contains',
+      'Related to',
+      'Decided',
+    ])
+      expect(html).toContain(part);
+    for (const part of ['Looks <em>good</em>', 'created the task', 'Remind the crew', `/app/runs/${run.run_id}`])
+      expect(html).toContain(part);
+    expect(html).not.toContain('<textarea');
+  });
+
+  it('a note and a project show what they hold', async () => {
+    expect((await guest.get(path(noteId))).html).toContain('<h3>Freeze</h3>');
+    const { html } = await guest.get(path(project.project_id));
+    for (const part of ['Check the valves', 'Decided', `/app/items/${taskId}`]) expect(html).toContain(part);
+  });
+
+  it('404 for what is unknown or in the trash, 403 for strangers; a run of another team is not named', async () => {
+    const other = await buildTeam(app);
+    const run = await buildRun(app, other, { actions: [], status: 'succeeded', fields: { automation_name: 'Elsewhere' } });
+    await app.services.db('effects').insert({ run_id: run.run_id, action_index: 0, entity_type: 'task', entity_id: taskId });
+    expect((await guest.get(path(taskId))).html).not.toContain('Elsewhere');
+    expect((await guest.get(path('nothing'))).status).toBe(404);
+    const stranger = await buildPerson(app);
+    await givePasswords(app);
+    expect((await (await signIn(app, stranger)).get(path(taskId))).status).toBe(403);
+    await app.as(team.member).delete(`/api/tasks/${taskId}`);
+    expect((await guest.get(path(taskId))).status).toBe(404);
+  });
+});
+
+describe('writing', () => {
+  it('changes the status once; the same form sent again is told that the task has changed', async () => {
+    const version = /name="version" value="(\d+)"/.exec((await member.get(path(taskId))).html)?.[1] as string;
+    const done = await member.post(`${path(taskId)}/status`, { status: 'done', version }, { from: path(taskId) });
+    expect([done.status, location(done)]).toEqual([303, path(taskId)]);
+    const again = await member.post(`${path(taskId)}/status`, { status: 'todo', version }, { from: path(taskId) });
+    expect(again.status).toBe(409);
+    expect(await app.services.db('tasks').where({ task_id: taskId }).first('status')).toEqual({ status: 'done' });
+  });
+
+  it('adds a comment and returns to it; an empty one keeps the page', async () => {
+    const added = await member.post(`${path(taskId)}/comments`, { content: 'One\r\ntwo' }, { from: path(taskId) });
+    const [comment] = await app.services.db('comments').where({ task_id: taskId });
+    expect(location(added)).toBe(`${path(taskId)}#comment-${comment.comment_id}`);
+    expect(comment.content).toBe('One\ntwo');
+    const empty = await member.post(`${path(taskId)}/comments`, { content: ' ' }, { from: path(taskId) });
+    expect([empty.status, empty.html.includes('Check the valves')]).toEqual([422, true]);
+  });
+
+  it('saves a note of 100 kB with its line breaks, and gives back what was typed when somebody else was faster', async () => {
+    const content = `${'é'.repeat(49_000)}\r\nend`;
+    const fields = { title: 'Decided', content, version: '1' };
+    const saved = await member.post(`${path(noteId)}/note`, fields, { from: path(noteId) });
+    expect(saved.status).toBe(303);
+    expect((await app.as(team.member).get(`/api/notes/${noteId}`)).body.content).toBe(content.replace('\r\n', '\n'));
+    const late = await member.post(`${path(noteId)}/note`, { ...fields, content: 'Typed with love' }, { from: path(noteId) });
+    expect([late.status, late.html.includes('Typed with love')]).toEqual([409, true]);
+    const long = await member.post(`${path(noteId)}/note`, { ...fields, content: 'x'.repeat(102_401) }, { from: path(noteId) });
+    expect(long.status).toBe(422);
+  });
+
+  it('403 for guests, and nothing is written', async () => {
+    const csrf = /name="_csrf" value="([^"]+)"/.exec((await guest.get('/app')).html)?.[1] ?? null;
+    for (const [form, fields] of [
+      ['status', { status: 'done', version: '1' }],
+      ['comments', { content: 'x' }],
+    ] as const)
+      expect((await guest.post(`${path(taskId)}/${form}`, fields, { csrf })).status).toBe(403);
+    const note = await guest.post(`${path(noteId)}/note`, { title: 'x', content: 'x', version: '1' }, { csrf });
+    expect(note.status).toBe(403);
+    expect(await app.services.db('comments').where({ task_id: taskId })).toEqual([]);
+  });
+});
