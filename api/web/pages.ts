@@ -14,6 +14,7 @@ import { profilePages } from './pages/account/profile.js';
 import { runListPages } from './pages/work/run-list.js';
 import { runPages } from './pages/work/runs.js';
 import { secretPages } from './pages/teams/secrets.js';
+import { searchPages } from './pages/items/search.js';
 import { securityPages } from './pages/account/security.js';
 import { sessionPages } from './pages/account/sessions.js';
 import { signInPages } from './pages/account/sign-in.js';
@@ -35,6 +36,7 @@ export const PAGES: readonly Page[] = [
   ...runListPages,
   ...runPages,
   ...itemPages,
+  ...searchPages,
   ...cycleTimePages,
   ...notificationPages,
   ...teamPages,

@@ -123,3 +123,23 @@ describe('writing', () => {
     expect(await app.services.db('comments').where({ task_id: taskId })).toEqual([]);
   });
 });
+
+describe('searching', () => {
+  it('finds what was just written, by type, with the match marked; escapes what people wrote', async () => {
+    const word = `zirconium${Date.now()}`;
+    await buildTask(app, team, project, { title: `${word} <b>valve</b>` });
+    await app.as(team.member).post('/api/notes', { title: 'Alloys', content: `All about ${word}`, ...project });
+    const { status, html } = await guest.get(`/app/search?q=${word}`);
+    expect(status).toBe(200);
+    for (const part of ['2 results', 'Tasks', 'Notes', 'Alloys', `<mark>${word}</mark>`, '&lt;b&gt;valve'])
+      expect(html).toContain(part);
+  });
+
+  it.each(['', ' ', '"', '-', '%00', '%F0%9F', 'x'.repeat(2_000), '%27%3B%20drop%20table', '&q=2'])(
+    'answers any query: %s',
+    async (q) => {
+      const { status } = await guest.get(`/app/search?q=${q}`);
+      expect(status).toBe(200);
+    },
+  );
+});
