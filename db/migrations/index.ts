@@ -22,6 +22,7 @@ import * as rejectedRuns from './0021_rejected_runs.js';
 import * as workItems from './0022_work_items.js';
 import * as relations from './0023_relations.js';
 import * as search from './0024_search.js';
+import * as files from './0025_files.js';
 import * as cycleTimes from './0026_cycle_times.js';
 
 /** Every migration in order; listed explicitly so that a build contains exactly what was reviewed. Never edited once released. */
@@ -49,6 +50,7 @@ const MIGRATIONS: Record<string, Knex.Migration> = {
   '0022_work_items': workItems,
   '0023_relations': relations,
   '0024_search': search,
+  '0025_files': files,
   '0026_cycle_times': cycleTimes,
 };
 
