@@ -3,6 +3,7 @@ import { writeCheckpoint } from '../api/audit/checkpoint.js';
 import { deleteExpiredRuns } from '../api/runs/delete-expired-runs.js';
 import type { Services } from '../api/core/context.js';
 import { deleteExpiredKeys } from '../api/core/idempotency-keys.js';
+import { sweepObjects } from '../api/files/sweep-objects.js';
 import { purgeReceipts } from '../api/forge/deliveries/purge-receipts.js';
 import { refreshVocabulary } from '../api/search/refresh-vocabulary.js';
 import { announceDue } from '../api/tasks/write/announce-due.js';
@@ -19,6 +20,7 @@ export function maintenanceActivities(services: Services): MaintenanceActivities
     accounts: async () => `deleted ${await deleteExpiredAccountData(services.db)} codes, counts, mails, sessions and devices`,
     'audit-checkpoint': async () => `signed the heads of ${(await writeCheckpoint(services)).heads.length} chains`,
     'due-scan': async () => `emitted ${await announceDue(services)} due events`,
+    'file-sweep': async () => `removed ${await sweepObjects(services)} objects`,
     'forge-receipts': async () => `cleared ${await purgeReceipts(services.db)} receipts`,
     'idempotency-keys': async () => `deleted ${await deleteExpiredKeys(services.db)} keys`,
     'rate-limits': async () => `deleted ${await deleteExpiredCallers(services.db)} rate limit windows`,

@@ -10,6 +10,7 @@ import { createApp } from './http/app.js';
 import { createDatabaseGauges } from './core/telemetry/gauges/collect-gauges.js';
 import { watchPool } from './core/telemetry/metrics.js';
 import { createOpsServer, readiness } from './core/telemetry/ops-server.js';
+import { requestTimeoutMs } from './endpoint/read-upload.js';
 import { answerRawErrors } from './http/raw-errors.js';
 
 /** Requests under way may take this long after the stop signal, ms. */
@@ -31,7 +32,7 @@ const handle = app.callback();
 let draining = false;
 const underWay = new Set<ServerResponse>();
 const server = createServer(
-  { headersTimeout: 10_000, requestTimeout: 30_000, keepAliveTimeout: 65_000, maxHeaderSize: 16_384 },
+  { headersTimeout: 10_000, requestTimeout: requestTimeoutMs(config), keepAliveTimeout: 65_000, maxHeaderSize: 16_384 },
   (request, response) => {
     underWay.add(response);
     response.once('close', () => underWay.delete(response));

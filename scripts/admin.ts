@@ -18,6 +18,8 @@ const { values, positionals } = parseArgs({
     reason: { type: 'string' },
     'reassign-to': { type: 'string' },
     plan: { type: 'string' },
+    mb: { type: 'string' },
+    'older-than-hours': { type: 'string' },
   },
 });
 const [name = '', about = ''] = positionals;

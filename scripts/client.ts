@@ -32,7 +32,8 @@ function generateTypes(): string {
     });
     if (status !== 0) throw error ?? new Error(`${GENERATOR} ended with ${status}`);
     // oxlint-disable-next-line no-template-curly-in-string
-    return readFileSync(generated, 'utf8').replace(' Template: string;', ' Template: `${string}{{${string}`;');
+    const types = readFileSync(generated, 'utf8').replace(' Template: string;', ' Template: `${string}{{${string}`;');
+    return types.replace(' Bytes: string;', ' Bytes: Blob;');
   } finally {
     rmSync(dir, { recursive: true, force: true });
   }
@@ -43,7 +44,10 @@ function operationsSource(): string {
     const path = endpoint.path.replace(/:(\w+)/g, '{$1}');
     return `  ${endpoint.id}: { method: '${endpoint.method.toUpperCase()}', path: '${path}', takesKey: ${takesKey(endpoint)} },\n`;
   });
-  return `/** Method and path of every operation; \`takesKey\`: it takes an Idempotency-Key. */\nexport const OPERATIONS = {\n${lines.join('')}} as const;\n`;
+  const idsOf = (kind: 'upload' | 'download') =>
+    JSON.stringify(ENDPOINTS.filter((endpoint) => kind in endpoint).map(({ id }) => id)).replaceAll('"', "'");
+  const transfers = `/** Operations that send a form with a file, and those that return bytes. */\nexport const UPLOADS: readonly string[] = ${idsOf('upload')};\nexport const DOWNLOADS: readonly string[] = ${idsOf('download')};\n`;
+  return `${transfers}/** Method and path of every operation; \`takesKey\`: it takes an Idempotency-Key. */\nexport const OPERATIONS = {\n${lines.join('')}} as const;\n`;
 }
 
 /** The client has the version of the product. */

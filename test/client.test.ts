@@ -69,6 +69,17 @@ it('writes, reads, iterates over pages and throws typed errors', async () => {
   expect(response.headers.get('ETag')).toMatch(/^W\/"/);
 });
 
+it('uploads a file and downloads it as it was', async () => {
+  const assent = newClient();
+  const bytes = new Uint8Array([0, 255, 13, 10, 45, 45]);
+  const file = await assent.uploadFile({ body: { team_id: team.team_id, file: new File([bytes], 'raw.bin') } });
+  expect(file).toMatchObject({ name: 'raw.bin', size: 6, content_type: 'application/octet-stream' });
+  const path = { file_id: file.file_id };
+  expect(new Uint8Array(await (await assent.downloadFile({ path })).arrayBuffer())).toEqual(bytes);
+  const { data, response } = await assent.request('downloadFile', { path, headers: { Range: 'bytes=1-2' } });
+  expect([response.status, new Uint8Array(await data.arrayBuffer())]).toEqual([206, bytes.slice(1, 3)]);
+});
+
 it('repeats a write whose response was lost under the same key, so that it happens once', async () => {
   let lost = 0;
   const replayed: (string | null)[] = [];

@@ -36,9 +36,9 @@ const document = createOpenApi(ENDPOINTS) as unknown as Document;
 const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, operation]) => ({ path, method, operation, name: `${method.toUpperCase()} ${path}` })),
 );
-/** Of an answer: JSON, or the one page. */
+/** Of an answer: JSON, the one page, or the bytes of a file. */
 const schemaOf = (content: Record<string, { schema: object }> | undefined) =>
-  (content?.['application/json'] ?? content?.['text/html'])?.schema;
+  (content?.['application/json'] ?? content?.['text/html'] ?? content?.['*/*'])?.schema;
 const named = (route: string) => route.replace(/:(\w+)/g, '{$1}');
 /** Names of the operations of which the judgement says something other than undefined, with what it says. */
 const faults = (judge: (entry: (typeof operations)[number]) => string | false | undefined) =>
@@ -241,6 +241,7 @@ describe('the document', () => {
       'GET /api/work-items: X-Truncated',
       'GET /api/work-items/{item_id}: If-None-Match ETag 304',
       'PUT /api/work-items/{item_id}: If-Match ETag',
+      'GET /api/files/{file_id}: If-None-Match If-Range ETag 304',
     ]);
   });
 
@@ -366,6 +367,7 @@ it('in production neither the document nor its pages exist', async () => {
     MAIL_URL: 'smtp://127.0.0.1:25',
     RATE_LIMIT_LOGIN: '',
     RATE_LIMIT_CODES: '',
+    RATE_LIMIT_FILE_UPLOAD: '',
     RATE_LIMIT_FORGE_WEBHOOK: '',
     RATE_LIMIT_AI: '',
   });

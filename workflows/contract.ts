@@ -210,6 +210,7 @@ export type MaintenanceJob =
   | 'accounts'
   | 'audit-checkpoint'
   | 'due-scan'
+  | 'file-sweep'
   | 'forge-receipts'
   | 'idempotency-keys'
   | 'rate-limits'

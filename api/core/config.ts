@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { developmentSecrets } from './crypto/development-secrets.js';
+import { fileStoreProblems } from './file-store-settings.js';
 import { temporalTlsProblems } from './temporal-tls.js';
 
 const port = (fallback: number) => z.coerce.number().int().min(0).max(65_535).default(fallback);
@@ -19,7 +20,15 @@ export const Settings = z.object({
   WORKER_METRICS_PORT: port(4001).describe('/livez and /metrics of the worker'),
   BASE_URL: z.url().optional().describe('Public address of the API, used in links'),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
-  DATA_DIR: z.string().default('.data').describe('Development data, signed audit checkpoints'),
+  DATA_DIR: z.string().default('.data').describe('Development data, signed audit checkpoints, uploaded files'),
+  FILE_STORE: z.enum(['disk', 's3']).default('disk').describe('Where uploaded files are: DATA_DIR/files, or a bucket'),
+  FILE_QUOTA_MB: count(5120, 0).describe('Uploaded files of a team, MiB, those in the trash included'),
+  FILE_UPLOAD_SECONDS: count(300, 1, 3600).describe('Time for one upload'),
+  S3_ENDPOINT: z.url().optional().describe('S3-compatible object store; the bucket is addressed by path'),
+  S3_BUCKET: z.string().min(1).optional().describe('A bucket that no other installation uses'),
+  S3_REGION: z.string().min(1).default('us-east-1'),
+  S3_ACCESS_KEY_ID: z.string().min(1).optional(),
+  S3_SECRET_ACCESS_KEY: z.string().min(1).optional(),
   DATABASE_URL: z
     .string()
     .regex(/^postgres(ql)?:\/\//, 'must be a postgresql:// address')
@@ -113,6 +122,7 @@ export const Settings = z.object({
     .describe('Ports that automations may send requests to'),
   RATE_LIMIT_LOGIN: perMinute(10),
   RATE_LIMIT_CODES: perMinute(5).describe('Each route that accepts or emails a code, per client address'),
+  RATE_LIMIT_FILE_UPLOAD: perMinute(10).describe('Uploads, per client address'),
   RATE_LIMIT_FORGE_WEBHOOK: perMinute(120),
   RATE_LIMIT_AI: perMinute(30).describe('Each route of the AI workspace that is limited, per address'),
   RATE_LIMIT_AUTOMATION_DISPATCH: perMinute(10).describe('Execute, test and retry together, per user'),
@@ -141,6 +151,7 @@ export type Config = z.output<typeof Settings>;
 const FIXED_IN_PRODUCTION = [
   'RATE_LIMIT_LOGIN',
   'RATE_LIMIT_CODES',
+  'RATE_LIMIT_FILE_UPLOAD',
   'RATE_LIMIT_FORGE_WEBHOOK',
   'RATE_LIMIT_AI',
   'TRASH_RETENTION_DAYS',
@@ -190,7 +201,7 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env): Config {
   const development = given['NODE_ENV'] === 'development' || given['NODE_ENV'] === 'test';
   const secrets = development ? developmentSecrets(given['DATA_DIR'] ?? '.data') : {};
   const parsed = Settings.safeParse({ ...secrets, ...given });
-  if (parsed.success) problems.push(...temporalTlsProblems(parsed.data));
+  if (parsed.success) problems.push(...temporalTlsProblems(parsed.data), ...fileStoreProblems(parsed.data));
   else problems.push(...parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`));
   if (!development) problems.push(...productionProblems(given));
   if (!parsed.success || problems.length > 0)

@@ -1,9 +1,13 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { Ability } from '../core/access.js';
 import type { Context, Services } from '../core/context.js';
 import type { LimitName } from './limits.js';
+import type { IncomingFile } from './read-upload.js';
 import type { Scope } from '../core/scopes.js';
+
+/** The bytes of a file, in a form or a response. */
+export const Bytes = z.string().meta({ id: 'Bytes', format: 'binary', description: 'Bytes of a file' });
 
 /** A response with headers, or with another of the declared statuses. */
 export class Reply<Body = unknown> {
@@ -42,6 +46,11 @@ export interface Request<Params, Query, Body> {
   browserUserId: () => Promise<string | null>;
 }
 
+/** A request whose body is a form with one file. `body` holds the form's fields. */
+export interface UploadRequest<Params, Query, Body> extends Request<Params, Query, Body> {
+  file: IncomingFile;
+}
+
 /** A request authenticated by a signature over its exact bytes instead of a credential. */
 export interface RawRequest {
   services: Services;
@@ -67,14 +76,16 @@ interface Described {
   /** Success status; 201 for a new record. */
   status?: 200 | 201 | 202;
   /** Further success statuses. */
-  alsoStatus?: (200 | 201)[];
+  alsoStatus?: (200 | 201 | 206)[];
   /** Error statuses beyond those that the declaration implies (401, 403 for a scope, 413, 415, 422, 429, 5xx). */
-  errors?: (400 | 401 | 403 | 404 | 409 | 410 | 422)[];
+  errors?: (400 | 401 | 402 | 403 | 404 | 409 | 410 | 416 | 422)[];
   limit?: LimitName;
   /** Maximum body size, bytes; defaults to 1 MB. */
   bodyLimit?: number;
   /** Responds with an HTML page, for users redirected here by another site. */
   page?: true;
+  /** Responds with the bytes of a file: the handler returns a Reply whose body is a Readable, with Content-Type and Content-Length. */
+  download?: true;
   /** Example body for the API document. */
   example?: unknown;
   /** False: the response holds a secret or signs a user in, so it is never stored, and no Idempotency-Key is accepted. */
@@ -107,6 +118,8 @@ export interface EndpointSpec<P extends z.ZodType, Q extends z.ZodType, B extend
   params?: P;
   query?: Q;
   body?: B;
+  /** The body is multipart/form-data with one file part; `body` declares its other fields. Set by `uploadEndpoint`. */
+  upload?: { maxBytes: number };
   /**
    * Pagination settings. The handler returns an array; paging.ts adds Link and X-Total-Count. `by`: id field of the cursor
    * `before`; `total`: counts the whole list, where cheap; `fill`: loads related rows for the rows of a page only. `cut`: the
@@ -140,6 +153,23 @@ export function endpoint<P extends z.ZodType = z.ZodObject, Q extends z.ZodType 
   return spec as unknown as Endpoint;
 }
 
+/**
+ * Declares a route that takes one file as multipart/form-data. The handler gets the file while it arrives, after the fields before it were
+ * validated.
+ */
+export function uploadEndpoint<
+  P extends z.ZodType = z.ZodObject,
+  Q extends z.ZodType = z.ZodObject,
+  B extends z.ZodType = z.ZodObject,
+>(
+  spec: Omit<EndpointSpec<P, Q, B>, 'handle' | 'upload' | 'pages'> & {
+    upload: { maxBytes: number };
+    handle: (request: UploadRequest<z.output<P>, z.output<Q>, z.output<B>>) => Promise<unknown>;
+  },
+): Endpoint {
+  return spec as unknown as Endpoint;
+}
+
 /** Declares a route that wants the unread bytes of the body. */
 export const rawEndpoint = (spec: Omit<RawEndpointSpec, 'raw' | 'ability'>): Endpoint => ({
   ...spec,
@@ -149,7 +179,7 @@ export const rawEndpoint = (spec: Omit<RawEndpointSpec, 'raw' | 'ability'>): End
 
 /** Returns whether the route accepts an Idempotency-Key. */
 export const takesKey = (spec: Endpoint): boolean =>
-  spec.method === 'post' && !spec.raw && spec.ability !== 'public' && spec.storable !== false;
+  spec.method === 'post' && !spec.raw && !spec.upload && spec.ability !== 'public' && spec.storable !== false;
 
 /** Every status a route may answer with; anything else is a fault (checked in tests, see dispatch.ts). */
 export function declaredStatuses(spec: Endpoint): Set<number> {
@@ -159,6 +189,7 @@ export function declaredStatuses(spec: Endpoint): Set<number> {
   if (spec.limit) statuses.push(429);
   if (spec.raw || spec.body) statuses.push(413);
   if (!spec.raw && spec.body) statuses.push(415, 422);
+  if (!spec.raw && spec.upload) statuses.push(408);
   // Prefer: handling=strict makes unknown fields of any request a 422.
   if (!spec.raw) statuses.push(422);
   if (takesKey(spec)) statuses.push(409, 422);

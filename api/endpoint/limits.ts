@@ -10,6 +10,7 @@ export const LIMITS = {
   login_otp_resend: { setting: 'RATE_LIMIT_CODES', per: 'ip' },
   password_forgot: { setting: 'RATE_LIMIT_CODES', per: 'ip' },
   password_reset: { setting: 'RATE_LIMIT_CODES', per: 'ip' },
+  file_upload: { setting: 'RATE_LIMIT_FILE_UPLOAD', per: 'ip' },
   forge_webhook: { setting: 'RATE_LIMIT_FORGE_WEBHOOK', per: 'ip' },
   ai_search: { setting: 'RATE_LIMIT_AI', per: 'ip' },
   automation_dispatch: { setting: 'RATE_LIMIT_AUTOMATION_DISPATCH', per: 'user' },

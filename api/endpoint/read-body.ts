@@ -5,6 +5,9 @@ import { nextTurn } from '../core/event-loop.js';
 /** Maximum JSON nesting; deeper input would overflow recursive readers (docs/decisions.md#request-bodies). */
 const MAX_DEPTH = 32;
 
+/** Time for a whole body, ms. Node’s own limit is that of the longest upload. */
+const TIMEOUT_MS = 30_000;
+
 /** Larger bodies are parsed in a separate turn of the event loop, so that many concurrent ones do not block other requests. */
 const MAX_SHARED_TURN_BYTES = 32 * 1024;
 
@@ -18,14 +21,17 @@ export function refuseLargeBody(request: IncomingMessage, limit: number): void {
 
 /**
  * Returns the exact bytes of the body.
- * @throws PAYLOAD_TOO_LARGE over `limit` bytes; INVALID_REQUEST if the client disconnects early
+ * @throws PAYLOAD_TOO_LARGE over `limit` bytes; INVALID_REQUEST if the client disconnects early, or 408 if it sends too slowly
  */
 export function readBody(request: IncomingMessage, limit: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     refuseLargeBody(request, limit);
     const chunks: Buffer[] = [];
     let size = 0;
+    const slow = () => end(invalid('The request took too long', { status: 408, headers: { Connection: 'close' } }));
+    const timer = setTimeout(slow, TIMEOUT_MS);
     const end = (error?: Error) => {
+      clearTimeout(timer);
       request.off('data', take).off('end', done).off('error', broken).off('close', broken);
       if (error) reject(error);
       else resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks));

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import type { z } from 'zod';
 import { authenticate } from '../auth/authenticate.js';
 import { checkCallerKind } from '../core/access.js';
@@ -16,12 +17,14 @@ import {
   JsonText,
   type RawEndpointSpec,
   Reply,
+  type Request,
 } from '../endpoint/endpoint.js';
 import { signedInUserId } from '../web/server/session.js';
 import { page } from './paging.js';
 import { addressKey, type RateLimiter } from '../endpoint/rate-limit.js';
 import { reportUnknownFields, unknownFields } from './unknown-fields.js';
 import { readBody, readJson, refuseLargeBody } from '../endpoint/read-body.js';
+import { readUpload, type Upload } from '../endpoint/read-upload.js';
 import { cleanUserAgent } from '../endpoint/user-agent.js';
 
 export interface Dispatcher {
@@ -87,18 +90,37 @@ async function handleJson(
     ip,
     userAgent: cleanUserAgent(request.headers['user-agent']),
   };
+  const upload = spec.upload && (await openUpload(spec.upload, request, services));
+  try {
+    const browserUserId = () => signedInUserId(services, request.headers);
+    return await perform(spec, incoming, headers, { ctx, browserUserId, upload });
+  } finally {
+    upload?.close();
+  }
+}
+
+const openUpload = ({ maxBytes }: { maxBytes: number }, request: IncomingMessage, { config }: Services): Promise<Upload> =>
+  readUpload(request, { maxBytes, timeoutMs: config.FILE_UPLOAD_SECONDS * 1000 });
+
+/** Validates the request and calls the handler. */
+async function perform(
+  spec: EndpointSpec<z.ZodType, z.ZodType, z.ZodType>,
+  incoming: Incoming,
+  headers: Record<string, string>,
+  { upload, ...known }: Pick<Request<unknown, unknown, unknown>, 'ctx' | 'browserUserId'> & { upload: Upload | undefined },
+): Promise<Outgoing> {
+  const { request } = incoming;
   const unknown = [...unknownFields('query', spec.query, incoming.query)];
-  const given = spec.body && (await readJson(request, spec.bodyLimit ?? MAX_BODY));
+  const given = upload ? upload.fields : spec.body && (await readJson(request, spec.bodyLimit ?? MAX_BODY));
   if (spec.body) unknown.push(...unknownFields('body', spec.body, given));
   reportUnknownFields(unknown, request.headers['prefer'], headers);
   const params = parse('path', spec.params, incoming.params);
   const query = parse('query', spec.query, incoming.query);
   const body = spec.body && parse('body', spec.body, given);
-  const browserUserId = () => signedInUserId(services, request.headers);
-  const call = { ctx, params, query, body, headers: request.headers, browserUserId };
-  const perform = async () => answerOf(spec, await (spec.pages ? page(spec, call, request.url ?? '') : spec.handle(call)));
-  const key = keyOf(spec, actor, incoming, given);
-  return key ? withIdempotencyKey(ctx, key, perform) : perform();
+  const call = { ...known, params, query, body, headers: request.headers, ...(upload && { file: upload.file }) };
+  const answer = async () => answerOf(spec, await (spec.pages ? page(spec, call, request.url ?? '') : spec.handle(call)));
+  const key = keyOf(spec, known.ctx.actor, incoming, given);
+  return key ? withIdempotencyKey(known.ctx, key, answer) : answer();
 }
 
 async function handleRaw(
@@ -138,5 +160,6 @@ export async function dispatch(
  * wrong.
  */
 export function isDeclared(spec: Endpoint, status: number): boolean {
-  return declaredStatuses(spec).has(status);
+  // A slow body is a matter of the connection, as what Node’s parser rejects.
+  return status === 408 || declaredStatuses(spec).has(status);
 }

@@ -38,8 +38,18 @@ export const ERRORS: Record<string, { value: unknown }> = {
     'Send an ISO 8601 date (2026-11-20) or date-time (2026-11-20T17:51:02Z)',
   ),
   Error401: errorExample('AUTHENTICATION_REQUIRED', 'Authentication required'),
+  Error402: errorExample(
+    'QUOTA_EXCEEDED',
+    'The team has no room for this file',
+    'Purge files from the trash, which count too, or ask the administrator for a larger quota.',
+  ),
   Error403: errorExample('PERMISSION_DENIED', 'Token is missing the required scope: tasks:write'),
   Error404: errorExample('RESOURCE_NOT_FOUND', 'Task not found'),
+  Error408: errorExample(
+    'INVALID_REQUEST',
+    'The request took too long',
+    'Nothing was stored. Send the file over a faster connection.',
+  ),
   Error409: errorExample(
     'RESOURCE_CONFLICT',
     'The task is at version 4, not 3',
@@ -52,6 +62,7 @@ export const ERRORS: Record<string, { value: unknown }> = {
   ),
   Error413: errorExample('PAYLOAD_TOO_LARGE', 'The request body exceeds 1048576 bytes'),
   Error415: errorExample('UNSUPPORTED_MEDIA_TYPE', 'Send application/json in UTF-8 without Content-Encoding'),
+  Error416: errorExample('INVALID_REQUEST', 'The file has 20480 bytes'),
   Error422: errorExample('VALIDATION_ERROR', 'Invalid field: title', {
     errors: [{ field: 'body.title', message: 'title must not be empty', type: 'too_small' }],
   }),

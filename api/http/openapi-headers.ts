@@ -24,6 +24,9 @@ export const HEADERS = {
   'X-Truncated': text('`true` if the list was cut at its maximum'),
   Link: text('Other pages: `rel="next"`, `prev` and `first` (RFC 8288); absent on a single page'),
   'X-Total-Count': count('Length of the whole list, if known'),
+  'Content-Disposition': text('`attachment` with the name of the file'),
+  'Accept-Ranges': text('`bytes`'),
+  'Content-Range': text('First and last byte and the size of the file; of a 416 the size alone'),
 };
 type HeaderName = keyof typeof HEADERS;
 
@@ -52,6 +55,7 @@ export function successHeaders(endpoint: Endpoint, unchanged = false) {
   if (!endpoint.raw && endpoint.pages) names.push('Link', 'X-Total-Count');
   if (endpoint.capped) names.push('X-Truncated');
   if (endpoint.searches) names.push('X-Search-Indexing');
+  if (endpoint.download) names.push('Content-Disposition', 'Accept-Ranges', 'Content-Range');
   return refs(names);
 }
 
@@ -63,6 +67,7 @@ export function errorHeaders(endpoint: Endpoint, status: number) {
   const names = commonHeaders(endpoint);
   if (status === 401 && endpoint.ability !== 'public') names.push('WWW-Authenticate');
   if (takesKey(endpoint) && STORED_ERRORS.has(status)) names.push('Idempotency-Replayed');
+  if (status === 416) names.push('Content-Range');
   if (status === 429 || status === 503) names.push('Retry-After');
   return refs(names);
 }

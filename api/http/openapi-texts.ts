@@ -42,6 +42,7 @@ export const TAGS: Record<string, string> = {
   Tasks: 'Tasks of a project, nested to 20 levels.',
   'Work items': 'The work graph: tasks, projects, files, notes, whiteboards and docs, and the relations between them.',
   Search: 'Full-text search over the items of your teams.',
+  Files: 'Uploaded files. Each is a work item of the type `file`.',
   Comments: 'Comments on tasks, with one level of replies.',
   Notes: 'Notes of a team or a project. Each is a work item too.',
   Trash: 'Items deleted in the last 30 days.',

@@ -11,7 +11,7 @@ import { DELIVERY, ERRORS, errorExampleRef, responseExample } from './openapi-ex
 import { errorHeaders, HEADERS, successHeaders } from './openapi-headers.js';
 import { actionSchemas } from './openapi-actions.js';
 import { INTRODUCTION, TAGS } from './openapi-texts.js';
-import { declaredStatuses, type Endpoint, takesKey } from '../endpoint/endpoint.js';
+import { Bytes, declaredStatuses, type Endpoint, takesKey } from '../endpoint/endpoint.js';
 
 /** Open: some errors have an extra key beside the envelope, such as `upgrade_required`. */
 const ErrorEnvelope = z
@@ -33,12 +33,15 @@ const ErrorEnvelope = z
 const MEANING: Record<number, string> = {
   400: 'Invalid request',
   401: 'Missing, malformed, expired or revoked credential; bad webhook signature',
+  402: 'The quota of the team is used up',
   403: 'Not a member, insufficient role, or missing scope',
   404: 'Not found, or in the trash',
+  408: 'The request took too long',
   409: 'Conflict with the stored state',
   410: 'The approval gate expired',
   413: 'Request body too large',
-  415: 'Not JSON',
+  415: 'Another media type, or compressed',
+  416: 'The range is outside of the file',
   422: 'Validation failed; `detail.errors` lists the fields',
   429: 'Rate limit exceeded',
   500: 'Internal error',
@@ -65,11 +68,18 @@ const Preconditions = {
   }),
 };
 
+const Range = z.object({
+  Range: z.string().optional().meta({ description: 'One range of bytes; the response is a 206', example: 'bytes=0-1023' }),
+  'If-Range': z.string().optional().meta({ description: 'ETag of the part that you have; the whole file if it changed' }),
+});
+
 const errorOf = (endpoint: Endpoint, status: number) => ({
   description: MEANING[status] ?? 'Error',
   headers: errorHeaders(endpoint, status),
   content: { 'application/json': { schema: ErrorEnvelope, ...errorExampleRef(status) } },
 });
+
+const mediaTypeOf = ({ page, download }: Endpoint): string => (page ? 'text/html' : download ? '*/*' : 'application/json');
 
 function responsesOf(endpoint: Endpoint): ZodOpenApiOperationObject['responses'] {
   const successes = [endpoint.status ?? 200, ...(endpoint.alsoStatus ?? [])];
@@ -84,7 +94,7 @@ function responsesOf(endpoint: Endpoint): ZodOpenApiOperationObject['responses']
       const answer = {
         description: 'Success',
         headers: successHeaders(endpoint),
-        content: { [endpoint.page ? 'text/html' : 'application/json']: media },
+        content: { [mediaTypeOf(endpoint)]: media },
       };
       return [String(status), answer] as const;
     });
@@ -128,9 +138,13 @@ function operationOf(endpoint: Endpoint): ZodOpenApiOperationObject {
   if (endpoint.params) requestParams.path = endpoint.params as z.ZodObject;
   if (endpoint.query) requestParams.query = endpoint.query as z.ZodObject;
   if (takesKey(endpoint)) requestParams.header = IdempotencyKey;
-  if (endpoint.etag) requestParams.header = Preconditions[endpoint.etag];
+  if (endpoint.download) requestParams.header = Preconditions.kept.extend(Range.shape);
+  else if (endpoint.etag) requestParams.header = Preconditions[endpoint.etag];
   operation.requestParams = requestParams;
-  if (endpoint.body) {
+  if (endpoint.upload) {
+    const form = (endpoint.body as z.ZodObject).extend({ file: Bytes });
+    operation.requestBody = { required: true, content: { 'multipart/form-data': { schema: form, example: endpoint.example } } };
+  } else if (endpoint.body) {
     const media = endpoint.example === undefined ? {} : { example: endpoint.example };
     // An absent body counts as an empty object, so it is optional where that suffices.
     const required = !endpoint.body.safeParse({}).success;

@@ -17,6 +17,7 @@ import { runRoutes } from '../runs/routes.js';
 import { automationRoutes } from '../automations/routes.js';
 import { commentRoutes } from '../comments/routes.js';
 import { cycleTimeRoutes } from '../forge/cycle-time/routes.js';
+import { fileRoutes } from '../files/routes.js';
 import { forgeRoutes } from '../forge/routes.js';
 import { integrationRoutes } from '../integrations/routes.js';
 import { workItemRoutes } from '../items/routes.js';
@@ -55,6 +56,7 @@ export const ENDPOINTS: Endpoint[] = [
   ...noteRoutes,
   ...workItemRoutes,
   ...searchRoutes,
+  ...fileRoutes,
   ...trashRoutes,
   ...activityRoutes,
   ...approvalRoutes,
@@ -72,6 +74,9 @@ export const ENDPOINTS: Endpoint[] = [
   ...deprovisioningRoutes,
   ...impersonationRoutes,
 ];
+
+/** Longest silence of a client that downloads, ms. */
+const STALLED_MS = 60_000;
 
 /** Runs one endpoint for Koa; the only place that converts between Koa and plain values. */
 const handlerOf =
@@ -91,6 +96,8 @@ const handlerOf =
     // Set before the body, or Koa guesses the type from it.
     if (typeof answer.body === 'string')
       ctx.set('Content-Type', `${endpoint.page ? 'text/html' : 'application/json'}; charset=utf-8`);
+    // A client that stops reading must not keep a file or a connection to the store open.
+    if (endpoint.download) ctx.res.setTimeout(STALLED_MS, () => ctx.req.socket.destroy());
     ctx.body = answer.body;
   };
 

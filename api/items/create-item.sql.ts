@@ -5,7 +5,8 @@ import { eventType } from '../core/make-change.sql.js';
 /**
  * Creates a note, file, whiteboard or doc in a live project, or in a team without a project. $1 = caller (jsonb), $2 = item id, $3 = type,
  * $4 = team id or null, $5 = project id or null, $6 = roles that may create, $7 = feature of the audit entry, $8 = title,
- * $9 = description, $10 = content, $11 = kind, $12 = status, $13 = fields (JSON text). Returns one row: its flags distinguish the
+ * $9 = description, $10 = content, $11 = kind, $12 = status, $13 = fields (JSON text), $14 = further details of the
+ * audit entry (jsonb). Returns one row: its flags distinguish the
  * outcomes, and `created` is the row's dates and version if it was inserted. Locks project, team and membership FOR KEY SHARE: trashing
  * the project, deleting the team or removing the member waits for the commit.
  */
@@ -38,7 +39,7 @@ with verdict as materialized (
 ), recorded as (
   select record_changes($1::jsonb, array[make_change(team_id => m.team_id, project_id => m.project_id, feature => $7,
     action => 'create', entity_type => m.item_type, entity_id => m.item_id, title => m.title,
-    summary => 'created the ' || m.item_type, details => jsonb_build_object('title', m.title),
+    summary => 'created the ' || m.item_type, details => jsonb_build_object('title', m.title) || $14::jsonb,
     event_type => case m.item_type when 'note' then ${eventType('note.created')} end,
     payload => jsonb_build_object('note', jsonb_build_object('note_id', m.item_id, 'title', m.title, 'team_id', m.team_id,
       'project_id', m.project_id, 'kind', m.kind)))]) as audit_id

@@ -13,6 +13,8 @@ export interface NewItem extends Omit<ItemFields, 'project_id'> {
   item_type: StoredType;
   team_id?: string | null | undefined;
   project_id?: string | null | undefined;
+  /** For the audit entry, beside the title. */
+  details?: Record<string, unknown>;
 }
 
 /** A live item without the columns that only the trash uses. */
@@ -44,11 +46,12 @@ async function defaultTeamOf(ctx: Context): Promise<string> {
  * the project belongs to another team
  */
 export async function createItem(ctx: Context, item: NewItem): Promise<LiveItem> {
-  const { item_type, title, description, content, kind, status, fields, project_id = null } = item;
+  const { item_type, title, description, content, kind, status, fields, project_id = null, details = {} } = item;
   const item_id = newId();
   const team_id = item.team_id ?? (project_id === null ? await defaultTeamOf(ctx) : null);
   const place = [item_id, item_type, team_id, project_id, rolesFor('item.write'), featureOf(item_type)];
-  const values = [JSON.stringify(callerJson(ctx)), ...place, title, description, content, kind, status, JSON.stringify(fields)];
+  const texts = [title, description, content, kind, status, JSON.stringify(fields), JSON.stringify(details)];
+  const values = [JSON.stringify(callerJson(ctx)), ...place, ...texts];
   const [made] = await withRetries(ctx, () => run<Outcome>(ctx.db, createItemStatement, values));
   if (!made || made.team_id === null) throw notFound(project_id === null ? 'Team' : 'Project');
   authorize('item.write', made.seat);

@@ -28,8 +28,18 @@ export async function eraseTasks(ctx: Context, taskIds: string[]): Promise<void>
   for (const step of STEPS) await run(ctx.db, step, [taskIds]);
 }
 
-/** $1 = ids of items in the trash. The keys take relations and free fields along; files' bytes are removed by their own sweep. */
+/** $1 = item ids. Deletes the rows of uploaded files, whose teams get their room back. The sweep removes the bytes. */
+const ERASE_FILES = /* sql */ `
+  with gone as (
+    delete from files f using items i where f.item_id = any($1) and i.item_id = f.item_id returning i.team_id, f.size
+  ), freed as (
+    select team_id, sum(size) as bytes from gone group by team_id
+  )
+  update team_storage s set bytes = s.bytes - freed.bytes from freed where s.team_id = freed.team_id`;
+
+/** $1 = ids of items in the trash. The keys take relations and free fields along. */
 const ITEM_STEPS: Statement[] = [
+  ['erase_files', ERASE_FILES],
   ['erase_items', 'delete from items where item_id = any($1)'],
   ['erase_keys_of_items', 'delete from item_keys where item_id = any($1)'],
 ].map(([name = '', text = '']) => ({ name, text }));

@@ -1,5 +1,5 @@
 import { errorOf } from './errors.js';
-import { OPERATIONS } from './operations.js';
+import { DOWNLOADS, OPERATIONS, UPLOADS } from './operations.js';
 import { backoffMs, isRetryable, retryAfterMs, sleep } from './retry.js';
 import type { CallOptions, Item, Methods, OperationId, Rest, Result } from './types.js';
 
@@ -16,7 +16,7 @@ export interface ClientOptions {
   maxRetries?: number;
   /** Longest wait for one retry, ms; default 60000. A longer Retry-After ends the call with its error. */
   maxRetryDelayMs?: number;
-  /** Timeout of one attempt, ms; default 30000. */
+  /** Timeout of one attempt, ms; default 30000, or 300000 for uploads and downloads. */
   timeoutMs?: number;
   /** Unknown fields are errors (422) instead of ignored. */
   strict?: boolean;
@@ -36,6 +36,9 @@ export interface Client extends Methods {
   iterate: <Id extends OperationId>(id: Id, ...args: Rest<Id>) => AsyncGenerator<Item<Id>, void>;
 }
 
+const TIMEOUT_MS = 30_000;
+const TRANSFER_TIMEOUT_MS = 300_000;
+
 /** Methods for which a repetition has the effect of one request. */
 const REPEATABLE = ['GET', 'PUT'];
 
@@ -53,16 +56,33 @@ function headersOf({ token, strict }: ClientOptions, takesKey: boolean, call: Ca
     Accept: 'application/json',
     ...(token && { Authorization: `Bearer ${token}` }),
     ...(strict && { Prefer: 'handling=strict' }),
-    ...(call.body !== undefined && { 'Content-Type': 'application/json' }),
+    ...(call.body !== undefined && !(call.body instanceof FormData) && { 'Content-Type': 'application/json' }),
     ...(takesKey && { 'Idempotency-Key': call.idempotencyKey ?? crypto.randomUUID() }),
     ...(call.ifMatch && { 'If-Match': call.ifMatch }),
     ...call.headers,
   };
 }
 
+/** Returns the form of an upload: its fields first, as the service asks for. A File brings its name. */
+function formOf({ file, ...fields }: Record<string, string | Blob | undefined>): FormData {
+  const form = new FormData();
+  for (const [name, value] of Object.entries(fields)) {
+    if (typeof value === 'string') form.set(name, value);
+  }
+  if (file instanceof Blob) form.set('file', file);
+  return form;
+}
+
+const encoded = (body: unknown): FormData | string => (body instanceof FormData ? body : JSON.stringify(body));
+
 /** Sends a request and retries it. @throws AssentError for an error response, or what `fetch` throws */
-async function send(options: ClientOptions, url: URL, init: RequestInit, isRepeatable: boolean): Promise<Response> {
-  const { maxRetries = 2, maxRetryDelayMs = 60_000, timeoutMs = 30_000, fetch = globalThis.fetch } = options;
+async function send(
+  options: ClientOptions & { timeoutMs: number },
+  url: URL,
+  init: RequestInit,
+  isRepeatable: boolean,
+): Promise<Response> {
+  const { maxRetries = 2, maxRetryDelayMs = 60_000, timeoutMs, fetch = globalThis.fetch } = options;
   const signal = init.signal ?? undefined;
   for (let attempt = 0; ; attempt++) {
     const timeout = AbortSignal.timeout(timeoutMs);
@@ -90,25 +110,29 @@ function nextOf(response: Response): URL | undefined {
 
 /** Creates a client of one installation. */
 export function createClient(options: ClientOptions): Client {
-  const perform = (id: OperationId, call: Call = {}, at?: URL) => {
+  const perform = (id: OperationId, given: Call = {}, at?: URL) => {
+    const isUpload = UPLOADS.includes(id);
+    const call = isUpload ? { ...given, body: formOf(given.body as Record<string, string | Blob | undefined>) } : given;
     const { method, path, takesKey } = OPERATIONS[id];
     const url = at ?? addressOf(options.baseUrl, path, call);
     const { signal } = call;
     const init: RequestInit = {
       method,
       headers: headersOf(options, takesKey, call),
-      ...(call.body !== undefined && { body: JSON.stringify(call.body) }),
+      ...(call.body !== undefined && { body: encoded(call.body) }),
       ...(signal && { signal }),
     };
-    return send(options, url, init, takesKey || REPEATABLE.includes(method));
+    const timeoutMs = options.timeoutMs ?? (isUpload || DOWNLOADS.includes(id) ? TRANSFER_TIMEOUT_MS : TIMEOUT_MS);
+    return send({ ...options, timeoutMs }, url, init, takesKey || REPEATABLE.includes(method));
   };
-  const parse = async (response: Response): Promise<unknown> => {
+  const parse = async (response: Response, id?: OperationId): Promise<unknown> => {
+    if (id && DOWNLOADS.includes(id)) return response.blob();
     const isJson = response.headers.get('Content-Type')?.includes('json');
     return isJson ? response.json() : response.text();
   };
   const request = async (id: OperationId, call?: Call) => {
     const response = await perform(id, call);
-    return { data: await parse(response), response };
+    return { data: await parse(response, id), response };
   };
   async function* iterate(id: OperationId, call?: Call) {
     for (let at: URL | undefined, isFirst = true; isFirst || at; isFirst = false) {

@@ -1,4 +1,7 @@
-// Made by npm run client from the document with SHA-256 570bdb77a4b2b3146cd430ce922349ac792feb1cea13b637c407b298f38f9e06.
+// Made by npm run client from the document with SHA-256 1bd09eac74dd2a12dd58c9fef6fd4dd1e3be99afe19b6472b7776141a4c87a73.
+/** Operations that send a form with a file, and those that return bytes. */
+export const UPLOADS: readonly string[] = ['uploadFile'];
+export const DOWNLOADS: readonly string[] = ['downloadFile'];
 /** Method and path of every operation; `takesKey`: it takes an Idempotency-Key. */
 export const OPERATIONS = {
   logIn: { method: 'POST', path: '/api/auth/login', takesKey: false },
@@ -78,6 +81,9 @@ export const OPERATIONS = {
   deleteWorkItem: { method: 'DELETE', path: '/api/work-items/{item_id}', takesKey: false },
   searchItems: { method: 'POST', path: '/api/search', takesKey: false },
   searchWorkspace: { method: 'GET', path: '/api/ai-workspace/search', takesKey: false },
+  uploadFile: { method: 'POST', path: '/api/files', takesKey: false },
+  downloadFile: { method: 'GET', path: '/api/files/{file_id}', takesKey: false },
+  deleteFile: { method: 'DELETE', path: '/api/files/{file_id}', takesKey: false },
   listTrash: { method: 'GET', path: '/api/trash', takesKey: false },
   restoreTask: { method: 'POST', path: '/api/trash/task/{task_id}/restore', takesKey: true },
   restoreProject: { method: 'POST', path: '/api/trash/project/{project_id}/restore', takesKey: true },

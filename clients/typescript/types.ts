@@ -15,7 +15,7 @@ export type ErrorBody = Schemas['Error'];
 /** Grows with the service: handle unknown codes by `status`. */
 export type ErrorCode = ErrorBody['error_code'];
 
-type SuccessStatus = 200 | 201 | 202;
+type SuccessStatus = 200 | 201 | 202 | 206;
 type BodyOf<R> = R extends { content: { 'application/json': infer B } } ? B : R extends { content: infer C } ? C[keyof C] : never;
 
 /** Response body of an operation. */
@@ -26,7 +26,7 @@ export type Result<Id extends OperationId> = {
 /** Element of a list operation. */
 export type Item<Id extends OperationId> = Result<Id> extends readonly (infer T)[] ? T : never;
 
-type RequestBody<O> = O extends { requestBody: { content: { 'application/json': infer B } } }
+type RequestBody<O> = O extends { requestBody: { content: { 'application/json': infer B } | { 'multipart/form-data': infer B } } }
   ? { body: B }
   : O extends { requestBody?: infer R }
     ? Exclude<R, undefined> extends { content: { 'application/json': infer B } }

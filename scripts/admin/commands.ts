@@ -11,6 +11,8 @@ import { unlockUser } from '../../api/admin/unlock-user.js';
 import type { Context } from '../../api/core/context.js';
 import { invalid, notFound } from '../../api/core/errors.js';
 import { Id } from '../../api/core/fields.js';
+import { setFileQuota } from '../../api/files/set-file-quota.js';
+import { sweepObjects } from '../../api/files/sweep-objects.js';
 import { listParkedRows, replayParkedRow } from '../../api/outbox/parked-rows.js';
 import { rebuildIndex } from '../../api/search/rebuild-index.js';
 import type { Plan } from '../../api/teams/rules.js';
@@ -90,6 +92,20 @@ async function setPlan(ctx: Context, { about, values }: Given): Promise<string[]
   return [`team ${about} is on ${plan}${entitlements.length > 0 ? `, with ${entitlements.join(', ')}` : ''}`];
 }
 
+async function setQuota(ctx: Context, { about, values }: Given): Promise<string[]> {
+  const given = text(values['mb']);
+  if (given === undefined || !/^(default|\d{1,9})$/.test(given)) throw invalid('Required: --mb 1024, or --mb default');
+  const megabytes = given === 'default' ? null : Number(given);
+  const { bytes, quota } = await setFileQuota(ctx, Id.parse(about), megabytes);
+  return [`team ${about} stores ${bytes} of at most ${quota} bytes`];
+}
+
+async function sweepFiles(ctx: Context, { values }: Given): Promise<string[]> {
+  const hours = text(values['older-than-hours']);
+  if (hours !== undefined && !/^\d{1,5}$/.test(hours)) throw invalid('--older-than-hours must be a whole number');
+  return [`removed ${await sweepObjects(ctx, hours === undefined ? undefined : Number(hours))} objects`];
+}
+
 /** Maximum number of parked rows listed. */
 const MAX_PARKED = 500;
 
@@ -162,6 +178,17 @@ export const COMMANDS: Record<string, Command> = {
     says: 'Has the worker index every item for search again; searches continue meanwhile',
     alone: true,
     run: async (ctx) => [`marked ${await rebuildIndex(ctx)} items; the worker indexes them`],
+  },
+  'set-file-quota': {
+    usage: 'TEAM_ID --mb 1024|default',
+    says: 'Sets how many MiB of files a team may store',
+    run: setQuota,
+  },
+  'sweep-files': {
+    usage: '[--older-than-hours 24]',
+    says: 'Removes stored bytes without a file; below 24 hours only while nobody uploads',
+    alone: true,
+    run: sweepFiles,
   },
   'set-plan': { usage: 'TEAM_ID --plan free|team|scale', says: 'Changes a team’s plan', run: setPlan },
 };

@@ -1,6 +1,7 @@
 import { accounts } from './account-cases.js';
 import { approvalCases } from './approval-cases.js';
 import { automationCases, cancelCases, trashCases } from './automation-cases.js';
+import { fileCases } from './file-cases.js';
 import { graphCases } from './graph-cases.js';
 import { itemCases } from './item-cases.js';
 import type { Row } from './row.js';
@@ -18,7 +19,7 @@ export const GROUPS = {
   approvals: [...approvalCases, ...cancelCases],
   vault: vaultCases,
   graph: graphCases,
-  items: itemCases,
+  items: [...itemCases, ...fileCases],
 } satisfies Record<string, Row[]>;
 
 /** Every row. A route without a row, or a row without a route, fails the suite. */

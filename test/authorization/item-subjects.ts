@@ -1,4 +1,7 @@
+import { Readable } from 'node:stream';
 import { v7 as uuidv7 } from 'uuid';
+import { fileStore } from '../../api/files/store/file-store.js';
+import { newObjectKey } from '../../api/files/store/object-store.js';
 import type { Subject } from './subjects.js';
 import type { Tenant, World } from './world.js';
 
@@ -27,6 +30,17 @@ const stored =
     return { id, team_id, project_id, task_id: '', user_id: tenant.colleague.user_id, canary };
   };
 
+/** A file with its bytes: its canary as JSON, so that a download reads like any other answer. */
+const uploadedFile: Build = async (world, wish) => {
+  const subject = await stored('file')(world, wish);
+  const { db, config } = world.app.services;
+  const object_key = newObjectKey();
+  await fileStore(config).put(object_key, Readable.from([Buffer.from(JSON.stringify(subject.canary))]));
+  const bytes = { size: subject.canary.length + 2, content_type: 'application/json', sha256: 'a'.repeat(64), object_key };
+  await db('files').insert({ item_id: subject.id, ...bytes });
+  return subject;
+};
+
 /** The same in the trash. */
 const inTrash =
   (build: Build): Build =>
@@ -35,6 +49,7 @@ const inTrash =
 
 export const itemSubjects = {
   note: stored('note'),
+  uploadedFile,
   whiteboard: stored('whiteboard'),
   trashedNote: inTrash(stored('note')),
   trashedFile: inTrash(stored('file')),

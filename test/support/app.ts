@@ -44,6 +44,7 @@ export function testConfig(url: string, dataDir: string, settings: Record<string
     LOG_LEVEL: 'silent',
     RATE_LIMIT_LOGIN: '100000',
     RATE_LIMIT_CODES: '100000',
+    RATE_LIMIT_FILE_UPLOAD: '100000',
     RATE_LIMIT_FORGE_WEBHOOK: '100000',
     RATE_LIMIT_AI: '100000',
     RATE_LIMIT_AUTOMATION_DISPATCH: '100000',

@@ -4,6 +4,7 @@ import { PROJECT_ID, TASK_ID } from './work.js';
 /** Example responses about the work graph. */
 
 const NOTE_ID = '019a9f00-0000-7000-8000-000000000012';
+const FILE_ID = '019a9f00-0000-7000-8000-000000000014';
 const RELATION_ID = '019a9f00-0000-7000-8000-000000000013';
 
 const relation = {
@@ -112,6 +113,17 @@ export const GRAPH: Record<string, unknown> = {
     project_name: 'Apollo',
     team_name: 'Propulsion',
     status: 'in_progress',
+  },
+  File: {
+    file_id: FILE_ID,
+    name: 'launch-plan.pdf',
+    size: 20_480,
+    content_type: 'application/pdf',
+    sha256: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
+    team_id: TEAM_ID,
+    project_id: PROJECT_ID,
+    created_at: AT,
+    download_url: `/api/files/${FILE_ID}`,
   },
   DeletedRelation: { success: true, relation_id: RELATION_ID },
 };

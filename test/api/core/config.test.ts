@@ -16,13 +16,13 @@ const production = {
 
 it('.env.example names every setting, and no other', () => {
   const text = readFileSync(new URL('../../../.env.example', import.meta.url), 'utf8');
-  const named = [...text.matchAll(/^(?:# )?([A-Z][A-Z_]+)=/gm)].map((match) => match[1]);
+  const named = [...text.matchAll(/^(?:# )?([A-Z][A-Z0-9_]+)=/gm)].map((match) => match[1]);
   expect(new Set(named)).toEqual(new Set(Object.keys(Settings.shape)));
 });
 
 it('.env.example gives the defaults', () => {
   const text = readFileSync(new URL('../../../.env.example', import.meta.url), 'utf8');
-  const given = Object.fromEntries([...text.matchAll(/^([A-Z][A-Z_]+)=(.+)$/gm)].map((match) => [match[1], match[2]]));
+  const given = Object.fromEntries([...text.matchAll(/^([A-Z][A-Z0-9_]+)=(.+)$/gm)].map((match) => [match[1], match[2]]));
   const defaults = loadConfig(production) as unknown as Record<string, unknown>;
   for (const [name, value] of Object.entries(given)) expect([name, String(defaults[name])]).toEqual([name, value]);
 });

@@ -1,0 +1,34 @@
+import { z } from 'zod';
+import { Id, Timestamp } from '../core/fields.js';
+
+/** An empty form field counts as absent. */
+const FormId = z
+  .string()
+  .transform((value) => (value === '' ? undefined : value))
+  .pipe(Id.optional());
+
+const team_id = FormId.optional().meta({ override: { type: 'string' }, description: 'Required, here or in the query' });
+const project_id = FormId.optional().meta({ override: { type: 'string' }, description: 'A project of the team' });
+
+/** Where an upload goes, as form fields before the file. */
+export const UploadFields = z.object({ team_id, project_id });
+/** The same in the query, for clients that cannot order their fields. */
+export const UploadQuery = z.object({ team_id, project_id });
+export type UploadPlace = z.output<typeof UploadFields>;
+
+export const FileParams = z.object({ file_id: Id });
+
+export const FileRecord = z
+  .object({
+    file_id: z.string(),
+    name: z.string(),
+    size: z.int().meta({ description: 'Bytes' }),
+    content_type: z.string().meta({ description: 'As the client declared it' }),
+    sha256: z.string().meta({ description: 'Hexadecimal' }),
+    team_id: z.string(),
+    project_id: z.string().nullable(),
+    created_at: Timestamp,
+    download_url: z.string().meta({ description: 'Path without host' }),
+  })
+  .meta({ id: 'File' });
+export type FileRecord = z.output<typeof FileRecord>;
