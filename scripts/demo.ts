@@ -24,11 +24,16 @@ async function deliver(event: string, payload: unknown): Promise<{ body: unknown
   return call('POST', '/api/forge/webhooks', { body, headers });
 }
 
+/** The demo's issue was opened the day before. */
+const AGE_OF_ISSUE_MS = 26 * 3_600_000;
+
 const repository = { 'repository.full_name': DEMO_REPOSITORY, 'repository.html_url': `https://github.com/${DEMO_REPOSITORY}` };
 
 async function openIssue(number: number, ada: string): Promise<{ task_id: string; title: string }> {
   const title = `Demo ${new Date().toISOString().slice(11, 19)}: the countdown skips T-3`;
-  const issue = withFields(deliveries['issues.opened'].body, { ...repository, 'issue.number': number, 'issue.title': title });
+  const created = new Date(Date.now() - AGE_OF_ISSUE_MS).toISOString();
+  const fields = { 'issue.number': number, 'issue.title': title, 'issue.created_at': created };
+  const issue = withFields(deliveries['issues.opened'].body, { ...repository, ...fields });
   const answer = await deliver('issues', issue);
   tell(`A signed delivery arrives: issue #${number} was opened in ${DEMO_REPOSITORY}`, `200 ${JSON.stringify(answer.body)}`);
   const task = await until('issue sync', async () => {
@@ -46,9 +51,29 @@ async function mergePullRequest(number: number, issue: number): Promise<void> {
     'pull_request.number': number,
     'pull_request.title': 'Count T-3 again',
     'pull_request.body': `Closes #${issue}`,
+    'pull_request.merged_at': new Date().toISOString(),
   });
   const answer = await deliver('pull_request', merged);
   tell(`A signed delivery arrives: pull request #${number} was merged, “Closes #${issue}”`, `200 ${JSON.stringify(answer.body)}`);
+}
+
+/** Ada writes a note, relates it to the task, and a search finds both at once. */
+async function searchForBoth(token: string, task: { task_id: string; title: string }): Promise<void> {
+  const note = { title: `Why ${task.title.slice(0, 13)} skipped T-3`, content: 'An off-by-one in the **countdown**.' };
+  const { team_id } = (await call('GET', `/api/tasks/${encodeURIComponent(task.task_id)}`, { token })).body;
+  const { note_id } = (await call('POST', '/api/notes', { token, body: { ...note, team_id } })).body;
+  const body = { source_id: task.task_id, target_id: note_id, relation_type: 'caused_by' };
+  await call('POST', '/api/work-items/relations', { token, body });
+  const query = `"${task.title.slice(5, 13)}"`;
+  const found = (await call('POST', '/api/search', { token, body: { query } })).body;
+  const types = (found.results as { item_type: string }[]).map(({ item_type }) => item_type).toSorted();
+  if (found.total !== 2) throw new Error(`the search for ${query} found ${JSON.stringify(found)}`);
+  tell(
+    `Ada writes a note and relates it to the task; a search for ${query} finds both`,
+    `${found.total} results: ${types.join(', ')}`,
+  );
+  const { sample_size, by_repo } = (await call('GET', '/api/work-items/cycle-time?days=30', { token })).body;
+  tell('From issue to merge, by the code host’s clock', `${sample_size} issues, median ${by_repo[0].median_hours} hours`);
 }
 
 interface Approval {
@@ -96,6 +121,7 @@ async function play(): Promise<void> {
   if (run.status !== 'succeeded' || closed.status !== 'done')
     throw new Error(`the run ended ${run.status}, the task is ${closed.status}`);
   tell(`The tail ran as the automation’s creator: the run ${run.status}, the task is ${closed.status}`);
+  await searchForBoth(ada, task);
   const released = await playReleaseTrain(ada, max);
   const db = openDatabase({ url: config.DATABASE_URL, poolSize: 2, name: 'assent-demo' });
   try {
