@@ -7,6 +7,7 @@ import { bundleWorkflowCode, DefaultLogger, NativeConnection, Runtime, Worker } 
 import Koa from 'koa';
 import pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
+import { itemStatements } from './baseline-items.js';
 import type { BaselineActivities, BaselineKind, BaselineOrder, baselineRun } from './baseline-workflow.js';
 
 /**
@@ -109,6 +110,7 @@ select u.user_id, u.email, u.name, u.role, u.username, u.display_name, u.avatar,
   coalesce(json_agg(json_build_object('team_id', t.team_id, 'name', t.name, 'role', m.role)) filter (where t.team_id is not null), '[]') as teams
 from caller c join users u using (user_id) left join memberships m using (user_id) left join teams t on t.team_id = m.team_id
 group by u.user_id`,
+  ...itemStatements(CALLER, traces),
 };
 
 async function run<Row extends pg.QueryResultRow>(name: keyof typeof SQL, values: unknown[]): Promise<Row> {
@@ -157,12 +159,29 @@ async function listTasks({ req, query }: Koa.Context): Promise<string> {
   return `[${rows.map((row) => row.json).join(',')}]`;
 }
 
+async function listItems({ req, query }: Koa.Context): Promise<string> {
+  const { project_id, team_id, limit, status } = query;
+  const token = hashOf(req.headers.authorization);
+  const found = project_id
+    ? await run<{ json: string }>('itemsByStatus', [token, project_id, limit, status])
+    : await run<{ json: string }>('items', [token, team_id, limit]);
+  return `[${found.json}]`;
+}
+
+async function createNote({ req }: Koa.Context): Promise<string> {
+  const { project_id, title, content } = await bodyOf(req);
+  const values = [hashOf(req.headers.authorization), uuidv7(), project_id, title, content];
+  return (await run<{ json: string }>('note', values)).json;
+}
+
 /** Paths equal the product's, so both receive the same bytes. */
 async function answer(ctx: Koa.Context): Promise<unknown> {
   const { method, path, req } = ctx;
   if (path === '/api/forge/webhooks') return acceptDelivery(ctx);
   if (path === '/api/auth/me') return run('me', [hashOf(req.headers.authorization)]);
   if (path === '/api/tasks') return method === 'POST' ? createTask(ctx) : listTasks(ctx);
+  if (path === '/api/work-items') return listItems(ctx);
+  if (path === '/api/notes') return createNote(ctx);
   const [, , , taskId = '', last] = path.split('/');
   if (method === 'PATCH') return changeTask(ctx, taskId, last === 'status' ? 'status' : 'update');
   return (await run<{ json: string }>('get', [hashOf(req.headers.authorization), taskId])).json;
@@ -244,7 +263,7 @@ const handle = process.env['FLOOR'] === 'temporal' ? await startRunner() : answe
 const app = new Koa();
 app.use(async (ctx) => {
   ctx.body = await handle(ctx);
-  if (ctx.method === 'POST' && ctx.path === '/api/tasks') ctx.status = 201;
+  if (ctx.method === 'POST' && /^\/api\/(tasks|notes)$/.test(ctx.path)) ctx.status = 201;
   ctx.type = 'application/json';
 });
 const handler = app.callback();

@@ -10,6 +10,7 @@ import { loginStormSection } from './sections/login-storm.js';
 import { pausedSection } from './sections/paused.js';
 import type { Section } from './report.js';
 import { strangersSection } from './sections/strangers.js';
+import { createNoteSection, workItemsSection } from './sections/work-items.js';
 import { taskSection, webhookSection } from './sections/requests-section.js';
 
 /** Every section of `npm run bench`, in order of execution. */
@@ -24,6 +25,9 @@ export const SECTIONS = {
   'list-1000': listSection(1_000),
   'list-10000': listSection(10_000),
   unchanged: unchangedSection,
+  'work-items-50': workItemsSection(50),
+  'work-items-1000': workItemsSection(1_000),
+  'create-note': createNoteSection,
   bulk: bulkSection,
   edges: edgesSection,
   'edge-writers': edgeWritersSection,

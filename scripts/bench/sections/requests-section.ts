@@ -5,7 +5,7 @@ import { quiet } from '../quiet.js';
 import { deliverySource, type TaskRequest, taskSources } from '../requests.js';
 import type { ApiService, Servers, Service } from '../servers.js';
 
-const rateGoal = (comparison: Comparison, goal: number): Goal => ({
+export const rateGoal = (comparison: Comparison, goal: number): Goal => ({
   what: 'share of the floor’s rate',
   value: comparison.ratio,
   goal,
