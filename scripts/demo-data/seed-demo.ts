@@ -10,10 +10,13 @@ import { type Config, isDevelopment } from '../../api/core/config.js';
 import { type Context, inTransaction, type Services } from '../../api/core/context.js';
 import { DEMO_TOKEN } from '../../api/core/demo-token.js';
 import { bindRepository } from '../../api/forge/bindings/bind-repository.js';
+import { createWorkItem } from '../../api/items/create-work-item.js';
+import { createNote } from '../../api/notes/create-note.js';
 import { createProject } from '../../api/projects/create-project.js';
 import { createTask } from '../../api/tasks/write/create-task.js';
 import { addMember } from '../../api/teams/add-member.js';
 import { createTeam } from '../../api/teams/create-team.js';
+import { LAUNCH_PLAN, RELEASE_MINUTES, TELEMETRY_IDEA } from './items.js';
 import { APOLLO, type DemoTask, HERMES } from './tasks.js';
 
 const PASSWORD = 'demo-password';
@@ -106,6 +109,14 @@ async function createTasks(
     await createTasks(services, ids, project_id, subtasks ?? [], taskId);
   }
   return made;
+}
+
+/** Two notes and a doc; the idea belongs to the team, the others to Apollo. */
+async function createItems(services: Services, ids: Ids, team_id: string, project_id: string): Promise<void> {
+  await createNote(as(services, ids, 'max'), { title: 'Release meeting, Monday', content: RELEASE_MINUTES, project_id });
+  await createNote(as(services, ids, 'tina'), { title: 'Residuals, live', content: TELEMETRY_IDEA, kind: 'idea', team_id });
+  const doc = { type: 'doc' as const, title: 'Launch plan for guidance 1.4', content: LAUNCH_PLAN, project_id };
+  await createWorkItem(as(services, ids, 'max'), { ...doc, audience: 'pad crew' });
 }
 
 /** A run triggered by a delivery of last night, executed when the worker starts. */
@@ -234,6 +245,7 @@ export async function seedDemo(services: Services): Promise<boolean> {
   const hermes = await project('Hermes', 'Telling the world');
   const tasks = await createTasks(services, ids, apollo, APOLLO);
   await createTasks(services, ids, hermes, HERMES);
+  await createItems(services, ids, acme.team_id, apollo);
   await bindRepository(as(services, ids, 'ada'), {
     repo: DEMO_REPOSITORY,
     team_id: acme.team_id,
