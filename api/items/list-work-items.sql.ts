@@ -67,19 +67,19 @@ function namedKeys(branch: Branch, filters: WorkItemFilters, $: Parameters): str
   const place = placeOf(filters);
   return `select x.* from named cross join lateral (
       select ${keyColumns(branch)} from ${table} ${row} where ${id}${table === 'projects' ? '::text' : ''} = named.id
-        and (${row}.${place} in (select places.${place} from places)) is true and ${conditionsOf(branch, filters, $)} limit 1
+        and (${row}.${place} in (select places.${place} from places where places.seat is not null)) is true and ${conditionsOf(branch, filters, $)} limit 1
     ) x`;
 }
 
-/** The teams, or the one project, whose items the caller may list. */
+/** The teams, or the one project, that the list is about, with the caller's role in it. */
 function placesOf({ team_id, project_id }: WorkItemFilters, userId: string, $: Parameters): string {
   const user = $.add(userId, 'uuid');
   if (project_id !== null) {
-    return `select p.project_id from projects p where p.project_id = ${$.add(project_id, 'uuid')}
-      and (select true from memberships m where m.team_id = p.team_id and m.user_id = ${user})`;
+    return `select p.project_id, (select m.role from memberships m where m.team_id = p.team_id and m.user_id = ${user}) as seat
+      from projects p where p.project_id = ${$.add(project_id, 'uuid')} and p.deleted_at is null`;
   }
   const team = team_id === null ? '' : ` and m.team_id = ${$.add(team_id, 'uuid')}`;
-  return `select m.team_id from memberships m where m.user_id = ${user}${team}`;
+  return `select m.team_id, m.role as seat from memberships m where m.user_id = ${user}${team}`;
 }
 
 /** Ids that a relation, a search or both name; null without such a filter. */
@@ -107,7 +107,7 @@ function keys(filters: WorkItemFilters, userId: string, { limit, offset }: Page,
   const found = tables.map((table) => keysInPlace(table, filters, $, end)).join(' union all ');
   return /* sql */ `${places}, keys as materialized (
     select key.* from places place cross join lateral (select * from (${found}) x order by x.created_at, x.id limit ${end}) key
-    order by key.created_at, key.id ${window}
+    where place.seat is not null order by key.created_at, key.id ${window}
   )`;
 }
 
@@ -138,13 +138,14 @@ export function keysQuery(filters: WorkItemFilters, userId: string, page: Page):
 }
 
 /**
- * Number of rows of a page, with the ids and records of all but its last row: that one only tells that more follow. Ids come one a line,
- * records separated by commas.
+ * Number of places and the role in the first; number of rows of a page, with the ids and records of all but its last row: that one only tells
+ * that more follow. Ids come one a line, records separated by commas.
  */
 export function recordsQuery(filters: WorkItemFilters, userId: string, page: Page): Query {
   const $ = new Parameters();
   const text = /* sql */ `with ${keys(filters, userId, page, $)}
-    select (select count(*)::int from keys) as count, string_agg(k.id, e'\\n') as ids, string_agg(${FOUND_RECORD}::text, ',') as records
+    select (select count(*)::int from places) as places, (select min(seat) from places) as seat,
+      (select count(*)::int from keys) as count, string_agg(k.id, e'\\n') as ids, string_agg(${FOUND_RECORD}::text, ',') as records
     from (select * from keys order by created_at, id limit ${$.add(page.limit - 1, 'bigint')}) k ${recordsById('k.id', 'k.type')}`;
   return { statement: { name: nameOf('list_work_items', filters), text }, values: $.values };
 }

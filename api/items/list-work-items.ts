@@ -1,8 +1,9 @@
 import { run } from '../../db/statement.js';
+import { authorize, type Seat } from '../core/access.js';
 import { type Context, userOf } from '../core/context.js';
+import { notFound } from '../core/errors.js';
 import type { CutPage } from '../endpoint/endpoint.js';
 import { searchIds } from '../search/search-ids.js';
-import { checkReadableProject } from './check-readable-project.js';
 import { keysQuery, type Page, recordsQuery, type WorkItemFilters } from './list-work-items.sql.js';
 import { MAX_WORK_ITEMS } from './rules.js';
 import type { ListWorkItems } from './schema.js';
@@ -20,6 +21,20 @@ async function readKeys(ctx: Context, filters: WorkItemFilters, page: Page): Pro
   return linesOf(found?.ids ?? null).map((id, at) => ({ id, type: types[at] as string }));
 }
 
+interface FirstPage extends Record<string, unknown> {
+  places: number;
+  seat: Seat | null;
+  count: number;
+  ids: string | null;
+  records: string | null;
+}
+
+/** @throws RESOURCE_NOT_FOUND unknown project | PERMISSION_DENIED a project of another team */
+function checkProject({ places, seat }: FirstPage): void {
+  if (places === 0) throw notFound('Project');
+  authorize('item.read', seat);
+}
+
 /**
  * Lists live items of the caller's teams as JSON, oldest first; at most 10,000, in chunks above 1,000. Another team's `team_id` returns an
  * empty list.
@@ -27,7 +42,6 @@ async function readKeys(ctx: Context, filters: WorkItemFilters, page: Page): Pro
  */
 export async function listWorkItems(ctx: Context, query: ListWorkItems): Promise<CutPage> {
   const { limit, offset, type = null, team_id = null, project_id = null, status = null, updated_since = null } = query;
-  if (project_id !== null) await checkReadableProject(ctx, project_id);
   const { related_to, relation_type = null, q } = query;
   const related = related_to === undefined ? null : { itemId: related_to, type: relation_type };
   const search = q === undefined ? undefined : await searchIds(ctx, q, MAX_WORK_ITEMS);
@@ -43,8 +57,10 @@ export async function listWorkItems(ctx: Context, query: ListWorkItems): Promise
   });
   const atOnce = Math.min(wanted, MAX_AT_ONCE);
   const first = recordsQuery(filters, userOf(ctx), { limit: atOnce + 1, offset });
-  const [found] = await run<{ count: number; ids: string | null; records: string | null }>(ctx.db, first.statement, first.values);
-  const { count = 0, ids = null, records = null } = found ?? {};
+  const [found] = await run<FirstPage>(ctx.db, first.statement, first.values);
+  if (!found) throw new Error('The list returned no row');
+  if (project_id !== null) checkProject(found);
+  const { count, ids, records } = found;
   if (count <= atOnce || wanted === atOnce) return cut(Math.min(count, atOnce), count > atOnce, `[${records ?? ''}]`);
   const sent = new Set(linesOf(ids));
   const keys = await readKeys(ctx, filters, { limit: wanted + 1, offset });

@@ -7,8 +7,9 @@ import type { Statement } from '../../db/statement.js';
 export const defaultTeamStatement: Statement = {
   name: 'default_team_of_user',
   text: /* sql */ `
-    select t.team_id from memberships m join teams t using (team_id)
-    where m.user_id = $1 and coalesce(m.role = any($2::text[]), false) and t.deleted_at is null
+    select t.team_id from memberships m
+    cross join lateral (select * from teams t where t.team_id = m.team_id and t.deleted_at is null limit 1) t
+    where m.user_id = $1 and coalesce(m.role = any($2::text[]), false)
     order by t.team_id::text = (select u.preferences->>'default_team_id' from users u where u.user_id = $1) desc nulls last,
       t.created_at, t.team_id limit 1`,
 };

@@ -14,8 +14,8 @@ const statement: Statement = {
 };
 
 /**
- * Moves the notes, files, whiteboards and docs of a team that is deleted to the trash, where they are purged in their time. The caller has
- * deleted the memberships. Returns their number.
+ * Moves the notes, files, whiteboards and docs of a team that is deleted to the trash, where they are purged in their time
+ * (docs/decisions.md#items-of-a-deleted-team). The caller has deleted the memberships. Returns their number.
  */
 export async function trashItemsOfTeam(ctx: Context, teamId: string): Promise<number> {
   const [moved] = await run<{ items: number }>(ctx.db, statement, [teamId, userOf(ctx), newId()]);

@@ -1,6 +1,6 @@
 import { run } from '../../db/statement.js';
 import { type Context, userOf } from '../core/context.js';
-import { checkReadableProject } from '../items/check-readable-project.js';
+import { checkReadableProject } from './check-readable-project.js';
 import { noteStatements } from './list-notes.sql.js';
 import type { ListNotes, NoteSummary } from './schema.js';
 
