@@ -13,14 +13,14 @@ interface Batch extends Record<string, unknown> {
 const statement: Statement = {
   name: 'search_mark_all',
   text: /* sql */ `
-    with some as (
+    with listed as (
       select k.item_id from item_keys k where k.item_id > $1 order by k.item_id limit $2
     ), marked as (
       insert into search_dirty (team_id, item_id)
-      select p.team_id, p.item_id from some cross join lateral (select * from item_place p where p.item_id = some.item_id limit 1) p
+      select p.team_id, p.item_id from listed cross join lateral (select * from item_place p where p.item_id = listed.item_id limit 1) p
       returning 1
     )
-    select max(item_id) as last, (select count(*)::int from marked) as marked from some`,
+    select max(item_id) as last, (select count(*)::int from marked) as marked from listed`,
 };
 
 const leftOverStatement: Statement = {

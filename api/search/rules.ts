@@ -44,7 +44,7 @@ function termOf(token: RegExpMatchArray, group: number, isUnfinished: boolean): 
   const [whole, dash, phrase] = token;
   if (phrase !== undefined) {
     if (!SEARCHABLE.test(phrase)) return undefined;
-    return { group, text: phrase, ...(dash === '-' && { negated: true }) };
+    return { group, text: phrase.trim(), ...(dash === '-' && { negated: true }) };
   }
   if (!SEARCHABLE.test(whole)) return undefined;
   if (/^-[\p{L}\p{N}]/u.test(whole)) return { group, text: whole.slice(1), negated: true };

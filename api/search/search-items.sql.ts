@@ -17,7 +17,8 @@ export const prepareStatement: Statement = {
     select set_config('statement_timeout', '1000', true), set_config('jit', 'off', true),
       set_config('plan_cache_mode', 'force_custom_plan', true), search_query($3::jsonb, false)::text as query,
       array(select m.team_id from memberships m
-        cross join lateral (select from search_dirty d where d.team_id = m.team_id limit 1) marked
+        -- Ordered, so that the planner takes the index instead of all teams' marks.
+        cross join lateral (select from search_dirty d where d.team_id = m.team_id order by d.mark limit 1) marked
         where m.user_id = $1 and m.role = any($2::text[])) as behind`,
 };
 

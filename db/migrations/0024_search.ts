@@ -163,6 +163,7 @@ declare
   team uuid;
   places tid[];
   ids text[];
+  live text[];
   remaining int := max_marks;
   waiting int;
 begin
@@ -193,14 +194,20 @@ begin
         from (select d.ctid as place, d.item_id from search_dirty d where d.team_id = team order by d.mark limit least(batch, remaining)) m;
       exit when places is null;
       delete from search_dirty where ctid = any(places);
-      delete from search_documents d using unnest(ids) as given(item_id) where d.item_id = given.item_id
-        and not exists (select from search_source s where s.item_id = given.item_id and s.deleted_at is null);
-      insert into search_documents (item_id, team_id, title, touched_at, tsv)
-        select s.item_id, s.team_id, s.title, s.touched_at, search_vector(s.title, s.tags, s.body)
-        from unnest(ids) as given(item_id)
-        cross join lateral (select * from search_source x where x.item_id = given.item_id and x.deleted_at is null limit 1) s
-        on conflict (item_id) do update set team_id = excluded.team_id, title = excluded.title, touched_at = excluded.touched_at,
-          tsv = excluded.tsv;
+      with written as (
+        insert into search_documents (item_id, team_id, title, touched_at, tsv)
+          select s.item_id, s.team_id, s.title, s.touched_at, search_vector(s.title, s.tags, s.body)
+          from unnest(ids) as given(item_id)
+          cross join lateral (select * from search_source x where x.item_id = given.item_id and x.deleted_at is null limit 1) s
+          on conflict (item_id) do update set team_id = excluded.team_id, title = excluded.title, touched_at = excluded.touched_at,
+            tsv = excluded.tsv
+          returning item_id
+      )
+      select coalesce(array_agg(w.item_id), '{}') into live from written w;
+      if cardinality(live) < cardinality(ids) then
+        delete from search_documents d using unnest(ids) as given(item_id)
+          where d.item_id = given.item_id and given.item_id <> all(live);
+      end if;
       indexed := indexed + cardinality(places);
       remaining := remaining - cardinality(places);
       exit when cardinality(places) < batch;

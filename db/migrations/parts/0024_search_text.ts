@@ -51,11 +51,16 @@ $$;
 `;
 
 export const searchQuery = /* sql */ `
+create function sorted_letters(word text) returns text language sql immutable strict parallel safe as $$
+  select string_agg(letter, '' order by letter) from unnest(string_to_array(word, null)) as x(letter)
+$$;
+
 -- Builds a query from terms (api/search/rules.ts): [{group, text, negated, prefix, word}]; terms of a group must all match, one group
 -- suffices. The text of a term never has syntax. "corrected": a word of five or more letters also matches similar words, and words that
 -- it begins, of the vocabulary. Returns an empty query if nothing positive is left.
 create function search_query(terms jsonb, corrected boolean) returns tsquery language plpgsql stable
-set client_min_messages = warning set plan_cache_mode = force_generic_plan as $$
+set client_min_messages = warning set plan_cache_mode = force_generic_plan set enable_seqscan = off
+set pg_trgm.similarity_threshold = 0.18 as $$
 declare
   term record;
   plain text;
@@ -84,8 +89,9 @@ begin
       plain := (tsvector_to_array(to_tsvector('assent_words', plain)))[1];
       for similar_word in
         (select v.word from search_vocabulary v where v.word % plain and v.word <> plain
-          and levenshtein_less_equal(v.word, plain, case when char_length(plain) >= 8 then 2 else 1 end)
-            <= case when char_length(plain) >= 8 then 2 else 1 end
+          and levenshtein_less_equal(v.word, plain, 2) <= 2
+          -- Two edits in a short word count only if they swap letters.
+          and (char_length(plain) >= 8 or levenshtein_less_equal(v.word, plain, 1) <= 1 or sorted_letters(v.word) = sorted_letters(plain))
           order by similarity(v.word, plain) desc, v.docs desc, v.word limit 5)
         union all
         (select v.word from search_vocabulary v where term.prefix and v.word like plain || '%' order by v.docs desc, v.word limit 5)

@@ -168,6 +168,8 @@ describe('typos', () => {
       total: 1,
       results: [{ title: 'Turbopump bearing' }],
     });
+    expect(await titles('turbopupm ')).toEqual(['Turbopump bearing']);
+    expect(await titles('baering ')).toEqual(['Turbopump bearing']);
     expect(await titles('turbopunp bearing')).toEqual(['Turbopump bearing']);
     await task('Turbopunp, spelt like this');
     expect(await titles('turbopunp ')).toEqual(['Turbopunp, spelt like this', 'Turbopump bearing']);
