@@ -5,6 +5,7 @@ import { verifyChain } from '../../api/audit/verify-chain.js';
 import type { Services } from '../../api/core/context.js';
 import { run } from '../../db/statement.js';
 import { runWorkflowId } from '../../workflows/contract.js';
+import { acknowledgedGraph, graphInvariants } from './graph-invariants.sql.js';
 import { acknowledged } from './ledger-invariants.sql.js';
 import { always } from './state-invariants.sql.js';
 import type { Invariant } from './invariant.js';
@@ -109,11 +110,11 @@ export async function checkInvariants(options: CheckOptions): Promise<Verdict[]>
   const judge = async ({ name, words }: Pick<Invariant, 'name' | 'words'>, look: () => Promise<string[]>) => {
     verdicts.push({ name, words, violations: (await look()).slice(0, SHOWN), skipped: null });
   };
-  for (const { name, words, sql } of acknowledged) {
+  for (const { name, words, sql } of [...acknowledged, ...acknowledgedGraph]) {
     if (ledger) await judge({ name, words }, () => find(db, name, sql, [JSON.stringify(ledger)]));
     else verdicts.push({ name, words, violations: [], skipped: 'no record of what was acknowledged' });
   }
-  for (const invariant of always) await judge(invariant, () => find(db, invariant.name, invariant.sql));
+  for (const invariant of [...always, ...graphInvariants]) await judge(invariant, () => find(db, invariant.name, invariant.sql));
   await judge(UNMOVED, () => findRunsWithoutWorkflow(options));
   await judge({ name: 'teams_apart', words: 'No row of one team refers to a row of another' }, async () =>
     find(db, 'teams_apart', await crossTeamSql(db)),

@@ -14,6 +14,9 @@ export interface Ledger {
   refused: { task_id: string }[];
   /** Replays of failed runs. */
   retries: { run_id: string; retry_of: string }[];
+  /** Notes with the text acknowledged last; titles are unique. */
+  notes: { note_id: string; title: string; content: string }[];
+  relations: { relation_id: string; source_id: string; target_id: string }[];
 }
 
 export interface AckedTask {
@@ -28,4 +31,13 @@ export interface AckedTask {
   comments: string[];
 }
 
-export const emptyLedger = (): Ledger => ({ tasks: [], updates: [], deliveries: [], decisions: [], refused: [], retries: [] });
+export const emptyLedger = (): Ledger => ({
+  tasks: [],
+  updates: [],
+  deliveries: [],
+  decisions: [],
+  refused: [],
+  retries: [],
+  notes: [],
+  relations: [],
+});

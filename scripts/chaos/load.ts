@@ -2,8 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { v7 as uuidv7 } from 'uuid';
 import { sign } from '../../api/forge/deliveries/signature.js';
 import type { Caller } from './caller.js';
+import { type Desk, surprise } from './desk.js';
+import { workOnGraph } from './graph-load.js';
 import { type AckedTask, emptyLedger, type Ledger } from './ledger.js';
-import { type Random, seededRandom } from './random.js';
+import { seededRandom } from './random.js';
 import { commentsFor, FAILING, type World } from './world.js';
 
 export interface Load {
@@ -14,15 +16,6 @@ export interface Load {
   stop: () => Promise<void>;
 }
 
-interface Desk {
-  caller: Caller;
-  world: World;
-  ledger: Ledger;
-  surprises: string[];
-  random: Random;
-  secret: string;
-}
-
 /** Pause between two requests of one user, ms. */
 const PAUSE = { min: 40, max: 300 };
 const CREATORS = 3;
@@ -30,10 +23,6 @@ const CREATORS = 3;
 const DECISIONS = 8;
 /** Time after the writers have stopped, ms, in which gates reached late are still decided. */
 const LAST_DECISIONS_MS = 15_000;
-
-const surprise = ({ surprises }: Desk, what: string, answer: { status: number; body: unknown }): void => {
-  surprises.push(`${what} answered ${answer.status}: ${JSON.stringify(answer.body).slice(0, 200)}`);
-};
 
 /** Creates a task with its own id; the result is the same for repetitions, concurrent ones too. */
 async function create(desk: Desk, project_id: string): Promise<AckedTask | undefined> {
@@ -226,7 +215,7 @@ export function startLoad(caller: Caller, world: World, secret: string, seed: nu
       return work;
     };
   };
-  const stopMaking = employ([...Array.from({ length: CREATORS }, () => workOnTasks), deliver, workOnProjects]);
+  const stopMaking = employ([...Array.from({ length: CREATORS }, () => workOnTasks), deliver, workOnProjects, workOnGraph]);
   const stopDeciding = employ([workOnGates, workOnFailures]);
   return {
     ledger,

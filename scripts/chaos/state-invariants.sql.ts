@@ -158,15 +158,4 @@ export const always: readonly Invariant[] = [
         (select count(*) from sessions s where s.user_id = j.user_id and s.ended_at is null) as sessions) left_behind
       where j.status = 'succeeded' and (seats, tokens, sessions) <> (0, 0, 0)`,
   },
-  {
-    name: 'trees_end',
-    words: 'No task is its own ancestor',
-    sql: /* sql */ `
-      with recursive up as (
-        select task_id, parent_task_id from tasks where parent_task_id is not null
-        union
-        select up.task_id, t.parent_task_id from up join tasks t on t.task_id = up.parent_task_id where t.parent_task_id is not null
-      )
-      select format('task %s is below itself', task_id) as violation from up where task_id = parent_task_id`,
-  },
 ];

@@ -22,6 +22,8 @@ beforeEach(async () => {
   // As the gate leaves it: one action done, one gate open, one action staged.
   run = await buildRun(app, team);
   await effect(0);
+  // What the factories write past the product has left no mark.
+  await db().raw('insert into search_dirty (team_id, item_id) select team_id, item_id from item_place');
   await app.services.db('outbox').delete();
 });
 afterEach(() => app.close());
@@ -277,7 +279,63 @@ describe('what always holds', () => {
   it('a task below itself', async () => {
     const child = await buildTask(app, team, project, { parent_task_id: task.task_id });
     await db()('outbox').delete();
-    await plant(() => db()('tasks').where({ task_id: task.task_id }).update({ parent_task_id: child.task_id }), 'trees_end');
+    await plant(() => db()('tasks').where({ task_id: task.task_id }).update({ parent_task_id: child.task_id }), 'edges_end');
+  });
+
+  it('a cycle of relations, an edge whose end is in another team, an id under another type', async () => {
+    const other = await buildTask(app, team, project);
+    const as = app.as(team.member);
+    const edge = { source_id: task.task_id, target_id: other.task_id, relation_type: 'blocks' };
+    const { relation_id } = (await as.post('/api/work-items/relations', edge)).body;
+    await db()('outbox').delete();
+    expect(await broken()).toEqual({});
+    const back = {
+      relation_type: 'blocks',
+      source_id: other.task_id,
+      target_id: task.task_id,
+      kind: 'blocks',
+      created_by: team.member.user_id,
+    };
+    const teams = { from_team_id: team.team_id, to_team_id: team.team_id, team_id: team.team_id };
+    const reverse = { ...back, ...teams, from_id: other.task_id, to_id: task.task_id };
+    await plant(() => db()('relations').insert(reverse), 'edges_end');
+    await db()('relations').where({ source_id: other.task_id }).delete();
+    const stranger = await buildTeam(app);
+    await plant(() => db()('relations').where({ relation_id }).update({ to_team_id: stranger.team_id }), 'edges_have_ends');
+    await db()('relations').where({ relation_id }).update({ to_team_id: team.team_id });
+    await plant(() => db()('item_keys').where({ item_id: other.task_id }).update({ item_type: 'note' }), 'items_keyed');
+  });
+
+  it('an item that search does not know, one that it should not know, and a mark that is never taken', async () => {
+    const document = (fields: Record<string, unknown>) => ({ team_id: team.team_id, touched_at: new Date(), tsv: '', ...fields });
+    await db()('search_dirty').delete();
+    expect(Object.keys(await broken())).toEqual(['items_indexed']);
+    const { rows } = await db().raw('select item_id, title from item_place where deleted_at is null');
+    await db()('search_documents').insert(rows.map(document));
+    expect(await broken()).toEqual({});
+    await plant(() => db()('search_documents').insert(document({ item_id: 'nothing', title: 'gone' })), 'items_indexed');
+    await db()('search_documents').where({ item_id: 'nothing' }).delete();
+    await db()('heartbeats').insert({ process: 'worker', seen_at: new Date(), details: '{}' });
+    const old = { team_id: team.team_id, item_id: task.task_id, marked_at: db().raw("now() - interval '2 minutes'") };
+    await plant(() => db()('search_dirty').insert(old), 'marks_indexed');
+  });
+
+  it('an acknowledged note that is gone, or twice, or has an older text; an acknowledged relation that is gone', async () => {
+    const note = { note_id: uuidv7(), title: 'Acknowledged', content: 'new' };
+    const relation = { relation_id: uuidv7(), source_id: task.task_id, target_id: note.note_id };
+    expect(Object.keys(await broken({ ...emptyLedger(), notes: [note] }))).toEqual(['acked_notes_kept']);
+    expect(Object.keys(await broken({ ...emptyLedger(), relations: [relation] }))).toEqual(['acked_relations_kept']);
+    const made = (await app.as(team.member).post('/api/notes', { title: note.title, content: 'new', ...project })).body;
+    await db()('outbox').delete();
+    expect(await broken({ ...emptyLedger(), notes: [{ ...note, note_id: made.note_id }] })).toEqual({});
+    expect(
+      Object.keys(await broken({ ...emptyLedger(), notes: [{ ...note, note_id: made.note_id, content: 'newer' }] })),
+    ).toEqual(['acked_notes_kept']);
+    await app.as(team.member).post('/api/notes', { title: note.title, content: 'new', ...project });
+    await db()('outbox').delete();
+    expect(Object.keys(await broken({ ...emptyLedger(), notes: [{ ...note, note_id: made.note_id }] }))).toEqual([
+      'acked_notes_kept',
+    ]);
   });
 
   it('a run that stands still', async () => {
