@@ -39,7 +39,7 @@ function parse(received: string): WireAnswer {
 }
 
 /**
- * Writes bytes to a socket as they are and reads until the server hangs up, or 300 ms after the last byte.
+ * Writes bytes to a socket as they are and reads until the server hangs up, or 300 ms after the last byte of an answer.
  * `end` closes our side after writing.
  */
 export async function overTheWire(url: string, bytes: string | Buffer, { end = false } = {}): Promise<WireAnswer> {
@@ -51,8 +51,10 @@ export async function overTheWire(url: string, bytes: string | Buffer, { end = f
   await once(socket, 'connect');
   if (end) socket.end(bytes);
   else socket.write(bytes);
-  socket.setTimeout(chunks.length === 0 ? 5_000 : 300);
-  socket.on('data', () => socket.setTimeout(300));
+  const isAnswered = () => Buffer.concat(chunks).toString().replace(CONTINUE, '').includes('\r\n\r\n');
+  const wait = () => socket.setTimeout(isAnswered() ? 300 : 30_000);
+  wait();
+  socket.on('data', wait);
   await Promise.race([once(socket, 'end'), once(socket, 'timeout'), once(socket, 'close')]);
   socket.destroy();
   return parse(Buffer.concat(chunks).toString());
