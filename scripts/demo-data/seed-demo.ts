@@ -17,6 +17,7 @@ import { createTask } from '../../api/tasks/write/create-task.js';
 import { addMember } from '../../api/teams/add-member.js';
 import { createTeam } from '../../api/teams/create-team.js';
 import { LAUNCH_PLAN, RELEASE_MINUTES, TELEMETRY_IDEA } from './items.js';
+import { recordHistory, relateItems } from './work-graph.js';
 import { APOLLO, type DemoTask, HERMES } from './tasks.js';
 
 const PASSWORD = 'demo-password';
@@ -111,12 +112,26 @@ async function createTasks(
   return made;
 }
 
-/** Two notes and a doc; the idea belongs to the team, the others to Apollo. */
-async function createItems(services: Services, ids: Ids, team_id: string, project_id: string): Promise<void> {
-  await createNote(as(services, ids, 'max'), { title: 'Release meeting, Monday', content: RELEASE_MINUTES, project_id });
-  await createNote(as(services, ids, 'tina'), { title: 'Residuals, live', content: TELEMETRY_IDEA, kind: 'idea', team_id });
+/** Two notes and a doc, related to tasks of Apollo; the idea belongs to the team. */
+async function createItems(services: Services, ids: Ids, team_id: string, project_id: string, tasks: string[]): Promise<void> {
+  const max = as(services, ids, 'max');
+  const meeting = await createNote(max, { title: 'Release meeting, Monday', content: RELEASE_MINUTES, project_id });
+  const idea = await createNote(as(services, ids, 'tina'), {
+    title: 'Residuals, live',
+    content: TELEMETRY_IDEA,
+    kind: 'idea',
+    team_id,
+  });
   const doc = { type: 'doc' as const, title: 'Launch plan for guidance 1.4', content: LAUNCH_PLAN, project_id };
-  await createWorkItem(as(services, ids, 'max'), { ...doc, audience: 'pad crew' });
+  const { json } = await createWorkItem(max, { ...doc, audience: 'pad crew' });
+  const plan = JSON.parse(json) as { item_id: string };
+  const [release = '', second = '', third = ''] = tasks;
+  await relateItems(max, [
+    [release, 'related_to', meeting.note_id],
+    [release, 'attached_to', plan.item_id],
+    [second, 'caused_by', idea.note_id],
+    [third, 'blocks', release],
+  ]);
 }
 
 /** A run triggered by a delivery of last night, executed when the worker starts. */
@@ -245,13 +260,14 @@ export async function seedDemo(services: Services): Promise<boolean> {
   const hermes = await project('Hermes', 'Telling the world');
   const tasks = await createTasks(services, ids, apollo, APOLLO);
   await createTasks(services, ids, hermes, HERMES);
-  await createItems(services, ids, acme.team_id, apollo);
+  await createItems(services, ids, acme.team_id, apollo, tasks);
   await bindRepository(as(services, ids, 'ada'), {
     repo: DEMO_REPOSITORY,
     team_id: acme.team_id,
     project_id: apollo,
     sync_issues: true,
   });
+  await recordHistory(as(services, ids, 'ada'), DEMO_REPOSITORY, acme.team_id, apollo);
   await createAutomations(services, ids, acme.team_id, apollo, tasks);
   const token = {
     user_id: ids.ada,
