@@ -404,6 +404,7 @@ it('whatever holds on to a task, a project, an item or a comment is dealt with w
   expect(rows.map(({ holds }) => holds)).toEqual([
     'comments.parent_comment_id',
     'comments.task_id',
+    'files.item_id',
     'forge_links.task_id',
     'forge_repositories.project_id',
     'items.project_id',
