@@ -75,6 +75,21 @@ function deferred<T>() {
   return { promise, resolve, reject };
 }
 
+/** @throws VALIDATION_ERROR the Content-Type has no boundary after all */
+function parserOf({ headers }: IncomingMessage): InstanceType<typeof Busboy> {
+  try {
+    return new Busboy({
+      headers: { ...headers, 'content-type': headers['content-type'] as string },
+      // A part without a file name is a field, whatever its type.
+      isPartAFile: (_name, _type, filename) => filename !== undefined,
+      preservePath: true,
+      limits: PARTS,
+    });
+  } catch (error) {
+    throw malformed('The Content-Type needs a boundary of 1 to 70 characters', error);
+  }
+}
+
 /** One form being read: the first error ends it, and the rest of the request is then discarded within bounds. */
 class UploadReader {
   private readonly fields = new Map<string, string>();
@@ -90,13 +105,7 @@ class UploadReader {
     private readonly request: IncomingMessage,
     private readonly limits: UploadLimits,
   ) {
-    this.parser = new Busboy({
-      headers: { ...request.headers, 'content-type': request.headers['content-type'] as string },
-      // A part without a file name is a field, whatever its type.
-      isPartAFile: (_name, _type, filename) => filename !== undefined,
-      preservePath: true,
-      limits: PARTS,
-    });
+    this.parser = parserOf(request);
   }
 
   /** Reads up to the head of the file part. */
@@ -110,11 +119,16 @@ class UploadReader {
     parser.on('finish', () => this.finish());
     request.on('data', (chunk: Buffer) => this.count(chunk.length));
     request.on('error', (error) => this.fail(incomplete(error)));
+    const { socket } = request;
     const timer = setTimeout(() => this.exceed(timedOut()), this.limits.timeoutMs);
-    request.on('close', () => {
+    const close = () => {
       clearTimeout(timer);
+      socket.off('close', close);
       if (!request.complete) this.fail(incomplete());
-    });
+    };
+    // After the response Node no longer tells the request that its connection has closed.
+    request.on('close', close);
+    socket.on('close', close);
     if (request.destroyed) this.fail(incomplete());
     else request.pipe(parser);
     return this.head.promise;

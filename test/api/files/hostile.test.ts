@@ -122,6 +122,7 @@ describe('a form', () => {
     ['another boundary', { 'content-type': 'multipart/form-data; boundary=OTHER' }, 422],
     ['no boundary', { 'content-type': 'multipart/form-data' }, 422],
     ['an empty boundary', { 'content-type': 'multipart/form-data; boundary=' }, 422],
+    ['a boundary inside of another parameter', { 'content-type': 'multipart/form-data; a="; boundary=x"' }, 422],
     ['a long boundary', { 'content-type': `multipart/form-data; boundary=${'x'.repeat(71)}` }, 422],
     ['JSON', { 'content-type': 'application/json' }, 415],
     ['another multipart', { 'content-type': 'multipart/mixed; boundary=XTESTX' }, 415],
