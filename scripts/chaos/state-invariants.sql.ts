@@ -92,11 +92,15 @@ export const always: readonly Invariant[] = [
   },
   {
     name: 'trash_is_whole',
-    words: 'No live task is in a trashed project or team',
+    words: 'No live task, note, file, whiteboard or doc is in a trashed project or team',
     sql: /* sql */ `
       select format('task %s is live in what is in the trash', t.task_id) as violation
       from tasks t join projects p using (project_id) join teams m on m.team_id = p.team_id
-      where t.deleted_at is null and (p.deleted_at is not null or m.deleted_at is not null)`,
+      where t.deleted_at is null and (p.deleted_at is not null or m.deleted_at is not null)
+      union all
+      select format('%s %s is live in what is in the trash', i.item_type, i.item_id)
+      from items i join teams m using (team_id) left join projects p on p.project_id = i.project_id
+      where i.deleted_at is null and (p.deleted_at is not null or m.deleted_at is not null)`,
   },
   {
     name: 'versions_count_changes',

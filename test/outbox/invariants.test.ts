@@ -235,6 +235,12 @@ describe('what always holds', () => {
     await plant(() => db()('projects').update({ deleted_at: db().fn.now() }), 'trash_is_whole');
   });
 
+  it('a live note in a trashed project', async () => {
+    const other = await buildProject(app, team);
+    await app.as(team.member).post('/api/notes', { title: 'x', ...other });
+    await plant(() => db()('projects').where(other).update({ deleted_at: db().fn.now() }), 'trash_is_whole');
+  });
+
   it('a version that no change explains, a change that no version counts, and a lost version of an automation', async () => {
     await plant(() => db()('tasks').update({ version: 2 }), 'versions_count_changes');
     await db()('tasks').update({ version: 1 });

@@ -1,4 +1,5 @@
 /** Conditions that must hold while items are written and their project goes to the trash. */
+import { checkInvariants } from '../../../scripts/chaos/invariants.js';
 import { buildProject } from '../../factories/people.js';
 import type { Answer } from '../../support/app.js';
 import { ROUNDS } from '../tasks/world.js';
@@ -20,6 +21,13 @@ const orphans = async () =>
   ).rows;
 
 const statusesOf = (answers: Answer[]) => new Set(answers.map(({ status }) => status));
+
+/** No invariant of the installation is broken by the races; the outbox is not processed here, and projects of the factory have no mark. */
+afterEach(async () => {
+  const verdicts = await checkInvariants({ services: world.app.services });
+  const broken = verdicts.filter(({ name, violations }) => !/^(outbox_empty|items_indexed)$/.test(name) && violations.length > 0);
+  expect(broken).toEqual([]);
+}, LONG);
 
 it(
   'creating in a project that goes to the trash leaves nothing alive in it',

@@ -218,6 +218,14 @@ describe('PATCH and PUT /api/notes/:note_id', () => {
   });
 });
 
+it('stays the team’s when its author leaves, under the author’s name', async () => {
+  const made = await note();
+  await app.as(team.admin).delete(`/api/teams/${team.team_id}/members/${team.member.user_id}`);
+  expect((await member.get(path(made))).status).toBe(403);
+  expect((await app.as(team.guest).get(path(made))).body.created_by).toBe(team.member.user_id);
+  expect((await app.as(team.manager).patch(path(made), { title: 'Ours' })).status).toBe(200);
+});
+
 it('DELETE moves the note to the trash, and every read then answers 404', async () => {
   const made = await note();
   const answer = await member.delete(path(made));
