@@ -76,6 +76,7 @@ export function createWorkItem(ctx: Context, body: CreateWorkItem): Promise<Work
         : body.type === 'project'
           ? await createProjectItem(ctx, body)
           : await createStoredItem(ctx, body);
-    return { ...(await getWorkItem(ctx, itemId)), created };
+    // Also asks for the permission of this route: tasks and projects were created with that of their own.
+    return { ...(await getWorkItem(ctx, itemId, 'item.write')), created };
   });
 }

@@ -30,9 +30,13 @@ function withTexts(json: string, { item_type, content, kind }: Row): string {
  * Returns one live item of any type.
  * @throws RESOURCE_NOT_FOUND | PERMISSION_DENIED not a member
  */
-export async function getWorkItem(ctx: Context, itemId: string): Promise<WorkItemAnswer> {
+export async function getWorkItem(
+  ctx: Context,
+  itemId: string,
+  ability: 'item.read' | 'item.write' = 'item.read',
+): Promise<WorkItemAnswer> {
   const [row] = await run<Row>(ctx.db, getWorkItemStatement, [itemId, userOf(ctx)]);
   if (!row || row.json === null) throw notFound('Work item');
-  authorize('item.read', row.seat);
+  authorize(ability, row.seat);
   return { json: withTexts(row.json, row), version: row.version };
 }
