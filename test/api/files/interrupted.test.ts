@@ -119,12 +119,12 @@ it('the daily job removes the bytes of purged files a day later, and only those'
   await upload(app, team.member, { fields: { team_id: team.team_id } });
   await app.as(team.member).delete(`/api/files/${body.file_id}`);
   await app.as(team.manager).delete(`/api/trash/file/${body.file_id}`);
-  const { runMaintenanceJob } = maintenanceActivities(app.services);
-  expect(await runMaintenanceJob('file-sweep')).toBe('removed 0 objects');
+  const jobs = maintenanceActivities(app.services);
+  expect(await jobs.runMaintenanceJob('file-sweep')).toBe('removed 0 objects');
   const yesterday = Date.now() / 1000 - 90_000;
   for (const key of (await onDisk(app)).objects)
     utimesSync(join(app.services.config.DATA_DIR, 'files', 'objects', key.slice(0, 2), key), yesterday, yesterday);
-  expect(await runMaintenanceJob('file-sweep')).toBe('removed 1 objects');
+  expect(await jobs.runMaintenanceJob('file-sweep')).toBe('removed 1 objects');
 });
 
 it('writes no row when the bucket fails, and answers 503', async () => {

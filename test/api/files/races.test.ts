@@ -22,9 +22,7 @@ afterEach(async () => {
 /** Removes the bytes of purged files, as the sweep does a day later. */
 const removeOrphans = () => sweepObjects(app.services, 0);
 const countOf = (statuses: number[]) =>
-  Object.fromEntries(
-    [...new Set(statuses)].toSorted().map((status) => [status, statuses.filter((each) => each === status).length]),
-  );
+  Object.fromEntries([...new Set(statuses)].map((status) => [status, statuses.filter((each) => each === status).length]));
 
 it.each(['a team that stores nothing yet', 'a team with files'])('20 uploads never exceed the quota of %s', async (what) => {
   const team = await buildTeam(app);
@@ -102,7 +100,7 @@ it('of restore and purge at the same time one wins, and the counter follows', as
       app.as(team.manager).post(`/api/trash/file/${body.file_id}/restore`),
       app.as(team.manager).delete(`/api/trash/file/${body.file_id}`),
     ]);
-    expect([restored.status, purged.status].toSorted()).toEqual([200, 404]);
+    expect(countOf([restored.status, purged.status])).toEqual({ 200: 1, 404: 1 });
     const kept = restored.status === 200 ? 3 : 0;
     expect(await storageOf(app, team.team_id)).toEqual({ charged: before + kept, stored: before + kept });
     await removeOrphans();
