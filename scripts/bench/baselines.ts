@@ -8,6 +8,7 @@ import Koa from 'koa';
 import pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import { itemStatements } from './baseline-items.js';
+import { searchStatement } from '../../api/search/search-items.sql.js';
 import type { BaselineActivities, BaselineKind, BaselineOrder, baselineRun } from './baseline-workflow.js';
 
 /**
@@ -104,6 +105,7 @@ cross join lateral (
   order by t.position nulls last, t.created_at, t.task_id limit 10000
 ) t
 where p.project_id = $2 and p.deleted_at is null`,
+  search: /* sql */ `with ${CALLER} select user_id, websearch_to_tsquery('assent', $2)::text as query from caller`,
   me: /* sql */ `
 with ${CALLER}
 select u.user_id, u.email, u.name, u.role, u.username, u.display_name, u.avatar, u.status, u.preferences,
@@ -168,6 +170,15 @@ async function listItems({ req, query }: Koa.Context): Promise<string> {
   return `[${found.json}]`;
 }
 
+/** The product's own statement, without drain, corrections, plan settings and time limit. */
+async function search({ req }: Koa.Context): Promise<unknown> {
+  const { query, limit } = await bodyOf(req);
+  const found = await run<{ user_id: string; query: string }>('search', [hashOf(req.headers.authorization), query]);
+  const roles = ['guest', 'member', 'manager', 'admin'];
+  const { rows } = await pool.query({ ...searchStatement, values: [found.user_id, roles, found.query, limit, null, null] });
+  return { query, results: rows };
+}
+
 async function createNote({ req }: Koa.Context): Promise<string> {
   const { project_id, title, content } = await bodyOf(req);
   const values = [hashOf(req.headers.authorization), uuidv7(), project_id, title, content];
@@ -182,6 +193,7 @@ async function answer(ctx: Koa.Context): Promise<unknown> {
   if (path === '/api/tasks') return method === 'POST' ? createTask(ctx) : listTasks(ctx);
   if (path === '/api/work-items') return listItems(ctx);
   if (path === '/api/notes') return createNote(ctx);
+  if (path === '/api/search') return search(ctx);
   const [, , , taskId = '', last] = path.split('/');
   if (method === 'PATCH') return changeTask(ctx, taskId, last === 'status' ? 'status' : 'update');
   return (await run<{ json: string }>('get', [hashOf(req.headers.authorization), taskId])).json;

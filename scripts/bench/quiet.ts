@@ -1,13 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Knex } from 'knex';
 
-/** Pending events and unsealed audit entries. */
-const PENDING = 'select exists (select from audit_pending) or exists (select from outbox) as left';
+/** Pending events, unsealed audit entries, and marks of search. */
+const PENDING =
+  'select exists (select from audit_pending) or exists (select from outbox) or exists (select from search_dirty) as left';
 
-/** Pending work: events, unsealed audit entries, and tables that autovacuum has yet to process. */
+/** Pending work: events, unsealed audit entries, marks of search, and tables that autovacuum has yet to process. */
 const LEFT = /* sql */ `
   select exists (select from audit_pending) or exists (select from outbox)
-    or exists (select from pg_stat_activity where backend_type = 'autovacuum worker') as left`;
+    or exists (select from search_dirty) or exists (select from pg_stat_activity where backend_type = 'autovacuum worker') as left`;
 
 async function untilNothing(db: Knex, query: string, everyMs: number): Promise<void> {
   for (;;) {

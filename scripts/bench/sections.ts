@@ -9,6 +9,7 @@ import { listSection, unchangedSection } from './sections/lists.js';
 import { loginStormSection } from './sections/login-storm.js';
 import { pausedSection } from './sections/paused.js';
 import type { Section } from './report.js';
+import { markCostSection, searchBesideWritesSection, searchSection } from './sections/search.js';
 import { strangersSection } from './sections/strangers.js';
 import { createNoteSection, workItemsSection } from './sections/work-items.js';
 import { taskSection, webhookSection } from './sections/requests-section.js';
@@ -32,6 +33,9 @@ export const SECTIONS = {
   edges: edgesSection,
   'edge-writers': edgeWritersSection,
   'cycle-time': cycleTimeSection,
+  search: searchSection,
+  'search-marks': searchBesideWritesSection,
+  'search-cost': markCostSection,
   'login-storm': loginStormSection,
   strangers: strangersSection,
   automation: automationSection,
@@ -47,7 +51,10 @@ export const SECTIONS = {
 export type SectionName = keyof typeof SECTIONS;
 
 /** Groups of sections. */
-const GROUPS: Record<string, SectionName[]> = { tasks: ['create', 'update', 'status', 'get', 'list', 'me'] };
+const GROUPS: Record<string, SectionName[]> = {
+  searches: ['search', 'search-marks', 'search-cost'],
+  tasks: ['create', 'update', 'status', 'get', 'list', 'me'],
+};
 
 /** Returns the section names for the given words, in order, without duplicates. @throws Error that lists the valid names */
 export function sectionsOf(words: string[]): SectionName[] {

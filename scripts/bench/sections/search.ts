@@ -1,0 +1,144 @@
+import type { Knex } from 'knex';
+import { createIndexer } from '../../../api/search/indexer.js';
+import { refreshVocabulary } from '../../../api/search/refresh-vocabulary.js';
+import { drive, requestBytes, type Source } from '../load.js';
+import type { Result, Section } from '../report.js';
+import { compare, figuresOf, measureRound, type Round } from '../rounds.js';
+import { taskSources } from '../requests.js';
+import { addProject, seed, type World } from '../seed.js';
+import type { Servers } from '../servers.js';
+import { quantile } from '../statistics.js';
+import { rateGoal, withSides } from './requests-section.js';
+
+const ITEMS = 100_000;
+const CONNECTIONS = 8;
+/** Goal for the slowest tenth of a percent of searches, ms. */
+const GOAL_MS = 40;
+
+/**
+ * Gives tasks a title of 6 words and a text of 20, of 20,000 words: `wordN` is the N-th most frequent. Of 100,000 tasks a third holds
+ * `word1`, one in a hundred `word300`, a handful `word19000`.
+ */
+const writeWords = /* sql */ `
+  update tasks t set title = words.title, description = words.description
+  from (
+    select n.task_id, string_agg('word' || floor(exp(random() * ln(20000)))::int, ' ') filter (where i <= 6) as title,
+      string_agg('word' || floor(exp(random() * ln(20000)))::int, ' ') filter (where i > 6) as description
+    from tasks n, generate_series(1, 26) i where n.project_id = :project group by n.task_id
+  ) words where words.task_id = t.task_id`;
+
+const QUERIES = {
+  'a rare word': 'word19000 ',
+  'one word in a hundred': 'word300 ',
+  'a common word': 'word1 ',
+  'two words': 'word20 word30 ',
+};
+
+/** Indexes all marks, as the worker does over time. */
+async function indexAll(db: Knex): Promise<void> {
+  const index = createIndexer(db);
+  while ((await index()) > 0);
+  await refreshVocabulary(db);
+  await db.raw('vacuum (analyze) tasks, search_documents, search_dirty, search_vocabulary');
+}
+
+let searched: Promise<World> | undefined;
+
+/** A team with 100,000 indexed tasks, created once a run. */
+const searchWorld = ({ db }: Servers): Promise<World> =>
+  (searched ??= (async () => {
+    const world = await seed(db, 0, 'searcher');
+    const project = await addProject(db, world, ITEMS);
+    await db.raw(writeWords, { project });
+    await db.raw('insert into search_dirty (team_id, item_id) select team_id, task_id from tasks where project_id = ?', [
+      project,
+    ]);
+    await indexAll(db);
+    world.projects = [project];
+    world.tasks = await db('tasks').where({ project_id: project }).limit(5_000).pluck<string[]>('task_id');
+    return world;
+  })());
+
+const searchSource = ({ token }: World, query: string): Source => {
+  const headers = { Authorization: `Bearer ${token}`, 'User-Agent': 'bench', 'Content-Type': 'application/json' };
+  const bytes = requestBytes('POST', '/api/search', headers, Buffer.from(JSON.stringify({ query, limit: 20 })));
+  return { expect: 200, next: () => bytes };
+};
+
+/** Searches over 100,000 tasks of one team, against a bare handler with the same statement. */
+export const searchSection: Section = async (servers, _world, load) => {
+  const world = await searchWorld(servers);
+  const results: Result[] = [];
+  for (const [what, query] of Object.entries(QUERIES)) {
+    const source = searchSource(world, query);
+    const comparison = await withSides(servers, (sides) =>
+      compare(servers, sides, source, { ...load, connections: CONNECTIONS }),
+    );
+    const name = `POST /api/search, ${what} of ${ITEMS.toLocaleString('en')} items, ${CONNECTIONS} connections`;
+    const p99 = { what: 'p99', value: comparison.product.p99, goal: GOAL_MS, better: 'less', unit: ' ms' } as const;
+    results.push({ name, comparison, goals: [rateGoal(comparison, 0.8), p99], notes: [] });
+  }
+  return results;
+};
+
+/** Searches of a team whose tasks change meanwhile, without a worker: each search indexes what was written since the last one. */
+export const searchBesideWritesSection: Section = async (servers, _world, load) => {
+  const world = await searchWorld(servers);
+  const api = await servers.startApi();
+  const seconds = load.seconds * load.rounds;
+  const source = searchSource(world, QUERIES['one word in a hundred']);
+  await drive(api.port, CONNECTIONS, 2, source);
+  const alone = await drive(api.port, CONNECTIONS, seconds, source);
+  const { update } = taskSources(world);
+  const [beside, writes] = await Promise.all([
+    drive(api.port, CONNECTIONS, seconds, source),
+    drive(api.port, 2, seconds, update),
+  ]);
+  await api.stop();
+  const line = (what: string, { latencies, count, errors }: typeof alone) =>
+    `${what}: ${(count / seconds).toFixed(0)}/s, p50 ${quantile(latencies, 0.5).toFixed(1)} ms, p99 ${quantile(latencies, 0.99).toFixed(1)} ms, ${errors} errors`;
+  const name = `POST /api/search, ${CONNECTIONS} connections, beside updates of the team’s tasks on 2`;
+  return [{ name, goals: [], notes: [line('alone', alone), line('beside writes', beside), line('the writes', writes)] }];
+};
+
+/** Removes the marks from `record_changes`, and returns what puts them back. */
+async function withoutMarks(db: Knex): Promise<() => Promise<void>> {
+  const sql = "select pg_get_functiondef('record_changes(jsonb, change[])'::regprocedure) as text";
+  const { rows } = await db.raw<{ rows: [{ text: string }] }>(sql);
+  const whole = rows[0].text;
+  const bare = whole.replace(/if cardinality\(changes\) > 1 or changes\[1\]\.entity_type in[\s\S]*?end if;/, '');
+  if (bare === whole) throw new Error('record_changes writes no marks');
+  // Question marks would be parameters.
+  const define = (text: string) => async () => void (await db.raw(text.replaceAll('?', '\\?')));
+  await define(bare)();
+  return define(whole);
+}
+
+/** What marks add to creating and updating a task: the same requests with and without them, by turns. */
+export const markCostSection: Section = async (servers, _world, load) => {
+  const world = await seed(servers.db, 5_000, 'marker');
+  const api = await servers.startApi();
+  const results: Result[] = [];
+  for (const request of ['create', 'update'] as const) {
+    const source = taskSources(world)[request];
+    const rounds: Record<'marked' | 'bare', Round[]> = { marked: [], bare: [] };
+    const measure = () => measureRound(servers, api, source, load.connections, load.seconds);
+    await measure();
+    for (let i = 0; i < load.rounds; i += 1) {
+      rounds.marked.push(await measure());
+      const putBack = await withoutMarks(servers.db);
+      try {
+        rounds.bare.push(await measure());
+      } finally {
+        await putBack();
+      }
+    }
+    const [marked, bare] = [figuresOf(rounds.marked), figuresOf(rounds.bare)];
+    const line = (what: string, { rate, p50, p99, cpuPostgres }: typeof bare) =>
+      `${what}: ${rate.toFixed(0)}/s, p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms, PostgreSQL ${(cpuPostgres * 1_000).toFixed(0)} us a request`;
+    const name = `what search adds to ${request === 'create' ? 'POST /api/tasks' : 'PATCH /api/tasks/:id'}, ${load.connections} connections`;
+    results.push({ name, goals: [], notes: [line('with marks', marked), line('without', bare)] });
+  }
+  await api.stop();
+  return results;
+};
