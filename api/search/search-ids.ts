@@ -1,8 +1,6 @@
-import { run } from '../../db/statement.js';
-import { rolesFor } from '../core/access.js';
-import { type Context, userOf } from '../core/context.js';
-import { withSearch } from './prepare-search.js';
+import type { Context } from '../core/context.js';
 import { parseQuery } from './rules.js';
+import { runSearch } from './run-search.js';
 import { searchIdsStatement } from './search-items.sql.js';
 
 /** Ids of matching items in no order. */
@@ -14,16 +12,16 @@ export interface FoundIds {
   indexing: boolean;
 }
 
+type Row = Record<string, unknown> & { behind: string[]; ids: string[] };
+
 /**
- * Finds indexed items of the caller's teams for a list with an order of its own, without corrections. An id may belong to an item that is
+ * Finds indexed items of the caller's teams for a list with an order of its own, without similar words. An id may belong to an item that is
  * in the trash by now, so the list reads live rows.
  * @throws INTERNAL_ERROR 503 after one second of searching
  */
-export function searchIds(ctx: Context, query: string, limit: number): Promise<FoundIds> {
-  return withSearch(ctx, parseQuery(query), async (prepared) => {
-    if (prepared.query === '') return { ids: [], capped: false, indexing: prepared.indexing };
-    const values = [userOf(ctx), rolesFor('search.use'), prepared.query, limit];
-    const rows = await run<{ item_id: string }>(prepared.db, searchIdsStatement, values);
-    return { ids: rows.map(({ item_id }) => item_id), capped: rows.length === limit, indexing: prepared.indexing };
-  });
+export async function searchIds(ctx: Context, query: string, limit: number): Promise<FoundIds> {
+  const search = { statement: searchIdsStatement, terms: parseQuery(query), corrected: false, more: [limit] };
+  const { rows, indexing } = await runSearch<Row>(ctx, search);
+  const ids = rows[0]?.ids ?? [];
+  return { ids, capped: ids.length === limit, indexing };
 }

@@ -105,7 +105,7 @@ cross join lateral (
   order by t.position nulls last, t.created_at, t.task_id limit 10000
 ) t
 where p.project_id = $2 and p.deleted_at is null`,
-  search: /* sql */ `with ${CALLER} select user_id, websearch_to_tsquery('assent', $2)::text as query from caller`,
+  search: /* sql */ `with ${CALLER} select user_id from caller`,
   me: /* sql */ `
 with ${CALLER}
 select u.user_id, u.email, u.name, u.role, u.username, u.display_name, u.avatar, u.status, u.preferences,
@@ -170,12 +170,16 @@ async function listItems({ req, query }: Koa.Context): Promise<string> {
   return `[${found.json}]`;
 }
 
-/** The product's own statement, without drain, corrections, plan settings and time limit. */
+/** The product's own statement, without the look for marks, similar words and time limit. */
 async function search({ req }: Koa.Context): Promise<unknown> {
   const { query, limit } = await bodyOf(req);
-  const found = await run<{ user_id: string; query: string }>('search', [hashOf(req.headers.authorization), query]);
+  const { user_id } = await run<{ user_id: string }>('search', [hashOf(req.headers.authorization)]);
   const roles = ['guest', 'member', 'manager', 'admin'];
-  const { rows } = await pool.query({ ...searchStatement, values: [found.user_id, roles, found.query, limit, null, null] });
+  const terms = String(query).trim().split(' ');
+  const { rows } = await pool.query({
+    ...searchStatement,
+    values: [user_id, roles, JSON.stringify(terms.map((text) => ({ group: 0, text }))), true, false, limit, null],
+  });
   return { query, results: rows };
 }
 
