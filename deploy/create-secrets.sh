@@ -71,3 +71,5 @@ store secrets_master_key_previous empty </dev/null
 store audit_signing_key_previous empty </dev/null
 # Empty until people may connect the forge: see "Connections to the forge" there.
 store forge_client_secret empty </dev/null
+# Empty while files are on disk: see "Uploaded files" there.
+store s3_secret_access_key empty </dev/null

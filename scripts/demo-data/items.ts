@@ -12,6 +12,14 @@ export const TELEMETRY_IDEA = `Could the ground station show the filter's residu
 Today we see a drift only in the replay, hours after the test.
 `;
 
+export const PRESSURE_LOG = `time_s,chamber_pressure_bar,residual
+0,1.0,0.00
+1,54.2,0.31
+2,96.8,0.12
+3,97.1,0.04
+4,97.0,0.03
+`;
+
 export const LAUNCH_PLAN = `# Launch plan for guidance 1.4
 
 ## Before the static fire

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { Readable } from 'node:stream';
 import { v7 as uuidv7 } from 'uuid';
 import { createUser } from '../../api/admin/create-user.js';
 import { changePlan } from '../../api/admin/change-plan.js';
@@ -12,11 +13,13 @@ import { DEMO_TOKEN } from '../../api/core/demo-token.js';
 import { bindRepository } from '../../api/forge/bindings/bind-repository.js';
 import { createWorkItem } from '../../api/items/create-work-item.js';
 import { createNote } from '../../api/notes/create-note.js';
+import type { FilePlace } from '../../api/files/check-upload.js';
+import { uploadFile } from '../../api/files/upload-file.js';
 import { createProject } from '../../api/projects/create-project.js';
 import { createTask } from '../../api/tasks/write/create-task.js';
 import { addMember } from '../../api/teams/add-member.js';
 import { createTeam } from '../../api/teams/create-team.js';
-import { LAUNCH_PLAN, RELEASE_MINUTES, TELEMETRY_IDEA } from './items.js';
+import { LAUNCH_PLAN, PRESSURE_LOG, RELEASE_MINUTES, TELEMETRY_IDEA } from './items.js';
 import { recordHistory, relateItems } from './work-graph.js';
 import { APOLLO, type DemoTask, HERMES } from './tasks.js';
 
@@ -112,7 +115,11 @@ async function createTasks(
   return made;
 }
 
-/** Two notes and a doc, related to tasks of Apollo; the idea belongs to the team. */
+/** Uploads a text as a file of the project. */
+const uploadText = (ctx: Context, place: FilePlace, filename: string, content: string) =>
+  uploadFile(ctx, place, { filename, contentType: 'text/csv', bytes: Readable.from([Buffer.from(content)]) });
+
+/** Two notes, a doc and a file, related to tasks of Apollo; the idea belongs to the team. */
 async function createItems(services: Services, ids: Ids, team_id: string, project_id: string, tasks: string[]): Promise<void> {
   const max = as(services, ids, 'max');
   const meeting = await createNote(max, { title: 'Release meeting, Monday', content: RELEASE_MINUTES, project_id });
@@ -126,10 +133,12 @@ async function createItems(services: Services, ids: Ids, team_id: string, projec
   const { json } = await createWorkItem(max, { ...doc, audience: 'pad crew' });
   const plan = JSON.parse(json) as { item_id: string };
   const [release = '', second = '', third = ''] = tasks;
+  const log = await uploadText(max, { team_id, project_id }, 'static-fire-3.csv', PRESSURE_LOG);
   await relateItems(max, [
     [release, 'related_to', meeting.note_id],
     [release, 'attached_to', plan.item_id],
     [second, 'caused_by', idea.note_id],
+    [second, 'attached_to', log.file_id],
     [third, 'blocks', release],
   ]);
 }
