@@ -18,7 +18,11 @@ const verify = ({ email }: TestAccount, code: string, more: object = {}) =>
 const sessionsOf = ({ user_id }: TestAccount) => app.services.db('sessions').where({ user_id });
 const codeRow = ({ email }: TestAccount) => app.services.db('one_time_codes').where({ purpose: 'login', address: email }).first();
 
-const REFUSED = { error_code: 'AUTHENTICATION_REQUIRED', message: 'Invalid credentials', detail: 'Invalid credentials' };
+const REFUSED = {
+  error_code: 'AUTHENTICATION_REQUIRED',
+  message: 'Invalid credentials',
+  detail: 'The credential is missing, wrong, expired or revoked.',
+};
 
 describe('the challenge', () => {
   it('has exactly these keys, mails a code, and opens nothing', async () => {

@@ -77,7 +77,7 @@ describe('POST /api/auth/login', () => {
       expect(body).toMatchObject({
         error_code: 'AUTHENTICATION_REQUIRED',
         message: 'Invalid credentials',
-        detail: 'Invalid credentials',
+        detail: 'The credential is missing, wrong, expired or revoked.',
       });
     }
   });

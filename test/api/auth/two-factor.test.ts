@@ -25,7 +25,11 @@ const verify = ({ email }: TestAccount, code: string, more: object = {}) =>
   post('2fa/verify', { email, password: PASSWORD, code, ...more });
 const sessionsOf = ({ user_id }: TestAccount) => app.services.db('sessions').where({ user_id });
 const signIn = async (account: TestAccount): Promise<string> => (await logIn(account)).body.token;
-const REFUSED = { error_code: 'AUTHENTICATION_REQUIRED', message: 'Invalid credentials', detail: 'Invalid credentials' };
+const REFUSED = {
+  error_code: 'AUTHENTICATION_REQUIRED',
+  message: 'Invalid credentials',
+  detail: 'The credential is missing, wrong, expired or revoked.',
+};
 
 describe('enrolment', () => {
   it('goes from a secret by a code to recovery codes, and the next login asks for a code', async () => {

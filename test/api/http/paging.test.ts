@@ -59,6 +59,22 @@ const LISTS: Record<string, List> = {
       return `/api/tasks/${task_id}/comments`;
     },
   },
+  'GET /api/notes': {
+    counted: false,
+    async build() {
+      const { project_id } = await buildProject(app, team);
+      await times((at) => admin.post('/api/notes', { title: `Note ${at}`, project_id }));
+      return `/api/notes?project_id=${project_id}`;
+    },
+  },
+  'GET /api/work-items': {
+    counted: false,
+    async build() {
+      const { project_id } = await buildProject(app, team);
+      await times((at) => admin.post('/api/work-items', { type: 'doc', title: `Doc ${at}`, project_id }));
+      return `/api/work-items?type=doc&project_id=${project_id}`;
+    },
+  },
   'GET /api/trash': {
     counted: true,
     async build() {
@@ -130,7 +146,9 @@ const BY_CURSOR = ['GET /api/activity', 'GET /api/notifications'];
 
 const isPaged = (endpoint: (typeof ENDPOINTS)[number]): boolean => {
   const query = endpoint.raw ? undefined : (endpoint.query as z.ZodObject | undefined)?.shape;
-  return query !== undefined && 'limit' in query && endpoint.response instanceof z.ZodArray;
+  // A search answers with its best results, which nothing follows.
+  const goesOn = query !== undefined && ('offset' in query || 'before' in query);
+  return goesOn && 'limit' in query && endpoint.response instanceof z.ZodArray;
 };
 
 it('every list that takes a limit says where it goes on, and is tried here', () => {

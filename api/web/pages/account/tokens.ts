@@ -15,7 +15,7 @@ const LIVES = [7, 30, 90, 180, 365, 0];
 const Checked = z.preprocess((value) => (value === undefined ? [] : [value].flat()), z.array(z.string()));
 
 /** Scopes that no route asks for yet. A token may hold them, and the form does not offer them. */
-export const UNUSED_SCOPES: readonly string[] = ['graph:read', 'ai:chat', 'ai:confirm'];
+export const UNUSED_SCOPES: readonly string[] = ['ai:chat', 'ai:confirm'];
 
 async function show(ctx: PageRequest['ctx'], problem?: FormError, given: Fields = {}): Promise<View> {
   const chosen = Checked.safeParse(given['scopes']).data ?? [];
