@@ -126,6 +126,7 @@ export async function buildProject(
   await app.services
     .db('projects')
     .insert({ project_id, team_id: team.team_id, name: 'Apollo', created_by: team.admin.user_id, ...fields });
+  await app.services.db('search_dirty').insert({ team_id: team.team_id, item_id: project_id });
   return { project_id };
 }
 

@@ -56,7 +56,8 @@ export async function plantTasks({ app, team, project }: TaskWorld, count: numbe
       select i, :prefix || '.' || lpad(i::text, 6, '0') as id,
         case when i % :family::int <> 0 then :prefix || '.' || lpad((i - i % :family::int)::text, 6, '0') end as parent
       from generate_series(0, :count::int - 1) i
-    ), keys as (insert into item_keys select id, 'task' from given)
+    ), keys as (insert into item_keys select id, 'task' from given),
+    marks as (insert into search_dirty (team_id, item_id) select :team_id, id from given)
     insert into tasks (task_id, project_id, team_id, title, description, created_by, assigned_to, parent_task_id, created_at)
     select id, :project_id, :team_id, 'Planted ' || i, :description, :user_id, :user_id, parent, now() + i * interval '1 microsecond'
     from given`,

@@ -132,7 +132,8 @@ it('whatever people write, every page has the tags that it has with a plain word
       expect(html).not.toContain('>49');
     }
   }
-});
+  // Every page once for each text.
+}, 300_000);
 
 it('what a form brings in comes back as text', async () => {
   const forms = ['/app/account/tokens', '/app/teams', '/app/account'];
