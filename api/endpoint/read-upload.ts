@@ -37,6 +37,8 @@ const FILE_PART = 'file';
 /** Bytes of a form beside the file: boundaries, part headers and fields. */
 const MAX_OVERHEAD = 64 * 1024;
 const MAX_FIELD_BYTES = 1024;
+/** Bytes of a file that may arrive while earlier ones are written. */
+const READ_AHEAD = 256 * 1024;
 const PARTS = { fields: 16, files: 2, parts: 20, fieldSize: MAX_FIELD_BYTES, headerPairs: 16, headerSize: 8 * 1024 };
 
 const BOUNDARY = /^multipart\/form-data\s*;(?:.*;)?\s*boundary=(?:"[^"]{1,70}"|[^";\s]{1,70})\s*(?:;|$)/i;
@@ -83,6 +85,7 @@ function parserOf({ headers }: IncomingMessage): InstanceType<typeof Busboy> {
       // A part without a file name is a field, whatever its type.
       isPartAFile: (_name, _type, filename) => filename !== undefined,
       preservePath: true,
+      fileHwm: READ_AHEAD,
       limits: PARTS,
     });
   } catch (error) {

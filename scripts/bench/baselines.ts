@@ -7,6 +7,7 @@ import { bundleWorkflowCode, DefaultLogger, NativeConnection, Runtime, Worker } 
 import Koa from 'koa';
 import pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
+import { handleFile } from './baseline-files.js';
 import { itemStatements } from './baseline-items.js';
 import { searchStatement } from '../../api/search/search-items.sql.js';
 import type { BaselineActivities, BaselineKind, BaselineOrder, baselineRun } from './baseline-workflow.js';
@@ -198,6 +199,7 @@ async function answer(ctx: Koa.Context): Promise<unknown> {
   if (path === '/api/work-items') return listItems(ctx);
   if (path === '/api/notes') return createNote(ctx);
   if (path === '/api/search') return search(ctx);
+  if (path.startsWith('/api/files')) return handleFile(ctx);
   const [, , , taskId = '', last] = path.split('/');
   if (method === 'PATCH') return changeTask(ctx, taskId, last === 'status' ? 'status' : 'update');
   return (await run<{ json: string }>('get', [hashOf(req.headers.authorization), taskId])).json;
@@ -279,7 +281,7 @@ const handle = process.env['FLOOR'] === 'temporal' ? await startRunner() : answe
 const app = new Koa();
 app.use(async (ctx) => {
   ctx.body = await handle(ctx);
-  if (ctx.method === 'POST' && /^\/api\/(tasks|notes)$/.test(ctx.path)) ctx.status = 201;
+  if (ctx.method === 'POST' && /^\/api\/(tasks|notes|files)$/.test(ctx.path)) ctx.status = 201;
   ctx.type = 'application/json';
 });
 const handler = app.callback();

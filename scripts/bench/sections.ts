@@ -2,6 +2,7 @@ import { armedSection } from './sections/active-automations.js';
 import { approvalSection, automationSection, fiveActionsSection } from './sections/automations.js';
 import { crowdedSection } from './sections/crowded.js';
 import { approvalsListSection, decisionSection } from './sections/decisions.js';
+import { filesSection } from './sections/files.js';
 import { idleEventSection } from './sections/unmatched-events.js';
 import { bulkSection } from './sections/bulk.js';
 import { cycleTimeSection, edgesSection, edgeWritersSection } from './sections/graph.js';
@@ -36,6 +37,7 @@ export const SECTIONS = {
   search: searchSection,
   'search-marks': searchBesideWritesSection,
   'search-cost': markCostSection,
+  files: filesSection,
   'login-storm': loginStormSection,
   strangers: strangersSection,
   automation: automationSection,

@@ -16,7 +16,7 @@ export function send(
   port: number,
   path: string,
   headers: Record<string, string>,
-  body?: string,
+  body?: string | Buffer,
   over = agent,
 ): Promise<Answered> {
   const started = performance.now();

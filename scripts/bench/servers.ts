@@ -222,6 +222,8 @@ export class Servers {
       DATA_DIR: join(this.dir, 'data'),
       WORKFLOW_BUNDLE: join(ROOT, '.build', 'workflow-bundle.js'),
       FORGE_WEBHOOK_SECRET: FORGE_SECRET,
+      RATE_LIMIT_FILE_UPLOAD: UNREACHED,
+      FILE_QUOTA_MB: UNREACHED,
       RATE_LIMIT_FORGE_WEBHOOK: UNREACHED,
       RATE_LIMIT_LOGIN: UNREACHED,
       RATE_LIMIT_CODES: UNREACHED,
