@@ -123,6 +123,7 @@ it('no package may run a script while it is installed', () => {
 describe('licences of what production runs', () => {
   const FREE = [
     'MIT',
+    'PSF-2.0',
     'MIT-0',
     'ISC',
     'Apache-2.0',
