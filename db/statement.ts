@@ -8,6 +8,8 @@ export interface Statement {
 }
 
 interface PgConnection {
+  /** Private part of pg: its socket. */
+  connection: { stream: { cork(): void; uncork(): void } };
   query(config: { name: string; text: string; values: unknown[] }): Promise<QueryResult>;
 }
 interface ConnectionSource {
@@ -49,9 +51,12 @@ export async function runAtOnce(db: Knex, calls: Call[]): Promise<QueryResultRow
   const source = db.client as unknown as ConnectionSource;
   const connection = await source.acquireConnection();
   try {
+    const { stream } = connection.connection;
+    stream.cork();
     const sent = [begin, ...calls, commit].map(({ statement: { name, text }, values }) =>
       connection.query({ name, text, values }),
     );
+    stream.uncork();
     const outcomes = await Promise.allSettled(sent);
     const failed = outcomes.find((outcome) => outcome.status === 'rejected');
     if (failed) throw failed.reason;

@@ -88,7 +88,7 @@ interface Described {
   download?: true;
   /** Example body for the API document. */
   example?: unknown;
-  /** False: the response holds a secret or signs a user in, so it is never stored, and no Idempotency-Key is accepted. */
+  /** False: the response holds a secret, signs a user in, or depends on what the caller may read now, so it is never stored, and no Idempotency-Key is accepted. */
   storable?: false;
   /** ETag of the response: `kept` for If-None-Match and 304, `change` for the new one after an If-Match. */
   etag?: 'kept' | 'change';

@@ -2,7 +2,7 @@ import type Koa from 'koa';
 import type { Config } from '../core/config.js';
 
 const EXPOSED =
-  'ETag, Link, Location, Retry-After, RateLimit, RateLimit-Policy, X-Correlation-ID, X-Total-Count, X-Truncated, Idempotency-Replayed, X-Ignored-Fields, Content-Disposition, Content-Range, Accept-Ranges';
+  'ETag, Link, Location, Retry-After, RateLimit, RateLimit-Policy, X-Correlation-ID, X-Search-Indexing, X-Total-Count, X-Truncated, Idempotency-Replayed, X-Ignored-Fields, Content-Disposition, Content-Range, Accept-Ranges';
 const ALLOWED_HEADERS =
   'Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, If-Range, Prefer, Range, X-Request-ID';
 /** A browser repeats its preflight after this time at the latest. */

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import type { Knex } from 'knex';
 import { openDatabase } from '../../db/connection.js';
-import { run } from '../../db/statement.js';
+import { run, runAtOnce } from '../../db/statement.js';
 import { cloneDatabase, type TestDatabase } from '../support/database.js';
 
 // db/connection.ts and db/statement.ts reach into what pg and knex keep private. These tests fail when a new version changes it.
@@ -55,4 +55,39 @@ it('a named statement is prepared on the connection and keeps its plan', async (
     ['pg_internals_kept'],
   );
   expect(kept).toEqual([{ name: 'pg_internals_kept' }]);
+});
+
+describe('statements sent at once', () => {
+  const statement = (name: string, text: string) => ({ statement: { name: `at_once_${name}`, text }, values: [] });
+  const writes = () => [
+    statement('write', "insert into rate_limits (key, points, expire) values ('at once', 1, 1) returning points"),
+    statement('setting', "select set_config('statement_timeout', '50', true)"),
+  ];
+
+  it('are one write to the socket and one transaction', async () => {
+    const stream = client.connection.stream as unknown as { _writev: (chunks: unknown[], done: unknown) => void };
+    const written: number[] = [];
+    const writev = stream._writev.bind(stream);
+    stream._writev = (chunks, done) => {
+      written.push(chunks.length);
+      writev(chunks, done);
+    };
+    const pinned = {
+      client: { acquireConnection: async () => client, releaseConnection: async () => undefined },
+    } as unknown as Knex;
+    expect(await runAtOnce(pinned, writes())).toMatchObject([[{ points: 1 }], [{ set_config: '50ms' }]]);
+    expect(written).toHaveLength(1);
+    const after = await client.query({ name: 'at_once_after', text: 'show statement_timeout', values: [] });
+    expect(after.rows).toEqual([{ statement_timeout: '10s' }]);
+  });
+
+  it('are undone together when one fails, and the connection goes on', async () => {
+    await db('rate_limits').where({ key: 'at once' }).delete();
+    await expect(runAtOnce(db, [...writes(), statement('slow', 'select pg_sleep(1)')])).rejects.toMatchObject({ code: '57014' });
+    expect(await db('rate_limits').where({ key: 'at once' })).toEqual([]);
+    expect(await run(db, { name: 'at_once_one', text: 'select 1 as one' }, [])).toEqual([{ one: 1 }]);
+  });
+
+  it('are refused inside a transaction', () =>
+    db.transaction((transaction) => expect(runAtOnce(transaction, [])).rejects.toThrow('of their own')));
 });
