@@ -5,7 +5,7 @@ import type { Services } from '../api/core/context.js';
 import { deleteExpiredKeys } from '../api/core/idempotency-keys.js';
 import { sweepObjects } from '../api/files/sweep-objects.js';
 import { purgeReceipts } from '../api/forge/deliveries/purge-receipts.js';
-import { refreshVocabulary } from '../api/search/refresh-vocabulary.js';
+import { forgetWords } from '../api/search/forget-words.js';
 import { announceDue } from '../api/tasks/write/announce-due.js';
 import { mailExpiringTokens } from '../api/tokens/mail-expiring-tokens.js';
 import { purgeExpired } from '../api/trash/purge-expired.js';
@@ -25,7 +25,7 @@ export function maintenanceActivities(services: Services): MaintenanceActivities
     'idempotency-keys': async () => `deleted ${await deleteExpiredKeys(services.db)} keys`,
     'rate-limits': async () => `deleted ${await deleteExpiredCallers(services.db)} rate limit windows`,
     'run-history': async () => `deleted ${await deleteExpiredRuns(services)} runs`,
-    'search-vocabulary': async () => `keeps ${await refreshVocabulary(services.db)} words`,
+    'search-vocabulary': async () => `deleted ${await forgetWords(services.db)} words`,
     'token-expiry': async () => `notified ${await mailExpiringTokens(services)} owners`,
     'trash-purge': async () => `purged ${await purgeExpired(services)} items`,
   };

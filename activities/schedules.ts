@@ -26,7 +26,7 @@ const SCHEDULES: { job: MaintenanceJob; spec: ScheduleOptions['spec']; note: str
   {
     job: 'search-vocabulary',
     spec: { calendars: [{ hour: 4, minute: 50 }] },
-    note: 'Reads the words of titles anew, for typos in searches',
+    note: 'Deletes words of titles that are gone, for typos in searches',
   },
   { job: 'trash-purge', spec: { intervals: [{ every: '1 hour' }] }, note: 'Purges items after 30 days in the trash' },
   { job: 'idempotency-keys', spec: { calendars: [{ hour: 3, minute: 40 }] }, note: 'Deletes idempotency keys after 24 hours' },

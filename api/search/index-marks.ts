@@ -7,7 +7,7 @@ const drainStatement: Statement = {
   text: 'select indexed, behind from search_drain($1::uuid[], $2::int, $3::int, $4::int)',
 };
 
-/** Bounds of one call. The time is checked after every 50 marks. */
+/** Bounds of one call, which its teams share. The time is checked after at most 10 marks. */
 export interface DrainLimits {
   maxMarks: number;
   maxMs: number;

@@ -2,7 +2,6 @@ import type { Knex } from 'knex';
 import { run, type Statement } from '../../db/statement.js';
 import { NO_ID } from '../core/fields.js';
 import { type DrainLimits, drainMarks } from './index-marks.js';
-import { refreshYoungVocabulary } from './refresh-vocabulary.js';
 
 /** Teams of one pass; the next one continues behind the last. */
 const MAX_TEAMS = 100;
@@ -38,7 +37,6 @@ export function createIndexer(db: Knex): () => Promise<number> {
     }
     // Also after a pass without marks: searches index too, and leave the list of new entries to the worker.
     await run(db, cleanStatement, []);
-    await refreshYoungVocabulary(db);
     if (errors.length > 0) throw errors[0];
     return more;
   };

@@ -77,7 +77,7 @@ export function parseQuery(query: string): SearchTerm[] {
   return terms;
 }
 
-/** Returns whether a search with few hits looks for typos. Never depends on what exists, or time would tell strangers' words. */
+/** Returns whether a search with few hits looks for typos. */
 export const mayHoldTypos = (terms: readonly SearchTerm[]): boolean => terms.some(({ word, negated }) => word && !negated);
 
 /** Returns the text to highlight literally, in lower case; null where PostgreSQL highlights words. */

@@ -26,7 +26,9 @@ const STEPS = /* sql */ `seats as materialized (
   cross join lateral (select from search_dirty d where d.team_id = s.team_id order by d.mark limit 1) marked
   where not $4::boolean
 ), query as materialized (
-  select search_query($3::jsonb, $5::boolean) as given, case when $5::boolean then search_query($3::jsonb, false) end as exact
+  -- Similar words come from titles of the caller's teams: a choice among all teams' words would tell which exist.
+  select search_query($3::jsonb, case when $5::boolean then array(select s.team_id from seats s) else '{}' end) as given,
+    case when $5::boolean then search_query($3::jsonb, '{}') end as exact
   where not exists (select from behind)
 )`;
 

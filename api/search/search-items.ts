@@ -29,10 +29,7 @@ interface Row extends Record<string, unknown> {
 const find = (ctx: Context, terms: SearchTerm[], limit: number, corrected: boolean): Promise<SearchRun<Row>> =>
   runSearch<Row>(ctx, { statement: searchStatement, terms, corrected, more: [limit, literalMatch(terms)] });
 
-/**
- * Searches for the query, and once more with similar words if it has few hits and a word that may hold a typo. The second search runs
- * whether or not similar words exist: its time must not tell which words other teams use.
- */
+/** Searches for the query, and once more with similar words of the caller’s teams if it has few hits and a word that may hold a typo. */
 async function findWithTypos(ctx: Context, terms: SearchTerm[], limit: number): Promise<SearchRun<Row>> {
   const exact = await find(ctx, terms, limit, false);
   if ((exact.rows[0]?.total ?? 0) >= FEW_HITS || !mayHoldTypos(terms)) return exact;

@@ -12,7 +12,6 @@ export async function up(knex: Knex): Promise<void> {
   await knex.raw(source);
   await knex.raw(marking);
   await knex.raw(indexing);
-  await knex.raw(vocabulary);
   await knex.raw(searchQuery);
 }
 
@@ -54,16 +53,9 @@ create table search_dirty (
 );
 alter table search_dirty set (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000);
 
--- Words of titles, of all teams, for typos. A word of it is never shown: it may be another team's.
-create table search_vocabulary (word text primary key, docs integer not null);
-create index search_similar_words on search_vocabulary using gin (word gin_trgm_ops);
--- One row: when the vocabulary was last built, and of how many documents.
-create table search_vocabulary_state (
-  only_row boolean primary key default true check (only_row),
-  refreshed_at timestamptz not null default '-infinity',
-  documents integer not null default 0
-);
-insert into search_vocabulary_state default values;
+-- Words of a team's titles, for typos: a choice among all teams' words would tell each team which words the others use.
+create table search_team_words (team_id uuid not null, word text not null, primary key (team_id, word));
+create index search_similar_words on search_team_words using gin (team_id, word gin_trgm_ops);
 `;
 
 const source = /* sql */ `
@@ -150,17 +142,26 @@ insert into search_dirty (team_id, item_id)
 `;
 
 const indexing = /* sql */ `
--- Indexes marked items of these teams, at most max_marks marks and about max_ms. Whoever has a team's lock indexes for that team alone: an
--- older snapshot must never write last. Waits for locks at most patience_ms in all; with 0 it leaves such a team to the other session.
--- "behind" tells that marks remain. Marks go and documents come in one transaction, so a killed session loses nothing. Statistics report
--- the table of marks as empty, hence no sequential scan.
+-- Indexes marked items of these teams, at most max_marks marks and about max_ms, which the teams share. Whoever has a team's lock indexes
+-- for that team alone: an older snapshot must never write last. Waits for locks at most patience_ms in all; with 0 it leaves such a team to
+-- the other session. "behind" tells that marks remain. Marks go and documents come in one transaction, so a killed session loses nothing.
+-- Statistics report the table of marks as empty, hence no sequential scan.
 create function search_drain(teams uuid[], max_marks int, max_ms int, patience_ms int, out indexed int, out behind boolean)
 language plpgsql set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off as $$
 declare
-  batch constant int := 50;
+  -- A text takes up to 0.3 s, and a statement ends after 10 s: batches grow while texts are quick.
+  most_of_batch constant int := 10;
+  most_words constant int := 10000;
   started constant timestamptz := clock_timestamp();
   until constant timestamptz := started + max_ms * interval '1 millisecond';
   team uuid;
+  teams_left int := (select count(distinct x) from unnest(teams) as x);
+  team_until timestamptz;
+  team_marks int;
+  takes_words boolean;
+  wanted int;
+  batch_started timestamptz;
+  last_mark bigint;
   places tid[];
   ids text[];
   live text[];
@@ -177,6 +178,10 @@ begin
       behind := behind or exists (select from search_dirty d where d.team_id = team);
       continue;
     end if;
+    -- What one team leaves of its share is for the teams after it.
+    team_until := clock_timestamp() + (until - clock_timestamp()) / teams_left;
+    team_marks := ceil(remaining::float8 / teams_left);
+    teams_left := teams_left - 1;
     if not pg_try_advisory_xact_lock(hashtextextended('search:' || team, 0)) then
       waiting := patience_ms - extract(epoch from clock_timestamp() - started) * 1000;
       begin
@@ -188,10 +193,17 @@ begin
         continue;
       end;
     end if;
+    takes_words := (select count(*) < most_words from (select from search_team_words w where w.team_id = team limit most_words) known);
+    wanted := 1;
+    last_mark := 0;
     loop
-      -- Only the owner of the team's lock removes its marks, so their positions are unchanged.
-      select array_agg(m.place), array_agg(distinct m.item_id) into places, ids
-        from (select d.ctid as place, d.item_id from search_dirty d where d.team_id = team order by d.mark limit least(batch, remaining)) m;
+      batch_started := clock_timestamp();
+      wanted := least(wanted, team_marks);
+      -- Only the owner of the team's lock removes its marks, so their positions are unchanged. Begins behind the last mark, because the
+      -- index still has those that were removed.
+      select array_agg(m.place), array_agg(distinct m.item_id), max(m.mark) into places, ids, last_mark from (
+        select d.ctid as place, d.item_id, d.mark from search_dirty d where d.team_id = team and d.mark > last_mark order by d.mark limit wanted
+      ) m;
       exit when places is null;
       delete from search_dirty where ctid = any(places);
       with written as (
@@ -201,7 +213,13 @@ begin
           cross join lateral (select * from search_source x where x.item_id = given.item_id and x.deleted_at is null limit 1) s
           on conflict (item_id) do update set team_id = excluded.team_id, title = excluded.title, touched_at = excluded.touched_at,
             tsv = excluded.tsv
-          returning item_id
+          returning item_id, title
+      ), words as (
+        insert into search_team_words (team_id, word)
+          select distinct team, x.word from written w
+          cross join lateral unnest(tsvector_to_array(to_tsvector('assent_words', plain_text(search_text(w.title, 2000), false)))) as x(word)
+          where takes_words and x.word ~ '^[[:alpha:]]{4,30}$'
+          on conflict do nothing
       )
       select coalesce(array_agg(w.item_id), '{}') into live from written w;
       if cardinality(live) < cardinality(ids) then
@@ -210,11 +228,13 @@ begin
       end if;
       indexed := indexed + cardinality(places);
       remaining := remaining - cardinality(places);
-      exit when cardinality(places) < batch;
-      if remaining <= 0 or clock_timestamp() > until then
+      team_marks := team_marks - cardinality(places);
+      exit when cardinality(places) < wanted;
+      if team_marks <= 0 or clock_timestamp() > team_until then
         behind := behind or exists (select from search_dirty d where d.team_id = team);
         exit;
       end if;
+      wanted := case when clock_timestamp() - batch_started < interval '20 milliseconds' then least(2 * wanted, most_of_batch) else 1 end;
     end loop;
   end loop;
 end $$;
@@ -235,33 +255,6 @@ begin
     exit when team is null;
     return next team;
   end loop;
-end $$;
-`;
-
-const vocabulary = /* sql */ `
--- Rebuilds the vocabulary from the titles of all documents, or of a sample of this size; then words of earlier samples stay. It holds at most
--- "most" words, so junk cannot grow it without bound. Returns their number. No temporary table: the service may create none.
-create function search_refresh_vocabulary(sample int, most int) returns int language plpgsql as $$
-declare
-  estimate real := (select c.reltuples from pg_class c where c.oid = 'search_documents'::regclass);
-  part real := case when estimate > sample then 100 * sample / estimate else 100 end;
-  counted int;
-begin
-  if not pg_try_advisory_xact_lock(hashtextextended('search_vocabulary', 0)) then return 0; end if;
-  with fresh as materialized (
-    select s.word, s.ndoc as docs from ts_stat(format(
-      'select to_tsvector(''assent_words'', plain_text(left(title, 2000), false)) from search_documents tablesample system (%s)', part)) s
-    where s.word ~ '^[[:alpha:]]{4,30}$' order by s.ndoc desc, s.word limit most
-  ), gone as (
-    delete from search_vocabulary v where part = 100 and not exists (select from fresh f where f.word = v.word)
-  )
-  insert into search_vocabulary (word, docs) select f.word, f.docs from fresh f order by f.word
-    on conflict (word) do update set docs = excluded.docs where search_vocabulary.docs <> excluded.docs;
-  delete from search_vocabulary where word in (select v.word from search_vocabulary v order by v.docs desc, v.word offset most);
-  select count(*) into counted from (select from search_documents limit sample) d;
-  update search_vocabulary_state set refreshed_at = clock_timestamp(), documents = counted;
-  select count(*) into counted from search_vocabulary;
-  return counted;
 end $$;
 `;
 

@@ -42,11 +42,16 @@ begin
   return regexp_replace(plain collate pg_c_utf8, '[^[:alnum:]${MARKS}]+', ' ', 'g');
 end $$;
 
+-- The first "most" characters, also after normalizing, which makes up to 18 of one.
+create function search_text(given text, most int) returns text language sql immutable parallel safe as $$
+  select case when octet_length(t) = char_length(t) then t else left(normalize(t, NFKC), most) end from left(coalesce(given, ''), most) t
+$$;
+
 -- Weights: A title, B tags, D everything else. The limits keep a document far below the largest tsvector.
 create function search_vector(title text, tags text, body text) returns tsvector language sql stable parallel safe as $$
-  select setweight(to_tsvector('assent', plain_text(left(coalesce(title, ''), 2000), true)), 'A')
-    || setweight(to_tsvector('assent', plain_text(left(coalesce(tags, ''), 4000), true)), 'B')
-    || setweight(to_tsvector('assent', plain_text(left(coalesce(body, ''), 20000), true)), 'D')
+  select setweight(to_tsvector('assent', plain_text(search_text(title, 2000), true)), 'A')
+    || setweight(to_tsvector('assent', plain_text(search_text(tags, 4000), true)), 'B')
+    || setweight(to_tsvector('assent', plain_text(search_text(body, 20000), true)), 'D')
 $$;
 `;
 
@@ -56,9 +61,9 @@ create function sorted_letters(word text) returns text language sql immutable st
 $$;
 
 -- Builds a query from terms (api/search/rules.ts): [{group, text, negated, prefix, word}]; terms of a group must all match, one group
--- suffices. The text of a term never has syntax. "corrected": a word of five or more letters also matches similar words, and words that
--- it begins, of the vocabulary. Returns an empty query if nothing positive is left.
-create function search_query(terms jsonb, corrected boolean) returns tsquery language plpgsql stable
+-- suffices. The text of a term never has syntax. A word of five or more letters also matches similar words, and words that it begins, in
+-- titles of these teams; of no team for the exact query. Returns an empty query if nothing positive is left.
+create function search_query(terms jsonb, similar_of uuid[]) returns tsquery language plpgsql stable
 set client_min_messages = warning set plan_cache_mode = force_generic_plan set enable_seqscan = off
 set pg_trgm.similarity_threshold = 0.18 as $$
 declare
@@ -85,16 +90,17 @@ begin
     if plain ~ '^[${WIDE}${WIDE_ASTRAL}]$' or (term.prefix and plain ~ '^[[:alnum:]]{3,}$') then
       part := part || to_tsquery('assent_words', plain || ':*');
     end if;
-    if corrected and term.word and plain ~ '^[[:alpha:]]{5,30}$' then
+    if cardinality(similar_of) > 0 and term.word and plain ~ '^[[:alpha:]]{5,30}$' then
       plain := (tsvector_to_array(to_tsvector('assent_words', plain)))[1];
       for similar_word in
-        (select v.word from search_vocabulary v where v.word % plain and v.word <> plain
+        (select v.word from search_team_words v where v.team_id = any(similar_of) and v.word % plain and v.word <> plain
           and levenshtein_less_equal(v.word, plain, 2) <= 2
           -- Two edits in a short word count only if they swap letters.
           and (char_length(plain) >= 8 or levenshtein_less_equal(v.word, plain, 1) <= 1 or sorted_letters(v.word) = sorted_letters(plain))
-          order by similarity(v.word, plain) desc, v.docs desc, v.word limit 5)
+          group by v.word order by similarity(v.word, plain) desc, v.word limit 5)
         union all
-        (select v.word from search_vocabulary v where term.prefix and v.word like plain || '%' order by v.docs desc, v.word limit 5)
+        (select v.word from search_team_words v where term.prefix and v.team_id = any(similar_of) and v.word like plain || '%'
+          group by v.word order by char_length(v.word), v.word limit 5)
       loop
         part := part || phraseto_tsquery('assent', similar_word);
       end loop;

@@ -1,6 +1,5 @@
 import type { Knex } from 'knex';
 import { createIndexer } from '../../../api/search/indexer.js';
-import { refreshVocabulary } from '../../../api/search/refresh-vocabulary.js';
 import { drive, requestBytes, type Source } from '../load.js';
 import type { Result, Section } from '../report.js';
 import { compare, figuresOf, measureRound, type Round } from '../rounds.js';
@@ -38,8 +37,7 @@ const QUERIES = {
 async function indexAll(db: Knex): Promise<void> {
   const index = createIndexer(db);
   while ((await index()) > 0);
-  await refreshVocabulary(db);
-  await db.raw('vacuum (analyze) tasks, search_documents, search_dirty, search_vocabulary');
+  await db.raw('vacuum (analyze) tasks, search_documents, search_dirty, search_team_words');
 }
 
 let searched: Promise<World> | undefined;

@@ -3,7 +3,6 @@
  * statements that the requests really send.
  */
 import { createIndexer } from '../../../api/search/indexer.js';
-import { refreshVocabulary } from '../../../api/search/refresh-vocabulary.js';
 import { openDatabase } from '../../../db/connection.js';
 import { buildProject, buildTask, buildTeam, type TestTeam } from '../../factories/people.js';
 import { startApp, type TestApp } from '../../support/app.js';
@@ -31,8 +30,7 @@ async function plantStrangers(): Promise<void> {
   );
   const index = createIndexer(db);
   while ((await index()) > 0);
-  await refreshVocabulary(db);
-  await db.raw('vacuum (analyze) search_documents, search_dirty, tasks, search_vocabulary');
+  await db.raw('vacuum (analyze) search_documents, search_dirty, tasks, search_team_words');
   await db.destroy();
 }
 

@@ -160,7 +160,7 @@ describe('in PostgreSQL', () => {
     const given = texts.filter((text) => text.isWellFormed()).map((text) => ({ text, terms: parseQuery(text) }));
     const { rows } = await app.services.db.raw<{ rows: { text: string }[] }>(
       /* sql */ `
-      select g.text from jsonb_to_recordset(:given) as g(text text, terms jsonb), search_query(g.terms, false) q
+      select g.text from jsonb_to_recordset(:given) as g(text text, terms jsonb), search_query(g.terms, '{}') q
       where q::text <> '' and not search_vector(g.text, '', '') @@ q`,
       { given: JSON.stringify(given) } as never,
     );
