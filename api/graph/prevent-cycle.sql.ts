@@ -4,8 +4,8 @@ import type { Statement } from '../../db/statement.js';
 export const MAX_ITEMS = 10_000;
 
 /**
- * $1 = canonical kind, $2 = item where the walk begins, $3 = its team, $4 = item that it must not reach. Follows edges and, for `contains`,
- * subtasks; items in the trash count, because they can be restored.
+ * $1 = canonical kind, $2 = item where the walk begins, $3 = its team, $4 = item that it must not reach, $5 = whether it leaves out edges
+ * that another team wrote to an item. Follows edges and, for `contains`, subtasks; items in the trash count, because they can be restored.
  */
 export const walkGraphStatement: Statement = {
   name: 'walk_graph',
@@ -15,6 +15,7 @@ export const walkGraphStatement: Statement = {
       union
       select e.item_id, e.team_id from below b cross join lateral (
         select r.to_id as item_id, r.to_team_id as team_id from relations r where r.kind = $1 and r.from_id = b.item_id
+          and ($5::boolean is not true or r.team_id = r.from_team_id)
         union all
         select t.task_id, t.team_id from tasks t where $1 = 'contains' and t.parent_task_id = b.item_id
       ) e

@@ -24,13 +24,28 @@ interface Walk extends Record<string, unknown> {
   team_ids: string[];
 }
 
-async function walk(ctx: Context, { kind, from_id, to_id, to_team_id }: AcyclicEdge): Promise<Walk> {
-  const [found] = await run<Walk>(ctx.db, walkGraphStatement, [kind, to_id, to_team_id, from_id]);
+async function walkEdges(ctx: Context, edge: AcyclicEdge, ownEdgesOnly: boolean): Promise<Walk> {
+  const { kind, from_id, to_id, to_team_id } = edge;
+  const [found] = await run<Walk>(ctx.db, walkGraphStatement, [kind, to_id, to_team_id, from_id, ownEdgesOnly]);
   if (!found) throw new Error('The walk returned no row');
-  if (found.items > MAX_ITEMS) throw conflict(`More than ${MAX_ITEMS} items depend on this one; the relation cannot be checked`);
-  if (found.team_ids.length > MAX_TEAMS)
-    throw conflict(`Items of more than ${MAX_TEAMS} teams depend on this one; the relation cannot be checked`);
   return found;
+}
+
+const isTooLarge = ({ items, team_ids }: Walk): boolean => items > MAX_ITEMS || team_ids.length > MAX_TEAMS;
+
+/**
+ * Walks from the edge's end. A walk that is too large leaves out what other teams hung below the items: a guest may relate an item of their
+ * own team to one that they only read, and must not keep its team from relating it.
+ * @throws RESOURCE_CONFLICT too many items or teams below edges of the items' own teams
+ */
+async function walk(ctx: Context, edge: AcyclicEdge): Promise<Walk> {
+  const all = await walkEdges(ctx, edge, false);
+  if (!isTooLarge(all)) return all;
+  const own = await walkEdges(ctx, edge, true);
+  if (own.items > MAX_ITEMS) throw conflict(`More than ${MAX_ITEMS} items depend on this one; the relation cannot be checked`);
+  if (own.team_ids.length > MAX_TEAMS)
+    throw conflict(`Items of more than ${MAX_TEAMS} teams depend on this one; the relation cannot be checked`);
+  return { ...own, reached: own.reached || all.reached };
 }
 
 /** Returns the teams to lock first. A walk without locks finds them, so that all are taken in order and nobody deadlocks. */
@@ -46,7 +61,7 @@ async function teamsToLock(ctx: Context, edge: AcyclicEdge): Promise<string[]> {
 /**
  * Refuses an edge that would close a cycle, and keeps others from closing one before the commit: locks the graphs of both teams and of each
  * team that the walk meets, then walks again, until no team is new. Two edges that could close one cycle meet in at least one of these
- * teams. There is no lock of all teams: one would stop the others.
+ * teams, unless the cycle leads through more than the walk's bounds of what another team hung there. There is no lock of all teams: one would stop the others.
  * @throws RESOURCE_CONFLICT a cycle, or too many items or teams to check
  */
 export async function preventCycle(ctx: Context, edge: AcyclicEdge): Promise<void> {

@@ -148,6 +148,40 @@ describe('POST /api/work-items/relations', () => {
   });
 });
 
+describe('checks for cycles', () => {
+  /** Puts 10,001 items below one item, as its team could do in 21 groups of 500. */
+  const fillBelow = (itemId: string, { team_id, admin }: TestTeam, kind: 'contains' | 'blocks') =>
+    db().raw(
+      `with made as (insert into item_keys select uuidv7()::text, 'note' from generate_series(1, 10001) returning item_id)
+      insert into relations (relation_type, source_id, target_id, kind, from_id, to_id, from_team_id, to_team_id, team_id, created_by)
+      select ?, ?, item_id, ?, ?, item_id, ?, ?, ?, ? from made`,
+      [kind === 'contains' ? 'parent_child' : 'blocks', itemId, kind, itemId, team_id, team_id, team_id, admin.user_id],
+    );
+
+  it.each([
+    ['contains', 'belongs_to', 'parent_child'],
+    ['blocks', 'blocked_by', 'blocks'],
+  ] as const)('do not count what a guest’s team hung below an item: %s', async (kind, hangs, type) => {
+    const other = await buildTeam(app);
+    await db()('memberships').insert({ team_id: team.team_id, user_id: other.member.user_id, role: 'guest' });
+    const theirs = (await buildTask(app, other, await buildProject(app, other))).task_id;
+    expect((await post(theirs, hangs, b, other.member)).status).toBe(201);
+    await fillBelow(theirs, other, kind);
+    const c = (await buildTask(app, team, await buildProject(app, team))).task_id;
+    expect((await post(a, type, b)).status).toBe(201);
+    expect((await post(c, type, b)).status).toBe(201);
+    expect((await post(b, type, c)).status).toBe(409);
+  });
+
+  it('409 beyond 10,000 items below an edge of the own team', async () => {
+    const c = (await buildTask(app, team, await buildProject(app, team))).task_id;
+    expect((await post(b, 'blocks', c)).status).toBe(201);
+    await fillBelow(c, team, 'blocks');
+    const { status, body } = await post(a, 'blocks', b);
+    expect([status, body.message]).toEqual([409, expect.stringContaining('10000 items')]);
+  });
+});
+
 describe('reading edges', () => {
   it.each(RELATION_TYPES.filter((type) => type !== 'parent_child' && type !== 'belongs_to'))(
     '%s shows from both ends with its direction and effective type',
