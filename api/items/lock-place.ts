@@ -13,13 +13,18 @@ export interface TargetProject extends Record<string, unknown> {
 const statement: Statement = {
   name: 'project_of_moved_item',
   text: /* sql */ `
-    select p.team_id, (select m.role from memberships m where m.team_id = p.team_id and m.user_id = $2) as seat
-    from projects p where p.project_id = $1 and p.deleted_at is null for key share of p`,
+    with named as materialized (
+      select p.project_id, p.team_id, (select m.role from memberships m where m.team_id = p.team_id and m.user_id = $2) as seat
+      from projects p where p.project_id = $1 and p.deleted_at is null
+    ), locked as materialized (
+      select p.project_id from named n join projects p using (project_id) where n.seat is not null and p.deleted_at is null for key share of p
+    )
+    select n.team_id, n.seat from named n where n.seat is null or exists (select from locked)`,
 };
 
 /**
  * Locks the project to which an item moves until the commit, so that it cannot go to the trash without the item. Lock order: projects,
- * then items. Undefined if there is no such live project.
+ * then items. Another team's project is not locked: the request may wait for an item meanwhile. Undefined if there is no such live project.
  */
 export async function lockTargetProject(ctx: Context, projectId: string): Promise<TargetProject | undefined> {
   const [project] = await run<TargetProject>(ctx.db, statement, [projectId, userOf(ctx)]);

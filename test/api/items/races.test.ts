@@ -1,7 +1,8 @@
 /** Conditions that must hold while items are written and their project goes to the trash. */
 import { checkInvariants } from '../../../scripts/chaos/invariants.js';
-import { buildProject } from '../../factories/people.js';
+import { buildProject, buildTeam } from '../../factories/people.js';
 import type { Answer } from '../../support/app.js';
+import { until } from '../../support/worker.js';
 import { ROUNDS } from '../tasks/world.js';
 import { itemWorld } from './world.js';
 
@@ -106,3 +107,20 @@ it(
   },
   LONG,
 );
+
+it('naming another team’s project locks nothing of that team while the request waits', async () => {
+  const theirs = await buildProject(world.app, await buildTeam(world.app));
+  const { item_id } = await world.make('note');
+  const held = await db().transaction();
+  await held('items').where({ item_id }).forUpdate();
+  const moving = world.member.patch(`/api/notes/${item_id}`, theirs);
+  await until(async () => {
+    const { rows } = await db().raw(
+      `select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`,
+    );
+    return rows.length > 0;
+  });
+  await db().transaction((trx) => trx('projects').where(theirs).forUpdate().noWait());
+  await held.rollback();
+  expect((await moving).status).toBe(403);
+});
