@@ -7,6 +7,9 @@ import MarkdownIt from 'markdown-it';
  */
 const parser = new MarkdownIt('default', { html: false, linkify: true, breaks: true });
 
+// Addresses without a scheme: looking for them costs the square of a text that consists of them.
+parser.linkify.add('//', null);
+
 parser.renderer.rules.image = (tokens, index) => {
   const token = tokens[index];
   const { escapeHtml } = parser.utils;
@@ -40,9 +43,19 @@ const MAX_RENDERED = 20_000;
 /** The same for all texts of one page. */
 const MAX_RENDERED_OF_PAGE = 60_000;
 
-/** Returns a text written in Markdown as safe HTML; undefined if it is too long to render. */
+/** Cells of tables in one text. Short rows are filled up, so that two characters may become hundreds of cells. */
+const MAX_CELLS = 10_000;
+
+/** Returns the cells that a text has if its longest row is the head of one table with all its lines. */
+function cellsOf(text: string): number {
+  const lines = text.split('\n');
+  const columns = lines.reduce((most, line) => Math.max(most, line.split('|').length), 0);
+  return columns < 3 ? 0 : columns * lines.length;
+}
+
+/** Returns a text written in Markdown as safe HTML; undefined if it is too long to render, or its tables are too large. */
 export const renderMarkdown = (text: string): string | undefined =>
-  text.length <= MAX_RENDERED ? parser.render(text) : undefined;
+  text.length <= MAX_RENDERED && cellsOf(text) <= MAX_CELLS ? parser.render(text) : undefined;
 
 /** Renders the texts of one page in order, as far as they are not too long together. Other requests are answered between two texts. */
 export async function renderTexts(texts: string[]): Promise<(string | undefined)[]> {

@@ -60,3 +60,13 @@ it('an image is a link, a heading stands below those of the page, and a long tex
   expect(renderMarkdown('# One')).toBe('<h3>One</h3>\n');
   expect(renderMarkdown('x'.repeat(20_001))).toBeUndefined();
 });
+
+it('a text that few characters make large, or slow to link, is not rendered so', () => {
+  const table = (columns: number, rows: number) => `${'|a'.repeat(columns)}\n${'|-'.repeat(columns)}\n${'b\n'.repeat(rows)}`;
+  expect(renderMarkdown(table(12, 400))).toContain('<table>');
+  expect(renderMarkdown(table(300, 9_000))).toBeUndefined();
+  expect(renderMarkdown(`> ${table(300, 9_000).replaceAll('\n', '\n> ')}`.slice(0, 20_000))).toBeUndefined();
+  expect(renderMarkdown('see //a.example/x and http://b.example')).toBe(
+    '<p>see //a.example/x and <a href="http://b.example" rel="noopener noreferrer nofollow">http://b.example</a></p>\n',
+  );
+});
