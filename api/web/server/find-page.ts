@@ -1,6 +1,15 @@
 import { DomainError, notFound } from '../../core/errors.js';
 import type { Page } from '../page.js';
 
+/** Returns the text of a part of a path, as links encode it; as it stands if it is no valid encoding. */
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
 /** Returns the values of `:name` parts; undefined if the path does not match exactly, including case and slashes. */
 function matchPath(pattern: string, path: string): Record<string, string> | undefined {
   const wanted = pattern.split('/');
@@ -9,7 +18,7 @@ function matchPath(pattern: string, path: string): Record<string, string> | unde
   const params: Record<string, string> = {};
   for (const [at, part] of wanted.entries()) {
     const value = given[at] as string;
-    if (part.startsWith(':') && value !== '') params[part.slice(1)] = value;
+    if (part.startsWith(':') && value !== '') params[part.slice(1)] = decoded(value);
     else if (part !== value) return undefined;
   }
   return params;

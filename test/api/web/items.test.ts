@@ -60,6 +60,19 @@ describe('reading', () => {
     expect(html).not.toContain('<textarea');
   });
 
+  it('a task under an id of the client’s opens from its link, whatever the id holds, and its forms return to it', async () => {
+    const task_id = `crm:42@${noteId}..v1`;
+    await buildTask(app, team, project, { task_id, title: 'Call back' });
+    const search = await member.get('/app/search?q=call%20back');
+    expect(search.html).toContain(`href="${path(task_id)}"`);
+    const page = await member.get(path(task_id));
+    expect([page.status, page.html.includes('Call back')]).toEqual([200, true]);
+    const said = await member.post(`${path(task_id)}/comments`, { content: 'Done' }, { from: path(task_id) });
+    expect([said.status, location(said)]).toEqual([303, expect.stringContaining(`${path(task_id)}#comment-`)]);
+    for (const odd of ['%ff', '%00', '%2e%2e', 'a%2Fb'])
+      expect([odd, (await member.get(`/app/items/${odd}`)).status]).toEqual([odd, 404]);
+  });
+
   it('a note and a project show what they hold', async () => {
     expect((await guest.get(path(noteId))).html).toContain('<h3>Freeze</h3>');
     const { html } = await guest.get(path(project.project_id));
