@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { formOf, FORM_TYPE } from './world.js';
+import { formOf, FORM_TYPE, type Part } from './world.js';
 
 /** An upload whose bytes a test sends as it likes. */
 export interface UploadByHand {
@@ -18,14 +18,16 @@ interface Options {
   token: string;
   fields: Record<string, string>;
   content: Buffer;
-  /** Bytes of the form that are sent at once. */
+  /** Bytes of the form that are sent at once; below 0 they count from its end. */
   sent: number;
+  /** Parts behind the file. */
+  after?: Part[];
 }
 
 /** Begins an upload on a connection of its own. */
-export async function beginUpload({ url, token, fields, content, sent }: Options): Promise<UploadByHand> {
+export async function beginUpload({ url, token, fields, content, sent, after = [] }: Options): Promise<UploadByHand> {
   const parts = Object.entries(fields).map(([name, value]) => ({ name, content: value }));
-  const form = formOf([...parts, { name: 'file', filename: 'slow.bin', content }]);
+  const form = formOf([...parts, { name: 'file', filename: 'slow.bin', content }, ...after]);
   const socket = connect(Number(new URL(url).port), '127.0.0.1');
   socket.on('error', () => undefined);
   await once(socket, 'connect');

@@ -1,4 +1,5 @@
 import { utimesSync } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { maintenanceActivities } from '../../../activities/maintenance.js';
 import { sweepObjects } from '../../../api/files/sweep-objects.js';
@@ -8,7 +9,7 @@ import { startApp, type TestApp } from '../../support/app.js';
 import { startS3Server } from '../../support/s3-server.js';
 import { until } from '../../support/worker.js';
 import { beginUpload } from './by-hand.js';
-import { onDisk, randomContent, strays, upload } from './world.js';
+import { formOf, onDisk, randomContent, strays, upload } from './world.js';
 
 /** Uploads that end in the middle. None leaves a row without bytes; what bytes a crash leaves, the sweep removes. */
 
@@ -61,6 +62,27 @@ it('ends an upload that drips, with a 408', async () => {
   } finally {
     await hasty.close();
   }
+});
+
+it('gives up a complete file when a field follows it later', async () => {
+  const late = { name: 'project_id', content: 'x' };
+  // The file has ended; the head of the next part is on its way.
+  const slow = await beginUpload({
+    url: app.url,
+    token: team.member.token,
+    fields: { team_id: team.team_id },
+    content: CONTENT,
+    after: [late],
+    sent: 30 - formOf([late]).length,
+  });
+  const size = async () => {
+    const [name = ''] = (await onDisk(app)).unfinished;
+    return (await stat(join(app.services.config.DATA_DIR, 'files', 'unfinished', name))).size;
+  };
+  await until(async () => (await size().catch(() => 0)) === CONTENT.length);
+  slow.finish();
+  expect(await slow.status()).toBe(422);
+  slow.socket.destroy();
 });
 
 it('gives up a file whose project goes to the trash meanwhile', async () => {
