@@ -65,13 +65,14 @@ it('every refusal has one with the code of its status, and it fits', () => {
 
 it('every body has one that fits, the raw delivery’s too', () => {
   const bodies = operations.filter(({ operation }) => operation.requestBody);
+  const typeOf = ({ operation }: (typeof operations)[number]) => Object.keys(operation.requestBody?.content ?? {})[0] ?? '';
   expect(bodies.length).toBeGreaterThan(10);
-  const without = bodies.filter(({ operation }) => operation.requestBody?.content['application/json']?.example === undefined);
+  const without = bodies.filter((body) => body.operation.requestBody?.content[typeOf(body)]?.example === undefined);
   expect(without.map(({ name }) => name)).toEqual([]);
-  const faults = bodies.map(({ name, operation }) => {
-    const [method = '', path = ''] = name.split(' ');
-    const pointer = ['paths', path, method, 'requestBody', 'content', 'application/json', 'schema'];
-    return [name, wrong(pointer, operation.requestBody?.content['application/json']?.example)] as const;
+  const faults = bodies.map((body) => {
+    const [method = '', path = ''] = body.name.split(' ');
+    const pointer = ['paths', path, method, 'requestBody', 'content', typeOf(body), 'schema'];
+    return [body.name, wrong(pointer, body.operation.requestBody?.content[typeOf(body)]?.example)] as const;
   });
   expect(faults.filter(([, fault]) => fault !== undefined)).toEqual([]);
 });
