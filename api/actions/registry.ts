@@ -14,6 +14,7 @@ import { sendWebhook } from './send-webhook.js';
 import { setTaskStatus } from './set-task-status.js';
 import { updateTask } from './update-task.js';
 
+// `LOCAL_ACTIONS` in rules.ts holds the same types: workflows read that list and may not import this file.
 const LOCAL: readonly ActionType[] = [
   createTask,
   updateTask,
