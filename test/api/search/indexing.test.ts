@@ -20,9 +20,9 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 beforeEach(async () => {
-  await app.services.db('search_dirty').delete();
   team = await buildTeam(app);
   project = await buildProject(app, team);
+  await app.services.db('search_dirty').delete();
 });
 
 const db = () => app.services.db;
