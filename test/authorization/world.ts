@@ -51,7 +51,7 @@ async function buildTenant(app: TestApp): Promise<Tenant> {
 }
 
 /** Written beside a request and not by it: counters, signs of life. */
-const BESIDE = ['rate_limits', 'heartbeats', 'search_documents'];
+const BESIDE = ['rate_limits', 'heartbeats', 'search_documents', 'search_team_words'];
 /**
  * What of a table is watched, where that is not every change: the note when a token was last used is written beside the request, and a search
  * indexes what was marked before.
