@@ -20,7 +20,8 @@ create index audit_of_task_updates on audit_entries (entity_id, timestamp) where
  * per change. `who` is the caller as jsonb (from api/core/context.ts); each change names the entity and what happened. `make_change` builds
  * one and leaves defaults to the writer. A row type, because jsonb would write and look up every name for each change. The request's first
  * entry uses the request's id as `audit_id`, so a caller finds it by the X-Correlation-ID. Returns the first entry's id; without changes,
- * null. `record_change` does the same for one change as JSON (api/core/record-change.ts).
+ * null. `enqueue_events` and `mark_changes`, which later migrations create, write the outbox rows and the marks of the search index; their
+ * names are looked up when the function runs. `record_change` does the same for one change as JSON (api/core/record-change.ts).
  */
 const recordChanges = /* sql */ `
 create type change as (team_id uuid, project_id uuid, feature text, action text, severity text, outcome text, entity_type text,
@@ -35,7 +36,7 @@ returns change language sql as $$
     event_id, payload)::change
 $$;
 
-create function record_changes(who jsonb, changes change[]) returns uuid language plpgsql strict as $$
+create function record_changes(who jsonb, changes change[]) returns uuid language plpgsql strict set plan_cache_mode = force_generic_plan as $$
 declare
   ids uuid[] := array[(who->>'request_id')::uuid];
   correlation uuid := (who->>'correlation_id')::uuid;
@@ -69,11 +70,10 @@ begin
     select person, case who->>'actor_type' when 'pat' then 'user' else who->>'actor_type' end,
       c.action, c.entity_type, c.entity_id, c.title, c.team_id, c.project_id, c.summary
     from unnest(changes) as c where c.summary is not null;
-  insert into outbox (kind, subject, event_id, team_id, project_id, payload, correlation_id, depth, caused_by_run)
-    select 'event', c.event_type, coalesce(c.event_id, uuidv7()), c.team_id, c.project_id,
-      jsonb_build_object('actor_id', who->>'user_id') || coalesce(c.payload, '{}'), correlation,
-      coalesce((who->>'depth')::int, 0), (who->>'run_id')::uuid
-    from unnest(changes) as c where c.event_type is not null;
+  if cardinality(changes) > 1 or changes[1].entity_type in ('task', 'comment', 'project', 'note', 'file', 'whiteboard', 'doc') then
+    perform mark_changes(changes);
+  end if;
+  if cardinality(changes) > 1 or changes[1].event_type is not null then perform enqueue_events(who, changes); end if;
   return ids[1];
 end $$;
 

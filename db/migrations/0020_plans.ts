@@ -56,7 +56,6 @@ end $$;
  * as much as running it.
  */
 const plans = /* sql */ `
-alter function record_changes(jsonb, change[]) set plan_cache_mode = force_generic_plan;
 alter function enqueue_events(jsonb, change[]) set plan_cache_mode = force_generic_plan;
 `;
 
