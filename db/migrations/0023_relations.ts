@@ -35,6 +35,27 @@ create index relations_of_team on relations (team_id);
 -- Edges that may lead a walk out of a team.
 create index relations_out_of_team on relations (from_team_id, kind) where crosses_teams;
 create index relations_into_team on relations (to_team_id, kind) where crosses_teams;
+
+-- Every edge as each of its two ends sees it, stored or following from a task's fields. Read it by item_id. Ends may be in the trash, except
+-- a subtask or a later occurrence.
+create view item_edges as
+  select r.from_id as item_id, 'from' as at_end, r.to_id as far_id, r.kind, r.relation_id::text as relation_id, r.relation_type,
+    r.source_id, r.target_id, r.created_by, r.created_at from relations r
+  union all
+  select r.to_id, 'to', r.from_id, r.kind, r.relation_id::text, r.relation_type, r.source_id, r.target_id, r.created_by, r.created_at
+  from relations r
+  union all
+  select t.parent_task_id, 'from', t.task_id, 'contains', 'parent:' || t.task_id, 'parent_child', t.parent_task_id, t.task_id, t.created_by,
+    t.created_at from tasks t where t.parent_task_id is not null and t.deleted_at is null
+  union all
+  select t.task_id, 'to', t.parent_task_id, 'contains', 'parent:' || t.task_id, 'parent_child', t.parent_task_id, t.task_id, t.created_by,
+    t.created_at from tasks t where t.parent_task_id is not null
+  union all
+  select t.recurrence_of, 'to', t.task_id, 'recurs', 'recurrence:' || t.task_id, 'recurrence_of', t.task_id, t.recurrence_of, t.created_by,
+    t.created_at from tasks t where t.recurrence_of is not null and t.deleted_at is null
+  union all
+  select t.task_id, 'from', t.recurrence_of, 'recurs', 'recurrence:' || t.task_id, 'recurrence_of', t.task_id, t.recurrence_of, t.created_by,
+    t.created_at from tasks t where t.recurrence_of is not null;
 `);
 }
 
