@@ -1,4 +1,5 @@
 import type { Statement } from '../../../db/statement.js';
+import { samplesSql } from './samples.sql.js';
 
 /** Issues named as the slowest. */
 const SLOWEST = 8;
@@ -10,18 +11,7 @@ const SLOWEST = 8;
 export const cycleTrendStatement: Statement = {
   name: 'cycle_trend',
   text: /* sql */ `
-with seats as materialized (
-  select team_id from memberships where user_id = $1 and role = any($4::text[]) and ($2::uuid is null or team_id = $2)
-), heard as materialized (
-  select c.*, greatest(extract(epoch from c.merged_at - c.opened_at) / 3600, 0) as hours
-  from seats s cross join lateral (
-    select t.repo, t.issue_number, t.pr_number, t.task_id, t.opened_at, t.merged_at, t.reopened from cycle_times t
-    where t.team_id = s.team_id and t.merged_at is not null and t.opened_at is not null
-      and t.merged_at >= now() - make_interval(days => $3::int)
-  ) c
-), samples as materialized (
-  select distinct on (repo, issue_number) * from heard order by repo, issue_number, merged_at desc
-), weeks as (
+with ${samplesSql()}, weeks as (
   select date_trunc('week', merged_at at time zone 'utc')::date as week,
     (percentile_disc(0.5) within group (order by hours))::float8 as median_hours,
     (percentile_disc(0.75) within group (order by hours))::float8 as p75_hours, count(*)::int as sample_size

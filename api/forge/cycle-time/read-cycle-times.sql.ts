@@ -1,4 +1,5 @@
 import type { Statement } from '../../../db/statement.js';
+import { samplesSql } from './samples.sql.js';
 
 /** Maximum samples in one response, newest first. */
 const MAX_SAMPLES = 500;
@@ -8,24 +9,13 @@ const STATISTICS = /* sql */ `round(percentile_disc(0.5) within group (order by 
 const TIME = (column: string): string => `to_char(${column} at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
 /**
- * $1 = caller id, $2 = team id or null, $3 = project id or null, $4 = days, $5 = roles that may read. Returns one JSON object. An issue that two
+ * $1 = caller id, $2 = team id or null, $3 = days, $4 = roles that may read, $5 = project id or null. Returns one JSON object. An issue that two
  * of the caller's teams hear counts once, except by project. Projects and tasks in the trash are not named.
  */
 export const cycleTimesStatement: Statement = {
   name: 'cycle_times',
   text: /* sql */ `
-with seats as materialized (
-  select team_id from memberships where user_id = $1 and role = any($5::text[]) and ($2::uuid is null or team_id = $2)
-), heard as materialized (
-  select c.*, greatest(extract(epoch from c.merged_at - c.opened_at) / 3600, 0) as hours
-  from seats s cross join lateral (
-    select t.repo, t.issue_number, t.pr_number, t.project_id, t.task_id, t.opened_at, t.merged_at, t.reopened from cycle_times t
-    where t.team_id = s.team_id and t.merged_at is not null and t.opened_at is not null
-      and t.merged_at >= now() - make_interval(days => $4::int) and ($3::uuid is null or t.project_id = $3)
-  ) c
-), samples as materialized (
-  select distinct on (repo, issue_number) * from heard order by repo, issue_number, merged_at desc
-), by_repo as (
+with ${samplesSql('($5::uuid is null or t.project_id = $5)')}, by_repo as (
   select repo, ${STATISTICS} from samples group by repo
 ), by_project as (
   select p.project_id, p.name as project_name, ${STATISTICS}
@@ -40,7 +30,7 @@ with seats as materialized (
   left join lateral (select t.task_id from tasks t where t.task_id = n.task_id and t.deleted_at is null) t on true
   order by n.merged_at desc, n.repo, n.issue_number
 )
-select json_build_object('window_days', $4::int, 'sample_size', (select count(*) from samples),
+select json_build_object('window_days', $3::int, 'sample_size', (select count(*) from samples),
   'by_repo', coalesce((select json_agg(r order by r.repo) from by_repo r), '[]'),
   'by_project', coalesce((select json_agg(p order by p.project_name, p.project_id) from by_project p), '[]'),
   'samples', coalesce((select json_agg(s) from shown s), '[]')) as json`,

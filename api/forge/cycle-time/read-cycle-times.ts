@@ -23,7 +23,7 @@ export async function readCycleTimes(ctx: Context, { team_id, project_id, days }
     if (!project) throw notFound('Project');
     authorize('cycle_time.read', await seatOf(ctx, project.team_id));
   }
-  const values = [userOf(ctx), team_id ?? null, project_id ?? null, days, rolesFor('cycle_time.read')];
+  const values = [userOf(ctx), team_id ?? null, days, rolesFor('cycle_time.read'), project_id ?? null];
   const [row] = await run<{ json: CycleTimes }>(ctx.db, cycleTimesStatement, values);
   if (!row) throw new Error('The statement of cycle times returned no row');
   return row.json;
