@@ -16,14 +16,5 @@ export async function trashWorkItem(ctx: Context, itemId: string): Promise<Trash
     requireScopeIfStrict(ctx, 'projects:write');
     return trashProject(ctx, itemId);
   }
-  if (type !== 'task') return trashItem(ctx, itemId, type);
-  const trashed = await trashTask(ctx, itemId);
-  return {
-    message: 'Task moved to the trash',
-    success: true,
-    verified: true,
-    soft_deleted: true,
-    ...trashed,
-    deleted_at: trashed.deleted_at.toISOString(),
-  };
+  return type === 'task' ? trashTask(ctx, itemId) : trashItem(ctx, itemId, type);
 }

@@ -221,16 +221,6 @@ export const taskRoutes: Endpoint[] = [
     params: TaskParams,
     response: TrashedTask,
     errors: [404],
-    async handle({ ctx, params }) {
-      const trashed = await trashTask(ctx, params.task_id);
-      return {
-        message: 'Task moved to the trash',
-        success: true,
-        verified: true,
-        soft_deleted: true,
-        ...trashed,
-        deleted_at: trashed.deleted_at.toISOString(),
-      };
-    },
+    handle: ({ ctx, params }) => trashTask(ctx, params.task_id),
   }),
 ];

@@ -172,3 +172,4 @@ export const TrashedTask = z
     retention_days: z.int(),
   })
   .meta({ id: 'TrashedTask' });
+export type TrashedTask = z.output<typeof TrashedTask>;

@@ -6,12 +6,7 @@ import { markItems } from '../../graph/mark-for-search.js';
 import { seatOf } from '../../core/seats.js';
 import { lockProjectOf } from './lock-projects.js';
 import { newId } from '../../core/ids.js';
-
-interface Trashed {
-  deleted_at: Date;
-  retention_days: number;
-  restore_url: string;
-}
+import type { TrashedTask } from '../schema.js';
 
 /** The task and its live descendants. */
 const SUBTREE = /* sql */ `
@@ -27,7 +22,7 @@ const SUBTREE = /* sql */ `
  * Moves a task and its descendants to the trash as one cascade.
  * @throws RESOURCE_NOT_FOUND no live task | PERMISSION_DENIED non-member or guest
  */
-export function trashTask(ctx: Context, taskId: string): Promise<Trashed> {
+export function trashTask(ctx: Context, taskId: string): Promise<TrashedTask> {
   return inTransaction(ctx, async (ctx) => {
     interface Row {
       task_id: string;
@@ -54,6 +49,7 @@ export function trashTask(ctx: Context, taskId: string): Promise<Trashed> {
         version: ctx.db.raw('version + 1'),
       })
       .returning<{ deleted_at: Date }[]>('deleted_at');
+    if (!trashed) throw notFound('Task');
     await markItems(
       ctx,
       task.team_id,
@@ -72,7 +68,11 @@ export function trashTask(ctx: Context, taskId: string): Promise<Trashed> {
       event: { type: 'task.deleted', payload: { task: task.json } },
     });
     return {
-      deleted_at: trashed?.deleted_at as Date,
+      message: 'Task moved to the trash',
+      success: true,
+      verified: true,
+      soft_deleted: true,
+      deleted_at: trashed.deleted_at.toISOString(),
       retention_days: ctx.config.TRASH_RETENTION_DAYS,
       restore_url: `/api/trash/task/${encodeURIComponent(taskId)}/restore`,
     };
