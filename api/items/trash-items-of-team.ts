@@ -1,6 +1,7 @@
 import { run, type Statement } from '../../db/statement.js';
 import { type Context, userOf } from '../core/context.js';
 import { newId } from '../core/ids.js';
+import { markCascade } from '../graph/mark-for-search.js';
 
 /** $1 = team id, $2 = user id, $3 = cascade id. Creating an item needs a membership until the commit, so none can be missed. */
 const statement: Statement = {
@@ -18,6 +19,8 @@ const statement: Statement = {
  * (docs/decisions.md#items-of-a-deleted-team). The caller has deleted the memberships. Returns their number.
  */
 export async function trashItemsOfTeam(ctx: Context, teamId: string): Promise<number> {
-  const [moved] = await run<{ items: number }>(ctx.db, statement, [teamId, userOf(ctx), newId()]);
+  const cascadeId = newId();
+  const [moved] = await run<{ items: number }>(ctx.db, statement, [teamId, userOf(ctx), cascadeId]);
+  await markCascade(ctx, cascadeId);
   return moved?.items ?? 0;
 }

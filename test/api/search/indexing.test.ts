@@ -219,6 +219,20 @@ it('a worker that is killed while it indexes loses nothing, and the next one fin
   expect(await search('wahser ')).toMatchObject({ total: 1_000, total_capped: true });
 }, 300_000);
 
+it('the titles of a deleted team’s notes leave the index', async () => {
+  const { body: note } = await app.as(team.member).post('/api/notes', { title: 'Merger' });
+  const { body: doc } = await app.as(team.member).post('/api/work-items', { type: 'doc', title: 'Merger terms' });
+  const documents = () => db()('search_documents').whereIn('item_id', [note.note_id, doc.item_id]);
+  const { team_id } = await db()('items').where({ item_id: note.note_id }).first('team_id');
+  await drainMarks(db(), [team_id], ALL);
+  expect(await documents()).toHaveLength(2);
+  expect((await app.as(team.admin).delete(`/api/teams/${team_id}`)).status).toBe(409);
+  await app.as(team.admin).delete(`/api/projects/${project.project_id}`);
+  expect((await app.as(team.admin).delete(`/api/teams/${team_id}`)).status).toBe(200);
+  await drainMarks(db(), [team_id], ALL);
+  expect(await documents()).toEqual([]);
+});
+
 it('the nightly job deletes words of titles that are gone', async () => {
   await plant(team, project, 1, 'Xylophone');
   await drainMarks(db(), [team.team_id], ALL);
