@@ -204,6 +204,23 @@ export interface RevocationActivities {
   revokeConnection(revocationId: string): Promise<string>;
 }
 
+/** Workflow type of a turn of the agent: its work on one message. */
+export const AGENT_TURN = 'agentTurn';
+export const turnWorkflowId = (messageId: string): string => `turn:${messageId}`;
+
+/** Workflow type of a staged plan, which waits for a decision. */
+export const AGENT_PLAN = 'agentPlan';
+export const planWorkflowId = (actionId: string): string => `plan:${actionId}`;
+
+/** Workflow type of one night of a team's triage, and the id of its schedule. */
+export const OVERNIGHT_TRIAGE = 'overnightTriage';
+export const triageScheduleId = (prefix: string, teamId: string): string => `${prefix}triage:${teamId}`;
+export const triageWorkflowId = (teamId: string, date: string): string => `triage:${teamId}:${date}`;
+
+/** Workflow type of the triage of one failed CI run. */
+export const CI_TRIAGE = 'ciTriage';
+export const ciTriageWorkflowId = (repoHash: string, forgeRunId: string): string => `ci:${repoHash}:${forgeRunId}`;
+
 /** Workflow type of the maintenance jobs. */
 export const HOUSEKEEPING = 'housekeeping';
 export type MaintenanceJob =

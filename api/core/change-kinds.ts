@@ -1,6 +1,7 @@
 /** Features that an audit entry or an activity line may belong to. */
 export type Feature =
   | 'admin'
+  | 'agent'
   | 'approvals'
   | 'audit'
   | 'auth'
@@ -21,6 +22,9 @@ export type Feature =
 
 /** Entities that an audit entry or an activity line may be about. */
 export type EntityType =
+  | 'agent_plan'
+  | 'agent_session'
+  | 'agent_settings'
   | 'audit_chain'
   | 'automation'
   | 'automation_run'

@@ -17,7 +17,17 @@ export type OutboxKind =
   /** `{job_id}`: start the workflow that deprovisions a user. */
   | 'user.deprovision'
   /** `{revocation_id}`: revoke the tokens of a deleted connection at its provider. */
-  | 'integration.revoke';
+  | 'integration.revoke'
+  /** `{message_id, incarnation}`: start the workflow of a turn; wake it after a turn before it ended, or a stop. */
+  | 'turn.start'
+  | 'turn.wake'
+  /** `{action_id, incarnation}`: start the workflow of a staged plan; wake it after a decision. */
+  | 'plan.start'
+  | 'plan.wake'
+  /** `{team_id}`: update the Temporal Schedule of a team's overnight triage. */
+  | 'triage.sync'
+  /** `{repo, forge_run_id}`: start or wake the triage of a failed CI run. */
+  | 'triage.ci';
 
 /** Enqueues work in the transaction that caused it. `subject` is for operators who read the table. */
 export async function enqueue(ctx: Context, kind: OutboxKind, subject: string, payload: Record<string, unknown>): Promise<void> {

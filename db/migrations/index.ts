@@ -24,6 +24,7 @@ import * as relations from './0023_relations.js';
 import * as search from './0024_search.js';
 import * as files from './0025_files.js';
 import * as cycleTimes from './0026_cycle_times.js';
+import * as agent from './0027_agent.js';
 
 /** Every migration in order; listed explicitly so that a build contains exactly what was reviewed. Never edited once released. */
 const MIGRATIONS: Record<string, Knex.Migration> = {
@@ -52,6 +53,7 @@ const MIGRATIONS: Record<string, Knex.Migration> = {
   '0024_search': search,
   '0025_files': files,
   '0026_cycle_times': cycleTimes,
+  '0027_agent': agent,
 };
 
 /** Provides the migrations to knex. */

@@ -18,6 +18,7 @@ const Relation = z.looseObject({
   target_id: z.string(),
   relation_type: z.string(),
 });
+const Plan = z.looseObject({ action_id: z.string(), session_id: z.string(), source: z.string(), risk: z.string() });
 const Member = z.looseObject({ user_id: z.string(), role: z.string() });
 const aboutRun = {
   entity_type: z.literal('automation_run'),
@@ -52,6 +53,8 @@ const FIELDS = {
   'relation.created': { relation: Relation },
   'team.member_added': { member: Member },
   'team.member_removed': { member: Member },
+  'agent.plan_staged': { plan: Plan },
+  'agent.plan_applied': { plan: Plan },
   'automation.run_failed': aboutRun,
   'automation.run_paused': aboutRun,
   'approval.requested': aboutRun,

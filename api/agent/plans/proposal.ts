@@ -1,0 +1,39 @@
+import type { ActionPlan, PlanSource, Tool } from './schema.js';
+
+/** A change that somebody wants staged: a model, a rule, an outside agent. Nothing of it is trusted. */
+export interface ProposedAction {
+  tool: Tool;
+  /** Id of the target; absent for a creation. `"$k"` names what action k of the same proposal creates. */
+  entity_id?: string | null;
+  /** Fields of the operation, without the target's id and `version`. */
+  params: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * What `stagePlan(ctx, proposal)` stages, in the caller's transaction. The dry run has the permissions of `ctx.actor`, so the caller passes
+ * the context of the person that the plan is staged for.
+ */
+export interface Proposal {
+  session: { session_id: string; owner_id: string | null; team_id: string | null };
+  source: PlanSource;
+  actions: readonly ProposedAction[];
+  /** Hours until the plan expires. */
+  lifeHours: number;
+  /** `refuse`: a rejected action rejects the proposal. `leave_out`: it is left out. */
+  onRefusal: 'refuse' | 'leave_out';
+  /** The token that proposes; it may not confirm. */
+  tokenId?: string | null;
+  /** What started an autonomous session: ids and fixed names. */
+  trigger?: Readonly<Record<string, unknown>> | null;
+  /** Depth of the automations that caused it. */
+  depth?: number;
+  /** The applied plan that this one takes back. */
+  undoOf?: string | null;
+}
+
+/** Result of staging; `plan` is null if nothing is left to change. */
+export interface Staged {
+  plan: ActionPlan | null;
+  /** One sentence for each action that was left out or folded into another, in our words, with its index in the proposal. */
+  omitted: { index: number; reason: string }[];
+}
