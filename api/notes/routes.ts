@@ -21,13 +21,15 @@ export const noteRoutes: Endpoint[] = [
     path: '/api/notes',
     tag,
     summary: 'List notes',
-    description: 'Oldest first, without their texts. Without a filter: notes of all your teams.',
+    description:
+      'Oldest first, without their texts. Without a filter: notes of all your teams. `q` reads the first 16 MiB of texts; `X-Truncated: true` marks that later notes were left out: `POST /api/search` has no such limit.',
+    capped: true,
     ability: 'item.list',
     scope: 'tasks:read',
     query: ListNotes,
     response: z.array(NoteSummary),
     errors: [404],
-    pages: {},
+    pages: { cut: true },
     handle: ({ ctx, query }) => listNotes(ctx, query),
   }),
   endpoint({

@@ -139,6 +139,23 @@ describe('GET /api/notes', () => {
     expect((await member.get(`/api/notes?q=${'x'.repeat(201)}`)).status).toBe(422);
   });
 
+  it('q reads 16 MiB of texts and says that it left out what follows', async () => {
+    await app.services.db.raw(
+      /* sql */ `
+      with made as (insert into item_keys select uuidv7()::text, 'note' from generate_series(1, 170) returning item_id)
+      insert into items (item_id, item_type, kind, team_id, project_id, title, content, created_by)
+      select item_id, 'note', 'note', :team_id, :project_id, 'Long ' || row_number() over (), repeat('x', 102400), :user_id from made`,
+      { team_id: team.team_id, project_id: project.project_id, user_id: team.member.user_id } as never,
+    );
+    const list = (query: string) => member.get(`/api/notes?project_id=${project.project_id}&limit=200${query}`);
+    const cut = await list('&q=long');
+    expect([cut.status, cut.body.length, cut.headers.get('x-truncated')]).toEqual([200, 163, 'true']);
+    const none = await list('&q=needle');
+    expect([none.status, none.body, none.headers.get('x-truncated')]).toEqual([200, [], 'true']);
+    const whole = await list('');
+    expect([whole.body.length, whole.headers.get('x-truncated')]).toEqual([170, null]);
+  });
+
   it('a foreign team gives an empty list, a foreign project 403, an unknown one 404', async () => {
     await create();
     const stranger = app.as(await buildPerson(app));
