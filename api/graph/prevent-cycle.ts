@@ -1,7 +1,13 @@
 import { run } from '../../db/statement.js';
 import type { Context } from '../core/context.js';
 import { conflict } from '../core/errors.js';
-import { MAX_ITEMS, isTeamGraphJoinedStatement, lockTeamGraphStatement, walkGraphStatement } from './prevent-cycle.sql.js';
+import {
+  MAX_ITEMS,
+  isTeamGraphJoinedStatement,
+  lockTeamGraphStatement,
+  type WalkDirection,
+  walkStatements,
+} from './prevent-cycle.sql.js';
 
 /** Kinds of edges that must not form a cycle. */
 export type AcyclicKind = 'contains' | 'blocks';
@@ -24,28 +30,29 @@ interface Walk extends Record<string, unknown> {
   team_ids: string[];
 }
 
-async function walkEdges(ctx: Context, edge: AcyclicEdge, ownEdgesOnly: boolean): Promise<Walk> {
-  const { kind, from_id, to_id, to_team_id } = edge;
-  const [found] = await run<Walk>(ctx.db, walkGraphStatement, [kind, to_id, to_team_id, from_id, ownEdgesOnly]);
+async function walkEdges(ctx: Context, { kind, ...ends }: AcyclicEdge, direction: WalkDirection): Promise<Walk> {
+  const { from_id, from_team_id, to_id, to_team_id } = ends;
+  const values = direction === 'below' ? [kind, to_id, to_team_id, from_id] : [kind, from_id, from_team_id, to_id];
+  const [found] = await run<Walk>(ctx.db, walkStatements[direction], values);
   if (!found) throw new Error('The walk returned no row');
   return found;
 }
 
-const isTooLarge = ({ items, team_ids }: Walk): boolean => items > MAX_ITEMS || team_ids.length > MAX_TEAMS;
+const isComplete = ({ items, team_ids }: Walk): boolean => items <= MAX_ITEMS && team_ids.length <= MAX_TEAMS;
 
 /**
- * Walks from the edge's end. A walk that is too large leaves out what other teams hung below the items: a guest may relate an item of their
- * own team to one that they only read, and must not keep its team from relating it.
- * @throws RESOURCE_CONFLICT too many items or teams below edges of the items' own teams
+ * Walks down from the edge's end, or up from its beginning if the first is too large: either of them alone finds every cycle. So a team
+ * that hangs many items below another team's item does not keep that team from relating it.
+ * @throws RESOURCE_CONFLICT both walks meet too many items or teams
  */
 async function walk(ctx: Context, edge: AcyclicEdge): Promise<Walk> {
-  const all = await walkEdges(ctx, edge, false);
-  if (!isTooLarge(all)) return all;
-  const own = await walkEdges(ctx, edge, true);
-  if (own.items > MAX_ITEMS) throw conflict(`More than ${MAX_ITEMS} items depend on this one; the relation cannot be checked`);
-  if (own.team_ids.length > MAX_TEAMS)
-    throw conflict(`Items of more than ${MAX_TEAMS} teams depend on this one; the relation cannot be checked`);
-  return { ...own, reached: own.reached || all.reached };
+  const below = await walkEdges(ctx, edge, 'below');
+  if (below.reached || isComplete(below)) return below;
+  const above = await walkEdges(ctx, edge, 'above');
+  if (above.reached || isComplete(above)) return above;
+  throw conflict(
+    `The relation cannot be checked for cycles: on both sides it leads to more than ${MAX_ITEMS} items or ${MAX_TEAMS} teams`,
+  );
 }
 
 /** Returns the teams to lock first. A walk without locks finds them, so that all are taken in order and nobody deadlocks. */
@@ -55,13 +62,14 @@ async function teamsToLock(ctx: Context, edge: AcyclicEdge): Promise<string[]> {
     const [row] = await run<{ joined: boolean }>(ctx.db, isTeamGraphJoinedStatement, [to_team_id, kind]);
     if (!row?.joined) return [to_team_id];
   }
-  return [from_team_id, ...(await walk(ctx, edge)).team_ids];
+  return [from_team_id, to_team_id, ...(await walk(ctx, edge)).team_ids];
 }
 
 /**
  * Refuses an edge that would close a cycle, and keeps others from closing one before the commit: locks the graphs of both teams and of each
- * team that the walk meets, then walks again, until no team is new. Two edges that could close one cycle meet in at least one of these
- * teams, unless the cycle leads through more than the walk's bounds of what another team hung there. There is no lock of all teams: one would stop the others.
+ * team that the walk meets, then walks again, until no team is new. Whatever edge of a cycle is not yet committed at the last walk begins
+ * or ends at an item that the walk meets, so its transaction holds a lock that this one has: there is none. No lock spans all teams,
+ * because one team would then stop the others.
  * @throws RESOURCE_CONFLICT a cycle, or too many items or teams to check
  */
 export async function preventCycle(ctx: Context, edge: AcyclicEdge): Promise<void> {

@@ -52,7 +52,7 @@ it('creating, listing and deleting an edge probes indexes only', async () => {
     ...(await statementsOf(() => as.get(`/api/work-items/${first}/relations`))),
   ];
   expect(statements.map(({ name }) => name)).toEqual(
-    expect.arrayContaining(['relation_ends', 'lock_item_keys', 'edge_state', 'walk_graph', 'store_edge', 'list_relations']),
+    expect.arrayContaining(['relation_ends', 'lock_item_keys', 'edge_state', 'walk_graph_below', 'store_edge', 'list_relations']),
   );
   const slow: string[] = [];
   // An insertion with an id of its own runs once.

@@ -149,13 +149,21 @@ describe('POST /api/work-items/relations', () => {
 });
 
 describe('checks for cycles', () => {
-  /** Puts 10,001 items below one item, as its team could do in 21 groups of 500. */
-  const fillBelow = (itemId: string, { team_id, admin }: TestTeam, kind: 'contains' | 'blocks') =>
+  /** Puts 10,001 items below or above one item, as its team could do in 21 groups of 500. */
+  const fill = (itemId: string, { team_id, admin }: TestTeam, kind: 'contains' | 'blocks', side: 'below' | 'above' = 'below') =>
     db().raw(
       `with made as (insert into item_keys select uuidv7()::text, 'note' from generate_series(1, 10001) returning item_id)
       insert into relations (relation_type, source_id, target_id, kind, from_id, to_id, from_team_id, to_team_id, team_id, created_by)
-      select ?, ?, item_id, ?, ?, item_id, ?, ?, ?, ? from made`,
-      [kind === 'contains' ? 'parent_child' : 'blocks', itemId, kind, itemId, team_id, team_id, team_id, admin.user_id],
+      select :type, e.source, e.target, :kind, e.source, e.target, :team_id, :team_id, :team_id, :user_id from made
+      cross join lateral (select case when :down then :itemId else item_id end, case when :down then item_id else :itemId end) e (source, target)`,
+      {
+        type: kind === 'contains' ? 'parent_child' : 'blocks',
+        kind,
+        team_id,
+        user_id: admin.user_id,
+        itemId,
+        down: side === 'below',
+      } as never,
     );
 
   it.each([
@@ -166,17 +174,29 @@ describe('checks for cycles', () => {
     await db()('memberships').insert({ team_id: team.team_id, user_id: other.member.user_id, role: 'guest' });
     const theirs = (await buildTask(app, other, await buildProject(app, other))).task_id;
     expect((await post(theirs, hangs, b, other.member)).status).toBe(201);
-    await fillBelow(theirs, other, kind);
+    await fill(theirs, other, kind);
     const c = (await buildTask(app, team, await buildProject(app, team))).task_id;
     expect((await post(a, type, b)).status).toBe(201);
     expect((await post(c, type, b)).status).toBe(201);
     expect((await post(b, type, c)).status).toBe(409);
   });
 
-  it('409 beyond 10,000 items below an edge of the own team', async () => {
-    const c = (await buildTask(app, team, await buildProject(app, team))).task_id;
-    expect((await post(b, 'blocks', c)).status).toBe(201);
-    await fillBelow(c, team, 'blocks');
+  it('find a cycle that leads past more than 10,000 items', async () => {
+    const [wide, ...chain] = [await task('wide'), await task('c'), await task('d'), await task('e')] as [string, ...string[]];
+    expect((await post(b, 'blocks', wide)).status).toBe(201);
+    await fill(wide, team, 'blocks');
+    for (const [at, id] of chain.entries()) expect((await post(chain[at - 1] ?? b, 'blocks', id)).status).toBe(201);
+    expect((await post(a, 'blocks', b)).status).toBe(201);
+    const { status, body } = await post(chain.at(-1) as string, 'blocks', a);
+    expect([status, body.message]).toEqual([409, 'The relation would close a cycle']);
+  });
+
+  it('409 where more than 10,000 items are below and above', async () => {
+    const [under, over] = [await task('under'), await task('over')];
+    expect((await post(b, 'blocks', under)).status).toBe(201);
+    expect((await post(over, 'blocks', a)).status).toBe(201);
+    await fill(under, team, 'blocks');
+    await fill(over, team, 'blocks', 'above');
     const { status, body } = await post(a, 'blocks', b);
     expect([status, body.message]).toEqual([409, expect.stringContaining('10000 items')]);
   });
