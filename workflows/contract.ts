@@ -1,5 +1,7 @@
 /** Names and shapes shared by the API, the worker and the workflows: imports neither Temporal nor code that waits. */
 
+export * from './turn-contract.js';
+
 const TASK_QUEUES = { core: 'core', outbound: 'outbound' } as const;
 /** Returns a queue's name with TASK_QUEUE_PREFIX, which separates installations and test files on one server. */
 export const taskQueue = (prefix: string, queue: keyof typeof TASK_QUEUES): string => `${prefix}${TASK_QUEUES[queue]}`;
@@ -23,7 +25,7 @@ export const CORRELATION_HEADER = 'correlation-id';
 /** Workflow ids are derived from business keys, so that a repeated start finds the first one. */
 export const runWorkflowId = (runId: string): string => `run:${runId}`;
 
-interface Searchable {
+export interface Searchable {
   /** False on a cluster without slots for the search attributes: the workflow then sets none. */
   searchable?: false;
 }
@@ -203,10 +205,6 @@ export interface RevocationActivities {
   /** Returns the outcome; retried until the service is reached. */
   revokeConnection(revocationId: string): Promise<string>;
 }
-
-/** Workflow type of a turn of the agent: its work on one message. */
-export const AGENT_TURN = 'agentTurn';
-export const turnWorkflowId = (messageId: string): string => `turn:${messageId}`;
 
 /** Workflow type of a staged plan, which waits for a decision. */
 export const AGENT_PLAN = 'agentPlan';

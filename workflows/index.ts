@@ -1,4 +1,5 @@
 /** Every workflow type: the export's name is the type's name, so renaming one is a breaking change. */
+export { agentTurn } from './agent-turn.js';
 export { automationRun } from './automation-run.js';
 export { automationSchedule } from './automation-schedule.js';
 export { connectionRevocation } from './connection-revocation.js';

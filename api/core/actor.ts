@@ -39,6 +39,14 @@ interface AutomationActor extends Person {
   depth: number;
 }
 
+/**
+ * The agent while it works on a message, for the person who wrote it: it may read what that person may read, and propose. No operation
+ * that writes accepts it (`checkCallerKind`).
+ */
+interface ProposerActor extends Person {
+  type: 'proposer';
+}
+
 /** The AI agent, applying a plan for the user who confirmed it. */
 interface AgentActor extends Person {
   type: 'agent';
@@ -80,4 +88,13 @@ interface SystemActor {
 /** Actor of a request without credentials. */
 export const ANONYMOUS: SystemActor = { type: 'system', name: 'anonymous' };
 
-export type Actor = UserActor | PatActor | AutomationActor | AgentActor | SyncActor | SeriesActor | JobActor | SystemActor;
+export type Actor =
+  | UserActor
+  | PatActor
+  | AutomationActor
+  | ProposerActor
+  | AgentActor
+  | SyncActor
+  | SeriesActor
+  | JobActor
+  | SystemActor;

@@ -49,6 +49,8 @@ export function callerJson({ actor, requestId, correlationId, ip, userAgent }: C
       return { ...person, actor_type: 'system' };
     case 'series':
       return { ...person, actor_type: 'system', depth: actor.depth, cause_user_ids: actor.causeUserIds };
+    case 'proposer':
+      return { ...person, actor_type: 'agent' };
     case 'agent':
       return person;
   }

@@ -66,7 +66,9 @@ create table agent_turns (
   provider text not null check (provider in ('rules', 'openai_compatible', 'anthropic')),
   model text,
   prompt_version text,
-  state text not null default 'queued' check (state in ('queued', 'running', 'answered', 'failed', 'cancelled')),
+  correlation_id uuid not null,
+  -- Queued: no worker has seen it, so that it may be withdrawn. Waiting: an earlier message of the session has no answer yet.
+  state text not null default 'queued' check (state in ('queued', 'waiting', 'running', 'answered', 'failed', 'cancelled')),
   error_code text,
   incarnation integer not null default 1,
   claimed_by text,

@@ -1,0 +1,45 @@
+import type { Knex } from 'knex';
+import { run } from '../../../db/statement.js';
+import type { TurnRef } from '../../../workflows/contract.js';
+import type { InstanceRole } from '../../core/actor.js';
+import { claimTurnStatement, lockSessionOfTurnStatement } from './claim-turn.sql.js';
+
+/** The Temporal execution that owns a turn. `execution` is the id of the workflow's run. */
+export interface TurnExecution extends TurnRef {
+  execution: string;
+}
+
+/** A turn claimed by an execution, with its message and its author as they are now. */
+export interface ClaimedTurn extends Record<string, unknown> {
+  message_id: string;
+  session_id: string;
+  user_id: string;
+  /** Team that pays; null without links. */
+  team_id: string | null;
+  provider: 'rules' | 'openai_compatible' | 'anthropic';
+  model: string | null;
+  /** `waiting`: an earlier message of the session has no answer yet, and nothing may be done now. */
+  state: 'waiting' | 'running';
+  /** Calls of the model so far. */
+  calls: number;
+  correlation_id: string;
+  content: string;
+  position: number;
+  email: string;
+  role: InstanceRole;
+  is_active: boolean;
+  timezone: string;
+}
+
+/**
+ * Claims a turn, or locks one already claimed, until the commit; its session too. Needs a transaction.
+ * @returns undefined if it has ended, was withdrawn, or belongs to another execution
+ */
+export async function claimTurn(
+  db: Knex,
+  { messageId, incarnation, execution }: TurnExecution,
+): Promise<ClaimedTurn | undefined> {
+  await run(db, lockSessionOfTurnStatement, [messageId]);
+  const [turn] = await run<ClaimedTurn>(db, claimTurnStatement, [messageId, incarnation, execution]);
+  return turn;
+}

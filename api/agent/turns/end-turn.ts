@@ -1,0 +1,60 @@
+import type { Knex } from 'knex';
+import { run } from '../../../db/statement.js';
+import type { TurnEnd, TurnView } from '../../../workflows/contract.js';
+import type { Services } from '../../core/context.js';
+import { observeTurn } from '../../core/telemetry/turn-metrics.js';
+import { endTurnStatement } from './claim-turn.sql.js';
+import type { ClaimedTurn, TurnExecution } from './claim-turn.js';
+import { ringAnswers } from './answer-channel.js';
+
+/** The answer to a message: its text and, if it staged one, its plan. */
+export interface Answer {
+  content: string;
+  /** Absent: answered. Otherwise the code of the failure. */
+  code?: Exclude<TurnEnd, 'done'>;
+  plan?: { action_id: string; changes: number } | null;
+}
+
+/** A turn that has ended in this transaction; `announceTurn` tells those who wait, after the commit. */
+export interface EndedTurn extends Record<string, unknown> {
+  provider: string;
+  message_id: string;
+  seconds: number;
+  view: TurnView;
+}
+
+/**
+ * Ends a claimed turn with its answer, in the transaction that claimed it, and wakes the next message of the session.
+ * @throws Error if the turn was not claimed in this transaction
+ */
+export async function endTurn(
+  db: Knex,
+  turn: ClaimedTurn,
+  owner: TurnExecution,
+  { content, code, plan }: Answer,
+): Promise<EndedTurn> {
+  const state = code === undefined ? 'answered' : code === 'cancelled' ? 'cancelled' : 'failed';
+  const values = [turn.message_id, owner.execution, state, code ?? null, content, plan?.action_id ?? null];
+  const [ended] = await run<Omit<EndedTurn, 'view'>>(db, endTurnStatement, values);
+  if (!ended) throw new Error('The turn was not claimed in this transaction');
+  const view: TurnView = { state, ...(code === undefined ? {} : { code }), ...(plan ? { changes: plan.changes } : {}) };
+  return { ...ended, view };
+}
+
+/** Tells the waiting request of an ended turn, wakes the relay, and leaves one log line and the metrics. Call it after the commit. */
+export async function announceTurn(
+  services: Services,
+  turn: ClaimedTurn,
+  { provider, seconds, view }: EndedTurn,
+): Promise<TurnView> {
+  services.notifyRelay();
+  await ringAnswers(services.db, turn.message_id);
+  const end = view.code ?? view.state;
+  observeTurn(provider, end, seconds);
+  const { message_id, session_id, user_id, team_id } = turn;
+  services.log.info(
+    { message_id, session_id, user_id, team_id, provider, end, changes: view.changes ?? 0, seconds },
+    'turn ended',
+  );
+  return view;
+}
