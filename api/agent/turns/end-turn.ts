@@ -16,11 +16,15 @@ export interface Answer {
 }
 
 /** A turn that has ended in this transaction; `announceTurn` tells those who wait, after the commit. */
-export interface EndedTurn extends Record<string, unknown> {
+export interface EndedTurn extends EndedRow {
+  view: TurnView;
+}
+
+/** The provider, the id of the answer, and the seconds since the message. */
+interface EndedRow extends Record<string, unknown> {
   provider: string;
   message_id: string;
   seconds: number;
-  view: TurnView;
 }
 
 /**
@@ -35,7 +39,7 @@ export async function endTurn(
 ): Promise<EndedTurn> {
   const state = code === undefined ? 'answered' : code === 'cancelled' ? 'cancelled' : 'failed';
   const values = [turn.message_id, owner.execution, state, code ?? null, content, plan?.action_id ?? null];
-  const [ended] = await run<Omit<EndedTurn, 'view'>>(db, endTurnStatement, values);
+  const [ended] = await run<EndedRow>(db, endTurnStatement, values);
   if (!ended) throw new Error('The turn was not claimed in this transaction');
   const view: TurnView = { state, ...(code === undefined ? {} : { code }), ...(plan ? { changes: plan.changes } : {}) };
   return { ...ended, view };
