@@ -37,7 +37,7 @@ const findSession: Statement = {
 const findToken: Statement = {
   name: 'authenticate_token',
   text: /* sql */ `
-    select u.user_id, u.email, u.role, t.token_id, t.scopes, t.strict, t.token_hash,
+    select u.user_id, u.email, u.role, t.token_id, t.scopes, t.strict, t.mcp_only, t.token_hash,
       t.last_used_at is null or t.last_used_at < now() - interval '1 minute' as stale
     from personal_access_tokens t join users u using (user_id)
     where t.token_hash = any((select $1::bytea[])::bytea[]) and t.revoked_at is null
@@ -58,7 +58,14 @@ interface Owner {
 }
 
 type Session = Owner & { session_id: string; impersonator_id: string | null; idle_seconds: number };
-type Token = Owner & { token_id: string; scopes: Scope[]; strict: boolean; token_hash: Buffer; stale: boolean };
+type Token = Owner & {
+  token_id: string;
+  scopes: Scope[];
+  strict: boolean;
+  mcp_only: boolean;
+  token_hash: Buffer;
+  stale: boolean;
+};
 
 // Concurrent requests share a lookup; each still sees rows no older than its own arrival.
 const sessionOf = createRowLoader(async (db, ids: string[]): Promise<(Session | undefined)[]> => {
@@ -123,6 +130,7 @@ async function byToken(services: Services, secret: string): Promise<Actor> {
     tokenId: owner.token_id,
     scopes: owner.scopes,
     strict: owner.strict,
+    mcpOnly: owner.mcp_only,
   };
 }
 

@@ -25,6 +25,8 @@ interface PatActor extends Person {
   scopes: Scope[];
   /** Every route requires its scope of this token, not only the seven that require it of every token. */
   strict: boolean;
+  /** An outside agent's token: it works at the MCP endpoint only. */
+  mcpOnly: boolean;
 }
 
 /**

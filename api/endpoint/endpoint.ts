@@ -113,6 +113,8 @@ export interface EndpointSpec<P extends z.ZodType, Q extends z.ZodType, B extend
    */
   scope?: Scope;
   scopeEnforced?: true;
+  /** Accepts tokens of outside agents (`mcp_only`), which no other route does. */
+  forAgents?: true;
   /** Accepts an expired JWT while its session is active, for renewals. */
   allowExpiredJwt?: true;
   params?: P;

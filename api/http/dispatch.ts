@@ -5,7 +5,7 @@ import { checkCallerKind } from '../core/access.js';
 import { type Actor, ANONYMOUS } from '../core/actor.js';
 import type { Context, Services } from '../core/context.js';
 import { countedDatabase, databaseForDeliveries } from '../core/counted-database.js';
-import { invalidFields } from '../core/errors.js';
+import { forbidden, invalidFields } from '../core/errors.js';
 import { enforcesEveryScope, requireScope } from '../core/scopes.js';
 import { fieldErrors, ZOD_MESSAGES } from '../core/validation/messages.js';
 import { keyOf, withIdempotencyKey } from './idempotency.js';
@@ -46,8 +46,14 @@ function parse<S extends z.ZodType>(place: string, schema: S | undefined, value:
 const enforcesScope = (spec: EndpointSpec<z.ZodType, z.ZodType, z.ZodType>, { config }: Services, actor?: Actor): boolean =>
   spec.scopeEnforced === true || enforcesEveryScope(config, actor);
 
-/** @throws PERMISSION_DENIED if the ability rejects this kind of caller, or the token lacks an enforced scope */
+/**
+ * @throws PERMISSION_DENIED for a token of an outside agent at another route than its own, if the ability rejects this kind of caller, or
+ * if the token lacks an enforced scope
+ */
 function checkCaller(spec: EndpointSpec<z.ZodType, z.ZodType, z.ZodType>, services: Services, actor: Actor): void {
+  if (actor.type === 'pat' && actor.mcpOnly && !spec.forAgents) {
+    throw forbidden('This token works at POST /api/mcp only', { detail: 'Use another token, or sign in.' });
+  }
   if (spec.ability !== 'public') checkCallerKind(spec.ability, actor);
   if (actor.type === 'pat' && spec.scope && enforcesScope(spec, services, actor)) requireScope(actor.scopes, spec.scope);
 }

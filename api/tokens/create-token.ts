@@ -18,14 +18,14 @@ const lockOwner: Statement = {
 };
 
 /**
- * $1 = owner id, $2 = name, $3 = scopes, $4 = SHA-256 of the secret, $5 = masked prefix, $6 = days or null, $7 = strict. No row:
- * too many active tokens.
+ * $1 = owner id, $2 = name, $3 = scopes, $4 = SHA-256 of the secret, $5 = masked prefix, $6 = days or null, $7 = strict, $8 = for the
+ * MCP endpoint only. No row: too many active tokens.
  */
 const insertStatement: Statement = {
   name: 'insert_token',
   text: /* sql */ `
-    insert into personal_access_tokens (user_id, name, scopes, token_hash, prefix, expires_at, strict)
-    select $1, $2, $3::text[], $4, $5, now() + make_interval(days => $6::int), $7::boolean
+    insert into personal_access_tokens (user_id, name, scopes, token_hash, prefix, expires_at, strict, mcp_only)
+    select $1, $2, $3::text[], $4, $5, now() + make_interval(days => $6::int), $7::boolean, $8::boolean
     where (select count(*) from personal_access_tokens
       where user_id = $1 and revoked_at is null and (expires_at is null or expires_at > now())) < ${MAX_ACTIVE_TOKENS}
     returning ${TOKEN_COLUMNS}`,
@@ -52,13 +52,14 @@ export function createToken(
 ): Promise<CreatedToken> {
   const scopes = checkScopes(given);
   const strict = input.strict ?? false;
+  const mcp_only = input.mcp_only ?? false;
   const days = expires_in_days === undefined ? ctx.config.PAT_DEFAULT_DAYS : expires_in_days || null;
   const secret = `${PAT_PREFIX}${randomBytes(32).toString('base64url')}`;
   const prefix = `${secret.slice(0, PAT_PREFIX.length + 4)}...`;
   return inTransaction(ctx, async (ctx) => {
     const userId = userOf(ctx);
     await run(ctx.db, lockOwner, [userId]);
-    const values = [userId, name, scopes, hashOf(secret), prefix, days, strict];
+    const values = [userId, name, scopes, hashOf(secret), prefix, days, strict, mcp_only];
     const [row] = await run<TokenRow>(ctx.db, insertStatement, values);
     if (!row) throw invalid(`At most ${MAX_ACTIVE_TOKENS} tokens can be active; revoke one first`);
     await recordChange(ctx, {
@@ -68,7 +69,7 @@ export function createToken(
       severity: 'HIGH',
       entity_type: 'token',
       entity_id: row.token_id,
-      details: { name, scopes, strict, expires_at: row.expires_at?.toISOString() ?? null },
+      details: { name, scopes, strict, mcp_only, expires_at: row.expires_at?.toISOString() ?? null },
     });
     return { ...present(row), token: secret };
   });

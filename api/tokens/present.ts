@@ -6,6 +6,7 @@ export interface TokenRow extends Record<string, unknown> {
   name: string;
   scopes: string[];
   strict: boolean;
+  mcp_only: boolean;
   prefix: string;
   created_at: Date;
   expires_at: Date | null;
@@ -14,7 +15,7 @@ export interface TokenRow extends Record<string, unknown> {
 }
 
 /** Status by the database's clock; `revoked` wins over `expired`. */
-export const TOKEN_COLUMNS = /* sql */ `token_id, name, scopes, strict, prefix, created_at, expires_at, last_used_at,
+export const TOKEN_COLUMNS = /* sql */ `token_id, name, scopes, strict, mcp_only, prefix, created_at, expires_at, last_used_at,
   case when revoked_at is not null then 'revoked' when expires_at <= now() then 'expired' else 'active' end as status`;
 
 /** Returns the masked token. */
@@ -23,6 +24,7 @@ export const present = ({ created_at, expires_at, last_used_at, ...row }: TokenR
   name: row.name,
   scopes: row.scopes,
   strict: row.strict,
+  mcp_only: row.mcp_only,
   prefix: row.prefix,
   token_prefix: row.prefix,
   created_at: created_at.toISOString(),

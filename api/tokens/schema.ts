@@ -17,6 +17,9 @@ export const CreateToken = z
       description:
         'true: every route checks the token’s scopes. Default: seven routes do; elsewhere the token may do whatever its owner may',
     }),
+    mcp_only: z.boolean().nullish().meta({
+      description: 'true: a token for an outside agent. It works at `POST /api/mcp` only, where nothing can be written',
+    }),
     expires_in_days: z.int().min(0).max(3650).nullish().meta({ description: '0 or null: never expires; default 90' }),
   })
   .meta({ id: 'CreateToken' });
@@ -30,6 +33,7 @@ const tokenFields = {
   name: z.string(),
   scopes: z.array(z.string()),
   strict: z.boolean().meta({ description: 'Every route checks its scopes' }),
+  mcp_only: z.boolean().meta({ description: 'It works at `POST /api/mcp` only' }),
   prefix: z.string().meta(masked),
   token_prefix: z.string().meta(masked),
   created_at: Timestamp,

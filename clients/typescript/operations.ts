@@ -1,4 +1,4 @@
-// Made by npm run client from the document with SHA-256 1bd09eac74dd2a12dd58c9fef6fd4dd1e3be99afe19b6472b7776141a4c87a73.
+// Made by npm run client from the document with SHA-256 02e2f7e7fbb27ba7b8645b5c20451b9dd6431f92690fd5aec139d5d80d950197.
 /** Operations that send a form with a file, and those that return bytes. */
 export const UPLOADS: readonly string[] = ['uploadFile'];
 export const DOWNLOADS: readonly string[] = ['downloadFile'];

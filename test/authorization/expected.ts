@@ -37,9 +37,10 @@ function roleNeeded(endpoint: Endpoint, row: Row): Seat | 'none' | 'nobody' {
 const may = (needed: Seat | 'none' | 'nobody', seat: Seat | null): boolean =>
   needed === 'none' || (needed !== 'nobody' && hasRoleAtLeast(seat, needed));
 
-/** Callers rejected whatever their role: tokens, impersonating admins, everyone but administrators. */
+/** Callers rejected whatever their role: outside agents, tokens, impersonating admins, everyone but administrators. */
 function isKeptOut(endpoint: Endpoint, actor: Actor): boolean {
   if (endpoint.ability === 'public') return false;
+  if (actor.mcpOnly && !(endpoint.raw ? undefined : endpoint.forAgents)) return true;
   const { pat, impersonated, instanceAdmin } = ruleOf(endpoint.ability);
   return (
     (pat === false && actor.scope !== null) ||

@@ -30,6 +30,8 @@ export interface Actor {
   impersonated?: true;
   /** A token that every route asks for its scope. */
   strict?: true;
+  /** A token of an outside agent. */
+  mcpOnly?: true;
   /** How a token stands to the scope a route names; null for no token at all. */
   scope: 'none' | 'exact' | 'all' | null;
 }
@@ -144,6 +146,7 @@ async function buildActors(app: TestApp, own: Tenant): Promise<Actor[]> {
   await db('memberships').insert({ team_id: own.team_id, user_id: suspended.user_id, role: 'admin' });
   const instanceAdmin = await buildPerson(app, { role: 'admin' });
   const suspendedToken = await buildToken(app, suspended, ['admin:*']);
+  const agentToken = await buildToken(app, own.member, ['admin:*'], { mcp_only: true });
   const stranger = { refused: true, user_id: null, seat: null, instanceAdmin: false, scope: null };
   return [
     { ...stranger, name: 'nobody', credential: () => undefined },
@@ -156,6 +159,12 @@ async function buildActors(app: TestApp, own: Tenant): Promise<Actor[]> {
     ...(['guest', 'member', 'manager', 'admin'] as const).map((seat) => withSession(seat, own[seat], seat)),
     ...(await buildTokens(app, own.member)),
     ...(await buildTokens(app, own.member, { strict: true })),
+    {
+      ...withSession('token of an outside agent', own.member, 'member'),
+      credential: () => agentToken,
+      scope: 'all',
+      mcpOnly: true,
+    },
   ];
 }
 

@@ -53,6 +53,7 @@ const token = {
   name: 'CI of acme/rocket',
   scopes: ['tasks:read', 'tasks:write'],
   strict: true,
+  mcp_only: false,
   prefix: 'svc_pat_k3Jx...',
   token_prefix: 'svc_pat_k3Jx...',
   created_at: AT,

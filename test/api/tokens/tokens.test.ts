@@ -55,6 +55,7 @@ describe('POST /api/auth/tokens', () => {
       name: 'CI',
       scopes: ['tasks:write', 'tasks:read'],
       strict: false,
+      mcp_only: false,
       prefix: `${token.slice(0, 12)}...`,
       token_prefix: `${token.slice(0, 12)}...`,
       created_at: expect.any(String),

@@ -66,6 +66,21 @@ describe('access tokens', () => {
     expect([again.status, box(again.html)?.includes('checked')]).toEqual([422, false]);
   });
 
+  it('are for an outside agent where the box is ticked, and the page names the address to give it', async () => {
+    const person = await buildVisitor(app);
+    const browser = await signIn(app, person);
+    const fields = { scopes: 'tasks:read', expires_in_days: '30', strict: 'on' };
+    const agent = await browser.post(path, { ...fields, name: 'agent', mcp_only: 'on' }, { from: path });
+    expect(agent.html).toContain('/api/mcp</code>');
+    expect((await browser.post(path, { ...fields, name: 'script' }, { from: path })).html).not.toContain('/api/mcp');
+    expect((await browser.get(path)).html).toContain('· MCP only<br>');
+    const rows = await app.services.db('personal_access_tokens').where({ user_id: person.user_id }).orderBy('created_at');
+    expect(rows.map(({ name, mcp_only }) => [name, mcp_only])).toEqual([
+      ['agent', true],
+      ['script', false],
+    ]);
+  });
+
   it('one scope or several, days or never', async () => {
     const person = await buildVisitor(app);
     const browser = await signIn(app, person);

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { webAddress } from '../../../core/config.js';
 import { Title } from '../../../core/fields.js';
 import { SCOPES } from '../../../core/scopes.js';
 import { createToken } from '../../../tokens/create-token.js';
@@ -10,6 +11,12 @@ import type { Fields } from '../../server/read-form.js';
 
 /** Lifetimes to choose from, in days; 0 = no expiry. */
 const LIVES = [7, 30, 90, 180, 365, 0];
+
+/** A check box. */
+const Box = z
+  .literal('on')
+  .optional()
+  .transform((value) => value === 'on');
 
 /** Check boxes: one is sent as a string, several as a list, none as nothing. */
 const Checked = z.preprocess((value) => (value === undefined ? [] : [value].flat()), z.array(z.string()));
@@ -45,10 +52,8 @@ export const tokenPages: Page[] = [
     form: z.object({
       name: Title(200),
       scopes: Checked.pipe(z.array(z.string()).min(1, 'Choose at least one scope')),
-      strict: z
-        .literal('on')
-        .optional()
-        .transform((value) => value === 'on'),
+      strict: Box,
+      mcp_only: Box,
       expires_in_days: z
         .string()
         .regex(/^\d{1,4}$/, 'Enter a number of days')
@@ -59,7 +64,7 @@ export const tokenPages: Page[] = [
     handle: async ({ ctx, form }) => ({
       view: 'account/token-created',
       title: 'Your new token',
-      data: { token: await createToken(ctx, form) },
+      data: { token: await createToken(ctx, form), mcpUrl: webAddress(ctx.config, '/api/mcp') },
     }),
     onError: ({ ctx, form }, problem) => show(ctx, problem, form),
   }),
