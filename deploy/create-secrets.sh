@@ -73,3 +73,5 @@ store audit_signing_key_previous empty </dev/null
 store forge_client_secret empty </dev/null
 # Empty while files are on disk: see "Uploaded files" there.
 store s3_secret_access_key empty </dev/null
+# Empty until a model answers in the AI workspace: see "Model of the AI workspace" there.
+store ai_api_key empty </dev/null

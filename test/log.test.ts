@@ -159,6 +159,9 @@ it('the logger itself takes secrets out by their key, and leaves the codes of er
     secret: 'canary-4',
     code: '123456',
     device_token: 'canary-5',
+    api_key: 'canary-6',
+    requestBodyValues: { messages: 'canary-7' },
+    responseBody: 'canary-8',
   };
   log.debug(secrets, 'at the top');
   log.debug({ body: secrets, headers: secrets }, 'one level down');
@@ -166,7 +169,7 @@ it('the logger itself takes secrets out by their key, and leaves the codes of er
   expect(lines).toHaveLength(3);
   const text = lines.join('');
   expect(text).not.toMatch(/canary-|123456/);
-  expect(text.match(/\[redacted\]/g)?.length).toBe(7 * 3 + 1);
+  expect(text.match(/\[redacted\]/g)?.length).toBe(10 * 3 + 1);
   expect(text).toContain('"code":"42P01"');
 });
 

@@ -137,6 +137,7 @@ describe('licences of what production runs', () => {
   /** Read by hand. */
   const KNOWN: Record<string, string> = {
     'caniuse-lite': 'CC-BY-4.0: a table of browser versions, no code; only webpack inside @temporalio/worker reads it',
+    'json-schema': 'AFL-2.1 or BSD-3-Clause, at our choice: BSD-3-Clause',
     'htmx.org': 'BSD-0-Clause, another spelling of 0BSD: its LICENSE file is the Zero-Clause BSD',
     unionfs: 'Unlicense: its package.json does not say so, its LICENSE file does',
   };

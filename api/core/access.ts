@@ -134,8 +134,22 @@ export const ruleOf = (ability: Ability): Rule => ABILITIES[ability];
 export const hasRoleAtLeast = (seat: Seat | null, lowest: Seat): boolean =>
   seat !== null && SEATS.indexOf(seat) >= SEATS.indexOf(lowest);
 
+/** Abilities of the agent while it works on a message, or for an outside agent: those that only read (docs/adr/0018-the-agent-only-proposes.md). */
+const PROPOSER_ABILITIES: readonly Ability[] = [
+  'team.read',
+  'project.list',
+  'project.read',
+  'task.list',
+  'task.read',
+  'item.list',
+  'item.read',
+  'comment.read',
+  'search.use',
+];
+
 /** Returns why the ability rejects this kind of caller whatever the role; undefined if it does not. */
 function blockReason(ability: Ability, actor: Actor): string | undefined {
+  if (actor.type === 'proposer' && !PROPOSER_ABILITIES.includes(ability)) return 'The agent only reads and proposes';
   const { pat, impersonated, instanceAdmin } = ruleOf(ability);
   if (pat === false && actor.type === 'pat') return 'Personal access tokens may not be used here';
   if (impersonated === false && actor.type === 'user' && actor.impersonatorId !== null)

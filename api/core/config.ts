@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { developmentSecrets } from './crypto/development-secrets.js';
-import { fileStoreProblems } from './file-store-settings.js';
-import { temporalTlsProblems } from './temporal-tls.js';
+import { fileStoreProblems } from './settings/file-store-settings.js';
+import { modelProblems, modelSettings } from './settings/model-settings.js';
+import { temporalTlsProblems } from './settings/temporal-tls.js';
 
 const port = (fallback: number) => z.coerce.number().int().min(0).max(65_535).default(fallback);
 const count = (fallback: number, min = 1, max = 1_000_000_000) => z.coerce.number().int().min(min).max(max).default(fallback);
@@ -120,6 +121,7 @@ export const Settings = z.object({
       'must be ports separated by commas',
     )
     .describe('Ports that automations may send requests to'),
+  ...modelSettings,
   RATE_LIMIT_LOGIN: perMinute(10),
   RATE_LIMIT_CODES: perMinute(5).describe('Each route that accepts or emails a code, per client address'),
   RATE_LIMIT_FILE_UPLOAD: perMinute(10).describe('Uploads, per client address'),
@@ -201,8 +203,10 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env): Config {
   const development = given['NODE_ENV'] === 'development' || given['NODE_ENV'] === 'test';
   const secrets = development ? developmentSecrets(given['DATA_DIR'] ?? '.data') : {};
   const parsed = Settings.safeParse({ ...secrets, ...given });
-  if (parsed.success) problems.push(...temporalTlsProblems(parsed.data), ...fileStoreProblems(parsed.data));
-  else problems.push(...parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`));
+  if (parsed.success) {
+    const { data } = parsed;
+    problems.push(...temporalTlsProblems(data), ...fileStoreProblems(data), ...modelProblems(data, !development));
+  } else problems.push(...parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`));
   if (!development) problems.push(...productionProblems(given));
   if (!parsed.success || problems.length > 0)
     throw new Error(`Invalid configuration:\n${problems.map((line) => `  ${line}`).join('\n')}`);

@@ -1,5 +1,5 @@
 import { readdirSync } from 'node:fs';
-import { type Ability, ruleOf, type Seat } from '../../api/core/access.js';
+import { type Ability, checkCallerKind, isAdmitted, ruleOf, type Seat } from '../../api/core/access.js';
 import { CASES, GROUPS } from './cases.js';
 import { routeOf, scopeOf, SEVEN } from './expected.js';
 import { gaps, nameOf } from './run.js';
@@ -192,4 +192,26 @@ it('a route that reads names a scope to read, one that writes a scope to write',
     return right && right !== '*' && (right === 'read') !== reads;
   });
   expect(odd.map(routeOf)).toEqual([]);
+});
+
+/** What the agent may do before a person confirms, written out: reading. */
+const PROPOSER: Ability[] = [
+  'team.read',
+  'project.list',
+  'project.read',
+  'task.list',
+  'task.read',
+  'item.list',
+  'item.read',
+  'comment.read',
+  'search.use',
+];
+
+it('the agent may read and nothing else, whatever the role of the person it works for', () => {
+  const person = { userId: 'u', email: 'e', role: 'admin' } as const;
+  const admitted = Object.values(EXPECTED_ROLES)
+    .flat()
+    .filter((ability) => isAdmitted(ability, { type: 'proposer', ...person }));
+  expect(admitted.toSorted()).toEqual(PROPOSER.toSorted());
+  expect(() => checkCallerKind('task.write', { type: 'proposer', ...person })).toThrow('The agent only reads and proposes');
 });

@@ -108,7 +108,7 @@ describe('what the outside can reach', () => {
 
 describe('secrets', () => {
   test('every variable that holds one names a mounted file, and nothing else', () => {
-    const secretName = /PASSWORD|PWD|SECRET|TOKEN|_KEY|DATABASE_URL/;
+    const secretName = /PASSWORD|PWD|SECRET|TOKEN(?!S)|_KEY|DATABASE_URL/;
     for (const [name, { environment = {}, secrets = [] }] of services) {
       for (const [variable, value] of Object.entries(environment).filter(
         ([name]) => secretName.test(name) && !name.endsWith('_ID'),
@@ -157,7 +157,8 @@ describe('secrets', () => {
       );
       const filled = contents.filter((content) => content !== '');
       expect(filled).toHaveLength(
-        files.filter((name) => !/_previous$|^forge_client_secret$|^s3_secret_access_key$|^mail_url$/.test(name)).length,
+        files.filter((name) => !/_previous$|^forge_client_secret$|^s3_secret_access_key$|^ai_api_key$|^mail_url$/.test(name))
+          .length,
       );
       expect(new Set(filled).size).toBe(filled.length);
       expect(statSync(made).mode & 0o777).toBe(0o700);

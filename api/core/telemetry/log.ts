@@ -22,6 +22,13 @@ const SECRET_KEYS = [
   'new_password',
   'current_password',
   'device_token',
+  'api_key',
+  'apiKey',
+  'AI_API_KEY',
+  // What a model was sent, in the errors of its libraries.
+  'requestBodyValues',
+  'responseBody',
+  'prompt',
 ];
 
 /** A SQLSTATE or system error name, which operators look for first. Emailed codes have six digits, so they do not match. */

@@ -110,3 +110,42 @@ describe('TLS to Temporal', () => {
     expect(load({ TEMPORAL_TLS: 'yes' })).toThrow(/TEMPORAL_TLS: /);
   });
 });
+
+describe('the model of the AI workspace', () => {
+  const load = (settings: Record<string, string>) => () => loadConfig({ ...production, ...settings });
+  const hosted = { AI_PROVIDER: 'anthropic', AI_MODEL: 'm', AI_API_KEY: 'k' };
+  const local = { AI_PROVIDER: 'openai_compatible', AI_MODEL: 'm', AI_BASE_URL: 'http://ollama:11434/v1' };
+
+  it('is our rules, unless a setting names another one', () => {
+    expect(load({})()).toMatchObject({ AI_PROVIDER: 'rules', AI_MAX_OUTPUT_TOKENS: 2_000, AI_CONTEXT_TOKENS: 12_000 });
+    expect(load(hosted)().AI_MODEL).toBe('m');
+    expect(load(local)().AI_API_KEY).toBeUndefined();
+  });
+
+  it('a provider without its settings is refused, all at once', () => {
+    expect(load({ AI_PROVIDER: 'openai_compatible' })).toThrow(/AI_MODEL: needed.*\n.*AI_BASE_URL: needed/);
+    expect(load({ AI_PROVIDER: 'anthropic' })).toThrow(/AI_MODEL: needed.*\n.*AI_API_KEY: needed/);
+    expect(load({ ...hosted, AI_MONTHLY_COST_PER_TEAM: '10' })).toThrow(/AI_MONTHLY_COST_PER_TEAM: needs AI_PRICE_INPUT/);
+    expect(load({ ...hosted, AI_API_KEY: 'a key' })).toThrow(/^ {2}AI_API_KEY: must be printable[^\n]*$/m);
+  });
+
+  it.each([
+    'http://127.0.0.1:11434/v1',
+    'http://[fd00::1]/v1',
+    'http://10.1.2.3/v1',
+    'http://model.internal/v1',
+    'https://api.example.com',
+  ])('accepts %s', (url) => expect(load({ ...local, AI_BASE_URL: url })().AI_BASE_URL).toBe(url));
+
+  it.each([
+    ['http://api.example.com/v1', /must be https/],
+    ['http://8.8.8.8/v1', /must be https/],
+    ['http://0x08080808/v1', /must be https/],
+    ['http://[2001:4860::1]/v1', /must be https/],
+    ['https://user:pass@api.example.com', /without credentials/],
+    ['https://api.example.com/v1?key=x', /without credentials/],
+    ['ftp://api.example.com', /AI_BASE_URL/],
+  ])('refuses %s', (url, message) => {
+    expect(load({ ...local, AI_BASE_URL: url })).toThrow(message);
+  });
+});
