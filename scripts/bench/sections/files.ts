@@ -44,7 +44,7 @@ const told = (name: string, { ms, cpu }: Side): string =>
 const ratioGoal = (product: Side, floor: Side): Goal => ({
   what: 'of the bare handler’s rate',
   value: median(floor.ms) / median(product.ms),
-  goal: 0.8,
+  goal: 0.7,
   better: 'more',
   unit: '',
 });
@@ -90,7 +90,7 @@ export const filesSection: Section = (servers, world, { rounds }) =>
         name: `${name}, 25 MB`,
         goals: [
           ratioGoal(product, floor),
-          { what: `memory grown by with ${AT_ONCE} at once`, value: many.product.grown, goal: 100, better: 'less', unit: ' MB' },
+          { what: `memory grown by with ${AT_ONCE} at once`, value: many.product.grown, goal: 20, better: 'less', unit: ' MB' },
         ],
         notes: [
           told('product', product),

@@ -36,7 +36,7 @@ export function workItemsSection(limit: 50 | 1_000): Section {
     for (const [what, path] of Object.entries(paths)) {
       const comparison = await withSides(servers, (sides) => compare(servers, sides, get(world, path), { ...load, connections }));
       const name = `GET /api/work-items, ${limit.toLocaleString('en')} ${what}, ${connections} connections`;
-      results.push({ name, comparison, goals: [rateGoal(comparison, 0.7)], notes: [] });
+      results.push({ name, comparison, goals: [rateGoal(comparison, 0.75)], notes: [] });
     }
     await servers.db.raw('delete from items where team_id = ?', [teamId]);
     return results;
