@@ -1,0 +1,181 @@
+import { type Folded, fold, foldName, isWordChar } from './fold.js';
+
+/** An item of a session, as the grammar needs it. */
+export interface LinkedItem {
+  type: 'task' | 'project' | 'note' | 'idea' | 'file' | 'whiteboard';
+  id: string;
+  title: string;
+  status: string;
+  team_id: string;
+  project_id: string | null;
+}
+
+interface Span {
+  /** Place in the folded text. */
+  start: number;
+  end: number;
+}
+/** `text` is folded; `value` is the inside of a quoted string as it was written. */
+export type Token = Span &
+  (
+    | { kind: 'newline' | 'semicolon' | 'colon' | 'mark' }
+    | { kind: 'word'; text: string }
+    | { kind: 'string'; value: string }
+    | { kind: 'item'; text: string; items: readonly LinkedItem[] }
+  );
+
+/** A message in tokens. */
+export interface Tokenized {
+  tokens: readonly Token[];
+  /** Returns what was written from the start of one token to the start of another, trimmed. */
+  written: (start: number, end: number) => string;
+  /** Items by folded title and id. */
+  names: NameIndex;
+}
+
+interface Name {
+  text: string;
+  items: LinkedItem[];
+}
+
+/** A place in the tree of names: what may follow, and the name that ends here. */
+interface Branch {
+  next: Map<string, Branch>;
+  name?: Name;
+}
+
+/** Linked titles and ids as a tree of characters. Two items of one title share a name. */
+export class NameIndex {
+  private readonly byName = new Map<string, Name>();
+  private readonly root: Branch = { next: new Map() };
+
+  constructor(items: readonly LinkedItem[]) {
+    for (const item of items) for (const name of new Set([item.title, item.id].map(foldName))) this.add(name, item);
+  }
+
+  private add(text: string, item: LinkedItem): void {
+    if (text === '') return;
+    const known = this.byName.get(text);
+    if (known) {
+      known.items.push(item);
+      return;
+    }
+    let branch = this.root;
+    for (let at = 0; at < text.length; at += 1) {
+      const char = text.charAt(at);
+      const next = branch.next.get(char) ?? { next: new Map<string, Branch>() };
+      branch.next.set(char, next);
+      branch = next;
+    }
+    branch.name = { text, items: [item] };
+    this.byName.set(text, branch.name);
+  }
+
+  /** Items of exactly this title or id. */
+  find(name: string): readonly LinkedItem[] {
+    return this.byName.get(foldName(name))?.items ?? [];
+  }
+
+  /** The longest name that stands at a place and ends at the border of a word. */
+  longestAt(text: string, start: number): Name | undefined {
+    let longest: Name | undefined;
+    let branch = this.root.next.get(text.charAt(start));
+    for (let at = start + 1; branch; at += 1) {
+      if (branch.name && !continuesWord(text, at)) longest = branch.name;
+      branch = branch.next.get(text.charAt(at));
+    }
+    return longest;
+  }
+}
+
+const CLOSING: Readonly<Record<string, string>> = { '"': '"', '“': '”', '„': '“', '«': '»' };
+/** Characters that join letters to one word: `in-progress`, `2026-12-01`, `sam@example.org`. */
+const JOINERS = "-'’.@";
+
+const charAt = (text: string, at: number): string => {
+  const code = text.codePointAt(at);
+  return code === undefined ? '' : String.fromCodePoint(code);
+};
+const isWordAt = (text: string, at: number): boolean => {
+  const char = charAt(text, at);
+  return char !== '' && isWordChar(char);
+};
+const isJoinerAt = (text: string, at: number): boolean => JOINERS.includes(text.charAt(at) || ' ') && isWordAt(text, at + 1);
+const isWordBefore = (text: string, at: number): boolean => {
+  const low = text.charCodeAt(at - 1);
+  return at > 0 && isWordAt(text, low >= 0xdc00 && low <= 0xdfff ? at - 2 : at - 1);
+};
+
+/** Returns whether a word that ends here goes on: `Login` is not the name in `Login-500`. */
+const continuesWord = (text: string, at: number): boolean =>
+  isWordBefore(text, at) && (isWordAt(text, at) || isJoinerAt(text, at));
+
+/** Returns the place behind the word that starts here. */
+function endOfWord(text: string, start: number): number {
+  let at = start;
+  while (isWordAt(text, at) || (at > start && isJoinerAt(text, at))) at += charAt(text, at).length;
+  return at;
+}
+
+const PUNCTUATION: Readonly<Record<string, 'newline' | 'semicolon' | 'colon'>> = {
+  '\n': 'newline',
+  ';': 'semicolon',
+  ':': 'colon',
+};
+
+/** Reads tokens from the front of the folded text. */
+class Reader {
+  /** Kinds of quotes that nothing closes any more on this line: each is looked for once. */
+  private readonly open = new Map<string, number>();
+
+  constructor(
+    private readonly message: string,
+    private readonly folded: Folded,
+    private readonly names: NameIndex,
+  ) {}
+
+  /** Returns the token at a place that is no blank. A linked name wins over a quoted string that is no longer than it. */
+  read(start: number): Token {
+    const { text } = this.folded;
+    const item = isWordBefore(text, start) && isWordAt(text, start) ? undefined : this.names.longestAt(text, start);
+    const string = this.stringAt(start);
+    if (item && start + item.text.length >= (string?.end ?? 0))
+      return { kind: 'item', start, end: start + item.text.length, text: item.text, items: item.items };
+    if (string) return string;
+    const end = endOfWord(text, start);
+    if (end > start) return { kind: 'word', start, end, text: text.slice(start, end) };
+    return { kind: PUNCTUATION[text.charAt(start)] ?? 'mark', start, end: start + charAt(text, start).length };
+  }
+
+  private stringAt(start: number): Token | undefined {
+    const { text, at } = this.folded;
+    const quote = text.charAt(start);
+    const closing = CLOSING[quote];
+    if (closing === undefined || (this.open.get(quote) ?? -1) > start) return undefined;
+    const line = text.indexOf('\n', start);
+    const lineEnd = line < 0 ? text.length : line;
+    const close = text.indexOf(closing, start + 1);
+    if (close < 0 || close > lineEnd) {
+      this.open.set(quote, close < 0 ? text.length : lineEnd);
+      return undefined;
+    }
+    return { kind: 'string', start, end: close + 1, value: this.message.slice(at[start + 1], at[close]).trim() };
+  }
+}
+
+/** Splits a message into tokens, in time proportional to its length and the number of linked items. */
+export function tokenize(message: string, items: readonly LinkedItem[]): Tokenized {
+  const folded = fold(message);
+  const names = new NameIndex(items);
+  const reader = new Reader(message, folded, names);
+  const tokens: Token[] = [];
+  for (let at = 0; at < folded.text.length; ) {
+    if (folded.text.charAt(at) === ' ') at += 1;
+    else {
+      const token = reader.read(at);
+      tokens.push(token);
+      at = token.end;
+    }
+  }
+  return { tokens, names, written: (start, end) => message.slice(folded.at[start], folded.at[end]).trim() };
+}
