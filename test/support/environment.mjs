@@ -62,5 +62,7 @@ export default class extends TestEnvironment {
   async setup() {
     await super.setup();
     this.global.answerFaults = answerFaults;
+    // The product runs outside of this context (runtime.cjs): what it returns must be an instance of what a test names.
+    Object.assign(this.global, { Date, Error, TypeError, RangeError });
   }
 }
