@@ -1,3 +1,4 @@
+import type { FoundFile } from './get-file.js';
 import { cleanName } from './rules.js';
 import type { ByteRange } from './store/object-store.js';
 
@@ -26,7 +27,9 @@ export function rangeOf(header: string | undefined, size: number): ByteRange | n
 }
 
 /** Headers of every download. Nothing in the file may run, wherever it is opened. */
-export const INERT = {
+export const downloadHeaders = ({ item, stored }: FoundFile) => ({
   'X-Content-Type-Options': 'nosniff',
   'Content-Security-Policy': "default-src 'none'; sandbox; frame-ancestors 'none'",
-};
+  'Content-Type': stored.content_type,
+  'Content-Disposition': contentDisposition(item.title),
+});

@@ -5,7 +5,7 @@ import { etagMatcher, notModified, revalidated } from '../endpoint/etags.js';
 import { TrashedItem } from '../items/schema.js';
 import { trashItem } from '../items/trash-item.js';
 import type { FilePlace } from './check-upload.js';
-import { contentDisposition, INERT, rangeOf } from './download-headers.js';
+import { downloadHeaders, rangeOf } from './download-headers.js';
 import { findFile, openFile } from './get-file.js';
 import { MAX_FILE_BYTES } from './rules.js';
 import { FileParams, FileRecord, UploadFields, type UploadPlace, UploadQuery } from './schema.js';
@@ -30,7 +30,7 @@ function placeOf(body: UploadPlace, query: UploadPlace): FilePlace {
 async function download(ctx: Context, fileId: string, headers: Record<string, string | string[] | undefined>): Promise<Reply> {
   const header = (name: string): string | undefined => [headers[name]].flat()[0];
   const found = await findFile(ctx, fileId);
-  const { size, content_type, sha256 } = found.stored;
+  const { size, sha256 } = found.stored;
   const etag = `"${sha256}"` as const;
   if (etagMatcher(header('if-none-match'))?.(etag)) return notModified(etag);
   // A partial copy of other bytes must not be completed with these.
@@ -42,10 +42,8 @@ async function download(ctx: Context, fileId: string, headers: Record<string, st
   }
   const answer = {
     ...revalidated(etag),
-    ...INERT,
+    ...downloadHeaders(found),
     'Accept-Ranges': 'bytes',
-    'Content-Type': content_type,
-    'Content-Disposition': contentDisposition(found.item.title),
     'Content-Length': String(range ? range.last - range.first + 1 : size),
     ...(range && { 'Content-Range': `bytes ${range.first}-${range.last}/${size}` }),
   };

@@ -16,7 +16,7 @@ import { headersFor } from './server/headers.js';
 import { openPage } from './server/open-page.js';
 import { createRenderer } from './server/render.js';
 import { HOME } from './server/safe-path.js';
-import { type PageShell, type KoaContext, sendError, sendFile, sendOn, sendView } from './server/send.js';
+import { type PageShell, type KoaContext, sendDownload, sendError, sendFile, sendOn, sendView } from './server/send.js';
 import { type BrowserSession, readSession } from './server/session.js';
 import { createStaticFiles } from './server/static-files.js';
 import { actionableApprovals } from './pages/work/actionable-approvals.js';
@@ -84,6 +84,7 @@ export function mountWeb(app: Koa<RouteState>, services: Services): void {
         query: koa.query,
       });
       if ('to' in answer) await sendOn(services, koa, session, answer);
+      else if ('bytes' in answer) sendDownload(koa, answer);
       else sendView(services.config, render, koa, answer, shell);
     } catch (thrown) {
       sendError(services.config, render, koa, thrown, shell);

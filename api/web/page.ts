@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import type { z } from 'zod';
 import type { User } from '../auth/schema.js';
 import type { Ability } from '../core/access.js';
@@ -59,7 +60,13 @@ export interface Redirect {
   step?: Step;
 }
 
-export type PageResult = View | Redirect;
+/** A file to save. */
+export interface Download {
+  bytes: Readable;
+  headers: Record<string, string>;
+}
+
+export type PageResult = View | Redirect | Download;
 
 /** Why a form was rejected. */
 export interface FormError {

@@ -3,7 +3,7 @@ import type { Config } from '../../core/config.js';
 import type { Services } from '../../core/context.js';
 import { toDomainError } from '../../core/database-errors.js';
 import type { RouteState } from '../../endpoint/route-state.js';
-import type { Redirect, View } from '../page.js';
+import type { Download, Redirect, View } from '../page.js';
 import { cookieLine, readCookie } from './cookies.js';
 import { errorView } from './error-view.js';
 import { packNotice, unpackNotice } from './notice.js';
@@ -24,6 +24,13 @@ export function sendFile(koa: KoaContext, files: StaticFiles): boolean {
   koa.body = file.bytes;
   koa.type = file.type;
   return true;
+}
+
+/** Sends a file that the browser saves. Its headers replace those of pages. */
+export function sendDownload(koa: KoaContext, { bytes, headers }: Download): void {
+  koa.status = 200;
+  koa.body = bytes;
+  koa.set(headers);
 }
 
 /** Sends a page with its notice. */

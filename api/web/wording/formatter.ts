@@ -80,6 +80,15 @@ function deviceName(userAgent: string | null): string {
   return userAgent ? userAgent.slice(0, 60) : 'Unknown client';
 }
 
+const megabytes = new Intl.NumberFormat('en', { style: 'unit', unit: 'megabyte', maximumSignificantDigits: 3 });
+
+/** Size of a file: "2.14 MB", "12 kB", "1 byte". */
+function sizeOf(size: number): string {
+  if (size >= 1_000_000) return megabytes.format(size / 1_000_000);
+  if (size >= 1_000) return `${Math.round(size / 1_000)} kB`;
+  return `${size} ${size === 1 ? 'byte' : 'bytes'}`;
+}
+
 /** Creates the formatter of code words and times, in the user's locale and time zone. */
 export function createFormatter(me: User | null, now: Date = new Date()) {
   const timeZone = zoneOf(me);
@@ -93,6 +102,7 @@ export function createFormatter(me: User | null, now: Date = new Date()) {
   return {
     timeZone,
     duration,
+    sizeOf,
     /** Status of a work item: "In review". */
     statusOf: (status: string): string =>
       status === 'todo' ? 'To do' : status.charAt(0).toUpperCase() + status.slice(1).replaceAll('_', ' '),

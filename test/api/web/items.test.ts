@@ -137,6 +137,44 @@ describe('writing', () => {
   });
 });
 
+describe('the page of a file', () => {
+  /** Uploads a file through the API. */
+  const upload = async (name: string, text: string): Promise<string> => {
+    const form = new FormData();
+    form.set('team_id', team.team_id);
+    form.set('file', new Blob([text], { type: 'text/html' }), name);
+    const headers = { authorization: `Bearer ${team.member.token}` };
+    const answer = await fetch(`${app.url}/api/files`, { method: 'POST', body: form, headers });
+    return ((await answer.json()) as { file_id: string }).file_id;
+  };
+
+  it('shows size and hash, and a download that no browser renders', async () => {
+    const id = await upload('válves.html', '<script>alert(1)</script>');
+    const { status, html } = await guest.get(path(id));
+    expect(status).toBe(200);
+    for (const part of ['25 bytes', 'text/html', `href="/app/files/${id}"`]) expect(html).toContain(part);
+    const file = await guest.get(`/app/files/${id}`);
+    expect([file.status, file.html]).toEqual([200, '<script>alert(1)</script>']);
+    expect(Object.fromEntries(file.headers)).toMatchObject({
+      'content-disposition': `attachment; filename="v_lves.html"; filename*=UTF-8''v%C3%A1lves.html`,
+      'content-security-policy': expect.stringContaining('sandbox'),
+      'x-content-type-options': 'nosniff',
+    });
+  });
+
+  it('is not for strangers, and says where nothing was uploaded', async () => {
+    const id = await upload('a.txt', 'a');
+    const stranger = await buildTeam(app);
+    await givePasswords(app);
+    const other = await signIn(app, stranger.member);
+    for (const page of [path(id), `/app/files/${id}`]) expect([page, (await other.get(page)).status]).toEqual([page, 403]);
+    expect((await guest.get('/app/files/unknown')).status).toBe(404);
+    const { body } = await app.as(team.member).post('/api/work-items', { type: 'file', title: 'Later', ...project });
+    expect((await guest.get(path(body.item_id))).html).toContain('without an upload');
+    expect((await guest.get(`/app/files/${body.item_id}`)).status).toBe(404);
+  });
+});
+
 describe('searching', () => {
   it('finds what was just written, by type, with the match marked; escapes what people wrote', async () => {
     const word = `zirconium${Date.now()}`;

@@ -3,6 +3,9 @@ import { addComment } from '../../../comments/add-comment.js';
 import { AddComment } from '../../../comments/schema.js';
 import type { User } from '../../../auth/schema.js';
 import type { Context } from '../../../core/context.js';
+import { downloadHeaders } from '../../../files/download-headers.js';
+import { findFile, openFile } from '../../../files/get-file.js';
+import { FileParams } from '../../../files/schema.js';
 import { WorkItemParams } from '../../../items/schema.js';
 import { MAX_CONTENT_BYTES } from '../../../items/rules.js';
 import { UpdateNote } from '../../../notes/schema.js';
@@ -52,6 +55,17 @@ export const itemPages: Page[] = [
     access: 'item.read',
     params: WorkItemParams,
     handle: ({ ctx, me, params }) => itemView(ctx, requireUser({ me }), params.item_id),
+  }),
+  page({
+    method: 'get',
+    path: '/app/files/:file_id',
+    access: 'item.read',
+    params: FileParams,
+    async handle({ ctx, params }) {
+      const found = await findFile(ctx, params.file_id);
+      const headers = { ...downloadHeaders(found), 'Content-Length': String(found.stored.size) };
+      return { bytes: await openFile(ctx, found), headers };
+    },
   }),
   page({
     method: 'post',

@@ -6,6 +6,8 @@ import { withReplies } from '../../../comments/read-replies.js';
 import type { CommentRecord } from '../../../comments/schema.js';
 import { isAllowed, type Seat } from '../../../core/access.js';
 import type { Context } from '../../../core/context.js';
+import { DomainError } from '../../../core/errors.js';
+import { findFile } from '../../../files/get-file.js';
 import { getWorkItem } from '../../../items/get-work-item.js';
 import { listWorkItems } from '../../../items/list-work-items.js';
 import type { WholeWorkItem, WorkItem } from '../../../items/schema.js';
@@ -55,6 +57,17 @@ async function commentsOf(ctx: Context, taskId: string): Promise<CommentRecord[]
   return (await withReplies(ctx, taskId, rows)).rows as CommentRecord[];
 }
 
+/** What is known of a file's bytes; undefined for an item that was created without an upload. */
+async function storedFileOf(ctx: Context, fileId: string) {
+  try {
+    const { size, content_type, sha256 } = (await findFile(ctx, fileId)).stored;
+    return { size: Number(size), content_type, sha256 };
+  } catch (error) {
+    if (error instanceof DomainError && error.status === 404) return undefined;
+    throw error;
+  }
+}
+
 type Listed = z.output<typeof WorkItem>;
 
 /** The first items of a project, oldest first. */
@@ -74,13 +87,14 @@ export async function loadItem(ctx: Context, me: User, itemId: string) {
   const item = JSON.parse(json) as z.output<typeof WholeWorkItem>;
   const seat = (me.teams.find(({ team_id }) => team_id === item.team_id)?.role ?? null) as Seat | null;
   const projectId = item.type === 'project' ? null : item.project_id;
-  const [{ relations }, activity, runs, task, comments, inside, names, places] = await Promise.all([
+  const [{ relations }, activity, runs, task, comments, inside, file, names, places] = await Promise.all([
     listRelations(ctx, itemId),
     listActivity(ctx, { entity_id: itemId, limit: ACTIVITY }),
     listRunsOfItem(ctx, itemId, RUNS),
     item.type === 'task' ? getTask(ctx, itemId).then((answer) => JSON.parse(answer.json) as Task) : undefined,
     item.type === 'task' ? commentsOf(ctx, itemId) : [],
     item.type === 'project' ? contentsOf(ctx, itemId) : undefined,
+    item.type === 'file' ? storedFileOf(ctx, itemId) : undefined,
     namesIn(ctx, me, [item]),
     // A live item’s project belongs to its team, so who may read the item may read the project.
     projectId === null ? undefined : placesOf(ctx, [projectId]),
@@ -102,6 +116,7 @@ export async function loadItem(ctx: Context, me: User, itemId: string) {
     activity,
     runs,
     inside,
+    file,
     names,
     teamNames: teamNamesOf(me),
     canWrite: isAllowed('item.write', seat),
