@@ -62,6 +62,8 @@ const ABILITIES = {
   },
   'search.use': { seat: 'none', words: 'Any signed-in caller; only items of own teams are found' },
   'cycle_time.read': { seat: 'guest', words: 'Any member of the team, guests too' },
+  'agent.session': { seat: 'none', words: 'Any signed-in caller, their own sessions' },
+  'agent.link': { seat: 'member', words: 'Team member or above in the team of the item; the session is the caller’s own' },
   'trash.list': { seat: 'none', words: 'Any signed-in caller; only own teams are listed, guests too' },
   'trash.restore': { seat: 'member', words: 'Team member or above' },
   'trash.purge': { seat: 'manager', words: 'Team manager or above' },

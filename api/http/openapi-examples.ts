@@ -1,3 +1,4 @@
+import { AGENT } from './examples/agent.js';
 import type { z } from 'zod';
 import { DEFAULT_DETAILS, type ErrorCode } from '../core/errors.js';
 import { GRAPH } from './examples/graph.js';
@@ -5,7 +6,7 @@ import { AT, PEOPLE } from './examples/people.js';
 import { EXPIRES_AT, RUN_ID, RUNS } from './examples/runs.js';
 import { WORK } from './examples/work.js';
 
-const RESPONSES: Record<string, unknown> = { ...PEOPLE, ...WORK, ...GRAPH, ...RUNS };
+const RESPONSES: Record<string, unknown> = { ...PEOPLE, ...WORK, ...GRAPH, ...AGENT, ...RUNS };
 
 /** Returns the example of a response schema, of a list of it, or of the first of several; undefined without one. */
 export function responseExample(schema: z.ZodType): unknown {

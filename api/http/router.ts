@@ -3,6 +3,7 @@ import { deprovisioningRoutes } from '../admin/deprovisioning/routes.js';
 import { impersonationRoutes } from '../admin/impersonation/routes.js';
 import { adminRoutes } from '../admin/routes.js';
 import { activityRoutes } from '../activity/routes.js';
+import { agentSessionRoutes } from '../agent/sessions/routes.js';
 import { passwordRoutes } from '../auth/password/routes.js';
 import { authRoutes } from '../auth/routes.js';
 import { sessionRoutes } from '../auth/sessions/routes.js';
@@ -56,6 +57,7 @@ export const ENDPOINTS: Endpoint[] = [
   ...noteRoutes,
   ...workItemRoutes,
   ...searchRoutes,
+  ...agentSessionRoutes,
   ...fileRoutes,
   ...trashRoutes,
   ...activityRoutes,

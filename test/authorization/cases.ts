@@ -1,4 +1,5 @@
 import { accounts } from './account-cases.js';
+import { agentCases } from './agent-cases.js';
 import { approvalCases } from './approval-cases.js';
 import { automationCases, cancelCases, trashCases } from './automation-cases.js';
 import { fileCases } from './file-cases.js';
@@ -19,6 +20,7 @@ export const GROUPS = {
   approvals: [...approvalCases, ...cancelCases],
   vault: vaultCases,
   graph: graphCases,
+  agent: agentCases,
   items: [...itemCases, ...fileCases],
 } satisfies Record<string, Row[]>;
 

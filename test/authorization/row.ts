@@ -24,7 +24,7 @@ export interface Row {
   by?: string;
   subject: SubjectType;
   /** The field of the subject that is made foreign, unknown, garbage …; `id` unless said otherwise. */
-  names?: Exclude<keyof Subject, 'credential'>;
+  names?: Exclude<keyof Subject, 'credential' | 'session_id'>;
   kinds: Kind[];
   send: (subject: Subject) => Sent;
   /** Creator of the subject: the caller (strangers and guests too, from a former role), or a second member. */

@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { v7 as uuidv7 } from 'uuid';
 import { buildPerson } from '../factories/people.js';
+import { agentSubjects } from './agent-subjects.js';
 import * as accountBuilds from './account-subjects.js';
 import { relation } from './graph-subjects.js';
 import { itemSubjects } from './item-subjects.js';
@@ -15,6 +16,8 @@ export interface Subject {
   user_id: string;
   /** Something only the subject's readers may ever see. */
   canary: string;
+  /** A session of the agent that belongs to the subject. */
+  session_id?: string;
   /** Id of the subject's own user, as whom signed-in callers act. */
   credential?: string;
 }
@@ -393,6 +396,7 @@ export const SUBJECTS = {
   nothing,
   ...accountSubjects,
   ...itemSubjects,
+  ...agentSubjects,
   team,
   spareTeam,
   member,

@@ -1,0 +1,72 @@
+import { AgentLink } from '../../../db/models/agent-session.js';
+import { run } from '../../../db/statement.js';
+import { authorize, type Seat } from '../../core/access.js';
+import { type Context, inTransaction, userOf } from '../../core/context.js';
+import { conflict, notFound } from '../../core/errors.js';
+import { recordChange } from '../../core/record-change.js';
+import { lockSession } from './load-session.js';
+import { type Linked, type LinkItem, type LinkParams, MAX_LINKS, type Unlinked } from './schema.js';
+import { linkableItemStatement } from './session.sql.js';
+
+interface Linkable extends Record<string, unknown> {
+  title: string;
+  team_id: string;
+  project_id: string | null;
+  seat: Seat | null;
+}
+
+/** Records who lets the agent read an item, or takes that back, for the item's team. */
+const recordLink = (
+  ctx: Context,
+  action: 'link' | 'unlink',
+  sessionId: string,
+  { item_type, item_id, team_id }: LinkItem & { team_id: string | null },
+) =>
+  recordChange(ctx, {
+    team_id,
+    feature: 'agent',
+    action,
+    entity_type: 'agent_session',
+    entity_id: sessionId,
+    details: { item_type, item_id },
+  });
+
+/**
+ * Lets the agent read an item in a session of the caller. Repeating it changes nothing.
+ * @throws RESOURCE_NOT_FOUND no such session or item | PERMISSION_DENIED not a member of the item's team, or a guest
+ * | RESOURCE_CONFLICT the session has too many links
+ */
+export function linkItem(ctx: Context, sessionId: string, link: LinkItem): Promise<Linked> {
+  return inTransaction(ctx, async (ctx) => {
+    const { item_type, item_id } = link;
+    await lockSession(ctx, sessionId);
+    const [item] = await run<Linkable>(ctx.db, linkableItemStatement, [item_id, item_type, userOf(ctx)]);
+    if (!item) throw notFound('Item');
+    authorize('agent.link', item.seat);
+    const key = { session_id: sessionId, item_type, item_id };
+    const known = await AgentLink.query(ctx.db).findById([sessionId, item_type, item_id]);
+    if (!known && (await AgentLink.query(ctx.db).where({ session_id: sessionId }).resultSize()) >= MAX_LINKS)
+      throw conflict(`A session links at most ${MAX_LINKS} items; remove one first`);
+    const { linked_at } =
+      known ??
+      (await AgentLink.query(ctx.db)
+        .insert({ ...key, linked_by: userOf(ctx) })
+        .returning('*'));
+    await recordLink(ctx, 'link', sessionId, { ...link, team_id: item.team_id });
+    return { ...key, title: item.title, linked: true, linked_at: linked_at.toISOString() };
+  });
+}
+
+/**
+ * Takes an item out of a session of the caller. Needs no right in the item's team: it only takes away.
+ * @throws RESOURCE_NOT_FOUND no such session, or the item is not linked
+ */
+export function unlinkItem(ctx: Context, { session_id, item_type, item_id }: LinkParams): Promise<Unlinked> {
+  return inTransaction(ctx, async (ctx) => {
+    await lockSession(ctx, session_id);
+    const removed = await AgentLink.query(ctx.db).deleteById([session_id, item_type, item_id]);
+    if (removed === 0) throw notFound('Linked item');
+    await recordLink(ctx, 'unlink', session_id, { item_type, item_id, team_id: null });
+    return { success: true, session_id, item_type, item_id };
+  });
+}

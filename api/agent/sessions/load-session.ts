@@ -1,0 +1,17 @@
+import { AgentSession } from '../../../db/models/agent-session.js';
+import { type Context, userOf } from '../../core/context.js';
+import { notFound } from '../../core/errors.js';
+
+/**
+ * Locks a live session of the caller until the commit, before anything else of it. Another person's session is none.
+ * @throws RESOURCE_NOT_FOUND
+ */
+export async function lockSession(ctx: Context, sessionId: string): Promise<AgentSession> {
+  const session = await AgentSession.query(ctx.db)
+    .findById(sessionId)
+    .where({ owner_id: userOf(ctx) })
+    .modify('live')
+    .forNoKeyUpdate();
+  if (!session) throw notFound('Session');
+  return session;
+}

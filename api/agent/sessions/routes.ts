@@ -1,0 +1,121 @@
+import { z } from 'zod';
+import { type Endpoint, endpoint } from '../../endpoint/endpoint.js';
+import { deleteSession, renameSession } from './change-session.js';
+import { createSession } from './create-session.js';
+import { linkItem, unlinkItem } from './link-item.js';
+import { getSession, listSessions } from './read-session.js';
+import {
+  CreateSession,
+  DeletedSession,
+  Linked,
+  LinkItem,
+  LinkParams,
+  MAX_LINKS,
+  NewSession,
+  Session,
+  SessionParams,
+  SessionSummary,
+  Unlinked,
+  UpdateSession,
+} from './schema.js';
+
+const tag = 'AI workspace';
+
+/** What all routes of sessions have in common. */
+const own = { tag, ability: 'agent.session', scope: 'ai:chat' } as const;
+
+export const agentSessionRoutes: Endpoint[] = [
+  endpoint({
+    ...own,
+    id: 'createAgentSession',
+    method: 'post',
+    path: '/api/ai-workspace/sessions',
+    summary: 'Create a session with the agent',
+    limit: 'ai_session_create',
+    body: CreateSession,
+    response: NewSession,
+    status: 201,
+    errors: [409],
+    example: { title: 'Login errors' },
+    handle: ({ ctx, body }) => createSession(ctx, body),
+  }),
+  endpoint({
+    ...own,
+    id: 'listAgentSessions',
+    method: 'get',
+    path: '/api/ai-workspace/sessions',
+    summary: 'List your sessions',
+    description: 'Newest first, without messages and linked items.',
+    limit: 'ai_session_list',
+    response: z.array(SessionSummary),
+    handle: ({ ctx }) => listSessions(ctx),
+  }),
+  endpoint({
+    ...own,
+    id: 'getAgentSession',
+    method: 'get',
+    path: '/api/ai-workspace/sessions/:session_id',
+    summary: 'Get a session with its messages and linked items',
+    description: 'Your own, or one of a team in which you may write. Items that you may no longer use are left out.',
+    limit: 'ai_session_get',
+    params: SessionParams,
+    response: Session,
+    errors: [404],
+    handle: ({ ctx, params }) => getSession(ctx, params.session_id),
+  }),
+  endpoint({
+    ...own,
+    id: 'updateAgentSession',
+    method: 'patch',
+    path: '/api/ai-workspace/sessions/:session_id',
+    summary: 'Rename a session',
+    limit: 'ai_session_change',
+    params: SessionParams,
+    body: UpdateSession,
+    response: Session,
+    errors: [404],
+    example: { title: 'Login errors' },
+    handle: ({ ctx, params, body }) => renameSession(ctx, params.session_id, body),
+  }),
+  endpoint({
+    ...own,
+    id: 'deleteAgentSession',
+    method: 'delete',
+    path: '/api/ai-workspace/sessions/:session_id',
+    summary: 'Delete a session',
+    description: 'Deletes its messages and links, stops an answer that is being written, and discards its staged plans.',
+    limit: 'ai_session_delete',
+    params: SessionParams,
+    response: DeletedSession,
+    errors: [404],
+    handle: ({ ctx, params }) => deleteSession(ctx, params.session_id),
+  }),
+  endpoint({
+    ...own,
+    ability: 'agent.link',
+    id: 'linkAgentItem',
+    method: 'post',
+    path: '/api/ai-workspace/sessions/:session_id/link',
+    summary: 'Link an item to a session',
+    description: `The agent reads linked items only, as long as you may write in their team; at most ${MAX_LINKS}. An idea is a note of that kind.`,
+    limit: 'ai_link',
+    params: SessionParams,
+    body: LinkItem,
+    response: Linked,
+    errors: [404, 409],
+    example: { item_type: 'task', item_id: '019a9f00-0000-7000-8000-000000000006' },
+    handle: ({ ctx, params, body }) => linkItem(ctx, params.session_id, body),
+  }),
+  endpoint({
+    ...own,
+    id: 'unlinkAgentItem',
+    method: 'delete',
+    path: '/api/ai-workspace/sessions/:session_id/link/:item_type/:item_id',
+    summary: 'Remove an item from a session',
+    limit: 'ai_unlink',
+    params: LinkParams,
+    response: Unlinked,
+    errors: [404],
+    handle: ({ ctx, params }) => unlinkItem(ctx, params),
+  }),
+];

@@ -1,0 +1,75 @@
+import type { Statement } from '../../../db/statement.js';
+
+/** Of a session s. */
+const SUMMARY = /* sql */ `s.session_id, s.title, s.kind, s.created_at, s.updated_at,
+    (select count(*)::int from agent_messages m where m.session_id = s.session_id) as message_count,
+    (select p.action_id from agent_plans p where p.session_id = s.session_id and p.status = 'staged' and p.expires_at > now()
+      order by p.staged_at desc, p.action_id desc limit 1) as pending_action_id`;
+
+/** $1 = caller id. Newest first. */
+export const listSessionsStatement: Statement = {
+  name: 'list_agent_sessions',
+  text: /* sql */ `
+    select ${SUMMARY} from agent_sessions s
+    where s.owner_id = $1 and s.deleted_at is null order by s.created_at desc, s.session_id desc`,
+};
+
+/** $1 = session id, $2 = caller id, $3 = roles that may read a team's session. */
+export const readSessionStatement: Statement = {
+  name: 'read_agent_session',
+  text: /* sql */ `
+    select ${SUMMARY}, coalesce((select json_agg(json_build_object('message_id', m.message_id, 'role', m.role, 'content', m.content,
+        'action_id', m.action_id, 'created_at', m.created_at) order by m.position)
+      from agent_messages m where m.session_id = s.session_id), '[]') as messages
+    from agent_sessions s
+    where s.session_id = $1 and s.deleted_at is null
+      and (s.owner_id = $2 or exists (select from memberships m where m.team_id = s.team_id and m.user_id = $2 and m.role = any($3)))`,
+};
+
+/**
+ * $1 = session id, $2 = user id. Every link with its item as it is now and the user's role in its team; the item's columns are null if it
+ * is in the trash or gone. An idea is a note of that kind.
+ */
+export const readLinksStatement: Statement = {
+  name: 'read_agent_links',
+  text: /* sql */ `
+    select l.item_type, l.item_id, l.linked_at, p.title, p.status, p.team_id, p.project_id, m.role as seat
+    from agent_links l
+    left join lateral (
+      select * from item_place p where p.item_id = l.item_id and p.deleted_at is null
+        and p.item_type = case l.item_type when 'idea' then 'note' else l.item_type end limit 1
+    ) p on true
+    left join memberships m on m.team_id = p.team_id and m.user_id = $2
+    where l.session_id = $1 order by l.linked_at, l.item_type, l.item_id`,
+};
+
+/** $1 = item id, $2 = item type, $3 = user id. The live item of a type, with the user's role in its team. */
+export const linkableItemStatement: Statement = {
+  name: 'linkable_item',
+  text: /* sql */ `
+    select p.item_id, p.title, p.team_id, p.project_id,
+      (select m.role from memberships m where m.team_id = p.team_id and m.user_id = $3) as seat
+    from item_place p
+    where p.item_id = $1 and p.deleted_at is null and p.item_type = case $2 when 'idea' then 'note' else $2 end
+      and ($2 <> 'idea' or exists (select from items i where i.item_id = $1 and i.kind = 'idea'))`,
+};
+
+/**
+ * $1 = session id. Stops the open turns of a session: each gets an answer that says so, and its workflow is woken.
+ * $2 = the answer's text.
+ */
+export const stopTurnsStatement: Statement = {
+  name: 'stop_agent_turns',
+  text: /* sql */ `
+with stopped as (
+  update agent_turns set state = 'cancelled', error_code = 'cancelled', finished_at = clock_timestamp()
+  where session_id = $1 and finished_at is null returning message_id, session_id, incarnation, correlation_id
+), told as (
+  insert into agent_messages (session_id, role, content, answers)
+  select s.session_id, 'assistant', $2, s.message_id from stopped s join agent_messages m using (message_id) order by m.position
+), woken as (
+  insert into outbox (kind, subject, payload, correlation_id)
+  select 'turn.wake', message_id::text, jsonb_build_object('message_id', message_id, 'incarnation', incarnation), correlation_id from stopped
+)
+select message_id from stopped`,
+};

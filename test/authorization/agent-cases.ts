@@ -1,0 +1,51 @@
+import type { Row } from './row.js';
+import type { Subject } from './subjects.js';
+
+const LIVE: Row['kinds'] = ['own', 'unknown', 'garbage', 'respelt'];
+const SESSIONS = '/api/ai-workspace/sessions';
+
+/** A route about one session of the caller: theirs, and another person's. */
+const onSession = (route: string, body?: object, more: Partial<Row> = {}): Row[] => {
+  const send = (s: Subject) => ({ params: { session_id: s.id }, ...(body ? { body } : {}) });
+  return [
+    { route, by: 'one’s own', subject: 'agentSession', author: 'caller', kinds: LIVE, send, ...more },
+    {
+      route,
+      by: 'another’s',
+      subject: 'anothersAgentSession',
+      kinds: ['own', 'foreign'],
+      send,
+      outcome: { own: 404, foreign: 404 },
+      why: 'another person’s is none',
+    },
+  ];
+};
+
+const sessions: Row[] = [
+  { route: `POST ${SESSIONS}`, subject: 'nothing', kinds: ['own'], send: () => ({ body: { title: 'Mine' } }) },
+  { route: `GET ${SESSIONS}`, subject: 'agentSession', author: 'caller', kinds: ['own'], send: () => ({}) },
+  ...onSession(`GET ${SESSIONS}/:session_id`),
+  ...onSession(`PATCH ${SESSIONS}/:session_id`, { title: 'Another' }),
+  ...onSession(`DELETE ${SESSIONS}/:session_id`),
+];
+
+const links: Row[] = [
+  {
+    route: `POST ${SESSIONS}/:session_id/link`,
+    subject: 'linkableNote',
+    author: 'caller',
+    kinds: ['own', 'foreign', 'trashed', 'unknown', 'garbage', 'respelt'],
+    send: (s) => ({ params: { session_id: s.session_id as string }, body: { item_type: 'note', item_id: s.id } }),
+  },
+  {
+    route: `DELETE ${SESSIONS}/:session_id/link/:item_type/:item_id`,
+    subject: 'linkedNote',
+    author: 'caller',
+    kinds: LIVE,
+    send: (s) => ({ params: { session_id: s.session_id as string, item_type: 'note', item_id: s.id } }),
+    why: 'removing a link takes away only, so it needs no role',
+  },
+];
+
+/** Sessions with the agent, their links and the chat. */
+export const agentCases: Row[] = [...sessions, ...links];
