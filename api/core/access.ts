@@ -153,7 +153,8 @@ const PROPOSER_ABILITIES: readonly Ability[] = [
 function blockReason(ability: Ability, actor: Actor): string | undefined {
   if (actor.type === 'proposer' && !PROPOSER_ABILITIES.includes(ability)) return 'The agent only reads and proposes';
   const { pat, impersonated, instanceAdmin } = ruleOf(ability);
-  if (pat === false && actor.type === 'pat') return 'Personal access tokens may not be used here';
+  const hasToken = actor.type === 'pat' || (actor.type === 'agent' && actor.by === 'pat');
+  if (pat === false && hasToken) return 'Personal access tokens may not be used here';
   if (impersonated === false && actor.type === 'user' && actor.impersonatorId !== null)
     return 'Not while acting as somebody else';
   if (instanceAdmin && !(actor.type === 'user' && actor.role === 'admin'))

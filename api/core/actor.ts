@@ -49,10 +49,21 @@ interface ProposerActor extends Person {
   type: 'proposer';
 }
 
-/** The AI agent, applying a plan for the user who confirmed it. */
-interface AgentActor extends Person {
+/** The AI agent: applies one action of a plan for the user who confirmed it, with that user's current permissions. */
+export interface AgentActor extends Person {
   type: 'agent';
+  /** Id of the plan. */
   actionId: string;
+  /** As text: `sha256:` and 64 hexadecimal digits. */
+  planHash: string;
+  /** Index of the action in the plan. */
+  index: number;
+  /** How the user confirmed: signed in, or with a token. */
+  by: 'user' | 'pat';
+  /** Depth of the automations that caused the plan, so that automations and plans cannot start each other forever. */
+  depth: number;
+  /** Users for whom the plan was staged, besides the one who confirmed it. */
+  causeUserIds: readonly string[];
 }
 
 /** Issue sync: the service acts for the user who bound the repository, with that user's current permissions. */

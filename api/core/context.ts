@@ -52,7 +52,12 @@ export function callerJson({ actor, requestId, correlationId, ip, userAgent }: C
     case 'proposer':
       return { ...person, actor_type: 'agent' };
     case 'agent':
-      return person;
+      return {
+        ...person,
+        depth: actor.depth,
+        cause_user_ids: actor.causeUserIds,
+        caused_by: { action_id: actor.actionId, plan_hash: actor.planHash, index: actor.index },
+      };
   }
 }
 

@@ -20,6 +20,8 @@ export interface Change {
   /** One sentence for the activity feed; absent = no line there. */
   summary?: string;
   details?: Record<string, unknown>;
+  /** Depth of the event, if not that of the actor. */
+  depth?: number;
   /** Omitted from the outbox when no automation subscribes to its type. */
   event?: ChangeEvent;
 }
@@ -30,7 +32,8 @@ const statement: Statement = { name: 'record_change', text: 'select record_chang
  * Writes the audit, activity and outbox rows of a change in the change's own transaction, so both commit or neither.
  * @returns the audit entry's id
  */
-export async function recordChange(ctx: Context, change: Change): Promise<string> {
-  const [row] = await run<{ audit_id: string }>(ctx.db, statement, [JSON.stringify(callerJson(ctx)), JSON.stringify(change)]);
+export async function recordChange(ctx: Context, { depth, ...change }: Change): Promise<string> {
+  const caller = { ...callerJson(ctx), ...(depth !== undefined && { depth }) };
+  const [row] = await run<{ audit_id: string }>(ctx.db, statement, [JSON.stringify(caller), JSON.stringify(change)]);
   return row?.audit_id as string;
 }

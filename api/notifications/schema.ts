@@ -2,7 +2,14 @@ import { z } from 'zod';
 import { ClampedInt, Flag, Id, Timestamp } from '../core/fields.js';
 
 /** Kinds of notifications. */
-const NOTIFICATION_KINDS = ['message', 'approval_requested', 'approval_reminder', 'automation_disabled'] as const;
+const NOTIFICATION_KINDS = [
+  'message',
+  'approval_requested',
+  'approval_reminder',
+  'automation_disabled',
+  'plan_staged',
+  'plan_reminder',
+] as const;
 export type NotificationKind = (typeof NOTIFICATION_KINDS)[number];
 
 export const ListNotifications = z.object({

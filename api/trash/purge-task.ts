@@ -5,7 +5,7 @@ import { notFound } from '../core/errors.js';
 import { recordChange } from '../core/record-change.js';
 import { seatOf } from '../core/seats.js';
 import { eraseTasks } from './erase.js';
-import { lockProjectOfTask } from './lock-project-of-task.js';
+import { lockProjectOfTask } from '../tasks/write/lock-project-of-task.js';
 
 /** $1 = task id. Returns the task first, then its descendants of the same cascade. No row: it is not in the trash. */
 const statement: Statement = {

@@ -8,7 +8,7 @@ import { purgeProject } from './purge-project.js';
 import { purgeTask } from './purge-task.js';
 import { restoreItem } from './restore-item.js';
 import { restoreProject } from './restore-project.js';
-import { restoreTask } from './restore-task.js';
+import { restoreTask } from '../tasks/write/restore-task.js';
 import {
   EmptiedTrash,
   EmptyTrash,

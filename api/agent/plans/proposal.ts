@@ -29,6 +29,8 @@ export interface Proposal {
   depth?: number;
   /** The applied plan that this one takes back. */
   undoOf?: string | null;
+  /** Versions by id of task or project that the proposal builds on; by default the current ones. */
+  expectedVersions?: ReadonlyMap<string, number>;
 }
 
 /** Result of staging; `plan` is null if nothing is left to change. */

@@ -46,7 +46,9 @@ export const PlanAction = z
     title: z.string().meta({ description: 'Title of the target, or of what is created' }),
     params: Facts.meta({ description: '`"$k"` in an id refers to what action k creates' }),
     before: Facts.nullable().meta({ description: 'The fields that change, as they are; null for a creation' }),
-    after: Facts.nullable().meta({ description: 'The same fields after the action, and its side effects; null for a deletion' }),
+    after: Facts.nullable().meta({
+      description: 'The same fields after the action, and its side effects; null if there are none',
+    }),
     risk: z.enum(RISKS),
     reversible: z.boolean().meta({ description: 'An undo can take it back' }),
     expected_version: z.int().nullable().meta({ description: 'Version of the target; another one makes the plan stale' }),

@@ -9,23 +9,6 @@ const dryRunStatement: Statement = {
   text: `update run_actions set status = 'succeeded', attempts = 1, output = $3::jsonb, finished_at = now() where run_id = $1 and index = $2`,
 };
 
-/** Rolls back a dry run. */
-class DryRunRollback extends Error {}
-
-/**
- * Performs the work and rolls it back, so that every check applies here too.
- * @throws what `work` throws
- */
-export async function dryRun(db: Knex, work: (db: Knex) => Promise<void>): Promise<void> {
-  const played = db.transaction(async (inner) => {
-    await work(inner);
-    throw new DryRunRollback();
-  });
-  await played.catch((thrown: unknown) => {
-    if (!(thrown instanceof DryRunRollback)) throw thrown;
-  });
-}
-
 /** Records what an action of a test run would have done. */
 export async function recordDryRun(db: Knex, { run_id }: RunRow, index: number, label: string, params: unknown): Promise<void> {
   await run(db, dryRunStatement, [run_id, index, JSON.stringify(dryRunOutput(label, params))]);

@@ -10,7 +10,8 @@ import { withStep } from './with-step.js';
 import { creatorContext } from './load-run.js';
 import { markDone } from './mark-done.js';
 import { readParams } from './read-params.js';
-import { recordDryRun, dryRun } from './dry-run.js';
+import { dryRun } from '../../core/dry-run.js';
+import { recordDryRun } from './dry-run.js';
 
 /**
  * Performs one action and marks it as succeeded. The effect, its key and the mark share a transaction, so each action happens

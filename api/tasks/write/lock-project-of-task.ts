@@ -1,5 +1,5 @@
-import { run, type Statement } from '../../db/statement.js';
-import type { Context } from '../core/context.js';
+import { run, type Statement } from '../../../db/statement.js';
+import type { Context } from '../../core/context.js';
 
 /** Project of a task, in the trash or not. */
 export interface TaskLocation extends Record<string, unknown> {

@@ -1,4 +1,4 @@
-import type { Statement } from '../../db/statement.js';
+import type { Statement } from '../../../db/statement.js';
 
 /**
  * $1 = task id. Restores the task and its descendants of the same cascade. Clears a parent that is still in the trash. No row:

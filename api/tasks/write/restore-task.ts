@@ -1,12 +1,11 @@
-import { run } from '../../db/statement.js';
-import { authorize } from '../core/access.js';
-import { type Context, inTransaction } from '../core/context.js';
-import { conflict, notFound } from '../core/errors.js';
-import { recordChange } from '../core/record-change.js';
-import { markItems } from '../graph/mark-for-search.js';
-import { seatOf } from '../core/seats.js';
+import { run } from '../../../db/statement.js';
+import { authorize } from '../../core/access.js';
+import { type Context, inTransaction } from '../../core/context.js';
+import { conflict, notFound } from '../../core/errors.js';
+import { recordChange } from '../../core/record-change.js';
+import { markItems } from '../../graph/mark-for-search.js';
+import { seatOf } from '../../core/seats.js';
 import { lockProjectOfTask } from './lock-project-of-task.js';
-import type { Restored } from './schema.js';
 import { restoreTaskStatement } from './restore-task.sql.js';
 
 interface Back extends Record<string, unknown> {
@@ -18,12 +17,23 @@ interface Back extends Record<string, unknown> {
   uprooted: boolean;
 }
 
+/** A task that came back from the trash. */
+interface RestoredTask {
+  message: string;
+  success: true;
+  entity_type: 'task';
+  entity_id: string;
+  restored_at: string;
+  /** Number of restored tasks, including this one. */
+  restored_count: number;
+}
+
 /**
  * Restores a task with the subtasks of the same deletion.
  * @throws RESOURCE_NOT_FOUND unknown or live | PERMISSION_DENIED non-member or guest | RESOURCE_CONFLICT its project is in the
  * trash
  */
-export function restoreTask(ctx: Context, taskId: string): Promise<Restored> {
+export function restoreTask(ctx: Context, taskId: string): Promise<RestoredTask> {
   return inTransaction(ctx, async (ctx) => {
     const place = await lockProjectOfTask(ctx, taskId);
     if (!place) throw notFound('Task in the trash');

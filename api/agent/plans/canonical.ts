@@ -1,0 +1,48 @@
+import { createHash } from 'node:crypto';
+import type { PlanAction, PlanSource } from './schema.js';
+
+/** Everything of a plan that a person sees and confirms. */
+export interface PlanContent {
+  v: 1;
+  action_id: string;
+  session_id: string;
+  source: PlanSource;
+  team_id: string | null;
+  summary: string;
+  /** As the API returns it, such as `2026-11-20T17:51:02.123Z`. */
+  expires_at: string;
+  actions: PlanAction[];
+}
+
+/** Separates a plan's hash from the hashes of other texts. */
+const PREFIX = 'assent.plan.v1\n';
+
+function stringOf(text: string): string {
+  if (!text.isWellFormed()) throw new TypeError('A lone surrogate has no canonical form');
+  return JSON.stringify(text);
+}
+
+/**
+ * Returns the canonical JSON text of a value (RFC 8785): no blanks, keys sorted by UTF-16 code units, strings and numbers as ECMAScript writes
+ * them. A key whose value is undefined is absent.
+ * @throws TypeError for what JSON cannot express: NaN, infinities, functions, lone surrogates
+ */
+export function canonicalJson(value: unknown): string {
+  if (value === null || typeof value === 'boolean') return String(value);
+  if (typeof value === 'number' && Number.isFinite(value)) return JSON.stringify(value);
+  if (typeof value === 'string') return stringOf(value);
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
+  if (typeof value !== 'object') throw new TypeError(`${typeof value} has no canonical form`);
+  const entries = Object.entries(value).filter(([, item]) => item !== undefined);
+  entries.sort(([a], [b]) => (a < b ? -1 : 1));
+  return `{${entries.map(([key, item]) => `${stringOf(key)}:${canonicalJson(item)}`).join(',')}}`;
+}
+
+/** Returns the SHA-256 of a plan's canonical text, 32 bytes. */
+export const planHash = (canonical: string): Buffer => createHash('sha256').update(PREFIX).update(canonical, 'utf8').digest();
+
+/** Returns the hash as the API shows it: `sha256:` and 64 hexadecimal digits. */
+export const hashText = (hash: Buffer): string => `sha256:${hash.toString('hex')}`;
+
+/** Reads a plan back from its stored text. */
+export const readPlan = (canonical: string): PlanContent => JSON.parse(canonical) as PlanContent;

@@ -1,0 +1,108 @@
+import { DomainError, invalid, invalidFields } from '../../core/errors.js';
+import { fieldErrors, ZOD_MESSAGES } from '../../core/validation/messages.js';
+import type { ProposedAction } from './proposal.js';
+import { hiddenCharacter, mayPropose, referenceOf } from './rules.js';
+import type { PlanSource, Tool } from './schema.js';
+import { TOOL_TABLE, type ToolSpec } from './tools.js';
+
+/** An action after validation. Ids may still be references. */
+export interface PreparedAction {
+  tool: Tool;
+  spec: ToolSpec;
+  /** Null for a creation. */
+  entityId: string | null;
+  params: Record<string, unknown>;
+}
+
+/** Stands for a reference while the schema checks the other fields. */
+const PLACEHOLDER = '019a9f00-0000-7000-8000-000000000000';
+const MAX_ID_LENGTH = 160;
+
+/** What a reference in a field may name. */
+const CREATORS: Readonly<Record<string, readonly Tool[]>> = {
+  entity_id: ['task.create'],
+  parent_task_id: ['task.create'],
+  source_id: ['task.create', 'note.create'],
+  target_id: ['task.create', 'note.create'],
+  project_id: [],
+};
+
+/** @throws INVALID_REQUEST the reference names a later action, or one that creates nothing of this kind */
+function checkReference(field: string, k: number, index: number, actions: readonly ProposedAction[]): void {
+  if (k >= index) throw invalid(`Action ${index}: ${field} must refer to an earlier action`);
+  const creator = actions[k]?.tool;
+  if (!creator || !CREATORS[field]?.includes(creator)) {
+    throw invalid(`Action ${index}: ${field} refers to action ${k}, which creates nothing that fits`);
+  }
+}
+
+function readEntityId(
+  spec: ToolSpec,
+  { tool, entity_id }: ProposedAction,
+  index: number,
+  all: readonly ProposedAction[],
+): string | null {
+  if (spec.creates) {
+    if (entity_id != null) throw invalid(`Action ${index}: ${tool} has no entity_id, because it creates something`);
+    return null;
+  }
+  if (typeof entity_id !== 'string' || entity_id === '' || entity_id.length > MAX_ID_LENGTH) {
+    throw invalid(`Action ${index}: ${tool} needs an entity_id`);
+  }
+  const k = referenceOf(entity_id);
+  if (k !== undefined) {
+    if (spec.entity !== 'task') throw invalid(`Action ${index}: the target of ${tool} cannot be a reference`);
+    checkReference('entity_id', k, index, all);
+  }
+  return entity_id;
+}
+
+/** Parses the parameters with the schema of the operation; references pass as they are. */
+function readParams(
+  spec: ToolSpec,
+  { params }: ProposedAction,
+  index: number,
+  all: readonly ProposedAction[],
+): Record<string, unknown> {
+  const references: Record<string, string> = {};
+  for (const field of spec.references) {
+    const value = params[field];
+    const k = referenceOf(value);
+    if (k === undefined) continue;
+    checkReference(field, k, index, all);
+    references[field] = value as string;
+  }
+  const stand = Object.fromEntries(Object.keys(references).map((field) => [field, PLACEHOLDER]));
+  const parsed = spec.schema.safeParse({ ...params, ...stand }, ZOD_MESSAGES);
+  if (!parsed.success) throw invalidFields(fieldErrors(`actions.${index}.params`, parsed.error));
+  // Through JSON, so that what is stored is what was checked: no undefined values.
+  return JSON.parse(JSON.stringify({ ...(parsed.data as object), ...references })) as Record<string, unknown>;
+}
+
+/**
+ * Validates one action of a proposal: tool, target, parameters, references and characters.
+ * @throws INVALID_REQUEST | PERMISSION_DENIED a tool that the source may not use | VALIDATION_ERROR parameters
+ */
+export function readAction(
+  actions: readonly ProposedAction[],
+  index: number,
+  { source, isUndo }: { source: PlanSource; isUndo: boolean },
+): PreparedAction {
+  const action = actions[index] as ProposedAction;
+  if (!Object.hasOwn(TOOL_TABLE, action.tool)) throw invalid(`Action ${index}: there is no such tool`);
+  if (typeof action.params !== 'object' || action.params === null || Array.isArray(action.params)) {
+    throw invalid(`Action ${index}: params must be an object`);
+  }
+  if (!mayPropose(source, action.tool, action.params, isUndo)) {
+    throw new DomainError('PERMISSION_DENIED', `Action ${index}: ${action.tool} cannot be proposed here`);
+  }
+  const hidden = isUndo ? undefined : hiddenCharacter(action.params);
+  if (hidden !== undefined) throw invalid(`Action ${index}: params contain the hidden character ${hidden}`);
+  const spec = TOOL_TABLE[action.tool];
+  return {
+    tool: action.tool,
+    spec,
+    entityId: readEntityId(spec, action, index, actions),
+    params: readParams(spec, action, index, actions),
+  };
+}
