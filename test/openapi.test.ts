@@ -235,6 +235,7 @@ describe('the document', () => {
       'GET /api/work-items/{item_id}/relations: X-Truncated',
       'GET /api/work-items/{item_id}/children: X-Truncated',
       'GET /api/work-items/{item_id}/parents: X-Truncated',
+      'GET /api/notes: X-Truncated',
       'GET /api/notes/{note_id}: If-None-Match ETag 304',
       'PATCH /api/notes/{note_id}: If-Match ETag',
       'PUT /api/notes/{note_id}: If-Match ETag',
