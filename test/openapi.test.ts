@@ -371,6 +371,8 @@ it('in production neither the document nor its pages exist', async () => {
     RATE_LIMIT_FILE_UPLOAD: '',
     RATE_LIMIT_FORGE_WEBHOOK: '',
     RATE_LIMIT_AI: '',
+    RATE_LIMIT_MCP: '',
+    RATE_LIMIT_MCP_PROPOSE: '',
   });
   try {
     for (const path of [

@@ -12,6 +12,8 @@ interface Rule {
   words: string;
   /** False: personal access tokens are refused, whatever their scopes. */
   pat?: false;
+  /** True: only personal access tokens are accepted. */
+  patOnly?: true;
   /**
    * False: an impersonating admin is refused, because the result (an action, a right or a secret) would outlast the impersonation.
    */
@@ -106,6 +108,7 @@ const ABILITIES = {
   'secret.use_anywhere': { seat: 'admin', words: 'Team admin, for a secret without allowed hosts' },
   'integration.list': { seat: 'none', words: 'Any signed-in caller, their own connections' },
   'integration.connect': { seat: 'none', words: 'Any signed-in caller, for themselves', impersonated: false },
+  'mcp.use': { seat: 'none', words: 'Any personal access token, with the rights of its owner', patOnly: true },
   'notification.list': { seat: 'none', words: 'Any signed-in caller, own notifications' },
   'notification.mark': {
     seat: 'none',
@@ -152,7 +155,8 @@ const PROPOSER_ABILITIES: readonly Ability[] = [
 /** Returns why the ability rejects this kind of caller whatever the role; undefined if it does not. */
 function blockReason(ability: Ability, actor: Actor): string | undefined {
   if (actor.type === 'proposer' && !PROPOSER_ABILITIES.includes(ability)) return 'The agent only reads and proposes';
-  const { pat, impersonated, instanceAdmin } = ruleOf(ability);
+  const { pat, patOnly, impersonated, instanceAdmin } = ruleOf(ability);
+  if (patOnly && actor.type !== 'pat') return 'Personal access tokens only';
   const hasToken = actor.type === 'pat' || (actor.type === 'agent' && actor.by === 'pat');
   if (pat === false && hasToken) return 'Personal access tokens may not be used here';
   if (impersonated === false && actor.type === 'user' && actor.impersonatorId !== null)

@@ -127,6 +127,8 @@ export const Settings = z.object({
   RATE_LIMIT_FILE_UPLOAD: perMinute(10).describe('Uploads, per client address'),
   RATE_LIMIT_FORGE_WEBHOOK: perMinute(120),
   RATE_LIMIT_AI: perMinute(30).describe('Each route of the AI workspace that is limited, per address'),
+  RATE_LIMIT_MCP: perMinute(120).describe('Messages to the MCP endpoint, per token'),
+  RATE_LIMIT_MCP_PROPOSE: perMinute(30).describe('Plans proposed over MCP, per token'),
   RATE_LIMIT_AUTOMATION_DISPATCH: perMinute(10).describe('Execute, test and retry together, per user'),
   JWT_MINUTES: count(60),
   SESSION_DAYS: count(30),
@@ -156,6 +158,8 @@ const FIXED_IN_PRODUCTION = [
   'RATE_LIMIT_FILE_UPLOAD',
   'RATE_LIMIT_FORGE_WEBHOOK',
   'RATE_LIMIT_AI',
+  'RATE_LIMIT_MCP',
+  'RATE_LIMIT_MCP_PROPOSE',
   'TRASH_RETENTION_DAYS',
 ] as const;
 

@@ -76,9 +76,9 @@ interface Described {
   /** Success status; 201 for a new record. */
   status?: 200 | 201 | 202;
   /** Further success statuses. */
-  alsoStatus?: (200 | 201 | 206)[];
+  alsoStatus?: (200 | 201 | 202 | 206)[];
   /** Error statuses beyond those that the declaration implies (401, 403 for a scope, 413, 415, 422, 429, 5xx). */
-  errors?: (400 | 401 | 402 | 403 | 404 | 409 | 410 | 416 | 422)[];
+  errors?: (400 | 401 | 402 | 403 | 404 | 406 | 409 | 410 | 416 | 422)[];
   limit?: LimitName;
   /** Maximum body size, bytes; defaults to 1 MB. */
   bodyLimit?: number;
@@ -113,6 +113,8 @@ export interface EndpointSpec<P extends z.ZodType, Q extends z.ZodType, B extend
    */
   scope?: Scope;
   scopeEnforced?: true;
+  /** A second limit, which depends on the body. */
+  limitOf?: (body: unknown) => LimitName | undefined;
   /** Accepts tokens of outside agents (`mcp_only`), which no other route does. */
   forAgents?: true;
   /** Accepts an expired JWT while its session is active, for renewals. */

@@ -4,10 +4,20 @@ import { DomainError } from '../core/errors.js';
 import { type LimitName, LIMITS } from './limits.js';
 import { createBatchLoader } from '../core/batching/batch-loader.js';
 
-export type RateLimiter = (
-  name: LimitName,
-  caller: { ip: string | null; userId: string | null },
-) => Promise<Record<string, string>>;
+/** Who is counted; a limit says by which of them. */
+export interface CountedCaller {
+  ip: string | null;
+  userId: string | null;
+  tokenId?: string | null;
+}
+
+export type RateLimiter = (name: LimitName, caller: CountedCaller) => Promise<Record<string, string>>;
+
+/** Returns the key under which a limit counts a caller: an address where the id is missing. */
+function keyOf(name: LimitName, { ip, userId, tokenId }: CountedCaller): string {
+  const { per } = LIMITS[name];
+  return (per === 'user' ? userId : per === 'token' ? tokenId : null) ?? addressKey(ip);
+}
 
 const WINDOW_SECONDS = 60;
 
@@ -89,11 +99,10 @@ export function createRateLimiter(services: Services): RateLimiter {
       return [name, { count: createBatchLoader((keys: string[]) => countAll(limiter, keys)), points }];
     }),
   );
-  return async (name, { ip, userId }) => {
+  return async (name, caller) => {
     const { count, points } = limiters[name] as { count: (key: string) => Promise<Counted>; points: number };
     if (points === 0) return {};
-    const key = LIMITS[name].per === 'user' && userId ? userId : addressKey(ip);
-    const counted = await count(key);
+    const counted = await count(keyOf(name, caller));
     const headers = headersOf(name, points, counted);
     if (counted.consumed <= points) return headers;
     const retryAfter = String(Math.max(1, Math.ceil(counted.msBeforeNext / 1000)));

@@ -8,11 +8,14 @@ import { isDeclared } from './dispatch.js';
 import { mountDocs } from './docs.js';
 import { mountMailbox } from './mailbox.js';
 import { toDomainError } from '../core/database-errors.js';
-import { envelope } from './envelope.js';
+import { envelope, withJsonRpc } from './envelope.js';
 import { observeRequest } from '../core/telemetry/metrics.js';
 import { mountWeb } from '../web/mount.js';
 import type { RouteState } from '../endpoint/route-state.js';
 import { createRouter } from './router.js';
+
+/** Its clients read errors as JSON-RPC. */
+const MCP_PATH = '/api/mcp';
 
 const CLIENT_REQUEST_ID = /^[\w-]{1,64}$/;
 
@@ -30,7 +33,8 @@ function refuse(ctx: Koa.ParameterizedContext<RouteState>, thrown: unknown): voi
   if (error.status >= 500) ctx.state.log.error({ err: error.cause ?? error, path: ctx.path }, 'request failed');
   ctx.status = error.status;
   ctx.set({ ...ctx.state.headers, ...error.headers });
-  ctx.body = envelope(error, ctx.state.requestId);
+  const body = envelope(error, ctx.state.requestId);
+  ctx.body = ctx.path === MCP_PATH ? withJsonRpc(body, error) : body;
 }
 
 /** Outermost middleware: adds the id, the error envelope and the log line. */

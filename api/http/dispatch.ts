@@ -21,6 +21,7 @@ import {
 } from '../endpoint/endpoint.js';
 import { signedInUserId } from '../web/server/session.js';
 import { page } from './paging.js';
+import type { LimitName } from '../endpoint/limits.js';
 import { addressKey, type RateLimiter } from '../endpoint/rate-limit.js';
 import { reportUnknownFields, unknownFields } from './unknown-fields.js';
 import { readBody, readJson, refuseLargeBody } from '../endpoint/read-body.js';
@@ -84,7 +85,12 @@ async function handleJson(
   if (actor.type === 'user' && actor.impersonatorId) headers['X-Impersonated-By'] = actor.impersonatorId;
   if (spec.scope) headers['X-Scope-Enforced'] = String(enforcesScope(spec, services, actor));
   checkCaller(spec, services, actor);
-  if (spec.limit) Object.assign(headers, await limit(spec.limit, { ip, userId: actor.type === 'system' ? null : actor.userId }));
+  const counted = {
+    ip,
+    userId: actor.type === 'system' ? null : actor.userId,
+    tokenId: actor.type === 'pat' ? actor.tokenId : null,
+  };
+  if (spec.limit) Object.assign(headers, await limit(spec.limit, counted));
   const db = countedDatabase(services, actor, addressKey(ip));
   const ctx: Context = {
     ...services,
@@ -99,7 +105,8 @@ async function handleJson(
   const upload = spec.upload && (await openUpload(spec.upload, request, services));
   try {
     const browserUserId = () => signedInUserId(services, request.headers);
-    return await perform(spec, incoming, headers, { ctx, browserUserId, upload });
+    const count = (name: LimitName) => limit(name, counted);
+    return await perform(spec, incoming, headers, { ctx, browserUserId, upload, count });
   } finally {
     upload?.close();
   }
@@ -113,7 +120,14 @@ async function perform(
   spec: EndpointSpec<z.ZodType, z.ZodType, z.ZodType>,
   incoming: Incoming,
   headers: Record<string, string>,
-  { upload, ...known }: Pick<Request<unknown, unknown, unknown>, 'ctx' | 'browserUserId'> & { upload: Upload | undefined },
+  {
+    upload,
+    count,
+    ...known
+  }: Pick<Request<unknown, unknown, unknown>, 'ctx' | 'browserUserId'> & {
+    upload: Upload | undefined;
+    count: (name: LimitName) => Promise<Record<string, string>>;
+  },
 ): Promise<Outgoing> {
   const { request } = incoming;
   const unknown = [...unknownFields('query', spec.query, incoming.query)];
@@ -123,6 +137,8 @@ async function perform(
   const params = parse('path', spec.params, incoming.params);
   const query = parse('query', spec.query, incoming.query);
   const body = spec.body && parse('body', spec.body, given);
+  const further = spec.limitOf?.(body);
+  if (further) Object.assign(headers, await count(further));
   const call = { ...known, params, query, body, headers: request.headers, ...(upload && { file: upload.file }) };
   const answer = async () => answerOf(spec, await (spec.pages ? page(spec, call, request.url ?? '') : spec.handle(call)));
   const key = keyOf(spec, known.ctx.actor, incoming, given);

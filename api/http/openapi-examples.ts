@@ -4,9 +4,10 @@ import { DEFAULT_DETAILS, type ErrorCode } from '../core/errors.js';
 import { GRAPH } from './examples/graph.js';
 import { AT, PEOPLE } from './examples/people.js';
 import { EXPIRES_AT, RUN_ID, RUNS } from './examples/runs.js';
+import { TRIAGE } from './examples/triage.js';
 import { WORK } from './examples/work.js';
 
-const RESPONSES: Record<string, unknown> = { ...PEOPLE, ...WORK, ...GRAPH, ...AGENT, ...RUNS };
+const RESPONSES: Record<string, unknown> = { ...PEOPLE, ...WORK, ...GRAPH, ...AGENT, ...RUNS, ...TRIAGE };
 
 /** Returns the example of a response schema, of a list of it, or of the first of several; undefined without one. */
 export function responseExample(schema: z.ZodType): unknown {
@@ -46,6 +47,11 @@ export const ERRORS: Record<string, { value: unknown }> = {
   ),
   Error403: errorExample('PERMISSION_DENIED', 'Token is missing the required scope: tasks:write'),
   Error404: errorExample('RESOURCE_NOT_FOUND', 'Task not found'),
+  Error406: errorExample(
+    'INVALID_REQUEST',
+    'Not Acceptable: Client must accept both application/json and text/event-stream',
+    'A request to this endpoint is one message of the Model Context Protocol.',
+  ),
   Error408: errorExample(
     'INVALID_REQUEST',
     'The request took too long',

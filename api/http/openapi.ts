@@ -36,6 +36,7 @@ const MEANING: Record<number, string> = {
   402: 'The quota of the team is used up',
   403: 'Not a member, insufficient role, or missing scope',
   404: 'Not found, or in the trash',
+  406: 'The client accepts neither JSON nor event streams',
   408: 'The request took too long',
   409: 'Conflict with the stored state',
   410: 'The approval gate expired',

@@ -2,6 +2,7 @@ import Router, { type RouterMiddleware } from '@koa/router';
 import { deprovisioningRoutes } from '../admin/deprovisioning/routes.js';
 import { impersonationRoutes } from '../admin/impersonation/routes.js';
 import { adminRoutes } from '../admin/routes.js';
+import { mcpRoutes } from '../agent/mcp/routes.js';
 import { activityRoutes } from '../activity/routes.js';
 import { agentSessionRoutes } from '../agent/sessions/routes.js';
 import { passwordRoutes } from '../auth/password/routes.js';
@@ -69,6 +70,7 @@ export const ENDPOINTS: Endpoint[] = [
   ...versionRoutes,
   ...runRoutes,
   ...automationRoutes,
+  ...mcpRoutes,
   ...notificationRoutes,
   ...forgeRoutes,
   ...integrationRoutes,

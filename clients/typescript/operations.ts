@@ -1,4 +1,4 @@
-// Made by npm run client from the document with SHA-256 02e2f7e7fbb27ba7b8645b5c20451b9dd6431f92690fd5aec139d5d80d950197.
+// Made by npm run client from the document with SHA-256 92536304961ac0f5181cc2e66e8471ed586da5e9e9cdf2749bb02eaf57e658c9.
 /** Operations that send a form with a file, and those that return bytes. */
 export const UPLOADS: readonly string[] = ['uploadFile'];
 export const DOWNLOADS: readonly string[] = ['downloadFile'];
@@ -125,6 +125,7 @@ export const OPERATIONS = {
   updateAutomation: { method: 'PATCH', path: '/api/automations/{automation_id}', takesKey: false },
   deleteAutomation: { method: 'DELETE', path: '/api/automations/{automation_id}', takesKey: false },
   toggleAutomation: { method: 'POST', path: '/api/automations/{automation_id}/toggle', takesKey: true },
+  callMcp: { method: 'POST', path: '/api/mcp', takesKey: false },
   listNotifications: { method: 'GET', path: '/api/notifications', takesKey: false },
   updateNotification: { method: 'PATCH', path: '/api/notifications/{notification_id}', takesKey: false },
   markNotificationsRead: { method: 'POST', path: '/api/notifications/read', takesKey: true },

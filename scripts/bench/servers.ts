@@ -229,6 +229,8 @@ export class Servers {
       RATE_LIMIT_CODES: UNREACHED,
       LOCKOUT_FAILURES: UNREACHED,
       RATE_LIMIT_AI: UNREACHED,
+      RATE_LIMIT_MCP: UNREACHED,
+      RATE_LIMIT_MCP_PROPOSE: UNREACHED,
       RATE_LIMIT_AUTOMATION_DISPATCH: UNREACHED,
       ...Object.fromEntries(Object.entries(settings).map(([name, value]) => [name, String(value)])),
     };

@@ -5,6 +5,7 @@ import { automationCases, cancelCases, trashCases } from './automation-cases.js'
 import { fileCases } from './file-cases.js';
 import { graphCases } from './graph-cases.js';
 import { itemCases } from './item-cases.js';
+import { mcpCases } from './mcp-cases.js';
 import type { Row } from './row.js';
 import { signInCases } from './sign-in-cases.js';
 import { taskCases } from './task-cases.js';
@@ -20,7 +21,7 @@ export const GROUPS = {
   approvals: [...approvalCases, ...cancelCases],
   vault: vaultCases,
   graph: graphCases,
-  agent: agentCases,
+  agent: [...agentCases, ...mcpCases],
   items: [...itemCases, ...fileCases],
 } satisfies Record<string, Row[]>;
 

@@ -41,8 +41,9 @@ const may = (needed: Seat | 'none' | 'nobody', seat: Seat | null): boolean =>
 function isKeptOut(endpoint: Endpoint, actor: Actor): boolean {
   if (endpoint.ability === 'public') return false;
   if (actor.mcpOnly && !(endpoint.raw ? undefined : endpoint.forAgents)) return true;
-  const { pat, impersonated, instanceAdmin } = ruleOf(endpoint.ability);
+  const { pat, patOnly, impersonated, instanceAdmin } = ruleOf(endpoint.ability);
   return (
+    (patOnly === true && actor.scope === null) ||
     (pat === false && actor.scope !== null) ||
     (impersonated === false && actor.impersonated === true) ||
     (instanceAdmin === true && !actor.instanceAdmin)

@@ -6,7 +6,7 @@ import { gaps, nameOf } from './run.js';
 import { ENDPOINTS } from '../../api/http/router.js';
 
 /** Routes that need no scope, also in strict mode. */
-const ANY_TOKEN = ['GET /api/auth/me'];
+const ANY_TOKEN = ['GET /api/auth/me', 'POST /api/mcp'];
 
 it('runs the rows of every group', () => {
   expect(readdirSync(import.meta.dirname)).toEqual(expect.arrayContaining(Object.keys(GROUPS).map((name) => `${name}.test.ts`)));
@@ -55,6 +55,7 @@ const EXPECTED_ROLES: Record<Seat | 'none', Ability[]> = {
     'automation.list',
     'integration.list',
     'integration.connect',
+    'mcp.use',
     'notification.list',
     'notification.mark',
   ],
@@ -133,6 +134,8 @@ it('a guest writes nowhere: no route that writes is open to the seat', () => {
     'PATCH /api/ai-workspace/sessions/:session_id',
     'DELETE /api/ai-workspace/sessions/:session_id',
     'DELETE /api/ai-workspace/sessions/:session_id/link/:item_type/:item_id',
+    // Its tools that stage check the role themselves.
+    'POST /api/mcp',
     'PATCH /api/notifications/:notification_id',
     'POST /api/notifications/read',
     'POST /api/integrations/:key/connect',

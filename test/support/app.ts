@@ -47,6 +47,8 @@ export function testConfig(url: string, dataDir: string, settings: Record<string
     RATE_LIMIT_FILE_UPLOAD: '100000',
     RATE_LIMIT_FORGE_WEBHOOK: '100000',
     RATE_LIMIT_AI: '100000',
+    RATE_LIMIT_MCP: '100000',
+    RATE_LIMIT_MCP_PROPOSE: '100000',
     RATE_LIMIT_AUTOMATION_DISPATCH: '100000',
     TEMPORAL_ADDRESS: process.env['ASSENT_TEST_TEMPORAL_ADDRESS'] ?? '127.0.0.1:1',
     WORKFLOW_BUNDLE: process.env['ASSENT_TEST_BUNDLE'] ?? '',

@@ -1,0 +1,35 @@
+import { type Endpoint, endpoint } from '../../endpoint/endpoint.js';
+import { McpAnswer, McpMessage } from './schema.js';
+import { serveMcp } from './serve.js';
+
+const MAX_BODY = 1024 * 1024;
+
+/** Calls a minute of the tool that stages plans; each is a dry run of up to 50 changes. */
+const limitOf = (message: unknown) =>
+  (message as { params?: { name?: unknown } | null } | null)?.params?.name === 'propose_plan'
+    ? ('mcp_propose' as const)
+    : undefined;
+
+export const mcpRoutes: Endpoint[] = [
+  endpoint({
+    id: 'callMcp',
+    method: 'post',
+    path: '/api/mcp',
+    tag: 'Agents',
+    summary: 'Call the MCP server',
+    description:
+      'The Model Context Protocol over Streamable HTTP, stateless, for agents of your own: versions 2026-07-28 and 2025-11-25, and the older ones that send one message a request. A personal access token is required, best one with `mcp_only`; its scopes are always checked, each tool naming its own. An agent reads with the rights of the token’s owner and proposes plans; no tool changes or confirms anything. Errors have the keys of the envelope and of JSON-RPC.',
+    ability: 'mcp.use',
+    forAgents: true,
+    limit: 'mcp',
+    limitOf,
+    bodyLimit: MAX_BODY,
+    body: McpMessage,
+    response: McpAnswer,
+    alsoStatus: [202],
+    errors: [404, 406],
+    storable: false,
+    example: { jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} },
+    handle: ({ ctx, body, headers }) => serveMcp(ctx, body, headers),
+  }),
+];

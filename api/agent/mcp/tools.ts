@@ -1,0 +1,20 @@
+import { z } from 'zod';
+import { listTasksTool } from './list-tasks.js';
+import { getItemTool, listProjectsTool, searchTool } from './read-tools.js';
+import type { McpTool } from './tool.js';
+
+/** Tools of the MCP endpoint, in list order. None of them confirms a plan. */
+export const TOOLS: readonly McpTool[] = [searchTool, getItemTool, listProjectsTool, listTasksTool];
+
+type InputSchema = { type: 'object' } & Record<string, unknown>;
+const schemas = new Map<string, InputSchema>();
+
+/** Returns a tool's arguments as a JSON Schema. */
+export function inputSchemaOf({ name, input }: McpTool): InputSchema {
+  let schema = schemas.get(name);
+  if (!schema) {
+    const { $schema: _dialect, ...rest } = z.toJSONSchema(input, { io: 'input', unrepresentable: 'any' }) as InputSchema;
+    schemas.set(name, (schema = rest as InputSchema));
+  }
+  return schema;
+}
