@@ -1,4 +1,4 @@
-// Made by npm run client from the document with SHA-256 92536304961ac0f5181cc2e66e8471ed586da5e9e9cdf2749bb02eaf57e658c9.
+// Made by npm run client from the document with SHA-256 5bea72d37f08172328259e62f91942d9f4431fe7516a51a95e47f58f79396c8c.
 /** Operations that send a form with a file, and those that return bytes. */
 export const UPLOADS: readonly string[] = ['uploadFile'];
 export const DOWNLOADS: readonly string[] = ['downloadFile'];

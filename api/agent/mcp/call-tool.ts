@@ -2,7 +2,7 @@ import type { CallToolResult } from '@modelcontextprotocol/server';
 import type { Actor } from '../../core/actor.js';
 import { type Context, inTransaction } from '../../core/context.js';
 import { toDomainError } from '../../core/database-errors.js';
-import { DomainError, invalidFields } from '../../core/errors.js';
+import { type DomainError, invalidFields } from '../../core/errors.js';
 import { requireScope } from '../../core/scopes.js';
 import { countMcpCall } from '../../core/telemetry/agent-metrics.js';
 import { fieldErrors, ZOD_MESSAGES } from '../../core/validation/messages.js';

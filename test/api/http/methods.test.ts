@@ -91,7 +91,7 @@ describe('a limited route', () => {
       // Somebody new: routes share buckets, and who is over a limit is remembered without the table.
       const { member } = await buildTeam(limited);
       const patOnly = endpoint.ability !== 'public' && ruleOf(endpoint.ability).patOnly;
-      const caller = patOnly ? await buildToken(limited, member, []) : member;
+      const caller = patOnly ? await buildToken(limited, member, ['ai:chat']) : member;
       const call = () =>
         limited.as(caller)[endpoint.method](addressOf(endpoint), endpoint.method === 'get' ? undefined : {}, {
           headers: { 'x-hub-signature-256': 'sha256=0' },
