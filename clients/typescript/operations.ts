@@ -1,4 +1,4 @@
-// Made by npm run client from the document with SHA-256 5bea72d37f08172328259e62f91942d9f4431fe7516a51a95e47f58f79396c8c.
+// Made by npm run client from the document with SHA-256 a39d028828089de1362b58cb0a457e5b915dac92d0c76a1ddf571fcc5cd16e9c.
 /** Operations that send a form with a file, and those that return bytes. */
 export const UPLOADS: readonly string[] = ['uploadFile'];
 export const DOWNLOADS: readonly string[] = ['downloadFile'];
@@ -81,6 +81,17 @@ export const OPERATIONS = {
   deleteWorkItem: { method: 'DELETE', path: '/api/work-items/{item_id}', takesKey: false },
   searchItems: { method: 'POST', path: '/api/search', takesKey: false },
   searchWorkspace: { method: 'GET', path: '/api/ai-workspace/search', takesKey: false },
+  createAgentSession: { method: 'POST', path: '/api/ai-workspace/sessions', takesKey: true },
+  listAgentSessions: { method: 'GET', path: '/api/ai-workspace/sessions', takesKey: false },
+  getAgentSession: { method: 'GET', path: '/api/ai-workspace/sessions/{session_id}', takesKey: false },
+  updateAgentSession: { method: 'PATCH', path: '/api/ai-workspace/sessions/{session_id}', takesKey: false },
+  deleteAgentSession: { method: 'DELETE', path: '/api/ai-workspace/sessions/{session_id}', takesKey: false },
+  linkAgentItem: { method: 'POST', path: '/api/ai-workspace/sessions/{session_id}/link', takesKey: true },
+  unlinkAgentItem: {
+    method: 'DELETE',
+    path: '/api/ai-workspace/sessions/{session_id}/link/{item_type}/{item_id}',
+    takesKey: false,
+  },
   uploadFile: { method: 'POST', path: '/api/files', takesKey: false },
   downloadFile: { method: 'GET', path: '/api/files/{file_id}', takesKey: false },
   deleteFile: { method: 'DELETE', path: '/api/files/{file_id}', takesKey: false },
