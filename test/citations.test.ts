@@ -98,6 +98,19 @@ describe('citations', () => {
     expect(faults).toEqual([]);
   });
 
+  it('name source files that exist, in the documents', () => {
+    const known = sources.map(({ path }) => `/${path}`);
+    const documents = sources.filter(({ path }) => path.endsWith('.md') && path !== 'CHANGELOG.md');
+    const faults = documents.flatMap((source) =>
+      source.lines.flatMap((line, i) =>
+        [...line.matchAll(/`(\w[\w./-]*\.(?:ts|mjs|eta))`/g)]
+          .filter(([, name]) => !known.some((path) => path.endsWith(`/${name}`)))
+          .map(([, name = '']) => at(source, i, name)),
+      ),
+    );
+    expect(faults).toEqual([]);
+  });
+
   it('use every entry of docs/decisions.md, whose headings are in alphabetical order', () => {
     const headings = [...anchorsIn('docs/decisions.md')].slice(1);
     const cited = new Set(
