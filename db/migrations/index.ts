@@ -25,6 +25,7 @@ import * as search from './0024_search.js';
 import * as files from './0025_files.js';
 import * as cycleTimes from './0026_cycle_times.js';
 import * as agent from './0027_agent.js';
+import * as triage from './0028_triage.js';
 
 /** Every migration in order; listed explicitly so that a build contains exactly what was reviewed. Never edited once released. */
 const MIGRATIONS: Record<string, Knex.Migration> = {
@@ -54,6 +55,7 @@ const MIGRATIONS: Record<string, Knex.Migration> = {
   '0025_files': files,
   '0026_cycle_times': cycleTimes,
   '0027_agent': agent,
+  '0028_triage': triage,
 };
 
 /** Provides the migrations to knex. */

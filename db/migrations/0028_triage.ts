@@ -1,0 +1,71 @@
+import type { Knex } from 'knex';
+
+/** Proposals of outside agents that are repeatable; schedules, events and digest emails of the triage. */
+export async function up(knex: Knex): Promise<void> {
+  await knex.raw(proposals);
+  await knex.raw(schedules);
+  await knex.raw(subscriptions);
+  await knex.raw(digests);
+}
+
+const proposals = /* sql */ `
+-- What an agent calls its proposal, and the SHA-256 of the proposal: sent again, it is the same plan.
+alter table agent_plans add column proposal_key text, add column proposal_hash bytea,
+  add check ((proposal_key is null) = (proposal_hash is null));
+create unique index agent_plans_by_key on agent_plans (session_id, proposal_key) where proposal_key is not null;
+`;
+
+const schedules = /* sql */ `
+-- The Temporal Schedule of a team's overnight triage is a projection of its settings and of the team, so that a change of either notifies the
+-- worker.
+create function enqueue_triage_sync(team uuid) returns void language sql as $$
+  insert into outbox (kind, subject, team_id, payload, correlation_id)
+    values ('triage.sync', team::text, team, jsonb_build_object('team_id', team), uuidv7())
+$$;
+create function agent_settings_changed() returns trigger language plpgsql as $$
+begin
+  perform enqueue_triage_sync(new.team_id);
+  return null;
+end $$;
+create trigger agent_settings_made after insert on agent_settings for each row when (new.overnight_enabled)
+  execute function agent_settings_changed();
+create trigger agent_settings_changed after update on agent_settings for each row
+  when ((old.overnight_enabled, old.overnight_cron, old.overnight_timezone) is distinct from
+    (new.overnight_enabled, new.overnight_cron, new.overnight_timezone))
+  execute function agent_settings_changed();
+create function triage_team_deleted() returns trigger language plpgsql as $$
+begin
+  if exists (select from agent_settings s where s.team_id = new.team_id and s.overnight_enabled) then
+    perform enqueue_triage_sync(new.team_id);
+  end if;
+  return null;
+end $$;
+create trigger triage_team_deleted after update of deleted_at on teams for each row
+  when (old.deleted_at is distinct from new.deleted_at) execute function triage_team_deleted();
+`;
+
+const subscriptions = /* sql */ `
+-- A team whose CI triage is enabled subscribes to failures.
+create function refresh_triage_subscription() returns trigger language plpgsql as $$
+begin
+  insert into event_subscriptions (owner_id, kind, event_types)
+    values (new.team_id, 'triage',
+      case when new.ci_enabled then '{forge.check_suite_failed,forge.workflow_run_failed}'::text[] else '{}' end)
+    on conflict (owner_id, kind) do update set event_types = excluded.event_types;
+  return null;
+end $$;
+create trigger triage_subscribed after insert or update of ci_enabled on agent_settings for each row
+  execute function refresh_triage_subscription();
+`;
+
+const digests = /* sql */ `
+-- The last morning, in the user's own zone, for which staged plans were mailed.
+create table agent_digests (
+  user_id uuid primary key references users on delete cascade,
+  sent_for date not null
+);
+`;
+
+export async function down(): Promise<void> {
+  throw new Error('Migrations go forward only: restore a backup instead');
+}
