@@ -37,6 +37,7 @@ export const TURN_ENDS = [
   'model_garbled',
   'model_unreachable',
   'budget_exceeded',
+  'model_not_allowed',
 ] as const;
 export type TurnEnd = (typeof TURN_ENDS)[number];
 

@@ -27,6 +27,8 @@ export interface ToolCall {
 export interface ModelAnswer {
   text: string;
   calls: ToolCall[];
+  /** Calls beyond the limit, which were not read. */
+  callsLeftOut: number;
   inputTokens: number;
   outputTokens: number;
 }
@@ -86,6 +88,7 @@ function answerOf(config: Config, request: ModelRequest, { content, usage }: Lan
   return {
     text: storable(text, MAX_TEXT),
     calls: calls.slice(0, MAX_CALLS),
+    callsLeftOut: Math.max(0, calls.length - MAX_CALLS),
     inputTokens: clamped(usage.inputTokens.total, Math.ceil(bytes / 3), bytes),
     outputTokens: clamped(usage.outputTokens.total, Math.ceil(said / 3), config.AI_MAX_OUTPUT_TOKENS),
   };

@@ -27,8 +27,8 @@ export const modelSettings = {
     .regex(/^[\x21-\x7e]{1,1000}$/, 'must be printable characters without blanks')
     .optional()
     .describe('Key at the provider'),
-  AI_MAX_OUTPUT_TOKENS: whole(2_000, 100, 32_000).describe('Maximum length of one answer of the model'),
-  AI_CONTEXT_TOKENS: whole(12_000, 2_000, 200_000).describe('Maximum length of the linked items in a prompt'),
+  AI_MAX_OUTPUT_TOKENS: whole(2_000, 100, 8_000).describe('Maximum length of one answer of the model'),
+  AI_CONTEXT_TOKENS: whole(12_000, 2_000, 32_000).describe('Maximum length of the linked items in a prompt'),
   AI_PRICE_INPUT: amount().describe('Price of a million input tokens, in any currency'),
   AI_PRICE_OUTPUT: amount().describe('Price of a million output tokens, in the same currency'),
   AI_MONTHLY_TOKENS_PER_TEAM: whole(0, 0, 1_000_000_000).describe('Tokens of a team in a month; 0 for no limit'),

@@ -1,0 +1,73 @@
+import type { Knex } from 'knex';
+import type { TurnEnd, TurnView } from '../../../../workflows/contract.js';
+import type { Services } from '../../../core/context.js';
+import { DomainError } from '../../../core/errors.js';
+import { withVisibleNames } from '../../../core/validation/invisible.js';
+import type { Staged } from '../../plans/proposal.js';
+import { stagePlan } from '../../plans/stage-plan.js';
+import { type ClaimedTurn, claimTurn, type TurnExecution } from '../../turns/claim-turn.js';
+import { announceTurn, type Answer, type EndedTurn, endTurn } from '../../turns/end-turn.js';
+import { refusalOf } from './describe-refusal.js';
+import { END_TEXTS, omittedText } from './end-texts.js';
+import { proposalOf } from './proposal-of.js';
+import { handlesOf } from './read-answer.js';
+import { proposerContext, readSteps } from './read-turn.js';
+import { proposalsOf, type StepContent } from './step-content.js';
+
+/** Maximum length of an answer, characters. */
+const MAX_ANSWER = 8_000;
+const NOTHING_SAID = 'The model said nothing.';
+const NO_CHANGE = 'Nothing would change.';
+
+type Finish = { turn: ClaimedTurn; ended: EndedTurn };
+
+/** Stages the proposals in a savepoint, so that a refusal leaves the answer to be written. */
+async function stage(
+  services: Services,
+  db: Knex,
+  turn: ClaimedTurn,
+  steps: StepContent[],
+): Promise<Staged | { refused: string } | undefined> {
+  const actions = proposalsOf(steps, handlesOf(steps));
+  if (actions.length === 0) return undefined;
+  try {
+    return await db.transaction((inner) => stagePlan(proposerContext(services, inner, turn), proposalOf(turn, actions)));
+  } catch (error) {
+    if (!(error instanceof DomainError) || error.status >= 500) throw error;
+    return { refused: refusalOf(error) };
+  }
+}
+
+/** Returns the answer that the stored steps come to. */
+async function answerOf(services: Services, db: Knex, turn: ClaimedTurn): Promise<Answer> {
+  const steps = await readSteps(db, turn.message_id);
+  const staged = await stage(services, db, turn, steps);
+  const words = withVisibleNames(steps.at(-1)?.text ?? '').trim();
+  const leftOut = steps.reduce((sum, step) => sum + step.leftOut, 0);
+  const isRefused = staged !== undefined && 'refused' in staged;
+  const plan = staged && !isRefused ? staged.plan : null;
+  const parts = [
+    words || plan?.summary,
+    isRefused && `I could not propose this: ${staged.refused}`,
+    staged && !isRefused && !plan && NO_CHANGE,
+    omittedText(staged && !isRefused ? staged : { omitted: [] }, leftOut),
+  ];
+  const content = parts.filter(Boolean).join('\n\n').slice(0, MAX_ANSWER).toWellFormed() || NOTHING_SAID;
+  return { content, plan: plan ? { action_id: plan.action_id, changes: plan.actions.length } : null };
+}
+
+async function finish(services: Services, db: Knex, owner: TurnExecution, end: TurnEnd): Promise<Finish | undefined> {
+  const turn = await claimTurn(db, owner);
+  if (!turn) return undefined;
+  const answer = end === 'done' ? await answerOf(services, db, turn) : { content: END_TEXTS[end], code: end };
+  return { turn, ended: await endTurn(db, turn, owner, answer) };
+}
+
+/**
+ * Ends a turn of a model in one transaction: the answer, and the plan with its audit entry and its event. Every end leaves an answer.
+ * May be repeated: only the first call finds the turn open.
+ */
+export async function finishTurn(services: Services, owner: TurnExecution, end: TurnEnd): Promise<TurnView> {
+  const finished = await services.db.transaction((db) => finish(services, db, owner, end));
+  return finished ? announceTurn(services, finished.turn, finished.ended) : { state: 'superseded' };
+}

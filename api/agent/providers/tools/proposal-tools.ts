@@ -1,0 +1,152 @@
+import type { LanguageModelV3FunctionTool } from '@ai-sdk/provider';
+import { z } from 'zod';
+import type { ProposedAction } from '../../plans/proposal.js';
+import { TOOLS, type Tool, UNDO_TOOLS } from '../../plans/schema.js';
+import { TOOL_TABLE } from '../../plans/tools.js';
+import { TASK_PRIORITIES, TASK_STATUSES } from '../../../tasks/rules.js';
+import type { Handles, Target } from '../prompt/handles.js';
+import { type CallInput, CallRefused } from './read-tools.js';
+
+type Json = Record<string, unknown>;
+type ItemTarget = Target['type'];
+
+/** Tools that a model may propose, by their names in its world: `task_set_status` for `task.set_status`. */
+const PROPOSABLE = TOOLS.filter((tool) => !UNDO_TOOLS.some((undo) => undo === tool));
+const TOOL_OF = new Map(PROPOSABLE.map((tool) => [tool.replace('.', '_'), tool]));
+
+const ITEMS: readonly ItemTarget[] = ['task', 'project', 'note', 'file', 'whiteboard', 'doc'];
+/** Parameters that hold an id: a model gives a handle instead. */
+const ID_FIELDS: Record<string, readonly ItemTarget[]> = {
+  project_id: ['project'],
+  parent_task_id: ['task'],
+  assigned_to: ['user'],
+  source_id: ITEMS,
+  target_id: ITEMS,
+};
+/** Parameters that a model is not offered: ids for which it has no handles, and what only a client needs. */
+const NOT_OFFERED = ['team_id', 'parent_comment_id', 'position', 'recurrence'];
+const REFERENCE = /^\$(?:0|[1-9]\d?)$/;
+
+const DESCRIPTIONS: Partial<Record<Tool, string>> = {
+  'task.create': 'Proposes a new task.',
+  'task.update': 'Proposes to change fields of a task. Give only the fields that change.',
+  'task.set_status': 'Proposes a status for a task.',
+  'task.assign': 'Proposes who is assigned to a task; null for nobody.',
+  'task.comment': 'Proposes a comment on a task.',
+  'task.delete': 'Proposes to move a task to the trash.',
+  'project.update': 'Proposes to change fields of a project. Give only the fields that change.',
+  'relation.create': 'Proposes a relation between two items.',
+  'relation.delete': 'Proposes to delete a relation.',
+  'note.create': 'Proposes a new note.',
+};
+
+/** Name of the parameter that holds the handle of the target, and the kinds of targets. */
+function targetOf(tool: Tool): { field: string; types: readonly ItemTarget[] } | undefined {
+  const { entity, creates } = TOOL_TABLE[tool];
+  if (creates) return undefined;
+  return { field: `${entity}_id`, types: [entity as ItemTarget] };
+}
+
+const EXAMPLES: Partial<Record<ItemTarget, string>> = { user: 'U1', project: 'P1', relation: 'R1' };
+
+const handleSchema = (types: readonly ItemTarget[], isNullable: boolean): Json => ({
+  type: isNullable ? ['string', 'null'] : 'string',
+  description: `Handle, such as ${EXAMPLES[types[0] ?? 'task'] ?? 'T1'}`,
+});
+
+/** Returns a schema without what only our API document needs. */
+function plain(schema: Json): Json {
+  const { $schema: _draft, id: _id, example: _example, description: _words, ...rest } = schema;
+  return rest;
+}
+
+/** What the schemas of the API hide behind a normalization, spelled out. */
+const SPELLED_OUT: Record<string, Json> = {
+  status: { type: 'string', enum: [...TASK_STATUSES] },
+  priority: { type: 'string', enum: [...TASK_PRIORITIES] },
+  due_date: { type: ['string', 'null'], description: 'YYYY-MM-DD' },
+  tags: { type: 'array', items: { type: 'string', maxLength: 50 }, maxItems: 20 },
+};
+const DAY: Json = { type: ['string', 'null'], description: 'YYYY-MM-DD' };
+const SPELLED_OUT_OF_PROJECTS: Record<string, Json> = { start_date: DAY, end_date: DAY };
+
+/** Returns the schema of a tool's parameters, with handles in place of ids. */
+function schemaOf(tool: Tool): Json {
+  const target = targetOf(tool);
+  const options = { io: 'input', unrepresentable: 'any', reused: 'inline' } as const;
+  const { properties = {}, required = [] } = z.toJSONSchema(TOOL_TABLE[tool].schema, options) as {
+    properties?: Record<string, Json>;
+    required?: string[];
+  };
+  const offered = Object.entries(properties).filter(([name]) => !NOT_OFFERED.includes(name));
+  const shown = offered.map(([name, schema]): [string, Json] => {
+    const types = ID_FIELDS[name];
+    if (types) return [name, handleSchema(types, !required.includes(name) || tool === 'task.assign')];
+    const spelled = tool.startsWith('task.') ? SPELLED_OUT : SPELLED_OUT_OF_PROJECTS;
+    return [name, spelled[name] ?? plain(schema)];
+  });
+  return {
+    type: 'object',
+    properties: Object.fromEntries(target ? [[target.field, handleSchema(target.types, false)], ...shown] : shown),
+    required: [...(target ? [target.field] : []), ...required],
+    additionalProperties: false,
+  };
+}
+
+/** Tools that propose. None writes: a call becomes an action of a plan that a person reads. */
+export const PROPOSAL_TOOLS: LanguageModelV3FunctionTool[] = [...TOOL_OF].map(([name, tool]) => ({
+  type: 'function',
+  name,
+  description: DESCRIPTIONS[tool] ?? tool,
+  inputSchema: schemaOf(tool) as LanguageModelV3FunctionTool['inputSchema'],
+}));
+
+/** Returns the tool that a name stands for; undefined if none is offered under it. */
+export const proposalTool = (name: string): Tool | undefined => TOOL_OF.get(name);
+
+interface Resolving {
+  handles: Handles;
+  /** Team of a note without a project: that of the first linked item. */
+  teamId: string | null;
+}
+
+/**
+ * Returns the id for a handle, or a reference to an earlier proposal as it is.
+ * @throws CallRefused for anything else, such as an id from a text
+ */
+function idOf(
+  { handles }: Resolving,
+  field: string,
+  value: unknown,
+  types: readonly ItemTarget[],
+  mustBeLinked: boolean,
+): string {
+  if (typeof value === 'string' && REFERENCE.test(value)) return value;
+  const target = handles.resolve(value);
+  if (!target || !types.includes(target.type)) throw new CallRefused(`${field} is not a handle of the right kind`);
+  if (mustBeLinked && !target.isLinked) throw new CallRefused(`${field} is not linked`);
+  return target.id;
+}
+
+/**
+ * Turns a call into an action: handles become ids. Everything else is checked when the plan is staged.
+ * @throws CallRefused
+ */
+export function actionOf(tool: Tool, input: CallInput, resolving: Resolving): ProposedAction {
+  const target = targetOf(tool);
+  const { [target?.field ?? '']: handle, ...given } = input;
+  const params = Object.fromEntries(
+    Object.entries(given).map(([name, value]) => {
+      const types = Object.hasOwn(ID_FIELDS, name) ? ID_FIELDS[name] : undefined;
+      if (!types || value === null) return [name, value];
+      return [name, idOf(resolving, name, value, types, name !== 'project_id')];
+    }),
+  );
+  if (NOT_OFFERED.some((name) => Object.hasOwn(params, name))) throw new CallRefused('a parameter is not offered');
+  const team = tool === 'note.create' && params['project_id'] == null && resolving.teamId !== null;
+  return {
+    tool,
+    ...(target ? { entity_id: idOf(resolving, target.field, handle, target.types, true) } : {}),
+    params: team ? { ...params, team_id: resolving.teamId } : params,
+  };
+}
