@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 // A stand-in for a model's provider: a real HTTP server that speaks both wire formats.
 
 /** A message as either format sends it, reduced to what tests read. */
-export interface SeenMessage {
+interface SeenMessage {
   role: string;
   text: string;
   calls: { id: string; name: string; input: unknown }[];
@@ -26,7 +26,7 @@ export interface SeenRequest {
 }
 
 /** What the model says. `input` as text is sent as it is, valid JSON or not, where the format allows it. */
-export interface Said {
+interface Said {
   text?: string;
   calls?: { name: string; input: object | string }[];
   /** Null: the provider reports none. */
@@ -34,7 +34,7 @@ export interface Said {
 }
 
 /** Answers a request, or writes to the response itself and returns nothing. */
-export type Answering = (request: SeenRequest, response: ServerResponse) => Said | undefined | Promise<Said | undefined>;
+type Answering = (request: SeenRequest, response: ServerResponse) => Said | undefined | Promise<Said | undefined>;
 
 export interface ModelServer {
   /** Base URL for AI_BASE_URL. */

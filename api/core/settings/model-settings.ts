@@ -1,8 +1,7 @@
 import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
 
-export const MODEL_PROVIDERS = ['rules', 'openai_compatible', 'anthropic'] as const;
-export type ModelProvider = (typeof MODEL_PROVIDERS)[number];
+const MODEL_PROVIDERS = ['rules', 'openai_compatible', 'anthropic'] as const;
 
 const whole = (fallback: number, min: number, max: number) => z.coerce.number().int().min(min).max(max).default(fallback);
 const amount = () => z.coerce.number().min(0).max(1_000_000).default(0);

@@ -3,7 +3,7 @@ import { cutText } from './fence.js';
 import type { Handles } from './handles.js';
 
 /** Lengths in a prompt, characters. */
-export const TITLE_LENGTH = 200;
+const TITLE_LENGTH = 200;
 export const BODY_LENGTH = 1_500;
 export const COMMENT_LENGTH = 300;
 export const COMMENTS = 5;
@@ -34,7 +34,7 @@ class Budget {
 }
 
 /** Returns only the fields that say something. */
-export const compact = (fields: Record<string, unknown>): Record<string, unknown> =>
+const compact = (fields: Record<string, unknown>): Record<string, unknown> =>
   Object.fromEntries(
     Object.entries(fields).filter(([, value]) => value !== null && value !== undefined && value !== false && value !== ''),
   );

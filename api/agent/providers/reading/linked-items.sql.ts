@@ -1,7 +1,7 @@
 import type { Statement } from '../../../../db/statement.js';
 
 /** Linked items of one prompt; the links beyond are told as a number. */
-export const MAX_ITEMS = 50;
+const MAX_ITEMS = 50;
 
 /**
  * $1 = session id, $2 = user id, $3 = roles that may link, $4 = maximum length of a text, $5 = comments of an item, $6 = maximum length

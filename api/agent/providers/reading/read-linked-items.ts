@@ -39,14 +39,14 @@ export interface ReadItem {
   is_external_allowed: boolean;
 }
 
-export interface ReadRelation extends Record<string, unknown> {
+interface ReadRelation extends Record<string, unknown> {
   relation_id: string;
   source_id: string;
   target_id: string;
   relation_type: string;
 }
 
-export interface ReadMember extends Record<string, unknown> {
+interface ReadMember extends Record<string, unknown> {
   user_id: string;
   name: string;
   team_ids: string[];

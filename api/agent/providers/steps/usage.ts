@@ -26,7 +26,7 @@ export interface Reservation extends Tokens {
 }
 
 /** Returns the cost in millionths: prices are for a million tokens, so one token costs the price in millionths. */
-export const costMicro = (
+const costMicro = (
   { AI_PRICE_INPUT, AI_PRICE_OUTPUT }: Pick<Config, 'AI_PRICE_INPUT' | 'AI_PRICE_OUTPUT'>,
   { inputTokens, outputTokens }: Tokens,
 ): number => Math.ceil(inputTokens * AI_PRICE_INPUT + outputTokens * AI_PRICE_OUTPUT);

@@ -89,7 +89,7 @@ export interface Answered {
   plan: { action_id: string; summary: string; risk: string; actions: PlannedAction[] } | undefined;
   messageId: string;
 }
-export interface PlannedAction {
+interface PlannedAction {
   tool: string;
   entity_id: string | null;
   title: string;
