@@ -7,6 +7,7 @@ import { scheduleActivities } from '../automation-schedules.js';
 import { automationActivities, outboundActivities } from '../automations.js';
 import { maintenanceActivities } from '../maintenance.js';
 import { deprovisionActivities } from '../deprovisioning.js';
+import { modelStepActivities, modelTurnActivities } from '../model-turns.js';
 import { recurrenceActivities } from '../recurrence.js';
 import { revocationActivities } from '../revocations.js';
 
@@ -50,6 +51,7 @@ export function createWorkers(services: Services, connection: NativeConnection, 
       ...recurrenceActivities(services),
       ...scheduleActivities(services),
       ...deprovisionActivities(services),
+      ...modelTurnActivities(services),
     },
     maxCachedWorkflows: 500,
     maxConcurrentWorkflowTaskExecutions: 40,
@@ -62,7 +64,7 @@ export function createWorkers(services: Services, connection: NativeConnection, 
   const outbound = Worker.create({
     ...common,
     taskQueue: taskQueue(config.TASK_QUEUE_PREFIX, 'outbound'),
-    activities: { ...outboundActivities(services), ...revocationActivities(services) },
+    activities: { ...outboundActivities(services), ...revocationActivities(services), ...modelStepActivities(services) },
     maxConcurrentActivityTaskExecutions: OUTBOUND_SLOTS,
   });
   return Promise.all([core, outbound]);
