@@ -108,6 +108,8 @@ const ABILITIES = {
   'secret.use_anywhere': { seat: 'admin', words: 'Team admin, for a secret without allowed hosts' },
   'integration.list': { seat: 'none', words: 'Any signed-in caller, their own connections' },
   'integration.connect': { seat: 'none', words: 'Any signed-in caller, for themselves', impersonated: false },
+  'agent_settings.read': { seat: 'admin', words: 'Team admin' },
+  'agent_settings.write': { seat: 'admin', words: 'Team admin', impersonated: false },
   'mcp.use': { seat: 'none', words: 'Any personal access token, with the rights of its owner', patOnly: true },
   'notification.list': { seat: 'none', words: 'Any signed-in caller, own notifications' },
   'notification.mark': {

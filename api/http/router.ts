@@ -3,6 +3,7 @@ import { deprovisioningRoutes } from '../admin/deprovisioning/routes.js';
 import { impersonationRoutes } from '../admin/impersonation/routes.js';
 import { adminRoutes } from '../admin/routes.js';
 import { mcpRoutes } from '../agent/mcp/routes.js';
+import { triageRoutes } from '../agent/triage/routes.js';
 import { activityRoutes } from '../activity/routes.js';
 import { agentSessionRoutes } from '../agent/sessions/routes.js';
 import { passwordRoutes } from '../auth/password/routes.js';
@@ -71,6 +72,7 @@ export const ENDPOINTS: Endpoint[] = [
   ...runRoutes,
   ...automationRoutes,
   ...mcpRoutes,
+  ...triageRoutes,
   ...notificationRoutes,
   ...forgeRoutes,
   ...integrationRoutes,

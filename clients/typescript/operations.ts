@@ -1,4 +1,4 @@
-// Made by npm run client from the document with SHA-256 a39d028828089de1362b58cb0a457e5b915dac92d0c76a1ddf571fcc5cd16e9c.
+// Made by npm run client from the document with SHA-256 cb10b1c62b041fa36cccc135ff687d89f142dff88536ac2629b4d93f10128f7d.
 /** Operations that send a form with a file, and those that return bytes. */
 export const UPLOADS: readonly string[] = ['uploadFile'];
 export const DOWNLOADS: readonly string[] = ['downloadFile'];
@@ -87,11 +87,7 @@ export const OPERATIONS = {
   updateAgentSession: { method: 'PATCH', path: '/api/ai-workspace/sessions/{session_id}', takesKey: false },
   deleteAgentSession: { method: 'DELETE', path: '/api/ai-workspace/sessions/{session_id}', takesKey: false },
   linkAgentItem: { method: 'POST', path: '/api/ai-workspace/sessions/{session_id}/link', takesKey: true },
-  unlinkAgentItem: {
-    method: 'DELETE',
-    path: '/api/ai-workspace/sessions/{session_id}/link/{item_type}/{item_id}',
-    takesKey: false,
-  },
+  unlinkAgentItem: { method: 'DELETE', path: '/api/ai-workspace/sessions/{session_id}/link/{item_type}/{item_id}', takesKey: false },
   uploadFile: { method: 'POST', path: '/api/files', takesKey: false },
   downloadFile: { method: 'GET', path: '/api/files/{file_id}', takesKey: false },
   deleteFile: { method: 'DELETE', path: '/api/files/{file_id}', takesKey: false },
@@ -137,6 +133,8 @@ export const OPERATIONS = {
   deleteAutomation: { method: 'DELETE', path: '/api/automations/{automation_id}', takesKey: false },
   toggleAutomation: { method: 'POST', path: '/api/automations/{automation_id}/toggle', takesKey: true },
   callMcp: { method: 'POST', path: '/api/mcp', takesKey: false },
+  getAgentSettings: { method: 'GET', path: '/api/ai-workspace/settings', takesKey: false },
+  putAgentSettings: { method: 'PUT', path: '/api/ai-workspace/settings', takesKey: false },
   listNotifications: { method: 'GET', path: '/api/notifications', takesKey: false },
   updateNotification: { method: 'PATCH', path: '/api/notifications/{notification_id}', takesKey: false },
   markNotificationsRead: { method: 'POST', path: '/api/notifications/read', takesKey: true },

@@ -171,8 +171,6 @@ create table agent_settings (
   overnight_timezone text not null default 'UTC',
   -- Whose permissions the overnight triage uses: who enabled it last.
   overnight_enabled_by uuid references users,
-  -- Why the triage does nothing although it is enabled.
-  overnight_blocked text,
   ci_enabled boolean not null default false,
   -- Messages a month; null for no limit.
   monthly_message_quota integer check (monthly_message_quota >= 0),

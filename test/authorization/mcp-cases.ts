@@ -21,5 +21,17 @@ const message = (method: string, params: object = {}) => ({
 
 /** Agents from outside. */
 export const mcpCases: Row[] = [
+  {
+    route: 'GET /api/ai-workspace/settings',
+    subject: 'team',
+    kinds: ['own', 'foreign', 'unknown', 'garbage', 'respelt'],
+    send: (s) => ({ query: { team_id: s.id } }),
+  },
+  {
+    route: 'PUT /api/ai-workspace/settings',
+    subject: 'team',
+    kinds: ['own', 'foreign', 'unknown', 'garbage', 'respelt'],
+    send: (s) => ({ query: { team_id: s.id }, body: { overnight_triage: { enabled: true }, ci_triage: { enabled: true } } }),
+  },
   { route: 'POST /api/mcp', subject: 'nothing', kinds: ['own'], send: () => message('tools/list') },
 ];

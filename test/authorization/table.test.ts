@@ -87,6 +87,8 @@ const EXPECTED_ROLES: Record<Seat | 'none', Ability[]> = {
   manager: ['automation.manage', 'comment.moderate', 'trash.purge', 'automation.take_over'],
   admin: [
     'automation.protect',
+    'agent_settings.read',
+    'agent_settings.write',
     'team.write',
     'member.manage',
     'forge.read',
@@ -180,6 +182,7 @@ const NOT_AS_ANOTHER: Ability[] = [
   'gate.decide',
   'automation.take_over',
   'automation.protect',
+  'agent_settings.write',
   'member.manage',
   'forge.bind',
   'secret.write',

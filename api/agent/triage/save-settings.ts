@@ -1,0 +1,52 @@
+import { AgentSettings } from '../../../db/models/agent-settings.js';
+import { authorize } from '../../core/access.js';
+import { type Context, inTransaction, userOf } from '../../core/context.js';
+import { recordChange } from '../../core/record-change.js';
+import { seatInTeam } from '../../core/seats.js';
+import { readSettings } from './get-settings.js';
+import { checkNightly } from './rules.js';
+import type { AgentSettingsRecord, SaveAgentSettings } from './schema.js';
+
+/**
+ * Replaces the settings of a team. The overnight triage uses the permissions of whoever enables it: the caller, unless it was enabled and its
+ * enabler may still write.
+ * @throws RESOURCE_NOT_FOUND no such team | PERMISSION_DENIED below admin | INVALID_REQUEST the cron line
+ */
+export function saveSettings(ctx: Context, teamId: string, input: SaveAgentSettings): Promise<AgentSettingsRecord> {
+  const { overnight_triage: overnight, ci_triage, monthly_message_quota, external_model } = input;
+  const cron = checkNightly(overnight.cron, overnight.timezone);
+  return inTransaction(ctx, async (ctx) => {
+    authorize('agent_settings.write', await seatInTeam(ctx, teamId));
+    await AgentSettings.query(ctx.db).insert({ team_id: teamId }).onConflict('team_id').ignore();
+    // Two admins who save at once do so one after the other.
+    const before = await AgentSettings.query(ctx.db).findById(teamId).forUpdate();
+    const was = await readSettings(ctx, teamId);
+    const keepsEnabler = was.overnight_triage.enabled && was.overnight_triage.disabled_reason === null;
+    const enabler = keepsEnabler ? was.overnight_triage.enabled_by : userOf(ctx);
+    const allowsModel = external_model.enabled;
+    await AgentSettings.query(ctx.db)
+      .findById(teamId)
+      .patch({
+        overnight_enabled: overnight.enabled,
+        overnight_cron: cron,
+        overnight_timezone: overnight.timezone,
+        overnight_enabled_by: overnight.enabled ? enabler : null,
+        ci_enabled: ci_triage.enabled,
+        monthly_message_quota,
+        external_model: allowsModel,
+        external_model_by: allowsModel ? (before?.external_model_by ?? userOf(ctx)) : null,
+        updated_at: new Date(),
+      });
+    await recordChange(ctx, {
+      team_id: teamId,
+      feature: 'agent',
+      action: 'update',
+      // Texts of the team leave the installation from now on.
+      severity: allowsModel && !was.external_model.enabled ? 'HIGH' : 'MEDIUM',
+      entity_type: 'agent_settings',
+      entity_id: teamId,
+      details: { overnight_triage: { ...overnight, cron }, ci_triage, monthly_message_quota, external_model },
+    });
+    return readSettings(ctx, teamId);
+  });
+}
