@@ -30,6 +30,8 @@ export const modelSettings = {
   AI_CONTEXT_TOKENS: whole(12_000, 2_000, 32_000).describe('Maximum length of the linked items in a prompt'),
   AI_PRICE_INPUT: amount().describe('Price of a million input tokens, in any currency'),
   AI_PRICE_OUTPUT: amount().describe('Price of a million output tokens, in the same currency'),
+  AI_CHAT_SECONDS: whole(60, 1, 300).describe('Time that a chat request waits for its answer'),
+  AI_CHAT_BEGIN_SECONDS: whole(10, 1, 300).describe('Time until a message that no worker has begun is withdrawn'),
   AI_MONTHLY_TOKENS_PER_TEAM: whole(0, 0, 1_000_000_000).describe('Tokens of a team in a month; 0 for no limit'),
   AI_MONTHLY_COST_PER_TEAM: amount().describe('Cost of a team in a month, in the currency of the prices; 0 for no limit'),
 };

@@ -1,17 +1,8 @@
 import { createServer, type Server } from 'node:http';
 import type { Knex } from 'knex';
 import { LATEST_MIGRATION } from '../../../db/migrations/index.js';
+import { type Check, checkWorkers } from './check-workers.js';
 import { metrics } from './metrics.js';
-
-interface Check {
-  ok: boolean;
-  detail?: string;
-  /** Workers with a recent heartbeat. */
-  alive?: number;
-}
-
-/** A worker whose last heartbeat is older counts as down. */
-const MAX_HEARTBEAT_AGE_SECONDS = 15;
 
 async function checkDatabase(db: Knex): Promise<{ postgres: Check; migrations: Check }> {
   try {
@@ -26,22 +17,6 @@ async function checkDatabase(db: Knex): Promise<{ postgres: Check; migrations: C
     const undefinedTable = (error as { code?: string }).code === '42P01';
     return { postgres: { ok: undefinedTable }, migrations: { ok: false, detail: undefinedTable ? 'never run' : 'unknown' } };
   }
-}
-
-/**
- * Reads workers and their view of Temporal from their heartbeats, so the API needs no Temporal client. One live worker suffices.
- */
-async function checkWorkers(db: Knex): Promise<{ worker: Check; temporal: Check }> {
-  const [row] = await db('heartbeats')
-    .whereLike('process', 'worker%')
-    .where('seen_at', '>', db.raw('now() - make_interval(secs => ?)', [MAX_HEARTBEAT_AGE_SECONDS]))
-    .select<{ alive: number; linked: number }[]>(
-      db.raw('count(*)::int as alive'),
-      db.raw("(count(*) filter (where (details->>'temporal')::boolean))::int as linked"),
-    )
-    .catch(() => []);
-  const { alive = 0, linked = 0 } = row ?? {};
-  return { worker: { ok: alive > 0, alive }, temporal: { ok: linked > 0 } };
 }
 
 /**

@@ -1,0 +1,77 @@
+import { AgentSession } from '../../../db/models/agent-session.js';
+import { run } from '../../../db/statement.js';
+import { type Context, inTransaction, userOf } from '../../core/context.js';
+import { conflict, notFound } from '../../core/errors.js';
+import { newId } from '../../core/ids.js';
+import { recordChange } from '../../core/record-change.js';
+import { lockSession } from '../sessions/load-session.js';
+import { readLinks } from '../sessions/read-links.js';
+import { MAX_MESSAGES } from '../sessions/schema.js';
+import { countMessage, returnMessage } from './quota.js';
+import { type Chat, MAX_OPEN_TURNS } from './schema.js';
+import { allowsModelStatement, countTurnsStatement, storeMessageStatement } from './submit-message.sql.js';
+
+/** A stored message that waits for its answer. */
+export interface SubmittedMessage {
+  message_id: string;
+  session_id: string;
+}
+
+/** Who answers: the rules, unless every team of a linked item allows a model. */
+async function providerFor(
+  { db, config }: Context,
+  teamIds: readonly string[],
+): Promise<{ provider: string; model: string | null }> {
+  const { AI_PROVIDER: provider, AI_MODEL: model = null } = config;
+  if (provider === 'rules' || teamIds.length === 0) return { provider: 'rules', model: null };
+  const [answer] = await run<{ allowed: boolean }>(db, allowsModelStatement, [teamIds]);
+  return answer?.allowed ? { provider, model } : { provider: 'rules', model: null };
+}
+
+interface Counts extends Record<string, unknown> {
+  messages: number;
+  open: number;
+}
+
+async function checkRoom({ db }: Context, sessionId: string): Promise<void> {
+  const [counts] = await run<Counts>(db, countTurnsStatement, [sessionId]);
+  const { messages = 0, open = 0 } = counts ?? {};
+  if (open >= MAX_OPEN_TURNS)
+    throw conflict(`${open} messages of this session wait for an answer`, { detail: 'Wait for an answer, or stop the session.' });
+  if (messages >= MAX_MESSAGES) throw conflict(`A session holds at most ${MAX_MESSAGES} messages; create another one`);
+}
+
+/**
+ * Stores a message of the caller and enqueues its turn. The quota is counted first, in its own statement; a message that is then refused
+ * gives it back. `messageId`: the caller chooses it in order to wait for its answer from the beginning.
+ * @throws RESOURCE_NOT_FOUND no such session | QUOTA_EXCEEDED | RESOURCE_CONFLICT too many messages
+ */
+export async function submitMessage(ctx: Context, { session_id, message }: Chat, messageId = newId()): Promise<SubmittedMessage> {
+  const userId = userOf(ctx);
+  const session = await AgentSession.query(ctx.db).findById(session_id).where({ owner_id: userId, kind: 'chat' }).modify('live');
+  if (!session) throw notFound('Session');
+  const { readable } = await readLinks(ctx, session_id, userId);
+  const teamId = readable[0]?.team_id ?? null;
+  const { provider, model } = await providerFor(ctx, [...new Set(readable.map(({ team_id }) => team_id))]);
+  if (teamId !== null) await countMessage(ctx, teamId);
+  try {
+    await inTransaction(ctx, async (ctx) => {
+      await lockSession(ctx, session_id);
+      await checkRoom(ctx, session_id);
+      const values = [messageId, session_id, userId, message, teamId, provider, model, ctx.correlationId];
+      await run(ctx.db, storeMessageStatement, values);
+      await recordChange(ctx, {
+        team_id: teamId,
+        feature: 'agent',
+        action: 'start',
+        entity_type: 'agent_session',
+        entity_id: session_id,
+        details: { message_id: messageId, provider },
+      });
+    });
+  } catch (error) {
+    if (teamId !== null) await returnMessage(ctx, teamId).catch(() => undefined);
+    throw error;
+  }
+  return { message_id: messageId, session_id };
+}
