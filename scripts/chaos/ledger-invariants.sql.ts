@@ -33,7 +33,7 @@ export const acknowledged: readonly Invariant[] = [
   },
   {
     name: 'acked_tasks_fired',
-    words: 'Every acknowledged task set off what listens to it, once: each comment is there once',
+    words: 'Every acknowledged task started the runs that subscribe to it, once: each comment is there once',
     sql: /* sql */ `
       with wanted as (
         select a.task_id, c.content from jsonb_to_recordset($1::jsonb->'tasks') as a(task_id text, comments jsonb),
@@ -56,7 +56,8 @@ export const acknowledged: readonly Invariant[] = [
   },
   {
     name: 'acked_decisions_carried_out',
-    words: 'Every acknowledged decision stands and its run ended: an approved tail was executed once, a rejected one not at all',
+    words:
+      'Every acknowledged decision stands and its run ended: the actions after an approved gate were executed once, those after a rejected one never',
     sql: /* sql */ `
       with wanted as (
         select * from jsonb_to_recordset($1::jsonb->'decisions') as d(run_id uuid, gate_index int, decision text)

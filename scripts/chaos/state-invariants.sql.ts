@@ -134,7 +134,7 @@ export const always: readonly Invariant[] = [
   },
   {
     name: 'teams_have_admin',
-    words: 'Every live team has an admin who has not left for good',
+    words: 'Every live team has an admin whose account was not deprovisioned',
     sql: /* sql */ `
       select format('team %s has no admin', t.team_id) as violation from teams t
       where t.deleted_at is null and not exists (select from memberships m join users u using (user_id)
@@ -153,7 +153,7 @@ export const always: readonly Invariant[] = [
   },
   {
     name: 'gone_for_good',
-    words: 'Whoever has left for good holds no seat, no token and no session',
+    words: 'A deprovisioned user holds no membership, no token and no session',
     sql: /* sql */ `
       select format('user %s is gone, and yet has %s seats, %s tokens, %s sessions', user_id, seats, tokens, sessions) as violation
       from deprovision_jobs j, lateral (select
