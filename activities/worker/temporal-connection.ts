@@ -8,6 +8,7 @@ import { logScope } from '../../api/core/telemetry/log.js';
 import { CORRELATION_HEADER, taskQueue } from '../../workflows/contract.js';
 import { SEARCH_ATTRIBUTES } from '../../workflows/search-attributes.js';
 import type { AnyDispatcher } from '../../api/outbox/dispatch-outbox.js';
+import { TurnDispatcher } from '../agent-turns.js';
 import { ScheduleSync } from '../automation-schedules.js';
 import { DeprovisionDispatcher } from '../deprovisioning.js';
 import { SeriesDispatcher } from '../recurrence.js';
@@ -20,7 +21,7 @@ import { watchStore } from './watch-store.js';
 import { createWorkers, runAll, shutdown } from './workers.js';
 
 /** Dispatchers of other kinds than runs; each also reconciles its rows. */
-const DISPATCHERS = [SeriesDispatcher, DeprovisionDispatcher, RevocationDispatcher, ScheduleSync];
+const DISPATCHERS = [SeriesDispatcher, DeprovisionDispatcher, RevocationDispatcher, ScheduleSync, TurnDispatcher];
 interface ReconcilingDispatcher extends AnyDispatcher {
   reconcile: (services: Services, isFirst: boolean) => Promise<number>;
 }

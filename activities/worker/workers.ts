@@ -4,6 +4,7 @@ import type { Services } from '../../api/core/context.js';
 import { logScope } from '../../api/core/telemetry/log.js';
 import { CORRELATION_HEADER, taskQueue } from '../../workflows/contract.js';
 import { scheduleActivities } from '../automation-schedules.js';
+import { turnActivities } from '../agent-turns.js';
 import { automationActivities, outboundActivities } from '../automations.js';
 import { maintenanceActivities } from '../maintenance.js';
 import { deprovisionActivities } from '../deprovisioning.js';
@@ -52,6 +53,7 @@ export function createWorkers(services: Services, connection: NativeConnection, 
       ...scheduleActivities(services),
       ...deprovisionActivities(services),
       ...modelTurnActivities(services),
+      ...turnActivities(services),
     },
     maxCachedWorkflows: 500,
     maxConcurrentWorkflowTaskExecutions: 40,

@@ -6,6 +6,7 @@ import { mcpRoutes } from '../agent/mcp/routes.js';
 import { triageRoutes } from '../agent/triage/routes.js';
 import { activityRoutes } from '../activity/routes.js';
 import { agentSessionRoutes } from '../agent/sessions/routes.js';
+import { agentChatRoutes } from '../agent/turns/routes.js';
 import { passwordRoutes } from '../auth/password/routes.js';
 import { authRoutes } from '../auth/routes.js';
 import { sessionRoutes } from '../auth/sessions/routes.js';
@@ -60,6 +61,7 @@ export const ENDPOINTS: Endpoint[] = [
   ...workItemRoutes,
   ...searchRoutes,
   ...agentSessionRoutes,
+  ...agentChatRoutes,
   ...fileRoutes,
   ...trashRoutes,
   ...activityRoutes,

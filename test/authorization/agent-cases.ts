@@ -47,5 +47,30 @@ const links: Row[] = [
   },
 ];
 
+const inBody = (s: Subject) => ({ body: { session_id: s.id, message: 'summarise' } });
+
+const chat: Row[] = [
+  {
+    route: 'POST /api/ai-workspace/chat',
+    by: 'one’s own',
+    subject: 'agentSession',
+    author: 'caller',
+    kinds: LIVE,
+    send: inBody,
+    outcome: { own: 503 },
+    why: 'no worker runs here, so that nothing is stored',
+  },
+  {
+    route: 'POST /api/ai-workspace/chat',
+    by: 'another’s',
+    subject: 'anothersAgentSession',
+    kinds: ['own', 'foreign'],
+    send: inBody,
+    outcome: { own: 404, foreign: 404 },
+    why: 'another person’s is none',
+  },
+  ...onSession(`POST ${SESSIONS}/:session_id/stop`),
+];
+
 /** Sessions with the agent, their links and the chat. */
-export const agentCases: Row[] = [...sessions, ...links];
+export const agentCases: Row[] = [...sessions, ...links, ...chat];

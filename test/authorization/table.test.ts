@@ -138,6 +138,8 @@ it('a guest writes nowhere: no route that writes is open to the seat', () => {
     'DELETE /api/ai-workspace/sessions/:session_id/link/:item_type/:item_id',
     // Its tools that stage check the role themselves.
     'POST /api/mcp',
+    'POST /api/ai-workspace/chat',
+    'POST /api/ai-workspace/sessions/:session_id/stop',
     'PATCH /api/notifications/:notification_id',
     'POST /api/notifications/read',
     'POST /api/integrations/:key/connect',

@@ -30,7 +30,6 @@ export const RAW = [
   'api/comments/edit-comment.ts',
   'api/core/idempotency-keys.ts',
   'api/core/telemetry/gauges/collect-gauges.ts',
-  'api/core/telemetry/ops-server.ts',
   'api/forge/bindings/bind-repository.ts',
   'api/forge/deliveries/find-audience.ts',
   'api/forge/deliveries/purge-receipts.ts',

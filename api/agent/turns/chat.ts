@@ -1,34 +1,16 @@
 import { run } from '../../../db/statement.js';
 import { type Context, inTransaction } from '../../core/context.js';
-import { DomainError, unavailable } from '../../core/errors.js';
+import { unavailable } from '../../core/errors.js';
 import { newId } from '../../core/ids.js';
 import { recordChange } from '../../core/record-change.js';
-import { checkWorkers } from '../../core/telemetry/check-workers.js';
 import { ActionPlan } from '../plans/schema.js';
 import { stopTurns } from '../sessions/change-session.js';
 import { lockSession } from '../sessions/load-session.js';
 import { ringAnswers } from './answer-channel.js';
 import { expectAnswer, type Expectation } from './answer-listener.js';
 import type { Chat, ChatAnswer, Stopped } from './schema.js';
-import { submitMessage } from './submit-message.js';
+import { notAvailable, submitMessage } from './submit-message.js';
 import { readAnswerStatement, withdrawMessageStatement } from './submit-message.sql.js';
-
-const NO_WORKER = 'The agent is not available at the moment';
-const withdrawn = (seconds: number) =>
-  new DomainError('INTERNAL_ERROR', NO_WORKER, {
-    detail: 'Nothing was stored, and the message does not count. Send it again.',
-    status: 503,
-    headers: { 'Retry-After': String(seconds) },
-  });
-
-/**
- * Rejects a message at once that nobody could answer: no worker is alive, or none reaches Temporal.
- * @throws INTERNAL_ERROR 503
- */
-async function requireWorker({ db }: Context): Promise<void> {
-  const { temporal } = await checkWorkers(db);
-  if (!temporal.ok) throw withdrawn(5);
-}
 
 interface AnswerRow extends Record<string, unknown> {
   content: string;
@@ -68,7 +50,6 @@ const pendingAnswer = (message_id: string): ChatAnswer => ({
  * @throws RESOURCE_NOT_FOUND no such session | QUOTA_EXCEEDED | RESOURCE_CONFLICT too many messages wait | INTERNAL_ERROR 503
  */
 export async function chat(ctx: Context, input: Chat): Promise<ChatAnswer> {
-  await requireWorker(ctx);
   const messageId = newId();
   const expectation = expectAnswer(ctx, messageId);
   try {
@@ -84,7 +65,7 @@ async function awaitAnswer(ctx: Context, input: Chat, messageId: string, expecta
   const { AI_CHAT_SECONDS: seconds, AI_CHAT_BEGIN_SECONDS: toBegin } = ctx.config;
   const deadline = Date.now() + seconds * 1_000;
   if (!(await expectation.within(Math.min(toBegin, seconds) * 1_000))) {
-    if (await withdraw(ctx, input, messageId)) throw withdrawn(5);
+    if (await withdraw(ctx, input, messageId)) throw notAvailable();
     if (!(await expectation.within(deadline - Date.now()))) return pendingAnswer(messageId);
   }
   const answer = await readAnswer(ctx, messageId);

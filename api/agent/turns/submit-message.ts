@@ -1,9 +1,10 @@
 import { AgentSession } from '../../../db/models/agent-session.js';
 import { run } from '../../../db/statement.js';
 import { type Context, inTransaction, userOf } from '../../core/context.js';
-import { conflict, notFound } from '../../core/errors.js';
+import { conflict, DomainError, notFound } from '../../core/errors.js';
 import { newId } from '../../core/ids.js';
 import { recordChange } from '../../core/record-change.js';
+import { checkWorkers } from '../../core/telemetry/check-workers.js';
 import { lockSession } from '../sessions/load-session.js';
 import { readLinks } from '../sessions/read-links.js';
 import { MAX_MESSAGES } from '../sessions/schema.js';
@@ -16,6 +17,14 @@ export interface SubmittedMessage {
   message_id: string;
   session_id: string;
 }
+
+/** No worker answers: nothing is stored. */
+export const notAvailable = () =>
+  new DomainError('INTERNAL_ERROR', 'The agent is not available at the moment', {
+    detail: 'Nothing was stored, and the message does not count. Send it again.',
+    status: 503,
+    headers: { 'Retry-After': '5' },
+  });
 
 /** Who answers: the rules, unless every team of a linked item allows a model. */
 async function providerFor(
@@ -44,12 +53,14 @@ async function checkRoom({ db }: Context, sessionId: string): Promise<void> {
 /**
  * Stores a message of the caller and enqueues its turn. The quota is counted first, in its own statement; a message that is then refused
  * gives it back. `messageId`: the caller chooses it in order to wait for its answer from the beginning.
- * @throws RESOURCE_NOT_FOUND no such session | QUOTA_EXCEEDED | RESOURCE_CONFLICT too many messages
+ * @throws RESOURCE_NOT_FOUND no such session | QUOTA_EXCEEDED | RESOURCE_CONFLICT too many messages | INTERNAL_ERROR 503 no worker
  */
 export async function submitMessage(ctx: Context, { session_id, message }: Chat, messageId = newId()): Promise<SubmittedMessage> {
   const userId = userOf(ctx);
   const session = await AgentSession.query(ctx.db).findById(session_id).where({ owner_id: userId, kind: 'chat' }).modify('live');
   if (!session) throw notFound('Session');
+  // Nobody could answer: no worker is alive, or none reaches Temporal.
+  if (!(await checkWorkers(ctx.db)).temporal.ok) throw notAvailable();
   const { readable } = await readLinks(ctx, session_id, userId);
   const teamId = readable[0]?.team_id ?? null;
   const { provider, model } = await providerFor(ctx, [...new Set(readable.map(({ team_id }) => team_id))]);

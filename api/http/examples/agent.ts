@@ -17,7 +17,34 @@ const summary = {
 };
 const link = { item_type: 'task', item_id: TASK_ID, title: 'Login page answers 500 when the session cookie is garbage' };
 
+const action = {
+  index: 0,
+  tool: 'task.set_status',
+  entity_type: 'task',
+  entity_id: TASK_ID,
+  title: link.title,
+  params: { status: 'done' },
+  before: { status: 'in_review' },
+  after: { status: 'done' },
+  risk: 'low',
+  reversible: true,
+  expected_version: 3,
+  needs: [],
+};
+
 export const AGENT: Record<string, unknown> = {
+  ChatAnswer: {
+    response: 'I propose 1 status change. Nothing changes until you confirm.',
+    requires_confirmation: true,
+    action_plan: {
+      action_id: ACTION_ID,
+      summary: '1 status change',
+      actions: [action],
+      plan_hash: 'sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
+      expires_at: '2026-11-21T17:51:02.123Z',
+    },
+  },
+  StoppedAgentSession: { success: true, session_id: SESSION_ID, stopped: 1 },
   NewAgentSession: { session_id: SESSION_ID, title: 'Login errors', created_at: AT },
   AgentSessionSummary: summary,
   AgentSession: {

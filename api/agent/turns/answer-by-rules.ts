@@ -1,0 +1,96 @@
+import { Temporal } from 'temporal-polyfill';
+import type { TurnView } from '../../../workflows/contract.js';
+import { type Context, inTransaction, type Services, serviceContext } from '../../core/context.js';
+import { toDomainError } from '../../core/database-errors.js';
+import { DomainError } from '../../core/errors.js';
+import { newId } from '../../core/ids.js';
+import { parse } from '../grammar/parse.js';
+import { namesIn, resolve } from '../grammar/resolve.js';
+import type { LinkedItem } from '../grammar/tokens.js';
+import type { ProposedAction } from '../plans/proposal.js';
+import { stagePlan } from '../plans/stage-plan.js';
+import { type ReadableLink, readLinks } from '../sessions/read-links.js';
+import { answerWords, lostWords, NOT_STAGED, planWords, summaryWords } from './answer-words.js';
+import { type ClaimedTurn, claimTurn, type TurnExecution } from './claim-turn.js';
+import { announceTurn, type Answer, type EndedTurn, endTurn } from './end-turn.js';
+import { failTurn } from './fail-turn.js';
+import { findMembers } from './find-members.js';
+import { readFacts } from './linked-facts.js';
+
+/** Hours until a plan of a conversation expires. */
+const CHAT_PLAN_HOURS = 24;
+
+/** The person of a turn, with their permissions now; the agent reads and proposes in this context. */
+export function turnContext(ctx: Context, turn: ClaimedTurn): Context {
+  const { user_id: userId, email, role, correlation_id: correlationId } = turn;
+  return { ...ctx, actor: { type: 'proposer', userId, email, role }, requestId: newId(), correlationId };
+}
+
+const itemOf = ({ item_type: type, item_id: id, title, status, team_id, project_id }: ReadableLink): LinkedItem => ({
+  type,
+  id,
+  title,
+  status,
+  team_id,
+  project_id,
+});
+
+/** Today where a person is. */
+const todayIn = (timezone: string): string => Temporal.Now.plainDateISO(timezone).toString();
+
+/** Stages the actions, or says why they cannot be done. */
+async function propose(ctx: Context, turn: ClaimedTurn, actions: readonly ProposedAction[]): Promise<Answer> {
+  const session = { session_id: turn.session_id, owner_id: turn.user_id, team_id: null };
+  try {
+    const staged = await stagePlan(ctx, { session, source: 'chat', actions, lifeHours: CHAT_PLAN_HOURS, onRefusal: 'refuse' });
+    const plan = staged.plan && { action_id: staged.plan.action_id, changes: staged.plan.actions.length };
+    return { content: planWords(staged), plan };
+  } catch (error) {
+    if (!(error instanceof DomainError) || error.status >= 500) throw error;
+    return { content: `That cannot be done: ${error.message}. ${NOT_STAGED}` };
+  }
+}
+
+/** Reads the message by the grammar and answers it: with a plan, a question, or a summary of the linked items. */
+async function answer(ctx: Context, turn: ClaimedTurn): Promise<Answer> {
+  if (!turn.is_active) return { content: 'The account is not active.', code: 'cancelled' };
+  const { readable, lost } = await readLinks(ctx, turn.session_id, turn.user_id);
+  const told = (answered: Answer): Answer => ({
+    ...answered,
+    content: [answered.content, lostWords(lost.length)].filter((text) => text !== '').join('\n\n'),
+  });
+  if (readable.length === 0) return told({ content: summaryWords([], new Map()) });
+  const items = readable.map(itemOf);
+  const clauses = parse(turn.content, items, todayIn(turn.timezone));
+  const membersNamed = await findMembers(
+    ctx,
+    items.map(({ team_id }) => team_id),
+    namesIn(clauses),
+  );
+  const outcome = resolve(clauses, { items, userId: turn.user_id, membersNamed });
+  if (outcome.kind === 'plan') return told(await propose(ctx, turn, outcome.actions));
+  if (outcome.kind === 'question') return told({ content: `${outcome.text} ${NOT_STAGED}` });
+  return told({ content: answerWords(outcome.unclear, summaryWords(readable, await readFacts(ctx, readable))) });
+}
+
+/**
+ * Answers a message without a model: reading, staging and the answer in one transaction, so that a worker that dies leaves nothing behind.
+ * @throws INTERNAL_ERROR 503 the database is not available; nothing was written
+ */
+export async function answerByRules(services: Services, owner: TurnExecution): Promise<TurnView> {
+  const ctx = serviceContext(services, 'agent');
+  let done: { turn: ClaimedTurn; ended?: EndedTurn } | undefined;
+  try {
+    done = await inTransaction(ctx, async (ctx) => {
+      const turn = await claimTurn(ctx.db, owner);
+      if (turn?.state !== 'running') return turn && { turn };
+      return { turn, ended: await endTurn(ctx.db, turn, owner, await answer(turnContext(ctx, turn), turn)) };
+    });
+  } catch (error) {
+    if (toDomainError(error).status === 503) throw error;
+    services.log.error({ err: error, message_id: owner.messageId }, 'turn failed');
+    return failTurn(services, owner, 'internal');
+  }
+  if (!done) return { state: 'superseded' };
+  return done.ended ? announceTurn(services, done.turn, done.ended) : { state: 'waiting' };
+}

@@ -1,0 +1,36 @@
+import type { Statement } from '../../../db/statement.js';
+
+/** $1 = leased rows of the outbox. Their turns, open or ended, with what operators see. */
+export const turnDispatchesStatement: Statement = {
+  name: 'turn_dispatches',
+  text: /* sql */ `
+    select o.outbox_id, o.kind, o.correlation_id, (o.payload->>'incarnation')::int as started_as, t.message_id, t.session_id, t.user_id,
+      t.team_id, t.provider, t.incarnation, t.claimed_by, t.finished_at is not null as is_ended
+    from outbox o join agent_turns t on t.message_id = (o.payload->>'message_id')::uuid where o.outbox_id = any($1::bigint[])`,
+};
+
+/** $1 = row limit. Open turns that have no start in the outbox, the oldest first. */
+export const openTurnsStatement: Statement = {
+  name: 'open_agent_turns',
+  text: /* sql */ `
+    select t.message_id, t.incarnation, t.claimed_by from agent_turns t
+    where t.finished_at is null
+      and not exists (select from outbox o where o.kind = 'turn.start' and o.subject = t.message_id::text)
+    order by t.created_at limit $1`,
+};
+
+/**
+ * $1 = message id, $2 = expected incarnation. Restarts an open turn that no execution owns, under the next incarnation; the old execution can
+ * no longer claim it. It does not become `queued` again: a worker had begun, so that it is not withdrawn.
+ */
+export const restartTurnStatement: Statement = {
+  name: 'restart_agent_turn',
+  text: /* sql */ `
+with restarted as (
+  update agent_turns set incarnation = incarnation + 1, claimed_by = null, state = 'waiting'
+  where message_id = $1 and incarnation = $2 and finished_at is null returning message_id, incarnation, correlation_id
+)
+insert into outbox (kind, subject, payload, correlation_id)
+select 'turn.start', message_id::text, jsonb_build_object('message_id', message_id, 'incarnation', incarnation), correlation_id from restarted
+returning outbox_id`,
+};

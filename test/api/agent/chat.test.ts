@@ -1,0 +1,80 @@
+import type { RunningWorker } from '../../../activities/worker/start-worker.js';
+import { buildProject, buildTask, buildTeam, type Person, type TestTeam } from '../../factories/people.js';
+import { startApp, type TestApp } from '../../support/app.js';
+import { queuePrefix, runWorker } from '../../support/worker.js';
+
+let app: TestApp;
+let worker: RunningWorker;
+let team: TestTeam;
+let project: { project_id: string };
+
+beforeAll(async () => {
+  app = await startApp({ TASK_QUEUE_PREFIX: queuePrefix() });
+  worker = await runWorker(app);
+});
+afterAll(async () => {
+  await worker.stop();
+  await app.close();
+});
+beforeEach(async () => {
+  team = await buildTeam(app);
+  project = await buildProject(app, team);
+});
+
+/** A session of a person with linked items; `say` sends a message to it. */
+async function talk(person: Person, ...links: { item_type: string; item_id: string }[]) {
+  const client = app.as(person);
+  const { session_id } = (await client.post('/api/ai-workspace/sessions', {})).body;
+  for (const link of links) expect((await client.post(`/api/ai-workspace/sessions/${session_id}/link`, link)).status).toBe(200);
+  return {
+    session_id: session_id as string,
+    say: (message: string) => client.post('/api/ai-workspace/chat', { session_id, message }),
+    read: async () => (await client.get(`/api/ai-workspace/sessions/${session_id}`)).body,
+  };
+}
+
+const task = async (title: string, fields: Record<string, unknown> = {}) => {
+  const { task_id } = await buildTask(app, team, project, { title, ...fields });
+  return { item_type: 'task', item_id: task_id };
+};
+
+it('stages a plan that changes nothing before it is confirmed', async () => {
+  const login = await task('Login 500');
+  const { say, read } = await talk(team.member, login);
+  const { status, body } = await say('close Login 500 and comment on it: fixed; in v2');
+  expect(status).toBe(200);
+  expect(body).toMatchObject({
+    requires_confirmation: true,
+    action_plan: {
+      actions: [
+        { tool: 'task.set_status', entity_id: login.item_id, before: { status: 'todo' }, after: { status: 'done' } },
+        { tool: 'task.comment', params: { content: 'fixed; in v2' } },
+      ],
+    },
+  });
+  expect(body.response).toMatch(/Nothing changes until you confirm/);
+  expect((await app.as(team.member).get(`/api/tasks/${login.item_id}`)).body.status).toBe('todo');
+  expect(await read()).toMatchObject({
+    message_count: 2,
+    pending_action_id: body.action_plan.action_id,
+    messages: [
+      { role: 'user', content: 'close Login 500 and comment on it: fixed; in v2', action_id: null },
+      { role: 'assistant', content: body.response, action_id: body.action_plan.action_id },
+    ],
+  });
+});
+
+it('answers without a plan by a summary, a question or a hint', async () => {
+  const { say } = await talk(team.member, await task('Login 500', { priority: 'high', due_date: '2026-12-01' }));
+  const summary = (await say('summarise')).body;
+  expect(summary).toEqual({
+    response: expect.stringContaining('task “Login 500”: to do, high priority, due 2026-12-01, not assigned'),
+    requires_confirmation: false,
+  });
+  expect((await say('close Nope')).body.response).toContain('No linked item is called “Nope”');
+  expect((await say('close it and sing a song')).body.response).toContain('I do not understand “sing a song”');
+  expect((await (await talk(team.member)).say('close it')).body).toEqual({
+    response: expect.stringContaining('No item is linked'),
+    requires_confirmation: false,
+  });
+});
