@@ -1,10 +1,9 @@
 import { activityInfo } from '@temporalio/activity';
 import { type Client, WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError } from '@temporalio/client';
 import type { SearchAttributePair } from '@temporalio/common';
+import { beginTurn } from '../api/agent/providers/steps/begin-turn.js';
 import { answerByRules } from '../api/agent/turns/answer-by-rules.js';
-import { beginTurn } from '../api/agent/turns/begin-turn.js';
 import type { TurnExecution } from '../api/agent/turns/claim-turn.js';
-import { failTurn } from '../api/agent/turns/fail-turn.js';
 import { openTurnsStatement, restartTurnStatement, turnDispatchesStatement } from '../api/agent/turns/open-turns.sql.js';
 import type { Services } from '../api/core/context.js';
 import { logScope } from '../api/core/telemetry/log.js';
@@ -25,11 +24,12 @@ import { isWorkflowOpen, listOpenWorkflows, SETTLED_AFTER_MS } from './worker/op
 /** Returns the turn with the execution of this activity, as its row stores it. */
 const executionOf = (turn: TurnRef): TurnExecution => ({ ...turn, execution: activityInfo().workflowExecution?.runId ?? 'none' });
 
-/** Activities of a turn on the main queue. They run at least once, so the operations may be repeated. */
-export const turnActivities = (services: Services): Omit<TurnActivities, 'modelStep'> & Record<string, unknown> => ({
+/** Activities of a turn that ask no model. They run at least once, so the operations may be repeated. */
+export const turnActivities = (
+  services: Services,
+): Pick<TurnActivities, 'answerByRules' | 'beginTurn'> & Record<string, unknown> => ({
   answerByRules: (turn: TurnRef) => answerByRules(services, executionOf(turn)),
-  beginTurn: (turn: TurnRef) => beginTurn(services, executionOf(turn)),
-  finishTurn: (turn: TurnRef, end) => failTurn(services, executionOf(turn), end === 'done' ? 'internal' : end),
+  beginTurn: (turn: TurnRef) => beginTurn(services, executionOf(turn), answerByRules),
 });
 
 /** An outbox row that starts or wakes a turn. */

@@ -3,28 +3,22 @@ import type { TurnView } from '../../../workflows/contract.js';
 import { type Context, inTransaction, type Services, serviceContext } from '../../core/context.js';
 import { toDomainError } from '../../core/database-errors.js';
 import { DomainError } from '../../core/errors.js';
-import { newId } from '../../core/ids.js';
 import { parse } from '../grammar/parse.js';
 import { namesIn, resolve } from '../grammar/resolve.js';
 import type { LinkedItem } from '../grammar/tokens.js';
 import type { ProposedAction } from '../plans/proposal.js';
 import { stagePlan } from '../plans/stage-plan.js';
+import { finishTurn } from '../providers/steps/finish-turn.js';
+import { proposerContext } from '../providers/steps/read-turn.js';
 import { type ReadableLink, readLinks } from '../sessions/read-links.js';
 import { answerWords, lostWords, NOT_STAGED, planWords, summaryWords } from './answer-words.js';
 import { type ClaimedTurn, claimTurn, type TurnExecution } from './claim-turn.js';
 import { announceTurn, type Answer, type EndedTurn, endTurn } from './end-turn.js';
-import { failTurn } from './fail-turn.js';
 import { findMembers } from './find-members.js';
 import { readFacts } from './linked-facts.js';
 
 /** Hours until a plan of a conversation expires. */
 const CHAT_PLAN_HOURS = 24;
-
-/** The person of a turn, with their permissions now; the agent reads and proposes in this context. */
-export function turnContext(ctx: Context, turn: ClaimedTurn): Context {
-  const { user_id: userId, email, role, correlation_id: correlationId } = turn;
-  return { ...ctx, actor: { type: 'proposer', userId, email, role }, requestId: newId(), correlationId };
-}
 
 const itemOf = ({ item_type: type, item_id: id, title, status, team_id, project_id }: ReadableLink): LinkedItem => ({
   type,
@@ -84,12 +78,12 @@ export async function answerByRules(services: Services, owner: TurnExecution): P
     done = await inTransaction(ctx, async (ctx) => {
       const turn = await claimTurn(ctx.db, owner);
       if (turn?.state !== 'running') return turn && { turn };
-      return { turn, ended: await endTurn(ctx.db, turn, owner, await answer(turnContext(ctx, turn), turn)) };
+      return { turn, ended: await endTurn(ctx.db, turn, owner, await answer(proposerContext(services, ctx.db, turn), turn)) };
     });
   } catch (error) {
     if (toDomainError(error).status === 503) throw error;
     services.log.error({ err: error, message_id: owner.messageId }, 'turn failed');
-    return failTurn(services, owner, 'internal');
+    return finishTurn(services, owner, 'internal');
   }
   if (!done) return { state: 'superseded' };
   return done.ended ? announceTurn(services, done.turn, done.ended) : { state: 'waiting' };

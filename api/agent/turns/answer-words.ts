@@ -1,4 +1,3 @@
-import type { TurnEnd } from '../../../workflows/contract.js';
 import { quote } from '../grammar/resolve.js';
 import type { Staged } from '../plans/proposal.js';
 import type { ReadableLink } from '../sessions/read-links.js';
@@ -54,19 +53,3 @@ export function planWords({ plan, omitted }: Staged): string {
 }
 
 export const NOT_STAGED = 'Nothing was staged.';
-
-const BUSY = 'The model is busy at the moment. Try again in a minute. Nothing was staged.';
-const NO_MODEL = 'The model did not give a usable answer. Nothing was staged.';
-
-/** What the person reads when a turn ends without an answer. */
-export const FAILURE_WORDS: Readonly<Record<Exclude<TurnEnd, 'done'>, string>> = {
-  loop_limit: 'The model did not come to an end. Nothing was staged. Ask for less at once.',
-  timed_out: 'The model took too long. Nothing was staged. Try again.',
-  cancelled: 'Stopped. Nothing was changed.',
-  internal: 'Something went wrong on our side. Nothing was staged. Try again.',
-  model_busy: BUSY,
-  model_refused: 'The model refuses our requests. Nothing was staged. Tell an administrator of the installation.',
-  model_garbled: NO_MODEL,
-  model_unreachable: 'The model cannot be reached at the moment. Nothing was staged.',
-  budget_exceeded: 'The team has used its budget for the model in this month. Nothing was staged.',
-};
