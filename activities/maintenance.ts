@@ -1,3 +1,4 @@
+import { deleteOldSteps } from '../api/agent/providers/steps/delete-old-steps.js';
 import { deleteExpiredAccountData } from '../api/auth/delete-expired-account-data.js';
 import { writeCheckpoint } from '../api/audit/checkpoint.js';
 import { deleteExpiredRuns } from '../api/runs/delete-expired-runs.js';
@@ -18,6 +19,7 @@ const deleteExpiredCallers = (db: Services['db']): Promise<number> => db('rate_l
 export function maintenanceActivities(services: Services): MaintenanceActivities {
   const jobs: Record<MaintenanceJob, () => Promise<string>> = {
     accounts: async () => `deleted ${await deleteExpiredAccountData(services.db)} codes, counts, mails, sessions and devices`,
+    'agent-steps': async () => `deleted ${await deleteOldSteps(services.db)} steps of models`,
     'audit-checkpoint': async () => `signed the heads of ${(await writeCheckpoint(services)).heads.length} chains`,
     'due-scan': async () => `emitted ${await announceDue(services)} due events`,
     'file-sweep': async () => `removed ${await sweepObjects(services)} objects`,

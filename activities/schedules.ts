@@ -8,6 +8,7 @@ const SCHEDULES: { job: MaintenanceJob; spec: ScheduleOptions['spec']; note: str
     spec: { calendars: [{ hour: 4, minute: 10 }] },
     note: 'Deletes expired codes, mails and sign-in data',
   },
+  { job: 'agent-steps', spec: { calendars: [{ hour: 3, minute: 50 }] }, note: 'Deletes what models said, after a week' },
   { job: 'audit-checkpoint', spec: { intervals: [{ every: '1 hour' }] }, note: 'Signs the heads of all audit chains' },
   {
     job: 'due-scan',

@@ -223,6 +223,7 @@ export const ciTriageWorkflowId = (repoHash: string, forgeRunId: string): string
 export const HOUSEKEEPING = 'housekeeping';
 export type MaintenanceJob =
   | 'accounts'
+  | 'agent-steps'
   | 'audit-checkpoint'
   | 'due-scan'
   | 'file-sweep'

@@ -7,6 +7,7 @@ import type {
 } from '@ai-sdk/provider';
 import type { Config } from '../../core/config.js';
 import { ANTHROPIC_URL } from '../../core/settings/model-settings.js';
+import { redactSecrets } from '../../core/http-client/redact-secrets.js';
 import { CALL_MS, modelFetch } from './model-fetch.js';
 import { failureOf, ModelFailure } from './model-failure.js';
 
@@ -71,26 +72,24 @@ const clamped = (reported: number | undefined, estimate: number, max: number): n
 const storable = (text: string, max: number): string => text.slice(0, max).replaceAll('\0', '').toWellFormed();
 
 function answerOf(config: Config, request: ModelRequest, { content, usage }: LanguageModelV3GenerateResult): ModelAnswer {
+  // The model does not know the key, but its provider does.
+  const hidden = new Set(config.AI_API_KEY === undefined ? [] : [config.AI_API_KEY]);
+  const safe = (words: string, max: number): string => storable(redactSecrets(hidden, words.slice(0, max)), max);
   const text = content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n');
-  const calls = content.flatMap((part): ToolCall[] =>
-    part.type === 'tool-call'
-      ? [
-          {
-            id: storable(String(part.toolCallId), 200),
-            name: storable(String(part.toolName), 64),
-            input: storable(String(part.input), MAX_INPUT),
-          },
-        ]
-      : [],
-  );
+  const said = content.flatMap((part) => (part.type === 'tool-call' ? [part] : []));
+  const calls = said.slice(0, MAX_CALLS).map(({ toolCallId, toolName, input }) => ({
+    id: safe(String(toolCallId), 200),
+    name: safe(String(toolName), 64),
+    input: safe(String(input), MAX_INPUT),
+  }));
   const bytes = requestBytes(request);
-  const said = Buffer.byteLength(text) + calls.reduce((sum, { input }) => sum + Buffer.byteLength(input), 0);
+  const spoken = Buffer.byteLength(text) + calls.reduce((sum, { input }) => sum + Buffer.byteLength(input), 0);
   return {
-    text: storable(text, MAX_TEXT),
-    calls: calls.slice(0, MAX_CALLS),
-    callsLeftOut: Math.max(0, calls.length - MAX_CALLS),
+    text: safe(text, MAX_TEXT),
+    calls,
+    callsLeftOut: said.length - calls.length,
     inputTokens: clamped(usage.inputTokens.total, Math.ceil(bytes / 3), bytes),
-    outputTokens: clamped(usage.outputTokens.total, Math.ceil(said / 3), config.AI_MAX_OUTPUT_TOKENS),
+    outputTokens: clamped(usage.outputTokens.total, Math.ceil(spoken / 3), config.AI_MAX_OUTPUT_TOKENS),
   };
 }
 
@@ -99,13 +98,18 @@ function answerOf(config: Config, request: ModelRequest, { content, usage }: Lan
  * reported ones are clamped to what the request and its limit allow.
  * @throws ModelFailure, without words of the provider; the reason of `signal` if the caller aborts
  */
-export async function callModel(config: Config, request: ModelRequest, signal?: AbortSignal): Promise<ModelAnswer> {
+export async function callModel(
+  config: Config,
+  request: ModelRequest,
+  signal?: AbortSignal,
+  callMs = CALL_MS,
+): Promise<ModelAnswer> {
   const options: LanguageModelV3CallOptions = {
     ...request,
     toolChoice: { type: 'auto' },
     maxOutputTokens: config.AI_MAX_OUTPUT_TOKENS,
     temperature: 0,
-    abortSignal: AbortSignal.any([AbortSignal.timeout(CALL_MS), ...(signal ? [signal] : [])]),
+    abortSignal: AbortSignal.any([AbortSignal.timeout(callMs), ...(signal ? [signal] : [])]),
   };
   const model = await openModel(config);
   try {

@@ -209,6 +209,21 @@ describe.each(FORMATS)('%s', (provider) => {
     while (model.aborted === 0) await new Promise((resolve) => setTimeout(resolve, 5));
   });
 
+  it('gives up on an answer without an end', async () => {
+    model.answer((_seen, response) => void response.writeHead(200, { 'content-type': 'application/json' }).write('{'));
+    const thrown = await callModel(configOf(provider), request, undefined, 100).catch((error: unknown) => error);
+    expect(thrown).toMatchObject({ code: 'model_unreachable', isCharged: true });
+    while (model.aborted === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  });
+
+  it('hides the key that a provider repeats', async () => {
+    const said = `Your key is ${KEY}, or ${Buffer.from(KEY).toString('base64')}`;
+    model.script({ text: said, calls: [{ name: 'task_comment', input: { task_id: 'T1', content: said } }] });
+    const answer = await callModel(configOf(provider), request);
+    expect(JSON.stringify(answer)).not.toMatch(/canary|Y2FuYXJ5/);
+    expect(answer.text).toContain('[secret]');
+  });
+
   it('maps a refused connection', async () => {
     const gone = createServer();
     gone.listen(0, '127.0.0.1');

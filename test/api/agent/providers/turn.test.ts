@@ -1,6 +1,7 @@
 import { finishTurn } from '../../../../api/agent/providers/steps/finish-turn.js';
 import { modelStep } from '../../../../api/agent/providers/steps/model-step.js';
 import { closeModelConnections } from '../../../../api/agent/providers/model-fetch.js';
+import { maintenanceActivities } from '../../../../activities/maintenance.js';
 import { buildProject, buildTask, buildTeam, leave, type TestTeam } from '../../../factories/people.js';
 import type { TestApp } from '../../../support/app.js';
 import { dataOf, type ModelServer, startModelServer } from '../../../support/model-server.js';
@@ -269,6 +270,22 @@ it('keeps a stored step: a retry asks nothing and reserves nothing', async () =>
   expect(await finishTurn(app.services, turn, 'done')).toEqual({ state: 'answered' });
   expect(await finishTurn(app.services, turn, 'done')).toEqual({ state: 'superseded' });
   expect(await modelStep(app.services, turn, 1, neverStopped())).toMatchObject({ said: 'superseded' });
+});
+
+it('deletes what a model said after a week, and the answer stays', async () => {
+  model.script({ text: 'Old words' });
+  const { messageId } = await say('Hello');
+  const run = () => maintenanceActivities(app.services).runMaintenanceJob('agent-steps');
+  const ago = (days: number) =>
+    db()('agent_steps')
+      .where({ message_id: messageId })
+      .update({ created_at: new Date(Date.now() - days * 86_400_000) });
+  await ago(6);
+  await run();
+  expect(await db()('agent_steps').where({ message_id: messageId })).toHaveLength(1);
+  await ago(8);
+  expect(await run()).toBe('deleted 1 steps of models');
+  expect(await db()('agent_messages').where({ answers: messageId })).toHaveLength(1);
 });
 
 it('does nothing for an execution that lost its turn', async () => {

@@ -1,0 +1,26 @@
+import type { Knex } from 'knex';
+import { run, type Statement } from '../../../../db/statement.js';
+
+/** Days that what a model said is kept: a retried step needs it, and an operator who looks into a turn (docs/decisions.md#steps-of-a-model). */
+const LIFE_DAYS = 7;
+const BATCH = 500;
+
+const statement: Statement = {
+  name: 'delete_old_agent_steps',
+  text: /* sql */ `
+    with deleted as (
+      delete from agent_steps where (message_id, step) in (
+        select message_id, step from agent_steps where created_at < now() - interval '${LIFE_DAYS} days'
+        order by created_at limit ${BATCH} for update skip locked
+      ) returning step
+    ) select count(*)::int as steps from deleted`,
+};
+
+/** Deletes the steps of models after a week, in batches, each with its own commit. Safe to repeat. Returns their number. */
+export async function deleteOldSteps(db: Knex): Promise<number> {
+  for (let total = 0; ; ) {
+    const [deleted] = await run<{ steps: number }>(db, statement, []);
+    total += deleted?.steps ?? 0;
+    if ((deleted?.steps ?? 0) < BATCH) return total;
+  }
+}
