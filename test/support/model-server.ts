@@ -34,7 +34,7 @@ interface Said {
 }
 
 /** Answers a request, or writes to the response itself and returns nothing. */
-type Answering = (request: SeenRequest, response: ServerResponse) => Said | undefined | Promise<Said | undefined>;
+export type Answering = (request: SeenRequest, response: ServerResponse) => Said | undefined | Promise<Said | undefined>;
 
 export interface ModelServer {
   /** Base URL for AI_BASE_URL. */

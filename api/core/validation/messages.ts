@@ -7,6 +7,9 @@ type RawIssue = z.core.$ZodRawIssue;
 /** Longest field name in a message: names of unknown keys come from the caller. */
 const MAX_NAME_LENGTH = 64;
 
+/** Unknown keys that a message names. */
+const MAX_KEYS = 5;
+
 const TYPES: Record<string, string> = {
   string: 'a string',
   number: 'a number',
@@ -77,6 +80,11 @@ function reasonOf(issue: RawIssue): string {
       return `must be ${FORMATS[issue.format] ?? 'in the documented format'}`;
     case 'invalid_union':
       return unionReason(issue.errors);
+    case 'unrecognized_keys':
+      return `has unknown fields: ${issue.keys
+        .slice(0, MAX_KEYS)
+        .map((key) => key.slice(0, MAX_NAME_LENGTH))
+        .join(', ')}`;
     default:
       return 'is invalid';
   }

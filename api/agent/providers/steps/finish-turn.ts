@@ -5,6 +5,8 @@ import { DomainError } from '../../../core/errors.js';
 import { withVisibleNames } from '../../../core/validation/invisible.js';
 import type { Staged } from '../../plans/proposal.js';
 import { stagePlan } from '../../plans/stage-plan.js';
+import { readLinks } from '../../sessions/read-links.js';
+import { lostWords } from '../../turns/answer-words.js';
 import { type ClaimedTurn, claimTurn, type TurnExecution } from '../../turns/claim-turn.js';
 import { announceTurn, type Answer, type EndedTurn, endTurn } from '../../turns/end-turn.js';
 import { refusalOf } from './describe-refusal.js';
@@ -51,6 +53,7 @@ async function answerOf(services: Services, db: Knex, turn: ClaimedTurn): Promis
     isRefused && `I could not propose this: ${staged.refused}`,
     staged && !isRefused && !plan && NO_CHANGE,
     omittedText(staged && !isRefused ? staged : { omitted: [] }, leftOut),
+    lostWords((await readLinks({ db }, turn.session_id, turn.user_id)).lost.length),
   ];
   const content = parts.filter(Boolean).join('\n\n').slice(0, MAX_ANSWER).toWellFormed() || NOTHING_SAID;
   return { content, plan: plan ? { action_id: plan.action_id, changes: plan.actions.length } : null };
