@@ -4,5 +4,6 @@ export { automationRun } from './automation-run.js';
 export { automationSchedule } from './automation-schedule.js';
 export { connectionRevocation } from './connection-revocation.js';
 export { housekeeping } from './housekeeping.js';
+export { overnightTriage } from './overnight-triage.js';
 export { recurringTask } from './recurring-task.js';
 export { userDeprovision } from './user-deprovision.js';

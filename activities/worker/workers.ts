@@ -10,6 +10,7 @@ import { maintenanceActivities } from '../maintenance.js';
 import { deprovisionActivities } from '../deprovisioning.js';
 import { modelStepActivities, modelTurnActivities } from '../model-turns.js';
 import { recurrenceActivities } from '../recurrence.js';
+import { triageActivities } from '../triage.js';
 import { revocationActivities } from '../revocations.js';
 
 /** Adds the correlation id and the workflow to an activity's log lines. */
@@ -52,6 +53,7 @@ export function createWorkers(services: Services, connection: NativeConnection, 
       ...recurrenceActivities(services),
       ...scheduleActivities(services),
       ...deprovisionActivities(services),
+      ...triageActivities(services),
       ...modelTurnActivities(services),
       ...turnActivities(services),
     },

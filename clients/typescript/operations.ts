@@ -87,7 +87,11 @@ export const OPERATIONS = {
   updateAgentSession: { method: 'PATCH', path: '/api/ai-workspace/sessions/{session_id}', takesKey: false },
   deleteAgentSession: { method: 'DELETE', path: '/api/ai-workspace/sessions/{session_id}', takesKey: false },
   linkAgentItem: { method: 'POST', path: '/api/ai-workspace/sessions/{session_id}/link', takesKey: true },
-  unlinkAgentItem: { method: 'DELETE', path: '/api/ai-workspace/sessions/{session_id}/link/{item_type}/{item_id}', takesKey: false },
+  unlinkAgentItem: {
+    method: 'DELETE',
+    path: '/api/ai-workspace/sessions/{session_id}/link/{item_type}/{item_id}',
+    takesKey: false,
+  },
   uploadFile: { method: 'POST', path: '/api/files', takesKey: false },
   downloadFile: { method: 'GET', path: '/api/files/{file_id}', takesKey: false },
   deleteFile: { method: 'DELETE', path: '/api/files/{file_id}', takesKey: false },

@@ -1,6 +1,5 @@
 /** Files that use `raw` outside migrations. This list may only shrink. */
 export const RAW = [
-  'activities/automation-schedules.ts',
   'activities/deprovisioning.ts',
   'activities/recurrence.ts',
   'activities/revocations.ts',

@@ -3,7 +3,7 @@ import { authorize, rolesFor } from '../../core/access.js';
 import type { Context } from '../../core/context.js';
 import { notFound } from '../../core/errors.js';
 import { seatInTeam } from '../../core/seats.js';
-import { nextNight } from './rules.js';
+import { nextNight } from './nightly.js';
 import { type AgentSettingsRecord, DEFAULT_CRON, DEFAULT_ZONE } from './schema.js';
 import { readSettingsStatement } from './settings.sql.js';
 

@@ -4,7 +4,7 @@ import { type Context, inTransaction, userOf } from '../../core/context.js';
 import { recordChange } from '../../core/record-change.js';
 import { seatInTeam } from '../../core/seats.js';
 import { readSettings } from './get-settings.js';
-import { checkNightly } from './rules.js';
+import { checkNightly } from './nightly.js';
 import type { AgentSettingsRecord, SaveAgentSettings } from './schema.js';
 
 /**

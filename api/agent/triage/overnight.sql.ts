@@ -1,0 +1,77 @@
+import type { Statement } from '../../../db/statement.js';
+import { MAX_ACTIONS } from '../plans/schema.js';
+import { QUIET_DAYS } from './rules.js';
+
+/**
+ * $1 = team id. Locks the settings of a live team, with the account of the user who enabled the overnight triage. No row: the team is deleted
+ * or has no settings.
+ */
+export const lockNightStatement: Statement = {
+  name: 'lock_triage_night',
+  text: /* sql */ `
+    select s.overnight_enabled, s.overnight_timezone, u.user_id, u.email, u.role, coalesce(u.status = 'active', false) as is_active
+    from agent_settings s join teams t using (team_id) left join users u on u.user_id = s.overnight_enabled_by
+    where s.team_id = $1 and t.deleted_at is null for no key update of s`,
+};
+
+/**
+ * $1 = team id, $2 = today in the team's zone. Open tasks of active projects that are overdue and could be raised, or that nobody has changed
+ * or commented on for two weeks; overdue ones first. What was applied, refused or left out of a confirmed plan rests for two weeks, so nobody
+ * is asked the same thing every night.
+ */
+export const selectTasksStatement: Statement = {
+  name: 'select_triage_tasks',
+  text: /* sql */ `
+    select t.task_id, t.priority, coalesce(t.due_date < $2::text, false) and t.priority <> 'urgent' as overdue
+    from tasks t join projects p using (project_id)
+    where t.team_id = $1 and t.deleted_at is null and t.status <> 'done' and not t.is_archived and p.deleted_at is null and p.status = 'active'
+      and (
+        (t.due_date < $2 and t.priority <> 'urgent')
+        or (t.updated_at < now() - interval '${QUIET_DAYS} days' and not exists (
+          select from comments c where c.task_id = t.task_id and c.created_at >= now() - interval '${QUIET_DAYS} days'))
+      )
+      and not exists (
+        select from agent_actions a join agent_plans q using (action_id)
+        where a.entity_id = t.task_id and q.source = 'overnight_triage' and q.status in ('applied', 'discarded')
+          and q.closed_reason is distinct from 'superseded' and q.decided_at > now() - interval '${QUIET_DAYS} days'
+      )
+    order by overdue desc, t.due_date, t.updated_at, t.task_id limit ${MAX_ACTIONS}`,
+};
+
+/** $1 = kind, $2 = team id, $3 = subject key, $4 = title. No row: the subject has a session. */
+export const openSessionStatement: Statement = {
+  name: 'open_triage_session',
+  text: /* sql */ `
+    insert into agent_sessions (kind, team_id, subject_key, title) values ($1, $2, $3, $4)
+    on conflict (subject_key) do nothing returning session_id, owner_id, team_id`,
+};
+
+/** $1 = session id. Takes back a session in which nothing was staged. */
+export const dropSessionStatement: Statement = {
+  name: 'drop_triage_session',
+  text: 'delete from agent_sessions where session_id = $1',
+};
+
+/**
+ * $1 = the new plan. Closes the staged plans that it replaces and wakes their workflows: those of the same team, source, project, name and
+ * branch. Overnight plans name neither project nor branch in their trigger.
+ */
+export const supersedeStatement: Statement = {
+  name: 'supersede_plans',
+  text: /* sql */ `
+with newer as (
+  select action_id, team_id, source, trigger->>'project_id' as project_id, trigger->>'name' as name, trigger->>'branch' as branch
+  from agent_plans where action_id = $1
+), closed as (
+  update agent_plans p set status = 'discarded', closed_reason = 'superseded', superseded_by = newer.action_id, decided_at = clock_timestamp()
+  from newer
+  where p.team_id = newer.team_id and p.source = newer.source and p.status = 'staged' and p.action_id <> newer.action_id
+    and p.trigger->>'project_id' is not distinct from newer.project_id and p.trigger->>'name' is not distinct from newer.name
+    and p.trigger->>'branch' is not distinct from newer.branch
+  returning p.action_id, p.team_id, p.project_id, p.summary, p.incarnation, p.correlation_id
+), woken as (
+  insert into outbox (kind, subject, team_id, payload, correlation_id)
+  select 'plan.wake', action_id::text, team_id, jsonb_build_object('action_id', action_id, 'incarnation', incarnation), correlation_id from closed
+)
+select action_id, team_id, project_id, summary from closed`,
+};

@@ -1,0 +1,105 @@
+import { Client, Connection } from '@temporalio/client';
+import { triageScheduleId } from '../../workflows/contract.js';
+import type { RunningWorker } from '../../activities/worker/start-worker.js';
+import { buildProject, buildTask, buildTeam, type TestTeam } from '../factories/people.js';
+import { startApp, type TestApp } from '../support/app.js';
+import { queuePrefix, runWorker, until } from '../support/worker.js';
+
+// The overnight triage in Temporal: one Schedule a team, one workflow a night.
+
+let app: TestApp;
+let worker: RunningWorker;
+let connection: Connection;
+let temporal: Client;
+let team: TestTeam;
+beforeAll(async () => {
+  app = await startApp({ TASK_QUEUE_PREFIX: queuePrefix() });
+  worker = await runWorker(app);
+  connection = await Connection.connect({ address: app.services.config.TEMPORAL_ADDRESS });
+  temporal = new Client({ connection });
+});
+afterAll(async () => {
+  await worker.stop();
+  await connection.close();
+  await app.close();
+});
+beforeEach(async () => {
+  team = await buildTeam(app);
+});
+
+const put = (body: object) => app.as(team.admin).put(`/api/ai-workspace/settings?team_id=${team.team_id}`, body);
+const enable = (more: object = {}) => put({ overnight_triage: { enabled: true, ...more } });
+const schedule = () => temporal.schedule.getHandle(triageScheduleId(app.services.config.TASK_QUEUE_PREFIX, team.team_id));
+const described = () =>
+  schedule()
+    .describe()
+    .catch(() => undefined);
+const gone = async () => (await described()) === undefined;
+
+/** Starts the night now, as an operator may, and returns its workflow. */
+async function startNight() {
+  const before = (await schedule().describe()).info.recentActions.length;
+  await schedule().trigger();
+  const action = await until(async () => (await schedule().describe()).info.recentActions[before]);
+  const handle = temporal.workflow.getHandle(action.action.workflow.workflowId);
+  return { handle, result: await handle.result() };
+}
+
+it('follows the settings: zone, time, jitter, and what was missed by more than six hours is skipped', async () => {
+  await enable({ cron: '30 2 * * *', timezone: 'Europe/Berlin' });
+  const { spec, policies, state } = await until(described);
+  expect(spec).toMatchObject({ timezone: 'Europe/Berlin', jitter: 1_200_000 });
+  expect(spec.calendars?.[0]).toMatchObject({ hour: [{ start: 2 }], minute: [{ start: 30 }] });
+  expect(policies).toMatchObject({ overlap: 'SKIP', catchupWindow: 21_600_000 });
+  expect(state.note).toBe('30 2 * * * (Europe/Berlin) · overnight triage');
+  await enable({ cron: '0 4 * * *', timezone: 'Europe/Berlin' });
+  await until(async () => (await described())?.state.note?.startsWith('0 4'));
+  await put({});
+  await until(gone);
+});
+
+it('a deleted team has no Schedule', async () => {
+  await enable();
+  await until(described);
+  await app.as(team.admin).delete(`/api/teams/${team.team_id}`);
+  await until(gone);
+});
+
+it('the reconciler restores a Schedule that was lost, and removes one without a team', async () => {
+  await enable();
+  await until(described);
+  await schedule().delete();
+  // The list of Schedules may be behind.
+  await until(async () => {
+    await worker.reconcile();
+    return described();
+  });
+});
+
+it('stages the plan of the night once, and operators read what it did', async () => {
+  const task = await buildTask(app, team, await buildProject(app, team), { title: 'Secret title', due_date: '2020-01-01' });
+  await enable();
+  await until(described);
+  const { handle, result } = await startNight();
+  expect(result).toMatchObject({ outcome: 'proposed', changes: 1, risk: 'low', actionId: expect.any(String) });
+  const { currentDetails } = await handle.query<{ currentDetails: string }>('__temporal_workflow_metadata');
+  expect(currentDetails).toContain('1 change proposed, highest risk low');
+  const description = await handle.describe();
+  expect(await description.staticSummary()).toBe('Overnight triage');
+  expect(JSON.stringify(description.typedSearchAttributes.getAll())).toContain('overnight_triage');
+  const history = JSON.stringify(await handle.fetchHistory());
+  expect(history).not.toContain('Secret title');
+  expect(history).not.toContain(Buffer.from('Secret title').toString('base64'));
+  const again = await startNight();
+  expect(again.result).toEqual({ outcome: 'done' });
+  expect(await app.services.db('agent_actions').where({ entity_id: task.task_id })).toHaveLength(1);
+}, 60_000);
+
+it('a night without work says so', async () => {
+  await enable();
+  await until(described);
+  const { handle, result } = await startNight();
+  expect(result).toEqual({ outcome: 'nothing' });
+  const { currentDetails } = await handle.query<{ currentDetails: string }>('__temporal_workflow_metadata');
+  expect(currentDetails).toContain('nothing to do');
+});
