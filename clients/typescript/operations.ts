@@ -1,4 +1,4 @@
-// Made by npm run client from the document with SHA-256 cb10b1c62b041fa36cccc135ff687d89f142dff88536ac2629b4d93f10128f7d.
+// Made by npm run client from the document with SHA-256 542c97afd6ad09aca1933013631ce61efca1ecbb0fc2b282c1096adab74050a8.
 /** Operations that send a form with a file, and those that return bytes. */
 export const UPLOADS: readonly string[] = ['uploadFile'];
 export const DOWNLOADS: readonly string[] = ['downloadFile'];
@@ -87,11 +87,9 @@ export const OPERATIONS = {
   updateAgentSession: { method: 'PATCH', path: '/api/ai-workspace/sessions/{session_id}', takesKey: false },
   deleteAgentSession: { method: 'DELETE', path: '/api/ai-workspace/sessions/{session_id}', takesKey: false },
   linkAgentItem: { method: 'POST', path: '/api/ai-workspace/sessions/{session_id}/link', takesKey: true },
-  unlinkAgentItem: {
-    method: 'DELETE',
-    path: '/api/ai-workspace/sessions/{session_id}/link/{item_type}/{item_id}',
-    takesKey: false,
-  },
+  unlinkAgentItem: { method: 'DELETE', path: '/api/ai-workspace/sessions/{session_id}/link/{item_type}/{item_id}', takesKey: false },
+  chatWithAgent: { method: 'POST', path: '/api/ai-workspace/chat', takesKey: true },
+  stopAgentSession: { method: 'POST', path: '/api/ai-workspace/sessions/{session_id}/stop', takesKey: true },
   uploadFile: { method: 'POST', path: '/api/files', takesKey: false },
   downloadFile: { method: 'GET', path: '/api/files/{file_id}', takesKey: false },
   deleteFile: { method: 'DELETE', path: '/api/files/{file_id}', takesKey: false },
