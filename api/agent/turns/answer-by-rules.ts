@@ -82,7 +82,8 @@ export async function answerByRules(services: Services, owner: TurnExecution): P
     });
   } catch (error) {
     if (toDomainError(error).status === 503) throw error;
-    services.log.error({ err: error, message_id: owner.messageId }, 'turn failed');
+    // The error's words may hold what was asked or read.
+    services.log.error({ kind: error instanceof Error ? error.name : 'unknown', message_id: owner.messageId }, 'turn failed');
     return finishTurn(services, owner, 'internal');
   }
   if (!done) return { state: 'superseded' };

@@ -10,7 +10,8 @@ import { ringAnswers } from './answer-channel.js';
 import { expectAnswer, type Expectation } from './answer-listener.js';
 import type { Chat, ChatAnswer, Stopped } from './schema.js';
 import { notAvailable, submitMessage } from './submit-message.js';
-import { readAnswerStatement, withdrawMessageStatement } from './submit-message.sql.js';
+import { readAnswerStatement } from './submit-message.sql.js';
+import { withdrawMessage } from './withdraw-message.js';
 
 interface AnswerRow extends Record<string, unknown> {
   content: string;
@@ -27,14 +28,6 @@ async function readAnswer({ db }: Context, messageId: string): Promise<ChatAnswe
   if (canonical === null) return { response, requires_confirmation: false };
   const action_plan = ActionPlan.parse({ ...(JSON.parse(canonical) as object), plan_hash: `sha256:${plan_hash}` });
   return { response, requires_confirmation: plan_status === 'staged', action_plan };
-}
-
-/** Takes back a message that no worker has begun. Returns false if one has, however recently. */
-async function withdraw(ctx: Context, { session_id }: Chat, messageId: string): Promise<boolean> {
-  return inTransaction(ctx, async (ctx) => {
-    await lockSession(ctx, session_id);
-    return (await run(ctx.db, withdrawMessageStatement, [messageId])).length > 0;
-  });
 }
 
 const pendingAnswer = (message_id: string): ChatAnswer => ({
@@ -65,7 +58,7 @@ async function awaitAnswer(ctx: Context, input: Chat, messageId: string, expecta
   const { AI_CHAT_SECONDS: seconds, AI_CHAT_BEGIN_SECONDS: toBegin } = ctx.config;
   const deadline = Date.now() + seconds * 1_000;
   if (!(await expectation.within(Math.min(toBegin, seconds) * 1_000))) {
-    if (await withdraw(ctx, input, messageId)) throw notAvailable();
+    if (await withdrawMessage(ctx, { ...input, message_id: messageId })) throw notAvailable();
     if (!(await expectation.within(deadline - Date.now()))) return pendingAnswer(messageId);
   }
   const answer = await readAnswer(ctx, messageId);
