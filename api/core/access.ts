@@ -66,6 +66,18 @@ const ABILITIES = {
   'cycle_time.read': { seat: 'guest', words: 'Any member of the team, guests too' },
   'agent.session': { seat: 'none', words: 'Any signed-in caller, their own sessions' },
   'agent.link': { seat: 'member', words: 'Team member or above in the team of the item; the session is the caller’s own' },
+  'plan.read': { seat: 'none', words: 'Any signed-in caller: their own plans, and those of teams in which they may write' },
+  'plan.decide': {
+    seat: 'member',
+    words: 'Team member or above in every team that the plan changes; a high risk in a plan of a team needs a manager',
+    impersonated: false,
+  },
+  'plan.decide_high_risk': {
+    seat: 'manager',
+    words: 'Team manager or above, for a high risk in a plan of a team',
+    impersonated: false,
+  },
+  'plan.undo': { seat: 'member', words: 'Whoever may read the plan and make its changes' },
   'trash.list': { seat: 'none', words: 'Any signed-in caller; only own teams are listed, guests too' },
   'trash.restore': { seat: 'member', words: 'Team member or above' },
   'trash.purge': { seat: 'manager', words: 'Team manager or above' },

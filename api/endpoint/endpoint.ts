@@ -82,6 +82,8 @@ interface Described {
   limit?: LimitName;
   /** Maximum body size, bytes; defaults to 1 MB. */
   bodyLimit?: number;
+  /** The route still works until `sunset` (both are dates, at least 180 days apart); `successor` is the path to use instead. */
+  deprecated?: { since: string; sunset: string; successor: `/api/${string}` };
   /** Responds with an HTML page, for users redirected here by another site. */
   page?: true;
   /** Responds with the bytes of a file: the handler returns a Reply whose body is a Readable, with Content-Type and Content-Length. */

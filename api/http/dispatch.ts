@@ -69,6 +69,13 @@ function answerOf(spec: Endpoint, result: unknown): Outgoing {
   };
 }
 
+/** Headers of a deprecated route: RFC 9745, RFC 8594 and RFC 5829. */
+const deprecationHeaders = ({ since, sunset, successor }: NonNullable<Endpoint['deprecated']>): Record<string, string> => ({
+  Deprecation: `@${new Date(since).getTime() / 1_000}`,
+  Sunset: new Date(sunset).toUTCString(),
+  Link: `<${successor}>; rel="successor-version"`,
+});
+
 async function handleJson(
   { services, limit }: Dispatcher,
   spec: EndpointSpec<z.ZodType, z.ZodType, z.ZodType>,
@@ -80,6 +87,7 @@ async function handleJson(
     headers['X-Required-Scope'] = spec.scope;
     headers['X-Scope-Enforced'] = String(enforcesScope(spec, services));
   }
+  if (spec.deprecated) Object.assign(headers, deprecationHeaders(spec.deprecated));
   const actor =
     spec.ability === 'public' ? ANONYMOUS : await authenticate(services, request.headers.authorization, spec.allowExpiredJwt);
   if (actor.type === 'user' && actor.impersonatorId) headers['X-Impersonated-By'] = actor.impersonatorId;

@@ -21,6 +21,9 @@ export const HEADERS = {
   ETag: text('For If-None-Match; the ETag of a task also works in If-Match'),
   VersionETag: text('The `version` after the change, quoted'),
   'X-Search-Indexing': text('`true` while a bulk change of your teams is being indexed; repeat the search in a few seconds'),
+  Deprecation: text('When the route was deprecated, as `@` and seconds since 1970 (RFC 9745)'),
+  Sunset: text('When the route ends, as an HTTP date (RFC 8594)'),
+  SuccessorLink: text('The route to use instead: `rel="successor-version"`'),
   'X-Truncated': text('`true` if the list was cut at its maximum'),
   Link: text('Other pages: `rel="next"`, `prev` and `first` (RFC 8288); absent on a single page'),
   'X-Total-Count': count('Length of the whole list, if known'),
@@ -30,11 +33,12 @@ export const HEADERS = {
 };
 type HeaderName = keyof typeof HEADERS;
 
+/** Names of header fields that have two meanings. */
+const FIELD_NAMES: Partial<Record<HeaderName, string>> = { VersionETag: 'ETag', SuccessorLink: 'Link' };
+
 /** Header fields by name, each a reference to its component. */
 const refs = (names: readonly HeaderName[]) =>
-  Object.fromEntries(
-    names.map((name) => [name === 'VersionETag' ? 'ETag' : name, { $ref: `#/components/headers/${name}` }] as const),
-  );
+  Object.fromEntries(names.map((name) => [FIELD_NAMES[name] ?? name, { $ref: `#/components/headers/${name}` }] as const));
 
 /** Headers that every response of the route may carry, an error too. */
 function commonHeaders(endpoint: Endpoint): HeaderName[] {
@@ -42,6 +46,7 @@ function commonHeaders(endpoint: Endpoint): HeaderName[] {
   if (!endpoint.raw) names.push('X-Ignored-Fields', 'Preference-Applied');
   if (!endpoint.raw && endpoint.scope) names.push('X-Required-Scope', 'X-Scope-Enforced');
   if (endpoint.ability !== 'public') names.push('X-Impersonated-By');
+  if (endpoint.deprecated) names.push('Deprecation', 'Sunset', 'SuccessorLink');
   if (endpoint.limit) names.push('RateLimit-Policy', 'RateLimit');
   return names;
 }

@@ -39,7 +39,7 @@ const MEANING: Record<number, string> = {
   406: 'The client accepts neither JSON nor event streams',
   408: 'The request took too long',
   409: 'Conflict with the stored state',
-  410: 'The approval gate expired',
+  410: 'The approval gate or the plan expired',
   413: 'Request body too large',
   415: 'Another media type, or compressed',
   416: 'The range is outside of the file',
@@ -125,6 +125,7 @@ function operationOf(endpoint: Endpoint): ZodOpenApiOperationObject {
     summary: endpoint.summary,
     responses: responsesOf(endpoint),
   };
+  if (endpoint.deprecated) operation.deprecated = true;
   const description = describe(endpoint);
   if (description) operation.description = description;
   operation.security = endpoint.ability === 'public' ? [] : [{ bearer: [] }];

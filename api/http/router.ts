@@ -5,6 +5,7 @@ import { adminRoutes } from '../admin/routes.js';
 import { mcpRoutes } from '../agent/mcp/routes.js';
 import { triageRoutes } from '../agent/triage/routes.js';
 import { activityRoutes } from '../activity/routes.js';
+import { agentPlanRoutes } from '../agent/plans/routes.js';
 import { agentSessionRoutes } from '../agent/sessions/routes.js';
 import { agentChatRoutes } from '../agent/turns/routes.js';
 import { passwordRoutes } from '../auth/password/routes.js';
@@ -62,6 +63,7 @@ export const ENDPOINTS: Endpoint[] = [
   ...searchRoutes,
   ...agentSessionRoutes,
   ...agentChatRoutes,
+  ...agentPlanRoutes,
   ...fileRoutes,
   ...trashRoutes,
   ...activityRoutes,

@@ -1,6 +1,7 @@
 import { raw } from 'objection';
 import { Membership } from '../../db/models/membership.js';
 import { Project } from '../../db/models/project.js';
+import { closePlansOfTeam } from '../agent/plans/decisions/close-plans.js';
 import { endAutomationsOf } from '../automations/delete-automation-row.js';
 import { authorize } from '../core/access.js';
 import { type Context, inTransaction } from '../core/context.js';
@@ -24,6 +25,7 @@ export function deleteTeam(ctx: Context, teamId: string): Promise<void> {
     // Creating or restoring a project requires a membership until the commit; without memberships, this result stays true.
     const project = await Project.query(ctx.db).where({ team_id: teamId }).modify('live').first();
     if (project) throw conflict('The team has active projects; move them to the trash first');
+    await closePlansOfTeam(ctx, teamId);
     const items = await trashItemsOfTeam(ctx, teamId);
     const automations = await endAutomationsOf(ctx, { team_id: teamId });
     const repositories = await ctx.db('forge_repositories').where({ team_id: teamId }).delete();

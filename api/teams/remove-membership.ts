@@ -1,5 +1,6 @@
 import { Membership } from '../../db/models/membership.js';
 import type { Team } from '../../db/models/team.js';
+import { closePlansInTeam } from '../agent/plans/decisions/close-plans.js';
 import { voidApprovals } from '../runs/approvals/void-approvals.js';
 import { disableAutomationsOf, lockAutomationsOf } from '../automations/ownership/disable-automations.js';
 import type { Context } from '../core/context.js';
@@ -10,7 +11,7 @@ import { lockTasksOf, unassignTasks } from './unassign-tasks.js';
 
 /**
  * Removes a member from a team that the caller locked (lockTeam) and records it. Also reassigns their open tasks to `successor` (a
- * member, or null), revokes their invitations and pending approvals, and disables their automations. Returns the number of tasks.
+ * member, or null), revokes their invitations and pending approvals, discards their plans for the team, and disables their automations. Returns the number of tasks.
  * See docs/decisions.md#removed-members.
  */
 export async function removeMembership(
@@ -27,6 +28,7 @@ export async function removeMembership(
   const membership = (await Membership.query(ctx.db).findById([team_id, user_id]).forUpdate()) as Membership;
   await membership.$query(ctx.db).delete();
   const invitations = await revokeInvitationsBy(ctx, team_id, user_id);
+  await closePlansInTeam(ctx, user_id, team_id);
   const voided = await voidApprovals(ctx, user_id, { team_id, role: null });
   const disabled = await lockAutomationsOf(ctx, user_id, team_id);
   await recordChange(ctx, {

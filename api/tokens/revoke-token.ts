@@ -1,4 +1,5 @@
 import { run, type Statement } from '../../db/statement.js';
+import { closePlansOfTokens } from '../agent/plans/decisions/close-plans.js';
 import { type Context, inTransaction, userOf } from '../core/context.js';
 import { notFound } from '../core/errors.js';
 import { recordChange } from '../core/record-change.js';
@@ -17,7 +18,7 @@ const statement: Statement = {
 };
 
 /**
- * Permanently revokes a token of the caller, from the next request on. A repetition changes nothing.
+ * Permanently revokes a token of the caller, from the next request on, and discards what it has proposed. A repetition changes nothing.
  * @throws RESOURCE_NOT_FOUND also for another user's token
  */
 export function revokeToken(ctx: Context, tokenId: string): Promise<void> {
@@ -25,6 +26,7 @@ export function revokeToken(ctx: Context, tokenId: string): Promise<void> {
     const [token] = await run<{ name: string; is_news: boolean }>(ctx.db, statement, [tokenId, userOf(ctx)]);
     if (!token) throw notFound('Token');
     if (!token.is_news) return;
+    await closePlansOfTokens(ctx, [tokenId]);
     await recordChange(ctx, {
       team_id: null,
       feature: 'tokens',

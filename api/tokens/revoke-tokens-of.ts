@@ -1,4 +1,5 @@
 import { run, type Statement } from '../../db/statement.js';
+import { closePlansOfTokens } from '../agent/plans/decisions/close-plans.js';
 import type { Context } from '../core/context.js';
 
 /** $1 = owner id. */
@@ -7,7 +8,13 @@ const statement: Statement = {
   text: 'update personal_access_tokens set revoked_at = now() where user_id = $1 and revoked_at is null returning token_id',
 };
 
-/** Permanently revokes every token of a user. Returns their number. */
+/** Permanently revokes every token of a user and discards what they have proposed. Returns their number. */
 export async function revokeTokensOf(ctx: Context, userId: string): Promise<number> {
-  return (await run(ctx.db, statement, [userId])).length;
+  const revoked = await run<{ token_id: string }>(ctx.db, statement, [userId]);
+  if (revoked.length > 0)
+    await closePlansOfTokens(
+      ctx,
+      revoked.map(({ token_id }) => token_id),
+    );
+  return revoked.length;
 }

@@ -72,5 +72,38 @@ const chat: Row[] = [
   ...onSession(`POST ${SESSIONS}/:session_id/stop`),
 ];
 
+const PLANS = '/api/ai-workspace/agent';
+
+/** A route about one plan of the caller: theirs, and another person's. */
+const onPlan = (route: string, subject: 'agentPlan' | 'appliedPlan', send: Row['send'], more: Partial<Row> = {}): Row[] => [
+  { route, by: 'one’s own', subject, author: 'caller', kinds: LIVE, send, ...more },
+  {
+    route,
+    by: 'another’s',
+    subject: 'anothersAgentPlan',
+    kinds: ['own', 'foreign'],
+    send,
+    outcome: { own: 404, foreign: 404 },
+    why: 'another person’s is none',
+  },
+];
+const named = (s: Subject) => ({ params: { action_id: s.id } });
+const decided = (s: Subject) => ({ body: { session_id: s.session_id as string, action_id: s.id } });
+
+const plans: Row[] = [
+  {
+    route: `GET ${PLANS}/pending`,
+    subject: 'teamPlan',
+    kinds: ['own', 'foreign'],
+    send: () => ({}),
+    list: true,
+    lowest: 'member',
+  },
+  ...onPlan(`GET ${PLANS}/plans/:action_id`, 'agentPlan', named, { lowest: 'guest', why: 'its texts come from the team' }),
+  ...onPlan(`POST ${PLANS}/confirm`, 'agentPlan', decided),
+  ...onPlan('POST /api/ai-workspace/actions/confirm', 'agentPlan', decided),
+  ...onPlan(`POST ${PLANS}/plans/:action_id/undo`, 'appliedPlan', named),
+];
+
 /** Sessions with the agent, their links and the chat. */
-export const agentCases: Row[] = [...sessions, ...links, ...chat];
+export const agentCases: Row[] = [...plans, ...sessions, ...links, ...chat];

@@ -8,6 +8,7 @@ import type { Proposal } from './proposal.js';
 import { type PreparedAction, readAction } from './read-proposal.js';
 import { readTarget, type Target } from './read-target.js';
 import { MAX_DESCENDANTS } from './read-target.sql.js';
+import { refuseAction } from './refuse-action.js';
 import { needsOf, replaceReferences } from './references.js';
 import { type Effect, isReversible, referenceOf, riskOf } from './rules.js';
 import { MAX_ACTIONS, type PlanAction } from './schema.js';
@@ -63,7 +64,7 @@ export class Trial implements Tried {
   async tryAll(): Promise<void> {
     for (const index of this.proposal.actions.keys()) {
       if (this.proposal.onRefusal === 'refuse')
-        await this.tryOne(this.ctx, index).catch((error: unknown) => refuse(error, index));
+        await this.tryOne(this.ctx, index).catch((error: unknown) => refuseAction(error, index));
       else await this.tryOrOmit(index);
     }
   }
@@ -225,11 +226,3 @@ export class Trial implements Tried {
 const isNoChange = ({ tool }: PreparedAction, { before, after }: { before: Fields | null; after: Fields | null }): boolean =>
   ['task.update', 'task.set_status', 'task.assign', 'project.update'].includes(tool) &&
   Object.keys({ ...before, ...after }).length === 0;
-
-/** @throws the error with the index of the refused action */
-function refuse(thrown: unknown, action_index: number): never {
-  const error = thrown instanceof DomainError ? thrown : fromDatabaseError(thrown);
-  if (!error || error.status >= 500) throw thrown;
-  const { code, message, detail, status, headers, extra } = error;
-  throw new DomainError(code, message, { detail, status, headers, extra: { ...extra, action_index }, cause: thrown });
-}

@@ -1,6 +1,7 @@
 import { AgentLink, AgentMessage, AgentSession } from '../../../db/models/agent-session.js';
 import { run } from '../../../db/statement.js';
 import { type Context, inTransaction } from '../../core/context.js';
+import { closePlansOfSession } from '../plans/decisions/close-plans.js';
 import { recordSession } from './create-session.js';
 import { lockSession } from './load-session.js';
 import { getSession } from './read-session.js';
@@ -43,14 +44,14 @@ export async function emptySessions({ db }: Pick<Context, 'db'>, sessionIds: rea
 }
 
 /**
- * Deletes a session of the caller with its messages and links, and stops its open turns. Its staged plans are discarded by the caller of
- * this operation's transaction.
+ * Deletes a session of the caller with its messages and links, and stops its open turns. Discards its staged plans.
  * @throws RESOURCE_NOT_FOUND
  */
 export function deleteSession(ctx: Context, sessionId: string): Promise<DeletedSession> {
   return inTransaction(ctx, async (ctx) => {
     await lockSession(ctx, sessionId);
     await stopTurns(ctx, sessionId);
+    await closePlansOfSession(ctx, sessionId);
     await emptySessions(ctx, [sessionId]);
     await recordSession(ctx, 'delete', sessionId);
     return { success: true, session_id: sessionId };

@@ -17,6 +17,7 @@ const summary = {
 };
 const link = { item_type: 'task', item_id: TASK_ID, title: 'Login page answers 500 when the session cookie is garbage' };
 
+const HASH = `sha256:${'9f86d081884c7d659a2feaa0c55ad015'.repeat(2)}`;
 const action = {
   index: 0,
   tool: 'task.set_status',
@@ -31,18 +32,50 @@ const action = {
   expected_version: 3,
   needs: [],
 };
+const plan = { action_id: ACTION_ID, summary: '1 status change', actions: [action], plan_hash: HASH, expires_at: AT };
+const result = { index: 0, status: 'applied', entity_type: 'task', entity_id: TASK_ID };
+const decided = {
+  success: true,
+  action_id: ACTION_ID,
+  session_id: SESSION_ID,
+  status: 'applied',
+  message: 'Applied 1 of 1 changes',
+  results: [result],
+  decided_by: '019a9f00-0000-7000-8000-000000000011',
+  decided_at: AT,
+  correlation_id: '0197a1c0-77aa-7c3a-9f00-1f2e3d4c5b6a',
+};
+const waiting = {
+  ...plan,
+  session_id: SESSION_ID,
+  team_id: null,
+  project_id: null,
+  trigger: null,
+  risk: 'low',
+  stale: [],
+  created_at: AT,
+};
 
 export const AGENT: Record<string, unknown> = {
+  DecidedPlan: decided,
+  ConfirmedAction: { success: true, action_id: ACTION_ID, message: decided.message, details: decided },
+  Plan: {
+    ...waiting,
+    source: 'chat',
+    status: 'staged',
+    closed_reason: null,
+    decided_by: null,
+    decided_at: null,
+    undo_of: null,
+    undone_by: null,
+    results: null,
+  },
+  PendingPlans: { pending: [{ ...waiting, source: 'mcp', undo_of: null, can_confirm: true }], total: 1 },
+  UndonePlan: { ...plan, summary: 'Undo: 1 status change', session_id: SESSION_ID, undo_of: ACTION_ID, omitted: [] },
   ChatAnswer: {
     response: 'I propose 1 status change. Nothing changes until you confirm.',
     requires_confirmation: true,
-    action_plan: {
-      action_id: ACTION_ID,
-      summary: '1 status change',
-      actions: [action],
-      plan_hash: 'sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
-      expires_at: '2026-11-21T17:51:02.123Z',
-    },
+    action_plan: plan,
   },
   StoppedAgentSession: { success: true, session_id: SESSION_ID, stopped: 1 },
   NewAgentSession: { session_id: SESSION_ID, title: 'Login errors', created_at: AT },

@@ -318,7 +318,7 @@ describe('the risk table', () => {
     ['a project’s text', () => act('project.update', { description: 'x' }, project.project_id), 'medium'],
     ['a project’s name', () => act('project.update', { name: 'x' }, project.project_id), 'high'],
     ['a note', () => act('note.create', { title: 'x', project_id: project.project_id }), 'low'],
-  ])('%s', async (_what, action, risk, before) => {
+  ])('%s', async (...[_what, action, risk, before]) => {
     const fields = before?.['assigned_to'] ? { assigned_to: manager() } : before;
     if (fields) await db()('tasks').where({ task_id: task.task_id }).update(fields);
     expect(await one(action())).toMatchObject({ risk });

@@ -1,0 +1,170 @@
+import { run } from '../../../../db/statement.js';
+import { authorize, type Seat } from '../../../core/access.js';
+import { type Context, inTransaction, userOf } from '../../../core/context.js';
+import { conflict, DomainError } from '../../../core/errors.js';
+import { recordChange } from '../../../core/record-change.js';
+import { agentContext } from '../agent-context.js';
+import { hashText, planHash, readPlan } from '../canonical.js';
+import { replaceReferences } from '../references.js';
+import { refuseAction } from '../refuse-action.js';
+import { planRisk } from '../rules.js';
+import type { PlanAction } from '../schema.js';
+import { TOOL_TABLE } from '../tools.js';
+import { chooseActions } from './choose-actions.js';
+import { applyPlanStatement, stalePlanStatement, storeResultsStatement } from './decide.sql.js';
+import { checkOpen, checkToken, type LockedPlan, lockPlan, planExpired, wakePlan } from './lock-plan.js';
+import { lockTargets, type StaleAction } from './lock-targets.js';
+import type { ConfirmPlan, DecidedPlan } from './schema.js';
+
+type Made = NonNullable<Awaited<ReturnType<(typeof TOOL_TABLE)['task.create']['perform']>>['made']>;
+
+/** What a confirmation came to; the last two are recorded and committed before the error is thrown. */
+type Outcome = { decided: DecidedPlan } | { stale: StaleAction[] } | { damaged: true };
+
+/** The role first, for every team: whoever lacks one learns nothing about the plan's state. */
+function checkSeats({ team_id }: LockedPlan, seats: Map<string, Seat | null>, chosen: readonly PlanAction[]): void {
+  for (const seat of seats.values()) authorize('plan.decide', seat);
+  if (team_id !== null && planRisk(chosen) === 'high') authorize('plan.decide_high_risk', seats.get(team_id) ?? null);
+}
+
+const namedActions = (actions: readonly PlanAction[], indexes: readonly number[] | undefined): PlanAction[] =>
+  actions.filter(({ index }) => indexes === undefined || indexes.includes(index));
+
+const about = ({ action_id, team_id, team_ids, project_id, summary }: LockedPlan) =>
+  ({
+    team_id: team_id ?? team_ids[0] ?? null,
+    project_id,
+    feature: 'agent',
+    entity_type: 'agent_plan',
+    entity_id: action_id,
+    title: summary,
+  }) as const;
+
+/** Records that the stored text is not what was hashed: somebody wrote to the database. */
+async function recordDamage(ctx: Context, plan: LockedPlan): Promise<Outcome> {
+  const details = { plan_hash: hashText(plan.plan_hash), found: hashText(planHash(plan.canonical)) };
+  await recordChange(ctx, { ...about(plan), action: 'confirm', outcome: 'failure', severity: 'CRITICAL', details });
+  return { damaged: true };
+}
+
+/** Closes a plan whose targets have changed. */
+async function closeStale(ctx: Context, plan: LockedPlan, stale: StaleAction[]): Promise<Outcome> {
+  await run(ctx.db, stalePlanStatement, [plan.action_id]);
+  const details = { plan_hash: hashText(plan.plan_hash), plan_status: 'stale', stale };
+  await recordChange(ctx, { ...about(plan), action: 'confirm', outcome: 'failure', details });
+  await wakePlan(ctx, plan);
+  return { stale };
+}
+
+/** Performs the chosen actions in order. @throws what an operation throws, with `action_index` */
+async function performAll(ctx: Context, plan: LockedPlan, chosen: readonly PlanAction[]): Promise<Map<number, Made | undefined>> {
+  const made = new Map<number, Made | undefined>();
+  const acting = { actionId: plan.action_id, planHash: hashText(plan.plan_hash), depth: plan.depth, stagedFor: plan.staged_for };
+  for (const { index, tool, entity_id, params } of chosen) {
+    const spec = TOOL_TABLE[tool];
+    const action = replaceReferences({ entityId: entity_id, params }, spec, (k) => made.get(k)?.entity_id ?? '');
+    const parsed = spec.schema.parse(action.params);
+    const performed = await spec
+      .perform(agentContext(ctx, acting, index), action.entityId ?? '', parsed)
+      .catch((error: unknown) => refuseAction(error, index));
+    made.set(index, performed.made);
+  }
+  return made;
+}
+
+/** Writes the applied plan, its trace, its actions and their results. */
+async function apply(
+  ctx: Context,
+  plan: LockedPlan,
+  all: readonly PlanAction[],
+  chosen: readonly PlanAction[],
+): Promise<DecidedPlan> {
+  const { action_id, session_id, source, risk, summary, team_id, project_id, depth } = plan;
+  const [applied] = await run<{ decided_at: Date }>(ctx.db, applyPlanStatement, [action_id, userOf(ctx), plan.plan_hash]);
+  if (!applied) throw planExpired(plan);
+  const shown = { action_id, session_id, source, risk, status: 'applied', summary, team_id, project_id, actions: chosen.length };
+  await recordChange(ctx, {
+    ...about(plan),
+    action: 'confirm',
+    summary: 'applied a plan',
+    details: {
+      plan_hash: hashText(plan.plan_hash),
+      source,
+      risk,
+      applied: chosen.map(({ index }) => index),
+      actions: all.length,
+    },
+    depth,
+    event: { type: 'agent.plan_applied', payload: { plan: shown } },
+  });
+  const made = await performAll(ctx, plan, chosen);
+  const rows = all.map(({ index, entity_id }) => {
+    const target = replaceReferences(
+      { entityId: entity_id, params: {} },
+      TOOL_TABLE['task.delete'],
+      (k) => made.get(k)?.entity_id ?? '',
+    );
+    const done = made.has(index);
+    return {
+      index,
+      result: done ? 'applied' : 'skipped',
+      made_id: made.get(index)?.entity_id ?? null,
+      target_id: done ? target.entityId : null,
+    };
+  });
+  await run(ctx.db, storeResultsStatement, [action_id, JSON.stringify(rows)]);
+  await wakePlan(ctx, plan);
+  return {
+    success: true,
+    action_id,
+    session_id,
+    status: 'applied',
+    message: `Applied ${chosen.length} of ${all.length} changes`,
+    results: all.map(({ index, entity_type, entity_id }, i) => ({
+      index,
+      status: made.has(index) ? ('applied' as const) : ('skipped' as const),
+      entity_type: made.get(index)?.entity_type ?? entity_type,
+      entity_id: made.get(index)?.entity_id ?? rows[i]?.target_id ?? entity_id,
+    })),
+    decided_by: userOf(ctx),
+    decided_at: applied.decided_at.toISOString(),
+    correlation_id: ctx.correlationId,
+  };
+}
+
+async function decide(ctx: Context, { session_id, action_id, action_indexes, plan_hash }: ConfirmPlan): Promise<Outcome> {
+  const { plan, seats } = await lockPlan(ctx, action_id, session_id);
+  const isDamaged = !planHash(plan.canonical).equals(plan.plan_hash);
+  const actions = isDamaged ? [] : readPlan(plan.canonical).actions;
+  checkSeats(plan, seats, namedActions(actions, action_indexes));
+  checkToken(ctx, plan);
+  checkOpen(plan);
+  if (plan.status === 'expired' || plan.is_past) throw planExpired(plan);
+  if (isDamaged) return recordDamage(ctx, plan);
+  if (plan_hash != null && plan_hash !== hashText(plan.plan_hash)) {
+    throw conflict('The plan differs from the one that you have read', { extra: { plan_status: plan.status } });
+  }
+  const chosen = chooseActions(actions, action_indexes);
+  const stale = await lockTargets(ctx, chosen);
+  if (stale.length > 0) return closeStale(ctx, plan, stale);
+  return { decided: await apply(ctx, plan, actions, chosen) };
+}
+
+/**
+ * Applies a staged plan, or a part of it: the ordinary operations as the caller, in one transaction. What is executed is parsed from the text
+ * that was hashed. Any refusal leaves the plan staged and nothing written.
+ * @throws RESOURCE_NOT_FOUND unknown or foreign | PERMISSION_DENIED role, or the proposing token | RESOURCE_CONFLICT decided, another hash, or
+ * stale, which closes the plan | PLAN_EXPIRED | INVALID_REQUEST indexes | what an operation throws, with `action_index`
+ */
+export async function confirmPlan(ctx: Context, input: ConfirmPlan): Promise<DecidedPlan> {
+  const outcome = await inTransaction(ctx, (ctx) => decide(ctx, input));
+  if ('decided' in outcome) return outcome.decided;
+  if ('stale' in outcome) {
+    const { stale } = outcome;
+    throw conflict('The plan is stale: what it would change has changed', {
+      detail: 'Nothing was written and the plan is closed. Ask for a new one.',
+      extra: { plan_status: 'stale', stale },
+    });
+  }
+  throw new DomainError('INTERNAL_ERROR', 'The stored plan is damaged; nothing was written');
+}

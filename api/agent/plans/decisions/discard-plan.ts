@@ -1,0 +1,52 @@
+import { run } from '../../../../db/statement.js';
+import { type Context, inTransaction, userOf } from '../../../core/context.js';
+import { recordChange } from '../../../core/record-change.js';
+import { hashText, readPlan } from '../canonical.js';
+import { discardPlanStatement } from './decide.sql.js';
+import { checkOpen, lockPlan, wakePlan } from './lock-plan.js';
+import type { DecidedPlan } from './schema.js';
+
+/**
+ * Discards a staged plan, also after its time.
+ * @throws RESOURCE_NOT_FOUND unknown or foreign | PERMISSION_DENIED a guest of its team | RESOURCE_CONFLICT decided or stale
+ */
+export function discardPlan(
+  ctx: Context,
+  { session_id, action_id }: { session_id: string | null; action_id: string },
+): Promise<DecidedPlan> {
+  return inTransaction(ctx, async (ctx) => {
+    const { plan } = await lockPlan(ctx, action_id, session_id);
+    checkOpen(plan);
+    const userId = userOf(ctx);
+    const [closed] = await run<{ decided_at: Date }>(ctx.db, discardPlanStatement, [action_id, userId]);
+    if (!closed) throw new Error(`Plan ${action_id} is locked but was not closed`);
+    await recordChange(ctx, {
+      team_id: plan.team_id ?? plan.team_ids[0] ?? null,
+      project_id: plan.project_id,
+      feature: 'agent',
+      action: 'discard',
+      entity_type: 'agent_plan',
+      entity_id: action_id,
+      title: plan.summary,
+      ...(plan.team_id !== null && { summary: 'discarded a plan' }),
+      details: { plan_hash: hashText(plan.plan_hash), reason: 'person' },
+    });
+    await wakePlan(ctx, plan);
+    return {
+      success: true,
+      action_id,
+      session_id: plan.session_id,
+      status: 'discarded',
+      message: 'Discarded; nothing was changed',
+      results: readPlan(plan.canonical).actions.map(({ index, entity_type, entity_id }) => ({
+        index,
+        status: 'skipped',
+        entity_type,
+        entity_id,
+      })),
+      decided_by: userId,
+      decided_at: closed.decided_at.toISOString(),
+      correlation_id: ctx.correlationId,
+    };
+  });
+}

@@ -1,0 +1,94 @@
+import { run } from '../../../../db/statement.js';
+import { authorize, type Seat } from '../../../core/access.js';
+import { type Context, userOf } from '../../../core/context.js';
+import { conflict, DomainError, forbidden, notFound, unauthenticated } from '../../../core/errors.js';
+import { enqueue } from '../../../core/outbox.js';
+import type { PlanSource, PlanStatus, Risk } from '../schema.js';
+import { lockPlanStatement, standingStatement } from './decide.sql.js';
+
+/** A plan whose row is locked until the commit. */
+export interface LockedPlan {
+  action_id: string;
+  session_id: string;
+  owner_id: string | null;
+  team_id: string | null;
+  project_id: string | null;
+  team_ids: string[];
+  source: PlanSource;
+  staged_for: string;
+  token_id: string | null;
+  status: PlanStatus;
+  summary: string;
+  risk: Risk;
+  canonical: string;
+  plan_hash: Buffer;
+  depth: number;
+  expires_at: Date;
+  incarnation: number;
+  decided_at: Date | null;
+  decider: string | null;
+  /** Its time is over, by the database's clock. */
+  is_past: boolean;
+}
+
+interface Standing extends Record<string, unknown> {
+  team_id: string;
+  seat: Seat | null;
+  is_past: boolean;
+  is_active: boolean;
+}
+
+const notFoundPlan = () => notFound('Plan');
+
+/**
+ * Locks a plan that the caller may see, and their memberships in every team that it touches. Foreign plans do not exist for the caller.
+ * @throws RESOURCE_NOT_FOUND | AUTHENTICATION_REQUIRED suspended during the request | PERMISSION_DENIED a guest of the plan's team
+ */
+export async function lockPlan(
+  ctx: Context,
+  actionId: string,
+  sessionId: string | null,
+): Promise<{ plan: LockedPlan; seats: Map<string, Seat | null> }> {
+  const userId = userOf(ctx);
+  const [row] = await run<Omit<LockedPlan, 'is_past'> & Record<string, unknown>>(ctx.db, lockPlanStatement, [
+    actionId,
+    sessionId,
+  ]);
+  if (!row || (row.owner_id !== null && row.owner_id !== userId)) throw notFoundPlan();
+  const teams = [...new Set([...row.team_ids, ...(row.team_id === null ? [] : [row.team_id])])].sort();
+  const standing = await run<Standing>(ctx.db, standingStatement, [teams, userId, actionId]);
+  if (standing.some(({ is_active }) => !is_active)) throw unauthenticated();
+  const seats = new Map(standing.map(({ team_id, seat }) => [team_id, seat]));
+  if (row.team_id !== null) {
+    const seat = seats.get(row.team_id) ?? null;
+    if (seat === null) throw notFoundPlan();
+    authorize('plan.decide', seat);
+  }
+  return { plan: { ...row, is_past: standing.some(({ is_past }) => is_past) } as LockedPlan, seats };
+}
+
+/** @throws PERMISSION_DENIED the token has proposed the plan itself */
+export function checkToken({ actor }: Context, { token_id }: LockedPlan): void {
+  if (actor.type === 'pat' && actor.tokenId === token_id) throw forbidden('A token cannot confirm what it has proposed');
+}
+
+/** @throws RESOURCE_CONFLICT the plan is closed; the message says how, by whom and when */
+export function checkOpen(plan: LockedPlan): void {
+  const { status, decider, decided_at } = plan;
+  if (status === 'staged' || status === 'expired') return;
+  if (status === 'stale') {
+    throw conflict('The plan is stale: what it would change has changed', { extra: { plan_status: status } });
+  }
+  const by = decider === null ? '' : ` by ${decider}`;
+  throw conflict(`The plan was ${status}${by} at ${decided_at?.toISOString()}`, { extra: { plan_status: status } });
+}
+
+/** Error for a plan past its deadline. */
+export const planExpired = ({ expires_at }: LockedPlan) =>
+  new DomainError('PLAN_EXPIRED', `The plan expired at ${expires_at.toISOString()}`, { extra: { plan_status: 'expired' } });
+
+/** Wakes the plan's workflow after the commit; it reads the row and obeys it. */
+export const wakePlan = (
+  ctx: Context,
+  { action_id, incarnation }: Pick<LockedPlan, 'action_id' | 'incarnation'>,
+): Promise<void> => enqueue(ctx, 'plan.wake', action_id, { action_id, incarnation });

@@ -1,0 +1,63 @@
+import { run } from '../../../../db/statement.js';
+import type { Context } from '../../../core/context.js';
+import { lockProjects } from '../../../tasks/write/lock-projects.js';
+import { referenceOf } from '../rules.js';
+import type { PlanAction } from '../schema.js';
+import { lockProjectsStatement, lockTasksStatement, projectsOfTasksStatement } from './decide.sql.js';
+
+interface Version extends Record<string, unknown> {
+  id: string;
+  version: number;
+  in_trash: boolean;
+}
+
+/** An action whose target has changed since the plan was staged. */
+export interface StaleAction {
+  index: number;
+  expected: number;
+  found: number;
+}
+
+const isId = (id: string | null): id is string => id !== null && referenceOf(id) === undefined;
+
+/** Whether an action changes the tree of a project, for which the operations lock the project before the task. */
+const changesTree = ({ tool, params }: PlanAction): boolean =>
+  tool === 'task.delete' ||
+  tool === 'task.restore' ||
+  (tool === 'task.update' && ('project_id' in params || 'parent_task_id' in params)) ||
+  (tool === 'relation.create' && ['parent_child', 'belongs_to'].includes(String(params['relation_type'])));
+
+/** Locks the projects whose trees the actions change, in the order in which the operations would: a lock taken later could deadlock. */
+async function lockTrees(ctx: Context, actions: readonly PlanAction[]): Promise<void> {
+  const changing = actions.filter(changesTree);
+  const ids = changing.flatMap(({ entity_id, params }) => [entity_id, params['source_id'], params['target_id']]);
+  const tasks = ids.filter((id) => typeof id === 'string' && isId(id));
+  if (tasks.length === 0) return;
+  const rows = await run<{ project_id: string }>(ctx.db, projectsOfTasksStatement, [tasks]);
+  const targets = changing.flatMap(({ params }) => (typeof params['project_id'] === 'string' ? [params['project_id']] : []));
+  await lockProjects(ctx, [...rows.map(({ project_id }) => project_id), ...targets]);
+}
+
+/**
+ * Locks the targets of the chosen actions until the commit and compares their versions with those of the plan. A target in the trash is no
+ * stale one: its action is refused with the reason.
+ * @returns the actions whose targets have changed
+ */
+export async function lockTargets(ctx: Context, actions: readonly PlanAction[]): Promise<StaleAction[]> {
+  await lockTrees(ctx, actions);
+  const idsOf = (type: string): string[] => [
+    ...new Set(actions.flatMap(({ entity_type, entity_id }) => (entity_type === type && isId(entity_id) ? [entity_id] : []))),
+  ];
+  const [tasks, projects] = [idsOf('task'), idsOf('project')];
+  const rows = [
+    ...(projects.length > 0 ? await run<Version>(ctx.db, lockProjectsStatement, [projects]) : []),
+    ...(tasks.length > 0 ? await run<Version>(ctx.db, lockTasksStatement, [tasks]) : []),
+  ];
+  const found = new Map(rows.map((row) => [row.id, row]));
+  return actions.flatMap(({ index, tool, entity_id, expected_version: expected }) => {
+    const row = entity_id === null ? undefined : found.get(entity_id);
+    if (expected === null || !row || row.version === expected) return [];
+    if (row.in_trash !== (tool === 'task.restore')) return [];
+    return [{ index, expected, found: row.version }];
+  });
+}

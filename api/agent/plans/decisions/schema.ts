@@ -1,0 +1,85 @@
+import { z } from 'zod';
+import { Id, Text, Timestamp } from '../../../core/fields.js';
+import { ActionPlan, PLAN_SOURCES, PLAN_STATUSES, PlanAction, RISKS } from '../schema.js';
+
+export const ConfirmPlan = z
+  .object({
+    session_id: Id,
+    action_id: Id.meta({ description: '`action_id` of the plan' }),
+    confirmed: z.boolean().default(true).meta({ description: 'false discards the plan' }),
+    action_indexes: z
+      .array(z.int().min(0))
+      .min(1)
+      .max(50)
+      .optional()
+      .meta({ description: 'Applies these actions only; the others are skipped for good. Default: all' }),
+    plan_hash: Text.max(100).nullish().meta({ description: 'The `plan_hash` that was read; another one is a 409' }),
+  })
+  .meta({ id: 'ConfirmPlan' });
+export type ConfirmPlan = z.output<typeof ConfirmPlan>;
+
+const Result = z.object({
+  index: z.int(),
+  status: z.enum(['applied', 'skipped']),
+  entity_type: PlanAction.shape.entity_type,
+  entity_id: z.string().nullable().meta({ description: 'What was changed or created' }),
+});
+
+export const DecidedPlan = z
+  .object({
+    success: z.literal(true),
+    action_id: z.string(),
+    session_id: z.string(),
+    status: z.enum(['applied', 'discarded']),
+    message: z.string(),
+    results: z.array(Result),
+    decided_by: z.string(),
+    decided_at: Timestamp,
+    correlation_id: z.string(),
+  })
+  .meta({ id: 'DecidedPlan' });
+export type DecidedPlan = z.output<typeof DecidedPlan>;
+
+/** Answer of the deprecated route. */
+export const ConfirmedAction = z
+  .object({ success: z.literal(true), action_id: z.string(), message: z.string(), details: DecidedPlan })
+  .meta({ id: 'ConfirmedAction' });
+
+export const PlanParams = z.object({ action_id: Id });
+
+/** A plan in any status. */
+export const PlanRecord = z
+  .object({
+    ...ActionPlan.shape,
+    session_id: z.string(),
+    team_id: z.string().nullable().meta({ description: 'Null for a plan of a person' }),
+    project_id: z.string().nullable(),
+    source: z.enum(PLAN_SOURCES),
+    trigger: z.record(z.string(), z.unknown()).nullable(),
+    status: z.enum(PLAN_STATUSES),
+    closed_reason: z.enum(['person', 'superseded', 'source_gone']).nullable(),
+    risk: z.enum(RISKS),
+    created_at: Timestamp,
+    decided_by: z.string().nullable(),
+    decided_at: Timestamp.nullable(),
+    undo_of: z.string().nullable(),
+    undone_by: z.string().nullable().meta({ description: 'The plan that takes this one back, if it is staged or applied' }),
+    stale: z
+      .array(z.object({ index: z.int(), expected: z.int(), found: z.int() }))
+      .meta({ description: 'Actions whose targets have changed; the others can still be confirmed' }),
+    results: z.array(Result).nullable().meta({ description: 'Null while nothing was applied' }),
+  })
+  .meta({ id: 'Plan' });
+export type PlanRecord = z.output<typeof PlanRecord>;
+
+export const UndonePlan = z
+  .object({
+    ...ActionPlan.shape,
+    session_id: z.string(),
+    undo_of: z.string(),
+    omitted: z
+      .array(z.object({ index: z.int(), reason: z.string() }))
+      .meta({ description: 'Changes that cannot be taken back, by their index in the applied plan' }),
+  })
+  .meta({ id: 'UndonePlan' });
+export type UndonePlan = z.output<typeof UndonePlan>;

@@ -1,0 +1,61 @@
+import { run } from '../../../../db/statement.js';
+import { isAdmitted, isAllowed, rolesFor } from '../../../core/access.js';
+import { type Context, userOf } from '../../../core/context.js';
+import { isReadable, type PlanRow, presentPlan } from './present-plan.js';
+import { countPendingStatement, pendingPlansStatement } from './read-plans.sql.js';
+import type { PendingPlan, PendingPlans } from './schema.js';
+
+function canConfirm({ actor }: Context, row: PlanRow): boolean {
+  if (!isAdmitted('plan.decide', actor)) return false;
+  if (actor.type === 'pat' && actor.tokenId === row.token_id) return false;
+  return row.team_id === null || isAllowed(row.risk === 'high' ? 'plan.decide_high_risk' : 'plan.decide', row.seat ?? null);
+}
+
+function present(ctx: Context, row: PlanRow): PendingPlan {
+  const { session_id, action_id, summary, actions, plan_hash, source, ...plan } = presentPlan(row);
+  const { team_id, project_id, trigger, risk, stale, undo_of, created_at, expires_at } = plan;
+  const shown = {
+    session_id,
+    action_id,
+    summary,
+    actions,
+    plan_hash,
+    source,
+    team_id,
+    project_id,
+    trigger,
+    risk,
+    stale,
+    undo_of,
+  };
+  return { ...shown, can_confirm: canConfirm(ctx, row), created_at, expires_at };
+}
+
+/** A part of the list. */
+export interface PendingPage {
+  plans: PendingPlan[];
+  hasMore: boolean;
+}
+
+/** Lists the plans that follow the plan `after`, or the first ones, without counting them all. */
+export async function listPendingAfter(ctx: Context, limit: number, after: string | null = null): Promise<PendingPage> {
+  const values = [userOf(ctx), rolesFor('plan.decide'), limit + 1, after];
+  const rows = await run<PlanRow & Record<string, unknown>>(ctx.db, pendingPlansStatement, values);
+  return {
+    plans: rows
+      .slice(0, limit)
+      .filter(isReadable)
+      .map((row) => present(ctx, row)),
+    hasMore: rows.length > limit,
+  };
+}
+
+/**
+ * Lists staged plans that no conversation shows: those of teams in which the caller may write, and what the caller's own agents have proposed.
+ * Nearest end first.
+ */
+export async function listPending(ctx: Context, limit: number): Promise<PendingPlans> {
+  const [counted] = await run<{ total: number }>(ctx.db, countPendingStatement, [userOf(ctx), rolesFor('plan.decide')]);
+  const { plans } = await listPendingAfter(ctx, limit);
+  return { pending: plans, total: counted?.total ?? 0 };
+}

@@ -1,0 +1,84 @@
+import type { Seat } from '../../../core/access.js';
+import { hashText, readPlan } from '../canonical.js';
+import type { PlanRecord } from '../decisions/schema.js';
+import { replaceReferences } from '../references.js';
+import { TOOL_TABLE } from '../tools.js';
+
+/** A plan as the statements of this folder return it. */
+export interface PlanRow {
+  action_id: string;
+  session_id: string;
+  owner_id: string | null;
+  team_id: string | null;
+  team_ids: string[];
+  project_id: string | null;
+  source: PlanRecord['source'];
+  trigger: Record<string, unknown> | null;
+  status: PlanRecord['status'];
+  closed_reason: PlanRecord['closed_reason'];
+  risk: PlanRecord['risk'];
+  canonical: string;
+  plan_hash: Buffer;
+  token_id: string | null;
+  staged_at: Date;
+  expires_at: Date;
+  decided_by: string | null;
+  decided_at: Date | null;
+  undo_of: string | null;
+  undone_by: string | null;
+  stale: PlanRecord['stale'] | null;
+  results: { index: number; result: 'applied' | 'skipped'; made_id: string | null }[] | null;
+  /** Teams of the plan in which the caller has a role. */
+  member_of: string[];
+  seat?: Seat | null;
+}
+
+/** The caller must be a member wherever the plan would write: its texts come from there. */
+export const isReadable = ({ team_ids, member_of }: PlanRow): boolean => team_ids.every((id) => member_of.includes(id));
+
+function resultsOf({ results }: PlanRow, actions: PlanRecord['actions']): PlanRecord['results'] {
+  if (results === null) return null;
+  const byIndex = new Map(results.map((row) => [row.index, row]));
+  return actions.map(({ index, tool, entity_type, entity_id }) => {
+    const row = byIndex.get(index);
+    const isComment = tool === 'task.comment' && row?.made_id != null;
+    const target = replaceReferences(
+      { entityId: entity_id, params: {} },
+      TOOL_TABLE['task.delete'],
+      (k) => byIndex.get(k)?.made_id ?? `$${k}`,
+    );
+    return {
+      index,
+      status: row?.result ?? 'skipped',
+      entity_type: isComment ? 'comment' : entity_type,
+      entity_id: row?.made_id ?? target.entityId,
+    };
+  });
+}
+
+/** Returns a plan as the API shows it. */
+export function presentPlan(row: PlanRow): PlanRecord {
+  const { summary, actions } = readPlan(row.canonical);
+  return {
+    action_id: row.action_id,
+    summary,
+    actions,
+    plan_hash: hashText(row.plan_hash),
+    expires_at: row.expires_at.toISOString(),
+    session_id: row.session_id,
+    team_id: row.team_id,
+    project_id: row.project_id,
+    source: row.source,
+    trigger: row.trigger,
+    status: row.status,
+    closed_reason: row.closed_reason,
+    risk: row.risk,
+    created_at: row.staged_at.toISOString(),
+    decided_by: row.decided_by,
+    decided_at: row.decided_at?.toISOString() ?? null,
+    undo_of: row.undo_of,
+    undone_by: row.undone_by,
+    stale: row.stale ?? [],
+    results: resultsOf(row, actions),
+  };
+}

@@ -1,0 +1,69 @@
+import type { Statement } from '../../../../db/statement.js';
+
+/** Columns of plans p as the API reads them; `current` are the versions of targets that a plan builds on. */
+const COLUMNS = /* sql */ `
+      p.action_id, p.session_id, p.owner_id, p.team_id, p.team_ids, p.project_id, p.source, p.trigger, p.status, p.closed_reason, p.risk, p.canonical,
+      p.plan_hash, p.token_id, p.staged_at, p.expires_at, p.decided_by, p.decided_at, p.undo_of,
+      (select u.action_id from agent_plans u where u.undo_of = p.action_id and u.status in ('staged', 'applied')) as undone_by,
+      case when p.status = 'staged' then (
+        select json_agg(json_build_object('index', a.index, 'expected', a.expected_version, 'found', v.version) order by a.index)
+        from agent_actions a cross join lateral (
+          select t.version from tasks t where a.entity_type = 'task' and t.task_id = a.entity_id
+          union all
+          select r.version from projects r where a.entity_type = 'project' and r.project_id::text = a.entity_id
+        ) v
+        where a.action_id = p.action_id and a.expected_version is not null and v.version <> a.expected_version
+      ) end as stale,
+      case when p.status = 'applied' then (
+        select json_agg(json_build_object('index', a.index, 'result', a.result, 'made_id', a.made_id) order by a.index)
+        from agent_actions a where a.action_id = p.action_id
+      ) end as results`;
+
+/** $1 = plan id, $2 = caller id, $3 = roles that may read a team's plan. Returns the plan with the teams in which the caller has a role. */
+export const getPlanStatement: Statement = {
+  name: 'get_plan',
+  text: /* sql */ `
+    select ${COLUMNS},
+      array(select m.team_id from memberships m where m.user_id = $2 and m.team_id = any(p.team_ids)) as member_of
+    from agent_plans p
+    where p.action_id = $1 and (p.owner_id = $2
+      or exists (select from memberships m where m.team_id = p.team_id and m.user_id = $2 and m.role = any($3::text[])))`,
+};
+
+const TEAMS = /* sql */ `
+      select m.team_id, m.role from memberships m where m.user_id = $1 and m.role = any($2::text[])`;
+/** Own plans that came from outside; those of a conversation wait there. */
+const OWN = /* sql */ `p.owner_id = $1 and p.status = 'staged' and p.source <> 'chat'`;
+/** SQL over plans p: those after the cursor, nearest end first. */
+const NEXT = /* sql */ `p.expires_at > now() and ($4::uuid is null or (p.expires_at, p.action_id) > (select l.expires_at, l.action_id from last l))
+      order by p.expires_at, p.action_id limit $3`;
+
+/**
+ * $1 = caller id, $2 = roles that may read, $3 = row limit, $4 = plan after which the list continues, or null. Each team is read in the order of
+ * its index.
+ */
+export const pendingPlansStatement: Statement = {
+  name: 'pending_plans',
+  text: /* sql */ `
+    with last as materialized (
+      select p.expires_at, p.action_id from agent_plans p where p.action_id = $4
+    ), found as (
+      (select p.action_id, p.expires_at, t.role from (${TEAMS}) t cross join lateral (
+        select p.action_id, p.expires_at from agent_plans p where p.team_id = t.team_id and p.status = 'staged' and ${NEXT}) p)
+      union all
+      (select p.action_id, p.expires_at, null from agent_plans p where ${OWN} and ${NEXT})
+      order by expires_at, action_id limit $3
+    )
+    select ${COLUMNS}, array(select m.team_id from memberships m where m.user_id = $1 and m.team_id = any(p.team_ids)) as member_of,
+      f.role as seat
+    from found f join agent_plans p using (action_id) order by f.expires_at, f.action_id`,
+};
+
+/** $1 = caller id, $2 = roles that may read. */
+export const countPendingStatement: Statement = {
+  name: 'count_pending_plans',
+  text: /* sql */ `
+    select (coalesce((select sum(c.waiting) from (${TEAMS}) t cross join lateral (
+        select count(*) as waiting from agent_plans p where p.team_id = t.team_id and p.status = 'staged' and p.expires_at > now()) c), 0)
+      + (select count(*) from agent_plans p where ${OWN} and p.expires_at > now()))::int as total`,
+};
