@@ -29,6 +29,8 @@ const CLEARABLE = ['description', 'due_date', 'tags', 'estimated_hours', 'start_
 
 const isEmpty = (value: unknown): boolean => value == null || value === '' || (Array.isArray(value) && value.length === 0);
 
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
+
 function differs(before: unknown, after: unknown): boolean {
   return JSON.stringify(before ?? null) !== JSON.stringify(after ?? null);
 }
@@ -51,7 +53,7 @@ function riskOfTaskUpdate(effect: Effect): Risk {
   const changed = (field: string): boolean => differs(before[field], after[field]);
   if (changed('project_id')) return 'high';
   const isLower = PRIORITIES.indexOf(String(after['priority'])) < PRIORITIES.indexOf(String(before['priority']));
-  const isEarlier = !isEmpty(before['due_date']) && String(after['due_date'] ?? '') < String(before['due_date']);
+  const isEarlier = textOf(after['due_date']) < textOf(before['due_date']);
   const isCleared = CLEARABLE.some((field) => !isEmpty(before[field]) && isEmpty(after[field]));
   const isAssignment = changed('assigned_to') && assignmentMatters(before['assigned_to'], after['assigned_to'], effect.userId);
   const moves = changed('parent_task_id') || changed('recurrence') || changed('is_archived');

@@ -9,14 +9,14 @@ import { replaceReferences } from '../references.js';
 import { refuseAction } from '../refuse-action.js';
 import { planRisk } from '../rules.js';
 import type { PlanAction } from '../schema.js';
-import { TOOL_TABLE } from '../tools.js';
+import { type Performed, TOOL_TABLE } from '../tools.js';
 import { chooseActions } from './choose-actions.js';
 import { applyPlanStatement, stalePlanStatement, storeResultsStatement } from './decide.sql.js';
 import { checkOpen, checkToken, type LockedPlan, lockPlan, planExpired, wakePlan } from './lock-plan.js';
 import { lockTargets, type StaleAction } from './lock-targets.js';
 import type { ConfirmPlan, DecidedPlan } from './schema.js';
 
-type Made = NonNullable<Awaited<ReturnType<(typeof TOOL_TABLE)['task.create']['perform']>>['made']>;
+type Made = NonNullable<Performed['made']>;
 
 /** What a confirmation came to; the last two are recorded and committed before the error is thrown. */
 type Outcome = { decided: DecidedPlan } | { stale: StaleAction[] } | { damaged: true };

@@ -25,7 +25,7 @@ describe('the canonical text (RFC 8785)', () => {
 
   it('writes numbers, strings and literals as the sample of the RFC', () => {
     const sample = {
-      numbers: [333333333.33333329, 1e30, 4.5, 2e-3, 0.000000000000000000000000001],
+      numbers: [333333333.3333333, 1e30, 4.5, 2e-3, 0.000000000000000000000000001],
       string: '\u20ac$\u000f\nA\'B"\\\\"/',
       literals: [null, true, false],
     };

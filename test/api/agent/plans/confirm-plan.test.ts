@@ -1,5 +1,6 @@
 import type { ProposedAction } from '../../../../api/agent/plans/proposal.js';
 import { buildSession, stage, staged } from '../../../factories/agent.js';
+import { subscribe } from '../../../factories/events.js';
 import {
   buildPerson,
   buildProject,
@@ -246,8 +247,11 @@ describe('confirming', () => {
       body: { message: 'Requires the manager role in the team' },
     });
     expect((await confirm(team.member, plan, { action_indexes: [0] })).status).toBe(200);
-    const events = await db()('outbox').where({ team_id: team.team_id, kind: 'event', depth: 4 }).pluck('subject');
-    expect(events.sort()).toEqual(['agent.plan_applied', 'agent.plan_staged', 'comment.created']);
+    const events = await db()('outbox')
+      .where({ team_id: team.team_id, kind: 'event', depth: 4 })
+      .orderBy('subject')
+      .pluck('subject');
+    expect(events).toEqual(['agent.plan_applied', 'agent.plan_staged', 'comment.created']);
     const [entry] = await auditOf(plan.action_id, 'confirm');
     expect(entry).toMatchObject({ team_id: team.team_id, user_id: team.member.user_id });
   });
