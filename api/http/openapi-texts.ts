@@ -49,6 +49,7 @@ export const TAGS: Record<string, string> = {
   Activity: 'Changes in your teams, one line each.',
   Agents: 'Agents of your own read and propose over the Model Context Protocol; a person confirms.',
   Automations: 'A trigger, a condition and actions; their runs; approval gates pause a run.',
+  'AI workspace': 'The agent: sessions, messages, and the plans that it proposes. Nothing changes before a person confirms.',
   Approvals: 'Runs paused at a gate, and their decisions.',
   'Dead letter': 'Failed runs and their replay.',
   Secrets: 'Named values of a team, usable in actions, never readable.',

@@ -1,4 +1,4 @@
-// Made by npm run client from the document with SHA-256 542c97afd6ad09aca1933013631ce61efca1ecbb0fc2b282c1096adab74050a8.
+// Made by npm run client from the document with SHA-256 fc62b5cc7bb39c12da05ab068e6750f5de067e4c6cdc54a2f9496f58177fd7b4.
 /** Operations that send a form with a file, and those that return bytes. */
 export const UPLOADS: readonly string[] = ['uploadFile'];
 export const DOWNLOADS: readonly string[] = ['downloadFile'];
@@ -87,9 +87,18 @@ export const OPERATIONS = {
   updateAgentSession: { method: 'PATCH', path: '/api/ai-workspace/sessions/{session_id}', takesKey: false },
   deleteAgentSession: { method: 'DELETE', path: '/api/ai-workspace/sessions/{session_id}', takesKey: false },
   linkAgentItem: { method: 'POST', path: '/api/ai-workspace/sessions/{session_id}/link', takesKey: true },
-  unlinkAgentItem: { method: 'DELETE', path: '/api/ai-workspace/sessions/{session_id}/link/{item_type}/{item_id}', takesKey: false },
+  unlinkAgentItem: {
+    method: 'DELETE',
+    path: '/api/ai-workspace/sessions/{session_id}/link/{item_type}/{item_id}',
+    takesKey: false,
+  },
   chatWithAgent: { method: 'POST', path: '/api/ai-workspace/chat', takesKey: true },
   stopAgentSession: { method: 'POST', path: '/api/ai-workspace/sessions/{session_id}/stop', takesKey: true },
+  listPendingPlans: { method: 'GET', path: '/api/ai-workspace/agent/pending', takesKey: false },
+  confirmPlan: { method: 'POST', path: '/api/ai-workspace/agent/confirm', takesKey: true },
+  confirmAction: { method: 'POST', path: '/api/ai-workspace/actions/confirm', takesKey: true },
+  getPlan: { method: 'GET', path: '/api/ai-workspace/agent/plans/{action_id}', takesKey: false },
+  undoPlan: { method: 'POST', path: '/api/ai-workspace/agent/plans/{action_id}/undo', takesKey: true },
   uploadFile: { method: 'POST', path: '/api/files', takesKey: false },
   downloadFile: { method: 'GET', path: '/api/files/{file_id}', takesKey: false },
   deleteFile: { method: 'DELETE', path: '/api/files/{file_id}', takesKey: false },

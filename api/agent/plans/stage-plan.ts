@@ -104,6 +104,52 @@ function composePlan(proposal: Proposal, trial: Trial, actionId: string, expires
   };
 }
 
+interface StagedRow {
+  team_id: string | null;
+  undo_of: string | null;
+  depth: number;
+}
+
+/** Records the staging: counts and ids only, because the entry of one team must not show texts of another. */
+async function recordStaged(ctx: Context, plan: NewPlan, { team_id, undo_of, depth }: StagedRow): Promise<void> {
+  const { content, hash, risk, teamIds, projectId } = plan;
+  const { action_id, actions, summary, session_id, source } = content;
+  const shown = {
+    action_id,
+    session_id,
+    source,
+    risk,
+    status: 'staged',
+    summary,
+    team_id,
+    project_id: projectId,
+    actions: actions.length,
+  };
+  await recordChange(ctx, {
+    team_id: team_id ?? teamIds[0] ?? null,
+    project_id: projectId,
+    feature: 'agent',
+    action: 'stage',
+    entity_type: 'agent_plan',
+    entity_id: action_id,
+    title: summary,
+    // A plan of a person is nobody else's news before it is confirmed.
+    ...(team_id !== null && { summary: 'staged a plan' }),
+    details: {
+      plan_hash: hashText(hash),
+      source,
+      risk,
+      summary,
+      actions: actions.length,
+      team_ids: teamIds,
+      undo_of,
+      session_id,
+    },
+    depth,
+    event: { type: 'agent.plan_staged', payload: { plan: shown } },
+  });
+}
+
 /** Writes the plan with its trace and starts its workflow after the commit. */
 async function storePlan(
   ctx: Context,
@@ -135,40 +181,7 @@ async function storePlan(
     undo_of: proposal.undoOf ?? null,
   };
   await run(ctx.db, insertPlanStatement, [JSON.stringify(row), canonical, hash, JSON.stringify(actions)]);
-  const shown = {
-    action_id,
-    session_id,
-    source,
-    risk,
-    status: 'staged',
-    summary,
-    team_id,
-    project_id: projectId,
-    actions: actions.length,
-  };
-  await recordChange(ctx, {
-    team_id: team_id ?? teamIds[0] ?? null,
-    project_id: projectId,
-    feature: 'agent',
-    action: 'stage',
-    entity_type: 'agent_plan',
-    entity_id: action_id,
-    title: summary,
-    // A plan of a person is nobody else's news before it is confirmed.
-    ...(team_id !== null && { summary: 'staged a plan' }),
-    details: {
-      plan_hash: hashText(hash),
-      source,
-      risk,
-      summary,
-      actions: actions.length,
-      team_ids: teamIds,
-      undo_of: row.undo_of,
-      session_id,
-    },
-    depth,
-    event: { type: 'agent.plan_staged', payload: { plan: shown } },
-  });
+  await recordStaged(ctx, plan, row);
   await enqueue(ctx, 'plan.start', action_id, { action_id, incarnation: 1 });
   if (source !== 'chat') await notifyStaged(ctx, row, 'plan_staged');
 }
