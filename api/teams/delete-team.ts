@@ -2,6 +2,7 @@ import { raw } from 'objection';
 import { Membership } from '../../db/models/membership.js';
 import { Project } from '../../db/models/project.js';
 import { closePlansOfTeam } from '../agent/plans/decisions/close-plans.js';
+import { endSessionsOfTeam } from '../agent/sessions/end-sessions.js';
 import { endAutomationsOf } from '../automations/delete-automation-row.js';
 import { authorize } from '../core/access.js';
 import { type Context, inTransaction } from '../core/context.js';
@@ -12,8 +13,8 @@ import { trashItemsOfTeam } from '../items/trash-items-of-team.js';
 import { lockTeam } from './lock-team.js';
 
 /**
- * Permanently deletes a team without live projects: its memberships, automations, runs waiting for approval, repository bindings
- * and secrets. Its notes, files, whiteboards and docs go to the trash. Its trash becomes unreachable and is purged at the end of its retention.
+ * Permanently deletes a team without live projects: its memberships, automations, runs waiting for approval, repository bindings,
+ * secrets and sessions with the agent. Its notes, files, whiteboards and docs go to the trash. Its trash becomes unreachable and is purged at the end of its retention.
  * @throws RESOURCE_NOT_FOUND | PERMISSION_DENIED below admin | RESOURCE_CONFLICT live projects
  */
 export function deleteTeam(ctx: Context, teamId: string): Promise<void> {
@@ -28,6 +29,7 @@ export function deleteTeam(ctx: Context, teamId: string): Promise<void> {
     await closePlansOfTeam(ctx, teamId);
     const items = await trashItemsOfTeam(ctx, teamId);
     const automations = await endAutomationsOf(ctx, { team_id: teamId });
+    const agent_sessions = await endSessionsOfTeam(ctx, teamId);
     const repositories = await ctx.db('forge_repositories').where({ team_id: teamId }).delete();
     const secrets = await ctx.db('team_secrets').where({ team_id: teamId }).delete();
     await team.$query(ctx.db).patch({ deleted_at: raw('now()') });
@@ -40,7 +42,7 @@ export function deleteTeam(ctx: Context, teamId: string): Promise<void> {
       entity_id: teamId,
       title: team.name,
       summary: 'deleted the team',
-      details: { name: team.name, members, items, automations, repositories, secrets },
+      details: { name: team.name, members, items, automations, repositories, secrets, agent_sessions },
     });
   });
 }

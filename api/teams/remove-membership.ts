@@ -1,6 +1,7 @@
 import { Membership } from '../../db/models/membership.js';
 import type { Team } from '../../db/models/team.js';
 import { closePlansInTeam } from '../agent/plans/decisions/close-plans.js';
+import { unlinkTeam } from '../agent/sessions/end-sessions.js';
 import { voidApprovals } from '../runs/approvals/void-approvals.js';
 import { disableAutomationsOf, lockAutomationsOf } from '../automations/ownership/disable-automations.js';
 import type { Context } from '../core/context.js';
@@ -11,7 +12,8 @@ import { lockTasksOf, unassignTasks } from './unassign-tasks.js';
 
 /**
  * Removes a member from a team that the caller locked (lockTeam) and records it. Also reassigns their open tasks to `successor` (a
- * member, or null), revokes their invitations and pending approvals, discards their plans for the team, and disables their automations. Returns the number of tasks.
+ * member, or null), revokes their invitations and pending approvals, discards their plans for the team, disables their automations, and
+ * removes the team's items from their sessions with the agent. Returns the number of tasks.
  * See docs/decisions.md#removed-members.
  */
 export async function removeMembership(
@@ -30,6 +32,7 @@ export async function removeMembership(
   const invitations = await revokeInvitationsBy(ctx, team_id, user_id);
   await closePlansInTeam(ctx, user_id, team_id);
   const voided = await voidApprovals(ctx, user_id, { team_id, role: null });
+  const unlinked = await unlinkTeam(ctx, user_id, team_id);
   const disabled = await lockAutomationsOf(ctx, user_id, team_id);
   await recordChange(ctx, {
     team_id,
@@ -40,7 +43,14 @@ export async function removeMembership(
     entity_id: team_id,
     title: name,
     summary,
-    details: { user_id, role, ...(invitations > 0 ? { revoked_invitations: invitations } : {}), ...voided, ...disabled },
+    details: {
+      user_id,
+      role,
+      ...(invitations > 0 ? { revoked_invitations: invitations } : {}),
+      ...(unlinked > 0 ? { agent_links: unlinked } : {}),
+      ...voided,
+      ...disabled,
+    },
     event: { type: 'team.member_removed', payload: { member } },
   });
   await disableAutomationsOf(ctx, user_id, team_id, 'has left the team');

@@ -1,5 +1,6 @@
 import type { Project } from '../../db/models/project.js';
 import { run, type Statement } from '../../db/statement.js';
+import { unlinkItems } from '../agent/sessions/end-sessions.js';
 import { endAutomationsOf } from '../automations/delete-automation-row.js';
 import type { Context } from '../core/context.js';
 import { recordChange } from '../core/record-change.js';
@@ -19,6 +20,7 @@ const STEPS: Statement[] = [
   ['loose_subtasks', 'update tasks set parent_task_id = null where parent_task_id = any($1) and not task_id = any($1)'],
   ['erase_comments', 'delete from comments where task_id = any($1)'],
   ['erase_forge_links', 'delete from forge_links where task_id = any($1)'],
+  ['erase_agent_links_of_tasks', 'delete from agent_links where item_id = any($1)'],
   ['erase_tasks', 'delete from tasks where task_id = any($1)'],
   ['erase_item_keys', 'delete from item_keys where item_id = any($1)'],
 ].map(([name = '', text = '']) => ({ name, text }));
@@ -40,6 +42,7 @@ const ERASE_FILES = /* sql */ `
 /** $1 = ids of items in the trash. The keys take relations and free fields along. */
 const ITEM_STEPS: Statement[] = [
   ['erase_files', ERASE_FILES],
+  ['erase_agent_links_of_items', 'delete from agent_links where item_id = any($1)'],
   ['erase_items', 'delete from items where item_id = any($1)'],
   ['erase_keys_of_items', 'delete from item_keys where item_id = any($1)'],
 ].map(([name = '', text = '']) => ({ name, text }));
@@ -86,6 +89,7 @@ export async function eraseProject(ctx: Context, project: Project, cause: Cause)
   const purged = 1 + tasks + (await eraseAllOf(ctx, project_id, someItemsStatement, eraseItems));
   const repositories = await ctx.db('forge_repositories').where({ project_id }).delete();
   const automations = await endAutomationsOf(ctx, { project_id });
+  await unlinkItems(ctx, [project_id]);
   await ctx.db('projects').where({ project_id }).delete();
   await ctx.db('item_keys').where({ item_id: project_id }).delete();
   await recordChange(ctx, {

@@ -1,5 +1,6 @@
 import type { DeprovisionResult, DeprovisionStepName } from '../../../workflows/contract.js';
 import { Team } from '../../../db/models/team.js';
+import { endSessionsOfPerson } from '../../agent/sessions/end-sessions.js';
 import { disableAutomationsOf } from '../../automations/ownership/disable-automations.js';
 import type { Seat } from '../../core/access.js';
 import type { AuditAction } from '../../core/audit-actions.js';
@@ -56,7 +57,11 @@ export const STEPS: Record<
       tokens: await revokeTokensOf(ctx, job.user_id),
       connections: (await endConnections(ctx, job.user_id, null)).length,
     }),
-  endSessions: async (ctx, job) => ofPerson(ctx, job, 'end_sessions', { sessions: await endSessions(ctx, job.user_id) }),
+  endSessions: async (ctx, job) =>
+    ofPerson(ctx, job, 'end_sessions', {
+      sessions: await endSessions(ctx, job.user_id),
+      agent_sessions: await endSessionsOfPerson(ctx, job.user_id),
+    }),
   // The request already disables them; jobs started by older versions still need this step.
   deactivateAutomations: async (ctx, job) => ({
     automations: await disableAutomationsOf(ctx, job.user_id, null, 'has been deprovisioned'),
