@@ -1,5 +1,6 @@
 import { run, type Statement } from '../../../db/statement.js';
 import type { Context } from '../../core/context.js';
+import { closePlansOfSession } from '../plans/decisions/close-plans.js';
 import { emptySessions, stopTurns } from './change-session.js';
 
 /** $1 = owner, $2 = team. Locks the live sessions of a person, or of a team, in order. */
@@ -29,7 +30,10 @@ const unlinkItemsStatement: Statement = {
 async function endSessions(ctx: Context, owner: string | null, team: string | null): Promise<number> {
   const sessions = await run<{ session_id: string }>(ctx.db, lockStatement, [owner, team]);
   const ids = sessions.map(({ session_id }) => session_id);
-  for (const id of ids) await stopTurns(ctx, id);
+  for (const id of ids) {
+    await stopTurns(ctx, id);
+    await closePlansOfSession(ctx, id);
+  }
   if (ids.length > 0) await emptySessions(ctx, ids);
   return ids.length;
 }

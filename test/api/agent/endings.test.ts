@@ -1,6 +1,7 @@
 /** What stays of sessions, links and messages when a person or a team goes, or an item is deleted for good. */
 import { deprovisionActivities } from '../../../activities/deprovisioning.js';
 import { planJob } from '../../../api/admin/deprovisioning/plan-job.js';
+import { answerByRules } from '../../../api/agent/turns/answer-by-rules.js';
 import { submitMessage } from '../../../api/agent/turns/submit-message.js';
 import type { DeprovisionActivity } from '../../../workflows/contract.js';
 import { buildSession, contextOf } from '../../factories/agent.js';
@@ -84,11 +85,13 @@ it('what is purged is linked nowhere', async () => {
   expect(await linked()).toEqual([]);
 });
 
-it('a deleted session keeps nothing of what was said', async () => {
-  await submitMessage(contextOf(app, team.member), { session_id, message: 'close it' });
+it('a deleted session keeps nothing of what was said, and its plans are discarded', async () => {
+  const { message_id: messageId } = await submitMessage(contextOf(app, team.member), { session_id, message: 'close it' });
+  await answerByRules(app.services, { messageId, incarnation: 1, execution: 'first' });
   const client = app.as(team.member);
   expect((await client.delete(`/api/ai-workspace/sessions/${session_id}`)).body).toEqual({ success: true, session_id });
   expect((await client.get(`/api/ai-workspace/sessions/${session_id}`)).status).toBe(404);
   expect((await client.get('/api/ai-workspace/sessions')).body).toEqual([]);
   expect(await db()('agent_messages').where({ session_id })).toEqual([]);
+  expect(await db()('agent_plans').where({ session_id }).pluck('status')).toEqual(['discarded']);
 });
