@@ -1,5 +1,8 @@
 import { finishTurn } from '../../../../api/agent/providers/steps/finish-turn.js';
 import { modelStep } from '../../../../api/agent/providers/steps/model-step.js';
+import { proposerContext, readOnly, readTurn, type TurnState } from '../../../../api/agent/providers/steps/read-turn.js';
+import type { Tool } from '../../../../api/agent/plans/schema.js';
+import { TOOL_TABLE } from '../../../../api/agent/plans/tools.js';
 import { closeModelConnections } from '../../../../api/agent/providers/model-fetch.js';
 import { maintenanceActivities } from '../../../../activities/maintenance.js';
 import { buildProject, buildTask, buildTeam, leave, type TestTeam } from '../../../factories/people.js';
@@ -286,6 +289,29 @@ it('deletes what a model said after a week, and the answer stays', async () => {
   await ago(8);
   expect(await run()).toBe('deleted 1 steps of models');
   expect(await db()('agent_messages').where({ answers: messageId })).toHaveLength(1);
+});
+
+const WRITES: [Tool, () => [id: string, params: object]][] = [
+  ['task.create', () => ['', { title: 'x', project_id: project.project_id }]],
+  ['task.update', () => [task.task_id, { title: 'x' }]],
+  ['task.set_status', () => [task.task_id, { status: 'done' }]],
+  ['task.assign', () => [task.task_id, { assigned_to: team.member.user_id }]],
+  ['task.comment', () => [task.task_id, { content: 'x' }]],
+  ['task.delete', () => [task.task_id, {}]],
+  ['project.update', () => [project.project_id, { name: 'x' }]],
+  ['relation.create', () => ['', { source_id: task.task_id, target_id: project.project_id, relation_type: 'related_to' }]],
+  ['note.create', () => ['', { title: 'x', project_id: project.project_id }]],
+];
+
+it.each(WRITES)('PostgreSQL refuses %s where the agent reads', async (tool, given) => {
+  const turn = await postMessage(app, session, 'Hello', team.team_id);
+  await begin(app, turn);
+  const state = (await readTurn(app.services, turn))?.turn as TurnState;
+  const [id, params] = given();
+  const write = readOnly(app.services, (db) =>
+    TOOL_TABLE[tool].perform(proposerContext(app.services, db, state), id, params as never),
+  );
+  await expect(write).rejects.toThrow(/in a read-only transaction/);
 });
 
 it('does nothing for an execution that lost its turn', async () => {
