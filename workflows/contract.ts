@@ -235,6 +235,13 @@ export interface TriageActivities {
 
 /** Workflow type of the triage of one failed CI run. */
 export const CI_TRIAGE = 'ciTriage';
+/** Signal with the id of the receipt of a further delivery of the run. */
+export const CI_FAILED_SIGNAL = 'failed';
+export interface CiTriageInput {
+  teamId: string;
+  /** Quiet time after the last delivery, ms. */
+  debounceMs: number;
+}
 export const ciTriageWorkflowId = (repoHash: string, forgeRunId: string): string => `ci:${repoHash}:${forgeRunId}`;
 
 /** Workflow type of the maintenance jobs. */

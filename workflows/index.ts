@@ -2,6 +2,7 @@
 export { agentTurn } from './agent-turn.js';
 export { automationRun } from './automation-run.js';
 export { automationSchedule } from './automation-schedule.js';
+export { ciTriage } from './ci-triage.js';
 export { connectionRevocation } from './connection-revocation.js';
 export { housekeeping } from './housekeeping.js';
 export { overnightTriage } from './overnight-triage.js';

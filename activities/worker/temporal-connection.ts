@@ -14,7 +14,7 @@ import { DeprovisionDispatcher } from '../deprovisioning.js';
 import { SeriesDispatcher } from '../recurrence.js';
 import { reconcileRuns } from './reconciler.js';
 import { RevocationDispatcher } from '../revocations.js';
-import { TriageSync } from '../triage.js';
+import { CiTriageDispatcher, TriageSync } from '../triage.js';
 import { RunDispatcher } from './run-dispatcher.js';
 import { ensureSchedules } from '../schedules.js';
 import { connectionOptions } from './connect-temporal.js';
@@ -22,7 +22,15 @@ import { watchStore } from './watch-store.js';
 import { createWorkers, runAll, shutdown } from './workers.js';
 
 /** Dispatchers of other kinds than runs; each also reconciles its rows. */
-const DISPATCHERS = [SeriesDispatcher, DeprovisionDispatcher, RevocationDispatcher, ScheduleSync, TurnDispatcher, TriageSync];
+const DISPATCHERS = [
+  SeriesDispatcher,
+  DeprovisionDispatcher,
+  RevocationDispatcher,
+  ScheduleSync,
+  TurnDispatcher,
+  TriageSync,
+  CiTriageDispatcher,
+];
 interface ReconcilingDispatcher extends AnyDispatcher {
   reconcile: (services: Services, isFirst: boolean) => Promise<number>;
 }

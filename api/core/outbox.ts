@@ -26,7 +26,7 @@ export type OutboxKind =
   | 'plan.wake'
   /** `{team_id}`: update the Temporal Schedule of a team's overnight triage. */
   | 'triage.sync'
-  /** `{repo, forge_run_id}`: start or wake the triage of a failed CI run. */
+  /** `{team_id, receipt_id}`: start or wake the triage of a failed CI run, of which this is a delivery. */
   | 'triage.ci';
 
 /** Enqueues work in the transaction that caused it. `subject` is for operators who read the table. */

@@ -53,20 +53,21 @@ export const dropSessionStatement: Statement = {
 };
 
 /**
- * $1 = the new plan. Closes the staged plans that it replaces and wakes their workflows: those of the same team, source, project, name and
- * branch. Overnight plans name neither project nor branch in their trigger.
+ * $1 = the new plan. Closes the staged plans that it replaces and wakes their workflows: those of the same team, source, repository,
+ * project, name and branch. Overnight plans name none of these in their trigger.
  */
 export const supersedeStatement: Statement = {
   name: 'supersede_plans',
   text: /* sql */ `
 with newer as (
-  select action_id, team_id, source, trigger->>'project_id' as project_id, trigger->>'name' as name, trigger->>'branch' as branch
+  select action_id, team_id, source, trigger->>'repo' as repo, trigger->>'project_id' as project_id,
+     trigger->>'name' as name, trigger->>'branch' as branch
   from agent_plans where action_id = $1
 ), closed as (
   update agent_plans p set status = 'discarded', closed_reason = 'superseded', superseded_by = newer.action_id, decided_at = clock_timestamp()
   from newer
   where p.team_id = newer.team_id and p.source = newer.source and p.status = 'staged' and p.action_id <> newer.action_id
-    and p.trigger->>'project_id' is not distinct from newer.project_id and p.trigger->>'name' is not distinct from newer.name
+    and p.trigger->>'repo' is not distinct from newer.repo and p.trigger->>'project_id' is not distinct from newer.project_id and p.trigger->>'name' is not distinct from newer.name
     and p.trigger->>'branch' is not distinct from newer.branch
   returning p.action_id, p.team_id, p.project_id, p.summary, p.incarnation, p.correlation_id
 ), woken as (
