@@ -87,11 +87,7 @@ export const OPERATIONS = {
   updateAgentSession: { method: 'PATCH', path: '/api/ai-workspace/sessions/{session_id}', takesKey: false },
   deleteAgentSession: { method: 'DELETE', path: '/api/ai-workspace/sessions/{session_id}', takesKey: false },
   linkAgentItem: { method: 'POST', path: '/api/ai-workspace/sessions/{session_id}/link', takesKey: true },
-  unlinkAgentItem: {
-    method: 'DELETE',
-    path: '/api/ai-workspace/sessions/{session_id}/link/{item_type}/{item_id}',
-    takesKey: false,
-  },
+  unlinkAgentItem: { method: 'DELETE', path: '/api/ai-workspace/sessions/{session_id}/link/{item_type}/{item_id}', takesKey: false },
   chatWithAgent: { method: 'POST', path: '/api/ai-workspace/chat', takesKey: true },
   stopAgentSession: { method: 'POST', path: '/api/ai-workspace/sessions/{session_id}/stop', takesKey: true },
   listPendingPlans: { method: 'GET', path: '/api/ai-workspace/agent/pending', takesKey: false },
