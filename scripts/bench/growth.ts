@@ -1,4 +1,4 @@
-import type { Source } from './load.js';
+import { requestBytes, type Source } from './load.js';
 import { deliverySource, taskSources } from './requests.js';
 import { figuresOf, measureRound, type Round, warmUp } from './rounds.js';
 import { addProject, grow, LISTED, seed, type World } from './seed.js';
@@ -25,7 +25,10 @@ interface Options {
 /** Sources that add rows come last, so that the others run at about the stated size. */
 function sourcesOf(world: World): Record<string, Source> {
   const { create, ...others } = taskSources(world);
-  return { ...others, create, webhook: deliverySource() };
+  const headers = { Authorization: `Bearer ${world.token}`, 'User-Agent': 'bench' };
+  const bytes = requestBytes('GET', `/api/work-items?team_id=${world.teamId}&limit=50`, headers);
+  const items: Source = { expect: 200, next: () => bytes };
+  return { ...others, items, create, webhook: deliverySource() };
 }
 
 /**
