@@ -1,4 +1,5 @@
 import { deleteOldSteps } from '../api/agent/providers/steps/delete-old-steps.js';
+import { expirePlans } from '../api/agent/plans/waiting/expire-plans.js';
 import { deleteExpiredAccountData } from '../api/auth/delete-expired-account-data.js';
 import { writeCheckpoint } from '../api/audit/checkpoint.js';
 import { deleteExpiredRuns } from '../api/runs/delete-expired-runs.js';
@@ -20,6 +21,7 @@ export function maintenanceActivities(services: Services): MaintenanceActivities
   const jobs: Record<MaintenanceJob, () => Promise<string>> = {
     accounts: async () => `deleted ${await deleteExpiredAccountData(services.db)} codes, counts, mails, sessions and devices`,
     'agent-steps': async () => `deleted ${await deleteOldSteps(services.db)} steps of models`,
+    'agent-plans': async () => `expired ${await expirePlans(services)} plans`,
     'audit-checkpoint': async () => `signed the heads of ${(await writeCheckpoint(services)).heads.length} chains`,
     'due-scan': async () => `emitted ${await announceDue(services)} due events`,
     'file-sweep': async () => `removed ${await sweepObjects(services)} objects`,

@@ -1,4 +1,5 @@
 /** Every workflow type: the export's name is the type's name, so renaming one is a breaking change. */
+export { agentPlan } from './agent-plan.js';
 export { agentTurn } from './agent-turn.js';
 export { automationRun } from './automation-run.js';
 export { automationSchedule } from './automation-schedule.js';

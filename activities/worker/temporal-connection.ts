@@ -8,6 +8,7 @@ import { logScope } from '../../api/core/telemetry/log.js';
 import { CORRELATION_HEADER, taskQueue } from '../../workflows/contract.js';
 import { SEARCH_ATTRIBUTES } from '../../workflows/search-attributes.js';
 import type { AnyDispatcher } from '../../api/outbox/dispatch-outbox.js';
+import { PlanDispatcher } from '../agent-plans.js';
 import { TurnDispatcher } from '../agent-turns.js';
 import { ScheduleSync } from '../automation-schedules.js';
 import { DeprovisionDispatcher } from '../deprovisioning.js';
@@ -30,6 +31,7 @@ const DISPATCHERS = [
   TurnDispatcher,
   TriageSync,
   CiTriageDispatcher,
+  PlanDispatcher,
 ];
 interface ReconcilingDispatcher extends AnyDispatcher {
   reconcile: (services: Services, isFirst: boolean) => Promise<number>;

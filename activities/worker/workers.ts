@@ -5,6 +5,7 @@ import { logScope } from '../../api/core/telemetry/log.js';
 import { CORRELATION_HEADER, taskQueue } from '../../workflows/contract.js';
 import { scheduleActivities } from '../automation-schedules.js';
 import { turnActivities } from '../agent-turns.js';
+import { planActivities } from '../agent-plans.js';
 import { automationActivities, outboundActivities } from '../automations.js';
 import { maintenanceActivities } from '../maintenance.js';
 import { deprovisionActivities } from '../deprovisioning.js';
@@ -51,6 +52,7 @@ export function createWorkers(services: Services, connection: NativeConnection, 
       ...automationActivities(services),
       ...maintenanceActivities(services),
       ...recurrenceActivities(services),
+      ...planActivities(services),
       ...scheduleActivities(services),
       ...deprovisionActivities(services),
       ...triageActivities(services),

@@ -45,3 +45,15 @@ const droppedLogLines = new Counter({
 export function countDroppedLogLines(lines: number): void {
   droppedLogLines.inc(lines);
 }
+
+const plans = new Counter({
+  name: 'agent_plans_total',
+  help: 'Plans of the agent that have ended: applied, discarded, superseded, source_gone, stale or expired',
+  labelNames: ['source', 'end'] as const,
+  registers: [metrics],
+});
+
+/** Counts plans that have ended. */
+export function countPlans(source: string, end: string, count = 1): void {
+  plans.inc({ source, end }, count);
+}

@@ -11,7 +11,7 @@ const statement = (name: string, condition: string): Statement => ({
     with closed as (
       update agent_plans p set status = 'discarded', closed_reason = $2, superseded_by = $3::uuid, decided_at = clock_timestamp()
       where p.status = 'staged' and ${condition}
-      returning p.action_id, p.team_id, p.team_ids, p.project_id, p.incarnation, p.correlation_id
+      returning p.action_id, p.source, p.team_id, p.team_ids, p.project_id, p.incarnation, p.correlation_id
     ), woken as (
       insert into outbox (kind, subject, payload, correlation_id)
       select 'plan.wake', c.action_id::text, jsonb_build_object('action_id', c.action_id, 'incarnation', c.incarnation), c.correlation_id
@@ -22,7 +22,7 @@ const statement = (name: string, condition: string): Statement => ({
         details => jsonb_build_object('reason', $2::text, 'superseded_by', $3::uuid)))) as audit_id
       from closed c having count(*) > 0
     )
-    select count(*)::int as closed, (select count(audit_id) from recorded) as recorded from closed`,
+    select coalesce(array_agg(source), '{}') as sources, (select count(audit_id) from recorded) as recorded from closed`,
 });
 
 /** $4 = session id. */

@@ -1,5 +1,6 @@
 import { run, type Statement } from '../../../../db/statement.js';
 import { callerJson, type Context } from '../../../core/context.js';
+import { countPlans } from '../../../core/telemetry/metrics.js';
 import {
   closeOfOwnerInTeamStatement,
   closeOfSessionStatement,
@@ -15,13 +16,15 @@ async function close(
   reason: 'superseded' | 'source_gone' = 'source_gone',
   supersededBy: string | null = null,
 ): Promise<number> {
-  const [row] = await run<{ closed: number }>(ctx.db, statement, [
+  const [row] = await run<{ sources: string[] }>(ctx.db, statement, [
     JSON.stringify(callerJson(ctx)),
     reason,
     supersededBy,
     ...values,
   ]);
-  return row?.closed ?? 0;
+  const sources = row?.sources ?? [];
+  for (const source of sources) countPlans(source, reason);
+  return sources.length;
 }
 
 /** Discards the staged plans of a session, in the transaction that deletes it. Returns their number, as all of these do. */

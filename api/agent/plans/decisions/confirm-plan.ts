@@ -3,12 +3,13 @@ import { authorize, type Seat } from '../../../core/access.js';
 import { type Context, inTransaction, userOf } from '../../../core/context.js';
 import { conflict, DomainError } from '../../../core/errors.js';
 import { recordChange } from '../../../core/record-change.js';
+import { countPlans } from '../../../core/telemetry/metrics.js';
 import { agentContext } from '../agent-context.js';
 import { hashText, planHash, readPlan } from '../canonical.js';
 import { replaceReferences } from '../references.js';
 import { refuseAction } from '../refuse-action.js';
 import { planRisk } from '../rules.js';
-import type { PlanAction } from '../schema.js';
+import type { PlanAction, PlanSource } from '../schema.js';
 import { type Performed, TOOL_TABLE } from '../tools.js';
 import { chooseActions } from './choose-actions.js';
 import { applyPlanStatement, stalePlanStatement, storeResultsStatement } from './decide.sql.js';
@@ -19,7 +20,7 @@ import type { ConfirmPlan, DecidedPlan } from './schema.js';
 type Made = NonNullable<Performed['made']>;
 
 /** What a confirmation came to; the last two are recorded and committed before the error is thrown. */
-type Outcome = { decided: DecidedPlan } | { stale: StaleAction[] } | { damaged: true };
+type Outcome = { decided: DecidedPlan; source: PlanSource } | { stale: StaleAction[]; source: PlanSource } | { damaged: true };
 
 /** The role first, for every team: whoever lacks one learns nothing about the plan's state. */
 function checkSeats({ team_id }: LockedPlan, seats: Map<string, Seat | null>, chosen: readonly PlanAction[]): void {
@@ -53,7 +54,7 @@ async function closeStale(ctx: Context, plan: LockedPlan, stale: StaleAction[]):
   const details = { plan_hash: hashText(plan.plan_hash), plan_status: 'stale', stale };
   await recordChange(ctx, { ...about(plan), action: 'confirm', outcome: 'failure', details });
   await wakePlan(ctx, plan);
-  return { stale };
+  return { stale, source: plan.source };
 }
 
 /** Performs the chosen actions in order. @throws what an operation throws, with `action_index` */
@@ -147,7 +148,7 @@ async function decide(ctx: Context, { session_id, action_id, action_indexes, pla
   const chosen = chooseActions(actions, action_indexes);
   const stale = await lockTargets(ctx, chosen);
   if (stale.length > 0) return closeStale(ctx, plan, stale);
-  return { decided: await apply(ctx, plan, actions, chosen) };
+  return { decided: await apply(ctx, plan, actions, chosen), source: plan.source };
 }
 
 /**
@@ -158,9 +159,13 @@ async function decide(ctx: Context, { session_id, action_id, action_indexes, pla
  */
 export async function confirmPlan(ctx: Context, input: ConfirmPlan): Promise<DecidedPlan> {
   const outcome = await inTransaction(ctx, (ctx) => decide(ctx, input));
-  if ('decided' in outcome) return outcome.decided;
+  if ('decided' in outcome) {
+    countPlans(outcome.source, 'applied');
+    return outcome.decided;
+  }
   if ('stale' in outcome) {
-    const { stale } = outcome;
+    const { stale, source } = outcome;
+    countPlans(source, 'stale');
     throw conflict('The plan is stale: what it would change has changed', {
       detail: 'Nothing was written and the plan is closed. Ask for a new one.',
       extra: { plan_status: 'stale', stale },

@@ -1,6 +1,7 @@
 import { run } from '../../../../db/statement.js';
 import { type Context, inTransaction, userOf } from '../../../core/context.js';
 import { recordChange } from '../../../core/record-change.js';
+import { countPlans } from '../../../core/telemetry/metrics.js';
 import { hashText, readPlan } from '../canonical.js';
 import { discardPlanStatement } from './decide.sql.js';
 import { checkOpen, lockPlan, wakePlan } from './lock-plan.js';
@@ -32,6 +33,7 @@ export function discardPlan(
       details: { plan_hash: hashText(plan.plan_hash), reason: 'person' },
     });
     await wakePlan(ctx, plan);
+    countPlans(plan.source, 'discarded');
     return {
       success: true,
       action_id,
