@@ -14,6 +14,7 @@ import { buildAutomation, comment, gate } from '../factories/automations.js';
 import { buildPerson, buildProject, buildTask, buildTeam, type TestTeam } from '../factories/people.js';
 import { type Client as ApiClient, startApp, type TestApp } from '../support/app.js';
 import { queuePrefix, quietRuntime, until } from '../support/worker.js';
+import { PLAN_ENDS, playPlan } from './record-plan.js';
 import { startWorkerProcess } from '../support/worker-process.js';
 
 /**
@@ -49,6 +50,7 @@ const CASES = [
   ...RUNS.map((name) => `automation-run.${name}`),
   ...SERIES.map((name) => `recurring-task.${name}`),
   ...DEPROVISIONS.map((name) => `user-deprovision.${name}`),
+  ...PLAN_ENDS.map((name) => `agent-plan.${name}`),
   'automation-schedule.fired',
   'connection-revocation.forgotten',
 ];
@@ -311,6 +313,7 @@ async function recordRevocation({ app, team, ...stage }: Stage, name: string): P
 }
 
 const RECORDERS: Record<string, (stage: Stage, name: string) => Promise<void>> = {
+  'agent-plan': async (stage, name) => keep(stage, `agent-plan.${name}`, await playPlan(stage, name)),
   'automation-run': recordRun,
   'recurring-task': recordSeries,
   'user-deprovision': recordDeprovision,
