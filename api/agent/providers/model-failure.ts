@@ -1,7 +1,6 @@
-/** Why a model gave no usable answer, as the end of a turn names it. Fixed codes: a provider's own words may repeat the prompt or the key. */
-export type ModelFailureCode = 'model_busy' | 'model_refused' | 'model_garbled' | 'model_unreachable' | 'model_too_long';
+import type { ModelErrorCode } from '../../core/telemetry/model-metrics.js';
 
-const MESSAGES: Record<ModelFailureCode, string> = {
+const MESSAGES: Record<ModelErrorCode, string> = {
   model_busy: 'The model is busy',
   model_refused: 'The provider refused the request',
   model_garbled: 'The answer of the model cannot be read',
@@ -10,7 +9,7 @@ const MESSAGES: Record<ModelFailureCode, string> = {
 };
 
 /** Codes that a later attempt may not meet. */
-const PASSING: readonly ModelFailureCode[] = ['model_busy', 'model_unreachable'];
+const PASSING: readonly ModelErrorCode[] = ['model_busy', 'model_unreachable'];
 
 interface FailureOptions {
   /** Wait that the provider asks for, ms; null for none. */
@@ -27,7 +26,7 @@ export class ModelFailure extends Error {
   readonly isCharged: boolean;
 
   constructor(
-    readonly code: ModelFailureCode,
+    readonly code: ModelErrorCode,
     { waitMs = null, isCharged = false }: FailureOptions = {},
   ) {
     super(MESSAGES[code]);
@@ -64,7 +63,7 @@ function waitOf(headers: Thrown['responseHeaders']): number | null {
 }
 
 /** Statuses that mean something else than the rest of their class. */
-const STATUSES: Record<number, ModelFailureCode> = {
+const STATUSES: Record<number, ModelErrorCode> = {
   400: 'model_too_long',
   408: 'model_busy',
   409: 'model_busy',
