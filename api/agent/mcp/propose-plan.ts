@@ -59,7 +59,7 @@ async function lockTokenSession(ctx: Context, tokenId: string): Promise<Proposal
 }
 
 /** Address at which the owner of the plan decides. */
-const confirmUrl = (ctx: Context, actionId: string): string => webAddress(ctx.config, `/app/approvals#plan-${actionId}`);
+export const confirmUrl = (ctx: Context, actionId: string): string => webAddress(ctx.config, `/app/approvals#plan-${actionId}`);
 
 interface Proposed extends Record<string, unknown> {
   canonical: string;
@@ -70,7 +70,7 @@ interface Proposed extends Record<string, unknown> {
 }
 
 /** Returns a plan that this token has proposed, as it is now. @throws RESOURCE_NOT_FOUND */
-async function readProposed(ctx: Context, actionId: string): Promise<Record<string, unknown>> {
+export async function readProposed(ctx: Context, actionId: string): Promise<Record<string, unknown>> {
   const [row] = await run<Proposed>(ctx.db, proposedPlanStatement, [actionId, userOf(ctx), tokenOf(ctx)]);
   if (!row) throw notFound('Plan');
   const { action_id, summary, actions, expires_at } = readPlan(row.canonical);

@@ -1,11 +1,21 @@
 import { z } from 'zod';
 import { listTasksTool } from './list-tasks.js';
 import { getItemTool, listProjectsTool, searchTool } from './read-tools.js';
+import { discardPlanTool, getPlanTool, listPendingTool } from './plan-tools.js';
 import { proposePlanTool } from './propose-plan.js';
 import type { McpTool } from './tool.js';
 
 /** Tools of the MCP endpoint, in list order. None of them confirms a plan. */
-export const TOOLS: readonly McpTool[] = [searchTool, getItemTool, listProjectsTool, listTasksTool, proposePlanTool];
+export const TOOLS: readonly McpTool[] = [
+  searchTool,
+  getItemTool,
+  listProjectsTool,
+  listTasksTool,
+  listPendingTool,
+  getPlanTool,
+  proposePlanTool,
+  discardPlanTool,
+];
 
 type InputSchema = { type: 'object' } & Record<string, unknown>;
 const schemas = new Map<string, InputSchema>();

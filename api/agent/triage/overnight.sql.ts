@@ -53,26 +53,16 @@ export const dropSessionStatement: Statement = {
 };
 
 /**
- * $1 = the new plan. Closes the staged plans that it replaces and wakes their workflows: those of the same team, source, repository,
- * project, name and branch. Overnight plans name none of these in their trigger.
+ * $1 = the new plan. Staged plans that it replaces: those of the same team, source, repository, project, name and branch. Overnight plans name
+ * none of these in their trigger.
  */
-export const supersedeStatement: Statement = {
-  name: 'supersede_plans',
+export const replacedPlansStatement: Statement = {
+  name: 'replaced_plans',
   text: /* sql */ `
-with newer as (
-  select action_id, team_id, source, trigger->>'repo' as repo, trigger->>'project_id' as project_id,
-     trigger->>'name' as name, trigger->>'branch' as branch
-  from agent_plans where action_id = $1
-), closed as (
-  update agent_plans p set status = 'discarded', closed_reason = 'superseded', superseded_by = newer.action_id, decided_at = clock_timestamp()
-  from newer
-  where p.team_id = newer.team_id and p.source = newer.source and p.status = 'staged' and p.action_id <> newer.action_id
-    and p.trigger->>'repo' is not distinct from newer.repo and p.trigger->>'project_id' is not distinct from newer.project_id and p.trigger->>'name' is not distinct from newer.name
-    and p.trigger->>'branch' is not distinct from newer.branch
-  returning p.action_id, p.team_id, p.project_id, p.summary, p.incarnation, p.correlation_id
-), woken as (
-  insert into outbox (kind, subject, team_id, payload, correlation_id)
-  select 'plan.wake', action_id::text, team_id, jsonb_build_object('action_id', action_id, 'incarnation', incarnation), correlation_id from closed
-)
-select action_id, team_id, project_id, summary from closed`,
+    select p.action_id from agent_plans n join agent_plans p on p.team_id = n.team_id and p.source = n.source
+    where n.action_id = $1 and p.status = 'staged' and p.action_id <> n.action_id
+      and p.trigger->>'repo' is not distinct from n.trigger->>'repo'
+      and p.trigger->>'project_id' is not distinct from n.trigger->>'project_id'
+      and p.trigger->>'name' is not distinct from n.trigger->>'name'
+      and p.trigger->>'branch' is not distinct from n.trigger->>'branch'`,
 };

@@ -1,10 +1,10 @@
 import { run } from '../../../db/statement.js';
 import type { Context } from '../../core/context.js';
-import { recordChange } from '../../core/record-change.js';
+import { supersedePlans } from '../plans/decisions/close-plans.js';
 import type { Proposal } from '../plans/proposal.js';
 import type { ActionPlan } from '../plans/schema.js';
 import { stagePlan } from '../plans/stage-plan.js';
-import { dropSessionStatement, openSessionStatement, supersedeStatement } from './overnight.sql.js';
+import { dropSessionStatement, openSessionStatement, replacedPlansStatement } from './overnight.sql.js';
 
 const LIFE_HOURS = 7 * 24;
 
@@ -18,27 +18,15 @@ export interface TriageProposal extends Pick<Proposal, 'source' | 'actions'> {
   trigger: Readonly<Record<string, unknown>>;
 }
 
-interface Superseded extends Record<string, unknown> {
-  action_id: string;
-  team_id: string;
-  project_id: string | null;
-  summary: string;
-}
-
 /** Closes what the new plan replaces, each with its audit entry. */
-async function supersede(ctx: Context, actionId: string): Promise<void> {
-  const closed = await run<Superseded>(ctx.db, supersedeStatement, [actionId]);
-  for (const { action_id, team_id, project_id } of closed) {
-    await recordChange(ctx, {
-      team_id,
-      project_id,
-      feature: 'agent',
-      action: 'discard',
-      entity_type: 'agent_plan',
-      entity_id: action_id,
-      details: { closed_reason: 'superseded', superseded_by: actionId },
-    });
-  }
+async function replaceOlder(ctx: Context, actionId: string): Promise<void> {
+  const older = await run<{ action_id: string }>(ctx.db, replacedPlansStatement, [actionId]);
+  if (older.length > 0)
+    await supersedePlans(
+      ctx,
+      older.map(({ action_id }) => action_id),
+      actionId,
+    );
 }
 
 /**
@@ -66,6 +54,6 @@ export async function stageTriage(ctx: Context, proposal: TriageProposal): Promi
     await run(ctx.db, dropSessionStatement, [session.session_id]);
     return 'nothing';
   }
-  await supersede(ctx, plan.action_id);
+  await replaceOlder(ctx, plan.action_id);
   return plan;
 }

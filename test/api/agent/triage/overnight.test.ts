@@ -139,9 +139,7 @@ describe('the next night', () => {
     expect(is).toMatchObject({ status: 'staged' });
     expect(await db()('outbox').where({ kind: 'plan.wake', subject: first.actionId })).toHaveLength(1);
     const entries = await db()('audit_entries').where({ entity_id: first.actionId, action: 'discard' });
-    expect(entries.map(({ details }) => JSON.parse(details))).toEqual([
-      { closed_reason: 'superseded', superseded_by: second.actionId },
-    ]);
+    expect(entries.map(({ details }) => JSON.parse(details))).toEqual([{ reason: 'superseded', superseded_by: second.actionId }]);
   });
 
   it('keeps yesterday’s plan if there is nothing new to propose', async () => {
