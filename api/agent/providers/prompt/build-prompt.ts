@@ -27,6 +27,8 @@ interface PromptParts {
   steps: readonly StepContent[];
 }
 
+const REFUSED = 'The plan was refused. Propose the whole plan again, or explain why it cannot be done.';
+
 const said = (role: 'user' | 'assistant', text: string): LanguageModelV3Message => ({ role, content: [{ type: 'text', text }] });
 
 /** Returns the newest messages that fit, oldest first. */
@@ -43,7 +45,7 @@ function fitting(history: readonly HistoryMessage[]): LanguageModelV3Message[] {
 }
 
 /** Returns the messages of one step: what the model said and called, and the results of the calls. */
-function stepMessages({ text, calls, note }: StepContent, nonce: string): LanguageModelV3Message[] {
+function stepMessages({ text, calls, refusal }: StepContent, nonce: string): LanguageModelV3Message[] {
   const spoken = text === '' ? [] : [{ type: 'text' as const, text }];
   const called = calls.map(({ id, name, input }) => ({ type: 'tool-call' as const, toolCallId: id, toolName: name, input }));
   const results = calls.map(({ id, name, output }) => ({
@@ -55,7 +57,8 @@ function stepMessages({ text, calls, note }: StepContent, nonce: string): Langua
   const messages: LanguageModelV3Message[] = [];
   if (spoken.length + called.length > 0) messages.push({ role: 'assistant', content: [...spoken, ...called] });
   if (results.length > 0) messages.push({ role: 'tool', content: results });
-  if (note !== undefined) messages.push(said('user', note));
+  // A reason may quote a title, so it is data too.
+  if (refusal !== undefined) messages.push(said('user', `${REFUSED}\n${fenced(nonce, dataJson({ reason: refusal }))}`));
   return messages;
 }
 

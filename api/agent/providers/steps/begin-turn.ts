@@ -24,14 +24,15 @@ async function isModelAllowed(db: Knex, teamIds: readonly string[]): Promise<boo
   return allowed?.teams === teams.length;
 }
 
-async function begin(db: Knex, owner: TurnExecution): Promise<Begun> {
+async function begin({ config }: Services, db: Knex, owner: TurnExecution): Promise<Begun> {
   const turn = await claimTurn(db, owner);
   if (!turn) return { as: 'superseded' };
   if (turn.state === 'waiting') return { as: 'waiting' };
   const { readable } = await readLinks({ db }, turn.session_id, turn.user_id);
   if (readable.length === 0) return { as: 'ended', turn, ended: await endTurn(db, turn, owner, { content: NOTHING_LINKED }) };
   const teamIds = readable.map(({ team_id }) => team_id);
-  return { as: turn.is_active && (await isModelAllowed(db, teamIds)) ? 'running' : 'rules' };
+  const isAsked = config.AI_PROVIDER !== 'rules' && turn.is_active && (await isModelAllowed(db, teamIds));
+  return { as: isAsked ? 'running' : 'rules' };
 }
 
 /**
@@ -43,7 +44,7 @@ export async function beginTurn(
   owner: TurnExecution,
   byRules: (services: Services, owner: TurnExecution) => Promise<TurnView>,
 ): Promise<TurnView> {
-  const begun = await services.db.transaction((db) => begin(db, owner));
+  const begun = await services.db.transaction((db) => begin(services, db, owner));
   if (begun.as === 'ended') return announceTurn(services, begun.turn, begun.ended);
   return begun.as === 'rules' ? byRules(services, owner) : { state: begun.as };
 }

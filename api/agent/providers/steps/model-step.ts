@@ -54,8 +54,8 @@ function prepare({ config }: Services, reading: TurnReading, share: number): Pre
  * Checks that a model may read what is linked now.
  * @throws StepFailure model_not_allowed
  */
-function checkConsent({ turn, world }: TurnReading): void {
-  if (!turn.is_active || world.items.some(({ is_external_allowed }) => !is_external_allowed))
+function checkConsent({ config }: Services, { turn, world }: TurnReading): void {
+  if (config.AI_PROVIDER === 'rules' || !turn.is_active || world.items.some(({ is_external_allowed }) => !is_external_allowed))
     throw new StepFailure('model_not_allowed');
 }
 
@@ -108,9 +108,9 @@ async function withTrial(services: Services, reading: TurnReading, content: Step
     });
     return content;
   } catch (error) {
-    if (!(error instanceof DomainError) || error.status >= 500) throw error;
-    const note = `The plan was refused: ${refusalOf(error)}. Propose the whole plan again, or explain why it cannot be done.`;
-    return { ...content, said: 'more', note, isVoid: true, isRepair: true };
+    // The end of the turn stages the plan again; asking the model again would cost a call.
+    if (!(error instanceof DomainError) || error.status >= 500) return content;
+    return { ...content, said: 'more', refusal: refusalOf(error), isVoid: true, isRepair: true };
   }
 }
 
@@ -146,7 +146,7 @@ export async function modelStep(
   if (!reading) return SUPERSEDED;
   const stored = reading.steps[step];
   if (stored) return resultOf(stored);
-  checkConsent(reading);
+  checkConsent(services, reading);
   const { answer, reserved, handles } = await askWithin(services, owner, reading, signal);
   const read = fitted(await readAnswer(services, reading, handles, answer));
   const content = await withTrial(services, reading, read, handles);

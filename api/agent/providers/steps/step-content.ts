@@ -24,8 +24,8 @@ export interface StepContent {
   teamId: string | null;
   /** Calls that were not read, because the answer had too many or was too long. */
   leftOut: number;
-  /** Our words to the model after its calls, such as why its plan was refused. */
-  note?: string;
+  /** Why the plan was refused, for the model. */
+  refusal?: string;
   /** The proposals up to here are void, because the plan was refused. */
   isVoid?: true;
   /** This step told the model what it did wrong; it is told once in a turn. */

@@ -69,7 +69,7 @@ const byRules = async (): Promise<TurnView> => ({ state: 'answered', code: 'by_r
 export const begin = (app: TestApp, turn: TurnExecution): Promise<TurnView> => beginTurn(app.services, turn, byRules);
 
 /** Asks until the model is done; a failure of a step becomes the end of the turn, as in the workflow. */
-export async function askUntilDone(app: TestApp, turn: TurnExecution): Promise<TurnEnd | 'superseded'> {
+async function askUntilDone(app: TestApp, turn: TurnExecution): Promise<TurnEnd | 'superseded'> {
   try {
     for (let step = 0; step < TURN_MAX_STEPS; step += 1) {
       const { said } = await modelStep(app.services, turn, step, neverStopped());

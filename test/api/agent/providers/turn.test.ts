@@ -150,7 +150,7 @@ it('gives the model one chance to correct what was refused', async () => {
   model.script(wrong, { calls: [{ name: 'task_set_status', input: { task_id: 'T1', status: 'done' } }] });
   const { plan } = await say('Close it');
   expect(plan?.actions).toHaveLength(1);
-  expect(model.requests[1]?.messages.at(-1)?.text).toMatch(/^The plan was refused: .*status.* Propose the whole plan again/s);
+  expect(model.requests[1]?.messages.at(-1)?.text).toMatch(/^The plan was refused. .*<data n=.*"reason":".*status.*<\/data>$/s);
 
   model.requests.length = 0;
   model.script(wrong);

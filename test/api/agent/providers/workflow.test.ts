@@ -110,6 +110,15 @@ it('reads, proposes and answers, and leaves no word in a history, a log line or 
   for (const text of [...texts, ...history, log, measured]) for (const needle of NEEDLES) expect(text).not.toContain(needle);
   // The sweep itself sees: the words are where they belong.
   const stored = await db()('agent_messages').pluck<string[]>('content');
+  const { rows } = await db().raw<{ rows: { name: string }[] }>(
+    "select tablename as name from pg_tables where schemaname = 'public'",
+  );
+  for (const { name } of rows) {
+    const { rows: found } = await db().raw<{ rows: unknown[] }>(`select from "${name}" t where position(? in t::text) > 0`, [
+      KEY,
+    ]);
+    expect([name, found.length]).toEqual([name, 0]);
+  }
   expect(stored).toEqual(expect.arrayContaining([MESSAGE, ANSWER]));
 });
 
