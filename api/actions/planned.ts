@@ -13,14 +13,6 @@ const describe = (type: string, label: string, params: z.ZodObject): ActionDescr
 export const PLANNED_ACTIONS: readonly ActionDescription[] = [
   describe('move_to_cycle', 'Move a task to a cycle', z.object({ task_id: z.string(), cycle_id: z.string() })),
   describe(
-    'run_agent',
-    'Ask the agent for a plan',
-    z.object({
-      instruction: Text,
-      link: z.array(z.object({ item_type: z.string(), item_id: z.string() })).optional(),
-    }),
-  ),
-  describe(
     'dispatch_runner_job',
     'Run a job on a runner',
     z.object({ labels: z.array(z.string()), command: Text, timeout_minutes: z.int().min(1).optional() }),

@@ -10,6 +10,7 @@ import { httpRequest } from './http-request.js';
 import { notify } from './notify.js';
 import { PLANNED_ACTIONS } from './planned.js';
 import { requireApproval } from './require-approval.js';
+import { runAgent } from './run-agent.js';
 import { sendWebhook } from './send-webhook.js';
 import { setTaskStatus } from './set-task-status.js';
 import { updateTask } from './update-task.js';
@@ -25,7 +26,7 @@ const LOCAL: readonly ActionType[] = [
   createRelation,
   notify,
 ];
-const SENDING: readonly OutboundAction[] = [httpRequest, sendWebhook];
+const SENDING: readonly OutboundAction[] = [httpRequest, sendWebhook, runAgent];
 
 const byType = <A extends { type: string }>(actions: readonly A[]): Readonly<Record<string, A>> =>
   Object.assign(Object.create(null) as Record<string, A>, Object.fromEntries(actions.map((action) => [action.type, action])));

@@ -1,4 +1,4 @@
-// Made by npm run client from the document with SHA-256 fc62b5cc7bb39c12da05ab068e6750f5de067e4c6cdc54a2f9496f58177fd7b4.
+// Made by npm run client from the document with SHA-256 b2e22656ceb83309f2296441882a916523299c5c18eea2d6503b65e252ba66e0.
 /** Operations that send a form with a file, and those that return bytes. */
 export const UPLOADS: readonly string[] = ['uploadFile'];
 export const DOWNLOADS: readonly string[] = ['downloadFile'];

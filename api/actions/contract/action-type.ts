@@ -45,11 +45,25 @@ export interface ActionType<P = unknown> extends ActionDescription<P> {
   perform(ctx: Context, params: P, run: ActingRun): Promise<Effect>;
 }
 
+/** The step of a run that sends. */
+export interface OutboundStep {
+  run_id: string;
+  index: number;
+  automation_id: string;
+  automation_name: string;
+  team_id: string | null;
+  /** Depth of what it causes, in the chain of automations. */
+  depth: number;
+}
+
 /** Context of one outbound attempt. */
 export interface OutboundContext {
   services: Services;
   team_id: string | null;
   creator_id: string;
+  /** The automation's creator, outside of any transaction. */
+  creator: Context;
+  run: OutboundStep;
   event: Readonly<Record<string, unknown>>;
   /** Effect key: the same at every attempt, different in a replay. */
   key: string;

@@ -39,6 +39,17 @@ const RELATION = {
   target_id: NOTE.note_id,
   relation_type: 'related_to',
 };
+const PLAN = {
+  action_id: '0197a000-0000-7000-8000-000000000008',
+  session_id: '0197a000-0000-7000-8000-000000000009',
+  source: 'overnight_triage',
+  risk: 'low',
+  status: 'staged',
+  summary: '2 comments',
+  team_id: TASK.team_id,
+  project_id: TASK.project_id,
+  actions: 2,
+};
 const PERSON = '0197a000-0000-7000-8000-000000000005';
 
 /** Fields of every event. */
@@ -100,8 +111,8 @@ const WORK_TRIGGERS: readonly Trigger[] = [
   planned('cycle.completed', 'A cycle is completed'),
   sampled('team.member_added', 'Someone joins the team', { project_id: null, member: { user_id: PERSON, role: 'member' } }),
   sampled('team.member_removed', 'Someone leaves the team', { project_id: null, member: { user_id: PERSON, role: 'member' } }),
-  planned('agent.plan_staged', 'The agent proposes a plan'),
-  planned('agent.plan_applied', 'A plan of the agent is applied'),
+  sampled('agent.plan_staged', 'The agent proposes a plan', { plan: PLAN }),
+  sampled('agent.plan_applied', 'A plan of the agent is applied', { plan: { ...PLAN, status: 'applied' } }),
   planned('runner.job_finished', 'A runner finishes a job'),
 ];
 

@@ -1,0 +1,55 @@
+import { z } from 'zod';
+import { proposeForRun } from '../agent/automation/propose-for-run.js';
+import { LinkItem, MAX_LINKS } from '../agent/sessions/schema.js';
+import { toDomainError } from '../core/database-errors.js';
+import { Text } from '../core/fields.js';
+import type { OutboundAction, OutboundContext } from './contract/action-type.js';
+import { ActionRefused } from './contract/action-refused.js';
+
+const MAX_INSTRUCTION = 8_000;
+
+const Params = z.object({
+  instruction: Text.min(1).max(MAX_INSTRUCTION).meta({ description: 'What to propose, as in a message to the agent' }),
+  link: z
+    .array(LinkItem)
+    .max(MAX_LINKS)
+    .optional()
+    .meta({ description: 'Items that it may read and change. Default: the task, note and project of the event' }),
+});
+
+const idOf = (record: unknown, name: string): string | undefined => {
+  const value = typeof record === 'object' && record !== null ? (record as Record<string, unknown>)[name] : undefined;
+  return typeof value === 'string' ? value : undefined;
+};
+
+/** Returns the items that an event is about. */
+function linksOf(event: OutboundContext['event']): LinkItem[] {
+  const task = idOf(event['task'], 'task_id');
+  const note = idOf(event['note'], 'note_id');
+  const project = idOf(event, 'project_id');
+  return [
+    ...(task === undefined ? [] : [{ item_type: 'task' as const, item_id: task }]),
+    ...(note === undefined ? [] : [{ item_type: 'note' as const, item_id: note }]),
+    ...(project === undefined ? [] : [{ item_type: 'project' as const, item_id: project }]),
+  ];
+}
+
+/** Asks the agent for a plan, which waits for a confirmation. The run goes on: it changed nothing. */
+export const runAgent: OutboundAction<z.output<typeof Params>> = {
+  type: 'run_agent',
+  label: 'Ask the agent for a plan',
+  category: 'core',
+  params: Params,
+  async send({ creator, run, event }, { instruction, link }) {
+    try {
+      const action_id = await proposeForRun(creator, { ...run, instruction, links: link ?? linksOf(event) });
+      return { output: { action_id } };
+    } catch (thrown) {
+      const error = toDomainError(thrown);
+      if (error.status === 500) throw thrown;
+      const { reason } = error.extra;
+      const code = typeof reason === 'string' ? reason : error.code.toLowerCase();
+      throw new ActionRefused({ code, message: error.message }, error.status > 500);
+    }
+  },
+};
