@@ -15,6 +15,7 @@ import { buildPerson, buildProject, buildTask, buildTeam, type TestTeam } from '
 import { type Client as ApiClient, startApp, type TestApp } from '../support/app.js';
 import { queuePrefix, quietRuntime, until } from '../support/worker.js';
 import { PLAN_ENDS, playPlan } from './record-plan.js';
+import { closeTurnStage, openTurnStage, playTurn, TURN_PLAYS } from './record-turn.js';
 import { startWorkerProcess } from '../support/worker-process.js';
 
 /**
@@ -51,6 +52,7 @@ const CASES = [
   ...SERIES.map((name) => `recurring-task.${name}`),
   ...DEPROVISIONS.map((name) => `user-deprovision.${name}`),
   ...PLAN_ENDS.map((name) => `agent-plan.${name}`),
+  ...TURN_PLAYS.map((name) => `agent-turn.${name}`),
   'automation-schedule.fired',
   'connection-revocation.forgotten',
 ];
@@ -314,6 +316,7 @@ async function recordRevocation({ app, team, ...stage }: Stage, name: string): P
 
 const RECORDERS: Record<string, (stage: Stage, name: string) => Promise<void>> = {
   'agent-plan': async (stage, name) => keep(stage, `agent-plan.${name}`, await playPlan(stage, name)),
+  'agent-turn': async (stage, name) => keep(stage, `agent-turn.${name}`, await playTurn(stage, name)),
   'automation-run': recordRun,
   'recurring-task': recordSeries,
   'user-deprovision': recordDeprovision,
@@ -322,11 +325,12 @@ const RECORDERS: Record<string, (stage: Stage, name: string) => Promise<void>> =
 };
 
 async function record(name: string): Promise<void> {
-  const app = await startApp({ TASK_QUEUE_PREFIX: queuePrefix() });
-  let worker = await startWorkerProcess(app);
+  const settings = name.startsWith('agent-turn.') ? await openTurnStage() : {};
+  const app = await startApp({ TASK_QUEUE_PREFIX: queuePrefix(), ...settings });
+  let worker = await startWorkerProcess(app, settings);
   const replaceWorker = async () => {
     worker.kill('SIGKILL');
-    worker = await startWorkerProcess(app);
+    worker = await startWorkerProcess(app, settings);
   };
   const connection = await Connection.connect({ address: app.services.config.TEMPORAL_ADDRESS });
   try {
@@ -337,6 +341,7 @@ async function record(name: string): Promise<void> {
   } finally {
     worker.kill('SIGKILL');
     await connection.close();
+    closeTurnStage();
     await app.close();
   }
 }
