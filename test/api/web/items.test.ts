@@ -60,6 +60,18 @@ describe('reading', () => {
     expect(html).not.toContain('<textarea');
   });
 
+  it.each([
+    ['caused_by', 'Caused by', 'Cause of'],
+    ['attached_to', 'Attached to', 'Attachments'],
+    ['recurrence_of', 'Recurrence of', 'Recurrences'],
+    ['blocked_by', 'Blocked by', 'Blocks'],
+  ])('a relation reads the other way round at its other end: %s', async (relation_type, here, there) => {
+    await app.as(team.member).post('/api/work-items/relations', { source_id: taskId, target_id: noteId, relation_type });
+    const headings = async (id: string) =>
+      [...(await guest.get(path(id))).html.matchAll(/<h3>([^<]*)<\/h3>\s*<ul/g)].map(([, text]) => text);
+    expect([await headings(taskId), await headings(noteId)]).toEqual([[here], [there]]);
+  });
+
   it('a task under an id of the client’s opens from its link, whatever the id holds, and its forms return to it', async () => {
     const task_id = `crm:42@${noteId}..v1`;
     await buildTask(app, team, project, { task_id, title: 'Call back' });

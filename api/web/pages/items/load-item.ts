@@ -27,17 +27,17 @@ const ACTIVITY = 15;
 const RUNS = 8;
 const CONTENTS = 50;
 
-/** Headings of the relations, in the order of the page. */
-const RELATION_HEADINGS: Readonly<Record<RelationType, string>> = {
+/** Headings of the relations by effective type, in the order of the page. Where the type reads the same from both ends, by direction. */
+const RELATION_HEADINGS: Readonly<Record<RelationType, string | Record<ItemRelation['direction'], string>>> = {
   belongs_to: 'Part of',
   parent_child: 'Contains',
   blocks: 'Blocks',
   blocking: 'Blocks',
   blocked_by: 'Blocked by',
   related_to: 'Related to',
-  attached_to: 'Attached',
-  caused_by: 'Caused by',
-  recurrence_of: 'Recurrences',
+  attached_to: { out: 'Attached to', in: 'Attachments' },
+  caused_by: { out: 'Caused by', in: 'Cause of' },
+  recurrence_of: { out: 'Recurrence of', in: 'Recurrences' },
 };
 
 export interface RelationGroup {
@@ -45,10 +45,17 @@ export interface RelationGroup {
   relations: ItemRelation[];
 }
 
+function headingOf({ effective_type, direction }: ItemRelation): string {
+  const heading = RELATION_HEADINGS[effective_type];
+  return typeof heading === 'string' ? heading : heading[direction];
+}
+
 /** Groups relations by what they mean for this item. */
 function groupsOf(relations: ItemRelation[]): RelationGroup[] {
-  const headings = [...new Set(Object.values(RELATION_HEADINGS))];
-  const of = (heading: string) => relations.filter(({ effective_type }) => RELATION_HEADINGS[effective_type] === heading);
+  const headings = [
+    ...new Set(Object.values(RELATION_HEADINGS).flatMap((one) => (typeof one === 'string' ? one : [one.out, one.in]))),
+  ];
+  const of = (heading: string) => relations.filter((relation) => headingOf(relation) === heading);
   return headings.map((heading) => ({ heading, relations: of(heading) })).filter((group) => group.relations.length > 0);
 }
 
