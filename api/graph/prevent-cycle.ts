@@ -24,6 +24,13 @@ export interface AcyclicEdge {
   to_team_id: string;
 }
 
+/** The error of an edge that would close a cycle. */
+export const closesCycle = () =>
+  conflict('The relation would close a cycle', {
+    detail:
+      'The items are already related the other way round, directly or through others. Delete a relation between them first, or swap source and target.',
+  });
+
 interface Walk extends Record<string, unknown> {
   items: number;
   reached: boolean;
@@ -83,7 +90,7 @@ export async function preventCycle(ctx: Context, edge: AcyclicEdge): Promise<voi
       locked.add(id);
     }
     const found = await walk(ctx, edge);
-    if (found.reached) throw conflict('The relation would close a cycle');
+    if (found.reached) throw closesCycle();
     if (found.team_ids.every((id) => locked.has(id))) return;
     wanted = found.team_ids;
   }

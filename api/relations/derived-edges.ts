@@ -1,5 +1,8 @@
 import { run, type Statement } from '../../db/statement.js';
 import type { Context } from '../core/context.js';
+import { DomainError } from '../core/errors.js';
+import { closesCycle } from '../graph/prevent-cycle.js';
+import { OWN_DESCENDANT } from '../tasks/write/lock-move-target.js';
 import { updateTask } from '../tasks/write/update-task.js';
 import type { RelationCreation } from './create-relation.js';
 import { type CanonicalEdge, nestingEdgeId, recurrenceEdgeId } from './rules.js';
@@ -45,10 +48,22 @@ export const recurrenceEdge = (task: TaskLinks, previousId: string): Relation =>
   created_at: new Date(task.created_at).toISOString(),
 });
 
-/** Makes `to_id` a subtask of `from_id`, both of one project; it leaves its previous parent. @throws the errors of `updateTask` */
+/** Sets the parent of a task. A parent below it is a cycle of relations here, not an invalid field. */
+async function setParent(ctx: Context, taskId: string, parent_task_id: string): Promise<void> {
+  try {
+    await updateTask(ctx, taskId, { parent_task_id });
+  } catch (error) {
+    throw error instanceof DomainError && error.message === OWN_DESCENDANT ? closesCycle() : error;
+  }
+}
+
+/**
+ * Makes `to_id` a subtask of `from_id`, both of one project; it leaves its previous parent.
+ * @throws the errors of `updateTask` | RESOURCE_CONFLICT a cycle
+ */
 export async function nestTask(ctx: Context, { from_id, to_id }: CanonicalEdge): Promise<RelationCreation> {
   const before = await readTaskLinks(ctx, to_id);
-  await updateTask(ctx, to_id, { parent_task_id: from_id });
+  await setParent(ctx, to_id, from_id);
   const task = before ?? (await readTaskLinks(ctx, to_id));
   if (!task) throw new Error(`Task ${to_id} was updated but is not there`);
   return { created: before?.parent_task_id !== from_id, relation: nestingEdge(task, from_id) };

@@ -7,6 +7,9 @@ import { lockProjects } from './lock-projects.js';
 import { MAX_SUBTASK_DEPTH } from '../rules.js';
 import { staleVersion } from './stale-version.js';
 
+/** Message of the error for a parent that is the task itself or below it. */
+export const OWN_DESCENDANT = 'A task cannot be its own descendant';
+
 /** A requested move; absent fields stay. */
 interface TaskMove {
   project_id: string | undefined;
@@ -99,7 +102,7 @@ async function checkParent(ctx: Context, taskId: string, { project_id, parent_ta
   ]);
   if (!parent || parent.here === null) throw notFound('Parent task');
   if (!parent.here) throw invalid('parent_task_id must be a task of the same project');
-  if (parent.circular) throw invalid('A task cannot be its own descendant');
+  if (parent.circular) throw invalid(OWN_DESCENDANT);
   if (parent.depth > MAX_SUBTASK_DEPTH) throw invalid(`Subtasks can be nested at most ${MAX_SUBTASK_DEPTH} deep`);
 }
 

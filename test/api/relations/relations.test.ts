@@ -98,6 +98,13 @@ describe('POST /api/work-items/relations', () => {
     expect((await post(b, 'parent_child', a)).status).toBe(409);
   });
 
+  it('409 when a task would become a subtask of its own descendant, and says what to do', async () => {
+    await post(a, 'parent_child', b);
+    const { status, body } = await post(b, 'parent_child', a);
+    expect([status, body.message]).toEqual([409, 'The relation would close a cycle']);
+    expect(body.detail).toContain('Delete a relation between them first');
+  });
+
   it('409 on a cycle of blocks, also through an item in the trash', async () => {
     const c = await task('c');
     await post(a, 'blocks', b);
