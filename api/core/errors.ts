@@ -84,7 +84,14 @@ export const forbidden = (message: string, options?: ErrorOptions) => new Domain
 export const conflict = (message: string, options?: ErrorOptions) => new DomainError('RESOURCE_CONFLICT', message, options);
 
 /** Same text for unknown, malformed and deleted ids; `what` is the resource's name, for example `Task`. */
-export const notFound = (what: string) => new DomainError('RESOURCE_NOT_FOUND', `${what} not found`);
+export const notFound = (what: string, options?: ErrorOptions) =>
+  new DomainError('RESOURCE_NOT_FOUND', `${what} not found`, options);
+
+/** For restoring and purging: unknown, live and purged. */
+export const notInTrash = (what: string) =>
+  new DomainError('RESOURCE_NOT_FOUND', `${what} not found in the trash`, {
+    detail: 'It does not exist, or it is not in the trash.',
+  });
 
 /**
  * Identical for a missing, malformed, expired or revoked credential and for a suspended owner, so it reveals nothing

@@ -23,7 +23,7 @@ export async function findFile(ctx: Context, fileId: string): Promise<FoundFile>
   if (!item) throw notFound('File');
   authorize('item.read', await seatOf(ctx, item.team_id));
   const stored = await StoredFile.query(ctx.db).findById(fileId);
-  if (!stored) throw notFound('File');
+  if (!stored) throw notFound('File', { detail: 'Its item was created without an upload, so there is nothing to download.' });
   return { item, stored };
 }
 

@@ -38,7 +38,8 @@ async function download(ctx: Context, fileId: string, headers: Record<string, st
   const range = isSame ? rangeOf(header('range'), size) : undefined;
   if (range === null) {
     const headers = { 'Content-Range': `bytes */${size}` };
-    throw new DomainError('INVALID_REQUEST', `The file has ${size} bytes`, { status: 416, headers });
+    const detail = `The file has ${size} bytes.`;
+    throw new DomainError('INVALID_REQUEST', 'The range is outside of the file', { detail, status: 416, headers });
   }
   const answer = {
     ...revalidated(etag),

@@ -2,7 +2,7 @@ import { Item } from '../../db/models/item.js';
 import { run, type Statement } from '../../db/statement.js';
 import { type Ability, authorize } from '../core/access.js';
 import type { Context } from '../core/context.js';
-import { conflict, notFound } from '../core/errors.js';
+import { conflict, notInTrash } from '../core/errors.js';
 import { seatOf } from '../core/seats.js';
 import { nameOf, type StoredType } from '../items/rules.js';
 
@@ -12,9 +12,9 @@ import { nameOf, type StoredType } from '../items/rules.js';
  */
 export async function lockTrashedItem(ctx: Context, type: StoredType, itemId: string, ability: Ability): Promise<Item> {
   const item = await Item.query(ctx.db).findById(itemId).where({ item_type: type }).forUpdate();
-  if (!item) throw notFound(`${nameOf(type)} in the trash`);
+  if (!item) throw notInTrash(nameOf(type));
   authorize(ability, await seatOf(ctx, item.team_id));
-  if (item.deleted_at === null) throw notFound(`${nameOf(type)} in the trash`);
+  if (item.deleted_at === null) throw notInTrash(nameOf(type));
   return item;
 }
 

@@ -2,7 +2,7 @@ import { Automation } from '../../db/models/automation.js';
 import { Project } from '../../db/models/project.js';
 import { authorize, isAllowed } from '../core/access.js';
 import { type Context, inTransaction } from '../core/context.js';
-import { forbidden, notFound } from '../core/errors.js';
+import { forbidden, notInTrash } from '../core/errors.js';
 import { seatOf } from '../core/seats.js';
 import { eraseProject } from './erase.js';
 
@@ -25,9 +25,9 @@ async function checkProtected(ctx: Context, { project_id, team_id }: Project): P
 export function purgeProject(ctx: Context, projectId: string): Promise<number> {
   return inTransaction(ctx, async (ctx) => {
     const project = await Project.query(ctx.db).findById(projectId).forUpdate();
-    if (!project) throw notFound('Project in the trash');
+    if (!project) throw notInTrash('Project');
     authorize('trash.purge', await seatOf(ctx, project.team_id));
-    if (project.deleted_at === null) throw notFound('Project in the trash');
+    if (project.deleted_at === null) throw notInTrash('Project');
     await checkProtected(ctx, project);
     return eraseProject(ctx, project, 'purged');
   });

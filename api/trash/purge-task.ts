@@ -1,7 +1,7 @@
 import { run, type Statement } from '../../db/statement.js';
 import { authorize } from '../core/access.js';
 import { type Context, inTransaction } from '../core/context.js';
-import { notFound } from '../core/errors.js';
+import { notInTrash } from '../core/errors.js';
 import { recordChange } from '../core/record-change.js';
 import { seatOf } from '../core/seats.js';
 import { eraseTasks } from './erase.js';
@@ -28,11 +28,11 @@ const statement: Statement = {
 export function purgeTask(ctx: Context, taskId: string): Promise<number> {
   return inTransaction(ctx, async (ctx) => {
     const place = await lockProjectOfTask(ctx, taskId);
-    if (!place) throw notFound('Task in the trash');
+    if (!place) throw notInTrash('Task');
     authorize('trash.purge', await seatOf(ctx, place.team_id));
     const tree = await run<{ task_id: string; title: string; cascade_id: string }>(ctx.db, statement, [taskId]);
     const [task] = tree;
-    if (!task) throw notFound('Task in the trash');
+    if (!task) throw notInTrash('Task');
     await eraseTasks(
       ctx,
       tree.map(({ task_id }) => task_id),

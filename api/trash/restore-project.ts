@@ -2,7 +2,7 @@ import { Project } from '../../db/models/project.js';
 import { run, type Statement } from '../../db/statement.js';
 import { authorize } from '../core/access.js';
 import { type Context, inTransaction } from '../core/context.js';
-import { notFound } from '../core/errors.js';
+import { notInTrash } from '../core/errors.js';
 import { recordChange } from '../core/record-change.js';
 import { markCascade } from '../graph/mark-for-search.js';
 import { seatOf } from '../core/seats.js';
@@ -32,9 +32,9 @@ const statement: Statement = {
 export function restoreProject(ctx: Context, projectId: string): Promise<Restored> {
   return inTransaction(ctx, async (ctx) => {
     const project = await Project.query(ctx.db).findById(projectId).forUpdate();
-    if (!project) throw notFound('Project in the trash');
+    if (!project) throw notInTrash('Project');
     authorize('trash.restore', await seatOf(ctx, project.team_id));
-    if (project.deleted_at === null) throw notFound('Project in the trash');
+    if (project.deleted_at === null) throw notInTrash('Project');
     if (project.cascade_id !== null) await markCascade(ctx, project.cascade_id);
     const [back] = await run<{ json: unknown; restored_at: Date; restored: number }>(ctx.db, statement, [
       projectId,

@@ -1,7 +1,7 @@
 import { run } from '../../../db/statement.js';
 import { authorize } from '../../core/access.js';
 import { type Context, inTransaction } from '../../core/context.js';
-import { conflict, notFound } from '../../core/errors.js';
+import { conflict, notInTrash } from '../../core/errors.js';
 import { recordChange } from '../../core/record-change.js';
 import { markItems } from '../../graph/mark-for-search.js';
 import { seatOf } from '../../core/seats.js';
@@ -36,12 +36,12 @@ interface RestoredTask {
 export function restoreTask(ctx: Context, taskId: string): Promise<RestoredTask> {
   return inTransaction(ctx, async (ctx) => {
     const place = await lockProjectOfTask(ctx, taskId);
-    if (!place) throw notFound('Task in the trash');
+    if (!place) throw notInTrash('Task');
     authorize('trash.restore', await seatOf(ctx, place.team_id));
     if (place.in_trash) throw conflict(`The project “${place.name}” is in the trash; restore it first`);
     const rows = await run<Back>(ctx.db, restoreTaskStatement, [taskId]);
     const task = rows.find((row) => row.task_id === taskId);
-    if (!task) throw notFound('Task in the trash');
+    if (!task) throw notInTrash('Task');
     const below = rows.flatMap((row) => (row === task ? [] : [row.task_id]));
     await markItems(ctx, place.team_id, below);
     await recordChange(ctx, {

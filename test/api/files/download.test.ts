@@ -70,6 +70,7 @@ describe.each(['disk', 's3'])('a download from %s', (name) => {
   it.each(['bytes=10-', 'bytes=10-11', 'bytes=-0'])('answers Range: %s with 416', async (range) => {
     const { status, headers, error } = await get({ range });
     expect([status, headers.get('content-range'), error.error_code]).toEqual([416, 'bytes */10', 'INVALID_REQUEST']);
+    expect([error.message, error.detail]).toEqual(['The range is outside of the file', 'The file has 10 bytes.']);
   });
 
   it('compares validators', async () => {

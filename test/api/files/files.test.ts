@@ -152,6 +152,7 @@ it('has no bytes of a file item that was created without an upload', async () =>
   const { body } = await app.as(team.member).post('/api/work-items', { type: 'file', title: 'planned.txt', ...placed() });
   const missing = await download(app, team.member, body.item_id);
   expect([missing.status, missing.error.message]).toEqual([404, 'File not found']);
+  expect(missing.error.detail).toContain('without an upload');
   const note = await app.as(team.member).post('/api/notes', { title: 'A note', ...placed() });
   expect((await download(app, team.member, note.body.note_id)).status).toBe(404);
 });

@@ -59,6 +59,10 @@ describe('one item', () => {
     const [item, alone] = [await world.make('note'), await world.make('note')];
     for (const one of [item, { item_id: UNKNOWN }, { item_id: 'garbage' }])
       expect([(await restore('note', one)).status, (await purge('note', one)).status]).toEqual([404, 404]);
+    expect((await restore('note', item)).body).toMatchObject({
+      message: 'Note not found in the trash',
+      detail: 'It does not exist, or it is not in the trash.',
+    });
     await remove(item);
     expect([(await restore('doc', item)).status, (await purge('doc', item)).status]).toEqual([404, 404]);
     for (const person of [world.team.guest, await buildPerson(world.app)])
