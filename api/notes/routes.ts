@@ -46,7 +46,7 @@ export const noteRoutes: Endpoint[] = [
     status: 201,
     errors: [404],
     example: { title: 'What we decided on Monday', content: 'We ship on **Friday**.', kind: 'note' },
-    handle: ({ ctx, body }) => createNote(ctx, body),
+    handle: async ({ ctx, body }) => tagged(await createNote(ctx, body)),
   }),
   endpoint({
     id: 'getNote',

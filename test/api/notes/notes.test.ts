@@ -29,7 +29,7 @@ const titles = ({ body }: Answer) => body.map(({ title }: { title: string }) => 
 
 describe('POST /api/notes', () => {
   it('201 needs only a title; the note lands in the oldest team in which the caller may write', async () => {
-    const { status, body } = await member.post('/api/notes', { title: '  Minutes ' });
+    const { status, body, headers } = await member.post('/api/notes', { title: '  Minutes ' });
     expect([status, body]).toEqual([
       201,
       {
@@ -45,7 +45,8 @@ describe('POST /api/notes', () => {
         version: 1,
       },
     ]);
-    expect((await member.get(path(body))).body).toEqual(body);
+    const read = await member.get(path(body));
+    expect([read.body, read.headers.get('etag')]).toEqual([body, headers.get('etag')]);
   });
 
   it('201 goes to the default team, unless the caller may not write there', async () => {
