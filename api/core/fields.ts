@@ -43,7 +43,7 @@ export const Title = (max: number) =>
 export const ClampedInt = (min: number, max: number, fallback: number) =>
   z
     .string()
-    .regex(/^[0-9]+$/, 'must be a whole number, 0 or more')
+    .regex(/^[0-9]+$/, `must be a whole number, ${min} or more`)
     .transform((digits) => Math.min(Number(digits), max))
     .pipe(z.number().min(min))
     .default(fallback)
