@@ -7,13 +7,14 @@ const FormId = z
   .transform((value) => (value === '' ? undefined : value))
   .pipe(Id.optional());
 
-const team_id = FormId.optional().meta({ override: { type: 'string' }, description: 'Required, here or in the query' });
+const teamId = (elsewhere: string) =>
+  FormId.optional().meta({ override: { type: 'string' }, description: `Required, here or ${elsewhere}` });
 const project_id = FormId.optional().meta({ override: { type: 'string' }, description: 'A project of the team' });
 
 /** Where an upload goes, as form fields before the file. */
-export const UploadFields = z.object({ team_id, project_id });
+export const UploadFields = z.object({ team_id: teamId('in the query'), project_id });
 /** The same in the query, for clients that cannot order their fields. */
-export const UploadQuery = z.object({ team_id, project_id });
+export const UploadQuery = z.object({ team_id: teamId('in the form'), project_id });
 export type UploadPlace = z.output<typeof UploadFields>;
 
 export const FileParams = z.object({ file_id: Id });

@@ -18,7 +18,7 @@ export const HEADERS = {
   'Retry-After': count('Seconds to wait before a retry'),
   'RateLimit-Policy': text('Limit: `"login";q=10;w=60` means 10 per 60 seconds'),
   RateLimit: text('Remaining: `"login";r=3;t=42` means 3 for the next 42 seconds'),
-  ETag: text('For If-None-Match; the ETag of a task also works in If-Match'),
+  ETag: text('For If-None-Match; that of a task, note or work item also works in If-Match'),
   VersionETag: text('The `version` after the change, quoted'),
   'X-Search-Indexing': text('`true` while a bulk change of your teams is being indexed; repeat the search in a few seconds'),
   Deprecation: text('When the route was deprecated, as `@` and seconds since 1970 (RFC 9745)'),

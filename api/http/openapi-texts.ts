@@ -19,10 +19,12 @@ Unknown body fields and query parameters are ignored and named in \`X-Ignored-Fi
 Send the \`version\` you last read, or \`If-Match\`: an outdated write is then a 409 instead of a lost update.
 
 ## Idempotency
-Every POST takes an \`Idempotency-Key\`, except those that return a secret. The same key within 24 hours returns the stored response.
+A POST that lists the header \`Idempotency-Key\` takes one: the same key within 24 hours returns the stored response.
+Uploads, and calls that return a secret, ignore it.
 
 ## Pagination
-Lists are arrays. Follow \`Link\` with \`rel="next"\` to the next page; \`X-Total-Count\` is the total.
+Lists are arrays. Follow \`Link\` with \`rel="next"\` to the next page; \`X-Total-Count\`, if present, is the total;
+the last page always has it.
 
 ## Rate limits
 Limited routes return \`RateLimit\` and \`RateLimit-Policy\`. After a 429 wait for \`Retry-After\` seconds.

@@ -146,7 +146,9 @@ export const ListWorkItems = z
     status: statusOf(STATUSES).optional(),
     updated_since: Since.optional(),
     q: SearchQuery.optional(),
-    related_to: TaskId.optional().meta({ description: 'Only items that a relation connects with this one' }),
+    related_to: TaskId.optional().meta({
+      description: 'Only items that a relation connects with this one; an unknown item gives an empty list',
+    }),
     relation_type: z
       .enum(RELATION_TYPES)
       .optional()

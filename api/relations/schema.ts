@@ -7,7 +7,14 @@ import { RELATION_TYPES } from './rules.js';
 const ItemId = TaskId;
 
 export const CreateRelation = z
-  .object({ source_id: ItemId, target_id: ItemId, relation_type: z.enum(RELATION_TYPES) })
+  .object({
+    source_id: ItemId,
+    target_id: ItemId,
+    relation_type: z.enum(RELATION_TYPES).meta({
+      description:
+        'Reads from source to target: A `caused_by` B. `parent_child`: the source contains the target. `blocking` equals `blocks`; `blocked_by` and `belongs_to` are the inverses.',
+    }),
+  })
   .meta({ id: 'CreateRelation' });
 export type CreateRelation = z.output<typeof CreateRelation>;
 
@@ -27,7 +34,10 @@ export const ItemRelation = z
   .object({
     ...relationFields,
     direction: z.enum(['out', 'in']).meta({ description: '`out` if the item is the source, `in` if it is the target' }),
-    effective_type: z.enum(RELATION_TYPES).meta({ description: 'The relation as read from this item' }),
+    effective_type: z.enum(RELATION_TYPES).meta({
+      description:
+        'The relation as read from this item. `related_to`, `attached_to`, `caused_by` and `recurrence_of` have no inverse: `direction` tells which item is meant',
+    }),
     item: z
       .object({ item_type: z.enum(ITEM_TYPES), item_id: z.string(), title: z.string(), status: z.string() })
       .meta({ description: 'The other end' }),
