@@ -30,7 +30,16 @@ async function signIn(page, email) {
   await page.goto('/app/sign-in');
   await page.fill('[name=email]', email);
   await page.fill('[name=password]', password);
+  const sent = page.waitForResponse((response) => response.request().method() === 'POST');
   await page.press('[name=password]', 'Enter');
+  const status = (await sent).status();
+  if (status >= 400) {
+    const told = (await page.locator('[role=alert], .slip p:not([class])').first().innerText()).trim();
+    throw new StartError(
+      `The sign-in as ${email} was a ${status}: ${told}`,
+      'After a 429 wait a minute; npm start lists the accounts.',
+    );
+  }
   await page.waitForURL(/\/app$/);
 }
 
