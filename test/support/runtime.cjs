@@ -4,7 +4,7 @@
  * that ran before is already optimized. So the product's modules must keep no state that a test could leave behind.
  */
 const { existsSync } = require('node:fs');
-const { join, relative } = require('node:path');
+const nodePath = require('node:path');
 const { pathToFileURL } = require('node:url');
 const { SyntheticModule } = require('node:vm');
 const { default: Runtime } = require('jest-runtime');
@@ -53,10 +53,10 @@ module.exports = class extends Runtime {
 /** Returns the file that Node loads instead of jest; undefined for files of the tests. */
 function outsideFile(rootDir, path) {
   if (PACKAGE.test(path)) return OF_JEST.test(path) ? undefined : path;
-  const name = relative(rootDir, path);
+  const name = nodePath.relative(rootDir, path);
   if (!PRODUCT.test(name)) return undefined;
   if (name.endsWith('.mjs')) return path;
-  const built = join(rootDir, 'dist', name.replace(/\.ts$/, '.js'));
+  const built = nodePath.join(rootDir, 'dist', name.replace(/\.ts$/, '.js'));
   return existsSync(built) ? built : undefined;
 }
 
