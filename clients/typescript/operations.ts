@@ -1,4 +1,4 @@
-// Made by npm run client from the document with SHA-256 b2e22656ceb83309f2296441882a916523299c5c18eea2d6503b65e252ba66e0.
+// Made by npm run client from the document with SHA-256 a71ca9ad5f577a70fd3c0369f20075688eb5b2301a4ce50172074c047a4d7b3d.
 /** Operations that send a form with a file, and those that return bytes. */
 export const UPLOADS: readonly string[] = ['uploadFile'];
 export const DOWNLOADS: readonly string[] = ['downloadFile'];
@@ -87,7 +87,11 @@ export const OPERATIONS = {
   updateAgentSession: { method: 'PATCH', path: '/api/ai-workspace/sessions/{session_id}', takesKey: false },
   deleteAgentSession: { method: 'DELETE', path: '/api/ai-workspace/sessions/{session_id}', takesKey: false },
   linkAgentItem: { method: 'POST', path: '/api/ai-workspace/sessions/{session_id}/link', takesKey: true },
-  unlinkAgentItem: { method: 'DELETE', path: '/api/ai-workspace/sessions/{session_id}/link/{item_type}/{item_id}', takesKey: false },
+  unlinkAgentItem: {
+    method: 'DELETE',
+    path: '/api/ai-workspace/sessions/{session_id}/link/{item_type}/{item_id}',
+    takesKey: false,
+  },
   chatWithAgent: { method: 'POST', path: '/api/ai-workspace/chat', takesKey: true },
   stopAgentSession: { method: 'POST', path: '/api/ai-workspace/sessions/{session_id}/stop', takesKey: true },
   listPendingPlans: { method: 'GET', path: '/api/ai-workspace/agent/pending', takesKey: false },
