@@ -2,6 +2,7 @@
 const PATHS = {
   home: '<path d="M4 11.5 12 4.5l8 7"/><path d="M6.5 10v9.5h11V10"/><path d="M10 19.5v-5h4v5"/>',
   approve: '<circle cx="12" cy="12" r="8.5"/><path d="m8.2 12.3 2.6 2.6 5-5.4"/>',
+  talk: '<path d="M4 5.500h16v10.500h-9l-4.500 4v-4H4z"/><path d="M8 9.500h8M8 12.500h5"/>',
   team: '<circle cx="9" cy="9" r="3.2"/><path d="M3.5 19c.4-3.3 2.6-5 5.5-5s5.1 1.7 5.5 5"/><path d="M15.5 6.2a3.2 3.2 0 0 1 0 5.6M17.3 14.6c1.9.7 3 2.2 3.2 4.4"/>',
   person: '<circle cx="12" cy="8.5" r="3.7"/><path d="M5 20c.6-4 3.300-6 7-6s6.400 2 7 6"/>',
   shield:

@@ -1,4 +1,5 @@
 import { adminPages } from './pages/admin/admin.js';
+import { agentPages } from './pages/agent/chat.js';
 import { approvalPages } from './pages/work/approvals.js';
 import { automationPages } from './pages/work/automations.js';
 import { challengePages } from './pages/account/challenges.js';
@@ -32,6 +33,7 @@ export const PAGES: readonly Page[] = [
   ...passwordPages,
   ...unlockPages,
   ...approvalPages,
+  ...agentPages,
   ...automationPages,
   ...runListPages,
   ...runPages,

@@ -2,6 +2,7 @@ import type { Browser } from 'playwright-core';
 import { PAGES } from '../../api/web/pages.js';
 import { givePasswords } from '../api/web/browser.js';
 import { Authenticator, buildAccount, mailedCode, PASSWORD } from '../factories/accounts.js';
+import { buildSession, stage } from '../factories/agent.js';
 import { buildProject, buildTask, buildTeam, type Person, type TestTeam } from '../factories/people.js';
 import { buildRun, GATE } from '../factories/runs.js';
 import { startApp, type TestApp } from '../support/app.js';
@@ -69,7 +70,23 @@ describe('the web app in a browser', () => {
     const leaving = `/api/admin/users/${team.guest.user_id}/deprovision`;
     const { job_id } = (await app.as(team.manager).post(leaving, { reason: HOSTILE })).body;
     await app.as(team.manager).post(`/api/tasks/${task.task_id}/comments`, { content: `${HOSTILE}\n\n| a |\n|:-:|\n| b |` });
+    const session = await buildSession(app, team.manager, { title: HOSTILE });
+    const { plan } = await stage(
+      app,
+      team.manager,
+      [{ tool: 'task.update', entity_id: task.task_id, params: { priority: 'low' } }],
+      { session },
+    );
+    const said = { session_id: session.session_id, role: 'assistant', content: HOSTILE, action_id: plan?.action_id };
+    await db('agent_messages').insert([{ ...said, role: 'user', action_id: null }, said]);
+    await db('agent_links').insert({
+      session_id: session.session_id,
+      item_type: 'task',
+      item_id: task.task_id,
+      linked_by: team.manager.user_id,
+    });
     return {
+      session_id: session.session_id,
       item_id: task.task_id,
       project_id: project.project_id,
       run_id: waiting.run_id,

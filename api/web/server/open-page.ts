@@ -69,7 +69,7 @@ function problemOf({ status, message, detail }: DomainError): FormError {
 }
 
 /** Status codes shown beside the form; all others get an error page. */
-const BESIDE_THE_FORM = new Set([400, 401, 403, 404, 409, 410, 413, 422, 429]);
+const BESIDE_THE_FORM = new Set([400, 401, 402, 403, 404, 409, 410, 413, 422, 429, 503]);
 
 /** @throws PERMISSION_DENIED the form came from another site, or from before signing in or out */
 function checkForm({ ctx, request, session }: PageInput, given: Fields): void {

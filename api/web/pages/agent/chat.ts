@@ -1,0 +1,204 @@
+import { z } from 'zod';
+import { confirmPlan } from '../../../agent/plans/decisions/confirm-plan.js';
+import { discardPlan } from '../../../agent/plans/decisions/discard-plan.js';
+import { undoPlan } from '../../../agent/plans/decisions/undo-plan.js';
+import { deleteSession, renameSession } from '../../../agent/sessions/change-session.js';
+import { createSession } from '../../../agent/sessions/create-session.js';
+import { linkItem, unlinkItem } from '../../../agent/sessions/link-item.js';
+import { listSessions } from '../../../agent/sessions/read-session.js';
+import { CreateSession, LINK_TYPES, LinkItem, SessionParams, UpdateSession } from '../../../agent/sessions/schema.js';
+import { stopSession } from '../../../agent/turns/chat.js';
+import { sendMessage } from '../../../agent/turns/conversation.js';
+import { Chat } from '../../../agent/turns/schema.js';
+import { Id } from '../../../core/fields.js';
+import { type FormError, page, type Page, type Redirect, requireUser } from '../../page.js';
+import { conversationView } from './conversation-view.js';
+
+/** Time in ms that a form waits for the answer, so that most need no refresh. */
+const WAIT_MS = 2_500;
+
+/** A query that the API would reject counts as empty. */
+const Query = z.object({
+  q: z
+    .string()
+    .transform((text) => (text.includes('\0') || !text.isWellFormed() ? '' : text.trim().slice(0, 200)))
+    .catch(''),
+});
+
+const pathOf = (sessionId: string): string => `/app/agent/${sessionId}`;
+type SessionVisit = { params: { session_id: string } };
+const back = ({ params }: SessionVisit, { message }: FormError): Promise<Redirect> =>
+  Promise.resolve({ to: pathOf(params.session_id), notice: { kind: 'bad', text: message } });
+
+/** Browsers send every line break of a text as CRLF. */
+const Typed = z.string().transform((text) => text.replaceAll('\r\n', '\n'));
+const Named = z.object({ item_type: z.enum(LINK_TYPES), item_id: LinkItem.shape.item_id });
+
+const sessions: Page[] = [
+  page({
+    method: 'get',
+    path: '/app/agent',
+    access: 'agent.session',
+    async handle({ ctx }) {
+      return { view: 'agent/sessions', title: 'Agent', data: { sessions: await listSessions(ctx) } };
+    },
+  }),
+  page({
+    method: 'post',
+    path: '/app/agent',
+    access: 'agent.session',
+    limit: 'ai_session_create',
+    form: CreateSession,
+    async handle({ ctx }) {
+      return { to: pathOf((await createSession(ctx, {})).session_id) };
+    },
+    onError: (_visit, { message }) => Promise.resolve({ to: '/app/agent', notice: { kind: 'bad', text: message } }),
+  }),
+  page({
+    method: 'get',
+    path: '/app/agent/:session_id',
+    access: 'agent.session',
+    params: SessionParams,
+    query: Query,
+    handle: ({ ctx, me, params, query }) => conversationView(ctx, requireUser({ me }), params.session_id, query.q),
+  }),
+  page({
+    method: 'post',
+    path: '/app/agent/:session_id/rename',
+    access: 'agent.session',
+    limit: 'ai_session_change',
+    params: SessionParams,
+    form: UpdateSession,
+    async handle({ ctx, params, form }) {
+      await renameSession(ctx, params.session_id, form);
+      return { to: pathOf(params.session_id) };
+    },
+    onError: back,
+  }),
+  page({
+    method: 'post',
+    path: '/app/agent/:session_id/delete',
+    access: 'agent.session',
+    limit: 'ai_session_delete',
+    params: SessionParams,
+    async handle({ ctx, params }) {
+      await deleteSession(ctx, params.session_id);
+      return { to: '/app/agent', notice: { kind: 'good', text: 'Session deleted' } };
+    },
+  }),
+];
+
+const messages: Page[] = [
+  page({
+    method: 'post',
+    path: '/app/agent/:session_id/messages',
+    access: 'agent.session',
+    limit: 'ai_chat',
+    params: SessionParams,
+    form: z.object({ message: Typed.pipe(Chat.shape.message), message_id: z.uuid().transform((id) => id.toLowerCase()) }),
+    async handle({ ctx, params: { session_id }, form: { message, message_id } }) {
+      await sendMessage(ctx, { session_id, message }, message_id, WAIT_MS);
+      return { to: `${pathOf(session_id)}#end` };
+    },
+    /** Shows the page again with what was typed. */
+    onError: (visit, problem) => {
+      const typed = visit.form['message'];
+      const message = typeof typed === 'string' ? typed : '';
+      return conversationView(visit.ctx, requireUser(visit), visit.params.session_id, '', { problem, message });
+    },
+  }),
+  page({
+    method: 'post',
+    path: '/app/agent/:session_id/stop',
+    access: 'agent.session',
+    limit: 'ai_stop',
+    params: SessionParams,
+    async handle({ ctx, params }) {
+      await stopSession(ctx, params.session_id);
+      return { to: `${pathOf(params.session_id)}#end` };
+    },
+    onError: back,
+  }),
+];
+
+const links: Page[] = [
+  page({
+    method: 'post',
+    path: '/app/agent/:session_id/link',
+    access: 'agent.link',
+    limit: 'ai_link',
+    params: SessionParams,
+    form: Named,
+    async handle({ ctx, params, form }) {
+      await linkItem(ctx, params.session_id, form);
+      return { to: pathOf(params.session_id) };
+    },
+    onError: back,
+  }),
+  page({
+    method: 'post',
+    path: '/app/agent/:session_id/unlink',
+    access: 'agent.session',
+    limit: 'ai_unlink',
+    params: SessionParams,
+    form: Named,
+    async handle({ ctx, params, form }) {
+      await unlinkItem(ctx, { ...params, ...form });
+      return { to: pathOf(params.session_id) };
+    },
+    onError: back,
+  }),
+];
+
+/** One tick box is a string, several are a list. */
+const Indexes = z
+  .union([z.string(), z.array(z.string())])
+  .transform((given) => (Array.isArray(given) ? given : [given]).map(Number))
+  .pipe(z.array(z.int().min(0).max(49)));
+const Decided = z.object({ action_id: Id, plan_hash: z.string().max(100), index: Indexes.optional() });
+
+const plans: Page[] = [
+  page({
+    method: 'post',
+    path: '/app/agent/:session_id/confirm',
+    access: 'plan.decide',
+    limit: 'ai_confirm',
+    params: SessionParams,
+    form: Decided,
+    async handle({ ctx, params: { session_id }, form: { action_id, plan_hash, index } }) {
+      if (!index?.length) return { to: pathOf(session_id), notice: { kind: 'bad', text: 'Tick at least one change.' } };
+      const { message } = await confirmPlan(ctx, { session_id, action_id, confirmed: true, plan_hash, action_indexes: index });
+      return { to: `${pathOf(session_id)}#end`, notice: { kind: 'good', text: message } };
+    },
+    onError: back,
+  }),
+  page({
+    method: 'post',
+    path: '/app/agent/:session_id/discard',
+    access: 'plan.decide',
+    limit: 'ai_confirm',
+    params: SessionParams,
+    form: z.object({ action_id: Id }),
+    async handle({ ctx, params: { session_id }, form: { action_id } }) {
+      const { message } = await discardPlan(ctx, { session_id, action_id });
+      return { to: `${pathOf(session_id)}#end`, notice: { kind: 'good', text: message } };
+    },
+    onError: back,
+  }),
+  page({
+    method: 'post',
+    path: '/app/agent/:session_id/undo',
+    access: 'plan.decide',
+    params: SessionParams,
+    form: z.object({ action_id: Id }),
+    async handle({ ctx, params: { session_id }, form: { action_id } }) {
+      await undoPlan(ctx, action_id);
+      const text = 'A plan that takes the changes back waits for your confirmation.';
+      return { to: `${pathOf(session_id)}#end`, notice: { kind: 'good', text } };
+    },
+    onError: back,
+  }),
+];
+
+/** The conversation with the agent: sessions, talk, links and plans. */
+export const agentPages: Page[] = [...sessions, ...messages, ...links, ...plans];

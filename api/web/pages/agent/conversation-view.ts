@@ -1,0 +1,76 @@
+import type { PlanRecord } from '../../../agent/plans/decisions/schema.js';
+import { readConversation, suggestionsFor } from '../../../agent/turns/conversation.js';
+import type { User } from '../../../auth/schema.js';
+import type { Context } from '../../../core/context.js';
+import { newId } from '../../../core/ids.js';
+import { withVisibleNames } from '../../../core/validation/invisible.js';
+import { placesOf } from '../../../graph/item-place.js';
+import { searchItems } from '../../../search/search-items.js';
+import type { FormError, View } from '../../page.js';
+import { namesIn } from '../../wording/names.js';
+import { itemIdsOf, linesOf } from './plan-lines.js';
+
+const FOUND = 8;
+/** Types that can be linked; a note of the kind idea is linked as a note. */
+const LINKABLE = ['task', 'project', 'note', 'file', 'whiteboard'];
+
+/** A message that was refused, with what was typed. */
+interface Rejected {
+  problem: FormError;
+  message: string;
+}
+
+/** Plans as cards: their lines in words, and whether they can be decided here. */
+function cardsOf(plans: Readonly<Record<string, PlanRecord>>, names: Readonly<Record<string, string>>, userId: string) {
+  return Object.fromEntries(
+    Object.values(plans).map((plan) => [
+      plan.action_id,
+      {
+        ...plan,
+        lines: linesOf(plan, names),
+        decidedBy: plan.decided_by === userId ? 'you' : (names[plan.decided_by ?? ''] ?? 'somebody'),
+      },
+    ]),
+  );
+}
+
+/** Finds items that are not linked yet. */
+async function searchLinkable(ctx: Context, query: string, linked: ReadonlySet<string>) {
+  if (query === '') return undefined;
+  const { results } = await searchItems(ctx, { query, limit: 2 * FOUND });
+  return results.filter(({ item_type, item_id }) => LINKABLE.includes(item_type) && !linked.has(item_id)).slice(0, FOUND);
+}
+
+/**
+ * The page of one session.
+ * @throws RESOURCE_NOT_FOUND
+ */
+export async function conversationView(
+  ctx: Context,
+  me: User,
+  sessionId: string,
+  query: string,
+  rejected?: Rejected,
+): Promise<View> {
+  const { session, open, plans } = await readConversation(ctx, sessionId);
+  const linked = new Set(session.linked_items.map(({ item_id }) => item_id));
+  const [found, members, places] = await Promise.all([
+    searchLinkable(ctx, query, linked),
+    namesIn(ctx, me, me.teams),
+    placesOf(ctx, [...new Set(Object.values(plans).flatMap(itemIdsOf))]),
+  ]);
+  // A plan is shown to members of every team it touches, so that its items are theirs to read.
+  const titles = Object.fromEntries([...places.values()].map(({ item_id, title }) => [item_id, title]));
+  const messages = session.messages.map((message) => ({ ...message, content: withVisibleNames(message.content) }));
+  const data = {
+    session: { ...session, messages },
+    open,
+    cards: cardsOf(plans, { ...members, ...titles }, me.user_id),
+    suggestions: session.messages.length === 0 ? suggestionsFor(session) : [],
+    q: query,
+    found,
+    rejected,
+    messageId: newId(),
+  };
+  return { view: 'agent/session', title: session.title, data };
+}

@@ -1,0 +1,125 @@
+/** The conversation with the agent in a browser without scripts. */
+import type { RunningWorker } from '../../../activities/worker/start-worker.js';
+import { buildProject, buildTask, buildTeam, type TestTeam } from '../../factories/people.js';
+import { startApp, type TestApp } from '../../support/app.js';
+import { queuePrefix, runWorker, until } from '../../support/worker.js';
+import { type Browser, givePasswords, signIn } from './browser.js';
+
+let app: TestApp;
+let worker: RunningWorker;
+let team: TestTeam;
+let browser: Browser;
+let task_id: string;
+let path: string;
+
+const db = () => app.services.db;
+const page = async () => (await browser.get(path)).html;
+const valueOf = (html: string, name: string): string => new RegExp(`name="${name}" value="([^"]*)"`).exec(html)?.[1] ?? '';
+const send = async (message: string, message_id?: string) =>
+  browser.post(`${path}/messages`, { message, message_id: message_id ?? valueOf(await page(), 'message_id') }, { from: path });
+
+beforeAll(async () => {
+  app = await startApp({ TASK_QUEUE_PREFIX: queuePrefix() });
+  worker = await runWorker(app);
+});
+afterAll(async () => {
+  await worker.stop();
+  await app.close();
+});
+beforeEach(async () => {
+  team = await buildTeam(app);
+  await givePasswords(app);
+  const project = await buildProject(app, team);
+  ({ task_id } = await buildTask(app, team, project, { title: 'Login 500' }));
+  browser = await signIn(app, team.member);
+  path = (await browser.post('/app/agent')).headers.get('location') as string;
+  await browser.post(`${path}/link`, { item_type: 'task', item_id: task_id });
+});
+
+it('a person finds an item, links it, takes a suggestion, confirms its plan and takes it back', async () => {
+  const other = await buildTask(app, team, await buildProject(app, team), { title: 'Cache the session' });
+  const found = (await browser.get(`${path}?q=cache`)).html;
+  expect(found).toContain('Cache the session');
+  await browser.post(`${path}/link`, { item_type: 'task', item_id: other.task_id });
+  const empty = await page();
+  expect(empty).toContain('value="close Login 500"');
+  expect(empty).toContain('value="Login 500 blocks Cache the session"');
+
+  expect((await send('close Login 500')).headers.get('location')).toBe(`${path}#end`);
+  const talk = await until(async () => {
+    const html = await page();
+    return html.includes('Confirm the ticked changes') && html;
+  });
+  expect(talk).toContain('Change status <bdi><strong>Login 500</strong></bdi>');
+  expect(talk).toMatch(/<del><bdi>[Tt]o ?do<\/bdi><\/del>.*<bdi>[Dd]one<\/bdi>/s);
+
+  const fields = { action_id: valueOf(talk, 'action_id'), plan_hash: valueOf(talk, 'plan_hash') };
+  await browser.post(`${path}/confirm`, fields, { from: path });
+  expect(await page()).toContain('Tick at least one change.');
+  await browser.post(`${path}/confirm`, { ...fields, index: '0' }, { from: path });
+  const status = async () => (await db()('tasks').where({ task_id }).first()).status;
+  expect(await status()).toBe('done');
+  await browser.post(`${path}/undo`, { action_id: fields.action_id }, { from: path });
+  const undo = await page();
+  expect(undo).toContain('Undo: ');
+  const inverse = undo.slice(undo.indexOf('Undo: '));
+  const chosen = { action_id: valueOf(inverse, 'action_id'), plan_hash: valueOf(inverse, 'plan_hash'), index: '0' };
+  await browser.post(`${path}/confirm`, chosen, { from: path });
+  expect(await status()).toBe('todo');
+});
+
+it('a form that is sent twice is one message', async () => {
+  const id = valueOf(await page(), 'message_id');
+  await Promise.all([send('close it', id), send('close it', id)]);
+  await send('close it', id);
+  expect(await db()('agent_messages').where({ role: 'user', content: 'close it' })).toHaveLength(1);
+  expect((await db()('agent_usage').where({ team_id: team.team_id }).first()).messages).toBe(1);
+});
+
+it('a discarded plan, a removed link and a deleted session are gone', async () => {
+  await send('close it');
+  const talk = await until(async () => {
+    const html = await page();
+    return html.includes('Discard') && html;
+  });
+  await browser.post(`${path}/discard`, { action_id: valueOf(talk, 'action_id') }, { from: path });
+  expect(await page()).toContain('<span class="chip">discarded</span>');
+  await browser.post(`${path}/unlink`, { item_type: 'task', item_id: task_id }, { from: path });
+  expect(await page()).toContain('None yet.');
+  await browser.post(`${path}/rename`, { title: 'Logins' }, { from: path });
+  expect((await browser.get('/app/agent')).html).toContain('Logins');
+  await browser.post(`${path}/delete`, {}, { from: path });
+  expect((await browser.get(path)).status).toBe(404);
+});
+
+it('what was typed comes back when the message is refused', async () => {
+  await db()('agent_settings').insert({ team_id: team.team_id, monthly_message_quota: 0 });
+  const { status, html } = await send('close <b>it</b>');
+  expect(status).toBe(402);
+  expect(html).toContain('its 0 messages of this month');
+  expect(html).toContain('close &lt;b&gt;it&lt;/b&gt;</textarea>');
+});
+
+it('another person’s session is none, and invisible characters show', async () => {
+  const stranger = await signIn(app, team.manager);
+  for (const action of ['messages', 'stop', 'link', 'unlink', 'rename', 'delete', 'confirm', 'discard', 'undo']) {
+    const fields = {
+      message: 'x',
+      message_id: '019a9f00-0000-7000-8000-00000000000a',
+      item_type: 'task',
+      item_id: task_id,
+      title: 'x',
+    };
+    const decided = { action_id: '019a9f00-0000-7000-8000-00000000000b', plan_hash: 'x', index: '0' };
+    const { status } = await stranger.post(`${path}/${action}`, { ...fields, ...decided }, { from: '/app/agent' });
+    expect([action, status === 404 || status === 303]).toEqual([action, true]);
+  }
+  expect((await stranger.get(path)).status).toBe(404);
+  await send('note "a\u202eb": \u200btext');
+  const html = await until(async () => {
+    const shown = await page();
+    return shown.includes('cannot be done') && shown;
+  });
+  expect(html).toContain('⟨U+202E⟩');
+  expect(html).not.toContain('\u202e');
+});
