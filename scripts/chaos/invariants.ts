@@ -7,6 +7,7 @@ import { run } from '../../db/statement.js';
 import { runWorkflowId } from '../../workflows/contract.js';
 import { acknowledgedGraph, graphInvariants } from './graph-invariants.sql.js';
 import { acknowledged } from './ledger-invariants.sql.js';
+import { planInvariants } from './plan-invariants.sql.js';
 import { always } from './state-invariants.sql.js';
 import type { Invariant } from './invariant.js';
 import type { Ledger } from './ledger.js';
@@ -114,7 +115,8 @@ export async function checkInvariants(options: CheckOptions): Promise<Verdict[]>
     if (ledger) await judge({ name, words }, () => find(db, name, sql, [JSON.stringify(ledger)]));
     else verdicts.push({ name, words, violations: [], skipped: 'no record of what was acknowledged' });
   }
-  for (const invariant of [...always, ...graphInvariants]) await judge(invariant, () => find(db, invariant.name, invariant.sql));
+  for (const invariant of [...always, ...graphInvariants, ...planInvariants])
+    await judge(invariant, () => find(db, invariant.name, invariant.sql));
   await judge(UNMOVED, () => findRunsWithoutWorkflow(options));
   await judge({ name: 'teams_apart', words: 'No row of one team refers to a row of another' }, async () =>
     find(db, 'teams_apart', await crossTeamSql(db)),

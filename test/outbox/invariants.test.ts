@@ -4,6 +4,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { verifyChain } from '../../api/audit/verify-chain.js';
 import { checkInvariants } from '../../scripts/chaos/invariants.js';
 import { emptyLedger, type Ledger } from '../../scripts/chaos/ledger.js';
+import { staged } from '../factories/agent.js';
 import { buildProject, buildTask, buildTeam, buildToken, type TestTeam } from '../factories/people.js';
 import { buildRun, type TestRun } from '../factories/runs.js';
 import { startApp, type TestApp } from '../support/app.js';
@@ -199,6 +200,18 @@ describe('what always holds', () => {
     await plant(() => db()('automation_runs').update({ status: 'skipped', finished_at: db().fn.now() }), 'ends_are_whole');
     await db()('run_actions').whereNot({ index: 0 }).update({ status: 'skipped' });
     await plant(() => db()('automation_runs').update({ finished_at: null }), 'ends_are_whole');
+  });
+
+  it('a plan that is applied without its confirmation, open past its time, or half done', async () => {
+    const action = { tool: 'task.set_status' as const, entity_id: task.task_id, params: { status: 'done' } };
+    const { action_id } = await staged(app, team.member, [action]);
+    await app.services.db('outbox').delete();
+    const plan = () => db()('agent_plans').where({ action_id });
+    const past = { staged_at: new Date(0), expires_at: db().raw("now() - interval '3 minutes'") };
+    await plant(() => plan().update(past), 'plans_end');
+    await plant(() => plan().update({ status: 'applied', decided_at: new Date() }), 'plans_applied_once', 'plans_are_whole');
+    await db()('agent_actions').where({ action_id }).update({ result: 'applied' });
+    await plant(() => plan().update({ status: 'discarded' }), 'plans_are_whole');
   });
 
   it('one event that set off one automation twice', async () => {
