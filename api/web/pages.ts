@@ -1,5 +1,6 @@
 import { adminPages } from './pages/admin/admin.js';
 import { agentPages } from './pages/agent/chat.js';
+import { agentSettingsPages } from './pages/teams/agent-settings.js';
 import { approvalPages } from './pages/work/approvals.js';
 import { automationPages } from './pages/work/automations.js';
 import { challengePages } from './pages/account/challenges.js';
@@ -43,6 +44,7 @@ export const PAGES: readonly Page[] = [
   ...notificationPages,
   ...teamPages,
   ...secretPages,
+  ...agentSettingsPages,
   ...invitationPages,
   ...profilePages,
   ...securityPages,

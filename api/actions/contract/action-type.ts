@@ -46,7 +46,7 @@ export interface ActionType<P = unknown> extends ActionDescription<P> {
 }
 
 /** The step of a run that sends. */
-export interface OutboundStep {
+interface OutboundStep {
   run_id: string;
   index: number;
   automation_id: string;

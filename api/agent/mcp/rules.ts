@@ -1,5 +1,5 @@
 /** Bytes of JSON that a tool's answer may have: it goes into a model's context. */
-export const MAX_ANSWER_BYTES = 16_384;
+const MAX_ANSWER_BYTES = 16_384;
 
 /** Characters of a text and items of a list that are kept, from generous to sparse. */
 const STEPS: readonly { text: number; items: number }[] = [

@@ -24,7 +24,7 @@ const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cn}]+/gu;
  */
 export function safeName(text: string | null, otherwise: string): string {
   const line = (text ?? '').toWellFormed().replace(UNSEEN, ' ').replaceAll('`', "'").replaceAll('@', '(at)');
-  const short = [...line.replace(/\s+/g, ' ').trim()].slice(0, MAX_NAME).join('');
+  const short = Array.from(line.replace(/\s+/g, ' ').trim()).slice(0, MAX_NAME).join('');
   return short === '' ? otherwise : short;
 }
 
@@ -42,7 +42,7 @@ export function safeUrl(url: string | null, host: string): string | null {
 
 const REOPENED = ['in_review', 'done'];
 /** Tasks of one pull request that a plan covers: two actions each. */
-export const MAX_CI_TASKS = 25;
+const MAX_CI_TASKS = 25;
 
 /** Returns the fixed words about a failure, with its names in code. */
 export function failureText({ name, branch, sha, url }: CiFailure, host: string): string {

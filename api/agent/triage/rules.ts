@@ -4,7 +4,7 @@ import type { ProposedAction } from '../plans/proposal.js';
 /** Days without a change or a comment after which a task is asked about; also the rest after an answer. */
 export const QUIET_DAYS = 14;
 /** Comment on a task that nobody has touched. The words are ours, never a model's. */
-export const STALE_COMMENT = `No change for ${QUIET_DAYS} days. Is this still planned? Update the task, archive it, or say what it waits for.`;
+const STALE_COMMENT = `No change for ${QUIET_DAYS} days. Is this still planned? Update the task, archive it, or say what it waits for.`;
 
 const RAISED: Readonly<Record<TaskPriority, TaskPriority>> = { low: 'medium', medium: 'high', high: 'urgent', urgent: 'urgent' };
 

@@ -33,7 +33,7 @@ export const SaveAgentSettings = z
 export type SaveAgentSettings = z.output<typeof SaveAgentSettings>;
 
 /** Why an enabled overnight triage does nothing. */
-export const DISABLED_REASONS = ['enabler_cannot_write'] as const;
+const DISABLED_REASONS = ['enabler_cannot_write'] as const;
 
 export const AgentSettingsRecord = z
   .object({

@@ -42,13 +42,14 @@ async function showTeam(
   const manages = isAllowed('member.manage', role);
   const leads = isAllowed('automation.take_over', role) && isAdmitted('automation.take_over', ctx.actor);
   const keepsSecrets = isAllowed('secret.list', role) && isAdmitted('secret.list', ctx.actor);
+  const setsAgent = isAllowed('agent_settings.read', role) && isAdmitted('agent_settings.read', ctx.actor);
   const invitations = manages ? await listInvitations(ctx, teamId) : [];
   const creates = isAllowed('automation.write', role) && isAdmitted('automation.write', ctx.actor);
   const command = creates ? createByApi(webAddress(ctx.config, '/api/automations'), teamId) : null;
   return {
     view: 'teams/team',
     title: team.name,
-    data: { team, members, manages, keepsSecrets, leads, automations, invitations, command, seats: SEATS, ...refused },
+    data: { team, members, manages, keepsSecrets, setsAgent, leads, automations, invitations, command, seats: SEATS, ...refused },
   };
 }
 

@@ -116,7 +116,7 @@ it('one plan a night, however often and at once it is asked for', async () => {
 it('tells those who may confirm at once, and nobody else', async () => {
   await overdue();
   await night();
-  const told = await db()('notifications').where({ team_id: team.team_id }).pluck('user_id');
+  const told = await db()('notifications').where({ team_id: team.team_id }).pluck<string[]>('user_id');
   expect(told.toSorted()).toEqual([team.admin, team.manager, team.member].map(({ user_id }) => user_id).toSorted());
 });
 
