@@ -4,8 +4,10 @@ import { sealEntries } from '../api/audit/seal-entries.js';
 import { verifyChain } from '../api/audit/verify-chain.js';
 import { sign } from '../api/forge/deliveries/signature.js';
 import { openDatabase } from '../db/connection.js';
+import { runWorkflowId } from '../workflows/contract.js';
+import { playAgent } from './demo/agent.js';
 import { playReleaseTrain } from './demo/release-train.js';
-import { base, call, config, logIn, paint, showRuns, tell, until } from './demo/helpers.js';
+import { base, call, config, logIn, paint, showWorkflows, tell, until } from './demo/helpers.js';
 import { DEMO_REPOSITORY } from './demo-data/seed-demo.js';
 import { deliveries, withFields } from './fixtures/forge-payloads.js';
 
@@ -122,6 +124,7 @@ async function play(): Promise<void> {
     throw new Error(`the run ended ${run.status}, the task is ${closed.status}`);
   tell(`The tail ran as the automation’s creator: the run ${run.status}, the task is ${closed.status}`);
   await searchForBoth(ada, task);
+  const talked = await playAgent(max, task);
   const released = await playReleaseTrain(ada, max);
   const db = openDatabase({ url: config.DATABASE_URL, poolSize: 2, name: 'assent-demo' });
   try {
@@ -132,7 +135,8 @@ async function play(): Promise<void> {
   } finally {
     await db.destroy();
   }
-  showRuns({ 'the pull request’s run': run_id, ...released });
+  const runs = Object.entries({ 'the pull request’s run': run_id, ...released }).map(([what, id]) => [what, runWorkflowId(id)]);
+  showWorkflows({ ...Object.fromEntries(runs), ...talked });
 }
 
 await play().catch((error: unknown) => {

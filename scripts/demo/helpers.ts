@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { loadConfig } from '../../api/core/config.js';
-import { runWorkflowId } from '../../workflows/contract.js';
 
 /** Helpers of the demo: the running service's address, calls to it, and a timeline line per step. */
 
@@ -51,13 +50,13 @@ export async function until<T>(what: string, look: () => Promise<T | undefined |
 export const logIn = async (email: string): Promise<string> =>
   (await call('POST', '/api/auth/login', { body: { email, password: 'demo-password' } })).body.token as string;
 
-/** Prints the Temporal UI's links to these runs, if there is a UI. */
-export function showRuns(runs: Record<string, string>): void {
+/** Prints the Temporal UI's links to these workflows, if there is a UI. */
+export function showWorkflows(workflows: Record<string, string>): void {
   const ui = config.TEMPORAL_UI_URL;
   if (!ui) return;
   console.log('\n          In the Temporal UI');
-  for (const [what, runId] of Object.entries(runs)) {
-    const link = `${ui}/namespaces/${config.TEMPORAL_NAMESPACE}/workflows/${encodeURIComponent(runWorkflowId(runId))}`;
+  for (const [what, id] of Object.entries(workflows)) {
+    const link = `${ui}/namespaces/${config.TEMPORAL_NAMESPACE}/workflows/${encodeURIComponent(id)}`;
     console.log(`          ${what}\n          ${paint(36, link)}`);
   }
   console.log('');
