@@ -1,5 +1,6 @@
 import { deleteOldSteps } from '../api/agent/providers/steps/delete-old-steps.js';
 import { expirePlans } from '../api/agent/plans/waiting/expire-plans.js';
+import { sendDigests } from '../api/agent/triage/send-digests.js';
 import { deleteExpiredAccountData } from '../api/auth/delete-expired-account-data.js';
 import { writeCheckpoint } from '../api/audit/checkpoint.js';
 import { deleteExpiredRuns } from '../api/runs/delete-expired-runs.js';
@@ -27,6 +28,7 @@ export function maintenanceActivities(services: Services): MaintenanceActivities
     'file-sweep': async () => `removed ${await sweepObjects(services)} objects`,
     'forge-receipts': async () => `cleared ${await purgeReceipts(services.db)} receipts`,
     'idempotency-keys': async () => `deleted ${await deleteExpiredKeys(services.db)} keys`,
+    'plan-digest': async () => `mailed ${await sendDigests(services)} users`,
     'rate-limits': async () => `deleted ${await deleteExpiredCallers(services.db)} rate limit windows`,
     'run-history': async () => `deleted ${await deleteExpiredRuns(services)} runs`,
     'search-vocabulary': async () => `deleted ${await forgetWords(services.db)} words`,

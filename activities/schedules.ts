@@ -19,6 +19,11 @@ const SCHEDULES: { job: MaintenanceJob; spec: ScheduleOptions['spec']; note: str
   { job: 'file-sweep', spec: { calendars: [{ hour: 4, minute: 50 }] }, note: 'Removes bytes of purged files' },
   { job: 'run-history', spec: { calendars: [{ hour: 4, minute: 30 }] }, note: 'Deletes expired runs' },
   { job: 'forge-receipts', spec: { calendars: [{ hour: 3, minute: 20 }] }, note: 'Clears inbound deliveries after 30 days' },
+  {
+    job: 'plan-digest',
+    spec: { intervals: [{ every: '15 minutes' }] },
+    note: 'Emails each morning what waits for a confirmation',
+  },
   { job: 'rate-limits', spec: { intervals: [{ every: '1 hour' }] }, note: 'Deletes expired rate limit windows' },
   {
     job: 'token-expiry',

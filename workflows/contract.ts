@@ -281,6 +281,7 @@ export type MaintenanceJob =
   | 'forge-receipts'
   | 'idempotency-keys'
   | 'rate-limits'
+  | 'plan-digest'
   | 'run-history'
   | 'search-vocabulary'
   | 'token-expiry'

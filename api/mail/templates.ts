@@ -123,6 +123,23 @@ export const MAIL_TEMPLATES = {
     button: { label: 'Create a token', url },
     notes: ['Otherwise ignore this email.'],
   }),
+  'plans-wait': ({
+    name,
+    subject,
+    plans,
+    more,
+    url,
+  }: Record<'name' | 'subject' | 'url', string> & { plans: string[]; more: number }): MailContent => ({
+    subject,
+    lines: [
+      `Hello ${name},`,
+      'these proposals wait for your confirmation. Nothing changes before that.',
+      ...plans.map(unlinked),
+      ...(more > 0 ? [`And ${more} more.`] : []),
+    ],
+    button: { label: 'Review plans', url },
+    notes: ['You get this email at most once a morning, when there is something new.'],
+  }),
   'gates-wait': ({
     name,
     team,

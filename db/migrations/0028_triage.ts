@@ -62,7 +62,8 @@ const digests = /* sql */ `
 -- The last morning, in the user's own zone, for which staged plans were mailed.
 create table agent_digests (
   user_id uuid primary key references users on delete cascade,
-  sent_for date not null
+  sent_for date not null,
+  sent_at timestamptz not null
 );
 `;
 

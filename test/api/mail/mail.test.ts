@@ -226,6 +226,9 @@ describe('letters', () => {
       at: 'noon',
       count: 2,
       automations: [hostile],
+      subject: hostile,
+      plans: [hostile],
+      more: 1,
       title: hostile,
       message: hostile,
     };
