@@ -1,11 +1,11 @@
 import type { DueDate } from './dates.js';
 import type { LinkedItem } from './tokens.js';
 
-export const STATUSES = ['todo', 'in_progress', 'in_review', 'done'] as const;
+const STATUSES = ['todo', 'in_progress', 'in_review', 'done'] as const;
 export type Status = (typeof STATUSES)[number];
 
 export const PRIORITIES = ['low', 'medium', 'high', 'urgent'] as const;
-export type Priority = (typeof PRIORITIES)[number];
+type Priority = (typeof PRIORITIES)[number];
 
 /** What a clause is about, before it is known which item that is. */
 export type Target =

@@ -45,7 +45,7 @@ interface Branch {
 }
 
 /** Linked titles and ids as a tree of characters. Two items of one title share a name. */
-export class NameIndex {
+class NameIndex {
   private readonly byName = new Map<string, Name>();
   private readonly root: Branch = { next: new Map() };
 

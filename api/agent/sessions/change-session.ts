@@ -9,7 +9,7 @@ import type { DeletedSession, Session, UpdateSession } from './schema.js';
 import { stopTurnsStatement } from './session.sql.js';
 
 /** What a stopped message is answered with. */
-export const STOPPED = 'Stopped. Nothing was changed.';
+const STOPPED = 'Stopped. Nothing was changed.';
 
 /**
  * Renames a session of the caller.

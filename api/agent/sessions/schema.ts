@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { Id, TaskId, Timestamp, Title } from '../../core/fields.js';
 
-export const SESSION_KINDS = ['chat', 'overnight_triage', 'ci_triage', 'mcp', 'automation'] as const;
+const SESSION_KINDS = ['chat', 'overnight_triage', 'ci_triage', 'mcp', 'automation'] as const;
 export const LINK_TYPES = ['task', 'project', 'whiteboard', 'file', 'note', 'idea'] as const;
 export type LinkType = (typeof LINK_TYPES)[number];
 
@@ -62,10 +62,9 @@ export const Message = z
   .meta({ id: 'AgentMessage' });
 export type Message = z.output<typeof Message>;
 
-export const LinkedItem = z
+const LinkedItem = z
   .object({ item_type: z.enum(LINK_TYPES), item_id: z.string(), title: z.string(), linked_at: Timestamp })
   .meta({ id: 'AgentLinkedItem' });
-export type LinkedItem = z.output<typeof LinkedItem>;
 
 export const Session = z
   .object({

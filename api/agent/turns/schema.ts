@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { Id, Text } from '../../core/fields.js';
 import { ActionPlan } from '../plans/schema.js';
 
-export const MAX_MESSAGE_LENGTH = 10_000;
+const MAX_MESSAGE_LENGTH = 10_000;
 export const CHAT_BODY_BYTES = 262_144;
 /** Messages of a session that wait for an answer at the same time. */
 export const MAX_OPEN_TURNS = 5;
