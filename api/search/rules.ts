@@ -80,9 +80,15 @@ export function parseQuery(query: string): SearchTerm[] {
 /** Returns whether a search with few hits looks for typos. */
 export const mayHoldTypos = (terms: readonly SearchTerm[]): boolean => terms.some(({ word, negated }) => word && !negated);
 
-/** Returns the text to highlight literally, in lower case; null where PostgreSQL highlights words. */
-export const literalMatch = (terms: readonly SearchTerm[]): string | null =>
-  terms.find(({ text, negated }) => !negated && SPACELESS.test(text))?.text.toLowerCase() ?? null;
+/** A name such as `node.js`, `v1.2` or an address: PostgreSQL takes it for one word in a text and for several in a query. */
+const isName = ({ text }: SearchTerm): boolean => !/\s/u.test(text) && !PLAIN.test(text);
+
+/** Returns the text to highlight literally where a text has it, in lower case; null where PostgreSQL highlights words. */
+export function literalMatch(terms: readonly SearchTerm[]): string | null {
+  const wanted = terms.filter(({ negated }) => !negated);
+  const literal = wanted.find(({ text }) => SPACELESS.test(text)) ?? (wanted.length === 1 ? wanted.find(isName) : undefined);
+  return literal?.text.toLowerCase() ?? null;
+}
 
 /** Encloses the occurrences of a text in match characters. */
 export function markLiterally(text: string, literal: string): string {

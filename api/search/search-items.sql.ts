@@ -68,7 +68,7 @@ with ${STEPS}, hits as materialized (
 select c.total, array(select team_id from behind) as behind, r.* from counted c left join lateral (
   select live.item_type, live.item_id, live.title, live.status, live.project_id, project.name as project_name, live.team_id,
     team.name as team_name, b.score, live.updated_at,
-    case when $7::text is null
+    case when coalesce(strpos(lower(live.body), $7::text), 0) = 0
       then ts_headline('assent', translate(left(live.body, 4000), '<${MATCH_START}${MATCH_END}', '${LESS_THAN}'), q.given,
         'StartSel=${MATCH_START}, StopSel=${MATCH_END}, MaxWords=24, MinWords=10')
       else translate(substr(live.body, greatest(1, strpos(lower(live.body), $7::text) - 40), 240), '${MATCH_START}${MATCH_END}', '')

@@ -27,6 +27,16 @@ const titles = async (query: string, by?: Person): Promise<string[]> =>
   (await search(query, by)).results.map(({ title }) => title);
 
 describe('a result', () => {
+  it.each(['foo.bar@example.com', 'Node.js', 'v1.2.3', 'ABC-123', 'user_id', 'C++'])('marks the whole name: %s', async (name) => {
+    await task('Valve', { description: `${'Many words come first. '.repeat(20)}Then ${name} and more.` });
+    expect((await search(name.toLowerCase())).results[0]?.snippet).toContain(`Then <mark>${name}</mark> and more.`);
+  });
+
+  it('marks words where the text lacks the punctuation of the query', async () => {
+    await task('Valve', { description: 'It is the relief valve that leaks.' });
+    expect((await search('relief-valve')).results[0]?.snippet).toContain('<mark>relief</mark> <mark>valve</mark>');
+  });
+
   it('is the live row with its place, a snippet and a score', async () => {
     const id = await task('Relief valve', { description: 'Opens at 40 bar & <b>whistles</b>, says the inspector.' });
     const answer = await search('inspector');
