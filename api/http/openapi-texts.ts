@@ -23,8 +23,7 @@ A POST that lists the header \`Idempotency-Key\` takes one: the same key within 
 Uploads, and calls that return a secret, ignore it.
 
 ## Pagination
-Lists are arrays. Follow \`Link\` with \`rel="next"\` to the next page; \`X-Total-Count\`, if present, is the total;
-the last page always has it.
+Lists are arrays. Follow \`Link\` with \`rel="next"\` to the next page; \`X-Total-Count\`, if present, is the total.
 
 ## Rate limits
 Limited routes return \`RateLimit\` and \`RateLimit-Policy\`. After a 429 wait for \`Retry-After\` seconds.

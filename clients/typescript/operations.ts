@@ -1,4 +1,4 @@
-// Made by npm run client from the document with SHA-256 a71ca9ad5f577a70fd3c0369f20075688eb5b2301a4ce50172074c047a4d7b3d.
+// Made by npm run client from the document with SHA-256 c5787048aebf2e74436f33e1293c9dca69dd112bd4556836775439d7a42aa529.
 /** Operations that send a form with a file, and those that return bytes. */
 export const UPLOADS: readonly string[] = ['uploadFile'];
 export const DOWNLOADS: readonly string[] = ['downloadFile'];
