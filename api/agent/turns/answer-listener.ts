@@ -1,6 +1,5 @@
 import pg from 'pg';
-import { run } from '../../../db/statement.js';
-import type { Context, Services } from '../../core/context.js';
+import type { Context } from '../../core/context.js';
 import { ANSWER_CHANNEL } from './answer-channel.js';
 import { endedTurnsStatement } from './submit-message.sql.js';
 
@@ -18,7 +17,8 @@ interface Waiter {
 
 /**
  * Waits for the ends of turns: one LISTEN for all requests of a process, and one statement a second over all that wait, because a
- * notification may be lost with its connection. The connection exists only while somebody waits, and shortly after.
+ * notification may be lost with its connection. It has a connection of its own, so that waiting takes none from requests; the connection
+ * exists only while a request waits, and shortly after.
  */
 class AnswerListener {
   private readonly waiting = new Map<string, Waiter>();
@@ -27,11 +27,15 @@ class AnswerListener {
   private closing: NodeJS.Timeout | undefined;
   private retry: NodeJS.Timeout | undefined;
   private isLooking = false;
+  private isReady = false;
+  /** Of the newest request. */
+  private log: Context['log'] | undefined;
 
-  constructor(private readonly services: Pick<Services, 'db' | 'config' | 'log'>) {}
+  constructor(private readonly url: string) {}
 
   /** Begins to wait for a message's answer, before it is stored, so that no notification is missed. */
-  expect(messageId: string): Expectation {
+  expect(messageId: string, log: Context['log']): Expectation {
+    this.log = log;
     let resolve = (): void => undefined;
     const ended = new Promise<void>((done) => {
       resolve = done;
@@ -73,25 +77,30 @@ class AnswerListener {
       this.sweeping = undefined;
       const { client } = this;
       this.client = undefined;
+      this.isReady = false;
       void client?.end().catch(() => undefined);
     }, IDLE_MS).unref();
   }
 
   private async connect(): Promise<void> {
-    const { config, log } = this.services;
+    clearTimeout(this.retry);
+    if (this.client) return;
     const client = new pg.Client({
-      connectionString: config.DATABASE_URL,
+      connectionString: this.url,
       application_name: 'assent-answer-listener',
       connectionTimeoutMillis: 2_000,
+      // A database that hangs must not keep the next look from happening.
+      query_timeout: 5_000,
       keepAlive: true,
     });
     this.client = client;
     const reconnect = (error?: unknown): void => {
       if (this.client !== client) return;
       this.client = undefined;
+      this.isReady = false;
       void client.end().catch(() => undefined);
       if (this.waiting.size === 0) return;
-      log.warn({ err: error }, 'answer listener reconnecting');
+      this.log?.warn({ err: error }, 'answer listener reconnecting');
       this.retry = setTimeout(() => void this.connect(), RETRY_MS).unref();
     };
     client.on('notification', ({ payload = '' }) => this.waiting.get(payload)?.resolve());
@@ -100,6 +109,7 @@ class AnswerListener {
     try {
       await client.connect();
       await client.query(`listen ${ANSWER_CHANNEL}`);
+      this.isReady = true;
       await this.look();
     } catch (error) {
       reconnect(error);
@@ -108,14 +118,15 @@ class AnswerListener {
 
   /** Resolves everything that has ended. One look at a time; the next second looks again. */
   private async look(): Promise<void> {
+    const { client } = this;
     const stored = [...this.waiting].flatMap(([id, { isStored }]) => (isStored ? [id] : []));
-    if (stored.length === 0 || this.isLooking) return;
+    if (!client || !this.isReady || stored.length === 0 || this.isLooking) return;
     this.isLooking = true;
     try {
-      const ended = await run<{ message_id: string }>(this.services.db, endedTurnsStatement, [stored]);
-      for (const { message_id } of ended) this.waiting.get(message_id)?.resolve();
+      const { rows } = await client.query<{ message_id: string }>({ ...endedTurnsStatement, values: [stored] });
+      for (const { message_id } of rows) this.waiting.get(message_id)?.resolve();
     } catch (error) {
-      this.services.log.warn({ err: error }, 'waiting answers not read; retrying');
+      this.log?.warn({ err: error }, 'waiting answers not read; retrying');
     } finally {
       this.isLooking = false;
     }
@@ -135,8 +146,8 @@ export interface Expectation {
 const listeners = new Map<string, AnswerListener>();
 
 /** Begins to wait for the answer to a message that is about to be stored. */
-export function expectAnswer({ db, config, log }: Pick<Context, 'db' | 'config' | 'log'>, messageId: string): Expectation {
-  const listener = listeners.get(config.DATABASE_URL) ?? new AnswerListener({ db, config, log });
+export function expectAnswer({ config, log }: Pick<Context, 'config' | 'log'>, messageId: string): Expectation {
+  const listener = listeners.get(config.DATABASE_URL) ?? new AnswerListener(config.DATABASE_URL);
   listeners.set(config.DATABASE_URL, listener);
-  return listener.expect(messageId);
+  return listener.expect(messageId, log);
 }

@@ -78,3 +78,36 @@ it('answers without a plan by a summary, a question or a hint', async () => {
     requires_confirmation: false,
   });
 });
+
+it('an answer is found although its notification and the connection that hears it are lost', async () => {
+  const { say } = await talk(team.member, await task('Login 500'));
+  expect((await say('summarise')).status).toBe(200);
+  const cut =
+    "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'assent-answer-listener' and datname = current_database()";
+  const asked = Promise.all([say('close it'), say('start it'), say('reopen it')]);
+  await app.services.db.raw(cut);
+  for (const { status } of await asked) expect(status).toBe(200);
+  expect((await say('summarise')).status).toBe(200);
+});
+
+it('a message is said once for one key, and what was refused may be said again', async () => {
+  const { session_id } = await talk(team.member, await task('Login 500'));
+  const body = { session_id, message: 'close it' };
+  const headers = { 'idempotency-key': `key-${session_id}` };
+  const client = app.as(team.member);
+  const first = await client.post('/api/ai-workspace/chat', body, { headers });
+  const again = await client.post('/api/ai-workspace/chat', body, { headers });
+  expect(again.headers.get('idempotency-replayed')).toBe('true');
+  expect(again.body).toEqual(first.body);
+  expect((await client.get(`/api/ai-workspace/sessions/${session_id}`)).body.message_count).toBe(2);
+});
+
+it('a message of many changes is one plan, and one too many is a question', async () => {
+  const tasks = [];
+  for (let i = 0; i < 12; i += 1) tasks.push(await task(`Task ${i}`));
+  const { say } = await talk(team.member, ...tasks);
+  const forty = ['in progress', 'in review', 'done', 'todo'].map((status) => `set all linked tasks to ${status}`);
+  const { body } = await say('mark all tasks as done and comment on Task 3: all done');
+  expect(body.action_plan.actions).toHaveLength(13);
+  expect((await say([...forty, 'delete all tasks'].join('; '))).body.response).toContain('at most 50 changes');
+});
