@@ -6,6 +6,8 @@ import { sign } from '../api/forge/deliveries/signature.js';
 import { openDatabase } from '../db/connection.js';
 import { runWorkflowId } from '../workflows/contract.js';
 import { playAgent } from './demo/agent.js';
+import { playNight } from './demo/night.js';
+import { playOutsideAgent } from './demo/outside-agent.js';
 import { playReleaseTrain } from './demo/release-train.js';
 import { base, call, config, logIn, paint, showWorkflows, tell, until } from './demo/helpers.js';
 import { DEMO_REPOSITORY } from './demo-data/seed-demo.js';
@@ -125,6 +127,8 @@ async function play(): Promise<void> {
   tell(`The tail ran as the automation’s creator: the run ${run.status}, the task is ${closed.status}`);
   await searchForBoth(ada, task);
   const talked = await playAgent(max, task);
+  const outside = await playOutsideAgent(max, task);
+  const night = await playNight(ada, max);
   const released = await playReleaseTrain(ada, max);
   const db = openDatabase({ url: config.DATABASE_URL, poolSize: 2, name: 'assent-demo' });
   try {
@@ -136,7 +140,7 @@ async function play(): Promise<void> {
     await db.destroy();
   }
   const runs = Object.entries({ 'the pull request’s run': run_id, ...released }).map(([what, id]) => [what, runWorkflowId(id)]);
-  showWorkflows({ ...Object.fromEntries(runs), ...talked });
+  showWorkflows({ ...Object.fromEntries(runs), ...talked, ...outside, ...night });
 }
 
 await play().catch((error: unknown) => {

@@ -1,4 +1,4 @@
-// Made by npm run client from the document with SHA-256 c5787048aebf2e74436f33e1293c9dca69dd112bd4556836775439d7a42aa529.
+// Made by npm run client from the document with SHA-256 01b26458f943df202d1a9737839f3c6fa59d83c3fd29d691d6782de1318a9b43.
 /** Operations that send a form with a file, and those that return bytes. */
 export const UPLOADS: readonly string[] = ['uploadFile'];
 export const DOWNLOADS: readonly string[] = ['downloadFile'];
@@ -87,11 +87,7 @@ export const OPERATIONS = {
   updateAgentSession: { method: 'PATCH', path: '/api/ai-workspace/sessions/{session_id}', takesKey: false },
   deleteAgentSession: { method: 'DELETE', path: '/api/ai-workspace/sessions/{session_id}', takesKey: false },
   linkAgentItem: { method: 'POST', path: '/api/ai-workspace/sessions/{session_id}/link', takesKey: true },
-  unlinkAgentItem: {
-    method: 'DELETE',
-    path: '/api/ai-workspace/sessions/{session_id}/link/{item_type}/{item_id}',
-    takesKey: false,
-  },
+  unlinkAgentItem: { method: 'DELETE', path: '/api/ai-workspace/sessions/{session_id}/link/{item_type}/{item_id}', takesKey: false },
   chatWithAgent: { method: 'POST', path: '/api/ai-workspace/chat', takesKey: true },
   stopAgentSession: { method: 'POST', path: '/api/ai-workspace/sessions/{session_id}/stop', takesKey: true },
   listPendingPlans: { method: 'GET', path: '/api/ai-workspace/agent/pending', takesKey: false },

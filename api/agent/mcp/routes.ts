@@ -15,7 +15,7 @@ export const mcpRoutes: Endpoint[] = [
     id: 'callMcp',
     method: 'post',
     path: '/api/mcp',
-    tag: 'Agents',
+    tag: 'AI workspace',
     summary: 'Call the MCP server',
     description:
       'The Model Context Protocol over Streamable HTTP, stateless, for agents of your own: versions 2026-07-28 and 2025-11-25, and the older ones that send one message a request. A personal access token is required, best one with `mcp_only`; its scopes are always checked, each tool naming its own. An agent reads with the rights of the token’s owner and proposes plans; no tool changes or confirms anything. Errors have the keys of the envelope and of JSON-RPC.',

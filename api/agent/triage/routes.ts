@@ -5,7 +5,7 @@ import { AgentSettingsRecord, SaveAgentSettings, SettingsQuery } from './schema.
 
 const common = {
   path: '/api/ai-workspace/settings',
-  tag: 'Agents',
+  tag: 'AI workspace',
   scope: 'admin:*',
   query: SettingsQuery,
   response: AgentSettingsRecord,

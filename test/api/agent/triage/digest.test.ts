@@ -75,7 +75,6 @@ it('nothing new, no email; what was decided is not mentioned', async () => {
     .update({ staged_at: db().raw("now() - interval '2 days'") });
   expect(await sendDigests(app.services)).toBe(0);
   await night(1);
-  await db()('agent_plans').where({ action_id: actionId }).update({ status: 'expired' });
   expect(await sendDigests(app.services)).toBe(3);
   await dayBefore();
   await db()('agent_plans').update({ status: 'expired', decided_at: null, closed_reason: null });
