@@ -8,6 +8,7 @@ import { runWorkflowId } from '../../workflows/contract.js';
 import { acknowledgedGraph, graphInvariants } from './graph-invariants.sql.js';
 import { acknowledged } from './ledger-invariants.sql.js';
 import { planInvariants } from './plan-invariants.sql.js';
+import { acknowledgedPlans, turnInvariants } from './turn-invariants.sql.js';
 import { always } from './state-invariants.sql.js';
 import type { Invariant } from './invariant.js';
 import type { Ledger } from './ledger.js';
@@ -111,11 +112,11 @@ export async function checkInvariants(options: CheckOptions): Promise<Verdict[]>
   const judge = async ({ name, words }: Pick<Invariant, 'name' | 'words'>, look: () => Promise<string[]>) => {
     verdicts.push({ name, words, violations: (await look()).slice(0, SHOWN), skipped: null });
   };
-  for (const { name, words, sql } of [...acknowledged, ...acknowledgedGraph]) {
+  for (const { name, words, sql } of [...acknowledged, ...acknowledgedGraph, ...acknowledgedPlans]) {
     if (ledger) await judge({ name, words }, () => find(db, name, sql, [JSON.stringify(ledger)]));
     else verdicts.push({ name, words, violations: [], skipped: 'no record of what was acknowledged' });
   }
-  for (const invariant of [...always, ...graphInvariants, ...planInvariants])
+  for (const invariant of [...always, ...graphInvariants, ...planInvariants, ...turnInvariants])
     await judge(invariant, () => find(db, invariant.name, invariant.sql));
   await judge(UNMOVED, () => findRunsWithoutWorkflow(options));
   await judge({ name: 'teams_apart', words: 'No row of one team refers to a row of another' }, async () =>

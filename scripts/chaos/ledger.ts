@@ -17,6 +17,8 @@ export interface Ledger {
   /** Notes with the text acknowledged last; titles are unique. */
   notes: { note_id: string; title: string; content: string }[];
   relations: { relation_id: string; source_id: string; target_id: string }[];
+  /** Confirmed plans of the agent, each with the comment that it writes. */
+  plans: { action_id: string; content: string }[];
 }
 
 export interface AckedTask {
@@ -40,4 +42,5 @@ export const emptyLedger = (): Ledger => ({
   retries: [],
   notes: [],
   relations: [],
+  plans: [],
 });

@@ -3,6 +3,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { sign } from '../../api/forge/deliveries/signature.js';
 import type { Caller } from './caller.js';
 import { type Desk, surprise } from './desk.js';
+import { workWithAgent } from './agent-load.js';
 import { workOnGraph } from './graph-load.js';
 import { type AckedTask, emptyLedger, type Ledger } from './ledger.js';
 import { seededRandom } from './random.js';
@@ -215,7 +216,13 @@ export function startLoad(caller: Caller, world: World, secret: string, seed: nu
       return work;
     };
   };
-  const stopMaking = employ([...Array.from({ length: CREATORS }, () => workOnTasks), deliver, workOnProjects, workOnGraph]);
+  const stopMaking = employ([
+    ...Array.from({ length: CREATORS }, () => workOnTasks),
+    deliver,
+    workOnProjects,
+    workOnGraph,
+    workWithAgent,
+  ]);
   const stopDeciding = employ([workOnGates, workOnFailures]);
   return {
     ledger,

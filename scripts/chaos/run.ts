@@ -31,6 +31,7 @@ const QUIET_MS = 240_000;
 const SHORT_OF_QUIET = /* sql */ `
   select (select count(*) from outbox) as outbox, (select count(*) from audit_pending) as unsealed,
     (select count(*) from automation_runs where status in ('queued', 'running')) as runs,
+    (select count(*) from agent_turns where finished_at is null) as turns,
     (select count(*) from forge_deliveries where outcome is null) as deliveries`;
 
 /** A third of the kills follow at once, while the previous process is still restarting. */

@@ -4,7 +4,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { verifyChain } from '../../api/audit/verify-chain.js';
 import { checkInvariants } from '../../scripts/chaos/invariants.js';
 import { emptyLedger, type Ledger } from '../../scripts/chaos/ledger.js';
-import { staged } from '../factories/agent.js';
+import { buildSession, staged } from '../factories/agent.js';
 import { buildProject, buildTask, buildTeam, buildToken, type TestTeam } from '../factories/people.js';
 import { buildRun, type TestRun } from '../factories/runs.js';
 import { startApp, type TestApp } from '../support/app.js';
@@ -212,6 +212,39 @@ describe('what always holds', () => {
     await plant(() => plan().update({ status: 'applied', decided_at: new Date() }), 'plans_applied_once', 'plans_are_whole');
     await db()('agent_actions').where({ action_id }).update({ result: 'applied' });
     await plant(() => plan().update({ status: 'discarded' }), 'plans_are_whole');
+  });
+
+  it('a message without an answer, answered twice, out of order, or not counted', async () => {
+    const { session_id } = await buildSession(app, team.member);
+    const said = () => db()('agent_messages').insert({ session_id, role: 'user', content: 'close it' }).returning('message_id');
+    const [[first], [second]] = [await said(), await said()];
+    const turn = { session_id, user_id: team.member.user_id, provider: 'rules', correlation_id: uuidv7() };
+    const done = { ...turn, state: 'answered', finished_at: new Date() };
+    await db()('agent_turns').insert([
+      { ...done, ...first },
+      { ...done, ...second },
+    ]);
+    const answer = (message: { message_id: string }) =>
+      db()('agent_messages').insert({ session_id, role: 'assistant', content: 'Done', answers: message.message_id });
+    await plant(() => answer(second), 'turns_answered_once', 'turns_in_order');
+    await plant(() => answer(first), 'turns_in_order');
+    await db()('agent_messages').where({ answers: second.message_id }).delete();
+    await answer(second);
+    expect(await broken()).toEqual({});
+    await plant(() => db()('agent_turns').where(first).update({ team_id: team.team_id }), 'messages_counted');
+    await db()('agent_usage').insert({
+      team_id: team.team_id,
+      month: db().raw("date_trunc('month', now() at time zone 'utc')::date"),
+      messages: 1,
+    });
+    await db()('agent_messages').where({ answers: second.message_id }).delete();
+    const open = { state: 'running', finished_at: null, created_at: new Date(0) };
+    await plant(() => db()('agent_turns').where(second).update(open), 'turns_end');
+  });
+
+  it('a confirmed plan without its effect', async () => {
+    const plans = [{ action_id: uuidv7(), content: 'agreed' }];
+    expect(Object.keys(await broken({ ...emptyLedger(), plans }))).toEqual(['acked_plans_applied']);
   });
 
   it('one event that set off one automation twice', async () => {
