@@ -72,7 +72,7 @@ export function serviceContext(services: Services, name: string, cause?: string)
  * Returns the caller's user id.
  * @throws Error for the service itself, which is a programming error
  */
-export function userOf(ctx: Context): string {
+export function userOf(ctx: Pick<Context, 'actor'>): string {
   if (ctx.actor.type === 'system') throw new Error(`${ctx.actor.name} stands for no person`);
   return ctx.actor.userId;
 }

@@ -1,3 +1,4 @@
+import { chatByModelSection, chatByRulesSection, promptSection } from './sections/agent-chat.js';
 import { armedSection } from './sections/active-automations.js';
 import { approvalSection, automationSection, fiveActionsSection } from './sections/automations.js';
 import { crowdedSection } from './sections/crowded.js';
@@ -38,6 +39,9 @@ export const SECTIONS = {
   'search-marks': searchBesideWritesSection,
   'search-cost': markCostSection,
   files: filesSection,
+  'agent-rules': chatByRulesSection,
+  'agent-model': chatByModelSection,
+  'agent-prompt': promptSection,
   'login-storm': loginStormSection,
   strangers: strangersSection,
   automation: automationSection,
@@ -54,6 +58,7 @@ export type SectionName = keyof typeof SECTIONS;
 
 /** Groups of sections. */
 const GROUPS: Record<string, SectionName[]> = {
+  agent: ['agent-rules', 'agent-model', 'agent-prompt'],
   searches: ['search', 'search-marks', 'search-cost'],
   tasks: ['create', 'update', 'status', 'get', 'list', 'me'],
 };

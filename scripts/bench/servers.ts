@@ -174,18 +174,21 @@ export class Servers {
     return calls;
   }
 
-  /** Starts the API like `npm start`, except for the limits. */
-  async startApi(): Promise<ApiService> {
+  /** Starts the API like `npm start`, except for the limits and these settings. */
+  async startApi(settings: Record<string, string> = {}): Promise<ApiService> {
     const ports = { PORT: await this.launchers.anyFreePort(), METRICS_PORT: await this.launchers.anyFreePort() };
-    const api = await this.service('API', 'dist/api/server.js', 'api', ports.PORT, ports);
+    const api = await this.service('API', 'dist/api/server.js', 'api', ports.PORT, { ...ports, ...settings });
     await this.launchers.waitReady(ports.METRICS_PORT);
     return { ...api, metricsPort: ports.METRICS_PORT };
   }
 
-  /** Starts the worker like `npm start`; ready when Temporal lists it as a poller. */
-  async startWorker(): Promise<Service> {
+  /** Starts the worker like `npm start`, except for these settings; ready when Temporal lists it as a poller. */
+  async startWorker(settings: Record<string, string> = {}): Promise<Service> {
     const WORKER_METRICS_PORT = await this.launchers.anyFreePort();
-    return this.service('The worker', 'dist/activities/worker.js', 'worker', WORKER_METRICS_PORT, { WORKER_METRICS_PORT });
+    return this.service('The worker', 'dist/activities/worker.js', 'worker', WORKER_METRICS_PORT, {
+      WORKER_METRICS_PORT,
+      ...settings,
+    });
   }
 
   async startFloor(kind: 'http' | 'temporal'): Promise<Service> {

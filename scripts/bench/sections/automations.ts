@@ -160,7 +160,7 @@ async function productRate({ servers: { db }, world, api }: Setup, automation: A
   return { latencies: await spans(db, causes), seconds };
 }
 
-async function baselineRuns(floor: Service, order: BaselineOrder): Promise<Batch> {
+export async function baselineRuns(floor: Service, order: BaselineOrder): Promise<Batch> {
   const body = JSON.stringify(order);
   const response = await fetch(`http://127.0.0.1:${floor.port}/runs`, { method: 'POST', body });
   if (!response.ok) throw new Error(`The floor answered ${response.status}`);
@@ -180,11 +180,20 @@ async function approvalLatency({ servers: { db }, world, api }: Setup, automatio
   return spans(db, causes);
 }
 
-/** Runs both workers on one Temporal server, each on its own queue; the idle one costs almost nothing. */
-async function withWorkers<T>(servers: Servers, world: World, work: (setup: Setup) => Promise<T>): Promise<T> {
+/**
+ * Runs both workers on one Temporal server, each on its own queue; the idle one costs almost nothing. `settings`: of the product's
+ * processes.
+ */
+export async function withWorkers<T>(
+  servers: Servers,
+  world: World,
+  work: (setup: Setup) => Promise<T>,
+  settings: Record<string, string> = {},
+): Promise<T> {
   await servers.startTemporal();
   await servers.db.raw('create table if not exists bench_effects (run_id uuid, index int, primary key (run_id, index))');
-  const [api, worker, floor] = [await servers.startApi(), await servers.startWorker(), await servers.startFloor('temporal')];
+  const [api, worker] = [await servers.startApi(settings), await servers.startWorker(settings)];
+  const floor = await servers.startFloor('temporal');
   try {
     // Waits until work left by sections without a worker is done, so that it is not counted here.
     await quiet(servers.db);

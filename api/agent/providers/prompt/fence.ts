@@ -6,8 +6,11 @@ export const newNonce = (): string => randomBytes(9).toString('base64url');
 
 /** Returns the beginning of a text for a prompt, and whether it was cut. */
 export function cutText(text: string, max: number): { text: string; isCut: boolean } {
-  const clean = withoutInvisible(text).trim();
-  return clean.length <= max ? { text: clean, isCut: false } : { text: clean.slice(0, max).toWellFormed(), isCut: true };
+  // Only the part that may be shown is cleaned; a text with more invisible than visible characters loses some of these.
+  const read = text.slice(0, 2 * max + 200);
+  const clean = withoutInvisible(read).trim();
+  if (clean.length <= max) return { text: clean, isCut: read.length < text.length };
+  return { text: clean.slice(0, max).toWellFormed(), isCut: true };
 }
 
 /** Returns JSON in which no text can open or close a tag. */

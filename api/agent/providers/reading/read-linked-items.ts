@@ -77,7 +77,11 @@ export interface LinkedWorld {
  * Reads the linked items of a session with their relations and the members of their teams. Seats are checked in the statement.
  * @throws PERMISSION_DENIED if the caller may not read items
  */
-export async function readLinkedWorld(ctx: Context, sessionId: string, limits: ReadLimits): Promise<LinkedWorld> {
+export async function readLinkedWorld(
+  ctx: Pick<Context, 'db' | 'actor'>,
+  sessionId: string,
+  limits: ReadLimits,
+): Promise<LinkedWorld> {
   checkCallerKind('item.read', ctx.actor);
   const { textLength, comments, commentLength, only = null } = limits;
   const values = [sessionId, userOf(ctx), rolesFor('agent.link'), textLength, comments, commentLength, only];
