@@ -1,4 +1,4 @@
-// Made by npm run client from the document with SHA-256 01b26458f943df202d1a9737839f3c6fa59d83c3fd29d691d6782de1318a9b43.
+// Made by npm run client from the document with SHA-256 d60191d363bd492140027b98c82d5a0a0c7af52880306dbd18775853115a551e.
 /** Operations that send a form with a file, and those that return bytes. */
 export const UPLOADS: readonly string[] = ['uploadFile'];
 export const DOWNLOADS: readonly string[] = ['downloadFile'];
@@ -87,7 +87,11 @@ export const OPERATIONS = {
   updateAgentSession: { method: 'PATCH', path: '/api/ai-workspace/sessions/{session_id}', takesKey: false },
   deleteAgentSession: { method: 'DELETE', path: '/api/ai-workspace/sessions/{session_id}', takesKey: false },
   linkAgentItem: { method: 'POST', path: '/api/ai-workspace/sessions/{session_id}/link', takesKey: true },
-  unlinkAgentItem: { method: 'DELETE', path: '/api/ai-workspace/sessions/{session_id}/link/{item_type}/{item_id}', takesKey: false },
+  unlinkAgentItem: {
+    method: 'DELETE',
+    path: '/api/ai-workspace/sessions/{session_id}/link/{item_type}/{item_id}',
+    takesKey: false,
+  },
   chatWithAgent: { method: 'POST', path: '/api/ai-workspace/chat', takesKey: true },
   stopAgentSession: { method: 'POST', path: '/api/ai-workspace/sessions/{session_id}/stop', takesKey: true },
   listPendingPlans: { method: 'GET', path: '/api/ai-workspace/agent/pending', takesKey: false },
