@@ -7,7 +7,7 @@ import type { Context, Services } from '../core/context.js';
 import { countedDatabase, databaseForDeliveries } from '../core/counted-database.js';
 import { forbidden, invalidFields } from '../core/errors.js';
 import { enforcesEveryScope, requireScope } from '../core/scopes.js';
-import { fieldErrors, ZOD_MESSAGES } from '../core/validation/messages.js';
+import { fieldErrors, QUERY_MESSAGES, ZOD_MESSAGES } from '../core/validation/messages.js';
 import { keyOf, withIdempotencyKey } from './idempotency.js';
 import type { Incoming, Outgoing } from './exchange.js';
 import {
@@ -38,7 +38,7 @@ const MAX_BODY = 1024 * 1024;
 /** @throws VALIDATION_ERROR with all problems at once */
 function parse<S extends z.ZodType>(place: string, schema: S | undefined, value: unknown): z.output<S> {
   if (!schema) return value as z.output<S>;
-  const result = schema.safeParse(value, ZOD_MESSAGES);
+  const result = schema.safeParse(value, place === 'query' ? QUERY_MESSAGES : ZOD_MESSAGES);
   if (!result.success) throw invalidFields(fieldErrors(place, result.error));
   return result.data as z.output<S>;
 }

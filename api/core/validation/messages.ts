@@ -96,6 +96,11 @@ function reasonOf(issue: RawIssue): string {
  */
 export const ZOD_MESSAGES = { error: reasonOf };
 
+/** The same for a query, in which a parameter that is given twice is a list. */
+export const QUERY_MESSAGES = {
+  error: (issue: RawIssue) => (Array.isArray(issue.input) ? 'is given more than once; send it once' : reasonOf(issue)),
+};
+
 /** Returns the name of a field as messages show it: `title`, `tags[2]`, `preferences.timezone`. */
 const nameOf = (path: readonly PropertyKey[]): string =>
   path

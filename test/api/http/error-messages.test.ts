@@ -70,6 +70,13 @@ const INVALID: [string, string, () => unknown, string][] = [
   ['a limit', 'get /api/projects?limit=0', () => undefined, 'limit must be at least 1'],
   ['a limit in words', 'get /api/projects?limit=ten', () => undefined, 'limit must be a whole number, 1 or more'],
   ['a negative offset', 'get /api/projects?offset=-1', () => undefined, 'offset must be a whole number, 0 or more'],
+  ['a limit given twice', 'get /api/projects?limit=1&limit=2', () => undefined, 'limit is given more than once; send it once'],
+  [
+    'a filter given twice',
+    'get /api/tasks?status=todo&status=done',
+    () => undefined,
+    'status is given more than once; send it once',
+  ],
   ['a filter', 'get /api/tasks?status=doing', () => undefined, 'status must be one of todo, in_progress, in_review, done'],
   ['a flag', 'post /api/tasks/bulk?atomic=maybe', () => [{}], 'atomic must be true, false, 1 or 0'],
   ['a member', 'post /api/teams', () => ({ name: 'x', member_ids: ['x'] }), 'member_ids[0] must be a UUID'],
