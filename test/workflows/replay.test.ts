@@ -15,6 +15,7 @@ import { buildPerson, buildProject, buildTask, buildTeam, type TestTeam } from '
 import { type Client as ApiClient, startApp, type TestApp } from '../support/app.js';
 import { queuePrefix, quietRuntime, until } from '../support/worker.js';
 import { PLAN_ENDS, playPlan } from './record-plan.js';
+import { CI_PLAYS, CI_SETTINGS, NIGHTS, playFailure, playNight } from './record-triage.js';
 import { closeTurnStage, openTurnStage, playTurn, TURN_PLAYS } from './record-turn.js';
 import { startWorkerProcess } from '../support/worker-process.js';
 
@@ -53,6 +54,8 @@ const CASES = [
   ...DEPROVISIONS.map((name) => `user-deprovision.${name}`),
   ...PLAN_ENDS.map((name) => `agent-plan.${name}`),
   ...TURN_PLAYS.map((name) => `agent-turn.${name}`),
+  ...NIGHTS.map((name) => `overnight-triage.${name}`),
+  ...CI_PLAYS.map((name) => `ci-triage.${name}`),
   'automation-schedule.fired',
   'connection-revocation.forgotten',
 ];
@@ -317,6 +320,8 @@ async function recordRevocation({ app, team, ...stage }: Stage, name: string): P
 const RECORDERS: Record<string, (stage: Stage, name: string) => Promise<void>> = {
   'agent-plan': async (stage, name) => keep(stage, `agent-plan.${name}`, await playPlan(stage, name)),
   'agent-turn': async (stage, name) => keep(stage, `agent-turn.${name}`, await playTurn(stage, name)),
+  'overnight-triage': async (stage, name) => keep(stage, `overnight-triage.${name}`, await playNight(stage, name)),
+  'ci-triage': async (stage, name) => keep(stage, `ci-triage.${name}`, await playFailure(stage, name)),
   'automation-run': recordRun,
   'recurring-task': recordSeries,
   'user-deprovision': recordDeprovision,
@@ -325,7 +330,8 @@ const RECORDERS: Record<string, (stage: Stage, name: string) => Promise<void>> =
 };
 
 async function record(name: string): Promise<void> {
-  const settings = name.startsWith('agent-turn.') ? await openTurnStage() : {};
+  const ofCi = name.startsWith('ci-triage.') ? CI_SETTINGS : {};
+  const settings = name.startsWith('agent-turn.') ? await openTurnStage() : ofCi;
   const app = await startApp({ TASK_QUEUE_PREFIX: queuePrefix(), ...settings });
   let worker = await startWorkerProcess(app, settings);
   const replaceWorker = async () => {
