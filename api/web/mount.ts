@@ -1,4 +1,5 @@
 import type Koa from 'koa';
+import { countConfirmable } from '../agent/plans/waiting/list-pending.js';
 import { getMe } from '../auth/get-me.js';
 import { type ApprovalPage, listApprovalsAfter } from '../runs/approvals/list-approvals.js';
 import { ANONYMOUS } from '../core/actor.js';
@@ -39,8 +40,13 @@ function contextOf(services: Services, koa: KoaContext, session: BrowserSession)
 
 /** Loads the caller and their counts for the navigation. */
 async function loadShellData(ctx: Context) {
-  const [me, pending, unread] = await Promise.all([getMe(ctx), listApprovalsAfter(ctx, MAX_PENDING), countUnread(ctx)]);
-  return { pending, counts: { me, waiting: actionableApprovals(me, pending.approvals).length, unread } };
+  const [me, pending, unread, plans] = await Promise.all([
+    getMe(ctx),
+    listApprovalsAfter(ctx, MAX_PENDING),
+    countUnread(ctx),
+    countConfirmable(ctx, MAX_PENDING),
+  ]);
+  return { pending, counts: { me, waiting: actionableApprovals(me, pending.approvals).length + plans, unread } };
 }
 
 /** Redirects `/` to the home page. @throws METHOD_NOT_ALLOWED */

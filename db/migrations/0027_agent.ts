@@ -56,6 +56,7 @@ create table agent_messages (
   created_at timestamptz not null default now()
 );
 create index agent_messages_of_session on agent_messages (session_id, position);
+create index agent_messages_of_plan on agent_messages (action_id) where action_id is not null;
 
 -- The agent's work on one message.
 create table agent_turns (
@@ -139,6 +140,7 @@ create table agent_plans (
 create index agent_plans_of_team on agent_plans (team_id, expires_at, action_id) where status = 'staged' and team_id is not null;
 create index agent_plans_of_owner on agent_plans (owner_id, expires_at, action_id) where status = 'staged' and owner_id is not null;
 create index agent_plans_due on agent_plans (expires_at) where status = 'staged';
+create index agent_plans_applied_by on agent_plans (decided_by, decided_at) where status = 'applied';
 create index agent_plans_of_session on agent_plans (session_id, staged_at desc);
 create index agent_plans_writing_in on agent_plans using gin (team_ids) where status = 'staged';
 create unique index agent_undo_staged on agent_plans (undo_of) where status in ('staged', 'applied') and undo_of is not null;

@@ -77,6 +77,12 @@ describe('the web app in a browser', () => {
       [{ tool: 'task.update', entity_id: task.task_id, params: { priority: 'low' } }],
       { session },
     );
+    const ofTeam = await buildSession(app, team, { kind: 'automation', title: HOSTILE });
+    const proposed = [
+      { tool: 'task.delete' as const, entity_id: task.task_id, params: {} },
+      { tool: 'project.update' as const, entity_id: project.project_id, params: { description: HOSTILE } },
+    ];
+    await stage(app, team.manager, proposed, { session: ofTeam, source: 'automation', lifeHours: 168 });
     const said = { session_id: session.session_id, role: 'assistant', content: HOSTILE, action_id: plan?.action_id };
     await db('agent_messages').insert([{ ...said, role: 'user', action_id: null }, said]);
     await db('agent_links').insert({

@@ -7,7 +7,7 @@ import { conflict, invalidFields, notFound } from '../../core/errors.js';
 import { Text } from '../../core/fields.js';
 import { hashText, readPlan } from '../plans/canonical.js';
 import type { Proposal, Staged } from '../plans/proposal.js';
-import { hiddenCharacter } from '../plans/rules.js';
+import { hiddenCharacter } from '../plans/hidden-character.js';
 import { MAX_ACTIONS, TOOLS, UNDO_TOOLS } from '../plans/schema.js';
 import { stagePlan } from '../plans/stage-plan.js';
 import {

@@ -1,7 +1,8 @@
 import { DomainError, invalid, invalidFields } from '../../core/errors.js';
 import { fieldErrors, ZOD_MESSAGES } from '../../core/validation/messages.js';
+import { hiddenCharacter } from './hidden-character.js';
 import type { ProposedAction } from './proposal.js';
-import { hiddenCharacter, mayPropose, referenceOf } from './rules.js';
+import { mayPropose, referenceOf } from './rules.js';
 import type { PlanSource, Tool } from './schema.js';
 import { TOOL_TABLE, type ToolSpec } from './tools.js';
 

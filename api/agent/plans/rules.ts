@@ -163,23 +163,3 @@ export function referenceOf(value: unknown): number | undefined {
   if (typeof value !== 'string' || !/^\$(0|[1-9][0-9]{0,3})$/.test(value)) return undefined;
   return Number(value.slice(1));
 }
-
-/** Controls except line breaks and tabs, characters that change the direction of text, invisible ones, and tags. */
-const HIDDEN =
-  /(?![\n\r\t])\p{Cc}|[\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|[\u{e0000}-\u{e007f}]/gu;
-/** Joins two pictures to one, as in the picture of a family. */
-const JOINED = /(?<=[\p{Extended_Pictographic}\p{Emoji_Modifier}\ufe0f])\u200d(?=\p{Extended_Pictographic})/gu;
-
-/** Returns the code point of the first hidden character in a value, such as `U+202E`, or undefined. Reads lists and objects too. */
-export function hiddenCharacter(value: unknown): string | undefined {
-  if (typeof value === 'string') {
-    const found = value.replace(JOINED, '').match(HIDDEN)?.[0];
-    return found && `U+${(found.codePointAt(0) as number).toString(16).toUpperCase().padStart(4, '0')}`;
-  }
-  if (typeof value !== 'object' || value === null) return undefined;
-  for (const item of Object.values(value)) {
-    const found = hiddenCharacter(item);
-    if (found !== undefined) return found;
-  }
-  return undefined;
-}

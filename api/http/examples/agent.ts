@@ -70,7 +70,19 @@ export const AGENT: Record<string, unknown> = {
     undone_by: null,
     results: null,
   },
-  PendingPlans: { pending: [{ ...waiting, source: 'mcp', undo_of: null, can_confirm: true }], total: 1 },
+  PendingPlans: {
+    pending: [
+      {
+        ...waiting,
+        source: 'mcp',
+        undo_of: null,
+        session_title: 'laptop',
+        note: 'Both duplicates are fixed.',
+        can_confirm: true,
+      },
+    ],
+    total: 1,
+  },
   UndonePlan: { ...plan, summary: 'Undo: 1 status change', session_id: SESSION_ID, undo_of: ACTION_ID, omitted: [] },
   ChatAnswer: {
     response: 'I propose 1 status change. Nothing changes until you confirm.',

@@ -47,6 +47,26 @@
     }
   });
 
+  /* The button of a plan counts what is ticked; without scripts it says "the ticked changes". */
+  const count = (form) => {
+    const shown = form.querySelector('[data-count]');
+    if (!shown) return;
+    let ticked = 0;
+    for (const box of form.querySelectorAll('input[name=index]:checked')) ticked += Number(box.dataset.changes ?? 1);
+    const text = `${ticked} of ${shown.dataset.of}`;
+    if (shown.textContent !== text) shown.textContent = text;
+  };
+  const countAll = () => {
+    for (const form of document.querySelectorAll('article.plan form')) count(form);
+  };
+  document.addEventListener('change', (event) => {
+    const form = event.target.closest('article.plan form');
+    if (form) count(form);
+  });
+  new MutationObserver(countAll).observe(document.documentElement, { childList: true, subtree: true });
+  document.addEventListener('DOMContentLoaded', countAll);
+  countAll();
+
   /* Buttons that only work with a script are hidden until there is one. */
   document.documentElement.classList.add('scripted');
 })();

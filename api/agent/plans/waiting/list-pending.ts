@@ -1,8 +1,14 @@
 import { run } from '../../../../db/statement.js';
 import { isAdmitted, isAllowed, rolesFor } from '../../../core/access.js';
 import { type Context, userOf } from '../../../core/context.js';
+import type { PlanRecord } from '../decisions/schema.js';
 import { isReadable, type PlanRow, presentPlan } from './present-plan.js';
-import { countPendingStatement, pendingPlansStatement } from './read-plans.sql.js';
+import {
+  countConfirmableStatement,
+  countPendingStatement,
+  pendingPlansStatement,
+  recentlyAppliedStatement,
+} from './read-plans.sql.js';
 import type { PendingPlan, PendingPlans } from './schema.js';
 
 function canConfirm({ actor }: Context, row: PlanRow): boolean {
@@ -28,7 +34,8 @@ function present(ctx: Context, row: PlanRow): PendingPlan {
     stale,
     undo_of,
   };
-  return { ...shown, can_confirm: canConfirm(ctx, row), created_at, expires_at };
+  const said = { session_title: row.session_title ?? null, note: row.note ?? null };
+  return { ...shown, ...said, can_confirm: canConfirm(ctx, row), created_at, expires_at };
 }
 
 /** A part of the list. */
@@ -58,4 +65,19 @@ export async function listPending(ctx: Context, limit: number): Promise<PendingP
   const [counted] = await run<{ total: number }>(ctx.db, countPendingStatement, [userOf(ctx), rolesFor('plan.decide')]);
   const { plans } = await listPendingAfter(ctx, limit);
   return { pending: plans, total: counted?.total ?? 0 };
+}
+
+/** Counts the plans that the caller may confirm as they are, at most `limit`. */
+export async function countConfirmable(ctx: Context, limit: number): Promise<number> {
+  if (!isAdmitted('plan.decide', ctx.actor)) return 0;
+  const values = [userOf(ctx), rolesFor('plan.decide'), rolesFor('plan.decide_high_risk'), limit];
+  const [row] = await run<{ waiting: number }>(ctx.db, countConfirmableStatement, values);
+  return row?.waiting ?? 0;
+}
+
+/** Returns the plans outside of conversations that the caller has applied within a day, newest first. */
+export async function listApplied(ctx: Context, limit: number): Promise<PlanRecord[]> {
+  const values = [userOf(ctx), rolesFor('plan.decide'), limit];
+  const rows = await run<PlanRow & Record<string, unknown>>(ctx.db, recentlyAppliedStatement, values);
+  return rows.filter(isReadable).map(presentPlan);
 }

@@ -31,6 +31,8 @@ export interface PlanRow {
   /** Teams of the plan in which the caller has a role. */
   member_of: string[];
   seat?: Seat | null;
+  session_title?: string | null;
+  note?: string | null;
 }
 
 /** The caller must be a member wherever the plan would write: its texts come from there. */

@@ -1,5 +1,10 @@
 import type { Statement } from '../../../../db/statement.js';
 
+/** Title of the session, such as the name of the token that proposed, and what the agent said with the plan, cut. */
+const SAID = /* sql */ `
+      (select s.title from agent_sessions s where s.session_id = p.session_id) as session_title,
+      (select left(m.content, 500) from agent_messages m where m.action_id = p.action_id and m.role = 'assistant' limit 1) as note`;
+
 /** Columns of plans p as the API reads them; `current` are the versions of targets that a plan builds on. */
 const COLUMNS = /* sql */ `
       p.action_id, p.session_id, p.owner_id, p.team_id, p.team_ids, p.project_id, p.source, p.trigger, p.status, p.closed_reason, p.risk, p.canonical,
@@ -55,7 +60,7 @@ export const pendingPlansStatement: Statement = {
       order by expires_at, action_id limit $3
     )
     select ${COLUMNS}, array(select m.team_id from memberships m where m.user_id = $1 and m.team_id = any(p.team_ids)) as member_of,
-      f.role as seat
+      f.role as seat, ${SAID}
     from found f join agent_plans p using (action_id) order by f.expires_at, f.action_id`,
 };
 
@@ -66,4 +71,29 @@ export const countPendingStatement: Statement = {
     select (coalesce((select sum(c.waiting) from (${TEAMS}) t cross join lateral (
         select count(*) as waiting from agent_plans p where p.team_id = t.team_id and p.status = 'staged' and p.expires_at > now()) c), 0)
       + (select count(*) from agent_plans p where ${OWN} and p.expires_at > now()))::int as total`,
+};
+
+/** $1 = caller id, $2 = roles that may confirm, $3 = roles that may confirm a high risk, $4 = limit. Counts what waits for the caller. */
+export const countConfirmableStatement: Statement = {
+  name: 'count_confirmable_plans',
+  text: /* sql */ `
+    select count(*)::int as waiting from (
+      (select from (${TEAMS}) t cross join lateral (
+        select from agent_plans p where p.team_id = t.team_id and p.status = 'staged' and p.expires_at > now()
+          and (p.risk <> 'high' or t.role = any($3::text[])) limit $4) p)
+      union all
+      (select from agent_plans p where ${OWN} and p.expires_at > now() limit $4)
+      limit $4
+    ) few`,
+};
+
+/** $1 = caller id, $2 = roles that may read, $3 = row limit. Plans of the list that the caller has applied within a day, newest first. */
+export const recentlyAppliedStatement: Statement = {
+  name: 'recently_applied_plans',
+  text: /* sql */ `
+    select ${COLUMNS}, array(select m.team_id from memberships m where m.user_id = $1 and m.team_id = any(p.team_ids)) as member_of, ${SAID}
+    from agent_plans p
+    where p.decided_by = $1 and p.status = 'applied' and p.decided_at > now() - interval '1 day' and p.source <> 'chat' and p.undo_of is null
+      and (p.owner_id = $1 or p.team_id in (select t.team_id from (${TEAMS}) t))
+    order by p.decided_at desc limit $3`,
 };

@@ -36,6 +36,8 @@ export const PendingPlan = z
     risk,
     stale,
     undo_of,
+    session_title: z.string().nullable().meta({ description: 'For an outside agent, the name of its token' }),
+    note: z.string().nullable().meta({ description: 'What the agent said, at most 500 characters; not checked by anyone' }),
     can_confirm: z.boolean().meta({ description: 'You have the role for the whole plan, and your token did not propose it' }),
     created_at,
     expires_at,

@@ -65,7 +65,7 @@ const LABELS: Readonly<Record<string, string>> = {
 const IDS = ['project_id', 'parent_task_id', 'source_id', 'target_id'];
 
 /** Returns the ids of items that the fields of a plan name. */
-export const itemIdsOf = (plan: PlanRecord): string[] =>
+export const itemIdsOf = (plan: Pick<PlanRecord, 'actions'>): string[] =>
   plan.actions.flatMap(({ before, after }) =>
     IDS.flatMap((field) => [before?.[field], after?.[field]].filter((id) => typeof id === 'string')),
   );
@@ -86,8 +86,17 @@ function fieldsOf({ before, after, params }: PlanAction, names: Readonly<Record<
     .filter(({ name, before: from, after: into }) => name !== 'title' && name !== 'team id' && (from !== null || into !== null));
 }
 
+const isDeletion = ({ tool }: PlanAction): boolean => tool.endsWith('.delete');
+
+/** What a deletion takes away, and what goes with it. */
+const removedFields = (action: PlanAction, names: Readonly<Record<string, string>>): FieldLine[] =>
+  fieldsOf(action, names).map(({ name, before, after }) => ({ name, before: before ?? after, after: null }));
+
 /** Returns the changes of a plan, the riskiest first. `names`: words for ids of users, projects and items. */
-export function linesOf(plan: PlanRecord, names: Readonly<Record<string, string>>): PlanLine[] {
+export function linesOf(
+  plan: Pick<PlanRecord, 'actions' | 'stale' | 'results'>,
+  names: Readonly<Record<string, string>>,
+): PlanLine[] {
   const stale = new Set(plan.stale.map(({ index }) => index));
   const results = new Map(plan.results?.map(({ index, status }) => [index, status]));
   return plan.actions
@@ -100,8 +109,8 @@ export function linesOf(plan: PlanRecord, names: Readonly<Record<string, string>
           ? `/app/items/${encodeURIComponent(action.entity_id)}`
           : null,
       risk: action.risk,
-      fields: fieldsOf(action, names),
-      isDeletion: action.after === null,
+      fields: isDeletion(action) ? removedFields(action, names) : fieldsOf(action, names),
+      isDeletion: isDeletion(action),
       isStale: stale.has(action.index),
       isReversible: action.reversible,
       result: results.get(action.index) ?? null,

@@ -1,21 +1,31 @@
 import { z } from 'zod';
+import { confirmPlan } from '../../../agent/plans/decisions/confirm-plan.js';
+import { discardPlan } from '../../../agent/plans/decisions/discard-plan.js';
+import { undoPlan } from '../../../agent/plans/decisions/undo-plan.js';
+import type { User } from '../../../auth/schema.js';
+import type { Context } from '../../../core/context.js';
 import { describeRuns } from '../../../runs/describe-runs.js';
 import { approveGate } from '../../../runs/approvals/approve-gate.js';
-import { listApprovalsAfter } from '../../../runs/approvals/list-approvals.js';
+import { type ApprovalPage, listApprovalsAfter } from '../../../runs/approvals/list-approvals.js';
 import { rejectGate } from '../../../runs/approvals/reject-gate.js';
 import { RunParams } from '../../../runs/schema.js';
-import { Text } from '../../../core/fields.js';
+import { Id, NO_ID, Text } from '../../../core/fields.js';
 import { namesIn, teamNamesOf } from '../../wording/names.js';
-import { type Redirect, page, type Page, requireUser, type FormError } from '../../page.js';
+import { type Redirect, page, type Page, requireUser, type FormError, type View } from '../../page.js';
 import type { Fields } from '../../server/read-form.js';
 import { safePath } from '../../server/safe-path.js';
 import { actionableApprovals } from './actionable-approvals.js';
+import { cardsOf, mergeQueue, readPlans, type Waiting } from './plan-queue.js';
 
 /** Gates on a page after the first one, which holds as many as the navigation counts. */
 const PAGE_SIZE = 50;
 
 /** The last run of the page before; an invalid one leads to the first page. */
-const Place = z.object({ after: z.uuid().optional().catch(undefined), live: z.unknown().optional() });
+const Place = z.object({
+  after: z.uuid().optional().catch(undefined),
+  plan: z.uuid().optional().catch(undefined),
+  live: z.unknown().optional(),
+});
 
 /** Gate index that the user saw, so the decision cannot apply to another gate; and the page to return to. */
 const decision = {
@@ -33,27 +43,109 @@ const decision = {
 const refused = ({ form }: { form: Fields }, { message }: FormError): Promise<Redirect> =>
   Promise.resolve({ to: decision.back.parse(form['back']), notice: { kind: 'bad', text: message } });
 
+/** Address of a part of the queue. */
+function addressOf({ after, plan }: { after?: string | null | undefined; plan?: string | null | undefined }): string {
+  const query = new URLSearchParams({ ...(after ? { after } : {}), ...(plan ? { plan } : {}) }).toString();
+  return query === '' ? '/app/approvals' : `/app/approvals?${query}`;
+}
+
+/** Gates and plans in one queue: what the user may decide first, then what waits for others. */
+async function approvalsView(ctx: Context, me: User, pending: ApprovalPage, place: z.output<typeof Place>): Promise<View> {
+  const cursor = { after: place.after ?? null, plan: place.plan ?? null };
+  const isFirst = cursor.after === null && cursor.plan === null;
+  const [gates, plans] = await Promise.all([
+    isFirst ? pending : listApprovalsAfter(ctx, PAGE_SIZE, cursor.after),
+    readPlans(ctx, PAGE_SIZE, cursor.plan),
+  ]);
+  const { entries, next } = mergeQueue(gates, plans, PAGE_SIZE, cursor);
+  const approvals = entries.flatMap(({ gate }) => gate ?? []);
+  const [names, about, shown] = await Promise.all([
+    namesIn(ctx, me, approvals),
+    describeRuns(ctx, approvals),
+    cardsOf(
+      ctx,
+      me,
+      entries.flatMap(({ plan }) => plan ?? []),
+    ),
+  ]);
+  const actionable = new Set(actionableApprovals(me, approvals));
+  const isMine = ({ gate, plan }: Waiting): boolean => (gate ? actionable.has(gate) : plan.can_confirm);
+  const data = {
+    mine: entries.filter(isMine),
+    others: entries.filter((entry) => !isMine(entry)),
+    ...shown,
+    names,
+    about,
+    teamNames: teamNamesOf(me),
+    pages: { address: addressOf(place), first: isFirst ? undefined : addressOf({}), next: next && addressOf(next) },
+  };
+  return { view: 'work/approvals', title: 'Approvals', data };
+}
+
+/** One tick box is a string, several are a list; the box of a group names all its changes. */
+const Indexes = z
+  .union([z.string(), z.array(z.string())])
+  .transform((given) => (Array.isArray(given) ? given : [given]).flatMap((text) => text.split(',')).map(Number))
+  .pipe(z.array(z.int().min(0).max(49)));
+const OnePlan = z.object({ session_id: Id, action_id: Id });
+
+/** Redirects back to the plan and shows the error. */
+const refusedPlan = ({ form }: { form: Fields }, { message }: FormError): Promise<Redirect> =>
+  Promise.resolve({
+    to: `/app/approvals#plan-${Id.catch(NO_ID).parse(form['action_id'])}`,
+    notice: { kind: 'bad', text: message },
+  });
+
+const planPages: Page[] = [
+  page({
+    method: 'post',
+    path: '/app/approvals/plans/confirm',
+    access: 'plan.decide',
+    limit: 'ai_confirm',
+    form: OnePlan.extend({ plan_hash: z.string().max(100), index: Indexes.optional() }),
+    async handle({ ctx, form: { index, ...plan } }) {
+      const to = '/app/approvals';
+      if (!index?.length) return { to, notice: { kind: 'bad', text: 'Tick at least one change.' } };
+      const { message } = await confirmPlan(ctx, { ...plan, confirmed: true, action_indexes: index });
+      return { to, notice: { kind: 'good', text: message } };
+    },
+    onError: refusedPlan,
+  }),
+  page({
+    method: 'post',
+    path: '/app/approvals/plans/discard',
+    access: 'plan.decide',
+    limit: 'ai_confirm',
+    form: OnePlan,
+    async handle({ ctx, form }) {
+      const { message } = await discardPlan(ctx, form);
+      return { to: '/app/approvals', notice: { kind: 'good', text: message } };
+    },
+    onError: refusedPlan,
+  }),
+  page({
+    method: 'post',
+    path: '/app/approvals/plans/undo',
+    access: 'plan.undo',
+    limit: 'ai_undo',
+    form: OnePlan.pick({ action_id: true }),
+    async handle({ ctx, form: { action_id } }) {
+      const { action_id: undo } = await undoPlan(ctx, action_id);
+      const text = 'A plan that takes the changes back waits for your confirmation.';
+      return { to: `/app/approvals#plan-${undo}`, notice: { kind: 'good', text } };
+    },
+    onError: refusedPlan,
+  }),
+];
+
 export const approvalPages: Page[] = [
+  ...planPages,
   page({
     method: 'get',
     path: '/app/approvals',
     access: 'automation.list',
     query: Place,
-    async handle({ ctx, me, pending, query: { after } }) {
-      const { approvals, hasMore } = after === undefined ? pending : await listApprovalsAfter(ctx, PAGE_SIZE, after);
-      const person = requireUser({ me });
-      const [names, about] = await Promise.all([namesIn(ctx, person, approvals), describeRuns(ctx, approvals)]);
-      const teamNames = teamNamesOf(person);
-      const mine = actionableApprovals(person, approvals);
-      const others = approvals.filter((one) => !mine.includes(one));
-      const address = (run?: string) => (run === undefined ? '/app/approvals' : `/app/approvals?after=${run}`);
-      const pages = {
-        address: address(after),
-        first: after && address(),
-        next: hasMore ? address(approvals.at(-1)?.run_id) : undefined,
-      };
-      return { view: 'work/approvals', title: 'Approvals', data: { mine, others, names, about, teamNames, pages } };
-    },
+    handle: ({ ctx, me, pending, query }) => approvalsView(ctx, requireUser({ me }), pending, query),
   }),
   page({
     method: 'post',
