@@ -1,4 +1,4 @@
-// Made by npm run client from the document with SHA-256 d60191d363bd492140027b98c82d5a0a0c7af52880306dbd18775853115a551e.
+// Made by npm run client from the document with SHA-256 716d615b06574f89237bee867a17b8f72cc66f983e3f401d0c16ecbab0534173.
 /** Operations that send a form with a file, and those that return bytes. */
 export const UPLOADS: readonly string[] = ['uploadFile'];
 export const DOWNLOADS: readonly string[] = ['downloadFile'];
