@@ -1,5 +1,5 @@
 import type { LinkedWorld, ReadItem } from '../reading/read-linked-items.js';
-import { cutText } from './fence.js';
+import { cutText, dataJson } from './fence.js';
 import type { Handles } from './handles.js';
 
 /** Lengths in a prompt, characters. */
@@ -21,7 +21,7 @@ class Budget {
   constructor(private left: number) {}
 
   take(value: unknown): boolean {
-    const bytes = Buffer.byteLength(JSON.stringify(value)) + 20;
+    const bytes = Buffer.byteLength(dataJson(value)) + 20;
     if (bytes > this.left) return false;
     this.left -= bytes;
     return true;
@@ -71,10 +71,15 @@ function addBody({ item, shown }: Entry, budget: Budget): void {
   const whole = cutText(item.body, BODY_LENGTH);
   if (whole.text === '') return;
   const name = item.item_type === 'note' ? 'content' : 'description';
-  const max = Math.min(BODY_LENGTH, budget.characters);
-  const { text, isCut } = max < MIN_BODY ? { text: '', isCut: true } : cutText(item.body, max);
-  if (text !== '' && budget.take({ [name]: text })) shown[name] = text;
-  if (isCut || shown[name] === undefined) shown['cut'] = true;
+  // Escapes make some texts longer than they look, so a text that does not fit is tried shorter.
+  for (let max = Math.min(BODY_LENGTH, budget.characters); max >= MIN_BODY; max = Math.floor(max / 2)) {
+    const { text, isCut } = cutText(item.body, max);
+    if (!budget.take({ [name]: text })) continue;
+    shown[name] = text;
+    if (isCut) shown['cut'] = true;
+    return;
+  }
+  shown['cut'] = true;
 }
 
 /** Returns a comment as a model reads it. */
