@@ -29,13 +29,17 @@ const AGAIN_MS = 100;
 const GIVE_UP_MS = 120_000;
 
 const causeOf = (error: unknown): string => {
-  const { code, name, cause } = error as { code?: string; name?: string; cause?: unknown };
-  return cause === undefined ? (code ?? name ?? 'error') : causeOf(cause);
+  const { code, name, cause } = error as { code?: unknown; name?: string; cause?: unknown };
+  // The code of a timeout is a number.
+  return cause === undefined ? (typeof code === 'string' ? code : (name ?? 'error')) : causeOf(cause);
 };
 
 /** A proper 503 has the error envelope and a Retry-After. */
 const isHonest = (response: Response, body: unknown): boolean =>
   response.status === 503 && response.headers.has('retry-after') && (body as { success?: unknown }).success === false;
+
+const isInProgress = (body: unknown): boolean =>
+  (body as { message?: string }).message === 'The first request with this key is still in progress';
 
 /** @param urls one address per API process; requests rotate over them without health checks, like a simple load balancer */
 export function createCaller(urls: readonly string[]): Caller {
@@ -57,6 +61,8 @@ export function createCaller(urls: readonly string[]): Caller {
       const text = await response.text();
       const answer = (text === '' ? undefined : JSON.parse(text)) as unknown;
       count(String(response.status));
+      // The process that took the first request may be dead: the key is free again after a while.
+      if (response.status === 409 && isInProgress(answer)) return { known: false, why: 'in progress' };
       if (response.status < 500)
         return { known: true, status: response.status, body: answer, etag: response.headers.get('etag') };
       if (!isHonest(response, answer)) dishonest.push(`${method} ${path} answered ${response.status}: ${text.slice(0, 200)}`);

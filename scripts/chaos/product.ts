@@ -54,6 +54,8 @@ const LIMITS = {
   RATE_LIMIT_CODES: '0',
   RATE_LIMIT_FORGE_WEBHOOK: '0',
   RATE_LIMIT_AI: '0',
+  // Shorter than a caller's patience, so that a message which no worker begins ends as a 503.
+  AI_CHAT_BEGIN_SECONDS: '5',
   RATE_LIMIT_MCP: '0',
   RATE_LIMIT_MCP_PROPOSE: '0',
   RATE_LIMIT_AUTOMATION_DISPATCH: '0',
