@@ -5,8 +5,6 @@ import { createUser } from '../../api/admin/create-user.js';
 import { changePlan } from '../../api/admin/change-plan.js';
 import { hashOf } from '../../api/auth/authenticate.js';
 import { sealSecret } from '../../api/auth/two-factor/second-factor.js';
-import { saveSettings } from '../../api/agent/triage/save-settings.js';
-import { triageNight } from '../../api/agent/triage/triage-night.js';
 import { createAutomation } from '../../api/automations/create-automation.js';
 import { createRun, type NewRun } from '../../api/runs/record/create-run.js';
 import { type Config, isDevelopment } from '../../api/core/config.js';
@@ -23,6 +21,7 @@ import { addMember } from '../../api/teams/add-member.js';
 import { createTeam } from '../../api/teams/create-team.js';
 import { LAUNCH_PLAN, PRESSURE_LOG, RELEASE_MINUTES, TELEMETRY_IDEA } from './items.js';
 import { recordHistory, relateItems } from './work-graph.js';
+import { enableTriage } from './triage.js';
 import { APOLLO, type DemoTask, HERMES } from './tasks.js';
 
 const PASSWORD = 'demo-password';
@@ -280,7 +279,7 @@ export async function seedDemo(services: Services): Promise<boolean> {
   });
   await recordHistory(as(services, ids, 'ada'), DEMO_REPOSITORY, acme.team_id, apollo);
   await createAutomations(services, ids, acme.team_id, apollo, tasks);
-  await enableTriage(services, ids, acme.team_id);
+  await enableTriage(as(services, ids, 'ada'), acme.team_id);
   const token = {
     user_id: ids.ada,
     name: 'Demo token',
@@ -290,18 +289,6 @@ export async function seedDemo(services: Services): Promise<boolean> {
   };
   await services.db('personal_access_tokens').insert(token);
   return true;
-}
-
-/** Both triages of Acme, with the plan of last night. */
-async function enableTriage(services: Services, ids: Ids, teamId: string): Promise<void> {
-  await saveSettings(as(services, ids, 'ada'), teamId, {
-    overnight_triage: { enabled: true, cron: '0 2 * * *', timezone: 'UTC' },
-    ci_triage: { enabled: true },
-    monthly_message_quota: null,
-    external_model: { enabled: false },
-  });
-  const { outcome } = await triageNight(services, teamId, new Date().toISOString());
-  if (outcome !== 'proposed') throw new Error(`The demo's night staged no plan: ${outcome}`);
 }
 
 function refuseProduction(config: Config): void {
