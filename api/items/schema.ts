@@ -24,7 +24,8 @@ const statusOf = <T extends readonly [string, ...string[]]>(values: T) =>
   z.preprocess((value) => (typeof value === 'string' ? normaliseStatus(value) : value), z.enum(values));
 
 const Fields = z.record(z.string(), z.unknown()).meta({
-  description: 'Fields of your own, at most 32,768 bytes of JSON. Unknown top-level fields are added to it.',
+  description:
+    'Fields of your own, at most 32,768 bytes of JSON. Unknown top-level fields are added to it, also in strict mode. What the service sets, such as `item_id`, is left out.',
 });
 
 /** Read-only fields of a record, which a client may send back unchanged. They never become `fields`. */

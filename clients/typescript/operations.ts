@@ -1,4 +1,4 @@
-// Made by npm run client from the document with SHA-256 716d615b06574f89237bee867a17b8f72cc66f983e3f401d0c16ecbab0534173.
+// Made by npm run client from the document with SHA-256 44de92fc4c6253a1fe690725534939024053d8771f139345c85dbbc49ea42c23.
 /** Operations that send a form with a file, and those that return bytes. */
 export const UPLOADS: readonly string[] = ['uploadFile'];
 export const DOWNLOADS: readonly string[] = ['downloadFile'];
