@@ -1,4 +1,6 @@
+import { canonicalJson, planHash, readPlan } from '../../../api/agent/plans/canonical.js';
 import { PAGES } from '../../../api/web/pages.js';
+import { buildSession, staged } from '../../factories/agent.js';
 import { buildProject, buildTask, buildTeam, type TestTeam } from '../../factories/people.js';
 import { buildRun, GATE } from '../../factories/runs.js';
 import { startApp, type TestApp } from '../../support/app.js';
@@ -41,6 +43,8 @@ let projectId: string;
 let taskId: string;
 let jobId: string;
 let noteId: string;
+let sessionId: string;
+let fileId: string;
 
 /** Puts a text wherever people or programs can put one that pages show. */
 async function writeEverywhere(text: string): Promise<void> {
@@ -54,7 +58,7 @@ async function writeEverywhere(text: string): Promise<void> {
   await db('tasks')
     .where({ task_id: taskId })
     .update({ title: text, tags: [text] });
-  await db('items').where({ item_id: noteId }).update({ title: text });
+  await db('items').whereIn('item_id', [noteId, fileId]).update({ title: text });
   await db('automation_runs').whereIn('run_id', runs).update({ automation_name: text, event: json, condition_error: text });
   await db('automations').update({ name: text });
   await db('run_actions').whereIn('run_id', runs).update({ name: text });
@@ -68,6 +72,16 @@ async function writeEverywhere(text: string): Promise<void> {
   await db('sessions').update({ user_agent: text });
   await db('trusted_devices').update({ user_agent: text });
   await db('deprovision_jobs').update({ reason: text });
+  await db('agent_sessions').update({ title: text });
+  await db('agent_messages').update({ content: text });
+  for (const { action_id, canonical: stored } of await db('agent_plans').select('action_id', 'canonical')) {
+    const plan = readPlan(stored);
+    const actions = plan.actions.map((action) => ({ ...action, title: text, params: { content: text } }));
+    const canonical = canonicalJson({ ...plan, summary: text, actions });
+    await db('agent_plans')
+      .where({ action_id })
+      .update({ canonical, plan_hash: planHash(canonical), summary: text });
+  }
 }
 
 /** The page's tags with the names of their attributes, without what people wrote and without times. */
@@ -102,6 +116,20 @@ beforeAll(async () => {
   await app.as(team.manager).post('/api/auth/tokens', { name: 'x', scopes: ['tasks:read'] });
   const leaver = `/api/admin/users/${team.guest.user_id}/deprovision`;
   jobId = (await app.as(team.manager).post(leaver, { reason: 'Left' })).body.job_id;
+  const form = new FormData();
+  form.append('team_id', team.team_id);
+  form.append('file', new Blob(['x']), 'x.txt');
+  const headers = { authorization: `Bearer ${team.manager.token}` };
+  const uploaded = await fetch(`${app.url}/api/files`, { method: 'POST', headers, body: form });
+  fileId = ((await uploaded.json()) as { file_id: string }).file_id;
+  const comment = [{ tool: 'task.comment' as const, entity_id: taskId, params: { content: 'x' } }];
+  const session = await buildSession(app, { user_id: team.manager.user_id });
+  sessionId = session.session_id;
+  const { action_id } = await staged(app, team.manager, comment, { session });
+  const message = { session_id: sessionId, role: 'assistant', content: 'x' };
+  await app.services.db('agent_messages').insert({ ...message, action_id });
+  const ofTeam = await buildSession(app, { team_id: team.team_id }, { kind: 'automation' });
+  await staged(app, team.manager, comment, { session: ofTeam, source: 'automation', lifeHours: 168 });
   browser = await signIn(app, team.manager);
   const shown = PAGES.filter(({ method, access }) => method === 'get' && access !== 'visitor').map(({ path }) => path);
   paths = shown.flatMap((path) =>
@@ -109,7 +137,14 @@ beforeAll(async () => {
       ? runs.map((id) => path.replace(':run_id', id))
       : path.includes(':item_id')
         ? [taskId, projectId, noteId].map((id) => path.replace(':item_id', id))
-        : [path.replace(':team_id', team.team_id).replace(':user_id', team.guest.user_id).replace(':job_id', jobId)],
+        : [
+            path
+              .replace(':session_id', sessionId)
+              .replace(':file_id', fileId)
+              .replace(':team_id', team.team_id)
+              .replace(':user_id', team.guest.user_id)
+              .replace(':job_id', jobId),
+          ],
   );
 });
 afterAll(() => app.close());

@@ -21,9 +21,6 @@ const Box = z
 /** Check boxes: one is sent as a string, several as a list, none as nothing. */
 const Checked = z.preprocess((value) => (value === undefined ? [] : [value].flat()), z.array(z.string()));
 
-/** Scopes that no route asks for yet. A token may hold them, and the form does not offer them. */
-export const UNUSED_SCOPES: readonly string[] = ['ai:chat', 'ai:confirm'];
-
 async function show(ctx: PageRequest['ctx'], problem?: FormError, given: Fields = {}): Promise<View> {
   const chosen = Checked.safeParse(given['scopes']).data ?? [];
   const tokens = await listTokens(ctx);
@@ -34,7 +31,7 @@ async function show(ctx: PageRequest['ctx'], problem?: FormError, given: Fields 
     strict,
     allStrict,
     tokens,
-    scopes: Object.entries(SCOPES).filter(([scope]) => !UNUSED_SCOPES.includes(scope)),
+    scopes: Object.entries(SCOPES),
     chosen,
     lives: LIVES,
     problem,
