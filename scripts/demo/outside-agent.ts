@@ -11,7 +11,7 @@ async function connect(token: string) {
   await client.connect(new StreamableHTTPClientTransport(new URL('/api/mcp', base), { requestInit: { headers } }));
   return {
     client,
-    async use(name: string, args: Answer): Promise<Answer> {
+    use: async (name: string, args: Answer): Promise<Answer> => {
       const result = (await client.callTool({ name, arguments: args })) as CallToolResult;
       const content = result.structuredContent as Answer;
       if (result.isError) throw new Error(`${name} answered ${JSON.stringify(content)}`);
