@@ -60,6 +60,7 @@ function copyVersion(): void {
 
 writeFileSync(join(target, 'schema.d.ts'), header + generateTypes());
 writeFileSync(join(target, 'operations.ts'), header + operationsSource());
+execFileSync(process.execPath, ['node_modules/@biomejs/biome/bin/biome', 'format', '--write', join(target, 'operations.ts')]);
 copyVersion();
 execFileSync(process.execPath, [join(target, 'build.mjs')], { stdio: 'inherit' });
 console.log(`wrote ${target}`);
