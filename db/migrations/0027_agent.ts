@@ -72,6 +72,8 @@ create table agent_turns (
   -- Queued: no worker has seen it, so that it may be withdrawn. Waiting: an earlier message of the session has no answer yet.
   state text not null default 'queued' check (state in ('queued', 'waiting', 'running', 'answered', 'failed', 'cancelled')),
   error_code text,
+  -- Seconds that a busy provider asked to wait, for the answer.
+  retry_after_s integer,
   incarnation integer not null default 1,
   claimed_by text,
   calls integer not null default 0,

@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import { run } from '../../../../db/statement.js';
 import type { TurnEnd, TurnView } from '../../../../workflows/contract.js';
 import type { Services } from '../../../core/context.js';
 import { DomainError } from '../../../core/errors.js';
@@ -10,11 +11,12 @@ import { lostWords } from '../../turns/answer-words.js';
 import { type ClaimedTurn, claimTurn, type TurnExecution } from '../../turns/claim-turn.js';
 import { announceTurn, type Answer, type EndedTurn, endTurn } from '../../turns/end-turn.js';
 import { refusalOf } from './describe-refusal.js';
-import { END_TEXTS, omittedText } from './end-texts.js';
+import { endText, omittedText } from './end-texts.js';
 import { proposalOf } from './proposal-of.js';
 import { handlesOf } from './read-answer.js';
 import { proposerContext, readSteps } from './read-turn.js';
 import { proposalsOf, type StepContent } from './step-content.js';
+import { readWaitStatement } from './turn-state.sql.js';
 
 /** Maximum length of an answer, characters. */
 const MAX_ANSWER = 8_000;
@@ -59,10 +61,15 @@ async function answerOf(services: Services, db: Knex, turn: ClaimedTurn): Promis
   return { content, plan: plan ? { action_id: plan.action_id, changes: plan.actions.length } : null };
 }
 
+async function failureOf(db: Knex, { message_id }: ClaimedTurn, code: Exclude<TurnEnd, 'done'>): Promise<Answer> {
+  const [wait] = await run<{ retry_after_s: number | null }>(db, readWaitStatement, [message_id]);
+  return { content: endText(code, wait?.retry_after_s ?? null), code };
+}
+
 async function finish(services: Services, db: Knex, owner: TurnExecution, end: TurnEnd): Promise<Finish | undefined> {
   const turn = await claimTurn(db, owner);
   if (!turn) return undefined;
-  const answer = end === 'done' ? await answerOf(services, db, turn) : { content: END_TEXTS[end], code: end };
+  const answer = end === 'done' ? await answerOf(services, db, turn) : await failureOf(db, turn, end);
   return { turn, ended: await endTurn(db, turn, owner, answer) };
 }
 

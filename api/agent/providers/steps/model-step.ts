@@ -20,7 +20,7 @@ import { proposalOf } from './proposal-of.js';
 import { proposerContext, readTurn, type TurnReading } from './read-turn.js';
 import { fitted, proposalsOf, type StepContent } from './step-content.js';
 import { StepFailure, stepFailureOf } from './step-failure.js';
-import { storeStepStatement } from './turn-state.sql.js';
+import { keepWaitStatement, storeStepStatement } from './turn-state.sql.js';
 import { type Reservation, reserve, settle } from './usage.js';
 
 /** A call of the model that is prepared: what it sends, and the handles that its prompt names. */
@@ -28,6 +28,9 @@ interface Prepared {
   request: ModelRequest;
   handles: Handles;
 }
+
+/** Longest wait that an answer names, seconds. */
+const MAX_WAIT_S = 86_400;
 
 const SUPERSEDED: ModelStepResult = { said: 'superseded', inputTokens: 0, outputTokens: 0 };
 
@@ -96,6 +99,13 @@ async function askWithin(services: Services, owner: TurnExecution, reading: Turn
   }
 }
 
+/** Keeps the wait of a busy provider, which the answer names if no attempt is left. @throws `error` */
+async function keepWait({ db }: Services, { messageId }: TurnExecution, error: unknown): Promise<never> {
+  if (error instanceof StepFailure && error.waitMs !== null)
+    await run(db, keepWaitStatement, [messageId, Math.min(Math.ceil(error.waitMs / 1_000), MAX_WAIT_S)]);
+  throw error;
+}
+
 /** Plays the plan through, and gives the model one chance to correct it. Nothing is written. */
 async function withTrial(services: Services, reading: TurnReading, content: StepContent, handles: Handles): Promise<StepContent> {
   const { turn, steps } = reading;
@@ -147,7 +157,9 @@ export async function modelStep(
   const stored = reading.steps[step];
   if (stored) return resultOf(stored);
   checkConsent(services, reading);
-  const { answer, reserved, handles } = await askWithin(services, owner, reading, signal);
+  const { answer, reserved, handles } = await askWithin(services, owner, reading, signal).catch((error: unknown) =>
+    keepWait(services, owner, error),
+  );
   const read = fitted(await readAnswer(services, reading, handles, answer));
   const content = await withTrial(services, reading, read, handles);
   if (await store(services, owner, step, content, reserved)) return resultOf(content);

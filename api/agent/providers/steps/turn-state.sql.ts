@@ -89,3 +89,15 @@ select t.message_id, $4::int, $5::json from agent_turns t
 where t.message_id = $1 and t.incarnation = $2 and t.claimed_by = $3 and t.finished_at is null
 on conflict (message_id, step) do nothing returning step`,
 };
+
+/** $1 = message id, $2 = seconds. Keeps what a busy provider asked for, for the answer of the turn. */
+export const keepWaitStatement: Statement = {
+  name: 'keep_model_wait',
+  text: 'update agent_turns set retry_after_s = $2 where message_id = $1 and finished_at is null',
+};
+
+/** $1 = message id. */
+export const readWaitStatement: Statement = {
+  name: 'read_model_wait',
+  text: 'select retry_after_s from agent_turns where message_id = $1',
+};

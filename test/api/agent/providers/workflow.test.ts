@@ -134,16 +134,18 @@ it('waits as long as a busy provider asks, and tries again', async () => {
 });
 
 it.each([
-  ['429 for 90 seconds', 429, { 'retry-after': '90' }, 'model_busy'],
-  ['401', 401, {}, 'model_refused'],
-  ['HTML', 200, { 'content-type': 'text/html' }, 'model_garbled'],
-])('gives up at once on %s', async (_what, status, headers, code) => {
+  ['429 for 90 seconds', 429, { 'retry-after': '90' }, 'model_busy', /Try again in 90 seconds/],
+  ['401', 401, {}, 'model_refused', /refused the request/],
+  ['HTML', 200, { 'content-type': 'text/html' }, 'model_garbled', /could not be read/],
+])('gives up at once on %s', async (_what, status, headers, code, words) => {
   model.answer((_request, response) => {
     response.writeHead(status, headers).end('<p>no</p>');
     return undefined;
   });
   const { messageId, answer } = await talk();
-  expect((await close(answer)).status).toBe(200);
+  const { status: answered, body } = await close(answer);
+  expect(answered).toBe(200);
+  expect(body.response).toMatch(words);
   expect(model.requests).toHaveLength(1);
   expect(await turnOf(messageId)).toMatchObject({ state: 'failed', error_code: code });
 });
