@@ -1,7 +1,11 @@
+import { Client, Connection } from '@temporalio/client';
+import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import type { RunningWorker } from '../../../activities/worker/start-worker.js';
+import { metrics } from '../../../api/core/telemetry/metrics.js';
+import { planWorkflowId, turnWorkflowId } from '../../../workflows/contract.js';
 import { buildProject, buildTask, buildTeam, type Person, type TestTeam } from '../../factories/people.js';
 import { startApp, type TestApp } from '../../support/app.js';
-import { queuePrefix, runWorker } from '../../support/worker.js';
+import { queuePrefix, runWorker, until } from '../../support/worker.js';
 
 let app: TestApp;
 let worker: RunningWorker;
@@ -110,4 +114,25 @@ it('a message of many changes is one plan, and one too many is a question', asyn
   const { body } = await say('mark all tasks as done and comment on Task 3: all done');
   expect(body.action_plan.actions).toHaveLength(13);
   expect((await say([...forty, 'delete all tasks'].join('; '))).body.response).toContain('at most 50 changes');
+});
+
+it('what was said and what it was about stand in no history and in no metric', async () => {
+  const canary = `canary${Date.now()}`;
+  const { say, read } = await talk(team.member, await task(`Login ${canary}`));
+  expect((await say(`comment on it: ${canary}`)).body.requires_confirmation).toBe(true);
+  const { messages, pending_action_id } = await read();
+  const connection = await Connection.connect({ address: app.services.config.TEMPORAL_ADDRESS });
+  try {
+    const { workflow } = new Client({ connection });
+    for (const id of [turnWorkflowId(messages[0].message_id), planWorkflowId(pending_action_id)]) {
+      const handle = workflow.getHandle(id);
+      const started = await until(() => handle.describe().catch(() => undefined));
+      const shown = JSON.stringify([historyToJSON(await handle.fetchHistory()), started.memo, started.searchAttributes]);
+      expect([id, shown.includes(canary)]).toEqual([id, false]);
+      expect(Buffer.from(shown, 'latin1').includes(Buffer.from(canary).toString('base64').slice(4, 16))).toBe(false);
+    }
+  } finally {
+    await connection.close();
+  }
+  expect(await metrics.metrics()).not.toContain(canary);
 });

@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { foldName } from '../../../api/agent/grammar/fold.js';
 import { parse } from '../../../api/agent/grammar/parse.js';
 import { type Outcome, resolve } from '../../../api/agent/grammar/resolve.js';
 import type { LinkedItem } from '../../../api/agent/grammar/tokens.js';
@@ -113,9 +114,30 @@ it('no title makes a clause act on another item than the one that has it', () =>
   );
 });
 
+const anyText = (maxLength: number) =>
+  fc.oneof(
+    fc.string({ unit: 'grapheme', maxLength }),
+    fc.string({ unit: 'binary', maxLength }),
+    fc.string({ unit: 'binary-ascii', maxLength }),
+  );
+
+it('a title of any characters is found where it stands in a message, and only there', () => {
+  fc.assert(
+    fc.property(anyText(40), (own) => {
+      fc.pre(
+        !['', 'x', 'id-x'].includes(foldName(own)) && !/^[\s\p{P}]|[\s\p{M}\u1160-\u11ff]$/u.test(own) && !/^\p{M}/u.test(own),
+      );
+      const outcome = interpret(`close ${own}`, [task('own', own), task('id-x', 'x')]);
+      expect(touched(outcome).filter((id) => id !== undefined && id !== 'own')).toEqual([]);
+      if (/^\w+$/.test(own)) expect(touched(outcome)).toContain('own');
+    }),
+    { numRuns: RUNS },
+  );
+});
+
 it('reads any message without an error', () => {
   fc.assert(
-    fc.property(fc.string({ unit: 'grapheme', maxLength: 200 }), fc.array(title, { maxLength: 5 }), (message, titles) => {
+    fc.property(anyText(200), fc.array(fc.oneof(title, anyText(40)), { maxLength: 5 }), (message, titles) => {
       interpret(
         message,
         titles.map((name, i) => task(`t${i}`, name)),
