@@ -1,4 +1,5 @@
 import { chatByModelSection, chatByRulesSection, promptSection } from './sections/agent-chat.js';
+import { pendingSection, plansSection } from './sections/agent-plans.js';
 import { armedSection } from './sections/active-automations.js';
 import { approvalSection, automationSection, fiveActionsSection } from './sections/automations.js';
 import { crowdedSection } from './sections/crowded.js';
@@ -42,6 +43,8 @@ export const SECTIONS = {
   'agent-rules': chatByRulesSection,
   'agent-model': chatByModelSection,
   'agent-prompt': promptSection,
+  'agent-plans': plansSection,
+  'agent-pending': pendingSection,
   'login-storm': loginStormSection,
   strangers: strangersSection,
   automation: automationSection,
@@ -58,7 +61,7 @@ export type SectionName = keyof typeof SECTIONS;
 
 /** Groups of sections. */
 const GROUPS: Record<string, SectionName[]> = {
-  agent: ['agent-rules', 'agent-model', 'agent-prompt'],
+  agent: ['agent-rules', 'agent-model', 'agent-prompt', 'agent-plans', 'agent-pending'],
   searches: ['search', 'search-marks', 'search-cost'],
   tasks: ['create', 'update', 'status', 'get', 'list', 'me'],
 };
