@@ -40,4 +40,4 @@ export async function notifyStaged(ctx: Context, plan: WaitingPlan, kind: 'plan_
 }
 
 /** Lowest role that may confirm a plan of a team. */
-export const roleFor = (risk: Risk): 'member' | 'manager' => (risk === 'high' ? 'manager' : 'member');
+const roleFor = (risk: Risk): 'member' | 'manager' => (risk === 'high' ? 'manager' : 'member');

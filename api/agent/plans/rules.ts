@@ -5,7 +5,7 @@ type Fields = Readonly<Record<string, unknown>>;
 const RANK: Readonly<Record<Risk, number>> = { low: 0, medium: 1, high: 2 };
 
 /** Returns the highest of some risks; `low` of none. */
-export const highestRisk = (risks: readonly Risk[]): Risk =>
+const highestRisk = (risks: readonly Risk[]): Risk =>
   risks.reduce<Risk>((highest, risk) => (RANK[risk] > RANK[highest] ? risk : highest), 'low');
 
 /** What the risk of an action depends on: the target's record before and after it, and facts around it. */
