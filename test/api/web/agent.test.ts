@@ -48,7 +48,7 @@ it('a person finds an item, links it, takes a suggestion, confirms its plan and 
   expect((await send('close Login 500')).headers.get('location')).toBe(`${path}#end`);
   const talk = await until(async () => {
     const html = await page();
-    return html.includes('Confirm the ticked changes') && html;
+    return html.includes('name="plan_hash"') && html;
   });
   expect(talk).toContain('Change status <bdi><strong>Login 500</strong></bdi>');
   expect(talk).toMatch(/<del><bdi>[Tt]o ?do<\/bdi><\/del>.*<bdi>[Dd]one<\/bdi>/s);
@@ -66,6 +66,23 @@ it('a person finds an item, links it, takes a suggestion, confirms its plan and 
   const chosen = { action_id: valueOf(inverse, 'action_id'), plan_hash: valueOf(inverse, 'plan_hash'), index: '0' };
   await browser.post(`${path}/confirm`, chosen, { from: path });
   expect(await status()).toBe('todo');
+});
+
+it('alike changes stand under one tick box', async () => {
+  const project = await buildProject(app, team);
+  for (const title of ['A', 'B', 'C', 'D']) {
+    const made = await buildTask(app, team, project, { title });
+    await browser.post(`${path}/link`, { item_type: 'task', item_id: made.task_id }, { from: path });
+  }
+  await send('set all linked tasks to in review');
+  const talk = await until(async () => {
+    const html = await page();
+    return html.includes('name="plan_hash"') && html;
+  });
+  const fields = { action_id: valueOf(talk, 'action_id'), plan_hash: valueOf(talk, 'plan_hash'), index: valueOf(talk, 'index') };
+  expect(fields.index).toBe('0,1,2,3,4');
+  await browser.post(`${path}/confirm`, fields, { from: path });
+  expect(await db()('tasks').where({ team_id: team.team_id }).distinct('status').pluck('status')).toEqual(['in_review']);
 });
 
 it('a form that is sent twice is one message', async () => {

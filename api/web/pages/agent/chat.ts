@@ -12,6 +12,7 @@ import { sendMessage } from '../../../agent/turns/conversation.js';
 import { Chat } from '../../../agent/turns/schema.js';
 import { Id } from '../../../core/fields.js';
 import { type FormError, page, type Page, type Redirect, requireUser } from '../../page.js';
+import { TickedIndexes } from './plan-lines.js';
 import { conversationView } from './conversation-view.js';
 
 /** Time in ms that a form waits for the answer, so that most need no refresh. */
@@ -150,12 +151,7 @@ const links: Page[] = [
   }),
 ];
 
-/** One tick box is a string, several are a list. */
-const Indexes = z
-  .union([z.string(), z.array(z.string())])
-  .transform((given) => (Array.isArray(given) ? given : [given]).map(Number))
-  .pipe(z.array(z.int().min(0).max(49)));
-const Decided = z.object({ action_id: Id, plan_hash: z.string().max(100), index: Indexes.optional() });
+const Decided = z.object({ action_id: Id, plan_hash: z.string().max(100), index: TickedIndexes.optional() });
 
 const plans: Page[] = [
   page({

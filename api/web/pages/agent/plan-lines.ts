@@ -1,6 +1,13 @@
+import { z } from 'zod';
 import type { PlanRecord } from '../../../agent/plans/decisions/schema.js';
 import type { PlanAction } from '../../../agent/plans/schema.js';
 import { withVisibleNames } from '../../../core/validation/invisible.js';
+
+/** Indexes of the ticked changes: one box is a string, several are a list, and a box of alike changes holds several. */
+export const TickedIndexes = z
+  .union([z.string(), z.array(z.string())])
+  .transform((given) => (Array.isArray(given) ? given : [given]).flatMap((text) => text.split(',')).map(Number))
+  .pipe(z.array(z.int().min(0).max(49)));
 
 /** A field of a change, in words. */
 interface FieldLine {

@@ -14,6 +14,7 @@ import { namesIn, teamNamesOf } from '../../wording/names.js';
 import { type Redirect, page, type Page, requireUser, type FormError, type View } from '../../page.js';
 import type { Fields } from '../../server/read-form.js';
 import { safePath } from '../../server/safe-path.js';
+import { TickedIndexes } from '../agent/plan-lines.js';
 import { actionableApprovals } from './actionable-approvals.js';
 import { cardsOf, mergeQueue, readPlans, type Waiting } from './plan-queue.js';
 
@@ -82,11 +83,6 @@ async function approvalsView(ctx: Context, me: User, pending: ApprovalPage, plac
   return { view: 'work/approvals', title: 'Approvals', data };
 }
 
-/** One tick box is a string, several are a list; the box of a group names all its changes. */
-const Indexes = z
-  .union([z.string(), z.array(z.string())])
-  .transform((given) => (Array.isArray(given) ? given : [given]).flatMap((text) => text.split(',')).map(Number))
-  .pipe(z.array(z.int().min(0).max(49)));
 const OnePlan = z.object({ session_id: Id, action_id: Id });
 
 /** Redirects back to the plan and shows the error. */
@@ -102,7 +98,7 @@ const planPages: Page[] = [
     path: '/app/approvals/plans/confirm',
     access: 'plan.decide',
     limit: 'ai_confirm',
-    form: OnePlan.extend({ plan_hash: z.string().max(100), index: Indexes.optional() }),
+    form: OnePlan.extend({ plan_hash: z.string().max(100), index: TickedIndexes.optional() }),
     async handle({ ctx, form: { index, ...plan } }) {
       const to = '/app/approvals';
       if (!index?.length) return { to, notice: { kind: 'bad', text: 'Tick at least one change.' } };
