@@ -137,7 +137,10 @@ export class Trial implements Tried {
       throw invalid(`A plan changes at most ${MAX_DESCENDANTS.toLocaleString('en')} subtasks`);
   }
 
-  /** A team's plan is read by all its members, so it must not show what only the user for whom it is staged may read. */
+  /**
+   * A team's plan is read by all its members, so it must not show what only the user for whom it is staged may read
+   * (docs/decisions.md#plans-of-a-team-stay-in-the-team).
+   */
   private checkTeam(teamId: string): void {
     const own = this.proposal.session.team_id;
     if (own !== null && own !== teamId) throw forbidden('A plan of a team changes items of this team only');

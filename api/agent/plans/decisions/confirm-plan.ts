@@ -22,7 +22,7 @@ type Made = NonNullable<Performed['made']>;
 /** What a confirmation came to; the last two are recorded and committed before the error is thrown. */
 type Outcome = { decided: DecidedPlan; source: PlanSource } | { stale: StaleAction[]; source: PlanSource } | { damaged: true };
 
-/** The role first, for every team: whoever lacks one learns nothing about the plan's state. */
+/** The role first, for every team: whoever lacks one learns nothing about the plan's state (docs/decisions.md#risk-of-a-part-of-a-plan). */
 function checkSeats({ team_id }: LockedPlan, seats: Map<string, Seat | null>, chosen: readonly PlanAction[]): void {
   for (const seat of seats.values()) authorize('plan.decide', seat);
   if (team_id !== null && planRisk(chosen) === 'high') authorize('plan.decide_high_risk', seats.get(team_id) ?? null);

@@ -40,7 +40,7 @@ async function lockTrees(ctx: Context, actions: readonly PlanAction[]): Promise<
 
 /**
  * Locks the targets of the chosen actions until the commit and compares their versions with those of the plan. A target in the trash is no
- * stale one: its action is refused with the reason.
+ * stale one: its action is refused with the reason (docs/decisions.md#what-makes-a-plan-stale).
  * @returns the actions whose targets have changed
  */
 export async function lockTargets(ctx: Context, actions: readonly PlanAction[]): Promise<StaleAction[]> {
