@@ -5,7 +5,7 @@ import { type LimitName, LIMITS } from './limits.js';
 import { createBatchLoader } from '../core/batching/batch-loader.js';
 
 /** Who is counted; a limit says by which of them. */
-export interface CountedCaller {
+interface CountedCaller {
   ip: string | null;
   userId: string | null;
   tokenId?: string | null;

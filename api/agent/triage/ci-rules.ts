@@ -1,3 +1,4 @@
+import { withoutInvisible } from '../../core/validation/invisible.js';
 import type { ProposedAction } from '../plans/proposal.js';
 
 /** A failed CI run as its delivery describes it. Every text may be anybody's: a branch or a workflow has the name that its author likes. */
@@ -16,14 +17,17 @@ export interface CiTask {
 }
 
 const MAX_NAME = 80;
-/** Controls, line separators and characters that are not visible, such as those that turn the direction of text. */
-const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cn}]+/gu;
+/** Controls, line separators, and characters that no font has. */
+const ODD = /[\p{Cc}\p{Zl}\p{Zp}\p{Co}\p{Cn}]+/gu;
 
 /**
  * Returns a name as one short line that means nothing but itself: it closes no code, mentions nobody, and has no character that is not seen.
  */
 export function safeName(text: string | null, otherwise: string): string {
-  const line = (text ?? '').toWellFormed().replace(UNSEEN, ' ').replaceAll('`', "'").replaceAll('@', '(at)');
+  const line = withoutInvisible((text ?? '').toWellFormed())
+    .replace(ODD, ' ')
+    .replaceAll('`', "'")
+    .replaceAll('@', '(at)');
   const short = Array.from(line.replace(/\s+/g, ' ').trim()).slice(0, MAX_NAME).join('');
   return short === '' ? otherwise : short;
 }

@@ -23,6 +23,15 @@ export const bindingsStatement: Statement = {
     order by p.project_id is null, r.created_at, r.binding_id limit 20`,
 };
 
+/** $1 = team id, $2 = limit. Number of staged plans of failed runs in a team, at most the limit. */
+export const stagedFailuresStatement: Statement = {
+  name: 'ci_triage_staged',
+  text: /* sql */ `
+    select count(*)::int as staged from (
+      select from agent_plans p where p.team_id = $1 and p.source = 'ci_failure_triage' and p.status = 'staged' limit $2
+    ) few`,
+};
+
 /** $1 = team id, $2 = repository, $3 = commit. Whether a run of the same commit has its plan: its checks fail for the same reason. */
 export const triagedCommitStatement: Statement = {
   name: 'ci_triaged_commit',

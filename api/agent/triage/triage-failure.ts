@@ -8,7 +8,7 @@ import { seatOf } from '../../core/seats.js';
 import { findLinkedTasks } from '../../forge/links/find-linked-tasks.js';
 import { normalise, type NormalisedEvent } from '../../forge/rules.js';
 import { planRisk } from '../plans/rules.js';
-import { bindingsStatement, failureStatement, triagedCommitStatement } from './ci.sql.js';
+import { bindingsStatement, failureStatement, stagedFailuresStatement, triagedCommitStatement } from './ci.sql.js';
 import { type CiFailure, type CiTask, fullSha, proposalsFor, safeName, safeUrl } from './ci-rules.js';
 import { ciSubject } from './ci-subject.js';
 import { stageTriage } from './stage-triage.js';
@@ -52,6 +52,17 @@ async function actingBinding(ctx: Context, teamId: string, bindings: readonly Bi
   return undefined;
 }
 
+/**
+ * Staged plans of failed runs in a team. Whoever may open a pull request makes runs fail, on as many branches as they like: the other plans of
+ * the team need room too.
+ */
+const MAX_STAGED = 50;
+
+async function isFull(ctx: Context, teamId: string): Promise<boolean> {
+  const [row] = await run<{ staged: number }>(ctx.db, stagedFailuresStatement, [teamId, MAX_STAGED]);
+  return (row?.staged ?? 0) >= MAX_STAGED;
+}
+
 /** A check suite fails with its runs, which say more. */
 async function isTold(ctx: Context, teamId: string, event: FailureEvent): Promise<boolean> {
   if (event.type !== 'forge.check_suite_failed') return false;
@@ -66,6 +77,7 @@ async function stageFailure(ctx: Context, teamId: string, receiptId: string): Pr
   const event = failureIn(delivery);
   const subject_key = event && ciSubject(teamId, event.payload);
   if (!event || !subject_key || (await isTold(ctx, teamId, event))) return { outcome: 'nothing' };
+  if (await isFull(ctx, teamId)) return { outcome: 'refused', code: 'too_many_plans' };
   const repo = event.payload.repo?.toLowerCase();
   const bindings = await run<Binding>(ctx.db, bindingsStatement, [repo, teamId, delivery.received_at]);
   if (bindings.length === 0) return { outcome: 'off' };

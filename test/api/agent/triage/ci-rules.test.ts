@@ -19,7 +19,7 @@ it.each([
   ['closes the code', 'a` **bold** `b', "a' **bold** 'b"],
   ['mentions somebody', 'notify @max', 'notify (at)max'],
   ['starts a line', 'a\r\n# Heading', 'a # Heading'],
-  ['turns the direction', 'a\u202Etxt\u2069', 'a txt'],
+  ['turns the direction', 'a\u202Etxt\u2069', 'atxt'],
   ['holds tags', `a\u{E0041}\u{E0042}`, 'a'],
   ['is empty', ' \u200B ', 'otherwise'],
   ['is long', 'x'.repeat(500), 'x'.repeat(80)],
@@ -36,7 +36,7 @@ it('no name ever breaks out of its code, mentions somebody or holds what the pla
       expect(text).not.toMatch(/@|\n|\r/);
       expect(hiddenCharacter(text)).toBeUndefined();
     }),
-    { numRuns: 500 },
+    { numRuns: 2_000 },
   );
 });
 

@@ -132,6 +132,24 @@ it('hostile names become names, a hostile address nothing', async () => {
   expect(plan.risk).toBe('low');
 });
 
+it('stages no more than 50 plans of failed runs, so that the team’s other plans have room', async () => {
+  const { actionId } = await triage(await fail());
+  await db().raw(
+    `insert into agent_plans (action_id, session_id, team_id, team_ids, source, staged_for, summary, risk, canonical, plan_hash,
+       correlation_id, expires_at, trigger)
+     select uuidv7(), session_id, team_id, team_ids, source, staged_for, summary, risk, canonical, plan_hash, correlation_id, expires_at,
+       jsonb_build_object('branch', n)
+     from agent_plans, generate_series(1, 49) n where action_id = ?`,
+    [actionId ?? ''],
+  );
+  expect(await triage(await fail({ 'workflow_run.head_branch': 'one-more' }))).toEqual({
+    outcome: 'refused',
+    code: 'too_many_plans',
+  });
+  await db()('agent_plans').where({ action_id: actionId }).update({ status: 'expired' });
+  expect(await triage(await fail({ 'workflow_run.head_branch': 'one-more' }))).toMatchObject({ outcome: 'proposed' });
+});
+
 describe('does nothing', () => {
   it('when it is off, the repository unbound, or bound after the delivery', async () => {
     const receipt = await fail();
