@@ -1,0 +1,60 @@
+/** The conversation with the agent in a browser with scripts: an answer that comes later shows by itself. */
+import type { Browser } from 'playwright-core';
+import { answerByRules } from '../../api/agent/turns/answer-by-rules.js';
+import { givePasswords } from '../api/web/browser.js';
+import { PASSWORD } from '../factories/accounts.js';
+import { buildSession } from '../factories/agent.js';
+import { buildProject, buildTask, buildTeam } from '../factories/people.js';
+import { startApp, type TestApp } from '../support/app.js';
+import { until } from '../support/worker.js';
+import { faultsOf, launch, openWindow } from './chromium.js';
+
+import.meta.jest.setTimeout(180_000);
+
+let app: TestApp;
+let browser: Browser | undefined;
+beforeAll(async () => {
+  app = await startApp();
+  browser = await launch();
+});
+afterAll(async () => {
+  await browser?.close();
+  await app.close();
+});
+
+it('an answer shows without a reload, what is typed meanwhile stays, and a stop ends the wait', async () => {
+  const { db } = app.services;
+  const details = JSON.stringify({ temporal: true });
+  await db('heartbeats').insert({ process: 'worker:test', seen_at: new Date(Date.now() + 600_000), details });
+  const team = await buildTeam(app);
+  await givePasswords(app);
+  const { task_id: item_id } = await buildTask(app, team, await buildProject(app, team), { title: 'Login 500' });
+  const { session_id } = await buildSession(app, team.member);
+  await db('agent_links').insert({ session_id, item_type: 'task', item_id, linked_by: team.member.user_id });
+  const { page, complaints, close } = await openWindow(browser as Browser, app.url, { viewport: { width: 390, height: 844 } });
+  await page.goto('/app/sign-in');
+  await page.fill('[name=email]', team.member.email);
+  await page.fill('[name=password]', PASSWORD);
+  await page.press('[name=password]', 'Enter');
+  await page.waitForURL(`${app.url}/app`);
+  await page.goto(`/app/agent/${session_id}`);
+
+  await page.click('button:has-text("close Login 500")');
+  await page.waitForSelector('text=The agent is working on your message');
+  const faults = await faultsOf(page);
+  await page.fill('#f-message', 'and then');
+  const { message_id: messageId } = await until(() => db('agent_turns').where({ session_id }).first());
+  await answerByRules(app.services, { messageId, incarnation: 1, execution: 'first' });
+  await page.waitForSelector('article.plan');
+  expect(await page.inputValue('#f-message')).toBe('and then');
+  expect(await page.locator('text=The agent is working').count()).toBe(0);
+
+  await page.click('button:has-text("Send")');
+  await page.click('button:has-text("Stop")');
+  await page.waitForSelector('text=Stopped. Nothing was changed.');
+  await page.click('button:has-text("Confirm")');
+  await page.waitForSelector('text=Applied 1 of 1');
+  expect((await db('tasks').where({ task_id: item_id }).first()).status).toBe('done');
+  expect([...faults, ...complaints]).toEqual([]);
+  await close();
+});
