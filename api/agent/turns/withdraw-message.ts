@@ -6,7 +6,7 @@ import { withdrawMessageStatement } from './submit-message.sql.js';
 
 /**
  * Takes back a message that no worker has begun: nothing of it is stored, and it does not count. Returns false if a worker has begun, or
- * holds the session at this moment.
+ * holds the session at this moment (docs/decisions.md#messages-that-nobody-answers).
  */
 export async function withdrawMessage(ctx: Context, { message_id, session_id }: SubmittedMessage): Promise<boolean> {
   const withdrawn = inTransaction(ctx, async (ctx) => {
