@@ -89,8 +89,10 @@ export async function readLinkedWorld(
   // An idea may be linked as a note too.
   const items = [...new Map(rows.flatMap((row) => (row.is_lost ? [] : [[row.item_id, row as ReadItem]]))).values()];
   const ids = items.map(({ item_id }) => item_id);
-  const relations = await run<ReadRelation>(ctx.db, relationsAmongStatement, [ids, MAX_RELATIONS]);
   const teams = [...new Set(items.map(({ team_id }) => team_id))];
-  const members = await run<ReadMember>(ctx.db, membersStatement, [teams, MAX_MEMBERS]);
+  const [relations, members] = await Promise.all([
+    run<ReadRelation>(ctx.db, relationsAmongStatement, [ids, MAX_RELATIONS]),
+    run<ReadMember>(ctx.db, membersStatement, [teams, MAX_MEMBERS]),
+  ]);
   return { items, lost: rows.filter(({ is_lost }) => is_lost).length, relations, members };
 }

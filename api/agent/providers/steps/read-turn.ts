@@ -56,17 +56,14 @@ export function readTurn(services: Services, owner: TurnExecution): Promise<Turn
     const values = [owner.messageId, owner.incarnation, owner.execution];
     const [turn] = await run<TurnState>(db, turnStateStatement, values);
     if (!turn) return undefined;
-    const steps = await readSteps(db, turn.message_id);
-    const history = await run<HistoryMessage & Record<string, unknown>>(db, turnHistoryStatement, [
-      turn.session_id,
-      turn.position,
-      HISTORY_MESSAGES,
+    const limits = { textLength: BODY_LENGTH, comments: COMMENTS, commentLength: COMMENT_LENGTH };
+    const earlier = [turn.session_id, turn.position, HISTORY_MESSAGES];
+    // Sent together, so that they cost one round trip.
+    const [steps, history, world] = await Promise.all([
+      readSteps(db, turn.message_id),
+      run<HistoryMessage & Record<string, unknown>>(db, turnHistoryStatement, earlier),
+      readLinkedWorld(proposerContext(services, db, turn), turn.session_id, limits),
     ]);
-    const world = await readLinkedWorld(proposerContext(services, db, turn), turn.session_id, {
-      textLength: BODY_LENGTH,
-      comments: COMMENTS,
-      commentLength: COMMENT_LENGTH,
-    });
     return { turn, steps, history, world };
   });
 }
