@@ -76,6 +76,7 @@ describe('endpoints', () => {
 /** Tried elsewhere, each with its reason. */
 const ELSEWHERE: Record<string, string> = {
   'POST /api/admin/impersonate/stop': 'ends well for a session that the others need; test/api/admin/impersonation.test.ts',
+  'POST /api/ai-workspace/chat': 'needs a worker; test/api/agent/chat.test.ts',
 };
 
 /** Writes that leave no audit entry of the request, each with its reason. */

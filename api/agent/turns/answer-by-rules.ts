@@ -3,6 +3,7 @@ import type { TurnView } from '../../../workflows/contract.js';
 import { type Context, inTransaction, type Services, serviceContext } from '../../core/context.js';
 import { toDomainError } from '../../core/database-errors.js';
 import { DomainError } from '../../core/errors.js';
+import { zoneNamed } from '../../core/time-zones.js';
 import { parse } from '../grammar/parse.js';
 import { namesIn, resolve } from '../grammar/resolve.js';
 import type { LinkedItem } from '../grammar/tokens.js';
@@ -30,7 +31,7 @@ const itemOf = ({ item_type: type, item_id: id, title, status, team_id, project_
 });
 
 /** Today where a person is. */
-const todayIn = (timezone: string): string => Temporal.Now.plainDateISO(timezone).toString();
+const todayIn = (timezone: string): string => Temporal.Now.plainDateISO(zoneNamed(timezone) ?? 'UTC').toString();
 
 /** Stages the actions, or says why they cannot be done. */
 async function propose(ctx: Context, turn: ClaimedTurn, actions: readonly ProposedAction[]): Promise<Answer> {

@@ -45,8 +45,16 @@ const task = async (title: string, fields: Record<string, unknown> = {}) => {
 it('stages a plan that changes nothing before it is confirmed', async () => {
   const login = await task('Login 500');
   const { say, read } = await talk(team.member, login);
-  const { status, body } = await say('close Login 500 and comment on it: fixed; in v2');
+  const { status, body, headers } = await say('close Login 500 and comment on it: fixed; in v2');
   expect(status).toBe(200);
+  const entries = await app.services
+    .db('audit_entries')
+    .where({ correlation_id: headers.get('x-correlation-id') })
+    .orderBy('timestamp');
+  expect(entries.map(({ action, actor_type, user_id }) => [action, actor_type, user_id])).toEqual([
+    ['start', 'user', team.member.user_id],
+    ['stage', 'agent', team.member.user_id],
+  ]);
   expect(body).toMatchObject({
     requires_confirmation: true,
     action_plan: {

@@ -87,7 +87,8 @@ it('alike changes stand under one tick box', async () => {
 
 it('a form that is sent twice is one message', async () => {
   const id = valueOf(await page(), 'message_id');
-  await Promise.all([send('close it', id), send('close it', id)]);
+  const twice = await Promise.all([send('close it', id), send('close it', id)]);
+  expect(twice.map(({ status }) => status)).toEqual([303, 303]);
   await send('close it', id);
   expect(await db()('agent_messages').where({ role: 'user', content: 'close it' })).toHaveLength(1);
   expect((await db()('agent_usage').where({ team_id: team.team_id }).first()).messages).toBe(1);
