@@ -6,11 +6,12 @@ import { recordChange } from '../../../core/record-change.js';
 import { countPlans } from '../../../core/telemetry/metrics.js';
 import { agentContext } from '../agent-context.js';
 import { hashText, planHash, readPlan } from '../canonical.js';
+import { readTarget } from '../read-target.js';
 import { replaceReferences } from '../references.js';
 import { refuseAction } from '../refuse-action.js';
 import { planRisk } from '../rules.js';
 import type { PlanAction, PlanSource } from '../schema.js';
-import { type Performed, TOOL_TABLE } from '../tools.js';
+import { type Performed, TOOL_TABLE, type ToolSpec } from '../tools.js';
 import { chooseActions } from './choose-actions.js';
 import { applyPlanStatement, stalePlanStatement, storeResultsStatement } from './decide.sql.js';
 import { checkOpen, checkToken, type LockedPlan, lockPlan, planExpired, wakePlan } from './lock-plan.js';
@@ -57,16 +58,37 @@ async function closeStale(ctx: Context, plan: LockedPlan, stale: StaleAction[]):
   return { stale, source: plan.source };
 }
 
+/** @throws RESOURCE_CONFLICT the operation has changed since, so that it no longer takes what was staged */
+function paramsOf({ schema }: ToolSpec, params: unknown): never {
+  const parsed = schema.safeParse(params);
+  if (!parsed.success) throw conflict('The action no longer fits its operation', { detail: 'Ask for a new plan.' });
+  return parsed.data;
+}
+
+/**
+ * A new subtask changes no version of its parent, yet a deletion or a move takes it along.
+ * @throws RESOURCE_CONFLICT more or fewer subtasks than the plan shows
+ */
+async function checkSubtasks(ctx: Context, { tool, after }: PlanAction, taskId: string | null): Promise<void> {
+  const isMove = tool === 'task.update' && after !== null && 'project_id' in after;
+  if (taskId === null || !(isMove || tool === 'task.delete')) return;
+  const expected = Number(after?.[isMove ? 'subtasks_moved' : 'subtasks_trashed'] ?? 0);
+  const found = (await readTarget(ctx, 'task', taskId, true))?.descendants ?? 0;
+  if (found !== expected)
+    throw conflict(`The number of subtasks has changed since the plan was staged: ${found}, not ${expected}`);
+}
+
 /** Performs the chosen actions in order. @throws what an operation throws, with `action_index` */
 async function performAll(ctx: Context, plan: LockedPlan, chosen: readonly PlanAction[]): Promise<Map<number, Made | undefined>> {
   const made = new Map<number, Made | undefined>();
   const acting = { actionId: plan.action_id, planHash: hashText(plan.plan_hash), depth: plan.depth, stagedFor: plan.staged_for };
-  for (const { index, tool, entity_id, params } of chosen) {
+  for (const each of chosen) {
+    const { index, tool, entity_id, params } = each;
     const spec = TOOL_TABLE[tool];
     const action = replaceReferences({ entityId: entity_id, params }, spec, (k) => made.get(k)?.entity_id ?? '');
-    const parsed = spec.schema.parse(action.params);
-    const performed = await spec
-      .perform(agentContext(ctx, acting, index), action.entityId ?? '', parsed)
+    const acted = agentContext(ctx, acting, index);
+    const performed = await checkSubtasks(acted, each, action.entityId)
+      .then(() => spec.perform(acted, action.entityId ?? '', paramsOf(spec, action.params)))
       .catch((error: unknown) => refuseAction(error, index));
     made.set(index, performed.made);
   }

@@ -44,26 +44,33 @@ export interface PendingPage {
   hasMore: boolean;
 }
 
-/** Lists the plans that follow the plan `after`, or the first ones, without counting them all. */
-export async function listPendingAfter(ctx: Context, limit: number, after: string | null = null): Promise<PendingPage> {
-  const values = [userOf(ctx), rolesFor('plan.decide'), limit + 1, after];
+/** Bytes of plans that one answer of the API holds, and a page, which reads them anew every few seconds. */
+const API_BYTES = 4 * 1024 * 1024;
+const PAGE_BYTES = 1024 * 1024;
+
+/**
+ * Lists the plans that follow the plan `after`, or the first ones, without counting them all. A list of large plans is shorter than `limit`,
+ * so that no team can make it costly.
+ */
+export async function listPendingAfter(
+  ctx: Context,
+  limit: number,
+  after: string | null = null,
+  bytes: number = PAGE_BYTES,
+): Promise<PendingPage> {
+  const values = [userOf(ctx), rolesFor('plan.decide'), limit + 1, after, bytes];
   const rows = await run<PlanRow & Record<string, unknown>>(ctx.db, pendingPlansStatement, values);
-  return {
-    plans: rows
-      .slice(0, limit)
-      .filter(isReadable)
-      .map((row) => present(ctx, row)),
-    hasMore: rows.length > limit,
-  };
+  const shown = rows.slice(0, limit);
+  return { plans: shown.filter(isReadable).map((row) => present(ctx, row)), hasMore: (rows[0]?.found ?? 0) > shown.length };
 }
 
 /**
  * Lists staged plans that no conversation shows: those of teams in which the caller may write, and what the caller's own agents have proposed.
- * Nearest end first.
+ * Nearest end first; `total` counts those beyond the limits too.
  */
 export async function listPending(ctx: Context, limit: number): Promise<PendingPlans> {
   const [counted] = await run<{ total: number }>(ctx.db, countPendingStatement, [userOf(ctx), rolesFor('plan.decide')]);
-  const { plans } = await listPendingAfter(ctx, limit);
+  const { plans } = await listPendingAfter(ctx, limit, null, API_BYTES);
   return { pending: plans, total: counted?.total ?? 0 };
 }
 

@@ -31,6 +31,7 @@ export interface PlanRow {
   /** Teams of the plan in which the caller has a role. */
   member_of: string[];
   seat?: Seat | null;
+  found?: number;
   session_title?: string | null;
   note?: string | null;
 }

@@ -44,8 +44,8 @@ const NEXT = /* sql */ `p.expires_at > now() and ($4::uuid is null or (p.expires
       order by p.expires_at, p.action_id limit $3`;
 
 /**
- * $1 = caller id, $2 = roles that may read, $3 = row limit, $4 = plan after which the list continues, or null. Each team is read in the order of
- * its index.
+ * $1 = caller id, $2 = roles that may read, $3 = row limit, $4 = plan after which the list continues, or null, $5 = bytes of plans, of which the
+ * first one is read anyway. Each team is read in the order of its index. `found` counts the rows without the limit of bytes.
  */
 export const pendingPlansStatement: Statement = {
   name: 'pending_plans',
@@ -58,10 +58,13 @@ export const pendingPlansStatement: Statement = {
       union all
       (select p.action_id, p.expires_at, null from agent_plans p where ${OWN} and ${NEXT})
       order by expires_at, action_id limit $3
+    ), sized as (
+      select f.*, count(*) over ()::int as found, row_number() over nearest as place, sum(octet_length(p.canonical)) over nearest as bytes
+      from found f join agent_plans p using (action_id) window nearest as (order by f.expires_at, f.action_id)
     )
     select ${COLUMNS}, array(select m.team_id from memberships m where m.user_id = $1 and m.team_id = any(p.team_ids)) as member_of,
-      f.role as seat, ${SAID}
-    from found f join agent_plans p using (action_id) order by f.expires_at, f.action_id`,
+      f.role as seat, f.found, ${SAID}
+    from sized f join agent_plans p using (action_id) where f.bytes <= $5::int or f.place = 1 order by f.expires_at, f.action_id`,
 };
 
 /** $1 = caller id, $2 = roles that may read. */

@@ -1,5 +1,6 @@
 import type { ProposedAction } from '../../../../api/agent/plans/proposal.js';
-import { buildSession, stage, staged } from '../../../factories/agent.js';
+import { listPendingAfter } from '../../../../api/agent/plans/waiting/list-pending.js';
+import { buildSession, contextOf, stage, staged } from '../../../factories/agent.js';
 import { subscribe } from '../../../factories/events.js';
 import {
   buildPerson,
@@ -221,6 +222,35 @@ describe('confirming', () => {
     expect((await confirm(team.member, plan, { action_indexes: rest })).status).toBe(200);
   });
 
+  it('409 if a deletion or a move would take along subtasks that the plan does not show', async () => {
+    const elsewhere = await buildProject(app, team);
+    const [deletion, move] = [
+      await staged(app, team.member, [onTask('task.delete')]),
+      await staged(app, team.member, [onTask('task.update', elsewhere)]),
+    ];
+    const child = await buildTask(app, team, project, { parent_task_id: task.task_id });
+    for (const plan of [deletion, move]) {
+      const message = 'The number of subtasks has changed since the plan was staged: 1, not 0';
+      expect(await confirm(team.member, plan)).toMatchObject({ status: 409, body: { action_index: 0, message } });
+      expect((await planRow(plan.action_id)).status).toBe('staged');
+    }
+    await app.as(team.member).delete(`/api/tasks/${child.task_id}`);
+    expect((await confirm(team.member, move)).status).toBe(200);
+    expect(await confirm(team.member, deletion)).toMatchObject({ status: 409, body: { plan_status: 'stale' } });
+  });
+
+  it('counts what an earlier action of the plan leaves below a deletion', async () => {
+    const [first, second] = [
+      await buildTask(app, team, project, { parent_task_id: task.task_id }),
+      await buildTask(app, team, project, { parent_task_id: task.task_id }),
+    ];
+    const plan = await staged(app, team.member, [act('task.delete', {}, first.task_id), onTask('task.delete')]);
+    expect(plan.actions[1]).toMatchObject({ after: { subtasks_trashed: 1 } });
+    expect(await confirm(team.member, plan, { action_indexes: [1] })).toMatchObject({ status: 409, body: { action_index: 1 } });
+    expect((await confirm(team.member, plan)).status).toBe(200);
+    expect((await taskRow(second.task_id)).deleted_at).not.toBeNull();
+  });
+
   it('404 for strangers and foreign sessions, 403 for guests and lost seats', async () => {
     const plan = await staged(app, team.member, [onTask('task.delete')]);
     const stranger = await buildPerson(app);
@@ -341,6 +371,16 @@ describe('the pending list', () => {
     for (const by of [team.guest, await buildPerson(app)]) expect((await list(by)).body).toEqual({ pending: [], total: 0 });
     expect((await db()('notifications').where({ kind: 'plan_staged', team_id: team.team_id })).length).toBe(5);
   });
+});
+
+it('a list of large plans is cut by bytes, and goes on behind them', async () => {
+  const large = (n: number) => [1, 2].map((k) => onTask('task.comment', { content: `${n}.${k}`.padEnd(10_000, 'x') }));
+  const plans = [await ofTeam(large(1)), await ofTeam(large(2)), await ofTeam(large(3))];
+  const ctx = contextOf(app, team.member);
+  const first = await listPendingAfter(ctx, 10, null, 45_000);
+  expect(first).toMatchObject({ plans: [{ action_id: plans[0]?.action_id }, { action_id: plans[1]?.action_id }], hasMore: true });
+  const rest = await listPendingAfter(ctx, 10, plans[1]?.action_id, 1);
+  expect(rest).toMatchObject({ plans: [{ action_id: plans[2]?.action_id }], hasMore: false });
 });
 
 describe('undo', () => {
