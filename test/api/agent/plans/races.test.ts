@@ -165,7 +165,7 @@ it(
   'an API process that dies within a confirmation leaves nothing of it',
   async () => {
     await prepare();
-    const api = await startApiProcess(app);
+    const api = await startApiProcess(app, { RATE_LIMIT_AI: '100000' });
     // The last action waits for this lock, after the first two have written.
     await db().raw(/* sql */ `
     create function hold_up() returns trigger language plpgsql as $$ begin perform pg_advisory_xact_lock(4711); return new; end $$;
