@@ -56,3 +56,11 @@ export const createdFields = ({ record }: Target): Fields =>
 
 /** Returns the fields by which a reader recognizes what a deletion removes. */
 export const deletedFields = ({ record }: Target): Fields => pick(record, IDENTIFYING);
+
+/** Replaces the ids of what a plan has created by its references: they are others in the dry run and in the end. `made`: ids by index. */
+export function named(fields: Readonly<Fields>, made: ReadonlyMap<number, string>): Fields {
+  const names = new Map([...made].map(([index, id]) => [id, `$${index}`]));
+  return Object.fromEntries(
+    Object.entries(fields).map(([field, value]) => [field, (typeof value === 'string' && names.get(value)) || value]),
+  );
+}

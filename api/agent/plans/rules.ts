@@ -106,12 +106,15 @@ export function withManyDeletions(actions: PlanAction[]): PlanAction[] {
 export const planRisk = (actions: readonly PlanAction[]): Risk =>
   highestRisk([...actions.map(({ risk }) => risk), ...(actions.length > MANY_ACTIONS ? (['medium'] as const) : [])]);
 
+/** Whether the action completes a recurring task, so that its series goes on with the next one. */
+export const startsNext = (before: Fields | null, after: Fields | null): boolean =>
+  before?.['status'] !== 'done' && after?.['status'] === 'done' && before?.['recurrence'] != null;
+
 /** Whether an undo can take the action back. Mentions have been read, and the next occurrence of a recurring task exists. */
 export function isReversible({ tool, before, after, mentions }: Effect): boolean {
   if (tool === 'comment.delete' || tool === 'note.delete') return false;
   if (tool === 'task.comment') return mentions === 0;
-  const completes = before?.['status'] !== 'done' && after?.['status'] === 'done';
-  return !(completes && before?.['recurrence'] != null);
+  return !startsNext(before, after);
 }
 
 const WORDS: Readonly<Record<Tool, [one: string, many: string]>> = {

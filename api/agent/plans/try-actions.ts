@@ -3,14 +3,15 @@ import { type Context, userOf } from '../../core/context.js';
 import { DomainError, forbidden, invalid } from '../../core/errors.js';
 import { agentContext, type ActingPlan } from './agent-context.js';
 import { canonicalJson } from './canonical.js';
-import { createdFields, deletedFields, differences } from './describe-effect.js';
+import { createdFields, deletedFields, differences, named } from './describe-effect.js';
 import type { Proposal } from './proposal.js';
 import { type PreparedAction, readAction } from './read-proposal.js';
+import { countsTree, readBefore } from './read-before.js';
 import { readTarget, type Target } from './read-target.js';
 import { MAX_DESCENDANTS } from './read-target.sql.js';
 import { refuseAction } from './refuse-action.js';
 import { needsOf, replaceReferences } from './references.js';
-import { type Effect, isReversible, referenceOf, riskOf } from './rules.js';
+import { type Effect, isReversible, referenceOf, riskOf, startsNext } from './rules.js';
 import { MAX_ACTIONS, type PlanAction } from './schema.js';
 import type { Performed } from './tools.js';
 
@@ -33,11 +34,6 @@ interface Outcome {
   after: Target;
 }
 
-/** Whether the risk of an action depends on what is below its target. */
-function needsTree({ tool, params }: PreparedAction): boolean {
-  return tool === 'task.delete' || params['status'] === 'done' || (tool === 'task.update' && 'project_id' in params);
-}
-
 /** Performs the actions of one proposal in a transaction that is rolled back, and collects what they do. */
 export class Trial implements Tried {
   readonly actions: PlanAction[] = [];
@@ -52,6 +48,8 @@ export class Trial implements Tried {
   private readonly made = new Map<number, string>();
   /** Versions of the targets before the first action. */
   private readonly versions = new Map<string, number | null>();
+  /** Titles of the targets before the first action: those that a reader knows. */
+  private readonly titles = new Map<string, string>();
   private descendants = 0;
 
   constructor(
@@ -111,24 +109,16 @@ export class Trial implements Tried {
   private async perform(ctx: Context, action: PreparedAction): Promise<Outcome> {
     const { spec } = action;
     const { entityId, params } = replaceReferences(action, spec, (k) => this.made.get(k) as string);
-    const before =
-      entityId === null ? await this.formerParent(ctx, params) : await readTarget(ctx, spec.entity, entityId, needsTree(action));
+    const before = await readBefore(ctx, { ...action, entityId, params }, countsTree(action));
     if (before) this.checkSize(before);
     const acting = agentContext({ ...ctx, notifyRelay: () => undefined }, this.plan, this.actions.length);
     const performed = await spec.perform(acting, entityId ?? '', params as never);
     const shown = entityId === null ? performed.made : { entity_type: spec.entity, entity_id: entityId };
-    const after = shown && (await readTarget(ctx, shown.entity_type, shown.entity_id));
+    const after = shown && (await readTarget(ctx, shown.entity_type, shown.entity_id, action.tool === 'task.restore'));
     const known = after ?? before;
     if (!known) throw new Error(`${action.tool} left no row`);
     this.checkTeam(known.team_id);
     return { performed, before, after: known };
-  }
-
-  /** A relation that makes a task a subtask replaces its parent. */
-  private async formerParent(ctx: Context, { source_id, target_id, relation_type }: Fields): Promise<Target | undefined> {
-    if (relation_type !== 'parent_child' && relation_type !== 'belongs_to') return undefined;
-    const child = relation_type === 'parent_child' ? target_id : source_id;
-    return readTarget(ctx, 'relation', `parent:${String(child)}`);
   }
 
   private checkSize({ descendants }: Target): void {
@@ -159,22 +149,23 @@ export class Trial implements Tried {
     }
     if (spec.creates) return { before: null, after: this.named(createdFields(after)) };
     if (!before) throw new Error(`${tool} had no target`);
-    if (tool === 'task.restore') return { before: null, after: this.named(deletedFields(after)) };
+    if (tool === 'task.restore') {
+      const along = after.descendants > 0 ? { subtasks_restored: after.descendants } : {};
+      return { before: null, after: this.named({ ...deletedFields(after), ...along }) };
+    }
     if (tool.endsWith('.delete')) {
       const sideEffects = before.descendants > 0 ? { subtasks_trashed: before.descendants } : null;
       return { before: this.named(deletedFields(before)), after: sideEffects };
     }
     const changed = differences(before.record, after.record);
     const moved = 'project_id' in changed.after && before.descendants > 0 ? { subtasks_moved: before.descendants } : {};
-    return { before: this.named(changed.before), after: this.named({ ...changed.after, ...moved }) };
+    const next = startsNext(before.record, after.record) ? { next_occurrence: true } : {};
+    return { before: this.named(changed.before), after: this.named({ ...changed.after, ...moved, ...next }) };
   }
 
   /** Replaces the ids that the dry run gave to new items, which the plan will give anew, by their references. */
   private named(fields: Fields): Fields {
-    const names = new Map([...this.made].map(([index, id]) => [id, `$${index}`]));
-    return Object.fromEntries(
-      Object.entries(fields).map(([field, value]) => [field, (typeof value === 'string' && names.get(value)) || value]),
-    );
+    return named(fields, this.made);
   }
 
   private accept(
@@ -200,7 +191,7 @@ export class Trial implements Tried {
       tool,
       entity_type: spec.entity,
       entity_id: entityId,
-      title: after.title,
+      title: this.titleOf(entityId, before ?? after, described.after) ?? after.title,
       params,
       ...described,
       risk: riskOf(effect),
@@ -213,6 +204,14 @@ export class Trial implements Tried {
     this.indexOf.set(proposed, index);
     this.teamIds.add(after.team_id);
     this.projectIds.add(after.project_id);
+  }
+
+  /** Returns the title by which a reader knows a target: a plan cannot give it another one and then delete it under that name. */
+  private titleOf(entityId: string | null, { title }: Target, changed: Fields | null): string | undefined {
+    if (entityId === null) return undefined;
+    if (!this.titles.has(entityId)) this.titles.set(entityId, title);
+    const isRenamed = changed !== null && ('title' in changed || 'name' in changed);
+    return isRenamed ? undefined : this.titles.get(entityId);
   }
 
   private expectedVersion({ tool, spec, entityId }: PreparedAction, before: Target | undefined): number | null {

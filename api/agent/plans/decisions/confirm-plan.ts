@@ -6,12 +6,12 @@ import { recordChange } from '../../../core/record-change.js';
 import { countPlans } from '../../../core/telemetry/metrics.js';
 import { agentContext } from '../agent-context.js';
 import { hashText, planHash, readPlan } from '../canonical.js';
-import { readTarget } from '../read-target.js';
 import { replaceReferences } from '../references.js';
 import { refuseAction } from '../refuse-action.js';
 import { planRisk } from '../rules.js';
 import type { PlanAction, PlanSource } from '../schema.js';
-import { type Performed, TOOL_TABLE, type ToolSpec } from '../tools.js';
+import { type Performed, TOOL_TABLE } from '../tools.js';
+import { checkShown } from './check-shown.js';
 import { chooseActions } from './choose-actions.js';
 import { applyPlanStatement, stalePlanStatement, storeResultsStatement } from './decide.sql.js';
 import { checkOpen, checkToken, type LockedPlan, lockPlan, planExpired, wakePlan } from './lock-plan.js';
@@ -28,6 +28,11 @@ function checkSeats({ team_id }: LockedPlan, seats: Map<string, Seat | null>, ch
   for (const seat of seats.values()) authorize('plan.decide', seat);
   if (team_id !== null && planRisk(chosen) === 'high') authorize('plan.decide_high_risk', seats.get(team_id) ?? null);
 }
+
+const outdated = () =>
+  conflict('The action was proposed to an earlier version of the service', {
+    detail: 'Nothing was written. Ask for a new plan.',
+  });
 
 const namedActions = (actions: readonly PlanAction[], indexes: readonly number[] | undefined): PlanAction[] =>
   actions.filter(({ index }) => indexes === undefined || indexes.includes(index));
@@ -58,38 +63,46 @@ async function closeStale(ctx: Context, plan: LockedPlan, stale: StaleAction[]):
   return { stale, source: plan.source };
 }
 
-/** @throws RESOURCE_CONFLICT the operation has changed since, so that it no longer takes what was staged */
-function paramsOf({ schema }: ToolSpec, params: unknown): never {
-  const parsed = schema.safeParse(params);
-  if (!parsed.success) throw conflict('The action no longer fits its operation', { detail: 'Ask for a new plan.' });
-  return parsed.data;
-}
+/** What the confirmed actions have created, by index in the plan. */
+const idsOf = (made: ReadonlyMap<number, Made | undefined>): Map<number, string> =>
+  new Map([...made].flatMap(([index, found]) => (found ? [[index, found.entity_id]] : [])));
 
-/**
- * A new subtask changes no version of its parent, yet a deletion or a move takes it along.
- * @throws RESOURCE_CONFLICT more or fewer subtasks than the plan shows
- */
-async function checkSubtasks(ctx: Context, { tool, after }: PlanAction, taskId: string | null): Promise<void> {
-  const isMove = tool === 'task.update' && after !== null && 'project_id' in after;
-  if (taskId === null || !(isMove || tool === 'task.delete')) return;
-  const expected = Number(after?.[isMove ? 'subtasks_moved' : 'subtasks_trashed'] ?? 0);
-  const found = (await readTarget(ctx, 'task', taskId, true))?.descendants ?? 0;
-  if (found !== expected)
-    throw conflict(`The number of subtasks has changed since the plan was staged: ${found}, not ${expected}`);
+/** Performs one action, if it still does what the plan shows. @throws what the operation throws */
+async function performOne(
+  ctx: Context,
+  action: PlanAction,
+  all: readonly PlanAction[],
+  made: ReadonlyMap<number, Made | undefined>,
+): Promise<Performed> {
+  const { tool, entity_id, params: given } = action;
+  // The plan may be older than this build, whose operations accept other fields.
+  if (!Object.hasOwn(TOOL_TABLE, tool)) throw outdated();
+  const spec = TOOL_TABLE[tool];
+  const { entityId, params } = replaceReferences(
+    { entityId: entity_id, params: given },
+    spec,
+    (k) => made.get(k)?.entity_id ?? '',
+  );
+  const parsed = spec.schema.safeParse(params);
+  if (!parsed.success) throw outdated();
+  await checkShown(ctx, { action, spec, entityId, params }, { all, chosen: new Set(made.keys()), made: idsOf(made) });
+  return spec.perform(ctx, entityId ?? '', parsed.data);
 }
 
 /** Performs the chosen actions in order. @throws what an operation throws, with `action_index` */
-async function performAll(ctx: Context, plan: LockedPlan, chosen: readonly PlanAction[]): Promise<Map<number, Made | undefined>> {
+async function performAll(
+  ctx: Context,
+  plan: LockedPlan,
+  all: readonly PlanAction[],
+  chosen: readonly PlanAction[],
+): Promise<Map<number, Made | undefined>> {
   const made = new Map<number, Made | undefined>();
   const acting = { actionId: plan.action_id, planHash: hashText(plan.plan_hash), depth: plan.depth, stagedFor: plan.staged_for };
-  for (const each of chosen) {
-    const { index, tool, entity_id, params } = each;
-    const spec = TOOL_TABLE[tool];
-    const action = replaceReferences({ entityId: entity_id, params }, spec, (k) => made.get(k)?.entity_id ?? '');
-    const acted = agentContext(ctx, acting, index);
-    const performed = await checkSubtasks(acted, each, action.entityId)
-      .then(() => spec.perform(acted, action.entityId ?? '', paramsOf(spec, action.params)))
-      .catch((error: unknown) => refuseAction(error, index));
+  for (const action of chosen) {
+    const { index } = action;
+    const performed = await performOne(agentContext(ctx, acting, index), action, all, made).catch((error: unknown) =>
+      refuseAction(error, index),
+    );
     made.set(index, performed.made);
   }
   return made;
@@ -120,7 +133,7 @@ async function apply(
     depth,
     event: { type: 'agent.plan_applied', payload: { plan: shown } },
   });
-  const made = await performAll(ctx, plan, chosen);
+  const made = await performAll(ctx, plan, all, chosen);
   const rows = all.map(({ index, entity_id }) => {
     const target = replaceReferences(
       { entityId: entity_id, params: {} },

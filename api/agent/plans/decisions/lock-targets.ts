@@ -1,6 +1,8 @@
 import { run } from '../../../../db/statement.js';
 import type { Context } from '../../../core/context.js';
+import { derivedEdge } from '../../../relations/rules.js';
 import { lockProjects } from '../../../tasks/write/lock-projects.js';
+import { nestedTask } from '../read-before.js';
 import { referenceOf } from '../rules.js';
 import type { PlanAction } from '../schema.js';
 import { lockProjectsStatement, lockTasksStatement, projectsOfTasksStatement } from './decide.sql.js';
@@ -20,17 +22,30 @@ export interface StaleAction {
 
 const isId = (id: string | null): id is string => id !== null && referenceOf(id) === undefined;
 
+/** Returns the task whose row holds a relation that an action makes or removes: a subtask holds the one to its parent. */
+function nestedBy({ tool, entity_id, params }: PlanAction): string | null {
+  if (tool === 'relation.create') return nestedTask(params) ?? null;
+  return tool === 'relation.delete' && entity_id !== null ? (derivedEdge(entity_id)?.taskId ?? null) : null;
+}
+
 /** Whether an action changes the tree of a project, for which the operations lock the project before the task. */
-const changesTree = ({ tool, params }: PlanAction): boolean =>
-  tool === 'task.delete' ||
-  tool === 'task.restore' ||
-  (tool === 'task.update' && ('project_id' in params || 'parent_task_id' in params)) ||
-  (tool === 'relation.create' && ['parent_child', 'belongs_to'].includes(String(params['relation_type'])));
+const changesTree = (action: PlanAction): boolean => {
+  const { tool, params } = action;
+  return (
+    tool === 'task.delete' ||
+    tool === 'task.restore' ||
+    (tool === 'task.update' && ('project_id' in params || 'parent_task_id' in params)) ||
+    nestedBy(action) !== null
+  );
+};
 
 /** Locks the projects whose trees the actions change, in the order in which the operations would: a lock taken later could deadlock. */
 async function lockTrees(ctx: Context, actions: readonly PlanAction[]): Promise<void> {
   const changing = actions.filter(changesTree);
-  const ids = changing.flatMap(({ entity_id, params }) => [entity_id, params['source_id'], params['target_id']]);
+  const ids = changing.flatMap((action) => {
+    const { entity_id, params } = action;
+    return [entity_id, params['source_id'], params['target_id'], nestedBy(action)];
+  });
   const tasks = ids.filter((id) => typeof id === 'string' && isId(id));
   if (tasks.length === 0) return;
   const rows = await run<{ project_id: string }>(ctx.db, projectsOfTasksStatement, [tasks]);
@@ -48,7 +63,8 @@ export async function lockTargets(ctx: Context, actions: readonly PlanAction[]):
   const idsOf = (type: string): string[] => [
     ...new Set(actions.flatMap(({ entity_type, entity_id }) => (entity_type === type && isId(entity_id) ? [entity_id] : []))),
   ];
-  const [tasks, projects] = [idsOf('task'), idsOf('project')];
+  const nested = actions.map(nestedBy).filter(isId);
+  const [tasks, projects] = [[...new Set([...idsOf('task'), ...nested])], idsOf('project')];
   const rows = [
     ...(projects.length > 0 ? await run<Version>(ctx.db, lockProjectsStatement, [projects]) : []),
     ...(tasks.length > 0 ? await run<Version>(ctx.db, lockTasksStatement, [tasks]) : []),
