@@ -17,13 +17,17 @@ export const stagingStatement: Statement = {
       (select count(*)::int from (select from agent_plans p where p.session_id = $1 and p.status = 'staged' limit 200) few) as staged`,
 };
 
-/** $1 = team ids, $2 = whether the plan is a team's. Returns the highest number of staged plans in one of the teams, at most $3. */
+/**
+ * $1 = team ids, $2 = whether the plan is a team's, $3 = limit, $4 = owner of the plan or null, $5 = source. Returns the highest number of
+ * staged plans in one of the teams, at most $3, and of those that are of the same owner, or of the same source if the plan is a team's.
+ */
 export const stagedInTeamsStatement: Statement = {
   name: 'plan_staged_in_teams',
   text: /* sql */ `
-    select max(staged)::int as staged from unnest($1::uuid[]) as wanted(team_id) cross join lateral (
-      select count(*) as staged from (
-        select from agent_plans p where p.team_ids @> array[wanted.team_id] and p.status = 'staged' and (p.team_id is not null) = $2
+    select max(staged)::int as staged, max(share)::int as share from unnest($1::uuid[]) as wanted(team_id) cross join lateral (
+      select count(*) as staged, count(*) filter (where case when $2 then few.source = $5 else few.owner_id = $4::uuid end) as share from (
+        select p.owner_id, p.source from agent_plans p
+        where p.team_ids @> array[wanted.team_id] and p.status = 'staged' and (p.team_id is not null) = $2
         limit $3
       ) few
     ) counted`,

@@ -9,7 +9,7 @@ import { canonicalJson, hashText, type PlanContent, planHash } from './canonical
 import { notifyStaged } from './notify-plan.js';
 import type { Proposal, Staged } from './proposal.js';
 import { planRisk, summaryOf, withManyDeletions } from './rules.js';
-import { type ActionPlan, MAX_ACTIONS, MAX_PLAN_BYTES } from './schema.js';
+import { type ActionPlan, MAX_ACTIONS, MAX_PLAN_BYTES, type PlanSource } from './schema.js';
 import { insertPlanStatement, lockSessionStatement, stagedInTeamsStatement, stagingStatement } from './stage-plan.sql.js';
 import { Trial } from './try-actions.js';
 
@@ -17,6 +17,8 @@ import { Trial } from './try-actions.js';
 const MAX_STAGED_IN_SESSION = 20;
 /** Staged plans in one team: of its members' own sessions, and as many of its own. */
 const MAX_STAGED_IN_TEAM = 200;
+/** Those of one person, or of one source of the team's own: nobody, and no stranger whose builds fail, takes all the room. */
+const MAX_SHARE = MAX_STAGED_IN_TEAM / 2;
 /** Actions of a proposal that are read at all. */
 const MAX_PROPOSED = 10 * MAX_ACTIONS;
 
@@ -45,10 +47,14 @@ async function openStaging(ctx: Context, { session, lifeHours }: Proposal): Prom
 }
 
 /** @throws RESOURCE_CONFLICT */
-async function checkTeams(ctx: Context, teamIds: string[], isOfTeam: boolean): Promise<void> {
-  const [found] = await run<{ staged: number }>(ctx.db, stagedInTeamsStatement, [teamIds, isOfTeam, MAX_STAGED_IN_TEAM]);
-  if ((found?.staged ?? 0) < MAX_STAGED_IN_TEAM) return;
-  throw conflict(`The team has ${MAX_STAGED_IN_TEAM} staged plans`, { detail: 'Confirm or discard one of them first.' });
+async function checkTeams(ctx: Context, teamIds: string[], { owner_id, team_id }: Session, source: PlanSource): Promise<void> {
+  const values = [teamIds, team_id !== null, MAX_STAGED_IN_TEAM, owner_id, source];
+  const [found] = await run<{ staged: number; share: number }>(ctx.db, stagedInTeamsStatement, values);
+  const detail = 'Confirm or discard one of them first.';
+  if ((found?.staged ?? 0) >= MAX_STAGED_IN_TEAM) throw conflict(`The team has ${MAX_STAGED_IN_TEAM} staged plans`, { detail });
+  if ((found?.share ?? 0) < MAX_SHARE) return;
+  const whose = team_id === null ? 'You have' : 'This source has';
+  throw conflict(`${whose} ${MAX_SHARE} staged plans in the team`, { detail });
 }
 
 /** Performs the actions and takes them back. */
@@ -200,7 +206,7 @@ export async function stagePlan(ctx: Context, proposal: Proposal): Promise<Stage
     const trial = await tryActions(ctx, proposal, actionId);
     if (trial.actions.length === 0) return { plan: null, omitted: trial.omitted };
     const plan = composePlan(proposal, trial, actionId, staging.expires_at);
-    await checkTeams(ctx, plan.teamIds, staging.session.team_id !== null);
+    await checkTeams(ctx, plan.teamIds, staging.session, proposal.source);
     await storePlan(ctx, proposal, plan, staging);
     const { summary, actions, expires_at } = plan.content;
     return {
