@@ -26,6 +26,7 @@ import * as files from './0025_files.js';
 import * as cycleTimes from './0026_cycle_times.js';
 import * as agent from './0027_agent.js';
 import * as triage from './0028_triage.js';
+import * as tokenOfTurn from './0029_token_of_turn.js';
 
 /** Every migration in order; listed explicitly so that a build contains exactly what was reviewed. Never edited once released. */
 const MIGRATIONS: Record<string, Knex.Migration> = {
@@ -56,6 +57,7 @@ const MIGRATIONS: Record<string, Knex.Migration> = {
   '0026_cycle_times': cycleTimes,
   '0027_agent': agent,
   '0028_triage': triage,
+  '0029_token_of_turn': tokenOfTurn,
 };
 
 /** Provides the migrations to knex. */

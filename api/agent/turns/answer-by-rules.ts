@@ -37,7 +37,8 @@ const todayIn = (timezone: string): string => Temporal.Now.plainDateISO(zoneName
 async function propose(ctx: Context, turn: ClaimedTurn, actions: readonly ProposedAction[]): Promise<Answer> {
   const session = { session_id: turn.session_id, owner_id: turn.user_id, team_id: null };
   try {
-    const staged = await stagePlan(ctx, { session, source: 'chat', actions, lifeHours: CHAT_PLAN_HOURS, onRefusal: 'refuse' });
+    const fixed = { source: 'chat', lifeHours: CHAT_PLAN_HOURS, onRefusal: 'refuse', tokenId: turn.token_id } as const;
+    const staged = await stagePlan(ctx, { session, actions, ...fixed });
     const plan = staged.plan && { action_id: staged.plan.action_id, changes: staged.plan.actions.length };
     return { content: planWords(staged), plan };
   } catch (error) {

@@ -16,6 +16,8 @@ export interface ClaimedTurn extends Record<string, unknown> {
   user_id: string;
   /** Team that pays; null without links. */
   team_id: string | null;
+  /** Token that wrote the message: it may not confirm the answer's plan. */
+  token_id: string | null;
   provider: 'rules' | 'openai_compatible' | 'anthropic';
   model: string | null;
   /** `waiting`: an earlier message of the session has no answer yet, and nothing may be done now. */

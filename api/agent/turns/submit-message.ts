@@ -57,6 +57,7 @@ async function checkRoom({ db }: Context, sessionId: string): Promise<void> {
  */
 export async function submitMessage(ctx: Context, { session_id, message }: Chat, messageId = newId()): Promise<SubmittedMessage> {
   const userId = userOf(ctx);
+  const tokenId = ctx.actor.type === 'pat' ? ctx.actor.tokenId : null;
   const session = await AgentSession.query(ctx.db).findById(session_id).where({ owner_id: userId, kind: 'chat' }).modify('live');
   if (!session) throw notFound('Session');
   // Nobody could answer: no worker is alive, or none reaches Temporal.
@@ -69,7 +70,7 @@ export async function submitMessage(ctx: Context, { session_id, message }: Chat,
     await inTransaction(ctx, async (ctx) => {
       await lockSession(ctx, session_id);
       await checkRoom(ctx, session_id);
-      const values = [messageId, session_id, userId, message, teamId, provider, model, ctx.correlationId];
+      const values = [messageId, session_id, userId, message, teamId, provider, model, ctx.correlationId, tokenId];
       await run(ctx.db, storeMessageStatement, values);
       await recordChange(ctx, {
         team_id: teamId,

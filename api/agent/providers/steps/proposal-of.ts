@@ -5,7 +5,7 @@ const LIFE_HOURS = 24;
 
 /** Returns what is staged for the author of a message: all or nothing, so that the model or the person learns what was refused. */
 export const proposalOf = (
-  { session_id, user_id }: { session_id: string; user_id: string },
+  { session_id, user_id, token_id }: { session_id: string; user_id: string; token_id: string | null },
   actions: readonly ProposedAction[],
 ): Proposal => ({
   session: { session_id, owner_id: user_id, team_id: null },
@@ -13,4 +13,5 @@ export const proposalOf = (
   actions,
   lifeHours: LIFE_HOURS,
   onRefusal: 'refuse',
+  tokenId: token_id,
 });

@@ -16,6 +16,7 @@ export interface TurnState extends Record<string, unknown> {
   session_id: string;
   user_id: string;
   team_id: string | null;
+  token_id: string | null;
   correlation_id: string;
   content: string;
   position: number;

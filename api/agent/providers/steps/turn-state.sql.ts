@@ -7,7 +7,7 @@ import type { Statement } from '../../../../db/statement.js';
 export const turnStateStatement: Statement = {
   name: 'agent_turn_state',
   text: /* sql */ `
-select t.message_id, t.session_id, t.user_id, t.team_id, t.correlation_id, message.content, message.position::int as position,
+select t.message_id, t.session_id, t.user_id, t.team_id, t.token_id, t.correlation_id, message.content, message.position::int as position,
   u.email, u.role, u.status = 'active' as is_active, coalesce(u.preferences->>'timezone', 'UTC') as timezone
 from agent_turns t join agent_messages message using (message_id) join users u on u.user_id = t.user_id
 where t.message_id = $1 and t.incarnation = $2 and t.claimed_by = $3 and t.state = 'running' and t.finished_at is null`,
