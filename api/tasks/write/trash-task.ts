@@ -1,4 +1,5 @@
-import { authorize } from '../../core/access.js';
+import { run, type Statement } from '../../../db/statement.js';
+import { authorize, type Seat } from '../../core/access.js';
 import { type Context, inTransaction, userOf } from '../../core/context.js';
 import { notFound } from '../../core/errors.js';
 import { recordChange } from '../../core/record-change.js';
@@ -18,6 +19,14 @@ const SUBTREE = /* sql */ `
   select t.task_id, t.title, t.team_id, t.project_id, task_json(t) as json from tasks t join tree using (task_id)
   order by t.task_id for update of t`;
 
+/** $1 = task id, $2 = caller id. Reads the role without a lock: whoever has none must not make the task's team wait. */
+const seatStatement: Statement = {
+  name: 'seat_before_trash',
+  text: /* sql */ `
+    select m.role as seat from tasks t left join memberships m on m.team_id = t.team_id and m.user_id = $2
+    where t.task_id = $1 and t.deleted_at is null`,
+};
+
 /**
  * Moves a task and its descendants to the trash as one cascade.
  * @throws RESOURCE_NOT_FOUND no live task | PERMISSION_DENIED non-member or guest
@@ -31,6 +40,9 @@ export function trashTask(ctx: Context, taskId: string): Promise<TrashedTask> {
       project_id: string;
       json: unknown;
     }
+    const [place] = await run<{ seat: Seat | null }>(ctx.db, seatStatement, [taskId, userOf(ctx)]);
+    if (!place) throw notFound('Task');
+    authorize('task.write', place.seat);
     const cascadeId = newId();
     // A creation locks the project FOR KEY SHARE until its commit, so after this lock no descendant can be missed.
     await lockProjectOf(ctx, taskId);

@@ -34,4 +34,15 @@ describe('DELETE /api/tasks/:task_id', () => {
     expect((await world.member.delete('/api/tasks/nobody')).status).toBe(404);
     expect((await world.row(task.task_id))['deleted_at']).toBeNull();
   });
+
+  it('a guest waits for no lock, and so takes none', async () => {
+    const { task_id, project_id } = await world.make();
+    const holder = await world.app.services.db.transaction();
+    await holder.raw('select from projects where project_id = ? for update', [project_id]);
+    await holder.raw('select from tasks where task_id = ? for update', [task_id]);
+    const asked = Date.now();
+    expect((await world.app.as(world.team.guest).delete(`/api/tasks/${task_id}`)).status).toBe(403);
+    expect(Date.now() - asked).toBeLessThan(900);
+    await holder.rollback();
+  });
 });
