@@ -85,6 +85,7 @@ create table agent_turns (
   finished_at timestamptz
 );
 create index agent_turns_open on agent_turns (session_id, message_id) where finished_at is null;
+create index agent_turns_open_of_user on agent_turns (user_id) where finished_at is null;
 create index agent_turns_open_by_age on agent_turns (created_at) where finished_at is null;
 
 -- What a model answered at each step of a turn, so that a retried activity does not ask, and pay, again. Deleted after a week.

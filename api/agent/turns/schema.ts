@@ -6,6 +6,8 @@ const MAX_MESSAGE_LENGTH = 10_000;
 export const CHAT_BODY_BYTES = 262_144;
 /** Messages of a session that wait for an answer at the same time. */
 export const MAX_OPEN_TURNS = 5;
+/** In all sessions of a user: calls of models have 50 places for everybody, and each may take a minute. */
+export const MAX_OPEN_TURNS_OF_USER = 10;
 
 export const Chat = z
   .object({

@@ -32,12 +32,13 @@ export const returnMessageStatement: Statement = {
   text: `update agent_usage set messages = greatest(messages - 1, 0) where team_id = $1 and month = ${MONTH}`,
 };
 
-/** $1 = session id. Messages of the person, and those among them without an answer. */
+/** $1 = session id, $2 = user id. Messages of the user, those among them without an answer, and those without one in all sessions of the user. */
 export const countTurnsStatement: Statement = {
   name: 'count_agent_turns',
   text: /* sql */ `
 select (select count(*)::int from agent_messages where session_id = $1 and role = 'user') as messages,
-  (select count(*)::int from agent_turns where session_id = $1 and finished_at is null) as open`,
+  (select count(*)::int from agent_turns where session_id = $1 and finished_at is null) as open,
+  (select count(*)::int from agent_turns where user_id = $2 and finished_at is null) as open_of_user`,
 };
 
 /** $1 = team ids. Whether an admin of every team allows a model outside the installation to read its words. */

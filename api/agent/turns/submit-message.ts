@@ -9,7 +9,7 @@ import { lockSession } from '../sessions/load-session.js';
 import { readLinks } from '../sessions/read-links.js';
 import { MAX_MESSAGES } from '../sessions/schema.js';
 import { countMessage, returnMessage } from './quota.js';
-import { type Chat, MAX_OPEN_TURNS } from './schema.js';
+import { type Chat, MAX_OPEN_TURNS, MAX_OPEN_TURNS_OF_USER } from './schema.js';
 import { allowsModelStatement, countTurnsStatement, storeMessageStatement } from './submit-message.sql.js';
 
 /** A stored message that waits for its answer. */
@@ -40,13 +40,16 @@ async function providerFor(
 interface Counts extends Record<string, unknown> {
   messages: number;
   open: number;
+  open_of_user: number;
 }
 
-async function checkRoom({ db }: Context, sessionId: string): Promise<void> {
-  const [counts] = await run<Counts>(db, countTurnsStatement, [sessionId]);
-  const { messages = 0, open = 0 } = counts ?? {};
+async function checkRoom(ctx: Context, sessionId: string): Promise<void> {
+  const [counts] = await run<Counts>(ctx.db, countTurnsStatement, [sessionId, userOf(ctx)]);
+  const { messages = 0, open = 0, open_of_user = 0 } = counts ?? {};
   if (open >= MAX_OPEN_TURNS)
     throw conflict(`${open} messages of this session wait for an answer`, { detail: 'Wait for an answer, or stop the session.' });
+  if (open_of_user >= MAX_OPEN_TURNS_OF_USER)
+    throw conflict(`${open_of_user} of your messages wait for an answer`, { detail: 'Wait for an answer, or stop a session.' });
   if (messages >= MAX_MESSAGES) throw conflict(`A session holds at most ${MAX_MESSAGES} messages; create another one`);
 }
 

@@ -5,7 +5,7 @@ import { claimTurn } from '../../../api/agent/turns/claim-turn.js';
 import { submitMessage } from '../../../api/agent/turns/submit-message.js';
 import { withdrawMessage } from '../../../api/agent/turns/withdraw-message.js';
 import { buildSession, contextOf } from '../../factories/agent.js';
-import { buildProject, buildTask, buildTeam, leave, type Person, type TestTeam } from '../../factories/people.js';
+import { buildPerson, buildProject, buildTask, buildTeam, leave, type Person, type TestTeam } from '../../factories/people.js';
 import { startApp, type TestApp } from '../../support/app.js';
 
 let app: TestApp;
@@ -91,6 +91,27 @@ describe('a message that nobody can answer', () => {
   });
 });
 
+describe('messages that wait', () => {
+  it('are at most 5 in a session and 10 of a user; a refused one counts for no quota', async () => {
+    const sessions = [];
+    for (const title of ['One', 'Two', 'Three']) sessions.push((await sessionOf(team.member, title)).session_id);
+    const [first, second, third] = sessions as [string, string, string];
+    for (let n = 0; n < 5; n += 1) await submit(team.member, first);
+    await expect(submit(team.member, first)).rejects.toMatchObject({
+      status: 409,
+      message: '5 messages of this session wait for an answer',
+    });
+    for (let n = 0; n < 5; n += 1) await submit(team.member, second);
+    await expect(submit(team.member, third)).rejects.toMatchObject({
+      status: 409,
+      message: '10 of your messages wait for an answer',
+    });
+    expect(await used(team.team_id)).toBe(10);
+    const { session_id } = await sessionOf(team.manager, 'Four');
+    await submit(team.manager, session_id);
+  });
+});
+
 describe('the wait for an answer', () => {
   it('ends as pending, and the answer comes to the session', async () => {
     const { session_id } = await sessionOf(team.member, 'Login 500');
@@ -121,17 +142,21 @@ describe('the wait for an answer', () => {
 describe('the monthly quota', () => {
   it('lets exactly as many of fifty messages through as it says', async () => {
     await db()('agent_settings').insert({ team_id: team.team_id, monthly_message_quota: 20 });
-    const sessions = await Promise.all(Array.from({ length: 10 }, () => buildSession(app, team.member)));
+    const people = await Promise.all(Array.from({ length: 10 }, () => buildPerson(app)));
+    await db()('memberships').insert(people.map(({ user_id }) => ({ team_id: team.team_id, user_id, role: 'member' })));
+    const sessions = await Promise.all(people.map((person) => buildSession(app, person)));
     const { task_id: item_id } = await buildTask(app, team, project);
     const links = sessions.map(({ session_id }) => ({ session_id, item_type: 'task', item_id, linked_by: team.member.user_id }));
     await db()('agent_links').insert(links);
-    const sent = sessions.flatMap(({ session_id }) => Array.from({ length: 5 }, () => submit(team.member, session_id)));
+    const sent = sessions.flatMap(({ session_id }, at) =>
+      Array.from({ length: 5 }, () => submit(people[at] as Person, session_id)),
+    );
     const outcomes = await Promise.allSettled(sent);
     const refused = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason.code] : []));
     expect(refused).toEqual(Array.from({ length: 30 }, () => 'QUOTA_EXCEEDED'));
     expect(await used(team.team_id)).toBe(20);
     const [{ session_id } = { session_id: '' }] = sessions;
-    const { status, body } = await app.as(team.member).post('/api/ai-workspace/chat', { session_id, message: 'x' });
+    const { status, body } = await app.as(people[0]).post('/api/ai-workspace/chat', { session_id, message: 'x' });
     expect([status, body.error_code]).toEqual([402, 'QUOTA_EXCEEDED']);
     expect(body.message).toMatch(/its 20 messages of this month; the next ones start on 1 \w+ 20\d\d$/);
   });
