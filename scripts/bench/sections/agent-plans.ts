@@ -12,8 +12,8 @@ import { withSides } from './requests-section.js';
 const PLANS = 40;
 const WARM_UP = 10;
 const ACTIONS = 50;
-/** Fewer than a team may have staged. */
-const SINGLE = 150;
+/** Fewer than one person may have staged in a team. */
+const SINGLE = 90;
 /** Staged plans of the list: each team has at most 200, so they are spread over teams of the caller. */
 const STAGED = 10_000;
 const TEAMS = 50;
