@@ -68,6 +68,16 @@ it('a person finds an item, links it, takes a suggestion, confirms its plan and 
   expect(await status()).toBe('todo');
 });
 
+it('a new title shows beside the old one, under which the card names the task', async () => {
+  await send('rename Login 500 to "Delete everything"');
+  const talk = await until(async () => {
+    const html = await page();
+    return html.includes('name="plan_hash"') && html;
+  });
+  expect(talk).toContain('Change task <bdi><strong>Login 500</strong></bdi>');
+  expect(talk).toMatch(/<del><bdi>Login 500<\/bdi><\/del>.*<bdi>Delete everything<\/bdi>/s);
+});
+
 it('alike changes stand under one tick box', async () => {
   const project = await buildProject(app, team);
   for (const title of ['A', 'B', 'C', 'D']) {

@@ -90,8 +90,15 @@ function fieldsOf({ before, after, params }: PlanAction, names: Readonly<Record<
       before: textOf(before?.[key], names),
       after: after === null && !(key in long) ? null : textOf(to[key], names),
     }))
-    .filter(({ name, before: from, after: into }) => name !== 'title' && name !== 'team id' && (from !== null || into !== null));
+    .filter(({ name, before: from, after: into }) =>
+      // The heading names the target; only a new title is a change.
+      name === 'title' ? from !== null && into !== null : name !== 'team id' && (from !== null || into !== null),
+    );
 }
+
+/** Title of the target as it is now: of an action that renames it, the old one. */
+const headingOf = ({ title, before, after }: PlanAction): string =>
+  withVisibleNames(typeof before?.['title'] === 'string' && after?.['title'] !== undefined ? before['title'] : title);
 
 const isDeletion = ({ tool }: PlanAction): boolean => tool.endsWith('.delete');
 
@@ -110,7 +117,7 @@ export function linesOf(
     .map((action) => ({
       index: action.index,
       verb: VERBS[action.tool],
-      title: withVisibleNames(action.title),
+      title: headingOf(action),
       href:
         action.entity_id && !action.entity_id.startsWith('$') && ['task', 'project', 'note'].includes(action.entity_type)
           ? `/app/items/${encodeURIComponent(action.entity_id)}`
