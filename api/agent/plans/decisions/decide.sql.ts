@@ -82,7 +82,7 @@ export const storeResultsStatement: Statement = {
     update agent_actions a set result = r.result, made_id = r.made_id,
       version_after = case when r.result = 'applied' then coalesce(
         (select t.version from tasks t where t.task_id = coalesce(r.target_id, r.made_id)),
-        (select p.version from projects p where p.project_id::text = r.target_id)) end
+        (select p.version from projects p where p.project_id = case when a.entity_type = 'project' then r.target_id::uuid end)) end
     from jsonb_to_recordset($2::jsonb) as r(index integer, result text, made_id text, target_id text)
     where a.action_id = $1 and a.index = r.index`,
 };

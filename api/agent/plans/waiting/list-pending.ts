@@ -69,8 +69,10 @@ export async function listPendingAfter(
  * Nearest end first; `total` counts those beyond the limits too.
  */
 export async function listPending(ctx: Context, limit: number): Promise<PendingPlans> {
-  const [counted] = await run<{ total: number }>(ctx.db, countPendingStatement, [userOf(ctx), rolesFor('plan.decide')]);
-  const { plans } = await listPendingAfter(ctx, limit, null, API_BYTES);
+  const [[counted], { plans }] = await Promise.all([
+    run<{ total: number }>(ctx.db, countPendingStatement, [userOf(ctx), rolesFor('plan.decide')]),
+    listPendingAfter(ctx, limit, null, API_BYTES),
+  ]);
   return { pending: plans, total: counted?.total ?? 0 };
 }
 

@@ -15,7 +15,7 @@ const COLUMNS = /* sql */ `
         from agent_actions a cross join lateral (
           select t.version from tasks t where a.entity_type = 'task' and t.task_id = a.entity_id
           union all
-          select r.version from projects r where a.entity_type = 'project' and r.project_id::text = a.entity_id
+          select r.version from projects r where r.project_id = case when a.entity_type = 'project' then a.entity_id::uuid end
         ) v
         where a.action_id = p.action_id and a.expected_version is not null and v.version <> a.expected_version
       ) end as stale,
