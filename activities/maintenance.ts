@@ -1,4 +1,5 @@
 import { deleteOldSteps } from '../api/agent/providers/steps/delete-old-steps.js';
+import { deleteOldPlans } from '../api/agent/plans/waiting/delete-old-plans.js';
 import { expirePlans } from '../api/agent/plans/waiting/expire-plans.js';
 import { sendDigests } from '../api/agent/triage/send-digests.js';
 import { deleteExpiredAccountData } from '../api/auth/delete-expired-account-data.js';
@@ -28,6 +29,7 @@ export function maintenanceActivities(services: Services): MaintenanceActivities
     'file-sweep': async () => `removed ${await sweepObjects(services)} objects`,
     'forge-receipts': async () => `cleared ${await purgeReceipts(services.db)} receipts`,
     'idempotency-keys': async () => `deleted ${await deleteExpiredKeys(services.db)} keys`,
+    'plan-history': async () => `deleted ${await deleteOldPlans(services)} plans`,
     'plan-digest': async () => `mailed ${await sendDigests(services)} users`,
     'rate-limits': async () => `deleted ${await deleteExpiredCallers(services.db)} rate limit windows`,
     'run-history': async () => `deleted ${await deleteExpiredRuns(services)} runs`,

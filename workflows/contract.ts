@@ -282,6 +282,7 @@ export type MaintenanceJob =
   | 'idempotency-keys'
   | 'rate-limits'
   | 'plan-digest'
+  | 'plan-history'
   | 'run-history'
   | 'search-vocabulary'
   | 'token-expiry'

@@ -144,7 +144,7 @@ export const Settings = z.object({
   OUTBOX_GIVE_UP_HOURS: count(24),
   AUTOMATION_MAX_DEPTH: count(10).describe('Maximum length of a chain of automations that start each other'),
   AUTOMATION_BREAKER_RUNS: count(100).describe('Runs a minute, started by other runs, that disable an automation'),
-  RUN_HISTORY_DAYS: count(90).describe('Finished runs are deleted after this time'),
+  RUN_HISTORY_DAYS: count(90).describe('Finished runs and plans are deleted after this time'),
   RUN_HISTORY_SKIPPED_DAYS: count(7).describe('The same for skipped runs'),
   CI_TRIAGE_SECONDS: count(60, 0, 600).describe(
     'Quiet time after the last delivery of a failed CI run before its plan is staged',

@@ -135,7 +135,7 @@ create table agent_plans (
   decided_at timestamptz,
   superseded_by uuid,
   -- The applied plan whose changes this one takes back.
-  undo_of uuid references agent_plans,
+  undo_of uuid references agent_plans on delete set null,
   incarnation integer not null default 1,
   check (num_nonnulls(owner_id, team_id) = 1),
   check ((status in ('applied', 'discarded')) = (decided_at is not null))
@@ -144,6 +144,7 @@ create index agent_plans_of_team on agent_plans (team_id, expires_at, action_id)
 create index agent_plans_of_owner on agent_plans (owner_id, expires_at, action_id) where status = 'staged' and owner_id is not null;
 create index agent_plans_due on agent_plans (expires_at) where status = 'staged';
 create index agent_plans_applied_by on agent_plans (decided_by, decided_at) where status = 'applied';
+create index agent_plans_ended on agent_plans (coalesce(decided_at, expires_at)) where status <> 'staged';
 create index agent_plans_of_session on agent_plans (session_id, staged_at desc);
 create index agent_plans_writing_in on agent_plans using gin (team_ids) where status = 'staged';
 create unique index agent_undo_staged on agent_plans (undo_of) where status in ('staged', 'applied') and undo_of is not null;

@@ -1,0 +1,29 @@
+import { run, type Statement } from '../../../../db/statement.js';
+import type { Services } from '../../../core/context.js';
+
+const BATCH = 500;
+
+/** $1 = days. A plan's text holds titles and words of items that may have been purged since, so it is not kept forever. */
+const statement: Statement = {
+  name: 'delete_old_plans',
+  text: /* sql */ `
+    with deleted as (
+      delete from agent_plans where action_id in (
+        select action_id from agent_plans
+        where status <> 'staged' and coalesce(decided_at, expires_at) < now() - make_interval(days => $1)
+        order by coalesce(decided_at, expires_at) limit ${BATCH} for update skip locked
+      ) returning action_id
+    ) select count(*)::int as plans from deleted`,
+};
+
+/**
+ * Deletes plans that ended RUN_HISTORY_DAYS ago, in batches, each with its own commit; the audit entries of their decisions remain. Safe to
+ * repeat. Returns their number.
+ */
+export async function deleteOldPlans({ db, config }: Pick<Services, 'db' | 'config'>): Promise<number> {
+  for (let total = 0; ; ) {
+    const [deleted] = await run<{ plans: number }>(db, statement, [config.RUN_HISTORY_DAYS]);
+    total += deleted?.plans ?? 0;
+    if ((deleted?.plans ?? 0) < BATCH) return total;
+  }
+}
