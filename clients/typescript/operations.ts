@@ -1,4 +1,4 @@
-// Made by npm run client from the document with SHA-256 44de92fc4c6253a1fe690725534939024053d8771f139345c85dbbc49ea42c23.
+// Made by npm run client from the document with SHA-256 e8b3e102eef55bfdcad049fd8e5d6ffd85ee4894cb4fcbe70218d2e7d1cd1d5f.
 /** Operations that send a form with a file, and those that return bytes. */
 export const UPLOADS: readonly string[] = ['uploadFile'];
 export const DOWNLOADS: readonly string[] = ['downloadFile'];
