@@ -62,6 +62,7 @@ it.each(rows)('%s follows the table', async (_name, row, ability) => {
 
 it('covers every ability that asks for a role below admin and has a route', () => {
   expect([...new Set(rows.map(([, , ability]) => ability))].sort()).toEqual([
+    'agent.link',
     'automation.dispatch',
     'automation.read',
     'automation.take_over',
@@ -74,6 +75,8 @@ it('covers every ability that asks for a role below admin and has a route', () =
     'item.read',
     'item.write',
     'member.remove',
+    'plan.decide',
+    'plan.undo',
     'project.read',
     'project.write',
     'relation.write',
