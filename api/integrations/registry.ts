@@ -7,9 +7,10 @@ const providers: Provider[] = [forge];
 
 export const listProviders = (): readonly Provider[] => providers;
 
-/** Registers a service, before the first request and before the worker starts. */
-export function registerProvider(provider: Provider): void {
+/** Registers a service, before the first request and before the worker starts. Returns what removes it again. */
+export function registerProvider(provider: Provider): () => void {
   providers.push(provider);
+  return () => void providers.splice(providers.indexOf(provider), 1);
 }
 
 /** @throws RESOURCE_NOT_FOUND */

@@ -42,12 +42,15 @@ const chat = (): Provider => ({
   ],
 });
 
+let removeChat: () => void;
 beforeAll(async () => {
   remote = await startOAuthServer();
-  registerProvider(chat());
+  removeChat = registerProvider(chat());
   app = await startApp(remote.settings);
 });
 afterAll(async () => {
+  // Other test files of this process know one service only.
+  removeChat();
   remote.close();
   await app.close();
 });
