@@ -16,7 +16,8 @@ import { baselineRuns, withWorkers } from './automations.js';
 
 const CHATS = 100;
 const WARM_UP = 20;
-const IN_FLIGHT = 16;
+/** As many as one user may have. */
+const IN_FLIGHT = 10;
 const PROMPTS = 100;
 
 type Call = [name: string, input: object];
