@@ -41,7 +41,7 @@ declare
   ids uuid[] := array[(who->>'request_id')::uuid];
   correlation uuid := (who->>'correlation_id')::uuid;
   person uuid := (who->>'user_id')::uuid;
-  caused_by jsonb := case when who->>'run_id' is null then '{}' else jsonb_build_object('caused_by', who->'caused_by') end;
+  caused_by jsonb := case when who->'caused_by' is null then '{}' else jsonb_build_object('caused_by', who->'caused_by') end;
   stamp text := to_char(clock_timestamp() at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.US');
   written integer := 0;
   added integer;

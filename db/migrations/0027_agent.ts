@@ -5,7 +5,6 @@ export async function up(knex: Knex): Promise<void> {
   await knex.raw(sessions);
   await knex.raw(plans);
   await knex.raw(settings);
-  await knex.raw(recordChanges);
 }
 
 const sessions = /* sql */ `
@@ -202,50 +201,6 @@ alter table personal_access_tokens add column mcp_only boolean not null default 
 
 insert into event_types (event_type, triggers) values
   ('agent.plan_staged', '{agent.plan_staged}'), ('agent.plan_applied', '{agent.plan_applied}');
-`;
-
-const recordChanges = /* sql */ `
--- Unchanged, except for the cause of a change: a run or a plan.
-create or replace function record_changes(who jsonb, changes change[]) returns uuid language plpgsql strict set plan_cache_mode = force_generic_plan as $$
-declare
-  ids uuid[] := array[(who->>'request_id')::uuid];
-  correlation uuid := (who->>'correlation_id')::uuid;
-  person uuid := (who->>'user_id')::uuid;
-  caused_by jsonb := case when who->'caused_by' is null then '{}' else jsonb_build_object('caused_by', who->'caused_by') end;
-  stamp text := to_char(clock_timestamp() at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.US');
-  written integer := 0;
-  added integer;
-begin
-  if cardinality(changes) = 0 then return null; end if;
-  -- One change is the common case, where this query would be a quarter of the work.
-  if cardinality(changes) > 1 then ids := ids || array(select uuidv7() from generate_series(2, cardinality(changes))); end if;
-  loop
-    insert into audit_entries (audit_id, correlation_id, timestamp, team_id, user_id, user_email, actor_type, impersonator_id,
-        token_id, ip_address, user_agent, feature, action, severity, outcome, entity_type, entity_id, details)
-      select c.id, correlation, stamp, c.team_id, person, who->>'email', who->>'actor_type',
-        (who->>'impersonator_id')::uuid, (who->>'token_id')::uuid, who->>'ip', who->>'user_agent',
-        c.feature, c.action, coalesce(c.severity, 'LOW'), coalesce(c.outcome, 'success'),
-        c.entity_type, c.entity_id, (coalesce(c.details, '{}') || caused_by)::text
-      from unnest(ids, changes) as c(id)
-      on conflict (audit_id) do nothing;
-    get diagnostics added = row_count;
-    written := written + added;
-    exit when written = cardinality(changes);
-    -- Only the request's own id can collide: an earlier change of the request has it.
-    ids[1] := uuidv7();
-  end loop;
-  insert into audit_pending (audit_id, chain)
-    select c.id, coalesce(c.team_id, '00000000-0000-0000-0000-000000000000') from unnest(ids, changes) as c(id);
-  insert into activity (user_id, actor_type, action, entity_type, entity_id, entity_title, team_id, project_id, summary)
-    select person, case who->>'actor_type' when 'pat' then 'user' else who->>'actor_type' end,
-      c.action, c.entity_type, c.entity_id, c.title, c.team_id, c.project_id, c.summary
-    from unnest(changes) as c where c.summary is not null;
-  if cardinality(changes) > 1 or changes[1].entity_type in ('task', 'comment', 'project', 'note', 'file', 'whiteboard', 'doc') then
-    perform mark_changes(changes);
-  end if;
-  if cardinality(changes) > 1 or changes[1].event_type is not null then perform enqueue_events(who, changes); end if;
-  return ids[1];
-end $$;
 `;
 
 export async function down(): Promise<void> {
