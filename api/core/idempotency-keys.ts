@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import { inBatches } from '../../db/in-batches.js';
 import { run, type Statement } from '../../db/statement.js';
 
 /** One use of an Idempotency-Key: user, target and request. */
@@ -100,13 +101,12 @@ export async function releaseKey(db: Knex, use: IdempotentRequest): Promise<void
 }
 
 /** Deletes expired keys in batches, each with its own commit. Safe to repeat. Returns their number. */
-export async function deleteExpiredKeys(db: Knex): Promise<number> {
-  for (let total = 0; ; ) {
+export function deleteExpiredKeys(db: Knex): Promise<number> {
+  return inBatches(BATCH, async () => {
     const { rowCount } = await db.raw<{ rowCount: number }>(/* sql */ `
       delete from idempotency_keys where (user_id, key, address) in (
         select user_id, key, address from idempotency_keys where claimed_at < now() - interval '${LIFE_HOURS} hours'
         order by claimed_at limit ${BATCH} for update skip locked)`);
-    total += rowCount;
-    if (rowCount < BATCH) return total;
-  }
+    return rowCount;
+  });
 }

@@ -1,3 +1,4 @@
+import { inBatches } from '../../db/in-batches.js';
 import type { Services } from '../core/context.js';
 
 const BATCH = 500;
@@ -12,11 +13,7 @@ const DELETE_EXPIRED = /* sql */ `
     where finished_at < now() - make_interval(days => case when status = 'skipped' then ?::int else ?::int end) limit ${BATCH})`;
 
 /** Deletes expired runs in batches; may be repeated. Returns their number (docs/decisions.md#run-retention). */
-export async function deleteExpiredRuns({ db, config }: Pick<Services, 'db' | 'config'>): Promise<number> {
+export function deleteExpiredRuns({ db, config }: Pick<Services, 'db' | 'config'>): Promise<number> {
   const days = [config.RUN_HISTORY_SKIPPED_DAYS, config.RUN_HISTORY_DAYS];
-  for (let total = 0; ; ) {
-    const { rowCount } = await db.raw<{ rowCount: number }>(DELETE_EXPIRED, days);
-    total += rowCount;
-    if (rowCount < BATCH) return total;
-  }
+  return inBatches(BATCH, async () => (await db.raw<{ rowCount: number }>(DELETE_EXPIRED, days)).rowCount);
 }

@@ -1,3 +1,4 @@
+import { inBatches } from '../../../../db/in-batches.js';
 import { run, type Statement } from '../../../../db/statement.js';
 import type { Services } from '../../../core/context.js';
 
@@ -20,10 +21,6 @@ const statement: Statement = {
  * Deletes plans that ended RUN_HISTORY_DAYS ago, in batches, each with its own commit; the audit entries of their decisions remain. Safe to
  * repeat. Returns their number.
  */
-export async function deleteOldPlans({ db, config }: Pick<Services, 'db' | 'config'>): Promise<number> {
-  for (let total = 0; ; ) {
-    const [deleted] = await run<{ plans: number }>(db, statement, [config.RUN_HISTORY_DAYS]);
-    total += deleted?.plans ?? 0;
-    if ((deleted?.plans ?? 0) < BATCH) return total;
-  }
+export function deleteOldPlans({ db, config }: Pick<Services, 'db' | 'config'>): Promise<number> {
+  return inBatches(BATCH, async () => (await run<{ plans: number }>(db, statement, [config.RUN_HISTORY_DAYS]))[0]?.plans ?? 0);
 }

@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import { inBatches } from '../../../../db/in-batches.js';
 import { run, type Statement } from '../../../../db/statement.js';
 
 /** Days that what a model said is kept: a retried step needs it, and an operator who looks into a turn (docs/decisions.md#steps-of-a-model). */
@@ -17,10 +18,6 @@ const statement: Statement = {
 };
 
 /** Deletes the steps of models after a week, in batches, each with its own commit. Safe to repeat. Returns their number. */
-export async function deleteOldSteps(db: Knex): Promise<number> {
-  for (let total = 0; ; ) {
-    const [deleted] = await run<{ steps: number }>(db, statement, []);
-    total += deleted?.steps ?? 0;
-    if ((deleted?.steps ?? 0) < BATCH) return total;
-  }
+export function deleteOldSteps(db: Knex): Promise<number> {
+  return inBatches(BATCH, async () => (await run<{ steps: number }>(db, statement, []))[0]?.steps ?? 0);
 }
