@@ -19,38 +19,44 @@ afterAll(async () => {
 it('an API process stopped by SIGSTOP loses the lock of the project that it was changing', async () => {
   const team = await buildTeam(app);
   const project = await buildProject(app, team);
-  const task = await buildTask(app, team, project);
   const api = await startApiProcess(app);
   const holder = new pg.Client(app.database.url);
   await holder.connect();
+  await holder.query(`set lock_timeout = ${SERVING.idleTransactionTimeout * 2}`);
   const headers = { authorization: `Bearer ${team.member.token}` };
-  const waiters = () => lockWaiters(app.services.db);
-  /** Freezes the process while its request waits for the project; on a busy machine the wait may have ended before. */
-  async function freeze(): Promise<[Promise<unknown>]> {
+  const wanted = { where: 'project_id = $1 for update', values: [project.project_id] };
+  const isLocked = () =>
+    holder.query(`select from projects where ${wanted.where} nowait`, wanted.values).then(
+      () => false,
+      (error: { code?: string }) => error.code === '55P03',
+    );
+  /**
+   * Freezes the process while its request waits for the project, then gives it the lock. On a busy machine the wait
+   * may end (lock_timeout) before the lock is free: then the process goes on and another task is deleted.
+   */
+  async function freeze(): Promise<{ task_id: string; request: Promise<unknown> }> {
+    const { task_id } = await buildTask(app, team, project);
     await holder.query('begin');
     await holder.query('select from projects where project_id = $1 for update', [project.project_id]);
-    const request = fetch(`${api.url}/api/tasks/${task.task_id}`, { method: 'DELETE', headers }).catch(() => undefined);
-    await until(async () => (await waiters()) > 0);
+    const request = fetch(`${api.url}/api/tasks/${task_id}`, { method: 'DELETE', headers }).catch(() => undefined);
+    await until(async () => (await lockWaiters(app.services.db)) > 0);
     api.child.kill('SIGSTOP');
-    const isWaiting = (await waiters()) > 0;
-    if (!isWaiting) {
-      api.child.kill('SIGCONT');
-      await request;
-    }
     await holder.query('commit');
-    return isWaiting ? [request] : freeze();
+    const isTaken = until(isLocked, 1_000).then(
+      () => true,
+      () => false,
+    );
+    if (await isTaken) return { task_id, request };
+    api.child.kill('SIGCONT');
+    await request;
+    return freeze();
   }
-  const [request] = await freeze();
+  const { task_id, request } = await freeze();
   // The project's lock is now the frozen process's.
-  const wanted = { where: 'project_id = $1 for update', values: [project.project_id] };
-  await holder.query(`set lock_timeout = ${SERVING.idleTransactionTimeout * 2}`);
-  await expect(holder.query(`select from projects where ${wanted.where} nowait`, wanted.values)).rejects.toMatchObject({
-    code: '55P03',
-  });
   expect((await holder.query(`select 1 from projects where ${wanted.where}`, wanted.values)).rowCount).toBe(1);
   api.child.kill('SIGCONT');
   await request;
-  expect(await app.services.db('tasks').where({ task_id: task.task_id }).first()).toMatchObject({ deleted_at: null });
+  expect(await app.services.db('tasks').where({ task_id }).first()).toMatchObject({ deleted_at: null });
   await holder.end();
 }, 60_000);
 
