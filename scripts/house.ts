@@ -28,6 +28,7 @@ export const ROOMS = [
   'teams',
   'agent/triage',
   'runs',
+  'webhooks',
   'automations',
   'runs/record',
   'secrets',

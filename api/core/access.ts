@@ -118,6 +118,8 @@ const ABILITIES = {
   'secret.list': { seat: 'admin', words: 'Team admin' },
   'secret.write': { seat: 'admin', words: 'Team admin', impersonated: false },
   'secret.use_anywhere': { seat: 'admin', words: 'Team admin, for a secret without allowed hosts' },
+  'webhook.read': { seat: 'admin', words: 'Team admin' },
+  'webhook.write': { seat: 'admin', words: 'Team admin', impersonated: false },
   'integration.list': { seat: 'none', words: 'Any signed-in caller, their own connections' },
   'integration.connect': { seat: 'none', words: 'Any signed-in caller, for themselves', impersonated: false },
   'agent_settings.read': { seat: 'admin', words: 'Team admin' },

@@ -18,7 +18,8 @@ export type Feature =
   | 'secrets'
   | 'tasks'
   | 'teams'
-  | 'tokens';
+  | 'tokens'
+  | 'webhooks';
 
 /** Entities that an audit entry or an activity line may be about. */
 export type EntityType =
@@ -46,4 +47,5 @@ export type EntityType =
   | 'token'
   | 'trusted_device'
   | 'user'
+  | 'webhook'
   | 'whiteboard';

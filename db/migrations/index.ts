@@ -27,6 +27,7 @@ import * as cycleTimes from './0026_cycle_times.js';
 import * as agent from './0027_agent.js';
 import * as triage from './0028_triage.js';
 import * as tokenOfTurn from './0029_token_of_turn.js';
+import * as webhooks from './0030_webhooks.js';
 
 /** Every migration in order; listed explicitly so that a build contains exactly what was reviewed. Never edited once released. */
 const MIGRATIONS: Record<string, Knex.Migration> = {
@@ -58,6 +59,7 @@ const MIGRATIONS: Record<string, Knex.Migration> = {
   '0027_agent': agent,
   '0028_triage': triage,
   '0029_token_of_turn': tokenOfTurn,
+  '0030_webhooks': webhooks,
 };
 
 /** Provides the migrations to knex. */

@@ -19,6 +19,7 @@ const Relation = z.looseObject({
   relation_type: z.string(),
 });
 const Plan = z.looseObject({ action_id: z.string(), session_id: z.string(), source: z.string(), risk: z.string() });
+const Webhook = z.looseObject({ webhook_id: z.string(), url: z.string(), disabled_reason: z.string() });
 const Member = z.looseObject({ user_id: z.string(), role: z.string() });
 const aboutRun = {
   entity_type: z.literal('automation_run'),
@@ -60,6 +61,7 @@ const FIELDS = {
   'approval.requested': aboutRun,
   'approval.decided': aboutRun,
   'approval.expired': aboutRun,
+  'webhook.disabled': { webhook: Webhook },
   ...(Object.fromEntries(FORGE_EVENTS.map((type) => [type, fromForge])) as Record<ForgeEventType, typeof fromForge>),
 };
 
