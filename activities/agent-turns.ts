@@ -2,6 +2,7 @@ import { activityInfo } from '@temporalio/activity';
 import { type Client, WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError } from '@temporalio/client';
 import type { SearchAttributePair } from '@temporalio/common';
 import { beginTurn } from '../api/agent/providers/steps/begin-turn.js';
+import { finishTurn } from '../api/agent/providers/steps/finish-turn.js';
 import { answerByRules } from '../api/agent/turns/answer-by-rules.js';
 import type { TurnExecution } from '../api/agent/turns/claim-turn.js';
 import { openTurnsStatement, restartTurnStatement, turnDispatchesStatement } from '../api/agent/turns/open-turns.sql.js';
@@ -69,15 +70,26 @@ const detailsOf = (row: Row): string =>
     `- Correlation id \`${row.correlation_id}\`, as in the logs and the audit log`,
   ].join('\n');
 
+/**
+ * Ends a turn whose workflow cannot be started: the person reads that it failed, and the next message of the session goes on. Does nothing
+ * if an execution has begun it.
+ */
+async function failStart({ message_id: messageId, started_as: incarnation }: Row, services: Services): Promise<void> {
+  await finishTurn(services, { messageId, incarnation, execution: 'none' }, 'internal');
+}
+
 /** Starts the workflows of turns and wakes them. May be repeated by several workers at once: the rows decide. */
 export class TurnDispatcher implements Dispatcher<Row> {
   readonly kinds = ['turn.start', 'turn.wake'];
   readonly details = turnDispatchesStatement;
+  readonly abandon: NonNullable<Dispatcher<Row>['abandon']>;
 
   constructor(
     private readonly client: Client,
-    private readonly options: { taskQueuePrefix: string; searchable: boolean; eager: boolean },
-  ) {}
+    private readonly options: { taskQueuePrefix: string; searchable: boolean; eager: boolean; giveUpHours: number },
+  ) {
+    this.abandon = { kind: 'turn.start', afterHours: options.giveUpHours, run: failStart };
+  }
 
   async dispatch(row: Row, services: Services): Promise<void> {
     await logScope.run({ correlation_id: row.correlation_id }, () =>

@@ -74,7 +74,7 @@ class TurnDetails {
 }
 
 const HEADLINES: Record<TurnView['state'], string> = {
-  waiting: 'Waiting for an earlier message of the session',
+  waiting: 'Waiting for an earlier message of the session, or for a place of the team',
   running: 'Asking the model',
   answered: 'Answered',
   failed: 'Failed',
@@ -85,7 +85,7 @@ const HEADLINES: Record<TurnView['state'], string> = {
 const headlineOf = ({ state, code, changes }: TurnView): string =>
   `${HEADLINES[state]}${code ? `: \`${code}\`` : ''}${changes ? `, plan of ${changes}` : ''}`;
 
-/** Waits until the session's earlier messages are answered. A wake or a minute asks the row again. */
+/** Waits until the session's earlier messages are answered and the team has a place at the model. A wake or a minute asks the row again. */
 async function begin(input: AgentTurnInput, turn: TurnRef, details: TurnDetails, wakes: () => number): Promise<TurnView> {
   const first = input.mode === 'rules' ? answerByRules : beginTurn;
   let seen = wakes(); // read before the row, so that no wake is lost

@@ -46,7 +46,8 @@ interface Dispatchers {
 
 function createDispatchers(services: Services, client: Client, searchable: boolean): Dispatchers {
   const { config } = services;
-  const options = { taskQueuePrefix: config.TASK_QUEUE_PREFIX, eager: true, searchable };
+  const { TASK_QUEUE_PREFIX: taskQueuePrefix, OUTBOX_GIVE_UP_HOURS: giveUpHours } = config;
+  const options = { taskQueuePrefix, eager: true, searchable, giveUpHours };
   const pageOf = (runId: string): string => webAddress(config, `/app/runs/${runId}`);
   const dispatcher = new RunDispatcher(services, client, { ...options, pageOf });
   return {

@@ -21,7 +21,7 @@ export interface Dispatcher<Row extends { outbox_id: number }> {
   /** @throws the client's error if Temporal is unavailable or rejects the request */
   dispatch: (row: Row, services: Services) => Promise<void>;
   /** Replaces parking, also for a row older than `afterHours`: ends the subject, and the row is dropped. */
-  abandon?: { kind: string; afterHours: number; run: (row: Row) => Promise<void> };
+  abandon?: { kind: string; afterHours: number; run: (row: Row, services: Services) => Promise<void> };
 }
 
 /** A dispatcher of unknown row type. */
@@ -105,7 +105,7 @@ async function abandonRow<Row extends Dispatchable>(
   row: Row,
 ): Promise<boolean> {
   try {
-    await abandon.run(row);
+    await abandon.run(row, services);
     return true;
   } catch (error) {
     await recordFailure(services, { outbox_ids: [row.outbox_id], leased: false }, error, isRowFailure(error));

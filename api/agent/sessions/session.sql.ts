@@ -55,7 +55,24 @@ export const linkableItemStatement: Statement = {
 };
 
 /**
- * $1 = session id. Stops the open turns of a session: each gets an answer that says so, and its workflow is woken.
+ * SQL: the steps of a statement that wake, for each turn that ends in its step `ended`, the next message of the same team that waits for a
+ * place at the model. It is the oldest that no earlier message of its own session holds back.
+ */
+export const wakeNextOfTeam = (ended: string): string => /* sql */ `next_of_team as (
+  select distinct n.message_id, n.incarnation, n.correlation_id from (select team_id from ${ended} where team_id is not null) e cross join lateral (
+    select o.message_id, o.incarnation, o.correlation_id from agent_turns o join agent_messages own using (message_id)
+    where o.team_id = e.team_id and o.finished_at is null and o.state = 'waiting' and o.claimed_by is not null
+      and o.session_id not in (select session_id from ${ended})
+      and not exists (select from agent_turns other join agent_messages earlier using (message_id)
+        where other.session_id = o.session_id and other.finished_at is null and earlier.position < own.position)
+    order by o.created_at limit 1) n
+), woken_of_team as (
+  insert into outbox (kind, subject, payload, correlation_id)
+  select 'turn.wake', message_id::text, jsonb_build_object('message_id', message_id, 'incarnation', incarnation), correlation_id from next_of_team
+)`;
+
+/**
+ * $1 = session id. Stops the open turns of a session: each gets an answer that says so, and its workflow is woken. Wakes the next of the team.
  * $2 = the answer's text.
  */
 export const stopTurnsStatement: Statement = {
@@ -63,13 +80,13 @@ export const stopTurnsStatement: Statement = {
   text: /* sql */ `
 with stopped as (
   update agent_turns set state = 'cancelled', error_code = 'cancelled', finished_at = clock_timestamp()
-  where session_id = $1 and finished_at is null returning message_id, session_id, incarnation, correlation_id
+  where session_id = $1 and finished_at is null returning message_id, session_id, team_id, incarnation, correlation_id
 ), told as (
   insert into agent_messages (session_id, role, content, answers)
   select s.session_id, 'assistant', $2, s.message_id from stopped s join agent_messages m using (message_id) order by m.position
 ), woken as (
   insert into outbox (kind, subject, payload, correlation_id)
   select 'turn.wake', message_id::text, jsonb_build_object('message_id', message_id, 'incarnation', incarnation), correlation_id from stopped
-)
+), ${wakeNextOfTeam('stopped')}
 select message_id from stopped`,
 };

@@ -1,4 +1,5 @@
 import type { Statement } from '../../../db/statement.js';
+import { wakeNextOfTeam } from '../sessions/session.sql.js';
 
 /**
  * $1 = message id. Locks the session of a turn before the turn itself. Whatever writes in a session does so first, so that its
@@ -34,9 +35,28 @@ select turn.message_id, turn.session_id, turn.user_id, turn.team_id, turn.token_
 from turn join agent_messages message using (message_id) join users u on u.user_id = turn.user_id`,
 };
 
+/** $1 = team id. Locks the team's places at the model: whoever counts them counts alone. */
+export const lockPlacesStatement: Statement = {
+  name: 'lock_places_of_team',
+  text: 'select team_id from agent_settings where team_id = $1 for no key update',
+};
+
+/**
+ * $1 = message id, $2 = team id, $3 = places. Sends a claimed turn back to wait if models already answer that many messages of its team.
+ * Returns its id then, and no row if it has a place.
+ */
+export const waitForPlaceStatement: Statement = {
+  name: 'wait_for_place',
+  text: /* sql */ `
+update agent_turns set state = 'waiting' where message_id = $1 and (
+  select count(*) from agent_turns other
+  where other.team_id = $2 and other.finished_at is null and other.state = 'running' and other.provider <> 'rules' and other.message_id <> $1
+) >= $3 returning message_id`,
+};
+
 /**
  * $1 = message id, $2 = execution id, $3 = state, $4 = code, $5 = text, $6 = plan. Ends a turn that this execution runs, adds its answer,
- * and wakes the next message of the session. No row: the turn has ended, or belongs to another execution.
+ * and wakes the next message of the session, and the next of the team that waits for a place. No row: the turn has ended, or belongs to another execution.
  */
 export const endTurnStatement: Statement = {
   name: 'end_turn',
@@ -44,7 +64,7 @@ export const endTurnStatement: Statement = {
 with turn as (
   update agent_turns t set state = $3, error_code = $4, finished_at = clock_timestamp()
   where t.message_id = $1 and t.claimed_by = $2 and t.finished_at is null
-  returning t.message_id, t.session_id, t.provider, t.created_at
+  returning t.message_id, t.session_id, t.team_id, t.provider, t.created_at
 ), answer as (
   insert into agent_messages (session_id, role, content, action_id, answers)
   select session_id, 'assistant', $5, $6::uuid, message_id from turn returning message_id, session_id
@@ -56,6 +76,6 @@ with turn as (
 ), woken as (
   insert into outbox (kind, subject, payload, correlation_id)
   select 'turn.wake', message_id::text, jsonb_build_object('message_id', message_id, 'incarnation', incarnation), correlation_id from next
-)
+), ${wakeNextOfTeam('turn')}
 select turn.provider, answer.message_id, extract(epoch from clock_timestamp() - turn.created_at)::float8 as seconds from turn, answer`,
 };

@@ -2,7 +2,7 @@ import type { Knex } from 'knex';
 import { run } from '../../../db/statement.js';
 import type { TurnRef } from '../../../workflows/contract.js';
 import type { InstanceRole } from '../../core/actor.js';
-import { claimTurnStatement, lockSessionOfTurnStatement } from './claim-turn.sql.js';
+import { claimTurnStatement, lockPlacesStatement, lockSessionOfTurnStatement, waitForPlaceStatement } from './claim-turn.sql.js';
 
 /** The Temporal execution that owns a turn. `execution` is the id of the workflow's run. */
 export interface TurnExecution extends TurnRef {
@@ -20,7 +20,7 @@ export interface ClaimedTurn extends Record<string, unknown> {
   token_id: string | null;
   provider: 'rules' | 'openai_compatible' | 'anthropic';
   model: string | null;
-  /** `waiting`: an earlier message of the session has no answer yet, and nothing may be done now. */
+  /** `waiting`: an earlier message of the session has no answer yet, or the team has no place left; nothing may be done now. */
   state: 'waiting' | 'running';
   /** Calls of the model so far. */
   calls: number;
@@ -44,4 +44,18 @@ export async function claimTurn(
   await run(db, lockSessionOfTurnStatement, [messageId]);
   const [turn] = await run<ClaimedTurn>(db, claimTurnStatement, [messageId, incarnation, execution]);
   return turn;
+}
+
+/**
+ * Takes one of the team's places at the model for a claimed turn, until its end. Needs the transaction of the claim.
+ * @returns false if all are taken: the turn waits, and the end of another one wakes it
+ */
+export async function takePlace(
+  db: Knex,
+  { message_id, team_id }: Pick<ClaimedTurn, 'message_id' | 'team_id'>,
+  places: number,
+): Promise<boolean> {
+  if (team_id === null) return true;
+  await run(db, lockPlacesStatement, [team_id]);
+  return (await run(db, waitForPlaceStatement, [message_id, team_id, places])).length === 0;
 }

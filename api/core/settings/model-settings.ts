@@ -32,6 +32,7 @@ export const modelSettings = {
   AI_PRICE_OUTPUT: amount().describe('Price of a million output tokens, in the same currency'),
   AI_CHAT_SECONDS: whole(60, 1, 300).describe('Time that a chat request waits for its answer'),
   AI_CHAT_BEGIN_SECONDS: whole(10, 1, 300).describe('Time until a message that no worker has begun is withdrawn'),
+  AI_TURNS_PER_TEAM: whole(10, 1, 50).describe('Messages of a team that a model answers at the same time; the others wait'),
   AI_MONTHLY_TOKENS_PER_TEAM: whole(0, 0, 1_000_000_000).describe('Tokens of a team in a month; 0 for no limit'),
   AI_MONTHLY_COST_PER_TEAM: amount().describe('Cost of a team in a month, in the currency of the prices; 0 for no limit'),
 };

@@ -4,7 +4,10 @@ import type { Services } from '../../../core/context.js';
 
 const BATCH = 500;
 
-/** $1 = days. A plan's text holds titles and words of items that may have been purged since, so it is not kept forever. */
+/**
+ * $1 = days. A plan's text holds titles and words of items that may have been purged since, so it is not kept forever.
+ * The same goes for what an agent said with it, unless that is part of a conversation.
+ */
 const statement: Statement = {
   name: 'delete_old_plans',
   text: /* sql */ `
@@ -14,6 +17,9 @@ const statement: Statement = {
         where status <> 'staged' and coalesce(decided_at, expires_at) < now() - make_interval(days => $1)
         order by coalesce(decided_at, expires_at) limit ${BATCH} for update skip locked
       ) returning action_id
+    ), notes as (
+      delete from agent_messages m using deleted d, agent_sessions s
+      where m.action_id = d.action_id and s.session_id = m.session_id and s.kind <> 'chat'
     ) select count(*)::int as plans from deleted`,
 };
 

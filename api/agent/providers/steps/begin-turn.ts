@@ -3,7 +3,7 @@ import type { TurnView } from '../../../../workflows/contract.js';
 import { run, type Statement } from '../../../../db/statement.js';
 import type { Services } from '../../../core/context.js';
 import { readLinks } from '../../sessions/read-links.js';
-import { type ClaimedTurn, claimTurn, type TurnExecution } from '../../turns/claim-turn.js';
+import { type ClaimedTurn, claimTurn, takePlace, type TurnExecution } from '../../turns/claim-turn.js';
 import { announceTurn, endTurn, type EndedTurn } from '../../turns/end-turn.js';
 
 /** Answer to a message of a session without items: a model would know nothing to talk about. */
@@ -32,12 +32,13 @@ async function begin({ config }: Services, db: Knex, owner: TurnExecution): Prom
   if (readable.length === 0) return { as: 'ended', turn, ended: await endTurn(db, turn, owner, { content: NOTHING_LINKED }) };
   const teamIds = readable.map(({ team_id }) => team_id);
   const isAsked = config.AI_PROVIDER !== 'rules' && turn.is_active && (await isModelAllowed(db, teamIds));
-  return { as: isAsked ? 'running' : 'rules' };
+  if (!isAsked) return { as: 'rules' };
+  return { as: (await takePlace(db, turn, config.AI_TURNS_PER_TEAM)) ? 'running' : 'waiting' };
 }
 
 /**
  * Claims a turn for a model. Without a linked item it answers with a hint; if the team of one item has not allowed a model, `byRules`
- * answers.
+ * answers. It waits while models answer as many messages of the team as may be answered at once.
  */
 export async function beginTurn(
   services: Services,
