@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { developmentSecrets } from './crypto/development-secrets.js';
+import { allowedHosts } from './settings/allowed-hosts.js';
 import { fileStoreProblems } from './settings/file-store-settings.js';
 import { modelProblems, modelSettings } from './settings/model-settings.js';
 import { temporalTlsProblems } from './settings/temporal-tls.js';
@@ -120,7 +121,10 @@ export const Settings = z.object({
       (ports) => ports.every((each) => Number.isInteger(each) && each > 0 && each < 65_536),
       'must be ports separated by commas',
     )
-    .describe('Ports that automations may send requests to'),
+    .describe('Ports that automations and webhooks may send requests to'),
+  WEBHOOK_ALLOWED_HOSTS: allowedHosts.describe(
+    'Hosts or addresses, each optionally with a port, that webhooks may reach although they are not public; outside production also over plain http and on this machine',
+  ),
   ...modelSettings,
   RATE_LIMIT_LOGIN: perMinute(10),
   RATE_LIMIT_CODES: perMinute(5).describe('Each route that accepts or emails a code, per client address'),

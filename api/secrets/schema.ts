@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Flag, Id, Text } from '../core/fields.js';
-import { MAX_PATTERN_LENGTH, normalizeHostPattern } from './allowed-hosts.js';
+import { MAX_PATTERN_LENGTH, normalizeHostPattern } from '../core/http-client/host-patterns.js';
 
 const MAX_ALLOWED_HOSTS = 20;
 /** Maximum size of a value in bytes. */

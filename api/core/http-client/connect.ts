@@ -3,22 +3,23 @@ import { callbackify } from 'node:util';
 import ipaddr from 'ipaddr.js';
 import { buildConnector } from 'undici';
 import { OutboundFailure } from './failure.js';
-import { type Address, isAllowedAddress, type OutboundPolicy } from './policy.js';
+import { type Address, type Destination, isReachable, type OutboundPolicy } from './policy.js';
 
 /**
  * Resolves a host name; rejects it when one of its addresses is not allowed.
  * @throws OutboundFailure without the resolver's message, which names the host
  */
-async function reachableAddresses(policy: OutboundPolicy, host: string): Promise<[Address, ...Address[]]> {
-  const [first, ...more] = await policy.resolve(host).catch(() => []);
+async function reachableAddresses(policy: OutboundPolicy, destination: Destination): Promise<[Address, ...Address[]]> {
+  const [first, ...more] = await policy.resolve(destination.host).catch(() => []);
   if (!first) throw new OutboundFailure('connection_failed', 'host not found');
-  if (![first, ...more].every(({ address }) => isAllowedAddress(policy, address))) throw new OutboundFailure('url_blocked');
+  if (![first, ...more].every(({ address }) => isReachable(policy, destination, address)))
+    throw new OutboundFailure('url_blocked');
   return [first, ...more];
 }
 
 /** Returns validated addresses only, and the connection uses exactly these (DNS rebinding). */
-const guardedLookup = (policy: OutboundPolicy): LookupFunction => {
-  const look = callbackify((host: string) => reachableAddresses(policy, host));
+const guardedLookup = (policy: OutboundPolicy, port: number): LookupFunction => {
+  const look = callbackify((host: string) => reachableAddresses(policy, { host, port }));
   return (host, options, done) =>
     look(host, (error, addresses) => {
       if (error) done(error, '', 0);
@@ -27,12 +28,12 @@ const guardedLookup = (policy: OutboundPolicy): LookupFunction => {
     });
 };
 
-/** Opens connections for undici. A literal address is checked first, because it never reaches the lookup. */
-export function guardedConnector(policy: OutboundPolicy, timeoutMs: number): buildConnector.connector {
-  const connect = buildConnector({ timeout: timeoutMs, maxCachedSessions: 0, lookup: guardedLookup(policy) });
+/** Opens connections for undici, all to one port. A literal address is checked first, because it never reaches the lookup. */
+export function guardedConnector(policy: OutboundPolicy, port: number, timeoutMs: number): buildConnector.connector {
+  const connect = buildConnector({ timeout: timeoutMs, maxCachedSessions: 0, lookup: guardedLookup(policy, port) });
   return (options, done) => {
     const host = options.hostname.replace(/^\[(.*)\]$/, '$1');
-    if (ipaddr.isValid(host) && !isAllowedAddress(policy, host)) return done(new OutboundFailure('url_blocked'), null);
+    if (ipaddr.isValid(host) && !isReachable(policy, { host, port }, host)) return done(new OutboundFailure('url_blocked'), null);
     return connect(options, done);
   };
 }

@@ -1,6 +1,7 @@
 import { lookup } from 'node:dns/promises';
 import ipaddr from 'ipaddr.js';
 import type { Config } from '../config.js';
+import { isHostAllowed, normalizeHostPattern } from './host-patterns.js';
 
 export interface Address {
   address: string;
@@ -14,11 +15,18 @@ export interface OutboundPolicy {
   ports: readonly number[];
   /** For addresses set by the operator: allows every address and port. */
   isTrusted?: true;
+  /** Requires https, except for hosts that `exceptions` opens to this machine. */
+  httpsOnly?: true;
+  /**
+   * Hosts that the operator opened, with or without a port: neither port nor address range is checked. They are compared with the host as
+   * written, then with each resolved address. `thisMachine`: they may be this machine, and plain http.
+   */
+  exceptions?: { hosts: readonly string[]; thisMachine: boolean };
   /** Resolves all addresses of a host name. */
   resolve: (host: string) => Promise<Address[]>;
 }
 
-const resolve: OutboundPolicy['resolve'] = (host) => lookup(host, { all: true, verbatim: true });
+export const resolve: OutboundPolicy['resolve'] = (host) => lookup(host, { all: true, verbatim: true });
 
 /** Policy for addresses written by users. */
 export const outboundPolicy = ({ OUTBOUND_LOOPBACK, OUTBOUND_PORTS }: Config): OutboundPolicy => ({
@@ -47,4 +55,28 @@ export function isAllowedAddress(
   if (range === 'loopback') return allowLoopback;
   if (range !== 'unicast' || INSIDE.includes(ip.toString())) return false;
   return ip.kind() === 'ipv4' || (ip as ipaddr.IPv6).match(GLOBAL_V6);
+}
+
+/** Where a request goes: a host, and the port after its scheme was applied. */
+export interface Destination {
+  host: string;
+  port: number;
+}
+
+/** Returns whether an exception names this host, or this address under its canonical notation. */
+export function isException({ exceptions }: OutboundPolicy, host: string, port: number): boolean {
+  if (exceptions === undefined || exceptions.hosts.length === 0) return false;
+  const hostname = normalizeHostPattern(ipaddr.isValid(host) ? ipaddr.process(host).toString() : host);
+  return hostname !== null && isHostAllowed(exceptions.hosts, { hostname, port: String(port), protocol: '' });
+}
+
+const isThisMachine = (address: string): boolean =>
+  !ipaddr.isValid(address) || ['loopback', 'unspecified'].includes(ipaddr.process(address).range());
+
+/** Returns whether a request to `destination` may connect to `address`, one of those that its host resolves to. */
+export function isReachable(policy: OutboundPolicy, { host, port }: Destination, address: string): boolean {
+  if (isException(policy, host, port) || isException(policy, address, port)) {
+    return policy.exceptions?.thisMachine === true || !isThisMachine(address);
+  }
+  return (policy.isTrusted || policy.allowLoopback || policy.ports.includes(port)) && isAllowedAddress(policy, address);
 }

@@ -1,7 +1,7 @@
 import { Client, type Dispatcher } from 'undici';
 import { guardedConnector } from './connect.js';
 import { failureOf, OutboundFailure } from './failure.js';
-import type { OutboundPolicy } from './policy.js';
+import { isException, type OutboundPolicy } from './policy.js';
 
 export const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
 type Method = (typeof METHODS)[number];
@@ -34,14 +34,27 @@ const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,256}$/;
 const OURS =
   /^(host|connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|expect|content-length|accept-encoding)$/i;
 
-/** @throws OutboundFailure url_invalid */
-function addressOf(text: string, { allowLoopback, ports }: OutboundPolicy): URL {
+export const portOf = ({ port, protocol }: URL): number => (port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port));
+
+/**
+ * Parses an address written by a user. Hosts are compared as written; addresses are checked when a connection is opened.
+ * @throws OutboundFailure url_invalid | url_blocked a port that is not allowed
+ */
+export function parseDestination(policy: OutboundPolicy, text: string): URL {
   if (text.length > MAX_URL || !URL.canParse(text)) throw new OutboundFailure('url_invalid');
   const url = new URL(text);
   if (url.protocol !== 'http:' && url.protocol !== 'https:') throw new OutboundFailure('url_invalid', 'use http or https');
   if (url.username !== '' || url.password !== '') throw new OutboundFailure('url_invalid', 'credentials in URLs are not allowed');
-  const port = url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port);
-  if (!allowLoopback && !ports.includes(port)) throw new OutboundFailure('url_blocked', `port ${port}`);
+  const port = portOf(url);
+  const isOpened = isException(policy, url.hostname, port);
+  if (policy.httpsOnly && url.protocol !== 'https:' && !(isOpened && policy.exceptions?.thisMachine)) {
+    throw new OutboundFailure('url_invalid', 'use https');
+  }
+  // An exception may name the address to which the host resolves, with a port.
+  const isDecidedLater = isOpened || (policy.exceptions?.hosts.length ?? 0) > 0;
+  if (!policy.allowLoopback && !policy.ports.includes(port) && !isDecidedLater) {
+    throw new OutboundFailure('url_blocked', `port ${port}`);
+  }
   return url;
 }
 
@@ -83,10 +96,10 @@ const textOf = (bytes: Buffer, encoding: string | string[] | undefined): string 
  */
 export async function sendRequest(policy: OutboundPolicy, request: OutboundRequest): Promise<OutboundResponse> {
   const { method, headers, body, timeoutMs, maxBytes = MAX_BYTES } = request;
-  const url = addressOf(request.url, policy);
+  const url = parseDestination(policy, request.url);
   checkHeaders(headers);
   const client = new Client(url.origin, {
-    connect: guardedConnector(policy, timeoutMs),
+    connect: guardedConnector(policy, portOf(url), timeoutMs),
     pipelining: 0,
     headersTimeout: timeoutMs,
     bodyTimeout: timeoutMs,

@@ -1,5 +1,5 @@
 import type { Context, Services } from '../../core/context.js';
-import { isHostAllowed } from '../../secrets/allowed-hosts.js';
+import { isHostAllowed } from '../../core/http-client/host-patterns.js';
 import { recordUse } from '../../secrets/record-use.js';
 import { findSecrets, openSecrets, type StoredSecret } from '../../secrets/vault.js';
 import { ActionRefused } from '../../actions/contract/action-refused.js';

@@ -55,7 +55,10 @@ function matches(pattern: string, hostname: string, port: string): boolean {
  * Returns true if a request to this address goes to one of the hosts. A pattern without a port allows any port. `patterns` are
  * normalized.
  */
-export function isHostAllowed(patterns: readonly string[], { hostname, port, protocol }: URL): boolean {
+export function isHostAllowed(
+  patterns: readonly string[],
+  { hostname, port, protocol }: Pick<URL, 'hostname' | 'port' | 'protocol'>,
+): boolean {
   const host = hostname.replace(/\.$/, '');
   const finalPort = port === '' ? (DEFAULT_PORTS[protocol] ?? '') : port;
   return patterns.some((pattern) => matches(pattern, host, finalPort));

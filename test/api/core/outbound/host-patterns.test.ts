@@ -1,4 +1,4 @@
-import { isHostAllowed, normalizeHostPattern } from '../../../api/secrets/allowed-hosts.js';
+import { isHostAllowed, normalizeHostPattern } from '../../../../api/core/http-client/host-patterns.js';
 
 it.each([
   ['API.Example.COM', 'api.example.com'],

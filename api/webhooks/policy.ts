@@ -1,0 +1,61 @@
+import { Resolver } from 'node:dns/promises';
+import ipaddr from 'ipaddr.js';
+import type { Config } from '../core/config.js';
+import { invalidFields } from '../core/errors.js';
+import { OutboundFailure } from '../core/http-client/failure.js';
+import { isException, isReachable, type OutboundPolicy, resolve } from '../core/http-client/policy.js';
+import { parseDestination, portOf } from '../core/http-client/send-request.js';
+
+/** Where deliveries may go: https to public addresses, and what the operator opened. Checked when saved and at each connection. */
+export const webhookPolicy = ({ OUTBOUND_PORTS, WEBHOOK_ALLOWED_HOSTS, NODE_ENV }: Config): OutboundPolicy => ({
+  allowLoopback: false,
+  ports: OUTBOUND_PORTS,
+  httpsOnly: true,
+  exceptions: { hosts: WEBHOOK_ALLOWED_HOSTS, thisMachine: NODE_ENV !== 'production' },
+  resolve,
+});
+
+/** Time for one look-up while saving. */
+const LOOKUP_MS = 2_000;
+
+/**
+ * Resolves a host name without the threads that file access and passwords need, which slow name servers could occupy. The connection
+ * resolves it again, as the system does.
+ */
+async function lookUp(host: string): Promise<string[]> {
+  const resolver = new Resolver({ timeout: LOOKUP_MS, tries: 1 });
+  const ended = setTimeout(() => resolver.cancel(), LOOKUP_MS);
+  const found = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)]);
+  clearTimeout(ended);
+  return found.flatMap((each) => (each.status === 'fulfilled' ? each.value : []));
+}
+
+const refused = (message: string) => invalidFields([{ field: 'body.url', message: `url ${message}`, type: 'custom' }]);
+
+/** One text for an unknown host and for a private one: the difference would describe the network of the installation. */
+const UNREACHABLE = 'must lead to a public address, at a port to which webhooks may be sent';
+
+function parse(policy: OutboundPolicy, text: string): URL {
+  try {
+    return parseDestination(policy, text);
+  } catch (thrown) {
+    if (!(thrown instanceof OutboundFailure)) throw thrown;
+    throw refused(thrown.reason === 'url_blocked' ? UNREACHABLE : 'must be an https address without credentials');
+  }
+}
+
+/**
+ * Checks the address of an endpoint before it is saved, outside any transaction, because a host name is resolved.
+ * @throws VALIDATION_ERROR not https, with credentials, or not at a public address
+ */
+export async function checkWebhookUrl(config: Config, text: string, addressesOf = lookUp): Promise<void> {
+  const policy = webhookPolicy(config);
+  const url = parse(policy, text);
+  const destination = { host: url.hostname.replace(/^\[(.*)\]$/, '$1'), port: portOf(url) };
+  const isAddress = ipaddr.isValid(destination.host);
+  // The operator vouches for a name on the list, which may be known to the worker only.
+  if (!isAddress && isException(policy, destination.host, destination.port)) return;
+  const addresses = isAddress ? [destination.host] : await addressesOf(destination.host.replace(/\.$/, ''));
+  if (addresses.length > 0 && addresses.every((address) => isReachable(policy, destination, address))) return;
+  throw refused(UNREACHABLE);
+}
