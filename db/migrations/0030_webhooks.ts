@@ -70,14 +70,15 @@ create table webhook_queue (
   delivery_id uuid not null default uuidv7(),
   event_type text not null,
   tries smallint not null default 0,
-  -- [{at, status_code, duration_ms, error}], oldest first.
+  -- [{at, status_code, duration_ms, error, response}], oldest first, the last 20.
   attempts jsonb not null default '[]',
   -- The next attempt, or the end of the lease of the current one.
   next_attempt_at timestamptz not null default now(),
   is_leased boolean not null default false,
   primary key (webhook_id, event_id)
 ) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000);
-create index webhook_queue_due on webhook_queue (webhook_id, next_attempt_at);
+-- An endpoint's requests in progress, and what it is due. The claim walks from endpoint to endpoint.
+create index webhook_queue_due on webhook_queue (webhook_id, is_leased, next_attempt_at);
 
 -- Deliveries that ended. A repeated one goes back into the queue.
 create table webhook_deliveries (
@@ -125,6 +126,13 @@ begin
   where s.owner_id = team and s.kind = 'webhook' and s.event_types is distinct from wanted.event_types;
   return null;
 end $$;
+-- The dispatcher only updates the row: an insert could meet an endpoint that was deleted meanwhile.
+create function create_webhook_health() returns trigger language plpgsql as $$
+begin
+  insert into webhook_health (webhook_id) values (new.webhook_id);
+  return null;
+end $$;
+create trigger webhook_health_created after insert on webhooks for each row execute function create_webhook_health();
 create trigger webhooks_subscribed after insert or delete or update of events, is_active on webhooks
   for each row execute function refresh_webhook_subscriptions();
 `;

@@ -1,0 +1,23 @@
+import { randomBytes } from 'node:crypto';
+import { decryptEnvelope, encryptEnvelope, type EncryptedEnvelope, type EncryptionConfig } from '../core/crypto/encryption.js';
+
+/** As the libraries of Standard Webhooks take it: the prefix, then the key in base64. */
+const PREFIX = 'whsec_';
+const KEY_BYTES = 32;
+
+/** Returns a new signing secret of an endpoint, as its owner sees it once. */
+export const newWebhookSecret = (): string => `${PREFIX}${randomBytes(KEY_BYTES).toString('base64')}`;
+
+/** Encrypts a signing secret for the row of its endpoint. */
+export const sealWebhookSecret = (config: EncryptionConfig, webhookId: string, secret: string): EncryptedEnvelope =>
+  encryptEnvelope(config, webhookId, secret);
+
+/**
+ * Decrypts a signing secret. Only the dispatcher may call this: the value never reaches a record, a log or a metric.
+ * @throws as `decryptField`
+ */
+export const openWebhookSecret = (config: EncryptionConfig, webhookId: string, sealed: EncryptedEnvelope): string =>
+  decryptEnvelope(config, webhookId, sealed);
+
+/** Returns the signing key of a secret. */
+export const keyOfSecret = (secret: string): Buffer => Buffer.from(secret.slice(PREFIX.length), 'base64');
