@@ -79,6 +79,7 @@ create table webhook_queue (
 ) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000);
 -- An endpoint's requests in progress, and what it is due. The claim walks from endpoint to endpoint.
 create index webhook_queue_due on webhook_queue (webhook_id, is_leased, next_attempt_at);
+create index webhook_queue_delivery on webhook_queue (delivery_id);
 
 -- Deliveries that ended. A repeated one goes back into the queue.
 create table webhook_deliveries (
@@ -90,7 +91,9 @@ create table webhook_deliveries (
   attempts jsonb not null,
   primary key (event_id, webhook_id)
 ) partition by range (event_id);
-create index webhook_deliveries_of_webhook on webhook_deliveries (webhook_id, event_id desc);
+-- The newest of an endpoint, and what of a range of time failed.
+create index webhook_deliveries_of_webhook on webhook_deliveries (webhook_id, status, event_id desc);
+create index webhook_deliveries_delivery on webhook_deliveries (delivery_id);
 create table webhook_deliveries_default partition of webhook_deliveries default;
 `;
 
