@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import { turnWorkflowId } from '../../workflows/contract.js';
 import { allowModel } from '../api/agent/providers/converse.js';
@@ -7,6 +8,9 @@ import { type ModelServer, startModelServer } from '../support/model-server.js';
 import { until } from '../support/worker.js';
 
 // Turns of the agent whose histories are replayed.
+
+/** Just within the 45 seconds of a call: three calls after it take longer than what is left of the turn. */
+const SLOW_ANSWER_MS = 40_000;
 
 interface Stage {
   app: TestApp;
@@ -81,6 +85,15 @@ const PLAYS: Record<string, (talk: Talk) => Promise<string>> = {
     await ended(first);
     return second;
   },
+  // As long as it takes: the first call answers late, the second one never, and its last attempt is cut off by the time for all of them.
+  async 'timed-out'({ say, model }) {
+    model.answer(async () => {
+      if (model.requests.length > 1) return undefined;
+      await sleep(SLOW_ANSWER_MS);
+      return { calls: [{ name: 'read_item', input: { item: 'T1' } }] };
+    });
+    return say('Close it');
+  },
   async 'cancelled-by-operator'(talk) {
     talk.model.answer(() => undefined);
     const id = await talk.say('Hello');
@@ -114,7 +127,7 @@ export async function playTurn(stage: Stage, name: string): Promise<string> {
     return (await until(() => db('agent_messages').where(where).first<{ message_id: string } | undefined>())).message_id;
   };
   const ended = (message_id: string) =>
-    until(() => db('agent_turns').where({ message_id }).whereNotNull('finished_at').first(), 60_000);
+    until(() => db('agent_turns').where({ message_id }).whereNotNull('finished_at').first(), 240_000);
   const id = await PLAYS[name]?.({ ...stage, model: model as ModelServer, sessionId, say, ended });
   if (id === undefined) throw new Error(`There is no play ${name}`);
   await ended(id);

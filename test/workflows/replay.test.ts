@@ -358,7 +358,7 @@ beforeAll(async () => {
   if (!wanted) return;
   const names = wanted.split(',');
   for (const name of CASES.filter((each) => names.some((begin) => each.startsWith(begin)))) await record(name);
-}, 120_000);
+}, 600_000);
 
 const codePath = process.env['ASSENT_TEST_BUNDLE'] as string;
 const load = (file: string) => historyFromJSON(JSON.parse(readFileSync(join(DIRECTORY, file), 'utf8')));
