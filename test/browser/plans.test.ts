@@ -33,6 +33,13 @@ beforeEach(async () => {
 afterEach(() => Promise.all(windows.splice(0).map((window) => window.close())));
 
 const db = () => app.services.db;
+const OLD_TEXT = `The login page answers with 500 after <b>three</b> wrong passwords.
+
+Seen with Firefox and Chrome. Steps:
+1. Open the page
+2. Send a wrong password three times
+3. Read the log of the server`;
+const NEW_TEXT = OLD_TEXT.replace('500', '502').replace('and Chrome', '<i>only</i>');
 
 async function open(person: Person, options: Parameters<typeof openWindow>[2] = {}): Promise<Window> {
   const window = await openWindow(browser as Browser, app.url, options);
@@ -100,6 +107,8 @@ it('a plan stands among the gates: risks first, stale and high unticked, a butto
   ]);
   expect(await page.locator(`${card} li:has-text("high risk") input`).isChecked()).toBe(false);
   expect(await page.locator(`${card} li.stale input`).isDisabled()).toBe(true);
+  const { name } = await db()('users').where({ user_id: team.member.user_id }).first();
+  expect(await page.textContent(`${card} li.stale .chip.late`)).toMatch(new RegExp(`^changed by ${name} .+`));
   const button = page.locator(`${card} button:has-text("Confirm")`);
   expect((await button.textContent())?.trim()).toBe('Confirm 7 of 9');
   expect(await page.isVisible(`${card} .said`)).toBe(false);
@@ -127,6 +136,38 @@ it('a plan stands among the gates: risks first, stale and high unticked, a butto
   await page.waitForSelector('.notice.good:has-text("Applied 6 of 6")');
   expect((await db()('tasks').where({ task_id: others[0] }).first()).priority).toBe('low');
   expect(complaints).toEqual([]);
+});
+
+it('a long text shows its first lines, and then word by word what changes; scripts are not needed', async () => {
+  const { task_id: page_id } = await buildTask(app, team, project, { title: 'Login page', description: OLD_TEXT });
+  const { task_id: other } = await buildTask(app, team, project, { title: 'Other', description: 'x '.repeat(900) });
+  const session = await buildSession(app, team, { kind: 'automation', title: 'Nightly cleanup' });
+  const update = (entity_id: string, description: string) => ({
+    tool: 'task.update' as const,
+    entity_id,
+    params: { description },
+  });
+  const actions = [update(page_id, NEW_TEXT), update(other, 'y '.repeat(900))];
+  const plan = await staged(app, team.manager, actions, { session, source: 'automation', lifeHours: 168 });
+  const look = { colorScheme: 'dark', viewport: { width: 360, height: 740 }, javaScriptEnabled: false } as const;
+  for (const options of [{}, look]) {
+    const { page, complaints } = await open(team.manager, options);
+    await page.goto('/app/approvals');
+    const long = page.locator(`#plan-${plan.action_id} details.long`);
+    expect(await page.isVisible(`#plan-${plan.action_id} .whole`)).toBe(false);
+    await long.nth(0).locator('summary').click();
+    await long.nth(1).locator('summary').click();
+    expect(await long.nth(0).locator('del').allTextContents()).toEqual(['removed: 500', 'removed: and Chrome']);
+    expect(await long.nth(0).locator('ins').allTextContents()).toEqual(['added: 502', 'added: <i>only</i>']);
+    expect(await long.nth(0).locator('b, i').count()).toBe(0);
+    // Too different to be compared: one after the other.
+    expect(await long.nth(1).locator('.words').count()).toBe(0);
+    expect(await long.nth(1).locator('.whole').allTextContents()).toEqual(['x '.repeat(900), 'y '.repeat(900)]);
+    if (options !== look) expect(await faultsOf(page)).toEqual([]);
+    const shots = process.env['SHOTS'];
+    if (shots) await page.screenshot({ path: `${shots}/diff-${options === look ? 'phone' : 'desk'}.png`, fullPage: true });
+    expect(complaints).toEqual([]);
+  }
 });
 
 it('without scripts it confirms what is ticked, and a refusal returns to the card', async () => {

@@ -1,5 +1,6 @@
 import type { PlanRecord } from '../../../agent/plans/decisions/schema.js';
 import { readConversation, suggestionsFor } from '../../../agent/turns/conversation.js';
+import { lastChanges } from '../../../activity/last-changes.js';
 import type { User } from '../../../auth/schema.js';
 import type { Context } from '../../../core/context.js';
 import { newId } from '../../../core/ids.js';
@@ -8,7 +9,7 @@ import { placesOf } from '../../../graph/item-place.js';
 import { searchItems } from '../../../search/search-items.js';
 import type { FormError, View } from '../../page.js';
 import { namesIn } from '../../wording/names.js';
-import { itemIdsOf, linesOf } from './plan-lines.js';
+import { itemIdsOf, type LineContext, lineContext, linesOf, staleTargetsOf } from './plan-lines.js';
 
 const FOUND = 8;
 /** Types that can be linked; a note of the kind idea is linked as a note. */
@@ -21,13 +22,14 @@ interface Rejected {
 }
 
 /** Plans as cards: their lines in words, and whether they can be decided here. */
-function cardsOf(plans: Readonly<Record<string, PlanRecord>>, names: Readonly<Record<string, string>>, userId: string) {
+function cardsOf(plans: Readonly<Record<string, PlanRecord>>, context: LineContext) {
+  const { names, userId } = context;
   return Object.fromEntries(
     Object.values(plans).map((plan) => [
       plan.action_id,
       {
         ...plan,
-        lines: linesOf(plan, names),
+        lines: linesOf(plan, context),
         decidedBy: plan.decided_by === userId ? 'you' : (names[plan.decided_by ?? ''] ?? 'somebody'),
       },
     ]),
@@ -54,10 +56,11 @@ export async function conversationView(
 ): Promise<View> {
   const { session, open, plans } = await readConversation(ctx, sessionId);
   const linked = new Set(session.linked_items.map(({ item_id }) => item_id));
-  const [found, members, places] = await Promise.all([
+  const [found, members, places, changes] = await Promise.all([
     searchLinkable(ctx, query, linked),
     namesIn(ctx, me, me.teams),
     placesOf(ctx, [...new Set(Object.values(plans).flatMap(itemIdsOf))]),
+    lastChanges(ctx, Object.values(plans).flatMap(staleTargetsOf)),
   ]);
   // A plan is shown to members of every team it touches, so that its items are theirs to read.
   const titles = Object.fromEntries([...places.values()].map(({ item_id, title }) => [item_id, title]));
@@ -65,7 +68,7 @@ export async function conversationView(
   const data = {
     session: { ...session, messages },
     open,
-    cards: cardsOf(plans, { ...members, ...titles }, me.user_id),
+    cards: cardsOf(plans, lineContext({ ...members, ...titles }, me.user_id, changes)),
     suggestions: session.messages.length === 0 ? suggestionsFor(session) : [],
     q: query,
     found,

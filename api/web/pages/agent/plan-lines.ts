@@ -1,7 +1,9 @@
 import { z } from 'zod';
+import type { ChangedSince, LastChange } from '../../../activity/last-changes.js';
 import type { PlanRecord } from '../../../agent/plans/decisions/schema.js';
 import type { PlanAction } from '../../../agent/plans/schema.js';
 import { withVisibleNames } from '../../../core/validation/invisible.js';
+import { type TextPart, type WordDiff, wordDiff } from '../../wording/word-diff.js';
 
 /** Indexes of the ticked changes: one box is a string, several are a list, and a box of alike changes holds several. */
 export const TickedIndexes = z
@@ -16,6 +18,10 @@ interface FieldLine {
   before: string | null;
   /** Null for a deletion, or if it gets no value. */
   after: string | null;
+  /** It would fill more than a few lines, so that it shows on demand. */
+  isLong: boolean;
+  /** What differs between two long texts; null if they are short, or are shown one after the other. */
+  parts: TextPart[] | null;
 }
 
 /** One change of a plan, as a card shows it. */
@@ -30,6 +36,8 @@ export interface PlanLine {
   /** It removes its target: the fields show what goes. */
   isDeletion: boolean;
   isStale: boolean;
+  /** Of a stale one, who changed the target and when, as far as the reader may know. */
+  changed: { by: string | null; at: string } | null;
   isReversible: boolean;
   result: 'applied' | 'skipped' | null;
 }
@@ -80,16 +88,47 @@ export const itemIdsOf = (plan: Pick<PlanRecord, 'actions'>): string[] =>
 /** Long texts stand in the parameters only. */
 const LONG = ['content', 'description'];
 
-function fieldsOf({ before, after, params }: PlanAction, names: Readonly<Record<string, string>>): FieldLine[] {
+/** Length above which a text is long; so is one of more than three lines. */
+const LONG_TEXT = 240;
+
+const isLongText = (text: string | null): boolean => text !== null && (text.length > LONG_TEXT || text.split('\n', 4).length > 3);
+
+/** What the lines of a page share. */
+export interface LineContext {
+  /** Words for ids of users, projects and items. */
+  names: Readonly<Record<string, string>>;
+  /** Newest changes of stale targets, by id. */
+  changes?: ReadonlyMap<string, LastChange>;
+  /** Id of the reader. */
+  userId: string;
+  compare: WordDiff;
+}
+
+/** Returns what the lines of a page share, with a comparison of its own. */
+export const lineContext = (
+  names: LineContext['names'],
+  userId: string,
+  changes: ReadonlyMap<string, LastChange>,
+): LineContext => ({ names, userId, changes, compare: wordDiff() });
+
+function fieldLine(name: string, before: string | null, after: string | null, compare: WordDiff): FieldLine {
+  const isLong = isLongText(before) || isLongText(after);
+  return { name, before, after, isLong, parts: isLong && before !== null && after !== null ? compare(before, after) : null };
+}
+
+function fieldsOf({ before, after, params }: PlanAction, { names, compare }: LineContext): FieldLine[] {
   const long = Object.fromEntries(LONG.flatMap((field) => (field in params ? [[field, params[field]]] : [])));
   const to: Record<string, unknown> = { ...long, ...after };
   const keys = [...new Set([...Object.keys(before ?? {}), ...Object.keys(to)])];
   return keys
-    .map((key) => ({
-      name: LABELS[key] ?? key.replaceAll('_', ' '),
-      before: textOf(before?.[key], names),
-      after: after === null && !(key in long) ? null : textOf(to[key], names),
-    }))
+    .map((key) =>
+      fieldLine(
+        LABELS[key] ?? key.replaceAll('_', ' '),
+        textOf(before?.[key], names),
+        after === null && !(key in long) ? null : textOf(to[key], names),
+        compare,
+      ),
+    )
     .filter(({ name, before: from, after: into }) =>
       // The heading names the target; only a new title is a change.
       name === 'title' ? from !== null && into !== null : name !== 'team id' && (from !== null || into !== null),
@@ -103,14 +142,31 @@ const headingOf = ({ title, before, after }: PlanAction): string =>
 const isDeletion = ({ tool }: PlanAction): boolean => tool.endsWith('.delete');
 
 /** What a deletion takes away, and what goes with it. */
-const removedFields = (action: PlanAction, names: Readonly<Record<string, string>>): FieldLine[] =>
-  fieldsOf(action, names).map(({ name, before, after }) => ({ name, before: before ?? after, after: null }));
+const removedFields = (action: PlanAction, context: LineContext): FieldLine[] =>
+  fieldsOf(action, context).map((field) => ({ ...field, before: field.before ?? field.after, after: null, parts: null }));
 
-/** Returns the changes of a plan, the riskiest first. `names`: words for ids of users, projects and items. */
-export function linesOf(
-  plan: Pick<PlanRecord, 'actions' | 'stale' | 'results'>,
-  names: Readonly<Record<string, string>>,
-): PlanLine[] {
+/** Returns the targets of a plan that have changed since it was staged. */
+export function staleTargetsOf({ actions, stale, created_at: since }: Pick<PlanRecord, 'actions' | 'stale' | 'created_at'>) {
+  const indexes = new Set(stale.map(({ index }) => index));
+  return actions.flatMap(({ index, entity_type, entity_id }): ChangedSince[] =>
+    indexes.has(index) && entity_id !== null && (entity_type === 'task' || entity_type === 'project')
+      ? [{ entity_type, entity_id, since }]
+      : [],
+  );
+}
+
+function changeOf({ entity_id }: PlanAction, { changes, userId }: LineContext): PlanLine['changed'] {
+  const change = changes?.get(entity_id ?? '');
+  if (!change) return null;
+  const { user_id, user_name, timestamp: at } = change;
+  return { by: user_id === userId ? 'you' : user_name && withVisibleNames(user_name), at };
+}
+
+const hasPage = ({ entity_type, entity_id }: PlanAction): boolean =>
+  entity_id !== null && !entity_id.startsWith('$') && ['task', 'project', 'note'].includes(entity_type);
+
+/** Returns the changes of a plan, the riskiest first. */
+export function linesOf(plan: Pick<PlanRecord, 'actions' | 'stale' | 'results'>, context: LineContext): PlanLine[] {
   const stale = new Set(plan.stale.map(({ index }) => index));
   const results = new Map(plan.results?.map(({ index, status }) => [index, status]));
   return plan.actions
@@ -118,14 +174,12 @@ export function linesOf(
       index: action.index,
       verb: VERBS[action.tool],
       title: headingOf(action),
-      href:
-        action.entity_id && !action.entity_id.startsWith('$') && ['task', 'project', 'note'].includes(action.entity_type)
-          ? `/app/items/${encodeURIComponent(action.entity_id)}`
-          : null,
+      href: hasPage(action) ? `/app/items/${encodeURIComponent(action.entity_id ?? '')}` : null,
       risk: action.risk,
-      fields: isDeletion(action) ? removedFields(action, names) : fieldsOf(action, names),
+      fields: isDeletion(action) ? removedFields(action, context) : fieldsOf(action, context),
       isDeletion: isDeletion(action),
       isStale: stale.has(action.index),
+      changed: stale.has(action.index) ? changeOf(action, context) : null,
       isReversible: action.reversible,
       result: results.get(action.index) ?? null,
     }))

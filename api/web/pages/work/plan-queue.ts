@@ -1,13 +1,14 @@
 import type { PlanRecord } from '../../../agent/plans/decisions/schema.js';
 import { listApplied, listPendingAfter } from '../../../agent/plans/waiting/list-pending.js';
 import type { PendingPlan } from '../../../agent/plans/waiting/schema.js';
+import { lastChanges } from '../../../activity/last-changes.js';
 import type { User } from '../../../auth/schema.js';
 import type { Context } from '../../../core/context.js';
 import { withVisibleNames } from '../../../core/validation/invisible.js';
 import { placesOf } from '../../../graph/item-place.js';
 import type { Approval, ApprovalPage } from '../../../runs/approvals/list-approvals.js';
 import { namesIn, teamNamesOf } from '../../wording/names.js';
-import { itemIdsOf, linesOf, type PlanLine } from '../agent/plan-lines.js';
+import { itemIdsOf, lineContext, linesOf, type PlanLine, staleTargetsOf } from '../agent/plan-lines.js';
 
 /** Applied plans that the page offers to take back. */
 const APPLIED = 5;
@@ -74,16 +75,17 @@ export async function cardsOf(
 ): Promise<{ cards: Record<string, PlanCard>; applied: PlanCard[] }> {
   const applied = (await listApplied(ctx, APPLIED)).filter(({ undone_by }) => undone_by === null);
   const all = [...waiting, ...applied];
-  const [members, places] = await Promise.all([
+  const [members, places, changes] = await Promise.all([
     namesIn(ctx, me, all.some(({ team_id }) => team_id === null) ? me.teams : all),
     placesOf(ctx, [...new Set(all.flatMap(itemIdsOf))]),
+    lastChanges(ctx, waiting.flatMap(staleTargetsOf)),
   ]);
   // A plan is listed only to members of every team that it would change; an item of another team keeps its id.
   const own = new Set(me.teams.map(({ team_id }) => team_id));
   const titles = [...places.values()]
     .filter(({ team_id }) => own.has(team_id))
     .map(({ item_id, title }) => [item_id, title] as const);
-  const names = { ...members, ...Object.fromEntries(titles) };
+  const context = lineContext({ ...members, ...Object.fromEntries(titles) }, me.user_id, changes);
   const teams = teamNamesOf(me);
   const cardOf = (plan: PendingPlan | PlanRecord): PlanCard => ({
     action_id: plan.action_id,
@@ -92,7 +94,7 @@ export async function cardsOf(
     status: 'status' in plan ? plan.status : 'staged',
     expires_at: plan.expires_at,
     plan_hash: plan.plan_hash,
-    lines: linesOf({ actions: plan.actions, stale: plan.stale, results: 'results' in plan ? plan.results : null }, names),
+    lines: linesOf({ actions: plan.actions, stale: plan.stale, results: 'results' in plan ? plan.results : null }, context),
     origin: [
       ORIGINS[plan.source],
       ...(plan.source === 'mcp' && 'session_title' in plan && plan.session_title
