@@ -1,25 +1,34 @@
-/** Features that an audit entry or an activity line may belong to. */
-export type Feature =
-  | 'admin'
-  | 'agent'
-  | 'approvals'
-  | 'audit'
-  | 'auth'
-  | 'automations'
-  | 'comments'
-  | 'files'
-  | 'forge'
-  | 'integrations'
-  | 'items'
-  | 'notes'
-  | 'outbox'
-  | 'projects'
-  | 'relations'
-  | 'secrets'
-  | 'tasks'
-  | 'teams'
-  | 'tokens'
-  | 'webhooks';
+/** Features that an audit entry or an activity line may belong to, in the order in which the API lists them. */
+export const FEATURES = [
+  'auth',
+  'tokens',
+  'teams',
+  'projects',
+  'tasks',
+  'comments',
+  'notes',
+  'files',
+  'work_graph',
+  'ai_agent',
+  'automations',
+  'approvals',
+  'secrets',
+  'audit',
+  'forge',
+  'webhooks',
+  'runners',
+  'cycles',
+  'custom_fields',
+  'saved_views',
+  'bulk_data',
+  'admin',
+  'billing',
+] as const;
+export type Feature = (typeof FEATURES)[number];
+
+/** Severities of an audit entry, lowest first. */
+export const SEVERITIES = ['LOW', 'MEDIUM', 'HIGH', 'CRITICAL'] as const;
+export type Severity = (typeof SEVERITIES)[number];
 
 /** Entities that an audit entry or an activity line may be about. */
 export type EntityType =
@@ -27,6 +36,7 @@ export type EntityType =
   | 'agent_session'
   | 'agent_settings'
   | 'audit_chain'
+  | 'audit_log'
   | 'automation'
   | 'automation_run'
   | 'comment'

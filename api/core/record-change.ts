@@ -1,7 +1,7 @@
 import { run, type Statement } from '../../db/statement.js';
 import type { ChangeEvent } from './events/event-types.js';
 import type { AuditAction } from './audit-actions.js';
-import type { EntityType, Feature } from './change-kinds.js';
+import type { EntityType, Feature, Severity } from './change-kinds.js';
 import { type Context, callerJson } from './context.js';
 
 /** Description of a change: one audit entry, at most one activity line, at most one event. */
@@ -11,7 +11,7 @@ export interface Change {
   feature: Feature;
   action: AuditAction;
   /** LOW by default. */
-  severity?: 'LOW' | 'MEDIUM' | 'HIGH' | 'CRITICAL';
+  severity?: Severity;
   outcome?: 'success' | 'failure' | 'denied';
   entity_type: EntityType;
   entity_id: string | null;

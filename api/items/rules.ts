@@ -26,7 +26,7 @@ export interface ItemFields {
 }
 
 /** Returns the feature of the audit entries about an item. */
-export const featureOf = (type: StoredType): Feature => (type === 'note' ? 'notes' : type === 'file' ? 'files' : 'items');
+export const featureOf = (type: StoredType): Feature => (type === 'note' ? 'notes' : type === 'file' ? 'files' : 'work_graph');
 
 /** Returns the name of a type at the start of a sentence. */
 export const nameOf = (type: string): string => type.slice(0, 1).toUpperCase() + type.slice(1);

@@ -34,7 +34,7 @@ export function replayParkedRow(ctx: Context, outboxId: number): Promise<ParkedR
     if (!row) throw notFound('Parked row');
     await recordChange(ctx, {
       team_id: row.team_id,
-      feature: 'outbox',
+      feature: 'admin',
       action: 'retry',
       severity: 'MEDIUM',
       entity_type: 'outbox_row',

@@ -64,7 +64,7 @@ export const storeEdgeStatement: Statement = {
         to_char(m.created_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) as json from made m
     )
     select s.json, record_changes($1::jsonb, array[make_change(team_id => s.team_id, project_id => $3::uuid,
-      ${kindOfChange({ feature: 'relations', action: 'create', entityType: 'relation' })}, entity_id => s.relation_id::text, title => $4::text,
+      ${kindOfChange({ feature: 'work_graph', action: 'create', entityType: 'relation' })}, entity_id => s.relation_id::text, title => $4::text,
       summary => 'added a ' || s.relation_type || ' relation',
       details => jsonb_build_object('source_id', s.source_id, 'target_id', s.target_id, 'relation_type', s.relation_type),
       event_type => ${eventType('relation.created')}, payload => jsonb_build_object('relation', s.json))]) as audit_id

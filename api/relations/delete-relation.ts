@@ -52,7 +52,7 @@ async function deleteStored(ctx: Context, relationId: string): Promise<void> {
   await recordChange(ctx, {
     team_id: end.team_id,
     project_id: end.project_id,
-    feature: 'relations',
+    feature: 'work_graph',
     action: 'delete',
     entity_type: 'relation',
     entity_id: relationId,

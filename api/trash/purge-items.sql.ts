@@ -12,7 +12,7 @@ export const recordItemPurgeStatement: Statement = {
       from items i where i.item_id = any($3) order by i.cascade_id, i.created_at, i.item_id
     )
     select record_changes($1::jsonb, array_agg(make_change(team_id => team_id, project_id => project_id, severity => 'MEDIUM',
-      feature => case item_type when 'note' then 'notes' when 'file' then 'files' else 'items' end, action => 'purge',
+      feature => case item_type when 'note' then 'notes' when 'file' then 'files' else 'work_graph' end, action => 'purge',
       entity_type => item_type, entity_id => item_id, title => title,
       summary => case when $2::text <> 'retention' then 'purged the ' || item_type end,
       details => jsonb_build_object('cause', $2::text, 'title', title, 'cascade_id', cascade_id, 'purged_count', purged_count))))

@@ -9,7 +9,7 @@ export const planInvariants: readonly Invariant[] = [
     sql: /* sql */ `
       with confirmed as (
         select entity_id, count(*) as entries, min(timestamp) as at from audit_entries
-        where feature = 'agent' and entity_type = 'agent_plan' and action = 'confirm' and outcome = 'success' group by entity_id
+        where feature = 'ai_agent' and entity_type = 'agent_plan' and action = 'confirm' and outcome = 'success' group by entity_id
       ), written as (
         select details::jsonb->'caused_by'->>'action_id' as action_id, count(*) as writes, min(timestamp) as first
         from audit_entries where actor_type = 'agent' and details like '%"caused_by"%' group by 1

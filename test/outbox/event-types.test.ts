@@ -27,7 +27,7 @@ const db = () => app.services.db;
 const write = (event: unknown, team_id = team.team_id) =>
   db().raw('select record_change(?::jsonb, ?::jsonb)', [
     JSON.stringify({ request_id: uuidv7(), correlation_id: uuidv7(), actor_type: 'user', user_id: team.member.user_id }),
-    JSON.stringify({ team_id, feature: 'tests', action: 'create', entity_type: 'task', entity_id: 'x', event }),
+    JSON.stringify({ team_id, feature: 'billing', action: 'create', entity_type: 'task', entity_id: 'x', event }),
   ]);
 
 it('the table holds the union, each type with the triggers that it may amount to', async () => {
@@ -41,7 +41,7 @@ it.each([[true], [false]])(
   async (subscribed) => {
     if (subscribed) await subscribe(app, team);
     await expect(write({ type: 'task.craeted', payload: {} })).rejects.toMatchObject({ code: '22023' });
-    expect(await db()('audit_entries').where({ team_id: team.team_id, feature: 'tests' })).toEqual([]);
+    expect(await db()('audit_entries').where({ team_id: team.team_id, feature: 'billing' })).toEqual([]);
   },
 );
 

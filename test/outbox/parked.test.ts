@@ -67,7 +67,7 @@ it('after ten failures; an operator lists it, cures it and replays it, once', as
   expect(await db()('automation_runs').where(automation)).toHaveLength(1);
   expect(await command('outbox-parked')).toEqual(['no parked rows']);
   expect(doctor()).toContain('no row of the outbox is parked');
-  expect(await db()('audit_entries').where({ feature: 'outbox', team_id: team.team_id })).toMatchObject([
+  expect(await db()('audit_entries').where({ feature: 'admin', team_id: team.team_id })).toMatchObject([
     { action: 'retry', entity_type: 'outbox_row', actor_type: 'system' },
   ]);
 });

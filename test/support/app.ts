@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AUDIT_ACTIONS } from '../../api/core/audit-actions.js';
+import { FEATURES } from '../../api/core/change-kinds.js';
 import { createRelayNotifier } from '../../api/core/relay-notifier.js';
 import { type Config, loadConfig } from '../../api/core/config.js';
 import type { Services } from '../../api/core/context.js';
@@ -82,14 +83,17 @@ function clientOf(base: string, credential: string | undefined): Client {
   return { get: call('get'), post: call('post'), put: call('put'), patch: call('patch'), delete: call('delete') };
 }
 
-/** Unknown actions in the audit log; the compiler checks operations, but not SQL. */
-const unknownAuditActions = (db: Services['db']): Promise<string[]> =>
-  db('audit_entries')
-    .distinct()
-    .whereNotIn('action', AUDIT_ACTIONS)
-    .pluck<string[]>('action')
+/** Unknown features and actions in the audit log; the compiler checks operations, but not SQL. */
+const unknownAuditWords = async (db: Services['db']): Promise<string[]> => {
+  const words = async (column: string, known: readonly string[]) =>
+    db('audit_entries').distinct().whereNotIn(column, known).pluck<string[]>(column);
+  try {
+    return [...(await words('feature', FEATURES)), ...(await words('action', AUDIT_ACTIONS))];
+  } catch {
     // A test has taken the database away.
-    .catch(() => []);
+    return [];
+  }
+};
 
 /** Serves the product on a free port. */
 async function serve(services: Services): Promise<{ url: string; server: Server }> {
@@ -128,11 +132,11 @@ export async function startApp(settings: Record<string, string> = {}, patience?:
     async close() {
       server.closeAllConnections();
       server.close();
-      const odd = await unknownAuditActions(database.db);
+      const odd = await unknownAuditWords(database.db);
       await database.drop();
       rmSync(dataDir, { recursive: true, force: true });
       if (odd.length > 0)
-        throw new Error(`The audit log says what no vocabulary knows (api/core/audit-actions.ts): ${odd.join(', ')}`);
+        throw new Error(`The audit log says what no vocabulary knows (api/core/change-kinds.ts, api/core/audit-actions.ts): ${odd.join(', ')}`);
     },
   };
 }

@@ -134,7 +134,7 @@ async function recordStaged(ctx: Context, plan: NewPlan, { team_id, undo_of, dep
   await recordChange(ctx, {
     team_id: team_id ?? teamIds[0] ?? null,
     project_id: projectId,
-    feature: 'agent',
+    feature: 'ai_agent',
     action: 'stage',
     entity_type: 'agent_plan',
     entity_id: action_id,

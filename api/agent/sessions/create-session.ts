@@ -23,4 +23,4 @@ export function createSession(ctx: Context, { title }: CreateSession): Promise<N
 
 /** Records a change of a personal session: it belongs to no team, and no entry holds its title. */
 export const recordSession = (ctx: Context, action: 'create' | 'update' | 'delete', sessionId: string): Promise<string> =>
-  recordChange(ctx, { team_id: null, feature: 'agent', action, entity_type: 'agent_session', entity_id: sessionId });
+  recordChange(ctx, { team_id: null, feature: 'ai_agent', action, entity_type: 'agent_session', entity_id: sessionId });

@@ -24,7 +24,7 @@ const recordLink = (
 ) =>
   recordChange(ctx, {
     team_id,
-    feature: 'agent',
+    feature: 'ai_agent',
     action,
     entity_type: 'agent_session',
     entity_id: sessionId,

@@ -39,7 +39,7 @@ export function saveSettings(ctx: Context, teamId: string, input: SaveAgentSetti
       });
     await recordChange(ctx, {
       team_id: teamId,
-      feature: 'agent',
+      feature: 'ai_agent',
       action: 'update',
       // Texts of the team leave the installation from now on.
       severity: allowsModel && !was.external_model.enabled ? 'HIGH' : 'MEDIUM',

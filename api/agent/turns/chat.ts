@@ -78,7 +78,7 @@ export async function stopSession(ctx: Context, session_id: string): Promise<Sto
     const entity = { entity_type: 'agent_session', entity_id: session_id } as const;
     await recordChange(ctx, {
       team_id: null,
-      feature: 'agent',
+      feature: 'ai_agent',
       action: 'update',
       ...entity,
       details: { stopped: messages.length },

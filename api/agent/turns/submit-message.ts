@@ -77,7 +77,7 @@ export async function submitMessage(ctx: Context, { session_id, message }: Chat,
       await run(ctx.db, storeMessageStatement, values);
       await recordChange(ctx, {
         team_id: teamId,
-        feature: 'agent',
+        feature: 'ai_agent',
         action: 'start',
         entity_type: 'agent_session',
         entity_id: session_id,

@@ -46,7 +46,7 @@ describe('POST /api/work-items/relations', () => {
       created_at: expect.any(String),
     });
     expect(await db()('audit_entries').where({ entity_id: body.relation_id })).toMatchObject([
-      { feature: 'relations', action: 'create', team_id: team.team_id, audit_id: headers.get('x-correlation-id') },
+      { feature: 'work_graph', action: 'create', team_id: team.team_id, audit_id: headers.get('x-correlation-id') },
     ]);
     expect(await db()('activity').where({ entity_id: body.relation_id })).toHaveLength(1);
     expect(await db()('outbox').where({ subject: 'relation.created', team_id: team.team_id })).toMatchObject([

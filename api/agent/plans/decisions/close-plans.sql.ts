@@ -18,7 +18,7 @@ const statement = (name: string, condition: string): Statement => ({
       from closed c
     ), recorded as (
       select record_changes($1::jsonb, array_agg(make_change(team_id => coalesce(c.team_id, c.team_ids[1]), project_id => c.project_id,
-        ${kindOfChange({ feature: 'agent', action: 'discard', entityType: 'agent_plan' })}, entity_id => c.action_id::text,
+        ${kindOfChange({ feature: 'ai_agent', action: 'discard', entityType: 'agent_plan' })}, entity_id => c.action_id::text,
         details => jsonb_build_object('reason', $2::text, 'superseded_by', $3::uuid)))) as audit_id
       from closed c having count(*) > 0
     )

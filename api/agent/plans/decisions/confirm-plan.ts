@@ -41,7 +41,7 @@ const about = ({ action_id, team_id, team_ids, project_id, summary }: LockedPlan
   ({
     team_id: team_id ?? team_ids[0] ?? null,
     project_id,
-    feature: 'agent',
+    feature: 'ai_agent',
     entity_type: 'agent_plan',
     entity_id: action_id,
     title: summary,

@@ -24,7 +24,7 @@ export function discardPlan(
     await recordChange(ctx, {
       team_id: plan.team_id ?? plan.team_ids[0] ?? null,
       project_id: plan.project_id,
-      feature: 'agent',
+      feature: 'ai_agent',
       action: 'discard',
       entity_type: 'agent_plan',
       entity_id: action_id,

@@ -23,7 +23,7 @@ export const expirePlansStatement: Statement = {
       from closed c where $2::uuid is null
     ), recorded as (
       select record_changes($1::jsonb, array_agg(make_change(team_id => coalesce(c.team_id, c.team_ids[1]), project_id => c.project_id,
-        ${kindOfChange({ feature: 'agent', action: 'expire', entityType: 'agent_plan' })}, entity_id => c.action_id::text))) as audit_id
+        ${kindOfChange({ feature: 'ai_agent', action: 'expire', entityType: 'agent_plan' })}, entity_id => c.action_id::text))) as audit_id
       from closed c having count(*) > 0
     )
     select coalesce(array_agg(source), '{}') as sources, (select count(audit_id) from recorded) as recorded from closed`,

@@ -57,7 +57,7 @@ it('leaves an audit entry of the token, a notification to the owner, and a note 
   const { content } = await agent.call('propose_plan', { actions: [setStatus(task_id)], note: 'Because' });
   const { action_id } = content;
   const [entry] = await db()('audit_entries').where({ entity_id: action_id });
-  expect(entry).toMatchObject({ feature: 'agent', action: 'stage', actor_type: 'pat', user_id: team.member.user_id });
+  expect(entry).toMatchObject({ feature: 'ai_agent', action: 'stage', actor_type: 'pat', user_id: team.member.user_id });
   expect(entry.token_id).not.toBeNull();
   expect(JSON.stringify(entry)).not.toContain('Because');
   const [notice] = await db()('notifications')
