@@ -2,7 +2,7 @@ import type { Statement } from '../../db/statement.js';
 import type { ItemType } from '../graph/item-place.js';
 import type { StoredType } from './rules.js';
 import { type RelatedFilter, relatedIds } from './named-items.sql.js';
-import { Parameters } from './statement-parameters.js';
+import { Parameters } from '../../db/statement-parameters.js';
 import { FOUND_RECORD, recordsById } from './work-item.sql.js';
 
 /** Filters of a list; null = not given. */

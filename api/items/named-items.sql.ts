@@ -1,6 +1,6 @@
 import { rolesFor } from '../core/access.js';
 import { edgesShownAs, type RelationType } from '../relations/rules.js';
-import type { Parameters } from './statement-parameters.js';
+import type { Parameters } from '../../db/statement-parameters.js';
 
 /** Lists only what is related to an item. */
 export interface RelatedFilter {

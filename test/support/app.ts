@@ -136,7 +136,9 @@ export async function startApp(settings: Record<string, string> = {}, patience?:
       await database.drop();
       rmSync(dataDir, { recursive: true, force: true });
       if (odd.length > 0)
-        throw new Error(`The audit log says what no vocabulary knows (api/core/change-kinds.ts, api/core/audit-actions.ts): ${odd.join(', ')}`);
+        throw new Error(
+          `The audit log says what no vocabulary knows (api/core/change-kinds.ts, api/core/audit-actions.ts): ${odd.join(', ')}`,
+        );
     },
   };
 }
