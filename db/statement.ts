@@ -1,7 +1,10 @@
 import type { Knex } from 'knex';
 import type { QueryResult, QueryResultRow } from 'pg';
 
-/** A named prepared statement: PostgreSQL parses it once per connection and keeps its plan. A name belongs to one text. */
+/**
+ * A named prepared statement: PostgreSQL parses it once per connection and keeps its plan. A name belongs to one text; a statement with an empty
+ * one is planned each time.
+ */
 export interface Statement {
   name: string;
   text: string;

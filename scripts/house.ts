@@ -25,6 +25,7 @@ export const ROOMS = [
   'trash',
   'tokens',
   'auth',
+  'audit/log',
   'teams',
   'agent/triage',
   'runs',

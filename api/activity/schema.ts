@@ -1,18 +1,13 @@
 import { z } from 'zod';
 import { normaliseDate } from '../core/dates.js';
 import { ClampedInt, DATE_FORMATS, Id, TaskId, Text, Timestamp } from '../core/fields.js';
+import { lowestIdAt } from '../core/ids.js';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-/** Returns the lowest id of a timestamp: a UUIDv7 starts with the milliseconds since 1970. */
-function idAt(moment: string): string {
-  const ms = Math.max(0, Date.parse(moment)).toString(16).padStart(12, '0');
-  return `${ms.slice(0, 8)}-${ms.slice(8)}-7000-8000-000000000000`;
-}
-
 const Before = Text.transform((value, ctx) => {
   if (UUID.test(value)) return value;
   const moment = normaliseDate(value);
-  if (moment !== null) return idAt(moment);
+  if (moment !== null) return lowestIdAt(Date.parse(moment));
   ctx.addIssue({ code: 'custom', message: 'must be an activity_id or an ISO 8601 date-time' });
   return z.NEVER;
 })

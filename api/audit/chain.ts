@@ -42,7 +42,8 @@ export const GENESIS: Link = { sequence: 0, hash: Buffer.alloc(32) };
 /** First hashed byte. A new layout needs a new byte, so that no two layouts hash the same bytes. */
 const ENTRY_LAYOUT = 0x01;
 
-function fieldForm(value: string | null): Buffer {
+/** Null is 0x00; a text is 0x01, its length in bytes (4, unsigned, big-endian), its bytes in UTF-8. */
+export function fieldForm(value: string | null): Buffer {
   if (value === null) return Buffer.of(0);
   const length = Buffer.byteLength(value);
   const form = Buffer.allocUnsafe(5 + length);

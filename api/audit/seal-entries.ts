@@ -16,6 +16,14 @@ const anyPending: Statement = { name: 'seal_any_pending', text: 'select from aud
 /** $1 = lowest chain, $2 = highest chain, $3 = chains to leave out, $4 = chain limit, $5 = entry limit. */
 const sealBatch: Statement = { name: 'seal_batch', text: 'select audit_seal($1, $2, $3, $4, $5) as batch' };
 
+/** $1 = chains. Returns those with pending entries. */
+const pendingOf: Statement = {
+  name: 'seal_pending_of',
+  text: /* sql */ `
+    select c.chain from unnest($1::uuid[]) as c(chain)
+    cross join lateral (select from audit_pending p where p.chain = c.chain limit 1) p`,
+};
+
 export interface SealOptions {
   /** Seals this chain only. */
   chain?: string;
@@ -80,4 +88,13 @@ export async function sealEntries(db: Knex, { chain, patience = 2_000 }: SealOpt
     if (report.busy.length === 0 || Date.now() >= deadline) return report;
     await sleep(BUSY_PAUSE_MS);
   }
+}
+
+/** Maximum wait of a reader for a chain that another process is sealing, ms. */
+const READER_PATIENCE_MS = 500;
+
+/** Seals what is pending in these chains, for a reader of them; costs one small look-up if nothing is. */
+export async function sealChains(db: Knex, chains: string[]): Promise<void> {
+  for (const { chain } of await run<{ chain: string }>(db, pendingOf, [chains]))
+    await sealEntries(db, { chain, patience: READER_PATIENCE_MS });
 }

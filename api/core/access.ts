@@ -83,6 +83,8 @@ const ABILITIES = {
   'trash.purge': { seat: 'manager', words: 'Team manager or above' },
   'trash.empty': { seat: 'admin', words: 'Team admin' },
   'activity.list': { seat: 'none', words: 'Any signed-in caller; only own teams’ activity is listed, guests too' },
+  'audit.vocabulary': { seat: 'none', words: 'Any signed-in caller' },
+  'audit.read': { seat: 'admin', words: 'Team admin, of a team whose plan includes the log' },
   'comment.read': { seat: 'guest', words: 'Anyone who may read the task' },
   'comment.moderate': { seat: 'manager', words: 'Team manager or above, for another person’s comment' },
   'comment.write': {

@@ -34,6 +34,12 @@ export function fromDatabaseError(error: unknown): DomainError | undefined {
   return undefined;
 }
 
+/** Returns whether a statement took longer than its connection allows; other reasons to cancel one are not meant. */
+export const isStatementTimeout = (error: unknown): boolean =>
+  types.isNativeError(error) &&
+  (error as Error & { code?: string }).code === '57014' &&
+  error.message.endsWith('due to statement timeout');
+
 /** Returns whether to retry at once: a serialization failure or a deadlock. */
 export const isTransient = (error: unknown): boolean =>
   types.isNativeError(error) && ['40001', '40P01'].includes((error as Error & { code?: string }).code ?? '');

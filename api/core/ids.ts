@@ -27,3 +27,14 @@ export function newId(): string {
   }
   return v7({ random, msecs: lastMs, seq: sequence });
 }
+
+/** Returns the lowest id of a time, in milliseconds since 1970: a UUIDv7 starts with them. */
+export function lowestIdAt(ms: number): string {
+  const digits = Math.min(Math.max(0, ms), 2 ** 48 - 1)
+    .toString(16)
+    .padStart(12, '0');
+  return `${digits.slice(0, 8)}-${digits.slice(8)}-7000-8000-000000000000`;
+}
+
+/** Returns the time in a UUIDv7, in milliseconds since 1970. */
+export const timeOfId = (id: string): number => Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);

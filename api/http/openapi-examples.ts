@@ -1,4 +1,5 @@
 import { AGENT } from './examples/agent.js';
+import { AUDIT } from './examples/audit.js';
 import type { z } from 'zod';
 import { DEFAULT_DETAILS, type ErrorCode } from '../core/errors.js';
 import { GRAPH } from './examples/graph.js';
@@ -7,7 +8,7 @@ import { EXPIRES_AT, RUN_ID, RUNS } from './examples/runs.js';
 import { TRIAGE } from './examples/triage.js';
 import { WORK } from './examples/work.js';
 
-const RESPONSES: Record<string, unknown> = { ...PEOPLE, ...WORK, ...GRAPH, ...AGENT, ...RUNS, ...TRIAGE };
+const RESPONSES: Record<string, unknown> = { ...PEOPLE, ...WORK, ...GRAPH, ...AGENT, ...AUDIT, ...RUNS, ...TRIAGE };
 
 /** Returns the example of a response schema, of a list of it, or of the first of several; undefined without one. */
 export function responseExample(schema: z.ZodType): unknown {

@@ -48,6 +48,7 @@ export const TAGS: Record<string, string> = {
   Notes: 'Notes of a team or a project. Each is a work item too.',
   Trash: 'Items deleted in the last 30 days.',
   Activity: 'Changes in your teams, one line each.',
+  Audit: 'The hash-chained log of every change, for admins of teams on the Scale plan.',
   Automations: 'A trigger, a condition and actions; their runs; approval gates pause a run.',
   'AI workspace': 'The agent: sessions, messages, and the plans that it proposes. Nothing changes before a person confirms.',
   Approvals: 'Runs paused at a gate, and their decisions.',

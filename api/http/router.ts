@@ -8,6 +8,7 @@ import { activityRoutes } from '../activity/routes.js';
 import { agentPlanRoutes } from '../agent/plans/routes.js';
 import { agentSessionRoutes } from '../agent/sessions/routes.js';
 import { agentChatRoutes } from '../agent/turns/routes.js';
+import { auditRoutes } from '../audit/log/routes.js';
 import { passwordRoutes } from '../auth/password/routes.js';
 import { authRoutes } from '../auth/routes.js';
 import { sessionRoutes } from '../auth/sessions/routes.js';
@@ -67,6 +68,7 @@ export const ENDPOINTS: Endpoint[] = [
   ...fileRoutes,
   ...trashRoutes,
   ...activityRoutes,
+  ...auditRoutes,
   ...approvalRoutes,
   ...deadLetterRoutes,
   ...secretRoutes,

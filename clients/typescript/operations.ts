@@ -1,4 +1,4 @@
-// Made by npm run client from the document with SHA-256 e8b3e102eef55bfdcad049fd8e5d6ffd85ee4894cb4fcbe70218d2e7d1cd1d5f.
+// Made by npm run client from the document with SHA-256 54475a9e0f08df1e2f508c986569d1b0508eeea42060cb35b3ac848c9f3f3a04.
 /** Operations that send a form with a file, and those that return bytes. */
 export const UPLOADS: readonly string[] = ['uploadFile'];
 export const DOWNLOADS: readonly string[] = ['downloadFile'];
@@ -117,6 +117,12 @@ export const OPERATIONS = {
   purgeDoc: { method: 'DELETE', path: '/api/trash/doc/{item_id}', takesKey: false },
   emptyTrash: { method: 'DELETE', path: '/api/trash', takesKey: false },
   listActivity: { method: 'GET', path: '/api/activity', takesKey: false },
+  listAuditFeatures: { method: 'GET', path: '/api/audit/features', takesKey: false },
+  listAuditEntries: { method: 'GET', path: '/api/audit/logs', takesKey: false },
+  getAuditEntry: { method: 'GET', path: '/api/audit/logs/{audit_id}', takesKey: false },
+  correlateAuditEntries: { method: 'GET', path: '/api/audit/correlate/{correlation_id}', takesKey: false },
+  exportAuditEntries: { method: 'POST', path: '/api/audit/export', takesKey: false },
+  getAuditStats: { method: 'GET', path: '/api/audit/stats', takesKey: false },
   listApprovals: { method: 'GET', path: '/api/automations/approvals', takesKey: false },
   approveRun: { method: 'POST', path: '/api/automations/runs/{run_id}/approve', takesKey: true },
   rejectRun: { method: 'POST', path: '/api/automations/runs/{run_id}/reject', takesKey: true },

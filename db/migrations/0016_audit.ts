@@ -18,7 +18,7 @@ const FIELDS =
  * empty table would sort a whole backlog for each batch: only index scans are allowed.
  */
 const sealing = /* sql */ `
-create function audit_seal_chain(of_chain uuid, max_entries int, out sealed int, out rejected jsonb, out more boolean)
+create function audit_seal_chain(of_chain uuid, max_entries int, out sealed int, out rejected jsonb, out more boolean, out kinds text[])
 language plpgsql set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off as $$
 declare
   head audit_heads;
@@ -34,6 +34,7 @@ declare
 begin
   sealed := 0;
   rejected := '[]';
+  kinds := '{}';
   select * into head from audit_heads h where h.chain = of_chain;
   select s.sequence, s.entry_hash into last_sequence, last_hash from audit_seals s
     where s.chain = of_chain order by s.sequence desc limit 1;
@@ -44,6 +45,7 @@ begin
   new_hash := coalesce(last_hash, decode(repeat('00', 32), 'hex'));
   for each in
     select p.audit_id, p.place, ${FIELDS.map(field).join(' ||\n      ')} as body,
+      concat_ws('|', e.feature, e.action, e.severity, e.entity_type) as kind,
       case when e.audit_id is null then 'entry_missing'
         when coalesce(e.team_id, '00000000-0000-0000-0000-000000000000') <> of_chain then 'other_chain'
         when t.audit_id is not null then 'already_sealed' end as reason
@@ -63,6 +65,7 @@ begin
     end if;
     previous_id := each.audit_id;
     sealed := sealed + 1;
+    if each.kind <> all(kinds) then kinds := kinds || each.kind; end if;
     ids := ids || each.audit_id;
     previous_hashes := previous_hashes || new_hash;
     new_hash := sha256('\\x01'::bytea || int8send(last_sequence + sealed) || new_hash || each.body);
@@ -93,6 +96,7 @@ declare
   refused jsonb := '[]';
   rejected jsonb := '[]';
   sealed int := 0;
+  kinds text[] := '{}';
   more boolean := false;
   done record;
   share int;
@@ -117,6 +121,7 @@ begin
     begin
       select * into done from audit_seal_chain(locked[i], share);
       sealed := sealed + done.sealed;
+      kinds := kinds || done.kinds;
       rejected := rejected || done.rejected;
       more := more or done.more;
     exception when others then
@@ -126,6 +131,12 @@ begin
       refused := refused || jsonb_build_object('chain', locked[i], 'reason', sqlerrm);
     end;
   end loop;
+  -- Nearly always known, so this only looks them up.
+  insert into audit_kinds (feature, action, severity, entity_type)
+    select distinct split_part(kind, '|', 1), split_part(kind, '|', 2), split_part(kind, '|', 3), split_part(kind, '|', 4) from unnest(kinds) kind
+    where not exists (select from audit_kinds k where (k.feature, k.action, k.severity, k.entity_type)
+      = (split_part(kind, '|', 1), split_part(kind, '|', 2), split_part(kind, '|', 3), split_part(kind, '|', 4)))
+    order by 1, 2, 3, 4 on conflict do nothing;
   -- The rejected rows can be deleted; this entry cannot.
   if jsonb_array_length(rejected) > 0 then
     request_id := uuidv7();

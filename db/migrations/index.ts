@@ -29,6 +29,7 @@ import * as triage from './0028_triage.js';
 import * as tokenOfTurn from './0029_token_of_turn.js';
 import * as webhooks from './0030_webhooks.js';
 import * as openTurnsOfTeam from './0031_open_turns_of_team.js';
+import * as auditLog from './0032_audit_log.js';
 
 /** Every migration in order; listed explicitly so that a build contains exactly what was reviewed. Never edited once released. */
 const MIGRATIONS: Record<string, Knex.Migration> = {
@@ -62,6 +63,7 @@ const MIGRATIONS: Record<string, Knex.Migration> = {
   '0029_token_of_turn': tokenOfTurn,
   '0030_webhooks': webhooks,
   '0031_open_turns_of_team': openTurnsOfTeam,
+  '0032_audit_log': auditLog,
 };
 
 /** Provides the migrations to knex. */

@@ -1,6 +1,7 @@
 import { accounts } from './account-cases.js';
 import { agentCases } from './agent-cases.js';
 import { approvalCases } from './approval-cases.js';
+import { auditCases } from './audit-cases.js';
 import { automationCases, cancelCases, trashCases } from './automation-cases.js';
 import { fileCases } from './file-cases.js';
 import { graphCases } from './graph-cases.js';
@@ -19,7 +20,7 @@ export const GROUPS = {
   tasks: [...taskCases, ...trashCases],
   automations: automationCases,
   approvals: [...approvalCases, ...cancelCases],
-  vault: vaultCases,
+  vault: [...vaultCases, ...auditCases],
   graph: graphCases,
   agent: [...agentCases, ...mcpCases],
   items: [...itemCases, ...fileCases],

@@ -68,6 +68,7 @@ export function expectedOf(endpoint: Endpoint, row: Row, actor: Actor, kind: Kin
   if (actor.scope === 'none' && scope && isEnforced(endpoint, actor, mode)) {
     return { status: 403, scopeMissing: true };
   }
+  if (actor.adminElsewhere && row.elsewhere !== undefined) return { status: row.elsewhere, shows: false };
   if (row.list)
     return { status: success, shows: kind === 'own' && actor.seat !== null && may(roleNeeded(endpoint, row), actor.seat) };
   const general = row.outcome?.[kind];

@@ -43,6 +43,8 @@ export interface Row {
   list?: true;
   /** Impersonators are skipped, with the place of a separate test: the call would end the session that the other rows need. */
   sparesImpersonator?: string;
+  /** Status for the admin of another tenant, of whose own team the route then speaks; never with anything of the subject in it. */
+  elsewhere?: number;
   /** Asks for no credential, so every caller gets the same. */
   public?: Partial<Record<Kind, number>>;
   /** A success uses its subject up, so that every call gets one of its own. */

@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { v7 as uuidv7 } from 'uuid';
+import { sealEntries } from '../../api/audit/seal-entries.js';
 import { buildPerson } from '../factories/people.js';
 import { agentSubjects } from './agent-subjects.js';
 import * as accountBuilds from './account-subjects.js';
@@ -258,6 +259,19 @@ const activityLine: Build = async (world, wish) => {
   return subject;
 };
 
+/** An entry of the team's log, sealed. */
+const auditEntry: Build = async (world, wish) => {
+  const subject = basis(wish, uuidv7());
+  await insert(
+    world,
+    /* sql */ `select record_change(jsonb_build_object('request_id', :id::text, 'correlation_id', :id::text, 'actor_type', 'user'),
+      jsonb_build_object('team_id', :team_id::text, 'feature', 'tasks', 'action', 'update', 'entity_type', 'task', 'entity_id', :canary::text))`,
+    { ...subject },
+  );
+  await sealEntries(world.app.services.db);
+  return subject;
+};
+
 /** A notification of every member of the team. */
 const notification: Build = async (world, wish) => {
   const subject = basis(wish, uuidv7());
@@ -426,6 +440,7 @@ export const SUBJECTS = {
   runForManagerLapsed: pausedFor('manager', { expired: true }),
   personalRun: pausedFor('manager', { personal: true }),
   activityLine,
+  auditEntry,
   notification,
   ownNotification,
   personalToken,

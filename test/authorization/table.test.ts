@@ -6,7 +6,7 @@ import { gaps, nameOf } from './run.js';
 import { ENDPOINTS } from '../../api/http/router.js';
 
 /** Routes that need no scope, also in strict mode. */
-const ANY_TOKEN = ['GET /api/auth/me', 'POST /api/mcp'];
+const ANY_TOKEN = ['GET /api/auth/me', 'GET /api/audit/features', 'POST /api/mcp'];
 
 it('runs the rows of every group', () => {
   expect(readdirSync(import.meta.dirname)).toEqual(expect.arrayContaining(Object.keys(GROUPS).map((name) => `${name}.test.ts`)));
@@ -51,6 +51,7 @@ const EXPECTED_ROLES: Record<Seat | 'none', Ability[]> = {
     'plan.read',
     'trash.list',
     'activity.list',
+    'audit.vocabulary',
     'forge.status',
     'automation.catalogue',
     'automation.list',
@@ -100,6 +101,7 @@ const EXPECTED_ROLES: Record<Seat | 'none', Ability[]> = {
     'secret.list',
     'secret.write',
     'secret.use_anywhere',
+    'audit.read',
   ],
 };
 

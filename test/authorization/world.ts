@@ -17,6 +17,8 @@ export interface Tenant extends TestTeam {
 
 /** Someone who calls: what is sent as credential, and what the rules may know of the person behind it. */
 export interface Actor {
+  /** Administers a team of their own, and is a stranger here. */
+  adminElsewhere?: true;
   name: string;
   /** No credential that anybody accepts: 401 everywhere. */
   refused: boolean;
@@ -52,14 +54,23 @@ async function buildTenant(app: TestApp): Promise<Tenant> {
   return { ...team, colleague, ...(await buildProject(app, team)) };
 }
 
-/** Written beside a request and not by it: counters, signs of life. */
-const BESIDE = ['rate_limits', 'heartbeats', 'search_documents', 'search_team_words'];
+/** Written beside a request and not by it: counters, signs of life, the seals of what was written before. */
+const BESIDE = [
+  'rate_limits',
+  'heartbeats',
+  'search_documents',
+  'search_team_words',
+  'audit_seals',
+  'audit_heads',
+  'audit_kinds',
+];
 /**
- * What of a table is watched, where that is not every change: the note when a token was last used is written beside the request, and a search
- * indexes what was marked before.
+ * What of a table is watched, where that is not every change: the note when a token was last used is written beside the request, a search
+ * indexes what was marked before, and a read of the audit log seals it.
  */
 const WATCHED: Record<string, string> = {
   personal_access_tokens: 'insert or delete or update of revoked_at, scopes, expires_at',
+  audit_pending: 'insert',
   search_dirty: 'insert',
   sessions: 'insert or delete or update of ended_at, expires_at, user_id',
 };
@@ -71,7 +82,11 @@ async function watchWrites({ services: { db } }: TestApp): Promise<World['writes
     create table watch.writes (at_table text not null);
     create function watch.note() returns trigger language plpgsql as $$
     begin insert into watch.writes values (tg_table_name); return null; end $$`);
-  const tables = await db('pg_tables').where({ schemaname: 'public' }).whereNotIn('tablename', BESIDE).pluck('tablename');
+  // A trigger of a partitioned table is one of its partitions too.
+  const tables = await db('pg_class')
+    .whereRaw("relkind in ('r', 'p') and not relispartition and relnamespace = 'public'::regnamespace")
+    .whereNotIn('relname', BESIDE)
+    .pluck('relname');
   for (const table of tables) {
     await db.raw(
       `create trigger watch_writes after ${WATCHED[table] ?? 'insert or update or delete'} on ${table} for each row execute function watch.note()`,
@@ -153,7 +168,7 @@ async function buildActors(app: TestApp, own: Tenant): Promise<Actor[]> {
     { ...stranger, name: 'bad token', credential: () => `eyJhbGciOiJub25lIn0.${randomBytes(40).toString('base64url')}.` },
     withSession('suspended admin', suspended, 'admin', true),
     { ...withSession('token of a suspended admin', suspended, 'admin', true), credential: () => suspendedToken, scope: 'all' },
-    withSession('admin of another tenant', neighbour.admin, null),
+    { ...withSession('admin of another tenant', neighbour.admin, null), adminElsewhere: true },
     { ...withSession('instance admin without a seat', instanceAdmin, null), instanceAdmin: true },
     await buildImpersonator(app, own, instanceAdmin),
     ...(['guest', 'member', 'manager', 'admin'] as const).map((seat) => withSession(seat, own[seat], seat)),

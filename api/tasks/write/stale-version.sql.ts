@@ -6,7 +6,7 @@ const statementFor = (name: string, entityTypes: string): Statement => ({
   text: /* sql */ `
     with updates as (
       select a.user_id, a.timestamp, a.details::jsonb as details from audit_entries a
-      where a.entity_type ${entityTypes} and a.action = 'update' and a.entity_id = $1
+      where a.team_id = (select team_id from item_place where item_id = $1) and a.entity_id = $1 and a.entity_type ${entityTypes} and a.action = 'update'
       order by a.timestamp desc limit least($3::int - $2::int, 100)
     ), since as (
       select * from updates where (details->>'version')::int > $2::int
@@ -18,7 +18,6 @@ const statementFor = (name: string, entityTypes: string): Statement => ({
       (select left(timestamp, 23) || 'Z' from newest) as at`,
 });
 
-// The conditions of the two partial indexes of audit_entries.
 export const changesSinceStatement = statementFor('changes_since_version', "= 'task'");
 export const itemChangesSinceStatement = statementFor(
   'item_changes_since_version',
