@@ -48,6 +48,9 @@ interface Row {
   incarnation: number;
   claimed_by: string | null;
   is_ended: boolean;
+  /** Kind of the session; `automation` for the step of a run, which the subject key names. */
+  session_kind: string;
+  subject_key: string | null;
 }
 
 type OpenTurn = Pick<Row, 'message_id' | 'incarnation' | 'claimed_by'>;
@@ -57,7 +60,7 @@ const PAGE_SIZE = 1_000;
 
 const attributesOf = (row: Row): SearchAttributePair[] => [
   { key: ATTRIBUTE.Process, value: 'agent_turn' },
-  { key: ATTRIBUTE.TriggerType, value: 'chat' },
+  { key: ATTRIBUTE.TriggerType, value: row.session_kind === 'automation' ? 'event' : 'chat' },
   { key: ATTRIBUTE.EntityId, value: row.session_id },
   { key: ATTRIBUTE.ActorId, value: row.user_id },
   { key: ATTRIBUTE.CorrelationId, value: row.correlation_id },
@@ -67,6 +70,7 @@ const attributesOf = (row: Row): SearchAttributePair[] => [
 const detailsOf = (row: Row): string =>
   [
     `- Message \`${row.message_id}\` of session \`${row.session_id}\``,
+    ...(row.session_kind === 'automation' ? [`- Asked by the step \`${row.subject_key}\`: its run waits for the answer`] : []),
     `- Correlation id \`${row.correlation_id}\`, as in the logs and the audit log`,
   ].join('\n');
 

@@ -125,8 +125,12 @@ async function act(input: AutomationRunInput, step: RunStep, details: RunDetails
 }
 
 /** Name of a timer in the history. */
-const summaryOf = ({ label }: RunStep, { until, attempt }: Wait): string =>
-  attempt ? `Attempt ${attempt.next} of ${attempt.of}: ${shortLabel(label)}` : `Wait until ${until}`;
+const summaryOf = ({ label }: RunStep, { until, attempt, forAnswer }: Wait): string =>
+  forAnswer
+    ? `Answer: ${shortLabel(label)}`
+    : attempt
+      ? `Attempt ${attempt.next} of ${attempt.of}: ${shortLabel(label)}`
+      : `Wait until ${until}`;
 
 /**
  * Runs the steps. Returns the final status if an action ended the run: the last one does so in its own transaction, and so does

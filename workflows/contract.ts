@@ -67,6 +67,8 @@ export interface Wait {
   /** By the database's clock. */
   msLeft: number;
   until: string;
+  /** An answer is under way: its end wakes the run, and `until` is only when the run looks for it by itself. */
+  forAnswer?: true;
   /** Number of the next attempt and the maximum; absent for a delay. */
   attempt?: { next: number; of: number };
 }

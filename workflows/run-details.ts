@@ -51,8 +51,13 @@ export class RunDetails {
     this.write(step, `${MARK[outcome]} ${this.name(step)}: ${SAID[outcome]}${code === undefined ? '' : ` · \`${code}\``}`);
   }
 
-  /** A delay, or the wait before a retry. */
-  pausing(step: RunStep, { until, attempt }: Wait): void {
+  /** A delay, the wait before a retry, or the wait for an answer. */
+  pausing(step: RunStep, { until, attempt, forAnswer }: Wait): void {
+    if (forAnswer) {
+      this.headline = 'Waiting for the answer of a model';
+      this.write(step, `» ${this.name(step)}: waiting for the answer of a model`);
+      return;
+    }
     const why = attempt ? `attempt ${attempt.next} of ${attempt.of}` : 'continues';
     this.headline = `Waiting: ${why} at ${minute(until)}`;
     this.write(step, `» ${this.name(step)}: ${why} at ${minute(until)}`);

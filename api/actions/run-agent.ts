@@ -1,12 +1,18 @@
 import { z } from 'zod';
-import { proposeForRun } from '../agent/automation/propose-for-run.js';
+import { askForRun } from '../agent/automation/ask-for-run.js';
+import { stepFailure } from '../agent/automation/step-failures.js';
 import { LinkItem, MAX_LINKS } from '../agent/sessions/schema.js';
 import { toDomainError } from '../core/database-errors.js';
 import { Text } from '../core/fields.js';
-import type { OutboundAction, OutboundContext } from './contract/action-type.js';
+import type { OutboundAction, OutboundContext, OutboundResult } from './contract/action-type.js';
 import { ActionRefused } from './contract/action-refused.js';
 
 const MAX_INSTRUCTION = 8_000;
+/**
+ * After this the step looks for its answer by itself, ms. A turn takes 170 seconds at most once it has begun, and its end wakes the run
+ * (docs/decisions.md#model-budgets).
+ */
+const LOOK_AFTER_MS = 180_000;
 
 const Params = z.object({
   instruction: Text.min(1).max(MAX_INSTRUCTION).meta({ description: 'What to propose, as in a message to the agent' }),
@@ -34,16 +40,26 @@ function linksOf(event: OutboundContext['event']): LinkItem[] {
   ];
 }
 
-/** Asks the agent for a plan, which waits for a confirmation. The run goes on: it changed nothing. */
+/** Returns what an answer of the agent means for the step. */
+function resultOf(answer: Awaited<ReturnType<typeof askForRun>>): OutboundResult {
+  if (answer.state === 'staged') return { output: { action_id: answer.action_id } };
+  if (answer.state === 'open') return { output: {}, lookAfterMs: LOOK_AFTER_MS };
+  return { output: {}, failure: { ...stepFailure(answer.code), waitMs: answer.waitMs } };
+}
+
+/**
+ * Asks the agent for a plan, which waits for a confirmation. The rules answer at once; a model answers later, and the run waits for it. Then
+ * the run goes on: it changed nothing.
+ */
 export const runAgent: OutboundAction<z.output<typeof Params>> = {
   type: 'run_agent',
   label: 'Ask the agent for a plan',
   category: 'core',
   params: Params,
-  async send({ creator, run, event }, { instruction, link }) {
+  answersLater: true,
+  async send({ creator, run, event, attempt }, { instruction, link }) {
     try {
-      const action_id = await proposeForRun(creator, { ...run, instruction, links: link ?? linksOf(event) });
-      return { output: { action_id } };
+      return resultOf(await askForRun(creator, { ...run, instruction, links: link ?? linksOf(event) }, attempt));
     } catch (thrown) {
       const error = toDomainError(thrown);
       if (error.status === 500) throw thrown;

@@ -27,6 +27,13 @@ export async function openTurnStage(): Promise<Record<string, string>> {
   model = await startModelServer();
   return { AI_PROVIDER: 'openai_compatible', AI_MODEL: 'stand-in', AI_BASE_URL: model.url };
 }
+/** The first answer of the model cannot be read, the next ones are this. */
+export const answerTurns = (said: Parameters<ModelServer['script']>[0]): void =>
+  model?.answer((_request, response) => {
+    if ((model?.requests.length ?? 0) > 1) return said;
+    response.writeHead(200, { 'content-type': 'text/html' }).end('<p>no</p>');
+    return undefined;
+  });
 export const closeTurnStage = (): void => model?.close();
 
 interface Talk extends Stage {

@@ -16,7 +16,8 @@ import { type Client as ApiClient, startApp, type TestApp } from '../support/app
 import { queuePrefix, quietRuntime, until } from '../support/worker.js';
 import { PLAN_ENDS, playPlan } from './record-plan.js';
 import { CI_PLAYS, CI_SETTINGS, NIGHTS, playFailure, playNight } from './record-triage.js';
-import { closeTurnStage, openTurnStage, playTurn, TURN_PLAYS } from './record-turn.js';
+import { allowModel } from '../api/agent/providers/converse.js';
+import { answerTurns, closeTurnStage, openTurnStage, playTurn, TURN_PLAYS } from './record-turn.js';
 import { startWorkerProcess } from '../support/worker-process.js';
 
 /**
@@ -32,6 +33,7 @@ const RUNS = [
   'lapsed-then-rejected',
   'failed-then-retried',
   'outbound',
+  'asked-a-model',
   'sent-again',
   'delayed',
   'tried-again',
@@ -70,7 +72,12 @@ type Call = (path: string) => Promise<{ body: { run_id: string } }>;
 type Play = (app: TestApp, runId: string, call: Call, hands: Hands) => Promise<string>;
 
 /** Continues each recorded run after it paused or ended; returns the run whose history is stored. */
-const PLAYS: Record<string, { actions: Parameters<typeof buildAutomation>[2]['actions']; play: Play }> = {
+interface RunPlay {
+  actions: Parameters<typeof buildAutomation>[2]['actions'];
+  before?: (app: TestApp, team: TestTeam) => Promise<unknown>;
+  play: Play;
+}
+const PLAYS: Record<string, RunPlay> = {
   'no-gate': { actions: [comment('a'), comment('b')], play: async (_app, runId) => runId },
   approved: {
     actions: [comment('a'), gate(), comment('b')],
@@ -178,6 +185,15 @@ const PLAYS: Record<string, { actions: Parameters<typeof buildAutomation>[2]['ac
     ],
     play: async (_app, runId) => runId,
   },
+  // The first turn has no readable answer, the second one proposes; the run waits for both, and for its next attempt.
+  'asked-a-model': {
+    actions: [{ type: 'run_agent', params: { instruction: 'Close what is done' } }, comment('b')],
+    async before(app, team) {
+      await allowModel(app, team);
+      answerTurns({ text: 'I propose it', calls: [{ name: 'task_set_status', input: { task_id: 'T1', status: 'done' } }] });
+    },
+    play: async (_app, runId) => runId,
+  },
   // The row says when the second try is due.
   'sent-again': {
     actions: [
@@ -267,8 +283,9 @@ async function recordSeries(stage: Stage, name: string): Promise<void> {
 }
 
 async function recordRun(stage: Stage, name: string): Promise<void> {
-  const { actions, play } = PLAYS[name] as (typeof PLAYS)[string];
+  const { actions, before, play } = PLAYS[name] as RunPlay;
   const { app, team, project } = stage;
+  await before?.(app, team);
   const automation = await buildAutomation(app, team, { actions });
   await buildTask(app, team, project);
   const settled = (where: object) =>
@@ -331,7 +348,7 @@ const RECORDERS: Record<string, (stage: Stage, name: string) => Promise<void>> =
 
 async function record(name: string): Promise<void> {
   const ofCi = name.startsWith('ci-triage.') ? CI_SETTINGS : {};
-  const settings = name.startsWith('agent-turn.') ? await openTurnStage() : ofCi;
+  const settings = name.startsWith('agent-turn.') || name === 'automation-run.asked-a-model' ? await openTurnStage() : ofCi;
   const app = await startApp({ TASK_QUEUE_PREFIX: queuePrefix(), ...settings });
   let worker = await startWorkerProcess(app, settings);
   const replaceWorker = async () => {

@@ -82,12 +82,16 @@ export interface OutboundResult {
   output: Record<string, unknown>;
   /** The response was longer than the part that was read. */
   isCut?: boolean;
+  /** The answer is not there yet: the run waits this long, unless it is woken, and the same attempt continues. */
+  lookAfterMs?: number;
   /** Absent on success. `isRetryable`: another attempt may succeed, after `waitMs` at the earliest. */
   failure?: { code: string; message: string; isRetryable: boolean; waitMs?: number | null };
 }
 
 /** An outbound action; no transaction is open during send(). */
 export interface OutboundAction<P = unknown> extends ActionDescription<P> {
+  /** `send` may return `lookAfterMs`. It is called again for the same attempt, also after a worker died. */
+  answersLater?: true;
   /** @throws ActionRefused | OutboundFailure; text of the receiver occurs in `output` only */
   send(context: OutboundContext, params: P): Promise<OutboundResult>;
 }

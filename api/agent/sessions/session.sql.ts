@@ -1,4 +1,5 @@
 import type { Statement } from '../../../db/statement.js';
+import { wakeRunOfTurn } from '../automation/step-of-turn.sql.js';
 
 /** Of a session s. */
 const SUMMARY = /* sql */ `s.session_id, s.title, s.kind, s.created_at, s.updated_at,
@@ -56,7 +57,7 @@ export const linkableItemStatement: Statement = {
 
 /**
  * SQL: the steps of a statement that wake, for each turn that ends in its step `ended`, the next message of the same team that waits for a
- * place at the model. It is the oldest that no earlier message of its own session holds back.
+ * place at the model. It is the oldest that no earlier message of its own session holds back, a person's before one of an automation.
  */
 export const wakeNextOfTeam = (ended: string): string => /* sql */ `next_of_team as (
   select distinct n.message_id, n.incarnation, n.correlation_id from (select team_id from ${ended} where team_id is not null) e cross join lateral (
@@ -65,14 +66,15 @@ export const wakeNextOfTeam = (ended: string): string => /* sql */ `next_of_team
       and o.session_id not in (select session_id from ${ended})
       and not exists (select from agent_turns other join agent_messages earlier using (message_id)
         where other.session_id = o.session_id and other.finished_at is null and earlier.position < own.position)
-    order by o.created_at limit 1) n
+    order by exists (select from agent_sessions s where s.session_id = o.session_id and s.kind = 'automation'), o.created_at limit 1) n
 ), woken_of_team as (
   insert into outbox (kind, subject, payload, correlation_id)
   select 'turn.wake', message_id::text, jsonb_build_object('message_id', message_id, 'incarnation', incarnation), correlation_id from next_of_team
 )`;
 
 /**
- * $1 = session id. Stops the open turns of a session: each gets an answer that says so, and its workflow is woken. Wakes the next of the team.
+ * $1 = session id. Stops the open turns of a session: each gets an answer that says so, and its workflow is woken, as is the run whose step
+ * asked. Wakes the next of the team.
  * $2 = the answer's text.
  */
 export const stopTurnsStatement: Statement = {
@@ -87,6 +89,7 @@ with stopped as (
 ), woken as (
   insert into outbox (kind, subject, payload, correlation_id)
   select 'turn.wake', message_id::text, jsonb_build_object('message_id', message_id, 'incarnation', incarnation), correlation_id from stopped
-), ${wakeNextOfTeam('stopped')}
+), ${wakeNextOfTeam('stopped')}, run_woken as (${wakeRunOfTurn('stopped')}
+)
 select message_id from stopped`,
 };

@@ -1,4 +1,5 @@
 import type { Statement } from '../../../db/statement.js';
+import { stepOfTurn, wakeRunOfTurn } from '../automation/step-of-turn.sql.js';
 import { wakeNextOfTeam } from '../sessions/session.sql.js';
 
 /**
@@ -31,7 +32,7 @@ with turn as (
 )
 select turn.message_id, turn.session_id, turn.user_id, turn.team_id, turn.token_id, turn.provider, turn.model, turn.state, turn.calls,
   turn.correlation_id, message.content, message.position::int as position, u.email, u.role, u.status = 'active' as is_active,
-  coalesce(u.preferences->>'timezone', 'UTC') as timezone
+  coalesce(u.preferences->>'timezone', 'UTC') as timezone, ${stepOfTurn('turn')}
 from turn join agent_messages message using (message_id) join users u on u.user_id = turn.user_id`,
 };
 
@@ -56,7 +57,8 @@ update agent_turns set state = 'waiting' where message_id = $1 and (
 
 /**
  * $1 = message id, $2 = execution id, $3 = state, $4 = code, $5 = text, $6 = plan. Ends a turn that this execution runs, adds its answer,
- * and wakes the next message of the session, and the next of the team that waits for a place. No row: the turn has ended, or belongs to another execution.
+ * wakes the next message of the session, the next of the team that waits for a place, and the run whose step asked. No row: the turn has
+ * ended, or belongs to another execution.
  */
 export const endTurnStatement: Statement = {
   name: 'end_turn',
@@ -76,6 +78,7 @@ with turn as (
 ), woken as (
   insert into outbox (kind, subject, payload, correlation_id)
   select 'turn.wake', message_id::text, jsonb_build_object('message_id', message_id, 'incarnation', incarnation), correlation_id from next
-), ${wakeNextOfTeam('turn')}
+), ${wakeNextOfTeam('turn')}, run_woken as (${wakeRunOfTurn('turn')}
+)
 select turn.provider, answer.message_id, extract(epoch from clock_timestamp() - turn.created_at)::float8 as seconds from turn, answer`,
 };

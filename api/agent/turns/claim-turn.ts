@@ -2,6 +2,7 @@ import type { Knex } from 'knex';
 import { run } from '../../../db/statement.js';
 import type { TurnRef } from '../../../workflows/contract.js';
 import type { InstanceRole } from '../../core/actor.js';
+import type { TurnStep } from '../automation/step-of-turn.sql.js';
 import { claimTurnStatement, lockPlacesStatement, lockSessionOfTurnStatement, waitForPlaceStatement } from './claim-turn.sql.js';
 
 /** The Temporal execution that owns a turn. `execution` is the id of the workflow's run. */
@@ -31,6 +32,8 @@ export interface ClaimedTurn extends Record<string, unknown> {
   role: InstanceRole;
   is_active: boolean;
   timezone: string;
+  /** The step of a run that asked; null for a person's message. */
+  step: TurnStep | null;
 }
 
 /**

@@ -5,8 +5,9 @@ export const turnDispatchesStatement: Statement = {
   name: 'turn_dispatches',
   text: /* sql */ `
     select o.outbox_id, o.kind, o.correlation_id, (o.payload->>'incarnation')::int as started_as, t.message_id, t.session_id, t.user_id,
-      t.team_id, t.provider, t.incarnation, t.claimed_by, t.finished_at is not null as is_ended
-    from outbox o join agent_turns t on t.message_id = (o.payload->>'message_id')::uuid where o.outbox_id = any($1::bigint[])`,
+      t.team_id, t.provider, t.incarnation, t.claimed_by, t.finished_at is not null as is_ended, s.kind as session_kind, s.subject_key
+    from outbox o join agent_turns t on t.message_id = (o.payload->>'message_id')::uuid join agent_sessions s using (session_id)
+    where o.outbox_id = any($1::bigint[])`,
 };
 
 /** $1 = row limit. Open turns that have no start in the outbox, the oldest first. */

@@ -32,13 +32,17 @@ export const returnMessageStatement: Statement = {
   text: `update agent_usage set messages = greatest(messages - 1, 0) where team_id = $1 and month = ${MONTH}`,
 };
 
-/** $1 = session id, $2 = user id. Messages of the user, those among them without an answer, and those without one in all sessions of the user. */
+/**
+ * $1 = session id, $2 = user id. Messages of the user, those among them without an answer, and those without one in all sessions of the user.
+ * What the user's automations ask does not count: it would keep the user out of the chat.
+ */
 export const countTurnsStatement: Statement = {
   name: 'count_agent_turns',
   text: /* sql */ `
 select (select count(*)::int from agent_messages where session_id = $1 and role = 'user') as messages,
   (select count(*)::int from agent_turns where session_id = $1 and finished_at is null) as open,
-  (select count(*)::int from agent_turns where user_id = $2 and finished_at is null) as open_of_user`,
+  (select count(*)::int from agent_turns t join agent_sessions s using (session_id)
+    where t.user_id = $2 and t.finished_at is null and s.kind <> 'automation') as open_of_user`,
 };
 
 /** $1 = team ids. Whether an admin of every team allows a model outside the installation to read its words. */

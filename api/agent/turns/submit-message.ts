@@ -8,9 +8,10 @@ import { checkWorkers } from '../../core/telemetry/check-workers.js';
 import { lockSession } from '../sessions/load-session.js';
 import { readLinks } from '../sessions/read-links.js';
 import { MAX_MESSAGES } from '../sessions/schema.js';
+import { chooseProvider } from './choose-provider.js';
 import { countMessage, returnMessage } from './quota.js';
 import { type Chat, MAX_OPEN_TURNS, MAX_OPEN_TURNS_OF_USER } from './schema.js';
-import { allowsModelStatement, countTurnsStatement, storeMessageStatement } from './submit-message.sql.js';
+import { countTurnsStatement, storeMessageStatement } from './submit-message.sql.js';
 
 /** A stored message that waits for its answer. */
 export interface SubmittedMessage {
@@ -25,17 +26,6 @@ export const notAvailable = () =>
     status: 503,
     headers: { 'Retry-After': '5' },
   });
-
-/** Who answers: the rules, unless every team of a linked item allows a model. */
-async function providerFor(
-  { db, config }: Context,
-  teamIds: readonly string[],
-): Promise<{ provider: string; model: string | null }> {
-  const { AI_PROVIDER: provider, AI_MODEL: model = null } = config;
-  if (provider === 'rules' || teamIds.length === 0) return { provider: 'rules', model: null };
-  const [answer] = await run<{ allowed: boolean }>(db, allowsModelStatement, [teamIds]);
-  return answer?.allowed ? { provider, model } : { provider: 'rules', model: null };
-}
 
 interface Counts extends Record<string, unknown> {
   messages: number;
@@ -67,7 +57,10 @@ export async function submitMessage(ctx: Context, { session_id, message }: Chat,
   if (!(await checkWorkers(ctx.db)).temporal.ok) throw notAvailable();
   const { readable } = await readLinks(ctx, session_id, userId);
   const teamId = readable[0]?.team_id ?? null;
-  const { provider, model } = await providerFor(ctx, [...new Set(readable.map(({ team_id }) => team_id))]);
+  const { provider, model } = await chooseProvider(
+    ctx,
+    readable.map(({ team_id }) => team_id),
+  );
   if (teamId !== null) await countMessage(ctx, teamId);
   try {
     await inTransaction(ctx, async (ctx) => {

@@ -11,7 +11,7 @@ import { OUTCOME_UNKNOWN } from '../record/close-steps.sql.js';
 import { failStep, scheduleRetry } from './action-failure.js';
 import { fillInSecrets } from './action-secrets.js';
 import type { RunExecution } from './claim-run.js';
-import { type ActiveStep, withStep, type Step, maxAttempts } from './with-step.js';
+import { type ActiveStep, withStep, type Step, type StepOutcome, maxAttempts } from './with-step.js';
 import { creatorContext } from './load-run.js';
 import { renderParams } from './read-params.js';
 import { recordDryRun } from './dry-run.js';
@@ -23,11 +23,15 @@ import { checkConsent, readAuthors } from './version-author.js';
  */
 const MAX_WAIT_MS = 600_000;
 
-/** $1 = run id, $2 = index. Counts the attempt and clears its due time. */
+/**
+ * $1 = run id, $2 = index, $3 = whether the attempt is new, $4 = whether its answer may come later. Counts a new attempt and clears its due
+ * time; also the last error, if its absence is to say that the attempt is under way.
+ */
 const startStatement: Statement = {
   name: 'start_outbound',
   text: /* sql */ `
-    update run_actions set status = 'running', attempts = attempts + 1, due_at = null
+    update run_actions set status = 'running', attempts = attempts + $3::boolean::int, due_at = null,
+      error = case when $4::boolean then null else error end
     where run_id = $1 and index = $2 returning started_at`,
 };
 
@@ -66,7 +70,9 @@ async function prepare(within: Services, services: Services, begun: ActiveStep, 
   const type = outboundTypes()[step.type];
   if (!type) throw new ActionRefused({ code: 'action_unavailable', message: `Unknown action ${step.type}` });
   const attempts = maxAttempts(begun, index);
-  if (step.attempts >= attempts) {
+  const answersLater = type.answersLater === true;
+  const isNew = !answersLater || step.attempts === 0 || step.error !== null;
+  if (isNew && step.attempts >= attempts) {
     throw new ActionRefused({ code: 'no_answer', message: 'No attempt got a response' });
   }
   const ctx = creatorContext(within, begun, begun.creator); // checks that the creator may still act
@@ -76,7 +82,7 @@ async function prepare(within: Services, services: Services, begun: ActiveStep, 
     await recordDryRun(within.db, begun, index, type.label, renderParams(type, begun, index, type.secrets && secrets));
     return null;
   }
-  const [started] = await run<{ started_at: Date }>(within.db, startStatement, [begun.run_id, index]);
+  const [started] = await run<{ started_at: Date }>(within.db, startStatement, [begun.run_id, index, isNew, answersLater]);
   const outbound: OutboundContext = {
     services,
     team_id: begun.team_id,
@@ -92,7 +98,7 @@ async function prepare(within: Services, services: Services, begun: ActiveStep, 
     },
     event: begun.event,
     key: `${begun.run_id}:${index}`,
-    attempt: step.attempts + 1,
+    attempt: step.attempts + (isNew ? 1 : 0),
     firstAt: started?.started_at ?? new Date(),
     secrets,
     hidden: new Set(secrets.values()),
@@ -128,6 +134,13 @@ const recorded = ({ output, isCut }: OutboundResult, hidden: ReadonlySet<string>
     ]),
   );
 
+/** Returns the outcome of an attempt whose answer comes later. Nothing is written: a running step without an error says it. */
+const awaitAnswer = (lookAfterMs: number): StepOutcome => ({
+  status: 'running',
+  error: null,
+  wait: { msLeft: lookAfterMs, until: new Date(Date.now() + lookAfterMs).toISOString(), forAnswer: true },
+});
+
 /** Records the outcome of an attempt. Schedules a retry if the failure is retryable and attempts remain. */
 async function record(
   services: Services,
@@ -137,6 +150,8 @@ async function record(
   sent: OutboundResult,
 ): Promise<ActionResult> {
   const { outbound, attempts, type } = ready;
+  const { lookAfterMs } = sent;
+  if (lookAfterMs !== undefined) return withStep(services, owner, index, async () => awaitAnswer(lookAfterMs), 'rest');
   const failure = sent.failure && { code: sent.failure.code, message: sent.failure.message };
   const canRetry = sent.failure?.isRetryable === true && outbound.attempt < attempts;
   const status = failure ? 'failed' : 'succeeded';

@@ -14,7 +14,7 @@ import { refusalOf } from './describe-refusal.js';
 import { endText, omittedText } from './end-texts.js';
 import { proposalOf } from './proposal-of.js';
 import { handlesOf } from './read-answer.js';
-import { proposerContext, readSteps } from './read-turn.js';
+import { readSteps, stagingContext } from './read-turn.js';
 import { proposalsOf, type StepContent } from './step-content.js';
 import { readWaitStatement } from './turn-state.sql.js';
 
@@ -35,7 +35,7 @@ async function stage(
   const actions = proposalsOf(steps, handlesOf(steps));
   if (actions.length === 0) return undefined;
   try {
-    return await db.transaction((inner) => stagePlan(proposerContext(services, inner, turn), proposalOf(turn, actions)));
+    return await db.transaction((inner) => stagePlan(stagingContext(services, inner, turn), proposalOf(turn, actions)));
   } catch (error) {
     if (!(error instanceof DomainError) || error.status >= 500) throw error;
     return { refused: refusalOf(error) };
@@ -69,7 +69,10 @@ async function failureOf(db: Knex, { message_id }: ClaimedTurn, code: Exclude<Tu
 async function finish(services: Services, db: Knex, owner: TurnExecution, end: TurnEnd): Promise<Finish | undefined> {
   const turn = await claimTurn(db, owner);
   if (!turn) return undefined;
-  const answer = end === 'done' ? await answerOf(services, db, turn) : await failureOf(db, turn, end);
+  // Nobody waits for the plan of a run that was cancelled.
+  const isWanted = turn.step === null || (turn.step.is_open && turn.is_active);
+  const code = end === 'done' && !isWanted ? 'cancelled' : end;
+  const answer = code === 'done' ? await answerOf(services, db, turn) : await failureOf(db, turn, code);
   return { turn, ended: await endTurn(db, turn, owner, answer) };
 }
 

@@ -17,7 +17,7 @@ import { READ_TOOLS } from '../tools/read-tools.js';
 import { refusalOf } from './describe-refusal.js';
 import { handlesOf, readAnswer } from './read-answer.js';
 import { proposalOf } from './proposal-of.js';
-import { proposerContext, readTurn, type TurnReading } from './read-turn.js';
+import { readTurn, stagingContext, type TurnReading } from './read-turn.js';
 import { fitted, proposalsOf, type StepContent } from './step-content.js';
 import { StepFailure, stepFailureOf } from './step-failure.js';
 import { keepWaitStatement, storeStepStatement } from './turn-state.sql.js';
@@ -54,12 +54,16 @@ function prepare({ config }: Services, reading: TurnReading, share: number): Pre
 }
 
 /**
- * Checks that a model may read what is linked now.
- * @throws StepFailure model_not_allowed
+ * Checks that a model may read what is linked now, and that a run still waits for the answer that its step asked for. An item that has left
+ * the team of an automation is out of its reach.
+ * @throws StepFailure model_not_allowed | cancelled
  */
-function checkConsent({ config }: Services, { turn, world }: TurnReading): void {
-  if (config.AI_PROVIDER === 'rules' || !turn.is_active || world.items.some(({ is_external_allowed }) => !is_external_allowed))
-    throw new StepFailure('model_not_allowed');
+function checkConsent({ config }: Services, { turn, world: { items } }: TurnReading): void {
+  const { step, is_active } = turn;
+  if (step && !step.is_open) throw new StepFailure('cancelled');
+  const isOutside = (team: string) => step?.team_id != null && step.team_id !== team;
+  const isRefused = items.some(({ is_external_allowed, team_id }) => !is_external_allowed || isOutside(team_id));
+  if (config.AI_PROVIDER === 'rules' || !is_active || isRefused) throw new StepFailure('model_not_allowed');
 }
 
 /** Asks the model once, with its tokens reserved. @throws StepFailure the budget | ModelFailure */
@@ -114,7 +118,7 @@ async function withTrial(services: Services, reading: TurnReading, content: Step
   if (content.said === 'more' || actions.length === 0 || isRepaired) return content;
   try {
     await dryRun(services.db, async (db) => {
-      await stagePlan(proposerContext(services, db, turn), proposalOf(turn, actions));
+      await stagePlan(stagingContext(services, db, turn), proposalOf(turn, actions));
     });
     return content;
   } catch (error) {

@@ -3,6 +3,7 @@ import { run } from '../../../../db/statement.js';
 import { type Context, type Services } from '../../../core/context.js';
 import type { InstanceRole } from '../../../core/actor.js';
 import { newId } from '../../../core/ids.js';
+import type { TurnStep } from '../../automation/step-of-turn.sql.js';
 import type { TurnExecution } from '../../turns/claim-turn.js';
 import { HISTORY_MESSAGES, type HistoryMessage } from '../prompt/build-prompt.js';
 import { type LinkedWorld, readLinkedWorld } from '../reading/read-linked-items.js';
@@ -24,6 +25,7 @@ export interface TurnState extends Record<string, unknown> {
   role: InstanceRole;
   is_active: boolean;
   timezone: string;
+  step: TurnStep | null;
 }
 
 /** All that a prompt is made of, as of one moment. */
@@ -39,6 +41,18 @@ export function proposerContext(services: Services, db: Knex, turn: TurnState): 
   const { user_id: userId, email, role } = turn;
   const actor = { type: 'proposer', userId, email, role } as const;
   return { ...services, db, actor, requestId: newId(), correlationId: turn.correlation_id, ip: null, userAgent: null };
+}
+
+/**
+ * Returns the context in which the plan of a turn is staged: that of the author, or of the run whose step asked. So the events of its plan
+ * carry the run's depth, and the people behind the run stay known.
+ */
+export function stagingContext(services: Services, db: Knex, turn: TurnState): Context {
+  const ctx = proposerContext(services, db, turn);
+  const { step, user_id: userId, email, role } = turn;
+  if (!step?.automation_id) return ctx;
+  const { automation_id: automationId, run_id: runId, depth } = step;
+  return { ...ctx, actor: { type: 'automation', userId, email, role, automationId, runId, depth } };
 }
 
 /** Runs reads in a read-only transaction: PostgreSQL refuses every write in it. */
@@ -62,7 +76,8 @@ export function readTurn(services: Services, owner: TurnExecution): Promise<Turn
     // Sent together, so that they cost one round trip.
     const [steps, history, world] = await Promise.all([
       readSteps(db, turn.message_id),
-      run<HistoryMessage & Record<string, unknown>>(db, turnHistoryStatement, earlier),
+      // Earlier attempts of a step asked the same.
+      turn.step ? [] : run<HistoryMessage & Record<string, unknown>>(db, turnHistoryStatement, earlier),
       readLinkedWorld(proposerContext(services, db, turn), turn.session_id, limits),
     ]);
     return { turn, steps, history, world };

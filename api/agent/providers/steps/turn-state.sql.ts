@@ -1,4 +1,5 @@
 import type { Statement } from '../../../../db/statement.js';
+import { stepOfTurn } from '../../automation/step-of-turn.sql.js';
 
 /**
  * $1 = message id, $2 = incarnation, $3 = execution id. The open turn that this execution runs, with its message and its author. Locks
@@ -8,7 +9,8 @@ export const turnStateStatement: Statement = {
   name: 'agent_turn_state',
   text: /* sql */ `
 select t.message_id, t.session_id, t.user_id, t.team_id, t.token_id, t.correlation_id, message.content, message.position::int as position,
-  u.email, u.role, u.status = 'active' as is_active, coalesce(u.preferences->>'timezone', 'UTC') as timezone
+  u.email, u.role, u.status = 'active' as is_active, coalesce(u.preferences->>'timezone', 'UTC') as timezone,
+  ${stepOfTurn('t')}
 from agent_turns t join agent_messages message using (message_id) join users u on u.user_id = t.user_id
 where t.message_id = $1 and t.incarnation = $2 and t.claimed_by = $3 and t.state = 'running' and t.finished_at is null`,
 };

@@ -82,6 +82,14 @@ async function askUntilDone(app: TestApp, turn: TurnExecution): Promise<TurnEnd 
   return 'loop_limit';
 }
 
+/** Takes a turn to its end. */
+export async function answerTurn(app: TestApp, turn: TurnExecution): Promise<TurnView> {
+  const view = await begin(app, turn);
+  if (view.state !== 'running') return view;
+  const end = await askUntilDone(app, turn);
+  return end === 'superseded' ? { state: end } : finishTurn(app.services, turn, end);
+}
+
 export interface Answered {
   view: TurnView;
   content: string;
@@ -106,11 +114,7 @@ export async function converse(
 ): Promise<Answered> {
   const { db } = app.services;
   const turn = await postMessage(app, session, message, team.team_id);
-  let view = await begin(app, turn);
-  if (view.state === 'running') {
-    const end = await askUntilDone(app, turn);
-    view = end === 'superseded' ? { state: end } : await finishTurn(app.services, turn, end);
-  }
+  const view = await answerTurn(app, turn);
   const answer = await db('agent_messages')
     .where({ answers: turn.messageId })
     .first<{ content: string; action_id: string | null } | undefined>();

@@ -1,0 +1,210 @@
+import { Client, Connection } from '@temporalio/client';
+import type { RunningWorker } from '../../activities/worker/start-worker.js';
+import { closeModelConnections } from '../../api/agent/providers/model-fetch.js';
+import { runWorkflowId, turnWorkflowId } from '../../workflows/contract.js';
+import { allowModel, startWithModel } from '../api/agent/providers/converse.js';
+import { buildProject, buildTask, buildTeam, type TestTeam } from '../factories/people.js';
+import type { TestApp } from '../support/app.js';
+import { type ModelServer, startModelServer } from '../support/model-server.js';
+import { queuePrefix, runWorker, until } from '../support/worker.js';
+import { startWorkerProcess } from '../support/worker-process.js';
+
+// Automations that ask a model, as workflows: a run that waits for a turn, and workers that die between the two.
+
+const KEY = 'canary-key-93b1';
+const TITLE = 'canary-title-51d0';
+const INSTRUCTION = 'canary-instruction-5e0d';
+const ANSWER = 'canary-answer-77e9';
+const NEEDLES = [KEY, TITLE, INSTRUCTION, ANSWER, 'You are the assistant'];
+const PLAN = { text: ANSWER, calls: [{ name: 'task_set_status', input: { task_id: 'T1', status: 'done' } }] };
+
+let model: ModelServer;
+let app: TestApp;
+let worker: RunningWorker | undefined;
+let connection: Connection;
+let temporal: Client;
+let team: TestTeam;
+let taskId: string;
+beforeAll(async () => {
+  model = await startModelServer();
+  app = await startWithModel(model, 'openai_compatible', { TASK_QUEUE_PREFIX: queuePrefix() });
+  worker = await runWorker(app);
+  connection = await Connection.connect({ address: app.services.config.TEMPORAL_ADDRESS });
+  temporal = new Client({ connection });
+});
+afterAll(async () => {
+  await worker?.stop();
+  await closeModelConnections();
+  await connection.close();
+  model.close();
+  await app.close();
+});
+beforeEach(async () => {
+  model.requests.length = 0;
+  team = await buildTeam(app);
+  await allowModel(app, team);
+  taskId = (await buildTask(app, team, await buildProject(app, team), { title: TITLE })).task_id;
+});
+
+const db = () => app.services.db;
+/** Starts a run that asks about the task and then comments on it. Returns its id. */
+async function start(retry?: { max_attempts: number }): Promise<string> {
+  const params = { instruction: INSTRUCTION, link: [{ item_type: 'task', item_id: taskId }] };
+  const made = await app.as(team.manager).post('/api/automations', {
+    name: 'Ask the model',
+    team_id: team.team_id,
+    trigger_type: 'manual',
+    is_active: true,
+    actions: [
+      { type: 'run_agent', params, ...(retry && { retry }) },
+      { type: 'add_comment', params: { task_id: taskId, content: 'Asked' } },
+    ],
+  });
+  expect(made.status).toBe(201);
+  const executed = await app.as(team.manager).post(`/api/automations/${made.body.automation_id}/execute`, {});
+  expect(executed.status).toBe(202);
+  return executed.body.run_id;
+}
+const ended = (run_id: string) =>
+  until(() => db()('automation_runs').where({ run_id }).whereNotNull('finished_at').first(), 60_000);
+const turnsOf = (run_id: string) =>
+  db()('agent_turns')
+    .whereIn(
+      'session_id',
+      db()('agent_sessions')
+        .where({ subject_key: `run:${run_id}:0` })
+        .select('session_id'),
+    )
+    .orderBy('created_at');
+const commentsOf = () => db()('comments').where({ task_id: taskId });
+
+/** What Temporal keeps of a workflow, with the payloads decoded. */
+async function keptOf(workflowId: string): Promise<string> {
+  const handle = temporal.workflow.getHandle(workflowId);
+  await handle.result();
+  const text = JSON.stringify([await handle.fetchHistory(), await handle.describe()]);
+  return text.replace(/"data":"([A-Za-z0-9+/=]*)"/g, (_whole, data: string) => Buffer.from(data, 'base64').toString());
+}
+
+it('waits for the turn, stages one plan, goes on, and leaves no word in a history', async () => {
+  model.script({ calls: [{ name: 'read_item', input: { item: 'T1' } }] }, PLAN);
+  const runId = await start();
+  expect(await ended(runId)).toMatchObject({ status: 'succeeded' });
+  const [turn, ...others] = await turnsOf(runId);
+  expect([turn, others]).toMatchObject([{ state: 'answered', calls: 2 }, []]);
+  expect(await db()('agent_plans').where({ team_id: team.team_id })).toMatchObject([{ source: 'automation', status: 'staged' }]);
+  expect(await db()('tasks').where({ task_id: taskId }).first('status')).toEqual({ status: 'todo' });
+  expect(await commentsOf()).toHaveLength(1);
+  const run = await keptOf(runWorkflowId(runId));
+  const asked = await keptOf(turnWorkflowId(turn.message_id));
+  expect(run).toContain('"forAnswer":true');
+  expect(asked).toContain(`run:${runId}:0`);
+  for (const needle of NEEDLES) expect([run, asked].map((text) => text.includes(needle))).toEqual([false, false]);
+}, 60_000);
+
+it('a provider that is down is asked in a turn per attempt; then the run goes on, and is a dead letter', async () => {
+  model.answer((_request, response) => void response.destroy());
+  const runId = await start({ max_attempts: 2 });
+  expect(await ended(runId)).toMatchObject({ status: 'failed' });
+  const turns = await turnsOf(runId);
+  expect(turns).toMatchObject([
+    { state: 'failed', calls: 3 },
+    { state: 'failed', calls: 3 },
+  ]);
+  const [step] = await db()('run_actions').where({ run_id: runId }).orderBy('index');
+  expect(step).toMatchObject({ status: 'failed', attempts: 2, error: { code: turns[1].error_code } });
+  expect(step.error.message).toMatch(/^The model (is busy|cannot be reached)$/);
+  expect(await commentsOf()).toHaveLength(1);
+  const letters = await app.as(team.manager).get('/api/automations/dead-letter');
+  expect(JSON.stringify(letters.body)).toContain(runId);
+  for (const needle of NEEDLES) expect(JSON.stringify(step.error)).not.toContain(needle);
+  const kept = await keptOf(runWorkflowId(runId));
+  for (const needle of NEEDLES) expect(kept).not.toContain(needle);
+}, 90_000);
+
+it('a cancelled run ends its turn without a plan', async () => {
+  let isCancelled = false;
+  model.answer(async () => {
+    await until(async () => isCancelled);
+    return PLAN;
+  });
+  const runId = await start();
+  await until(async () => model.requests.length === 1);
+  expect((await app.as(team.manager).post(`/api/automations/runs/${runId}/cancel`)).status).toBe(200);
+  isCancelled = true;
+  const turn = await until(async () => (await turnsOf(runId)).find(({ finished_at }) => finished_at !== null));
+  expect(turn).toMatchObject({ state: 'cancelled' });
+  expect(await db()('agent_plans').where({ team_id: team.team_id })).toEqual([]);
+}, 60_000);
+
+describe('a worker that dies', () => {
+  let child: Awaited<ReturnType<typeof startWorkerProcess>>;
+  const begin = () =>
+    startWorkerProcess(app, {
+      AI_PROVIDER: 'openai_compatible',
+      AI_MODEL: 'stand-in',
+      AI_BASE_URL: model.url,
+      AI_API_KEY: KEY,
+      LOG_LEVEL: 'error',
+    });
+  const replace = async () => {
+    child.kill('SIGKILL');
+    child = await begin();
+  };
+  const isHeldUp = () =>
+    until(async () => {
+      const waiting = "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
+      return (await db().raw<{ rowCount: number }>(waiting)).rowCount > 0;
+    });
+  beforeAll(async () => {
+    await worker?.stop();
+    worker = undefined;
+    child = await begin();
+  });
+  afterAll(() => void child.kill('SIGKILL'));
+
+  /** Plays a run whose worker dies while it waits for a lock on `table`, which is taken when the model answers. */
+  async function play(table: string): Promise<string> {
+    const holder = await db().transaction();
+    model.answer(async () => {
+      if (model.requests.length === 1) await holder.raw(`lock table ${table} in share mode`);
+      return PLAN;
+    });
+    const runId = await start();
+    await until(async () => model.requests.length === 1);
+    await isHeldUp();
+    await replace();
+    await holder.commit();
+    return runId;
+  }
+  async function expectOnePlan(runId: string): Promise<void> {
+    expect(await ended(runId)).toMatchObject({ status: 'succeeded' });
+    const plans = await db()('agent_plans').where({ team_id: team.team_id });
+    expect(plans).toHaveLength(1);
+    const [step] = await db()('run_actions').where({ run_id: runId }).orderBy('index');
+    expect(step).toMatchObject({ status: 'succeeded', attempts: 1, output: { action_id: plans[0].action_id } });
+    expect(await turnsOf(runId)).toMatchObject([{ state: 'answered' }]);
+    expect(await commentsOf()).toHaveLength(1);
+    expect(await db()('audit_entries').where({ team_id: team.team_id, action: 'stage' })).toHaveLength(1);
+  }
+
+  // The dry run of the plan waits for the table, before the step of the model is stored.
+  it('between the answer of the model and its row: one plan, and one paid call is lost', async () => {
+    const runId = await play('agent_plans');
+    await expectOnePlan(runId);
+    expect(model.requests).toHaveLength(2);
+  }, 90_000);
+
+  // The plan is written, and the transaction that ends the turn is not committed.
+  it('while it stages: one plan, and the model is asked once', async () => {
+    const runId = await play('agent_messages');
+    await expectOnePlan(runId);
+    expect(model.requests).toHaveLength(1);
+  }, 90_000);
+
+  it('between the staging and the end of the step: one plan, and the run goes on', async () => {
+    const runId = await play('effects');
+    await expectOnePlan(runId);
+    expect(model.requests).toHaveLength(1);
+  }, 90_000);
+});
