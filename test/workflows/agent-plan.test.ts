@@ -125,6 +125,63 @@ it('the maintenance job expires plans whose workflow is not there, each with one
   ]);
 });
 
+it('a deleted team closes what waits in it, ends the workflows, and keeps no word of its sessions', async () => {
+  const task = await buildTask(app, team, project, { title: 'A secret title' });
+  const session = await buildSession(app, team, { kind: 'automation', title: 'A secret name' });
+  const comment = { tool: 'task.comment' as const, entity_id: task.task_id, params: { content: 'A secret comment' } };
+  const ofTeam = await staged(app, team.manager, [comment], { session, source: 'automation', lifeHours: 168 });
+  // Another team's plan, and a conversation that would change something in both.
+  const other = await buildTeam(app);
+  await db()('memberships').insert({ team_id: other.team_id, user_id: team.member.user_id, role: 'member' });
+  const elsewhere = await buildTask(app, { ...other, member: team.member }, await buildProject(app, other));
+  const { session_id } = session;
+  const talk = await buildSession(app, team.member);
+  const ofMember = await staged(app, team.member, [comment, { ...comment, entity_id: elsewhere.task_id }], { session: talk });
+  const ofOther = await staged(app, team.member, [{ ...comment, entity_id: elsewhere.task_id }]);
+  // A model still works on an answer for the team.
+  const [message] = await db()('agent_messages')
+    .insert({ session_id, role: 'user', content: 'A secret instruction' })
+    .returning<{ message_id: string }[]>('message_id');
+  const turn = { message_id: message?.message_id, session_id, provider: 'anthropic', state: 'running', claimed_by: 'a-worker' };
+  const { user_id } = team.manager;
+  await db()('agent_turns').insert({ ...turn, user_id, team_id: team.team_id, correlation_id: ofTeam.action_id });
+  await db()('agent_steps').insert({ message_id: turn.message_id, step: 0, content: { text: 'A secret answer' } });
+  await db()('agent_links').insert({ session_id, item_type: 'task', item_id: task.task_id, linked_by: user_id });
+  const ids = [ofTeam.action_id, ofMember.action_id, ofOther.action_id];
+  for (const id of ids) await until(() => isOpen(id));
+
+  await app.as(team.admin).delete(`/api/projects/${project.project_id}`);
+  expect((await app.as(team.admin).delete(`/api/teams/${team.team_id}`)).status).toBe(200);
+
+  const closed = { status: 'discarded', closed_reason: 'source_gone', decided_at: expect.any(Date) };
+  expect(await Promise.all(ids.map(planRow))).toMatchObject([closed, closed, { status: 'staged', closed_reason: null }]);
+  for (const id of ids.slice(0, 2)) {
+    expect(await temporal.workflow.getHandle(planWorkflowId(id)).result()).toMatchObject({
+      state: 'discarded',
+      reason: 'source_gone',
+    });
+    expect(await db()('audit_entries').where({ entity_id: id, action: 'discard' })).toMatchObject([
+      { user_id: team.admin.user_id },
+    ]);
+  }
+  expect(await isOpen(ofOther.action_id)).toBe(true);
+  expect(await db()('agent_turns').where({ session_id })).toEqual([]);
+  expect(await db()('agent_steps').where({ message_id: turn.message_id })).toEqual([]);
+  expect(await db()('agent_messages').where({ session_id })).toEqual([]);
+  expect(await db()('agent_links').where({ session_id })).toEqual([]);
+  expect(await db()('agent_sessions').where({ session_id }).first()).toMatchObject({ title: '', deleted_at: expect.any(Date) });
+  const confirm = { session_id, action_id: ofTeam.action_id, confirmed: true };
+  expect((await app.as(team.manager).post('/api/ai-workspace/agent/confirm', confirm)).status).toBe(404);
+  const { pending } = (await app.as(team.member).get('/api/ai-workspace/agent/pending')).body;
+  expect(pending.map(({ action_id }: { action_id: string }) => action_id)).not.toContain(ofTeam.action_id);
+  // The rows of the plans go ninety days later, like those of any plan that has ended.
+  const past = db().raw("now() - interval '91 days'");
+  await db()('agent_plans').whereIn('action_id', ids.slice(0, 2)).update({ decided_at: past });
+  await maintenanceActivities(app.services).runMaintenanceJob('plan-history');
+  expect(await db()('agent_plans').whereIn('action_id', ids).pluck('action_id')).toEqual([ofOther.action_id]);
+  expect(await db()('agent_actions').whereIn('action_id', ids.slice(0, 2))).toEqual([]);
+});
+
 it('the reconciler starts what is missing and ends what is left over', async () => {
   const [lost, over] = [await stageDeletion(), await stageDeletion()];
   for (const { action_id } of [lost, over]) await until(() => isOpen(action_id));
