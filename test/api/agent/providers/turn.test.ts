@@ -34,6 +34,7 @@ beforeAll(async () => {
     AI_PRICE_INPUT: '3',
     AI_PRICE_OUTPUT: '15',
     AI_MONTHLY_TOKENS_PER_TEAM: '100000',
+    AI_TURNS_PER_TEAM: '20',
   });
 });
 afterAll(async () => {
