@@ -15,6 +15,7 @@ import { throttleTrailing, type Loop, startLoop } from './loop.js';
 import { OutboxRelay } from './outbox-relay.js';
 import { startReconciler } from './reconcile-loop.js';
 import { startTemporalConnection } from './temporal-connection.js';
+import { startWebhooks } from './webhook-loop.js';
 
 const HEARTBEAT_MS = 5_000;
 const POLL_MS = 1_000;
@@ -62,6 +63,30 @@ function startRelay(
   return startLoop('relay', pass, POLL_MS, log);
 }
 
+/** Starts the loop that processes inbound deliveries; their events, and rows without a notification, are for the relay. */
+function startDeliveries(outbox: OutboxRelay, wakeRelay: () => void, log: Logger): Loop {
+  const deliver = async (): Promise<number> => {
+    const handled = await outbox.deliver();
+    if (handled > 0) wakeRelay();
+    return handled;
+  };
+  return startLoop('deliveries', deliver, POLL_MS, log);
+}
+
+/** Starts the loop that sends emails, if there is a mail server. */
+function startMails(services: Services): Loop | undefined {
+  const smtp = smtpTransport(services.config);
+  if (!smtp) return undefined;
+  const loop = startLoop('mails', () => sendMails(services, smtp.send), MAIL_POLL_MS, services.log);
+  return {
+    wake: loop.wake,
+    async stop() {
+      await loop.stop();
+      smtp.close();
+    },
+  };
+}
+
 /**
  * Starts everything of the worker process: Temporal workers, outbox relay, sealer, reconciler, heartbeat. Calls `onReady` when
  * Temporal lists this worker as a poller, and again after each reconnection.
@@ -103,23 +128,20 @@ export function startWorker(config: Config, log: Logger, onReady: () => void): R
       tryBeat();
     },
   });
-  const relayServices: Services = { ...services, db: relayDb };
+  const webhooks = startWebhooks({ ...services, db: open('assent-webhooks', 2) });
+  const relayServices: Services = { ...services, db: relayDb, wakeWebhooks: webhooks.deliver };
   const outbox = new OutboxRelay(relayServices, link.dispatcher, { others: link.others });
   // Separate loops: an unresponsive Temporal or a long delivery delays no events.
   const dispatch = startLoop('dispatch', () => outbox.dispatch(), POLL_MS, log);
-  const deliver = async (): Promise<number> => {
-    const handled = await outbox.deliver();
-    // Its events are for the relay, and so are rows without a notification.
-    if (handled > 0) relay.wake();
-    return handled;
-  };
-  const deliveries = startLoop('deliveries', deliver, POLL_MS, log);
-  const smtp = smtpTransport(config);
-  const mails = smtp && startLoop('mails', () => sendMails(relayServices, smtp.send), MAIL_POLL_MS, log);
+  const deliveries = startDeliveries(outbox, () => relay.wake(), log);
+  const mails = startMails(relayServices);
   const sealer = startSealer({ db: sealerDb, log });
   const indexer = startIndexer(open('assent-indexer', 1), log);
   const relay = startRelay(outbox, { dispatch, deliveries, sealer, indexer, mails }, log);
-  const listener = listenForOutbox(services, relay.wake);
+  const listener = listenForOutbox(services, () => {
+    relay.wake();
+    webhooks.wake();
+  });
   const reconciler = startReconciler((isFirst) => link.reconcile(services, isFirst), log);
   const heart = setInterval(tryBeat, HEARTBEAT_MS);
 
@@ -132,8 +154,7 @@ export function startWorker(config: Config, log: Logger, onReady: () => void): R
       await Promise.race([link.stop(), sleep(DRAIN_MS, undefined, { ref: false })]);
       await Promise.all([relay.stop(), deliveries.stop(), dispatch.stop(), mails?.stop(), reconciler.stop(), listener.stop()]);
       await outbox.settled();
-      smtp?.close();
-      await Promise.all([sealer.stop(), indexer.stop()]);
+      await Promise.all([webhooks.stop(), sealer.stop(), indexer.stop()]);
       await Promise.all([db.destroy(), relayDb.destroy(), sealerDb.destroy()]);
     },
   };

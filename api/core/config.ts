@@ -5,6 +5,7 @@ import { allowedHosts } from './settings/allowed-hosts.js';
 import { fileStoreProblems } from './settings/file-store-settings.js';
 import { modelProblems, modelSettings } from './settings/model-settings.js';
 import { temporalTlsProblems } from './settings/temporal-tls.js';
+import { WEBHOOK_LIMITS, webhookSettings } from './settings/webhook-settings.js';
 
 const port = (fallback: number) => z.coerce.number().int().min(0).max(65_535).default(fallback);
 const count = (fallback: number, min = 1, max = 1_000_000_000) => z.coerce.number().int().min(min).max(max).default(fallback);
@@ -126,6 +127,7 @@ export const Settings = z.object({
     'Hosts or addresses, each optionally with a port, that webhooks may reach although they are not public; outside production also over plain http and on this machine',
   ),
   ...modelSettings,
+  ...webhookSettings,
   RATE_LIMIT_LOGIN: perMinute(10),
   RATE_LIMIT_CODES: perMinute(5).describe('Each route that accepts or emails a code, per client address'),
   RATE_LIMIT_FILE_UPLOAD: perMinute(10).describe('Uploads, per client address'),
@@ -170,6 +172,7 @@ const FIXED_IN_PRODUCTION = [
   'AI_CHAT_SECONDS',
   'AI_CHAT_BEGIN_SECONDS',
   'TRASH_RETENTION_DAYS',
+  ...WEBHOOK_LIMITS,
 ] as const;
 
 /** Reads `NAME_FILE` as the path of a file with the value of `NAME` (container secrets). Reports unreadable files. */

@@ -19,7 +19,7 @@ const Relation = z.looseObject({
   relation_type: z.string(),
 });
 const Plan = z.looseObject({ action_id: z.string(), session_id: z.string(), source: z.string(), risk: z.string() });
-const Webhook = z.looseObject({ webhook_id: z.string(), url: z.string(), disabled_reason: z.string() });
+const Webhook = z.looseObject({ webhook_id: z.string(), host: z.string(), disabled_reason: z.string() });
 const Member = z.looseObject({ user_id: z.string(), role: z.string() });
 const aboutRun = {
   entity_type: z.literal('automation_run'),

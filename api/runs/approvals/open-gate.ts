@@ -1,5 +1,6 @@
 import type { Knex } from 'knex';
 import type { GateView } from '../../../workflows/contract.js';
+import { webAddress } from '../../core/config.js';
 import type { Services } from '../../core/context.js';
 import { recordChange } from '../../core/record-change.js';
 import { GATE_DEFAULTS, type GateRole } from '../../actions/rules.js';
@@ -89,7 +90,13 @@ async function stage(services: Services, run: RunRow, index: number, gate: Opene
     title: run.automation_name,
     summary: `asked for the approval of a ${gate.required_role}`,
     details,
-    event: runEvent('approval.requested', run, details),
+    // The link leads to a page that asks who decides: it carries no authority.
+    event: runEvent('approval.requested', run, {
+      ...details,
+      message: gate.message,
+      required_approvals: gate.required_approvals,
+      url: webAddress(services.config, `/app/runs/${run_id}`),
+    }),
   });
   await publish(ctx, 'automation.run_paused', run, { gate_index: index });
   const people = await notifyApprovers(ctx, run, { ...gate, gate_index: index }, 'approval_requested');

@@ -1,0 +1,23 @@
+import { Counter, Gauge } from 'prom-client';
+import { metrics } from './metrics.js';
+
+const attempts = new Counter({
+  name: 'webhook_attempts_total',
+  help: 'Attempts of outbound webhooks: succeeded, retry (the next one is due later), failed (the last one)',
+  labelNames: ['outcome'] as const,
+  registers: [metrics],
+});
+
+export function countWebhookAttempt(outcome: 'succeeded' | 'retry' | 'failed'): void {
+  attempts.inc({ outcome });
+}
+
+const inFlight = new Gauge({
+  name: 'webhook_requests_in_flight',
+  help: 'Requests of outbound webhooks of this worker that wait for their receiver',
+  registers: [metrics],
+});
+
+export function showWebhookRequests(count: number): void {
+  inFlight.set(count);
+}

@@ -1,0 +1,52 @@
+import { Webhook } from '../../../db/models/webhook.js';
+import { type Context, serviceContext, type Services } from '../../core/context.js';
+import { recordChange } from '../../core/record-change.js';
+import { findRecipients } from '../../notifications/find-recipients.js';
+import { notifyUsers } from '../../notifications/notify-users.js';
+
+type Reason = 'gone' | 'failing';
+
+const WHY: Record<Reason, string> = {
+  gone: 'its receiver answered that it is gone',
+  failing: 'every attempt failed for days',
+};
+
+async function disable(ctx: Context, webhookId: string, reason: Reason): Promise<void> {
+  const [webhook] = await Webhook.query(ctx.db)
+    .where({ webhook_id: webhookId, is_active: true })
+    .patch({ is_active: false, disabled_reason: reason, updated_at: new Date() })
+    .returning('*');
+  if (!webhook) return;
+  const { webhook_id, team_id, url, description } = webhook;
+  // Where an endpoint is may itself be a secret: a path or a query of the address goes to nobody else.
+  const { host } = new URL(url);
+  await recordChange(ctx, {
+    team_id,
+    feature: 'webhooks',
+    action: 'toggle',
+    severity: 'MEDIUM',
+    entity_type: 'webhook',
+    entity_id: webhook_id,
+    title: host,
+    summary: `disabled the webhook endpoint ${host}: ${WHY[reason]}`,
+    details: { disabled_reason: reason, host },
+    event: {
+      type: 'webhook.disabled',
+      payload: { webhook: { webhook_id, team_id, host, description, disabled_reason: reason } },
+    },
+  });
+  const admins = await findRecipients(ctx, { teamId: team_id, role: 'admin' });
+  const message = `The endpoint at ${host} no longer receives events: ${WHY[reason]}. Enable it again when its receiver works, then replay what it missed.`;
+  const title = 'A webhook endpoint was disabled';
+  await notifyUsers(ctx, admins, { kind: 'message', title, message, team_id, run_id: null }, ['in_app', 'email']);
+}
+
+/**
+ * Disables an endpoint whose receiver is gone or keeps failing, and tells the team's admins, in one transaction. Does nothing if the
+ * endpoint is inactive or deleted already.
+ */
+export async function disableWebhook(services: Services, webhookId: string, reason: Reason): Promise<void> {
+  const ctx = serviceContext(services, 'webhooks');
+  await services.db.transaction((db) => disable({ ...ctx, db }, webhookId, reason));
+  services.notifyRelay();
+}

@@ -1,0 +1,75 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { run } from '../../../db/statement.js';
+import type { Services } from '../../core/context.js';
+import { disableWebhook } from './disable-webhook.js';
+import { finishStatement } from './finish.sql.js';
+import { type Endpoint, type Finished, healthOf, outcomeRow } from './outcomes.js';
+
+/** Outcomes that end within this time share a statement. */
+const GATHER_MS = 5;
+const MAX_BATCH = 200;
+const RETRY_MS = 500;
+
+interface Told extends Record<string, unknown> {
+  webhook_id: string;
+  is_failing: boolean;
+  has_more: boolean;
+}
+
+/** Records outcomes of attempts, many in one statement, and disables endpoints that are gone or failing. */
+export class OutcomeRecorder {
+  private readonly waiting: Finished[] = [];
+  private recording: Promise<void> | undefined;
+
+  /** `onRecorded` receives the endpoints with more due. */
+  constructor(
+    private readonly services: Services,
+    private readonly onRecorded: (endpoints: readonly Endpoint[]) => void,
+  ) {}
+
+  add(finished: Finished): void {
+    this.waiting.push(finished);
+    this.recording ??= this.record().finally(() => {
+      this.recording = undefined;
+    });
+  }
+
+  /** Resolves when every outcome so far is recorded. */
+  async settled(): Promise<void> {
+    await this.recording;
+  }
+
+  private async record(): Promise<void> {
+    await sleep(GATHER_MS);
+    while (this.waiting.length > 0) await this.recordBatch(this.waiting.splice(0, MAX_BATCH), true);
+  }
+
+  /**
+   * Records a batch, or after a failure each outcome alone, so that a bad one costs no other. What still fails is sent again under the
+   * same id when its lease ends.
+   */
+  private async recordBatch(batch: readonly Finished[], mayRepeat: boolean): Promise<void> {
+    const { db, config, log } = this.services;
+    try {
+      const values = [JSON.stringify(batch.map(outcomeRow)), JSON.stringify(healthOf(batch)), config.WEBHOOK_DISABLE_SECONDS];
+      const told = await run<Told>(db, finishStatement, values);
+      await this.disable(
+        batch,
+        told.flatMap(({ webhook_id, is_failing }) => (is_failing ? [webhook_id] : [])),
+      );
+      const withMore = new Set(told.flatMap(({ webhook_id, has_more }) => (has_more ? [webhook_id] : [])));
+      this.onRecorded(batch.flatMap(({ delivery }) => (withMore.delete(delivery.webhook_id) ? [delivery] : [])));
+    } catch (error) {
+      log.warn({ err: error, deliveries: batch.length }, 'outcomes of webhooks were not recorded');
+      if (!mayRepeat) return;
+      await sleep(RETRY_MS);
+      for (const finished of batch) await this.recordBatch([finished], false);
+    }
+  }
+
+  private async disable(batch: readonly Finished[], failing: readonly string[]): Promise<void> {
+    const gone = batch.flatMap(({ delivery, sent }) => (sent.status === 'failed' && sent.isGone ? [delivery.webhook_id] : []));
+    for (const id of new Set(gone)) await disableWebhook(this.services, id, 'gone');
+    for (const id of failing) if (!gone.includes(id)) await disableWebhook(this.services, id, 'failing');
+  }
+}

@@ -1,0 +1,100 @@
+import type { Config } from '../../core/config.js';
+import { failureOf } from '../../core/http-client/failure.js';
+import type { OutboundPolicy } from '../../core/http-client/policy.js';
+import { sendRequest } from '../../core/http-client/send-request.js';
+import { openWebhookSecret } from '../secret.js';
+import { signatureHeaders } from './signature.js';
+import { type Outcome, outcomeOf } from './timetable.js';
+
+/** A leased delivery with what sending takes. */
+export interface Leased extends Record<string, unknown> {
+  webhook_id: string;
+  team_id: string;
+  event_id: string;
+  tries: number;
+  /** End of the lease, as the database writes it: names the lease. */
+  lease: string;
+  url: string;
+  failure_count: number;
+  /** Null: the event has been deleted after its time. */
+  body: string | null;
+  data_key: Buffer;
+  sealed_value: Buffer;
+  previous_data_key: Buffer | null;
+  previous_sealed_value: Buffer | null;
+}
+
+/** Record of an attempt. */
+interface Attempt {
+  at: string;
+  status_code: number | null;
+  duration_ms: number;
+  error: string | null;
+  /** Beginning of the answer. */
+  response: string | null;
+}
+
+/** What became of a delivery; without `attempt` nothing was sent. */
+export type Sent = Outcome & { attempt: Attempt | null };
+
+/** Characters of an answer that are kept. */
+const MAX_RESPONSE = 1_000;
+/** Bytes of an answer that are read: characters take up to four. */
+const MAX_RESPONSE_BYTES = 4_000;
+/** A secret that cannot be opened is the operator's trouble: the delivery waits and no attempt is counted. */
+const UNREADABLE_SECONDS = 60;
+
+/** @throws as `decryptField` */
+function secretsOf(config: Config, delivery: Leased): string[] {
+  const { webhook_id, previous_data_key: data_key, previous_sealed_value: sealed_value } = delivery;
+  const current = openWebhookSecret(config, webhook_id, delivery);
+  if (!data_key || !sealed_value) return [current];
+  return [current, openWebhookSecret(config, webhook_id, { data_key, sealed_value })];
+}
+
+/**
+ * Sends one attempt of a delivery and decides what follows. Redirects are not followed: like every answer but 2xx and 410, they count as
+ * a failure that is tried again.
+ * @throws as `decryptField`, without having sent anything
+ */
+async function attempt(config: Config, policy: OutboundPolicy, delivery: Leased, body: string): Promise<Sent> {
+  const { event_id, url, tries } = delivery;
+  const headers = {
+    'content-type': 'application/json',
+    'user-agent': 'Assent',
+    ...signatureHeaders(secretsOf(config, delivery), event_id, body),
+  };
+  const at = new Date().toISOString();
+  const started = performance.now();
+  const record = (status_code: number | null, error: string | null, response: string | null): Attempt => {
+    return { at, status_code, duration_ms: Math.round(performance.now() - started), error, response };
+  };
+  const steps = config.WEBHOOK_RETRY_SECONDS;
+  const timeoutMs = config.WEBHOOK_TIMEOUT_SECONDS * 1_000;
+  try {
+    const answer = await sendRequest(policy, { method: 'POST', url, headers, body, timeoutMs, maxBytes: MAX_RESPONSE_BYTES });
+    const outcome = outcomeOf(tries, answer.status, answer.retryAfterMs, steps);
+    const error = outcome.status === 'succeeded' ? null : `The receiver returned ${answer.status}`;
+    const response = Array.from(answer.body).slice(0, MAX_RESPONSE).join('');
+    return { ...outcome, attempt: record(answer.status, error, response) };
+  } catch (thrown) {
+    const failure = failureOf(thrown);
+    return { ...outcomeOf(tries, null, failure.waitMs, steps), attempt: record(null, failure.message, null) };
+  }
+}
+
+/** Sends a delivery. Never throws: `onUnreadable` reports a secret that cannot be opened. */
+export async function sendDelivery(
+  config: Config,
+  policy: OutboundPolicy,
+  delivery: Leased,
+  onUnreadable: (error: unknown) => void,
+): Promise<Sent> {
+  if (delivery.body === null) return { status: 'failed', isGone: false, attempt: null };
+  try {
+    return await attempt(config, policy, delivery, delivery.body);
+  } catch (error) {
+    onUnreadable(error);
+    return { status: 'retry', waitSeconds: UNREADABLE_SECONDS, attempt: null };
+  }
+}

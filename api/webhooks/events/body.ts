@@ -1,0 +1,81 @@
+import { eventIdOf } from './event-id.js';
+import type { WebhookEvent } from './names.js';
+
+/** An event of the outbox, as far as a delivery tells it. */
+export interface ChangeEvent {
+  /** Event type. */
+  subject: string;
+  event_id: string;
+  team_id: string | null;
+  project_id: string | null;
+  created_at: string;
+  payload: Readonly<Record<string, unknown>>;
+}
+
+/** What is delivered: `body` is the exact text that is signed. */
+export interface DeliveredEvent {
+  event_id: string;
+  event_type: string;
+  body: string;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Entity of an event by its family: the field of the payload that holds its record, and the record's id. */
+const ENTITIES: Readonly<Record<string, { type: string; record: string; id: string }>> = {
+  task: { type: 'task', record: 'task', id: 'task_id' },
+  comment: { type: 'comment', record: 'comment', id: 'comment_id' },
+  project: { type: 'project', record: 'project', id: 'project_id' },
+  note: { type: 'note', record: 'note', id: 'note_id' },
+  team: { type: 'user', record: 'member', id: 'user_id' },
+  agent: { type: 'agent_plan', record: 'plan', id: 'action_id' },
+  webhook: { type: 'webhook', record: 'webhook', id: 'webhook_id' },
+};
+
+/** Bodies stay below this; receivers and their queues often take no more. */
+const MAX_BODY_BYTES = 20_000;
+/** A longer value of a change is left out of a thin body. */
+const MAX_THIN_VALUE = 200;
+/** Changed fields that a thin body tells. */
+const MAX_THIN_FIELDS = 20;
+
+/** Returns the entity of an event; the payload of one about a run names it itself. */
+function entityOf(family: string, payload: Fields): { entity_type: unknown; entity_id: unknown; object: unknown } {
+  const entity = Object.hasOwn(ENTITIES, family) ? ENTITIES[family] : undefined;
+  if (!entity) return { entity_type: payload['entity_type'], entity_id: payload['entity_id'], object: payload['object'] };
+  const object = payload[entity.record] as Fields | undefined;
+  return { entity_type: entity.type, entity_id: object?.[entity.id], object };
+}
+
+const thinValue = (value: unknown): unknown => ((JSON.stringify(value) ?? '').length > MAX_THIN_VALUE ? null : value);
+
+/** Returns changes without long values. */
+const thinChanges = (changes: Fields): Fields =>
+  Object.fromEntries(
+    Object.entries(changes)
+      .slice(0, MAX_THIN_FIELDS)
+      .map(([field, change]) => {
+        const { from, to } = (change ?? {}) as { from?: unknown; to?: unknown };
+        return [field, { from: thinValue(from), to: thinValue(to) }];
+      }),
+  );
+
+/**
+ * Builds the event that an endpoint receives under one name. A body that grows too large comes without `object`, and without long
+ * values in `changes`: then `thin` is true and the record is there to be read.
+ */
+export function buildEvent(change: ChangeEvent, name: WebhookEvent): DeliveredEvent {
+  const { payload, team_id, project_id } = change;
+  const event_id = eventIdOf(change, name);
+  const timestamp = new Date(change.created_at).toISOString();
+  const { entity_type, entity_id = null, object = null } = entityOf(name.split('.', 1)[0] as string, payload);
+  const changes = (payload['changes'] ?? {}) as Fields;
+  const actor_id = payload['actor_id'] ?? null;
+  const about = { event_id, team_id, project_id, actor_id, entity_type, entity_id };
+  const whole = JSON.stringify({ type: name, timestamp, data: { ...about, changes, object } });
+  const isThin = Buffer.byteLength(whole) >= MAX_BODY_BYTES;
+  const body = isThin
+    ? JSON.stringify({ type: name, timestamp, data: { ...about, changes: thinChanges(changes), thin: true } })
+    : whole;
+  return { event_id, event_type: name, body };
+}
