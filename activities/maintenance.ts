@@ -9,14 +9,23 @@ import type { Services } from '../api/core/context.js';
 import { deleteExpiredKeys } from '../api/core/idempotency-keys.js';
 import { sweepObjects } from '../api/files/sweep-objects.js';
 import { purgeReceipts } from '../api/forge/deliveries/purge-receipts.js';
+import { deleteOldNotifications } from '../api/notifications/delete-old-notifications.js';
 import { forgetWords } from '../api/search/forget-words.js';
 import { announceDue } from '../api/tasks/write/announce-due.js';
 import { mailExpiringTokens } from '../api/tokens/mail-expiring-tokens.js';
 import { purgeExpired } from '../api/trash/purge-expired.js';
+import { maintainPartitions } from '../db/partitions.js';
 import type { MaintenanceJob, MaintenanceActivities } from '../workflows/contract.js';
 
 /** Deletes counters whose window has ended; otherwise every calling address would keep a row forever. */
 const deleteExpiredCallers = (db: Services['db']): Promise<number> => db('rate_limits').where('expire', '<', Date.now()).delete();
+
+/** Problems are logged and tried again at the next call; the gauges of partitions tell when that is not enough. */
+async function partitions({ db, log }: Services): Promise<string> {
+  const { made, dropped, problems } = await maintainPartitions(db);
+  if (problems.length > 0) log.error({ problems }, 'Some partitions could not be made or dropped');
+  return `made ${made} partitions, dropped ${dropped}, left ${problems.length} for later`;
+}
 
 /** Maintenance jobs with the line that each returns. Each may be repeated. */
 export function maintenanceActivities(services: Services): MaintenanceActivities {
@@ -29,6 +38,8 @@ export function maintenanceActivities(services: Services): MaintenanceActivities
     'file-sweep': async () => `removed ${await sweepObjects(services)} objects`,
     'forge-receipts': async () => `cleared ${await purgeReceipts(services.db)} receipts`,
     'idempotency-keys': async () => `deleted ${await deleteExpiredKeys(services.db)} keys`,
+    notifications: async () => `deleted ${await deleteOldNotifications(services.db)} notifications`,
+    partitions: () => partitions(services),
     'plan-history': async () => `deleted ${await deleteOldPlans(services)} plans`,
     'plan-digest': async () => `mailed ${await sendDigests(services)} users`,
     'rate-limits': async () => `deleted ${await deleteExpiredCallers(services.db)} rate limit windows`,

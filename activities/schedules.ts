@@ -17,6 +17,8 @@ const SCHEDULES: { job: MaintenanceJob; spec: ScheduleOptions['spec']; note: str
     note: 'Emits events for tasks due soon and overdue',
   },
   { job: 'file-sweep', spec: { calendars: [{ hour: 4, minute: 50 }] }, note: 'Removes bytes of purged files' },
+  { job: 'notifications', spec: { calendars: [{ hour: 4, minute: 40 }] }, note: 'Deletes old notifications' },
+  { job: 'partitions', spec: { intervals: [{ every: '1 hour' }] }, note: 'Makes the next partitions and drops old ones' },
   { job: 'plan-history', spec: { calendars: [{ hour: 4, minute: 20 }] }, note: 'Deletes plans that ended long ago' },
   { job: 'run-history', spec: { calendars: [{ hour: 4, minute: 30 }] }, note: 'Deletes expired runs' },
   { job: 'forge-receipts', spec: { calendars: [{ hour: 3, minute: 20 }] }, note: 'Clears inbound deliveries after 30 days' },

@@ -4,6 +4,7 @@ import { loadConfig } from '../api/core/config.js';
 import { createLogger } from '../api/core/telemetry/log.js';
 import { openDatabase } from '../db/connection.js';
 import { migrationSource } from '../db/migrations/index.js';
+import { maintainPartitions } from '../db/partitions.js';
 import { seedDemo } from './demo-data/seed-demo.js';
 
 /**
@@ -19,6 +20,9 @@ const config = values['seed-demo'] ? loadConfig() : undefined;
 const db = openDatabase({ url, poolSize: 2, name: 'assent-migrate', statementTimeout: 0 });
 const [, applied] = (await db.migrate.latest({ migrationSource })) as [number, string[]];
 console.log(applied.length > 0 ? `applied ${applied.join(', ')}` : 'the schema is up to date');
+// A database from a backup may lack those of the present months, which the worker would make within an hour.
+const { problems } = await maintainPartitions(db);
+for (const problem of problems) console.warn(`partition not made: ${problem}`);
 if (config && (await seedDemo({ db, config, log: createLogger(config, 'script'), notifyRelay: () => undefined })))
   console.log('demo data written');
 await db.destroy();

@@ -282,6 +282,8 @@ export type MaintenanceJob =
   | 'file-sweep'
   | 'forge-receipts'
   | 'idempotency-keys'
+  | 'notifications'
+  | 'partitions'
   | 'rate-limits'
   | 'plan-digest'
   | 'plan-history'

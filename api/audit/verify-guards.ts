@@ -4,11 +4,12 @@ import type { Break } from './break.js';
 import { findChangedGuardsStatement } from './verify-guards.sql.js';
 
 const TABLES = ['audit_entries', 'audit_seals', 'audit_pending', 'audit_heads', 'audit_rejected'];
+/** Of each partition too. */
 const TRIGGERS = ['audit_entries', 'audit_seals'].flatMap((table) => [
   `CREATE TRIGGER ${table}_append_only BEFORE DELETE OR UPDATE ON public.${table} FOR EACH ROW EXECUTE FUNCTION refuse_change()`,
   `CREATE TRIGGER ${table}_keep BEFORE TRUNCATE ON public.${table} FOR EACH STATEMENT EXECUTE FUNCTION refuse_change()`,
 ]);
-/** One constraint each: table and columns. */
+/** One constraint each: table and columns; of each partition too. */
 const KEYS = [
   'audit_entries PRIMARY KEY (audit_id)',
   'audit_seals PRIMARY KEY (chain, sequence)',

@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import { inBatches } from '../../db/in-batches.js';
 
 /** Deletable rows by table. Sessions come last; the audit log keeps what they did. */
 const OVER: Record<string, string> = {
@@ -11,18 +12,14 @@ const OVER: Record<string, string> = {
   trusted_devices: 'expires_at < now()',
   sessions: `least(ended_at, expires_at) < now() - interval '30 days'`,
 };
-const BATCH = 500;
+const BATCH = 1_000;
 
 /** Deletes expired sign-in data in batches, each with its own commit. Safe to repeat. Returns the number of rows. */
 export async function deleteExpiredAccountData(db: Knex): Promise<number> {
   let total = 0;
   for (const [table, over] of Object.entries(OVER)) {
-    for (let deleted = BATCH; deleted === BATCH; total += deleted) {
-      const { rowCount } = await db.raw<{ rowCount: number }>(
-        `delete from ${table} where ctid = any(array(select ctid from ${table} where ${over} limit ${BATCH} for update skip locked))`,
-      );
-      deleted = rowCount;
-    }
+    const statement = `delete from ${table} where ctid = any(array(select ctid from ${table} where ${over} limit ${BATCH} for update skip locked))`;
+    total += await inBatches(BATCH, async () => (await db.raw<{ rowCount: number }>(statement)).rowCount);
   }
   return total;
 }

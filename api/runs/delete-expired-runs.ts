@@ -1,7 +1,7 @@
 import { inBatches } from '../../db/in-batches.js';
 import type { Services } from '../core/context.js';
 
-const BATCH = 500;
+const BATCH = 1_000;
 
 /**
  * Selects expired runs; skipped ones expire sooner. Their actions, gates and effects are deleted with them; the audit log

@@ -1,10 +1,12 @@
 import type { Knex } from 'knex';
+import { partitions } from './parts/0001_partitions.js';
 
 /**
  * Users, teams, projects, tasks, comments, and the traces of every write: activity, audit, outbox. Ids are UUIDv7, except `task_id`, which
  * is text because clients may choose it.
  */
 export async function up(knex: Knex): Promise<void> {
+  await knex.raw(partitions);
   await knex.raw(/* sql */ `
 create table users (
   user_id uuid primary key default uuidv7(),
@@ -170,8 +172,9 @@ create table activity (
   team_id uuid,
   project_id uuid,
   summary text not null
-);
+) partition by range (activity_id);
 create index activity_of_team on activity (team_id, activity_id);
+select register_partitions('activity', 'month', ahead => 3, keep => 13);
 
 -- Appended inside the change's own transaction, never changed. "timestamp" and "details" are text because the chain hashes exactly what is
 -- stored and the API compares times lexicographically.
@@ -194,17 +197,17 @@ create table audit_entries (
   entity_type text not null,
   entity_id text,
   details text not null
-);
+) partition by range (audit_id);
 create index audit_of_team on audit_entries (team_id, timestamp, audit_id);
 create index audit_of_correlation on audit_entries (correlation_id);
 
 -- Entries that the sealer must still link: inserted with the entry, deleted with the seal. No foreign key: one function writes both rows,
--- entries are never deleted, and the check would be a quarter of the cost of an entry.
+-- entries are never deleted, and the check would be a quarter of the cost of an entry. Seals have none either: they outlast archived entries.
 create table audit_pending (audit_id uuid primary key, chain uuid not null);
 create table audit_seals (
   chain uuid not null,
   sequence bigint not null,
-  audit_id uuid not null unique references audit_entries,
+  audit_id uuid not null unique,
   prev_hash bytea not null,
   entry_hash bytea not null,
   primary key (chain, sequence),
@@ -218,19 +221,11 @@ begin
 end $$;
 create trigger audit_entries_append_only before update or delete on audit_entries for each row execute function refuse_change();
 create trigger audit_entries_keep before truncate on audit_entries for each statement execute function refuse_change();
+select register_partitions('audit_entries', 'month', ahead => 3, append_only => true);
 create trigger audit_seals_append_only before update or delete on audit_seals for each row execute function refuse_change();
 create trigger audit_seals_keep before truncate on audit_seals for each statement execute function refuse_change();
 -- The service's role may only insert and read; the owner of the schema keeps all other rights.
-do $$
-declare role name;
-begin
-  for role in select distinct grantee from information_schema.role_table_grants
-    where table_name in ('audit_entries', 'audit_seals') and grantee not in (current_user, 'PUBLIC')
-  loop
-    execute format('revoke update, delete, truncate on audit_entries, audit_seals from %I', role);
-  end loop;
-  revoke update, delete, truncate on audit_entries, audit_seals from public;
-end $$;
+select revoke_from_others(guarded, 'update, delete, truncate') from unnest('{audit_entries,audit_seals}'::regclass[]) guarded;
 
 -- Inserted with the change that causes it; the relay claims, acts and deletes.
 create table outbox (
@@ -250,6 +245,9 @@ create table outbox (
   created_at timestamptz not null default now()
 );
 create index outbox_due on outbox (next_attempt_at, outbox_id);
+-- A queue: dead rows count, not their share.
+alter table outbox set (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000);
+alter table audit_pending set (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000);
 
 -- Counters of the rate limits, unlogged: a crash may empty them.
 create unlogged table rate_limits (key text primary key, points integer not null default 0, expire bigint);

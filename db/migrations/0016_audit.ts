@@ -158,9 +158,6 @@ export async function up(knex: Knex): Promise<void> {
 alter table audit_pending drop constraint audit_pending_pkey;
 alter table audit_pending add primary key (chain, audit_id);
 
--- The sealer has just read the entry, and entries are never deleted; the check locked and rewrote each of them.
-alter table audit_seals drop constraint audit_seals_audit_id_fkey;
-
 -- Invalid pending rows, which the product never writes. The sealer moves them here; "npm run audit:verify" lists them until the owner of
 -- the schema has investigated and deletes them.
 create table audit_rejected (
@@ -170,15 +167,7 @@ create table audit_rejected (
   rejected_at timestamptz not null default clock_timestamp(),
   primary key (chain, audit_id)
 );
-do $$
-declare role name;
-begin
-  for role in select distinct grantee from information_schema.role_table_grants
-    where table_name = 'audit_rejected' and grantee not in (current_user, 'PUBLIC')
-  loop
-    execute format('revoke update, delete, truncate on audit_rejected from %I', role);
-  end loop;
-end $$;
+select revoke_from_others('audit_rejected', 'update, delete, truncate');
 
 -- Age of the oldest pending entry, 0 without one. A pending row whose entry is missing or unreadable counts from the time in its id, else
 -- from 1970. Reads the first 10,000 rows only: with that many the sealer is down anyway.

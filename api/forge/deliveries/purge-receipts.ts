@@ -1,11 +1,12 @@
 import type { Knex } from 'knex';
+import { inBatches } from '../../../db/in-batches.js';
 
 /**
  * Days that a receipt keeps its payload, and a repeat its row; the key of a handled delivery stays forever
  * (docs/decisions.md#delivery-receipts).
  */
 const RETENTION_DAYS = 30;
-const BATCH = 500;
+const BATCH = 1_000;
 
 /** Receipt ids are UUIDv7, so they are in order of arrival and the primary key bounds the search. */
 const EXPIRED = `receipt_id < (select uuidv7(make_interval(days => -${RETENTION_DAYS})))`;
@@ -18,20 +19,11 @@ const DROP = /* sql */ `
   delete from forge_deliveries
   where receipt_id in (select receipt_id from forge_deliveries where ${EXPIRED} and outcome = 'duplicate' limit ${BATCH})`;
 
-/** Repeats a statement, one commit each, until a batch is not full. Returns the number of rows. */
-async function inBatches(db: Knex, statement: string): Promise<number> {
-  let total = 0;
-  for (;;) {
-    const { rowCount } = await db.raw<{ rowCount: number }>(statement);
-    total += rowCount;
-    if (rowCount < BATCH) return total;
-  }
-}
-
 /**
  * Clears the payloads of expired receipts and deletes expired repeats; may be repeated.
  * @returns the number of rows changed
  */
 export async function purgeReceipts(db: Knex): Promise<number> {
-  return (await inBatches(db, EMPTY)) + (await inBatches(db, DROP));
+  const repeat = (statement: string) => inBatches(BATCH, async () => (await db.raw<{ rowCount: number }>(statement)).rowCount);
+  return (await repeat(EMPTY)) + (await repeat(DROP));
 }

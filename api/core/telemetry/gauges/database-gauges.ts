@@ -54,6 +54,18 @@ export const DATABASE_GAUGES: readonly DatabaseGauge[] = [
     sql: count('from audit_rejected'),
   },
   {
+    name: 'assent_partitions_ahead',
+    help: 'Months or days after the present one that have a partition, by table; -1: the present one has none',
+    labels: ['table'],
+    sql: 'select table_name as "table", ahead as value from partition_state()',
+  },
+  {
+    name: 'assent_partition_default_rows',
+    help: 'Rows in the default partition, by table, at most 10000: their month or day had no partition when they were written',
+    labels: ['table'],
+    sql: 'select table_name as "table", default_rows as value from partition_state()',
+  },
+  {
     name: 'assent_search_marks',
     help: 'Items marked for the search index, at most 10000',
     labels: [],
