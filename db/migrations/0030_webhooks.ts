@@ -61,7 +61,7 @@ create table webhook_events (
   body text not null,
   primary key (event_id)
 ) partition by range (event_id);
-create table webhook_events_default partition of webhook_events default;
+select register_partitions('webhook_events', 'day', ahead => 3, keep => 30);
 
 -- Deliveries with an attempt to make. Small, however many deliveries there were.
 create table webhook_queue (
@@ -94,7 +94,7 @@ create table webhook_deliveries (
 -- The newest of an endpoint, and what of a range of time failed.
 create index webhook_deliveries_of_webhook on webhook_deliveries (webhook_id, status, event_id desc);
 create index webhook_deliveries_delivery on webhook_deliveries (delivery_id);
-create table webhook_deliveries_default partition of webhook_deliveries default;
+select register_partitions('webhook_deliveries', 'day', ahead => 3, keep => 30);
 `;
 
 const subscriptions = /* sql */ `

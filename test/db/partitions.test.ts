@@ -242,7 +242,7 @@ describe("the service's role", () => {
     expect(await maintainPartitions(service)).toEqual({ made: 2, dropped: 0, problems: [] });
     await writeEntries(service, null, 2);
     expect(await service('audit_entries')).toHaveLength(2);
-    expect((await service.raw('select * from partition_state()')).rows).toHaveLength(2);
+    expect((await service.raw('select * from partition_state()')).rows).toHaveLength(4);
   });
 
   it.each([
