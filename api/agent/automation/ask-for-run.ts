@@ -53,7 +53,7 @@ async function openTurn(ctx: Context, step: StepInstruction, attempt: number, te
   await run(ctx.db, storeMessageStatement, values);
   await recordChange(ctx, {
     team_id: step.team_id ?? teamId,
-    feature: 'agent',
+    feature: 'ai_agent',
     action: 'start',
     entity_type: 'agent_session',
     entity_id: session_id,

@@ -183,6 +183,16 @@ async function cancelRun({ run_id }: TestRun) {
   expect((await app.as(team.admin).post(`/api/automations/runs/${run_id}/cancel`)).status).toBe(200);
 }
 
+it('its creator deletes the session of a personal automation: the run is woken, and its step fails', async () => {
+  const run = await build({ inTeam: false, creator: team.member });
+  await act(run);
+  const { session_id } = await sessionOf(run);
+  expect((await app.as(team.member).delete(`/api/ai-workspace/sessions/${session_id}`)).status).toBe(200);
+  expect(await wakes(run)).toHaveLength(1);
+  expect(await act(run)).toMatchObject({ outcome: 'failed', code: 'cancelled', ended: 'failed' });
+  expect(model.requests).toEqual([]);
+});
+
 it('its run cancelled after the call: the answer stages nothing', async () => {
   const run = await build();
   await act(run);
