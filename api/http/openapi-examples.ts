@@ -6,9 +6,10 @@ import { GRAPH } from './examples/graph.js';
 import { AT, PEOPLE } from './examples/people.js';
 import { EXPIRES_AT, RUN_ID, RUNS } from './examples/runs.js';
 import { TRIAGE } from './examples/triage.js';
+import { WEBHOOKS } from './examples/webhooks.js';
 import { WORK } from './examples/work.js';
 
-const RESPONSES: Record<string, unknown> = { ...PEOPLE, ...WORK, ...GRAPH, ...AGENT, ...AUDIT, ...RUNS, ...TRIAGE };
+const RESPONSES: Record<string, unknown> = { ...PEOPLE, ...WORK, ...GRAPH, ...AGENT, ...AUDIT, ...RUNS, ...TRIAGE, ...WEBHOOKS };
 
 /** Returns the example of a response schema, of a list of it, or of the first of several; undefined without one. */
 export function responseExample(schema: z.ZodType): unknown {

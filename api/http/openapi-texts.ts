@@ -57,5 +57,6 @@ export const TAGS: Record<string, string> = {
   Integrations: 'Services connected with an account of the user.',
   Notifications: 'In-app messages and approval requests.',
   Admin: 'Administration of the installation: users, plans, impersonation.',
+  Webhooks: 'Endpoints outside that receive a team’s events, signed, and the deliveries to them.',
   Forge: 'The inbound webhook of a code host, and repositories bound to a team.',
 };

@@ -38,6 +38,7 @@ import { invitationRoutes } from '../teams/invitations/routes.js';
 import { teamRoutes } from '../teams/routes.js';
 import { tokenRoutes } from '../tokens/routes.js';
 import { trashRoutes } from '../trash/routes.js';
+import { webhookRoutes } from '../webhooks/routes.js';
 import type { Services } from '../core/context.js';
 import { clientIp } from '../endpoint/client-ip.js';
 import { type Dispatcher, dispatch } from './dispatch.js';
@@ -81,6 +82,7 @@ export const ENDPOINTS: Endpoint[] = [
   ...triageRoutes,
   ...notificationRoutes,
   ...forgeRoutes,
+  ...webhookRoutes,
   ...integrationRoutes,
   ...adminRoutes,
   ...deprovisioningRoutes,

@@ -10,11 +10,12 @@ import { conflict } from '../core/errors.js';
 import { recordChange } from '../core/record-change.js';
 import { seatOf } from '../core/seats.js';
 import { trashItemsOfTeam } from '../items/trash-items-of-team.js';
+import { deleteWebhooksOfTeam } from '../webhooks/delete-webhook.js';
 import { lockTeam } from './lock-team.js';
 
 /**
  * Permanently deletes a team without live projects: its memberships, automations, runs waiting for approval, repository bindings,
- * secrets and sessions with the agent. Its notes, files, whiteboards and docs go to the trash. Its trash becomes unreachable and is purged at the end of its retention.
+ * secrets, webhooks and sessions with the agent. Its notes, files, whiteboards and docs go to the trash. Its trash becomes unreachable and is purged at the end of its retention.
  * @throws RESOURCE_NOT_FOUND | PERMISSION_DENIED below admin | RESOURCE_CONFLICT live projects
  */
 export function deleteTeam(ctx: Context, teamId: string): Promise<void> {
@@ -32,6 +33,7 @@ export function deleteTeam(ctx: Context, teamId: string): Promise<void> {
     const agent_sessions = await endSessionsOfTeam(ctx, teamId);
     const repositories = await ctx.db('forge_repositories').where({ team_id: teamId }).delete();
     const secrets = await ctx.db('team_secrets').where({ team_id: teamId }).delete();
+    const webhooks = await deleteWebhooksOfTeam(ctx, teamId);
     await team.$query(ctx.db).patch({ deleted_at: raw('now()') });
     await recordChange(ctx, {
       team_id: teamId,
@@ -42,7 +44,7 @@ export function deleteTeam(ctx: Context, teamId: string): Promise<void> {
       entity_id: teamId,
       title: team.name,
       summary: 'deleted the team',
-      details: { name: team.name, members, items, automations, repositories, secrets, agent_sessions },
+      details: { name: team.name, members, items, automations, repositories, secrets, agent_sessions, webhooks },
     });
   });
 }

@@ -8,6 +8,12 @@ const KEY_BYTES = 32;
 /** Returns a new signing secret of an endpoint, as its owner sees it once. */
 export const newWebhookSecret = (): string => `${PREFIX}${randomBytes(KEY_BYTES).toString('base64')}`;
 
+/** Characters after the prefix that records show. */
+const SHOWN = 4;
+
+/** Returns the beginning of a secret, by which its owner recognizes it. */
+export const prefixOfSecret = (secret: string): string => `${secret.slice(0, PREFIX.length + SHOWN)}...`;
+
 /** Encrypts a signing secret for the row of its endpoint. */
 export const sealWebhookSecret = (config: EncryptionConfig, webhookId: string, secret: string): EncryptedEnvelope =>
   encryptEnvelope(config, webhookId, secret);

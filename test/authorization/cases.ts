@@ -12,6 +12,7 @@ import { signInCases } from './sign-in-cases.js';
 import { taskCases } from './task-cases.js';
 import { teamCases } from './team-cases.js';
 import { vaultCases } from './vault-cases.js';
+import { webhookCases } from './webhook-cases.js';
 
 /** A test file of each name runs these rows: split so that files take about the same time. */
 export const GROUPS = {
@@ -21,6 +22,7 @@ export const GROUPS = {
   automations: automationCases,
   approvals: [...approvalCases, ...cancelCases],
   vault: [...vaultCases, ...auditCases],
+  webhooks: webhookCases,
   graph: graphCases,
   agent: [...agentCases, ...mcpCases],
   items: [...itemCases, ...fileCases],

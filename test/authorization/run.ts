@@ -187,9 +187,11 @@ function testRows(
   });
   afterAll(() => world.app.close());
   // Each row builds its own subjects; those of all rows together would exceed what a team may hold.
-  afterEach(() =>
-    world.app.services.db('automations').whereNull('deleted_at').update({ deleted_at: new Date(), is_active: false }),
-  );
+  afterEach(async () => {
+    const { db } = world.app.services;
+    await db('automations').whereNull('deleted_at').update({ deleted_at: new Date(), is_active: false });
+    await db('webhooks').delete();
+  });
 
   // A row is up to a hundred requests, and what is asked is who may, not how fast a busy machine answers.
   const patience = 120_000;

@@ -388,6 +388,28 @@ const binding: Build = async (world, wish) => {
   return { ...subject, canary: `canary/${subject.id}` };
 };
 
+/** An endpoint of the team with a delivery that failed; `id` is the endpoint's, `task_id` the delivery's. */
+const webhook: Build = async (world, wish) => {
+  const subject = { ...basis(wish, uuidv7()), task_id: uuidv7() };
+  await insert(
+    world,
+    /* sql */ `
+    with endpoint as (insert into webhooks (webhook_id, team_id, url, description, events, data_key, sealed_value, secret_prefix, created_by)
+      values (:id, :team_id, 'https://93.184.216.34/', :canary, '{*}', '', '', 'whsec_cana...', :author)),
+    event as (insert into webhook_events (event_id, team_id, event_type, body) values (:task_id, :team_id, 'task.created', :canary))
+    insert into webhook_deliveries (event_id, webhook_id, delivery_id, event_type, status, attempts)
+      values (:task_id, :id, :task_id, 'task.created', 'failed', '[]')`,
+    { ...subject, author: wish.author },
+  );
+  return subject;
+};
+
+/** The same; `id` is the delivery's, `task_id` the endpoint's. */
+const webhookDelivery: Build = async (world, wish) => {
+  const subject = await webhook(world, wish);
+  return { ...subject, id: subject.task_id, task_id: subject.id };
+};
+
 /** A delivery of the forge: `canary` is its body, `id` the body's signature. */
 const delivery: Build = (_world, wish) => {
   const body = JSON.stringify({ ref: 'refs/heads/main', commits: [], delivery: uuidv7() });
@@ -450,6 +472,8 @@ export const SUBJECTS = {
   connection,
   binding,
   delivery,
+  webhook,
+  webhookDelivery,
   trashedTask: inTrash(task),
   trashedProject: inTrash(project),
 };

@@ -102,6 +102,8 @@ const EXPECTED_ROLES: Record<Seat | 'none', Ability[]> = {
     'secret.write',
     'secret.use_anywhere',
     'audit.read',
+    'webhook.read',
+    'webhook.write',
   ],
 };
 
@@ -195,6 +197,7 @@ const NOT_AS_ANOTHER: Ability[] = [
   'member.manage',
   'forge.bind',
   'secret.write',
+  'webhook.write',
 ];
 const INSTANCE_ADMIN: Ability[] = ['instance.admin'];
 

@@ -1,5 +1,6 @@
 import { newId } from '../../api/core/ids.js';
 import { newWebhookSecret, sealWebhookSecret } from '../../api/webhooks/secret.js';
+import { v7 as uuidv7 } from 'uuid';
 import type { TestApp } from '../support/app.js';
 import type { TestTeam } from './people.js';
 
@@ -30,4 +31,51 @@ export async function buildWebhook(
     ...fields,
   });
   return { webhook_id, team_id: team.team_id, url, secret };
+}
+
+/** An address that nobody has to look up. Nothing listens there, and no test sends. */
+export const PUBLIC_URL = 'https://93.184.216.34/hook';
+
+/** An endpoint of the team, created by its admin over the API, with its secret. */
+export async function createWebhook(
+  app: TestApp,
+  team: TestTeam,
+  fields: Record<string, unknown> = {},
+): Promise<{ webhook_id: string; secret: string }> {
+  const body = { team_id: team.team_id, url: PUBLIC_URL, events: ['*'], ...fields };
+  const answer = await app.as(team.admin).post('/api/webhooks', body);
+  if (answer.status !== 201) throw new Error(JSON.stringify(answer.body));
+  return answer.body as { webhook_id: string; secret: string };
+}
+
+interface Delivered {
+  status?: 'succeeded' | 'failed' | 'pending';
+  attempts?: unknown[];
+  event_id?: string;
+}
+
+/** A delivery to the endpoint, as the dispatcher leaves it; pending ones are due in an hour. */
+export async function buildDelivery(
+  app: TestApp,
+  team: TestTeam,
+  webhook_id: string,
+  { status = 'failed', attempts = [], event_id = uuidv7() }: Delivered = {},
+): Promise<{ delivery_id: string; event_id: string }> {
+  const { db } = app.services;
+  const delivery = {
+    webhook_id,
+    event_id,
+    delivery_id: uuidv7(),
+    event_type: 'task.created',
+    attempts: JSON.stringify(attempts),
+  };
+  const body = JSON.stringify({ type: 'task.created', data: { event_id } });
+  await db('webhook_events')
+    .insert({ event_id, team_id: team.team_id, event_type: 'task.created', body })
+    .onConflict('event_id')
+    .ignore();
+  if (status === 'pending') {
+    await db('webhook_queue').insert({ ...delivery, tries: 2, next_attempt_at: new Date(Date.now() + 3_600_000) });
+  } else await db('webhook_deliveries').insert({ ...delivery, status });
+  return { delivery_id: delivery.delivery_id, event_id };
 }

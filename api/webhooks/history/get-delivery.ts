@@ -1,0 +1,25 @@
+import { run } from '../../../db/statement.js';
+import type { Context } from '../../core/context.js';
+import { notFound } from '../../core/errors.js';
+import { readWebhook } from '../read-webhook.js';
+import type { DeliveryDetail } from '../schema.js';
+import { readDeliveryStatement } from './deliveries.sql.js';
+import { type DeliveryRow, presentDetail } from './present.js';
+
+type DetailRow = DeliveryRow & { request_body: string };
+
+/** Reads a delivery of an endpoint. @throws RESOURCE_NOT_FOUND */
+export async function readDelivery(ctx: Pick<Context, 'db'>, webhookId: string, deliveryId: string): Promise<DetailRow> {
+  const [row] = await run<DetailRow>(ctx.db, readDeliveryStatement, [webhookId, deliveryId]);
+  if (!row) throw notFound('Delivery');
+  return row;
+}
+
+/**
+ * Returns a delivery with what was sent and what the receiver answered.
+ * @throws RESOURCE_NOT_FOUND endpoint or delivery | PERMISSION_DENIED below admin
+ */
+export async function getDelivery(ctx: Context, webhookId: string, deliveryId: string): Promise<DeliveryDetail> {
+  const { is_active } = await readWebhook(ctx, 'webhook.read', webhookId);
+  return presentDetail(await readDelivery(ctx, webhookId, deliveryId), is_active);
+}
