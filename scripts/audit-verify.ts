@@ -9,13 +9,17 @@ import { type Services, serviceContext } from '../api/core/context.js';
 import { createLogger } from '../api/core/telemetry/log.js';
 import { recordChange } from '../api/core/record-change.js';
 import { openDatabase } from '../db/connection.js';
+import { verifyExport } from './audit/verify-export.js';
 
 const USAGE = `npm run audit:verify -- [--checkpoint] [--keys PATH] [--witness FILE] [--json]
+npm run audit:verify -- --export FILE [--keys PATH] [--checkpoints FILE] [--json]
 
-  --checkpoint    signs a checkpoint first
-  --keys PATH     public keys (a PEM file, or a folder of .pem files) whose checkpoints count, instead of those of the settings
-  --witness FILE  a copy of the checkpoints that was kept elsewhere
-  --json          prints the report as JSON
+  --checkpoint        signs a checkpoint first
+  --keys PATH         public keys (a PEM file, or a folder of .pem files) whose signatures count, instead of those of the settings
+  --witness FILE      a copy of the checkpoints that was kept elsewhere
+  --export FILE       verifies an export of the audit log instead, without a database (docs/audit.md)
+  --checkpoints FILE  checkpoints that the export is compared with
+  --json              prints the report as JSON
 
 Exit status: 0 intact, 1 broken, 2 not verified`;
 
@@ -70,9 +74,15 @@ function print({ chains, entries, checkpoints, newest_checkpoint, breaks }: Audi
 async function main(): Promise<void> {
   const string = { type: 'string' } as const;
   const flag = { type: 'boolean', default: false } as const;
-  const { values } = parseArgs({ options: { checkpoint: flag, keys: string, witness: string, json: flag, help: flag } });
+  const { values } = parseArgs({
+    options: { checkpoint: flag, keys: string, witness: string, export: string, checkpoints: string, json: flag, help: flag },
+  });
   if (values.help) {
     console.log(USAGE);
+    return;
+  }
+  if (values.export !== undefined) {
+    process.exitCode = verifyExport({ ...values, export: values.export });
     return;
   }
   const config = loadConfig();

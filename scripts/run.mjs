@@ -8,7 +8,7 @@ import { ensureInstalled } from './embedded/install.mjs';
 import { runningState } from './embedded/run-state.mjs';
 import { checkNode, dataDir, loadEnvFile, root } from './embedded/settings.mjs';
 
-/** Commands that need no running service: they read the sources, or start their own servers. */
+/** Commands that need no running service: they read the sources, or start their own servers. So does audit-verify of an export. */
 const STANDALONE = new Set(['openapi', 'client', 'chaos', 'bench', 'timing', 'bench-growth', 'fuzz', 'house']);
 const [name = '', ...args] = process.argv.slice(2);
 
@@ -22,7 +22,7 @@ function commandEnv() {
   if (env.DATABASE_URL) return env;
   const state = runningState(dataDir());
   if (state?.env?.DATABASE_URL) return { ...state.env, ...process.env };
-  if (STANDALONE.has(name)) return env;
+  if (STANDALONE.has(name) || args.some((arg) => arg.startsWith('--export'))) return env;
   const why = state ? 'The service is still starting' : 'No service runs in this checkout';
   throw new StartError(`${why}, and "npm run ${process.env.npm_lifecycle_event ?? name}" needs its database.`, [
     'Start the service in another terminal first: npm start',

@@ -169,6 +169,10 @@ it('installs from its tarball into an empty folder, without network, and works t
     });
     const { stdout } = await run(process.execPath, ['consumer.js', app.url, team.member.token], { cwd: dir });
     expect(JSON.parse(stdout)).toEqual({ names: ['From outside'], code: 'RESOURCE_NOT_FOUND', version: 1 });
+    const example = join(root, 'docs', 'audit-example');
+    const bin = join(dir, 'node_modules', '.bin', 'client');
+    const verified = await run(bin, ['verify-export', join(example, 'export.json'), '--keys', example]);
+    expect(verified.stdout).toContain('export intact: 3 entries of 1 team');
   } finally {
     rmSync(dir, { recursive: true, force: true });
   }

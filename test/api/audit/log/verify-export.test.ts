@@ -1,0 +1,206 @@
+import { spawnSync } from 'node:child_process';
+import { createPublicKey, hash, type KeyObject } from 'node:crypto';
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { canonicalForm, HASHED_FIELDS, type StoredEntry } from '../../../../api/audit/chain.js';
+import { checkpointFile, writeCheckpoint } from '../../../../api/audit/checkpoint.js';
+import { EXPORT_FILTERS, type ExportHead, exportForm } from '../../../../api/audit/export-proof.js';
+import { keyIdOf, signingKey } from '../../../../api/audit/signing-keys.js';
+import { buildTeam, type TestTeam } from '../../../factories/people.js';
+import { startApp, type TestApp } from '../../../support/app.js';
+import { type Entry, writeEntry } from './entries.js';
+
+interface Report {
+  verdict: 'intact' | 'broken' | 'not_verified';
+  detail?: string;
+  audit_id?: string;
+  sequence?: number;
+  complete?: boolean;
+}
+type Export = ExportHead & { data: Entry[]; proof: { key_id: string; signature: string } };
+interface Verifier {
+  verifyExport: (given: unknown, keys: Map<string, KeyObject> | null, checkpoints?: string) => Report;
+  hashEntry: (entry: Entry) => string;
+  exportForm: (given: unknown) => Buffer;
+  readKeys: (path: string) => Map<string, KeyObject>;
+}
+
+const DOCS = resolve('docs');
+const PROGRAM = join(DOCS, 'verify-export.mjs');
+const EXAMPLE = join(DOCS, 'audit-example');
+const copyOf = <T>(value: T): T => structuredClone(value);
+
+let app: TestApp;
+let team: TestTeam;
+let verifier: Verifier;
+let dir: string;
+beforeAll(async () => {
+  app = await startApp();
+  verifier = (await import(PROGRAM)) as unknown as Verifier;
+  dir = mkdtempSync(join(tmpdir(), 'assent-verify-'));
+});
+afterAll(async () => {
+  rmSync(dir, { recursive: true, force: true });
+  await app.close();
+});
+beforeEach(async () => {
+  team = await buildTeam(app);
+  for (let n = 0; n < 4; n += 1) await writeEntry(app, { team_id: team.team_id, details: { n, text: 'Küche 🍳 ü' } });
+});
+
+async function exported(filters: Record<string, string> = {}): Promise<Export> {
+  const { status, body } = await app.as(team.admin).post('/api/audit/export', { format: 'json', ...filters });
+  expect(status).toBe(200);
+  return body as Export;
+}
+function keys(): Map<string, KeyObject> {
+  const key = signingKey(app.services.config);
+  return new Map([[keyIdOf(key), createPublicKey(key)]]);
+}
+const verify = (given: unknown, checkpoints?: string): Report => verifier.verifyExport(given, keys(), checkpoints);
+
+it('the whole export of a team verifies as a chain, by itself and with its signature', async () => {
+  const given = await exported();
+  expect(given.data.length).toBeGreaterThan(4);
+  expect(verify(given)).toMatchObject({ verdict: 'intact', complete: true });
+  expect(verifier.verifyExport(given, null)).toMatchObject({ verdict: 'intact', complete: true });
+  expect(verifier.verifyExport(given, new Map())).toMatchObject({ verdict: 'not_verified' });
+});
+
+it('an export with filters verifies by its signature', async () => {
+  const given = await exported({ feature: 'tasks', severity: 'LOW', team_id: team.team_id });
+  expect(given.data).toHaveLength(4);
+  expect(verify(given)).toMatchObject({ verdict: 'intact', complete: false });
+});
+
+it('each changed field of each entry is found, and the entry is named', async () => {
+  const given = await exported();
+  for (const [index, { audit_id, sequence }] of given.data.entries()) {
+    for (const field of ['sequence', 'details', 'prev_hash', 'entry_hash', ...HASHED_FIELDS] as const) {
+      const forged = copyOf(given);
+      const entry = forged.data[index] as Entry;
+      if (field === 'sequence') entry.sequence += 1;
+      else if (field === 'details') entry['details'] = { n: 'forged' };
+      else entry[field] = field.endsWith('hash') ? 'ab'.repeat(32) : 'forged';
+      const named = field === 'sequence' ? sequence + 1 : sequence;
+      const id = field === 'audit_id' ? 'forged' : audit_id;
+      expect([field, verify(forged)]).toEqual([
+        field,
+        expect.objectContaining({ verdict: 'broken', sequence: named, audit_id: id }),
+      ]);
+    }
+  }
+});
+
+it.each<[string, (given: Export) => void]>([
+  ['an entry left out of the middle', ({ data }) => data.splice(2, 1)],
+  ['an entry left out, and counted so', (given) => (given.data.splice(2, 1), (given.record_count -= 1))],
+  ['the newest entry left out', (given) => (given.data.shift(), (given.record_count -= 1))],
+  ['the oldest entry left out', (given) => (given.data.pop(), (given.record_count -= 1))],
+  ['two entries exchanged', ({ data }) => data.splice(0, 2, data[1] as Entry, data[0] as Entry)],
+  ['an entry twice', (given) => (given.data.push(given.data[0] as Entry), (given.record_count += 1))],
+  ['another time', (given) => (given.exported_at = '2026-01-01T00:00:00.000Z')],
+  ['a filter added', (given) => (given.filters['team_id'] = given.chain[0]?.team_id)],
+  ['another head', ({ chain }) => ((chain[0] as { head_hash: string }).head_hash = 'cd'.repeat(32))],
+  ['a longer chain', ({ chain }) => ((chain[0] as { last_sequence: number }).last_sequence += 1)],
+  ['a chain without its team', ({ chain }) => chain.splice(0)],
+  ['a chain twice', ({ chain }) => chain.push(chain[0] as (typeof chain)[0])],
+  ['another signature', ({ proof }) => (proof.signature = Buffer.alloc(64).toString('base64'))],
+  ['no signature', ({ proof }) => (proof.signature = undefined as unknown as string)],
+])('a forged export is broken: %s', async (_name, forge) => {
+  const forged = copyOf(await exported());
+  forge(forged);
+  expect(verify(forged)).toMatchObject({ verdict: 'broken', detail: expect.any(String) });
+});
+
+it('an entry missing from an export without filters is named by its place', async () => {
+  const given = await exported();
+  const missing = given.data.splice(2, 1)[0] as Entry;
+  given.record_count -= 1;
+  expect(verifier.verifyExport(given, null)).toMatchObject({
+    verdict: 'broken',
+    detail: `Sequence ${missing.sequence} of team ${team.team_id} is missing`,
+  });
+});
+
+it('a chain that was written anew or cut off contradicts the checkpoints', async () => {
+  await writeCheckpoint(app.services);
+  const given = await exported();
+  const lines = readFileSync(checkpointFile(app.services.config), 'utf8');
+  expect(verify(given, lines)).toMatchObject({ verdict: 'intact', checkpoints: lines.trimEnd().split('\n').length });
+  // Everything hashed anew from the first entry: links and head fit, and whoever has no key sees nothing.
+  const forged = copyOf(given);
+  let previous = '0'.repeat(64);
+  for (const entry of forged.data.toReversed()) {
+    Object.assign(entry, { user_email: 'eve@demo.test', prev_hash: previous });
+    previous = entry.entry_hash = verifier.hashEntry(entry);
+  }
+  (forged.chain[0] as { head_hash: string }).head_hash = previous;
+  expect(verifier.verifyExport(forged, null)).toMatchObject({ verdict: 'intact' });
+  expect(verify(forged)).toMatchObject({ verdict: 'broken', detail: expect.stringContaining('signed') });
+  expect(verifier.verifyExport(forged, null, lines)).toMatchObject({
+    verdict: 'broken',
+    detail: expect.stringContaining('signed at'),
+  });
+  expect(verify(given, lines.replace('"sequence":', '"sequence":1'))).toMatchObject({ verdict: 'broken' });
+  expect(verify(given, 'nonsense')).toMatchObject({ verdict: 'broken' });
+});
+
+it('agrees with the product on both forms, for every filter', async () => {
+  const filters = Object.fromEntries(EXPORT_FILTERS.map((name) => [name, `${name} ü`]));
+  const given = { ...(await exported()), filters };
+  const [entry] = given.data as [Entry];
+  const stored = { ...entry, details: entry.details_text } as unknown as StoredEntry;
+  const form = canonicalForm(stored, entry.sequence, Buffer.from(entry.prev_hash, 'hex'));
+  expect(verifier.hashEntry(entry)).toBe(entry.entry_hash);
+  expect(hash('sha256', form)).toBe(entry.entry_hash);
+  const hashes = given.data.map(({ entry_hash }) => Buffer.from(entry_hash, 'hex'));
+  expect(verifier.exportForm(given)).toEqual(exportForm(given, hashes));
+});
+
+it('the example of the document is what the document says', () => {
+  const given = JSON.parse(readFileSync(join(EXAMPLE, 'export.json'), 'utf8')) as Export;
+  const lines = readFileSync(join(EXAMPLE, 'checkpoints.jsonl'), 'utf8');
+  const trusted = verifier.readKeys(EXAMPLE);
+  expect(verifier.verifyExport(given, trusted, lines)).toMatchObject({ verdict: 'intact', complete: true, checkpoints: 1 });
+  const text = readFileSync(join(DOCS, 'audit.md'), 'utf8');
+  for (const { entry_hash } of given.data) expect(text).toContain(entry_hash);
+  expect(text).toContain(
+    `The signed bytes of the export are ${verifier.exportForm(given).length}, of the key \`${given.proof.key_id}\``,
+  );
+});
+
+const command = (args: string[]) => spawnSync(process.execPath, args, { encoding: 'utf8' });
+
+it('is one file that runs anywhere, and tells intact, broken and not verified apart', () => {
+  const program = join(dir, 'copied.mjs');
+  cpSync(PROGRAM, program);
+  const run = (...args: string[]) => command([program, ...args]);
+  const file = join(EXAMPLE, 'export.json');
+  expect(run(file, '--keys', EXAMPLE)).toMatchObject({
+    status: 0,
+    stdout: expect.stringContaining('export intact: 3 entries of 1 team'),
+  });
+  expect(run(file, '--without-keys')).toMatchObject({ status: 0, stdout: expect.stringContaining('not checked') });
+  const forged = join(dir, 'forged.json');
+  writeFileSync(forged, readFileSync(file, 'utf8').replaceAll('Küche', 'Keller'));
+  expect(run(forged, '--keys', EXAMPLE)).toMatchObject({
+    status: 1,
+    stdout: expect.stringMatching(/^EXPORT BROKEN: Entry 0197a000/),
+  });
+  for (const args of [[], [file], [file, '--keys', join(dir, 'none')], [PROGRAM, '--keys', EXAMPLE], [file, '--nonsense']]) {
+    expect([args, run(...args).status]).toEqual([args, 2]);
+  }
+});
+
+it('runs as npm run audit:verify with the keys of the settings, without a database', async () => {
+  const file = join(dir, 'export.json');
+  writeFileSync(file, JSON.stringify(await exported()));
+  const script = ['dist/scripts/audit-verify.js', '--export', file];
+  const { AUDIT_SIGNING_KEY, DATA_DIR } = app.services.config;
+  const env = { ...process.env, NODE_ENV: 'test', DATABASE_URL: 'postgres://127.0.0.1:1/none', AUDIT_SIGNING_KEY, DATA_DIR };
+  const run = (...args: string[]) => spawnSync(process.execPath, [...script, ...args], { env, encoding: 'utf8' });
+  expect(run()).toMatchObject({ status: 0, stdout: expect.stringContaining('Every entry of the chain is here') });
+  expect(run('--keys', EXAMPLE)).toMatchObject({ status: 2, stdout: expect.stringContaining('you trust ce1b57c4ea26320f') });
+});
