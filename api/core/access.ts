@@ -65,6 +65,11 @@ const ABILITIES = {
   'search.use': { seat: 'none', words: 'Any signed-in caller; only items of own teams are found' },
   'cycle_time.read': { seat: 'guest', words: 'Any member of the team, guests too' },
   'agent.session': { seat: 'none', words: 'Any signed-in caller, their own sessions' },
+  'agent.session_delete': {
+    seat: 'none',
+    words: 'Any signed-in caller, their own sessions; it discards what waits there',
+    impersonated: false,
+  },
   'agent.link': { seat: 'member', words: 'Team member or above in the team of the item; the session is the caller’s own' },
   'plan.read': { seat: 'none', words: 'Any signed-in caller: their own plans, and those of teams in which they may write' },
   'plan.decide': {

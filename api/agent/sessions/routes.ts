@@ -79,6 +79,7 @@ export const agentSessionRoutes: Endpoint[] = [
   }),
   endpoint({
     ...own,
+    ability: 'agent.session_delete',
     id: 'deleteAgentSession',
     method: 'delete',
     path: '/api/ai-workspace/sessions/:session_id',

@@ -79,7 +79,7 @@ const sessions: Page[] = [
   page({
     method: 'post',
     path: '/app/agent/:session_id/delete',
-    access: 'agent.session',
+    access: 'agent.session_delete',
     limit: 'ai_session_delete',
     params: SessionParams,
     async handle({ ctx, params }) {
