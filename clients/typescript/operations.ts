@@ -1,4 +1,4 @@
-// Made by npm run client from the document with SHA-256 54475a9e0f08df1e2f508c986569d1b0508eeea42060cb35b3ac848c9f3f3a04.
+// Made by npm run client from the document with SHA-256 a3141864074d5c0f17af8d1d44845c11cd02548e1b897935cbcc7d0c511b74e3.
 /** Operations that send a form with a file, and those that return bytes. */
 export const UPLOADS: readonly string[] = ['uploadFile'];
 export const DOWNLOADS: readonly string[] = ['downloadFile'];
@@ -162,6 +162,17 @@ export const OPERATIONS = {
   bindRepository: { method: 'POST', path: '/api/forge/repositories', takesKey: true },
   unbindRepository: { method: 'DELETE', path: '/api/forge/repositories/{binding_id}', takesKey: false },
   createForgeLink: { method: 'POST', path: '/api/tasks/{task_id}/forge-links', takesKey: true },
+  listWebhooks: { method: 'GET', path: '/api/webhooks', takesKey: false },
+  createWebhook: { method: 'POST', path: '/api/webhooks', takesKey: false },
+  getWebhook: { method: 'GET', path: '/api/webhooks/{webhook_id}', takesKey: false },
+  updateWebhook: { method: 'PATCH', path: '/api/webhooks/{webhook_id}', takesKey: false },
+  deleteWebhook: { method: 'DELETE', path: '/api/webhooks/{webhook_id}', takesKey: false },
+  rotateWebhookSecret: { method: 'POST', path: '/api/webhooks/{webhook_id}/rotate-secret', takesKey: false },
+  testWebhook: { method: 'POST', path: '/api/webhooks/{webhook_id}/test', takesKey: true },
+  listWebhookDeliveries: { method: 'GET', path: '/api/webhooks/{webhook_id}/deliveries', takesKey: false },
+  getWebhookDelivery: { method: 'GET', path: '/api/webhooks/{webhook_id}/deliveries/{delivery_id}', takesKey: false },
+  redeliverWebhook: { method: 'POST', path: '/api/webhooks/{webhook_id}/deliveries/{delivery_id}/redeliver', takesKey: true },
+  replayWebhook: { method: 'POST', path: '/api/webhooks/{webhook_id}/replay', takesKey: true },
   listIntegrations: { method: 'GET', path: '/api/integrations', takesKey: false },
   connectIntegration: { method: 'POST', path: '/api/integrations/{key}/connect', takesKey: false },
   completeConnection: { method: 'GET', path: '/api/integrations/{key}/callback', takesKey: false },

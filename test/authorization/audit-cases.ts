@@ -4,8 +4,8 @@ const OWN_ONLY = 'only entries of administered teams are there; other ids are un
 
 /** The log of a team's changes. Strangers and lower roles administer no team, so they are refused before any id is looked up. */
 export const auditCases: Row[] = [
-  { route: 'GET /api/audit/features', subject: 'nothing', kinds: ['own'], send: () => ({}), elsewhere: 200 },
-  { route: 'GET /api/audit/logs', subject: 'team', kinds: ['own'], send: () => ({}) },
+  { route: 'GET /api/audit/features', subject: 'nothing', kinds: ['own'], send: () => ({}) },
+  { route: 'GET /api/audit/logs', subject: 'team', kinds: ['own'], send: () => ({}), elsewhere: 200 },
   {
     route: 'GET /api/audit/logs/:audit_id',
     subject: 'auditEntry',

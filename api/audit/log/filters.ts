@@ -30,7 +30,7 @@ const DAY_MS = 86_400_000;
 /**
  * Returns the time at the start of the day that a bound names, in milliseconds since 1970; null if it names none. Bounds are text of any form.
  */
-export function dayOf(bound: string | undefined): number | null {
+function dayOf(bound: string | undefined): number | null {
   const [day] = /^\d{4}-\d\d-\d\d/.exec(bound ?? '') ?? [];
   const ms = day === undefined ? Number.NaN : Date.parse(`${day}T00:00:00Z`);
   return Number.isNaN(ms) ? null : ms;

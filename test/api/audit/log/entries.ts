@@ -52,6 +52,19 @@ export async function writeEntry({ services: { db } }: Pick<TestApp, 'services'>
   return id;
 }
 
+/** Writes many entries of a team, a thousand a statement. Those of one statement have the same time. */
+export async function writeMany({ services: { db } }: Pick<TestApp, 'services'>, team_id: string, count: number): Promise<void> {
+  for (let left = count; left > 0; left -= 1_000) {
+    await db.raw(
+      /* sql */ `
+      select record_changes(jsonb_build_object('request_id', uuidv7(), 'correlation_id', uuidv7(), 'actor_type', 'user', 'user_id', uuidv7()),
+        array_agg(make_change(team_id => ?::uuid, feature => 'teams', action => 'update', entity_type => 'team', entity_id => 'k' || n,
+          details => jsonb_build_object('title', 'Zoë ' || n)))) from generate_series(1, ?::int) n`,
+      [team_id, Math.min(left, 1_000)],
+    );
+  }
+}
+
 /** The hash of an entry, from nothing but what the API returned. */
 export const hashOfEntry = (entry: Entry): string =>
   createHash('sha256')
