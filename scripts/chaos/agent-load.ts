@@ -44,7 +44,32 @@ async function awaitPlan({ caller, world }: Desk, sessionId: string, text: strin
   return undefined;
 }
 
-/** Asks the agent for a comment, confirms its plan, and deletes the session now and then. */
+/** Confirms a plan and returns the answer; a task that has just been deleted, or a lost first answer, is no surprise. */
+export async function confirm(desk: Desk, token: string, plan: { session_id: string; action_id: string }): Promise<boolean> {
+  const headers = { 'idempotency-key': uuidv7() };
+  const { session_id, action_id } = plan;
+  const body = { session_id, action_id };
+  const path = '/api/ai-workspace/agent/confirm';
+  const confirmed = await desk.caller.untilKnown({ method: 'POST', path, token, headers, body });
+  if (confirmed && ![200, 404, 409].includes(confirmed.status)) surprise(desk, 'confirm a plan', confirmed);
+  return confirmed?.status === 200;
+}
+
+/** Takes an applied plan back. Returns null if it is not known whether that happened. */
+async function undo(desk: Desk, action_id: string, session_id: string): Promise<boolean | null> {
+  const token = desk.world.member;
+  const path = `/api/ai-workspace/agent/plans/${action_id}/undo`;
+  const staged = await desk.caller.untilKnown({ method: 'POST', path, token });
+  if (!staged) return null;
+  const { action_id: made, undone_by } = (staged.body ?? {}) as { action_id?: string; undone_by?: string };
+  // The first answer was lost: the second one names the plan.
+  const inverse = staged.status === 200 || staged.status === 201 ? made : undone_by;
+  if (inverse !== undefined) return (await confirm(desk, token, { session_id, action_id: inverse })) || null;
+  if (staged.status !== 404 && staged.status !== 409) surprise(desk, 'undo', staged);
+  return false;
+}
+
+/** Asks the agent for a comment, confirms its plan, takes it back or deletes the session now and then. */
 export async function workWithAgent(desk: Desk): Promise<void> {
   const { caller, world, ledger, random } = desk;
   const token = world.member;
@@ -62,10 +87,8 @@ export async function workWithAgent(desk: Desk): Promise<void> {
     await caller.untilKnown({ method: 'DELETE', path: `${SESSIONS}/${session_id}`, token });
     return;
   }
-  const headers = { 'idempotency-key': uuidv7() };
-  const body = { session_id, action_id };
-  const confirmed = await caller.untilKnown({ method: 'POST', path: '/api/ai-workspace/agent/confirm', token, headers, body });
-  if (confirmed?.status === 200) ledger.plans.push({ action_id, content });
-  // The task may just have been deleted; a lost first answer makes the second one a conflict.
-  else if (confirmed && confirmed.status !== 404 && confirmed.status !== 409) surprise(desk, 'confirm a plan', confirmed);
+  if (!(await confirm(desk, token, { session_id, action_id }))) return;
+  const undone = random.chance(0.3) ? await undo(desk, action_id, session_id) : false;
+  if (undone === false) ledger.plans.push({ action_id, content });
+  else if (undone) ledger.undone.push({ action_id, content });
 }

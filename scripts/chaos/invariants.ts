@@ -4,11 +4,12 @@ import type { Knex } from 'knex';
 import { verifyChain } from '../../api/audit/verify-chain.js';
 import type { Services } from '../../api/core/context.js';
 import { run } from '../../db/statement.js';
-import { runWorkflowId } from '../../workflows/contract.js';
+import { planWorkflowId, runWorkflowId } from '../../workflows/contract.js';
 import { acknowledgedGraph, graphInvariants } from './graph-invariants.sql.js';
 import { acknowledged } from './ledger-invariants.sql.js';
 import { planInvariants } from './plan-invariants.sql.js';
-import { acknowledgedPlans, turnInvariants } from './turn-invariants.sql.js';
+import { acknowledgedPlans } from './agent-ledger-invariants.sql.js';
+import { turnInvariants } from './turn-invariants.sql.js';
 import { always } from './state-invariants.sql.js';
 import type { Invariant } from './invariant.js';
 import type { Ledger } from './ledger.js';
@@ -75,9 +76,18 @@ const UNMOVED: Invariant = {
     order by r.queued_at`,
 };
 
-async function isOpen(client: Client, runId: string): Promise<boolean> {
+/** Staged plans wait in Temporal, so that operators see them. */
+const UNWATCHED: Invariant = {
+  name: 'plans_carried',
+  words: 'No plan is staged for more than 60 s without an open workflow',
+  sql: /* sql */ `
+    select action_id::text as violation from agent_plans
+    where status = 'staged' and staged_at < clock_timestamp() - interval '60 seconds' order by staged_at`,
+};
+
+async function isOpen(client: Client, workflowId: string): Promise<boolean> {
   try {
-    const { status } = await client.workflow.getHandle(runWorkflowId(runId)).describe();
+    const { status } = await client.workflow.getHandle(workflowId).describe();
     return status.name === 'RUNNING';
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return false;
@@ -90,10 +100,15 @@ async function find(db: Knex, name: string, text: string, values: unknown[] = []
   return rows.map((row) => row.violation);
 }
 
-async function findRunsWithoutWorkflow({ services, temporal }: CheckOptions): Promise<string[]> {
-  const runs = await find(services.db, UNMOVED.name, UNMOVED.sql);
-  const open = await Promise.all(runs.map(async (runId) => temporal !== undefined && (await isOpen(temporal, runId))));
-  return runs.filter((_, i) => !open[i]).map((runId) => `run ${runId} has no open workflow`);
+/** Returns the ids that the invariant finds and that have no open workflow. */
+async function withoutWorkflow(
+  { services, temporal }: CheckOptions,
+  { name, sql }: Invariant,
+  idOf: (id: string) => string,
+): Promise<string[]> {
+  const found = await find(services.db, name, sql);
+  const open = await Promise.all(found.map(async (id) => temporal !== undefined && (await isOpen(temporal, idOf(id)))));
+  return found.filter((_, i) => !open[i]).map((id) => `${idOf(id)} is no open workflow`);
 }
 
 async function findBrokenChain(services: CheckOptions['services']): Promise<string[]> {
@@ -118,7 +133,8 @@ export async function checkInvariants(options: CheckOptions): Promise<Verdict[]>
   }
   for (const invariant of [...always, ...graphInvariants, ...planInvariants, ...turnInvariants])
     await judge(invariant, () => find(db, invariant.name, invariant.sql));
-  await judge(UNMOVED, () => findRunsWithoutWorkflow(options));
+  await judge(UNMOVED, () => withoutWorkflow(options, UNMOVED, runWorkflowId));
+  await judge(UNWATCHED, () => withoutWorkflow(options, UNWATCHED, planWorkflowId));
   await judge({ name: 'teams_apart', words: 'No row of one team refers to a row of another' }, async () =>
     find(db, 'teams_apart', await crossTeamSql(db)),
   );

@@ -19,6 +19,12 @@ export interface Ledger {
   relations: { relation_id: string; source_id: string; target_id: string }[];
   /** Confirmed plans of the agent, each with the comment that it writes. */
   plans: { action_id: string; content: string }[];
+  /** Plans that were applied and taken back, each with the comment that is gone. */
+  undone: { action_id: string; content: string }[];
+  /** Plans of outside agents, each with the key under which it was proposed. */
+  proposals: { action_id: string; key: string }[];
+  /** Failed CI runs that were delivered. */
+  failures: { run_id: number }[];
 }
 
 export interface AckedTask {
@@ -43,4 +49,7 @@ export const emptyLedger = (): Ledger => ({
   notes: [],
   relations: [],
   plans: [],
+  undone: [],
+  proposals: [],
+  failures: [],
 });

@@ -4,6 +4,7 @@ import { sign } from '../../api/forge/deliveries/signature.js';
 import type { Caller } from './caller.js';
 import { type Desk, surprise } from './desk.js';
 import { workWithAgent } from './agent-load.js';
+import { failChecks, workFromOutside, workOnPlans } from './outside-load.js';
 import { workOnGraph } from './graph-load.js';
 import { type AckedTask, emptyLedger, type Ledger } from './ledger.js';
 import { seededRandom } from './random.js';
@@ -222,8 +223,11 @@ export function startLoad(caller: Caller, world: World, secret: string, seed: nu
     workOnProjects,
     workOnGraph,
     workWithAgent,
+    workWithAgent,
+    workFromOutside,
+    failChecks,
   ]);
-  const stopDeciding = employ([workOnGates, workOnFailures]);
+  const stopDeciding = employ([workOnGates, workOnFailures, workOnPlans]);
   return {
     ledger,
     surprises,

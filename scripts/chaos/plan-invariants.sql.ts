@@ -33,4 +33,12 @@ export const planInvariants: readonly Invariant[] = [
       select format('plan %s is %s, yet action %s is %s', p.action_id, p.status, a.index, coalesce(a.result, 'open')) as violation
       from agent_plans p join agent_actions a using (action_id) where (a.result is not null) <> (p.status = 'applied')`,
   },
+  {
+    name: 'triages_staged_once',
+    words: 'A night, or a failed CI run, of a team has at most one plan beside those that take it back',
+    sql: /* sql */ `
+      select format('%s has %s plans', s.subject_key, count(p.action_id)) as violation
+      from agent_sessions s left join agent_plans p on p.session_id = s.session_id and p.undo_of is null
+      where s.kind in ('overnight_triage', 'ci_triage') group by s.session_id having count(p.action_id) <> 1`,
+  },
 ];

@@ -59,6 +59,8 @@ const LIMITS = {
   RATE_LIMIT_MCP: '0',
   RATE_LIMIT_MCP_PROPOSE: '0',
   RATE_LIMIT_AUTOMATION_DISPATCH: '0',
+  // Short enough for the failed runs of a campaign to have their plans, long enough for a kill within it.
+  CI_TRIAGE_SECONDS: '5',
 };
 
 async function freePorts(count: number): Promise<number[]> {

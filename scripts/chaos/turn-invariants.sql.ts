@@ -42,16 +42,3 @@ export const turnInvariants: readonly Invariant[] = [
       group by t.team_id, month having count(*) > coalesce(max(u.messages), 0)`,
   },
 ];
-
-/** $1 = the ledger (jsonb). */
-export const acknowledgedPlans: readonly Invariant[] = [
-  {
-    name: 'acked_plans_applied',
-    words: 'Every acknowledged confirmation of a plan had its effect, once',
-    sql: /* sql */ `
-      select format('plan %s is %s, its comment is there %s times', a.action_id, max(p.status), count(c.comment_id)) as violation
-      from jsonb_to_recordset($1::jsonb->'plans') as a(action_id uuid, content text)
-      left join agent_plans p using (action_id) left join comments c on c.content = a.content
-      group by a.action_id having count(c.comment_id) <> 1 or max(p.status) is distinct from 'applied'`,
-  },
-];

@@ -6,6 +6,8 @@ export interface World {
   admin: string;
   manager: string;
   member: string;
+  /** Token of the member's outside agent. */
+  agent: string;
   teamId: string;
   /** Project whose new tasks trigger the automations. */
   watched: string;
@@ -68,5 +70,8 @@ export async function buildWorld(caller: Caller): Promise<World> {
       team_id: teamId,
       project_id: watched,
     });
-  return { admin, manager, member, teamId, watched, quiet, repo };
+  const scopes = ['tasks:read', 'projects:read', 'graph:read', 'ai:chat'];
+  const made = await call('POST', '/api/auth/tokens', member, { name: 'Chaos', scopes, mcp_only: true });
+  await call('PUT', `/api/ai-workspace/settings?team_id=${teamId}`, admin, { ci_triage: { enabled: true } });
+  return { admin, manager, member, agent: made['token'] as string, teamId, watched, quiet, repo };
 }

@@ -208,7 +208,7 @@ describe('what always holds', () => {
     await app.services.db('outbox').delete();
     const plan = () => db()('agent_plans').where({ action_id });
     const past = { staged_at: new Date(0), expires_at: db().raw("now() - interval '3 minutes'") };
-    await plant(() => plan().update(past), 'plans_end');
+    await plant(() => plan().update(past), 'plans_end', 'plans_carried');
     await plant(() => plan().update({ status: 'applied', decided_at: new Date() }), 'plans_applied_once', 'plans_are_whole');
     await db()('agent_actions').where({ action_id }).update({ result: 'applied' });
     await plant(() => plan().update({ status: 'discarded' }), 'plans_are_whole');
@@ -245,6 +245,49 @@ describe('what always holds', () => {
   it('a confirmed plan without its effect', async () => {
     const plans = [{ action_id: uuidv7(), content: 'agreed' }];
     expect(Object.keys(await broken({ ...emptyLedger(), plans }))).toEqual(['acked_plans_applied']);
+  });
+
+  it('an undo that left its comment, a proposal that is two plans, a failed run without a plan or with two', async () => {
+    const names = async (part: Partial<Ledger>) => Object.keys(await broken(ledgerOf(part)));
+    const action = { tool: 'task.comment' as const, entity_id: task.task_id, params: { content: 'agreed' } };
+    const first = await staged(app, team.member, [action]);
+    await db()('outbox').delete();
+    const { action_id } = first;
+    expect(await names({ undone: [{ action_id, content: 'agreed' }] })).toEqual(['acked_undos_applied']);
+    const proposals = [{ action_id, key: 'agreed' }];
+    await db()('agent_plans').update({ source: 'mcp' });
+    expect(await names({ proposals })).toEqual([]);
+    expect(await names({ failures: [{ run_id: 7 }] })).toEqual(['acked_failures_triaged_once']);
+    const failed = { source: 'ci_failure_triage', trigger: JSON.stringify({ forge_run_id: 7 }) };
+    await db()('agent_plans').where({ action_id }).update(failed);
+    expect(await names({ failures: [{ run_id: 7 }] })).toEqual([]);
+    const second = await staged(app, team.member, [action]);
+    await db()('outbox').delete();
+    await db()('agent_plans').where({ action_id: second.action_id }).update(failed);
+    expect(await names({ failures: [{ run_id: 7 }] })).toEqual(['acked_failures_triaged_once']);
+    await db()('agent_plans').update({ source: 'mcp' });
+    expect(await names({ proposals })).toEqual(['acked_proposals_staged_once']);
+  });
+
+  it('a night with two plans, and a plan that nothing waits for in Temporal', async () => {
+    const session = await buildSession(app, { team_id: team.team_id }, { subject_key: 'triage:one' });
+    const night = () => {
+      const params = { content: `night ${uuidv7()}` };
+      return staged(app, team.member, [{ tool: 'task.comment', entity_id: task.task_id, params }], { session });
+    };
+    const { action_id } = await night();
+    await db()('outbox').delete();
+    expect(await broken()).toEqual({});
+    await night();
+    await db()('outbox').delete();
+    await plant(
+      () =>
+        db()('agent_plans')
+          .where({ action_id })
+          .update({ staged_at: db().raw("now() - interval '2 minutes'") }),
+      'triages_staged_once',
+      'plans_carried',
+    );
   });
 
   it('one event that set off one automation twice', async () => {
