@@ -64,6 +64,6 @@ export function reportUnknownFields(found: UnknownField[], prefer: unknown, head
   const named = found.slice(0, MAX_NAMED);
   if (isStrict) throw invalidFields(named.map(errorOf));
   headers['X-Ignored-Fields'] = named
-    .map(({ field }) => encodeURIComponent(field.toWellFormed().slice(0, MAX_NAME_LENGTH)))
+    .map(({ field }) => encodeURIComponent(field.slice(0, MAX_NAME_LENGTH).toWellFormed()))
     .join(', ');
 }

@@ -53,6 +53,7 @@ const LIMITS = {
   RATE_LIMIT_LOGIN: '0',
   RATE_LIMIT_CODES: '0',
   RATE_LIMIT_FORGE_WEBHOOK: '0',
+  RATE_LIMIT_FILE_UPLOAD: '0',
   RATE_LIMIT_AI: '0',
   // Shorter than a caller's patience, so that a message which no worker begins ends as a 503.
   AI_CHAT_BEGIN_SECONDS: '5',

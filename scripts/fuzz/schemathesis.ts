@@ -34,6 +34,8 @@ interface Round {
   url: string;
   token: string;
   seed: number;
+  /** Only paths that match this regular expression. */
+  only: string | undefined;
   /** Directory of temporary files. */
   dir: string;
 }
@@ -45,6 +47,7 @@ export async function fuzzOnce({
   url,
   token,
   seed,
+  only,
   dir,
 }: Round): Promise<{ passed: boolean; counts: Counts }> {
   const countsFile = join(dir, 'fuzz-counts.json');
@@ -53,6 +56,7 @@ export async function fuzzOnce({
   const args = ['--config-file', join(hooks, 'schemathesis.toml'), 'run', `${url}/api/openapi.json`];
   args.push('--header', `Authorization: Bearer ${token}`, '--seed', String(seed), '--max-examples', '30', '--workers', '1');
   args.push('--continue-on-failure', '--generation-database', 'none', '--no-color', '--warnings', 'off');
+  if (only !== undefined) args.push('--include-path-regex', only);
   const env = { ...process.env, PYTHONPATH: hooks, SCHEMATHESIS_HOOKS: 'hooks', FUZZ_COUNTS: countsFile };
   const child = spawn(schemathesis, args, { stdio: ['ignore', 'inherit', 'inherit'], env, cwd: dir });
   const [code] = (await once(child, 'exit')) as [number | null];

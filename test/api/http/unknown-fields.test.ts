@@ -21,6 +21,9 @@ it('names unknown fields of body and query, on errors too', async () => {
   expect([failed.status, failed.headers.get('X-Ignored-Fields')]).toEqual([422, 'body.%C3%A4']);
   const clean = await member.get('/api/projects');
   expect(clean.headers.get('X-Ignored-Fields')).toBeNull();
+  // The 64th unit is the first half of a character.
+  const halved = await member.post('/api/projects', { name: '', team_id: team.team_id, [`${'x'.repeat(58)}𝖙`]: 1 });
+  expect([halved.status, halved.headers.get('X-Ignored-Fields')]).toEqual([422, `body.${'x'.repeat(58)}%EF%BF%BD`]);
   const many = Object.fromEntries(Array.from({ length: 30 }, (_, index) => [`f${index}`, 1]));
   const cut = await member.post('/api/projects', { name: 'Many', team_id: team.team_id, ...many });
   expect(cut.headers.get('X-Ignored-Fields')?.split(', ')).toHaveLength(20);
