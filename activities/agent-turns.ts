@@ -149,7 +149,8 @@ export class TurnDispatcher implements Dispatcher<Row> {
         workflowIdReusePolicy: incarnation > 1 ? 'ALLOW_DUPLICATE' : 'REJECT_DUPLICATE',
         workflowIdConflictPolicy: 'FAIL',
         requestEagerStart: eager,
-        staticSummary: mode === 'rules' ? 'Turn by rules' : `Turn with ${row.provider}`,
+        staticSummary:
+          mode === 'rules' ? 'Message to the agent, answered by rules' : `Message to the agent, answered by ${row.provider}`,
         staticDetails: detailsOf(row),
         // Inherited by its activities: a team that talks much does not delay the others.
         priority: { fairnessKey: row.team_id ?? row.user_id },

@@ -71,6 +71,7 @@ export class TriageSync extends ScheduleProjection<NightlyTeam> {
         taskQueue: taskQueue(taskQueuePrefix, 'core'),
         args: [team.team_id],
         staticSummary: 'Overnight triage',
+        staticDetails: `Team \`${team.team_id}\`. Proposes changes to tasks that are overdue or that nobody touched; a person confirms them`,
         ...(searchable ? { typedSearchAttributes: attributes } : {}),
       },
       policies: { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow: CATCH_UP, pauseOnFailure: false },
@@ -131,7 +132,7 @@ export class CiTriageDispatcher implements Dispatcher<Failure> {
         workflowIdReusePolicy: 'REJECT_DUPLICATE',
         workflowIdConflictPolicy: 'USE_EXISTING',
         staticSummary: 'Triage of a failed CI run',
-        staticDetails: `Correlation id of the delivery \`${correlation_id}\``,
+        staticDetails: `- Team \`${team_id}\`\n- Correlation id of the delivery \`${correlation_id}\`, as in the logs and the audit log`,
         ...(this.options.searchable ? { typedSearchAttributes: attributes } : {}),
       }),
     );

@@ -34,8 +34,12 @@ const OPTIONS = {
   startToCloseTimeout: '15 seconds',
   retry: { initialInterval: '200 ms', maximumInterval: '10 seconds' },
 } as const;
-const { answerByRules, beginTurn } = proxyLocalActivities<TurnActivities>({ ...OPTIONS, scheduleToCloseTimeout: '10 minutes' });
-const { finishTurn } = proxyLocalActivities<TurnActivities>(OPTIONS);
+const { answerByRules, beginTurn } = proxyLocalActivities<TurnActivities>({
+  ...OPTIONS,
+  scheduleToCloseTimeout: '10 minutes',
+  summary: 'Begin the answer',
+});
+const { finishTurn } = proxyLocalActivities<TurnActivities>({ ...OPTIONS, summary: 'Store the answer' });
 
 /** One call of the model, on the queue of slow requests. The activity settles what it costs, so a retry is a call that the step has not stored. */
 const askModel = (step: number) =>
@@ -83,7 +87,7 @@ const HEADLINES: Record<TurnView['state'], string> = {
 };
 
 const headlineOf = ({ state, code, changes }: TurnView): string =>
-  `${HEADLINES[state]}${code ? `: \`${code}\`` : ''}${changes ? `, plan of ${changes}` : ''}`;
+  `${HEADLINES[state]}${code ? `: \`${code}\`` : ''}${changes ? `, and proposed ${changes} ${changes === 1 ? 'change' : 'changes'}` : ''}`;
 
 /** Waits until the session's earlier messages are answered and the team has a place at the model. A wake or a minute asks the row again. */
 async function begin(input: AgentTurnInput, turn: TurnRef, details: TurnDetails, wakes: () => number): Promise<TurnView> {

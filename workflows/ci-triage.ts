@@ -6,6 +6,7 @@ import { triageLine } from './triage-line.js';
 const { triageFailure } = proxyLocalActivities<TriageActivities>({
   startToCloseTimeout: '1 minute',
   retry: { initialInterval: '1 second', maximumInterval: '1 minute' },
+  summary: 'Stage the plan of the failed run',
 });
 
 const failed = defineSignal<[receiptId: string]>(CI_FAILED_SIGNAL);

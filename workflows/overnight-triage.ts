@@ -7,6 +7,7 @@ import { triageLine } from './triage-line.js';
 const { triageNight } = proxyLocalActivities<TriageActivities>({
   startToCloseTimeout: '2 minutes',
   retry: { initialInterval: '1 second', maximumInterval: '1 minute' },
+  summary: 'Stage the plan of the night',
 });
 
 /** Set by the server on workflows of a Schedule: the nominal time, however late it is. */

@@ -6,9 +6,9 @@ export function triageLine({ outcome, actionId, changes, risk, code }: TriageRes
     case 'proposed':
       return `${changes} ${changes === 1 ? 'change' : 'changes'} proposed, highest risk ${risk}: plan \`${actionId}\``;
     case 'nothing':
-      return 'nothing to do';
+      return 'nothing to propose';
     case 'done':
-      return 'nothing to do: it has its plan already';
+      return `nothing to do: it has its plan already${actionId === undefined ? '' : `, \`${actionId}\``}`;
     case 'off':
       return 'nothing to do: not enabled';
     case 'blocked':

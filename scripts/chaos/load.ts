@@ -21,6 +21,8 @@ export interface Load {
 /** Pause between two requests of one user, ms. */
 const PAUSE = { min: 40, max: 300 };
 const CREATORS = 3;
+/** Users who talk to the agent. */
+const TALKERS = 4;
 /** Gates decided concurrently. */
 const DECISIONS = 8;
 /** Time after the writers have stopped, ms, in which gates reached late are still decided. */
@@ -222,8 +224,7 @@ export function startLoad(caller: Caller, world: World, secret: string, seed: nu
     deliver,
     workOnProjects,
     workOnGraph,
-    workWithAgent,
-    workWithAgent,
+    ...Array.from({ length: TALKERS }, () => workWithAgent),
     workFromOutside,
     failChecks,
   ]);

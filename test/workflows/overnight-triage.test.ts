@@ -91,7 +91,7 @@ it('stages the plan of the night once, and operators read what it did', async ()
   expect(history).not.toContain('Secret title');
   expect(history).not.toContain(Buffer.from('Secret title').toString('base64'));
   const again = await startNight();
-  expect(again.result).toEqual({ outcome: 'done' });
+  expect(again.result).toEqual({ outcome: 'done', actionId: result.actionId });
   expect(await app.services.db('agent_actions').where({ entity_id: task.task_id })).toHaveLength(1);
 }, 60_000);
 
@@ -101,5 +101,5 @@ it('a night without work says so', async () => {
   const { handle, result } = await startNight();
   expect(result).toEqual({ outcome: 'nothing' });
   const { currentDetails } = await handle.query<{ currentDetails: string }>('__temporal_workflow_metadata');
-  expect(currentDetails).toContain('nothing to do');
+  expect(currentDetails).toContain('nothing to propose');
 });

@@ -46,6 +46,14 @@ export const openSessionStatement: Statement = {
     on conflict (subject_key) do nothing returning session_id, owner_id, team_id`,
 };
 
+/** $1 = subject key. The plan that was staged for the subject. */
+export const planOfSubjectStatement: Statement = {
+  name: 'plan_of_subject',
+  text: /* sql */ `
+    select p.action_id from agent_sessions s join agent_plans p on p.session_id = s.session_id and p.undo_of is null
+    where s.subject_key = $1 order by p.staged_at limit 1`,
+};
+
 /** $1 = session id. Takes back a session in which nothing was staged. */
 export const dropSessionStatement: Statement = {
   name: 'drop_triage_session',

@@ -1,10 +1,11 @@
 import { run } from '../../../db/statement.js';
+import type { TriageResult } from '../../../workflows/contract.js';
 import type { Context } from '../../core/context.js';
 import { supersedePlans } from '../plans/decisions/close-plans.js';
 import type { Proposal } from '../plans/proposal.js';
-import type { ActionPlan } from '../plans/schema.js';
+import { planRisk } from '../plans/rules.js';
 import { stagePlan } from '../plans/stage-plan.js';
-import { dropSessionStatement, openSessionStatement, replacedPlansStatement } from './overnight.sql.js';
+import { dropSessionStatement, openSessionStatement, planOfSubjectStatement, replacedPlansStatement } from './overnight.sql.js';
 
 const LIFE_HOURS = 7 * 24;
 
@@ -31,9 +32,10 @@ async function replaceOlder(ctx: Context, actionId: string): Promise<void> {
 
 /**
  * Stages a triage in the caller's transaction, once for its subject: opens the session, stages what the user of the context may do, and
- * replaces the plan before. Returns `done` if the subject has a session already, and `nothing` if nothing is left to propose, without a trace.
+ * replaces the plan before. The outcome is `done` if the subject has a session already, also because an earlier attempt committed and nobody heard
+ * of it, and `nothing` if nothing is left to propose, without a trace.
  */
-export async function stageTriage(ctx: Context, proposal: TriageProposal): Promise<ActionPlan | 'done' | 'nothing'> {
+export async function stageTriage(ctx: Context, proposal: TriageProposal): Promise<TriageResult> {
   const { kind, team_id, subject_key, title, source, actions, trigger } = proposal;
   const [session] = await run<Proposal['session'] & Record<string, unknown>>(ctx.db, openSessionStatement, [
     kind,
@@ -41,7 +43,10 @@ export async function stageTriage(ctx: Context, proposal: TriageProposal): Promi
     subject_key,
     title,
   ]);
-  if (!session) return 'done';
+  if (!session) {
+    const [staged] = await run<{ action_id: string }>(ctx.db, planOfSubjectStatement, [subject_key]);
+    return { outcome: 'done', ...(staged && { actionId: staged.action_id }) };
+  }
   const { plan } = await stagePlan(ctx, {
     session,
     source,
@@ -52,8 +57,8 @@ export async function stageTriage(ctx: Context, proposal: TriageProposal): Promi
   });
   if (!plan) {
     await run(ctx.db, dropSessionStatement, [session.session_id]);
-    return 'nothing';
+    return { outcome: 'nothing' };
   }
   await replaceOlder(ctx, plan.action_id);
-  return plan;
+  return { outcome: 'proposed', actionId: plan.action_id, changes: plan.actions.length, risk: planRisk(plan.actions) };
 }

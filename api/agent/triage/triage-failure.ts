@@ -7,7 +7,6 @@ import { DomainError } from '../../core/errors.js';
 import { seatOf } from '../../core/seats.js';
 import { findLinkedTasks } from '../../forge/links/find-linked-tasks.js';
 import { normalise, type NormalisedEvent } from '../../forge/rules.js';
-import { planRisk } from '../plans/rules.js';
 import { bindingsStatement, failureStatement, stagedFailuresStatement, triagedCommitStatement } from './ci.sql.js';
 import { type CiFailure, type CiTask, fullSha, proposalsFor, safeName, safeUrl } from './ci-rules.js';
 import { ciSubject } from './ci-subject.js';
@@ -91,7 +90,7 @@ async function stageFailure(ctx: Context, teamId: string, receiptId: string): Pr
   if (actions.length === 0) return { outcome: 'nothing' };
   const name = safeName(failure.name, 'checks');
   const branch = safeName(failure.branch, 'unknown branch');
-  const staged = await stageTriage(acting.creator, {
+  return stageTriage(acting.creator, {
     kind: 'ci_triage',
     source: 'ci_failure_triage',
     team_id: teamId,
@@ -110,9 +109,6 @@ async function stageFailure(ctx: Context, teamId: string, receiptId: string): Pr
       receipt_id: receiptId,
     },
   });
-  if (typeof staged === 'string') return { outcome: staged };
-  const { action_id: actionId, actions: changes } = staged;
-  return { outcome: 'proposed', actionId, changes: changes.length, risk: planRisk(changes) };
 }
 
 /**

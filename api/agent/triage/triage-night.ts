@@ -5,7 +5,6 @@ import type { InstanceRole } from '../../core/actor.js';
 import { type Context, inTransaction, type Services, serviceContext } from '../../core/context.js';
 import { DomainError } from '../../core/errors.js';
 import { seatOf } from '../../core/seats.js';
-import { planRisk } from '../plans/rules.js';
 import { dayIn } from './nightly.js';
 import { lockNightStatement, selectTasksStatement } from './overnight.sql.js';
 import { proposalFor, type SelectedTask } from './rules.js';
@@ -38,7 +37,7 @@ async function stageNight(ctx: Context, teamId: string, nominal: Date): Promise<
   const date = dayIn(night.overnight_timezone, nominal);
   const tasks = await run<SelectedTask & Record<string, unknown>>(ctx.db, selectTasksStatement, [teamId, date]);
   if (tasks.length === 0) return { outcome: 'nothing' };
-  const staged = await stageTriage(enabler, {
+  return stageTriage(enabler, {
     kind: 'overnight_triage',
     source: 'overnight_triage',
     team_id: teamId,
@@ -47,9 +46,6 @@ async function stageNight(ctx: Context, teamId: string, nominal: Date): Promise<
     actions: tasks.map(proposalFor),
     trigger: { type: 'schedule', date, timezone: night.overnight_timezone },
   });
-  if (typeof staged === 'string') return { outcome: staged };
-  const { action_id: actionId, actions } = staged;
-  return { outcome: 'proposed', actionId, changes: actions.length, risk: planRisk(actions) };
 }
 
 /**

@@ -29,7 +29,9 @@ afterAll(async () => {
 });
 afterEach(async () => {
   const verdicts = await checkInvariants({ services: app.services });
-  expect(verdicts.filter(({ name, violations }) => !['outbox_empty', 'plans_carried'].includes(name) && violations.length > 0)).toEqual([]);
+  expect(
+    verdicts.filter(({ name, violations }) => !['outbox_empty', 'plans_carried'].includes(name) && violations.length > 0),
+  ).toEqual([]);
 }, LONG);
 
 const db = () => app.services.db;

@@ -3,6 +3,7 @@ import { triageNight } from '../../../../api/agent/triage/triage-night.js';
 import { listMails } from '../../../../api/mail/list-mails.js';
 import { buildProject, buildTask, buildTeam, type Person, type TestTeam } from '../../../factories/people.js';
 import { startApp, type TestApp } from '../../../support/app.js';
+import { zoneAt } from './zone-at.js';
 
 // One email a person and morning, about what waits.
 
@@ -16,13 +17,6 @@ afterAll(() => app.close());
 const db = () => app.services.db;
 const DAY_MS = 86_400_000;
 
-/** A zone in which it is now about this hour. */
-function zoneAt(hour: number): string {
-  const ahead = (((hour - new Date().getUTCHours()) % 24) + 24) % 24;
-  const offset = ahead > 12 ? ahead - 24 : ahead;
-  // The signs of these names are the other way around.
-  return offset === 0 ? 'UTC' : `Etc/GMT${offset > 0 ? '-' : '+'}${Math.abs(offset)}`;
-}
 const live = (person: Person, hour: number) =>
   db()('users')
     .where({ user_id: person.user_id })

@@ -1,0 +1,256 @@
+/** A worker that dies at each point of staging a triage: real processes, real Temporal. One plan a night and a forge run, and one email. */
+import { Client, Connection } from '@temporalio/client';
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { v7 as uuidv7 } from 'uuid';
+import { ciSubject } from '../../../../api/agent/triage/ci-subject.js';
+import { triageFailure } from '../../../../api/agent/triage/triage-failure.js';
+import { triageNight } from '../../../../api/agent/triage/triage-night.js';
+import { sign } from '../../../../api/forge/deliveries/signature.js';
+import { listMails } from '../../../../api/mail/list-mails.js';
+import { deliveries, withFields } from '../../../../scripts/fixtures/forge-payloads.js';
+import { checkInvariants } from '../../../../scripts/chaos/invariants.js';
+import { OVERNIGHT_TRIAGE, taskQueue } from '../../../../workflows/contract.js';
+import { buildProject, buildTask, buildTeam, type TestTeam } from '../../../factories/people.js';
+import { killApiProcesses, startApiProcess } from '../../../resilience/api-process.js';
+import { startApp, type TestApp } from '../../../support/app.js';
+import { queuePrefix, until } from '../../../support/worker.js';
+import { startWorkerProcess } from '../../../support/worker-process.js';
+import { zoneAt } from './zone-at.js';
+
+/** Points of the staging transaction, each the trigger that stands still there, and the team it belongs to. */
+const STAGING = {
+  session: ['agent_sessions', 'before insert', 'new.team_id'],
+  plan: ['agent_plans', 'before insert', 'new.team_id'],
+  audit: ['audit_entries', 'before insert', 'new.team_id'],
+  workflow: [
+    'outbox',
+    'before insert',
+    "(select team_id from agent_plans where new.kind = 'plan.start' and action_id::text = new.subject)",
+  ],
+  notification: ['notifications', 'before insert', 'new.team_id'],
+  superseded: ['agent_plans', 'before update', 'new.team_id'],
+  // What waits until the end of the transaction runs within COMMIT: the plan is there, and nobody hears of it.
+  commit: ['agent_plans', 'deferred', 'new.team_id'],
+} as const;
+type Point = keyof typeof STAGING | 'matched' | 'handed_over' | 'received' | 'claimed' | 'mailed';
+const POINTS = Object.keys(STAGING) as (keyof typeof STAGING)[];
+
+let app: TestApp;
+let connection: Connection;
+let temporal: Client;
+const workers: ChildProcess[] = [];
+const db = () => app.services.db;
+
+const standStill = (point: Point, [table, when, team]: readonly [string, string, string], condition = 'true') => {
+  const name = `stand_still_at_${point}`;
+  const trigger =
+    when === 'deferred'
+      ? `create constraint trigger ${name} after insert on ${table} deferrable initially deferred`
+      : `create trigger ${name} ${when} on ${table}`;
+  return db().raw(/* sql */ `
+    create function ${name}() returns trigger language plpgsql as $$
+    declare stands boolean := ${condition} and exists (select from fault_points where point = '${point}' and team_id = ${team});
+    begin
+      if stands then
+        -- Seen by the test.
+        perform pg_advisory_xact_lock_shared(4711, hashtext('${point}' || ${team}::text));
+        while exists (select from fault_points where point = '${point}' and team_id = ${team}) loop perform pg_sleep(0.01); end loop;
+      end if;
+      return coalesce(new, old);
+    end $$;
+    ${trigger} for each row execute function ${name}()`);
+};
+
+beforeAll(async () => {
+  app = await startApp({ TASK_QUEUE_PREFIX: queuePrefix(), FORGE_WEBHOOK_SECRET: 'shared', FORGE_BINDING: 'open' });
+  connection = await Connection.connect({ address: app.services.config.TEMPORAL_ADDRESS });
+  temporal = new Client({ connection });
+  await db().raw('create table fault_points (point text, team_id uuid)');
+  for (const point of POINTS) await standStill(point, STAGING[point]);
+  await standStill('matched', ['outbox', 'before insert', 'new.team_id'], "new.kind = 'triage.ci'");
+  const bound = '(select r.team_id from forge_repositories r where r.repo = new.repo limit 1)';
+  await standStill('received', ['forge_deliveries', 'deferred', bound]);
+  const member = '(select m.team_id from memberships m where m.user_id = new.user_id limit 1)';
+  await standStill('claimed', ['agent_digests', 'before insert', member]);
+  await standStill('mailed', ['agent_digests', 'deferred', member]);
+  await standStill('handed_over', ['outbox', 'before delete', 'old.team_id'], "old.kind = 'triage.ci'");
+});
+afterAll(async () => {
+  killApiProcesses();
+  for (const worker of workers) worker.kill('SIGKILL');
+  await connection.close();
+  await app.close();
+});
+
+const startWorker = async (): Promise<void> => {
+  const settings = { CI_TRIAGE_SECONDS: '1', DATABASE_POOL_SIZE: '40', FORGE_WEBHOOK_SECRET: 'shared' };
+  workers.push(await startWorkerProcess(app, settings));
+};
+/** Freezes a process, lets the statements that stand still go on without it, and kills it. */
+async function killStanding(child: ChildProcess): Promise<void> {
+  child.kill('SIGSTOP');
+  await db()('fault_points').delete();
+  await until(async () => (await standing()) === 0);
+  const gone = once(child, 'exit');
+  child.kill('SIGKILL');
+  await gone;
+}
+const killWorker = () => killStanding(workers.pop() as ChildProcess);
+const standing = async (): Promise<number> => {
+  const { rows } = await db().raw(
+    "select count(*)::int from pg_locks where locktype = 'advisory' and classid = 4711 and granted",
+  );
+  return rows[0].count as number;
+};
+
+interface Case {
+  point: Point;
+  team: TestTeam;
+  repo: string;
+}
+
+/** A team with an older plan of the same kind to replace, which stands still at one point from now on. */
+async function buildCase(point: Point): Promise<Case> {
+  const team = await buildTeam(app);
+  const project = await buildProject(app, team);
+  const repo = `acme/r${team.team_id.slice(-12)}`;
+  await buildTask(app, team, project, { due_date: '2020-01-01' });
+  await app.as(team.admin).post('/api/forge/repositories', { repo, team_id: team.team_id, ...project, sync_issues: false });
+  const settings = { overnight_triage: { enabled: true, cron: '0 2 1 1 *' }, ci_triage: { enabled: true } };
+  const put = await app.as(team.admin).put(`/api/ai-workspace/settings?team_id=${team.team_id}`, settings);
+  expect(put.status).toBe(200);
+  return { point, team, repo };
+}
+/** Delivers a failed run; `url` names another process of the API. */
+const fail = ({ repo }: Case, run: number, { id = uuidv7() } = {}, url = app.url) => {
+  const { body, event } = deliveries['workflow_run.failed'];
+  const raw = JSON.stringify(withFields(body, { 'repository.full_name': repo, 'workflow_run.id': run }));
+  const signature = sign(Buffer.from(raw), 'shared');
+  const headers = { 'x-forge-event': event, 'x-forge-delivery': id, 'x-hub-signature-256': signature };
+  return fetch(`${url}/api/forge/webhooks`, { method: 'POST', headers, body: raw });
+};
+const arm = ({ point, team }: Case) => db()('fault_points').insert({ point, team_id: team.team_id });
+const startNight = ({ team }: Case) =>
+  temporal.workflow.start(OVERNIGHT_TRIAGE, {
+    workflowId: `${app.services.config.TASK_QUEUE_PREFIX}night:${team.team_id}`,
+    taskQueue: taskQueue(app.services.config.TASK_QUEUE_PREFIX, 'core'),
+    args: [team.team_id],
+  });
+const failureOf = ({ team, repo }: Case, run_id: number) =>
+  temporal.workflow.getHandle(ciSubject(team.team_id, { repo, run_id, sha: null }) ?? '');
+const ended = (handle: ReturnType<typeof failureOf>) =>
+  until(
+    () =>
+      handle.describe().then(
+        ({ status }) => status.name === 'COMPLETED',
+        () => false,
+      ),
+    60_000,
+  ).then(() => handle.result());
+const broken = async (): Promise<string[]> =>
+  (await checkInvariants({ services: app.services, temporal })).flatMap(({ name, violations }) =>
+    violations.map((violation) => `${name}: ${violation}`),
+  );
+const plansOf = ({ team }: Case) => db()('agent_plans').where({ team_id: team.team_id }).orderBy('action_id');
+
+it('a worker that dies at each point of staging leaves one plan a night and a run', async () => {
+  const nights = await Promise.all(POINTS.map(buildCase));
+  const failures = await Promise.all([...POINTS, 'matched' as const, 'handed_over' as const].map(buildCase));
+  const yesterday = new Date(Date.now() - 86_400_000).toISOString();
+  for (const { team } of nights) expect((await triageNight(app.services, team.team_id, yesterday)).outcome).toBe('proposed');
+  for (const failure of failures) {
+    await fail(failure, 1);
+    const { receipt_id } = await db()('forge_deliveries').where({ repo: failure.repo }).first('receipt_id');
+    expect((await triageFailure(app.services, failure.team.team_id, receipt_id)).outcome).toBe('proposed');
+  }
+  await startWorker();
+  await until(async () => (await db()('outbox').where({ kind: 'forge.delivery' }).orWhere({ kind: 'triage.ci' })).length === 0);
+  for (const each of [...nights, ...failures]) await arm(each);
+  const staging = failures.slice(0, POINTS.length);
+  const tonight = await Promise.all(nights.map(startNight));
+  for (const failure of staging) await fail(failure, 2);
+  await until(async () => (await standing()) === nights.length + staging.length, 60_000);
+  // These two hold up the relay, behind everything that it has handed over.
+  for (const failure of failures.slice(POINTS.length).toReversed()) {
+    const before = await standing();
+    await fail(failure, 2);
+    await until(async () => (await standing()) > before);
+  }
+  await killWorker();
+  await startWorker();
+
+  const results = await Promise.all([
+    ...tonight.map((handle) => handle.result()),
+    ...failures.map((failure) => ended(failureOf(failure, 2))),
+  ]);
+  for (const [at, each] of [...nights, ...failures].entries()) {
+    const plans = await plansOf(each);
+    const [older, newer] = plans;
+    expect({ point: each.point, plans: plans.map(({ status, closed_reason }) => [status, closed_reason]) }).toEqual({
+      point: each.point,
+      plans: [
+        ['discarded', 'superseded'],
+        ['staged', null],
+      ],
+    });
+    expect(older.superseded_by).toBe(newer.action_id);
+    // The plan that is there although nobody heard of its commit is found again.
+    const outcome = each.point === 'commit' ? 'done' : 'proposed';
+    expect(results[at]).toMatchObject({ outcome, actionId: newer.action_id });
+    const told = await db()('notifications').where({ team_id: each.team.team_id, user_id: each.team.member.user_id });
+    expect(told).toHaveLength(2);
+    expect(await db()('audit_entries').where({ team_id: each.team.team_id, action: 'stage' })).toHaveLength(2);
+  }
+  // Every plan waits in Temporal, those of the dead worker too.
+  // The chain of the audit knows every trigger that the product has not made.
+  await db().raw('drop trigger stand_still_at_audit on audit_entries');
+  let found: string[] = [];
+  await until(async () => (found = await broken()).length === 0, 30_000).catch(() => undefined);
+  expect(found).toEqual([]);
+}, 240_000);
+
+it('an API process that dies in the commit of a delivery, which is sent again, leads to one plan', async () => {
+  const failure = await buildCase('received');
+  const api = await startApiProcess(app, { FORGE_WEBHOOK_SECRET: 'shared', FORGE_BINDING: 'open' });
+  await arm(failure);
+  const id = uuidv7();
+  const again = () => fail(failure, 3, { id });
+  const asked = fail(failure, 3, { id }, api.url);
+  await until(async () => (await standing()) > 0);
+  await killStanding(api.child);
+  await expect(asked).rejects.toThrow();
+  expect((await again()).status).toBe(200);
+  if (workers.length === 0) await startWorker();
+  expect(await ended(failureOf(failure, 3))).toMatchObject({ outcome: 'proposed' });
+  expect((await again()).status).toBe(200);
+  await until(async () => (await db()('outbox').where({ kind: 'forge.delivery' }).orWhere({ kind: 'triage.ci' })).length === 0);
+  expect(await plansOf(failure)).toHaveLength(1);
+}, 120_000);
+
+it('a worker that dies while it writes the email of the morning, before and in its commit, writes one', async () => {
+  const night = await buildCase('claimed');
+  const { team } = night;
+  const zone = zoneAt(8);
+  await db()('users')
+    .where({ user_id: team.member.user_id })
+    .update({ preferences: JSON.stringify({ timezone: zone }) });
+  expect((await triageNight(app.services, team.team_id, new Date().toISOString())).outcome).toBe('proposed');
+  if (workers.length === 0) await startWorker();
+  const digests = temporal.schedule.getHandle(`${app.services.config.TASK_QUEUE_PREFIX}plan-digest`);
+  for (const point of ['claimed', 'mailed'] as const) {
+    await arm({ ...night, point });
+    await digests.trigger();
+    await until(async () => (await standing()) > 0);
+    await killWorker();
+    await startWorker();
+  }
+  // The job of the dead worker ends, and so does one more.
+  for (let more = 0; more < 2; more += 1) {
+    await until(async () => (await digests.describe()).info.runningActions.length === 0, 60_000);
+    if (more === 0) await digests.trigger();
+  }
+  expect((await listMails(app.services, team.member.email)).map(({ subject }) => subject)).toEqual([
+    expect.stringContaining('1 suggestion'),
+  ]);
+}, 120_000);
