@@ -1,0 +1,78 @@
+import { outcomeOf } from '../../../api/webhooks/delivery/timetable.js';
+import { Slots } from '../../../api/webhooks/delivery/slots.js';
+import { EVENT_PATTERNS, isWanted } from '../../../api/webhooks/events/names.js';
+import { eventIdOf } from '../../../api/webhooks/events/event-id.js';
+import { version, v4, v7 } from 'uuid';
+
+describe('slots', () => {
+  it('however many teams take all they can get, another team still gets some', () => {
+    for (const teams of [1, 2, 10, 100, 400]) {
+      const slots = new Slots(500);
+      for (let round = 0; round < 100; round += 1)
+        for (let team = 0; team < teams; team += 1) slots.take(`greedy ${team}`, 10, false);
+      expect(slots.inFlight).toBeLessThan(500);
+      expect(slots.take('late', 10, false)).toBeGreaterThan(0);
+    }
+  });
+
+  it('failing endpoints never take more than half', () => {
+    const slots = new Slots(500);
+    for (let round = 0; round < 100; round += 1) for (let team = 0; team < 2_000; team += 1) slots.take(`dead ${team}`, 10, true);
+    expect(slots.inFlight).toBeLessThanOrEqual(250);
+    expect(slots.take('healthy', 10, false)).toBe(10);
+  });
+
+  it('what is released can be taken again', () => {
+    const slots = new Slots(10);
+    const taken = slots.take('a', 10, true);
+    slots.release('a', true, taken);
+    expect(slots.inFlight).toBe(0);
+    expect(slots.take('a', 10, true)).toBe(taken);
+  });
+});
+
+describe('the timetable', () => {
+  const steps = [0, 5, 300];
+  it.each<[number, number | null, number | null, object]>([
+    [0, 200, null, { status: 'succeeded' }],
+    [2, 299, null, { status: 'succeeded' }],
+    [0, 500, null, { status: 'retry', waitSeconds: 5 }],
+    [0, 302, null, { status: 'retry', waitSeconds: 5 }],
+    [1, null, null, { status: 'retry', waitSeconds: 300 }],
+    [1, 429, 400_000, { status: 'retry', waitSeconds: 400 }],
+    [1, 429, 1_000, { status: 'retry', waitSeconds: 300 }],
+    [0, 503, 999_999_999, { status: 'retry', waitSeconds: 86_400 }],
+    [2, 500, 1_000, { status: 'failed', isGone: false }],
+    [0, 410, null, { status: 'failed', isGone: true }],
+  ])('after %i failures, %s with Retry-After %s ms', (tries, status, retryAfter, outcome) => {
+    expect(outcomeOf(tries, status, retryAfter, steps)).toEqual(outcome);
+  });
+});
+
+describe('events', () => {
+  const change = { event_id: v7(), subject: 'task.updated', created_at: '2026-11-22 10:00:00.123+00' };
+
+  it('have stable ids, each name its own, in the order of time', () => {
+    expect(eventIdOf(change, 'task.updated')).toBe(change.event_id);
+    const derived = eventIdOf(change, 'task.completed');
+    expect(eventIdOf(change, 'task.completed')).toBe(derived);
+    expect(eventIdOf(change, 'task.assigned')).not.toBe(derived);
+    expect([version(derived), derived.slice(0, 13)]).toEqual([7, change.event_id.slice(0, 13)]);
+  });
+
+  it('of another kind of id take the time of the change', () => {
+    const own = eventIdOf({ ...change, event_id: v4(), subject: 'task.overdue' }, 'task.overdue');
+    expect(version(own)).toBe(7);
+    expect(Number.parseInt(own.replaceAll('-', '').slice(0, 12), 16)).toBe(Date.parse('2026-11-22T10:00:00.123Z'));
+  });
+
+  it('are asked for by name, by family, or all', () => {
+    for (const pattern of ['*', 'task.*', 'task.completed']) {
+      expect(EVENT_PATTERNS).toContain(pattern);
+      expect(isWanted(new Set([pattern]), 'task.completed')).toBe(true);
+    }
+    expect(isWanted(new Set(['note.*', 'task.created']), 'task.completed')).toBe(false);
+    for (const name of ['forge.push', 'relation.created', 'schedule', 'toString'])
+      expect(isWanted(new Set(['*']), name)).toBe(false);
+  });
+});
