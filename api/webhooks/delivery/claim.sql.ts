@@ -23,7 +23,8 @@ const allowed = (probeSeconds: string): string => /* sql */ `case
 
 /**
  * Walks over the endpoints with deliveries, by one index probe each, however many deliveries wait. $1 = endpoint after which to start,
- * $2 = seconds of the first pause between probes. Returns one row: `endpoints` that may receive requests now, and `last` if the
+ * $2 = seconds of the first pause between probes. Returns one row: `endpoints` that may receive requests now (`failures` null:
+ * never answered), and `last` if the
  * walk has to continue after it.
  */
 export const walkStatement: Statement = {
@@ -35,13 +36,14 @@ with recursive walk as (
   select (select q.webhook_id from webhook_queue q where q.webhook_id > w.webhook_id order by q.webhook_id limit 1), w.n + 1
   from walk w where w.webhook_id is not null and w.n <= ${ENDPOINTS_PER_WALK}
 ), free as (
-  select x.webhook_id, w.team_id, h.failure_count, due.n as due
+  select x.webhook_id, w.team_id, due.n as due,
+    case when h.failure_count > 0 or h.last_success_at is not null then h.failure_count end as failures
   from walk x join webhooks w using (webhook_id) join webhook_health h using (webhook_id)
   cross join lateral (${BUSY}) busy
   cross join lateral (select count(*)::int as n from (select from webhook_queue q where ${DUE} limit ${MAX_IN_FLIGHT}) waiting) due
   where x.n <= ${ENDPOINTS_PER_WALK} and w.is_active and due.n > 0 and busy.n < ${allowed('$2::float8')}
 )
-select coalesce((select jsonb_agg(jsonb_build_object('webhook_id', webhook_id, 'team_id', team_id, 'failures', failure_count, 'due', due))
+select coalesce((select jsonb_agg(jsonb_build_object('webhook_id', webhook_id, 'team_id', team_id, 'failures', failures, 'due', due))
     from free), '[]') as endpoints,
   (select webhook_id from walk where n = ${ENDPOINTS_PER_WALK} and exists (
     select from walk where n > ${ENDPOINTS_PER_WALK} and webhook_id is not null)) as last`,

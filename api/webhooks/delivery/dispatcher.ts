@@ -40,7 +40,7 @@ export class WebhookDispatcher {
   private readonly wanted = new Map<string, Endpoint>();
   /** An endpoint got fewer slots than it asked for. */
   private isShort = false;
-  /** Failures in a row, as far as this process knows. */
+  /** Failures in a row, as far as this process knows; none for an endpoint that has never answered. */
   private readonly failures = new LRUCache<string, number>({ max: MAX_REMEMBERED });
   private readonly sending = new Set<Promise<void>>();
   private after = FIRST;
@@ -116,12 +116,12 @@ export class WebhookDispatcher {
   private async walk(): Promise<Candidate[]> {
     this.walkedAt = performance.now();
     this.mustWalk = false;
-    type Walk = { endpoints: (Candidate & { failures: number })[]; last: string | null };
+    type Walk = { endpoints: (Candidate & { failures: number | null })[]; last: string | null };
     const [walk] = await run<Walk>(this.services.db, walkStatement, [this.after, this.probeSeconds]);
     const { endpoints = [], last = null } = walk ?? {};
     this.after = last ?? FIRST;
     if (last !== null) this.look();
-    for (const { webhook_id, failures } of endpoints) this.failures.set(webhook_id, failures);
+    for (const { webhook_id, failures } of endpoints) if (failures !== null) this.failures.set(webhook_id, failures);
     return endpoints;
   }
 
@@ -129,14 +129,10 @@ export class WebhookDispatcher {
     return this.services.config.WEBHOOK_RETRY_SECONDS[1] ?? 1;
   }
 
-  private isFailing(webhookId: string): boolean {
-    return (this.failures.get(webhookId) ?? 0) > 0;
-  }
-
   private async claim(candidates: readonly Candidate[]): Promise<number> {
-    const granted = candidates.map((each) => ({ ...each, isFailing: this.isFailing(each.webhook_id), left: 0 }));
+    const granted = candidates.map((each) => ({ ...each, isProven: this.failures.get(each.webhook_id) === 0, left: 0 }));
     for (const each of granted) {
-      each.left = this.slots.take(each.team_id, each.due, each.isFailing);
+      each.left = this.slots.take(each.team_id, each.due, each.isProven);
       if (each.left < each.due) this.isShort = true;
     }
     const asked = granted.filter(({ left }) => left > 0);
@@ -153,9 +149,9 @@ export class WebhookDispatcher {
       }
     } finally {
       for (const { webhook_id } of leased) (counts.get(webhook_id) as { left: number }).left -= 1;
-      for (const { team_id, isFailing, left } of asked) if (left > 0) this.slots.release(team_id, isFailing, left);
+      for (const { team_id, isProven, left } of asked) if (left > 0) this.slots.release(team_id, isProven, left);
     }
-    for (const delivery of leased) this.start(delivery, counts.get(delivery.webhook_id)?.isFailing ?? false);
+    for (const delivery of leased) this.start(delivery, counts.get(delivery.webhook_id)?.isProven ?? false);
     return leased.length;
   }
 
@@ -174,7 +170,7 @@ export class WebhookDispatcher {
     setTimeout(this.onWork, WALK_MS).unref();
   }
 
-  private start(delivery: Leased, isFailing: boolean): void {
+  private start(delivery: Leased, isProven: boolean): void {
     const { config, log } = this.services;
     const unreadable = (error: unknown) =>
       log.error({ err: error, webhook_id: delivery.webhook_id }, 'the secret of a webhook cannot be opened');
@@ -191,7 +187,7 @@ export class WebhookDispatcher {
       })
       .finally(() => {
         this.sending.delete(sent);
-        this.slots.release(delivery.team_id, isFailing);
+        this.slots.release(delivery.team_id, isProven);
         showWebhookRequests(this.slots.inFlight);
       });
     this.sending.add(sent);

@@ -2,39 +2,42 @@ import { MAX_IN_FLIGHT } from './timetable.js';
 
 /** Requests in progress of one worker. */
 const MAX_SLOTS = 500;
+/** Part of the slots that one team may have. */
+const TEAM_PART = 1 / 10;
+/** Part of the slots for endpoints whose last request failed, or that never received one. */
+const UNPROVEN_PART = 1 / 2;
 
 interface Use {
   all: number;
-  failing: number;
+  unproven: number;
 }
 
 /**
- * Shares the requests of a worker among teams. A team takes a slot only while it has fewer than there are free ones: with n greedy
- * teams, a part of n + 1 stays free for the others, however long the requests of those teams hang. Endpoints that fail share half of the
- * slots, by the same rule.
+ * Shares the requests of a worker among teams. A team has a tenth of the slots at most. Endpoints that fail, or have not yet answered,
+ * share half of the slots, and of these no team takes more than are left: requests that hang there cost nobody else a slot.
  */
 export class Slots {
   private readonly teams = new Map<string, Use>();
-  private readonly used: Use = { all: 0, failing: 0 };
+  private readonly used: Use = { all: 0, unproven: 0 };
 
   constructor(private readonly max = MAX_SLOTS) {}
 
   /** Takes up to `wanted` slots for requests to one endpoint. Returns how many. */
-  take(team: string, wanted: number, isFailing: boolean): number {
-    const own = this.teams.get(team) ?? { all: 0, failing: 0 };
+  take(team: string, wanted: number, isProven: boolean): number {
+    const own = this.teams.get(team) ?? { all: 0, unproven: 0 };
     let taken = 0;
-    while (taken < Math.min(wanted, MAX_IN_FLIGHT) && this.isFree(own, isFailing)) {
+    while (taken < Math.min(wanted, MAX_IN_FLIGHT) && this.isFree(own, isProven)) {
       taken += 1;
-      this.count(own, isFailing, 1);
+      this.count(own, isProven, 1);
     }
     if (taken > 0) this.teams.set(team, own);
     return taken;
   }
 
-  release(team: string, isFailing: boolean, count = 1): void {
+  release(team: string, isProven: boolean, count = 1): void {
     const own = this.teams.get(team);
     if (!own) return;
-    this.count(own, isFailing, -count);
+    this.count(own, isProven, -count);
     if (own.all === 0) this.teams.delete(team);
   }
 
@@ -42,15 +45,15 @@ export class Slots {
     return this.used.all;
   }
 
-  private isFree(own: Use, isFailing: boolean): boolean {
-    if (own.all >= this.max - this.used.all) return false;
-    return !isFailing || own.failing < this.max / 2 - this.used.failing;
+  private isFree(own: Use, isProven: boolean): boolean {
+    if (this.used.all >= this.max || own.all >= this.max * TEAM_PART) return false;
+    return isProven || own.unproven < this.max * UNPROVEN_PART - this.used.unproven;
   }
 
-  private count(own: Use, isFailing: boolean, by: number): void {
+  private count(own: Use, isProven: boolean, by: number): void {
     for (const use of [own, this.used]) {
       use.all += by;
-      if (isFailing) use.failing += by;
+      if (!isProven) use.unproven += by;
     }
   }
 }
