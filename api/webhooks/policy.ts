@@ -6,7 +6,7 @@ import { OutboundFailure } from '../core/http-client/failure.js';
 import { isException, isReachable, type OutboundPolicy, resolve } from '../core/http-client/policy.js';
 import { parseDestination, portOf } from '../core/http-client/send-request.js';
 
-/** Where deliveries may go: https to public addresses, and what the operator opened. Checked when saved and at each connection. */
+/** Where deliveries may go: https to public addresses, and what the operator opened. Checked when saved and at each connection (docs/decisions.md#webhook-addresses). */
 export const webhookPolicy = ({ OUTBOUND_PORTS, WEBHOOK_ALLOWED_HOSTS, NODE_ENV }: Config): OutboundPolicy => ({
   allowLoopback: false,
   ports: OUTBOUND_PORTS,

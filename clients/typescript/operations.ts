@@ -1,4 +1,4 @@
-// Made by npm run client from the document with SHA-256 a3141864074d5c0f17af8d1d44845c11cd02548e1b897935cbcc7d0c511b74e3.
+// Made by npm run client from the document with SHA-256 a8e073b260b11e63909e7cee4e8a2228e0c58642b04f35bf144867ac81b7befb.
 /** Operations that send a form with a file, and those that return bytes. */
 export const UPLOADS: readonly string[] = ['uploadFile'];
 export const DOWNLOADS: readonly string[] = ['downloadFile'];
