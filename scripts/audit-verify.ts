@@ -11,12 +11,13 @@ import { recordChange } from '../api/core/record-change.js';
 import { openDatabase } from '../db/connection.js';
 import { verifyExport } from './audit/verify-export.js';
 
-const USAGE = `npm run audit:verify -- [--checkpoint] [--keys PATH] [--witness FILE] [--json]
+const USAGE = `npm run audit:verify -- [--checkpoint] [--keys PATH] [--witness FILE] [--archive DIR] [--json]
 npm run audit:verify -- --export FILE [--keys PATH] [--checkpoints FILE] [--json]
 
   --checkpoint        signs a checkpoint first
   --keys PATH         public keys (a PEM file, or a folder of .pem files) whose signatures count, instead of those of the settings
   --witness FILE      a copy of the checkpoints that was kept elsewhere
+  --archive DIR       the files of archived months (audit:archive), whose entries are read too
   --export FILE       verifies an export of the audit log instead, without a database (docs/audit.md)
   --checkpoints FILE  checkpoints that the export is compared with
   --json              prints the report as JSON
@@ -52,7 +53,15 @@ function printBreak({ kind, chain, sequence, audit_id, detail }: Break): void {
   console.log(`  ${detail}`);
 }
 
-function print({ chains, entries, checkpoints, newest_checkpoint, breaks }: AuditReport, file: string, witness?: string): void {
+interface Sources {
+  /** File of the checkpoints. */
+  file: string;
+  witness?: string | undefined;
+  archive?: string | undefined;
+}
+
+function print(report: AuditReport, { file, witness, archive }: Sources): void {
+  const { chains, entries, archived, months_archived, checkpoints, newest_checkpoint, breaks } = report;
   const checked = `${count(entries, 'entry', 'entries')} in ${count(chains, 'chain', 'chains')}`;
   const signed = `${count(checkpoints, 'checkpoint', 'checkpoints')} in ${file}${newest_checkpoint ? ` up to ${newest_checkpoint}` : ''}`;
   if (breaks.length > 0) {
@@ -65,6 +74,9 @@ function print({ chains, entries, checkpoints, newest_checkpoint, breaks }: Audi
   if (checkpoints === 0)
     console.log('  Without a checkpoint a cut tail or a full rewrite cannot be seen; --checkpoint signs one.');
   else if (!witness) console.log('  Without --witness nobody else vouches for these checkpoints.');
+  if (months_archived === 0) return;
+  const moved = `${count(archived, 'entry is', 'entries are')} in ${count(months_archived, 'archived month', 'archived months')}`;
+  console.log(archive === undefined ? `  ${moved}: seals only, --archive reads the files.` : `  ${moved}, read from ${archive}.`);
 }
 
 /**
@@ -75,7 +87,16 @@ async function main(): Promise<void> {
   const string = { type: 'string' } as const;
   const flag = { type: 'boolean', default: false } as const;
   const { values } = parseArgs({
-    options: { checkpoint: flag, keys: string, witness: string, export: string, checkpoints: string, json: flag, help: flag },
+    options: {
+      checkpoint: flag,
+      keys: string,
+      witness: string,
+      archive: string,
+      export: string,
+      checkpoints: string,
+      json: flag,
+      help: flag,
+    },
   });
   if (values.help) {
     console.log(USAGE);
@@ -91,9 +112,13 @@ async function main(): Promise<void> {
   const services: Services = { db, config, log: createLogger(config, 'script'), notifyRelay: () => undefined };
   try {
     if (values.checkpoint) await writeCheckpoint(services);
-    const report = await verifyChain(services, { keys, ...(values.witness === undefined ? {} : { witness: values.witness }) });
+    const report = await verifyChain(services, {
+      keys,
+      ...(values.witness === undefined ? {} : { witness: values.witness }),
+      ...(values.archive === undefined ? {} : { archive: values.archive }),
+    });
     if (values.json) console.log(JSON.stringify(report, null, 2));
-    else print(report, checkpointFile(config), values.witness);
+    else print(report, { file: checkpointFile(config), witness: values.witness, archive: values.archive });
     if (report.breaks.length === 0) return;
     process.exitCode = 1;
     await recordBreaks(services, report);

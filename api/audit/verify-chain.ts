@@ -1,3 +1,4 @@
+import { ArchivedEntries, findUnrecorded, listArchives } from './archive/archived-entries.js';
 import type { Services } from '../core/context.js';
 import type { Break, BreakKind } from './break.js';
 import { checkpointFile } from './checkpoint.js';
@@ -13,9 +14,13 @@ export interface VerifyOptions {
   keys?: PublicKeys;
   /** An earlier copy of the checkpoints, stored elsewhere. */
   witness?: string;
+  /** Folder with the files of archived months. Without it only their seals are verified. */
+  archive?: string;
 }
 
 export interface AuditReport extends Omit<SealsReport, 'breaks'> {
+  /** Archived months. */
+  months_archived: number;
   /** Number of checkpoint lines read. */
   checkpoints: number;
   /** Time of the newest checkpoint. */
@@ -48,21 +53,26 @@ async function sealPending({ db }: Pick<Services, 'db'>): Promise<Break[]> {
 
 /**
  * Seals pending entries, then verifies the log in one snapshot: entries against hashes, hashes against their predecessors, heads, rows
- * written by other programs, the append-only guards, the signed checkpoints, and a witness's copy. Writers and sealers may run
+ * written by other programs, the append-only guards, the signed checkpoints, archives, and a witness's copy. Writers and sealers may run
  * concurrently.
  * @throws Error if the keys cannot be read, or the witness's copy is missing or empty
  */
 export async function verifyChain(
   { db, config }: Pick<Services, 'db' | 'config'>,
-  { keys = trustedKeys(config), witness }: VerifyOptions = {},
+  { keys = trustedKeys(config), witness, archive }: VerifyOptions = {},
 ): Promise<AuditReport> {
   await sealPending({ db });
   const snapshot = await db.transaction(
     async (trx) => {
       // No time limit.
       await trx.raw('set local statement_timeout = 0');
-      const seals = await verifySeals(trx);
-      return { seals, pending: await readPendingChains(trx), guards: await verifyGuards(trx), rows: await verifyRows(trx) };
+      // No month may be archived meanwhile. A lock takes no snapshot, so all that follows sees what was committed before it.
+      await trx.raw('lock table audit_entries in access share mode');
+      const archives = await listArchives(trx);
+      const seals = await verifySeals(trx, new ArchivedEntries(archives, archive));
+      const unrecorded = await findUnrecorded(trx, archives);
+      const rows = [...(await verifyRows(trx)), ...unrecorded];
+      return { seals, archives, pending: await readPendingChains(trx), guards: await verifyGuards(trx), rows };
     },
     { isolationLevel: 'repeatable read', readOnly: true },
   );
@@ -78,6 +88,8 @@ export async function verifyChain(
   return {
     chains: snapshot.seals.chains,
     entries: snapshot.seals.entries,
+    archived: snapshot.seals.archived,
+    months_archived: snapshot.archives.length,
     checkpoints: local.checkpoints,
     newest_checkpoint: local.newest,
     breaks: [...breaks, ...[local.broken, kept?.broken, compared].filter((each) => each != null)],

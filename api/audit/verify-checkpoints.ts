@@ -11,6 +11,8 @@ export interface CheckpointsReport {
   checkpoints: number;
   /** Time of the last valid line. */
   newest: string | null;
+  /** Sequence of each chain's head in the last valid line. */
+  covered: Map<string, number>;
   broken: Break | null;
 }
 
@@ -50,7 +52,7 @@ order by h.chain limit 1`,
  */
 export async function verifyCheckpoints(db: Knex, file: string, keys: PublicKeys): Promise<CheckpointsReport> {
   const confirmed = new Map<string, string>();
-  const report: CheckpointsReport = { checkpoints: 0, newest: null, broken: null };
+  const report: CheckpointsReport = { checkpoints: 0, newest: null, covered: new Map(), broken: null };
   let previous = NO_LINE;
   const broken = (kind: BreakKind, detail: string, place: Partial<Break> = {}) => {
     const words = `Line ${report.checkpoints} of ${file} ${detail}`;
@@ -75,6 +77,7 @@ export async function verifyCheckpoints(db: Knex, file: string, keys: PublicKeys
       return broken('checkpoint_contradicted', detail, { chain, sequence });
     }
     report.newest = checkpoint.time;
+    report.covered = new Map(checkpoint.heads.map(({ chain, sequence }) => [chain, sequence]));
     for (const { chain, sequence, entry_hash } of moved) confirmed.set(chain, `${sequence}:${entry_hash}`);
   }
   return report;

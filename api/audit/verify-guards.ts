@@ -3,9 +3,9 @@ import { run } from '../../db/statement.js';
 import type { Break } from './break.js';
 import { findChangedGuardsStatement } from './verify-guards.sql.js';
 
-const TABLES = ['audit_entries', 'audit_seals', 'audit_pending', 'audit_heads', 'audit_rejected'];
+const TABLES = ['audit_entries', 'audit_seals', 'audit_pending', 'audit_heads', 'audit_rejected', 'audit_archives'];
 /** Of each partition too. */
-const TRIGGERS = ['audit_entries', 'audit_seals'].flatMap((table) => [
+const TRIGGERS = ['audit_entries', 'audit_seals', 'audit_archives'].flatMap((table) => [
   `CREATE TRIGGER ${table}_append_only BEFORE DELETE OR UPDATE ON public.${table} FOR EACH ROW EXECUTE FUNCTION refuse_change()`,
   `CREATE TRIGGER ${table}_keep BEFORE TRUNCATE ON public.${table} FOR EACH STATEMENT EXECUTE FUNCTION refuse_change()`,
 ]);

@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import type { ArchivedEntries } from './archive/archived-entries.js';
 import { type Break, MAX_BREAKS } from './break.js';
 import { GENESIS, HASHED_FIELDS, INSTANCE_CHAIN, type Link, linkEntry, type StoredEntry } from './chain.js';
 
@@ -13,6 +14,8 @@ export interface SealsReport {
   chains: number;
   /** Number of valid entries, up to the first break of each chain. */
   entries: number;
+  /** Those of them that are in archives. Without a folder of archives only their seals are verified. */
+  archived: number;
   /** The first break of each chain. */
   breaks: Break[];
 }
@@ -38,18 +41,22 @@ where (s.chain, s.sequence) > (?::uuid, ?::bigint) order by s.chain, s.sequence 
 }
 
 /** Returns the defect of a seal that should follow `previous`, or null. */
-function inspectSeal(seal: SealedEntry, previous: Link): Break | null {
+async function inspectSeal(seal: SealedEntry, previous: Link, archives: ArchivedEntries): Promise<Break | null> {
   const { chain, sequence, sealed_id: audit_id } = seal;
   const broken = (kind: Break['kind'], detail: string): Break => ({ kind, chain, sequence, audit_id, detail });
   const expected = previous.sequence + 1;
   if (sequence !== expected) return broken('sequence_gap', `Sequence ${expected} is missing: the next seal has ${sequence}`);
   if (!seal.prev_hash.equals(previous.hash)) return broken('link_broken', 'The seal does not name the hash of the one before it');
-  if (seal.audit_id === null) return broken('entry_missing', 'The sealed entry is not there');
-  if ((seal.team_id ?? INSTANCE_CHAIN) !== chain)
-    return broken('entry_misplaced', `The entry belongs to ${seal.team_id ?? 'no team'}`);
-  const hash = linkEntry(seal, previous).hash.toString('hex');
+  const isArchived = seal.audit_id === null && archives.covers(seal);
+  const entry = isArchived ? await archives.read(seal) : seal;
+  if (entry === undefined) return null;
+  const place = isArchived ? ` in ${archives.fileOf(seal)}` : '';
+  if (entry === null || entry.audit_id === null) return broken('entry_missing', `The sealed entry is not there${place}`);
+  if ((entry.team_id ?? INSTANCE_CHAIN) !== chain)
+    return broken('entry_misplaced', `The entry${place} belongs to ${entry.team_id ?? 'no team'}`);
+  const hash = linkEntry(entry, previous).hash.toString('hex');
   const sealed = seal.entry_hash.toString('hex');
-  return hash === sealed ? null : broken('entry_changed', `The entry has the hash ${hash}, sealed was ${sealed}`);
+  return hash === sealed ? null : broken('entry_changed', `The entry${place} has the hash ${hash}, sealed was ${sealed}`);
 }
 
 /** Compares the heads of `chains` with their last seals. */
@@ -84,10 +91,10 @@ async function findHeadsWithoutSeals(db: Knex): Promise<Break[]> {
 
 /**
  * Walks every chain from its first seal to its head, up to the first break of each. `db` is one snapshot. Linear in the number of entries,
- * in the memory of one page.
+ * in the memory of one page. Closes the files of `archives`.
  */
-export async function verifySeals(db: Knex): Promise<SealsReport> {
-  const report: SealsReport = { chains: 0, entries: 0, breaks: [] };
+export async function verifySeals(db: Knex, archives: ArchivedEntries): Promise<SealsReport> {
+  const report: SealsReport = { chains: 0, entries: 0, archived: 0, breaks: [] };
   const ended = new Map<string, Link>();
   let chain: string | undefined;
   let last = GENESIS;
@@ -108,7 +115,7 @@ export async function verifySeals(db: Knex): Promise<SealsReport> {
         last = GENESIS;
         report.chains += 1;
       }
-      broken = inspectSeal(seal, last);
+      broken = await inspectSeal(seal, last, archives);
       if (broken) break;
       last = { sequence: seal.sequence, hash: seal.entry_hash };
       report.entries += 1;
@@ -121,6 +128,8 @@ export async function verifySeals(db: Knex): Promise<SealsReport> {
     else place = page.at(-1) as SealedEntry;
   }
   await endChain(true);
+  add(...(await archives.finish(report.breaks.length === 0)));
   add(...(await findHeadsWithoutSeals(db)));
+  report.archived = archives.count;
   return report;
 }

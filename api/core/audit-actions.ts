@@ -1,4 +1,16 @@
-const ON_RECORDS = ['create', 'update', 'delete', 'restore', 'purge', 'read', 'export', 'import', 'link', 'unlink'] as const;
+const ON_RECORDS = [
+  'create',
+  'update',
+  'delete',
+  'restore',
+  'purge',
+  'read',
+  'export',
+  'import',
+  'archive',
+  'link',
+  'unlink',
+] as const;
 const ON_SIGN_UP = ['sign_up_start', 'sign_up', 'sign_up_refused'] as const;
 const ON_SIGN_IN = ['login', 'login_failed', 'login_code_sent', 'login_code_withheld', 'logout', 'lockout', 'unlock'] as const;
 const ON_PASSWORDS = ['password_forgot', 'password_reset', 'password_change'] as const;

@@ -1,4 +1,4 @@
-// Made by npm run client from the document with SHA-256 a8e073b260b11e63909e7cee4e8a2228e0c58642b04f35bf144867ac81b7befb.
+// Made by npm run client from the document with SHA-256 2d07194bb88af1203686de6d1f5d7b14b90173b4f076b767d6e33f9255735e07.
 /** Operations that send a form with a file, and those that return bytes. */
 export const UPLOADS: readonly string[] = ['uploadFile'];
 export const DOWNLOADS: readonly string[] = ['downloadFile'];

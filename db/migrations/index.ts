@@ -30,6 +30,7 @@ import * as tokenOfTurn from './0029_token_of_turn.js';
 import * as webhooks from './0030_webhooks.js';
 import * as openTurnsOfTeam from './0031_open_turns_of_team.js';
 import * as auditLog from './0032_audit_log.js';
+import * as auditArchives from './0033_audit_archives.js';
 
 /** Every migration in order; listed explicitly so that a build contains exactly what was reviewed. Never edited once released. */
 const MIGRATIONS: Record<string, Knex.Migration> = {
@@ -64,6 +65,7 @@ const MIGRATIONS: Record<string, Knex.Migration> = {
   '0030_webhooks': webhooks,
   '0031_open_turns_of_team': openTurnsOfTeam,
   '0032_audit_log': auditLog,
+  '0033_audit_archives': auditArchives,
 };
 
 /** Provides the migrations to knex. */

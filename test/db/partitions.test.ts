@@ -237,11 +237,12 @@ describe("the service's role", () => {
     await admin.destroy();
   });
 
-  it('makes partitions and writes entries', async () => {
+  it('makes partitions, writes entries and verifies the log', async () => {
     await owned.raw(`drop table ${partition('audit_entries', 3)}, ${partition('activity', 1)}`);
     expect(await maintainPartitions(service)).toEqual({ made: 2, dropped: 0, problems: [] });
     await writeEntries(service, null, 2);
     expect(await service('audit_entries')).toHaveLength(2);
+    expect(await verifyChain({ db: service, config: log.config })).toMatchObject({ entries: 2, breaks: [] });
     expect((await service.raw('select * from partition_state()')).rows).toHaveLength(4);
   });
 
