@@ -23,6 +23,9 @@ import { signInPages } from './pages/account/sign-in.js';
 import { signUpPages } from './pages/account/sign-up.js';
 import { teamPages } from './pages/teams/teams.js';
 import { tokenPages } from './pages/account/tokens.js';
+import { webhookDeliveryPages } from './pages/teams/webhooks/delivery.js';
+import { webhookListPages } from './pages/teams/webhooks/list.js';
+import { webhookPages } from './pages/teams/webhooks/webhook.js';
 import { unlockPages } from './pages/account/unlock.js';
 
 /** Every page of the web app. The router and the access test read this list. */
@@ -44,6 +47,9 @@ export const PAGES: readonly Page[] = [
   ...notificationPages,
   ...teamPages,
   ...secretPages,
+  ...webhookListPages,
+  ...webhookPages,
+  ...webhookDeliveryPages,
   ...agentSettingsPages,
   ...invitationPages,
   ...profilePages,

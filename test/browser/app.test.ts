@@ -5,6 +5,7 @@ import { Authenticator, buildAccount, mailedCode, PASSWORD } from '../factories/
 import { buildSession, stage } from '../factories/agent.js';
 import { buildProject, buildTask, buildTeam, type Person, type TestTeam } from '../factories/people.js';
 import { buildRun, GATE } from '../factories/runs.js';
+import { buildDelivery, createWebhook } from '../factories/webhooks.js';
 import { startApp, type TestApp } from '../support/app.js';
 import { faultsOf, launch, openWindow, type Window } from './chromium.js';
 
@@ -91,7 +92,20 @@ describe('the web app in a browser', () => {
       item_id: task.task_id,
       linked_by: team.manager.user_id,
     });
+    const { webhook_id } = await createWebhook(app, team, { description: HOSTILE, events: ['task.created', 'note.*'] });
+    const attempt = {
+      at: '2026-11-20T17:51:02.123Z',
+      status_code: 500,
+      duration_ms: 1,
+      error: HOSTILE,
+      response: HOSTILE.repeat(9),
+    };
+    const { delivery_id } = await buildDelivery(app, team, webhook_id, { attempts: [attempt, attempt] });
+    await buildDelivery(app, team, webhook_id, { status: 'pending' });
+    await db('webhook_events').update({ body: JSON.stringify({ title: HOSTILE, text: 'word '.repeat(200) }) });
     return {
+      webhook_id,
+      delivery_id,
       session_id: session.session_id,
       item_id: task.task_id,
       project_id: project.project_id,
@@ -129,7 +143,7 @@ describe('the web app in a browser', () => {
     // Pages of a team that only its admins may open.
     const admin = await open(team.admin, look);
     const windowOf = (path: string) =>
-      outsidePaths.has(path) ? outside : /^\/app\/teams\/.+\/(secrets|agent)$/.test(path) ? admin : inside;
+      outsidePaths.has(path) ? outside : /^\/app\/teams\/[^/]+\/(secrets|agent|webhooks)/.test(path) ? admin : inside;
     const faults: string[] = [];
     for (const path of paths) {
       const { page } = windowOf(path);

@@ -3,6 +3,7 @@ import { PAGES } from '../../../api/web/pages.js';
 import { buildSession, staged } from '../../factories/agent.js';
 import { buildProject, buildTask, buildTeam, type TestTeam } from '../../factories/people.js';
 import { buildRun, GATE } from '../../factories/runs.js';
+import { buildDelivery, createWebhook } from '../../factories/webhooks.js';
 import { startApp, type TestApp } from '../../support/app.js';
 import { type Browser, givePasswords, signIn } from './browser.js';
 
@@ -45,6 +46,8 @@ let jobId: string;
 let noteId: string;
 let sessionId: string;
 let fileId: string;
+let webhookId: string;
+let deliveryId: string;
 
 /** Puts a text wherever people or programs can put one that pages show. */
 async function writeEverywhere(text: string): Promise<void> {
@@ -72,6 +75,10 @@ async function writeEverywhere(text: string): Promise<void> {
   await db('sessions').update({ user_agent: text });
   await db('trusted_devices').update({ user_agent: text });
   await db('deprovision_jobs').update({ reason: text });
+  await db('webhooks').update({ description: text, url: `https://93.184.216.34/${text}` });
+  await db('webhook_events').update({ body: text });
+  const attempt = { at: '2026-11-20T17:51:02.123Z', status_code: 500, duration_ms: 1, error: text, response: text };
+  await db('webhook_deliveries').update({ attempts: JSON.stringify([attempt]) });
   await db('agent_sessions').update({ title: text });
   await db('agent_messages').update({ content: text });
   for (const { action_id, canonical: stored } of await db('agent_plans').select('action_id', 'canonical')) {
@@ -114,6 +121,8 @@ beforeAll(async () => {
   runs = [waiting, failed, rejected].map(({ run_id }) => run_id);
   await app.as(team.manager).post(`/api/teams/${team.team_id}/members`, { email: 'new@test.example' });
   await app.as(team.manager).post('/api/auth/tokens', { name: 'x', scopes: ['tasks:read'] });
+  webhookId = (await createWebhook(app, team)).webhook_id;
+  deliveryId = (await buildDelivery(app, team, webhookId)).delivery_id;
   const leaver = `/api/admin/users/${team.guest.user_id}/deprovision`;
   jobId = (await app.as(team.manager).post(leaver, { reason: 'Left' })).body.job_id;
   const form = new FormData();
@@ -141,6 +150,8 @@ beforeAll(async () => {
             path
               .replace(':session_id', sessionId)
               .replace(':file_id', fileId)
+              .replace(':webhook_id', webhookId)
+              .replace(':delivery_id', deliveryId)
               .replace(':team_id', team.team_id)
               .replace(':user_id', team.guest.user_id)
               .replace(':job_id', jobId),

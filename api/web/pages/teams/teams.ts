@@ -42,6 +42,7 @@ async function showTeam(
   const manages = isAllowed('member.manage', role);
   const leads = isAllowed('automation.take_over', role) && isAdmitted('automation.take_over', ctx.actor);
   const keepsSecrets = isAllowed('secret.list', role) && isAdmitted('secret.list', ctx.actor);
+  const sendsEvents = isAllowed('webhook.read', role) && isAdmitted('webhook.read', ctx.actor);
   const setsAgent = isAllowed('agent_settings.read', role) && isAdmitted('agent_settings.read', ctx.actor);
   const invitations = manages ? await listInvitations(ctx, teamId) : [];
   const creates = isAllowed('automation.write', role) && isAdmitted('automation.write', ctx.actor);
@@ -49,7 +50,20 @@ async function showTeam(
   return {
     view: 'teams/team',
     title: team.name,
-    data: { team, members, manages, keepsSecrets, setsAgent, leads, automations, invitations, command, seats: SEATS, ...refused },
+    data: {
+      team,
+      members,
+      manages,
+      keepsSecrets,
+      sendsEvents,
+      setsAgent,
+      leads,
+      automations,
+      invitations,
+      command,
+      seats: SEATS,
+      ...refused,
+    },
   };
 }
 
