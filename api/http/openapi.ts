@@ -11,6 +11,7 @@ import { DELIVERY, ERRORS, errorExampleRef, responseExample } from './openapi-ex
 import { errorHeaders, HEADERS, successHeaders } from './openapi-headers.js';
 import { actionSchemas } from './openapi-actions.js';
 import { INTRODUCTION, TAGS } from './openapi-texts.js';
+import { openApiWebhooks } from './openapi-webhooks.js';
 import { Bytes, declaredStatuses, type Endpoint, takesKey } from '../endpoint/endpoint.js';
 
 /** Open: some errors have an extra key beside the envelope, such as `upgrade_required`. */
@@ -186,6 +187,7 @@ export function createOpenApi(endpoints: Endpoint[]): ReturnType<typeof createDo
       security: [{ bearer: [] }],
       tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
       paths,
+      webhooks: openApiWebhooks(),
       components: {
         examples: ERRORS,
         headers: HEADERS,

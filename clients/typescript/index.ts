@@ -4,7 +4,7 @@ import { backoffMs, isRetryable, retryAfterMs, sleep } from './retry.js';
 import type { CallOptions, Item, Methods, OperationId, Rest, Result } from './types.js';
 
 export { AssentError } from './errors.js';
-export type { components, operations, paths } from './schema.js';
+export type { components, operations, paths, webhooks } from './schema.js';
 export type * from './types.js';
 
 export interface ClientOptions {

@@ -1,4 +1,4 @@
-// Made by npm run client from the document with SHA-256 2d07194bb88af1203686de6d1f5d7b14b90173b4f076b767d6e33f9255735e07.
+// Made by npm run client from the document with SHA-256 18e40d3be5599e4571d38f48eeb2591e3034fff260ba76e9b9162ce16fee6fc9.
 /** Operations that send a form with a file, and those that return bytes. */
 export const UPLOADS: readonly string[] = ['uploadFile'];
 export const DOWNLOADS: readonly string[] = ['downloadFile'];

@@ -1,7 +1,8 @@
+import type { OPERATIONS } from './operations.js';
 import type { components, operations } from './schema.js';
 
 /** Name of an operation, such as `listTasks`. */
-export type OperationId = keyof operations;
+export type OperationId = keyof typeof OPERATIONS & keyof operations;
 
 type Schemas = components['schemas'];
 export type Task = Schemas['Task'];

@@ -1,6 +1,8 @@
 import { outcomeOf } from '../../../api/webhooks/delivery/timetable.js';
 import { Slots } from '../../../api/webhooks/delivery/slots.js';
 import { EVENT_PATTERNS, isWanted } from '../../../api/webhooks/events/names.js';
+import { DELIVERED_EVENTS, sampleOf } from '../../../api/webhooks/events/samples.js';
+import { schemaOf } from '../../../api/webhooks/events/schemas.js';
 import { eventIdOf } from '../../../api/webhooks/events/event-id.js';
 import { version, v4, v7 } from 'uuid';
 
@@ -73,4 +75,10 @@ describe('events', () => {
     for (const name of ['forge.push', 'relation.created', 'schedule', 'toString'])
       expect(isWanted(new Set(['*']), name)).toBe(false);
   });
+});
+
+it.each(DELIVERED_EVENTS)('%s has a sample that fits its schema', (name) => {
+  const sample = sampleOf(name) as { data: { entity_id: unknown; object: unknown } };
+  expect(schemaOf(name).safeParse(sample).error).toBeUndefined();
+  expect(sample).toMatchObject({ type: name, data: { entity_id: expect.any(String), object: expect.any(Object) } });
 });
