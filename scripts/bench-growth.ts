@@ -1,13 +1,18 @@
 import { parseArgs } from 'node:util';
 import { measureGrowth } from './bench/growth.js';
+import { measurePartitions } from './bench/partitions.js';
 import { Servers } from './bench/servers.js';
 
-const USAGE = `What a request costs when there are 1,000 tasks and when there are 1,000,000: CPU of the API and PostgreSQL, from the process
-tables, on servers of its own; nothing needs to run.
+const USAGE = `What growth costs, on servers of its own; nothing needs to run.
+
+  tasks       a request when there are 1,000 tasks and when there are 1,000,000: CPU of the API and PostgreSQL
+  partitions  statements on audit entries in 36 partitions and in one table, verification and archives
 
   npm run bench:growth -- [options]
 
+  --only LIST    of these (all)
   --sizes LIST   numbers of tasks, growing (1000,10000,100000,1000000)
+  --entries N    audit entries (1000000)
   --seconds N    of each round of load (2)
   --rounds N     of each request at each size (3)
 
@@ -15,6 +20,8 @@ The exit code says whether it ran, never whether a goal was met.`;
 
 const { values: options } = parseArgs({
   options: {
+    only: { type: 'string', default: 'tasks,partitions' },
+    entries: { type: 'string', default: '1000000' },
     sizes: { type: 'string', default: '1000,10000,100000,1000000' },
     seconds: { type: 'string', default: '2' },
     rounds: { type: 'string', default: '3' },
@@ -22,18 +29,38 @@ const { values: options } = parseArgs({
   },
 });
 
-if (options.help) console.log(USAGE);
-else {
+/** Measures one part on servers of its own, which are stopped whatever happens. */
+async function onServers(measure: (servers: Servers) => Promise<void>): Promise<void> {
   const servers = new Servers();
   let stopping: Promise<void> | undefined;
   const stop = (): Promise<void> => (stopping ??= servers.stop());
-  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, () => void stop().then(() => process.exit(130)));
+  const interrupted = (): void => void stop().then(() => process.exit(130));
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+  for (const name of signals) process.on(name, interrupted);
   try {
-    const sizes = options.sizes.split(',').map(Number);
-    await measureGrowth(servers, { sizes, seconds: Number(options.seconds), rounds: Number(options.rounds) });
+    await measure(servers);
   } catch (error) {
     if (!stopping) console.error(error instanceof Error ? (error.stack ?? error.message) : error);
     process.exitCode = 1;
   }
   await stop();
+  for (const name of signals) process.off(name, interrupted);
 }
+
+const rounds = Number(options.rounds);
+const PARTS: Record<string, (servers: Servers) => Promise<void>> = {
+  tasks: (servers) =>
+    measureGrowth(servers, { sizes: options.sizes.split(',').map(Number), seconds: Number(options.seconds), rounds }),
+  partitions: (servers) => measurePartitions(servers, { entries: Number(options.entries), rounds }),
+};
+
+if (options.help) console.log(USAGE);
+else
+  for (const name of options.only.split(',')) {
+    const part = PARTS[name];
+    if (part) await onServers(part);
+    else {
+      console.error(`There is no part ${name}: ${Object.keys(PARTS).join(', ')}`);
+      process.exitCode = 1;
+    }
+  }

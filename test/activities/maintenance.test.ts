@@ -58,6 +58,18 @@ it('forgets codes, counts, mails, devices and sessions whose time is over, and o
   expect(await run()).toBe('deleted 0 codes, counts, mails, sessions and devices');
 });
 
+it('deletes notifications after 90 days, read or not', async () => {
+  const { db } = app.services;
+  const { user_id } = await buildPerson(app);
+  const daysAgo = (days: number) => uuidv7({ msecs: Date.now() - days * 86_400_000 });
+  const rows = Array.from({ length: 1_001 }, () => ({ notification_id: daysAgo(91), user_id, kind: 'message', message: 'old' }));
+  await db.batchInsert('notifications', [...rows, { notification_id: daysAgo(89), user_id, kind: 'message', message: 'new' }]);
+  const run = () => maintenanceActivities(app.services).runMaintenanceJob('notifications');
+  expect(await run()).toBe('deleted 1001 notifications');
+  expect(await db('notifications').where({ user_id }).pluck('message')).toEqual(['new']);
+  expect(await run()).toBe('deleted 0 notifications');
+});
+
 it('signs the heads of the chains', async () => {
   await app.as().post('/api/auth/login', { email: 'nobody@test.example', password: 'x' });
   expect(await maintenanceActivities(app.services).runMaintenanceJob('audit-checkpoint')).toBe('signed the heads of 1 chains');
