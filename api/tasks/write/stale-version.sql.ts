@@ -1,12 +1,12 @@
 import type { Statement } from '../../../db/statement.js';
 
 /** $1 = id, $2 = the writer's version, $3 = current version. Returns the fields changed in between, and the last author. */
-const statementFor = (name: string, entityTypes: string): Statement => ({
+const statementFor = (name: string, entityTypes: string, places: string): Statement => ({
   name,
   text: /* sql */ `
     with updates as (
       select a.user_id, a.timestamp, a.details::jsonb as details from audit_entries a
-      where a.team_id = (select team_id from item_place where item_id = $1) and a.entity_id = $1 and a.entity_type ${entityTypes} and a.action = 'update'
+      where a.team_id = (select team_id from ${places} = $1) and a.entity_id = $1 and a.entity_type ${entityTypes} and a.action = 'update'
       order by a.timestamp desc limit least($3::int - $2::int, 100)
     ), since as (
       select * from updates where (details->>'version')::int > $2::int
@@ -18,8 +18,9 @@ const statementFor = (name: string, entityTypes: string): Statement => ({
       (select left(timestamp, 23) || 'Z' from newest) as at`,
 });
 
-export const changesSinceStatement = statementFor('changes_since_version', "= 'task'");
+export const changesSinceStatement = statementFor('changes_since_version', "= 'task'", 'tasks where task_id');
 export const itemChangesSinceStatement = statementFor(
   'item_changes_since_version',
   "in ('project', 'note', 'file', 'whiteboard', 'doc')",
+  'item_place where item_id',
 );
