@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { measureAuditGrowth } from './bench/audit/audit-growth.js';
 import { measureGrowth } from './bench/growth.js';
 import { measurePartitions } from './bench/partitions.js';
 import { Servers } from './bench/servers.js';
@@ -7,6 +8,7 @@ const USAGE = `What growth costs, on servers of its own; nothing needs to run.
 
   tasks       a request when there are 1,000 tasks and when there are 1,000,000: CPU of the API and PostgreSQL
   partitions  statements on audit entries in 36 partitions and in one table, verification and archives
+  audit       reads of a log of 10,000,000 entries of 200 teams over a year: each filter, statistics, exports
 
   npm run bench:growth -- [options]
 
@@ -15,16 +17,18 @@ const USAGE = `What growth costs, on servers of its own; nothing needs to run.
   --entries N    audit entries (1000000)
   --seconds N    of each round of load (2)
   --rounds N     of each request at each size (3)
+  --logged N     audit entries of the part audit (10000000)
 
 The exit code says whether it ran, never whether a goal was met.`;
 
 const { values: options } = parseArgs({
   options: {
-    only: { type: 'string', default: 'tasks,partitions' },
+    only: { type: 'string', default: 'tasks,partitions,audit' },
     entries: { type: 'string', default: '1000000' },
     sizes: { type: 'string', default: '1000,10000,100000,1000000' },
     seconds: { type: 'string', default: '2' },
     rounds: { type: 'string', default: '3' },
+    logged: { type: 'string', default: '10000000' },
     help: { type: 'boolean', default: false },
   },
 });
@@ -52,6 +56,7 @@ const PARTS: Record<string, (servers: Servers) => Promise<void>> = {
   tasks: (servers) =>
     measureGrowth(servers, { sizes: options.sizes.split(',').map(Number), seconds: Number(options.seconds), rounds }),
   partitions: (servers) => measurePartitions(servers, { entries: Number(options.entries), rounds }),
+  audit: (servers) => measureAuditGrowth(servers, Number(options.logged)),
 };
 
 if (options.help) console.log(USAGE);
