@@ -18,6 +18,29 @@ const FIELDS =
  * empty table would sort a whole backlog for each batch: only index scans are allowed.
  */
 const sealing = /* sql */ `
+-- Adds the entries of a chain, which the caller has locked, to the counts of their days, once there are a thousand: then most rows of the
+-- counts take many entries each.
+create function audit_count_sealed(of_chain uuid, head bigint) returns void
+language plpgsql set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off as $$
+declare
+  counted bigint := coalesce((select c.sequence from audit_counted c where c.chain = of_chain), 0);
+begin
+  if head - counted < 1000 then return; end if;
+  with entry as materialized (
+    select left(e.timestamp, 10) as date, e.feature, e.action, e.severity, e.user_id
+    from audit_seals s cross join lateral (select * from audit_entries where audit_id = s.audit_id limit 1) e
+    where s.chain = of_chain and s.sequence > counted and s.sequence <= head
+  ), kinds as (
+    insert into audit_kind_counts as k (chain, date, feature, action, severity, count)
+    select of_chain, date, feature, action, severity, count(*) from entry group by date, feature, action, severity
+    on conflict (chain, date, feature, action, severity) do update set count = k.count + excluded.count
+  )
+  insert into audit_user_counts as u (chain, date, user_id, count)
+  select of_chain, date, user_id, count(*) from entry where user_id is not null group by date, user_id
+  on conflict (chain, date, user_id) do update set count = u.count + excluded.count;
+  insert into audit_counted (chain, sequence) values (of_chain, head) on conflict (chain) do update set sequence = excluded.sequence;
+end $$;
+
 create function audit_seal_chain(of_chain uuid, max_entries int, out sealed int, out rejected jsonb, out more boolean, out kinds text[])
 language plpgsql set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off as $$
 declare
@@ -78,6 +101,7 @@ begin
     insert into audit_heads (chain, sequence, entry_hash) values (of_chain, last_sequence + sealed, new_hash)
       on conflict (chain) do update set sequence = excluded.sequence, entry_hash = excluded.entry_hash;
   end if;
+  perform audit_count_sealed(of_chain, last_sequence + sealed);
   -- Only the owner of the chain's lock removes its rows, so their positions are unchanged.
   delete from audit_pending where ctid = any(places);
   more := cardinality(places) = max_entries or jsonb_array_length(rejected) > 0;

@@ -25,6 +25,26 @@ create table audit_kinds (
   entity_type text not null,
   primary key (feature, action, severity, entity_type)
 );
+
+-- Counts of sealed entries by UTC date, so that statistics of a year read a few thousand rows. The sealer adds a thousand entries at a time
+-- (audit_count_sealed); audit_counted says up to which sequence, and a reader counts the rest. Derived: no proof rests on them.
+create table audit_counted (chain uuid primary key, sequence bigint not null);
+create table audit_kind_counts (
+  chain uuid not null,
+  date text collate "C" not null,
+  feature text not null,
+  action text not null,
+  severity text not null,
+  count integer not null,
+  primary key (chain, date, feature, action, severity)
+);
+create table audit_user_counts (
+  chain uuid not null,
+  date text collate "C" not null,
+  user_id uuid not null,
+  count integer not null,
+  primary key (chain, date, user_id)
+);
 `);
 }
 

@@ -63,6 +63,9 @@ const BESIDE = [
   'audit_seals',
   'audit_heads',
   'audit_kinds',
+  'audit_counted',
+  'audit_kind_counts',
+  'audit_user_counts',
 ];
 /**
  * What of a table is watched, where that is not every change: the note when a token was last used is written beside the request, a search

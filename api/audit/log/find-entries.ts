@@ -58,8 +58,8 @@ export async function readRecords({ db }: Context, keys: readonly EntryKey[]): P
   return row?.records ?? '';
 }
 
-/** Entries of a chunk: about 200 kB, and a few megabytes where each one holds long texts. */
-const CHUNK = 200;
+/** Entries of a chunk: about 400 kB, and some megabytes where each one holds long texts. */
+const CHUNK = 500;
 
 /**
  * Streams the entries of a JSON array, without its brackets. Each chunk is a statement of its own, so that a slow reader occupies no

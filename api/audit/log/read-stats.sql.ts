@@ -1,24 +1,32 @@
 import type { Statement } from '../../../db/statement.js';
 
-const WITHIN = /* sql */ `e.team_id = t.team_id and e.timestamp >= $2 and e.timestamp <= $3 and e.audit_id >= $4::uuid`;
-
-/** $1 = teams, $2 = first time, $3 = last time, $4 = lowest id of that window. Counts by kind and day, from the index of kinds alone. */
-export const statsByKindStatement: Statement = {
-  name: 'audit_stats_by_kind',
+/**
+ * $1 = teams, $2 = first date, $3 = number of users. Counts by kind and date, and the most active users, of all sealed entries from that date
+ * on: those that the sealer has counted, and those behind them, fewer than a thousand a team.
+ */
+export const statsStatement: Statement = {
+  name: 'audit_stats',
   text: /* sql */ `
-    select k.feature, k.action, k.severity, e.date, sum(e.count)::int as count
-    from unnest($1::uuid[]) as t(team_id) cross join audit_kinds k cross join lateral (
-      select left(e.timestamp, 10) as date, count(*) as count from audit_entries e
-      where ${WITHIN} and e.feature = k.feature and e.action = k.action and e.severity = k.severity and e.entity_type = k.entity_type
-      group by 1
-    ) e group by 1, 2, 3, 4`,
-};
-
-/** The same parameters, $5 = limit. The most active users, from the index of users alone. */
-export const statsByUserStatement: Statement = {
-  name: 'audit_stats_by_user',
-  text: /* sql */ `
-    select e.user_id, count(*)::int as count from unnest($1::uuid[]) as t(team_id)
-    join audit_entries e on ${WITHIN} and e.user_id is not null
-    group by 1 order by 2 desc, 1 limit $5`,
+    with counted as (
+      select t.chain, coalesce(c.sequence, 0) as sequence from unnest($1::uuid[]) as t(chain) left join audit_counted c using (chain)
+    ), rest as materialized (
+      select left(e.timestamp, 10) as date, e.feature, e.action, e.severity, e.user_id
+      from counted c
+      cross join lateral (select s.audit_id from audit_seals s where s.chain = c.chain and s.sequence > c.sequence) s
+      cross join lateral (select * from audit_entries where audit_id = s.audit_id limit 1) e
+      where e.timestamp >= $2
+    ), kinds as (
+      select k.date, k.feature, k.action, k.severity, k.count from audit_kind_counts k where k.chain = any($1) and k.date >= $2
+      union all select date, feature, action, severity, 1 from rest
+    ), users as (
+      select u.user_id, u.count from audit_user_counts u where u.chain = any($1) and u.date >= $2
+      union all select user_id, 1 from rest where user_id is not null
+    )
+    select
+      (select coalesce(json_agg(k), '[]') from (
+        select date, feature, action, severity, sum(count)::int as count from kinds group by date, feature, action, severity
+      ) k) as kinds,
+      (select coalesce(json_agg(u order by u.count desc, u.user_id), '[]') from (
+        select user_id, sum(count)::int as count from users group by user_id order by 2 desc, 1 limit $3
+      ) u) as users`,
 };

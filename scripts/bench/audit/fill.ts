@@ -98,6 +98,15 @@ const HEADS = /* sql */ `
   insert into audit_heads (chain, sequence, entry_hash)
   select chain, max(sequence), sha256(convert_to(chain::text || max(sequence), 'UTF8')) from audit_seals group by chain`;
 
+/** What the sealer would have counted. */
+const COUNTS = [
+  /* sql */ `insert into audit_counted (chain, sequence) select chain, sequence from audit_heads`,
+  /* sql */ `insert into audit_kind_counts (chain, date, feature, action, severity, count)
+    select team_id, left(timestamp, 10), feature, action, severity, count(*) from audit_entries group by 1, 2, 3, 4, 5`,
+  /* sql */ `insert into audit_user_counts (chain, date, user_id, count)
+    select team_id, left(timestamp, 10), user_id, count(*) from audit_entries group by 1, 2, 3`,
+];
+
 /** Drops the secondary indexes of the entries; returns the statements that create them again. An index built at the end takes a tenth. */
 async function dropIndexes(db: Knex): Promise<string[]> {
   const { rows } = await db.raw<{ rows: { name: string; definition: string }[] }>(/* sql */ `
@@ -133,8 +142,11 @@ export async function fillAuditLog(db: Knex, total: number, teamCount: number): 
     await db.raw(FILL, { start: start.toISOString(), step, ...places, from, to: Math.min(from + BATCH, total) - 1 });
   await db.raw(SEAL);
   await db.raw(HEADS);
+  for (const counts of COUNTS) await db.raw(counts);
   for (const index of indexes) await db.raw(index);
-  await db.raw('vacuum (analyze) audit_entries, audit_seals, audit_heads, audit_kinds');
+  await db.raw(
+    'vacuum (analyze) audit_entries, audit_seals, audit_heads, audit_kinds, audit_counted, audit_kind_counts, audit_user_counts',
+  );
   const counts = await db('audit_heads').select<{ chain: string; sequence: number }[]>('chain', 'sequence');
   const entriesOf = new Map(counts.map(({ chain, sequence }) => [chain, Number(sequence)]));
   return teams.map(({ team_id, token }) => ({ team_id, token, entries: entriesOf.get(team_id) ?? 0 }));

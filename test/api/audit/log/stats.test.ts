@@ -2,7 +2,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { buildTeam, type TestTeam } from '../../../factories/people.js';
 import { startApp, type TestApp } from '../../../support/app.js';
 import { tamper } from '../support.js';
-import { withQuery, writeEntry } from './entries.js';
+import { withQuery, writeEntry, writeMany } from './entries.js';
 
 const PATH = '/api/audit/stats';
 let app: TestApp;
@@ -56,10 +56,32 @@ it('counts what the window holds, by word, person and day', async () => {
   const days = new Map<string, number>(
     body.by_day.map((day: { date: string; count: number }): [string, number] => [day.date, day.count]),
   );
-  expect([days.size, days.get(date), days.get(dayBefore(3).slice(0, 10))]).toEqual([31, 5, 1]);
+  expect([days.size, days.get(date), days.get(dayBefore(3).slice(0, 10))]).toEqual([30, 5, 1]);
   expect(body.by_day.map((day: { date: string }) => day.date)).toEqual([...days.keys()].toSorted());
   expect((await read({ days: '365' })).body.total).toBe(7);
   expect((await read({ days: '1', team_id })).body).toMatchObject({ team_id, days: 1, total: 5 });
+});
+
+it('counts the same while the sealer counts as well, a thousand entries at a time', async () => {
+  const { team_id } = team;
+  for (const [count, total] of [
+    [999, 999],
+    [1, 1_000],
+    [1_500, 2_500],
+    [1, 2_501],
+  ] as const) {
+    await writeMany(app, team_id, count);
+    const { body } = await read();
+    expect(body).toMatchObject({
+      total,
+      by_feature: { teams: total },
+      by_action: { update: total },
+      by_severity: { LOW: total },
+    });
+    expect(body.by_user.reduce((sum: number, user: { count: number }) => sum + user.count, 0)).toBe(total);
+  }
+  const counted = await app.services.db('audit_counted').where({ chain: team_id }).first();
+  expect(Number(counted?.['sequence'])).toBe(2_000);
 });
 
 it('names the ten most active people', async () => {
