@@ -61,7 +61,8 @@ create function people_of_due_date(task_id text, created_by uuid) returns uuid[]
     select array_remove(array[e.user_id, e.impersonator_id], null) || people_of_run((e.details->'caused_by'->>'run_id')::uuid)
     from (
       select a.user_id, a.impersonator_id, a.details::jsonb as details from audit_entries a
-      where a.entity_type = 'task' and a.action = 'update' and a.entity_id = $1 order by a.timestamp desc limit 100
+      where a.team_id = (select t.team_id from tasks t where t.task_id = $1) and a.entity_type = 'task' and a.action = 'update'
+        and a.entity_id = $1 order by a.timestamp desc limit 100
     ) e where e.details->'changes'->'due_date' is not null limit 1
   ), array[$2])
 $$;
