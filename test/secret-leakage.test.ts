@@ -5,6 +5,7 @@ import type { RunningWorker } from '../activities/worker/start-worker.js';
 import { createLogger } from '../api/core/telemetry/log.js';
 import { revocationWorkflowId, runWorkflowId } from '../workflows/contract.js';
 import { buildCookie, buildProject, buildTask, buildTeam, type TestTeam } from './factories/people.js';
+import { signatureHeaders } from '../api/webhooks/delivery/signature.js';
 import { type Answer, startApp, type TestApp } from './support/app.js';
 import { type Receiver, startReceiver } from './support/receiver.js';
 import { type OAuthServer, startOAuthServer } from './support/oauth-server.js';
@@ -41,7 +42,9 @@ const OAUTH = ['canary-access', 'canary-refresh', 'canary-code', 'canary-client'
 const NEEDLES = [...forms(CANARY), ...forms(SIGNING_KEY), 'canary/p@ss', ...OAUTH, ...OAUTH.flatMap(base64)].filter(
   (needle) => needle.length >= 6,
 );
-const hits = (text: string): string[] => NEEDLES.filter((needle) => text.includes(needle));
+/** Forms of the secrets that the product makes while the test runs. */
+const made: string[] = [];
+const hits = (text: string): string[] => [...NEEDLES, ...made].filter((needle) => text.includes(needle));
 
 const lines: string[] = [];
 const sink = new Writable({
@@ -55,20 +58,29 @@ let app: TestApp;
 let worker: RunningWorker;
 let team: TestTeam;
 let receiver: Receiver;
+let endpoint: Receiver;
 let forge: OAuthServer;
 const answers: Answer[] = [];
 
 beforeAll(async () => {
   forge = await startOAuthServer();
-  app = await startApp({ TASK_QUEUE_PREFIX: queuePrefix(), OUTBOUND_LOOPBACK: 'allow', LOG_LEVEL: 'trace', ...forge.settings });
+  app = await startApp({
+    TASK_QUEUE_PREFIX: queuePrefix(),
+    OUTBOUND_LOOPBACK: 'allow',
+    WEBHOOK_ALLOWED_HOSTS: '127.0.0.1',
+    LOG_LEVEL: 'trace',
+    ...forge.settings,
+  });
   Object.assign(app.services, { log: createLogger(app.services.config, 'worker', sink) });
   receiver = await startReceiver();
+  endpoint = await startReceiver();
   worker = await runWorker(app);
   team = await buildTeam(app);
 });
 afterAll(async () => {
   await worker.stop();
   receiver.close();
+  endpoint.close();
   forge.close();
   await app.close();
 });
@@ -119,6 +131,34 @@ async function disconnectForge(): Promise<string> {
   await until(async () => (await waiting()).length === 0);
   expect(forge.revoked).toHaveLength(1);
   return order;
+}
+
+/** Keeps what the only answer with it says of a webhook's secret. */
+async function secretOf(answer: Promise<Answer>): Promise<{ webhook_id: string; secret: string }> {
+  const { body } = await answer;
+  made.push(...forms(body.secret), ...forms(body.secret.slice('whsec_'.length)));
+  return body as { webhook_id: string; secret: string };
+}
+
+/** Uses a webhook in every way; its receiver answers with both of its secrets. */
+async function useWebhook(): Promise<void> {
+  const admin = app.as(team.admin);
+  const input = { team_id: team.team_id, url: `${endpoint.url}/hook`, events: ['*'] };
+  const first = await secretOf(admin.post('/api/webhooks', input));
+  const path = `/api/webhooks/${first.webhook_id}`;
+  const second = await secretOf(admin.post(`${path}/rotate-secret`));
+  const words = `configured with ${first.secret} and ${JSON.stringify({ secret: second.secret })}`;
+  endpoint.answer((_request, response) => response.end(`${words} ${encodeURIComponent(words)}`));
+  const test = await call(admin.post(`${path}/test`));
+  await until(async () => (await admin.get(`${path}/deliveries?status=succeeded`)).body.length > 0);
+  await call(admin.get(`${path}/deliveries/${test.body.delivery_id}`));
+  expect(answers.at(-1)?.body.attempts[0].response).toContain('configured with whsec_[secret] and');
+  await call(admin.patch(path, { description: 'Seen' }));
+  for (const below of [path, `${path}/deliveries`, `/api/webhooks?team_id=${team.team_id}`]) await call(admin.get(below));
+  const [sent] = endpoint.received;
+  const { 'webhook-id': id = '', 'webhook-timestamp': at = '' } = sent?.headers as Record<string, string>;
+  const signed = signatureHeaders([second.secret, first.secret], id, sent?.body ?? '', Number(at) * 1_000);
+  expect(sent?.headers).toMatchObject(signed);
 }
 
 const echo = (status: number) => (request: { headers: object; url: string; body: string }, response: ServerResponse) =>
@@ -206,6 +246,7 @@ it('goes to the receiver and nowhere else, though the receiver sends it back', a
       await call(app.as(person).get(path));
     }
   }
+  await useWebhook();
   await call(app.as(team.admin).get(`/api/automations/secrets?team_id=${team.team_id}`));
   await call(app.as(team.admin).delete(`/api/automations/secrets/CANARY?team_id=${team.team_id}`));
 

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { redactSecrets } from '../core/http-client/redact-secrets.js';
 import { decryptEnvelope, encryptEnvelope, type EncryptedEnvelope, type EncryptionConfig } from '../core/crypto/encryption.js';
 
 /** As the libraries of Standard Webhooks take it: the prefix, then the key in base64. */
@@ -24,6 +25,16 @@ export const sealWebhookSecret = (config: EncryptionConfig, webhookId: string, s
  */
 export const openWebhookSecret = (config: EncryptionConfig, webhookId: string, sealed: EncryptedEnvelope): string =>
   decryptEnvelope(config, webhookId, sealed);
+
+/** Returns a text without these secrets, with or without their prefix, in any encoding. A shorter text than a key is left as it is. */
+export const withoutWebhookSecrets = (secrets: readonly string[], text: string, isCut: boolean): string =>
+  text.length < KEY_BYTES
+    ? text
+    : redactSecrets(
+        secrets.map((secret) => secret.slice(PREFIX.length)),
+        text,
+        isCut,
+      );
 
 /** Returns the signing key of a secret. */
 export const keyOfSecret = (secret: string): Buffer => Buffer.from(secret.slice(PREFIX.length), 'base64');

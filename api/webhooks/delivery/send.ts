@@ -2,7 +2,7 @@ import type { Config } from '../../core/config.js';
 import { failureOf } from '../../core/http-client/failure.js';
 import type { OutboundPolicy } from '../../core/http-client/policy.js';
 import { sendRequest } from '../../core/http-client/send-request.js';
-import { openWebhookSecret } from '../secret.js';
+import { openWebhookSecret, withoutWebhookSecrets } from '../secret.js';
 import { signatureHeaders } from './signature.js';
 import { type Outcome, outcomeOf } from './timetable.js';
 
@@ -59,10 +59,11 @@ function secretsOf(config: Config, delivery: Leased): string[] {
  */
 async function attempt(config: Config, policy: OutboundPolicy, delivery: Leased, body: string): Promise<Sent> {
   const { event_id, url, tries } = delivery;
+  const secrets = secretsOf(config, delivery);
   const headers = {
     'content-type': 'application/json',
     'user-agent': 'Assent',
-    ...signatureHeaders(secretsOf(config, delivery), event_id, body),
+    ...signatureHeaders(secrets, event_id, body),
   };
   const at = new Date().toISOString();
   const started = performance.now();
@@ -75,7 +76,10 @@ async function attempt(config: Config, policy: OutboundPolicy, delivery: Leased,
     const answer = await sendRequest(policy, { method: 'POST', url, headers, body, timeoutMs, maxBytes: MAX_RESPONSE_BYTES });
     const outcome = outcomeOf(tries, answer.status, answer.retryAfterMs, steps);
     const error = outcome.status === 'succeeded' ? null : `The receiver returned ${answer.status}`;
-    const response = Array.from(answer.body).slice(0, MAX_RESPONSE).join('');
+    // A receiver may answer with its own settings.
+    const response = Array.from(withoutWebhookSecrets(secrets, answer.body, answer.isCut))
+      .slice(0, MAX_RESPONSE)
+      .join('');
     return { ...outcome, attempt: record(answer.status, error, response) };
   } catch (thrown) {
     const failure = failureOf(thrown);

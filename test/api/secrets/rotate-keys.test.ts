@@ -95,6 +95,29 @@ it('seals the data keys and the mails anew, and nothing else; then the old key m
   expect(texts.map(({ mail_id }) => mail_id)).toEqual(mails);
 });
 
+it('seals both secrets of a webhook anew', async () => {
+  const webhook_id = uuidv7();
+  const [current, previous] = ['whsec_current', 'whsec_previous'].map((text) => encryptEnvelope(old, webhook_id, text));
+  await app.services.db('webhooks').insert({
+    webhook_id,
+    team_id: team.team_id,
+    url: 'https://example.com/',
+    events: ['*'],
+    ...current,
+    previous_data_key: previous?.data_key,
+    previous_sealed_value: previous?.sealed_value,
+    previous_until: new Date(),
+    secret_prefix: 'whsec_curr...',
+    created_by: team.admin.user_id,
+  });
+  expect(await rotateKeys(vault(both))).toEqual({ resealed: 2, unopened: [] });
+  const row = await app.services.db('webhooks').where({ webhook_id }).first();
+  const { previous_data_key: data_key, previous_sealed_value: sealed_value } = row;
+  expect(decryptEnvelope(alone, webhook_id, row)).toBe('whsec_current');
+  expect(decryptEnvelope(alone, webhook_id, { data_key, sealed_value })).toBe('whsec_previous');
+  await app.services.db('webhooks').delete();
+});
+
 it('leaves alone what opens under no key at hand, says so, and goes on with the rest', async () => {
   const lost: EncryptionConfig = { SECRETS_MASTER_KEY: randomBytes(32).toString('base64'), SECRETS_MASTER_KEY_PREVIOUS: [] };
   await app.services.db('team_secrets').insert([secret('A', lost), secret('B', old)]);
