@@ -9,6 +9,7 @@ import { playAgent } from './demo/agent.js';
 import { playNight } from './demo/night.js';
 import { playOutsideAgent } from './demo/outside-agent.js';
 import { playReleaseTrain } from './demo/release-train.js';
+import { playWebhooks } from './demo/webhooks.js';
 import { base, call, config, logIn, paint, showWorkflows, tell, until } from './demo/helpers.js';
 import { DEMO_REPOSITORY } from './demo-data/seed-demo.js';
 import { deliveries, withFields } from './fixtures/forge-payloads.js';
@@ -130,6 +131,7 @@ async function play(): Promise<void> {
   const outside = await playOutsideAgent(max, task);
   const night = await playNight(ada, max);
   const released = await playReleaseTrain(ada, max);
+  await playWebhooks(ada, task);
   const db = openDatabase({ url: config.DATABASE_URL, poolSize: 2, name: 'assent-demo' });
   try {
     await sealEntries(db);

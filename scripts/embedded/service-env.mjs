@@ -33,7 +33,12 @@ export function serviceEnv(dir, ports, database, temporal) {
     DATA_DIR: dir,
     WORKFLOW_BUNDLE: bundlePath,
     // The demo's receiver runs on this machine.
-    ...(process.env.NODE_ENV === 'production' ? {} : { OUTBOUND_LOOPBACK: process.env.OUTBOUND_LOOPBACK ?? 'allow' }),
+    ...(process.env.NODE_ENV === 'production'
+      ? {}
+      : {
+          OUTBOUND_LOOPBACK: process.env.OUTBOUND_LOOPBACK ?? 'allow',
+          WEBHOOK_ALLOWED_HOSTS: process.env.WEBHOOK_ALLOWED_HOSTS ?? '127.0.0.1,localhost',
+        }),
   };
 }
 

@@ -81,7 +81,9 @@ it('two worker processes killed in turn during fan-out and delivery: every chang
   });
   await untilEmpty(app, webhook);
   await last.stop();
-  const entities = new Map(receiver.received.map((request) => [idOf(request), JSON.parse(request.body).data.entity_id]));
+  const entities = new Map(
+    receiver.received.map((request) => [idOf(request), JSON.parse(request.body).data.entity_id as string]),
+  );
   expect([...entities.values()].toSorted()).toEqual(created.toSorted());
 });
 

@@ -131,6 +131,26 @@ export const DATABASE_GAUGES: readonly DatabaseGauge[] = [
     sql: `select greatest(0, ${age('min(next_attempt_at)')}) as value from mails where state = 'queued'`,
   },
   {
+    name: 'assent_webhook_deliveries_waiting',
+    help: 'Deliveries of outbound webhooks with an attempt to make, at most 10000',
+    labels: [],
+    sql: count('from webhook_queue'),
+  },
+  {
+    name: 'assent_webhook_delivery_overdue_seconds',
+    help: 'How long the oldest first attempt has been due, of endpoints that answer and of the first 10000 deliveries',
+    labels: [],
+    sql: `select greatest(0, ${age('min(q.next_attempt_at)')}) as value
+      from (select * from webhook_queue limit ${MAX_ROWS}) q join webhook_health h using (webhook_id) join webhooks w using (webhook_id)
+      where q.tries = 0 and not q.is_leased and w.is_active and h.failure_count = 0`,
+  },
+  {
+    name: 'assent_webhooks_failing',
+    help: 'Webhook endpoints whose last attempts failed, at most 10000',
+    labels: [],
+    sql: count('from webhooks w join webhook_health h using (webhook_id) where w.is_active and h.failure_count >= 5'),
+  },
+  {
     name: 'assent_deprovisions_age_seconds',
     help: 'Age of the oldest job that takes a person out of the installation and has not finished',
     labels: [],
