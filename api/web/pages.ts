@@ -10,6 +10,7 @@ import { homePages } from './pages/work/home.js';
 import { invitationPages } from './pages/teams/invitations.js';
 import { itemPages } from './pages/items/item.js';
 import { notificationPages } from './pages/work/notifications.js';
+import { auditPages } from './pages/teams/audit.js';
 import type { Page } from './page.js';
 import { passwordPages } from './pages/account/password.js';
 import { profilePages } from './pages/account/profile.js';
@@ -51,6 +52,7 @@ export const PAGES: readonly Page[] = [
   ...webhookPages,
   ...webhookDeliveryPages,
   ...agentSettingsPages,
+  ...auditPages,
   ...invitationPages,
   ...profilePages,
   ...securityPages,

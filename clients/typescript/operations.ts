@@ -1,4 +1,4 @@
-// Made by npm run client from the document with SHA-256 18e40d3be5599e4571d38f48eeb2591e3034fff260ba76e9b9162ce16fee6fc9.
+// Made by npm run client from the document with SHA-256 3a8ed66b9f41deaa82baf4482163d28c6e8de35f5da7d95191db3db2e2aba3da.
 /** Operations that send a form with a file, and those that return bytes. */
 export const UPLOADS: readonly string[] = ['uploadFile'];
 export const DOWNLOADS: readonly string[] = ['downloadFile'];

@@ -8,6 +8,7 @@ import { sealChains } from '../seal-entries.js';
 import { signingKey } from '../signing-keys.js';
 import { streamed } from './correlate.js';
 import { coveredTeams } from './covered-teams.js';
+import { entriesCsv } from './entries-csv.js';
 import { type EntryKey, headsStatement } from './entries.sql.js';
 import { takeExportSlot } from './export-slots.js';
 import { findEntries, streamRecords } from './find-entries.js';
@@ -54,8 +55,14 @@ async function* exportJson(ctx: Context, head: ExportHead, proof: ExportProof, k
   yield ']}';
 }
 
-/** Records and signs an export; returns its response, which reads the entries while it is sent. */
-async function startExport(ctx: Context, { format, ...given }: ExportEntries): Promise<Reply<Readable>> {
+/** A recorded and signed export, whose entries are read while it is sent. */
+interface Started {
+  head: ExportHead;
+  proof: ExportProof;
+  keys: EntryKey[];
+}
+
+async function startExport(ctx: Context, { format, ...given }: ExportEntries): Promise<Started> {
   const teams = await coveredTeams(ctx, given.team_id);
   const filters = filtersOf(given);
   const audit_id = await recordExport(ctx, teams, { format, filters });
@@ -73,18 +80,22 @@ async function startExport(ctx: Context, { format, ...given }: ExportEntries): P
   );
   // The log is kept outside of the database, so it tells later which heads were signed.
   ctx.log.info({ audit_export: { audit_id, chain, proof } }, 'Audit export');
-  return streamed(exportJson(ctx, head, proof, keys));
+  return { head, proof, keys };
 }
 
 /**
  * Exports the newest 10,000 matching entries of the teams that the caller administers, with the state of their chains and a signature. A HIGH
- * entry in the log of each team records it first.
+ * entry in the log of each team records it first. `write` turns a started export into its response.
  * @throws PERMISSION_DENIED; INVALID_REQUEST for a search that takes too long; INTERNAL_ERROR 503 while the caller's other exports run
  */
-export async function exportEntries(ctx: Context, wanted: ExportEntries): Promise<Reply<Readable>> {
+async function exportAs(
+  ctx: Context,
+  wanted: ExportEntries,
+  write: (started: Started) => Reply<Readable>,
+): Promise<Reply<Readable>> {
   const release = await takeExportSlot(userOf(ctx));
   try {
-    const reply = await startExport(ctx, wanted);
+    const reply = write(await startExport(ctx, wanted));
     reply.body.once('close', release);
     return reply;
   } catch (error) {
@@ -92,3 +103,13 @@ export async function exportEntries(ctx: Context, wanted: ExportEntries): Promis
     throw error;
   }
 }
+
+/** Exports entries as JSON that anybody can verify. @throws as `exportAs` */
+export const exportEntries = (ctx: Context, wanted: ExportEntries): Promise<Reply<Readable>> =>
+  exportAs(ctx, wanted, ({ head, proof, keys }) => streamed(exportJson(ctx, head, proof, keys)));
+
+/** Exports entries as a table for a spreadsheet; it has no signature. @throws as `exportAs` */
+export const exportTable = (ctx: Context, wanted: Omit<ExportEntries, 'format'>): Promise<Reply<Readable>> =>
+  exportAs(ctx, { ...wanted, format: 'csv' }, ({ keys }) =>
+    streamed(entriesCsv(streamRecords(ctx, keys)), { 'Content-Type': 'text/csv; charset=utf-8' }),
+  );

@@ -12,7 +12,7 @@ import type { ListEntries } from './schema.js';
  * that takes too long
  */
 export async function listEntries(ctx: Context, query: ListEntries): Promise<JsonText> {
-  const teams = await coveredTeams(ctx);
+  const teams = await coveredTeams(ctx, query.team_id);
   const wanted = { teams, filters: filtersOf(query) };
   const { limit } = query;
   const skip = rowsToSkip(query);

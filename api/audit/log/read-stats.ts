@@ -32,17 +32,41 @@ function sums(rows: readonly KindCount[], key: 'feature' | 'action' | 'severity'
 const lastDates = (now: number, days: number): string[] =>
   Array.from({ length: days }, (_one, n) => naiveTime(now - (days - 1 - n) * DAY_MS).slice(0, 10));
 
-/**
- * Counts the entries of the last `days` days in UTC, today included, in one team or in all that the caller administers.
- * @throws PERMISSION_DENIED for a team that the caller does not administer
- */
-export async function readStats(ctx: Context, { team_id, days }: ReadStats): Promise<AuditStats> {
+/** Counts by kind and date, and the most active users, of the last `days` days. */
+async function countKinds(ctx: Context, { team_id, days }: ReadStats) {
   const teams = await coveredTeams(ctx, team_id);
   const now = Date.now();
   const dates = lastDates(now, days);
   const first = dates[0] as string;
   const [row] = await run<Stats>(ctx.db, statsStatement, [teams, first, TOP_USERS]);
-  const { kinds, users } = row as Stats;
+  return { ...(row as Stats), now, dates, first };
+}
+
+/** Entries of one day. */
+export interface DayCount {
+  date: string;
+  total: number;
+  by_feature: Record<string, number>;
+}
+
+/**
+ * Counts the entries of each of the last `days` days in UTC by feature, oldest first.
+ * @throws PERMISSION_DENIED for a team that the caller does not administer
+ */
+export async function countByDay(ctx: Context, wanted: ReadStats): Promise<DayCount[]> {
+  const { kinds, dates } = await countKinds(ctx, wanted);
+  return dates.map((date) => {
+    const ofDay = kinds.filter((kind) => kind.date === date);
+    return { date, total: ofDay.reduce((sum, { count }) => sum + count, 0), by_feature: sums(ofDay, 'feature') };
+  });
+}
+
+/**
+ * Counts the entries of the last `days` days in UTC, today included, in one team or in all that the caller administers.
+ * @throws PERMISSION_DENIED for a team that the caller does not administer
+ */
+export async function readStats(ctx: Context, { team_id, days }: ReadStats): Promise<AuditStats> {
+  const { kinds, users, now, dates, first } = await countKinds(ctx, { team_id, days });
   const byDate = sums(kinds, 'date');
   return {
     team_id: team_id ?? null,

@@ -54,6 +54,7 @@ const Digits = (min: number) =>
 const integer = (minimum: number, description: string) => ({ override: { type: 'integer' as const, minimum, description } });
 
 export const ListEntries = z.object({
+  team_id: Id.optional().meta({ description: 'Only this team' }),
   ...filters,
   limit: ClampedInt(1, 500, 50),
   offset: Digits(0).meta(integer(0, 'Rows to skip; precedes `skip` and `page`')),

@@ -1,0 +1,166 @@
+import { Temporal } from 'temporal-polyfill';
+import { z } from 'zod';
+import { checkChain, readChains } from '../../../audit/log/check-chains.js';
+import { exportEntries, exportTable } from '../../../audit/log/export-entries.js';
+import { listEntries } from '../../../audit/log/list-entries.js';
+import { countByDay } from '../../../audit/log/read-stats.js';
+import { ListEntries } from '../../../audit/log/schema.js';
+import { isAllowed, type Seat } from '../../../core/access.js';
+import { FEATURES, SEVERITIES } from '../../../core/change-kinds.js';
+import { zoneNamed } from '../../../core/time-zones.js';
+import { dayRange } from '../../wording/day-range.js';
+import { createFormatter } from '../../wording/formatter.js';
+import { namesIn } from '../../wording/names.js';
+import { page, type Page, type PageRequest, requireUser } from '../../page.js';
+import { auditChart } from './audit-chart.js';
+
+const PATH = '/app/audit';
+const PAGE_SIZE = 50;
+const CHART_DAYS = 30;
+/** The API lists no more either. */
+const LAST_PAGE = 200;
+
+const { feature, severity, entity_id } = ListEntries.shape;
+
+/** A filter that holds nonsense does not count. */
+const filter = {
+  team: z.uuid().optional().catch(undefined),
+  person: z.uuid().optional().catch(undefined),
+  request: z.uuid().optional().catch(undefined),
+  feature: feature.catch(undefined),
+  severity: severity.catch(undefined),
+  // An empty field of the form is no filter.
+  entity: entity_id.transform((text) => text?.trim() || undefined).catch(undefined),
+  from: z.iso.date().optional().catch(undefined),
+  to: z.iso.date().optional().catch(undefined),
+};
+const Filter = z.object(filter);
+type Filter = z.output<typeof Filter>;
+const Query = Filter.extend({
+  page: z.coerce.number().int().min(1).max(LAST_PAGE).catch(1),
+  check: z.unknown().optional(),
+});
+const ExportForm = Filter.extend({ format: z.enum(['json', 'csv']) });
+
+/** Returns a moment as entries store it. */
+const naive = (moment: string, minusMs = 0): string =>
+  Temporal.Instant.from(moment).subtract({ milliseconds: minusMs }).toString({ smallestUnit: 'microsecond' }).slice(0, -1);
+
+/** Returns the filter in the words of the API. Dates are days in the user's time zone. */
+function wantedOf(given: Filter, timeZone: string) {
+  const { team, person, request, from, to, entity } = given;
+  const wanted = {
+    team_id: team,
+    user_id: person,
+    correlation_id: request,
+    feature: given.feature,
+    severity: given.severity,
+    entity_id: entity,
+    from_time: from && naive(dayRange(from, timeZone).startsAt),
+    to_time: to && naive(dayRange(to, timeZone).endsAt, 1),
+  };
+  return Object.fromEntries(Object.entries(wanted).filter(([, value]) => value !== undefined)) as typeof wanted;
+}
+
+/** The address of the page with this filter. */
+function addressOf(given: Record<string, string | number | undefined>): string {
+  const pairs = Object.entries(given).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, String(value)] as [string, string]],
+  );
+  const query = new URLSearchParams(pairs).toString();
+  return query === '' ? PATH : `${PATH}?${query}`;
+}
+
+interface Entry {
+  audit_id: string;
+  user_id: string | null;
+  team_id: string;
+  details: unknown;
+}
+interface EntryPage {
+  entries: Entry[];
+  total: number;
+  total_capped?: true;
+  has_more: boolean;
+}
+
+/** Returns what an entry calls its entity, if it does. */
+function subjectOf({ details }: Entry): string | undefined {
+  const { title, name } = (details ?? {}) as Record<string, unknown>;
+  return [title, name].find((text) => typeof text === 'string');
+}
+
+async function showLog({ ctx, me, query: { page: number, check, ...given } }: PageRequest<unknown, z.output<typeof Query>>) {
+  const person = requireUser({ me });
+  const teams = person.teams.filter(({ role }) => isAllowed('audit.read', role as Seat));
+  const known = teams.some(({ team_id }) => team_id === given.team) ? given : { ...given, team: undefined };
+  const timeZone = zoneNamed(createFormatter(person).timeZone) ?? 'UTC';
+  const window = { limit: PAGE_SIZE, offset: (number - 1) * PAGE_SIZE };
+  const listed = await listEntries(ctx, { ...wantedOf(known, timeZone), ...window });
+  const { entries, total, total_capped, has_more } = JSON.parse(listed.text) as EntryPage;
+  const [days, chains] = [await countByDay(ctx, { team_id: known.team, days: CHART_DAYS }), await readChains(ctx, known.team)];
+  const checked =
+    check === undefined
+      ? []
+      : await checkEach(
+          ctx,
+          chains.map(({ team_id }) => team_id),
+        );
+  const names = await namesIn(ctx, person, [...entries, ...teams]);
+  const isLast = number === LAST_PAGE;
+  return {
+    view: 'teams/audit',
+    title: 'Audit log',
+    data: {
+      entries: entries.map((entry) => ({
+        ...entry,
+        subject: subjectOf(entry),
+        details: JSON.stringify(entry.details, null, 2),
+      })),
+      total: `${total.toLocaleString('en')}${total_capped ? '+' : ''}`,
+      isEmpty: total === 0,
+      chart: auditChart(days),
+      days,
+      chains: chains.map((chain) => ({ ...chain, ...checked.find(({ team_id }) => team_id === chain.team_id) })),
+      teams,
+      names,
+      filter: known,
+      isFiltered: Object.values(known).some((value) => value !== undefined),
+      features: FEATURES,
+      severities: SEVERITIES,
+      addressOf: (changes: Record<string, string | number | undefined>) => addressOf({ ...known, ...changes }),
+      pages: {
+        newer: number > 1 ? addressOf({ ...known, page: number === 2 ? undefined : number - 1 }) : undefined,
+        older: has_more && !isLast ? addressOf({ ...known, page: number + 1 }) : undefined,
+      },
+    },
+  };
+}
+
+/** Checks one chain after the other. */
+async function checkEach(ctx: PageRequest['ctx'], teams: string[]) {
+  const checked: Awaited<ReturnType<typeof checkChain>>[] = [];
+  for (const team of teams) checked.push(await checkChain(ctx, team));
+  return checked;
+}
+
+export const auditPages: Page[] = [
+  page({ method: 'get', path: PATH, access: 'audit.read', query: Query, handle: showLog }),
+  page({
+    method: 'post',
+    path: `${PATH}/export`,
+    access: 'audit.read',
+    form: ExportForm,
+    async handle({ ctx, me, form: { format, ...given } }) {
+      const timeZone = zoneNamed(createFormatter(requireUser({ me })).timeZone) ?? 'UTC';
+      const wanted = wantedOf(given, timeZone);
+      const { body, options } =
+        format === 'csv' ? await exportTable(ctx, wanted) : await exportEntries(ctx, { ...wanted, format });
+      const name = `audit-${new Date().toISOString().slice(0, 10)}.${format}`;
+      return {
+        bytes: body,
+        headers: { ...options.headers, 'Content-Disposition': `attachment; filename="${name}"`, 'Cache-Control': 'no-store' },
+      };
+    },
+  }),
+];
