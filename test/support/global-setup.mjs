@@ -54,17 +54,20 @@ async function startDatabase(servers) {
   servers.postgres = await startPostgres({ base, port: await anyFreePort(), log: join(base, 'postgres.log'), mode: 'test' });
 }
 
-async function startWorkflows(servers) {
+/** Attempts: between the look for free ports and the start, another process of a busy machine may take one. */
+const TEMPORAL_STARTS = 3;
+
+async function startWorkflows(servers, tries = TEMPORAL_STARTS) {
   const { base } = servers;
   const cli = await obtainCli((line) => process.stderr.write(`  ${line}\n`));
   const ports = { grpc: await anyFreePort(), http: await anyFreePort(), metrics: await anyFreePort(), ui: null };
-  servers.temporal = await startTemporal({
-    cli: cli.path,
-    base: join(base, 'temporal'),
-    log: join(base, 'temporal.log'),
-    mode: 'test',
-    ports,
-  });
+  const [data, log] = [join(base, 'temporal'), join(base, 'temporal.log')];
+  try {
+    servers.temporal = await startTemporal({ cli: cli.path, base: data, log, mode: 'test', ports });
+  } catch (error) {
+    if (tries === 1) throw error;
+    await startWorkflows(servers, tries - 1);
+  }
 }
 
 /** Creates and migrates the database that each test file clones, and closes it: a template with sessions cannot be cloned. */
