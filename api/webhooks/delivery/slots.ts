@@ -14,7 +14,8 @@ interface Use {
 
 /**
  * Shares the requests of a worker among teams. A team has a tenth of the slots at most. Endpoints that fail, or have not yet answered,
- * share half of the slots, and of these no team takes more than are left: requests that hang there cost nobody else a slot.
+ * share half of the slots, and of these no team takes more than are left: requests that hang there cost nobody else a slot
+ * (docs/decisions.md#webhook-slots).
  */
 export class Slots {
   private readonly teams = new Map<string, Use>();

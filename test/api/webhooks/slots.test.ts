@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { outcomeOf } from '../../../api/webhooks/delivery/timetable.js';
 import { Slots } from '../../../api/webhooks/delivery/slots.js';
 import { EVENT_PATTERNS, isWanted } from '../../../api/webhooks/events/names.js';
@@ -81,4 +82,13 @@ it.each(DELIVERED_EVENTS)('%s has a sample that fits its schema', (name) => {
   const sample = sampleOf(name) as { data: { entity_id: unknown; object: unknown } };
   expect(schemaOf(name).safeParse(sample).error).toBeUndefined();
   expect(sample).toMatchObject({ type: name, data: { entity_id: expect.any(String), object: expect.any(Object) } });
+});
+
+it('docs/webhooks.md shows the sample of every event', () => {
+  const page = readFileSync(new URL('../../../docs/webhooks.md', import.meta.url), 'utf8');
+  const samples = [...page.matchAll(/^### (\S+)\n[\s\S]*?```json\n([\s\S]*?)```/gm)].map(([, name, text]) => [
+    name,
+    JSON.parse(text ?? ''),
+  ]);
+  expect(samples).toEqual(DELIVERED_EVENTS.map(([name]) => [name, sampleOf(name)]));
 });
