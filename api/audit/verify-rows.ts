@@ -67,7 +67,9 @@ from audit_seals group by chain, sequence having count(*) > 1 order by chain, se
  * tamper with indexes. `db` is one snapshot.
  */
 export async function verifyRows(db: Knex): Promise<Break[]> {
-  await db.raw('set local enable_indexscan = off; set local enable_indexonlyscan = off; set local enable_bitmapscan = off');
+  await db.raw(
+    'set local enable_seqscan = on; set local enable_indexscan = off; set local enable_indexonlyscan = off; set local enable_bitmapscan = off',
+  );
   const breaks: Break[] = [];
   for (const { kind, sql } of ROW_CHECKS) {
     const { rows } = await db.raw<{ rows: Found[] }>(`${sql} limit ${MAX_BREAKS}`);

@@ -79,17 +79,17 @@ describe('the chore', () => {
     expect(await verifyChain(log)).toMatchObject({ entries: 5, breaks: [] });
   });
 
-  it('leaves more rows than 10,000 where they are, says so, and makes the other partitions', async () => {
+  it('leaves more rows than 5,000 where they are, says so, and makes the other partitions', async () => {
     await db.raw(`drop table ${partition('activity', 1)}, ${partition('activity', 2)}`);
     await db.raw(/* sql */ `
 insert into activity (activity_id, actor_type, action, entity_type, entity_id, summary)
-select uuidv7(interval '1 month'), 'user', 'update', 'task', 'x', 'x' from generate_series(1, 10001)`);
+select uuidv7(interval '1 month'), 'user', 'update', 'task', 'x', 'x' from generate_series(1, 5001)`);
     const { made, problems } = await maintainPartitions(db);
     expect({ made, problems }).toEqual({
       made: 1,
-      problems: [`${partition('activity', 1)}: more than 10000 rows of it are in activity_default`],
+      problems: [`${partition('activity', 1)}: more than 5000 rows of it are in activity_default`],
     });
-    expect(await gauge('assent_partition_default_rows')).toMatchObject({ activity: 10_000 });
+    expect(await gauge('assent_partition_default_rows')).toMatchObject({ activity: 5_001 });
     expect(await gauge('assent_partitions_ahead')).toMatchObject({ activity: 0 });
     await db.raw(
       `select make_partition('activity', date_trunc('month', now() at time zone 'UTC') + interval '1 month', 1000000)`,

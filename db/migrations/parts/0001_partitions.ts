@@ -139,7 +139,7 @@ begin
   for n in 0 .. plan.ahead loop
     starts := present + n * ('1 ' || plan.unit)::interval;
     begin
-      if make_partition(of_table, starts, 10000) then made := made + 1; end if;
+      if make_partition(of_table, starts, 5000) then made := made + 1; end if;
     exception when lock_not_available or check_violation or duplicate_table then
       problems := problems || format('%s: %s', partition_name(of_table, plan.unit, starts), sqlerrm);
     end;
