@@ -14,6 +14,7 @@ import { forgetWords } from '../api/search/forget-words.js';
 import { announceDue } from '../api/tasks/write/announce-due.js';
 import { mailExpiringTokens } from '../api/tokens/mail-expiring-tokens.js';
 import { purgeExpired } from '../api/trash/purge-expired.js';
+import { deleteExpiredSecrets } from '../api/webhooks/delete-expired-secrets.js';
 import { maintainPartitions } from '../db/partitions.js';
 import type { MaintenanceJob, MaintenanceActivities } from '../workflows/contract.js';
 
@@ -47,6 +48,7 @@ export function maintenanceActivities(services: Services): MaintenanceActivities
     'search-vocabulary': async () => `deleted ${await forgetWords(services.db)} words`,
     'token-expiry': async () => `notified ${await mailExpiringTokens(services)} owners`,
     'trash-purge': async () => `purged ${await purgeExpired(services)} items`,
+    'webhook-secrets': async () => `deleted ${await deleteExpiredSecrets(services)} secrets`,
   };
   return { runMaintenanceJob: (job) => jobs[job]() };
 }

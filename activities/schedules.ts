@@ -39,6 +39,7 @@ const SCHEDULES: { job: MaintenanceJob; spec: ScheduleOptions['spec']; note: str
     note: 'Deletes words of titles that are gone, for typos in searches',
   },
   { job: 'trash-purge', spec: { intervals: [{ every: '1 hour' }] }, note: 'Purges items after 30 days in the trash' },
+  { job: 'webhook-secrets', spec: { intervals: [{ every: '1 hour' }] }, note: 'Deletes webhook secrets that no longer sign' },
   { job: 'idempotency-keys', spec: { calendars: [{ hour: 3, minute: 40 }] }, note: 'Deletes idempotency keys after 24 hours' },
 ];
 

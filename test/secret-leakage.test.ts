@@ -156,7 +156,7 @@ async function useWebhook(): Promise<void> {
   await call(admin.patch(path, { description: 'Seen' }));
   for (const below of [path, `${path}/deliveries`, `/api/webhooks?team_id=${team.team_id}`]) await call(admin.get(below));
   const [sent] = endpoint.received;
-  const { 'webhook-id': id = '', 'webhook-timestamp': at = '' } = sent?.headers as Record<string, string>;
+  const { 'webhook-id': id = '', 'webhook-timestamp': at = '' } = (sent?.headers ?? {}) as Record<string, string>;
   const signed = signatureHeaders([second.secret, first.secret], id, sent?.body ?? '', Number(at) * 1_000);
   expect(sent?.headers).toMatchObject(signed);
 }

@@ -290,7 +290,8 @@ export type MaintenanceJob =
   | 'run-history'
   | 'search-vocabulary'
   | 'token-expiry'
-  | 'trash-purge';
+  | 'trash-purge'
+  | 'webhook-secrets';
 export interface MaintenanceActivities {
   /** Performs the job once; returns one line about it. */
   runMaintenanceJob(job: MaintenanceJob): Promise<string>;

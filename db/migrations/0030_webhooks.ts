@@ -80,6 +80,8 @@ create table webhook_queue (
 -- An endpoint's requests in progress, and what it is due. The claim walks from endpoint to endpoint.
 create index webhook_queue_due on webhook_queue (webhook_id, is_leased, next_attempt_at);
 create index webhook_queue_delivery on webhook_queue (delivery_id);
+-- Counted before another test is queued, however many deliveries wait.
+create index webhook_queue_tests on webhook_queue (webhook_id) where event_type = 'webhook.test';
 
 -- Deliveries that ended. A repeated one goes back into the queue.
 create table webhook_deliveries (

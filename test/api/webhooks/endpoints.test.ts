@@ -1,4 +1,5 @@
 import { v7 as uuidv7 } from 'uuid';
+import { deleteExpiredSecrets } from '../../../api/webhooks/delete-expired-secrets.js';
 import { newWebhookSecret, openWebhookSecret } from '../../../api/webhooks/secret.js';
 import { buildTeam, buildToken, type TestTeam } from '../../factories/people.js';
 import { buildDelivery, createWebhook, PUBLIC_URL } from '../../factories/webhooks.js';
@@ -169,6 +170,18 @@ it('two rotations at once happen one after the other', async () => {
     sealed_value: previous_sealed_value,
   });
   expect(answers.map(({ body }) => body.secret)).toContain(previous);
+});
+
+it('deletes a secret that no longer signs, and no other', async () => {
+  const [over, current] = [await createWebhook(app, team), await createWebhook(app, team)];
+  for (const { webhook_id } of [over, current]) await admin().post(`/api/webhooks/${webhook_id}/rotate-secret`);
+  await db()('webhooks')
+    .where({ webhook_id: over.webhook_id })
+    .update({ previous_until: new Date(Date.now() - 1_000) });
+  await deleteExpiredSecrets(app.services);
+  const empty = { previous_data_key: null, previous_sealed_value: null, previous_until: null };
+  expect(await rowOf(over.webhook_id)).toMatchObject(empty);
+  expect((await rowOf(current.webhook_id)).previous_sealed_value).not.toBeNull();
 });
 
 it('no two secrets are alike', () => {
