@@ -44,6 +44,7 @@ export const ROOMS = [
   'files',
   'items',
   'relations',
+  'cycles',
   'comments',
   'projects',
   'tasks',

@@ -40,6 +40,7 @@ export type EntityType =
   | 'automation'
   | 'automation_run'
   | 'comment'
+  | 'cycle'
   | 'doc'
   | 'file'
   | 'forge_repository'

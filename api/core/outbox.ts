@@ -27,7 +27,9 @@ export type OutboxKind =
   /** `{team_id}`: update the Temporal Schedule of a team's overnight triage. */
   | 'triage.sync'
   /** `{team_id, receipt_id}`: start or wake the triage of a failed CI run, of which this is a delivery. */
-  | 'triage.ci';
+  | 'triage.ci'
+  /** `{cycle_id}`: start or wake the workflow that completes an active cycle at its end date. Written by a database trigger. */
+  | 'cycle.clock';
 
 /** Enqueues work in the transaction that caused it. `subject` is for operators who read the table. */
 export async function enqueue(ctx: Context, kind: OutboxKind, subject: string, payload: Record<string, unknown>): Promise<void> {

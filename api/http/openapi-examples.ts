@@ -1,5 +1,6 @@
 import { AGENT } from './examples/agent.js';
 import { AUDIT } from './examples/audit.js';
+import { CYCLES } from './examples/cycles.js';
 import type { z } from 'zod';
 import { DEFAULT_DETAILS, type ErrorCode } from '../core/errors.js';
 import { GRAPH } from './examples/graph.js';
@@ -9,7 +10,7 @@ import { TRIAGE } from './examples/triage.js';
 import { WEBHOOKS } from './examples/webhooks.js';
 import { WORK } from './examples/work.js';
 
-const RESPONSES: Record<string, unknown> = { ...PEOPLE, ...WORK, ...GRAPH, ...AGENT, ...AUDIT, ...RUNS, ...TRIAGE, ...WEBHOOKS };
+const RESPONSES: Record<string, unknown> = { ...PEOPLE, ...WORK, ...GRAPH, ...AGENT, ...AUDIT, ...CYCLES, ...RUNS, ...TRIAGE, ...WEBHOOKS };
 
 /** Returns the example of a response schema, of a list of it, or of the first of several; undefined without one. */
 export function responseExample(schema: z.ZodType): unknown {

@@ -45,6 +45,7 @@ export const TAGS: Record<string, string> = {
   Search: 'Full-text search over the items of your teams.',
   Files: 'Uploaded files. Each is a work item of the type `file`.',
   Comments: 'Comments on tasks, with one level of replies.',
+  Cycles: 'Periods of work of a team or a project: what a cycle commits to, its completion and its burn-down.',
   Notes: 'Notes of a team or a project. Each is a work item too.',
   Trash: 'Items deleted in the last 30 days.',
   Activity: 'Changes in your teams, one line each.',

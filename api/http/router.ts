@@ -22,6 +22,7 @@ import { deadLetterRoutes } from '../runs/dead-letter/routes.js';
 import { runRoutes } from '../runs/routes.js';
 import { automationRoutes } from '../automations/routes.js';
 import { commentRoutes } from '../comments/routes.js';
+import { cycleRoutes } from '../cycles/routes.js';
 import { cycleTimeRoutes } from '../forge/cycle-time/routes.js';
 import { fileRoutes } from '../files/routes.js';
 import { forgeRoutes } from '../forge/routes.js';
@@ -60,6 +61,7 @@ export const ENDPOINTS: Endpoint[] = [
   ...commentRoutes,
   ...cycleTimeRoutes,
   ...relationRoutes,
+  ...cycleRoutes,
   ...noteRoutes,
   ...workItemRoutes,
   ...searchRoutes,

@@ -93,6 +93,7 @@ export const ListTasks = z.object({
   project_id: Id.optional(),
   team_id: Id.optional().meta({ description: 'Ignored when project_id is given' }),
   status: TaskStatus.optional(),
+  cycle_id: Id.optional().meta({ description: 'Tasks of one cycle; of these, those of project_id or team_id if given' }),
 });
 export type ListTasks = z.output<typeof ListTasks>;
 
@@ -124,6 +125,7 @@ const taskFields = {
     z.object({ repo: z.string(), number: z.int(), kind: z.enum(['issue', 'pull_request']), url: z.string().nullable() }),
   ),
   version: z.int(),
+  cycle_id: z.string().nullable(),
 };
 export const Task = z.object(taskFields).meta({ id: 'Task' });
 export type Task = z.output<typeof Task>;

@@ -8,6 +8,7 @@ import { authorize } from '../core/access.js';
 import { type Context, inTransaction } from '../core/context.js';
 import { conflict } from '../core/errors.js';
 import { recordChange } from '../core/record-change.js';
+import { deleteCyclesOfTeam } from '../cycles/delete-cycle.js';
 import { seatOf } from '../core/seats.js';
 import { trashItemsOfTeam } from '../items/trash-items-of-team.js';
 import { deleteWebhooksOfTeam } from '../webhooks/delete-webhook.js';
@@ -15,7 +16,7 @@ import { lockTeam } from './lock-team.js';
 
 /**
  * Permanently deletes a team without live projects: its memberships, automations, runs waiting for approval, repository bindings,
- * secrets, webhooks and sessions with the agent. Its notes, files, whiteboards and docs go to the trash. Its trash becomes unreachable and is purged at the end of its retention.
+ * secrets, webhooks, cycles and sessions with the agent. Its notes, files, whiteboards and docs go to the trash. Its trash becomes unreachable and is purged at the end of its retention.
  * @throws RESOURCE_NOT_FOUND | PERMISSION_DENIED below admin | RESOURCE_CONFLICT live projects
  */
 export function deleteTeam(ctx: Context, teamId: string): Promise<void> {
@@ -23,6 +24,8 @@ export function deleteTeam(ctx: Context, teamId: string): Promise<void> {
     // The lock prevents new memberships.
     const team = await lockTeam(ctx, teamId);
     authorize('team.write', await seatOf(ctx, teamId));
+    // Writers lock a cycle before a membership.
+    const cycles = await deleteCyclesOfTeam(ctx, teamId);
     const members = await Membership.query(ctx.db).where({ team_id: teamId }).delete();
     // Creating or restoring a project requires a membership until the commit; without memberships, this result stays true.
     const project = await Project.query(ctx.db).where({ team_id: teamId }).modify('live').first();
@@ -44,7 +47,7 @@ export function deleteTeam(ctx: Context, teamId: string): Promise<void> {
       entity_id: teamId,
       title: team.name,
       summary: 'deleted the team',
-      details: { name: team.name, members, items, automations, repositories, secrets, agent_sessions, webhooks },
+      details: { name: team.name, members, items, automations, repositories, secrets, agent_sessions, webhooks, cycles },
     });
   });
 }

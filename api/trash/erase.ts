@@ -4,6 +4,7 @@ import { unlinkItems } from '../agent/sessions/end-sessions.js';
 import { endAutomationsOf } from '../automations/delete-automation-row.js';
 import type { Context } from '../core/context.js';
 import { recordChange } from '../core/record-change.js';
+import { deleteCyclesOfProject } from '../cycles/delete-cycle.js';
 
 /** Maximum tasks or items per statement. */
 export const BATCH = 500;
@@ -89,6 +90,7 @@ export async function eraseProject(ctx: Context, project: Project, cause: Cause)
   const purged = 1 + tasks + (await eraseAllOf(ctx, project_id, someItemsStatement, eraseItems));
   const repositories = await ctx.db('forge_repositories').where({ project_id }).delete();
   const automations = await endAutomationsOf(ctx, { project_id });
+  await deleteCyclesOfProject(ctx, project_id);
   await unlinkItems(ctx, [project_id]);
   await ctx.db('projects').where({ project_id }).delete();
   await ctx.db('item_keys').where({ item_id: project_id }).delete();

@@ -31,6 +31,7 @@ import * as webhooks from './0030_webhooks.js';
 import * as openTurnsOfTeam from './0031_open_turns_of_team.js';
 import * as auditLog from './0032_audit_log.js';
 import * as auditArchives from './0033_audit_archives.js';
+import * as cycles from './0034_cycles.js';
 
 /** Every migration in order; listed explicitly so that a build contains exactly what was reviewed. Never edited once released. */
 const MIGRATIONS: Record<string, Knex.Migration> = {
@@ -65,6 +66,7 @@ const MIGRATIONS: Record<string, Knex.Migration> = {
   '0030_webhooks': webhooks,
   '0031_open_turns_of_team': openTurnsOfTeam,
   '0032_audit_log': auditLog,
+  '0034_cycles': cycles,
   '0033_audit_archives': auditArchives,
 };
 

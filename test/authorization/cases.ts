@@ -3,6 +3,7 @@ import { agentCases } from './agent-cases.js';
 import { approvalCases } from './approval-cases.js';
 import { auditCases } from './audit-cases.js';
 import { automationCases, cancelCases, trashCases } from './automation-cases.js';
+import { cycleCases } from './cycle-cases.js';
 import { fileCases } from './file-cases.js';
 import { graphCases } from './graph-cases.js';
 import { itemCases } from './item-cases.js';
@@ -23,6 +24,7 @@ export const GROUPS = {
   approvals: [...approvalCases, ...cancelCases],
   vault: [...vaultCases, ...auditCases],
   webhooks: webhookCases,
+  cycles: cycleCases,
   graph: graphCases,
   agent: [...agentCases, ...mcpCases],
   items: [...itemCases, ...fileCases],

@@ -191,6 +191,7 @@ function testRows(
     const { db } = world.app.services;
     await db('automations').whereNull('deleted_at').update({ deleted_at: new Date(), is_active: false });
     await db('webhooks').delete();
+    await db('cycles').delete();
   });
 
   // A row is up to a hundred requests, and what is asked is who may, not how fast a busy machine answers.

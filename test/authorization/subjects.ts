@@ -4,6 +4,7 @@ import { sealEntries } from '../../api/audit/seal-entries.js';
 import { buildPerson } from '../factories/people.js';
 import { agentSubjects } from './agent-subjects.js';
 import * as accountBuilds from './account-subjects.js';
+import { cycleSubjects } from './cycle-subjects.js';
 import { relation } from './graph-subjects.js';
 import { itemSubjects } from './item-subjects.js';
 import { FORGE_SECRET, type Tenant, type World } from './world.js';
@@ -433,6 +434,7 @@ export const SUBJECTS = {
   ...accountSubjects,
   ...itemSubjects,
   ...agentSubjects,
+  ...cycleSubjects,
   team,
   spareTeam,
   member,

@@ -50,6 +50,22 @@ const PLAN = {
   project_id: TASK.project_id,
   actions: 2,
 };
+const CYCLE = {
+  cycle_id: '0197a000-0000-7000-8000-000000000010',
+  name: 'Cycle 12',
+  goal: 'Sign-in works on every browser',
+  team_id: TASK.team_id,
+  project_id: TASK.project_id,
+  number: 12,
+  start_date: '2026-11-09',
+  end_date: '2026-11-20',
+  status: 'active',
+  auto_complete: true,
+  task_count: 14,
+  done_count: 0,
+  snapshot: null,
+};
+const FIGURES = { committed: 12, added: 2, completed: 9, carried_over: 5, points: { committed: 40, completed: 31 }, days: [] };
 const PERSON = '0197a000-0000-7000-8000-000000000005';
 
 /** Fields of every event. */
@@ -107,8 +123,11 @@ const WORK_TRIGGERS: readonly Trigger[] = [
   sampled('project.deleted', 'A project is moved to the trash', { project: PROJECT }),
   sampled('relation.created', 'Two items are related', { relation: RELATION }),
   sampled('note.created', 'A note is created', { note: NOTE }),
-  planned('cycle.started', 'A cycle starts'),
-  planned('cycle.completed', 'A cycle is completed'),
+  sampled('cycle.started', 'A cycle starts', { cycle: CYCLE, ...changed('status', 'planned', 'active') }),
+  sampled('cycle.completed', 'A cycle is completed', {
+    cycle: { ...CYCLE, status: 'completed', done_count: 9, snapshot: FIGURES },
+    ...changed('status', 'active', 'completed'),
+  }),
   sampled('team.member_added', 'Someone joins the team', { project_id: null, member: { user_id: PERSON, role: 'member' } }),
   sampled('team.member_removed', 'Someone leaves the team', { project_id: null, member: { user_id: PERSON, role: 'member' } }),
   sampled('agent.plan_staged', 'The agent proposes a plan', { plan: PLAN }),

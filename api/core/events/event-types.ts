@@ -18,6 +18,13 @@ const Relation = z.looseObject({
   target_id: z.string(),
   relation_type: z.string(),
 });
+const Cycle = z.looseObject({
+  cycle_id: z.string(),
+  name: z.string(),
+  team_id: z.string(),
+  number: z.int(),
+  status: z.string(),
+});
 const Plan = z.looseObject({ action_id: z.string(), session_id: z.string(), source: z.string(), risk: z.string() });
 const Webhook = z.looseObject({ webhook_id: z.string(), host: z.string(), disabled_reason: z.string() });
 const Member = z.looseObject({ user_id: z.string(), role: z.string() });
@@ -51,6 +58,8 @@ const FIELDS = {
   'project.updated': { project: Project, changes: Changes },
   'project.deleted': { project: Project },
   'note.created': { note: Note },
+  'cycle.started': { cycle: Cycle, changes: Changes },
+  'cycle.completed': { cycle: Cycle, changes: Changes },
   'relation.created': { relation: Relation },
   'team.member_added': { member: Member },
   'team.member_removed': { member: Member },

@@ -48,6 +48,7 @@ export const task = {
   recurrence_of: null,
   forge_links: [{ repo: 'acme/rocket', number: 12, kind: 'issue', url: 'https://github.com/acme/rocket/issues/12' }],
   version: 3,
+  cycle_id: null,
 };
 const subtask = {
   ...task,

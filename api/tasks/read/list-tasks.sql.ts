@@ -1,7 +1,7 @@
 import type { Statement } from '../../../db/statement.js';
 
 /** Scope of a list. */
-export type Scope = 'project' | 'team' | 'visible' | 'mine';
+export type Scope = 'project' | 'team' | 'cycle' | 'visible' | 'mine';
 
 /** Maximum tasks of one response (docs/decisions.md#task-list-limit). */
 export const MAX_TASKS = 10_000;
@@ -14,7 +14,8 @@ const MARK = 'hashtextextended(t.task_id, hashxidextended(t.xmin, 0))';
 const NODE = 't.task_id, t.parent_task_id';
 
 /**
- * In every statement: $1 = caller id, $2 = status or null, $3 = roles that may list, $4 = project or team id if the scope has one.
+ * In every statement: $1 = caller id, $2 = status or null, $3 = roles that may list, $4 = project, team or cycle id if the scope has one;
+ * of a cycle also $5 = project id or null, $6 = team id or null.
  * Coalesced, so that the plan costs the same for any roles and PostgreSQL keeps its plan.
  */
 const MAY_LIST = 'coalesce(m.role = any($3::text[]), false)';
@@ -23,6 +24,9 @@ const SCOPE_SQL: Record<Scope, string> = {
   project: `select p.project_id, m.role as seat from projects p left join memberships m on m.team_id = p.team_id and m.user_id = $1
     where p.project_id = $4 and p.deleted_at is null`,
   team: `select m.role as seat from memberships m where m.team_id = $4 and m.user_id = $1 and ${MAY_LIST}`,
+  cycle: `select m.role as seat from cycles c left join memberships m on m.team_id = c.team_id and m.user_id = $1
+    where c.cycle_id = $4 and (c.project_id is null
+      or exists (select from projects p where p.project_id = c.project_id and p.deleted_at is null))`,
   visible: 'select null as seat',
   mine: 'select null as seat',
 };
@@ -32,6 +36,8 @@ const TASKS: Record<Exclude<Scope, 'visible'>, string> = {
   // cost.
   project: 't.project_id = place.project_id and coalesce(place.seat = any($3::text[]), false)',
   team: 't.team_id = $4',
+  cycle: `t.cycle_id = $4 and coalesce(place.seat = any($3::text[]), false) and ($5::uuid is null or t.project_id = $5)
+    and ($6::uuid is null or t.team_id = $6)`,
   // Not `exists`: the planner would turn it into a join and lose the index order.
   mine: `t.assigned_to = $1 and (select true from memberships m where m.team_id = t.team_id and m.user_id = $1 and ${MAY_LIST})`,
 };
@@ -94,7 +100,7 @@ function statementsOf(scope: Scope, byStatus: boolean): ListStatements {
   };
 }
 
-const SCOPES: Scope[] = ['project', 'team', 'visible', 'mine'];
+const SCOPES: Scope[] = ['project', 'team', 'cycle', 'visible', 'mine'];
 const ofScopes = (status: boolean) =>
   Object.fromEntries(SCOPES.map((scope) => [scope, statementsOf(scope, status)])) as Record<Scope, ListStatements>;
 const all = ofScopes(false);

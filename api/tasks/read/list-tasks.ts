@@ -23,8 +23,8 @@ export interface TaskList {
 /** Scope and form of a list. */
 interface TaskListQuery {
   scope: Scope;
-  /** Id of the project or team, if the scope has one. */
-  of?: string;
+  /** Id of the project, team or cycle, if the scope has one; of a cycle, also the project and the team, or null. */
+  of?: (string | null)[];
   status?: string | undefined;
   flat: boolean;
 }
@@ -36,19 +36,19 @@ interface ListAccess extends Record<string, unknown> {
 const EMPTY: TaskColumns = { count: 0, mark: null, ids: null, parents: null, marks: null, records: null };
 
 /**
- * Checks access to a list's project.
- * @throws RESOURCE_NOT_FOUND no such project | PERMISSION_DENIED of another team
+ * Checks access to a list's project or cycle.
+ * @throws RESOURCE_NOT_FOUND no such project or cycle | PERMISSION_DENIED of another team
  */
 function checkPlace({ scope }: TaskListQuery, place: ListAccess | undefined): void {
   // Another team's list is empty rather than forbidden (docs/decisions.md#foreign-filters).
-  if (scope !== 'project') return;
-  if (!place) throw notFound('Project');
+  if (scope !== 'project' && scope !== 'cycle') return;
+  if (!place) throw notFound(scope === 'project' ? 'Project' : 'Cycle');
   authorize('task.list', place.seat);
 }
 
 async function query(ctx: Context, request: TaskListQuery, kind: 'records' | 'marks' | 'fingerprint'): Promise<TaskColumns> {
   const { scope, of, status = null } = request;
-  const values = [userOf(ctx), status, rolesFor('task.list'), ...(of === undefined ? [] : [of])];
+  const values = [userOf(ctx), status, rolesFor('task.list'), ...(of ?? [])];
   const [found] = await run<ListAccess & TaskColumns>(ctx.db, listStatements(scope, status)[kind], values);
   checkPlace(request, found);
   return found ?? EMPTY;
@@ -82,11 +82,16 @@ async function list(ctx: Context, request: TaskListQuery, isKnown?: IsKnown): Pr
 /**
  * Lists live tasks with nested subtasks as JSON text, in chunks above 1,000 tasks. Another team's `team_id` returns an empty
  * list.
- * @throws RESOURCE_NOT_FOUND unknown project | PERMISSION_DENIED a project of another team
+ * @throws RESOURCE_NOT_FOUND unknown project or cycle | PERMISSION_DENIED a project or cycle of another team
  */
-export function listTasks(ctx: Context, { project_id, team_id, status }: ListTasks, isKnown?: IsKnown): Promise<TaskList> {
-  if (project_id !== undefined) return list(ctx, { scope: 'project', of: project_id, status, flat: false }, isKnown);
-  if (team_id !== undefined) return list(ctx, { scope: 'team', of: team_id, status, flat: false }, isKnown);
+export function listTasks(ctx: Context, query: ListTasks, isKnown?: IsKnown): Promise<TaskList> {
+  const { project_id, team_id, status, cycle_id } = query;
+  if (cycle_id !== undefined) {
+    const of = [cycle_id, project_id ?? null, team_id ?? null];
+    return list(ctx, { scope: 'cycle', of, status, flat: false }, isKnown);
+  }
+  if (project_id !== undefined) return list(ctx, { scope: 'project', of: [project_id], status, flat: false }, isKnown);
+  if (team_id !== undefined) return list(ctx, { scope: 'team', of: [team_id], status, flat: false }, isKnown);
   return list(ctx, { scope: 'visible', status, flat: false }, isKnown);
 }
 

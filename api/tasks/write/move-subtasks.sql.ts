@@ -15,7 +15,9 @@ with recursive below as (
 ), moved as (
   update tasks t set project_id = $3, version = t.version + 1, updated_at = now() from below b where t.task_id = b.task_id
   returning t.task_id, t.title, t.team_id, t.project_id, t.version, t.deleted_at is null as live, task_json(t) as json,
-    jsonb_build_object('project_id', jsonb_build_object('from', old.project_id, 'to', new.project_id)) as changes
+    jsonb_build_object('project_id', jsonb_build_object('from', old.project_id, 'to', new.project_id))
+      || case when old.cycle_id is distinct from new.cycle_id
+        then jsonb_build_object('cycle_id', jsonb_build_object('from', old.cycle_id, 'to', new.cycle_id)) else '{}' end as changes
 )
 select record_changes($1::jsonb, array_agg(make_change(team_id => team_id, project_id => project_id,
     ${kindOfChange({ feature: 'tasks', action: 'update', entityType: 'task' })},

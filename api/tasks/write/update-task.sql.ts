@@ -55,10 +55,10 @@ with before as materialized (
     summary => 'changed ' || (select string_agg(key, ', ') from jsonb_object_keys(c.changes) as key),
     details => jsonb_build_object('changes', c.changes, 'version', u.version), event_type => ${eventType('task.updated')},
     payload => jsonb_build_object('task', u.now, 'changes', c.changes))]) as audit_id
-  -- Differences as {field: {from, to}}: the fields sent, and those that follow from the status.
+  -- Differences as {field: {from, to}}: the fields sent, and those that follow from the status or the project.
   from updated u, lateral (
     select jsonb_object_agg(key, jsonb_build_object('from', u.was->key, 'to', u.now->key)) as changes
-    from jsonb_object_keys(u.fields || '{"completed_at": null}') as key where u.was->key is distinct from u.now->key
+    from jsonb_object_keys(u.fields || '{"completed_at": null, "cycle_id": null}') as key where u.was->key is distinct from u.now->key
   ) c
 )
 select v.task_id, v.seat, v.stale, v.assignee_ok, coalesce(r.version, (v.task).version) as version,

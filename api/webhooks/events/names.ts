@@ -15,6 +15,8 @@ export const WEBHOOK_EVENTS = {
   'project.status_changed': 'The status of a project changed',
   'project.deleted': 'A project was moved to the trash',
   'note.created': 'A note was created',
+  'cycle.started': 'A cycle started',
+  'cycle.completed': 'A cycle was completed',
   'team.member_added': 'Someone joined the team',
   'team.member_removed': 'Someone left the team',
   'automation.run_failed': 'A run of an automation failed',
