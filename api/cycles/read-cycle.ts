@@ -26,7 +26,16 @@ export async function recordOf({ db }: Pick<Context, 'db'>, cycleId: string): Pr
 
 export type LockedCycle = Pick<
   CycleRow,
-  'cycle_id' | 'team_id' | 'project_id' | 'name' | 'goal' | 'start_date' | 'end_date' | 'status' | 'auto_complete' | 'cause_user_ids'
+  | 'cycle_id'
+  | 'team_id'
+  | 'project_id'
+  | 'name'
+  | 'goal'
+  | 'start_date'
+  | 'end_date'
+  | 'status'
+  | 'auto_complete'
+  | 'cause_user_ids'
 >;
 
 /**
@@ -46,7 +55,10 @@ export async function lockCycle(ctx: Pick<Context, 'db'>, cycleId: string): Prom
 }
 
 /** Returns the id of the earliest planned cycle of a team and project; null if there is none. */
-export async function nextCycleOf({ db }: Pick<Context, 'db'>, place: { team_id: string; project_id: string | null }): Promise<string | null> {
+export async function nextCycleOf(
+  { db }: Pick<Context, 'db'>,
+  place: { team_id: string; project_id: string | null },
+): Promise<string | null> {
   const [next] = await run<{ cycle_id: string }>(db, nextCycleStatement, [place.team_id, place.project_id]);
   return next?.cycle_id ?? null;
 }

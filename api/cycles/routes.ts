@@ -169,7 +169,8 @@ const course: Endpoint[] = [
     method: 'get',
     path: '/api/sprints/:cycle_id/report',
     summary: 'Get the report of a cycle',
-    description: 'Figures and burn-down: of now while the cycle is active, frozen once it is completed. Tasks with subtasks do not count.',
+    description:
+      'Figures and burn-down: of now while the cycle is active, frozen once it is completed. Tasks with subtasks do not count.',
     params: CycleParams,
     response: CycleReport,
     errors: [404],

@@ -1,6 +1,5 @@
 /** States of a cycle, in order. */
 export const CYCLE_STATUSES = ['planned', 'active', 'completed'] as const;
-export type CycleStatus = (typeof CYCLE_STATUSES)[number];
 
 /** A completion locks and moves the tasks of its cycle in one transaction, so their number is limited. */
 export const MAX_TASKS_PER_CYCLE = 10_000;

@@ -26,7 +26,10 @@ export const CreateCycle = z
     project_id: Id.nullish().meta({ description: 'null: the cycle may hold tasks of any project of the team' }),
     start_date: Day.nullish(),
     end_date: Day.nullish(),
-    auto_complete: z.boolean().nullish().meta({ description: `${AUTO}. Needs end_date` }),
+    auto_complete: z
+      .boolean()
+      .nullish()
+      .meta({ description: `${AUTO}. Needs end_date` }),
   })
   .refine(({ team_id, project_id }) => (team_id ?? project_id ?? null) !== null, {
     path: ['team_id'],
@@ -50,9 +53,7 @@ export const UpdateCycle = z
   .meta({ id: 'UpdateCycle' });
 export type UpdateCycle = z.output<typeof UpdateCycle>;
 
-export const AddTasks = z
-  .object({ task_ids: z.array(TaskId).min(1).max(MAX_ADDED) })
-  .meta({ id: 'AddTasksToCycle' });
+export const AddTasks = z.object({ task_ids: z.array(TaskId).min(1).max(MAX_ADDED) }).meta({ id: 'AddTasksToCycle' });
 
 export const CompleteCycle = z
   .object({
@@ -75,7 +76,9 @@ const days = z
   .array(z.object({ date: z.string().meta({ format: 'date' }), remaining: z.int() }))
   .meta({ description: 'Open tasks at the end of each day, UTC, from the start on; at most 366 days' });
 
-const Snapshot = z.object({ ...figures, days }).meta({ id: 'CycleSnapshot', description: 'Figures at the completion. Tasks with subtasks do not count' });
+const Snapshot = z
+  .object({ ...figures, days })
+  .meta({ id: 'CycleSnapshot', description: 'Figures at the completion. Tasks with subtasks do not count' });
 
 export const Cycle = z
   .object({

@@ -11,7 +11,9 @@ import { recordCycleChange } from './record-cycle-change.js';
 import type { Cycle } from './schema.js';
 
 const otherActive = () =>
-  conflict('Another cycle of the same team and project is active', { detail: 'Complete it first: one cycle is active at a time' });
+  conflict('Another cycle of the same team and project is active', {
+    detail: 'Complete it first: one cycle is active at a time',
+  });
 
 /**
  * Starts a planned cycle: its tasks of this moment are what it commits to.

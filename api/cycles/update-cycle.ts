@@ -13,7 +13,8 @@ type Fields = Pick<LockedCycle, 'name' | 'goal' | 'start_date' | 'end_date' | 'a
 const DATES = ['start_date', 'end_date', 'auto_complete'] as const;
 
 /** Returns the given fields that differ from the stored ones. */
-function changesOf(cycle: LockedCycle, { team_id, project_id, ...given }: UpdateCycle): Partial<Fields> {
+function changesOf(cycle: LockedCycle, input: UpdateCycle): Partial<Fields> {
+  const { team_id: _team, project_id: _project, ...given } = input;
   const fields = { ...given, ...daysOf(given), ...(given.goal !== undefined && { goal: given.goal || null }) };
   const changed = Object.entries(fields).filter(([name, value]) => value !== undefined && value !== cycle[name as keyof Fields]);
   return Object.fromEntries(changed);

@@ -10,7 +10,17 @@ import { TRIAGE } from './examples/triage.js';
 import { WEBHOOKS } from './examples/webhooks.js';
 import { WORK } from './examples/work.js';
 
-const RESPONSES: Record<string, unknown> = { ...PEOPLE, ...WORK, ...GRAPH, ...AGENT, ...AUDIT, ...CYCLES, ...RUNS, ...TRIAGE, ...WEBHOOKS };
+const RESPONSES: Record<string, unknown> = {
+  ...PEOPLE,
+  ...WORK,
+  ...GRAPH,
+  ...AGENT,
+  ...AUDIT,
+  ...CYCLES,
+  ...RUNS,
+  ...TRIAGE,
+  ...WEBHOOKS,
+};
 
 /** Returns the example of a response schema, of a list of it, or of the first of several; undefined without one. */
 export function responseExample(schema: z.ZodType): unknown {

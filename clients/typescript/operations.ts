@@ -1,4 +1,4 @@
-// Made by npm run client from the document with SHA-256 3a8ed66b9f41deaa82baf4482163d28c6e8de35f5da7d95191db3db2e2aba3da.
+// Made by npm run client from the document with SHA-256 458b8509d1eda6435386786fafffa4084813a233d34ef43345de87fbdf8574a2.
 /** Operations that send a form with a file, and those that return bytes. */
 export const UPLOADS: readonly string[] = ['uploadFile'];
 export const DOWNLOADS: readonly string[] = ['downloadFile'];
@@ -68,6 +68,16 @@ export const OPERATIONS = {
   listRelations: { method: 'GET', path: '/api/work-items/{item_id}/relations', takesKey: false },
   listChildren: { method: 'GET', path: '/api/work-items/{item_id}/children', takesKey: false },
   listParents: { method: 'GET', path: '/api/work-items/{item_id}/parents', takesKey: false },
+  listCycles: { method: 'GET', path: '/api/sprints', takesKey: false },
+  createCycle: { method: 'POST', path: '/api/sprints', takesKey: true },
+  getCycle: { method: 'GET', path: '/api/sprints/{cycle_id}', takesKey: false },
+  updateCycle: { method: 'PATCH', path: '/api/sprints/{cycle_id}', takesKey: false },
+  deleteCycle: { method: 'DELETE', path: '/api/sprints/{cycle_id}', takesKey: false },
+  addTasksToCycle: { method: 'POST', path: '/api/sprints/{cycle_id}/tasks', takesKey: true },
+  removeTaskFromCycle: { method: 'DELETE', path: '/api/sprints/{cycle_id}/tasks/{task_id}', takesKey: false },
+  startCycle: { method: 'POST', path: '/api/sprints/{cycle_id}/start', takesKey: true },
+  completeCycle: { method: 'POST', path: '/api/sprints/{cycle_id}/complete', takesKey: true },
+  getCycleReport: { method: 'GET', path: '/api/sprints/{cycle_id}/report', takesKey: false },
   listNotes: { method: 'GET', path: '/api/notes', takesKey: false },
   createNote: { method: 'POST', path: '/api/notes', takesKey: true },
   getNote: { method: 'GET', path: '/api/notes/{note_id}', takesKey: false },

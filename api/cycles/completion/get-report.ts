@@ -4,7 +4,14 @@ import { readCycle } from '../read-cycle.js';
 import type { CycleReport, Figures } from '../schema.js';
 import { figuresStatement } from './figures.sql.js';
 
-const NOTHING: Figures = { committed: 0, added: 0, completed: 0, carried_over: 0, points: { committed: 0, completed: 0 }, days: [] };
+const NOTHING: Figures = {
+  committed: 0,
+  added: 0,
+  completed: 0,
+  carried_over: 0,
+  points: { committed: 0, completed: 0 },
+  days: [],
+};
 
 /** Reads figures and burn-down of a started cycle. `areStaysClosed`: it is being completed. */
 export async function readFigures({ db }: Pick<Context, 'db'>, cycleId: string, areStaysClosed: boolean): Promise<Figures> {

@@ -16,7 +16,11 @@ interface FoundTask {
 }
 
 /** @throws RESOURCE_NOT_FOUND unknown tasks | PERMISSION_DENIED tasks of teams without a role | INVALID_REQUEST of another place */
-function checkTasks(cycle: Pick<Cycle, 'team_id' | 'project_id'>, ids: string[], found: (FoundTask & { seat?: Seat | null })[]): void {
+function checkTasks(
+  cycle: Pick<Cycle, 'team_id' | 'project_id'>,
+  ids: string[],
+  found: (FoundTask & { seat?: Seat | null })[],
+): void {
   const known = new Set(found.map(({ task_id }) => task_id));
   const missing = ids.findIndex((id) => !known.has(id));
   if (missing >= 0) throw notFound('Task', { detail: `No live task has the id in task_ids[${missing}]` });

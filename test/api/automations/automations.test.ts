@@ -124,7 +124,7 @@ describe('POST /api/automations', () => {
 
   it.each([
     ['an unknown trigger', { trigger_type: 'task.exploded' }, /trigger_type/],
-    ['a trigger that does not exist yet', { trigger_type: 'cycle.started' }, /not available yet/],
+    ['a trigger that does not exist yet', { trigger_type: 'runner.job_finished' }, /not available yet/],
     ['a schedule without its times', { trigger_type: 'schedule' }, /schedule_cron: required/],
     ['a bad condition, with the position', { condition: 'task.title == nope' }, /condition: .*at character 14/],
     ['a condition of no truth', { condition: '"yes"' }, /condition/],
@@ -414,7 +414,7 @@ describe('catalogues', () => {
       sample_payload: { type: 'forge.pr_opened', pr_number: 12 },
     });
     expect(trigger('schedule')).toMatchObject({ available: true, sample_payload: { scheduled_for: expect.any(String) } });
-    expect(trigger('cycle.started')).toMatchObject({ available: false });
+    expect(trigger('runner.job_finished')).toMatchObject({ available: false });
     expect(trigger('task.completed').sample_payload).toMatchObject({
       task: { status: 'done' },
       changes: { status: { to: 'done' } },

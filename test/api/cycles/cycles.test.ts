@@ -66,7 +66,7 @@ describe('records', () => {
     const numbers = await Promise.all(
       Array.from({ length: 5 }, () => createCycle(member, { team_id: team.team_id })).map(async (made) => (await made).number),
     );
-    expect(numbers.sort()).toEqual([1, 2, 3, 4, 5]);
+    expect(numbers.sort((a, b) => a - b)).toEqual([1, 2, 3, 4, 5]);
     expect((await createCycle(member, project)).number).toBe(2);
     expect((await app.as(team.guest).get(`/api/sprints/${body.cycle_id}`)).body).toEqual(body);
   });
@@ -101,7 +101,7 @@ describe('records', () => {
   it('needs a team or a project, and both must match', async () => {
     expect((await member.post('/api/sprints', { name: 'Cycle' })).status).toBe(422);
     const other = await buildTeam(app);
-    await app.services.db('memberships').insert({ ...{ team_id: other.team_id, user_id: team.member.user_id }, role: 'member' });
+    await app.services.db('memberships').insert({ team_id: other.team_id, user_id: team.member.user_id, role: 'member' });
     const answer = await member.post('/api/sprints', { name: 'Cycle', team_id: other.team_id, ...project });
     expect(answer.status).toBe(400);
   });
@@ -118,7 +118,10 @@ describe('records', () => {
     expect((await member.patch(path, { end_date: '2026-12-01' })).status).toBe(409);
     expect((await member.patch(path, { name: 'C' })).body.name).toBe('C');
     const [entry] = await app.services.db('audit_entries').where({ entity_id: cycle_id, action: 'update' }).orderBy('timestamp');
-    expect([entry.feature, JSON.parse(entry.details).changes.end_date]).toEqual(['cycles', { from: '2026-11-20', to: '2026-11-27' }]);
+    expect([entry.feature, JSON.parse(entry.details).changes.end_date]).toEqual([
+      'cycles',
+      { from: '2026-11-20', to: '2026-11-27' },
+    ]);
   });
 
   it('deletes planned cycles only; their tasks go to the backlog', async () => {
@@ -185,7 +188,14 @@ describe('tasks of a cycle', () => {
     expect((await add(cycle.cycle_id, [mine.task_id, UNKNOWN])).status).toBe(404);
     expect((await add(cycle.cycle_id, [mine.task_id, elsewhere.task_id])).status).toBe(400);
     expect((await add(cycle.cycle_id, [])).status).toBe(422);
-    expect((await add(cycle.cycle_id, Array.from({ length: 101 }, () => mine.task_id))).status).toBe(422);
+    expect(
+      (
+        await add(
+          cycle.cycle_id,
+          Array.from({ length: 101 }, () => mine.task_id),
+        )
+      ).status,
+    ).toBe(422);
     expect(await cycleOf(mine.task_id)).toBeNull();
     await member.delete(`/api/tasks/${mine.task_id}`);
     expect((await add(cycle.cycle_id, [mine.task_id])).status).toBe(404);
@@ -198,7 +208,8 @@ describe('tasks of a cycle', () => {
     await buildTask(app, team, project);
     await add(cycle.cycle_id, [a.task_id, b.task_id]);
     const path = `/api/tasks?cycle_id=${cycle.cycle_id}`;
-    const ids = async (more = '') => ((await member.get(path + more)).body as { task_id: string }[]).map(({ task_id }) => task_id);
+    const ids = async (more = '') =>
+      ((await member.get(path + more)).body as { task_id: string }[]).map(({ task_id }) => task_id);
     expect(await ids()).toEqual([a.task_id, b.task_id]);
     expect(await ids('&status=done')).toEqual([b.task_id]);
     expect(await ids(`&project_id=${project.project_id}`)).toEqual([a.task_id]);
@@ -230,7 +241,12 @@ describe('start, completion and report', () => {
     const cycle = await createCycle(member, project);
     const next = await createCycle(member, project);
     const hours = { estimated_hours: 2 };
-    const [parent = '', done = '', open = '', late = ''] = await insertTasks(app, team, project, [{}, hours, hours, { ...hours, estimated_hours: 3 }]);
+    const [parent = '', done = '', open = '', late = ''] = await insertTasks(app, team, project, [
+      {},
+      hours,
+      hours,
+      { ...hours, estimated_hours: 3 },
+    ]);
     const [child = ''] = await insertTasks(app, team, project, [{ parent_task_id: parent, estimated_hours: 8 }]);
     await add(cycle.cycle_id, [parent, done, open, child]);
     expect(await report(cycle.cycle_id)).toMatchObject({ committed: 0, days: [], cycle: { status: 'planned' } });
@@ -254,7 +270,10 @@ describe('start, completion and report', () => {
       points: { committed: 12, completed: 2 },
       days: [{ date: TODAY(), remaining: 3 }],
     };
-    expect([status, body]).toEqual([200, expect.objectContaining({ status: 'completed', task_count: 2, done_count: 1, snapshot })]);
+    expect([status, body]).toEqual([
+      200,
+      expect.objectContaining({ status: 'completed', task_count: 2, done_count: 1, snapshot }),
+    ]);
     expect(await Promise.all([parent, done, open, late, child].map(cycleOf))).toEqual([
       cycle.cycle_id,
       cycle.cycle_id,
@@ -272,7 +291,10 @@ describe('start, completion and report', () => {
     expect((await report(cycle.cycle_id)).completed).toBe(1);
     const [started, completed] = [await events('cycle.started'), await events('cycle.completed')];
     expect([started[0].payload.cycle.status, completed[0].payload.cycle.snapshot.carried_over]).toEqual(['active', 3]);
-    expect(completed[0].payload).toMatchObject({ actor_id: team.member.user_id, changes: { status: { from: 'active', to: 'completed' } } });
+    expect(completed[0].payload).toMatchObject({
+      actor_id: team.member.user_id,
+      changes: { status: { from: 'active', to: 'completed' } },
+    });
   });
 
   it('checks the target of the open tasks', async () => {
@@ -332,14 +354,19 @@ describe('start, completion and report', () => {
     await add(cycle.cycle_id, ids);
     await start(cycle.cycle_id);
     const { db } = app.services;
-    const ago = (days: number) => db.raw(`date_trunc('day', now() at time zone 'utc') at time zone 'utc' - interval '${days} days' + interval '12 hours'`);
-    await db('cycles').where({ cycle_id: cycle.cycle_id }).update({ started_at: ago(4) });
+    const ago = (days: number) =>
+      db.raw(`date_trunc('day', now() at time zone 'utc') at time zone 'utc' - interval '${days} days' + interval '12 hours'`);
+    await db('cycles')
+      .where({ cycle_id: cycle.cycle_id })
+      .update({ started_at: ago(4) });
     const stay = (at: number) => db('cycle_tasks').where({ cycle_id: cycle.cycle_id, task_id: ids[at] as string });
     await stay(0).update({ added_at: ago(10) });
     await stay(1).update({ added_at: ago(4) });
     await stay(2).update({ added_at: ago(3) });
     await stay(3).update({ added_at: ago(4), removed_at: ago(2) });
-    await db('tasks').where({ task_id: ids[0] as string }).update({ status: 'done', completed_at: ago(1) });
+    await db('tasks')
+      .where({ task_id: ids[0] as string })
+      .update({ status: 'done', completed_at: ago(1) });
     const remaining = async () => (await report(cycle.cycle_id)).days.map(({ remaining }: { remaining: number }) => remaining);
     expect(await remaining()).toEqual([3, 4, 3, 2, 2]);
     await member.patch(`/api/tasks/${ids[0]}/status`, { status: 'todo' });

@@ -27,7 +27,11 @@ export async function insertTasks(
     ...(each['status'] === 'done' ? { completed_at: new Date() } : {}),
     ...each,
   }));
-  await db.batchInsert('item_keys', rows.map(({ task_id }) => ({ item_id: task_id, item_type: 'task' })), 1_000);
+  await db.batchInsert(
+    'item_keys',
+    rows.map(({ task_id }) => ({ item_id: task_id, item_type: 'task' })),
+    1_000,
+  );
   await db.batchInsert('tasks', rows, 1_000);
   return rows.map(({ task_id }) => task_id);
 }
