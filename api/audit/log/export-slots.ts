@@ -1,6 +1,6 @@
 import { busy } from '../../core/errors.js';
 
-/** Exports of one user at the same time, in one process; others wait. */
+/** Exports of one user at the same time, in one process; others wait (docs/decisions.md#audit-exports). */
 const AT_ONCE = 2;
 /** Exports of one user that may wait, and for how long, ms. */
 const MAX_WAITING = 20;

@@ -40,12 +40,12 @@ function filtersOf(samples: Entry[]): [name: string, query: Record<string, strin
   const [newest, oldest] = [samples[0] as Entry, samples.at(-1) as Entry];
   const of = (name: string, entry: Entry) => ({ [name]: entry[name] as string });
   const month = `${(oldest['timestamp'] as string).slice(0, 7)}`;
-  const nobody = '019a9f00-0000-7000-8000-000000000001';
+  const stranger = '019a9f00-0000-7000-8000-000000000001';
   return [
     ['no filter', {}],
     ['no filter, row 9,950', { offset: '9950' }],
     ['user_id, the most active', of('user_id', newest)],
-    ['user_id, nobody', { user_id: nobody }],
+    ['user_id, a stranger', { user_id: stranger }],
     ['feature tasks', { feature: 'tasks' }],
     ['feature secrets', { feature: 'secrets' }],
     ['feature billing (none)', { feature: 'billing' }],
