@@ -11,12 +11,13 @@ import { MAX_ENTRIES } from './filters.js';
 /** Entries that are hashed before other requests get a turn. */
 const CHUNK = 200;
 
-/** $1 = chain, $2 = last sequence, $3 = limit. The newest seals, newest first. */
+/** $1 = chain, $2 = last sequence, $3 = limit. The newest seals, newest first. The entry of an archived month is not in the log. */
 const newestSeals: Statement = {
   name: 'audit_newest_seals',
   text: /* sql */ `
-    select audit_id, chain as team_id, sequence, entry_hash from audit_seals
-    where chain = $1 and sequence <= $2 order by sequence desc limit $3`,
+    select s.audit_id, s.chain as team_id, s.sequence, s.entry_hash, encode(s.prev_hash, 'hex') as previous,
+      exists (select from audit_archives a where s.audit_id >= a.lower_id and s.audit_id < a.upper_id) as is_archived
+    from audit_seals s where s.chain = $1 and s.sequence <= $2 order by s.sequence desc limit $3`,
 };
 
 /** The chain of one team. */
@@ -52,6 +53,11 @@ export async function readChains(ctx: Context, teamId?: string): Promise<ChainSt
   }));
 }
 
+interface Seal extends EntryKey, Record<string, unknown> {
+  previous: string;
+  is_archived: boolean;
+}
+
 interface SealedRecord extends Record<string, unknown> {
   audit_id: string;
   sequence: number;
@@ -61,31 +67,34 @@ interface SealedRecord extends Record<string, unknown> {
   entry_hash: string;
 }
 
-/** Returns whether the content and the place of an entry have the hash of its seal, and the entry behind it follows it. */
-function fits(record: SealedRecord, seal: EntryKey, followedBy: string): boolean {
+/** Returns whether the content and the place of an entry have the hash of its seal. */
+function fits(record: SealedRecord | undefined, { sequence, entry_hash, previous }: Seal): boolean {
+  if (!record) return false;
   const stored = { ...record, details: record.details_text } as unknown as StoredEntry;
-  const { hash } = linkEntry(stored, { sequence: record.sequence - 1, hash: Buffer.from(record.prev_hash, 'hex') });
-  const isFirst = record.sequence !== 1 || record.prev_hash === GENESIS.hash.toString('hex');
-  return isFirst && record.sequence === seal.sequence && hash.equals(seal.entry_hash) && followedBy === record.entry_hash;
+  return linkEntry(stored, { sequence: sequence - 1, hash: Buffer.from(previous, 'hex') }).hash.equals(entry_hash);
 }
 
-/** Checks seals, newest first; `head` is the hash that the newest one must have. */
-async function checkSeals(ctx: Context, seals: EntryKey[], head: string): Promise<ChainCheck> {
+/** Checks seals, newest first; `head` is the hash that the newest one must have. Of archived entries only the seals are here. */
+async function checkSeals(ctx: Context, seals: Seal[], head: string): Promise<ChainCheck> {
   let up_to: string | null = null;
-  let followedBy = head;
+  let checked = 0;
+  let expected = head;
   for (let at = 0; at < seals.length; at += CHUNK) {
     const chunk = seals.slice(at, at + CHUNK);
     const records = JSON.parse(`[${await readRecords(ctx, chunk)}]`) as SealedRecord[];
-    for (const [place, seal] of chunk.entries()) {
-      const record = records[place];
-      if (!record || record.audit_id !== seal.audit_id || !fits(record, seal, followedBy))
-        return { checked: at + place, up_to, broken: seal };
-      up_to ??= record.timestamp;
-      followedBy = record.prev_hash;
+    const byId = new Map(records.map((record) => [record.audit_id, record]));
+    for (const seal of chunk) {
+      const record = byId.get(seal.audit_id);
+      const isFirst = seal.sequence !== 1 || seal.previous === GENESIS.hash.toString('hex');
+      const isWhole = seal.is_archived || fits(record, seal);
+      if (!isFirst || !isWhole || seal.entry_hash.toString('hex') !== expected) return { checked, up_to, broken: seal };
+      expected = seal.previous;
+      up_to ??= record?.timestamp ?? null;
+      checked += 1;
     }
     await nextTurn();
   }
-  return { checked: seals.length, up_to, broken: null };
+  return { checked, up_to, broken: null };
 }
 
 /**
@@ -96,7 +105,7 @@ export async function checkChain(ctx: Context, teamId: string): Promise<ChainSta
   const release = await takeExportSlot(userOf(ctx));
   try {
     const [chain] = (await readChains(ctx, teamId)) as [ChainState];
-    const seals = await run<EntryKey & Record<string, unknown>>(ctx.db, newestSeals, [teamId, chain.entries, MAX_ENTRIES]);
+    const seals = await run<Seal>(ctx.db, newestSeals, [teamId, chain.entries, MAX_ENTRIES]);
     return { ...chain, ...(await checkSeals(ctx, seals, chain.head_hash)) };
   } finally {
     release();

@@ -75,6 +75,17 @@ it('checks the chain on request, and names the entry that was changed', async ()
   expect((await browser.get(`${PATH}?check=1`)).html).toContain('Broken at sequence 2');
 });
 
+it('does not take an archived month for a break', async () => {
+  const [first, second] = [await write(), await write()];
+  const range = { lower_id: first, upper_id: second };
+  const hashes = { content_hash: Buffer.alloc(32), seals_hash: Buffer.alloc(32) };
+  await app.services
+    .db('audit_archives')
+    .insert({ month: '2020-01', ...range, entries: 1, file: 'x', ...hashes, audit_id: uuidv7() });
+  await tamper(app.services.db, ['delete from audit_entries where audit_id = ?', first]);
+  expect((await browser.get(`${PATH}?check=1`)).html).toContain('Intact up to');
+});
+
 it('exports JSON that verifies, and records it', async () => {
   await write();
   const answer = await browser.post(`${PATH}/export`, { format: 'json' }, { from: PATH });
