@@ -15,6 +15,7 @@ import type { Section } from './report.js';
 import { markCostSection, searchBesideWritesSection, searchSection } from './sections/search.js';
 import { strangersSection } from './sections/strangers.js';
 import { createNoteSection, workItemsSection } from './sections/work-items.js';
+import { webhooksSection } from './sections/webhooks.js';
 import { taskSection, webhookSection } from './sections/requests-section.js';
 
 /** Every section of `npm run bench`, in order of execution. */
@@ -56,6 +57,7 @@ export const SECTIONS = {
   armed: armedSection,
   crowded: crowdedSection,
   paused: pausedSection,
+  webhooks: webhooksSection,
 } satisfies Record<string, Section>;
 export type SectionName = keyof typeof SECTIONS;
 

@@ -9,6 +9,7 @@ import { acknowledgedGraph, graphInvariants } from './graph-invariants.sql.js';
 import { acknowledged } from './ledger-invariants.sql.js';
 import { planInvariants } from './plan-invariants.sql.js';
 import { acknowledgedPlans } from './agent-ledger-invariants.sql.js';
+import { acknowledgedWebhooks } from './webhook-invariants.sql.js';
 import { turnInvariants } from './turn-invariants.sql.js';
 import { always } from './state-invariants.sql.js';
 import type { Invariant } from './invariant.js';
@@ -127,7 +128,7 @@ export async function checkInvariants(options: CheckOptions): Promise<Verdict[]>
   const judge = async ({ name, words }: Pick<Invariant, 'name' | 'words'>, look: () => Promise<string[]>) => {
     verdicts.push({ name, words, violations: (await look()).slice(0, SHOWN), skipped: null });
   };
-  for (const { name, words, sql } of [...acknowledged, ...acknowledgedGraph, ...acknowledgedPlans]) {
+  for (const { name, words, sql } of [...acknowledged, ...acknowledgedGraph, ...acknowledgedPlans, ...acknowledgedWebhooks]) {
     if (ledger) await judge({ name, words }, () => find(db, name, sql, [JSON.stringify(ledger)]));
     else verdicts.push({ name, words, violations: [], skipped: 'no record of what was acknowledged' });
   }

@@ -25,6 +25,8 @@ export interface Ledger {
   proposals: { action_id: string; key: string }[];
   /** Failed CI runs that were delivered. */
   failures: { run_id: number }[];
+  /** Webhooks that the subscribed receiver handled; `version` of the task. */
+  received: { event_id: string; type: string; entity_id: string; version: number | null }[];
 }
 
 export interface AckedTask {
@@ -52,4 +54,5 @@ export const emptyLedger = (): Ledger => ({
   undone: [],
   proposals: [],
   failures: [],
+  received: [],
 });

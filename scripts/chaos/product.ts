@@ -62,6 +62,9 @@ const LIMITS = {
   RATE_LIMIT_AUTOMATION_DISPATCH: '0',
   // Short enough for the failed runs of a campaign to have their plans, long enough for a kill within it.
   CI_TRIAGE_SECONDS: '5',
+  // The subscribed receiver refuses some requests; a campaign does not wait for hours.
+  WEBHOOK_RETRY_SECONDS: '0,1,2,3,5,5,10,10',
+  WEBHOOK_TIMEOUT_SECONDS: '3',
 };
 
 async function freePorts(count: number): Promise<number[]> {

@@ -11,6 +11,7 @@ import { type Load, startLoad } from './load.js';
 import { type Product, type Size, startProduct } from './product.js';
 import { type Random, seededRandom } from './random.js';
 import { allHold, verdictTable } from './report.js';
+import { startSubscriber } from './subscriber.js';
 import { buildWorld } from './world.js';
 
 export interface ChaosOptions extends Size {
@@ -32,6 +33,7 @@ const SHORT_OF_QUIET = /* sql */ `
   select (select count(*) from outbox) as outbox, (select count(*) from audit_pending) as unsealed,
     (select count(*) from automation_runs where status in ('queued', 'running')) as runs,
     (select count(*) from agent_turns where finished_at is null) as turns,
+    (select count(*) from webhook_queue) as webhooks,
     (select count(*) from forge_deliveries where outcome is null) as deliveries`;
 
 /** A third of the kills follow at once, while the previous process is still restarting. */
@@ -125,6 +127,7 @@ async function torment(product: Product, options: ChaosOptions): Promise<Verdict
   const config = loadConfig(product.env);
   const caller = createCaller(product.urls);
   const world = await buildWorld(caller);
+  const subscriber = await startSubscriber(caller, world, options.seed);
   const load = startLoad(caller, world, config.FORGE_WEBHOOK_SECRET ?? '', options.seed);
   tell('load started');
   try {
@@ -138,10 +141,13 @@ async function torment(product: Product, options: ChaosOptions): Promise<Verdict
   try {
     const restless = await awaitQuiet(db);
     tell(restless === null ? 'everything at rest' : 'not at rest', restless ?? '');
+    load.ledger.received = subscriber.received;
+    load.surprises.push(...subscriber.surprises);
     const ledgerFile = join(product.dir, 'ledger.json');
     writeFileSync(ledgerFile, JSON.stringify(load.ledger));
     return [...judgeAnswers(caller, load, restless), ...(await checkInstallation(product.env, ledgerFile))];
   } finally {
+    subscriber.close();
     await db.destroy();
   }
 }
