@@ -74,10 +74,7 @@ function answerFaults(method, path, status, body) {
   return validate(body) ? undefined : JSON.stringify(validate.errors, null, 1);
 }
 
-const used = () => { const f = readFileSync('/proc/self/stat','utf8').split(') ')[1].split(' '); return [(+f[11] + +f[12])/100, (+f[13] + +f[14])/100]; };
 export default class extends TestEnvironment {
-  constructor(config, context) { super(config, context); this.file = context.testPath; this.t0 = Date.now(); this.c0 = used(); }
-  async teardown() { await super.teardown(); const c = used(); const {appendFileSync} = await import('node:fs'); appendFileSync('/tmp/suite-files.log', JSON.stringify({pid: process.pid, file: this.file.split('/suite/')[1], at: this.t0, wall: (Date.now()-this.t0)/1000, self: c[0]-this.c0[0], kids: c[1]-this.c0[1]})+'\n'); }
   async setup() {
     await super.setup();
     this.global.answerFaults = answerFaults;
