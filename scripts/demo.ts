@@ -9,6 +9,7 @@ import { playAgent } from './demo/agent.js';
 import { playNight } from './demo/night.js';
 import { playOutsideAgent } from './demo/outside-agent.js';
 import { playReleaseTrain } from './demo/release-train.js';
+import { playAudit } from './demo/audit.js';
 import { playWebhooks } from './demo/webhooks.js';
 import { base, call, config, logIn, paint, showWorkflows, tell, until } from './demo/helpers.js';
 import { DEMO_REPOSITORY } from './demo-data/seed-demo.js';
@@ -110,6 +111,7 @@ async function awaitGate(max: string, taskId: string): Promise<Approval> {
 }
 
 async function play(): Promise<void> {
+  const since = new Date();
   const [ada, max] = await Promise.all([logIn('ada@demo.test'), logIn('max@demo.test')]);
   tell('Ada (admin) and Max (manager) signed in');
   const issue = 1_000 + (createHash('sha256').update(uuidv7()).digest().readUInt32BE(0) % 1_000_000);
@@ -132,6 +134,7 @@ async function play(): Promise<void> {
   const night = await playNight(ada, max);
   const released = await playReleaseTrain(ada, max);
   await playWebhooks(ada, task);
+  await playAudit(ada, since);
   const db = openDatabase({ url: config.DATABASE_URL, poolSize: 2, name: 'assent-demo' });
   try {
     await sealEntries(db);

@@ -26,7 +26,7 @@ const COLUMNS = [
 const FORMULA = /^[=+\-@\t\r]/;
 
 /** Returns a value as a cell (RFC 4180). A leading apostrophe keeps a spreadsheet from calculating a text that others wrote. */
-export function csvCell(value: string | number | null | undefined): string {
+function csvCell(value: string | number | null | undefined): string {
   const text = String(value ?? '');
   const harmless = typeof value === 'string' && FORMULA.test(text) ? `'${text}` : text;
   return /[",\r\n]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless;
