@@ -48,6 +48,7 @@ export const ROOMS = [
   'comments',
   'projects',
   'tasks',
+  'custom-fields',
   'search',
   'graph',
   'recurrence',

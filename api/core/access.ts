@@ -68,6 +68,10 @@ const ABILITIES = {
   'cycle.schedule': { seat: 'member', words: 'Team member or above, for a completion by date', impersonated: false },
   'search.use': { seat: 'none', words: 'Any signed-in caller; only items of own teams are found' },
   'cycle_time.read': { seat: 'guest', words: 'Any member of the team, guests too' },
+  'custom_field.list': { seat: 'guest', words: 'Any member of the team, guests too; only fields of own teams are listed' },
+  'custom_field.manage': { seat: 'manager', words: 'Team manager or above' },
+  'custom_field.read': { seat: 'guest', words: 'Any member of the team, guests too' },
+  'custom_field.set': { seat: 'member', words: 'Team member or above; guests are read-only' },
   'agent.session': { seat: 'none', words: 'Any signed-in caller, their own sessions' },
   'agent.session_delete': {
     seat: 'none',

@@ -41,6 +41,7 @@ export type EntityType =
   | 'automation_run'
   | 'comment'
   | 'cycle'
+  | 'custom_field'
   | 'doc'
   | 'file'
   | 'forge_repository'

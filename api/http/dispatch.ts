@@ -23,6 +23,7 @@ import { signedInUserId } from '../web/server/session.js';
 import { page } from './paging.js';
 import type { LimitName } from '../endpoint/limits.js';
 import { addressKey, type RateLimiter } from '../endpoint/rate-limit.js';
+import { collectDeepObjects } from './deep-objects.js';
 import { reportUnknownFields, unknownFields } from './unknown-fields.js';
 import { readBody, readJson, refuseLargeBody } from '../endpoint/read-body.js';
 import { readUpload, type Upload } from '../endpoint/read-upload.js';
@@ -138,12 +139,13 @@ async function perform(
   },
 ): Promise<Outgoing> {
   const { request } = incoming;
-  const unknown = [...unknownFields('query', spec.query, incoming.query)];
+  const asked = collectDeepObjects(spec.query, incoming.query);
+  const unknown = [...unknownFields('query', spec.query, asked)];
   const given = upload ? upload.fields : spec.body && (await readJson(request, spec.bodyLimit ?? MAX_BODY));
   if (spec.body) unknown.push(...unknownFields('body', spec.body, given));
   reportUnknownFields(unknown, request.headers['prefer'], headers);
   const params = parse('path', spec.params, incoming.params);
-  const query = parse('query', spec.query, incoming.query);
+  const query = parse('query', spec.query, asked);
   const body = spec.body && parse('body', spec.body, given);
   const further = spec.limitOf?.(body);
   if (further) Object.assign(headers, await count(further));

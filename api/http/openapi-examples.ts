@@ -1,6 +1,7 @@
 import { AGENT } from './examples/agent.js';
 import { AUDIT } from './examples/audit.js';
 import { CYCLES } from './examples/cycles.js';
+import { CUSTOM_FIELDS } from './examples/custom-fields.js';
 import type { z } from 'zod';
 import { DEFAULT_DETAILS, type ErrorCode } from '../core/errors.js';
 import { GRAPH } from './examples/graph.js';
@@ -20,6 +21,7 @@ const RESPONSES: Record<string, unknown> = {
   ...RUNS,
   ...TRIAGE,
   ...WEBHOOKS,
+  ...CUSTOM_FIELDS,
 };
 
 /** Returns the example of a response schema, of a list of it, or of the first of several; undefined without one. */

@@ -23,6 +23,7 @@ import { runRoutes } from '../runs/routes.js';
 import { automationRoutes } from '../automations/routes.js';
 import { commentRoutes } from '../comments/routes.js';
 import { cycleRoutes } from '../cycles/routes.js';
+import { customFieldRoutes } from '../custom-fields/routes.js';
 import { cycleTimeRoutes } from '../forge/cycle-time/routes.js';
 import { fileRoutes } from '../files/routes.js';
 import { forgeRoutes } from '../forge/routes.js';
@@ -58,6 +59,7 @@ export const ENDPOINTS: Endpoint[] = [
   ...invitationRoutes,
   ...projectRoutes,
   ...taskRoutes,
+  ...customFieldRoutes,
   ...commentRoutes,
   ...cycleTimeRoutes,
   ...relationRoutes,

@@ -12,6 +12,7 @@ type Def = {
   shape?: Record<string, z.ZodType>;
   catchall?: z.ZodType;
   element?: z.ZodType;
+  options?: z.ZodType[];
   innerType?: z.ZodType;
   in?: z.ZodType;
   out?: z.ZodType;
@@ -31,10 +32,23 @@ function unwrap(schema: z.ZodType): Def {
   return def;
 }
 
-/** Yields the keys of a value that its schema does not name. Open objects and unions take any key. */
+/** Returns the alternative of a union that has the type of the value, if only one has: an object, or an array. */
+function alternativeOf(options: readonly z.ZodType[], value: object): Def | undefined {
+  const type = Array.isArray(value) ? 'array' : 'object';
+  const fitting = options.map(unwrap).filter((def) => def.type === type);
+  return fitting.length === 1 ? fitting[0] : undefined;
+}
+
+/** Yields the keys of a value that its schema does not name. Open objects, and unions of objects, take any key. */
 export function* unknownFields(place: string, schema: z.ZodType | undefined, value: unknown): Generator<UnknownField> {
   if (typeof value !== 'object' || value === null) return;
-  const def: Def = schema ? unwrap(schema) : { type: 'object', shape: {} };
+  const known = schema ? unwrap(schema) : { type: 'object', shape: {} };
+  const def: Def | undefined = known.options ? alternativeOf(known.options, value) : known;
+  if (!def) return;
+  yield* unknownKeys(place, def, value);
+}
+
+function* unknownKeys(place: string, def: Def, value: object): Generator<UnknownField> {
   if (def.type === 'array' && def.element && Array.isArray(value)) {
     for (const [index, item] of value.entries()) yield* unknownFields(`${place}.${index}`, def.element, item);
     return;

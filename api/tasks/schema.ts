@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { DATE_FORMATS, Flag, Id, NewTaskId, TaskId, Text, Timestamp, Title } from '../core/fields.js';
+import { FieldFilters } from '../custom-fields/filter-schema.js';
 import { Recurrence, TaskRecurrence } from '../recurrence/schema.js';
 import { normaliseStatus, normaliseTags, TASK_PRIORITIES, TASK_STATUSES } from './rules.js';
 
@@ -94,6 +95,8 @@ export const ListTasks = z.object({
   team_id: Id.optional().meta({ description: 'Ignored when project_id is given' }),
   status: TaskStatus.optional(),
   cycle_id: Id.optional().meta({ description: 'Tasks of one cycle; of these, those of project_id or team_id if given' }),
+  include: z.enum(['custom_fields']).optional().meta({ description: 'Adds `custom_fields` to each task' }),
+  custom_field: FieldFilters,
 });
 export type ListTasks = z.output<typeof ListTasks>;
 
@@ -134,6 +137,10 @@ export type Task = z.output<typeof Task>;
 export const TaskTree = z
   .object({
     ...taskFields,
+    custom_fields: z
+      .record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.array(z.string())]))
+      .optional()
+      .meta({ description: 'Values by key; only with `include=custom_fields`' }),
     get subtasks(): z.ZodArray<z.ZodType> {
       return z.array(TaskTree);
     },

@@ -10,13 +10,14 @@ import { conflict } from '../core/errors.js';
 import { recordChange } from '../core/record-change.js';
 import { deleteCyclesOfTeam } from '../cycles/delete-cycle.js';
 import { seatOf } from '../core/seats.js';
+import { deleteFieldsOfTeam } from '../custom-fields/delete-field.js';
 import { trashItemsOfTeam } from '../items/trash-items-of-team.js';
 import { deleteWebhooksOfTeam } from '../webhooks/delete-webhook.js';
 import { lockTeam } from './lock-team.js';
 
 /**
  * Permanently deletes a team without live projects: its memberships, automations, runs waiting for approval, repository bindings,
- * secrets, webhooks, cycles and sessions with the agent. Its notes, files, whiteboards and docs go to the trash. Its trash becomes unreachable and is purged at the end of its retention.
+ * secrets, webhooks, custom fields with their values, cycles and sessions with the agent. Its notes, files, whiteboards and docs go to the trash. Its trash becomes unreachable and is purged at the end of its retention.
  * @throws RESOURCE_NOT_FOUND | PERMISSION_DENIED below admin | RESOURCE_CONFLICT live projects
  */
 export function deleteTeam(ctx: Context, teamId: string): Promise<void> {
@@ -24,8 +25,9 @@ export function deleteTeam(ctx: Context, teamId: string): Promise<void> {
     // The lock prevents new memberships.
     const team = await lockTeam(ctx, teamId);
     authorize('team.write', await seatOf(ctx, teamId));
-    // Writers lock a cycle before a membership.
+    // Writers lock a cycle or a field before a membership.
     const cycles = await deleteCyclesOfTeam(ctx, teamId);
+    const custom_fields = await deleteFieldsOfTeam(ctx, teamId);
     const members = await Membership.query(ctx.db).where({ team_id: teamId }).delete();
     // Creating or restoring a project requires a membership until the commit; without memberships, this result stays true.
     const project = await Project.query(ctx.db).where({ team_id: teamId }).modify('live').first();
@@ -47,7 +49,18 @@ export function deleteTeam(ctx: Context, teamId: string): Promise<void> {
       entity_id: teamId,
       title: team.name,
       summary: 'deleted the team',
-      details: { name: team.name, members, items, automations, repositories, secrets, agent_sessions, webhooks, cycles },
+      details: {
+        name: team.name,
+        members,
+        items,
+        automations,
+        repositories,
+        secrets,
+        agent_sessions,
+        webhooks,
+        cycles,
+        custom_fields,
+      },
     });
   });
 }

@@ -1,4 +1,4 @@
-// Made by npm run client from the document with SHA-256 458b8509d1eda6435386786fafffa4084813a233d34ef43345de87fbdf8574a2.
+// Made by npm run client from the document with SHA-256 8cd467cd70a84362435fe75c758e41f85097febe1a14154b1edfdf2a4aa51f60.
 /** Operations that send a form with a file, and those that return bytes. */
 export const UPLOADS: readonly string[] = ['uploadFile'];
 export const DOWNLOADS: readonly string[] = ['downloadFile'];
@@ -58,6 +58,12 @@ export const OPERATIONS = {
   updateTaskStatus: { method: 'PATCH', path: '/api/tasks/{task_id}/status', takesKey: false },
   putTaskStatus: { method: 'PUT', path: '/api/tasks/{task_id}/status', takesKey: false },
   deleteTask: { method: 'DELETE', path: '/api/tasks/{task_id}', takesKey: false },
+  listCustomFields: { method: 'GET', path: '/api/custom-fields', takesKey: false },
+  createCustomField: { method: 'POST', path: '/api/custom-fields', takesKey: true },
+  listCustomFieldValues: { method: 'GET', path: '/api/custom-fields/values', takesKey: false },
+  setCustomFieldValues: { method: 'PUT', path: '/api/custom-fields/values', takesKey: false },
+  updateCustomField: { method: 'PATCH', path: '/api/custom-fields/{field_id}', takesKey: false },
+  deleteCustomField: { method: 'DELETE', path: '/api/custom-fields/{field_id}', takesKey: false },
   listComments: { method: 'GET', path: '/api/tasks/{task_id}/comments', takesKey: false },
   createComment: { method: 'POST', path: '/api/tasks/{task_id}/comments', takesKey: true },
   updateComment: { method: 'PATCH', path: '/api/comments/{comment_id}', takesKey: false },

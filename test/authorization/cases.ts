@@ -4,6 +4,7 @@ import { approvalCases } from './approval-cases.js';
 import { auditCases } from './audit-cases.js';
 import { automationCases, cancelCases, trashCases } from './automation-cases.js';
 import { cycleCases } from './cycle-cases.js';
+import { fieldCases } from './field-cases.js';
 import { fileCases } from './file-cases.js';
 import { graphCases } from './graph-cases.js';
 import { itemCases } from './item-cases.js';
@@ -25,6 +26,7 @@ export const GROUPS = {
   vault: [...vaultCases, ...auditCases],
   webhooks: webhookCases,
   cycles: cycleCases,
+  fields: fieldCases,
   graph: graphCases,
   agent: [...agentCases, ...mcpCases],
   items: [...itemCases, ...fileCases],

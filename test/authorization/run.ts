@@ -192,6 +192,7 @@ function testRows(
     await db('automations').whereNull('deleted_at').update({ deleted_at: new Date(), is_active: false });
     await db('webhooks').delete();
     await db('cycles').delete();
+    await db('custom_fields').delete();
   });
 
   // A row is up to a hundred requests, and what is asked is who may, not how fast a busy machine answers.

@@ -75,6 +75,19 @@ const task: Build = async (world, wish) => {
   return { ...subject, task_id: subject.id };
 };
 
+/** A text field for tasks, with a task of its team. */
+const customField: Build = async (world, wish) => {
+  const { task_id } = await task(world, wish);
+  const subject = { ...basis(wish, uuidv7()), task_id };
+  await insert(
+    world,
+    `insert into custom_fields (field_id, team_id, name, key, field_type, entity_type, position, created_by)
+      values (:id, :team_id, :canary, 'k' || replace(:id, '-', ''), 'text', 'task', 0, :author)`,
+    { ...subject, author: wish.author },
+  );
+  return subject;
+};
+
 /** In the trash with its task. */
 const comment: Build = async (world, wish) => {
   const { task_id } = await task(world, wish);
@@ -445,6 +458,7 @@ export const SUBJECTS = {
   project,
   task,
   comment,
+  customField,
   relation,
   automation,
   automationWithSecret: withSecret(automation),

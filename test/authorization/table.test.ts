@@ -73,8 +73,11 @@ const EXPECTED_ROLES: Record<Seat | 'none', Ability[]> = {
     'item.read',
     'cycle_time.read',
     'cycle.read',
+    'custom_field.list',
+    'custom_field.read',
   ],
   member: [
+    'custom_field.set',
     'agent.link',
     'plan.decide',
     'plan.undo',
@@ -93,7 +96,14 @@ const EXPECTED_ROLES: Record<Seat | 'none', Ability[]> = {
     'automation.dispatch',
     'gate.decide',
   ],
-  manager: ['plan.decide_high_risk', 'automation.manage', 'comment.moderate', 'trash.purge', 'automation.take_over'],
+  manager: [
+    'custom_field.manage',
+    'plan.decide_high_risk',
+    'automation.manage',
+    'comment.moderate',
+    'trash.purge',
+    'automation.take_over',
+  ],
   admin: [
     'automation.protect',
     'agent_settings.read',

@@ -117,9 +117,21 @@ export function sentenceOf({ path, message }: Pick<Issue, 'path' | 'message'>, s
 const typeOf = (place: string, { path, code }: Issue): string =>
   place === 'body' && path.length === 0 && code === 'invalid_type' ? 'json_invalid' : code;
 
+/**
+ * Replaces the issue of a union by those of its one alternative that accepts the type of the value, such as one item and a list of
+ * them, so that they name what is wrong inside.
+ */
+function insideUnion(issue: Issue): Issue[] {
+  if (issue.code !== 'invalid_union') return [issue];
+  const fitting = issue.errors.filter((issues) => !issues.some(({ path, code }) => path.length === 0 && code === 'invalid_type'));
+  const [only, ...others] = fitting;
+  if (!only || others.length > 0) return [issue];
+  return only.flatMap((inner) => insideUnion({ ...inner, path: [...issue.path, ...inner.path] }));
+}
+
 /** Returns the entries of `detail.errors`. `place`: `body`, `query`, `path`, or `body.3` for an item of a list. */
 export const fieldErrors = (place: string, { issues }: { issues: readonly Issue[] }): FieldError[] =>
-  issues.map((issue) => ({
+  issues.flatMap(insideUnion).map((issue) => ({
     field: [place, ...issue.path].map(String).join('.'),
     message: sentenceOf(issue, place === 'body' ? 'The body' : 'The item'),
     type: typeOf(place, issue),

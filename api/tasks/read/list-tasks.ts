@@ -1,10 +1,12 @@
 import { run } from '../../../db/statement.js';
+import { resolveFilters, type FieldFilter } from '../../custom-fields/filter.js';
 import { authorize, rolesFor, type Seat } from '../../core/access.js';
 import { type Context, userOf } from '../../core/context.js';
 import { notFound } from '../../core/errors.js';
 import type { Etag } from '../../endpoint/etags.js';
 import { weakEtag } from './etags.js';
 import { type TaskColumns, recordsOf, tasksOf, writeRecords } from './task-columns.js';
+import { filteredCall, type ListKind } from './list-filtered-tasks.sql.js';
 import { listStatements, MAX_AT_ONCE, MAX_TASKS, type Scope } from './list-tasks.sql.js';
 import { arrange } from './nesting.js';
 import type { ListTasks } from '../schema.js';
@@ -27,6 +29,10 @@ interface TaskListQuery {
   of?: (string | null)[];
   status?: string | undefined;
   flat: boolean;
+  /** Whether records have the values of their custom fields. */
+  withFields?: boolean;
+  /** Filters by custom fields; none by default. */
+  filters?: FieldFilter[];
 }
 
 interface ListAccess extends Record<string, unknown> {
@@ -46,10 +52,14 @@ function checkPlace({ scope }: TaskListQuery, place: ListAccess | undefined): vo
   authorize('task.list', place.seat);
 }
 
-async function query(ctx: Context, request: TaskListQuery, kind: 'records' | 'marks' | 'fingerprint'): Promise<TaskColumns> {
-  const { scope, of, status = null } = request;
-  const values = [userOf(ctx), status, rolesFor('task.list'), ...(of ?? [])];
-  const [found] = await run<ListAccess & TaskColumns>(ctx.db, listStatements(scope, status)[kind], values);
+async function query(ctx: Context, request: TaskListQuery, kind: ListKind): Promise<TaskColumns> {
+  const { scope, of, status = null, withFields = false, filters = [] } = request;
+  const given = [userOf(ctx), status, rolesFor('task.list'), ...(of ?? [])];
+  const { statement, values } =
+    filters.length > 0
+      ? filteredCall(scope, given, filters, kind, withFields)
+      : { statement: listStatements(scope, status, withFields)[kind], values: given };
+  const [found] = await run<ListAccess & TaskColumns>(ctx.db, statement, values);
   checkPlace(request, found);
   return found ?? EMPTY;
 }
@@ -75,24 +85,25 @@ async function list(ctx: Context, request: TaskListQuery, isKnown?: IsKnown): Pr
   return {
     etag: etagOf(all),
     truncated: all.count > MAX_TASKS,
-    body: streamTasks(ctx, order, recordsOf(first), request.flat),
+    body: streamTasks(ctx, order, recordsOf(first), request),
   };
 }
 
 /**
  * Lists live tasks with nested subtasks as JSON text, in chunks above 1,000 tasks. Another team's `team_id` returns an empty
- * list.
+ * list, as does a custom field that the teams do not have.
  * @throws RESOURCE_NOT_FOUND unknown project or cycle | PERMISSION_DENIED a project or cycle of another team
  */
-export function listTasks(ctx: Context, query: ListTasks, isKnown?: IsKnown): Promise<TaskList> {
-  const { project_id, team_id, status, cycle_id } = query;
+export async function listTasks(ctx: Context, options: ListTasks, isKnown?: IsKnown): Promise<TaskList> {
+  const { project_id, team_id, cycle_id, status, include, custom_field = [] } = options;
+  const filters = await resolveFilters(ctx, 'task', custom_field);
+  const form = { status, flat: false, withFields: include === 'custom_fields', filters };
   if (cycle_id !== undefined) {
-    const of = [cycle_id, project_id ?? null, team_id ?? null];
-    return list(ctx, { scope: 'cycle', of, status, flat: false }, isKnown);
+    return list(ctx, { scope: 'cycle', of: [cycle_id, project_id ?? null, team_id ?? null], ...form }, isKnown);
   }
-  if (project_id !== undefined) return list(ctx, { scope: 'project', of: [project_id], status, flat: false }, isKnown);
-  if (team_id !== undefined) return list(ctx, { scope: 'team', of: [team_id], status, flat: false }, isKnown);
-  return list(ctx, { scope: 'visible', status, flat: false }, isKnown);
+  if (project_id !== undefined) return list(ctx, { scope: 'project', of: [project_id], ...form }, isKnown);
+  if (team_id !== undefined) return list(ctx, { scope: 'team', of: [team_id], ...form }, isKnown);
+  return list(ctx, { scope: 'visible', ...form }, isKnown);
 }
 
 /** Lists the live tasks assigned to the caller, without nesting. */

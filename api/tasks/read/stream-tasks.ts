@@ -1,7 +1,7 @@
 import { run } from '../../../db/statement.js';
 import { rolesFor } from '../../core/access.js';
 import { type Context, userOf } from '../../core/context.js';
-import { recordsStatement } from './list-tasks.sql.js';
+import { recordsStatement, recordsWithFieldsStatement } from './list-tasks.sql.js';
 import { type ListedTask, linesOf } from './task-columns.js';
 import { type Placed, TreeText } from './nesting.js';
 
@@ -33,8 +33,9 @@ export async function* streamTasks(
   ctx: Context,
   order: Placed<ListedTask>[],
   preloaded: (ListedTask & { json: string })[],
-  flat: boolean,
+  { flat, withFields = false }: { flat: boolean; withFields?: boolean },
 ): AsyncGenerator<string> {
+  const statement = withFields ? recordsWithFieldsStatement : recordsStatement;
   const preloadedById = new Map(preloaded.map(({ task_id, mark, json }) => [task_id, { mark, json }]));
 
   const read = async (at: number): Promise<Piece> => {
@@ -48,7 +49,7 @@ export async function* streamTasks(
       else missing.push(row.task_id);
     }
     if (missing.length === 0) return { placed, records, lines: null };
-    const [found] = await run<{ ids: string | null; records: string | null }>(ctx.db, recordsStatement, [
+    const [found] = await run<{ ids: string | null; records: string | null }>(ctx.db, statement, [
       missing,
       userOf(ctx),
       rolesFor('task.list'),

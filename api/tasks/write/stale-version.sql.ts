@@ -7,6 +7,7 @@ const statementFor = (name: string, entityTypes: string, places: string): Statem
     with updates as (
       select a.user_id, a.timestamp, a.details::jsonb as details from audit_entries a
       where a.team_id = (select team_id from ${places} = $1) and a.entity_id = $1 and a.entity_type ${entityTypes} and a.action = 'update'
+        and a.feature <> 'custom_fields'
       order by a.timestamp desc limit least($3::int - $2::int, 100)
     ), since as (
       select * from updates where (details->>'version')::int > $2::int

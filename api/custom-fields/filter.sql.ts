@@ -1,0 +1,43 @@
+import type { Parameters } from '../../db/statement-parameters.js';
+import type { FieldFilter } from './filter.js';
+import type { ValueColumn } from './rules.js';
+
+/** Comparison by the index of each column. */
+const EQUALS: Record<ValueColumn, (value: unknown, $: Parameters) => string> = {
+  value_text(value, $) {
+    const text = $.add(value, 'text');
+    return `left(v.value_text, 200) = left(${text}, 200) and v.value_text = ${text}`;
+  },
+  value_number: (value, $) => `v.value_number = ${$.add(value, 'double precision')}`,
+  value_date: (value, $) => `v.value_date = ${$.add(value, 'date')}`,
+  value_boolean: (value, $) => `v.value_boolean = ${$.add(value, 'boolean')}`,
+  value_list: (value, $) => `v.value_list @> array[${$.add(value, 'text')}]`,
+};
+
+/** Ids of the items that have the value, whoever may read them. */
+function idsWith(filter: FieldFilter, $: Parameters): string {
+  const groups = filter.map(({ column, fieldIds, value }) => {
+    const fields = $.add(fieldIds, 'uuid[]');
+    return `select v.entity_id from custom_field_values v where v.field_id = any(${fields}) and ${EQUALS[column](value, $)}`;
+  });
+  return groups.length === 0 ? 'select null::text as entity_id where false' : groups.join(' union all ');
+}
+
+/** Ids, each once, of the items that pass every filter, as column `entity_id`. An item belongs to one team, which has one field of a key. */
+export const idsWithAll = (filters: readonly FieldFilter[], $: Parameters): string =>
+  filters.map((filter) => `(${idsWith(filter, $)})`).join(' intersect ');
+
+/**
+ * Fragment of a record: the values of the item with this id as members of a JSON object, and a mark that changes with each of them. Joined
+ * as `c`. Reads the values alone: a value has the key of its field.
+ */
+export const valuesOf = (id: string): string => /* sql */ `
+  cross join lateral (
+    select string_agg('"' || v.key || '":' || custom_field_json(v), ',') as members,
+      coalesce(bit_xor(hashtextextended(v.field_id::text, hashxidextended(v.xmin, 0))), 0) as mark
+    from custom_field_values v where v.entity_id = ${id}
+  ) c`;
+
+/** The record `json` (text) with its values as `custom_fields`. */
+export const withValues = (json: string): string =>
+  `left(${json}, -1) || ',"custom_fields":{' || coalesce(c.members, '') || '}}'`;

@@ -1,0 +1,15 @@
+import { CustomField } from '../../db/models/custom-field.js';
+import { isAllowed } from '../core/access.js';
+import type { Context } from '../core/context.js';
+import { seatOf } from '../core/seats.js';
+import { present } from './present.js';
+import type { CustomFieldRecord, ListCustomFields } from './schema.js';
+
+/** Lists the fields of a team in their order, archived ones too. Another team's list is empty. */
+export async function listFields(ctx: Context, { team_id, entity_type }: ListCustomFields): Promise<CustomFieldRecord[]> {
+  if (!isAllowed('custom_field.list', await seatOf(ctx, team_id))) return [];
+  const fields = await CustomField.query(ctx.db)
+    .where({ team_id, ...(entity_type && { entity_type }) })
+    .orderBy(['position', 'created_at', 'field_id']);
+  return fields.map(present);
+}
