@@ -1,9 +1,13 @@
-import { raw } from 'objection';
-import { Webhook } from '../../db/models/webhook.js';
+import { run, type Statement } from '../../db/statement.js';
 import type { Services } from '../core/context.js';
+
+const statement: Statement = {
+  name: 'delete_expired_webhook_secrets',
+  text: /* sql */ `
+    update webhooks set previous_data_key = null, previous_sealed_value = null, previous_until = null
+    where previous_until < now() returning webhook_id`,
+};
 
 /** Deletes secrets that a rotation replaced and that no longer sign. Returns their number. */
 export const deleteExpiredSecrets = async ({ db }: Pick<Services, 'db'>): Promise<number> =>
-  await Webhook.query(db)
-    .where('previous_until', '<', raw('now()'))
-    .patch({ previous_data_key: null, previous_sealed_value: null, previous_until: null });
+  (await run(db, statement, [])).length;

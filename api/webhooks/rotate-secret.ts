@@ -1,4 +1,4 @@
-import { raw } from 'objection';
+import { run, type Statement } from '../../db/statement.js';
 import { type Context, inTransaction } from '../core/context.js';
 import { readWebhook, recordOf } from './read-webhook.js';
 import { recordWebhookChange } from './record-webhook-change.js';
@@ -7,6 +7,15 @@ import { newWebhookSecret, prefixOfSecret, sealWebhookSecret } from './secret.js
 
 const OVERLAP_HOURS = 24;
 
+/** $1 = endpoint id, $2 = data key, $3 = value, $4 = prefix. The end of the overlap is by the database's clock, as the claim reads it. */
+const rotateStatement: Statement = {
+  name: 'rotate_webhook_secret',
+  text: /* sql */ `
+    update webhooks set data_key = $2, sealed_value = $3, secret_prefix = $4, updated_at = now(), previous_data_key = data_key,
+      previous_sealed_value = sealed_value, previous_until = now() + interval '${OVERLAP_HOURS} hours'
+    where webhook_id = $1`,
+};
+
 /**
  * Replaces the signing secret of an endpoint. The one before also signs for 24 hours; an older one ends at once. The new secret is only
  * in this response.
@@ -14,17 +23,11 @@ const OVERLAP_HOURS = 24;
  */
 export function rotateSecret(ctx: Context, webhookId: string): Promise<WebhookWithSecret> {
   const secret = newWebhookSecret();
+  const secret_prefix = prefixOfSecret(secret);
   return inTransaction(ctx, async (ctx) => {
     const webhook = await readWebhook(ctx, 'webhook.write', webhookId);
-    const secret_prefix = prefixOfSecret(secret);
-    await webhook.$query(ctx.db).patch({
-      ...sealWebhookSecret(ctx.config, webhookId, secret),
-      secret_prefix,
-      previous_data_key: webhook.data_key,
-      previous_sealed_value: webhook.sealed_value,
-      previous_until: raw('now() + make_interval(hours => ?)', OVERLAP_HOURS),
-      updated_at: raw('now()'),
-    });
+    const { data_key, sealed_value } = sealWebhookSecret(ctx.config, webhookId, secret);
+    await run(ctx.db, rotateStatement, [webhookId, data_key, sealed_value, secret_prefix]);
     await recordWebhookChange(ctx, webhook, 'rotate', { secret_prefix, overlap_hours: OVERLAP_HOURS });
     return { ...(await recordOf(ctx, webhookId)), secret };
   });

@@ -1,4 +1,3 @@
-import { raw } from 'objection';
 import { WebhookHealth } from '../../db/models/webhook-health.js';
 import type { Webhook } from '../../db/models/webhook.js';
 import { type Context, inTransaction } from '../core/context.js';
@@ -36,7 +35,7 @@ export async function updateWebhook(ctx: Context, webhookId: string, input: Upda
     const clearsReason = input.is_active !== undefined && webhook.disabled_reason !== null;
     if (Object.keys(changes).length === 0 && !clearsReason) return recordOf(ctx, webhookId);
     const cleared = input.is_active === undefined ? {} : { disabled_reason: null };
-    await webhook.$query(ctx.db).patch({ ...changes, ...cleared, updated_at: raw('now()') });
+    await webhook.$query(ctx.db).patch({ ...changes, ...cleared, updated_at: new Date() });
     if (changes.is_active === true || changes.url !== undefined) {
       await WebhookHealth.query(ctx.db).findById(webhookId).patch({ failure_count: 0, failing_since: null });
     }
