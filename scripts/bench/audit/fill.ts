@@ -77,7 +77,7 @@ const FILL = /* sql */ `
     substr(t.team_id::text, 25) || '-k' || floor(r.entity * r.entity * 5000),
     '{"version": 3, "changes": {"status": {"to": "done", "from": "in_progress"}}}'
   from (
-    select :start::timestamptz + make_interval(secs => n * :step) as at, floor(random() * :teams) as team, floor(random() * :kinds) as kind, random() as person,
+    select :start::timestamptz + make_interval(secs => n * :step::float8) as at, floor(random() * :teams::int) as team, floor(random() * :kinds::int) as kind, random() as person,
       random() as address, random() as entity from generate_series(:from::bigint, :to::bigint) n
   ) r
   cross join lateral (select (lpad(to_hex((extract(epoch from r.at) * 1000)::bigint), 12, '0') || '7' || substr(md5(random()::text), 1, 3)
