@@ -97,6 +97,13 @@ function filterOperations(tagged, phrase) {
     .filter((group) => group.get('operations').size > 0);
 }
 
+/** Leaves out the requests of webhooks while a filter is set: it looks for operations to try. */
+const filteredWebhooks = (Webhooks, { React, layoutSelectors }) =>
+  function FilteredWebhooks(props) {
+    const filter = layoutSelectors.currentFilter();
+    return typeof filter === 'string' && filter !== '' ? null : React.createElement(Webhooks, props);
+  };
+
 /** Gives each POST a key of its own, unless the reader typed one. */
 function addKey(request) {
   if (request.headers['Idempotency-Key'] === FRESH_KEY) {
@@ -119,7 +126,7 @@ async function open() {
     displayRequestDuration: true,
     tryItOutEnabled: true,
     filter: true,
-    plugins: [{ fn: { opsFilter: filterOperations } }],
+    plugins: [{ fn: { opsFilter: filterOperations }, wrapComponents: { Webhooks: filteredWebhooks } }],
     requestInterceptor: addKey,
     onComplete() {
       if (!stored && ids.user_id) ui.preauthorizeApiKey('bearer', token);
