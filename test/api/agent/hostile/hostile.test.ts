@@ -23,7 +23,7 @@ describe('changes nothing but its own session, whatever the model reads and says
     check(answered);
     expect(await digestOf(world.app)).toEqual(before);
     const { audited, enqueued } = await traceSince(world.app, since);
-    expect(audited.filter((entry) => entry !== 'agent stage')).toEqual([]);
+    expect(audited.filter((entry) => entry !== 'ai_agent stage')).toEqual([]);
     expect(enqueued.filter((kind) => kind !== 'plan.start')).toEqual([]);
     if (answered.plan) {
       const { action_id } = answered.plan;
