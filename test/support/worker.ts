@@ -24,14 +24,18 @@ export async function runWorker(app: TestApp): Promise<RunningWorker> {
   });
 }
 
+/** Pauses between two looks, ms: a tenth of the time waited, so that a long wait costs few looks and grows by a tenth at most. */
+const pauseAfter = (waited: number): number => Math.min(100, Math.max(10, waited / 10));
+
 /** Waits until `look` gives something, at most `ms`. Conditions, not sleeps. */
 export async function until<T>(look: () => Promise<T | undefined | false | null>, ms = 30_000): Promise<T> {
-  const deadline = Date.now() + ms;
+  const since = Date.now();
   for (;;) {
     const found = await look();
     if (found) return found;
-    if (Date.now() > deadline) throw new Error('It did not happen in time');
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    const waited = Date.now() - since;
+    if (waited > ms) throw new Error('It did not happen in time');
+    await new Promise((resolve) => setTimeout(resolve, pauseAfter(waited)));
   }
 }
 

@@ -55,7 +55,7 @@ const standStill = (point: Point, [table, when, team]: readonly [string, string,
       if stands then
         -- Seen by the test.
         perform pg_advisory_xact_lock_shared(4711, hashtext('${point}' || ${team}::text));
-        while exists (select from fault_points where point = '${point}' and team_id = ${team}) loop perform pg_sleep(0.01); end loop;
+        while exists (select from fault_points where point = '${point}' and team_id = ${team}) loop perform pg_sleep(0.05); end loop;
       end if;
       return coalesce(new, old);
     end $$;
