@@ -8,7 +8,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { build } from './build.mjs';
+import { build, forgetCompilation } from './build.mjs';
 import { printFailure } from './embedded/errors.mjs';
 import { ensureInstalled } from './embedded/install.mjs';
 import { checkNode, root } from './embedded/settings.mjs';
@@ -61,12 +61,14 @@ async function check(label, work, print = out) {
 /** Runs the static checks one after the other. Returns their lines, which would get lost among those of jest. */
 async function staticChecks() {
   const lines = [];
-  for (const [label, command] of CHECKS)
-    await check(
+  for (const [label, command] of CHECKS) {
+    const passed = await check(
       label,
       () => run(process.execPath, command(), { cwd: root, maxBuffer: MAX_OUTPUT }),
       (line) => lines.push(line),
     );
+    if (label === 'types' && !passed) forgetCompilation();
+  }
   return lines;
 }
 
@@ -107,8 +109,9 @@ async function jest() {
 try {
   checkNode();
   await ensureInstalled();
-  if (await check('build', build)) {
-    const isWhole = !isLong && !args.some((arg) => !arg.startsWith('-'));
+  const isWhole = !isLong && !args.some((arg) => !arg.startsWith('-'));
+  // The check of the types beside jest covers the product too.
+  if (await check('build', () => build({ typesToo: !isWhole }))) {
     // Beside jest: while its servers start, a core is free.
     const [lines] = await Promise.all([isWhole ? staticChecks() : [], jest()]);
     for (const line of lines) out(line);
