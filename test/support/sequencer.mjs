@@ -4,18 +4,27 @@ import Sequencer from '@jest/test-sequencer';
 /** Files of half a minute and more on two cores, by the time they take or wait; jest would start small files last. */
 const LONG = [
   'outbox/outage',
+  'workflows/failures',
   'authorization/automations',
+  'outbox/stores',
+  'triage/faults',
+  'workflows/run-agent-model',
+  'providers/workflow',
+  'browser/app',
+  'hostile/hostile',
   'authorization/accounts',
   'authorization/vault',
-  'workflows/failures',
-  'authorization/approvals',
-  'browser/app',
   'http/fair-connections',
   'tasks/races',
   'web/hostile',
-  'outbox/stores',
+  'agent/turn-faults',
+  'workflows/replay',
+  'authorization/items',
   'authorization/tasks',
   'authorization/teams',
+  'authorization/agent',
+  'authorization/approvals',
+  'mcp/plans',
 ];
 const rank = ({ path }) => {
   const at = LONG.findIndex((name) => path.replaceAll('\\', '/').endsWith(`/${name}.test.ts`));
