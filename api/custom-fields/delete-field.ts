@@ -1,3 +1,4 @@
+import { CustomField } from '../../db/models/custom-field.js';
 import { run, type Statement } from '../../db/statement.js';
 import { type Context, inTransaction } from '../core/context.js';
 import { lockField } from './lock-field.js';
@@ -28,5 +29,5 @@ export function deleteField(ctx: Context, fieldId: string): Promise<number> {
 }
 
 /** Permanently deletes the fields of a team with their values, in the transaction that deletes the team. Returns the number of fields. */
-export const deleteFieldsOfTeam = (ctx: Context, teamId: string): Promise<number> =>
-  ctx.db('custom_fields').where({ team_id: teamId }).delete();
+export const deleteFieldsOfTeam = async (ctx: Context, teamId: string): Promise<number> =>
+  CustomField.query(ctx.db).where({ team_id: teamId }).delete();

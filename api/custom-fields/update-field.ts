@@ -1,4 +1,4 @@
-import { raw } from 'objection';
+import { fn } from 'objection';
 import { CustomField } from '../../db/models/custom-field.js';
 import { type Context, inTransaction } from '../core/context.js';
 import { invalid } from '../core/errors.js';
@@ -31,7 +31,8 @@ function changesOf(field: CustomField, input: UpdateCustomField): Changes {
 }
 
 /**
- * Changes a field. Values stay as they are, those of a choice that is gone too. Archiving waits for the values that are being set.
+ * Changes a field. Values stay as they are, those of a choice that is gone too (docs/decisions.md#custom-fields). Archiving waits for the
+ * values that are being set.
  * @throws RESOURCE_NOT_FOUND | PERMISSION_DENIED below manager | INVALID_REQUEST a property that cannot change | VALIDATION_ERROR choices
  * that do not fit the type
  */
@@ -41,7 +42,7 @@ export function updateField(ctx: Context, fieldId: string, input: UpdateCustomFi
     checkFixed(field, input);
     const changes = changesOf(field, input);
     if (Object.keys(changes).length === 0) return present(field);
-    await field.$query(ctx.db).patch({ ...changes, updated_at: raw('now()') });
+    await field.$query(ctx.db).patch({ ...changes, updated_at: fn.now() });
     const { options, ...others } = changes;
     const details = { ...others, ...(options && { options: options.length }) };
     const updated = (await CustomField.query(ctx.db).findById(fieldId)) as CustomField;
