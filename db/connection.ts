@@ -25,6 +25,8 @@ interface ConnectionOptions {
   lockTimeout?: number;
   /** Timeout of an idle transaction, ms; 0 = none. */
   idleTransactionTimeout?: number;
+  /** Whether plans follow indexes, whatever the statistics say. */
+  byIndexes?: boolean;
 }
 
 /**
@@ -40,6 +42,14 @@ interface RawConnection {
   readyForQuery: boolean;
   connection: { stream: Socket };
 }
+
+/**
+ * For statements over a queue, each of which has its index. A queue that was empty when it was analyzed is planned as empty until the
+ * next analysis, so thousands of new rows would be read from end to end, many times in one statement.
+ */
+const BY_INDEXES = ['enable_seqscan', 'enable_bitmapscan', 'enable_hashjoin', 'enable_mergejoin']
+  .map((method) => ` -c ${method}=off`)
+  .join('');
 
 /** Margin beyond the statement timeout, ms, within which a live server would have responded. */
 const SILENCE_MARGIN = 2_000;
@@ -77,6 +87,7 @@ export function openDatabase(options: ConnectionOptions): Knex {
     patience = 2_000,
     lockTimeout = 0,
     idleTransactionTimeout = 0,
+    byIndexes = false,
   } = options;
   const watch = statementTimeout > 0 ? closeUnresponsive(statementTimeout + SILENCE_MARGIN) : undefined;
   const connection = {
@@ -87,7 +98,7 @@ export function openDatabase(options: ConnectionOptions): Knex {
     lock_timeout: lockTimeout,
     idle_in_transaction_session_timeout: idleTransactionTimeout,
     keepAlive: true,
-    options: '-c timezone=UTC',
+    options: `-c timezone=UTC${byIndexes ? `${BY_INDEXES} -c plan_cache_mode=force_generic_plan` : ''}`,
     // Sends statements without waiting for the previous response.
     pipeline: true,
   };

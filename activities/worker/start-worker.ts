@@ -92,8 +92,8 @@ function startMails(services: Services): Loop | undefined {
  * Temporal lists this worker as a poller, and again after each reconnection.
  */
 export function startWorker(config: Config, log: Logger, onReady: () => void): RunningWorker {
-  const open = (name: string, poolSize: number) => {
-    const pool = openDatabase({ url: config.DATABASE_URL, poolSize, name, ...SERVING });
+  const open = (name: string, poolSize: number, byIndexes = false) => {
+    const pool = openDatabase({ url: config.DATABASE_URL, poolSize, name, byIndexes, ...SERVING });
     watchPool(name, () => poolUse(pool));
     return pool;
   };
@@ -128,7 +128,7 @@ export function startWorker(config: Config, log: Logger, onReady: () => void): R
       tryBeat();
     },
   });
-  const webhooks = startWebhooks({ ...services, db: open('assent-webhooks', 2) });
+  const webhooks = startWebhooks({ ...services, db: open('assent-webhooks', 2, true) });
   const relayServices: Services = { ...services, db: relayDb, wakeWebhooks: webhooks.deliver };
   const outbox = new OutboxRelay(relayServices, link.dispatcher, { others: link.others });
   // Separate loops: an unresponsive Temporal or a long delivery delays no events.

@@ -129,6 +129,7 @@ async function torment(product: Product, options: ChaosOptions): Promise<Verdict
   const world = await buildWorld(caller);
   const subscriber = await startSubscriber(caller, world, options.seed);
   const load = startLoad(caller, world, config.FORGE_WEBHOOK_SECRET ?? '', options.seed);
+  load.ledger.received = subscriber.received;
   tell('load started');
   try {
     await killAll(product, options);
@@ -141,7 +142,6 @@ async function torment(product: Product, options: ChaosOptions): Promise<Verdict
   try {
     const restless = await awaitQuiet(db);
     tell(restless === null ? 'everything at rest' : 'not at rest', restless ?? '');
-    load.ledger.received = subscriber.received;
     load.surprises.push(...subscriber.surprises);
     const ledgerFile = join(product.dir, 'ledger.json');
     writeFileSync(ledgerFile, JSON.stringify(load.ledger));

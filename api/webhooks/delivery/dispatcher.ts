@@ -55,7 +55,11 @@ export class WebhookDispatcher {
     policy?: OutboundPolicy,
   ) {
     this.policy = policy ?? webhookPolicy(services.config);
-    this.recorder = new OutcomeRecorder(services, (endpoints) => this.recorded(endpoints));
+    this.recorder = new OutcomeRecorder(
+      services,
+      () => this.slots.inFlight,
+      (endpoints) => this.recorded(endpoints),
+    );
   }
 
   /** Notes endpoints to which this process has just added deliveries. */

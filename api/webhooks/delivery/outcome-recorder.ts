@@ -5,8 +5,9 @@ import { disableWebhook } from './disable-webhook.js';
 import { finishStatement } from './finish.sql.js';
 import { type Endpoint, type Finished, healthOf, outcomeRow } from './outcomes.js';
 
-/** Outcomes that end within this time share a statement. */
-const GATHER_MS = 5;
+/** Outcomes that end within this time share a statement: a short time for few requests, a longer one beside many. */
+const GATHER_MS = { few: 5, many: 25 };
+const MANY = 20;
 const MAX_BATCH = 200;
 const RETRY_MS = 500;
 
@@ -21,9 +22,10 @@ export class OutcomeRecorder {
   private readonly waiting: Finished[] = [];
   private recording: Promise<void> | undefined;
 
-  /** `onRecorded` receives the endpoints with more due. */
+  /** `inFlight`: requests in progress. `onRecorded` receives the endpoints with more due. */
   constructor(
     private readonly services: Services,
+    private readonly inFlight: () => number,
     private readonly onRecorded: (endpoints: readonly Endpoint[]) => void,
   ) {}
 
@@ -40,7 +42,7 @@ export class OutcomeRecorder {
   }
 
   private async record(): Promise<void> {
-    await sleep(GATHER_MS);
+    await sleep(this.inFlight() > MANY ? GATHER_MS.many : GATHER_MS.few);
     while (this.waiting.length > 0) await this.recordBatch(this.waiting.splice(0, MAX_BATCH), true);
   }
 
