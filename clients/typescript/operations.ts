@@ -1,4 +1,4 @@
-// Made by npm run client from the document with SHA-256 8cd467cd70a84362435fe75c758e41f85097febe1a14154b1edfdf2a4aa51f60.
+// Made by npm run client from the document with SHA-256 54db7251270138e0c65a9bf66ac83970e97360a14aef8c61e485c94b11167e6e.
 /** Operations that send a form with a file, and those that return bytes. */
 export const UPLOADS: readonly string[] = ['uploadFile'];
 export const DOWNLOADS: readonly string[] = ['downloadFile'];

@@ -26,6 +26,7 @@ const ENTITIES: Readonly<Record<string, { type: string; record: string; id: stri
   task: { type: 'task', record: 'task', id: 'task_id' },
   comment: { type: 'comment', record: 'comment', id: 'comment_id' },
   project: { type: 'project', record: 'project', id: 'project_id' },
+  cycle: { type: 'cycle', record: 'cycle', id: 'cycle_id' },
   note: { type: 'note', record: 'note', id: 'note_id' },
   team: { type: 'user', record: 'member', id: 'user_id' },
   agent: { type: 'agent_plan', record: 'plan', id: 'action_id' },

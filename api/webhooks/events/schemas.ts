@@ -11,6 +11,7 @@ const OBJECTS: Readonly<Record<string, z.ZodObject>> = {
   comment: z.looseObject({ comment_id: text, task_id: text, content: text }),
   project: z.looseObject({ project_id: text, name: text, team_id: text, status: text }),
   note: z.looseObject({ note_id: text, title: text, team_id: text, kind: text }),
+  cycle: z.looseObject({ cycle_id: text, name: text, team_id: text }),
   team: z.looseObject({ user_id: text, role: text }),
   automation: z.looseObject({ run_id: text, automation_id: text, automation_name: text }),
   agent: z.looseObject({ action_id: text, session_id: text, source: text, risk: text }),
