@@ -1,5 +1,6 @@
 /** Names and shapes shared by the API, the worker and the workflows: imports neither Temporal nor code that waits. */
 
+export * from './cycle-contract.js';
 export * from './turn-contract.js';
 
 const TASK_QUEUES = { core: 'core', outbound: 'outbound' } as const;

@@ -5,6 +5,7 @@ export { automationRun } from './automation-run.js';
 export { automationSchedule } from './automation-schedule.js';
 export { ciTriage } from './ci-triage.js';
 export { connectionRevocation } from './connection-revocation.js';
+export { cycleClock } from './cycle-clock.js';
 export { housekeeping } from './housekeeping.js';
 export { overnightTriage } from './overnight-triage.js';
 export { recurringTask } from './recurring-task.js';

@@ -11,6 +11,7 @@ import type { AnyDispatcher } from '../../api/outbox/dispatch-outbox.js';
 import { PlanDispatcher } from '../agent-plans.js';
 import { TurnDispatcher } from '../agent-turns.js';
 import { ScheduleSync } from '../automation-schedules.js';
+import { CycleDispatcher } from '../cycles.js';
 import { DeprovisionDispatcher } from '../deprovisioning.js';
 import { SeriesDispatcher } from '../recurrence.js';
 import { reconcileRuns } from './reconciler.js';
@@ -32,6 +33,7 @@ const DISPATCHERS = [
   TriageSync,
   CiTriageDispatcher,
   PlanDispatcher,
+  CycleDispatcher,
 ];
 interface ReconcilingDispatcher extends AnyDispatcher {
   reconcile: (services: Services, isFirst: boolean) => Promise<number>;

@@ -7,6 +7,7 @@ import { scheduleActivities } from '../automation-schedules.js';
 import { turnActivities } from '../agent-turns.js';
 import { planActivities } from '../agent-plans.js';
 import { automationActivities, outboundActivities } from '../automations.js';
+import { cycleActivities } from '../cycles.js';
 import { maintenanceActivities } from '../maintenance.js';
 import { deprovisionActivities } from '../deprovisioning.js';
 import { modelStepActivities, modelTurnActivities } from '../model-turns.js';
@@ -53,6 +54,7 @@ export function createWorkers(services: Services, connection: NativeConnection, 
       ...maintenanceActivities(services),
       ...recurrenceActivities(services),
       ...planActivities(services),
+      ...cycleActivities(services),
       ...scheduleActivities(services),
       ...deprovisionActivities(services),
       ...triageActivities(services),

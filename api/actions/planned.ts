@@ -11,7 +11,6 @@ const describe = (type: string, label: string, params: z.ZodObject): ActionDescr
 
 /** Actions whose feature does not exist yet: listed with `available: false` and rejected when an automation is saved. */
 export const PLANNED_ACTIONS: readonly ActionDescription[] = [
-  describe('move_to_cycle', 'Move a task to a cycle', z.object({ task_id: z.string(), cycle_id: z.string() })),
   describe(
     'dispatch_runner_job',
     'Run a job on a runner',

@@ -7,6 +7,7 @@ import { createRelation } from './create-relation.js';
 import { createTask } from './create-task.js';
 import { delay } from './delay.js';
 import { httpRequest } from './http-request.js';
+import { moveToCycle } from './move-to-cycle.js';
 import { notify } from './notify.js';
 import { PLANNED_ACTIONS } from './planned.js';
 import { requireApproval } from './require-approval.js';
@@ -24,6 +25,7 @@ const LOCAL: readonly ActionType[] = [
   addComment,
   createNote,
   createRelation,
+  moveToCycle,
   notify,
 ];
 const SENDING: readonly OutboundAction[] = [httpRequest, sendWebhook, runAgent];

@@ -19,6 +19,7 @@ export const LOCAL_ACTIONS: readonly string[] = [
   'add_comment',
   'create_note',
   'create_relation',
+  'move_to_cycle',
   'notify',
   DELAY,
 ];

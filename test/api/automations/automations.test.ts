@@ -141,7 +141,7 @@ describe('POST /api/automations', () => {
     ['an inherited name as action', { actions: [{ type: 'constructor' }] }, /unknown action/],
     [
       'an action that does not exist yet',
-      { actions: [{ type: 'move_to_cycle', params: { task_id: 'x', cycle_id: 'x' } }] },
+      { actions: [{ type: 'dispatch_runner_job', params: { labels: [], command: 'x' } }] },
       /not available yet/,
     ],
     ['a missing parameter', { actions: [{ type: 'add_comment' }] }, /actions\[0\]\.params\.content/],
@@ -437,7 +437,7 @@ describe('catalogues', () => {
     expect(action('add_comment').params_schema.required).toEqual(['content']);
     expect(action('require_approval')).toMatchObject({ available: true, params_schema: { required: [] } });
     expect(action('http_request')).toMatchObject({ available: true, params_schema: { required: ['method', 'url'] } });
-    expect(action('move_to_cycle')).toMatchObject({ available: false });
+    expect(action('dispatch_runner_job')).toMatchObject({ available: false });
     expect(action('run_agent')).toMatchObject({ available: true, params_schema: { required: ['instruction'] } });
     expect(action('forge_comment')).toMatchObject({
       category: 'integration',

@@ -1,0 +1,89 @@
+import {
+  allHandlersFinished,
+  condition,
+  continueAsNew,
+  defineSignal,
+  proxyLocalActivities,
+  setHandler,
+} from '@temporalio/workflow';
+import { CYCLE_SIGNALS, type CycleActivities, type CycleClockInput, type CycleView } from './contract.js';
+import { SEARCH_ATTRIBUTES } from './search-attributes.js';
+import { showDetails } from './show-details.js';
+import { upsertAttributes } from './upsert-attributes.js';
+
+/** One transaction of up to 10,000 tasks, retried until it succeeds. */
+const { completeDueCycle } = proxyLocalActivities<CycleActivities>({
+  startToCloseTimeout: '2 minutes',
+  retry: { initialInterval: '200 ms', maximumInterval: '1 minute' },
+  summary: 'Complete cycle if due',
+});
+
+const datesChanged = defineSignal(CYCLE_SIGNALS.datesChanged);
+const completed = defineSignal(CYCLE_SIGNALS.completed);
+
+/** Rounds of one execution; a round is a signal or a timer. */
+const ROUNDS = 200;
+/** Maximum duration of one timer; the row is read again after it. */
+const MAX_WAIT_MS = 30 * 24 * 60 * 60 * 1_000;
+/** Interval at which the clock of a cycle whose project is in the trash looks again. */
+const RESTING_MS = 60 * 60 * 1_000;
+
+const minute = (iso: string): string => `${iso.slice(0, 16).replace('T', ' ')} UTC`;
+
+function stateOf({ state, dueAt, completedAt, carriedOver }: CycleView): string {
+  switch (state) {
+    case 'waiting':
+      return `» Waiting until ${dueAt === null ? 'its date' : minute(dueAt)} to complete the cycle`;
+    case 'resting':
+      return '» Suspended: its project is in the trash. Looks again every hour';
+    case 'completed':
+      return `Ended: **completed** at ${minute(completedAt ?? '')}, ${carriedOver ?? 0} open tasks rolled over`;
+    case 'off':
+      return 'Ended: no date completes the cycle any more';
+    case 'gone':
+      return 'Ended: there is no such cycle';
+  }
+}
+
+const detailsOf = (view: CycleView): string =>
+  view.state === 'gone'
+    ? stateOf(view)
+    : [`### Cycle ${view.number}`, stateOf(view), `${view.done} of ${view.tasks} tasks are done`].join('\n\n');
+
+function show(input: CycleClockInput, view: CycleView): void {
+  const { state, dueAt } = view;
+  showDetails(detailsOf(view));
+  upsertAttributes(
+    input,
+    { key: SEARCH_ATTRIBUTES.RunState, value: state === 'waiting' || state === 'resting' ? state : null },
+    { key: SEARCH_ATTRIBUTES.NextAttemptAt, value: dueAt === null ? null : new Date(dueAt) },
+  );
+}
+
+/**
+ * The clock of an active cycle: waits until the end of its last day, then completes it. PostgreSQL holds the dates and decides; a signal or
+ * a timer only wakes the workflow to read the row again. Returns how it ended.
+ */
+export async function cycleClock(input: CycleClockInput): Promise<Pick<CycleView, 'state' | 'carriedOver'>> {
+  let wakes = 0;
+  const wake = () => {
+    wakes += 1;
+  };
+  setHandler(datesChanged, wake);
+  setHandler(completed, wake);
+  for (let round = 0; round < (input.rounds ?? ROUNDS); round += 1) {
+    const seen = wakes; // read before the row, so that no wake is lost
+    const view = await completeDueCycle(input.cycleId);
+    show(input, view);
+    const { state, carriedOver, msLeft } = view;
+    if (state === 'waiting' || state === 'resting') {
+      const wait = state === 'resting' ? RESTING_MS : Math.min(Math.max(msLeft, 1), MAX_WAIT_MS);
+      await condition(() => wakes > seen, wait, { summary: state === 'resting' ? 'Look again' : 'Complete cycle' });
+    } else if (wakes === seen) {
+      await condition(allHandlersFinished);
+      return { state, carriedOver };
+    }
+  }
+  await condition(allHandlersFinished);
+  return continueAsNew<typeof cycleClock>(input);
+}
