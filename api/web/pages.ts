@@ -4,6 +4,8 @@ import { agentSettingsPages } from './pages/teams/agent-settings.js';
 import { approvalPages } from './pages/work/approvals.js';
 import { automationPages } from './pages/work/automations.js';
 import { challengePages } from './pages/account/challenges.js';
+import { cyclePages } from './pages/cycles/cycle.js';
+import { cycleListPages } from './pages/cycles/list.js';
 import { cycleTimePages } from './pages/work/cycle-time.js';
 import { deprovisionPages } from './pages/admin/deprovision.js';
 import { homePages } from './pages/work/home.js';
@@ -44,6 +46,8 @@ export const PAGES: readonly Page[] = [
   ...runPages,
   ...itemPages,
   ...searchPages,
+  ...cycleListPages,
+  ...cyclePages,
   ...cycleTimePages,
   ...notificationPages,
   ...teamPages,

@@ -5,6 +5,7 @@ import { Authenticator, buildAccount, mailedCode, PASSWORD } from '../factories/
 import { buildSession, stage } from '../factories/agent.js';
 import { buildProject, buildTask, buildTeam, type Person, type TestTeam } from '../factories/people.js';
 import { buildRun, GATE } from '../factories/runs.js';
+import { createCycle } from '../api/cycles/support.js';
 import { buildDelivery, createWebhook } from '../factories/webhooks.js';
 import { startApp, type TestApp } from '../support/app.js';
 import { faultsOf, launch, openWindow, type Window } from './chromium.js';
@@ -103,7 +104,13 @@ describe('the web app in a browser', () => {
     const { delivery_id } = await buildDelivery(app, team, webhook_id, { attempts: [attempt, attempt] });
     await buildDelivery(app, team, webhook_id, { status: 'pending' });
     await db('webhook_events').update({ body: JSON.stringify({ title: HOSTILE, text: 'word '.repeat(200) }) });
+    const cycle = await createCycle(app.as(team.manager), { ...project, name: HOSTILE, goal: HOSTILE, end_date: '2099-01-01' });
+    const { cycle_id } = cycle;
+    await app.as(team.manager).post(`/api/sprints/${cycle_id}/tasks`, { task_ids: [task.task_id] });
+    await app.as(team.manager).post(`/api/sprints/${cycle_id}/start`);
+    await createCycle(app.as(team.manager), { ...project, name: HOSTILE });
     return {
+      cycle_id,
       webhook_id,
       delivery_id,
       session_id: session.session_id,

@@ -2,6 +2,7 @@ import type { Client } from '@temporalio/client';
 import { cycleWorkflowId } from '../../workflows/contract.js';
 import type { TestTeam } from '../factories/people.js';
 import type { TestApp } from '../support/app.js';
+import { lockWaiters } from '../support/database.js';
 import { until } from '../support/worker.js';
 import { createCycle, insertTasks } from '../api/cycles/support.js';
 
@@ -13,6 +14,8 @@ interface Stage {
   team: TestTeam;
   project: { project_id: string };
   temporal: Client;
+  /** Kills the worker's process; the next one is there when it resolves. */
+  replaceWorker?: () => Promise<void>;
 }
 
 export const dayIn = (days: number): string => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
@@ -42,7 +45,7 @@ export async function startedCycle({ app, team, project, temporal }: Stage): Pro
 export async function playCycle(stage: Stage, play: string): Promise<string> {
   const { app, team, project, temporal } = stage;
   const member = app.as(team.member);
-  const { cycle_id } = await startedCycle(stage);
+  const { cycle_id, task_ids } = await startedCycle(stage);
   const workflowId = cycleWorkflowId(cycle_id);
   const change = (body: Record<string, unknown>) => member.patch(`/api/sprints/${cycle_id}`, body);
   if (play === 'by-hand') await member.post(`/api/sprints/${cycle_id}/complete`, {});
@@ -57,7 +60,16 @@ export async function playCycle(stage: Stage, play: string): Promise<string> {
     await change({ end_date: dayIn(40) });
     await isWaiting(temporal, cycle_id, 2);
   }
-  if (play === 'resting') {
+  if (play === 'worker-killed') {
+    // The completion waits for a task until its worker dies.
+    const { db } = app.services;
+    const lock = await db.transaction();
+    await lock('tasks').whereIn('task_id', task_ids).forUpdate();
+    await change({ end_date: dayIn(-1) });
+    await until(async () => (await lockWaiters(db)) > 0);
+    await stage.replaceWorker?.();
+    await lock.rollback();
+  } else if (play === 'resting') {
     await member.delete(`/api/projects/${project.project_id}`);
     const { db } = app.services;
     await db('cycles')

@@ -58,7 +58,7 @@ const CASES = [
   ...PLAN_ENDS.map((name) => `agent-plan.${name}`),
   ...TURN_PLAYS.map((name) => `agent-turn.${name}`),
   ...NIGHTS.map((name) => `overnight-triage.${name}`),
-  ...CYCLE_PLAYS.map((name) => `cycle-clock.${name}`),
+  ...[...CYCLE_PLAYS, 'worker-killed'].map((name) => `cycle-clock.${name}`),
   ...CI_PLAYS.map((name) => `ci-triage.${name}`),
   'automation-schedule.fired',
   'connection-revocation.forgotten',

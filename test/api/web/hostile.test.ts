@@ -4,6 +4,7 @@ import { buildSession, staged } from '../../factories/agent.js';
 import { buildProject, buildTask, buildTeam, type TestTeam } from '../../factories/people.js';
 import { buildRun, GATE } from '../../factories/runs.js';
 import { buildDelivery, createWebhook } from '../../factories/webhooks.js';
+import { createCycle } from '../cycles/support.js';
 import { startApp, type TestApp } from '../../support/app.js';
 import { type Browser, givePasswords, signIn } from './browser.js';
 
@@ -47,6 +48,7 @@ let noteId: string;
 let sessionId: string;
 let fileId: string;
 let webhookId: string;
+let cycleId: string;
 let deliveryId: string;
 
 /** Puts a text wherever people or programs can put one that pages show. */
@@ -76,6 +78,7 @@ async function writeEverywhere(text: string): Promise<void> {
   await db('trusted_devices').update({ user_agent: text });
   await db('deprovision_jobs').update({ reason: text });
   await db('webhooks').update({ description: text, url: `https://93.184.216.34/${text}` });
+  await db('cycles').update({ name: text, goal: text });
   await db('webhook_events').update({ body: text });
   const attempt = { at: '2026-11-20T17:51:02.123Z', status_code: 500, duration_ms: 1, error: text, response: text };
   await db('webhook_deliveries').update({ attempts: JSON.stringify([attempt]) });
@@ -121,6 +124,9 @@ beforeAll(async () => {
   runs = [waiting, failed, rejected].map(({ run_id }) => run_id);
   await app.as(team.manager).post(`/api/teams/${team.team_id}/members`, { email: 'new@test.example' });
   await app.as(team.manager).post('/api/auth/tokens', { name: 'x', scopes: ['tasks:read'] });
+  cycleId = (await createCycle(app.as(team.manager), project)).cycle_id;
+  await app.as(team.manager).post(`/api/sprints/${cycleId}/tasks`, { task_ids: [taskId] });
+  await app.as(team.manager).post(`/api/sprints/${cycleId}/start`);
   webhookId = (await createWebhook(app, team)).webhook_id;
   deliveryId = (await buildDelivery(app, team, webhookId)).delivery_id;
   const leaver = `/api/admin/users/${team.guest.user_id}/deprovision`;
@@ -151,6 +157,7 @@ beforeAll(async () => {
               .replace(':session_id', sessionId)
               .replace(':file_id', fileId)
               .replace(':webhook_id', webhookId)
+              .replace(':cycle_id', cycleId)
               .replace(':delivery_id', deliveryId)
               .replace(':team_id', team.team_id)
               .replace(':user_id', team.guest.user_id)

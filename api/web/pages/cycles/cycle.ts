@@ -1,0 +1,127 @@
+import { z } from 'zod';
+import { TaskId } from '../../../core/fields.js';
+import type { Context } from '../../../core/context.js';
+import { completeCycle } from '../../../cycles/completion/complete-cycle.js';
+import { getReport } from '../../../cycles/completion/get-report.js';
+import { deleteCycle } from '../../../cycles/delete-cycle.js';
+import { listCycles } from '../../../cycles/list-cycles.js';
+import { isSamePlace } from '../../../cycles/rules.js';
+import { AddTasks, CompleteCycle, CycleParams } from '../../../cycles/schema.js';
+import { startCycle } from '../../../cycles/start-cycle.js';
+import { addTasksToCycle } from '../../../cycles/tasks/add-tasks.js';
+import { removeTaskFromCycle } from '../../../cycles/tasks/remove-task.js';
+import { readCyclePage } from '../../../cycles/tasks/tasks-of-page.js';
+import { updateCycle } from '../../../cycles/update-cycle.js';
+import { getProject } from '../../../projects/get-project.js';
+import { type FormError, page, type Page, type PageRequest, type PageResult, requireUser, type View } from '../../page.js';
+import type { Fields } from '../../server/read-form.js';
+import { burnDown } from './burn-down.js';
+import { CycleForm, cyclePath } from './form.js';
+
+type Params = z.output<typeof CycleParams>;
+
+async function showCycle(
+  { ctx, me }: Pick<PageRequest, 'ctx' | 'me'>,
+  cycleId: string,
+  refused: { problem?: FormError; given?: Fields } = {},
+): Promise<View> {
+  const { teams } = requireUser({ me });
+  const [shown, report] = await Promise.all([readCyclePage(ctx, cycleId), getReport(ctx, cycleId)]);
+  const { cycle } = shown;
+  const [targets, project] = await Promise.all([
+    targetsOf(ctx, shown),
+    cycle.project_id ? getProject(ctx, cycle.project_id) : null,
+  ]);
+  const { problem, given } = refused;
+  const data = {
+    ...shown,
+    report,
+    chart: burnDown(report),
+    targets,
+    projectName: project === null ? undefined : (JSON.parse(project) as { name: string }).name,
+    teamName: teams.find(({ team_id }) => team_id === cycle.team_id)?.name ?? 'Team',
+    base: cyclePath(cycleId),
+    problem,
+    given: given ?? {},
+  };
+  return { view: 'cycles/cycle', title: cycle.name, data, ...(problem && { status: problem.status }) };
+}
+
+/** Cycles that may get the open tasks of an active one. */
+async function targetsOf(ctx: Context, { cycle, canWrite }: Awaited<ReturnType<typeof readCyclePage>>) {
+  if (!canWrite || cycle.status !== 'active') return [];
+  const planned = await listCycles(ctx, { team_id: cycle.team_id, status: 'planned', limit: 500, offset: 0 });
+  return planned.filter((each) => isSamePlace(each, cycle)).map(({ cycle_id, name }) => ({ cycle_id, name }));
+}
+
+/** A button on the page of a cycle: an operation, and the line that it leaves. */
+function button<Form extends z.ZodType>(
+  name: string,
+  form: Form,
+  act: (visit: PageRequest<Params, unknown, z.output<Form>>) => Promise<PageResult | string>,
+): Page {
+  return page({
+    method: 'post',
+    path: `/app/cycles/:cycle_id/${name}`,
+    access: 'cycle.write',
+    params: CycleParams,
+    form,
+    async handle(visit) {
+      const result = await act(visit);
+      if (typeof result !== 'string') return result;
+      return { to: cyclePath(visit.params.cycle_id), notice: { kind: 'good', text: result } };
+    },
+    onError: ({ params }, { message }) =>
+      Promise.resolve({ to: cyclePath(params.cycle_id), notice: { kind: 'bad', text: message } }),
+  });
+}
+
+const Nothing = z.object({});
+/** Check boxes: one is sent as a string, several as a list, none as nothing. */
+const Chosen = z.object({
+  task_ids: z.preprocess((value) => (value === undefined ? [] : [value].flat()), AddTasks.shape.task_ids),
+});
+
+const counted = (count: number): string => `${count} open ${count === 1 ? 'task' : 'tasks'}`;
+
+export const cyclePages: Page[] = [
+  page({
+    method: 'get',
+    path: '/app/cycles/:cycle_id',
+    access: 'cycle.read',
+    params: CycleParams,
+    handle: (visit) => showCycle(visit, visit.params.cycle_id),
+  }),
+  page({
+    method: 'post',
+    path: '/app/cycles/:cycle_id',
+    access: 'cycle.write',
+    params: CycleParams,
+    form: CycleForm,
+    async handle({ ctx, params, form }) {
+      await updateCycle(ctx, params.cycle_id, form);
+      return { to: cyclePath(params.cycle_id), notice: { kind: 'good', text: 'Saved.' } };
+    },
+    onError: (visit, problem) => showCycle(visit, visit.params.cycle_id, { problem, given: visit.form }),
+  }),
+  button('start', Nothing, async ({ ctx, params }) => {
+    await startCycle(ctx, params.cycle_id);
+    return 'The cycle has started.';
+  }),
+  button('complete', CompleteCycle, async ({ ctx, params, form }) => {
+    const { snapshot } = await completeCycle(ctx, params.cycle_id, form);
+    return `The cycle is completed. ${counted(snapshot?.carried_over ?? 0)} moved on.`;
+  }),
+  button('tasks', Chosen, async ({ ctx, params, form }) => {
+    await addTasksToCycle(ctx, params.cycle_id, form.task_ids);
+    return form.task_ids.length === 1 ? 'The task is in the cycle.' : `${form.task_ids.length} tasks are in the cycle.`;
+  }),
+  button('remove', z.object({ task_id: TaskId }), async ({ ctx, params, form }) => {
+    await removeTaskFromCycle(ctx, params.cycle_id, form.task_id);
+    return 'The task is in the backlog.';
+  }),
+  button('delete', Nothing, async ({ ctx, params }) => {
+    await deleteCycle(ctx, params.cycle_id);
+    return { to: '/app/cycles', notice: { kind: 'good', text: 'The cycle was deleted. Its tasks are in the backlog.' } };
+  }),
+];

@@ -1,0 +1,104 @@
+import { createCycle, insertTasks } from '../cycles/support.js';
+import { buildProject, buildTeam, type TestTeam } from '../../factories/people.js';
+import { startApp, type TestApp } from '../../support/app.js';
+import { type Browser, givePasswords, signIn } from './browser.js';
+
+// The pages of cycles, as a browser without scripts uses them.
+
+let app: TestApp;
+let team: TestTeam;
+let project: { project_id: string };
+let browser: Browser;
+const cycleRow = (cycle_id: string) => app.services.db('cycles').where({ cycle_id }).first();
+const taskRow = (task_id = '') => app.services.db('tasks').where({ task_id }).first();
+
+beforeAll(async () => {
+  app = await startApp({ LOGIN_OTP: 'off' });
+});
+afterAll(() => app.close());
+beforeEach(async () => {
+  team = await buildTeam(app);
+  project = await buildProject(app, team);
+  await givePasswords(app);
+  browser = await signIn(app, team.member);
+});
+
+it('plans a cycle, fills it from the backlog, starts it, shows its burn-down and completes it', async () => {
+  const [first = '', second = ''] = await insertTasks(app, team, project, [{ title: 'First' }, { title: 'Second' }]);
+  expect((await browser.get('/app/cycles')).html).toContain('No cycles yet.');
+  const fields = {
+    team_id: team.team_id,
+    project_id: project.project_id,
+    name: 'Cycle 1',
+    goal: 'Ship it',
+    start_date: '',
+    end_date: '2099-01-01',
+  };
+  const planned = await browser.post('/app/cycles', { ...fields, auto_complete: 'true' });
+  const path = planned.headers.get('location') as string;
+  const cycle_id = path.slice('/app/cycles/'.length);
+  expect(await cycleRow(cycle_id)).toMatchObject({
+    name: 'Cycle 1',
+    start_date: null,
+    end_date: '2099-01-01',
+    auto_complete: true,
+  });
+  const post = (name: string, given: Record<string, string> = {}) => browser.post(`${path}/${name}`, given, { from: path });
+  expect((await browser.get(path)).html).toContain(`value="${second}"`);
+  expect((await post('tasks')).status).toBe(303);
+  await post('tasks', { task_ids: first });
+  await post('tasks', { task_ids: second });
+  expect([(await taskRow(first)).cycle_id, (await taskRow(second)).cycle_id]).toEqual([cycle_id, cycle_id]);
+  await post('start');
+  const next = await createCycle(app.as(team.member), { ...project, name: 'Cycle 2' });
+  await app.as(team.member).patch(`/api/tasks/${first}/status`, { status: 'done' });
+  const active = (await browser.get(path)).html;
+  expect(active).toContain('On the last of 1 days 1 of the tasks were open');
+  expect(active).toContain(`<option value="${next.cycle_id}">Cycle 2</option>`);
+  expect((await browser.get(`/app/items/${second}`)).html).toContain(`href="${path}"`);
+  await post('complete', { rollover_to: next.cycle_id });
+  expect((await taskRow(second)).cycle_id).toBe(next.cycle_id);
+  const list = (await browser.get('/app/cycles')).html;
+  expect([list.includes('1 done, 1 left'), list.includes('0 of 1 done')]).toEqual([true, true]);
+  const done = (await browser.get(path)).html;
+  expect([done.includes('Completed'), done.includes('Complete cycle'), done.includes('<svg viewBox="0 0 640 220"')]).toEqual([
+    true,
+    false,
+    true,
+  ]);
+  expect((await post('start')).headers.get('location')).toBe(path);
+});
+
+it('edits, removes a task, deletes, and keeps what was typed in a rejected form', async () => {
+  const { cycle_id } = await createCycle(app.as(team.member), { ...project, goal: 'Old' });
+  const [task_id = ''] = await insertTasks(app, team, project, [{}]);
+  await app.as(team.member).post(`/api/sprints/${cycle_id}/tasks`, { task_ids: [task_id] });
+  const path = `/app/cycles/${cycle_id}`;
+  const given = { name: 'Better', goal: '', start_date: '2026-12-09', end_date: '2026-12-01' };
+  const bad = await browser.post(path, given);
+  expect([
+    bad.status,
+    bad.html.includes('value="Better"'),
+    bad.html.includes('End_date must not be') || bad.html.includes('end_date must not be'),
+  ]).toEqual([400, true, true]);
+  expect((await browser.post(path, { ...given, end_date: '2026-12-20' })).status).toBe(303);
+  expect(await cycleRow(cycle_id)).toMatchObject({ name: 'Better', goal: null, end_date: '2026-12-20' });
+  await browser.post(`${path}/remove`, { task_id }, { from: path });
+  expect((await taskRow(task_id)).cycle_id).toBeNull();
+  expect((await browser.post(`${path}/delete`, {}, { from: path })).headers.get('location')).toBe('/app/cycles');
+  expect((await browser.get(path)).status).toBe(404);
+});
+
+it('shows guests what they may read and no form', async () => {
+  const { cycle_id } = await createCycle(app.as(team.member), { ...project, name: 'Cycle 7' });
+  const guest = await signIn(app, team.guest);
+  const list = (await guest.get('/app/cycles')).html;
+  const { html } = await guest.get(`/app/cycles/${cycle_id}`);
+  expect([list.includes('Cycle 7'), list.includes('Plan cycle'), html.includes('Cycle 7'), html.includes('Start cycle')]).toEqual(
+    [true, false, true, false],
+  );
+  const other = await buildTeam(app);
+  await givePasswords(app);
+  const stranger = await signIn(app, other.member);
+  expect((await stranger.get(`/app/cycles/${cycle_id}`)).status).toBe(403);
+});
