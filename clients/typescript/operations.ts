@@ -1,4 +1,4 @@
-// Made by npm run client from the document with SHA-256 54db7251270138e0c65a9bf66ac83970e97360a14aef8c61e485c94b11167e6e.
+// Made by npm run client from the document with SHA-256 264ff60f7b787e36db1a4cdb9d6defc3ad2a1cde2faae0561a037c166dba4fd4.
 /** Operations that send a form with a file, and those that return bytes. */
 export const UPLOADS: readonly string[] = ['uploadFile'];
 export const DOWNLOADS: readonly string[] = ['downloadFile'];
