@@ -52,14 +52,14 @@ export const cycleCases: Row[] = [
   {
     route: 'POST /api/sprints/:cycle_id/tasks',
     by: 'cycle_id',
-    subject: 'cycle',
+    subject: 'cycleAndTask',
     kinds: LIVE,
     send: (s) => ({ params: { cycle_id: s.id }, body: { task_ids: [s.task_id] } }),
   },
   {
     route: 'POST /api/sprints/:cycle_id/tasks',
     by: 'task_ids',
-    subject: 'cycle',
+    subject: 'cycleAndTask',
     names: 'task_id',
     kinds: LIVE,
     send: (s) => ({ params: { cycle_id: s.id }, body: { task_ids: [s.task_id] } }),

@@ -44,4 +44,18 @@ const cycleToRollOver: Build = async (world, wish) => {
   return subject;
 };
 
-export const cycleSubjects = { cycle: cycleAs('planned'), activeCycle: cycleAs('active'), cycleToRollOver };
+/** A planned cycle and a task that is not in it. */
+const cycleAndTask: Build = async (world, wish) => {
+  const subject = await cycleAs('planned')(world, wish);
+  const { db } = world.app.services;
+  await db('cycle_tasks').where({ cycle_id: subject.id }).delete();
+  await db('tasks').where({ task_id: subject.task_id }).update({ cycle_id: null });
+  return subject;
+};
+
+export const cycleSubjects = {
+  cycleAndTask,
+  cycle: cycleAs('planned'),
+  activeCycle: cycleAs('active'),
+  cycleToRollOver,
+};
