@@ -11,7 +11,7 @@ const OBJECTS: Readonly<Record<string, z.ZodObject>> = {
   comment: z.looseObject({ comment_id: text, task_id: text, content: text }),
   project: z.looseObject({ project_id: text, name: text, team_id: text, status: text }),
   note: z.looseObject({ note_id: text, title: text, team_id: text, kind: text }),
-  cycle: z.looseObject({ cycle_id: text, name: text, team_id: text }),
+  cycle: z.looseObject({ cycle_id: text, name: text, team_id: text, status: text }),
   team: z.looseObject({ user_id: text, role: text }),
   automation: z.looseObject({ run_id: text, automation_id: text, automation_name: text }),
   agent: z.looseObject({ action_id: text, session_id: text, source: text, risk: text }),
@@ -59,7 +59,9 @@ export function schemaOf(name: WebhookEvent): z.ZodObject {
       entity_type: text,
       entity_id: nullable,
       changes: Changes,
-      object: object.optional().meta({ description: 'The record after the change; absent from a thin event' }),
+      object: object
+        .optional()
+        .meta({ description: 'The record after the change, with more fields than are listed here; absent from a thin event' }),
       thin: z.literal(true).optional().meta({ description: 'The body would exceed 20 kB: read the record instead' }),
     }),
   });
