@@ -11,6 +11,8 @@ import { checkNode, dataDir, loadEnvFile, root, wantedPorts } from './embedded/s
 import { cachedCliPath, findCli } from './embedded/temporal-cli.mjs';
 
 const MIN_FREE_BYTES = 2 * 1024 ** 3;
+/** A delivery is late when its first attempt is this many seconds overdue. The alert waits five minutes. */
+const LATE_SECONDS = 60;
 const ok = (text) => ({ state: 'ok', text });
 const warn = (text, cure) => ({ state: 'warn', text, cure });
 const fail = (text, cure) => ({ state: 'FAIL', text, cure });
@@ -121,29 +123,57 @@ async function temporal() {
   );
 }
 
-/** Counts parked outbox rows, if a database is running. */
-async function parkedRows() {
+/**
+ * Reads the database, if one is running.
+ * @param what names what `judge` looks at, for the line of a failure
+ * @param judge makes the outcome from a query function
+ */
+async function inDatabase(what, judge) {
   const url = process.env.DATABASE_URL ?? runningState(dataDir())?.env?.DATABASE_URL;
-  if (!url || !isInstalled()) return ok('outbox not read: the service does not run here');
+  if (!url || !isInstalled()) return ok(`${what} not read: the service does not run here`);
   const { default: pg } = await import('pg');
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 2_000, statement_timeout: 2_000 });
   try {
     await client.connect();
-    const { rows } = await client.query(
+    return await judge(async (text) => (await client.query(text)).rows);
+  } catch (error) {
+    return warn(`${what} not read: ${error.message}`, 'Start PostgreSQL, and run npm run migrate if the table is missing.');
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}
+
+/** Counts parked outbox rows. */
+const parkedRows = () =>
+  inDatabase('outbox', async (query) => {
+    const [{ parked, since }] = await query(
       'select count(*)::int as parked, min(parked_at) as since from outbox where parked_at is not null',
     );
-    const { parked, since } = rows[0];
     if (parked === 0) return ok('no row of the outbox is parked');
     return warn(
       `${parked} ${parked === 1 ? 'row' : 'rows'} of the outbox parked, the first at ${since.toISOString()}`,
       'npm run admin -- outbox-parked   lists them with their errors; docs/runbook.md says how to judge and replay them',
     );
-  } catch (error) {
-    return warn(`outbox not read: ${error.message}`, 'Start PostgreSQL, and run npm run migrate if the table is missing.');
-  } finally {
-    await client.end().catch(() => undefined);
-  }
-}
+  });
+
+/** Tells whether deliveries of webhooks are late, and how many endpoints fail. Reads at most 10,000 deliveries. */
+const webhooks = () =>
+  inDatabase('webhooks', async (query) => {
+    const [{ waiting, late, failing }] = await query(
+      `select count(*)::int as waiting,
+         coalesce(max(extract(epoch from now() - q.next_attempt_at))
+           filter (where q.tries = 0 and not q.is_leased and h.failure_count = 0), 0)::int as late,
+         count(distinct q.webhook_id) filter (where h.failure_count > 0)::int as failing
+       from (select * from webhook_queue limit 10000) q
+       join webhook_health h using (webhook_id) join webhooks w using (webhook_id) where w.is_active`,
+    );
+    const text = `${waiting} webhook ${waiting === 1 ? 'delivery waits' : 'deliveries wait'}, ${failing} ${failing === 1 ? 'endpoint fails' : 'endpoints fail'}`;
+    if (late < LATE_SECONDS) return ok(text);
+    return warn(
+      `${text}; a first attempt is ${late} s late`,
+      'Is the worker up? docs/runbook.md, “Webhooks”, shows who waits and which metrics tell why.',
+    );
+  });
 
 /** Returns a check's outcome. A check that throws has failed; expected failures include a cure. */
 async function outcome(check) {
@@ -156,7 +186,20 @@ async function outcome(check) {
 
 loadEnvFile();
 let failures = 0;
-for (const check of [node, npm, dependencies, cLibrary, disk, writeAccess, symlinks, ports, postgres, temporal, parkedRows]) {
+for (const check of [
+  node,
+  npm,
+  dependencies,
+  cLibrary,
+  disk,
+  writeAccess,
+  symlinks,
+  ports,
+  postgres,
+  temporal,
+  parkedRows,
+  webhooks,
+]) {
   const { state, text, cure } = await outcome(check);
   process.stdout.write(`${state.padEnd(5)} ${text}\n${cure ? `      → ${cure}\n` : ''}`);
   if (state === 'FAIL') failures += 1;

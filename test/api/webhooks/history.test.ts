@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { v7 as uuidv7 } from 'uuid';
 import { firstIdAt } from '../../../api/webhooks/rules.js';
 import { buildTeam, type TestTeam } from '../../factories/people.js';
@@ -210,4 +211,20 @@ it('replays 10,000 at most, all or none, and no second time while they are pendi
   expect(again.body.message).toBe('Too many deliveries are pending');
   expect([await queue().count(), await ended().count()]).toEqual([[{ count: 10_000 }], [{ count: 1 }]]);
   expect((await admin().delete(path)).status).toBe(200);
+});
+
+it('npm run doctor says when first attempts are late, and how many endpoints fail', async () => {
+  const doctor = () =>
+    execFileSync(process.execPath, ['scripts/doctor.mjs'], {
+      encoding: 'utf8',
+      env: { ...process.env, DATABASE_URL: app.database.url },
+    });
+  await db()('webhook_queue').delete();
+  expect(doctor()).toContain('ok    0 webhook deliveries wait, 0 endpoints fail\n');
+  await buildDelivery(app, team, webhook_id, { status: 'pending' });
+  const overdue = { tries: 0, next_attempt_at: new Date(Date.now() - 3_600_000) };
+  await queue().update(overdue);
+  expect(doctor()).toMatch(/warn {2}1 webhook delivery waits, 0 endpoints fail; a first attempt is 3[67]\d\d s late\n.*runbook/);
+  await db()('webhook_health').where({ webhook_id }).update({ failure_count: 1 });
+  expect(doctor()).toContain('ok    1 webhook delivery waits, 1 endpoint fails\n');
 });
