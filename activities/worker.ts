@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { DefaultLogger } from '@temporalio/worker';
+import { publishKey, signingKey } from '../api/audit/signing-keys.js';
 import { createDatabaseGauges } from '../api/core/telemetry/gauges/collect-gauges.js';
 import { loadConfig } from '../api/core/config.js';
 import { createLogger } from '../api/core/telemetry/log.js';
@@ -21,6 +22,11 @@ const sdkMetrics = await installRuntime({
   }),
   shutdownSignals: [],
 });
+
+// Exports can be verified before the first checkpoint, which is up to an hour away.
+await publishKey(config, signingKey(config)).catch((error: unknown) =>
+  log.warn({ err: error }, 'The key of the audit log was not published'),
+);
 
 const worker = startWorker(config, log, () => {
   log.info('polling');

@@ -61,7 +61,7 @@ export function trustedKeys(config: Pick<Config, 'AUDIT_SIGNING_KEY' | 'AUDIT_SI
 /** Returns the folder with the public half of each key that ever signed. */
 export const publicKeyDir = ({ DATA_DIR }: Pick<Config, 'DATA_DIR'>): string => join(DATA_DIR, 'audit-keys');
 
-/** Publishes the public half of `key` beside the checkpoints, for a witness. Written once. */
+/** Publishes the public half of `key` beside the checkpoints, for witnesses and readers of exports. Written once. */
 export async function publishKey(config: Pick<Config, 'DATA_DIR'>, key: KeyObject): Promise<void> {
   const pem = createPublicKey(key).export({ type: 'spki', format: 'pem' });
   await mkdir(publicKeyDir(config), { recursive: true });

@@ -121,6 +121,7 @@ it('is for admins of a team whose plan includes it', async () => {
     expect((await other.post(`${PATH}/export`, { format: 'csv' }, { from: '/app/teams' })).status).toBe(403);
   }
   expect((await browser.get('/app')).html).toContain(`href="${PATH}"`);
+  expect((await browser.get(`/app/teams/${team.team_id}`)).html).toContain(`href="${PATH}?team=${team.team_id}"`);
   await app.services.db('teams').where({ team_id: team.team_id }).update({ plan: 'team' });
   const { status, html } = await browser.get(PATH);
   expect(status).toBe(403);

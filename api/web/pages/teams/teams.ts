@@ -43,6 +43,7 @@ async function showTeam(
   const leads = isAllowed('automation.take_over', role) && isAdmitted('automation.take_over', ctx.actor);
   const keepsSecrets = isAllowed('secret.list', role) && isAdmitted('secret.list', ctx.actor);
   const sendsEvents = isAllowed('webhook.read', role) && isAdmitted('webhook.read', ctx.actor);
+  const audits = isAllowed('audit.read', role) && isAdmitted('audit.read', ctx.actor);
   const setsAgent = isAllowed('agent_settings.read', role) && isAdmitted('agent_settings.read', ctx.actor);
   const invitations = manages ? await listInvitations(ctx, teamId) : [];
   const creates = isAllowed('automation.write', role) && isAdmitted('automation.write', ctx.actor);
@@ -56,6 +57,7 @@ async function showTeam(
       manages,
       keepsSecrets,
       sendsEvents,
+      audits,
       setsAgent,
       leads,
       automations,
