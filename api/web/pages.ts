@@ -8,6 +8,7 @@ import { cyclePages } from './pages/cycles/cycle.js';
 import { cycleListPages } from './pages/cycles/list.js';
 import { cycleTimePages } from './pages/work/cycle-time.js';
 import { deprovisionPages } from './pages/admin/deprovision.js';
+import { fieldPages } from './pages/teams/fields.js';
 import { homePages } from './pages/work/home.js';
 import { invitationPages } from './pages/teams/invitations.js';
 import { itemPages } from './pages/items/item.js';
@@ -51,6 +52,7 @@ export const PAGES: readonly Page[] = [
   ...cycleTimePages,
   ...notificationPages,
   ...teamPages,
+  ...fieldPages,
   ...secretPages,
   ...webhookListPages,
   ...webhookPages,

@@ -72,6 +72,15 @@ describe('the web app in a browser', () => {
     const leaving = `/api/admin/users/${team.guest.user_id}/deprovision`;
     const { job_id } = (await app.as(team.manager).post(leaving, { reason: HOSTILE })).body;
     await app.as(team.manager).post(`/api/tasks/${task.task_id}/comments`, { content: `${HOSTILE}\n\n| a |\n|:-:|\n| b |` });
+    const field = { team_id: team.team_id, name: HOSTILE.slice(0, 80), entity_type: 'task' };
+    const choices = [{ value: HOSTILE.slice(0, 80) }, { value: 'x' }];
+    for (const [field_type, options] of [
+      ['multi_select', choices],
+      ['select', choices],
+      ['text', []],
+    ] as const) {
+      await app.as(team.manager).post('/api/custom-fields', { ...field, field_type, options });
+    }
     const session = await buildSession(app, team.manager, { title: HOSTILE });
     const { plan } = await stage(
       app,

@@ -37,8 +37,8 @@ interface Wanted {
   place: string;
 }
 
-const misfit = (place: string, field: string, reason: string) =>
-  invalidFields([{ field: `${place}.${field}`, message: `${field} ${reason}`, type: 'custom' }]);
+const misfit = (place: string, name: string, reason: string, subject = name) =>
+  invalidFields([{ field: `${place}.${name}`, message: `${subject} ${reason}`, type: 'custom' }]);
 
 /** @throws VALIDATION_ERROR the same value twice */
 function checkUnique(items: readonly SetCustomFieldValue[], placeOf: (at: number) => string): void {
@@ -98,12 +98,13 @@ async function checkEntities(ctx: Context, wanted: readonly Wanted[]): Promise<v
 /** @throws VALIDATION_ERROR null for a required field, or a value that does not fit the type */
 function inputOf({ item, field, place }: Wanted, at: number): ValueInput {
   const { field_id, entity_id } = item;
+  const misfitted = (reason: string) => misfit(place, 'value', reason, `value of ${field.key}`);
   if (item.value === null) {
-    if (field.required) throw misfit(place, 'value', 'must not be null: the field is required');
+    if (field.required) throw misfitted('must not be null: the field is required');
     return { at, field_id, entity_id };
   }
   const value = checkValue(field, item.value);
-  if (value instanceof Misfit) throw misfit(place, 'value', value.reason);
+  if (value instanceof Misfit) throw misfitted(value.reason);
   return { at, field_id, entity_id, [COLUMN_OF[field.field_type]]: value };
 }
 

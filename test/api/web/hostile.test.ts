@@ -3,6 +3,7 @@ import { PAGES } from '../../../api/web/pages.js';
 import { buildSession, staged } from '../../factories/agent.js';
 import { buildProject, buildTask, buildTeam, type TestTeam } from '../../factories/people.js';
 import { buildRun, GATE } from '../../factories/runs.js';
+import { createField, setFields } from '../../factories/custom-fields.js';
 import { buildDelivery, createWebhook } from '../../factories/webhooks.js';
 import { createCycle } from '../cycles/support.js';
 import { startApp, type TestApp } from '../../support/app.js';
@@ -77,6 +78,14 @@ async function writeEverywhere(text: string): Promise<void> {
   await db('sessions').update({ user_agent: text });
   await db('trusted_devices').update({ user_agent: text });
   await db('deprovision_jobs').update({ reason: text });
+  await db('custom_fields').update({ name: text.slice(0, 80) });
+  await db('custom_fields')
+    .whereIn('field_type', ['select', 'multi_select'])
+    .update({ options: JSON.stringify([{ value: text, label: text, color: text }]) });
+  await db('custom_field_values').whereNotNull('value_text').update({ value_text: text });
+  await db('custom_field_values')
+    .whereNotNull('value_list')
+    .update({ value_list: [text] });
   await db('webhooks').update({ description: text, url: `https://93.184.216.34/${text}` });
   await db('cycles').update({ name: text, goal: text });
   await db('webhook_events').update({ body: text });
@@ -127,6 +136,18 @@ beforeAll(async () => {
   cycleId = (await createCycle(app.as(team.manager), project)).cycle_id;
   await app.as(team.manager).post(`/api/sprints/${cycleId}/tasks`, { task_ids: [taskId] });
   await app.as(team.manager).post(`/api/sprints/${cycleId}/start`);
+  for (const [type, value] of [
+    ['text', 'x'],
+    ['url', 'https://x.example'],
+    ['select', 'high'],
+    ['multi_select', ['low']],
+    ['user', team.member.user_id],
+    ['number', 1],
+    ['date', '2026-01-02'],
+    ['boolean', true],
+  ] as const) {
+    await setFields(app, team, [{ field: await createField(app, team, type), task_id: taskId, value }]);
+  }
   webhookId = (await createWebhook(app, team)).webhook_id;
   deliveryId = (await buildDelivery(app, team, webhookId)).delivery_id;
   const leaver = `/api/admin/users/${team.guest.user_id}/deprovision`;

@@ -6,6 +6,7 @@ import type { Context } from '../../../core/context.js';
 import { downloadHeaders } from '../../../files/download-headers.js';
 import { findFile, openFile } from '../../../files/get-file.js';
 import { FileParams } from '../../../files/schema.js';
+import { getWorkItem } from '../../../items/get-work-item.js';
 import { WorkItemParams } from '../../../items/schema.js';
 import { MAX_CONTENT_BYTES } from '../../../items/rules.js';
 import { UpdateNote } from '../../../notes/schema.js';
@@ -14,6 +15,7 @@ import { TASK_STATUSES } from '../../../tasks/rules.js';
 import { updateTask } from '../../../tasks/write/update-task.js';
 import { type FormError, page, type Page, requireUser, type View } from '../../page.js';
 import type { Fields } from '../../server/read-form.js';
+import { formText, saveFields } from './field-form.js';
 import { loadItem } from './load-item.js';
 
 const pathOf = (itemId: string, anchor = ''): string => `/app/items/${encodeURIComponent(itemId)}${anchor}`;
@@ -23,7 +25,7 @@ const Version = z.coerce.number().pipe(z.int().min(1).max(2_147_483_647));
 
 /** Values that the user typed into a rejected form, and why it was rejected. */
 interface Rejected {
-  form: 'status' | 'comment' | 'note';
+  form: 'status' | 'comment' | 'note' | 'fields';
   typed: Fields;
   problem: FormError;
 }
@@ -31,7 +33,12 @@ interface Rejected {
 async function itemView(ctx: Context, me: User, itemId: string, rejected?: Rejected): Promise<View> {
   const data = await loadItem(ctx, me, itemId);
   const status = rejected && { status: rejected.problem.status };
-  return { view: 'items/item', title: data.item.title, data: { ...data, rejected, statuses: TASK_STATUSES }, ...status };
+  return {
+    view: 'items/item',
+    title: data.item.title,
+    data: { ...data, rejected, statuses: TASK_STATUSES, formText },
+    ...status,
+  };
 }
 
 type FormVisit = { ctx: Context; me: User | null; params: { item_id: string }; form: Fields };
@@ -41,6 +48,15 @@ const again =
   (form: Rejected['form']) =>
   (visit: FormVisit, problem: FormError): Promise<View> =>
     itemView(visit.ctx, requireUser(visit), visit.params.item_id, { form, typed: visit.form, problem });
+
+/**
+ * Where an item is, for the form of its fields.
+ * @throws RESOURCE_NOT_FOUND unknown or in the trash | PERMISSION_DENIED not a member
+ */
+async function placeOf(ctx: Context, itemId: string): Promise<{ item_id: string; type: string; team_id: string }> {
+  const item = JSON.parse((await getWorkItem(ctx, itemId)).json) as { type: string; team_id: string };
+  return { item_id: itemId, type: item.type, team_id: item.team_id };
+}
 
 /** Browsers send every line break of a text as CRLF. */
 const Typed = z.string().transform((text) => text.replaceAll('\r\n', '\n'));
@@ -78,6 +94,20 @@ export const itemPages: Page[] = [
       return { to: pathOf(params.item_id), notice: { kind: 'good', text: 'Status changed' } };
     },
     onError: again('status'),
+  }),
+  page({
+    method: 'post',
+    path: '/app/items/:item_id/fields',
+    access: 'custom_field.set',
+    params: WorkItemParams,
+    formBytes: FORM_BYTES,
+    // One entry a field of the team, which only the operation knows.
+    form: z.record(z.string(), z.unknown()),
+    async handle({ ctx, params, form }) {
+      await saveFields(ctx, await placeOf(ctx, params.item_id), form);
+      return { to: pathOf(params.item_id), notice: { kind: 'good', text: 'Fields saved' } };
+    },
+    onError: again('fields'),
   }),
   page({
     method: 'post',

@@ -19,6 +19,7 @@ import { listRunsOfItem } from '../../../runs/list-runs-of-item.js';
 import { getTask } from '../../../tasks/read/get-task.js';
 import type { Task } from '../../../tasks/schema.js';
 import { renderTexts } from '../../wording/markdown.js';
+import { fieldsOf } from './field-form.js';
 import { namesIn, teamNamesOf } from '../../wording/names.js';
 
 /** Entries of each list of the page; the API has the others. */
@@ -94,7 +95,7 @@ export async function loadItem(ctx: Context, me: User, itemId: string) {
   const item = JSON.parse(json) as z.output<typeof WholeWorkItem>;
   const seat = (me.teams.find(({ team_id }) => team_id === item.team_id)?.role ?? null) as Seat | null;
   const projectId = item.type === 'project' ? null : item.project_id;
-  const [{ relations }, activity, runs, task, comments, inside, file, names, places] = await Promise.all([
+  const [{ relations }, activity, runs, task, comments, inside, file, names, places, fields] = await Promise.all([
     listRelations(ctx, itemId),
     listActivity(ctx, { entity_id: itemId, limit: ACTIVITY }),
     listRunsOfItem(ctx, itemId, RUNS),
@@ -105,6 +106,7 @@ export async function loadItem(ctx: Context, me: User, itemId: string) {
     namesIn(ctx, me, [item]),
     // A live item’s project belongs to its team, so who may read the item may read the project.
     projectId === null ? undefined : placesOf(ctx, [projectId]),
+    fieldsOf(ctx, item),
   ]);
   const text = item.content ?? item.description ?? '';
   const written = comments.flatMap((comment) => [comment, ...(comment.replies as CommentRecord[])]);
@@ -120,6 +122,7 @@ export async function loadItem(ctx: Context, me: User, itemId: string) {
     text,
     html,
     groups: groupsOf(relations),
+    fields,
     activity,
     runs,
     inside,
