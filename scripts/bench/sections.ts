@@ -7,6 +7,7 @@ import { approvalsListSection, decisionSection } from './sections/decisions.js';
 import { filesSection } from './sections/files.js';
 import { idleEventSection } from './sections/unmatched-events.js';
 import { bulkSection } from './sections/bulk.js';
+import { cyclesSection } from './sections/cycles.js';
 import { cycleTimeSection, edgesSection, edgeWritersSection } from './sections/graph.js';
 import { listSection, unchangedSection } from './sections/lists.js';
 import { loginStormSection } from './sections/login-storm.js';
@@ -37,6 +38,7 @@ export const SECTIONS = {
   edges: edgesSection,
   'edge-writers': edgeWritersSection,
   'cycle-time': cycleTimeSection,
+  cycles: cyclesSection,
   search: searchSection,
   'search-marks': searchBesideWritesSection,
   'search-cost': markCostSection,

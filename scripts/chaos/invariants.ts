@@ -4,7 +4,8 @@ import type { Knex } from 'knex';
 import { verifyChain } from '../../api/audit/verify-chain.js';
 import type { Services } from '../../api/core/context.js';
 import { run } from '../../db/statement.js';
-import { planWorkflowId, runWorkflowId } from '../../workflows/contract.js';
+import { cycleWorkflowId, planWorkflowId, runWorkflowId } from '../../workflows/contract.js';
+import { acknowledgedCycles, cycleInvariants, UNCLOCKED } from './cycle-invariants.sql.js';
 import { acknowledgedGraph, graphInvariants } from './graph-invariants.sql.js';
 import { acknowledged } from './ledger-invariants.sql.js';
 import { planInvariants } from './plan-invariants.sql.js';
@@ -128,14 +129,21 @@ export async function checkInvariants(options: CheckOptions): Promise<Verdict[]>
   const judge = async ({ name, words }: Pick<Invariant, 'name' | 'words'>, look: () => Promise<string[]>) => {
     verdicts.push({ name, words, violations: (await look()).slice(0, SHOWN), skipped: null });
   };
-  for (const { name, words, sql } of [...acknowledged, ...acknowledgedGraph, ...acknowledgedPlans, ...acknowledgedWebhooks]) {
+  for (const { name, words, sql } of [
+    ...acknowledged,
+    ...acknowledgedGraph,
+    ...acknowledgedCycles,
+    ...acknowledgedPlans,
+    ...acknowledgedWebhooks,
+  ]) {
     if (ledger) await judge({ name, words }, () => find(db, name, sql, [JSON.stringify(ledger)]));
     else verdicts.push({ name, words, violations: [], skipped: 'no record of what was acknowledged' });
   }
-  for (const invariant of [...always, ...graphInvariants, ...planInvariants, ...turnInvariants])
+  for (const invariant of [...always, ...graphInvariants, ...cycleInvariants, ...planInvariants, ...turnInvariants])
     await judge(invariant, () => find(db, invariant.name, invariant.sql));
   await judge(UNMOVED, () => withoutWorkflow(options, UNMOVED, runWorkflowId));
   await judge(UNWATCHED, () => withoutWorkflow(options, UNWATCHED, planWorkflowId));
+  await judge(UNCLOCKED, () => withoutWorkflow(options, UNCLOCKED, cycleWorkflowId));
   await judge({ name: 'teams_apart', words: 'No row of one team refers to a row of another' }, async () =>
     find(db, 'teams_apart', await crossTeamSql(db)),
   );

@@ -17,6 +17,8 @@ export interface Ledger {
   /** Notes with the text acknowledged last; titles are unique. */
   notes: { note_id: string; title: string; content: string }[];
   relations: { relation_id: string; source_id: string; target_id: string }[];
+  /** Cycles that were completed, or that a date completes. */
+  cycles: { cycle_id: string }[];
   /** Confirmed plans of the agent, each with the comment that it writes. */
   plans: { action_id: string; content: string }[];
   /** Plans that were applied and taken back, each with the comment that is gone. */
@@ -50,6 +52,7 @@ export const emptyLedger = (): Ledger => ({
   retries: [],
   notes: [],
   relations: [],
+  cycles: [],
   plans: [],
   undone: [],
   proposals: [],

@@ -5,6 +5,7 @@ import type { Caller } from './caller.js';
 import { type Desk, surprise } from './desk.js';
 import { workWithAgent } from './agent-load.js';
 import { failChecks, workFromOutside, workOnPlans } from './outside-load.js';
+import { workOnCycles } from './cycle-load.js';
 import { workOnGraph } from './graph-load.js';
 import { type AckedTask, emptyLedger, type Ledger } from './ledger.js';
 import { seededRandom } from './random.js';
@@ -224,6 +225,7 @@ export function startLoad(caller: Caller, world: World, secret: string, seed: nu
     deliver,
     workOnProjects,
     workOnGraph,
+    workOnCycles,
     ...Array.from({ length: TALKERS }, () => workWithAgent),
     workFromOutside,
     failChecks,
