@@ -323,6 +323,19 @@ export function describe(report) {
   ].join('\n');
 }
 
+/**
+ * Reads an export.
+ * @throws {NotVerified} if it is no JSON, as the table for spreadsheets is
+ */
+function readExport(file) {
+  const text = readFileSync(file, 'utf8');
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new NotVerified(`${file} is no JSON. Only an export as JSON can be verified, not its table (CSV)`);
+  }
+}
+
 /** Runs the command with these arguments. Returns its exit status. */
 export function main(args) {
   const string = { type: 'string' };
@@ -343,7 +356,7 @@ export function main(args) {
     }
     const keys = values.keys === undefined ? null : readKeys(values.keys);
     const checkpoints = values.checkpoints === undefined ? undefined : readFileSync(values.checkpoints, 'utf8');
-    report = verifyExport(JSON.parse(readFileSync(file, 'utf8')), keys, checkpoints);
+    report = verifyExport(readExport(file), keys, checkpoints);
   } catch (error) {
     report = { verdict: 'not_verified', detail: error.message };
   }

@@ -192,6 +192,7 @@ it('is one file that runs anywhere, and tells intact, broken and not verified ap
   for (const args of [[], [file], [file, '--keys', join(dir, 'none')], [PROGRAM, '--keys', EXAMPLE], [file, '--nonsense']]) {
     expect([args, run(...args).status]).toEqual([args, 2]);
   }
+  expect(run(PROGRAM, '--keys', EXAMPLE).stdout).toContain('is no JSON. Only an export as JSON can be verified');
 });
 
 it('runs as npm run audit:verify with the keys of the settings, without a database', async () => {
