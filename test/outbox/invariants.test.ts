@@ -433,6 +433,37 @@ describe('what always holds', () => {
     ]);
   });
 
+  it('a cycle without its tasks, tasks without their cycle, two active cycles, and a date without a clock', async () => {
+    const member = app.as(team.member);
+    const { cycle_id } = (await member.post('/api/sprints', { name: 'Cycle', ...project })).body;
+    await member.post(`/api/sprints/${cycle_id}/tasks`, { task_ids: [task.task_id] });
+    await member.post(`/api/sprints/${cycle_id}/start`);
+    await db()('outbox').delete();
+    expect(await broken()).toEqual({});
+    const cycle = () => db()('cycles').where({ cycle_id });
+    const stay = () => db()('cycle_tasks').where({ cycle_id });
+    await plant(() => stay().update({ removed_at: new Date() }), 'stays_open');
+    await stay().update({ removed_at: null });
+    const other = await buildProject(app, team);
+    await plant(() => cycle().update(other), 'cycles_hold_their_own');
+    await cycle().update(project);
+    const due = { end_date: '2099-01-01', auto_complete: true, updated_at: db().raw("now() - interval '2 minutes'") };
+    await cycle().update(due);
+    await plant(() => db()('outbox').delete(), 'cycles_clocked');
+    await cycle().update({ auto_complete: false });
+    await db()('outbox').delete();
+    await db().raw('drop index active_cycle');
+    const twin = (await member.post('/api/sprints', { name: 'Twin', ...project })).body;
+    const second = () => db()('cycles').where({ cycle_id: twin.cycle_id });
+    await plant(() => second().update({ status: 'active', started_at: new Date() }), 'one_active_cycle');
+    await second().delete();
+    expect(Object.keys(await broken(ledgerOf({ cycles: [{ cycle_id }] })))).toEqual(['acked_cycles_completed']);
+    await member.post(`/api/sprints/${cycle_id}/complete`);
+    await db()('outbox').delete();
+    expect(await broken(ledgerOf({ cycles: [{ cycle_id }] }))).toEqual({});
+    await plant(() => stay().update({ outcome: 'completed' }), 'snapshots_true');
+  });
+
   it('a run that stands still', async () => {
     const still = { status: 'running', queued_at: db().raw("now() - interval '2 minutes'") };
     await db()('gates').update({ decision: 'approved', decided_at: db().raw("now() - interval '90 seconds'") });
