@@ -3,6 +3,7 @@ import { createCycle } from '../../api/cycles/create-cycle.js';
 import type { Figures } from '../../api/cycles/schema.js';
 import { startCycle } from '../../api/cycles/start-cycle.js';
 import { addTasksToCycle } from '../../api/cycles/tasks/add-tasks.js';
+import { createTask } from '../../api/tasks/write/create-task.js';
 import type { Context } from '../../api/core/context.js';
 
 const DAY_MS = 86_400_000;
@@ -47,7 +48,23 @@ async function endAt({ db }: Context, cycleId: string, at: Date): Promise<void> 
     .update({ completed_at: at, snapshot: JSON.stringify({ ...snapshot, days }) });
 }
 
-/** A completed cycle of two weeks, the active one, and the next. The first tasks were done in the completed cycle. */
+const FINISHED = [
+  'Move the altitude filter to fixed point',
+  'Calibrate the landing radar',
+  'Name the abort modes',
+  'Log the reason of every restart',
+  'Replay the last landing in the simulator',
+  'Agree on the landing checklist',
+];
+
+/** Tasks that were done before the demo began. */
+async function finishedTasks(ctx: Context, project_id: string): Promise<string[]> {
+  const made = [];
+  for (const title of FINISHED) made.push(await createTask(ctx, { title, project_id, status: 'done', estimated_hours: 4 }));
+  return made.map(({ taskId }) => taskId);
+}
+
+/** A completed cycle of two weeks, the active one, and the next. */
 export async function createCycles(ctx: Context, project_id: string): Promise<void> {
   const tasks = await ctx
     .db('tasks')
@@ -56,14 +73,14 @@ export async function createCycles(ctx: Context, project_id: string): Promise<vo
     .select('task_id', 'status');
   const done = tasks.filter(({ status }) => status === 'done').map(({ task_id }) => task_id as string);
   const open = tasks.filter(({ status }) => status !== 'done').map(({ task_id }) => task_id as string);
-  const half = Math.ceil(done.length / 2);
+  const finished = await finishedTasks(ctx, project_id);
   const before = { name: 'Cycle 1', goal: 'A landing that needs no luck', from: 21, until: 8 };
-  const first = await startedCycle(ctx, project_id, [...done.slice(0, half), ...open.slice(0, 2)], before);
+  const first = await startedCycle(ctx, project_id, [...finished, ...open.slice(0, 2)], before);
   await spreadCompletions(ctx, first, before.from, before.until);
   await completeCycle(ctx, first, { rollover_to: 'backlog' });
   await endAt(ctx, first, daysAgo(before.until));
   const now = { name: 'Cycle 2', goal: 'The computer restarts in flight', from: 6, until: -7 };
-  const second = await startedCycle(ctx, project_id, [...done.slice(half), ...open.slice(0, 7)], now);
+  const second = await startedCycle(ctx, project_id, [...done, ...open.slice(0, 7)], now);
   await spreadCompletions(ctx, second, now.from, 0);
   await createCycle(ctx, { name: 'Cycle 3', project_id, start_date: day(daysAgo(-8)), end_date: day(daysAgo(-21)) });
 }
