@@ -8,7 +8,11 @@ const attempts = new Counter({
   registers: [metrics],
 });
 
-export function countWebhookAttempt(outcome: 'succeeded' | 'retry' | 'failed'): void {
+const OUTCOMES = ['succeeded', 'retry', 'failed'] as const;
+// A rate needs a value from before the first attempt.
+for (const outcome of OUTCOMES) attempts.inc({ outcome }, 0);
+
+export function countWebhookAttempt(outcome: (typeof OUTCOMES)[number]): void {
   attempts.inc({ outcome });
 }
 
