@@ -27,8 +27,7 @@ async function disable(ctx: Context, webhookId: string, reason: Reason): Promise
     severity: 'MEDIUM',
     entity_type: 'webhook',
     entity_id: webhook_id,
-    title: host,
-    summary: `disabled the webhook endpoint ${host}: ${WHY[reason]}`,
+    // No line in the activity feed, which guests can read: only admins know of endpoints.
     details: { disabled_reason: reason, host },
     event: {
       type: 'webhook.disabled',
