@@ -1,9 +1,9 @@
-import { Resolver } from 'node:dns/promises';
 import ipaddr from 'ipaddr.js';
 import type { Config } from '../core/config.js';
 import { invalidFields } from '../core/errors.js';
 import { OutboundFailure } from '../core/http-client/failure.js';
-import { isException, isReachable, type OutboundPolicy, resolve } from '../core/http-client/policy.js';
+import { isException, isReachable, type OutboundPolicy } from '../core/http-client/policy.js';
+import { resolveBySystem, resolvePublicName } from '../core/http-client/resolve.js';
 import { parseDestination, portOf } from '../core/http-client/send-request.js';
 
 /** Where deliveries may go: https to public addresses, and what the operator opened. Checked when saved and at each connection (docs/decisions.md#webhook-addresses). */
@@ -12,23 +12,19 @@ export const webhookPolicy = ({ OUTBOUND_PORTS, WEBHOOK_ALLOWED_HOSTS, NODE_ENV 
   ports: OUTBOUND_PORTS,
   httpsOnly: true,
   exceptions: { hosts: WEBHOOK_ALLOWED_HOSTS, thisMachine: NODE_ENV !== 'production' },
-  resolve,
+  // A name on the list may be known to this machine alone.
+  resolve: (host) => (isListed(WEBHOOK_ALLOWED_HOSTS, host) ? resolveBySystem(host) : resolvePublicName(host)),
 });
+
+/** Returns whether the list names this host, with or without a port. */
+const isListed = (hosts: readonly string[], host: string): boolean =>
+  hosts.some((pattern) => pattern.replace(/:[0-9]+$/, '') === host.replace(/\.$/, ''));
 
 /** Time for one look-up while saving. */
 const LOOKUP_MS = 2_000;
 
-/**
- * Resolves a host name without the threads that file access and passwords need, which slow name servers could occupy. The connection
- * resolves it again, as the system does.
- */
-async function lookUp(host: string): Promise<string[]> {
-  const resolver = new Resolver({ timeout: LOOKUP_MS, tries: 1 });
-  const ended = setTimeout(() => resolver.cancel(), LOOKUP_MS);
-  const found = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)]);
-  clearTimeout(ended);
-  return found.flatMap((each) => (each.status === 'fulfilled' ? each.value : []));
-}
+const lookUp = async (host: string): Promise<string[]> =>
+  (await resolvePublicName(host, LOOKUP_MS)).map(({ address }) => address);
 
 const refused = (message: string) => invalidFields([{ field: 'body.url', message: `url ${message}`, type: 'custom' }]);
 

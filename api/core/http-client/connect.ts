@@ -3,7 +3,8 @@ import { callbackify } from 'node:util';
 import ipaddr from 'ipaddr.js';
 import { buildConnector } from 'undici';
 import { OutboundFailure } from './failure.js';
-import { type Address, type Destination, isReachable, type OutboundPolicy } from './policy.js';
+import { type Destination, isReachable, type OutboundPolicy } from './policy.js';
+import type { Address } from './resolve.js';
 
 /**
  * Resolves a host name; rejects it when one of its addresses is not allowed.

@@ -1,12 +1,7 @@
-import { lookup } from 'node:dns/promises';
 import ipaddr from 'ipaddr.js';
 import type { Config } from '../config.js';
 import { isHostAllowed, normalizeHostPattern } from './host-patterns.js';
-
-export interface Address {
-  address: string;
-  family: number;
-}
+import { type Resolve, resolveBySystem, resolvePublicName } from './resolve.js';
 
 /** Allowed destinations of outbound requests. */
 export interface OutboundPolicy {
@@ -23,20 +18,18 @@ export interface OutboundPolicy {
    */
   exceptions?: { hosts: readonly string[]; thisMachine: boolean };
   /** Resolves all addresses of a host name. */
-  resolve: (host: string) => Promise<Address[]>;
+  resolve: Resolve;
 }
-
-export const resolve: OutboundPolicy['resolve'] = (host) => lookup(host, { all: true, verbatim: true });
 
 /** Policy for addresses written by users. */
 export const outboundPolicy = ({ OUTBOUND_LOOPBACK, OUTBOUND_PORTS }: Config): OutboundPolicy => ({
   allowLoopback: OUTBOUND_LOOPBACK === 'allow',
   ports: OUTBOUND_PORTS,
-  resolve,
+  resolve: OUTBOUND_LOOPBACK === 'allow' ? resolveBySystem : (host) => resolvePublicName(host),
 });
 
 /** Policy for addresses set by the operator; never for an address, or a part of its host, from anybody else. */
-export const TRUSTED: OutboundPolicy = { allowLoopback: true, ports: [], isTrusted: true, resolve };
+export const TRUSTED: OutboundPolicy = { allowLoopback: true, ports: [], isTrusted: true, resolve: resolveBySystem };
 
 /** Globally routed part of IPv6; ranges unknown to ipaddr.js lie outside. */
 const GLOBAL_V6 = ipaddr.parseCIDR('2000::/3');

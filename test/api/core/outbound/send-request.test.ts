@@ -5,7 +5,8 @@ import { type AddressInfo, createServer as createTcpServer, type Socket } from '
 import { gzipSync } from 'node:zlib';
 import { loadConfig } from '../../../../api/core/config.js';
 import { type OutboundRequest, sendRequest } from '../../../../api/core/http-client/send-request.js';
-import { type Address, isAllowedAddress, type OutboundPolicy } from '../../../../api/core/http-client/policy.js';
+import { isAllowedAddress, type OutboundPolicy } from '../../../../api/core/http-client/policy.js';
+import type { Address } from '../../../../api/core/http-client/resolve.js';
 
 // No network needed; names are resolved by a stub.
 
