@@ -28,6 +28,10 @@ const FIELDS =
 const FILTERS = 'team_id user_id feature action severity from_time to_time ip_address entity_type entity_id correlation_id'.split(
   ' ',
 );
+/** Members of an entry: `details` are the same as `details_text`. */
+const ENTRY_MEMBERS = new Set([...FIELDS, 'sequence', 'details_text', 'prev_hash', 'entry_hash']);
+/** Members of an export. */
+const EXPORT_MEMBERS = new Set(['format', 'record_count', 'exported_at', 'audit_id', 'filters', 'chain', 'proof', 'data']);
 const ENTRY_LAYOUT = 0x01;
 const EXPORT_LAYOUT = 0x02;
 const NO_HASH = '0'.repeat(64);
@@ -44,6 +48,7 @@ class Broken extends Error {
 }
 /** The check cannot be made. */
 class NotVerified extends Error {}
+class Misused extends NotVerified {}
 
 let form = Buffer.allocUnsafe(65_536);
 let length = 0;
@@ -71,25 +76,35 @@ function putHash(hex) {
   length += form.write(hex, length, 'hex');
 }
 
+const isObject = (value) => typeof value === 'object' && value !== null && !Array.isArray(value);
 const isCount = (value) => Number.isSafeInteger(value) && value >= 0;
 const place = (entry) => `sequence ${entry.sequence} of team ${entry.team_id}`;
 
-/** Throws unless the entry has the fields of one, and its `details` are its `details_text`. */
+/** Throws unless the entry has the fields of one, and no other: what has no part in the hash proves nothing. */
 function checkShape(entry) {
-  if (typeof entry !== 'object' || entry === null) throw new Broken('An entry is no object', undefined);
+  if (!isObject(entry)) throw new Broken('An entry is no object', undefined);
+  const other = Object.keys(entry).find((name) => !ENTRY_MEMBERS.has(name));
+  if (other !== undefined) throw new Broken(`The member ${other} is not covered by its hash`, entry);
   const text = (name) => (name === 'details' ? entry.details_text : entry[name]);
   const wrong = FIELDS.find((name) => text(name) !== null && typeof text(name) !== 'string');
   if (wrong) throw new Broken(`The field ${wrong} is neither a text nor null`, entry);
+  // Half a surrogate pair has no bytes of its own: its hash would be that of another text.
+  const unpaired = FIELDS.find((name) => text(name)?.isWellFormed() === false);
+  if (unpaired) throw new Broken(`The field ${unpaired} is not Unicode`, entry);
   if (!isCount(entry.sequence) || entry.sequence === 0) throw new Broken('It has no sequence', entry);
   if (!HASH.test(entry.prev_hash) || !HASH.test(entry.entry_hash)) throw new Broken('It has no hashes', entry);
-  let details = null;
+}
+
+/** Throws unless `details`, which people read, are `details_text`, which was hashed. */
+function checkDetails(entry) {
+  let fits;
   try {
-    if (entry.details_text !== null) details = JSON.parse(entry.details_text);
+    const details = entry.details_text === null ? null : JSON.parse(entry.details_text);
+    fits = JSON.stringify(details) === JSON.stringify(entry.details);
   } catch {
-    throw new Broken('Its details_text is not JSON', entry);
+    throw new Broken('Its details are not JSON, or nested too deeply', entry);
   }
-  if (JSON.stringify(details) !== JSON.stringify(entry.details))
-    throw new Broken('Its details differ from its details_text', entry);
+  if (!fits) throw new Broken('Its details differ from its details_text', entry);
 }
 
 /** Returns the hash of an entry, hexadecimal. */
@@ -122,14 +137,19 @@ export function exportForm(given) {
 
 /** Throws unless the export has the members of one. */
 function checkHead(given) {
-  const isText = (value) => typeof value === 'string';
-  const isObject = (value) => typeof value === 'object' && value !== null;
+  const isText = (value) => typeof value === 'string' && value.isWellFormed();
   if (!isObject(given) || !Array.isArray(given.data) || !Array.isArray(given.chain) || !isObject(given.filters)) {
     throw new NotVerified('The file is not an export of the audit log');
   }
   if (![given.format, given.exported_at, given.audit_id].every(isText)) throw new Broken('The export lacks a field');
+  const other = Object.keys(given).find((name) => !EXPORT_MEMBERS.has(name));
+  if (other !== undefined) throw new Broken(`The member ${other} is not covered by the signature`);
   if (!Object.values(given.filters).every(isText)) throw new Broken('A filter is no text');
-  for (const { team_id, first_sequence, last_sequence, head_hash } of given.chain) {
+  const filter = Object.keys(given.filters).find((name) => !FILTERS.includes(name));
+  if (filter !== undefined) throw new Broken(`There is no filter ${filter}`);
+  for (const chain of given.chain) {
+    const { team_id, first_sequence, last_sequence, head_hash, ...others } = isObject(chain) ? chain : {};
+    if (Object.keys(others).length > 0) throw new Broken('A chain has a member that is not covered by the signature');
     const isPlaced = first_sequence === null || isCount(first_sequence);
     if (!isText(team_id) || !isPlaced || !isCount(last_sequence) || !HASH.test(head_hash))
       throw new Broken('A chain lacks a field');
@@ -157,6 +177,7 @@ function checkEntries(given) {
   for (const entry of given.data) {
     checkShape(entry);
     if (hashEntry(entry) !== entry.entry_hash) throw new Broken('Its content does not have its hash', entry);
+    checkDetails(entry);
     const placed = teams.get(entry.team_id);
     if (!placed) throw new Broken('The export names no chain of its team', entry);
     if (placed.has(entry.sequence)) throw new Broken('Another entry has its sequence', entry);
@@ -189,7 +210,8 @@ function checkGaps(given, teams) {
   const isFiltered = Object.keys(given.filters).some((name) => name !== 'team_id');
   if (isFiltered || given.data.length >= MAX_ENTRIES) return;
   for (const { team_id, first_sequence, last_sequence } of given.chain) {
-    if (first_sequence === null) continue;
+    // The export itself is an entry.
+    if (first_sequence === null) throw new Broken(`No entry of team ${team_id} is here`);
     for (let sequence = first_sequence; sequence <= last_sequence; sequence += 1) {
       if (!teams.get(team_id).has(sequence)) throw new Broken(`Sequence ${sequence} of team ${team_id} is missing`);
     }
@@ -197,7 +219,8 @@ function checkGaps(given, teams) {
 }
 
 function checkSignature(given, keys) {
-  const { key_id, signature } = given.proof ?? {};
+  const { key_id, signature, ...others } = isObject(given.proof) ? given.proof : {};
+  if (Object.keys(others).length > 0) throw new Broken('The proof has a member that is not one of it');
   const key = keys.get(key_id);
   if (!key)
     throw new NotVerified(`The export is signed with the key ${key_id}; you trust ${[...keys.keys()].join(', ') || 'none'}`);
@@ -304,14 +327,48 @@ export function readKeys(path) {
   );
 }
 
+/**
+ * Throws if an object of a JSON text has a member twice: readers differ in which one counts, so another program could show what was not
+ * verified here. Every text before a colon names a member, and each member of the parsed value was named once.
+ */
+function checkMembers(text, value) {
+  let named = 0;
+  for (const [found] of text.matchAll(/"[^"\\]*(?:\\.[^"\\]*)*"(?:[ \t\r\n]*:)?/g)) if (found.endsWith(':')) named += 1;
+  const rest = [value];
+  while (rest.length > 0) {
+    const each = rest.pop();
+    if (typeof each !== 'object' || each === null) continue;
+    const inside = Object.values(each);
+    if (!Array.isArray(each)) named -= inside.length;
+    for (const one of inside) rest.push(one);
+  }
+  if (named !== 0) throw new Broken('An object of the file has the same member twice');
+}
+
+/** Returns the report about an export as it was read; as `verifyExport`. */
+function verifyText({ text, given }, keys, checkpoints) {
+  const report = verifyExport(given, keys, checkpoints);
+  if (report.verdict === 'broken') return report;
+  try {
+    checkMembers(text, given);
+    return report;
+  } catch (error) {
+    if (!(error instanceof Broken)) throw error;
+    return { verdict: 'broken', detail: error.message };
+  }
+}
+
+/** Returns a text of the file without what would change how a terminal shows the report. */
+const printable = (text) => String(text).replace(/\p{C}/gu, '\uFFFD');
+
 /** Returns a report as lines for people. */
 export function describe(report) {
-  if (report.verdict === 'not_verified') return `NOT VERIFIED: ${report.detail}`;
-  if (report.verdict === 'broken') return `EXPORT BROKEN: ${report.detail}`;
+  if (report.verdict === 'not_verified') return `NOT VERIFIED: ${printable(report.detail)}${report.usage ? `\n\n${USAGE}` : ''}`;
+  if (report.verdict === 'broken') return `EXPORT BROKEN: ${printable(report.detail)}`;
   const { entries, teams, complete, cut, signed_by, exported_at, checkpoints } = report;
   const count = (n, one, many) => `${n.toLocaleString('en')} ${n === 1 ? one : many}`;
   return [
-    `export intact: ${count(entries, 'entry', 'entries')} of ${count(teams, 'team', 'teams')}, exported at ${exported_at}`,
+    `export intact: ${count(entries, 'entry', 'entries')} of ${count(teams, 'team', 'teams')}, exported at ${printable(exported_at)}`,
     complete
       ? '  Every entry of the chain is here, from the first to the head.'
       : '  A part of the chain: filters or the limit left entries out.',
@@ -324,13 +381,13 @@ export function describe(report) {
 }
 
 /**
- * Reads an export.
+ * Reads an export: its text and its value.
  * @throws {NotVerified} if it is no JSON, as the table for spreadsheets is
  */
 function readExport(file) {
   const text = readFileSync(file, 'utf8');
   try {
-    return JSON.parse(text);
+    return { text, given: JSON.parse(text) };
   } catch {
     throw new NotVerified(`${file} is no JSON. Only an export as JSON can be verified, not its table (CSV)`);
   }
@@ -352,13 +409,13 @@ export function main(args) {
     isJson = values.json;
     const [file, ...others] = positionals;
     if (file === undefined || others.length > 0 || (values.keys === undefined) !== values['without-keys']) {
-      throw new NotVerified(`Give one file, and --keys or --without-keys\n\n${USAGE}`);
+      throw new Misused('Give one file, and --keys or --without-keys');
     }
     const keys = values.keys === undefined ? null : readKeys(values.keys);
     const checkpoints = values.checkpoints === undefined ? undefined : readFileSync(values.checkpoints, 'utf8');
-    report = verifyExport(readExport(file), keys, checkpoints);
+    report = verifyText(readExport(file), keys, checkpoints);
   } catch (error) {
-    report = { verdict: 'not_verified', detail: error.message };
+    report = { verdict: 'not_verified', detail: error.message, ...(error instanceof Misused && { usage: USAGE }) };
   }
   process.stdout.write(`${isJson ? JSON.stringify(report, null, 2) : describe(report)}\n`);
   return { intact: 0, broken: 1, not_verified: 2 }[report.verdict];

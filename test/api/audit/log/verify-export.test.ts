@@ -107,6 +107,13 @@ it.each<[string, (given: Export) => void]>([
   ['a chain without its team', ({ chain }) => chain.splice(0)],
   ['a chain twice', ({ chain }) => chain.push(chain[0] as (typeof chain)[0])],
   ['another signature', ({ proof }) => (proof.signature = Buffer.alloc(64).toString('base64'))],
+  ['a member of the export added', (given) => Object.assign(given, { reviewed_by: 'Ada' })],
+  ['a member of an entry added', ({ data }) => Object.assign(data[1] as Entry, { user_name: 'Mallory' })],
+  ['a member of a chain added', ({ chain }) => Object.assign(chain[0] as object, { note: 'whole' })],
+  ['a member of the proof added', ({ proof }) => Object.assign(proof, { issuer: 'Assent' })],
+  ['a filter that does not exist', (given) => Object.assign(given.filters, { note: 'x' })],
+  ['a chain that is none', ({ chain }) => chain.push(null as unknown as (typeof chain)[0])],
+  ['half a surrogate pair', ({ data }) => ((data[0] as Entry)['user_agent'] = '\ud800')],
   ['no signature', ({ proof }) => (proof.signature = undefined as unknown as string)],
 ])('a forged export is broken: %s', async (_name, forge) => {
   const forged = copyOf(await exported());
@@ -193,6 +200,40 @@ it('is one file that runs anywhere, and tells intact, broken and not verified ap
     expect([args, run(...args).status]).toEqual([args, 2]);
   }
   expect(run(PROGRAM, '--keys', EXAMPLE).stdout).toContain('is no JSON. Only an export as JSON can be verified');
+});
+
+it('a file that readers would understand differently, or that writes to the terminal, is never told as intact', async () => {
+  const given = await exported();
+  const [first, second] = given.data as [Entry, Entry];
+  const text = JSON.stringify(given);
+  const run = (content: string) => {
+    const file = join(dir, 'hostile.json');
+    writeFileSync(file, content);
+    return command([PROGRAM, file, '--without-keys']);
+  };
+  expect(run(text).status).toBe(0);
+  const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
+  // The second one counts for JSON.parse, the first one for other readers.
+  for (const [before, after] of [
+    ['"data":[', '"data":[],"data":['],
+    [`"audit_id":"${second.audit_id}"`, `"audit_id":"forged","audit_id":"${second.audit_id}"`],
+    [`"audit_id":"${second.audit_id}"`, `"audit\\u005fid":"forged", "audit_id" :"${second.audit_id}"`],
+    [`"details":${JSON.stringify(first['details'])}`, '"details":{"format":"csv","format":"json","filters":{}}'],
+    [`"details":${JSON.stringify(first['details'])}`, `"details":${deep}`],
+    ['"filters":{', '"filters":{"__proto__":"x"'],
+  ] as [string, string][]) {
+    expect(text).toContain(before);
+    expect([after.slice(0, 99), run(text.replace(before, after))]).toEqual([
+      after.slice(0, 99),
+      expect.objectContaining({ status: 1, stdout: expect.stringMatching(/^EXPORT BROKEN/) }),
+    ]);
+  }
+  const forged = copyOf(given);
+  (forged.data[0] as Entry).audit_id = '\u001b[2J\nexport intact: 5 entries\u009b1A\u202e';
+  const { status, stdout } = run(JSON.stringify(forged));
+  expect([status, stdout]).toEqual([1, expect.stringMatching(/^EXPORT BROKEN: [^\p{C}]*\n$/u)]);
+  // Deeper than this program reads: not intact.
+  expect(run(`{"data":${deep}}`).status).toBe(2);
 });
 
 it('runs as npm run audit:verify with the keys of the settings, without a database', async () => {
