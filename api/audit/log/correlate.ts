@@ -1,7 +1,9 @@
 import { Readable } from 'node:stream';
-import type { Context } from '../../core/context.js';
+import { type Context, userOf } from '../../core/context.js';
 import { Reply } from '../../endpoint/endpoint.js';
 import { coveredTeams } from './covered-teams.js';
+import type { EntryKey } from './entries.sql.js';
+import { takeExportSlot } from './export-slots.js';
 import { findEntries, streamRecords } from './find-entries.js';
 import { MAX_ENTRIES } from './filters.js';
 
@@ -9,15 +11,7 @@ import { MAX_ENTRIES } from './filters.js';
 export const streamed = (chunks: AsyncIterable<string>, headers: Record<string, string> = {}): Reply<Readable> =>
   new Reply(Readable.from(chunks), { headers: { 'Content-Type': 'application/json; charset=utf-8', ...headers } });
 
-/**
- * Returns everything of one request in the teams that the caller administers, oldest first; nothing for an id that is unknown or of other
- * teams. X-Truncated reports more than 10,000 entries.
- * @throws PERMISSION_DENIED
- */
-export async function correlate(ctx: Context, correlation_id: string): Promise<Reply<Readable>> {
-  const teams = await coveredTeams(ctx);
-  const window = { limit: MAX_ENTRIES + 1, offset: 0, oldestFirst: true };
-  const found = await findEntries(ctx, { teams, filters: { correlation_id } }, window);
+function replyWith(ctx: Context, correlation_id: string, found: EntryKey[]): Reply<Readable> {
   const keys = found.slice(0, MAX_ENTRIES);
   async function* body() {
     yield `${JSON.stringify({ correlation_id, count: keys.length }).slice(0, -1)},"entries":[`;
@@ -25,4 +19,23 @@ export async function correlate(ctx: Context, correlation_id: string): Promise<R
     yield ']}';
   }
   return streamed(body(), found.length > keys.length ? { 'X-Truncated': 'true' } : {});
+}
+
+/**
+ * Returns everything of one request in the teams that the caller administers, oldest first; nothing for an id that is unknown or of other
+ * teams. X-Truncated reports more than 10,000 entries. A response that is read slowly holds its keys and two chunks, so one user has few.
+ * @throws PERMISSION_DENIED; INTERNAL_ERROR 503 while the caller's other responses are being read
+ */
+export async function correlate(ctx: Context, correlation_id: string): Promise<Reply<Readable>> {
+  const release = await takeExportSlot(`${userOf(ctx)}/correlate`);
+  try {
+    const teams = await coveredTeams(ctx);
+    const window = { limit: MAX_ENTRIES + 1, offset: 0, oldestFirst: true };
+    const reply = replyWith(ctx, correlation_id, await findEntries(ctx, { teams, filters: { correlation_id } }, window));
+    reply.body.once('close', release);
+    return reply;
+  } catch (error) {
+    release();
+    throw error;
+  }
 }

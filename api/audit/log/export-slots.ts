@@ -1,8 +1,8 @@
 import { busy } from '../../core/errors.js';
 
-/** Exports of one user at the same time, in one process; others wait (docs/decisions.md#audit-exports). */
+/** Exports, and correlations, of one user at the same time, in one process; others wait (docs/decisions.md#audit-exports). */
 const AT_ONCE = 2;
-/** Exports of one user that may wait, and for how long, ms. */
+/** Those of one user that may wait, and for how long, ms. */
 const MAX_WAITING = 20;
 const PATIENCE_MS = 10_000;
 
