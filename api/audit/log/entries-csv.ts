@@ -22,13 +22,16 @@ const COLUMNS = [
   'entry_hash',
 ] as const;
 
-/** A spreadsheet would calculate what begins so. */
-const FORMULA = /^[=+\-@\t\r]/;
+/**
+ * Where a spreadsheet would begin to calculate: at the start of a cell, and behind what separates cells where the comma is a decimal sign. Some
+ * take the wide forms of the signs for the signs.
+ */
+const FORMULA = /(?<=^|[;|\t\r\n])(?=[=+\-@\t\r\n\uFF1D\uFF0B\uFF0D\uFF20])/g;
 
-/** Returns a value as a cell (RFC 4180). A leading apostrophe keeps a spreadsheet from calculating a text that others wrote. */
+/** Returns a value as a cell (RFC 4180). An apostrophe keeps a spreadsheet from calculating a text that others wrote. */
 function csvCell(value: string | number | null | undefined): string {
   const text = String(value ?? '');
-  const harmless = typeof value === 'string' && FORMULA.test(text) ? `'${text}` : text;
+  const harmless = typeof value === 'string' ? text.replace(FORMULA, "'") : text;
   return /[",\r\n]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless;
 }
 

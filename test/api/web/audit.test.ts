@@ -113,6 +113,22 @@ it('exports a table in which nothing is a formula', async () => {
   expect(line).toContain(String.raw`""title"": ""a,\""b\""\r\nc""`);
 });
 
+it.each([
+  ['-2+3', "'-2+3"],
+  ['\t=1', "'\t'=1"],
+  ['\n=1', "'\n'=1"],
+  // Where the comma is a decimal sign, a semicolon ends the cell.
+  ['x;=1+1;y', "x;'=1+1;y"],
+  ['x|@SUM(A1)', "x|'@SUM(A1)"],
+  ['\uFF1D1+1', "'\uFF1D1+1"],
+  ['a-b;c = d', 'a-b;c = d'],
+])('exports %j as a text', async (entity_id, shown) => {
+  const correlation_id = uuidv7();
+  await write({ correlation_id, entity_id });
+  const { html } = await browser.post(`${PATH}/export`, { format: 'csv', request: correlation_id }, { from: PATH });
+  expect(html).toContain(shown);
+});
+
 it('is for admins of a team whose plan includes it', async () => {
   for (const person of [team.manager, team.member, team.guest]) {
     const other = await signIn(app, person);
