@@ -48,7 +48,9 @@ create table webhook_health (
   -- The first of them.
   failing_since timestamptz,
   last_success_at timestamptz,
-  last_failure_at timestamptz
+  last_failure_at timestamptz,
+  -- The last email to the admins that it was disabled.
+  mailed_at timestamptz
 ) with (fillfactor = 50);
 `;
 

@@ -12,4 +12,6 @@ export class WebhookHealth extends BaseModel {
   declare failing_since: Date | null;
   declare last_success_at: Date | null;
   declare last_failure_at: Date | null;
+  /** The last email to the admins that it was disabled. */
+  declare mailed_at: Date | null;
 }

@@ -1,8 +1,10 @@
+import { raw } from 'objection';
 import { Webhook } from '../../../db/models/webhook.js';
+import { WebhookHealth } from '../../../db/models/webhook-health.js';
 import { type Context, serviceContext, type Services } from '../../core/context.js';
 import { recordChange } from '../../core/record-change.js';
 import { findRecipients } from '../../notifications/find-recipients.js';
-import { notifyUsers } from '../../notifications/notify-users.js';
+import { type Channel, notifyUsers } from '../../notifications/notify-users.js';
 
 type Reason = 'gone' | 'failing';
 
@@ -10,6 +12,15 @@ const WHY: Record<Reason, string> = {
   gone: 'its receiver answered that it is gone',
   failing: 'every attempt failed for days',
 };
+
+/** Notes an email about an endpoint; false if there was one in the last hour. An admin who enables it again and again mails nobody so often. */
+async function mayMail({ db }: Context, webhookId: string): Promise<boolean> {
+  const noted = await WebhookHealth.query(db)
+    .findById(webhookId)
+    .where((since) => since.whereNull('mailed_at').orWhere('mailed_at', '<', raw("now() - interval '1 hour'")))
+    .patch({ mailed_at: raw('now()') });
+  return noted > 0;
+}
 
 async function disable(ctx: Context, webhookId: string, reason: Reason): Promise<void> {
   const [webhook] = await Webhook.query(ctx.db)
@@ -34,10 +45,11 @@ async function disable(ctx: Context, webhookId: string, reason: Reason): Promise
       payload: { webhook: { webhook_id, team_id, host, description, disabled_reason: reason } },
     },
   });
+  const channels: Channel[] = (await mayMail(ctx, webhook_id)) ? ['in_app', 'email'] : ['in_app'];
   const admins = await findRecipients(ctx, { teamId: team_id, role: 'admin' });
   const message = `The endpoint at ${host} no longer receives events: ${WHY[reason]}. Enable it again when its receiver works, then replay what it missed.`;
   const title = 'A webhook endpoint was disabled';
-  await notifyUsers(ctx, admins, { kind: 'message', title, message, team_id, run_id: null }, ['in_app', 'email']);
+  await notifyUsers(ctx, admins, { kind: 'message', title, message, team_id, run_id: null }, channels);
 }
 
 /**

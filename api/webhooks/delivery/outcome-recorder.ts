@@ -21,6 +21,9 @@ interface Told extends Record<string, unknown> {
 export class OutcomeRecorder {
   private readonly waiting: Finished[] = [];
   private recording: Promise<void> | undefined;
+  /** Endpoints that are being disabled, one after the other. */
+  private readonly ending = new Set<string>();
+  private disabled: Promise<void> = Promise.resolve();
 
   /** `inFlight`: requests in progress. `onRecorded` receives the endpoints with more due. */
   constructor(
@@ -39,6 +42,7 @@ export class OutcomeRecorder {
   /** Resolves when every outcome so far is recorded. */
   async settled(): Promise<void> {
     await this.recording;
+    await this.disabled;
   }
 
   private async record(): Promise<void> {
@@ -55,11 +59,13 @@ export class OutcomeRecorder {
     try {
       const values = [JSON.stringify(batch.map(outcomeRow)), JSON.stringify(healthOf(batch)), config.WEBHOOK_DISABLE_SECONDS];
       const told = await run<Told>(db, finishStatement, values);
-      await this.disable(
+      this.disableThose(
         batch,
         told.flatMap(({ webhook_id, is_failing }) => (is_failing ? [webhook_id] : [])),
       );
-      const withMore = new Set(told.flatMap(({ webhook_id, has_more }) => (has_more ? [webhook_id] : [])));
+      const withMore = new Set(
+        told.flatMap(({ webhook_id, has_more }) => (has_more && !this.ending.has(webhook_id) ? [webhook_id] : [])),
+      );
       this.onRecorded(batch.flatMap(({ delivery }) => (withMore.delete(delivery.webhook_id) ? [delivery] : [])));
     } catch (error) {
       log.warn({ err: error, deliveries: batch.length }, 'outcomes of webhooks were not recorded');
@@ -69,9 +75,20 @@ export class OutcomeRecorder {
     }
   }
 
-  private async disable(batch: readonly Finished[], failing: readonly string[]): Promise<void> {
+  /** Starts to disable endpoints. Outcomes do not wait for it: a team could be slow to lock, and disable its endpoints again and again. */
+  private disableThose(batch: readonly Finished[], failing: readonly string[]): void {
     const gone = batch.flatMap(({ delivery, sent }) => (sent.status === 'failed' && sent.isGone ? [delivery.webhook_id] : []));
-    for (const id of new Set(gone)) await disableWebhook(this.services, id, 'gone');
-    for (const id of failing) if (!gone.includes(id)) await disableWebhook(this.services, id, 'failing');
+    for (const id of gone) this.disable(id, 'gone');
+    for (const id of failing) this.disable(id, 'failing');
+  }
+
+  /** What fails here is tried again after the next attempt, which fails as well. */
+  private disable(id: string, reason: 'gone' | 'failing'): void {
+    if (this.ending.has(id)) return;
+    this.ending.add(id);
+    this.disabled = this.disabled
+      .then(() => disableWebhook(this.services, id, reason))
+      .catch((error: unknown) => this.services.log.warn({ err: error, webhook_id: id }, 'a webhook was not disabled'))
+      .finally(() => this.ending.delete(id));
   }
 }
