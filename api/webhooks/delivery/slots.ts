@@ -13,7 +13,7 @@ interface Use {
 }
 
 /**
- * Shares the requests of a worker among teams. A team has a tenth of the slots at most. Endpoints that fail, or have not yet answered,
+ * Shares the requests of a worker among teams. A team has a tenth of the slots at most, and no more than are left. Endpoints that fail, or have not yet answered,
  * share half of the slots, and of these no team takes more than are left: requests that hang there cost nobody else a slot
  * (docs/decisions.md#webhook-slots).
  */
@@ -47,7 +47,8 @@ export class Slots {
   }
 
   private isFree(own: Use, isProven: boolean): boolean {
-    if (this.used.all >= this.max || own.all >= this.max * TEAM_PART) return false;
+    // No team takes more than are left: teams that answer once and then hang leave slots for one that has none.
+    if (own.all >= this.max - this.used.all || own.all >= this.max * TEAM_PART) return false;
     return isProven || own.unproven < this.max * UNPROVEN_PART - this.used.unproven;
   }
 
