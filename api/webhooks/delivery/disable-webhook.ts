@@ -17,7 +17,7 @@ const WHY: Record<Reason, string> = {
 async function mayMail({ db }: Context, webhookId: string): Promise<boolean> {
   const noted = await WebhookHealth.query(db)
     .findById(webhookId)
-    .where((since) => since.whereNull('mailed_at').orWhere('mailed_at', '<', raw("now() - interval '1 hour'")))
+    .where(raw("coalesce(mailed_at, '-infinity')"), '<', raw("now() - interval '1 hour'"))
     .patch({ mailed_at: raw('now()') });
   return noted > 0;
 }

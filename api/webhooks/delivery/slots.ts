@@ -4,6 +4,8 @@ import { MAX_IN_FLIGHT } from './timetable.js';
 const MAX_SLOTS = 500;
 /** Part of the slots that one team may have. */
 const TEAM_PART = 1 / 10;
+/** A team takes another slot while it has less than this part of the free ones. */
+const FREE_PART = 1 / 4;
 /** Part of the slots for endpoints whose last request failed, or that never received one. */
 const UNPROVEN_PART = 1 / 2;
 
@@ -13,7 +15,7 @@ interface Use {
 }
 
 /**
- * Shares the requests of a worker among teams. A team has a tenth of the slots at most, and no more than are left. Endpoints that fail, or have not yet answered,
+ * Shares the requests of a worker among teams. A team has a tenth of the slots at most, and a quarter of what is left. Endpoints that fail, or have not yet answered,
  * share half of the slots, and of these no team takes more than are left: requests that hang there cost nobody else a slot
  * (docs/decisions.md#webhook-slots).
  */
@@ -47,8 +49,8 @@ export class Slots {
   }
 
   private isFree(own: Use, isProven: boolean): boolean {
-    // No team takes more than are left: teams that answer once and then hang leave slots for one that has none.
-    if (own.all >= this.max - this.used.all || own.all >= this.max * TEAM_PART) return false;
+    // Teams that answer once and then hang leave slots for one that has none.
+    if (own.all >= (this.max - this.used.all) * FREE_PART || own.all >= this.max * TEAM_PART) return false;
     return isProven || own.unproven < this.max * UNPROVEN_PART - this.used.unproven;
   }
 
