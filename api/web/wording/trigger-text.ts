@@ -18,6 +18,8 @@ export const TRIGGER_TEXT: Readonly<Record<string, string>> = {
   'project.deleted': 'A project was moved to the trash',
   'relation.created': 'Two items were related',
   'note.created': 'A note was created',
+  'cycle.started': 'A cycle started',
+  'cycle.completed': 'A cycle was completed',
   'agent.plan_staged': 'The agent proposed a plan',
   'agent.plan_applied': 'A plan of the agent was applied',
   'team.member_added': 'Someone joined the team',

@@ -127,6 +127,15 @@ const LISTS: Record<string, List> = {
       return '/api/invitations';
     },
   },
+  'GET /api/sprints': {
+    counted: false,
+    async build() {
+      const own = await buildTeam(app);
+      await app.services.db('memberships').insert({ team_id: own.team_id, user_id: team.admin.user_id, role: 'member' });
+      await times((at) => admin.post('/api/sprints', { team_id: own.team_id, name: `Cycle ${at}` }));
+      return `/api/sprints?team_id=${own.team_id}`;
+    },
+  },
   'GET /api/forge/deliveries': {
     counted: false,
     async build() {
@@ -141,8 +150,8 @@ const LISTS: Record<string, List> = {
   },
 };
 
-/** Tested with its own rules (activity.test.ts). */
-const BY_CURSOR = ['GET /api/activity', 'GET /api/notifications'];
+/** Tested with their own rules (activity.test.ts, webhooks/history.test.ts). */
+const BY_CURSOR = ['GET /api/activity', 'GET /api/notifications', 'GET /api/webhooks/:webhook_id/deliveries'];
 
 const isPaged = (endpoint: (typeof ENDPOINTS)[number]): boolean => {
   const query = endpoint.raw ? undefined : (endpoint.query as z.ZodObject | undefined)?.shape;

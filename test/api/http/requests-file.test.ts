@@ -67,7 +67,8 @@ const endpointOf = ({ method, url }: Written) => {
 
 let app: TestApp;
 beforeAll(async () => {
-  app = await startApp();
+  // As npm start does outside production.
+  app = await startApp({ WEBHOOK_ALLOWED_HOSTS: '127.0.0.1,localhost' });
   await seedDemo(app.services);
   variables.set('base', app.url);
 });

@@ -53,7 +53,10 @@ describe('the vault over the API', () => {
     expect(await valueOf('TOKEN')).toBe('another');
     expect(await remove('TOKEN')).toMatchObject({ status: 200, body: { deleted: true, name: 'TOKEN' } });
     expect((await remove('TOKEN')).status).toBe(404);
-    const entries = await app.services.db('audit_entries').where({ team_id: team.team_id, feature: 'secrets' });
+    const entries = await app.services
+      .db('audit_entries')
+      .where({ team_id: team.team_id, feature: 'secrets' })
+      .orderBy('timestamp');
     expect(entries.map(({ action, severity, entity_id }) => [action, severity, entity_id])).toEqual([
       ['create', 'HIGH', 'TOKEN'],
       ['update', 'HIGH', 'TOKEN'],
