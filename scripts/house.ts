@@ -40,6 +40,7 @@ export const ROOMS = [
   'actions/contract',
   'automations/language',
   'agent',
+  'saved-views',
   'notes',
   'files',
   'items',

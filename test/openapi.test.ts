@@ -231,6 +231,7 @@ describe('the document', () => {
       'PUT /api/tasks/{task_id}: If-Match ETag',
       'PATCH /api/tasks/{task_id}/status: If-Match ETag',
       'PUT /api/tasks/{task_id}/status: If-Match ETag',
+      'GET /api/saved-views/{view_id}/results: X-Truncated',
       'GET /api/tasks/{task_id}/comments: X-Truncated',
       'GET /api/work-items/{item_id}/relations: X-Truncated',
       'GET /api/work-items/{item_id}/children: X-Truncated',

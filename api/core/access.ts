@@ -72,6 +72,10 @@ const ABILITIES = {
   'custom_field.manage': { seat: 'manager', words: 'Team manager or above' },
   'custom_field.read': { seat: 'guest', words: 'Any member of the team, guests too' },
   'custom_field.set': { seat: 'member', words: 'Team member or above; guests are read-only' },
+  'saved_view.read': { seat: 'none', words: 'Any signed-in caller: their own views, and those shared with their teams' },
+  'saved_view.team': { seat: 'guest', words: 'Any member of the team, guests too' },
+  'saved_view.write': { seat: 'member', words: 'Team member or above; guests are read-only' },
+  'saved_view.own': { seat: 'none', words: 'The owner of the view, who is no guest of its team' },
   'agent.session': { seat: 'none', words: 'Any signed-in caller, their own sessions' },
   'agent.session_delete': {
     seat: 'none',

@@ -51,6 +51,7 @@ export type EntityType =
   | 'outbox_row'
   | 'project'
   | 'relation'
+  | 'saved_view'
   | 'secret'
   | 'session'
   | 'task'

@@ -41,6 +41,22 @@ function groupsOf(fields: readonly Found[], text: string): FieldFilter {
   return [...groups.values()];
 }
 
+/** A field of one of the caller's teams, with the column of its values. */
+interface KeyedField {
+  field_id: string;
+  key: string;
+  column: ValueColumn;
+}
+
+const readFields = (ctx: Context, entityType: FieldEntity, keys: readonly string[]): Promise<Found[]> =>
+  run<Found>(ctx.db, statement, [userOf(ctx), keys, entityType, rolesFor('custom_field.read')]);
+
+/** Returns the fields of the caller's teams that have one of the keys. */
+export async function resolveFields(ctx: Context, entityType: FieldEntity, keys: readonly string[]): Promise<KeyedField[]> {
+  const fields = await readFields(ctx, entityType, keys);
+  return fields.map(({ field_id, key, field_type }) => ({ field_id, key, column: COLUMN_OF[field_type] }));
+}
+
 /**
  * Resolves filters by the key of a field. Teams may use a key for fields of different types, so each type reads the value in its own way.
  * An unknown key, and a value that no field of the key can have, match nothing.
@@ -52,7 +68,7 @@ export async function resolveFilters(
 ): Promise<FieldFilter[]> {
   if (filters.length === 0) return [];
   const keys = filters.map(([key]) => key);
-  const fields = await run<Found>(ctx.db, statement, [userOf(ctx), keys, entityType, rolesFor('custom_field.read')]);
+  const fields = await readFields(ctx, entityType, keys);
   return filters.map(([key, value]) =>
     groupsOf(
       fields.filter((field) => field.key === key),

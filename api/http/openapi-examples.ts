@@ -7,6 +7,7 @@ import { DEFAULT_DETAILS, type ErrorCode } from '../core/errors.js';
 import { GRAPH } from './examples/graph.js';
 import { AT, PEOPLE } from './examples/people.js';
 import { EXPIRES_AT, RUN_ID, RUNS } from './examples/runs.js';
+import { SAVED_VIEWS } from './examples/saved-views.js';
 import { TRIAGE } from './examples/triage.js';
 import { WEBHOOKS } from './examples/webhooks.js';
 import { WORK } from './examples/work.js';
@@ -22,6 +23,7 @@ const RESPONSES: Record<string, unknown> = {
   ...TRIAGE,
   ...WEBHOOKS,
   ...CUSTOM_FIELDS,
+  ...SAVED_VIEWS,
 };
 
 /** Returns the example of a response schema, of a list of it, or of the first of several; undefined without one. */

@@ -33,6 +33,7 @@ import { noteRoutes } from '../notes/routes.js';
 import { notificationRoutes } from '../notifications/routes.js';
 import { projectRoutes } from '../projects/routes.js';
 import { relationRoutes } from '../relations/routes.js';
+import { savedViewRoutes } from '../saved-views/routes.js';
 import { searchRoutes } from '../search/routes.js';
 import { secretRoutes } from '../secrets/routes.js';
 import { taskRoutes } from '../tasks/routes.js';
@@ -60,6 +61,7 @@ export const ENDPOINTS: Endpoint[] = [
   ...projectRoutes,
   ...taskRoutes,
   ...customFieldRoutes,
+  ...savedViewRoutes,
   ...commentRoutes,
   ...cycleTimeRoutes,
   ...relationRoutes,

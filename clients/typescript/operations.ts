@@ -1,4 +1,4 @@
-// Made by npm run client from the document with SHA-256 264ff60f7b787e36db1a4cdb9d6defc3ad2a1cde2faae0561a037c166dba4fd4.
+// Made by npm run client from the document with SHA-256 0dc51f8786632a5825754534120cf1a2626fc6d78f96e8b812fe8b69e64ad4c3.
 /** Operations that send a form with a file, and those that return bytes. */
 export const UPLOADS: readonly string[] = ['uploadFile'];
 export const DOWNLOADS: readonly string[] = ['downloadFile'];
@@ -64,6 +64,14 @@ export const OPERATIONS = {
   setCustomFieldValues: { method: 'PUT', path: '/api/custom-fields/values', takesKey: false },
   updateCustomField: { method: 'PATCH', path: '/api/custom-fields/{field_id}', takesKey: false },
   deleteCustomField: { method: 'DELETE', path: '/api/custom-fields/{field_id}', takesKey: false },
+  listSavedViews: { method: 'GET', path: '/api/saved-views', takesKey: false },
+  createSavedView: { method: 'POST', path: '/api/saved-views', takesKey: true },
+  getSavedView: { method: 'GET', path: '/api/saved-views/{view_id}', takesKey: false },
+  updateSavedView: { method: 'PATCH', path: '/api/saved-views/{view_id}', takesKey: false },
+  deleteSavedView: { method: 'DELETE', path: '/api/saved-views/{view_id}', takesKey: false },
+  setDefaultSavedView: { method: 'POST', path: '/api/saved-views/{view_id}/default', takesKey: true },
+  listSavedViewResults: { method: 'GET', path: '/api/saved-views/{view_id}/results', takesKey: false },
+  listSavedViewGroups: { method: 'GET', path: '/api/saved-views/{view_id}/groups', takesKey: false },
   listComments: { method: 'GET', path: '/api/tasks/{task_id}/comments', takesKey: false },
   createComment: { method: 'POST', path: '/api/tasks/{task_id}/comments', takesKey: true },
   updateComment: { method: 'PATCH', path: '/api/comments/{comment_id}', takesKey: false },

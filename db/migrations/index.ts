@@ -32,6 +32,7 @@ import * as openTurnsOfTeam from './0031_open_turns_of_team.js';
 import * as auditLog from './0032_audit_log.js';
 import * as auditArchives from './0033_audit_archives.js';
 import * as cycles from './0034_cycles.js';
+import * as savedViews from './0035_saved_views.js';
 import * as customFields from './0037_custom_fields.js';
 
 /** Every migration in order; listed explicitly so that a build contains exactly what was reviewed. Never edited once released. */
@@ -69,6 +70,7 @@ const MIGRATIONS: Record<string, Knex.Migration> = {
   '0032_audit_log': auditLog,
   '0034_cycles': cycles,
   '0033_audit_archives': auditArchives,
+  '0035_saved_views': savedViews,
   '0037_custom_fields': customFields,
 };
 

@@ -14,6 +14,7 @@ import { signInCases } from './sign-in-cases.js';
 import { taskCases } from './task-cases.js';
 import { teamCases } from './team-cases.js';
 import { vaultCases } from './vault-cases.js';
+import { viewCases } from './view-cases.js';
 import { webhookCases } from './webhook-cases.js';
 
 /** A test file of each name runs these rows: split so that files take about the same time. */
@@ -26,7 +27,7 @@ export const GROUPS = {
   vault: [...vaultCases, ...auditCases],
   webhooks: webhookCases,
   cycles: cycleCases,
-  fields: fieldCases,
+  fields: [...fieldCases, ...viewCases],
   graph: graphCases,
   agent: [...agentCases, ...mcpCases],
   items: [...itemCases, ...fileCases],

@@ -88,6 +88,18 @@ const customField: Build = async (world, wish) => {
   return subject;
 };
 
+/** A private view of its author, of no team. */
+const savedView: Build = async (world, wish) => {
+  const subject = basis(wish, uuidv7());
+  await insert(
+    world,
+    `insert into saved_views (view_id, owner_id, name, entity_type, filters, sort, group_by, layout, columns)
+      values (:id, :author, :canary, 'task', '{}', '[]', 'status', 'list', '{}')`,
+    { ...subject, author: wish.author },
+  );
+  return subject;
+};
+
 /** In the trash with its task. */
 const comment: Build = async (world, wish) => {
   const { task_id } = await task(world, wish);
@@ -459,6 +471,7 @@ export const SUBJECTS = {
   task,
   comment,
   customField,
+  savedView,
   relation,
   automation,
   automationWithSecret: withSecret(automation),

@@ -1,0 +1,19 @@
+import { authorize, rolesFor } from '../core/access.js';
+import { type Context, userOf } from '../core/context.js';
+import { forbidden, invalid } from '../core/errors.js';
+import { seatInTeam } from '../core/seats.js';
+
+/**
+ * Rejects a caller who may not save a view: a guest of its team, or of every team for a view without one.
+ * @throws RESOURCE_NOT_FOUND no such team | PERMISSION_DENIED | INVALID_REQUEST shared without a team
+ */
+export async function checkWriter(ctx: Context, teamId: string | null, isShared: boolean): Promise<void> {
+  if (teamId !== null) return authorize('saved_view.write', await seatInTeam(ctx, teamId));
+  if (isShared) throw invalid('A shared view needs a team_id');
+  const seat = await ctx
+    .db('memberships')
+    .where({ user_id: userOf(ctx) })
+    .whereIn('role', rolesFor('saved_view.write'))
+    .first<{ role: string } | undefined>('role');
+  if (!seat) throw forbidden('Guests have read-only access');
+}
