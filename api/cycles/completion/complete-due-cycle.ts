@@ -30,7 +30,10 @@ async function readRow({ db }: Pick<Services, 'db'>, cycleId: string): Promise<R
 
 const isDue = (row: Row | undefined): row is Row => row?.due_at != null && row.ms_left === 0 && !row.is_trashed;
 
-/** Context of the service, which stands for nobody. Who planned, started or dated the cycle caused what follows from its completion. */
+/**
+ * Context of the service, which stands for nobody. Who planned, started or dated the cycle caused what follows from its completion
+ * (docs/decisions.md#cycle-clocks).
+ */
 function clockContext(services: Services, { cause_user_ids, correlation_id }: Row): Context {
   const ctx = serviceContext(services, 'cycles', correlation_id);
   return { ...ctx, actor: { type: 'system', name: 'cycles', causeUserIds: cause_user_ids } };

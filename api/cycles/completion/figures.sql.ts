@@ -1,7 +1,7 @@
 import type { Statement } from '../../../db/statement.js';
 import { MAX_DAYS } from '../rules.js';
 
-/** SQL over tasks t: without live subtasks. Only such tasks count in figures and roll over. */
+/** SQL over tasks t: without live subtasks. Only such tasks count in figures and roll over (docs/decisions.md#cycle-figures). */
 const IS_LEAF = 'not exists (select from tasks s where s.parent_task_id = t.task_id and s.deleted_at is null)';
 
 /** $1 = cycle id. What the cycle commits to, at its start. */
