@@ -30,6 +30,8 @@ import { tokenPages } from './pages/account/tokens.js';
 import { webhookDeliveryPages } from './pages/teams/webhooks/delivery.js';
 import { webhookListPages } from './pages/teams/webhooks/list.js';
 import { webhookPages } from './pages/teams/webhooks/webhook.js';
+import { viewListPages } from './pages/views/views.js';
+import { viewPages } from './pages/views/view.js';
 import { unlockPages } from './pages/account/unlock.js';
 
 /** Every page of the web app. The router and the access test read this list. */
@@ -47,6 +49,8 @@ export const PAGES: readonly Page[] = [
   ...runPages,
   ...itemPages,
   ...searchPages,
+  ...viewListPages,
+  ...viewPages,
   ...cycleListPages,
   ...cyclePages,
   ...cycleTimePages,

@@ -81,6 +81,11 @@ describe('the web app in a browser', () => {
     ] as const) {
       await app.as(team.manager).post('/api/custom-fields', { ...field, field_type, options });
     }
+    const views: string[] = [];
+    for (const layout of ['list', 'board']) {
+      const view = { name: HOSTILE.slice(0, 90), entity_type: 'task', layout, team_id: team.team_id, group_by: 'assigned_to' };
+      views.push((await app.as(team.manager).post('/api/saved-views', { ...view, is_shared: true })).body.view_id);
+    }
     const session = await buildSession(app, team.manager, { title: HOSTILE });
     const { plan } = await stage(
       app,
@@ -120,6 +125,8 @@ describe('the web app in a browser', () => {
     await createCycle(app.as(team.manager), { ...project, name: HOSTILE });
     return {
       cycle_id,
+      view_id: views[0] as string,
+      board: views[1] as string,
       webhook_id,
       delivery_id,
       session_id: session.session_id,
@@ -141,7 +148,13 @@ describe('the web app in a browser', () => {
     const shown = PAGES.filter(({ method }) => method === 'get').map(({ path }) =>
       path.replace(/:(\w+)/g, (_, name) => ids[name] ?? 'x'),
     );
-    paths = [...shown, `/app/runs/${ids['failed']}`, `/app/items/${ids['project_id']}`, '/app/nothing'];
+    paths = [
+      ...shown,
+      `/app/runs/${ids['failed']}`,
+      `/app/items/${ids['project_id']}`,
+      `/app/views/${ids['board']}`,
+      '/app/nothing',
+    ];
     browser = await launch();
   });
   afterEach(() => Promise.all(windows.splice(0).map((window) => window.close())));

@@ -51,6 +51,7 @@ let fileId: string;
 let webhookId: string;
 let cycleId: string;
 let deliveryId: string;
+const viewIds: string[] = [];
 
 /** Puts a text wherever people or programs can put one that pages show. */
 async function writeEverywhere(text: string): Promise<void> {
@@ -78,6 +79,7 @@ async function writeEverywhere(text: string): Promise<void> {
   await db('sessions').update({ user_agent: text });
   await db('trusted_devices').update({ user_agent: text });
   await db('deprovision_jobs').update({ reason: text });
+  await db('saved_views').update({ name: text.slice(0, 100), columns: [text, `custom_field:${text}`] });
   await db('custom_fields').update({ name: text.slice(0, 80) });
   await db('custom_fields')
     .whereIn('field_type', ['select', 'multi_select'])
@@ -136,6 +138,10 @@ beforeAll(async () => {
   cycleId = (await createCycle(app.as(team.manager), project)).cycle_id;
   await app.as(team.manager).post(`/api/sprints/${cycleId}/tasks`, { task_ids: [taskId] });
   await app.as(team.manager).post(`/api/sprints/${cycleId}/start`);
+  for (const layout of ['list', 'board']) {
+    const view = { name: 'x', entity_type: 'task', layout, team_id: team.team_id, group_by: 'status' };
+    viewIds.push((await app.as(team.manager).post('/api/saved-views', view)).body.view_id);
+  }
   for (const [type, value] of [
     ['text', 'x'],
     ['url', 'https://x.example'],
@@ -178,6 +184,7 @@ beforeAll(async () => {
               .replace(':session_id', sessionId)
               .replace(':file_id', fileId)
               .replace(':webhook_id', webhookId)
+              .replace(':view_id', viewIds[0] as string)
               .replace(':cycle_id', cycleId)
               .replace(':delivery_id', deliveryId)
               .replace(':team_id', team.team_id)
@@ -185,6 +192,7 @@ beforeAll(async () => {
               .replace(':job_id', jobId),
           ],
   );
+  paths.push(`/app/views/${viewIds[1]}`);
 });
 afterAll(() => app.close());
 

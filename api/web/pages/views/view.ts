@@ -1,0 +1,88 @@
+import { z } from 'zod';
+import { isAllowed, type Seat } from '../../../core/access.js';
+import type { Context } from '../../../core/context.js';
+import { listFields } from '../../../custom-fields/list-fields.js';
+import { present } from '../../../saved-views/present.js';
+import { readView } from '../../../saved-views/read-view.js';
+import { listGroups } from '../../../saved-views/results/list-groups.js';
+import { listResults } from '../../../saved-views/results/list-results.js';
+import { customKeyOf } from '../../../saved-views/rules.js';
+import { SavedViewParams, type SavedViewRecord } from '../../../saved-views/schema.js';
+import { ClampedInt, TaskId } from '../../../core/fields.js';
+import { TASK_STATUSES } from '../../../tasks/rules.js';
+import { updateTask } from '../../../tasks/write/update-task.js';
+import { page, type Page, type PageRequest, requireUser, type View } from '../../page.js';
+import { namesIn, teamNamesOf } from '../../wording/names.js';
+
+/** Rows of a list, and cards of a board: a board has no pages. */
+const ROWS = 100;
+const CARDS = 500;
+
+const pathOf = (viewId: string): string => `/app/views/${viewId}`;
+/** Versions are numbers in text. */
+const Version = z.coerce.number().pipe(z.int().min(1).max(2_147_483_647));
+
+/** What the page shows of a result, whatever its entity. */
+type Row = Record<string, unknown> & { team_id: string | null };
+
+/** Names of the custom fields that the view shows, by their keys. */
+async function fieldNames(ctx: Context, view: SavedViewRecord): Promise<Record<string, string>> {
+  const keys = view.columns.flatMap((column) => customKeyOf(column) ?? []);
+  if (keys.length === 0 || view.team_id === null) return {};
+  const fields = await listFields(ctx, { team_id: view.team_id });
+  return Object.fromEntries(fields.map(({ key, name }) => [key, name]));
+}
+
+async function showView({ ctx, me }: Pick<PageRequest, 'ctx' | 'me'>, viewId: string, offset: number): Promise<View> {
+  const user = requireUser({ me });
+  const view = present(await readView(ctx, viewId));
+  const isBoard = view.layout === 'board' && view.entity_type === 'task';
+  const window = isBoard ? { limit: CARDS, offset: 0 } : { limit: ROWS, offset };
+  const [{ body, more, truncated }, groups, names] = await Promise.all([
+    listResults(ctx, viewId, window),
+    view.group_by === null || isBoard ? [] : listGroups(ctx, viewId),
+    fieldNames(ctx, view),
+  ]);
+  const results = JSON.parse(body as string) as Row[];
+  const writes = new Set(user.teams.filter(({ role }) => isAllowed('task.write', role as Seat)).map(({ team_id }) => team_id));
+  const data = {
+    view,
+    isBoard,
+    results: results.map((row) => ({ ...row, canWrite: writes.has(row.team_id ?? '') })),
+    groups,
+    fieldNames: names,
+    customKeys: view.columns.flatMap((column) => customKeyOf(column) ?? []),
+    people: await namesIn(ctx, user, results),
+    teamNames: teamNamesOf(user),
+    statuses: TASK_STATUSES,
+    isOwner: view.owner_id === user.user_id,
+    offset,
+    next: more && !truncated && !isBoard ? offset + ROWS : undefined,
+    isCut: more && isBoard,
+    cards: CARDS,
+  };
+  return { view: isBoard ? 'views/board' : 'views/list', title: view.name, data };
+}
+
+export const viewPages: Page[] = [
+  page({
+    method: 'get',
+    path: '/app/views/:view_id',
+    access: 'saved_view.read',
+    params: SavedViewParams,
+    query: z.object({ offset: ClampedInt(0, 10_000, 0).catch(0) }),
+    handle: (visit) => showView(visit, visit.params.view_id, visit.query.offset),
+  }),
+  page({
+    method: 'post',
+    path: '/app/views/:view_id/move',
+    access: 'task.write',
+    params: SavedViewParams,
+    form: z.object({ task_id: TaskId, status: z.enum(TASK_STATUSES), version: Version }),
+    async handle({ ctx, params, form: { task_id, status, version } }) {
+      await updateTask(ctx, task_id, { status, version });
+      return { to: pathOf(params.view_id), notice: { kind: 'good', text: 'Task moved' } };
+    },
+    onError: ({ params }, { message }) => Promise.resolve({ to: pathOf(params.view_id), notice: { kind: 'bad', text: message } }),
+  }),
+];
