@@ -72,7 +72,15 @@ const trace = (entity_id: string) =>
       details: { task_id: task.task_id },
     }),
   ]);
-const ledgerOf = (part: Partial<Ledger>): Ledger => ({ ...emptyLedger(), ...part });
+/** A ledger of which everything arrived at the receiver, unless the part says otherwise. */
+function ledgerOf(part: Partial<Ledger>): Ledger {
+  const { tasks = [], updates = [] } = part;
+  const received = [
+    ...tasks.map(({ task_id }) => ({ event_id: uuidv7(), type: 'task.created', entity_id: task_id, version: 1 })),
+    ...updates.map(({ task_id, version }) => ({ event_id: uuidv7(), type: 'task.updated', entity_id: task_id, version })),
+  ];
+  return { ...emptyLedger(), received, ...part };
+}
 const acked = (more: object = {}) => ({
   task_id: task.task_id,
   project_id: project.project_id,
@@ -87,7 +95,9 @@ const acked = (more: object = {}) => ({
 it('finds nothing in a sound database, and judges what was acknowledged only when told', async () => {
   const verdicts = await checkInvariants({ services: app.services });
   expect(verdicts.flatMap(({ violations }) => violations)).toEqual([]);
-  expect(verdicts.filter(({ skipped }) => skipped !== null).every(({ name }) => /^(acked|refused)_/.test(name))).toBe(true);
+  expect(verdicts.filter(({ skipped }) => skipped !== null).every(({ name }) => /^(acked|refused|deliveries)_/.test(name))).toBe(
+    true,
+  );
   expect(new Set(verdicts.map(({ name }) => name)).size).toBe(verdicts.length);
   expect(await broken(ledgerOf({ tasks: [acked()] }))).toEqual({});
 });
@@ -109,6 +119,15 @@ describe('what was acknowledged', () => {
     expect(await broken(ledgerOf({ updates: [update] }))).toEqual({});
     expect(Object.keys(await broken(ledgerOf({ updates: [{ ...update, version: 3 }] })))).toEqual(['acked_updates_recorded']);
     expect(Object.keys(await broken(ledgerOf({ updates: [{ ...update, title: 'Other' }] })))).toEqual(['acked_updates_recorded']);
+  });
+
+  it('a task or an update that no receiver got, and a delivery under two ids', async () => {
+    const update = { task_id: task.task_id, version: 1, title: 'Write it down' };
+    const names = async (part: Partial<Ledger>) => Object.keys(await broken(ledgerOf(part)));
+    expect(await names({ tasks: [acked()], received: [] })).toEqual(['acked_tasks_delivered']);
+    expect(await names({ updates: [update], received: [] })).toContain('acked_updates_delivered');
+    const again = () => ({ event_id: uuidv7(), type: 'task.created', entity_id: task.task_id, version: 1 });
+    expect(await names({ tasks: [acked()], received: [again(), again()] })).toEqual(['deliveries_one_id']);
   });
 
   it('a task that set nothing off, or too much', async () => {

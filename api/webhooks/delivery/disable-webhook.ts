@@ -1,12 +1,19 @@
-import { raw } from 'objection';
 import { Webhook } from '../../../db/models/webhook.js';
-import { WebhookHealth } from '../../../db/models/webhook-health.js';
+import { run, type Statement } from '../../../db/statement.js';
 import { type Context, serviceContext, type Services } from '../../core/context.js';
 import { recordChange } from '../../core/record-change.js';
 import { findRecipients } from '../../notifications/find-recipients.js';
 import { type Channel, notifyUsers } from '../../notifications/notify-users.js';
 
 type Reason = 'gone' | 'failing';
+
+/** $1 = endpoint. Notes a mail of now; no row if the last one is less than an hour old. */
+const noteMail: Statement = {
+  name: 'webhook_note_mail',
+  text: /* sql */ `
+    update webhook_health set mailed_at = now()
+    where webhook_id = $1 and coalesce(mailed_at, '-infinity') < now() - interval '1 hour' returning webhook_id`,
+};
 
 const WHY: Record<Reason, string> = {
   gone: 'its receiver answered that it is gone',
@@ -15,11 +22,7 @@ const WHY: Record<Reason, string> = {
 
 /** Notes an email about an endpoint; false if there was one in the last hour. An admin who enables it again and again mails nobody so often. */
 async function mayMail({ db }: Context, webhookId: string): Promise<boolean> {
-  const noted = await WebhookHealth.query(db)
-    .findById(webhookId)
-    .where(raw("coalesce(mailed_at, '-infinity')"), '<', raw("now() - interval '1 hour'"))
-    .patch({ mailed_at: raw('now()') });
-  return noted > 0;
+  return (await run(db, noteMail, [webhookId])).length > 0;
 }
 
 async function disable(ctx: Context, webhookId: string, reason: Reason): Promise<void> {
