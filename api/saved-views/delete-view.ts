@@ -26,3 +26,7 @@ export const deleteViewsOfTeam = (ctx: Context, teamId: string): Promise<number>
  */
 export const deleteViewsOfMember = (ctx: Context, teamId: string, userId: string): Promise<number> =>
   ctx.db('saved_views').where({ team_id: teamId, owner_id: userId }).delete();
+
+/** Deletes the views that a person saved for no team, in the transaction that removes the person for good. Returns their number. */
+export const deleteViewsOfPerson = (ctx: Context, userId: string): Promise<number> =>
+  ctx.db('saved_views').where({ owner_id: userId, team_id: null }).delete();

@@ -21,6 +21,7 @@ import { addMember } from '../../api/teams/add-member.js';
 import { createTeam } from '../../api/teams/create-team.js';
 import { LAUNCH_PLAN, PRESSURE_LOG, RELEASE_MINUTES, TELEMETRY_IDEA } from './items.js';
 import { createCycles } from './cycles.js';
+import { createFieldsAndViews } from './fields.js';
 import { recordHistory, relateItems } from './work-graph.js';
 import { enableTriage } from './triage.js';
 import { APOLLO, type DemoTask, HERMES } from './tasks.js';
@@ -280,6 +281,7 @@ export async function seedDemo(services: Services): Promise<boolean> {
   });
   await recordHistory(as(services, ids, 'ada'), DEMO_REPOSITORY, acme.team_id, apollo);
   await createCycles(as(services, ids, 'max'), apollo);
+  await createFieldsAndViews(as(services, ids, 'max'), acme.team_id, apollo);
   await createAutomations(services, ids, acme.team_id, apollo, tasks);
   await enableTriage(as(services, ids, 'ada'), acme.team_id);
   const token = {

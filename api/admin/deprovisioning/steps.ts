@@ -10,6 +10,7 @@ import { readMember } from '../../teams/read-members.js';
 import { removeMembership } from '../../teams/remove-membership.js';
 import { revokeTokensOf } from '../../tokens/revoke-tokens-of.js';
 import { endSessions } from '../../auth/sessions/end-session.js';
+import { deleteViewsOfPerson } from '../../saved-views/delete-view.js';
 import { recordAdminAction } from '../record-admin-action.js';
 import { askOthers } from './ask-others.js';
 import type { LockedJob } from './lock-job.js';
@@ -61,6 +62,7 @@ export const STEPS: Record<
     ofPerson(ctx, job, 'end_sessions', {
       sessions: await endSessions(ctx, job.user_id),
       agent_sessions: await endSessionsOfPerson(ctx, job.user_id),
+      saved_views: await deleteViewsOfPerson(ctx, job.user_id),
     }),
   // The request already disables them; jobs started by older versions still need this step.
   deactivateAutomations: async (ctx, job) => ({
