@@ -1,3 +1,4 @@
+import { Membership } from '../../db/models/membership.js';
 import { authorize, rolesFor } from '../core/access.js';
 import { type Context, userOf } from '../core/context.js';
 import { forbidden, invalid } from '../core/errors.js';
@@ -10,10 +11,9 @@ import { seatInTeam } from '../core/seats.js';
 export async function checkWriter(ctx: Context, teamId: string | null, isShared: boolean): Promise<void> {
   if (teamId !== null) return authorize('saved_view.write', await seatInTeam(ctx, teamId));
   if (isShared) throw invalid('A shared view needs a team_id');
-  const seat = await ctx
-    .db('memberships')
+  const seat = await Membership.query(ctx.db)
     .where({ user_id: userOf(ctx) })
     .whereIn('role', rolesFor('saved_view.write'))
-    .first<{ role: string } | undefined>('role');
+    .first();
   if (!seat) throw forbidden('Guests have read-only access');
 }

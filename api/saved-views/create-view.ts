@@ -4,6 +4,7 @@ import { invalid } from '../core/errors.js';
 import { newId } from '../core/ids.js';
 import { checkView } from './check-view.js';
 import { checkWriter } from './check-writer.js';
+import { lockOwner } from './lock-owner.js';
 import { present } from './present.js';
 import { recordViewChange } from './record-view-change.js';
 import { MAX_VIEWS_PER_USER } from './rules.js';
@@ -27,7 +28,7 @@ export function createView(ctx: Context, input: CreateSavedView): Promise<SavedV
   const owner_id = userOf(ctx);
   return inTransaction(ctx, async (ctx) => {
     // Creations of one user happen one after the other, so the limit holds.
-    await ctx.db('users').where({ user_id: owner_id }).forNoKeyUpdate().select('user_id');
+    await lockOwner(ctx);
     await checkWriter(ctx, team_id, is_shared);
     checkView(definition);
     if ((await SavedView.query(ctx.db).where({ owner_id }).resultSize()) >= MAX_VIEWS_PER_USER) {

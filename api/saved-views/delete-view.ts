@@ -1,3 +1,4 @@
+import { SavedView } from '../../db/models/saved-view.js';
 import { type Context, inTransaction } from '../core/context.js';
 import { checkWriter } from './check-writer.js';
 import { lockOwnView } from './read-view.js';
@@ -17,16 +18,16 @@ export function deleteView(ctx: Context, viewId: string): Promise<void> {
 }
 
 /** Deletes all views of a team, in the transaction that deletes the team. Returns their number. */
-export const deleteViewsOfTeam = (ctx: Context, teamId: string): Promise<number> =>
-  ctx.db('saved_views').where({ team_id: teamId }).delete();
+export const deleteViewsOfTeam = async (ctx: Context, teamId: string): Promise<number> =>
+  SavedView.query(ctx.db).where({ team_id: teamId }).delete();
 
 /**
  * Deletes what a person saved in a team, shared or not, in the transaction that ends the membership: only an owner may change a view, so
  * nobody could. Returns the number of views.
  */
-export const deleteViewsOfMember = (ctx: Context, teamId: string, userId: string): Promise<number> =>
-  ctx.db('saved_views').where({ team_id: teamId, owner_id: userId }).delete();
+export const deleteViewsOfMember = async (ctx: Context, teamId: string, userId: string): Promise<number> =>
+  SavedView.query(ctx.db).where({ team_id: teamId, owner_id: userId }).delete();
 
 /** Deletes the views that a person saved for no team, in the transaction that removes the person for good. Returns their number. */
-export const deleteViewsOfPerson = (ctx: Context, userId: string): Promise<number> =>
-  ctx.db('saved_views').where({ owner_id: userId, team_id: null }).delete();
+export const deleteViewsOfPerson = async (ctx: Context, userId: string): Promise<number> =>
+  SavedView.query(ctx.db).where({ owner_id: userId, team_id: null }).delete();

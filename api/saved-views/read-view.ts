@@ -1,4 +1,5 @@
 import type { QueryBuilder } from 'objection';
+import { Membership } from '../../db/models/membership.js';
 import { SavedView } from '../../db/models/saved-view.js';
 import { rolesFor } from '../core/access.js';
 import { type Context, userOf } from '../core/context.js';
@@ -11,7 +12,7 @@ import { forbidden, notFound } from '../core/errors.js';
 export function onlyVisible<Result>(ctx: Context, query: QueryBuilder<SavedView, Result>): QueryBuilder<SavedView, Result> {
   const userId = userOf(ctx);
   const teams = () =>
-    ctx.db('memberships').select('team_id').where({ user_id: userId }).whereIn('role', rolesFor('saved_view.team'));
+    Membership.query(ctx.db).select('team_id').where({ user_id: userId }).whereIn('role', rolesFor('saved_view.team'));
   return query.where((all) => {
     void all
       .where(

@@ -1,6 +1,7 @@
 import { SavedView } from '../../db/models/saved-view.js';
 import { type Context, inTransaction, userOf } from '../core/context.js';
 import { checkWriter } from './check-writer.js';
+import { lockOwner } from './lock-owner.js';
 import { present } from './present.js';
 import { lockOwnView } from './read-view.js';
 import { recordViewChange } from './record-view-change.js';
@@ -14,7 +15,7 @@ export function setDefault(ctx: Context, viewId: string): Promise<SavedViewRecor
   const owner_id = userOf(ctx);
   return inTransaction(ctx, async (ctx) => {
     // Two of a person's views that become default at once do so one after the other.
-    await ctx.db('users').where({ user_id: owner_id }).forNoKeyUpdate().select('user_id');
+    await lockOwner(ctx);
     const view = await lockOwnView(ctx, viewId);
     if (view.team_id !== null) await checkWriter(ctx, view.team_id, view.is_shared);
     if (view.is_default) return present(view);

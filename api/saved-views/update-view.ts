@@ -1,4 +1,4 @@
-import { raw } from 'objection';
+import { fn } from 'objection';
 import { SavedView } from '../../db/models/saved-view.js';
 import { type Context, inTransaction } from '../core/context.js';
 import { invalid } from '../core/errors.js';
@@ -41,7 +41,7 @@ export function updateView(ctx: Context, viewId: string, input: UpdateSavedView)
     });
     if (Object.keys(changes).length === 0) return present(view);
     const { is_shared, team_id } = view;
-    await view.$query(ctx.db).patch({ ...changes, updated_at: raw('now()') });
+    await view.$query(ctx.db).patch({ ...changes, updated_at: fn.now() });
     const updated = (await SavedView.query(ctx.db).findById(viewId)) as SavedView;
     await recordViewChange(ctx, updated, 'update', { fields: Object.keys(changes) }, is_shared && team_id === updated.team_id);
     return present(updated);
