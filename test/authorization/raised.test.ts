@@ -86,6 +86,7 @@ it('covers every ability that asks for a role below admin and has a route', () =
     'project.read',
     'project.write',
     'relation.write',
+    'saved_view.write',
     'task.list',
     'task.read',
     'task.write',

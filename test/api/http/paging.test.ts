@@ -136,6 +136,25 @@ const LISTS: Record<string, List> = {
       return `/api/sprints?team_id=${own.team_id}`;
     },
   },
+  'GET /api/saved-views': {
+    counted: false,
+    async build() {
+      const own = await buildTeam(app);
+      await app.services.db('memberships').insert({ team_id: own.team_id, user_id: team.admin.user_id, role: 'member' });
+      await times((at) => admin.post('/api/saved-views', { team_id: own.team_id, name: `View ${at}`, entity_type: 'task' }));
+      return `/api/saved-views?team_id=${own.team_id}`;
+    },
+  },
+  'GET /api/saved-views/:view_id/results': {
+    counted: false,
+    async build() {
+      const project = await buildProject(app, team);
+      await times(() => buildTask(app, team, project));
+      const view = { name: 'Paged', entity_type: 'task', filters: { project_id: [project.project_id] } };
+      const { body } = await admin.post('/api/saved-views', view);
+      return `/api/saved-views/${(body as { view_id: string }).view_id}/results`;
+    },
+  },
   'GET /api/forge/deliveries': {
     counted: false,
     async build() {
