@@ -4,13 +4,30 @@ import { type Context, inTransaction } from '../core/context.js';
 import { lockField } from './lock-field.js';
 import { recordFieldChange } from './record-field-change.js';
 
-/** $1 = field id. Counted here, because the key of the field would delete them unseen. */
+/** Values that one statement deletes: each also changes the document of its item, and a statement runs at most 10 seconds. */
+const BATCH = 5_000;
+
+/** $1 = field id. */
 const valuesStatement: Statement = {
   name: 'delete_values_of_field',
   text: /* sql */ `
-    with deleted as (delete from custom_field_values where field_id = $1 returning 1)
+    with batch as (
+      select v.field_id, v.entity_id from custom_field_values v where v.field_id = $1 order by v.entity_id limit ${BATCH}
+    ), deleted as (
+      delete from custom_field_values v using batch s where v.field_id = s.field_id and v.entity_id = s.entity_id returning 1
+    )
     select count(*)::int as count from deleted`,
 };
+
+/** Deletes all values of a field that is locked. Returns their number. */
+async function deleteValues(ctx: Context, fieldId: string): Promise<number> {
+  for (let deleted = 0; ; ) {
+    const [batch] = await run<{ count: number }>(ctx.db, valuesStatement, [fieldId]);
+    const count = batch?.count ?? 0;
+    deleted += count;
+    if (count < BATCH) return deleted;
+  }
+}
 
 /**
  * Permanently deletes a field with its values, those of items in the trash too. Returns their number.
@@ -20,8 +37,7 @@ export function deleteField(ctx: Context, fieldId: string): Promise<number> {
   return inTransaction(ctx, async (ctx) => {
     // Whoever sets a value shares this lock, so no value appears after the count.
     const field = await lockField(ctx, fieldId);
-    const [deleted] = await run<{ count: number }>(ctx.db, valuesStatement, [fieldId]);
-    const deleted_values = deleted?.count ?? 0;
+    const deleted_values = await deleteValues(ctx, fieldId);
     await field.$query(ctx.db).delete();
     await recordFieldChange(ctx, field, 'delete', { field_type: field.field_type, deleted_values });
     return deleted_values;
@@ -29,5 +45,8 @@ export function deleteField(ctx: Context, fieldId: string): Promise<number> {
 }
 
 /** Permanently deletes the fields of a team with their values, in the transaction that deletes the team. Returns the number of fields. */
-export const deleteFieldsOfTeam = async (ctx: Context, teamId: string): Promise<number> =>
-  CustomField.query(ctx.db).where({ team_id: teamId }).delete();
+export async function deleteFieldsOfTeam(ctx: Context, teamId: string): Promise<number> {
+  const fields = await CustomField.query(ctx.db).where({ team_id: teamId }).orderBy('field_id').forUpdate();
+  for (const { field_id } of fields) await deleteValues(ctx, field_id);
+  return CustomField.query(ctx.db).where({ team_id: teamId }).delete();
+}

@@ -29,14 +29,13 @@ export const idsWithAll = (filters: readonly FieldFilter[], $: Parameters): stri
 
 /**
  * Fragment of a record: the values of the item with this id as members of a JSON object, and a mark that changes with each of them. Joined
- * as `c`. Reads the values alone: a value has the key of its field.
+ * as `c`; both are null for an item that never had a value.
  */
 export const valuesOf = (id: string): string => /* sql */ `
-  cross join lateral (
-    select string_agg('"' || v.key || '":' || custom_field_json(v), ',') as members,
-      coalesce(bit_xor(hashtextextended(v.field_id::text, hashxidextended(v.xmin, 0))), 0) as mark
-    from custom_field_values v where v.entity_id = ${id}
-  ) c`;
+  left join lateral (
+    select d.members, hashtextextended(d.entity_id, hashxidextended(d.xmin, 0)) as mark
+    from custom_field_documents d where d.entity_id = ${id} limit 1
+  ) c on true`;
 
 /** The record `json` (text) with its values as `custom_fields`. */
 export const withValues = (json: string): string =>

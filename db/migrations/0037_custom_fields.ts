@@ -8,6 +8,7 @@ export async function up(knex: Knex): Promise<void> {
   await knex.raw(tables);
   await knex.raw(indexes);
   await knex.raw(records);
+  await knex.raw(documents);
 }
 
 const tables = /* sql */ `
@@ -77,6 +78,47 @@ create function custom_field_json(v custom_field_values) returns json language s
   select case v.field_type when 'number' then to_json(v.value_number) when 'date' then to_json(v.value_date)
     when 'boolean' then to_json(v.value_boolean) when 'multi_select' then to_json(v.value_list) else to_json(v.value_text) end
 $$;
+`;
+
+const documents = /* sql */ `
+-- All values of an item as the members of a JSON object: a list of tasks reads one row for each task instead of ten, which takes a tenth of
+-- the time. An item that ever had a value keeps its row until it is purged.
+create table custom_field_documents (
+  entity_id text primary key references item_keys on delete cascade,
+  members text not null default ''
+) with (fillfactor = 90);
+
+-- Locks the rows first, each in a statement of its own, so that the values are read after the previous writer has committed.
+create function refresh_custom_field_documents(ids text[]) returns void language plpgsql set plan_cache_mode = force_generic_plan as $$
+begin
+  perform from custom_field_documents d where d.entity_id = any(ids) order by d.entity_id for update;
+  update custom_field_documents d set members = coalesce((
+      select string_agg('"' || v.key || '":' || custom_field_json(v), ',' order by v.key)
+      from custom_field_values v where v.entity_id = d.entity_id
+    ), '')
+    where d.entity_id = any(ids);
+end $$;
+
+create function custom_field_values_added() returns trigger language plpgsql as $$
+declare
+  ids text[] := array(select distinct n.entity_id from added n order by 1);
+begin
+  insert into custom_field_documents (entity_id) select unnest(ids) on conflict do nothing;
+  perform refresh_custom_field_documents(ids);
+  return null;
+end $$;
+-- Of values that are purged with their item, the document may be gone already: it is never made here.
+create function custom_field_values_changed() returns trigger language plpgsql as $$
+begin
+  perform refresh_custom_field_documents(array(select distinct o.entity_id from changed o order by 1));
+  return null;
+end $$;
+create trigger document_added after insert on custom_field_values referencing new table as added
+  for each statement execute function custom_field_values_added();
+create trigger document_changed after update on custom_field_values referencing new table as changed
+  for each statement execute function custom_field_values_changed();
+create trigger document_shrunk after delete on custom_field_values referencing old table as changed
+  for each statement execute function custom_field_values_changed();
 `;
 
 export async function down(): Promise<void> {

@@ -53,7 +53,7 @@ interface Extra {
   record: (json: string) => string;
 }
 export const PLAIN: Extra = { join: '', mark: '', record: (json) => json };
-export const WITH_FIELDS: Extra = { join: valuesOf('t.task_id'), mark: ' # c.mark', record: withValues };
+export const WITH_FIELDS: Extra = { join: valuesOf('t.task_id'), mark: ' # coalesce(c.mark, 0)', record: withValues };
 
 const inOrder = (columns: string, where: string, status: string, maxRows: number, join = ''): string =>
   `select ${columns} from tasks t ${join} where ${where} and t.deleted_at is null and ${status} order by ${ORDER} ${limit(maxRows)}`;

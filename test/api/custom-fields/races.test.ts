@@ -115,3 +115,19 @@ it('names no user as a value who leaves meanwhile, and keeps the values of those
   const other = await buildTask(app, team, project);
   expect((await put(other.task_id, team.guest.user_id, user)).status).toBe(400);
 });
+
+it('keeps the document of a task equal to its values, whatever is set and deleted at once', async () => {
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const doomed = await createField(app, team, 'number');
+    const kept = await createField(app, team, 'number');
+    const task = await buildTask(app, team, project);
+    await put(task.task_id, 1, doomed);
+    const [deleted, set] = await Promise.all([
+      app.as(team.manager).delete(`/api/custom-fields/${doomed.field_id}`),
+      put(task.task_id, 2, kept),
+    ]);
+    expect([deleted.status, set.status]).toEqual([200, 200]);
+    const { members } = await db()('custom_field_documents').where({ entity_id: task.task_id }).first('members');
+    expect(JSON.parse(`{${members}}`)).toEqual({ [kept.key]: 2 });
+  }
+});
