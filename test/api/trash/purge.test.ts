@@ -404,6 +404,8 @@ it('whatever holds on to a task, a project, an item or a comment is dealt with w
   expect(rows.map(({ holds }) => holds)).toEqual([
     'comments.parent_comment_id',
     'comments.task_id',
+    'cycles.project_id',
+    'cycles.team_id',
     'files.item_id',
     'forge_links.task_id',
     'forge_repositories.project_id',
