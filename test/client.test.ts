@@ -64,6 +64,8 @@ it('writes, reads, iterates over pages and throws typed errors', async () => {
   for await (const entry of assent.iterate('listActivity', { query: { team_id: team.team_id, limit: 1 } }))
     seen.push(entry.action);
   expect(seen.length).toBeGreaterThan(2);
+  // A key that no field has: the filter arrives, and nothing matches it.
+  expect(await assent.listTasks({ query: { project_id, custom_field: { nothing: 'x' } } })).toEqual([]);
   const { data, response } = await assent.request('listTasks', { query: { project_id } });
   expect(data).toHaveLength(1);
   expect(response.headers.get('ETag')).toMatch(/^W\/"/);

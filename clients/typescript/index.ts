@@ -25,7 +25,7 @@ export interface ClientOptions {
 
 interface Call extends CallOptions {
   path?: Record<string, string | number>;
-  query?: Record<string, string | number | boolean | undefined>;
+  query?: Record<string, string | number | boolean | Record<string, string> | undefined>;
   body?: unknown;
 }
 
@@ -46,7 +46,9 @@ function addressOf(baseUrl: string, template: string, { path = {}, query = {} }:
   const filled = template.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(path[name])));
   const url = new URL(`${baseUrl.replace(/\/+$/, '')}${filled}`);
   for (const [name, value] of Object.entries(query)) {
-    if (value !== undefined) url.searchParams.set(name, String(value));
+    // An object becomes one parameter for each of its keys (style deepObject), such as custom_field[severity].
+    if (typeof value === 'object') for (const [key, one] of Object.entries(value)) url.searchParams.set(`${name}[${key}]`, one);
+    else if (value !== undefined) url.searchParams.set(name, String(value));
   }
   return url;
 }
