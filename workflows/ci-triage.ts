@@ -19,7 +19,8 @@ export async function ciTriage({ teamId, debounceMs }: CiTriageInput): Promise<T
   let last: string | undefined;
   let signals = 0;
   setHandler(failed, (receiptId) => {
-    last = receiptId;
+    // Two signals may arrive in the other order. Receipts have ordered ids (UUIDv7).
+    if (last === undefined || receiptId > last) last = receiptId;
     signals += 1;
   });
   showDetails('Waiting for further deliveries of the run');

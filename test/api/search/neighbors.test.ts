@@ -56,7 +56,9 @@ describe('texts that take long to index', () => {
   it('are indexed a few at a time, so that an indexing statement ends', async () => {
     await notesOf(team, 12, EXPANDING);
     const { indexed, behind } = await drainMarks(app.services.db, [team.team_id], { maxMarks: 500, maxMs: 1, patienceMs: 0 });
-    expect([indexed, behind]).toEqual([1, true]);
+    // None where the machine was busy for that millisecond.
+    expect(indexed).toBeLessThanOrEqual(1);
+    expect(behind).toBe(true);
   });
 
   it('count as long as they are: what normalizing adds is not indexed', async () => {
