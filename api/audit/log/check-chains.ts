@@ -3,10 +3,11 @@ import { type Context, userOf } from '../../core/context.js';
 import { nextTurn } from '../../core/event-loop.js';
 import { GENESIS, linkEntry, type StoredEntry } from '../chain.js';
 import { coveredTeams } from './covered-teams.js';
-import { type EntryKey, headsStatement } from './entries.sql.js';
+import type { EntryKey } from './entries.sql.js';
 import { takeExportSlot } from './export-slots.js';
 import { readRecords } from './find-entries.js';
 import { MAX_ENTRIES } from './filters.js';
+import { type ChainHead, readHeads } from './read-heads.js';
 
 /** Entries that are hashed before other requests get a turn. */
 const CHUNK = 200;
@@ -19,15 +20,6 @@ const newestSeals: Statement = {
       exists (select from audit_archives a where s.audit_id >= a.lower_id and s.audit_id < a.upper_id) as is_archived
     from audit_seals s where s.chain = $1 and s.sequence <= $2 order by s.sequence desc limit $3`,
 };
-
-/** The chain of one team. */
-export interface ChainState {
-  team_id: string;
-  /** Number of its entries: the sequence of the last one. */
-  entries: number;
-  /** Hash of the last entry, hexadecimal. */
-  head_hash: string;
-}
 
 /** Result of a check of the newest entries. */
 export interface ChainCheck {
@@ -43,15 +35,8 @@ export interface ChainCheck {
  * Returns the chains of the teams that the caller administers, by team.
  * @throws PERMISSION_DENIED
  */
-export async function readChains(ctx: Context, teamId?: string): Promise<ChainState[]> {
-  const teams = await coveredTeams(ctx, teamId);
-  const rows = await run<{ chain: string; sequence: number; entry_hash: Buffer }>(ctx.db, headsStatement, [teams]);
-  return rows.map(({ chain, sequence, entry_hash }) => ({
-    team_id: chain,
-    entries: sequence,
-    head_hash: entry_hash.toString('hex'),
-  }));
-}
+export const readChains = async (ctx: Context, teamId?: string): Promise<ChainHead[]> =>
+  readHeads(ctx.db, await coveredTeams(ctx, teamId));
 
 interface Seal extends EntryKey, Record<string, unknown> {
   previous: string;
@@ -101,11 +86,11 @@ async function checkSeals(ctx: Context, seals: Seal[], head: string): Promise<Ch
  * Hashes the newest 10,000 entries of one team again and compares them with their seals and with each other.
  * @throws PERMISSION_DENIED; INTERNAL_ERROR 503 while the caller's exports run
  */
-export async function checkChain(ctx: Context, teamId: string): Promise<ChainState & ChainCheck> {
+export async function checkChain(ctx: Context, teamId: string): Promise<ChainHead & ChainCheck> {
   const release = await takeExportSlot(userOf(ctx));
   try {
-    const [chain] = (await readChains(ctx, teamId)) as [ChainState];
-    const seals = await run<Seal>(ctx.db, newestSeals, [teamId, chain.entries, MAX_ENTRIES]);
+    const [chain] = (await readChains(ctx, teamId)) as [ChainHead];
+    const seals = await run<Seal>(ctx.db, newestSeals, [teamId, chain.last_sequence, MAX_ENTRIES]);
     return { ...chain, ...(await checkSeals(ctx, seals, chain.head_hash)) };
   } finally {
     release();

@@ -3,16 +3,17 @@ import { run, type Statement } from '../../../db/statement.js';
 import { callerJson, type Context, inTransaction, userOf } from '../../core/context.js';
 import { kindOfChange } from '../../core/make-change.sql.js';
 import type { Reply } from '../../endpoint/endpoint.js';
-import { type ExportedChain, type ExportHead, type ExportProof, signExport } from '../export-proof.js';
+import { type ExportHead, type ExportProof, signExport } from '../export-proof.js';
 import { sealChains } from '../seal-entries.js';
 import { signingKey } from '../signing-keys.js';
 import { streamed } from './correlate.js';
 import { coveredTeams } from './covered-teams.js';
 import { entriesCsv } from './entries-csv.js';
-import { type EntryKey, headsStatement } from './entries.sql.js';
+import type { EntryKey } from './entries.sql.js';
 import { takeExportSlot } from './export-slots.js';
 import { findEntries, streamRecords } from './find-entries.js';
 import { filtersOf, MAX_ENTRIES } from './filters.js';
+import { readHeads } from './read-heads.js';
 import type { ExportEntries } from './schema.js';
 
 /** $1 = caller (jsonb), $2 = teams, $3 = details (jsonb). One entry a team; returns the first one's id. */
@@ -30,16 +31,6 @@ async function recordExport(ctx: Context, teams: string[], details: unknown): Pr
     run<{ audit_id: string }>(db, recordStatement, [JSON.stringify(callerJson(ctx)), teams, JSON.stringify(details)]),
   );
   return row?.audit_id as string;
-}
-
-/** Reads the head of each team's chain, by team. */
-async function readHeads({ db }: Context, teams: string[]): Promise<Omit<ExportedChain, 'first_sequence'>[]> {
-  const rows = await run<{ chain: string; sequence: number; entry_hash: Buffer }>(db, headsStatement, [teams]);
-  return rows.map(({ chain, sequence, entry_hash }) => ({
-    team_id: chain,
-    last_sequence: sequence,
-    head_hash: entry_hash.toString('hex'),
-  }));
 }
 
 function firstSequences(keys: readonly EntryKey[]): Map<string, number> {
@@ -67,7 +58,7 @@ async function startExport(ctx: Context, { format, ...given }: ExportEntries): P
   const filters = filtersOf(given);
   const audit_id = await recordExport(ctx, teams, { format, filters });
   await sealChains(ctx.db, teams);
-  const heads = await readHeads(ctx, teams);
+  const heads = await readHeads(ctx.db, teams);
   const lasts = heads.map(({ last_sequence }) => last_sequence);
   const keys = await findEntries(ctx, { teams, filters }, { limit: MAX_ENTRIES, offset: 0, heads: lasts });
   const first = firstSequences(keys);
