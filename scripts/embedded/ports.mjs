@@ -1,4 +1,5 @@
 /** Free TCP ports on the loopback interface. */
+import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
 import { StartError } from './errors.mjs';
 
@@ -29,16 +30,27 @@ export async function isFree(port) {
   return other === null || NO_SUCH_ADDRESS.has(other);
 }
 
-/** Returns a free port chosen by the system. */
-export function anyFreePort() {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once('error', reject);
-    server.listen({ port: 0, host: '127.0.0.1' }, () => {
-      const { port } = server.address();
-      server.close(() => resolve(port));
-    });
-  });
+/**
+ * Below the ports that systems give to outgoing connections (from 32,768 on Linux, 49,152 elsewhere): a server that takes seconds to start,
+ * or is started again later, would find one of those taken.
+ */
+const UNNAMED = { from: 20_000, to: 32_000 };
+const ATTEMPTS = 100;
+
+/**
+ * A free port that nobody has named, drawn at random so that processes which look at the same time find different ones.
+ * @returns {Promise<number>}
+ * @throws {StartError} when a hundred draws were all taken
+ */
+export async function anyFreePort() {
+  for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+    const port = randomInt(UNNAMED.from, UNNAMED.to);
+    if ((await bindError('127.0.0.1', port)) === null) return port;
+  }
+  throw new StartError(
+    `No free port found between ${UNNAMED.from} and ${UNNAMED.to}.`,
+    'End the programs that hold them: ss -ltnp lists them.',
+  );
 }
 
 /**

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
+import { anyFreePort } from '../../scripts/embedded/ports.mjs';
 import type { TestApp } from '../support/app.js';
 
 export interface ApiProcess {
@@ -13,14 +13,6 @@ export interface ApiProcess {
   log: () => string;
   /** Sends the stop signal and waits for the end; returns the exit code. */
   stop: (signal?: NodeJS.Signals) => Promise<number | null>;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  await once(server.close(), 'close');
-  return port;
 }
 
 const running = new Set<ChildProcess>();
@@ -36,7 +28,7 @@ export async function startApiProcess(
   settings: Record<string, string> = {},
   stdout: 'pipe' | number = 'pipe',
 ): Promise<ApiProcess> {
-  const metricsPort = await freePort();
+  const metricsPort = await anyFreePort();
   const env = {
     ...process.env,
     NODE_ENV: 'development',
