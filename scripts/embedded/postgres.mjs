@@ -41,7 +41,7 @@ const TEST = {
   wal_level: 'minimal',
   max_wal_senders: '0',
   checkpoint_timeout: '1h',
-  max_wal_size: '4GB',
+  max_wal_size: '1GB',
   shared_buffers: '128MB',
   max_connections: '100',
 };

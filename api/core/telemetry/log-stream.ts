@@ -61,7 +61,10 @@ export class LogStream implements DestinationStream {
     this.writeChunk(this.takeChunk());
   }
 
-  /** Writes the buffer synchronously before the process ends. Drops what cannot be written. */
+  /**
+   * Writes the buffer synchronously before the process ends, perhaps before a write in progress, which nothing can wait for by then. Drops
+   * what cannot be written.
+   */
   flushSync(): void {
     const { refused } = this;
     this.refused = undefined;
