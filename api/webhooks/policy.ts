@@ -11,6 +11,7 @@ export const webhookPolicy = ({ OUTBOUND_PORTS, WEBHOOK_ALLOWED_HOSTS, NODE_ENV 
   allowLoopback: false,
   ports: OUTBOUND_PORTS,
   httpsOnly: true,
+  hidesUnknownHosts: true,
   exceptions: { hosts: WEBHOOK_ALLOWED_HOSTS, thisMachine: NODE_ENV !== 'production' },
   // A name on the list may be known to this machine alone.
   resolve: (host) => (isListed(WEBHOOK_ALLOWED_HOSTS, host) ? resolveBySystem(host) : resolvePublicName(host)),

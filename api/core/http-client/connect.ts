@@ -12,7 +12,11 @@ import type { Address } from './resolve.js';
  */
 async function reachableAddresses(policy: OutboundPolicy, destination: Destination): Promise<[Address, ...Address[]]> {
   const [first, ...more] = await policy.resolve(destination.host).catch(() => []);
-  if (!first) throw new OutboundFailure('connection_failed', 'host not found');
+  if (!first) {
+    throw policy.hidesUnknownHosts
+      ? new OutboundFailure('url_blocked')
+      : new OutboundFailure('connection_failed', 'host not found');
+  }
   if (![first, ...more].every(({ address }) => isReachable(policy, destination, address)))
     throw new OutboundFailure('url_blocked');
   return [first, ...more];

@@ -17,6 +17,8 @@ export interface OutboundPolicy {
    * written, then with each resolved address. `thisMachine`: they may be this machine, and plain http.
    */
   exceptions?: { hosts: readonly string[]; thisMachine: boolean };
+  /** Refuses a name without addresses in the words for a private one: the difference would describe the installation's network. */
+  hidesUnknownHosts?: true;
   /** Resolves all addresses of a host name. */
   resolve: Resolve;
 }

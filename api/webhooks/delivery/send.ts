@@ -43,6 +43,8 @@ const MAX_RESPONSE = 1_000;
 const MAX_RESPONSE_READ = 1_500;
 /** Bytes of an answer that are read: characters take up to four. */
 const MAX_RESPONSE_BYTES = 4_000;
+/** One text for an unknown host and for a private one (docs/decisions.md#webhook-addresses). */
+const UNREACHABLE = 'The host was not found, or its address is not allowed';
 /** A secret that cannot be opened is the operator's trouble: the delivery waits and no attempt is counted. */
 const UNREADABLE_SECONDS = 60;
 
@@ -85,7 +87,8 @@ async function attempt(config: Config, policy: OutboundPolicy, delivery: Leased,
     return { ...outcome, attempt: record(answer.status, error, response) };
   } catch (thrown) {
     const failure = failureOf(thrown);
-    return { ...outcomeOf(tries, null, failure.waitMs, steps), attempt: record(null, failure.message, null) };
+    const error = failure.reason === 'url_blocked' ? UNREACHABLE : failure.message;
+    return { ...outcomeOf(tries, null, failure.waitMs, steps), attempt: record(null, error, null) };
   }
 }
 
