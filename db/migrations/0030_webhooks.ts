@@ -65,9 +65,10 @@ create table webhook_events (
 ) partition by range (event_id);
 select register_partitions('webhook_events', 'day', ahead => 3, keep => 30);
 
--- Deliveries with an attempt to make. Small, however many deliveries there were.
+-- Deliveries with an attempt to make. Small, however many deliveries there were. No foreign key: a cascade over the queue of a receiver that was
+-- down for weeks would hold its locks for minutes. Whoever inserts locks the endpoint; workers delete what one has left.
 create table webhook_queue (
-  webhook_id uuid not null references webhooks on delete cascade,
+  webhook_id uuid not null,
   event_id uuid not null,
   delivery_id uuid not null default uuidv7(),
   event_type text not null,

@@ -24,8 +24,7 @@ const allowed = (probeSeconds: string): string => /* sql */ `case
 /**
  * Walks over the endpoints with deliveries, by one index probe each, however many deliveries wait. $1 = endpoint after which to start,
  * $2 = seconds of the first pause between probes. Returns one row: `endpoints` that may receive requests now (`failures` null:
- * never answered), and `last` if the
- * walk has to continue after it.
+ * never answered), `gone` endpoints that were deleted, and `last` if the walk has to continue after it.
  */
 export const walkStatement: Statement = {
   name: 'walk_webhooks',
@@ -45,6 +44,8 @@ with recursive walk as (
 )
 select coalesce((select jsonb_agg(jsonb_build_object('webhook_id', webhook_id, 'team_id', team_id, 'failures', failures, 'due', due))
     from free), '[]') as endpoints,
+  array(select webhook_id from walk x where x.webhook_id is not null and not exists (
+    select from webhooks w where w.webhook_id = x.webhook_id)) as gone,
   (select webhook_id from walk where n = ${ENDPOINTS_PER_WALK} and exists (
     select from walk where n > ${ENDPOINTS_PER_WALK} and webhook_id is not null)) as last`,
 };

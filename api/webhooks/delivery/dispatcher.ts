@@ -6,6 +6,7 @@ import type { OutboundPolicy } from '../../core/http-client/policy.js';
 import { countWebhookAttempt, showWebhookRequests } from '../../core/telemetry/webhook-metrics.js';
 import { webhookPolicy } from '../policy.js';
 import { claimStatement, expireStatement, lockStatement, walkStatement } from './claim.sql.js';
+import { clearQueue } from './clear-queue.sql.js';
 import { endDisabledStatement } from './finish.sql.js';
 import { OutcomeRecorder } from './outcome-recorder.js';
 import type { Endpoint } from './outcomes.js';
@@ -43,6 +44,8 @@ export class WebhookDispatcher {
   /** Failures in a row, as far as this process knows; none for an endpoint that has never answered. */
   private readonly failures = new LRUCache<string, number>({ max: MAX_REMEMBERED });
   private readonly sending = new Set<Promise<void>>();
+  /** Deleted endpoints with the event id before which their queue is left. */
+  private readonly gone = new Map<string, string>();
   private after = FIRST;
   private walkedAt = -Infinity;
   private caredAt = -Infinity;
@@ -120,13 +123,24 @@ export class WebhookDispatcher {
   private async walk(): Promise<Candidate[]> {
     this.walkedAt = performance.now();
     this.mustWalk = false;
-    type Walk = { endpoints: (Candidate & { failures: number | null })[]; last: string | null };
+    type Walk = { endpoints: (Candidate & { failures: number | null })[]; gone: string[]; last: string | null };
     const [walk] = await run<Walk>(this.services.db, walkStatement, [this.after, this.probeSeconds]);
-    const { endpoints = [], last = null } = walk ?? {};
+    const { endpoints = [], gone: [gone] = [], last = null } = walk ?? {};
+    if (gone !== undefined) await this.clear(gone);
     this.after = last ?? FIRST;
     if (last !== null) this.look();
     for (const { webhook_id, failures } of endpoints) if (failures !== null) this.failures.set(webhook_id, failures);
     return endpoints;
+  }
+
+  /** Deletes a part of what a deleted endpoint has left. Rows that another worker holds are found by a later walk. */
+  private async clear(webhookId: string): Promise<void> {
+    const before = await clearQueue(this.services, webhookId, this.gone.get(webhookId));
+    this.gone.clear();
+    if (before === null) return;
+    this.gone.set(webhookId, before);
+    this.look();
+    this.onWork();
   }
 
   private get probeSeconds(): number {
