@@ -2,12 +2,12 @@ import { run, type Statement } from '../../../db/statement.js';
 import { type Context, userOf } from '../../core/context.js';
 import { nextTurn } from '../../core/event-loop.js';
 import { GENESIS, linkEntry, type StoredEntry } from '../chain.js';
-import { coveredTeams } from './covered-teams.js';
 import type { EntryKey } from './entries.sql.js';
 import { takeExportSlot } from './export-slots.js';
 import { readRecords } from './find-entries.js';
 import { MAX_ENTRIES } from './filters.js';
-import { type ChainHead, readHeads } from './read-heads.js';
+import { Allowance } from './allowance.js';
+import type { ChainHead } from './read-heads.js';
 
 /** Entries that are hashed before other requests get a turn. */
 const CHUNK = 200;
@@ -30,13 +30,6 @@ export interface ChainCheck {
   /** The first entry that is wrong. */
   broken: { audit_id: string; sequence: number } | null;
 }
-
-/**
- * Returns the chains of the teams that the caller administers, by team.
- * @throws PERMISSION_DENIED
- */
-export const readChains = async (ctx: Context, teamId?: string): Promise<ChainHead[]> =>
-  readHeads(ctx.db, await coveredTeams(ctx, teamId));
 
 interface Seal extends EntryKey, Record<string, unknown> {
   previous: string;
@@ -82,16 +75,26 @@ async function checkSeals(ctx: Context, seals: Seal[], head: string): Promise<Ch
   return { checked, up_to, broken: null };
 }
 
+/** Entries that one user may have hashed in a minute by one process: a twentieth of a core. */
+const MAX_PER_MINUTE = 100_000;
+const allowance = new Allowance(MAX_PER_MINUTE, 60_000);
+
 /**
- * Hashes the newest 10,000 entries of one team again and compares them with their seals and with each other.
- * @throws PERMISSION_DENIED; INTERNAL_ERROR 503 while the caller's exports run
+ * Hashes the newest 10,000 entries of chains of `coveredTeams` again and compares them with their seals and with each other. Leaves out chains
+ * beyond what the user may have hashed in a minute.
+ * @throws INTERNAL_ERROR 503 while the caller's exports run
  */
-export async function checkChain(ctx: Context, teamId: string): Promise<ChainHead & ChainCheck> {
+export async function checkChains(ctx: Context, chains: ChainHead[]): Promise<(ChainHead & ChainCheck)[]> {
   const release = await takeExportSlot(userOf(ctx));
   try {
-    const [chain] = (await readChains(ctx, teamId)) as [ChainHead];
-    const seals = await run<Seal>(ctx.db, newestSeals, [teamId, chain.last_sequence, MAX_ENTRIES]);
-    return { ...chain, ...(await checkSeals(ctx, seals, chain.head_hash)) };
+    const checked: (ChainHead & ChainCheck)[] = [];
+    for (const chain of chains) {
+      const { team_id, last_sequence, head_hash } = chain;
+      if (!allowance.take(userOf(ctx), Math.min(last_sequence, MAX_ENTRIES))) continue;
+      const seals = await run<Seal>(ctx.db, newestSeals, [team_id, last_sequence, MAX_ENTRIES]);
+      checked.push({ ...chain, ...(await checkSeals(ctx, seals, head_hash)) });
+    }
+    return checked;
   } finally {
     release();
   }

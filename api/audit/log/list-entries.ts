@@ -11,8 +11,11 @@ import type { ListEntries } from './schema.js';
  * @throws PERMISSION_DENIED; VALIDATION_ERROR for a page that begins behind the first 10,000 of more entries; INVALID_REQUEST for a search
  * that takes too long
  */
-export async function listEntries(ctx: Context, query: ListEntries): Promise<JsonText> {
-  const teams = await coveredTeams(ctx, query.team_id);
+export const listEntries = async (ctx: Context, query: ListEntries): Promise<JsonText> =>
+  listEntriesOf(ctx, await coveredTeams(ctx, query.team_id), query);
+
+/** The same for `coveredTeams` that the caller has read. */
+export async function listEntriesOf(ctx: Context, teams: string[], query: ListEntries): Promise<JsonText> {
   const wanted = { teams, filters: filtersOf(query) };
   const { limit } = query;
   const skip = rowsToSkip(query);

@@ -33,8 +33,7 @@ const lastDates = (now: number, days: number): string[] =>
   Array.from({ length: days }, (_one, n) => naiveTime(now - (days - 1 - n) * DAY_MS).slice(0, 10));
 
 /** Counts by kind and date, and the most active users, of the last `days` days. */
-async function countKinds(ctx: Context, { team_id, days }: ReadStats) {
-  const teams = await coveredTeams(ctx, team_id);
+async function countKinds(ctx: Context, teams: string[], days: number) {
   const now = Date.now();
   const dates = lastDates(now, days);
   const first = dates[0] as string;
@@ -49,12 +48,9 @@ export interface DayCount {
   by_feature: Record<string, number>;
 }
 
-/**
- * Counts the entries of each of the last `days` days in UTC by feature, oldest first.
- * @throws PERMISSION_DENIED for a team that the caller does not administer
- */
-export async function countByDay(ctx: Context, wanted: ReadStats): Promise<DayCount[]> {
-  const { kinds, dates } = await countKinds(ctx, wanted);
+/** Counts the entries of these `coveredTeams` on each of the last `days` days in UTC by feature, oldest first. */
+export async function countByDay(ctx: Context, teams: string[], days: number): Promise<DayCount[]> {
+  const { kinds, dates } = await countKinds(ctx, teams, days);
   return dates.map((date) => {
     const ofDay = kinds.filter((kind) => kind.date === date);
     return { date, total: ofDay.reduce((sum, { count }) => sum + count, 0), by_feature: sums(ofDay, 'feature') };
@@ -66,7 +62,7 @@ export async function countByDay(ctx: Context, wanted: ReadStats): Promise<DayCo
  * @throws PERMISSION_DENIED for a team that the caller does not administer
  */
 export async function readStats(ctx: Context, { team_id, days }: ReadStats): Promise<AuditStats> {
-  const { kinds, users, now, dates, first } = await countKinds(ctx, { team_id, days });
+  const { kinds, users, now, dates, first } = await countKinds(ctx, await coveredTeams(ctx, team_id), days);
   const byDate = sums(kinds, 'date');
   return {
     team_id: team_id ?? null,

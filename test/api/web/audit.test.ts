@@ -4,6 +4,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { keyIdOf, signingKey } from '../../../api/audit/signing-keys.js';
 import { buildTeam, type TestTeam } from '../../factories/people.js';
 import { startApp, type TestApp } from '../../support/app.js';
+import { statementsOf } from '../../support/statements.js';
 import { tamper } from '../audit/support.js';
 import { writeEntry } from '../audit/log/entries.js';
 import { type Browser, givePasswords, signIn } from './browser.js';
@@ -73,6 +74,25 @@ it('checks the chain on request, and names the entry that was changed', async ()
   expect(html).toContain(id);
   await tamper(app.services.db, [`delete from audit_entries where audit_id = ?`, id]);
   expect((await browser.get(`${PATH}?check=1`)).html).toContain('Broken at sequence 2');
+});
+
+it('reads the teams and seals once a page', async () => {
+  await write();
+  const names = (await statementsOf(() => browser.get(`${PATH}?check=1`))).map(({ name }) => name);
+  expect(names.filter((name) => name === 'audit_teams')).toHaveLength(1);
+});
+
+it('checks few entries a minute for one user', async () => {
+  await write();
+  // A chain that says it is long counts as such.
+  await browser.get(PATH);
+  await tamper(app.services.db, ['update audit_heads set sequence = 40000 where chain = ?', team.team_id]);
+  for (let n = 0; n < 10; n += 1) expect((await browser.get(`${PATH}?check=1`)).html).not.toContain('within a minute');
+  expect((await browser.get(`${PATH}?check=1`)).html).toContain('within a minute');
+  const { admin } = await buildTeam(app);
+  await givePasswords(app);
+  const other = await signIn(app, admin);
+  expect((await other.get(`${PATH}?check=1`)).html).toContain('Intact');
 });
 
 it('does not take an archived month for a break', async () => {

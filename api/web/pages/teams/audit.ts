@@ -1,8 +1,10 @@
 import { Temporal } from 'temporal-polyfill';
 import { z } from 'zod';
-import { checkChain, readChains } from '../../../audit/log/check-chains.js';
+import { checkChains } from '../../../audit/log/check-chains.js';
+import { coveredTeams } from '../../../audit/log/covered-teams.js';
 import { exportEntries, exportTable } from '../../../audit/log/export-entries.js';
-import { listEntries } from '../../../audit/log/list-entries.js';
+import { listEntriesOf } from '../../../audit/log/list-entries.js';
+import { readHeads } from '../../../audit/log/read-heads.js';
 import { countByDay } from '../../../audit/log/read-stats.js';
 import { ListEntries } from '../../../audit/log/schema.js';
 import { isAllowed, type Seat } from '../../../core/access.js';
@@ -96,16 +98,12 @@ async function showLog({ ctx, me, query: { page: number, check, ...given } }: Pa
   const known = teams.some(({ team_id }) => team_id === given.team) ? given : { ...given, team: undefined };
   const timeZone = zoneNamed(createFormatter(person).timeZone) ?? 'UTC';
   const window = { limit: PAGE_SIZE, offset: (number - 1) * PAGE_SIZE };
-  const listed = await listEntries(ctx, { ...wantedOf(known, timeZone), ...window });
+  const covered = await coveredTeams(ctx, known.team);
+  const listed = await listEntriesOf(ctx, covered, { ...wantedOf(known, timeZone), ...window });
   const { entries, total, total_capped, has_more } = JSON.parse(listed.text) as EntryPage;
-  const [days, chains] = [await countByDay(ctx, { team_id: known.team, days: CHART_DAYS }), await readChains(ctx, known.team)];
-  const checked =
-    check === undefined
-      ? []
-      : await checkEach(
-          ctx,
-          chains.map(({ team_id }) => team_id),
-        );
+  const days = await countByDay(ctx, covered, CHART_DAYS);
+  const chains = await readHeads(ctx.db, covered);
+  const checked = check === undefined ? [] : await checkChains(ctx, chains);
   const names = await namesIn(ctx, person, [...entries, ...teams]);
   const isLast = number === LAST_PAGE;
   return {
@@ -122,6 +120,7 @@ async function showLog({ ctx, me, query: { page: number, check, ...given } }: Pa
       chart: auditChart(days),
       days,
       chains: chains.map((chain) => ({ ...chain, ...checked.find(({ team_id }) => team_id === chain.team_id) })),
+      isCut: check !== undefined && checked.length < chains.length,
       teams,
       names,
       filter: known,
@@ -135,13 +134,6 @@ async function showLog({ ctx, me, query: { page: number, check, ...given } }: Pa
       },
     },
   };
-}
-
-/** Checks one chain after the other. */
-async function checkEach(ctx: PageRequest['ctx'], teams: string[]) {
-  const checked: Awaited<ReturnType<typeof checkChain>>[] = [];
-  for (const team of teams) checked.push(await checkChain(ctx, team));
-  return checked;
 }
 
 export const auditPages: Page[] = [
