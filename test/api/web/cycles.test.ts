@@ -61,11 +61,11 @@ it('plans a cycle, fills it from the backlog, starts it, shows its burn-down and
   const list = (await browser.get('/app/cycles')).html;
   expect([list.includes('1 done, 1 left'), list.includes('0 of 1 done')]).toEqual([true, true]);
   const done = (await browser.get(path)).html;
-  expect([done.includes('Completed'), done.includes('Complete cycle'), done.includes('Burn-down. On the last of 1 days')]).toEqual([
-    true,
-    false,
-    true,
-  ]);
+  expect([
+    done.includes('Completed'),
+    done.includes('Complete cycle'),
+    done.includes('Burn-down. On the last of 1 days'),
+  ]).toEqual([true, false, true]);
   expect((await post('start')).headers.get('location')).toBe(path);
 });
 

@@ -83,6 +83,38 @@ it('of an endpoint with a long queue a part is deleted at once, and the rest by 
   await Promise.all(workers.map(({ stop }) => stop()));
 });
 
+it('another team does not wait for a replay of 10,000 events', async () => {
+  const busy = await buildWebhook(app, team, `${receiver.url}/replayed`);
+  await app.services.db.raw(
+    `insert into webhook_deliveries (webhook_id, event_id, delivery_id, event_type, status, attempts)
+    select ?, uuidv7(), uuidv7(), 'task.created', 'failed', '[]' from generate_series(1, 10000)`,
+    [busy.webhook_id],
+  );
+  await app.services.db.raw(
+    `insert into webhook_events (event_id, team_id, event_type, body)
+    select event_id, ?, event_type, '{}' from webhook_deliveries where webhook_id = ?`,
+    [team.team_id, busy.webhook_id],
+  );
+  const delivery = startDelivery(app);
+  receiver.answer((_request, response) => response.end());
+  const range = { from: '2026-01-01T00:00:00Z', to: '2099-01-01T00:00:00Z' };
+  const replayed = await app.as(team.admin).post(`/api/webhooks/${busy.webhook_id}/replay`, range);
+  expect(replayed.body).toEqual({ queued: 10_000 });
+  await delivery.fanOut();
+  await until(async () => receiver.received.length > 20);
+  const stranger = await buildTeam(app);
+  const other = await buildWebhook(app, stranger, `${receiver.url}/other`);
+  for (let n = 0; n < 10; n += 1) await app.as(stranger.admin).post(`/api/webhooks/${other.webhook_id}/test`);
+  await delivery.fanOut();
+  await until(async () => receiver.received.filter(({ url }) => url === '/other').length === 10);
+  const { count } = (await app.services.db('webhook_queue').where({ webhook_id: busy.webhook_id }).count().first()) as {
+    count: string;
+  };
+  expect(Number(count)).toBeGreaterThan(2_000);
+  await app.as(team.admin).delete(`/api/webhooks/${busy.webhook_id}`);
+  await delivery.stop();
+});
+
 it('a team that is deleted during its deliveries receives nothing afterwards', async () => {
   const empty = await buildTeam(app);
   receiver.answer((_request, response) => response.writeHead(500).end());
