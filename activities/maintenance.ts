@@ -4,6 +4,7 @@ import { expirePlans } from '../api/agent/plans/waiting/expire-plans.js';
 import { sendDigests } from '../api/agent/triage/send-digests.js';
 import { deleteExpiredAccountData } from '../api/auth/delete-expired-account-data.js';
 import { writeCheckpoint } from '../api/audit/checkpoint.js';
+import { expireFiles } from '../api/bulk/jobs/expire-files.js';
 import { deleteExpiredRuns } from '../api/runs/delete-expired-runs.js';
 import type { Services } from '../api/core/context.js';
 import { deleteExpiredKeys } from '../api/core/idempotency-keys.js';
@@ -28,6 +29,11 @@ async function partitions({ db, log }: Services): Promise<string> {
   return `made ${made} partitions, dropped ${dropped}, left ${problems.length} for later`;
 }
 
+async function bulkFiles(services: Services): Promise<string> {
+  const { files, jobs } = await expireFiles(services);
+  return `removed ${files} files, deleted ${jobs} jobs`;
+}
+
 /** Maintenance jobs with the line that each returns. Each may be repeated. */
 export function maintenanceActivities(services: Services): MaintenanceActivities {
   const jobs: Record<MaintenanceJob, () => Promise<string>> = {
@@ -35,6 +41,7 @@ export function maintenanceActivities(services: Services): MaintenanceActivities
     'agent-steps': async () => `deleted ${await deleteOldSteps(services.db)} steps of models`,
     'agent-plans': async () => `expired ${await expirePlans(services)} plans`,
     'audit-checkpoint': async () => `signed the heads of ${(await writeCheckpoint(services)).heads.length} chains`,
+    'bulk-files': () => bulkFiles(services),
     'due-scan': async () => `emitted ${await announceDue(services)} due events`,
     'file-sweep': async () => `removed ${await sweepObjects(services)} objects`,
     'forge-receipts': async () => `cleared ${await purgeReceipts(services.db)} receipts`,

@@ -28,6 +28,7 @@ export const ROOMS = [
   'audit/log',
   'teams',
   'agent/triage',
+  'bulk',
   'runs',
   'webhooks',
   'automations',

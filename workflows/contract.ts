@@ -1,5 +1,6 @@
 /** Names and shapes shared by the API, the worker and the workflows: imports neither Temporal nor code that waits. */
 
+export * from './bulk-contract.js';
 export * from './cycle-contract.js';
 export * from './turn-contract.js';
 
@@ -279,6 +280,7 @@ export type MaintenanceJob =
   | 'agent-plans'
   | 'agent-steps'
   | 'audit-checkpoint'
+  | 'bulk-files'
   | 'due-scan'
   | 'file-sweep'
   | 'forge-receipts'

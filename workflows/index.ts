@@ -3,6 +3,7 @@ export { agentPlan } from './agent-plan.js';
 export { agentTurn } from './agent-turn.js';
 export { automationRun } from './automation-run.js';
 export { automationSchedule } from './automation-schedule.js';
+export { bulkExport } from './bulk-export.js';
 export { ciTriage } from './ci-triage.js';
 export { connectionRevocation } from './connection-revocation.js';
 export { cycleClock } from './cycle-clock.js';

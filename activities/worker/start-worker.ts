@@ -11,6 +11,7 @@ import { openDatabase, SERVING } from '../../db/connection.js';
 import { poolUse } from '../../db/knex-internals.js';
 import { startIndexer } from './index-loop.js';
 import { listenForOutbox } from './outbox-listener.js';
+import { openExportDatabase } from '../bulk.js';
 import { throttleTrailing, type Loop, startLoop } from './loop.js';
 import { OutboxRelay } from './outbox-relay.js';
 import { startReconciler } from './reconcile-loop.js';
@@ -101,6 +102,8 @@ export function startWorker(config: Config, log: Logger, onReady: () => void): R
   // Relay, sealer and indexer have their own connections, so that they and bursts of actions do not delay each other.
   const relayDb = open('assent-relay', 4);
   const sealerDb = open('assent-sealer', 2);
+  const exportDb = openExportDatabase(config.DATABASE_URL);
+  watchPool('assent-export', () => poolUse(exportDb));
   // The relay is in this process, so activities notify it without PostgreSQL.
   const services: Services = { db, config, log, notifyRelay: throttleTrailing(() => relay.wake(), NOTIFY_INTERVAL_MS) };
 
@@ -121,6 +124,7 @@ export function startWorker(config: Config, log: Logger, onReady: () => void): R
   const tryBeat = (): void => void beat().catch((error: unknown) => log.warn({ err: error }, 'no heartbeat'));
   const link = startTemporalConnection(services, {
     localActivitySlots: config.DATABASE_POOL_SIZE,
+    exportDb,
     onPolling() {
       dispatch.wake();
       reconciler.connected();
@@ -155,7 +159,7 @@ export function startWorker(config: Config, log: Logger, onReady: () => void): R
       await Promise.all([relay.stop(), deliveries.stop(), dispatch.stop(), mails?.stop(), reconciler.stop(), listener.stop()]);
       await outbox.settled();
       await Promise.all([webhooks.stop(), sealer.stop(), indexer.stop()]);
-      await Promise.all([db.destroy(), relayDb.destroy(), sealerDb.destroy()]);
+      await Promise.all([db.destroy(), relayDb.destroy(), sealerDb.destroy(), exportDb.destroy()]);
     },
   };
 }

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, isGrpcServiceError, type WorkflowClientInterceptor } from '@temporalio/client';
 import { defaultPayloadConverter, type SearchAttributeType } from '@temporalio/common';
 import { NativeConnection, type Worker } from '@temporalio/worker';
+import type { Knex } from 'knex';
 import { webAddress } from '../../api/core/config.js';
 import type { Services } from '../../api/core/context.js';
 import { logScope } from '../../api/core/telemetry/log.js';
@@ -11,6 +12,7 @@ import type { AnyDispatcher } from '../../api/outbox/dispatch-outbox.js';
 import { PlanDispatcher } from '../agent-plans.js';
 import { TurnDispatcher } from '../agent-turns.js';
 import { ScheduleSync } from '../automation-schedules.js';
+import { BulkDispatcher } from '../bulk.js';
 import { CycleDispatcher } from '../cycles.js';
 import { DeprovisionDispatcher } from '../deprovisioning.js';
 import { SeriesDispatcher } from '../recurrence.js';
@@ -34,6 +36,7 @@ const DISPATCHERS = [
   CiTriageDispatcher,
   PlanDispatcher,
   CycleDispatcher,
+  BulkDispatcher,
 ];
 interface ReconcilingDispatcher extends AnyDispatcher {
   reconcile: (services: Services, isFirst: boolean) => Promise<number>;
@@ -146,6 +149,8 @@ interface LinkOptions {
   /** Called when the workers of a new connection poll. */
   onPolling: () => void;
   localActivitySlots: number;
+  /** The pool of exports (activities/bulk.ts); by default that of the services. */
+  exportDb?: Knex;
 }
 
 /**
@@ -170,7 +175,10 @@ async function waitForPollers(client: Client, queue: string, isOver: () => boole
  * Keeps a worker connected to Temporal for the life of the process. Without Temporal nothing here fails: the relay continues its
  * database work, starts and wakes wait in the outbox, and the connection is retried.
  */
-export function startTemporalConnection(services: Services, { onPolling, localActivitySlots }: LinkOptions): TemporalLink {
+export function startTemporalConnection(
+  services: Services,
+  { onPolling, localActivitySlots, exportDb = services.db }: LinkOptions,
+): TemporalLink {
   const { config, log } = services;
   let stopped = false;
   let workers: readonly Worker[] = [];
@@ -182,7 +190,7 @@ export function startTemporalConnection(services: Services, { onPolling, localAc
     try {
       const client = new Client({ connection, namespace: config.TEMPORAL_NAMESPACE, interceptors: { workflow: [correlated] } });
       const searchable = await ensureSearchAttributes(client, connection, services);
-      workers = await createWorkers(services, connection, localActivitySlots);
+      workers = await createWorkers(services, connection, { slots: localActivitySlots, exportDb });
       const running = runAll(workers);
       const queue = taskQueue(config.TASK_QUEUE_PREFIX, 'core');
       current = createDispatchers(services, client, searchable);

@@ -1,5 +1,6 @@
 import { defaultPayloadConverter } from '@temporalio/common';
 import { type ActivityInterceptorsFactory, type NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
+import type { Knex } from 'knex';
 import type { Services } from '../../api/core/context.js';
 import { logScope } from '../../api/core/telemetry/log.js';
 import { CORRELATION_HEADER, taskQueue } from '../../workflows/contract.js';
@@ -7,6 +8,7 @@ import { scheduleActivities } from '../automation-schedules.js';
 import { turnActivities } from '../agent-turns.js';
 import { planActivities } from '../agent-plans.js';
 import { automationActivities, outboundActivities } from '../automations.js';
+import { bulkActivities, exportActivities } from '../bulk.js';
 import { cycleActivities } from '../cycles.js';
 import { maintenanceActivities } from '../maintenance.js';
 import { deprovisionActivities } from '../deprovisioning.js';
@@ -35,7 +37,11 @@ const OUTBOUND_SLOTS = 50;
 /**
  * Creates one worker per queue: outbound actions have their own, so that slow servers delay neither approvals nor local actions.
  */
-export function createWorkers(services: Services, connection: NativeConnection, slots: number): Promise<Worker[]> {
+export function createWorkers(
+  services: Services,
+  connection: NativeConnection,
+  { slots, exportDb }: { slots: number; exportDb: Knex },
+): Promise<Worker[]> {
   const { config } = services;
   const common = {
     connection,
@@ -55,6 +61,7 @@ export function createWorkers(services: Services, connection: NativeConnection, 
       ...recurrenceActivities(services),
       ...planActivities(services),
       ...cycleActivities(services),
+      ...bulkActivities(services),
       ...scheduleActivities(services),
       ...deprovisionActivities(services),
       ...triageActivities(services),
@@ -72,7 +79,12 @@ export function createWorkers(services: Services, connection: NativeConnection, 
   const outbound = Worker.create({
     ...common,
     taskQueue: taskQueue(config.TASK_QUEUE_PREFIX, 'outbound'),
-    activities: { ...outboundActivities(services), ...revocationActivities(services), ...modelStepActivities(services) },
+    activities: {
+      ...outboundActivities(services),
+      ...revocationActivities(services),
+      ...modelStepActivities(services),
+      ...exportActivities(services, exportDb),
+    },
     maxConcurrentActivityTaskExecutions: OUTBOUND_SLOTS,
   });
   return Promise.all([core, outbound]);

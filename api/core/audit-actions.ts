@@ -7,6 +7,7 @@ const ON_RECORDS = [
   'read',
   'export',
   'import',
+  'download',
   'archive',
   'link',
   'unlink',
@@ -26,7 +27,7 @@ const ON_CREDENTIALS = ['rotate', 'revoke', 'revoke_tokens', 'session_revoke', '
 const ON_TEAMS = ['add_member', 'remove_member', 'change_role', 'invite', 'join', 'revoke_invitation', 'switch_plan'] as const;
 const ON_RUNS = ['approve', 'reject', 'expire', 'execute', 'retry', 'toggle', 'rollback', 'change_owner'] as const;
 const ON_PLANS = ['stage', 'confirm', 'discard', 'undo'] as const;
-const ON_WORK = ['claim', 'start', 'complete', 'end_series', 'block_series'] as const;
+const ON_WORK = ['claim', 'start', 'complete', 'cancel', 'end_series', 'block_series'] as const;
 const BY_ADMINS = ['suspend', 'reinstate', 'deprovision', 'impersonate_start', 'impersonate_end'] as const;
 
 /** Every action an audit entry may name, for all features. */

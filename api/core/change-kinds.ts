@@ -39,6 +39,7 @@ export type EntityType =
   | 'audit_log'
   | 'automation'
   | 'automation_run'
+  | 'bulk_job'
   | 'comment'
   | 'cycle'
   | 'custom_field'

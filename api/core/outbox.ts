@@ -29,7 +29,11 @@ export type OutboxKind =
   /** `{team_id, receipt_id}`: start or wake the triage of a failed CI run, of which this is a delivery. */
   | 'triage.ci'
   /** `{cycle_id}`: start or wake the workflow that completes an active cycle at its end date. Written by a database trigger. */
-  | 'cycle.clock';
+  | 'cycle.clock'
+  /** `{job_id}`: start the workflow of an export or import that has its team's place. */
+  | 'bulk.start'
+  /** `{job_id}`: start the workflow that undoes an import. */
+  | 'bulk.undo';
 
 /** Enqueues work in the transaction that caused it. `subject` is for operators who read the table. */
 export async function enqueue(ctx: Context, kind: OutboxKind, subject: string, payload: Record<string, unknown>): Promise<void> {

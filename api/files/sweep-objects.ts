@@ -7,10 +7,12 @@ import { isObjectKey } from './store/object-store.js';
 const MIN_AGE_HOURS = 24;
 const HOUR_MS = 3_600_000;
 
-/** $1 = object keys. Returns those of existing files, live or in the trash. */
+/** $1 = object keys. Returns those of existing files, live or in the trash, and of exports and imports. */
 const statement: Statement = {
   name: 'known_object_keys',
-  text: 'select object_key from files where object_key = any($1::text[])',
+  text: `select object_key from files where object_key = any($1::text[])
+    union all select object_key from bulk_jobs where object_key = any($1::text[])
+    union all select object_key from bulk_uploads where object_key = any($1::text[])`,
 };
 
 /**

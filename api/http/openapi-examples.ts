@@ -1,5 +1,6 @@
 import { AGENT } from './examples/agent.js';
 import { AUDIT } from './examples/audit.js';
+import { BULK } from './examples/bulk.js';
 import { CYCLES } from './examples/cycles.js';
 import { CUSTOM_FIELDS } from './examples/custom-fields.js';
 import type { z } from 'zod';
@@ -18,6 +19,7 @@ const RESPONSES: Record<string, unknown> = {
   ...GRAPH,
   ...AGENT,
   ...AUDIT,
+  ...BULK,
   ...CYCLES,
   ...RUNS,
   ...TRIAGE,

@@ -45,6 +45,7 @@ export const TAGS: Record<string, string> = {
   Search: 'Full-text search over the items of your teams.',
   Files: 'Uploaded files. Each is a work item of the type `file`.',
   'Custom fields': 'Fields that a team defines for its tasks or projects, and their values.',
+  'Bulk data': 'Exports and imports of the data of a team, as jobs with progress.',
   'Saved views': 'Filters, order and layout that a user keeps, for themselves or a team, and what they find.',
   Comments: 'Comments on tasks, with one level of replies.',
   Cycles: 'Periods of work of a team or a project: what a cycle commits to, its completion and its burn-down.',

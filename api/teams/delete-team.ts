@@ -13,6 +13,7 @@ import { seatOf } from '../core/seats.js';
 import { deleteFieldsOfTeam } from '../custom-fields/delete-field.js';
 import { trashItemsOfTeam } from '../items/trash-items-of-team.js';
 import { deleteViewsOfTeam } from '../saved-views/delete-view.js';
+import { endJobsOfTeam } from '../bulk/jobs/end-jobs-of-team.js';
 import { deleteWebhooksOfTeam } from '../webhooks/delete-webhook.js';
 import { lockTeam } from './lock-team.js';
 
@@ -41,6 +42,7 @@ export function deleteTeam(ctx: Context, teamId: string): Promise<void> {
     const secrets = await ctx.db('team_secrets').where({ team_id: teamId }).delete();
     const saved_views = await deleteViewsOfTeam(ctx, teamId);
     const webhooks = await deleteWebhooksOfTeam(ctx, teamId);
+    const bulk_jobs = await endJobsOfTeam(ctx, teamId);
     await team.$query(ctx.db).patch({ deleted_at: raw('now()') });
     await recordChange(ctx, {
       team_id: teamId,
@@ -63,6 +65,7 @@ export function deleteTeam(ctx: Context, teamId: string): Promise<void> {
         cycles,
         custom_fields,
         saved_views,
+        bulk_jobs,
       },
     });
   });

@@ -34,6 +34,7 @@ import * as auditArchives from './0033_audit_archives.js';
 import * as cycles from './0034_cycles.js';
 import * as savedViews from './0035_saved_views.js';
 import * as customFields from './0037_custom_fields.js';
+import * as bulk from './0039_bulk.js';
 
 /** Every migration in order; listed explicitly so that a build contains exactly what was reviewed. Never edited once released. */
 const MIGRATIONS: Record<string, Knex.Migration> = {
@@ -72,6 +73,7 @@ const MIGRATIONS: Record<string, Knex.Migration> = {
   '0033_audit_archives': auditArchives,
   '0035_saved_views': savedViews,
   '0037_custom_fields': customFields,
+  '0039_bulk': bulk,
 };
 
 /** Provides the migrations to knex. */

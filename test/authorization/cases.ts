@@ -3,6 +3,7 @@ import { agentCases } from './agent-cases.js';
 import { approvalCases } from './approval-cases.js';
 import { auditCases } from './audit-cases.js';
 import { automationCases, cancelCases, trashCases } from './automation-cases.js';
+import { bulkCases } from './bulk-cases.js';
 import { cycleCases } from './cycle-cases.js';
 import { fieldCases } from './field-cases.js';
 import { fileCases } from './file-cases.js';
@@ -27,7 +28,7 @@ export const GROUPS = {
   vault: [...vaultCases, ...auditCases],
   webhooks: webhookCases,
   cycles: cycleCases,
-  fields: [...fieldCases, ...viewCases],
+  fields: [...fieldCases, ...viewCases, ...bulkCases],
   graph: graphCases,
   agent: [...agentCases, ...mcpCases],
   items: [...itemCases, ...fileCases],

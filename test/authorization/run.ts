@@ -194,6 +194,7 @@ function testRows(
     await db('cycles').delete();
     await db('custom_fields').delete();
     await db('saved_views').delete();
+    await db('bulk_jobs').delete();
   });
 
   // A row is up to a hundred requests, and what is asked is who may, not how fast a busy machine answers.

@@ -4,6 +4,7 @@ import { sealEntries } from '../../api/audit/seal-entries.js';
 import { buildPerson } from '../factories/people.js';
 import { agentSubjects } from './agent-subjects.js';
 import * as accountBuilds from './account-subjects.js';
+import { bulkSubjects } from './bulk-subjects.js';
 import { cycleSubjects } from './cycle-subjects.js';
 import { relation } from './graph-subjects.js';
 import { itemSubjects } from './item-subjects.js';
@@ -459,6 +460,7 @@ export const SUBJECTS = {
   ...accountSubjects,
   ...itemSubjects,
   ...agentSubjects,
+  ...bulkSubjects,
   ...cycleSubjects,
   team,
   spareTeam,

@@ -102,6 +102,8 @@ const EXPECTED_ROLES: Record<Seat | 'none', Ability[]> = {
   ],
   manager: [
     'custom_field.manage',
+    'bulk.read',
+    'bulk.run',
     'plan.decide_high_risk',
     'automation.manage',
     'comment.moderate',
@@ -215,6 +217,7 @@ const NOT_AS_ANOTHER: Ability[] = [
   'automation.write',
   'automation.dispatch',
   'gate.decide',
+  'bulk.run',
   'plan.decide_high_risk',
   'automation.take_over',
   'automation.protect',

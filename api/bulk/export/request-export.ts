@@ -1,0 +1,47 @@
+import { BulkJob } from '../../../db/models/bulk-job.js';
+import { Project } from '../../../db/models/project.js';
+import type { Context } from '../../core/context.js';
+import { conflict, invalid, notFound } from '../../core/errors.js';
+import { requireScopeIfStrict } from '../../core/scopes.js';
+import { seatOf } from '../../core/seats.js';
+import { authorize } from '../../core/access.js';
+import { createJob } from '../jobs/create-job.js';
+import { entitiesOf, MAX_FILES, SCOPES_TO_READ } from '../rules.js';
+import type { BulkJobRef, RequestExport } from '../schema.js';
+
+/** @throws RESOURCE_NOT_FOUND no such project | PERMISSION_DENIED | INVALID_REQUEST a project of another team */
+async function checkProjects(ctx: Context, teamId: string, ids: readonly string[]): Promise<void> {
+  const projects = await Project.query(ctx.db)
+    .findByIds([...ids])
+    .modify('live');
+  if (projects.length < ids.length) throw notFound('Project');
+  for (const { team_id } of projects.filter((project) => project.team_id !== teamId)) {
+    authorize('project.read', await seatOf(ctx, team_id));
+    throw invalid('project_ids must be projects of the team');
+  }
+}
+
+/** @throws RESOURCE_CONFLICT */
+async function checkFiles({ db }: Context, teamId: string): Promise<void> {
+  const files = await BulkJob.query(db)
+    .where({ team_id: teamId, kind: 'export', status: 'succeeded' })
+    .where('expires_at', '>', new Date())
+    .resultSize();
+  if (files >= MAX_FILES) throw conflict(`The team has ${MAX_FILES} files of exports; each is removed after 7 days`);
+}
+
+/**
+ * Requests an export: a job that writes a file of the team's data, of one moment.
+ * @throws RESOURCE_NOT_FOUND no such team or project | PERMISSION_DENIED below manager | INVALID_REQUEST a project of another team |
+ * RESOURCE_CONFLICT too many open jobs, or files
+ */
+export function requestExport(ctx: Context, { team_id, format, ...wanted }: RequestExport): Promise<BulkJobRef> {
+  const entities = entitiesOf(wanted.entities ?? undefined, format);
+  for (const entity of entities) requireScopeIfStrict(ctx, SCOPES_TO_READ[entity]);
+  const project_ids = wanted.project_ids ? [...new Set(wanted.project_ids)] : null;
+  const details = { format, entities, ...(project_ids ? { projects: project_ids.length } : {}) };
+  return createJob(ctx, { team_id, kind: 'export', format, options: { entities, project_ids } }, details, async (ctx) => {
+    if (project_ids) await checkProjects(ctx, team_id, project_ids);
+    await checkFiles(ctx, team_id);
+  });
+}

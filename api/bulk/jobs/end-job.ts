@@ -1,0 +1,55 @@
+import type { BulkJob } from '../../../db/models/bulk-job.js';
+import { run } from '../../../db/statement.js';
+import { rolesFor } from '../../core/access.js';
+import { type Context, inTransaction } from '../../core/context.js';
+import type { FinalStatus } from '../rules.js';
+import { endJobStatement } from './end-job.sql.js';
+import { dispatchNext, lockPlace } from './place.js';
+import { recordJobChange } from './record-job-change.js';
+
+/** What is known of a job at its end. */
+export type Ending = Partial<
+  Pick<BulkJob, 'error_code' | 'object_key' | 'size' | 'sha256' | 'expires_at' | 'processed' | 'total'>
+>;
+
+interface Ended extends Record<string, unknown> {
+  job_id: string;
+  team_id: string;
+  kind: 'export' | 'import';
+  processed: number;
+  created: number;
+  updated: number;
+  skipped: number;
+  failed: number;
+}
+
+const ACTION = { succeeded: 'complete', failed: 'complete', cancelled: 'cancel' } as const;
+
+/**
+ * Ends an open job, frees the team's place for the next one, and records it, in one transaction or in the open one. `attempt`: only as this
+ * attempt; null ends it whatever runs. A job succeeds only while its requester is still a manager.
+ * @returns false if it has ended, another attempt has it, or the requester has lost the role
+ */
+export function endJob(
+  ctx: Context,
+  { job_id, team_id }: Pick<BulkJob, 'job_id' | 'team_id'>,
+  attempt: number | null,
+  status: FinalStatus,
+  ending: Ending = {},
+): Promise<boolean> {
+  return inTransaction(ctx, async (ctx) => {
+    await lockPlace(ctx, team_id);
+    const roles = status === 'succeeded' ? rolesFor('bulk.run') : null;
+    const values = [job_id, attempt, status, JSON.stringify(ending), roles];
+    const [ended] = await run<Ended>(ctx.db, endJobStatement, values);
+    if (!ended) return false;
+    await dispatchNext(ctx, team_id);
+    const { kind, processed, created, updated, skipped, failed } = ended;
+    const counts = kind === 'export' ? { rows: processed } : { processed, created, updated, skipped, failed };
+    await recordJobChange(ctx, ended, ACTION[status], {
+      severity: 'MEDIUM',
+      details: { kind, status, ...(ending.error_code ? { error_code: ending.error_code } : {}), ...counts },
+    });
+    return true;
+  });
+}

@@ -1,0 +1,67 @@
+import { z } from 'zod';
+import { ClampedInt, Id, Timestamp } from '../core/fields.js';
+import { ENTITIES, EXPORT_FORMATS, FORMATS, JOB_KINDS, JOB_STATUSES } from './rules.js';
+
+export const RequestExport = z
+  .object({
+    team_id: Id,
+    project_ids: z
+      .array(Id)
+      .min(1)
+      .max(500)
+      .nullish()
+      .meta({ description: 'Only these projects and what belongs to them; default: the whole team' }),
+    entities: z
+      .array(z.enum(ENTITIES))
+      .min(1)
+      .nullish()
+      .meta({ description: 'Default: all. `csv` needs exactly one. `custom_fields` includes their values, except in `csv`' }),
+    format: z.enum(EXPORT_FORMATS),
+  })
+  .refine(({ format, entities }) => format !== 'csv' || new Set(entities ?? ENTITIES).size === 1, {
+    path: ['entities'],
+    error: 'must name exactly one entity for the format csv',
+  })
+  .meta({ id: 'RequestExport' });
+export type RequestExport = z.output<typeof RequestExport>;
+
+export const JobParams = z.object({ job_id: Id });
+export const ListJobs = z.object({ team_id: Id, limit: ClampedInt(1, 500, 100), offset: ClampedInt(0, 2_147_483_647, 0) });
+export type ListJobs = z.output<typeof ListJobs>;
+
+/** Response to a request that begins a job. */
+export const BulkJobRef = z
+  .object({ job_id: z.string(), kind: z.enum(JOB_KINDS), status: z.enum(JOB_STATUSES) })
+  .meta({ id: 'BulkJobRef' });
+export type BulkJobRef = z.output<typeof BulkJobRef>;
+
+export const BulkJobRecord = z
+  .object({
+    job_id: z.string(),
+    kind: z.enum(JOB_KINDS),
+    status: z
+      .enum(JOB_STATUSES)
+      .meta({ description: '`failed`: it could not go on. An import whose lines failed has `succeeded`' }),
+    team_id: z.string(),
+    format: z.enum(FORMATS),
+    requested_by: z.string(),
+    total: z.int().nullable().meta({ description: 'Rows or lines; null while it is unknown' }),
+    processed: z.int(),
+    created: z.int(),
+    updated: z.int(),
+    skipped: z.int(),
+    failed: z.int(),
+    errors: z
+      .array(z.object({ line: z.int(), entity: z.string().nullable(), message: z.string() }))
+      .meta({ description: 'The first 100 lines that failed' }),
+    error_code: z.string().nullable().meta({ description: 'Why the job failed', example: 'timed_out' }),
+    undo_id: z.string().nullable(),
+    undo_status: z.enum(['queued', 'running', 'succeeded', 'failed']).nullable(),
+    download_url: z.string().nullable().meta({ description: 'Path without host, while the file of an export exists' }),
+    expires_at: Timestamp.nullable().meta({ description: 'When the file is removed' }),
+    created_at: Timestamp,
+    started_at: Timestamp.nullable(),
+    finished_at: Timestamp.nullable(),
+  })
+  .meta({ id: 'BulkJob' });
+export type BulkJobRecord = z.output<typeof BulkJobRecord>;

@@ -1,0 +1,35 @@
+import { LIVE, type Row } from './row.js';
+
+/** Exports, and the jobs of exports and imports. */
+export const bulkCases: Row[] = [
+  {
+    route: 'POST /api/bulk/export',
+    by: 'team_id',
+    subject: 'team',
+    kinds: LIVE,
+    send: (s) => ({ body: { team_id: s.id, format: 'ndjson' } }),
+  },
+  {
+    route: 'POST /api/bulk/export',
+    by: 'project_ids',
+    subject: 'project',
+    kinds: ['own', 'foreign', 'trashed', 'unknown', 'garbage', 'respelt'],
+    send: (s) => ({ body: { team_id: s.team_id, project_ids: [s.id], format: 'ndjson' } }),
+  },
+  {
+    route: 'GET /api/bulk/jobs',
+    subject: 'exported',
+    names: 'team_id',
+    kinds: LIVE,
+    send: (s) => ({ query: { team_id: s.team_id } }),
+  },
+  { route: 'GET /api/bulk/jobs/:job_id', subject: 'exported', kinds: LIVE, send: (s) => ({ params: { job_id: s.id } }) },
+  { route: 'GET /api/bulk/jobs/:job_id/download', subject: 'exported', kinds: LIVE, send: (s) => ({ params: { job_id: s.id } }) },
+  {
+    route: 'POST /api/bulk/jobs/:job_id/cancel',
+    subject: 'waitingJob',
+    once: true,
+    kinds: LIVE,
+    send: (s) => ({ params: { job_id: s.id } }),
+  },
+];
