@@ -22,7 +22,7 @@ import { SEARCH_ATTRIBUTES as ATTRIBUTE } from '../workflows/search-attributes.j
 import { isWorkflowOpen } from './worker/open-workflows.js';
 
 /** Exports that a process writes at once; each has a connection of the pool for exports. */
-export const EXPORTS_AT_ONCE = 2;
+const EXPORTS_AT_ONCE = 2;
 /** Delay after which an export asks again for a slot. */
 const BUSY_RETRY = '2 seconds';
 

@@ -232,6 +232,7 @@ describe('the document', () => {
       'PATCH /api/tasks/{task_id}/status: If-Match ETag',
       'PUT /api/tasks/{task_id}/status: If-Match ETag',
       'GET /api/saved-views/{view_id}/results: X-Truncated',
+      'GET /api/bulk/jobs/{job_id}/download: If-None-Match If-Range ETag 304',
       'GET /api/tasks/{task_id}/comments: X-Truncated',
       'GET /api/work-items/{item_id}/relations: X-Truncated',
       'GET /api/work-items/{item_id}/children: X-Truncated',

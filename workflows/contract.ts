@@ -2,6 +2,7 @@
 
 export * from './bulk-contract.js';
 export * from './cycle-contract.js';
+export * from './maintenance-contract.js';
 export * from './turn-contract.js';
 
 const TASK_QUEUES = { core: 'core', outbound: 'outbound' } as const;
@@ -272,30 +273,3 @@ export interface CiTriageInput {
   debounceMs: number;
 }
 export const ciTriageWorkflowId = (repoHash: string, forgeRunId: string): string => `ci:${repoHash}:${forgeRunId}`;
-
-/** Workflow type of the maintenance jobs. */
-export const HOUSEKEEPING = 'housekeeping';
-export type MaintenanceJob =
-  | 'accounts'
-  | 'agent-plans'
-  | 'agent-steps'
-  | 'audit-checkpoint'
-  | 'bulk-files'
-  | 'due-scan'
-  | 'file-sweep'
-  | 'forge-receipts'
-  | 'idempotency-keys'
-  | 'notifications'
-  | 'partitions'
-  | 'rate-limits'
-  | 'plan-digest'
-  | 'plan-history'
-  | 'run-history'
-  | 'search-vocabulary'
-  | 'token-expiry'
-  | 'trash-purge'
-  | 'webhook-secrets';
-export interface MaintenanceActivities {
-  /** Performs the job once; returns one line about it. */
-  runMaintenanceJob(job: MaintenanceJob): Promise<string>;
-}

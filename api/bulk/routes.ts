@@ -6,8 +6,10 @@ import { getJob, listJobs } from './jobs/read-jobs.js';
 import { BulkJobRecord, BulkJobRef, JobParams, ListJobs, RequestExport } from './schema.js';
 import { z } from 'zod';
 
-const read = { tag: 'Bulk data', ability: 'bulk.read', scope: 'projects:read' } as const;
-const run = { tag: 'Bulk data', ability: 'bulk.run', scope: 'projects:write' } as const;
+/** No narrower scope covers all that a team has. */
+const whole = { tag: 'Bulk data', scope: 'admin:*' } as const;
+const read = { ...whole, ability: 'bulk.read' } as const;
+const run = { ...whole, ability: 'bulk.run' } as const;
 
 /** Exports, and the jobs of exports and imports. */
 export const bulkRoutes: Endpoint[] = [
@@ -52,17 +54,19 @@ export const bulkRoutes: Endpoint[] = [
   }),
   endpoint({
     ...run,
-    scope: 'projects:read',
     id: 'downloadBulkJob',
     method: 'get',
     path: '/api/bulk/jobs/:job_id/download',
     summary: 'Download the file of an export',
-    description: 'For 7 days, by any manager of the team at that time. Each download leaves an audit entry.',
+    description:
+      'For 7 days, by any manager of the team at that time. Each download leaves an audit entry. The ETag is the SHA-256 of the bytes; If-Range continues a download.',
     params: JobParams,
     response: Bytes,
     download: true,
-    errors: [404, 409],
-    handle: ({ ctx, params }) => downloadJob(ctx, params.job_id),
+    etag: 'kept',
+    alsoStatus: [206],
+    errors: [404, 409, 416],
+    handle: ({ ctx, params, headers }) => downloadJob(ctx, params.job_id, headers),
   }),
   endpoint({
     ...run,

@@ -1,5 +1,3 @@
-import type { Scope } from '../core/scopes.js';
-
 /** What an export may contain, in the order of its file: whatever a row refers to usually stands before it. */
 export const ENTITIES = [
   'projects',
@@ -29,20 +27,6 @@ export const ROW_KINDS = {
   automations: 'automation',
 } as const satisfies Record<Entity, string>;
 export type RowKind = (typeof ROW_KINDS)[Entity];
-
-/** Scopes that a token held to all scopes needs for rows of a kind. */
-export const SCOPES_TO_READ = {
-  projects: 'projects:read',
-  custom_fields: 'tasks:read',
-  cycles: 'tasks:read',
-  tasks: 'tasks:read',
-  comments: 'tasks:read',
-  notes: 'tasks:read',
-  work_items: 'graph:read',
-  relations: 'graph:read',
-  custom_field_values: 'tasks:read',
-  automations: 'automations:read',
-} as const satisfies Record<Entity, Scope>;
 
 export const EXPORT_FORMATS = ['ndjson', 'json', 'csv'] as const;
 export type ExportFormat = (typeof EXPORT_FORMATS)[number];

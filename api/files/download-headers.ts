@@ -1,4 +1,8 @@
-import type { FoundFile } from './get-file.js';
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Readable } from 'node:stream';
+import { DomainError } from '../core/errors.js';
+import { Reply } from '../endpoint/endpoint.js';
+import { etagMatcher, notModified, revalidated } from '../endpoint/etags.js';
 import { cleanName } from './rules.js';
 import type { ByteRange } from './store/object-store.js';
 
@@ -27,9 +31,47 @@ export function rangeOf(header: string | undefined, size: number): ByteRange | n
 }
 
 /** Headers of every download. Nothing in the file may run, wherever it is opened. */
-export const downloadHeaders = ({ item, stored }: FoundFile) => ({
+export const downloadHeaders = (name: string, contentType: string) => ({
   'X-Content-Type-Options': 'nosniff',
   'Content-Security-Policy': "default-src 'none'; sandbox; frame-ancestors 'none'",
-  'Content-Type': stored.content_type,
-  'Content-Disposition': contentDisposition(item.title),
+  'Content-Type': contentType,
+  'Content-Disposition': contentDisposition(name),
 });
+
+/** Stored bytes and the headers of their download. */
+interface SentFile {
+  size: number;
+  /** Of the bytes, hexadecimal: the ETag. */
+  sha256: string;
+  headers: Record<string, string>;
+}
+
+/**
+ * Answers with stored bytes, one range of them, or 304, as the headers of the request ask.
+ * @throws INVALID_REQUEST 416 a range outside of the file; what `open` throws
+ */
+export async function sendBytes(
+  { size, sha256, headers }: SentFile,
+  asked: IncomingHttpHeaders,
+  open: (range?: ByteRange) => Promise<Readable>,
+): Promise<Reply> {
+  const header = (name: string): string | undefined => [asked[name]].flat()[0];
+  const etag = `"${sha256}"` as const;
+  if (etagMatcher(header('if-none-match'))?.(etag)) return notModified(etag);
+  // A partial copy of other bytes must not be completed with these.
+  const isSame = header('if-range') === undefined || header('if-range') === etag;
+  const range = isSame ? rangeOf(header('range'), size) : undefined;
+  if (range === null) {
+    const headers = { 'Content-Range': `bytes */${size}` };
+    const detail = `The file has ${size} bytes.`;
+    throw new DomainError('INVALID_REQUEST', 'The range is outside of the file', { detail, status: 416, headers });
+  }
+  const answer = {
+    ...revalidated(etag),
+    ...headers,
+    'Accept-Ranges': 'bytes',
+    'Content-Length': String(range ? range.last - range.first + 1 : size),
+    ...(range && { 'Content-Range': `bytes ${range.first}-${range.last}/${size}` }),
+  };
+  return new Reply(await open(range), { status: range ? 206 : 200, headers: answer });
+}

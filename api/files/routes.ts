@@ -1,11 +1,11 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { Context } from '../core/context.js';
-import { DomainError, invalidFields } from '../core/errors.js';
-import { Bytes, type Endpoint, endpoint, Reply, uploadEndpoint } from '../endpoint/endpoint.js';
-import { etagMatcher, notModified, revalidated } from '../endpoint/etags.js';
+import { invalidFields } from '../core/errors.js';
+import { Bytes, type Endpoint, endpoint, type Reply, uploadEndpoint } from '../endpoint/endpoint.js';
 import { TrashedItem } from '../items/schema.js';
 import { trashItem } from '../items/trash-item.js';
 import type { FilePlace } from './check-upload.js';
-import { downloadHeaders, rangeOf } from './download-headers.js';
+import { downloadHeaders, sendBytes } from './download-headers.js';
 import { findFile, openFile } from './get-file.js';
 import { MAX_FILE_BYTES } from './rules.js';
 import { FileParams, FileRecord, UploadFields, type UploadPlace, UploadQuery } from './schema.js';
@@ -27,28 +27,11 @@ function placeOf(body: UploadPlace, query: UploadPlace): FilePlace {
 }
 
 /** Returns the whole file, one range of it, or 304. @throws INVALID_REQUEST 416 a range outside of the file */
-async function download(ctx: Context, fileId: string, headers: Record<string, string | string[] | undefined>): Promise<Reply> {
-  const header = (name: string): string | undefined => [headers[name]].flat()[0];
+async function download(ctx: Context, fileId: string, headers: IncomingHttpHeaders): Promise<Reply> {
   const found = await findFile(ctx, fileId);
-  const { size, sha256 } = found.stored;
-  const etag = `"${sha256}"` as const;
-  if (etagMatcher(header('if-none-match'))?.(etag)) return notModified(etag);
-  // A partial copy of other bytes must not be completed with these.
-  const isSame = header('if-range') === undefined || header('if-range') === etag;
-  const range = isSame ? rangeOf(header('range'), size) : undefined;
-  if (range === null) {
-    const headers = { 'Content-Range': `bytes */${size}` };
-    const detail = `The file has ${size} bytes.`;
-    throw new DomainError('INVALID_REQUEST', 'The range is outside of the file', { detail, status: 416, headers });
-  }
-  const answer = {
-    ...revalidated(etag),
-    ...downloadHeaders(found),
-    'Accept-Ranges': 'bytes',
-    'Content-Length': String(range ? range.last - range.first + 1 : size),
-    ...(range && { 'Content-Range': `bytes ${range.first}-${range.last}/${size}` }),
-  };
-  return new Reply(await openFile(ctx, found, range), { status: range ? 206 : 200, headers: answer });
+  const { size, sha256, content_type } = found.stored;
+  const file = { size, sha256, headers: downloadHeaders(found.item.title, content_type) };
+  return sendBytes(file, headers, (range) => openFile(ctx, found, range));
 }
 
 export const fileRoutes: Endpoint[] = [

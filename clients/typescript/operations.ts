@@ -1,7 +1,7 @@
-// Made by npm run client from the document with SHA-256 0dc51f8786632a5825754534120cf1a2626fc6d78f96e8b812fe8b69e64ad4c3.
+// Made by npm run client from the document with SHA-256 fa8c60a4bef1a77c25cd200bdf3076cc5b792bd03e8ab75438289d78afd5a045.
 /** Operations that send a form with a file, and those that return bytes. */
 export const UPLOADS: readonly string[] = ['uploadFile'];
-export const DOWNLOADS: readonly string[] = ['downloadFile'];
+export const DOWNLOADS: readonly string[] = ['downloadBulkJob', 'downloadFile'];
 /** Method and path of every operation; `takesKey`: it takes an Idempotency-Key. */
 export const OPERATIONS = {
   logIn: { method: 'POST', path: '/api/auth/login', takesKey: false },
@@ -72,6 +72,11 @@ export const OPERATIONS = {
   setDefaultSavedView: { method: 'POST', path: '/api/saved-views/{view_id}/default', takesKey: true },
   listSavedViewResults: { method: 'GET', path: '/api/saved-views/{view_id}/results', takesKey: false },
   listSavedViewGroups: { method: 'GET', path: '/api/saved-views/{view_id}/groups', takesKey: false },
+  requestExport: { method: 'POST', path: '/api/bulk/export', takesKey: true },
+  listBulkJobs: { method: 'GET', path: '/api/bulk/jobs', takesKey: false },
+  getBulkJob: { method: 'GET', path: '/api/bulk/jobs/{job_id}', takesKey: false },
+  downloadBulkJob: { method: 'GET', path: '/api/bulk/jobs/{job_id}/download', takesKey: false },
+  cancelBulkJob: { method: 'POST', path: '/api/bulk/jobs/{job_id}/cancel', takesKey: true },
   listComments: { method: 'GET', path: '/api/tasks/{task_id}/comments', takesKey: false },
   createComment: { method: 'POST', path: '/api/tasks/{task_id}/comments', takesKey: true },
   updateComment: { method: 'PATCH', path: '/api/comments/{comment_id}', takesKey: false },

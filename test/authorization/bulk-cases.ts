@@ -13,8 +13,10 @@ export const bulkCases: Row[] = [
     route: 'POST /api/bulk/export',
     by: 'project_ids',
     subject: 'project',
-    kinds: ['own', 'foreign', 'trashed', 'unknown', 'garbage', 'respelt'],
-    send: (s) => ({ body: { team_id: s.team_id, project_ids: [s.id], format: 'ndjson' } }),
+    names: 'project_id',
+    kinds: ['own', 'foreign', 'unknown', 'garbage', 'respelt'],
+    send: (s) => ({ body: { team_id: s.team_id, project_ids: [s.project_id], format: 'ndjson' } }),
+    reference: { foreign: 403, unknown: 404, garbage: 404, respelt: 404 },
   },
   {
     route: 'GET /api/bulk/jobs',
@@ -24,7 +26,13 @@ export const bulkCases: Row[] = [
     send: (s) => ({ query: { team_id: s.team_id } }),
   },
   { route: 'GET /api/bulk/jobs/:job_id', subject: 'exported', kinds: LIVE, send: (s) => ({ params: { job_id: s.id } }) },
-  { route: 'GET /api/bulk/jobs/:job_id/download', subject: 'exported', kinds: LIVE, send: (s) => ({ params: { job_id: s.id } }) },
+  {
+    route: 'GET /api/bulk/jobs/:job_id/download',
+    subject: 'exported',
+    leaves: 'the audit entry of a download',
+    kinds: LIVE,
+    send: (s) => ({ params: { job_id: s.id } }),
+  },
   {
     route: 'POST /api/bulk/jobs/:job_id/cancel',
     subject: 'waitingJob',

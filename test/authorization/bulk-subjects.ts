@@ -42,6 +42,7 @@ const exported = jobAs(async ({ app }, canary) => {
     finished_at: now,
     object_key,
     size: bytes.length,
+    sha256: 'a'.repeat(64),
     expires_at: new Date(now.getTime() + 60_000),
     // A code of ours; here it shows who may read the job.
     error_code: canary,

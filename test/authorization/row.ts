@@ -49,7 +49,7 @@ export interface Row {
   public?: Partial<Record<Kind, number>>;
   /** A success uses its subject up, so that every call gets one of its own. */
   once?: true;
-  /** A refusal that is meant to leave something behind, and why. */
+  /** A refusal or a read that is meant to leave something behind, and what. */
   leaves?: string;
   /** Why it departs from the rules. */
   why?: string;

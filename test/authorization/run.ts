@@ -123,7 +123,7 @@ export class Walk {
         return answer;
       }),
     );
-    const mustNotWrite = endpoint.method === 'get' || (!row.leaves && answers.every(({ status }) => status >= 400));
+    const mustNotWrite = !row.leaves && (endpoint.method === 'get' || answers.every(({ status }) => status >= 400));
     const written = mustNotWrite ? await world.writes() : [];
     for (const { actor } of written.length > 0 ? steps : []) {
       this.note(kind, actor, `one of these calls was refused or read, and yet wrote to ${written.join(', ')}`);

@@ -11,13 +11,13 @@ const FORMULA = new RegExp(`(?<=^|${SEPARATORS})(?=${SIGNS})`, 'g');
 const GUARD = new RegExp(`(?<=^|${SEPARATORS})'(?=${SIGNS})`, 'g');
 
 /** Keeps a spreadsheet from calculating a text that others wrote: an apostrophe before each place where it would begin. */
-export const guardFormulas = (text: string): string => text.replace(FORMULA, "'");
+const guardFormulas = (text: string): string => text.replace(FORMULA, "'");
 
 /** Removes exactly the apostrophes that `guardFormulas` has added. */
 export const unguardFormulas = (text: string): string => text.replace(GUARD, '');
 
 /** Returns a value as a cell of a table (RFC 4180): null is an empty cell, arrays and objects are JSON. */
-export function csvCell(value: CellValue): string {
+function csvCell(value: CellValue): string {
   const plain = typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value ?? '');
   const text = guardFormulas(plain);
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;

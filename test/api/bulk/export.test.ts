@@ -1,29 +1,15 @@
-import { createHash } from 'node:crypto';
-import { v7 as uuidv7 } from 'uuid';
 import { ROW_KINDS } from '../../../api/bulk/rules.js';
-import { unguardFormulas } from '../../../api/bulk/formats/csv.js';
-import {
-  buildPerson,
-  buildProject,
-  buildTask,
-  buildTeam,
-  buildToken,
-  type Person,
-  type TestTeam,
-} from '../../factories/people.js';
+import { buildProject, buildTask, buildTeam, type Person, type TestTeam } from '../../factories/people.js';
 import { startApp, type TestApp } from '../../support/app.js';
-import { until } from '../../support/worker.js';
-import { insertTasks } from '../cycles/support.js';
 import { download, exporterOf, requestExport } from './support.js';
 
 let app: TestApp;
 let team: TestTeam;
-let other: TestTeam;
 let project: { project_id: string };
 let exporter: ReturnType<typeof exporterOf>;
 beforeAll(async () => {
   app = await startApp();
-  [team, other] = await Promise.all([buildTeam(app), buildTeam(app)]);
+  team = await buildTeam(app);
   project = await buildProject(app, team);
   exporter = exporterOf(app);
 });
@@ -32,9 +18,7 @@ afterAll(async () => {
   await app.close();
 });
 
-type Row = Record<string, unknown> & { entity: string };
-const db = () => app.services.db;
-const job = async (id: string) => (await app.as(team.manager).get(`/api/bulk/jobs/${id}`)).body;
+type Row = Record<string, unknown>;
 const linesOf = (bytes: Buffer): Row[] => {
   const text = bytes.toString();
   expect(text.endsWith('\n')).toBe(true);

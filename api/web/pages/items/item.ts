@@ -79,7 +79,8 @@ export const itemPages: Page[] = [
     params: FileParams,
     async handle({ ctx, params }) {
       const found = await findFile(ctx, params.file_id);
-      const headers = { ...downloadHeaders(found), 'Content-Length': String(found.stored.size) };
+      const { size, content_type } = found.stored;
+      const headers = { ...downloadHeaders(found.item.title, content_type), 'Content-Length': String(size) };
       return { bytes: await openFile(ctx, found), headers };
     },
   }),

@@ -1,0 +1,28 @@
+/** Names of the maintenance jobs; part of workflows/contract.ts, which everybody imports. */
+
+/** Workflow type of the maintenance jobs. */
+export const HOUSEKEEPING = 'housekeeping';
+export type MaintenanceJob =
+  | 'accounts'
+  | 'agent-plans'
+  | 'agent-steps'
+  | 'audit-checkpoint'
+  | 'bulk-files'
+  | 'due-scan'
+  | 'file-sweep'
+  | 'forge-receipts'
+  | 'idempotency-keys'
+  | 'notifications'
+  | 'partitions'
+  | 'rate-limits'
+  | 'plan-digest'
+  | 'plan-history'
+  | 'run-history'
+  | 'search-vocabulary'
+  | 'token-expiry'
+  | 'trash-purge'
+  | 'webhook-secrets';
+export interface MaintenanceActivities {
+  /** Performs the job once; returns one line about it. */
+  runMaintenanceJob(job: MaintenanceJob): Promise<string>;
+}
