@@ -25,8 +25,6 @@ export interface BulkActivities {
   viewBulkJob(jobId: string): Promise<BulkView>;
 }
 
-/** Longest silence of an export before another attempt begins: its worker is gone. */
-export const EXPORT_HEARTBEAT_MS = 15_000;
 export interface ExportActivities {
   /** Writes the file of an export. Begins anew each time; returns the status of the job. */
   writeExport(jobId: string): Promise<BulkView['status']>;

@@ -3,8 +3,8 @@ import {
   type BulkActivities,
   type BulkInput,
   type BulkView,
-  EXPORT_HEARTBEAT_MS,
   type ExportActivities,
+  OUTBOUND_HEARTBEAT,
   outboundQueue,
 } from './contract.js';
 import { SEARCH_ATTRIBUTES } from './search-attributes.js';
@@ -17,7 +17,7 @@ const { viewBulkJob } = proxyLocalActivities<BulkActivities>({
 });
 
 /** The activity ends itself after ten minutes. A worker that dies is missed by its heartbeats. */
-const TIMES = { startToCloseTimeout: '15 minutes', heartbeatTimeout: EXPORT_HEARTBEAT_MS } as const;
+const TIMES = { startToCloseTimeout: '15 minutes', heartbeatTimeout: OUTBOUND_HEARTBEAT.missedAfterMs } as const;
 
 /** Delays between two looks at the progress, ms; the last one repeats. */
 const LOOK_MS = [1_000, 2_000, 5_000, 15_000, 30_000];

@@ -23,10 +23,33 @@ export function exporterOf(app: TestApp) {
 }
 
 /** The bytes of a download, with its status and headers. */
-export async function download(app: TestApp, person: { token: string }, jobId: string) {
+export async function download(app: TestApp, person: { token: string }, jobId: string, headers: Record<string, string> = {}) {
   const response = await request(`${app.url}/api/bulk/jobs/${jobId}/download`, {
-    headers: { authorization: `Bearer ${person.token}` },
+    headers: { authorization: `Bearer ${person.token}`, ...headers },
   });
   const bytes = Buffer.from(await response.body.arrayBuffer());
   return { status: response.statusCode, headers: response.headers, bytes };
+}
+
+/** The cells of a table (RFC 4180), by hand: a reader of its own, so that it shares no mistake with the writer. */
+export function parseCsv(text: string): string[][] {
+  const lines: string[][] = [];
+  let cells: string[] = [];
+  for (let at = 0; at < text.length; ) {
+    const quoted = /"((?:[^"]|"")*)"/y;
+    quoted.lastIndex = at;
+    const found = quoted.exec(text);
+    const plain = /[^,\r\n"]*/y;
+    plain.lastIndex = at;
+    const cell = found?.[0] ?? plain.exec(text)?.[0] ?? '';
+    cells.push(found ? (found[1] as string).replaceAll('""', '"') : cell);
+    at += cell.length;
+    if (text[at] === ',') at += 1;
+    else if (text.startsWith('\r\n', at)) {
+      lines.push(cells);
+      cells = [];
+      at += 2;
+    } else throw new Error(`No separator at ${at}: ${JSON.stringify(text.slice(at, at + 20))}`);
+  }
+  return lines;
 }
