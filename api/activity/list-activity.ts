@@ -7,14 +7,9 @@ const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
 /**
  * $1 = caller id; filters, each null for all: $2 = team id, $3 = project id, $4 = entity type, $5 = entity id, $6 = user id; $7 = cursor
- * (exclusive), $8 = row limit.
+ * (exclusive), $8 = row limit. The timestamp is the id's, which is the list's order and the cursor; the column holds the start of the
+ * transaction.
  */
-const FILTERS = /* sql */ `($2::uuid is null or a.team_id = $2) and ($3::uuid is null or a.project_id = $3)
-  and ($4::text is null or a.entity_type = $4) and ($5::text is null or a.entity_id = $5)
-  and ($6::uuid is null or a.user_id = $6) and a.activity_id < $7::uuid`;
-const NEWEST = 'order by a.activity_id desc limit $8';
-
-/** The timestamp is the id's, which is the list's order and the cursor; the column holds the start of the transaction. */
 const named = (name: string, page: string): Statement => ({
   name,
   text: /* sql */ `
@@ -23,21 +18,20 @@ const named = (name: string, page: string): Statement => ({
     from (${page}) a left join users u using (user_id) order by a.activity_id desc`,
 });
 
-/** Starts from a selective filter, whose index has the right order. */
-const of = (column: string, value: string): string => /* sql */ `
-  select a.* from activity a join memberships m on m.team_id = a.team_id and m.user_id = $1
-  where ${column} = ${value} and ${FILTERS} ${NEWEST}`;
-export const ofEntity = named('activity_of_entity', of('a.entity_id', '$5'));
-export const ofProject = named('activity_of_project', of('a.project_id', '$3'));
-
-/** Otherwise merges the newest rows of each of the caller's teams. */
-export const ofTeams = named(
-  'activity_of_teams',
+/** Starts from the entity, whose index has the right order and few rows. */
+export const ofEntity = named(
+  'activity_of_entity',
   /* sql */ `
-  select a.* from memberships m cross join lateral (
-    select a.* from activity a where a.team_id = m.team_id and ${FILTERS} ${NEWEST}
-  ) a where m.user_id = $1 ${NEWEST}`,
+  select a.* from activity a join memberships m on m.team_id = a.team_id and m.user_id = $1
+  where a.entity_id = $5 and ($2::uuid is null or a.team_id = $2) and ($3::uuid is null or a.project_id = $3)
+    and ($4::text is null or a.entity_type = $4) and ($6::uuid is null or a.user_id = $6) and a.activity_id < $7::uuid
+  order by a.activity_id desc limit $8`,
 );
+
+/** Functions of the database read the others: a part of the months at a time (db/migrations/0036_activity_pages.ts). */
+const ofMonths = (name: string): Statement => named(name, `select * from ${name}($1, $2, $3, $4, $5, $6, $7, $8)`);
+export const ofProject = ofMonths('activity_of_project');
+export const ofTeams = ofMonths('activity_of_teams');
 
 /** Lists the activity of the caller's teams, newest first, as filtered. */
 export async function listActivity(ctx: Context, filters: ListActivity): Promise<ActivityEntry[]> {

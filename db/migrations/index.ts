@@ -33,6 +33,7 @@ import * as auditLog from './0032_audit_log.js';
 import * as auditArchives from './0033_audit_archives.js';
 import * as cycles from './0034_cycles.js';
 import * as savedViews from './0035_saved_views.js';
+import * as activityPages from './0036_activity_pages.js';
 import * as customFields from './0037_custom_fields.js';
 import * as bulk from './0039_bulk.js';
 
@@ -72,6 +73,7 @@ const MIGRATIONS: Record<string, Knex.Migration> = {
   '0034_cycles': cycles,
   '0033_audit_archives': auditArchives,
   '0035_saved_views': savedViews,
+  '0036_activity_pages': activityPages,
   '0037_custom_fields': customFields,
   '0039_bulk': bulk,
 };
