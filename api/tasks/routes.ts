@@ -18,6 +18,7 @@ import {
   ListTasks,
   Message,
   Task,
+  TaskOptions,
   TaskParams,
   TaskTree,
   TrashedTask,
@@ -197,10 +198,11 @@ export const taskRoutes: Endpoint[] = [
     ability: 'task.read',
     scope: 'tasks:read',
     params: TaskParams,
+    query: TaskOptions,
     response: TaskTree,
     errors: [404],
-    async handle({ ctx, params, headers }) {
-      const { json, ...task } = await getTask(ctx, params.task_id);
+    async handle({ ctx, params, query, headers }) {
+      const { json, ...task } = await getTask(ctx, params.task_id, query.include === 'custom_fields');
       if (etagMatcher(headers['if-none-match'])?.(task.etag)) return notModified(task.etag);
       return new Reply(new JsonText(json), { headers: headersOf(task) });
     },

@@ -90,12 +90,15 @@ export const BulkOptions = z.object({
   atomic: Flag.meta({ description: 'All or nothing: the first error rolls back the whole call' }),
 });
 
+const Include = z.enum(['custom_fields']).optional().meta({ description: 'Adds `custom_fields` to each task' });
+export const TaskOptions = z.object({ include: Include });
+
 export const ListTasks = z.object({
   project_id: Id.optional(),
   team_id: Id.optional().meta({ description: 'Ignored when project_id is given' }),
   status: TaskStatus.optional(),
   cycle_id: Id.optional().meta({ description: 'Tasks of one cycle; of these, those of project_id or team_id if given' }),
-  include: z.enum(['custom_fields']).optional().meta({ description: 'Adds `custom_fields` to each task' }),
+  include: Include,
   custom_field: FieldFilters,
 });
 export type ListTasks = z.output<typeof ListTasks>;

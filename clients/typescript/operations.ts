@@ -1,4 +1,4 @@
-// Made by npm run client from the document with SHA-256 fa8c60a4bef1a77c25cd200bdf3076cc5b792bd03e8ab75438289d78afd5a045.
+// Made by npm run client from the document with SHA-256 99a5b170561293a7476e0215ba494f8133bd2fa1313bbf93ab3793723ddb88b1.
 /** Operations that send a form with a file, and those that return bytes. */
 export const UPLOADS: readonly string[] = ['uploadFile'];
 export const DOWNLOADS: readonly string[] = ['downloadBulkJob', 'downloadFile'];

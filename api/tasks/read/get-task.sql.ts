@@ -1,5 +1,5 @@
 import type { Statement } from '../../../db/statement.js';
-import { MAX_TASKS } from './list-tasks.sql.js';
+import { type Extra, MAX_TASKS, PLAIN, WITH_FIELDS } from './list-tasks.sql.js';
 
 /** Row limit of one query: a task, its maximum of descendants, and one more row that reveals a larger tree. */
 export const MAX_ROWS = MAX_TASKS + 2;
@@ -9,8 +9,8 @@ export const MAX_ROWS = MAX_TASKS + 2;
  * returns siblings in order, so nothing is sorted. Rows come level by level, so the limit cuts the deepest. `plain`: the record
  * shows nothing that the version does not cover.
  */
-export const getTasksStatement: Statement = {
-  name: 'get_tasks',
+const statementOf = (name: string, { join, record }: Extra): Statement => ({
+  name,
   text: /* sql */ `
     with recursive tree as (
       select wanted.place::int, wanted.user_id, true as top, t
@@ -24,6 +24,9 @@ export const getTasksStatement: Statement = {
     )
     select place - 1 as place, (select m.role from memberships m where m.team_id = (t).team_id and m.user_id = tree.user_id) as seat,
       (t).task_id, case when top then null else (t).parent_task_id end as parent_task_id, (t).version,
-      (t).forge_links = '[]' and (t).recurrence_of is null as plain, task_json(t)::text as json
-    from tree limit ${MAX_ROWS}`,
-};
+      (t).forge_links = '[]' and (t).recurrence_of is null as plain, ${record('task_json(t)::text')} as json
+    from tree ${join} limit ${MAX_ROWS}`,
+});
+export const getTasksStatement = statementOf('get_tasks', PLAIN);
+/** The same with the values of custom fields in each record. */
+export const getTasksWithFieldsStatement = statementOf('get_tasks_with_fields', WITH_FIELDS);

@@ -47,13 +47,13 @@ export const TASKS: Record<Exclude<Scope, 'visible'>, string> = {
 export const limit = (maxRows: number): string => `limit (select ${maxRows + 1})`;
 
 /** What a list reads beside the tasks themselves, as `c`: nothing, or the values of custom fields. */
-interface Extra {
+export interface Extra {
   join: string;
   mark: string;
   record: (json: string) => string;
 }
 export const PLAIN: Extra = { join: '', mark: '', record: (json) => json };
-export const WITH_FIELDS: Extra = { join: valuesOf('t.task_id'), mark: ' # coalesce(c.mark, 0)', record: withValues };
+export const WITH_FIELDS: Extra = { join: valuesOf('(t).task_id'), mark: ' # coalesce(c.mark, 0)', record: withValues };
 
 const inOrder = (columns: string, where: string, status: string, maxRows: number, join = ''): string =>
   `select ${columns} from tasks t ${join} where ${where} and t.deleted_at is null and ${status} order by ${ORDER} ${limit(maxRows)}`;

@@ -59,6 +59,31 @@ it.each(VALUES)('stores a %s %j', async (type, given, stored) => {
   expect(listed.body[0].custom_fields).toEqual({ [field.key]: stored });
 });
 
+it('includes the values in one task and its subtasks, and a tag that changes with them', async () => {
+  const field = await createField(app, team, 'number');
+  const below = await buildTask(app, team, project, { parent_task_id: task.task_id });
+  const path = `/api/tasks/${task.task_id}?include=custom_fields`;
+  await put(valueOf(field, 1));
+  await put(valueOf(field, 2, below.task_id));
+  const first = await member().get(path);
+  expect(first.body).toMatchObject({ custom_fields: { [field.key]: 1 }, subtasks: [{ custom_fields: { [field.key]: 2 } }] });
+  expect(first.headers.get('x-ignored-fields')).toBeNull();
+  const tag = first.headers.get('etag') as string;
+  expect((await member().get(path, undefined, { headers: { 'if-none-match': tag } })).status).toBe(304);
+  await put(valueOf(field, 3, below.task_id));
+  expect((await member().get(path, undefined, { headers: { 'if-none-match': tag } })).body.subtasks[0].custom_fields).toEqual({
+    [field.key]: 3,
+  });
+  // The tag still names the version for a change of the task.
+  const changed = await member().patch(`/api/tasks/${task.task_id}`, { title: 'x' }, { headers: { 'if-match': tag } });
+  expect(changed.status).toBe(200);
+  const plain = await member().get(`/api/tasks/${task.task_id}`);
+  expect(plain.body.custom_fields).toBeUndefined();
+  const bare = await buildTask(app, team, project);
+  expect((await member().get(`/api/tasks/${bare.task_id}?include=custom_fields`)).body.custom_fields).toEqual({});
+  expect((await member().get(`/api/tasks/${bare.task_id}?include=comments`)).status).toBe(422);
+});
+
 const MISFITS: [FieldType, unknown][] = [
   ['text', 3],
   ['text', ''],
