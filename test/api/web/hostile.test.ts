@@ -29,7 +29,7 @@ const CORPUS = [
   '<form action=https://evil.example><button>',
   '<base href=https://evil.example>',
   '<meta http-equiv=refresh content=0;url=https://evil.example>',
-  '<%= 7 * 7 %><%~ it.csrf %>',
+  '<%= 7654321 * 3 %><%~ it.csrf %>',
   '<template hx type=partial hx-target=body><script>alert(1)</script></template>',
   '<hx-partial hx-target="body"><b>gone</b></hx-partial>',
   '&lt;script&gt;alert(1)&lt;/script&gt;',
@@ -211,7 +211,7 @@ it('whatever people write, every page has the tags that it has with a plain word
     for (const path of paths) {
       const html = await read(path);
       expect([text, path, skeletonOf(html)]).toEqual([text, path, plain.get(path)]);
-      expect(html).not.toContain('>49');
+      expect(html).not.toContain('22962963');
     }
   }
   // Every page once for each text.
