@@ -11,6 +11,7 @@ import { deleteExpiredKeys } from '../api/core/idempotency-keys.js';
 import { sweepObjects } from '../api/files/sweep-objects.js';
 import { purgeReceipts } from '../api/forge/deliveries/purge-receipts.js';
 import { deleteOldNotifications } from '../api/notifications/delete-old-notifications.js';
+import { deleteOldJobs } from '../api/runners/jobs/delete-old-jobs.js';
 import { forgetWords } from '../api/search/forget-words.js';
 import { announceDue } from '../api/tasks/write/announce-due.js';
 import { mailExpiringTokens } from '../api/tokens/mail-expiring-tokens.js';
@@ -51,6 +52,7 @@ export function maintenanceActivities(services: Services): MaintenanceActivities
     'plan-history': async () => `deleted ${await deleteOldPlans(services)} plans`,
     'plan-digest': async () => `mailed ${await sendDigests(services)} users`,
     'rate-limits': async () => `deleted ${await deleteExpiredCallers(services.db)} rate limit windows`,
+    'runner-jobs': async () => `deleted ${await deleteOldJobs(services)} jobs of runners`,
     'run-history': async () => `deleted ${await deleteExpiredRuns(services)} runs`,
     'search-vocabulary': async () => `deleted ${await forgetWords(services.db)} words`,
     'token-expiry': async () => `notified ${await mailExpiringTokens(services)} owners`,

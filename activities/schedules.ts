@@ -22,6 +22,7 @@ const SCHEDULES: { job: MaintenanceJob; spec: ScheduleOptions['spec']; note: str
   { job: 'partitions', spec: { intervals: [{ every: '1 hour' }] }, note: 'Makes the next partitions and drops old ones' },
   { job: 'plan-history', spec: { calendars: [{ hour: 4, minute: 20 }] }, note: 'Deletes plans that ended long ago' },
   { job: 'run-history', spec: { calendars: [{ hour: 4, minute: 30 }] }, note: 'Deletes expired runs' },
+  { job: 'runner-jobs', spec: { calendars: [{ hour: 4, minute: 0 }] }, note: 'Deletes old jobs of runners with their logs' },
   { job: 'forge-receipts', spec: { calendars: [{ hour: 3, minute: 20 }] }, note: 'Clears inbound deliveries after 30 days' },
   {
     job: 'plan-digest',

@@ -11,6 +11,7 @@ import { createDatabaseGauges } from './core/telemetry/gauges/collect-gauges.js'
 import { watchPool } from './core/telemetry/metrics.js';
 import { createOpsServer, readiness } from './core/telemetry/ops-server.js';
 import { requestTimeoutMs } from './endpoint/read-upload.js';
+import { stopWaitingRunners } from './runners/claim/job-listener.js';
 import { answerRawErrors } from './http/raw-errors.js';
 
 /** Requests under way may take this long after the stop signal, ms. */
@@ -59,6 +60,7 @@ async function stop(signal: string): Promise<void> {
   const closed = once(server, 'close');
   server.close();
   for (const response of underWay) response.shouldKeepAlive = false;
+  stopWaitingRunners();
   // Also those whose answer had begun before the signal, and so could not say it.
   const idle = setInterval(() => server.closeIdleConnections(), 100);
   const deadline = setTimeout(() => {

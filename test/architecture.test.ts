@@ -76,6 +76,9 @@ describe('endpoints', () => {
 /** Tried elsewhere, each with its reason. */
 const ELSEWHERE: Record<string, string> = {
   'POST /api/admin/impersonate/stop': 'ends well for a session that the others need; test/api/admin/impersonation.test.ts',
+  'POST /api/runners/register': 'needs a token; test/api/runners/jobs.test.ts',
+  'POST /api/runners/claim': 'by a runner; test/api/runners/jobs.test.ts',
+  'POST /api/runners/jobs/:job_id/complete': 'by a runner; test/api/runners/jobs.test.ts',
   'POST /api/ai-workspace/chat': 'needs a worker; test/api/agent/chat.test.ts',
 };
 
@@ -86,6 +89,8 @@ const WITHOUT_AUDIT: Record<string, string> = {
   'POST /api/search': 'it stores nothing',
   'POST /api/mcp': 'a message is a list, a read or a proposal, and the staged plan leaves the entry',
   'POST /api/notifications/read': 'the same, many at a time',
+  'POST /api/runners/jobs/:job_id/heartbeat': 'the job goes on as it was, every few seconds',
+  'POST /api/runners/jobs/:job_id/logs': 'the log is its own record',
   'POST /api/forge/webhooks': 'a signed delivery is kept as a receipt; what it changes is audited when the relay applies it',
 };
 
@@ -101,6 +106,7 @@ describe('every successful write leaves an audit entry with the request’s id',
     !row.route.startsWith('GET ') &&
     row.success === undefined &&
     row.lowest !== 'nobody' &&
+    (row.public?.own ?? 200) < 300 &&
     (row.reference?.own ?? row.outcome?.own ?? 200) < 300;
   /** Someone for whom the row ends well. */
   const caller = (row: Row) => {

@@ -10,4 +10,5 @@ export { cycleClock } from './cycle-clock.js';
 export { housekeeping } from './housekeeping.js';
 export { overnightTriage } from './overnight-triage.js';
 export { recurringTask } from './recurring-task.js';
+export { runnerJob } from './runner-job.js';
 export { userDeprovision } from './user-deprovision.js';

@@ -18,6 +18,7 @@ export type MaintenanceJob =
   | 'plan-digest'
   | 'plan-history'
   | 'run-history'
+  | 'runner-jobs'
   | 'search-vocabulary'
   | 'token-expiry'
   | 'trash-purge'

@@ -18,6 +18,7 @@ import { DeprovisionDispatcher } from '../deprovisioning.js';
 import { SeriesDispatcher } from '../recurrence.js';
 import { reconcileRuns } from './reconciler.js';
 import { RevocationDispatcher } from '../revocations.js';
+import { RunnerJobDispatcher } from '../runner-jobs.js';
 import { CiTriageDispatcher, TriageSync } from '../triage.js';
 import { RunDispatcher } from './run-dispatcher.js';
 import { ensureSchedules } from '../schedules.js';
@@ -37,6 +38,7 @@ const DISPATCHERS = [
   PlanDispatcher,
   CycleDispatcher,
   BulkDispatcher,
+  RunnerJobDispatcher,
 ];
 interface ReconcilingDispatcher extends AnyDispatcher {
   reconcile: (services: Services, isFirst: boolean) => Promise<number>;

@@ -14,6 +14,7 @@ import { maintenanceActivities } from '../maintenance.js';
 import { deprovisionActivities } from '../deprovisioning.js';
 import { modelStepActivities, modelTurnActivities } from '../model-turns.js';
 import { recurrenceActivities } from '../recurrence.js';
+import { runnerJobActivities } from '../runner-jobs.js';
 import { triageActivities } from '../triage.js';
 import { revocationActivities } from '../revocations.js';
 
@@ -62,6 +63,7 @@ export function createWorkers(
       ...planActivities(services),
       ...cycleActivities(services),
       ...bulkActivities(services),
+      ...runnerJobActivities(services),
       ...scheduleActivities(services),
       ...deprovisionActivities(services),
       ...triageActivities(services),

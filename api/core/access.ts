@@ -18,6 +18,8 @@ interface Rule {
    * False: an impersonating admin is refused, because the result (an action, a right or a secret) would outlast the impersonation.
    */
   impersonated?: false;
+  /** True: only runners are accepted, with their own tokens. */
+  runnerOnly?: true;
   /** Administrators of the installation only, not impersonating. */
   instanceAdmin?: true;
 }
@@ -141,6 +143,10 @@ const ABILITIES = {
   'secret.use_anywhere': { seat: 'admin', words: 'Team admin, for a secret without allowed hosts' },
   'webhook.read': { seat: 'admin', words: 'Team admin' },
   'webhook.write': { seat: 'admin', words: 'Team admin', impersonated: false },
+  'runner.read': { seat: 'member', words: 'Team member or above' },
+  'runner.manage': { seat: 'admin', words: 'Team admin', impersonated: false },
+  'runner_job.write': { seat: 'manager', words: 'Team manager or above', impersonated: false },
+  'runner.work': { seat: 'none', words: 'The runner itself, with its own token', runnerOnly: true },
   'integration.list': { seat: 'none', words: 'Any signed-in caller, their own connections' },
   'integration.connect': { seat: 'none', words: 'Any signed-in caller, for themselves', impersonated: false },
   'agent_settings.read': { seat: 'admin', words: 'Team admin' },
@@ -192,7 +198,8 @@ const PROPOSER_ABILITIES: readonly Ability[] = [
 /** Returns why the ability rejects this kind of caller whatever the role; undefined if it does not. */
 function blockReason(ability: Ability, actor: Actor): string | undefined {
   if (actor.type === 'proposer' && !PROPOSER_ABILITIES.includes(ability)) return 'The agent only reads and proposes';
-  const { pat, patOnly, impersonated, instanceAdmin } = ruleOf(ability);
+  const { pat, patOnly, impersonated, instanceAdmin, runnerOnly } = ruleOf(ability);
+  if (runnerOnly && !(actor.type === 'system' && actor.runner)) return 'Runners only, with their own tokens';
   if (patOnly && actor.type !== 'pat') return 'Personal access tokens only';
   const hasToken = actor.type === 'pat' || (actor.type === 'agent' && actor.by === 'pat');
   if (pat === false && hasToken) return 'Personal access tokens may not be used here';

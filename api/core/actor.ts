@@ -96,6 +96,16 @@ interface SystemActor {
   name: string;
   /** Users who caused the work, as far as known; they cannot approve it at a gate without self-approval. */
   causeUserIds?: readonly string[];
+  /** The runner whose token the request carries. */
+  runner?: RunnerIdentity;
+}
+
+/** A registered runner, as its token identifies it. */
+export interface RunnerIdentity {
+  runner_id: string;
+  team_id: string;
+  name: string;
+  labels: string[];
 }
 
 /** Actor of a request without credentials. */

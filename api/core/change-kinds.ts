@@ -52,6 +52,8 @@ export type EntityType =
   | 'outbox_row'
   | 'project'
   | 'relation'
+  | 'runner'
+  | 'runner_job'
   | 'saved_view'
   | 'secret'
   | 'session'

@@ -4,6 +4,7 @@ import { developmentSecrets } from './crypto/development-secrets.js';
 import { allowedHosts } from './settings/allowed-hosts.js';
 import { fileStoreProblems } from './settings/file-store-settings.js';
 import { modelProblems, modelSettings } from './settings/model-settings.js';
+import { RUNNER_LIMITS, runnerSettings } from './settings/runner-settings.js';
 import { temporalTlsProblems } from './settings/temporal-tls.js';
 import { WEBHOOK_LIMITS, webhookSettings } from './settings/webhook-settings.js';
 
@@ -128,6 +129,7 @@ export const Settings = z.object({
   ),
   ...modelSettings,
   ...webhookSettings,
+  ...runnerSettings,
   RATE_LIMIT_LOGIN: perMinute(10),
   RATE_LIMIT_CODES: perMinute(5).describe('Each route that accepts or emails a code, per client address'),
   RATE_LIMIT_FILE_UPLOAD: perMinute(10).describe('Uploads, per client address'),
@@ -174,6 +176,7 @@ const FIXED_IN_PRODUCTION = [
   'AI_CHAT_BEGIN_SECONDS',
   'TRASH_RETENTION_DAYS',
   ...WEBHOOK_LIMITS,
+  ...RUNNER_LIMITS,
 ] as const;
 
 /** Reads `NAME_FILE` as the path of a file with the value of `NAME` (container secrets). Reports unreadable files. */

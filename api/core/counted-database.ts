@@ -58,12 +58,28 @@ function knownOf(db: Knex, userId: string): Known {
   return known;
 }
 
+const runnersOfPools = new WeakMap<Knex, Map<string, Knex>>();
+
+/** All runners of a team together share the quota of one user. */
+function databaseForRunners(db: Knex, teamId: string): Knex {
+  let teams = runnersOfPools.get(db);
+  if (!teams) runnersOfPools.set(db, (teams = new Map<string, Knex>()));
+  let counted = teams.get(teamId);
+  if (!counted) {
+    if (teams.size >= MAX_KNOWN) teams.delete(teams.keys().next().value as string);
+    const holder: Holder = { person: `runners ${teamId}`, teams: [teamId], turn: teamId };
+    teams.set(teamId, (counted = countedFor(db, () => holder)));
+  }
+  return counted;
+}
+
 /**
  * Returns the database for a request. Its connections count for the caller and the caller's teams, or for the client's address when
  * nobody has signed in (db/connection-queue.ts).
  */
 export function countedDatabase(services: Pick<Services, 'db'>, actor: Actor, address: string): Knex {
   const db = poolOf(services.db);
+  if (actor.type === 'system' && actor.runner) return databaseForRunners(db, actor.runner.team_id);
   if (actor.type === 'system') {
     const visitor: Holder = { person: `address ${address}`, teams: [], turn: 'visitors' };
     return countedFor(db, () => visitor);

@@ -33,7 +33,9 @@ export type OutboxKind =
   /** `{job_id}`: start the workflow of an export or import that has its team's place. */
   | 'bulk.start'
   /** `{job_id}`: start the workflow that undoes an import. */
-  | 'bulk.undo';
+  | 'bulk.undo'
+  /** `{job_id}`: start or wake the workflow of a runner's job. Written by database triggers. */
+  | 'runner.job';
 
 /** Enqueues work in the transaction that caused it. `subject` is for operators who read the table. */
 export async function enqueue(ctx: Context, kind: OutboxKind, subject: string, payload: Record<string, unknown>): Promise<void> {

@@ -44,6 +44,8 @@ export interface Request<Params, Query, Body> {
   headers: IncomingHttpHeaders;
   /** Reads the id of the user who is signed in to the web app in this browser, not impersonating; null for none. */
   browserUserId: () => Promise<string | null>;
+  /** Calls the listener when the client closes its connection; returns a function that stops listening. */
+  onHangUp: (listener: () => void) => () => void;
 }
 
 /** A request whose body is a form with one file. `body` holds the form's fields. */
@@ -74,11 +76,11 @@ interface Described {
   description?: string;
   response: z.ZodType;
   /** Success status; 201 for a new record. */
-  status?: 200 | 201 | 202;
+  status?: 200 | 201 | 202 | 204;
   /** Further success statuses. */
-  alsoStatus?: (200 | 201 | 202 | 206)[];
+  alsoStatus?: (200 | 201 | 202 | 204 | 206)[];
   /** Error statuses beyond those that the declaration implies (401, 403 for a scope, 413, 415, 422, 429, 5xx). */
-  errors?: (400 | 401 | 402 | 403 | 404 | 406 | 409 | 410 | 416 | 422)[];
+  errors?: (400 | 401 | 402 | 403 | 404 | 406 | 409 | 410 | 413 | 416 | 422 | 429)[];
   limit?: LimitName;
   /** Maximum body size, bytes; defaults to 1 MB. */
   bodyLimit?: number;

@@ -19,6 +19,7 @@ import {
   Reply,
   type Request,
 } from '../endpoint/endpoint.js';
+import { authenticateRunner, runnerTokenIn } from '../runners/registration/authenticate-runner.js';
 import { signedInUserId } from '../web/server/session.js';
 import { page } from './paging.js';
 import type { LimitName } from '../endpoint/limits.js';
@@ -77,6 +78,25 @@ const deprecationHeaders = ({ since, sunset, successor }: NonNullable<Endpoint['
   Link: `<${successor}>; rel="successor-version"`,
 });
 
+/** Authenticates the caller. Runners have credentials of their own, which only their routes take. @throws AUTHENTICATION_REQUIRED */
+async function actorOf(
+  services: Services,
+  { ability, allowExpiredJwt }: EndpointSpec<z.ZodType, z.ZodType, z.ZodType>,
+  authorization: string | undefined,
+): Promise<Actor> {
+  if (ability === 'public') return ANONYMOUS;
+  const token = ability === 'runner.work' ? runnerTokenIn(authorization) : undefined;
+  if (token === undefined) return authenticate(services, authorization, allowExpiredJwt);
+  return { type: 'system', name: 'runner', runner: await authenticateRunner(services, token) };
+}
+
+/** Watches for the end of a connection; a connection carries many requests, so each stops listening. */
+function onHangUp({ socket }: IncomingMessage, listener: () => void): () => void {
+  if (socket.destroyed) listener();
+  socket.once('close', listener);
+  return () => socket.off('close', listener);
+}
+
 async function handleJson(
   { services, limit }: Dispatcher,
   spec: EndpointSpec<z.ZodType, z.ZodType, z.ZodType>,
@@ -89,8 +109,7 @@ async function handleJson(
     headers['X-Scope-Enforced'] = String(enforcesScope(spec, services));
   }
   if (spec.deprecated) Object.assign(headers, deprecationHeaders(spec.deprecated));
-  const actor =
-    spec.ability === 'public' ? ANONYMOUS : await authenticate(services, request.headers.authorization, spec.allowExpiredJwt);
+  const actor = await actorOf(services, spec, request.headers.authorization);
   if (actor.type === 'user' && actor.impersonatorId) headers['X-Impersonated-By'] = actor.impersonatorId;
   if (spec.scope) headers['X-Scope-Enforced'] = String(enforcesScope(spec, services, actor));
   checkCaller(spec, services, actor);
@@ -115,7 +134,8 @@ async function handleJson(
   try {
     const browserUserId = () => signedInUserId(services, request.headers);
     const count = (name: LimitName) => limit(name, counted);
-    return await perform(spec, incoming, headers, { ctx, browserUserId, upload, count });
+    const hangUp = (listener: () => void) => onHangUp(request, listener);
+    return await perform(spec, incoming, headers, { ctx, browserUserId, onHangUp: hangUp, upload, count });
   } finally {
     upload?.close();
   }
@@ -133,7 +153,7 @@ async function perform(
     upload,
     count,
     ...known
-  }: Pick<Request<unknown, unknown, unknown>, 'ctx' | 'browserUserId'> & {
+  }: Pick<Request<unknown, unknown, unknown>, 'ctx' | 'browserUserId' | 'onHangUp'> & {
     upload: Upload | undefined;
     count: (name: LimitName) => Promise<Record<string, string>>;
   },

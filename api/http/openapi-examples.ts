@@ -7,6 +7,7 @@ import type { z } from 'zod';
 import { DEFAULT_DETAILS, type ErrorCode } from '../core/errors.js';
 import { GRAPH } from './examples/graph.js';
 import { AT, PEOPLE } from './examples/people.js';
+import { RUNNERS } from './examples/runners.js';
 import { EXPIRES_AT, RUN_ID, RUNS } from './examples/runs.js';
 import { SAVED_VIEWS } from './examples/saved-views.js';
 import { TRIAGE } from './examples/triage.js';
@@ -22,6 +23,7 @@ const RESPONSES: Record<string, unknown> = {
   ...BULK,
   ...CYCLES,
   ...RUNS,
+  ...RUNNERS,
   ...TRIAGE,
   ...WEBHOOKS,
   ...CUSTOM_FIELDS,

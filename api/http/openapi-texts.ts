@@ -62,5 +62,6 @@ export const TAGS: Record<string, string> = {
   Notifications: 'In-app messages and approval requests.',
   Admin: 'Administration of the installation: users, plans, impersonation.',
   Webhooks: 'Endpoints outside that receive a team’s events, signed, and the deliveries to them.',
+  Runners: 'Programs on machines of a team, which ask for jobs, and the jobs that they run. A runner only calls out.',
   Forge: 'The inbound webhook of a code host, and repositories bound to a team.',
 };

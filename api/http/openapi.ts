@@ -90,6 +90,7 @@ function responsesOf(endpoint: Endpoint): ZodOpenApiOperationObject['responses']
     .map((status) => {
       if (status === 304)
         return [String(status), { description: 'Not modified', headers: successHeaders(endpoint, true) }] as const;
+      if (status === 204) return ['204', { description: 'Nothing', headers: successHeaders(endpoint) }] as const;
       if (!successes.includes(status as 200)) return [String(status), errorOf(endpoint, status)] as const;
       const example = responseExample(endpoint.response);
       const media = { schema: endpoint.response, ...(example === undefined ? {} : { example }) };

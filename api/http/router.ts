@@ -34,6 +34,8 @@ import { noteRoutes } from '../notes/routes.js';
 import { notificationRoutes } from '../notifications/routes.js';
 import { projectRoutes } from '../projects/routes.js';
 import { relationRoutes } from '../relations/routes.js';
+import { runnerRoutes } from '../runners/routes.js';
+import { runnerWorkRoutes } from '../runners/work-routes.js';
 import { savedViewRoutes } from '../saved-views/routes.js';
 import { searchRoutes } from '../search/routes.js';
 import { secretRoutes } from '../secrets/routes.js';
@@ -91,6 +93,8 @@ export const ENDPOINTS: Endpoint[] = [
   ...notificationRoutes,
   ...forgeRoutes,
   ...webhookRoutes,
+  ...runnerWorkRoutes,
+  ...runnerRoutes,
   ...integrationRoutes,
   ...adminRoutes,
   ...deprovisioningRoutes,

@@ -12,6 +12,7 @@ import { deleteCyclesOfTeam } from '../cycles/delete-cycle.js';
 import { seatOf } from '../core/seats.js';
 import { deleteFieldsOfTeam } from '../custom-fields/delete-field.js';
 import { trashItemsOfTeam } from '../items/trash-items-of-team.js';
+import { deleteRunnersOfTeam } from '../runners/registration/delete-runner.js';
 import { deleteViewsOfTeam } from '../saved-views/delete-view.js';
 import { endJobsOfTeam } from '../bulk/jobs/end-jobs-of-team.js';
 import { deleteWebhooksOfTeam } from '../webhooks/delete-webhook.js';
@@ -19,7 +20,7 @@ import { lockTeam } from './lock-team.js';
 
 /**
  * Permanently deletes a team without live projects: its memberships, automations, runs waiting for approval, repository bindings,
- * secrets, webhooks, custom fields with their values, saved views, cycles and sessions with the agent. Its notes, files, whiteboards and docs go to the trash. Its trash becomes unreachable and is purged at the end of its retention.
+ * secrets, webhooks, runners with their jobs, custom fields with their values, saved views, cycles and sessions with the agent. Its notes, files, whiteboards and docs go to the trash. Its trash becomes unreachable and is purged at the end of its retention.
  * @throws RESOURCE_NOT_FOUND | PERMISSION_DENIED below admin | RESOURCE_CONFLICT live projects
  */
 export function deleteTeam(ctx: Context, teamId: string): Promise<void> {
@@ -41,6 +42,7 @@ export function deleteTeam(ctx: Context, teamId: string): Promise<void> {
     const repositories = await ctx.db('forge_repositories').where({ team_id: teamId }).delete();
     const secrets = await ctx.db('team_secrets').where({ team_id: teamId }).delete();
     const saved_views = await deleteViewsOfTeam(ctx, teamId);
+    const { runners, jobs: runner_jobs } = await deleteRunnersOfTeam(ctx, teamId);
     const webhooks = await deleteWebhooksOfTeam(ctx, teamId);
     const bulk_jobs = await endJobsOfTeam(ctx, teamId);
     await team.$query(ctx.db).patch({ deleted_at: raw('now()') });
@@ -64,6 +66,8 @@ export function deleteTeam(ctx: Context, teamId: string): Promise<void> {
         webhooks,
         cycles,
         custom_fields,
+        runners,
+        runner_jobs,
         saved_views,
         bulk_jobs,
       },

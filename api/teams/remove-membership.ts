@@ -6,6 +6,7 @@ import { voidApprovals } from '../runs/approvals/void-approvals.js';
 import { disableAutomationsOf, lockAutomationsOf } from '../automations/ownership/disable-automations.js';
 import type { Context } from '../core/context.js';
 import { recordChange } from '../core/record-change.js';
+import { deleteRegistrationTokensOf } from '../runners/registration/delete-runner.js';
 import { deleteViewsOfMember } from '../saved-views/delete-view.js';
 import type { Member } from './schema.js';
 import { revokeInvitationsBy } from './invitations/revoke-invitations-by.js';
@@ -14,7 +15,7 @@ import { lockTasksOf, unassignTasks } from './unassign-tasks.js';
 /**
  * Removes a member from a team that the caller locked (lockTeam) and records it. Also reassigns their open tasks to `successor` (a
  * member, or null), revokes their invitations and pending approvals, discards their plans for the team, disables their automations, removes
- * the team's items from their sessions with the agent, and deletes the views that they saved in the team. Returns the number of tasks.
+ * the team's items from their sessions with the agent, and deletes the views that they saved and the registration tokens of runners. Returns the number of tasks.
  * See docs/decisions.md#removed-members.
  */
 export async function removeMembership(
@@ -35,6 +36,7 @@ export async function removeMembership(
   const voided = await voidApprovals(ctx, user_id, { team_id, role: null });
   const unlinked = await unlinkTeam(ctx, user_id, team_id);
   const views = await deleteViewsOfMember(ctx, team_id, user_id);
+  const runner_tokens = await deleteRegistrationTokensOf(ctx, team_id, user_id);
   const disabled = await lockAutomationsOf(ctx, user_id, team_id);
   await recordChange(ctx, {
     team_id,
@@ -50,6 +52,7 @@ export async function removeMembership(
       role,
       ...(invitations > 0 ? { revoked_invitations: invitations } : {}),
       ...(unlinked > 0 ? { agent_links: unlinked } : {}),
+      ...(runner_tokens > 0 ? { runner_tokens } : {}),
       ...(views > 0 ? { saved_views: views } : {}),
       ...voided,
       ...disabled,

@@ -35,6 +35,7 @@ import * as cycles from './0034_cycles.js';
 import * as savedViews from './0035_saved_views.js';
 import * as activityPages from './0036_activity_pages.js';
 import * as customFields from './0037_custom_fields.js';
+import * as runners from './0038_runners.js';
 import * as bulk from './0039_bulk.js';
 
 /** Every migration in order; listed explicitly so that a build contains exactly what was reviewed. Never edited once released. */
@@ -75,6 +76,7 @@ const MIGRATIONS: Record<string, Knex.Migration> = {
   '0035_saved_views': savedViews,
   '0036_activity_pages': activityPages,
   '0037_custom_fields': customFields,
+  '0038_runners': runners,
   '0039_bulk': bulk,
 };
 

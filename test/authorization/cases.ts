@@ -11,6 +11,7 @@ import { graphCases } from './graph-cases.js';
 import { itemCases } from './item-cases.js';
 import { mcpCases } from './mcp-cases.js';
 import type { Row } from './row.js';
+import { runnerCases } from './runner-cases.js';
 import { signInCases } from './sign-in-cases.js';
 import { taskCases } from './task-cases.js';
 import { teamCases } from './team-cases.js';
@@ -26,7 +27,7 @@ export const GROUPS = {
   automations: automationCases,
   approvals: [...approvalCases, ...cancelCases],
   vault: [...vaultCases, ...auditCases],
-  webhooks: webhookCases,
+  webhooks: [...webhookCases, ...runnerCases],
   cycles: cycleCases,
   fields: [...fieldCases, ...viewCases, ...bulkCases],
   graph: graphCases,

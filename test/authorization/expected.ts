@@ -37,12 +37,13 @@ function roleNeeded(endpoint: Endpoint, row: Row): Seat | 'none' | 'nobody' {
 const may = (needed: Seat | 'none' | 'nobody', seat: Seat | null): boolean =>
   needed === 'none' || (needed !== 'nobody' && hasRoleAtLeast(seat, needed));
 
-/** Callers rejected whatever their role: outside agents, tokens, impersonating admins, everyone but administrators. */
+/** Callers rejected whatever their role: outside agents, tokens, people at the routes of runners, impersonating admins, everyone but administrators. */
 function isKeptOut(endpoint: Endpoint, actor: Actor): boolean {
   if (endpoint.ability === 'public') return false;
   if (actor.mcpOnly && !(endpoint.raw ? undefined : endpoint.forAgents)) return true;
-  const { pat, patOnly, impersonated, instanceAdmin } = ruleOf(endpoint.ability);
+  const { pat, patOnly, impersonated, instanceAdmin, runnerOnly } = ruleOf(endpoint.ability);
   return (
+    runnerOnly === true ||
     (patOnly === true && actor.scope === null) ||
     (pat === false && actor.scope !== null) ||
     (impersonated === false && actor.impersonated === true) ||

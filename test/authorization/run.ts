@@ -195,6 +195,9 @@ function testRows(
     await db('custom_fields').delete();
     await db('saved_views').delete();
     await db('bulk_jobs').delete();
+    await db('runner_jobs').delete();
+    await db('runners').delete();
+    await db('runner_registration_tokens').delete();
   });
 
   // A row is up to a hundred requests, and what is asked is who may, not how fast a busy machine answers.

@@ -437,6 +437,32 @@ const webhookDelivery: Build = async (world, wish) => {
   return { ...subject, id: subject.task_id, task_id: subject.id };
 };
 
+const runner: Build = async (world, wish) => {
+  const subject = basis(wish, uuidv7());
+  await insert(
+    world,
+    `insert into runners (runner_id, team_id, name, labels, version, token_hash, created_by)
+      values (:id, :team_id, :canary, '{}', '1', sha256(:id::bytea), :author)`,
+    { ...subject, author: wish.author },
+  );
+  return subject;
+};
+
+/** A job that waits for a runner which does not exist. */
+const runnerJob: Build = async (world, wish) => {
+  const subject = basis(wish, uuidv7());
+  await insert(
+    world,
+    /* sql */ `
+    with job as (insert into runner_jobs (job_id, team_id, command, env, labels, timeout_minutes, created_by, correlation_id, output)
+      values (:id, :team_id, :canary, '{}', array[:canary], 60, :author, :id, :canary))
+    insert into runner_job_logs values (:id, 0, 0, :canary)`,
+    { ...subject, author: wish.author },
+  );
+  await insert(world, 'update runner_jobs set log_size = 100 where job_id = :id', { ...subject });
+  return subject;
+};
+
 /** A delivery of the forge: `canary` is its body, `id` the body's signature. */
 const delivery: Build = (_world, wish) => {
   const body = JSON.stringify({ ref: 'refs/heads/main', commits: [], delivery: uuidv7() });
@@ -505,6 +531,8 @@ export const SUBJECTS = {
   delivery,
   webhook,
   webhookDelivery,
+  runner,
+  runnerJob,
   trashedTask: inTrash(task),
   trashedProject: inTrash(project),
 };

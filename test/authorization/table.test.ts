@@ -7,6 +7,8 @@ import { ENDPOINTS } from '../../api/http/router.js';
 
 /** Routes that need no scope, also in strict mode. */
 const ANY_TOKEN = ['GET /api/auth/me', 'GET /api/audit/features', 'POST /api/mcp'];
+/** Routes of runners, whose tokens have no scopes. */
+const OF_RUNNERS = ['claim', 'jobs/:job_id/heartbeat', 'jobs/:job_id/logs', 'jobs/:job_id/complete'].map((path) => `POST /api/runners/${path}`);
 
 it('runs the rows of every group', () => {
   expect(readdirSync(import.meta.dirname)).toEqual(expect.arrayContaining(Object.keys(GROUPS).map((name) => `${name}.test.ts`)));
@@ -64,6 +66,7 @@ const EXPECTED_ROLES: Record<Seat | 'none', Ability[]> = {
     'mcp.use',
     'notification.list',
     'notification.mark',
+    'runner.work',
   ],
   guest: [
     'team.read',
@@ -99,6 +102,7 @@ const EXPECTED_ROLES: Record<Seat | 'none', Ability[]> = {
     'automation.write',
     'automation.dispatch',
     'gate.decide',
+    'runner.read',
   ],
   manager: [
     'custom_field.manage',
@@ -109,6 +113,7 @@ const EXPECTED_ROLES: Record<Seat | 'none', Ability[]> = {
     'comment.moderate',
     'trash.purge',
     'automation.take_over',
+    'runner_job.write',
   ],
   admin: [
     'automation.protect',
@@ -125,6 +130,7 @@ const EXPECTED_ROLES: Record<Seat | 'none', Ability[]> = {
     'audit.read',
     'webhook.read',
     'webhook.write',
+    'runner.manage',
   ],
 };
 
@@ -174,6 +180,11 @@ it('a guest writes nowhere: no route that writes is open to the seat', () => {
     'POST /api/mcp',
     'PATCH /api/notifications/:notification_id',
     'POST /api/notifications/read',
+    // Runners only, which are of one team each.
+    'POST /api/runners/claim',
+    'POST /api/runners/jobs/:job_id/heartbeat',
+    'POST /api/runners/jobs/:job_id/logs',
+    'POST /api/runners/jobs/:job_id/complete',
     'POST /api/integrations/:key/connect',
     'DELETE /api/integrations/:key',
     'POST /api/admin/impersonate/stop',
@@ -184,7 +195,7 @@ it('every route names a scope, but for a few that any token may call and those t
   const without = ENDPOINTS.filter(
     (endpoint) => endpoint.ability !== 'public' && ruleOf(endpoint.ability).pat !== false && !scopeOf(endpoint),
   );
-  expect(without.map(routeOf)).toEqual(ANY_TOKEN);
+  expect(new Set(without.map(routeOf))).toEqual(new Set([...ANY_TOKEN, ...OF_RUNNERS]));
 });
 
 /** Exceptions for tokens and impersonation, written out, so that none changes unnoticed. */
@@ -220,12 +231,14 @@ const NOT_AS_ANOTHER: Ability[] = [
   'bulk.run',
   'plan.decide_high_risk',
   'automation.take_over',
+  'runner_job.write',
   'automation.protect',
   'agent_settings.write',
   'member.manage',
   'forge.bind',
   'secret.write',
   'webhook.write',
+  'runner.manage',
 ];
 const INSTANCE_ADMIN: Ability[] = ['instance.admin'];
 

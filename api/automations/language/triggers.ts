@@ -66,6 +66,17 @@ const CYCLE = {
   snapshot: null,
 };
 const FIGURES = { committed: 12, added: 2, completed: 9, carried_over: 5, points: { committed: 40, completed: 31 }, days: [] };
+const JOB = {
+  job_id: '0197a000-0000-7000-8000-000000000011',
+  team_id: TASK.team_id,
+  runner_id: '0197a000-0000-7000-8000-000000000012',
+  runner_name: 'build-1',
+  run_id: null,
+  status: 'failed',
+  labels: ['linux'],
+  exit_code: 2,
+  error: null,
+};
 const PERSON = '0197a000-0000-7000-8000-000000000005';
 
 /** Fields of every event. */
@@ -89,7 +100,6 @@ const started = (key: string, label: string, sample_payload: Record<string, unkn
   available: true,
   sample_payload,
 });
-const planned = (key: string, label: string): Trigger => ({ key, label, available: false, sample_payload: base(key) });
 
 const changed = (field: string, from: unknown, to: unknown) => ({ changes: { [field]: { from, to } } });
 const taskChanged = (field: string, from: unknown, to: unknown) => ({
@@ -132,7 +142,12 @@ const WORK_TRIGGERS: readonly Trigger[] = [
   sampled('team.member_removed', 'Someone leaves the team', { project_id: null, member: { user_id: PERSON, role: 'member' } }),
   sampled('agent.plan_staged', 'The agent proposes a plan', { plan: PLAN }),
   sampled('agent.plan_applied', 'A plan of the agent is applied', { plan: { ...PLAN, status: 'applied' } }),
-  planned('runner.job_finished', 'A runner finishes a job'),
+  sampled('runner.job_finished', 'A runner’s job ends, however it ends', {
+    project_id: null,
+    actor_id: null,
+    job: JOB,
+    ...changed('status', 'running', 'failed'),
+  }),
 ];
 
 const ISSUE = {

@@ -25,7 +25,7 @@ export const masterKeyIds = (config: EncryptionConfig): string[] =>
   masterKeys(config).map((master) => idOf(master).toString('hex'));
 
 /** Returns nonce, tag and AES-256-GCM ciphertext. */
-function encrypt(key: Buffer, owner: string, text: string): Buffer {
+export function encryptWith(key: Buffer, owner: string, text: string): Buffer {
   const iv = randomBytes(IV_BYTES);
   const cipher = createCipheriv(ALGORITHM, key, iv).setAAD(Buffer.from(owner));
   const body = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
@@ -33,7 +33,7 @@ function encrypt(key: Buffer, owner: string, text: string): Buffer {
 }
 
 /** @throws Error when it was encrypted under another key, for another owner, or was changed */
-function decrypt(key: Buffer, owner: string, sealed: Buffer): string {
+export function decryptWith(key: Buffer, owner: string, sealed: Buffer): string {
   const body = sealed.subarray(IV_BYTES + TAG_BYTES);
   const decipher = createDecipheriv(ALGORITHM, key, sealed.subarray(0, IV_BYTES), { authTagLength: TAG_BYTES })
     .setAAD(Buffer.from(owner))
@@ -47,7 +47,7 @@ function decrypt(key: Buffer, owner: string, sealed: Buffer): string {
  */
 export function encryptField(config: EncryptionConfig, purpose: Purpose, owner: string, text: string): Buffer {
   const [newest] = masterKeys(config) as [Buffer];
-  return Buffer.concat([Buffer.from([VERSION]), idOf(newest), encrypt(keyOf(newest, purpose), owner, text)]);
+  return Buffer.concat([Buffer.from([VERSION]), idOf(newest), encryptWith(keyOf(newest, purpose), owner, text)]);
 }
 
 /** @throws Error when its key is not configured, its owner differs, or it was changed */
@@ -57,14 +57,14 @@ export function decryptField(config: EncryptionConfig, purpose: Purpose, owner: 
   const id = sealed.subarray(1, 1 + KEY_ID_BYTES);
   const master = masterKeys(config).find((key) => idOf(key).equals(id));
   if (!master) throw new Error(`Sealed under the master key ${id.toString('hex')}, which is not at hand`);
-  return decrypt(keyOf(master, purpose), owner, sealed.subarray(1 + KEY_ID_BYTES));
+  return decryptWith(keyOf(master, purpose), owner, sealed.subarray(1 + KEY_ID_BYTES));
 }
 
 /** Decrypts the older form without key id by trying each master key. */
 function unsealUnnamed(config: EncryptionConfig, purpose: Purpose, owner: string, sealed: Buffer): string {
   for (const master of masterKeys(config)) {
     try {
-      return decrypt(keyOf(master, purpose), owner, sealed);
+      return decryptWith(keyOf(master, purpose), owner, sealed);
     } catch {
       // Encrypted under another key, or invalid.
     }
@@ -83,13 +83,13 @@ export function encryptEnvelope(config: EncryptionConfig, owner: string, value: 
   const dataKey = randomBytes(32);
   return {
     data_key: encryptField(config, 'vault', owner, dataKey.toString('base64')),
-    sealed_value: encrypt(dataKey, owner, value),
+    sealed_value: encryptWith(dataKey, owner, value),
   };
 }
 
 /** @throws as `decryptField` */
 export function decryptEnvelope(config: EncryptionConfig, owner: string, { data_key, sealed_value }: EncryptedEnvelope): string {
-  return decrypt(Buffer.from(decryptField(config, 'vault', owner, data_key), 'base64'), owner, sealed_value);
+  return decryptWith(Buffer.from(decryptField(config, 'vault', owner, data_key), 'base64'), owner, sealed_value);
 }
 
 /**

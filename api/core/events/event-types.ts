@@ -27,6 +27,7 @@ const Cycle = z.looseObject({
 });
 const Plan = z.looseObject({ action_id: z.string(), session_id: z.string(), source: z.string(), risk: z.string() });
 const Webhook = z.looseObject({ webhook_id: z.string(), host: z.string(), disabled_reason: z.string() });
+const RunnerJob = z.looseObject({ job_id: z.string(), team_id: z.string(), status: z.string() });
 const Member = z.looseObject({ user_id: z.string(), role: z.string() });
 const aboutRun = {
   entity_type: z.literal('automation_run'),
@@ -65,6 +66,7 @@ const FIELDS = {
   'team.member_removed': { member: Member },
   'agent.plan_staged': { plan: Plan },
   'agent.plan_applied': { plan: Plan },
+  'runner.job_finished': { job: RunnerJob, changes: Changes },
   'automation.run_failed': aboutRun,
   'automation.run_paused': aboutRun,
   'approval.requested': aboutRun,

@@ -2,7 +2,7 @@
 const PROBE = 16;
 
 /** Returns, for each prefix of `form`, the length of its longest proper suffix that is also a prefix. */
-function bordersOf(form: string): Uint32Array {
+export function bordersOf(form: string): Uint32Array {
   const borders = new Uint32Array(form.length);
   for (let at = 1, length = 0; at < form.length; at += 1) {
     while (length > 0 && form.charCodeAt(at) !== form.charCodeAt(length)) length = borders[length - 1] as number;

@@ -22,7 +22,7 @@ function base64Forms(bytes: Buffer): string[] {
 }
 
 /** Returns a secret's encodings: plain and the usual codes. Escapes need no form, because unescape.ts decodes them. */
-function formsOf(secret: string): string[] {
+export function formsOf(secret: string): string[] {
   const hex = Buffer.from(secret).toString('hex');
   const inJson = JSON.stringify(secret).slice(1, -1);
   const escaped = [

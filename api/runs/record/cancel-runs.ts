@@ -20,6 +20,9 @@ with gone as (
   returning run_id, incarnation, claimed_by
 ), left_steps as (
   update run_actions a set ${CLOSE_STEP} from gone where a.run_id = gone.run_id and ${IS_LEFT}
+), jobs as (
+  update runner_jobs j set cancel_requested_at = coalesce(j.cancel_requested_at, clock_timestamp())
+  from gone where j.run_id = gone.run_id and j.finished_at is null
 ), wakes as (${wakeRun({ correlationId: '$4::uuid', from: 'from gone where claimed_by is not null' })}
 )
 select count(*)::int as cancelled from gone`,

@@ -13,6 +13,7 @@ const OBJECTS: Readonly<Record<string, z.ZodObject>> = {
   note: z.looseObject({ note_id: text, title: text, team_id: text, kind: text }),
   cycle: z.looseObject({ cycle_id: text, name: text, team_id: text, status: text }),
   team: z.looseObject({ user_id: text, role: text }),
+  runner: z.looseObject({ job_id: text, team_id: text, status: text, labels: z.array(text) }),
   automation: z.looseObject({ run_id: text, automation_id: text, automation_name: text }),
   agent: z.looseObject({ action_id: text, session_id: text, source: text, risk: text }),
   webhook: z.looseObject({ webhook_id: text }),

@@ -1,0 +1,61 @@
+import { Runner, RunnerRegistrationToken } from '../../../db/models/runner.js';
+import { RunnerJob } from '../../../db/models/runner-job.js';
+import { authorize } from '../../core/access.js';
+import { type Context, inTransaction } from '../../core/context.js';
+import { notFound } from '../../core/errors.js';
+import { recordChange } from '../../core/record-change.js';
+import { seatOf } from '../../core/seats.js';
+import { endJob } from '../record/end-job.js';
+import { HELD } from '../record/rules.js';
+
+/** Ends the job that a locked runner holds: nobody reports on it any more. */
+async function loseJobOf(ctx: Context, runnerId: string): Promise<string | null> {
+  const held = await RunnerJob.query(ctx.db).where({ runner_id: runnerId }).whereIn('status', HELD).first();
+  if (!held) return null;
+  await endJob(ctx, held.job_id, { status: 'lost', reason: 'runner_deleted' });
+  return held.job_id;
+}
+
+/**
+ * Deletes a runner: its token is invalid at once, and the job that it holds is lost.
+ * @throws RESOURCE_NOT_FOUND | PERMISSION_DENIED below admin
+ */
+export function deleteRunner(ctx: Context, runnerId: string): Promise<void> {
+  return inTransaction(ctx, async (ctx) => {
+    const runner = await Runner.query(ctx.db).findById(runnerId);
+    if (!runner) throw notFound('Runner');
+    authorize('runner.manage', await seatOf(ctx, runner.team_id));
+    // Whoever gives it a job holds this lock until the commit.
+    if (!(await Runner.query(ctx.db).findById(runnerId).forUpdate())) throw notFound('Runner');
+    const job_id = await loseJobOf(ctx, runnerId);
+    await Runner.query(ctx.db).deleteById(runnerId);
+    const { team_id, name, labels } = runner;
+    await recordChange(ctx, {
+      team_id,
+      feature: 'runners',
+      action: 'delete',
+      severity: 'HIGH',
+      entity_type: 'runner',
+      entity_id: runnerId,
+      title: name,
+      summary: 'deleted the runner',
+      details: { name, labels, ...(job_id && { lost_job_id: job_id }) },
+    });
+  });
+}
+
+/** Deletes the registration tokens that a user created in a team, which the caller has locked. Returns their number. */
+export const deleteRegistrationTokensOf = async ({ db }: Pick<Context, 'db'>, teamId: string, userId: string): Promise<number> =>
+  await RunnerRegistrationToken.query(db).where({ team_id: teamId, created_by: userId }).delete();
+
+/**
+ * Deletes the runners, jobs, logs and registration tokens of a team that the caller has locked. Returns the numbers of runners and jobs. A
+ * runner finds its token invalid, and stops.
+ */
+export async function deleteRunnersOfTeam(ctx: Context, teamId: string): Promise<{ runners: number; jobs: number }> {
+  await RunnerRegistrationToken.query(ctx.db).where({ team_id: teamId }).delete();
+  // The runners first: whoever gives one a job holds its lock until the commit.
+  const runners = await Runner.query(ctx.db).where({ team_id: teamId }).delete();
+  const jobs = await RunnerJob.query(ctx.db).where({ team_id: teamId }).delete();
+  return { runners, jobs };
+}
