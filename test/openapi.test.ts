@@ -129,7 +129,8 @@ describe('the document', () => {
       faults(
         ({ operation }) =>
           Object.entries(operation.responses).some(
-            ([status, { description, headers, content }]) => !description || !headers || (!['204', '304'].includes(status) && !schemaOf(content)),
+            ([status, { description, headers, content }]) =>
+              !description || !headers || (!['204', '304'].includes(status) && !schemaOf(content)),
           ) && 'a response without text, X-Correlation-ID or schema',
       ),
     ).toEqual([]);

@@ -8,7 +8,9 @@ import { ENDPOINTS } from '../../api/http/router.js';
 /** Routes that need no scope, also in strict mode. */
 const ANY_TOKEN = ['GET /api/auth/me', 'GET /api/audit/features', 'POST /api/mcp'];
 /** Routes of runners, whose tokens have no scopes. */
-const OF_RUNNERS = ['claim', 'jobs/:job_id/heartbeat', 'jobs/:job_id/logs', 'jobs/:job_id/complete'].map((path) => `POST /api/runners/${path}`);
+const OF_RUNNERS = ['claim', 'jobs/:job_id/heartbeat', 'jobs/:job_id/logs', 'jobs/:job_id/complete'].map(
+  (path) => `POST /api/runners/${path}`,
+);
 
 it('runs the rows of every group', () => {
   expect(readdirSync(import.meta.dirname)).toEqual(expect.arrayContaining(Object.keys(GROUPS).map((name) => `${name}.test.ts`)));
