@@ -3,7 +3,7 @@
 export * from './bulk-contract.js';
 export * from './cycle-contract.js';
 export * from './maintenance-contract.js';
-export * from './runner-contract.js';
+export * from './contracts/runner-contract.js';
 export * from './turn-contract.js';
 
 const TASK_QUEUES = { core: 'core', outbound: 'outbound' } as const;

@@ -1,4 +1,4 @@
-import { raw } from 'objection';
+import { fn } from 'objection';
 import { RunnerJob } from '../../../db/models/runner-job.js';
 import { type Context, inTransaction } from '../../core/context.js';
 import { conflict, notFound } from '../../core/errors.js';
@@ -11,7 +11,7 @@ import { readJob } from './read-job.js';
 async function requestStop(ctx: Context, { job_id, team_id, runner_id }: RunnerJob): Promise<void> {
   await RunnerJob.query(ctx.db)
     .findById(job_id)
-    .patch({ cancel_requested_at: raw('clock_timestamp()') as never });
+    .patch({ cancel_requested_at: fn.now() as never });
   await recordChange(ctx, {
     team_id,
     feature: 'runners',
