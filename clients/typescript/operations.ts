@@ -1,4 +1,4 @@
-// Made by npm run client from the document with SHA-256 99a5b170561293a7476e0215ba494f8133bd2fa1313bbf93ab3793723ddb88b1.
+// Made by npm run client from the document with SHA-256 08e5768ec9f75ae20a44f7007197298127cd443dd47a46364912a22466b2418e.
 /** Operations that send a form with a file, and those that return bytes. */
 export const UPLOADS: readonly string[] = ['uploadFile'];
 export const DOWNLOADS: readonly string[] = ['downloadBulkJob', 'downloadFile'];
@@ -202,6 +202,19 @@ export const OPERATIONS = {
   getWebhookDelivery: { method: 'GET', path: '/api/webhooks/{webhook_id}/deliveries/{delivery_id}', takesKey: false },
   redeliverWebhook: { method: 'POST', path: '/api/webhooks/{webhook_id}/deliveries/{delivery_id}/redeliver', takesKey: true },
   replayWebhook: { method: 'POST', path: '/api/webhooks/{webhook_id}/replay', takesKey: true },
+  registerRunner: { method: 'POST', path: '/api/runners/register', takesKey: false },
+  claimRunnerJob: { method: 'POST', path: '/api/runners/claim', takesKey: false },
+  reportRunnerHeartbeat: { method: 'POST', path: '/api/runners/jobs/{job_id}/heartbeat', takesKey: false },
+  appendRunnerJobLog: { method: 'POST', path: '/api/runners/jobs/{job_id}/logs', takesKey: false },
+  completeRunnerJob: { method: 'POST', path: '/api/runners/jobs/{job_id}/complete', takesKey: false },
+  listRunners: { method: 'GET', path: '/api/runners', takesKey: false },
+  createRunnerRegistrationToken: { method: 'POST', path: '/api/runners/registration-tokens', takesKey: false },
+  deleteRunner: { method: 'DELETE', path: '/api/runners/{runner_id}', takesKey: false },
+  listRunnerJobs: { method: 'GET', path: '/api/runners/jobs', takesKey: false },
+  createRunnerJob: { method: 'POST', path: '/api/runners/jobs', takesKey: false },
+  getRunnerJob: { method: 'GET', path: '/api/runners/jobs/{job_id}', takesKey: false },
+  readRunnerJobLog: { method: 'GET', path: '/api/runners/jobs/{job_id}/logs', takesKey: false },
+  cancelRunnerJob: { method: 'POST', path: '/api/runners/jobs/{job_id}/cancel', takesKey: false },
   listIntegrations: { method: 'GET', path: '/api/integrations', takesKey: false },
   connectIntegration: { method: 'POST', path: '/api/integrations/{key}/connect', takesKey: false },
   completeConnection: { method: 'GET', path: '/api/integrations/{key}/callback', takesKey: false },
