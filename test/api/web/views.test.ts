@@ -1,3 +1,4 @@
+import { FILTERS_OF } from '../../../api/saved-views/rules.js';
 import { buildProject, buildTask, buildTeam, type TestTeam } from '../../factories/people.js';
 import { startApp, type TestApp } from '../../support/app.js';
 import { type Browser, givePasswords, signIn } from './browser.js';
@@ -64,6 +65,46 @@ it('saves a view, shows it as a list, and makes it the default', async () => {
   const wrong = await follow('/app/views', { ...form, entity_type: 'project' });
   expect([wrong.status, wrong.html.includes('is no filter of a view')]).toEqual([422, true]);
   expect((await follow(`/app/views/${view.view_id}/delete`, {}, '/app/views')).html).toContain('The view was deleted.');
+});
+
+it('offers every filter of the API, and shows a refused form again', async () => {
+  const project = await buildProject(app, team);
+  const page = await browser.get('/app/views');
+  for (const id of [project.project_id, team.admin.user_id]) expect(page.html).toContain(`<option value="${id}">`);
+  const form = {
+    name: 'Everything',
+    entity_type: 'task',
+    team_id: team.team_id,
+    layout: 'list',
+    q: 'words',
+    status: 'todo',
+    priority: ['urgent', 'high'],
+    assigned_to: [team.admin.user_id, team.member.user_id],
+    project_id: project.project_id,
+    tags: ' backend , api,',
+    due_after: '2026-01-01',
+    due_before: '2027-01-01',
+    custom_fields: 'severity = high\r\nseverity=a=b\n\nweight= 5',
+  };
+  expect((await follow('/app/views', form)).html).toContain('View saved');
+  const [{ filters }] = await db()('saved_views').where({ owner_id: team.member.user_id });
+  expect(filters).toEqual({
+    q: 'words',
+    status: ['todo'],
+    priority: ['urgent', 'high'],
+    assigned_to: [team.admin.user_id, team.member.user_id],
+    project_id: [project.project_id],
+    tags: ['backend', 'api'],
+    due_after: '2026-01-01',
+    due_before: '2027-01-01',
+    custom_fields: { severity: ['high', 'a=b'], weight: ['5'] },
+  });
+  expect(Object.keys(filters).toSorted()).toEqual(FILTERS_OF.task.toSorted());
+  const refused = await follow('/app/views', { ...form, custom_fields: 'severity' });
+  expect([refused.status, refused.html.includes('lines of a key, = and a value')]).toEqual([422, true]);
+  expect(refused.html).toContain(`<option value="${project.project_id}" selected>`);
+  const wide = await follow('/app/views', { ...form, entity_type: 'project' });
+  expect([wide.status, wide.html.includes('is no filter of a view')]).toEqual([422, true]);
 });
 
 async function givenStranger(): Promise<TestTeam> {

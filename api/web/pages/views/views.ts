@@ -1,38 +1,18 @@
-import { z } from 'zod';
 import { isAllowed, type Seat } from '../../../core/access.js';
 import { createView } from '../../../saved-views/create-view.js';
 import { deleteView } from '../../../saved-views/delete-view.js';
 import { listViews } from '../../../saved-views/list-views.js';
-import { LAYOUTS, SORT_FIELDS, VIEW_ENTITIES } from '../../../saved-views/rules.js';
-import { CreateSavedView, SavedViewParams } from '../../../saved-views/schema.js';
+import { SORT_FIELDS, STATUSES_OF, VIEW_ENTITIES } from '../../../saved-views/rules.js';
+import { SavedViewParams } from '../../../saved-views/schema.js';
 import { setDefault } from '../../../saved-views/set-default.js';
-import { TASK_PRIORITIES, TASK_STATUSES } from '../../../tasks/rules.js';
+import { TASK_PRIORITIES } from '../../../tasks/rules.js';
 import { type FormError, page, type Page, type PageRequest, requireUser, type View } from '../../page.js';
 import type { Fields } from '../../server/read-form.js';
 import { teamNamesOf } from '../../wording/names.js';
+import { choicesOf, chosenIn, filtersOf, ViewForm } from './view-form.js';
 
 /** Views of one page of the list; nobody has more of their own. */
 const SHOWN = 500;
-
-/** Check boxes: one is sent as a string, several as a list, none as nothing. */
-const Checked = z.preprocess((value) => (value === undefined ? [] : [value].flat()), z.array(z.string()));
-const orNothing = (value: unknown): unknown => (value === '' ? undefined : value);
-
-const ViewForm = z.object({
-  name: CreateSavedView.shape.name,
-  entity_type: z.enum(VIEW_ENTITIES),
-  team_id: z.preprocess(orNothing, z.string().optional()),
-  is_shared: z
-    .string()
-    .optional()
-    .transform((value) => value !== undefined),
-  q: z.preprocess(orNothing, z.string().max(500).optional()),
-  status: Checked,
-  priority: Checked.pipe(z.array(z.enum(TASK_PRIORITIES))),
-  sort: z.preprocess(orNothing, z.string().max(80).optional()),
-  direction: z.enum(['asc', 'desc']).default('asc'),
-  layout: z.enum(LAYOUTS),
-});
 
 async function showViews(
   { ctx, me }: Pick<PageRequest, 'ctx' | 'me'>,
@@ -41,6 +21,7 @@ async function showViews(
   const user = requireUser({ me });
   const views = await listViews(ctx, { limit: SHOWN, offset: 0 });
   const { problem, given = {} } = refused;
+  const choices = await choicesOf(ctx, user);
   const data = {
     views,
     problem,
@@ -48,10 +29,11 @@ async function showViews(
     teams: user.teams.filter(({ role }) => isAllowed('saved_view.write', role as Seat)),
     teamNames: teamNamesOf(user),
     entities: VIEW_ENTITIES,
-    statuses: TASK_STATUSES,
+    statuses: STATUSES_OF.work_item,
     priorities: TASK_PRIORITIES,
     sortFields: SORT_FIELDS.task,
-    chosen: { status: Checked.safeParse(given['status']).data ?? [], priority: Checked.safeParse(given['priority']).data ?? [] },
+    chosen: chosenIn(given),
+    ...choices,
   };
   return { view: 'views/views', title: 'Views', data };
 }
@@ -72,13 +54,17 @@ export const viewListPages: Page[] = [
     path: '/app/views',
     access: 'saved_view.write',
     form: ViewForm,
-    async handle({ ctx, form: { q, status, priority, sort, direction, ...form } }) {
-      const filters = {
-        ...(q !== undefined && { q }),
-        ...(status.length > 0 && { status }),
-        ...(priority.length > 0 && { priority }),
-      };
-      const view = await createView(ctx, { ...form, filters, sort: sort === undefined ? [] : [{ field: sort, direction }] });
+    async handle({ ctx, form }) {
+      const { name, entity_type, team_id, is_shared, layout, sort, direction } = form;
+      const view = await createView(ctx, {
+        name,
+        entity_type,
+        team_id,
+        is_shared,
+        layout,
+        filters: filtersOf(form),
+        sort: sort === undefined ? [] : [{ field: sort, direction }],
+      });
       return { to: `/app/views/${view.view_id}`, notice: { kind: 'good', text: 'View saved' } };
     },
     onError: (visit, problem) => showViews(visit, { problem, given: visit.form }),

@@ -1,0 +1,96 @@
+import { z } from 'zod';
+import type { User } from '../../../auth/schema.js';
+import type { Context } from '../../../core/context.js';
+import { listProjects } from '../../../projects/list-projects.js';
+import { LAYOUTS, VIEW_ENTITIES } from '../../../saved-views/rules.js';
+import { CreateSavedView, type ViewFilters } from '../../../saved-views/schema.js';
+import { TASK_PRIORITIES } from '../../../tasks/rules.js';
+import type { Fields } from '../../server/read-form.js';
+import { namesIn } from '../../wording/names.js';
+
+/** Choices of one select; the API takes any. */
+const MAX_CHOICES = 200;
+
+/** Check boxes and selects: one is sent as a string, several as a list, none as nothing. */
+const Checked = z.preprocess((value) => (value === undefined ? [] : [value].flat()), z.array(z.string()));
+const orNothing = (value: unknown): unknown => (value === '' ? undefined : value);
+const Optional = (max: number) => z.preprocess(orNothing, z.string().max(max).optional());
+
+/** Splits at commas. */
+const Listed = Optional(2_000).transform((text) =>
+  (text ?? '')
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== ''),
+);
+
+/** Values by key, from lines such as `severity = high`; a repeated key has several values. */
+const FieldLines = Optional(5_000).transform((text, { issues, value }) => {
+  const values = new Map<string, string[]>();
+  for (const line of (text ?? '').split(/\r?\n/).filter((each) => each.trim() !== '')) {
+    const at = line.indexOf('=');
+    if (at < 1) {
+      issues.push({ code: 'custom', message: 'must have lines of a key, = and a value', input: value });
+      return {};
+    }
+    const key = line.slice(0, at).trim();
+    values.set(key, [...(values.get(key) ?? []), line.slice(at + 1).trim()]);
+  }
+  return Object.fromEntries(values);
+});
+
+export const ViewForm = z.object({
+  name: CreateSavedView.shape.name,
+  entity_type: z.enum(VIEW_ENTITIES),
+  team_id: z.preprocess(orNothing, z.string().optional()),
+  is_shared: z
+    .string()
+    .optional()
+    .transform((value) => value !== undefined),
+  q: Optional(500),
+  status: Checked,
+  priority: Checked.pipe(z.array(z.enum(TASK_PRIORITIES))),
+  assigned_to: Checked,
+  project_id: Checked,
+  tags: Listed,
+  due_after: Optional(40),
+  due_before: Optional(40),
+  custom_fields: FieldLines,
+  sort: Optional(80),
+  direction: z.enum(['asc', 'desc']).default('asc'),
+  layout: z.enum(LAYOUTS),
+});
+
+/** Returns the filters of a form. Those that are left empty are absent: not each entity has all of them. */
+export function filtersOf(form: z.output<typeof ViewForm>): ViewFilters {
+  const { q, status, priority, assigned_to, project_id, tags, due_after, due_before, custom_fields } = form;
+  const given = { q, status, priority, assigned_to, project_id, tags, due_after, due_before, custom_fields };
+  const isSet = (value: unknown): boolean =>
+    typeof value === 'object' && value !== null ? Object.keys(value).length > 0 : value !== undefined;
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => isSet(value)));
+}
+
+/** Returns what was chosen in a form that is shown again. */
+export const chosenIn = (form: Fields): Record<'status' | 'priority' | 'assigned_to' | 'project_id', string[]> => {
+  const chosen = (name: string): string[] => Checked.safeParse(form[name]).data ?? [];
+  return {
+    status: chosen('status'),
+    priority: chosen('priority'),
+    assigned_to: chosen('assigned_to'),
+    project_id: chosen('project_id'),
+  };
+};
+
+/** Returns people and projects of the user's teams by id, for the choices of the form. */
+export async function choicesOf(ctx: Context, user: User): Promise<{ people: [string, string][]; projects: [string, string][] }> {
+  const [names, projects] = await Promise.all([
+    namesIn(ctx, user, user.teams.slice(0, 20)),
+    listProjects(ctx, { limit: MAX_CHOICES, offset: 0 }),
+  ]);
+  return {
+    people: Object.entries(names).slice(0, MAX_CHOICES),
+    projects: projects
+      .map((text) => JSON.parse(text) as { project_id: string; name: string })
+      .map((each) => [each.project_id, each.name]),
+  };
+}
