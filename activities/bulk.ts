@@ -11,9 +11,11 @@ import type { Dispatcher } from '../api/outbox/dispatch-outbox.js';
 import { openDatabase } from '../db/connection.js';
 import { run } from '../db/statement.js';
 import {
+  BULK_UNDO,
   BULK_WORKFLOWS,
   type BulkActivities,
   type BulkInput,
+  bulkUndoWorkflowId,
   bulkWorkflowId,
   type ExportActivities,
   taskQueue,
@@ -72,6 +74,7 @@ interface Start {
   kind: keyof typeof BULK_WORKFLOWS;
   format: string;
   requested_by: string;
+  outbox_kind: 'bulk.start' | 'bulk.undo';
 }
 
 const attributesOf = (row: Start): SearchAttributePair[] => [
@@ -83,9 +86,11 @@ const attributesOf = (row: Start): SearchAttributePair[] => [
   { key: ATTRIBUTE.CorrelationId, value: row.correlation_id },
 ];
 
+const workflowIdOf = (jobId: string, isUndo: boolean): string => (isUndo ? bulkUndoWorkflowId(jobId) : bulkWorkflowId(jobId));
+
 /** Starts the workflows of jobs that have their team's place: one a job, however often it is repeated. */
 export class BulkDispatcher implements Dispatcher<Start> {
-  readonly kinds = ['bulk.start'];
+  readonly kinds = ['bulk.start', 'bulk.undo'];
   readonly details = bulkDispatchesStatement;
 
   constructor(
@@ -96,15 +101,16 @@ export class BulkDispatcher implements Dispatcher<Start> {
   async dispatch(row: Start): Promise<void> {
     const { searchable, taskQueuePrefix } = this.options;
     const input: BulkInput = { jobId: row.job_id, ...(searchable ? {} : { searchable: false }) };
+    const isUndo = row.outbox_kind === 'bulk.undo';
     const started = logScope.run({ correlation_id: row.correlation_id }, () =>
-      this.client.workflow.start(BULK_WORKFLOWS[row.kind], {
-        workflowId: bulkWorkflowId(row.job_id),
+      this.client.workflow.start(isUndo ? BULK_UNDO : BULK_WORKFLOWS[row.kind], {
+        workflowId: workflowIdOf(row.job_id, isUndo),
         taskQueue: taskQueue(taskQueuePrefix, 'core'),
         args: [input],
         // After a lost execution, the next one finds in the row what remains.
         workflowIdReusePolicy: 'ALLOW_DUPLICATE',
         workflowIdConflictPolicy: 'USE_EXISTING',
-        staticSummary: `${row.kind === 'export' ? 'Export' : 'Import'} (${row.format})`,
+        staticSummary: `${isUndo ? 'Undo of an import' : row.kind === 'export' ? 'Export' : 'Import'} (${row.format})`,
         staticDetails: [
           `- Job \`${row.job_id}\` of team \`${row.team_id}\``,
           `- Correlation id \`${row.correlation_id}\`, as in the logs and the audit log`,
@@ -121,7 +127,7 @@ export class BulkDispatcher implements Dispatcher<Start> {
   /** Restarts the workflow of every job that has its team's place and none, after a lost store or a terminated workflow. Returns the number. */
   async reconcile({ db, log, notifyRelay }: Services): Promise<number> {
     const rows = await run<{ job_id: string; is_undo: boolean }>(db, dispatchedJobsStatement, []);
-    const open = await Promise.all(rows.map(({ job_id }) => isWorkflowOpen(this.client, bulkWorkflowId(job_id))));
+    const open = await Promise.all(rows.map(({ job_id, is_undo }) => isWorkflowOpen(this.client, workflowIdOf(job_id, is_undo))));
     const lost = rows.filter((_, i) => !open[i]).map(({ job_id }) => job_id);
     if (lost.length === 0) return 0;
     await run(db, restartJobsStatement, [lost]);

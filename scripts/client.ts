@@ -44,9 +44,9 @@ function operationsSource(): string {
     const path = endpoint.path.replace(/:(\w+)/g, '{$1}');
     return `  ${endpoint.id}: { method: '${endpoint.method.toUpperCase()}', path: '${path}', takesKey: ${takesKey(endpoint)} },\n`;
   });
-  const idsOf = (kind: 'upload' | 'download') =>
+  const idsOf = (kind: 'upload' | 'stream' | 'download') =>
     JSON.stringify(ENDPOINTS.filter((endpoint) => kind in endpoint).map(({ id }) => id)).replaceAll('"', "'");
-  const transfers = `/** Operations that send a form with a file, and those that return bytes. */\nexport const UPLOADS: readonly string[] = ${idsOf('upload')};\nexport const DOWNLOADS: readonly string[] = ${idsOf('download')};\n`;
+  const transfers = `/** Operations that send a form with a file, those that send its bytes alone, and those that return bytes. */\nexport const UPLOADS: readonly string[] = ${idsOf('upload')};\nexport const STREAMS: readonly string[] = ${idsOf('stream')};\nexport const DOWNLOADS: readonly string[] = ${idsOf('download')};\n`;
   return `${transfers}/** Method and path of every operation; \`takesKey\`: it takes an Idempotency-Key. */\nexport const OPERATIONS = {\n${lines.join('')}} as const;\n`;
 }
 

@@ -25,6 +25,28 @@ export interface BulkActivities {
   viewBulkJob(jobId: string): Promise<BulkView>;
 }
 
+/** Workflow type that takes back what an import has created. */
+export const BULK_UNDO = 'bulkUndo';
+export const bulkUndoWorkflowId = (jobId: string): string => `bulk-undo:${jobId}`;
+
+export interface ImportActivities {
+  /** Reads and checks the input of an import. Begins anew each time; resolves to whether the job has ended. */
+  prepareImport(jobId: string): Promise<boolean>;
+  /** Writes the next 5,000 rows. Goes on where the last one was; resolves to whether the job has ended. */
+  importBatch(jobId: string): Promise<boolean>;
+  /** Takes back the next records of an import. Goes on where the last one was; resolves to whether the undo has ended. */
+  undoBatch(jobId: string): Promise<boolean>;
+}
+
+/** Activities that end a job whose other activities failed for good. */
+export interface ImportEndings {
+  failImport(jobId: string): Promise<void>;
+  failUndo(jobId: string): Promise<void>;
+}
+
+/** Longest silence of a batch before another attempt begins: its worker is gone. */
+export const IMPORT_HEARTBEAT_MS = 15_000;
+
 export interface ExportActivities {
   /** Writes the file of an export. Begins anew each time; returns the status of the job. */
   writeExport(jobId: string): Promise<BulkView['status']>;

@@ -4,6 +4,7 @@ export { agentTurn } from './agent-turn.js';
 export { automationRun } from './automation-run.js';
 export { automationSchedule } from './automation-schedule.js';
 export { bulkExport } from './bulk-export.js';
+export { bulkImport, bulkUndo } from './bulk-import.js';
 export { ciTriage } from './ci-triage.js';
 export { connectionRevocation } from './connection-revocation.js';
 export { cycleClock } from './cycle-clock.js';

@@ -9,6 +9,7 @@ import { turnActivities } from '../agent-turns.js';
 import { planActivities } from '../agent-plans.js';
 import { automationActivities, outboundActivities } from '../automations.js';
 import { bulkActivities, exportActivities } from '../bulk.js';
+import { importActivities, importEndings } from '../imports.js';
 import { cycleActivities } from '../cycles.js';
 import { maintenanceActivities } from '../maintenance.js';
 import { deprovisionActivities } from '../deprovisioning.js';
@@ -64,6 +65,7 @@ export function createWorkers(
       ...cycleActivities(services),
       ...bulkActivities(services),
       ...runnerJobActivities(services),
+      ...importEndings(services),
       ...scheduleActivities(services),
       ...deprovisionActivities(services),
       ...triageActivities(services),
@@ -86,6 +88,7 @@ export function createWorkers(
       ...revocationActivities(services),
       ...modelStepActivities(services),
       ...exportActivities(services, exportDb),
+      ...importActivities(services),
     },
     maxConcurrentActivityTaskExecutions: OUTBOUND_SLOTS,
   });

@@ -1,6 +1,7 @@
 import { Automation } from '../../db/models/automation.js';
 import { type Context, inTransaction, userOf } from '../core/context.js';
 import { invalid } from '../core/errors.js';
+import { newId } from '../core/ids.js';
 import { recordChange } from '../core/record-change.js';
 import { assertSecretsAllowed } from '../secrets/assert-secrets-allowed.js';
 import { checkDefinition } from './check-definition.js';
@@ -29,11 +30,11 @@ async function checkLimit(ctx: Context, teamId: string | null): Promise<void> {
 }
 
 /**
- * Creates an automation in a team, in a project, or for the caller alone.
+ * Creates an automation in a team, in a project, or for the caller alone. `automation_id` is chosen by imports only.
  * @throws RESOURCE_NOT_FOUND team or project | PERMISSION_DENIED non-member or guest; protected, or a secret that only admins may
  * use, below admin | INVALID_REQUEST trigger, condition, action, time zone, scope, or too many automations
  */
-export function createAutomation(ctx: Context, input: CreateAutomation): Promise<SavedAutomation> {
+export function createAutomation(ctx: Context, input: CreateAutomation, automation_id = newId()): Promise<SavedAutomation> {
   return inTransaction(ctx, async (ctx) => {
     const userId = userOf(ctx);
     await lockActiveCaller(ctx);
@@ -52,6 +53,7 @@ export function createAutomation(ctx: Context, input: CreateAutomation): Promise
     await checkLimit(ctx, scope.team_id);
     const automation = await Automation.query(ctx.db)
       .insert({
+        automation_id,
         ...scope,
         name: input.name,
         description: input.description ?? null,

@@ -54,9 +54,14 @@ export const BulkJobRecord = z
     errors: z
       .array(z.object({ line: z.int(), entity: z.string().nullable(), message: z.string() }))
       .meta({ description: 'The first 100 lines that failed' }),
+    notes: z
+      .array(z.object({ line: z.int(), entity: z.string().nullable(), message: z.string() }))
+      .meta({ description: 'What an import could not take over of records that it has written: the first 100' }),
+    noted: z.int().meta({ description: 'Number of all notes' }),
     error_code: z.string().nullable().meta({ description: 'Why the job failed', example: 'timed_out' }),
     undo_id: z.string().nullable(),
     undo_status: z.enum(['queued', 'running', 'succeeded', 'failed']).nullable(),
+    undone: z.int().meta({ description: 'Records that an undo has taken back' }),
     download_url: z.string().nullable().meta({ description: 'Path without host, while the file of an export exists' }),
     expires_at: Timestamp.nullable().meta({ description: 'When the file is removed' }),
     created_at: Timestamp,

@@ -2,6 +2,7 @@ import { Comment } from '../../db/models/comment.js';
 import { authorize } from '../core/access.js';
 import { type Context, inTransaction, userOf } from '../core/context.js';
 import { invalid, notFound } from '../core/errors.js';
+import { newId } from '../core/ids.js';
 import { recordChange } from '../core/record-change.js';
 import { seatOf } from '../core/seats.js';
 import { findMentions } from './find-mentions.js';
@@ -17,11 +18,16 @@ async function checkParent(ctx: Context, taskId: string, parentId: string): Prom
 }
 
 /**
- * Adds a comment to a live task, or a reply to one of its comments. Replies have one level only.
+ * Adds a comment to a live task, or a reply to one of its comments. Replies have one level only. `comment_id` is chosen by imports only.
  * @throws RESOURCE_NOT_FOUND no live task, or no such parent comment on it | PERMISSION_DENIED not a member, or a guest
  * | INVALID_REQUEST a reply to a reply
  */
-export function addComment(ctx: Context, taskId: string, { content, parent_comment_id }: AddComment): Promise<CommentRecord> {
+export function addComment(
+  ctx: Context,
+  taskId: string,
+  { content, parent_comment_id }: AddComment,
+  comment_id = newId(),
+): Promise<CommentRecord> {
   return inTransaction(ctx, async (ctx) => {
     const task = await loadTask(ctx, taskId);
     authorize('comment.write', await seatOf(ctx, task.team_id));
@@ -30,6 +36,7 @@ export function addComment(ctx: Context, taskId: string, { content, parent_comme
     const mentions = await findMentions(ctx, task.team_id, content);
     const row = await Comment.query(ctx.db)
       .insert({
+        comment_id,
         task_id: taskId,
         team_id: task.team_id,
         parent_comment_id: parentId,

@@ -19,11 +19,11 @@ function chooseKey({ key, name }: CreateCustomField, taken: ReadonlySet<string>)
 }
 
 /**
- * Defines a field. Creations in a team happen one after the other, so keys are unique and the limit holds.
+ * Defines a field; `field_id` is chosen by imports only. Creations in a team happen one after the other, so keys are unique and the limit holds.
  * @throws RESOURCE_NOT_FOUND no such team | PERMISSION_DENIED below manager | RESOURCE_CONFLICT the key is taken | INVALID_REQUEST the team
  * has 100 fields | VALIDATION_ERROR choices that do not fit the type
  */
-export function createField(ctx: Context, input: CreateCustomField): Promise<CustomFieldRecord> {
+export function createField(ctx: Context, input: CreateCustomField, field_id = newId()): Promise<CustomFieldRecord> {
   const { team_id, name, field_type, entity_type } = input;
   return inTransaction(ctx, async (ctx) => {
     authorize('custom_field.manage', await seatInTeam(ctx, team_id));
@@ -35,7 +35,7 @@ export function createField(ctx: Context, input: CreateCustomField): Promise<Cus
       throw invalid(`A team has at most ${MAX_FIELDS_PER_TEAM} custom fields, archived ones included; delete one first`);
     }
     const field = await CustomField.query(ctx.db).insertAndFetch({
-      field_id: newId(),
+      field_id,
       team_id,
       name,
       key,

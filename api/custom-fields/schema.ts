@@ -84,12 +84,12 @@ export const DeletedCustomField = z
   .meta({ id: 'DeletedCustomField' });
 
 const ValueText = Text.max(MAX_VALUE_LENGTH);
-const Value = z
+export const FieldValue = z
   .union([ValueText, z.number(), z.boolean(), z.array(ValueText).max(MAX_OPTIONS), z.null()])
   .meta({ description: 'By the type of the field; null clears it', example: 'high' });
 
 const SetCustomFieldValue = z
-  .object({ field_id: Id, entity_type: z.enum(FIELD_ENTITIES), entity_id: TaskId, value: Value })
+  .object({ field_id: Id, entity_type: z.enum(FIELD_ENTITIES), entity_id: TaskId, value: FieldValue })
   .meta({ id: 'SetCustomFieldValue' });
 export type SetCustomFieldValue = z.output<typeof SetCustomFieldValue>;
 

@@ -23,11 +23,11 @@ async function teamOf(ctx: Context, { team_id, project_id }: CreateCycle): Promi
 }
 
 /**
- * Plans a cycle of a team, or of one of its projects.
+ * Plans a cycle of a team, or of one of its projects. `cycle_id` is chosen by imports only.
  * @throws RESOURCE_NOT_FOUND no such team or project | PERMISSION_DENIED not a member, or a guest | INVALID_REQUEST dates, or a project of
  * another team
  */
-export async function createCycle(ctx: Context, input: CreateCycle): Promise<Cycle> {
+export async function createCycle(ctx: Context, input: CreateCycle, cycle_id = newId()): Promise<Cycle> {
   const { start_date = null, end_date = null } = daysOf(input);
   const auto_complete = input.auto_complete ?? false;
   checkDates({ start_date, end_date, auto_complete });
@@ -44,7 +44,6 @@ export async function createCycle(ctx: Context, input: CreateCycle): Promise<Cyc
     if (project_id && !(await Project.query(ctx.db).findById(project_id).modify('live').forKeyShare())) throw notFound('Project');
     authorize('cycle.write', await seatOf(ctx, team_id));
     const last = await CycleRow.query(ctx.db).where({ team_id, project_id }).orderBy('number', 'desc').first();
-    const cycle_id = newId();
     await CycleRow.query(ctx.db).insert({
       cycle_id,
       team_id,

@@ -76,7 +76,7 @@ const days = z
   .array(z.object({ date: z.string().meta({ format: 'date' }), remaining: z.int() }))
   .meta({ description: 'Open tasks at the end of each day, UTC, from the start on; at most 366 days' });
 
-const Snapshot = z
+export const CycleSnapshot = z
   .object({ ...figures, days })
   .meta({ id: 'CycleSnapshot', description: 'Figures at the completion. Tasks with subtasks do not count' });
 
@@ -99,7 +99,7 @@ export const Cycle = z
     updated_at: Timestamp,
     started_at: Timestamp.nullable(),
     completed_at: Timestamp.nullable(),
-    snapshot: Snapshot.nullable().meta({ description: 'null until the cycle is completed' }),
+    snapshot: CycleSnapshot.nullable().meta({ description: 'null until the cycle is completed' }),
   })
   .meta({ id: 'Cycle' });
 export type Cycle = z.output<typeof Cycle>;

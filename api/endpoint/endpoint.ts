@@ -53,6 +53,11 @@ export interface UploadRequest<Params, Query, Body> extends Request<Params, Quer
   file: IncomingFile;
 }
 
+/** A request whose body is the bytes of one file. */
+export interface StreamRequest<Params, Query> extends Request<Params, Query, undefined> {
+  bytes: AsyncIterable<Buffer>;
+}
+
 /** A request authenticated by a signature over its exact bytes instead of a credential. */
 export interface RawRequest {
   services: Services;
@@ -128,6 +133,8 @@ export interface EndpointSpec<P extends z.ZodType, Q extends z.ZodType, B extend
   body?: B;
   /** The body is multipart/form-data with one file part; `body` declares its other fields. Set by `uploadEndpoint`. */
   upload?: { maxBytes: number };
+  /** The body is the bytes of one file, which the handler reads as they arrive. Set by `streamEndpoint`. */
+  stream?: { maxBytes: number };
   /**
    * Pagination settings. The handler returns an array; paging.ts adds Link and X-Total-Count. `by`: id field of the cursor
    * `before`; `total`: counts the whole list, where cheap; `fill`: loads related rows for the rows of a page only. `cut`: the
@@ -178,6 +185,16 @@ export function uploadEndpoint<
   return spec as unknown as Endpoint;
 }
 
+/** Declares a route whose body is the bytes of one file, without a form. The handler reads them as they arrive. */
+export function streamEndpoint<P extends z.ZodType = z.ZodObject, Q extends z.ZodType = z.ZodObject>(
+  spec: Omit<EndpointSpec<P, Q, z.ZodType>, 'handle' | 'upload' | 'stream' | 'pages' | 'body'> & {
+    stream: { maxBytes: number };
+    handle: (request: StreamRequest<z.output<P>, z.output<Q>>) => Promise<unknown>;
+  },
+): Endpoint {
+  return spec as unknown as Endpoint;
+}
+
 /** Declares a route that wants the unread bytes of the body. */
 export const rawEndpoint = (spec: Omit<RawEndpointSpec, 'raw' | 'ability'>): Endpoint => ({
   ...spec,
@@ -187,7 +204,7 @@ export const rawEndpoint = (spec: Omit<RawEndpointSpec, 'raw' | 'ability'>): End
 
 /** Returns whether the route accepts an Idempotency-Key. */
 export const takesKey = (spec: Endpoint): boolean =>
-  spec.method === 'post' && !spec.raw && !spec.upload && spec.ability !== 'public' && spec.storable !== false;
+  spec.method === 'post' && !spec.raw && !spec.upload && !spec.stream && spec.ability !== 'public' && spec.storable !== false;
 
 /** Every status a route may answer with; anything else is a fault (checked in tests, see dispatch.ts). */
 export function declaredStatuses(spec: Endpoint): Set<number> {
@@ -198,6 +215,7 @@ export function declaredStatuses(spec: Endpoint): Set<number> {
   if (spec.raw || spec.body) statuses.push(413);
   if (!spec.raw && spec.body) statuses.push(415, 422);
   if (!spec.raw && spec.upload) statuses.push(408);
+  if (!spec.raw && spec.stream) statuses.push(408, 413, 415);
   // Prefer: handling=strict makes unknown fields of any request a 422.
   if (!spec.raw) statuses.push(422);
   if (takesKey(spec)) statuses.push(409, 422);

@@ -10,6 +10,7 @@ export const LIMITS = {
   login_otp_resend: { setting: 'RATE_LIMIT_CODES', per: 'ip' },
   password_forgot: { setting: 'RATE_LIMIT_CODES', per: 'ip' },
   password_reset: { setting: 'RATE_LIMIT_CODES', per: 'ip' },
+  bulk_import: { setting: 'RATE_LIMIT_FILE_UPLOAD', per: 'user' },
   file_upload: { setting: 'RATE_LIMIT_FILE_UPLOAD', per: 'ip' },
   forge_webhook: { setting: 'RATE_LIMIT_FORGE_WEBHOOK', per: 'ip' },
   ai_session_create: { setting: 'RATE_LIMIT_AI', per: 'ip' },

@@ -27,6 +27,7 @@ import { addressKey, type RateLimiter } from '../endpoint/rate-limit.js';
 import { collectDeepObjects } from './deep-objects.js';
 import { reportUnknownFields, unknownFields } from './unknown-fields.js';
 import { readBody, readJson, refuseLargeBody } from '../endpoint/read-body.js';
+import { readStream } from '../endpoint/read-stream.js';
 import { readUpload, type Upload } from '../endpoint/read-upload.js';
 import { cleanUserAgent } from '../endpoint/user-agent.js';
 
@@ -144,6 +145,9 @@ async function handleJson(
 const openUpload = ({ maxBytes }: { maxBytes: number }, request: IncomingMessage, { config }: Services): Promise<Upload> =>
   readUpload(request, { maxBytes, timeoutMs: config.FILE_UPLOAD_SECONDS * 1000 });
 
+const streamOf = ({ maxBytes }: { maxBytes: number }, request: IncomingMessage, { config }: Services): AsyncIterable<Buffer> =>
+  readStream(request, { maxBytes, timeoutMs: config.FILE_UPLOAD_SECONDS * 1000 });
+
 /** Validates the request and calls the handler. */
 async function perform(
   spec: EndpointSpec<z.ZodType, z.ZodType, z.ZodType>,
@@ -169,7 +173,9 @@ async function perform(
   const body = spec.body && parse('body', spec.body, given);
   const further = spec.limitOf?.(body);
   if (further) Object.assign(headers, await count(further));
-  const call = { ...known, params, query, body, headers: request.headers, ...(upload && { file: upload.file }) };
+  const bytes = spec.stream && streamOf(spec.stream, request, known.ctx);
+  const sent = { ...(upload && { file: upload.file }), ...(bytes && { bytes }) };
+  const call = { ...known, params, query, body, headers: request.headers, ...sent };
   const answer = async () => answerOf(spec, await (spec.pages ? page(spec, call, request.url ?? '') : spec.handle(call)));
   const key = keyOf(spec, known.ctx.actor, incoming, given);
   return key ? withIdempotencyKey(known.ctx, key, answer) : answer();

@@ -148,6 +148,8 @@ function operationOf(endpoint: Endpoint): ZodOpenApiOperationObject {
   if (endpoint.upload) {
     const form = (endpoint.body as z.ZodObject).extend({ file: Bytes });
     operation.requestBody = { required: true, content: { 'multipart/form-data': { schema: form, example: endpoint.example } } };
+  } else if (endpoint.stream) {
+    operation.requestBody = { required: true, content: { 'application/octet-stream': { schema: Bytes } } };
   } else if (endpoint.body) {
     const media = endpoint.example === undefined ? {} : { example: endpoint.example };
     // An absent body counts as an empty object, so it is optional where that suffices.

@@ -21,6 +21,7 @@ import { versionRoutes } from '../automations/versions/routes.js';
 import { deadLetterRoutes } from '../runs/dead-letter/routes.js';
 import { runRoutes } from '../runs/routes.js';
 import { automationRoutes } from '../automations/routes.js';
+import { importRoutes } from '../bulk/import/routes.js';
 import { bulkRoutes } from '../bulk/routes.js';
 import { commentRoutes } from '../comments/routes.js';
 import { cycleRoutes } from '../cycles/routes.js';
@@ -66,6 +67,7 @@ export const ENDPOINTS: Endpoint[] = [
   ...customFieldRoutes,
   ...savedViewRoutes,
   ...bulkRoutes,
+  ...importRoutes,
   ...commentRoutes,
   ...cycleTimeRoutes,
   ...relationRoutes,

@@ -13,6 +13,8 @@ export interface NewItem extends Omit<ItemFields, 'project_id'> {
   item_type: StoredType;
   team_id?: string | null | undefined;
   project_id?: string | null | undefined;
+  /** Chosen by imports only. */
+  item_id?: string;
   /** For the audit entry, beside the title. */
   details?: Record<string, unknown>;
 }
@@ -47,7 +49,7 @@ async function defaultTeamOf(ctx: Context): Promise<string> {
  */
 export async function createItem(ctx: Context, item: NewItem): Promise<LiveItem> {
   const { item_type, title, description, content, kind, status, fields, project_id = null, details = {} } = item;
-  const item_id = newId();
+  const { item_id = newId() } = item;
   const team_id = item.team_id ?? (project_id === null ? await defaultTeamOf(ctx) : null);
   const place = [item_id, item_type, team_id, project_id, rolesFor('item.write'), featureOf(item_type)];
   const texts = [title, description, content, kind, status, JSON.stringify(fields), JSON.stringify(details)];

@@ -53,7 +53,7 @@ const stored = {
 };
 
 /** The fields of each type; all further ones become `fields`. */
-const ITEM_SCHEMAS = {
+export const ITEM_SCHEMAS = {
   task: CreateTask.extend({ type: z.literal('task'), fields: Fields.nullish() }).loose(),
   project: CreateProject.omit({ name: true })
     .extend({ type: z.literal('project'), title: Title(200), fields: Fields.nullish() })

@@ -11,18 +11,21 @@ import { rereadProject, verifiedWrite } from './verify-written.js';
 import { newId } from '../core/ids.js';
 
 /**
- * Creates a project in one of the caller's teams.
+ * Creates a project in one of the caller's teams. `project_id` is chosen by imports only.
  * @throws RESOURCE_NOT_FOUND no such team | PERMISSION_DENIED not a member, or a guest | INVALID_REQUEST malformed dates, or an end before
  * the start
  */
-export async function createProject(ctx: Context, { team_id, ...input }: CreateProject): Promise<ProjectWrite> {
+export async function createProject(
+  ctx: Context,
+  { team_id, ...input }: CreateProject,
+  project_id = newId(),
+): Promise<ProjectWrite> {
   const fields = wholeProject(input);
   checkOrder(fields);
   return inTransaction(ctx, async (ctx) => {
     const team = await Team.query(ctx.db).findById(team_id).modify('live').forKeyShare();
     if (!team) throw notFound('Team');
     authorize('project.write', await seatOf(ctx, team_id));
-    const project_id = newId();
     await ctx.db('item_keys').insert({ item_id: project_id, item_type: 'project' });
     await Project.query(ctx.db).insert({ project_id, team_id, created_by: userOf(ctx), ...fields });
     const project = await rereadProject(ctx, project_id, fields);

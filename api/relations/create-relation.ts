@@ -89,8 +89,8 @@ async function lockEnds(ctx: Context, { edge, source }: Wanted): Promise<Relatio
 }
 
 /** Stores an edge with its trace, in the source's team. */
-async function store(ctx: Context, input: CreateRelation, { edge, source }: Wanted): Promise<Relation> {
-  const row = { ...input, ...edge, relation_id: newId(), team_id: source.team_id };
+async function store(ctx: Context, input: CreateRelation, { edge, source }: Wanted, relation_id: string): Promise<Relation> {
+  const row = { ...input, ...edge, relation_id, team_id: source.team_id };
   const values = [JSON.stringify(callerJson(ctx)), JSON.stringify(row), source.project_id, source.title];
   const [made] = await run<{ json: Relation }>(ctx.db, storeEdgeStatement, values);
   if (!made) throw new Error('The edge was not stored');
@@ -99,17 +99,17 @@ async function store(ctx: Context, input: CreateRelation, { edge, source }: Want
 
 /**
  * Relates two live items. The edge is stored as given; the same edge in other words is returned instead of stored twice. Containment of two
- * tasks of one project makes one a subtask of the other.
+ * tasks of one project makes one a subtask of the other. `relationId` is chosen by imports only.
  * @throws RESOURCE_NOT_FOUND an end is unknown or in the trash | PERMISSION_DENIED no write access to the source, or no read access to the
  * target | INVALID_REQUEST an item with itself | RESOURCE_CONFLICT a cycle, or too many edges
  */
-export function createRelation(ctx: Context, input: CreateRelation): Promise<RelationCreation> {
+export function createRelation(ctx: Context, input: CreateRelation, relationId = newId()): Promise<RelationCreation> {
   return inTransaction(ctx, async (ctx) => {
     const wanted = await findEnds(ctx, input);
     if (nests(wanted)) return nestTask(ctx, wanted.edge);
     const existing = await lockEnds(ctx, wanted);
     if (existing) return { created: false, relation: existing };
     if (isAcyclic(wanted.edge)) await preventCycle(ctx, wanted.edge);
-    return { created: true, relation: await store(ctx, input, wanted) };
+    return { created: true, relation: await store(ctx, input, wanted, relationId) };
   });
 }

@@ -1,5 +1,5 @@
 import { errorOf } from './errors.js';
-import { DOWNLOADS, OPERATIONS, UPLOADS } from './operations.js';
+import { DOWNLOADS, OPERATIONS, STREAMS, UPLOADS } from './operations.js';
 import { backoffMs, isRetryable, retryAfterMs, sleep } from './retry.js';
 import type { CallOptions, Item, Methods, OperationId, Rest, Result } from './types.js';
 
@@ -53,12 +53,16 @@ function addressOf(baseUrl: string, template: string, { path = {}, query = {} }:
   return url;
 }
 
+/** Whether a body is sent as JSON; forms and the bytes of a file go as they are. */
+const isJson = (body: unknown): boolean => body !== undefined && !(body instanceof FormData) && !(body instanceof Blob);
+
 function headersOf({ token, strict }: ClientOptions, takesKey: boolean, call: Call): Record<string, string> {
   return {
     Accept: 'application/json',
     ...(token && { Authorization: `Bearer ${token}` }),
     ...(strict && { Prefer: 'handling=strict' }),
-    ...(call.body !== undefined && !(call.body instanceof FormData) && { 'Content-Type': 'application/json' }),
+    ...(call.body instanceof Blob && { 'Content-Type': 'application/octet-stream' }),
+    ...(isJson(call.body) && { 'Content-Type': 'application/json' }),
     ...(takesKey && { 'Idempotency-Key': call.idempotencyKey ?? crypto.randomUUID() }),
     ...(call.ifMatch && { 'If-Match': call.ifMatch }),
     ...call.headers,
@@ -75,7 +79,7 @@ function formOf({ file, ...fields }: Record<string, string | Blob | undefined>):
   return form;
 }
 
-const encoded = (body: unknown): FormData | string => (body instanceof FormData ? body : JSON.stringify(body));
+const encoded = (body: unknown): FormData | Blob | string => (isJson(body) ? JSON.stringify(body) : (body as FormData | Blob));
 
 /** Sends a request and retries it. @throws AssentError for an error response, or what `fetch` throws */
 async function send(
@@ -124,7 +128,7 @@ export function createClient(options: ClientOptions): Client {
       ...(call.body !== undefined && { body: encoded(call.body) }),
       ...(signal && { signal }),
     };
-    const timeoutMs = options.timeoutMs ?? (isUpload || DOWNLOADS.includes(id) ? TRANSFER_TIMEOUT_MS : TIMEOUT_MS);
+    const timeoutMs = options.timeoutMs ?? ([UPLOADS, STREAMS, DOWNLOADS].some((ids) => ids.includes(id)) ? TRANSFER_TIMEOUT_MS : TIMEOUT_MS);
     return send({ ...options, timeoutMs }, url, init, takesKey || REPEATABLE.includes(method));
   };
   const parse = async (response: Response, id?: OperationId): Promise<unknown> => {

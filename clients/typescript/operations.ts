@@ -1,6 +1,7 @@
-// Made by npm run client from the document with SHA-256 08e5768ec9f75ae20a44f7007197298127cd443dd47a46364912a22466b2418e.
-/** Operations that send a form with a file, and those that return bytes. */
+// Made by npm run client from the document with SHA-256 1fa2550ba6647b3c44af8a7aacd103f8fe4b692bae8b4311aec625de0458b23d.
+/** Operations that send a form with a file, those that send its bytes alone, and those that return bytes. */
 export const UPLOADS: readonly string[] = ['uploadFile'];
+export const STREAMS: readonly string[] = ['uploadBulkInput'];
 export const DOWNLOADS: readonly string[] = ['downloadBulkJob', 'downloadFile'];
 /** Method and path of every operation; `takesKey`: it takes an Idempotency-Key. */
 export const OPERATIONS = {
@@ -77,6 +78,9 @@ export const OPERATIONS = {
   getBulkJob: { method: 'GET', path: '/api/bulk/jobs/{job_id}', takesKey: false },
   downloadBulkJob: { method: 'GET', path: '/api/bulk/jobs/{job_id}/download', takesKey: false },
   cancelBulkJob: { method: 'POST', path: '/api/bulk/jobs/{job_id}/cancel', takesKey: true },
+  requestImport: { method: 'POST', path: '/api/bulk/import', takesKey: true },
+  uploadBulkInput: { method: 'POST', path: '/api/bulk/uploads', takesKey: false },
+  undoBulkImport: { method: 'POST', path: '/api/bulk/jobs/{job_id}/undo', takesKey: true },
   listComments: { method: 'GET', path: '/api/tasks/{task_id}/comments', takesKey: false },
   createComment: { method: 'POST', path: '/api/tasks/{task_id}/comments', takesKey: true },
   updateComment: { method: 'PATCH', path: '/api/comments/{comment_id}', takesKey: false },

@@ -28,19 +28,23 @@ create table bulk_jobs (
   error_code text,
   -- Export: the finished file. Import: the input.
   object_key text unique,
-  -- Export: the object that the present attempt writes.
+  -- Export: the object that the present attempt writes. Import: the rows of the input, checked and in the order in which they are written.
   pending_key text unique,
   -- Of the object: bytes, and SHA-256 in lower-case hexadecimal.
   size bigint check (size >= 0),
   sha256 text check (sha256 ~ '^[0-9a-f]{64}$'),
   -- When the object is removed.
   expires_at timestamptz,
-  -- Import: where the next batch begins.
+  -- Import: {chunk: the next one, chunks: their number, prepared_key}; null until the input is prepared.
   cursor jsonb,
+  -- Import: what could not be taken over of records that were written: the first of {line, entity, message}, and the number of all.
+  notes jsonb not null default '[]',
+  noted integer not null default 0,
   -- Import: the cascade in the trash that undid it.
   undo_id uuid,
   undo_status text check (undo_status in ('queued', 'running', 'succeeded', 'failed')),
   undone integer not null default 0,
+  undo_requested_by uuid references users,
   requested_by uuid not null references users,
   correlation_id uuid not null,
   created_at timestamptz not null default now(),
@@ -48,7 +52,7 @@ create table bulk_jobs (
   finished_at timestamptz,
   check (not (is_dispatched and waiting_since is not null)),
   check ((status in ('succeeded', 'failed', 'cancelled')) = (finished_at is not null)),
-  check ((undo_status is null) = (undo_id is null)),
+  check ((undo_status is null) = (undo_id is null) and (undo_status is null) = (undo_requested_by is null)),
   check (kind = 'import' or undo_id is null)
 );
 -- One job of a team at a time.
@@ -58,21 +62,37 @@ create index bulk_jobs_of_team on bulk_jobs (team_id, created_at, job_id);
 create index bulk_objects_to_expire on bulk_jobs (expires_at) where object_key is not null;
 create index bulk_jobs_ended on bulk_jobs (finished_at) where finished_at is not null;
 
--- What became of each line of an import, written with the records of its batch: a repeated batch skips these lines.
+-- Parts of the prepared rows of an import; each is written in one transaction, which moves the cursor of the job.
+create table bulk_chunks (
+  job_id uuid not null references bulk_jobs on delete cascade,
+  chunk integer not null,
+  kind text not null,
+  -- First byte in the object, and the byte behind the last.
+  byte_from bigint not null,
+  byte_to bigint not null,
+  rows integer not null,
+  primary key (job_id, chunk)
+);
+
+-- Records that an import has written, and lines that failed. Written with the records: an undo reads it, and rows that name them by their
+-- ids in the file.
 create table bulk_rows (
   job_id uuid not null references bulk_jobs on delete cascade,
   line integer not null,
+  -- Number of the record in its line; -1 for an error.
+  part integer not null,
   entity text,
-  -- Id in the file, and id of the stored record.
+  -- Id in the file, if the stored record has another one; id of the stored record.
   ref text,
   item_id text,
-  outcome text not null check (outcome in ('created', 'updated', 'skipped', 'failed', 'waiting')),
+  outcome text not null check (outcome in ('created', 'updated', 'skipped', 'failed')),
   -- Why it failed.
   message text,
   undone_at timestamptz,
-  primary key (job_id, line)
+  primary key (job_id, line, part)
 );
 create index bulk_rows_by_ref on bulk_rows (job_id, entity, ref) where ref is not null;
+create index bulk_rows_created on bulk_rows (job_id, entity, item_id) where outcome = 'created';
 create index bulk_rows_failed on bulk_rows (job_id, line) where outcome = 'failed';
 
 -- Inputs of imports that are too large for one request body.

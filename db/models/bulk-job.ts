@@ -4,7 +4,7 @@ import { BaseModel } from './base.js';
 export class BulkJob extends BaseModel {
   static override readonly tableName = 'bulk_jobs';
   static override readonly idColumn = 'job_id';
-  static override readonly jsonAttributes = ['options', 'cursor'];
+  static override readonly jsonAttributes = ['options', 'cursor', 'notes'];
 
   declare job_id: string;
   declare team_id: string;
@@ -37,6 +37,9 @@ export class BulkJob extends BaseModel {
   declare sha256: string | null;
   /** When the object is removed. */
   declare expires_at: Date | null;
+  /** Import: what could not be taken over, the first hundred, and the number of all. */
+  declare notes: { line: number; entity: string | null; message: string }[];
+  declare noted: number;
   /** Import: where the next batch begins. */
   declare cursor: Record<string, unknown> | null;
   /** Import: the cascade in the trash that undid it. */
@@ -44,6 +47,7 @@ export class BulkJob extends BaseModel {
   declare undo_status: 'queued' | 'running' | 'succeeded' | 'failed' | null;
   /** Records that the undo has moved to the trash. */
   declare undone: number;
+  declare undo_requested_by: string | null;
   declare requested_by: string;
   declare correlation_id: string;
   declare created_at: Date;

@@ -17,7 +17,7 @@ interface ErrorRow extends Record<string, unknown> {
 }
 
 async function presentJobs({ db }: Pick<Context, 'db'>, jobs: BulkJob[]): Promise<BulkJobRecord[]> {
-  const ids = jobs.filter(({ failed }) => failed > 0).map(({ job_id }) => job_id);
+  const ids = jobs.filter(({ failed, status }) => failed > 0 || status === 'failed').map(({ job_id }) => job_id);
   const rows = ids.length === 0 ? [] : await run<ErrorRow>(db, errorsOfJobsStatement, [ids, MAX_ERRORS]);
   return jobs.map((job) => {
     const own = rows.filter(({ job_id }) => job_id === job.job_id);

@@ -43,7 +43,8 @@ with given as materialized (
     now() + g.index * interval '1 microsecond' as at
   from jsonb_to_recordset($2::jsonb) as g(index integer, caller integer, task_id text, title text, project_id uuid, description text,
     assigned_to uuid, status text, priority text, due_date text, tags text[], estimated_hours double precision,
-    parent_task_id text, recurrence jsonb, position double precision, series_id uuid, occurrence_index integer, recurrence_of text)
+    parent_task_id text, recurrence jsonb, position double precision, series_id uuid, occurrence_index integer, recurrence_of text,
+    actual_hours double precision, is_archived boolean)
 ), verdict as materialized (
   select g.*, place.team_id, place.team_id is not null as project_found, seat.role as seat,
     g.assigned_to is null or assignee.found as assignee_ok, g.parent_task_id is null or parent.here is not null as parent_found,
@@ -72,11 +73,12 @@ with given as materialized (
   on conflict do nothing returning item_id
 ), made as (
   insert into tasks (task_id, project_id, team_id, title, description, assigned_to, status, priority, due_date, tags,
-    estimated_hours, parent_task_id, recurrence, position, series_id, occurrence_index, recurrence_of, created_by, created_at,
-    updated_at, completed_at)
+    estimated_hours, parent_task_id, recurrence, position, series_id, occurrence_index, recurrence_of, actual_hours, is_archived,
+    created_by, created_at, updated_at, completed_at)
   select v.id, v.project_id, v.team_id, v.title, v.description, v.assigned_to, coalesce(v.status, 'todo'),
     coalesce(v.priority, 'medium'), v.due_date, coalesce(v.tags, '{}'), v.estimated_hours, v.parent_task_id, v.recurrence,
-    v.position, v.series_id, v.occurrence_index, v.recurrence_of, v.user_id, v.at, v.at, case v.status when 'done' then v.at end
+    v.position, v.series_id, v.occurrence_index, v.recurrence_of,
+    coalesce(v.actual_hours, 0), coalesce(v.is_archived, false), v.user_id, v.at, v.at, case v.status when 'done' then v.at end
   from key join verdict v on v.id = key.item_id
   returning task_id, title, team_id, project_id, task_json(tasks) as json
 ), recorded as (

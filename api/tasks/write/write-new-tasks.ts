@@ -10,9 +10,11 @@ import type { CreateTask } from '../schema.js';
 import { createTasksOfManyStatement, createTasksStatement } from './write-new-tasks.sql.js';
 
 /** A task to create; `index` is its position in the caller's list. */
-/** Fields of a new task. Those beyond the schema are set by a recurring series only. */
+/** Fields of a new task. Those beyond the schema are set by a recurring series, or by an import. */
 export interface NewTask extends CreateTask {
-  position?: number | null;
+  position?: number | null | undefined;
+  actual_hours?: number | null | undefined;
+  is_archived?: boolean | null | undefined;
   series_id?: string;
   occurrence_index?: number;
   recurrence_of?: string;

@@ -1,0 +1,158 @@
+import { InputError } from '../../formats/input.js';
+import type { ImportPlace, ImportRecord, Mapped } from './record.js';
+import { Comments, descriptionOf, priorityOf, stableId, statusOf, tagsOf, titleOf } from './values.js';
+
+/** Projects, and cycles, that one foreign file may name. */
+const MAX_NAMED = 10_000;
+
+/** A comment of a foreign issue. */
+export interface ForeignComment {
+  author: string;
+  date: string;
+  text: string;
+}
+
+/** An issue of a foreign system, in words that all three formats share. */
+export interface ForeignIssue {
+  line: number;
+  key: string;
+  title: string;
+  description: string;
+  /** Where it comes from, for the end of the description: `Imported from Jira: PROJ-12`. */
+  origin: string;
+  /** Undefined: the format has no status, or none was given. */
+  status: string | undefined;
+  priority: string | undefined;
+  assignees: string[];
+  labels: string[];
+  due: string | undefined;
+  estimate: number | undefined;
+  spent: number | undefined;
+  isArchived: boolean;
+  project: { key: string; name: string };
+  cycle: { key: string; name: string; start?: string | undefined; end?: string | undefined } | undefined;
+  parent: string | undefined;
+  comments: ForeignComment[];
+  /** Edges between this issue and others, by their keys. */
+  links: { type: 'blocks' | 'blocked_by' | 'related_to' | 'caused_by'; key: string }[];
+}
+
+const MAX_HOURS = 1_000;
+const MAX_SHOWN = 40;
+/** A short name from the file, for a note. */
+export const shown = (text: string): string => `“${titleOf(text).slice(0, MAX_SHOWN)}”`;
+
+/** Creates tasks, and what they need, from the issues of one foreign file. */
+export class ForeignImporter {
+  private readonly named = new Set<string>();
+
+  /** `system`: name of the format, part of every id. */
+  constructor(
+    private readonly system: string,
+    private readonly place: ImportPlace,
+  ) {}
+
+  private readonly idOf = (kind: string, ...keys: string[]): string => stableId(this.place.team_id, this.system, kind, ...keys);
+
+  /** Returns a record of what an issue names, the first time. @throws InputError too many of them */
+  private once(line: number, record: ImportRecord, id: string): ImportRecord[] {
+    if (this.named.has(id)) return [];
+    if (this.named.size >= MAX_NAMED) {
+      throw new InputError(line, `The file names more than ${MAX_NAMED.toLocaleString('en-US')} projects and cycles`);
+    }
+    this.named.add(id);
+    return [record];
+  }
+
+  private projectOf({ line, project }: ForeignIssue): { project_id: string; records: ImportRecord[] } {
+    if (this.place.project_id !== null) return { project_id: this.place.project_id, records: [] };
+    const project_id = this.idOf('project', project.key);
+    const record = { entity: 'project', project_id, name: titleOf(project.name) || project.key, is_shared: true };
+    return { project_id, records: this.once(line, record, project_id) };
+  }
+
+  private cycleOf({ line, cycle }: ForeignIssue): { cycle_id: string | null; records: ImportRecord[] } {
+    if (cycle === undefined) return { cycle_id: null, records: [] };
+    const cycle_id = this.idOf('cycle', cycle.key);
+    const { start = null, end = null } = cycle;
+    const inOrder = start === null || end === null || start <= end;
+    const dates = inOrder ? { start_date: start, end_date: end } : {};
+    const record = { entity: 'cycle', cycle_id, name: titleOf(cycle.name) || cycle.key, ...dates, is_shared: true };
+    return { cycle_id, records: this.once(line, record, cycle_id) };
+  }
+
+  private assigneeOf({ assignees }: ForeignIssue, notes: string[]): string | null {
+    for (const name of assignees) {
+      const member = this.place.memberOf(name);
+      if (member === undefined) notes.push(`The assignee ${shown(name)} is no member of the team`);
+      else {
+        if (assignees.length > 1) notes.push('A task has one assignee; the first who is a member was taken');
+        return member;
+      }
+    }
+    return null;
+  }
+
+  private relationsOf({ key, links }: ForeignIssue): ImportRecord[] {
+    const task = this.idOf('task', key);
+    return links.map(({ type, key: other }) => {
+      const ends = { source_id: task, target_id: this.idOf('task', other), relation_type: type };
+      const [first, second] = type === 'blocked_by' ? [other, key] : [key, other];
+      const pair = type === 'related_to' ? [key, other].toSorted() : [first, second];
+      const kind = type === 'blocked_by' ? 'blocks' : type;
+      return { entity: 'relation', relation_id: this.idOf('relation', kind, ...(pair as string[])), ...ends, is_shared: true };
+    });
+  }
+
+  private commentsOf(task_id: string, issue: ForeignIssue, rest: string | undefined): ImportRecord[] {
+    const comments = new Comments(task_id, (nth) => this.idOf('comment', issue.key, String(nth)));
+    if (rest !== undefined) comments.add(`The whole description:\n\n${rest}`);
+    for (const { author, date, text } of issue.comments) {
+      const head = [author, date].filter((part) => part !== '').join(', ');
+      comments.add(head === '' || text.trim() === '' ? text : `*${head}*\n\n${text}`);
+    }
+    return comments.records;
+  }
+
+  /** Returns the records of an issue. Without a key or a title it is none; the caller has checked that. */
+  map(issue: ForeignIssue): Mapped {
+    const notes: string[] = [];
+    const { project_id, records: projects } = this.projectOf(issue);
+    const { cycle_id, records: cycles } = this.cycleOf(issue);
+    const { tags, dropped } = tagsOf(issue.labels);
+    if (dropped > 0) notes.push(`A task has at most 20 tags; ${dropped} more were left out`);
+    const { description, rest } = descriptionOf(issue.description, issue.origin);
+    if (rest !== undefined) notes.push('The description was too long and was cut; the whole text is in comments');
+    const status = issue.status === undefined ? 'todo' : statusOf(issue.status);
+    if (status === undefined) notes.push(`The status ${shown(issue.status ?? '')} is unknown; the task is todo`);
+    const priority = issue.priority === undefined ? 'medium' : priorityOf(issue.priority);
+    if (priority === undefined) notes.push(`The priority ${shown(issue.priority ?? '')} is unknown; the task has medium`);
+    const task_id = this.idOf('task', issue.key);
+    const task: ImportRecord = {
+      entity: 'task',
+      task_id,
+      project_id,
+      title: titleOf(issue.title),
+      description,
+      status: status ?? 'todo',
+      priority: priority ?? 'medium',
+      assigned_to: this.assigneeOf(issue, notes),
+      due_date: issue.due ?? null,
+      tags,
+      estimated_hours: this.hours(issue.estimate, 'estimate', notes),
+      actual_hours: issue.spent ?? 0,
+      is_archived: issue.isArchived,
+      parent_task_id: issue.parent === undefined ? null : this.idOf('task', issue.parent),
+      cycle_id,
+    };
+    const comments = this.commentsOf(task_id, issue, rest);
+    return { records: [...projects, ...cycles, task, ...comments, ...this.relationsOf(issue)], notes };
+  }
+
+  private hours(value: number | undefined, what: string, notes: string[]): number | null {
+    if (value === undefined || !Number.isFinite(value) || value < 0) return null;
+    if (value <= MAX_HOURS) return value;
+    notes.push(`The ${what} is more than ${MAX_HOURS} and was left out`);
+    return null;
+  }
+}

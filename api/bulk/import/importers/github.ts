@@ -1,0 +1,73 @@
+import { z } from 'zod';
+import type { RawRecord } from '../../formats/input.js';
+import { ForeignImporter } from './foreign.js';
+import type { ImportPlace, Importer, Mapped } from './record.js';
+import { dayOf } from './values.js';
+
+/** Issues as `gh issue list --state all --json number,title,body,state,…` prints them. Every field but two may be missing. */
+
+const Author = z.object({ login: z.string() }).partial().nullish();
+const Issue = z.object({
+  number: z.int().min(1),
+  title: z.string(),
+  body: z.string().nullish(),
+  state: z.string().nullish(),
+  stateReason: z.string().nullish(),
+  url: z.string().nullish(),
+  labels: z.array(z.object({ name: z.string() })).nullish(),
+  assignees: z.array(z.object({ login: z.string(), name: z.string().nullish() })).nullish(),
+  milestone: z.object({ title: z.string(), dueOn: z.string().nullish(), number: z.int().nullish() }).nullish(),
+  comments: z.array(z.object({ author: Author, body: z.string().nullish(), createdAt: z.string().nullish() })).nullish(),
+});
+
+/** `https://github.com/owner/name/issues/12`, or of a server of one's own. */
+const REPOSITORY = /^https:\/\/[^/\s]+\/([^/\s]+\/[^/\s]+)\/issues\/[0-9]+$/;
+
+export class GithubImporter implements Importer<RawRecord> {
+  private readonly foreign: ForeignImporter;
+
+  constructor(place: ImportPlace) {
+    this.foreign = new ForeignImporter('github', place);
+  }
+
+  map({ line, value }: RawRecord): Mapped {
+    const parsed = Issue.safeParse(value);
+    if (!parsed.success) return { records: [], notes: ['The record is no issue of gh issue list --json with number and title'] };
+    const { number, title, body, state, labels, assignees, milestone, comments, url } = parsed.data;
+    const [, repository = 'GitHub'] = REPOSITORY.exec(url ?? '') ?? [];
+    const key = `${repository}#${number}`;
+    const isClosed = state?.toLowerCase() === 'closed';
+    // A login is no name of ours; the public name may be.
+    const names = (assignees ?? []).map(({ login, name }) => (name == null || name === '' ? login : name));
+    return this.foreign.map({
+      line,
+      key,
+      title,
+      description: body ?? '',
+      origin: `Imported from GitHub: ${key}`,
+      status: isClosed ? 'closed' : 'open',
+      priority: undefined,
+      assignees: names,
+      labels: (labels ?? []).map(({ name }) => name),
+      due: undefined,
+      estimate: undefined,
+      spent: undefined,
+      isArchived: false,
+      project: { key: repository, name: repository },
+      cycle: milestone
+        ? {
+            key: `${repository} ${milestone.number ?? milestone.title}`,
+            name: milestone.title,
+            end: dayOf(milestone.dueOn ?? ''),
+          }
+        : undefined,
+      parent: undefined,
+      comments: (comments ?? []).map(({ author, body: text, createdAt }) => ({
+        author: author?.login ?? '',
+        date: createdAt ?? '',
+        text: text ?? '',
+      })),
+      links: [],
+    });
+  }
+}

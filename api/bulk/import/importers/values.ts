@@ -1,0 +1,139 @@
+import { createHash } from 'node:crypto';
+import { normaliseDate } from '../../../core/dates.js';
+import type { TaskPriority, TaskStatus } from '../../../tasks/rules.js';
+import type { ImportRecord } from './record.js';
+
+/**
+ * Returns the id of a record of a foreign system: the same for the same team, format, kind and key. So a second import of a file finds what the
+ * first one created.
+ */
+export function stableId(...parts: readonly string[]): string {
+  const hex = createHash('sha256').update(parts.join('\n')).digest('hex');
+  // The form of a UUID of version 8, which leaves its bits to the application (RFC 9562).
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
+}
+
+const STATUS_WORDS: readonly (readonly [TaskStatus, RegExp])[] = [
+  ['done', /^(done|closed|resolved|completed?|cancell?ed|duplicate|won['’]?t (do|fix)|released|shipped|merged|archived)$/],
+  ['in_review', /review|qa\b|testing|verif|approval/],
+  ['in_progress', /progress|started|doing|develop|active|working|implement|blocked/],
+  ['todo', /^(to ?do|open|backlog|triage|new|unstarted|reopened|ready.*|selected.*|planned|next)$/],
+];
+
+/** Returns the status that a foreign one amounts to; undefined for an unknown word. */
+export function statusOf(word: string): TaskStatus | undefined {
+  const name = word.trim().toLowerCase().replace(/[_-]+/g, ' ').slice(0, 100);
+  return STATUS_WORDS.find(([, pattern]) => pattern.test(name))?.[0];
+}
+
+const PRIORITIES: Readonly<Record<string, TaskPriority>> = {
+  urgent: 'urgent',
+  highest: 'urgent',
+  blocker: 'urgent',
+  critical: 'urgent',
+  p0: 'urgent',
+  high: 'high',
+  major: 'high',
+  p1: 'high',
+  medium: 'medium',
+  normal: 'medium',
+  'no priority': 'medium',
+  p2: 'medium',
+  low: 'low',
+  lowest: 'low',
+  minor: 'low',
+  trivial: 'low',
+  p3: 'low',
+};
+
+/** Returns the priority that a foreign one amounts to; undefined for an unknown word. */
+export function priorityOf(word: string): TaskPriority | undefined {
+  const name = word.trim().toLowerCase();
+  return Object.hasOwn(PRIORITIES, name) ? PRIORITIES[name] : undefined;
+}
+
+const MONTHS = 'jan feb mar apr may jun jul aug sep oct nov dec'.split(' ');
+/** Such as `12/Mar/26 3:45 PM` or `12/Mar/2026`, as Jira writes dates in English. */
+const JIRA_DATE = /^(\d{1,2})[/-]([a-z]{3})[a-z]*[/-](\d{2}|\d{4})\b/i;
+
+/** Returns the day of a date of Jira, Linear or GitHub: ISO 8601, or with the name of the month. Undefined for any other form. */
+export function dayOf(text: string): string | undefined {
+  const iso = normaliseDate(text.trim().replace(/^(\d{4}-\d{2}-\d{2}) (?=\d)/, '$1T'));
+  if (iso !== null) return iso.slice(0, 10);
+  const [, day = '', name = '', year = ''] = JIRA_DATE.exec(text.trim()) ?? [];
+  const month = MONTHS.indexOf(name.toLowerCase()) + 1;
+  if (month === 0) return undefined;
+  const whole = `${year.length === 2 ? `20${year}` : year}-${String(month).padStart(2, '0')}-${day.padStart(2, '0')}`;
+  return normaliseDate(whole) === null ? undefined : whole;
+}
+
+const MAX_TITLE = 200;
+const MAX_DESCRIPTION = 2_000;
+const MAX_COMMENT = 10_000;
+const MAX_TAGS = 20;
+const MAX_TAG = 50;
+
+/** Cuts text to a number of code points. */
+const cut = (text: string, max: number): string => {
+  const points = [...text.slice(0, max * 2)];
+  return points.length > max || text.length > max * 2 ? `${points.slice(0, max - 1).join('')}…` : text;
+};
+
+/** Removes what PostgreSQL cannot store. */
+export const storable = (text: string): string => text.replaceAll('\0', '').toWellFormed();
+
+export const titleOf = (text: string): string => cut(storable(text).replace(/\s+/g, ' ').trim(), MAX_TITLE);
+
+/** Returns labels as tags: without duplicates, each within its length. `dropped`: how many there are too many. */
+export function tagsOf(labels: readonly string[]): { tags: string[]; dropped: number } {
+  const tags = [...new Set(labels.map((label) => cut(storable(label).trim(), MAX_TAG)).filter((label) => label !== ''))];
+  return { tags: tags.slice(0, MAX_TAGS), dropped: Math.max(0, tags.length - MAX_TAGS) };
+}
+
+/** Pieces of a long text, each no longer than a comment may be. */
+function pieces(text: string): string[] {
+  const found: string[] = [];
+  for (let at = 0; at < text.length; ) {
+    let to = Math.min(text.length, at + MAX_COMMENT / 2);
+    // Not between the halves of a surrogate pair.
+    if (to < text.length && text.charCodeAt(to - 1) >= 0xd800 && text.charCodeAt(to - 1) < 0xdc00) to -= 1;
+    found.push(text.slice(at, to));
+    at = to;
+  }
+  return found;
+}
+
+/** Comments of one foreign issue, with ids of their own. */
+export class Comments {
+  private readonly list: ImportRecord[] = [];
+
+  constructor(
+    private readonly taskId: string,
+    private readonly idOf: (nth: number) => string,
+  ) {}
+
+  /** Adds a text, as several comments if it is longer than one may be. A blank one is left out. */
+  add(text: string): void {
+    const whole = storable(text);
+    if (whole.trim() === '') return;
+    for (const content of pieces(whole)) {
+      if (content.trim() === '') continue;
+      this.list.push({ entity: 'comment', comment_id: this.idOf(this.list.length), task_id: this.taskId, content });
+    }
+  }
+
+  get records(): ImportRecord[] {
+    return this.list;
+  }
+}
+
+/**
+ * Returns a description within its length, with where it came from. A longer one is cut, and `rest` is the whole text, for comments.
+ */
+export function descriptionOf(text: string, origin: string): { description: string; rest: string | undefined } {
+  const whole = storable(text).trim();
+  const foot = `${whole === '' ? '' : '\n\n'}${origin}`;
+  const room = MAX_DESCRIPTION - [...foot].length;
+  const short = cut(whole, room);
+  return { description: `${short}${foot}`, rest: short === whole ? undefined : whole };
+}

@@ -1,0 +1,132 @@
+import { run } from '../../../db/statement.js';
+import { rolesFor } from '../../core/access.js';
+import type { Context, Services } from '../../core/context.js';
+import { fileStore } from '../../files/store/file-store.js';
+import { newObjectKey } from '../../files/store/object-store.js';
+import { InputError } from '../formats/input.js';
+import { type ClaimedJob, claimJob, contextOfJob } from '../jobs/claim-job.js';
+import { endJob } from '../jobs/end-job.js';
+import { reportProgressStatement } from '../jobs/progress.sql.js';
+import { MAX_ATTEMPTS } from '../rules.js';
+import { findInput } from './find-input.js';
+import { type ImportJob, readImport } from './import-batch.js';
+import { ChunkWriter } from './prepare/chunks.js';
+import { findMembers } from './prepare/find-members.js';
+import { makeWorkFolder, removeWorkFolder } from './prepare/row-file.js';
+import { sortInput } from './prepare/sort-input.js';
+import { SortedRows } from './prepare/sorted-rows.js';
+import { isForeign, type OpenInput } from './records/read-input.js';
+import { storePreparedStatement } from './prepare-import.sql.js';
+
+const REPORT_MS = 1_000;
+
+/** Why a preparation ends; `gone`: the job has ended, or a later attempt prepares it. */
+class Stopped extends Error {
+  constructor(
+    readonly code: 'gone' | 'permission_lost' | 'input_gone' | 'input_invalid' | 'interrupted',
+    readonly problem?: InputError,
+  ) {
+    super(`The preparation stops: ${code}`);
+  }
+}
+
+/** Returns a function that checks each second whether to go on. It throws Stopped, or the reason of the signal. */
+function watch(services: Services, { job_id, attempt }: ClaimedJob, signal: AbortSignal): () => Promise<void> {
+  const roles = rolesFor('bulk.run');
+  let next = Date.now() + REPORT_MS;
+  return async () => {
+    signal.throwIfAborted();
+    if (Date.now() < next) return;
+    next = Date.now() + REPORT_MS;
+    const [row] = await run<{ is_permitted: boolean }>(services.db, reportProgressStatement, [job_id, attempt, 0, null, roles]);
+    if (!row) throw new Stopped('gone');
+    if (!row.is_permitted) throw new Stopped('permission_lost');
+  };
+}
+
+/** Returns how to read the input from its start. @throws Stopped it is gone */
+async function openInput(ctx: Context, job: ImportJob): Promise<OpenInput> {
+  const { file_id } = job.options;
+  const key = file_id === null ? job.object_key : (await findInput(ctx, job.team_id, file_id))?.object_key;
+  if (key == null) throw new Stopped('input_gone');
+  const store = fileStore(ctx.config);
+  return async function* open() {
+    const bytes = await store.get(key);
+    if (!bytes) throw new Stopped('input_gone');
+    yield* bytes as AsyncIterable<Uint8Array>;
+  };
+}
+
+/** Reads and sorts the input, stores its rows as one object, and the position of each chunk. @throws Stopped */
+async function prepare(services: Services, found: ImportJob, job: ClaimedJob, key: string, signal: AbortSignal): Promise<void> {
+  const { job_id, team_id, format, attempt } = job;
+  const ctx = contextOfJob(services, job);
+  const goOn = watch(services, job, signal);
+  const open = await openInput(ctx, found);
+  const { project_id } = found.options;
+  const memberOf = isForeign(format) ? await findMembers(ctx, team_id) : () => undefined;
+  const folder = await makeWorkFolder(services.config, job_id);
+  try {
+    const rows = new SortedRows(folder);
+    const { total, errors, notes } = await sortInput(rows, { format, open, place: { team_id, project_id, memberOf } }, goOn);
+    const files = await rows.sorted(
+      ({ line }) => errors.add(line, 'task', 'parent_task_id forms a cycle, or the task is nested too deep'),
+      ({ line }) => notes.add(line, 'task', 'The task does not recur: a later occurrence of its series does'),
+    );
+    const writer = new ChunkWriter(files);
+    async function* watched() {
+      for await (const bytes of writer.bytes()) {
+        yield bytes;
+        await goOn();
+      }
+    }
+    await fileStore(services.config).put(key, watched());
+    const counts = { total, failed: errors.count, noted: notes.count };
+    const values = [
+      JSON.stringify(writer.chunks),
+      JSON.stringify(counts),
+      JSON.stringify(notes.first),
+      JSON.stringify(errors.first),
+    ];
+    const [stored] = await run(services.db, storePreparedStatement, [job_id, attempt, key, ...values]);
+    if (!stored) throw new Stopped('gone');
+  } finally {
+    await removeWorkFolder(folder);
+  }
+}
+
+/** Ends a job whose input cannot be read, with where and why. */
+async function fail(services: Services, job: ClaimedJob, { code, problem }: Stopped): Promise<void> {
+  if (problem) {
+    const row = { job_id: job.job_id, line: problem.line, part: -1, outcome: 'failed', message: problem.message };
+    await services.db('bulk_rows').insert(row).onConflict(['job_id', 'line', 'part']).ignore();
+  }
+  await endJob(contextOfJob(services, job), job, job.attempt, 'failed', { error_code: code });
+}
+
+/**
+ * Prepares an import: reads its input once, checks each record, and stores the records in the order in which they can be written. May be
+ * repeated: each attempt begins anew, until one has stored what it found. `signal` aborts when the worker shuts down or the workflow has ended.
+ * Resolves to whether the job has ended.
+ */
+export async function prepareImport(services: Services, jobId: string, signal: AbortSignal): Promise<boolean> {
+  const found = await readImport(services, jobId);
+  if (!found || found.chunk !== null) return found === undefined || !['queued', 'running'].includes(found.status);
+  const key = newObjectKey();
+  const job = await claimJob(services, jobId, key);
+  if (!job) return true;
+  const store = fileStore(services.config);
+  if (job.left_key !== null) await store.remove(job.left_key);
+  try {
+    if (job.attempt > MAX_ATTEMPTS) throw new Stopped('interrupted');
+    await prepare(services, found, job, key, signal);
+    return false;
+  } catch (error) {
+    const stopped = error instanceof InputError ? new Stopped('input_invalid', error) : error;
+    if (!(stopped instanceof Stopped)) throw error;
+    await store.remove(key);
+    if (stopped.code === 'gone') return true;
+    await fail(services, job, stopped);
+    return true;
+  }
+}

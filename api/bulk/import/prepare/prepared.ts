@@ -1,0 +1,19 @@
+import { MAX_ERRORS } from '../../rules.js';
+
+/** What is said of a line, in the record of the job. */
+export interface LineMessage {
+  line: number;
+  entity: string | null;
+  message: string;
+}
+
+/** Counts messages, and keeps the first hundred. */
+export class Messages {
+  readonly first: LineMessage[] = [];
+  count = 0;
+
+  add(line: number, entity: string | null, message: string): void {
+    this.count += 1;
+    if (this.first.length < MAX_ERRORS) this.first.push({ line, entity, message });
+  }
+}

@@ -1,0 +1,46 @@
+import type { CsvRow } from '../../formats/csv-reader.js';
+import { InputError } from '../../formats/input.js';
+import type { ImportRecord } from '../importers/record.js';
+
+/** Fields whose cells hold JSON; all others hold text. */
+const JSON_FIELDS: ReadonlySet<string> = new Set([
+  'tags',
+  'estimated_hours',
+  'actual_hours',
+  'position',
+  'is_archived',
+  'recurrence',
+  'occurrence_index',
+  'fields',
+  'options',
+  'required',
+  'auto_complete',
+  'snapshot',
+  'actions',
+  'is_protected',
+  'deleted',
+  'file',
+]);
+
+/** Our files have a quote before text that a spreadsheet would read as a formula. */
+const unguarded = (cell: string): string => cell.replace(/^'(?=[=+\-@\t\r])/, '');
+
+/** @throws InputError the column `entity` is missing */
+export function checkOwnColumns(columns: readonly string[]): void {
+  if (!columns.includes('entity')) throw new InputError(1, 'The column entity is missing');
+}
+
+/** Reads JSON; a cell that is none stays text, which the validation then refuses with the name of the field. */
+function jsonOf(cell: string): unknown {
+  try {
+    return JSON.parse(cell) as unknown;
+  } catch {
+    return cell;
+  }
+}
+
+/** Converts a row of our own CSV to a record: an empty cell is null. */
+export function recordOfRow({ cells }: CsvRow): ImportRecord {
+  const fields = [...cells].map(([name, [cell = '']]) => [name, JSON_FIELDS.has(name) ? jsonOf(cell) : unguarded(cell)]);
+  return Object.fromEntries(fields) as ImportRecord;
+}

@@ -1,0 +1,40 @@
+import { z } from 'zod';
+import { Id } from '../../core/fields.js';
+import { FORMATS } from '../rules.js';
+import { ON_CONFLICT } from './write/batch.js';
+
+/** Longest body of a request that holds the data itself, bytes. */
+export const MAX_INLINE_BYTES = 32 * 1024 * 1024;
+
+export const RequestImport = z
+  .object({
+    team_id: Id,
+    format: z.enum(FORMATS).meta({
+      description:
+        '`ndjson`, `json` and `csv` as an export writes them; `jira_csv` and `linear_csv` as Jira and Linear export them; `github_json` as `gh issue list --json` prints it',
+    }),
+    data: z.string().min(1).nullish().meta({ description: 'The text of the file, for at most 32 MB; else `file_id`' }),
+    file_id: Id.nullish().meta({ description: 'An upload of `POST /api/bulk/uploads`, or a file of the team' }),
+    on_conflict: z
+      .enum(ON_CONFLICT)
+      .default('error')
+      .meta({ description: 'What happens to a record whose id the team has: it fails, it is skipped, or it is updated' }),
+    project_id: Id.nullish().meta({ description: 'Project of records that name none; with a format of another product, of all' }),
+    dry_run: z.unknown().optional().meta({ description: 'There is no dry run: any value is a 400', deprecated: true }),
+  })
+  .refine(({ data, file_id }) => (data == null) !== (file_id == null), {
+    path: ['data'],
+    error: 'or file_id is required, and not both',
+  })
+  .meta({ id: 'RequestImport' });
+export type RequestImport = z.output<typeof RequestImport>;
+
+export const UploadQuery = z.object({ team_id: Id });
+export const BulkUpload = z
+  .object({
+    file_id: z.string(),
+    size: z.int(),
+    sha256: z.string().meta({ description: 'Of the bytes, lower-case hexadecimal' }),
+  })
+  .meta({ id: 'BulkUpload' });
+export type BulkUpload = z.output<typeof BulkUpload>;

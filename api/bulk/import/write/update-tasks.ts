@@ -1,0 +1,58 @@
+import { run, type Statement } from '../../../../db/statement.js';
+import { freeFieldsOf, replaceFreeFields } from '../../../items/free-fields.js';
+import { UpdateTask } from '../../../tasks/schema.js';
+import { updateTask } from '../../../tasks/write/update-task.js';
+import type { Batch, Row } from './batch.js';
+import { given } from './given.js';
+import type { KnownRecord } from './known-ids.js';
+import { settleConflict } from './one-by-one.js';
+import { placeOf, type TaskPlaces } from './task-places.js';
+
+/** $1 = task id. */
+const versionStatement: Statement = { name: 'version_of_task', text: 'select version from tasks where task_id = $1' };
+
+async function versionOf({ ctx }: Batch, id: string): Promise<number | undefined> {
+  const [row] = await run<{ version: number }>(ctx.db, versionStatement, [id]);
+  return row?.version;
+}
+
+/** Applies `on_conflict` to a task that the team has. Returns whether its cycle may change too. */
+export async function settleTask(
+  batch: Batch,
+  places: TaskPlaces,
+  row: Row<'task'>,
+  found: KnownRecord,
+  ref: string | null | undefined,
+): Promise<boolean> {
+  if (found.type !== 'task') {
+    batch.result.failed(row, 'The id belongs to a record of another kind');
+    return false;
+  }
+  const isUpdate = batch.on_conflict === 'update' && !row.shared;
+  // Without a project the task stays in its own.
+  const own = found.project_id ?? null;
+  if (own !== null) places.projects.add(own);
+  const place = isUpdate ? placeOf({ ...batch, project_id: own }, places, row) : undefined;
+  if (typeof place === 'string') {
+    batch.result.failed(row, place);
+    return false;
+  }
+  let isUpdated = false;
+  const update = async (ctx: Batch['ctx'], { record }: Row<'task'>, id: string): Promise<boolean> => {
+    const before = await versionOf({ ...batch, ctx }, id);
+    // A recurrence is set at creation only: a second import must not start a series again.
+    const { version: _version, recurrence: _recurrence, ...fields } = given(UpdateTask, record);
+    const { parent_task_id, project_id, assigned_to } = place as Exclude<typeof place, string | undefined>;
+    await updateTask(ctx, id, {
+      ...fields,
+      ...(record.project_id != null && { project_id }),
+      ...(record.parent_task_id !== undefined && { parent_task_id }),
+      ...(record.assigned_to !== undefined && { assigned_to }),
+    });
+    if (record.fields != null) await replaceFreeFields(ctx, 'task', id, freeFieldsOf('task', { fields: record.fields }));
+    isUpdated = true;
+    return (await versionOf({ ...batch, ctx }, id)) !== before;
+  };
+  await settleConflict(batch, { name: 'task', update }, row, found, ref);
+  return isUpdated;
+}

@@ -1,0 +1,76 @@
+import { Comment } from '../../../../db/models/comment.js';
+import { run, type Statement } from '../../../../db/statement.js';
+import { addComment } from '../../../comments/add-comment.js';
+import { deleteComment } from '../../../comments/delete-comment.js';
+import { editComment } from '../../../comments/edit-comment.js';
+import { notFound } from '../../../core/errors.js';
+import type { Batch, Write } from './batch.js';
+import { createdByJob } from './created-by-job.js';
+import { knownRecords } from './known-ids.js';
+import { writeOneByOne } from './one-by-one.js';
+import { Refusal, withSavepoint } from './savepoint.js';
+
+/** $1 = task ids, $2 = team id. */
+const tasksStatement: Statement = {
+  name: 'commented_tasks_of_import',
+  text: 'select t.task_id from tasks t where t.task_id = any($1::text[]) and t.team_id = $2 and t.deleted_at is null',
+};
+
+/** Returns those of the tasks that are live and of the team. */
+async function tasksOfTeam({ ctx, team_id }: Batch, ids: string[]): Promise<Set<string>> {
+  const rows = await run<{ task_id: string }>(ctx.db, tasksStatement, [[...new Set(ids)], team_id]);
+  return new Set(rows.map(({ task_id }) => task_id));
+}
+
+/** Writes comments, those without a parent before replies. Their author is the importer. */
+export const writeComments: Write = async (batch, rows) => {
+  const { refs } = batch;
+  const refsOf = (field: string) => rows.map(({ record }) => record[field] as string | null | undefined);
+  await refs.load(['task'], refsOf('task_id'));
+  await refs.load(['comment'], refsOf('parent_comment_id'));
+  const tasks = await tasksOfTeam(
+    batch,
+    refsOf('task_id').map((ref) => refs.idOf(['task'], ref as string)),
+  );
+  return writeOneByOne(batch, rows, {
+    kind: 'comment',
+    name: 'comment',
+    refOf: ({ comment_id }) => comment_id,
+    typeOf: () => 'comment',
+    find: (ids) => knownRecords(batch.ctx, 'comment', batch.team_id, ids),
+    async create(ctx, { record }, id) {
+      const { content, parent_comment_id: parent } = record;
+      const taskId = refs.idOf(['task'], record.task_id);
+      if (!tasks.has(taskId)) throw notFound('Task');
+      const parentId = parent == null ? null : refs.idOf(['comment'], parent);
+      await addComment(ctx, taskId, { content, parent_comment_id: parentId }, id);
+      return { id, isNew: true };
+    },
+    async update(ctx, { record: { content } }, id) {
+      const before = await Comment.query(ctx.db).findById(id);
+      await editComment(ctx, id, { content });
+      return before?.content !== content;
+    },
+  });
+};
+
+/** Deletes comments that are deleted in the file, when their replies are in. */
+export const deleteComments: Write = async (batch, rows) => {
+  const { ctx, refs, result } = batch;
+  const named = rows.map((row) => ({ row, ref: row.record['comment_id'] as string }));
+  await refs.load(
+    ['comment'],
+    named.map(({ ref }) => ref),
+  );
+  const created = await createdByJob(
+    batch,
+    'comment',
+    named.map(({ ref }) => refs.idOf(['comment'], ref)),
+  );
+  for (const { row, ref } of named) {
+    const id = refs.idOf(['comment'], ref);
+    if (!created.has(id)) continue;
+    const deleted = await withSavepoint(ctx, (ctx) => deleteComment(ctx, id));
+    if (deleted instanceof Refusal) result.failed(row, deleted.message);
+  }
+};

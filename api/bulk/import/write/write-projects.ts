@@ -1,0 +1,33 @@
+import { Project } from '../../../../db/models/project.js';
+import { freeFieldsOf, insertFreeFields, replaceFreeFields } from '../../../items/free-fields.js';
+import { createProject } from '../../../projects/create-project.js';
+import { UpdateProject } from '../../../projects/schema.js';
+import { updateProject } from '../../../projects/update-project.js';
+import type { Batch, Write } from './batch.js';
+import { given } from './given.js';
+import { knownItems } from './known-ids.js';
+import { writeOneByOne } from './one-by-one.js';
+
+/** Writes projects into the team of the import. */
+export const writeProjects: Write = (batch: Batch, rows) =>
+  writeOneByOne(batch, rows, {
+    kind: 'project',
+    name: 'project',
+    refOf: ({ project_id }) => project_id,
+    typeOf: () => 'project',
+    find: (ids) => knownItems(batch.ctx, batch.team_id, ids),
+    async create(ctx, { record }, id) {
+      const { project_id: _ref, fields, ...project } = record;
+      const free = freeFieldsOf('project', { fields });
+      await createProject(ctx, { ...project, team_id: batch.team_id }, id);
+      await insertFreeFields(ctx, id, free);
+      return { id, isNew: true };
+    },
+    async update(ctx, { record }, id) {
+      const { fields } = record;
+      const before = await Project.query(ctx.db).findById(id);
+      await updateProject(ctx, id, given(UpdateProject, record));
+      if (fields != null) await replaceFreeFields(ctx, 'project', id, freeFieldsOf('project', { fields }));
+      return (await Project.query(ctx.db).findById(id))?.version !== before?.version;
+    },
+  });

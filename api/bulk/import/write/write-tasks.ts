@@ -1,0 +1,116 @@
+import { DomainError } from '../../../core/errors.js';
+import { newId } from '../../../core/ids.js';
+import { byTaskId, type Draft, type NewTask, writeNewTasks } from '../../../tasks/write/write-new-tasks.js';
+import type { Batch, Row, Write } from './batch.js';
+import { knownItems, type KnownRecord } from './known-ids.js';
+import { existsMessage } from './one-by-one.js';
+import { keepableId } from './refs.js';
+import { refusalOf } from './savepoint.js';
+import { findPlaces, placeOf, type TaskPlace, type TaskPlaces } from './task-places.js';
+import { joinCycles } from './join-cycles.js';
+import { storeFields } from './store-fields.js';
+import { settleTask } from './update-tasks.js';
+
+/** A row that becomes a new task, with its id. */
+interface NewRow {
+  row: Row<'task'>;
+  ref: string | null | undefined;
+  id: string;
+  place: TaskPlace;
+}
+
+/** Rows of a chunk by what is done with them. */
+interface Sorted {
+  fresh: { row: Row<'task'>; ref: string | null | undefined; id: string }[];
+  known: { row: Row<'task'>; ref: string | null | undefined; found: KnownRecord }[];
+  /** Repeat an id of the same chunk: they come after it. */
+  repeated: Row<'task'>[];
+}
+
+/** Decides by their ids which rows are new. An id of another team is replaced, and nothing is said about it. */
+async function sortRows({ ctx, refs, team_id }: Batch, rows: readonly Row<'task'>[]): Promise<Sorted> {
+  const all = rows.map((row) => {
+    const ref = row.record.task_id;
+    const mapped = refs.find('task', ref);
+    return { row, ref, mapped, id: mapped ?? keepableId('task', ref) };
+  });
+  const items = await knownItems(
+    ctx,
+    team_id,
+    all.map(({ id }) => id),
+  );
+  const sorted: Sorted = { fresh: [], known: [], repeated: [] };
+  const taken = new Set<string>();
+  for (const { row, ref, id } of all) {
+    const found = items.get(id);
+    if (found && found.type !== null) sorted.known.push({ row, ref, found });
+    else if (ref != null && taken.has(ref)) sorted.repeated.push(row);
+    else {
+      sorted.fresh.push({ row, ref, id: found ? newId() : id });
+      if (ref != null) taken.add(ref);
+    }
+  }
+  return sorted;
+}
+
+const draftOf = ({ row: { record }, id, place }: NewRow, index: number): Draft => {
+  const { series_id: _series, occurrence_index: _occurrence, cycle_id: _cycle, fields: _fields, ...task } = record;
+  const fields: NewTask = { ...task, ...place, recurrence: remaining(record), task_id: id };
+  return { index, fields };
+};
+
+/** A rule that counts its occurrences continues with those that are left. */
+function remaining({ recurrence, occurrence_index }: Row<'task'>['record']): NewTask['recurrence'] {
+  if (recurrence?.count == null || occurrence_index == null) return recurrence ?? null;
+  return { ...recurrence, count: Math.max(1, recurrence.count - occurrence_index + 1) };
+}
+
+/** Creates tasks in one statement, as POST /api/tasks/bulk does; one that is refused leaves the others. Returns those that were created. */
+async function createTasks({ ctx, refs, result }: Batch, fresh: readonly NewRow[]): Promise<NewRow[]> {
+  if (fresh.length === 0) return [];
+  const outcomes = await writeNewTasks(ctx, fresh.map(draftOf).sort(byTaskId));
+  return fresh.filter((one, index) => {
+    const { row, ref, id } = one;
+    const outcome = outcomes.get(index);
+    if (outcome instanceof DomainError) result.failed(row, refusalOf(outcome)?.message ?? outcome.message);
+    // Somebody else has taken the id since it was looked up.
+    else if (!outcome?.created) result.failed(row, existsMessage('The task'));
+    else {
+      refs.set('task', ref, id);
+      result.created(row, { ref, id });
+      return true;
+    }
+    return false;
+  });
+}
+
+function placed(batch: Batch, places: TaskPlaces, fresh: Sorted['fresh']): NewRow[] {
+  return fresh.flatMap((one) => {
+    const place = placeOf(batch, places, one.row);
+    if (typeof place !== 'string') return [{ ...one, place }];
+    batch.result.failed(one.row, place);
+    return [];
+  });
+}
+
+/** Writes tasks whose parents have been written before. */
+export const writeTasks: Write = async (batch, rows) => {
+  const { refs } = batch;
+  const tasks = rows as unknown as Row<'task'>[];
+  const named = (field: 'task_id' | 'parent_task_id' | 'project_id' | 'cycle_id') => tasks.map(({ record }) => record[field]);
+  await refs.load(['task'], [...named('task_id'), ...named('parent_task_id')]);
+  await refs.load(['project'], named('project_id'));
+  await refs.load(['cycle'], named('cycle_id'));
+  const places = await findPlaces(batch, tasks);
+  for (let open = tasks; open.length > 0; ) {
+    const { fresh, known, repeated } = await sortRows(batch, open);
+    const created = await createTasks(batch, placed(batch, places, fresh));
+    const updated = [];
+    for (const { row, ref, found } of known) {
+      if (await settleTask(batch, places, row, found, ref)) updated.push({ row, id: found.id });
+    }
+    await storeFields(batch, created);
+    await joinCycles(batch, [...created, ...updated]);
+    open = repeated;
+  }
+};

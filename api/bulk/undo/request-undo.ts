@@ -1,0 +1,35 @@
+import { BulkJob } from '../../../db/models/bulk-job.js';
+import { type Context, inTransaction, userOf } from '../../core/context.js';
+import { conflict } from '../../core/errors.js';
+import { newId } from '../../core/ids.js';
+import { dispatchNext, lockPlace } from '../jobs/place.js';
+import { findJob, getJob } from '../jobs/read-jobs.js';
+import { recordJobChange } from '../jobs/record-job-change.js';
+import { isEnded } from '../rules.js';
+import type { BulkJobRecord } from '../schema.js';
+
+/**
+ * Requests that what an import has created goes to the trash, as one cascade. What it has updated stays as it is. Waits for other jobs of the team.
+ * @throws RESOURCE_NOT_FOUND | PERMISSION_DENIED below manager | RESOURCE_CONFLICT an export, an import that has not ended, or a second undo
+ */
+export function requestUndo(ctx: Context, jobId: string): Promise<BulkJobRecord> {
+  return inTransaction(ctx, async (ctx) => {
+    const { team_id } = await findJob(ctx, 'bulk.run', jobId);
+    await lockPlace(ctx, team_id);
+    const job = await BulkJob.query(ctx.db).findById(jobId).forUpdate();
+    if (job?.kind !== 'import') throw conflict('An export cannot be undone: it changes nothing');
+    if (!isEnded(job.status)) throw conflict('The import has not ended; cancel it first');
+    if (job.undo_status !== null && job.undo_status !== 'failed') throw conflict('The import has been undone already');
+    const undo_id = job.undo_id ?? newId();
+    await BulkJob.query(ctx.db)
+      .findById(jobId)
+      .patch({ undo_id, undo_status: 'queued', undo_requested_by: userOf(ctx), waiting_since: new Date() });
+    await dispatchNext(ctx, team_id);
+    await recordJobChange(ctx, job, 'undo', {
+      severity: 'HIGH',
+      summary: 'undid an import',
+      details: { undo_id, created: job.created },
+    });
+    return getJob(ctx, jobId);
+  });
+}
