@@ -206,6 +206,21 @@ async function dead(servers: Servers, api: Service, world: World, receiver: Rece
   };
 }
 
+/** Throughput alone, with an API, a worker and a receiver of its own. */
+export async function measureThroughput(servers: Servers, world: World): Promise<Result> {
+  const api = await servers.startApi(SETTINGS);
+  const worker = await servers.startWorker(SETTINGS);
+  const receiver = await startReceiver();
+  try {
+    return await throughput(servers, world, api, worker, receiver);
+  } finally {
+    await worker.stop();
+    await api.stop();
+    receiver.server.closeAllConnections();
+    receiver.server.close();
+  }
+}
+
 /** Outbound webhooks: latency, throughput, and what dead endpoints cost the others. */
 export const webhooksSection: Section = async (servers, world) => {
   await servers.startTemporal();
