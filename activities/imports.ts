@@ -4,15 +4,14 @@ import { importBatch } from '../api/bulk/import/import-batch.js';
 import { prepareImport } from '../api/bulk/import/prepare-import.js';
 import { failUndo, undoBatch } from '../api/bulk/undo/undo-batch.js';
 import type { Services } from '../api/core/context.js';
-import { IMPORT_HEARTBEAT_MS, type ImportActivities, type ImportEndings } from '../workflows/contract.js';
+import { type ImportActivities, type ImportEndings, OUTBOUND_HEARTBEAT } from '../workflows/contract.js';
 
 /** Imports and undos that a process writes at once. Each uses one connection of the worker, and most of its time is the database's. */
 const IMPORTS_AT_ONCE = 2;
-const HEARTBEATS = 4;
 
 /** Calls `work` with a heartbeat beside it. */
 async function beating<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-  const timer = setInterval(() => heartbeat(), IMPORT_HEARTBEAT_MS / HEARTBEATS);
+  const timer = setInterval(() => heartbeat(), OUTBOUND_HEARTBEAT.everyMs);
   try {
     return await work(cancellationSignal());
   } finally {

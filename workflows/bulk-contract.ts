@@ -44,9 +44,6 @@ export interface ImportEndings {
   failUndo(jobId: string): Promise<void>;
 }
 
-/** Longest silence of a batch before another attempt begins: its worker is gone. */
-export const IMPORT_HEARTBEAT_MS = 15_000;
-
 export interface ExportActivities {
   /** Writes the file of an export. Begins anew each time; returns the status of the job. */
   writeExport(jobId: string): Promise<BulkView['status']>;

@@ -10,9 +10,9 @@ import {
   type BulkActivities,
   type BulkInput,
   type BulkView,
-  IMPORT_HEARTBEAT_MS,
   type ImportActivities,
   type ImportEndings,
+  OUTBOUND_HEARTBEAT,
   outboundQueue,
 } from './contract.js';
 import { SEARCH_ATTRIBUTES } from './search-attributes.js';
@@ -28,7 +28,7 @@ const { viewBulkJob, failImport, failUndo } = proxyLocalActivities<BulkActivitie
 const activities = (): ImportActivities =>
   proxyActivities<ImportActivities>({
     startToCloseTimeout: '3 hours',
-    heartbeatTimeout: IMPORT_HEARTBEAT_MS,
+    heartbeatTimeout: OUTBOUND_HEARTBEAT.missedAfterMs,
     taskQueue: outboundQueue(workflowInfo().taskQueue),
     retry: { initialInterval: '1 second', maximumInterval: '1 minute', maximumAttempts: 60 },
   });
@@ -64,13 +64,13 @@ async function repeat(title: string, input: BulkInput, step: () => Promise<boole
  * state of the job.
  */
 export async function bulkImport(input: BulkInput): Promise<BulkView> {
-  const { prepareImport, importBatch } = activities();
+  const work = activities();
   const { jobId } = input;
   let isPrepared = false;
   const step = async (): Promise<boolean> => {
-    if (isPrepared) return importBatch(jobId);
+    if (isPrepared) return work.importBatch(jobId);
     isPrepared = true;
-    return prepareImport(jobId);
+    return work.prepareImport(jobId);
   };
   await repeat('Import', input, step, () => failImport(jobId));
   const view = await show('Import', input);
@@ -80,12 +80,12 @@ export async function bulkImport(input: BulkInput): Promise<BulkView> {
 
 /** Takes back what an import has created, batch by batch. Returns the state of the import. */
 export async function bulkUndo(input: BulkInput): Promise<BulkView> {
-  const { undoBatch } = activities();
+  const work = activities();
   const { jobId } = input;
   await repeat(
     'Undo of an import',
     input,
-    () => undoBatch(jobId),
+    () => work.undoBatch(jobId),
     () => failUndo(jobId),
   );
   upsertAttributes(input, { key: SEARCH_ATTRIBUTES.RunState, value: 'succeeded' });

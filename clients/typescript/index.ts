@@ -128,7 +128,8 @@ export function createClient(options: ClientOptions): Client {
       ...(call.body !== undefined && { body: encoded(call.body) }),
       ...(signal && { signal }),
     };
-    const timeoutMs = options.timeoutMs ?? ([UPLOADS, STREAMS, DOWNLOADS].some((ids) => ids.includes(id)) ? TRANSFER_TIMEOUT_MS : TIMEOUT_MS);
+    const timeoutMs =
+      options.timeoutMs ?? ([UPLOADS, STREAMS, DOWNLOADS].some((ids) => ids.includes(id)) ? TRANSFER_TIMEOUT_MS : TIMEOUT_MS);
     return send({ ...options, timeoutMs }, url, init, takesKey || REPEATABLE.includes(method));
   };
   const parse = async (response: Response, id?: OperationId): Promise<unknown> => {

@@ -1,4 +1,4 @@
-// Made by npm run client from the document with SHA-256 1fa2550ba6647b3c44af8a7aacd103f8fe4b692bae8b4311aec625de0458b23d.
+// Made by npm run client from the document with SHA-256 89c0dce6e960350bded0ec6176d58ba6a1f6b467256bf310c624449d656976cb.
 /** Operations that send a form with a file, those that send its bytes alone, and those that return bytes. */
 export const UPLOADS: readonly string[] = ['uploadFile'];
 export const STREAMS: readonly string[] = ['uploadBulkInput'];

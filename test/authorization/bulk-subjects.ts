@@ -49,4 +49,37 @@ const exported = jobAs(async ({ app }, canary) => {
   };
 });
 
-export const bulkSubjects = { exported, waitingJob: jobAs(async (_world, canary) => ({ error_code: canary })) };
+/** An import that has ended. */
+const imported = jobAs(async (_world, canary) => ({
+  kind: 'import',
+  options: { on_conflict: 'error', project_id: null, file_id: null },
+  status: 'succeeded',
+  waiting_since: null,
+  finished_at: new Date(),
+  error_code: canary,
+}));
+
+/** An upload for an import. */
+const bulkUpload: Build = async ({ app }, { tenant, author }) => {
+  const id = uuidv7();
+  const { team_id, project_id } = tenant;
+  const object_key = newObjectKey();
+  await fileStore(app.services.config).put(object_key, Readable.from([Buffer.from('{}')]));
+  await app.services.db('bulk_uploads').insert({
+    file_id: id,
+    team_id,
+    uploaded_by: author,
+    size: 2,
+    sha256: 'a'.repeat(64),
+    object_key,
+    expires_at: new Date(Date.now() + 60_000),
+  });
+  return { id, team_id, project_id, task_id: '', user_id: tenant.colleague.user_id, canary: `canary ${id}` };
+};
+
+export const bulkSubjects = {
+  imported,
+  bulkUpload,
+  exported,
+  waitingJob: jobAs(async (_world, canary) => ({ error_code: canary })),
+};

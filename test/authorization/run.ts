@@ -198,6 +198,7 @@ function testRows(
     await db('runner_jobs').delete();
     await db('runners').delete();
     await db('runner_registration_tokens').delete();
+    await db('bulk_uploads').delete();
   });
 
   // A row is up to a hundred requests, and what is asked is who may, not how fast a busy machine answers.

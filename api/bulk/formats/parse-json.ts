@@ -4,7 +4,7 @@ import { type BadRecord, MAX_JSON_DEPTH, notJson, type RawRecord, tooDeep } from
 const TOKENS = /"(?:[^"\\]|\\.)*"|[[\]{}]/gs;
 
 /** Returns whether the nesting of JSON text exceeds the limit; short texts cannot. */
-export function isTooDeep(text: string): boolean {
+function isTooDeep(text: string): boolean {
   let depth = 0;
   for (const [token] of text.matchAll(TOKENS)) {
     if (token === '{' || token === '[') depth += 1;

@@ -105,7 +105,7 @@ function write(services: Services, job: ImportJob, chunk: Chunk, rows: PreparedR
 }
 
 /** Removes the prepared rows of a job that has ended. */
-export async function removePrepared({ config }: Services, key: string | null): Promise<void> {
+async function removePrepared({ config }: Services, key: string | null): Promise<void> {
   if (key !== null) await fileStore(config).remove(key);
 }
 

@@ -37,7 +37,7 @@ export const importRoutes: Endpoint[] = [
     method: 'post',
     path: '/api/bulk/uploads',
     summary: 'Upload a large input',
-    description: 'The body is the file itself, up to 2 GB and not compressed. It is kept for 7 days; a team keeps at most 5.',
+    description: 'The body is the file itself, up to 2 GB and not compressed. It is kept for 7 days; a team keeps at most 10.',
     query: UploadQuery,
     stream: { maxBytes: MAX_UPLOAD_BYTES },
     response: BulkUpload,

@@ -16,7 +16,7 @@ import { FILE_DAYS } from '../rules.js';
 /** Bytes of one upload. */
 export const MAX_UPLOAD_BYTES = 2 * 1024 * 1024 * 1024;
 /** Uploads that a team may keep at the same time. */
-const MAX_UPLOADS = 5;
+const MAX_UPLOADS = 10;
 
 /** $1 = team id. */
 const countStatement: Statement = {

@@ -22,6 +22,12 @@ const RECORD_OF_ONE = /* sql */ `select record_changes($1::jsonb->0, array_agg($
 const RECORD_OF_MANY = /* sql */ `select record_changes($1::jsonb->v.caller, array_agg(${CHANGE})) as audit_id
   from made m join verdict v on v.id = m.task_id group by v.caller`;
 
+/** Fields of an item, as the statement takes them. */
+const GIVEN = /* sql */ `index integer, caller integer, task_id text, title text, project_id uuid, description text, assigned_to uuid, status text,
+    priority text, due_date text, tags text[], estimated_hours double precision, parent_task_id text, recurrence jsonb,
+    position double precision, series_id uuid, occurrence_index integer, recurrence_of text, actual_hours double precision,
+    is_archived boolean`;
+
 /**
  * Creates any number of tasks in one statement; usually one. $1 = callers (jsonb array), $2 = fields of the tasks (jsonb array;
  * `index` = position in the list, `caller` = position of its caller in $1), $3 = maximum depth, $4 = roles that may create. Returns one row per item, in no
@@ -41,10 +47,7 @@ with given as materialized (
   select g.*, coalesce(g.task_id, uuidv7()::text) as id, ($1::jsonb->g.caller->>'user_id')::uuid as user_id,
     -- Tasks of one call are listed in the order sent.
     now() + g.index * interval '1 microsecond' as at
-  from jsonb_to_recordset($2::jsonb) as g(index integer, caller integer, task_id text, title text, project_id uuid, description text,
-    assigned_to uuid, status text, priority text, due_date text, tags text[], estimated_hours double precision,
-    parent_task_id text, recurrence jsonb, position double precision, series_id uuid, occurrence_index integer, recurrence_of text,
-    actual_hours double precision, is_archived boolean)
+  from jsonb_to_recordset($2::jsonb) as g(${GIVEN})
 ), verdict as materialized (
   select g.*, place.team_id, place.team_id is not null as project_found, seat.role as seat,
     g.assigned_to is null or assignee.found as assignee_ok, g.parent_task_id is null or parent.here is not null as parent_found,
@@ -77,8 +80,7 @@ with given as materialized (
     created_by, created_at, updated_at, completed_at)
   select v.id, v.project_id, v.team_id, v.title, v.description, v.assigned_to, coalesce(v.status, 'todo'),
     coalesce(v.priority, 'medium'), v.due_date, coalesce(v.tags, '{}'), v.estimated_hours, v.parent_task_id, v.recurrence,
-    v.position, v.series_id, v.occurrence_index, v.recurrence_of,
-    coalesce(v.actual_hours, 0), coalesce(v.is_archived, false), v.user_id, v.at, v.at, case v.status when 'done' then v.at end
+    v.position, v.series_id, v.occurrence_index, v.recurrence_of, coalesce(v.actual_hours, 0), coalesce(v.is_archived, false), v.user_id, v.at, v.at, case v.status when 'done' then v.at end
   from key join verdict v on v.id = key.item_id
   returning task_id, title, team_id, project_id, task_json(tasks) as json
 ), recorded as (

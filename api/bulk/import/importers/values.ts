@@ -75,12 +75,12 @@ const MAX_TAG = 50;
 
 /** Cuts text to a number of code points. */
 const cut = (text: string, max: number): string => {
-  const points = [...text.slice(0, max * 2)];
+  const points = Array.from(text.slice(0, max * 2));
   return points.length > max || text.length > max * 2 ? `${points.slice(0, max - 1).join('')}…` : text;
 };
 
 /** Removes what PostgreSQL cannot store. */
-export const storable = (text: string): string => text.replaceAll('\0', '').toWellFormed();
+const storable = (text: string): string => text.replaceAll('\0', '').toWellFormed();
 
 export const titleOf = (text: string): string => cut(storable(text).replace(/\s+/g, ' ').trim(), MAX_TITLE);
 
@@ -133,7 +133,7 @@ export class Comments {
 export function descriptionOf(text: string, origin: string): { description: string; rest: string | undefined } {
   const whole = storable(text).trim();
   const foot = `${whole === '' ? '' : '\n\n'}${origin}`;
-  const room = MAX_DESCRIPTION - [...foot].length;
+  const room = MAX_DESCRIPTION - Array.from(foot).length;
   const short = cut(whole, room);
   return { description: `${short}${foot}`, rest: short === whole ? undefined : whole };
 }
