@@ -12,7 +12,7 @@ import { root } from './embedded/settings.mjs';
 const run = promisify(execFile);
 /** Path of the prebuilt workflow bundle. */
 export const bundlePath = join(root, '.build', 'workflow-bundle.js');
-const SOURCE_DIRS = ['api', 'workflows', 'activities', 'db', 'scripts'];
+const SOURCE_DIRS = ['api', 'workflows', 'activities', 'db', 'scripts', 'clients/typescript/runner'];
 /** Files of the web app besides its code: templates, styles, browser scripts. The Dockerfile copies the same. */
 const WEB_DIRS = ['api/web/views', 'api/web/assets'];
 const MAX_OUTPUT = 16 * 1024 * 1024;

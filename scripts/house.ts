@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url';
 
 /** `npm run house`: prints the figures of the source tree that `test/house.test.ts` holds to its limits. */
 
-const ROOTS = ['api', 'activities', 'workflows', 'db', 'scripts'];
+const ROOTS = ['api', 'activities', 'workflows', 'db', 'scripts', 'clients/typescript/runner'];
 const MAX_FILE_LINES = 300;
 const MAX_FUNCTION_LINES = 60;
 const MAX_FOLDER_FILES = 25;

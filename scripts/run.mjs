@@ -9,7 +9,7 @@ import { runningState } from './embedded/run-state.mjs';
 import { checkNode, dataDir, loadEnvFile, root } from './embedded/settings.mjs';
 
 /** Commands that need no running service: they read the sources, or start their own servers. So does audit-verify of an export. */
-const STANDALONE = new Set(['openapi', 'client', 'chaos', 'bench', 'timing', 'bench-growth', 'fuzz', 'house']);
+const STANDALONE = new Set(['openapi', 'client', 'chaos', 'bench', 'timing', 'bench-growth', 'fuzz', 'house', 'runner']);
 const [name = '', ...args] = process.argv.slice(2);
 
 /**
@@ -30,8 +30,11 @@ function commandEnv() {
   ]);
 }
 
+/** Programs that ship with the client. */
+const PROGRAMS = { runner: join('clients', 'typescript', 'runner', 'main.js') };
+
 function compiledCommand() {
-  const file = join(root, 'dist', 'scripts', `${name}.js`);
+  const file = join(root, 'dist', Object.hasOwn(PROGRAMS, name) ? PROGRAMS[name] : join('scripts', `${name}.js`));
   if (/^[\w-]+$/.test(name) && existsSync(file)) return file;
   const known = readdirSync(join(root, 'dist', 'scripts'))
     .filter((entry) => entry.endsWith('.js'))

@@ -175,6 +175,8 @@ it('installs from its tarball into an empty folder, without network, and works t
     const bin = join(dir, 'node_modules', '.bin', 'client');
     const verified = await run(bin, ['verify-export', join(example, 'export.json'), '--keys', example]);
     expect(verified.stdout).toContain('export intact: 3 entries of 1 team');
+    const help = await run(join(dir, 'node_modules', '.bin', 'assent-runner'), ['--help']);
+    expect(help.stdout).toContain('assent-runner register --url URL');
   } finally {
     rmSync(dir, { recursive: true, force: true });
   }

@@ -1,0 +1,143 @@
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import type { Report } from './api.js';
+import { type ProcessId, isRunning, ownProcess } from './processes.js';
+
+/** What the daemon keeps in its folder. Nobody but its user can read it. */
+
+export interface Registration {
+  url: string;
+  runner_id: string;
+  runner_token: string;
+  name: string;
+  labels: string[];
+}
+
+/**
+ * The job in hand, written before each step. After a crash it tells whether the command may have begun: without a process it cannot have,
+ * because the shell waits until its process is on record.
+ */
+export interface SavedJob {
+  job_id: string;
+  process?: ProcessId;
+  /** The command has ended; the service may not know. */
+  report?: Report;
+}
+
+/** A registration that is missing or no longer counts. systemd calls this status CONFIG. */
+const UNREGISTERED = 78;
+
+/** What the caller has to change, and the status that the program ends with. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+  constructor(
+    message: string,
+    readonly status = UNREGISTERED,
+  ) {
+    super(message);
+  }
+}
+
+const PRIVATE_FILE = 0o600;
+const PRIVATE_FOLDER = 0o700;
+
+export class State {
+  constructor(readonly dir: string) {}
+
+  get workDir(): string {
+    return join(this.dir, 'work');
+  }
+
+  create(): void {
+    mkdirSync(this.workDir, { recursive: true, mode: PRIVATE_FOLDER });
+    chmodSync(this.dir, PRIVATE_FOLDER);
+  }
+
+  /** @throws {UsageError} without a registration that can be read */
+  registration(): Registration {
+    const found = this.#read<Registration>('runner.json');
+    if (!found) throw new UsageError(`No runner is registered in ${this.dir}. Run "assent-runner register" first.`);
+    return found;
+  }
+
+  get isRegistered(): boolean {
+    return existsSync(join(this.dir, 'runner.json'));
+  }
+
+  saveRegistration(registration: Registration): void {
+    this.#write('runner.json', registration);
+  }
+
+  job(): SavedJob | undefined {
+    return this.#read<SavedJob>('job.json');
+  }
+
+  saveJob(job: SavedJob): void {
+    this.#write('job.json', job);
+  }
+
+  forgetJob(): void {
+    rmSync(join(this.dir, 'job.json'), { force: true });
+  }
+
+  /**
+   * Makes this process the only daemon of the folder, until it ends.
+   * @throws {UsageError} if another one runs
+   */
+  lock(): void {
+    const path = join(this.dir, 'daemon.json');
+    const other = this.#read<ProcessId>('daemon.json');
+    if (other && other.pid !== process.pid && isRunning(other)) {
+      throw new UsageError(`A daemon already runs in ${this.dir} (process ${other.pid}).`, 1);
+    }
+    rmSync(path, { force: true });
+    try {
+      writeNew(path, ownProcess());
+    } catch {
+      throw new UsageError(`Another daemon is starting in ${this.dir}.`, 1);
+    }
+  }
+
+  unlock(): void {
+    rmSync(join(this.dir, 'daemon.json'), { force: true });
+  }
+
+  #read<T>(name: string): T | undefined {
+    try {
+      return JSON.parse(readFileSync(join(this.dir, name), 'utf8')) as T;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT' || error instanceof SyntaxError) return undefined;
+      throw error;
+    }
+  }
+
+  /** Replaces a file as a whole: a crash leaves the old one or the new one. */
+  #write(name: string, content: object): void {
+    const path = join(this.dir, name);
+    rmSync(`${path}.new`, { force: true });
+    writeNew(`${path}.new`, content);
+    renameSync(`${path}.new`, path);
+  }
+}
+
+/** Writes a file that does not exist yet and waits until it is on disk. */
+function writeNew(path: string, content: object): void {
+  const file = openSync(path, 'wx', PRIVATE_FILE);
+  try {
+    writeSync(file, JSON.stringify(content));
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+}
