@@ -7,6 +7,7 @@ import { approvalsListSection, decisionSection } from './sections/decisions.js';
 import { filesSection } from './sections/files.js';
 import { idleEventSection } from './sections/unmatched-events.js';
 import { bulkSection } from './sections/bulk.js';
+import { bulkExportSection } from './sections/bulk-export.js';
 import { cyclesSection } from './sections/cycles.js';
 import { cycleTimeSection, edgesSection, edgeWritersSection } from './sections/graph.js';
 import { listSection, unchangedSection } from './sections/lists.js';
@@ -35,6 +36,7 @@ export const SECTIONS = {
   'work-items-1000': workItemsSection(1_000),
   'create-note': createNoteSection,
   bulk: bulkSection,
+  'bulk-export': bulkExportSection,
   edges: edgesSection,
   'edge-writers': edgeWritersSection,
   'cycle-time': cycleTimeSection,

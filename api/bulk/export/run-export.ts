@@ -11,7 +11,7 @@ import { endJob } from '../jobs/end-job.js';
 import { reportProgressStatement } from '../jobs/progress.sql.js';
 import { type Entity, type ExportFormat, FILE_DAYS, type JobStatus, MAX_ATTEMPTS } from '../rules.js';
 import { MAX_SNAPSHOT_MS, readRows, type Scope } from './read-rows.js';
-import { type Rows, writeRows } from './write-rows.js';
+import { type Lines, writeRows } from './write-rows.js';
 
 const DAY_MS = 86_400_000;
 const REPORT_MS = 1_000;
@@ -71,22 +71,21 @@ function watchAttempt(services: Services, job: ClaimedJob, progress: Progress, o
 }
 
 /** Passes rows on while counting them, until `signal` aborts. @throws its reason */
-async function* counted(chunks: AsyncIterable<Rows>, progress: Progress, signal: AbortSignal): AsyncGenerator<Rows> {
+async function* counted(chunks: AsyncIterable<Lines>, progress: Progress, signal: AbortSignal): AsyncGenerator<Lines> {
   for await (const chunk of chunks) {
     signal.throwIfAborted();
     yield chunk;
-    progress.rows += chunk.lines.length;
+    progress.rows += chunk.length;
   }
   signal.throwIfAborted();
 }
 
-/** Turns text into bytes while measuring them; `result` is complete when all were read. */
-function measured(texts: AsyncIterable<string>) {
+/** Passes bytes on while measuring them; `result` is complete when all were read. */
+function measured(chunks: AsyncIterable<Buffer>) {
   const hash = createHash('sha256');
   let size = 0;
   async function* bytes(): AsyncGenerator<Buffer> {
-    for await (const text of texts) {
-      const chunk = Buffer.from(text);
+    for await (const chunk of chunks) {
       size += chunk.length;
       hash.update(chunk);
       yield chunk;
@@ -104,8 +103,8 @@ async function writeFile(services: Services, job: ClaimedJob, key: string, progr
     const rows = readRows(options.exportDb, scope, (total) => {
       progress.total = total;
     });
-    const texts = writeRows(counted(rows, progress, watch.signal), job.format as ExportFormat, entities);
-    const { bytes, result } = measured(texts);
+    const written = writeRows(counted(rows, progress, watch.signal), job.format as ExportFormat, entities);
+    const { bytes, result } = measured(written);
     await fileStore(services.config).put(key, bytes);
     return result();
   } finally {
