@@ -5,8 +5,9 @@ import { sentenceOf, ZOD_MESSAGES } from '../core/validation/messages.js';
 import { GATE } from './rules.js';
 import { checkTemplates } from '../automations/language/template.js';
 import type { ActionDescription, DefaultedParam } from './contract/action-type.js';
+import { dispatchRunnerJob } from './dispatch-runner-job.js';
 import { hasTemplatedOrigin } from './literal-origin.js';
-import { availableActions, catalogue } from './registry.js';
+import { availableActions } from './registry.js';
 
 /** An action as callers write it: parameters under `params`, or beside `type` without `params`. */
 export interface GivenAction {
@@ -104,13 +105,13 @@ export function checkActions(actions: readonly GivenAction[], personal: boolean)
     const description = availableActions().find(({ type }) => type === action.type);
     if (!description) {
       const shown = action.type.slice(0, 100);
-      if (catalogue().some(({ type }) => type === action.type)) throw invalid(`${place}.type: not available yet: ${shown}`);
       const types = availableActions().map(({ type }) => type);
       throw invalid(`${place}.type: unknown action: ${shown}${didYouMean(nearest(action.type, types, 3))}`);
     }
     const params = paramsOf(place, action, description);
     checkParams(place, description, params);
     if (personal && action.type === GATE) checkPersonalGate(place, params);
+    if (personal && action.type === dispatchRunnerJob.type) throw invalid(`${place}: a personal automation has no runners`);
     const { type, name, on_failure, retry } = action;
     return {
       type,

@@ -3,7 +3,7 @@ import { type Context, userOf } from '../core/context.js';
 import { type Connection, connectionsOf } from '../integrations/connections.js';
 import { findProvider } from '../integrations/registry.js';
 import type { ActionDescription } from './contract/action-type.js';
-import { availableActions, catalogue } from './registry.js';
+import { availableActions } from './registry.js';
 
 /** A schema that is described by hand replaces the derived one. */
 function applyOverride({ zodSchema, jsonSchema }: { zodSchema: z.core.$ZodTypes; jsonSchema: Record<string, unknown> }): void {
@@ -36,14 +36,13 @@ function availabilityOf(ctx: Context, { integration }: ActionDescription, connec
 
 /** Lists every action type, with the state of the caller's connections. */
 export async function listActionTypes(ctx: Context) {
-  const available = availableActions().map(({ type }) => type);
   const connections = await connectionsOf(ctx, userOf(ctx));
-  return catalogue().map((action) => ({
+  return availableActions().map((action) => ({
     type: action.type,
     label: action.label,
     category: action.category,
     params_schema: paramsSchemaOf(action),
-    available: available.includes(action.type),
+    available: true,
     ...availabilityOf(ctx, action, connections),
   }));
 }

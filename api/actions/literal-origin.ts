@@ -9,6 +9,6 @@ const LITERAL_ORIGIN = /^https?:\/\/[^/?#\\@{}\s\p{Cc}]+(?:[/?#]|$)/iu;
  * choose where a secret goes. `params` as stored.
  */
 export function hasTemplatedOrigin({ secrets, needs = [] }: ActionDescription, params: Record<string, unknown>): boolean {
-  if (!secrets || (needs.length === 0 && findSecretHandles(params).length === 0)) return false;
+  if (secrets !== true || (needs.length === 0 && findSecretHandles(params).length === 0)) return false;
   return !LITERAL_ORIGIN.test(String(params['url']));
 }

@@ -6,10 +6,10 @@ import { createNote } from './create-note.js';
 import { createRelation } from './create-relation.js';
 import { createTask } from './create-task.js';
 import { delay } from './delay.js';
+import { dispatchRunnerJob } from './dispatch-runner-job.js';
 import { httpRequest } from './http-request.js';
 import { moveToCycle } from './move-to-cycle.js';
 import { notify } from './notify.js';
-import { PLANNED_ACTIONS } from './planned.js';
 import { requireApproval } from './require-approval.js';
 import { runAgent } from './run-agent.js';
 import { sendWebhook } from './send-webhook.js';
@@ -28,7 +28,7 @@ const LOCAL: readonly ActionType[] = [
   moveToCycle,
   notify,
 ];
-const SENDING: readonly OutboundAction[] = [httpRequest, sendWebhook, runAgent];
+const SENDING: readonly OutboundAction[] = [httpRequest, sendWebhook, runAgent, dispatchRunnerJob];
 
 const byType = <A extends { type: string }>(actions: readonly A[]): Readonly<Record<string, A>> =>
   Object.assign(Object.create(null) as Record<string, A>, Object.fromEntries(actions.map((action) => [action.type, action])));
@@ -46,9 +46,6 @@ export const availableActions = (): readonly ActionDescription[] => [
   delay,
   ...Object.values(outboundTypes()),
 ];
-
-/** Returns the whole catalog in list order. */
-export const catalogue = (): readonly ActionDescription[] => [...availableActions(), ...PLANNED_ACTIONS];
 
 /** Sources of default values. */
 interface DefaultSources {

@@ -3,7 +3,7 @@ import { type Context, inTransaction, userOf } from '../core/context.js';
 import { invalid } from '../core/errors.js';
 import { newId } from '../core/ids.js';
 import { recordChange } from '../core/record-change.js';
-import { assertSecretsAllowed } from '../secrets/assert-secrets-allowed.js';
+import { assertActionsAllowed } from '../secrets/assert-actions-allowed.js';
 import { checkDefinition } from './check-definition.js';
 import { resolveScope } from './resolve-scope.js';
 import { getAutomation } from './get-automation.js';
@@ -47,7 +47,7 @@ export function createAutomation(ctx: Context, input: CreateAutomation, automati
       schedule_timezone: input.schedule_timezone ?? 'UTC',
       team_id: scope.team_id,
     });
-    await assertSecretsAllowed(ctx, scope.team_id, actions);
+    await assertActionsAllowed(ctx, scope.team_id, actions);
     const is_protected = input.is_protected ?? false;
     await checkProtection(ctx, { team_id: scope.team_id, is_protected: false }, is_protected);
     await checkLimit(ctx, scope.team_id);

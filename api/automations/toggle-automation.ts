@@ -1,7 +1,7 @@
 import { raw } from 'objection';
 import { type Context, inTransaction, userOf } from '../core/context.js';
 import { recordChange } from '../core/record-change.js';
-import { assertSecretsAllowed } from '../secrets/assert-secrets-allowed.js';
+import { assertActionsAllowed } from '../secrets/assert-actions-allowed.js';
 import { cancelRuns } from '../runs/record/cancel-runs.js';
 import { lockAutomation } from './lock-automation.js';
 import { requirePresentCreator } from './ownership/present-creator.js';
@@ -17,7 +17,7 @@ export function toggleAutomation(ctx: Context, automationId: string, input: Togg
     const automation = await lockAutomation(ctx, 'automation.write', automationId);
     const is_active = input.is_active ?? !automation.is_active;
     // Disabling needs no permission for the secrets it uses.
-    if (is_active) await assertSecretsAllowed(ctx, automation.team_id, automation.actions);
+    if (is_active) await assertActionsAllowed(ctx, automation.team_id, automation.actions);
     if (is_active) await requirePresentCreator(ctx, automation);
     // A manual change clears the previous reason.
     const switched = { is_active, disabled_reason: null, updated_by: userOf(ctx), updated_at: raw('now()') };

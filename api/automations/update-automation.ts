@@ -3,7 +3,7 @@ import { authorize } from '../core/access.js';
 import { type Context, inTransaction } from '../core/context.js';
 import { conflict, invalid } from '../core/errors.js';
 import { seatOf } from '../core/seats.js';
-import { assertSecretsAllowed } from '../secrets/assert-secrets-allowed.js';
+import { assertActionsAllowed } from '../secrets/assert-actions-allowed.js';
 import { checkDefinition } from './check-definition.js';
 import { teamOfProject } from '../projects/team-of-project.js';
 import { getAutomation } from './get-automation.js';
@@ -75,7 +75,7 @@ function nextState(before: Automation, input: UpdateAutomation) {
 
 async function save(ctx: Context, before: Automation, input: UpdateAutomation): Promise<Automation> {
   const fields = nextState(before, input);
-  await assertSecretsAllowed(ctx, before.team_id, fields.actions);
+  await assertActionsAllowed(ctx, before.team_id, fields.actions);
   if (fields.is_active ?? before.is_active) await requirePresentCreator(ctx, before);
   return saveDefinition(ctx, before, fields, {
     change_note: input.change_note ?? null,

@@ -9,7 +9,7 @@ const MAX_OUTPUT_BYTES = 65_536;
 /** Largest part of a log in one request, in bytes. */
 export const MAX_CHUNK_BYTES = 65_536;
 /** Longest wait for a job in one request, seconds. */
-export const MAX_WAIT_SECONDS = 25;
+const MAX_WAIT_SECONDS = 25;
 
 export const RunnerParams = z.object({ runner_id: Id });
 export const JobParams = z.object({ job_id: Id });

@@ -105,7 +105,7 @@ export const KNEX_QUERIES = [
   'api/runs/dispatch/execute-automation.ts',
   'api/runs/execution/end-if-deleted.ts',
   'api/runs/execution/with-step.ts',
-  'api/secrets/assert-secrets-allowed.ts',
+  'api/secrets/assert-actions-allowed.ts',
   'api/secrets/delete-secret.ts',
   'api/secrets/list-secrets.ts',
   'api/secrets/vault.ts',

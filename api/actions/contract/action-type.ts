@@ -23,8 +23,11 @@ export interface ActionDescription<P = unknown> {
   clears?: true;
   /** Parameters that may contain templates; all if absent. */
   templated?: readonly string[];
-  /** Sends the values of `{{secret:NAME}}` to the address in `params.url`; in other actions a reference fails. */
-  secrets?: true;
+  /**
+   * Sends the values of `{{secret:NAME}}` to the address in `params.url`; `later`: its parameters get a mark for each reference, which
+   * somebody else fills in. In other actions a reference fails.
+   */
+  secrets?: true | 'later';
   /** Secrets that it needs without naming them; it fails if one is missing. */
   needs?: readonly string[];
   /** The service that it uses, and the scopes that the creator's connection needs. */
@@ -73,6 +76,8 @@ export interface OutboundContext {
   firstAt: Date;
   /** Values of the secrets that the action refers to or needs, by name. */
   secrets: ReadonlyMap<string, string>;
+  /** Users who allowed the secrets of this version by saving its actions. */
+  secret_author_ids: string[];
   /** Values to redact from the record; an action that sends other secret values adds them. */
   hidden: Set<string>;
 }

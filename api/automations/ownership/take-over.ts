@@ -3,7 +3,7 @@ import { type Context, inTransaction, userOf } from '../../core/context.js';
 import { conflict } from '../../core/errors.js';
 import { findRecipients } from '../../notifications/find-recipients.js';
 import { notifyUsers } from '../../notifications/notify-users.js';
-import { assertSecretsAllowed } from '../../secrets/assert-secrets-allowed.js';
+import { assertActionsAllowed } from '../../secrets/assert-actions-allowed.js';
 import { getAutomation } from '../get-automation.js';
 import { lockAutomation } from '../lock-automation.js';
 import { saveDefinition } from '../save-definition.js';
@@ -34,7 +34,7 @@ export function takeOver(ctx: Context, automationId: string, { version }: TakeOv
     }
     const created_by = userOf(ctx);
     if (before.created_by === created_by) return answer(ctx, before);
-    await assertSecretsAllowed(ctx, before.team_id, before.actions);
+    await assertActionsAllowed(ctx, before.team_id, before.actions);
     await notifyFormerCreator(ctx, before);
     const disabled_reason = before.disabled_reason === 'creator_left' ? null : before.disabled_reason;
     const after = await saveDefinition(

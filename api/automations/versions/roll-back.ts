@@ -1,7 +1,7 @@
 import { AutomationVersion } from '../../../db/models/automation-version.js';
 import { type Context, inTransaction } from '../../core/context.js';
 import { conflict, notFound } from '../../core/errors.js';
-import { assertSecretsAllowed } from '../../secrets/assert-secrets-allowed.js';
+import { assertActionsAllowed } from '../../secrets/assert-actions-allowed.js';
 import { missingSecrets } from '../../secrets/vault.js';
 import { secretHandles } from '../../actions/secret-handles.js';
 import { checkDefinition } from '../check-definition.js';
@@ -29,7 +29,7 @@ export function rollBack(ctx: Context, automationId: string, { version: wanted, 
       actions: old.actions.map((action) => ({ ...action })),
       team_id: before.team_id,
     });
-    await assertSecretsAllowed(ctx, before.team_id, actions);
+    await assertActionsAllowed(ctx, before.team_id, actions);
     const missing = before.team_id === null ? [] : await missingSecrets(ctx, before.team_id, secretHandles(actions));
     if (missing.length > 0 && !force) {
       const detail = `Missing secrets: ${missing.join(', ')}`;

@@ -9,7 +9,7 @@ export interface QueuedJob {
 }
 
 /** Why a wait ended. `replaced`: the runner asks again elsewhere; `stopped`: this process stops. */
-export type WaitEnd = 'woken' | 'late' | 'gone' | 'replaced' | 'stopped';
+type WaitEnd = 'woken' | 'late' | 'gone' | 'replaced' | 'stopped';
 
 /** One request that waits for a job. */
 export interface WaitingRunner {

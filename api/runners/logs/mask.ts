@@ -13,7 +13,7 @@ interface Range {
 }
 
 /** Returns every text that a log must not show: the values, their usual encodings, and the lines of those with several. */
-export const maskedForms = (values: readonly string[]): string[] => [
+const maskedForms = (values: readonly string[]): string[] => [
   ...new Set(
     values.flatMap((value) => [
       ...formsOf(value),

@@ -3,7 +3,7 @@ import type { JobStatus } from '../../../db/models/runner-job.js';
 /** States of a job that a runner holds. */
 export const HELD: readonly JobStatus[] = ['claimed', 'running'];
 /** States of a job that has not ended. */
-export const OPEN: readonly JobStatus[] = ['queued', ...HELD];
+const OPEN: readonly JobStatus[] = ['queued', ...HELD];
 
 export const isOpen = (status: JobStatus): boolean => OPEN.includes(status);
 export const isHeld = (status: JobStatus): boolean => HELD.includes(status);

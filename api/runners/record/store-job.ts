@@ -31,7 +31,7 @@ export async function storeJob(ctx: Context, { step, ...job }: NewJob): Promise<
   if (!team) throw notFound('Team');
   authorize('runner_job.write', await seatOf(ctx, team_id));
   const most = ctx.config.RUNNER_JOBS_PER_TEAM;
-  const open = await RunnerJob.query(ctx.db).where({ team_id }).whereIn('status', ['queued', 'claimed', 'running']).resultSize();
+  const open = await RunnerJob.query(ctx.db).where({ team_id }).whereNull('finished_at').resultSize();
   if (open >= most) throw conflict(`At most ${most} jobs of a team may wait or run; cancel some, or wait`);
   const job_id = newId();
   await RunnerJob.query(ctx.db).insert({

@@ -1,4 +1,4 @@
-import { catalogue } from '../../actions/registry.js';
+import { availableActions } from '../../actions/registry.js';
 import type { Context } from '../../core/context.js';
 import { namesFor, planAction } from '../planned-actions.js';
 
@@ -28,7 +28,7 @@ export async function describeStaged(ctx: Context, run: Staged, gateIndex: numbe
   ]);
   const lines = shown.map((action, index) => {
     const { name, facts } = planAction(action, event, { teamId, names });
-    const label = catalogue().find(({ type }) => type === action.type)?.label ?? action.type;
+    const label = availableActions().find(({ type }) => type === action.type)?.label ?? action.type;
     const title = name === null ? label : `${name} (${label})`;
     return `${index + 1}. ${[title, ...facts.map((fact) => `${fact.name}: ${fact.value}`)].join(' · ')}`;
   });

@@ -6,7 +6,7 @@ import { type Context, inTransaction, userOf } from '../../core/context.js';
 import { conflict, forbidden, invalid, notFound } from '../../core/errors.js';
 import { recordChange } from '../../core/record-change.js';
 import { seatOf } from '../../core/seats.js';
-import { assertSecretsAllowed } from '../../secrets/assert-secrets-allowed.js';
+import { assertActionsAllowed } from '../../secrets/assert-actions-allowed.js';
 import { createRun } from '../record/create-run.js';
 import { authorizeManage } from '../../automations/policy.js';
 import type { ActionStatus } from '../record/rules.js';
@@ -90,7 +90,7 @@ export function retryRun(ctx: Context, runId: string, options: RetryRun): Promis
       failed.automation_id,
       which === 'original' ? failed.automation_version : automation.version,
     );
-    await assertSecretsAllowed(ctx, failed.team_id, version.actions);
+    await assertActionsAllowed(ctx, failed.team_id, version.actions);
     await checkProtected(ctx, automation, version);
     const n = failed.retry_count + 1;
     const retryId = retryIdOf(runId, n);

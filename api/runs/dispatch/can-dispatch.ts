@@ -3,7 +3,7 @@ import { AutomationRun } from '../../../db/models/automation-run.js';
 import { isAdmitted } from '../../core/access.js';
 import { type Context, userOf } from '../../core/context.js';
 import { seatOf } from '../../core/seats.js';
-import { findForbiddenSecret } from '../../secrets/assert-secrets-allowed.js';
+import { findForbiddenAction } from '../../secrets/assert-actions-allowed.js';
 import { canManage } from '../../automations/policy.js';
 
 const NEITHER = { mayCancel: false, mayReplay: false };
@@ -20,6 +20,6 @@ export async function canDispatch(ctx: Context, runId: string): Promise<{ mayCan
   const seat = team_id === null ? null : await seatOf(ctx, team_id);
   if (!canManage('automation.dispatch', { team_id, created_by }, { userId: userOf(ctx), seat })) return NEITHER;
   const automation = await Automation.query(ctx.db).findById(run.automation_id).select('actions');
-  const forbidden = await findForbiddenSecret(ctx, team_id, automation?.actions ?? []);
+  const forbidden = await findForbiddenAction(ctx, team_id, automation?.actions ?? []);
   return { mayCancel: true, mayReplay: forbidden === undefined };
 }

@@ -1,7 +1,7 @@
 import type { Automation } from '../../../db/models/automation.js';
 import { type Context, inTransaction, userOf } from '../../core/context.js';
 import { recordChange } from '../../core/record-change.js';
-import { assertSecretsAllowed } from '../../secrets/assert-secrets-allowed.js';
+import { assertActionsAllowed } from '../../secrets/assert-actions-allowed.js';
 import { evaluateCondition } from '../../automations/language/condition.js';
 import { conditionScope } from '../../automations/language/condition-scope.js';
 import { createRun, type NewRun } from '../record/create-run.js';
@@ -53,7 +53,7 @@ export function executeAutomation(
 ): Promise<Dispatched> {
   return inTransaction(ctx, async (ctx) => {
     const automation = await lockAutomation(ctx, 'automation.dispatch', automationId);
-    await assertSecretsAllowed(ctx, automation.team_id, automation.actions);
+    await assertActionsAllowed(ctx, automation.team_id, automation.actions);
     const now = new Date();
     const event = eventOf(ctx, automation, input, now);
     const verdict: Pick<NewRun, 'skip_reason' | 'condition_error'> = await evaluateAutomation(ctx, automation, event, now);

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { Context, Services } from '../../core/context.js';
 import { isHostAllowed } from '../../core/http-client/host-patterns.js';
 import { recordUse } from '../../secrets/record-use.js';
@@ -40,6 +41,8 @@ async function usableSecrets(
 interface FilledParams {
   params: unknown;
   secrets: ReadonlyMap<string, string>;
+  /** Users who allowed them by saving the actions of this version. */
+  author_ids: string[];
 }
 
 /**
@@ -49,8 +52,9 @@ interface FilledParams {
  * parameter | SecretUnreadable
  */
 export async function fillInSecrets(ctx: Context, type: OutboundAction, run: RunRow, index: number): Promise<FilledParams> {
-  if (!type.secrets) return { params: readParams(type, run, index), secrets: new Map() };
+  if (!type.secrets) return { params: readParams(type, run, index), secrets: new Map(), author_ids: [] };
   const usable = await usableSecrets(ctx, type, run, index);
+  if (type.secrets === 'later') return markSecrets(ctx, type, run, index, usable);
   const secrets = run.is_test
     ? new Map(usable.map(({ name }) => [name, `{{secret:${name}}}`]))
     : openSecrets(ctx.config, run.team_id ?? '', usable);
@@ -60,7 +64,27 @@ export async function fillInSecrets(ctx: Context, type: OutboundAction, run: Run
     if (allowed_hosts.length > 0 && !isHostAllowed(allowed_hosts, url)) refuseHost(name, `${url.host} is not an allowed host`);
     if (!run.is_test) await recordRead(ctx, run, index, name, url.host);
   }
-  return { params, secrets };
+  return { params, secrets, author_ids: [] };
+}
+
+/**
+ * Puts a random mark in the place of each secret: whoever fills in the values later finds the marks, and no text of an event can be taken
+ * for one. The command of a job can send a value anywhere, so one with allowed hosts is refused. Decrypts nothing.
+ * @throws ActionRefused `secret_host_refused`
+ */
+async function markSecrets(
+  ctx: Context,
+  type: OutboundAction,
+  run: RunRow,
+  index: number,
+  usable: readonly StoredSecret[],
+): Promise<FilledParams> {
+  const restricted = usable.find(({ allowed_hosts }) => allowed_hosts.length > 0);
+  if (restricted) refuseHost(restricted.name, 'it has allowed hosts, which a command could pass by');
+  const markOf = (name: string): string => (run.is_test ? `{{secret:${name}}}` : `secret-${randomUUID()}`);
+  const secrets = new Map(usable.map(({ name }) => [name, markOf(name)]));
+  const authors = usable.length > 0 ? await readAuthors(ctx.db, run) : [];
+  return { params: readParams(type, run, index, secrets), secrets, author_ids: authors.map(({ user_id }) => user_id) };
 }
 
 const recordRead = (ctx: Context, run: RunRow, index: number, name: string, host: string): Promise<string> =>

@@ -77,9 +77,9 @@ async function prepare(within: Services, services: Services, begun: ActiveStep, 
   }
   const ctx = creatorContext(within, begun, begun.creator); // checks that the creator may still act
   if (type.integration) checkConsent(await readAuthors(within.db, begun), begun, type.integration.provider);
-  const { params, secrets } = await fillInSecrets(ctx, type, begun, index);
+  const { params, secrets, author_ids: secret_author_ids } = await fillInSecrets(ctx, type, begun, index);
   if (begun.is_test) {
-    await recordDryRun(within.db, begun, index, type.label, renderParams(type, begun, index, type.secrets && secrets));
+    await recordDryRun(within.db, begun, index, type.label, renderParams(type, begun, index, type.secrets ? secrets : undefined));
     return null;
   }
   const [started] = await run<{ started_at: Date }>(within.db, startStatement, [begun.run_id, index, isNew, answersLater]);
@@ -101,6 +101,7 @@ async function prepare(within: Services, services: Services, begun: ActiveStep, 
     attempt: step.attempts + (isNew ? 1 : 0),
     firstAt: started?.started_at ?? new Date(),
     secrets,
+    secret_author_ids,
     hidden: new Set(secrets.values()),
   };
   return { type: type.type, outbound, attempts, send: () => type.send(outbound, params) };

@@ -1,4 +1,4 @@
-import { catalogue } from '../../actions/registry.js';
+import { availableActions } from '../../actions/registry.js';
 import type { User } from '../../auth/schema.js';
 import { plainText } from '../../core/plain-text.js';
 import { TRIGGER_TEXT } from './trigger-text.js';
@@ -35,7 +35,7 @@ function duration(seconds: number): string {
     .join(' ');
 }
 
-const ACTION_LABELS = new Map<string, string>(catalogue().map(({ type, label }) => [type, label]));
+const ACTION_LABELS = new Map<string, string>(availableActions().map(({ type, label }) => [type, label]));
 
 /** Returns whether this runtime supports a time zone and locale; a newer one may have stored them. */
 function isKnown(locale: string, timeZone: string): boolean {

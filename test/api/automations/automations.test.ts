@@ -1,4 +1,4 @@
-import { catalogue } from '../../../api/actions/registry.js';
+import { availableActions } from '../../../api/actions/registry.js';
 import { buildPerson, buildProject, buildTeam, type Person, type TestTeam } from '../../factories/people.js';
 import { startApp, type TestApp } from '../../support/app.js';
 
@@ -124,7 +124,6 @@ describe('POST /api/automations', () => {
 
   it.each([
     ['an unknown trigger', { trigger_type: 'task.exploded' }, /trigger_type/],
-    ['a trigger that does not exist yet', { trigger_type: 'runner.job_finished' }, /not available yet/],
     ['a schedule without its times', { trigger_type: 'schedule' }, /schedule_cron: required/],
     ['a bad condition, with the position', { condition: 'task.title == nope' }, /condition: .*at character 14/],
     ['a condition of no truth', { condition: '"yes"' }, /condition/],
@@ -139,11 +138,6 @@ describe('POST /api/automations', () => {
     ['a time zone that only ICU knows', { schedule_timezone: 'SystemV/EST5' }, /schedule_timezone/],
     ['an unknown action', { actions: [comment, { type: 'fly' }] }, /actions\[1\]\.type: unknown action/],
     ['an inherited name as action', { actions: [{ type: 'constructor' }] }, /unknown action/],
-    [
-      'an action that does not exist yet',
-      { actions: [{ type: 'dispatch_runner_job', params: { labels: [], command: 'x' } }] },
-      /not available yet/,
-    ],
     ['a missing parameter', { actions: [{ type: 'add_comment' }] }, /actions\[0\]\.params\.content/],
     ['a wrong parameter', { actions: [{ type: 'set_task_status', params: { status: 'later' } }] }, /params\.status/],
     ['a bad date', { actions: [{ type: 'create_task', title: 'x', due_date: '2026-02-30' }] }, /params\.due_date/],
@@ -414,7 +408,7 @@ describe('catalogues', () => {
       sample_payload: { type: 'forge.pr_opened', pr_number: 12 },
     });
     expect(trigger('schedule')).toMatchObject({ available: true, sample_payload: { scheduled_for: expect.any(String) } });
-    expect(trigger('runner.job_finished')).toMatchObject({ available: false });
+    expect(body.triggers.filter(({ available }: { available: boolean }) => !available)).toEqual([]);
     expect(trigger('task.completed').sample_payload).toMatchObject({
       task: { status: 'done' },
       changes: { status: { to: 'done' } },
@@ -425,7 +419,7 @@ describe('catalogues', () => {
     const { status, body } = await app.as(team.guest).get('/api/automations/actions/types');
     expect(status).toBe(200);
     const action = (type: string) => body.actions.find((entry: { type: string }) => entry.type === type);
-    expect(body.actions.map(({ type }: { type: string }) => type)).toEqual(catalogue().map(({ type }) => type));
+    expect(body.actions.map(({ type }: { type: string }) => type)).toEqual(availableActions().map(({ type }) => type));
     expect(action('create_task')).toMatchObject({
       category: 'core',
       integration: null,
@@ -437,7 +431,7 @@ describe('catalogues', () => {
     expect(action('add_comment').params_schema.required).toEqual(['content']);
     expect(action('require_approval')).toMatchObject({ available: true, params_schema: { required: [] } });
     expect(action('http_request')).toMatchObject({ available: true, params_schema: { required: ['method', 'url'] } });
-    expect(action('dispatch_runner_job')).toMatchObject({ available: false });
+    expect(action('dispatch_runner_job')).toMatchObject({ available: true, params_schema: { required: ['labels', 'command'] } });
     expect(action('run_agent')).toMatchObject({ available: true, params_schema: { required: ['instruction'] } });
     expect(action('forge_comment')).toMatchObject({
       category: 'integration',

@@ -321,3 +321,52 @@ describe('ends of other things', () => {
     }
   });
 });
+
+describe('automations with jobs', () => {
+  const action = (params: Record<string, unknown> = {}) => ({
+    type: 'dispatch_runner_job',
+    params: { labels: [], command: 'true', ...params },
+  });
+  const save = (client: Client, actions: object[], more: object = { team_id: team.team_id }) =>
+    client.post('/api/automations', { name: 'Job', trigger_type: 'manual', actions, ...more });
+  const withSecret = action({ env: { A: '{{secret:KEY}}' } });
+
+  it('need a manager, and with a secret an admin, to be saved, started, tested, taken over or restored', async () => {
+    expect((await save(member, [action()])).status).toBe(403);
+    expect((await save(manager, [withSecret])).status).toBe(403);
+    expect((await save(app.as(team.admin), [withSecret])).status).toBe(201);
+    const path = `/api/automations/${(await save(manager, [action()])).body.automation_id}`;
+    for (const client of [member, manager]) {
+      const allowed = client === manager;
+      const status = async (answer: Promise<{ status: number }>) => (await answer).status < 300 === allowed;
+      expect(await status(client.patch(path, { name: 'Other' }))).toBe(true);
+      expect(await status(client.post(`${path}/execute`, {}))).toBe(true);
+      expect(await status(client.post(`${path}/test`, {}))).toBe(true);
+    }
+    // A member's own automation that a manager gave a job.
+    const own = (await save(member, [])).body.automation_id as string;
+    expect((await manager.patch(`/api/automations/${own}`, { actions: [action()] })).status).toBe(200);
+    for (const route of ['execute', 'test']) expect((await member.post(`/api/automations/${own}/${route}`, {})).status).toBe(403);
+    expect((await member.patch(`/api/automations/${own}`, { name: 'Mine' })).status).toBe(403);
+    expect((await manager.patch(`/api/automations/${own}`, { actions: [] })).status).toBe(200);
+    expect((await member.post(`/api/automations/${own}/rollback`, { version: 2 })).status).toBe(403);
+    const secret = (await save(app.as(team.admin), [withSecret])).body.automation_id as string;
+    expect((await manager.post(`/api/automations/${secret}/take-over`, {})).status).toBe(403);
+  });
+
+  it.each([
+    ['a template in the command', { command: 'echo {{event.task.title}}' }, /command/],
+    ['a secret in the command', { command: 'curl -H {{secret:KEY}}' }, /command/],
+    ['a template as label', { labels: ['{{event.task.title}}'] }, /labels/],
+    ['a hostile variable', { env: { 'A B': 'x' } }, /env/],
+    ['a reserved variable', { env: { ASSENT_OUTPUT: 'x' } }, /ASSENT_/],
+    ['too long a time', { timeout_minutes: 361 }, /timeout_minutes/],
+  ])('refuse %s', async (_what, params, message) => {
+    const { status, body } = await save(app.as(team.admin), [action(params)]);
+    expect([status, body.message]).toEqual([400, expect.stringMatching(message)]);
+  });
+
+  it('are not for personal automations, which have no runners', async () => {
+    expect((await save(app.as(team.admin), [action()], {})).status).toBe(400);
+  });
+});
