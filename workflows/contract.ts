@@ -1,10 +1,10 @@
 /** Names and shapes shared by the API, the worker and the workflows: imports neither Temporal nor code that waits. */
 
-export * from './bulk-contract.js';
-export * from './cycle-contract.js';
-export * from './maintenance-contract.js';
+export * from './contracts/bulk-contract.js';
+export * from './contracts/cycle-contract.js';
+export * from './contracts/maintenance-contract.js';
 export * from './contracts/runner-contract.js';
-export * from './turn-contract.js';
+export * from './contracts/turn-contract.js';
 
 const TASK_QUEUES = { core: 'core', outbound: 'outbound' } as const;
 /** Returns a queue's name with TASK_QUEUE_PREFIX, which separates installations and test files on one server. */

@@ -1,5 +1,5 @@
 /** Names and shapes of the jobs of bulk data; part of workflows/contract.ts, which everybody imports. */
-import type { Searchable } from './contract.js';
+import type { Searchable } from '../contract.js';
 
 /** Workflow types of the two kinds of jobs. */
 export const BULK_WORKFLOWS = { export: 'bulkExport', import: 'bulkImport' } as const;
