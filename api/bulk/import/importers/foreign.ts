@@ -1,6 +1,6 @@
 import { InputError } from '../../formats/input.js';
 import type { ImportPlace, ImportRecord, Mapped } from './record.js';
-import { Comments, descriptionOf, priorityOf, stableId, statusOf, tagsOf, titleOf } from './values.js';
+import { Comments, descriptionOf, priorityOf, stableId, stablePartId, statusOf, tagsOf, titleOf } from './values.js';
 
 /** Projects, and cycles, that one foreign file may name. */
 const MAX_NAMED = 10_000;
@@ -105,7 +105,7 @@ export class ForeignImporter {
   }
 
   private commentsOf(task_id: string, issue: ForeignIssue, rest: string | undefined): ImportRecord[] {
-    const comments = new Comments(task_id, (nth) => this.idOf('comment', issue.key, String(nth)));
+    const comments = new Comments(task_id, (nth) => stablePartId(nth, this.place.team_id, this.system, 'comment', issue.key));
     if (rest !== undefined) comments.add(`The whole description:\n\n${rest}`);
     for (const { author, date, text } of issue.comments) {
       const head = [author, date].filter((part) => part !== '').join(', ');

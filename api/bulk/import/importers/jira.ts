@@ -3,7 +3,8 @@ import { InputError } from '../../formats/input.js';
 import { Cells } from './cells.js';
 import { type ForeignComment, ForeignImporter, type ForeignIssue, shown } from './foreign.js';
 import type { ImportPlace, Importer, Mapped } from './record.js';
-import { dayOf } from './values.js';
+import { dayOf, statusOf } from './values.js';
+import type { TaskStatus } from '../../../tasks/rules.js';
 
 /**
  * The CSV that Jira exports (Filters, Export, CSV with all fields; Cloud and Data Center). A column of several values is repeated, as
@@ -43,6 +44,18 @@ function linksOf(cells: Cells): ForeignIssue['links'] {
       return type === null ? [] : [{ type, key }];
     }),
   );
+}
+
+/** Statuses of a site have any name, but their category has one of three. */
+const CATEGORIES: Readonly<Record<string, TaskStatus>> = { 'to do': 'todo', 'in progress': 'in_progress', done: 'done' };
+
+/** Returns the name of the status, or that of its category where the name says something else, or nothing. */
+function statusWord(cells: Cells): string | undefined {
+  const name = cells.first('Status');
+  const category = CATEGORIES[cells.first('Status Category')?.trim().toLowerCase() ?? ''];
+  const status = statusOf(name ?? '');
+  if (category === undefined || status === category) return name;
+  return status === 'in_review' && category === 'in_progress' ? name : category;
 }
 
 /** Imports issues of Jira. Give each row to `scan` first, so that a parent named by its number is known wherever it stands. */
@@ -102,7 +115,7 @@ export class JiraImporter implements Importer<CsvRow> {
       title,
       description: cells.first('Description') ?? '',
       origin: `Imported from Jira: ${key}`,
-      status: cells.first('Status'),
+      status: statusWord(cells),
       priority: cells.first('Priority'),
       assignees: cells.all('Assignee').slice(0, 1),
       labels: [...(type === undefined || type === 'task' ? [] : [type]), ...labels],
@@ -119,17 +132,7 @@ export class JiraImporter implements Importer<CsvRow> {
       comments: cells.all('Comment', 'Comments').map(commentOf),
       links: linksOf(cells),
     });
-    // Statuses of a site have any name; their category has one of three.
-    const category = cells.first('Status Category');
-    return this.withCategory(mapped, notes, category);
-  }
-
-  private withCategory({ records, notes: found }: Mapped, notes: string[], category: string | undefined): Mapped {
-    const isUnknown = found.some((note) => note.startsWith('The status '));
-    const status = { done: 'done', 'in progress': 'in_progress', 'to do': 'todo' }[category?.trim().toLowerCase() ?? ''];
-    if (!isUnknown || status === undefined) return { records, notes: [...notes, ...found] };
-    const changed = records.map((record) => (record.entity === 'task' ? { ...record, status } : record));
-    return { records: changed, notes: [...notes, ...found.filter((note) => !note.startsWith('The status '))] };
+    return { records: mapped.records, notes: [...notes, ...mapped.notes] };
   }
 }
 

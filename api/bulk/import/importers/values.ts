@@ -13,6 +13,13 @@ export function stableId(...parts: readonly string[]): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }
 
+/** Ids of the parts of one record, which sort in the order of their numbers: a list sorts what has the same time by its id. */
+export function stablePartId(nth: number, ...parts: readonly string[]): string {
+  const whole = stableId(...parts);
+  const part = stableId(...parts, String(nth));
+  return `${whole.slice(0, 8)}-${Math.min(nth, 0xffff).toString(16).padStart(4, '0')}${part.slice(13)}`;
+}
+
 const STATUS_WORDS: readonly (readonly [TaskStatus, RegExp])[] = [
   ['done', /^(done|closed|resolved|completed?|cancell?ed|duplicate|won['’]?t (do|fix)|released|shipped|merged|archived)$/],
   ['in_review', /review|qa\b|testing|verif|approval/],

@@ -20,13 +20,13 @@ const OTHERS = {
 } as const;
 export type OtherKind = keyof typeof OTHERS;
 
-/** $1 = ids, $2 = team id. Ids of records that are no items. */
+/** $1 = ids, $2 = team id. Ids of records that are no items. One that was deleted for good keeps its id, so it counts as another team's. */
 const otherStatement = (kind: OtherKind): Statement => {
   const [table, id, isLive] = OTHERS[kind];
   return {
     name: `known_${table}_of_import`,
     text: /* sql */ `
-      select r.${id}::text as id, case when r.team_id = $2 then '${kind}' end as type, ${isLive} as is_live
+      select r.${id}::text as id, case when r.team_id = $2 and ${isLive} then '${kind}' end as type, true as is_live
       from ${table} r where r.${id} = any($1::text[]::uuid[])`,
   };
 };
@@ -38,7 +38,7 @@ const STATEMENTS = Object.fromEntries(Object.keys(OTHERS).map((kind) => [kind, o
 /** A record that already has an id. */
 export interface KnownRecord extends Record<string, unknown> {
   id: string;
-  /** Null: of another team, about which nothing may be said. */
+  /** Null: of another team, about which nothing may be said, or deleted for good. */
   type: string | null;
   is_live: boolean;
   /** Of an item. */

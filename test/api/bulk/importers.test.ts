@@ -1,0 +1,171 @@
+import { readFileSync } from 'node:fs';
+import { buildTeam, type Person, type TestTeam } from '../../factories/people.js';
+import { type Client, startApp, type TestApp } from '../../support/app.js';
+import { importText } from './import-support.js';
+
+let app: TestApp;
+let team: TestTeam;
+let manager: Client;
+let ada: Person;
+
+beforeAll(async () => {
+  app = await startApp();
+});
+afterAll(() => app.close());
+beforeEach(async () => {
+  team = await buildTeam(app);
+  manager = app.as(team.manager);
+  ada = team.member;
+});
+
+/** A fixture in which the assignee is a member of this test's team. */
+const fixture = (name: string): string =>
+  readFileSync(new URL(`fixtures/${name}`, import.meta.url), 'utf8').replaceAll('ada@example.test', ada.email);
+const run = (name: string, format: string, fields: Record<string, unknown> = {}) =>
+  importText(app, manager, team, fixture(name), { format, ...fields });
+
+interface Task {
+  task_id: string;
+  title: string;
+  cycle_id: string;
+  subtasks: Task[];
+}
+const flat = (tasks: Task[]): Task[] => tasks.flatMap((task) => [task, ...flat(task.subtasks)]);
+/** All tasks of the team by the start of their titles. */
+async function tasksOf(): Promise<Record<string, Task>> {
+  const tasks = flat((await manager.get(`/api/tasks?team_id=${team.team_id}`)).body);
+  return Object.fromEntries(tasks.map((task) => [task.title.split(' ')[0] as string, task]));
+}
+const projectNames = async () =>
+  (await manager.get(`/api/projects?team_id=${team.team_id}`)).body.map(({ name }: { name: string }) => name).toSorted();
+const commentsOf = async ({ task_id }: Task) =>
+  (await manager.get(`/api/tasks/${task_id}/comments`)).body.map(({ content }: { content: string }) => content);
+const relationsOf = async ({ task_id }: Task) =>
+  (await manager.get(`/api/work-items/${task_id}/relations`)).body.map(
+    ({ effective_type, item }: { effective_type: string; item: { title: string } }) =>
+      `${effective_type} ${item.title.split(' ')[0]}`,
+  );
+
+it('takes the CSV of Jira', async () => {
+  const job = await run('jira.csv', 'jira_csv');
+  expect(job).toMatchObject({
+    status: 'succeeded',
+    failed: 1,
+    errors: [{ line: 7, message: 'The line has no issue key or no summary' }],
+  });
+  expect(await projectNames()).toEqual(['Web shop']);
+  const { Form, Checkout, Pay, Choose } = (await tasksOf()) as Record<'Form' | 'Checkout' | 'Pay' | 'Choose', Task>;
+  expect(Form).toMatchObject({
+    title: 'Form with "quotes", commas and a line break',
+    description: 'Fields of the address\n\nImported from Jira: SHOP-3',
+    status: 'in_progress',
+    priority: 'urgent',
+    assigned_to: ada.user_id,
+    due_date: '2026-04-02',
+    tags: ['sub-task', 'forms', 'checkout'],
+    estimated_hours: 2,
+    actual_hours: 1,
+    parent_task_id: Pay.task_id,
+  });
+  expect(Pay).toMatchObject({
+    status: 'in_progress',
+    priority: 'low',
+    assigned_to: null,
+    estimated_hours: 5,
+    parent_task_id: Checkout.task_id,
+  });
+  expect(Choose).toMatchObject({ status: 'done', tags: [], parent_task_id: null });
+  expect((await manager.get(`/api/sprints/${Form.cycle_id}`)).body).toMatchObject({
+    name: 'Sprint 2',
+    status: 'planned',
+    task_count: 1,
+  });
+  expect(await commentsOf(Form)).toEqual([
+    '*712020:abc, 12/Mar/26 4:00 PM*\n\nFirst; with a semicolon',
+    '*712020:def, 13/Mar/26 8:00 AM*\n\nSecond',
+  ]);
+  expect(await relationsOf(Pay)).toEqual(expect.arrayContaining(['blocked_by Choose']));
+  const notes = job.notes.map(({ line, message }: { line: number; message: string }) => `${line} ${message}`);
+  expect(notes).toEqual(
+    expect.arrayContaining([
+      '1 Columns that were left out: Environment, Custom field (Severity)',
+      '2 Files are not part of the export: 1 attachments were left out',
+      '5 The due date “someday” has an unknown form',
+      '5 The assignee “Nobody Known” is no member of the team',
+      '5 A related issue is not in the file',
+    ]),
+  );
+});
+
+it('imports a foreign file a second time by its rule for conflicts, with nothing doubled', async () => {
+  const first = await run('jira.csv', 'jira_csv');
+  const skipped = await run('jira.csv', 'jira_csv', { on_conflict: 'skip' });
+  expect(skipped).toMatchObject({ created: 0, updated: 0, failed: 1, skipped: first.created + first.skipped });
+  const refused = await run('jira.csv', 'jira_csv');
+  expect(refused).toMatchObject({ created: 0, updated: 0 });
+  expect(Object.keys(await tasksOf())).toHaveLength(4);
+  const other = await buildTeam(app);
+  const elsewhere = await importText(app, app.as(other.manager), other, fixture('jira.csv'), { format: 'jira_csv' });
+  expect(elsewhere).toMatchObject({ created: first.created, failed: 1 });
+});
+
+it('takes the CSV of Linear', async () => {
+  const job = await run('linear.csv', 'linear_csv');
+  expect(job).toMatchObject({ status: 'succeeded', failed: 0 });
+  expect(await projectNames()).toEqual(['Engineering', 'Search']);
+  const tasks = await tasksOf();
+  const { Faster, Old } = tasks as Record<'Faster' | 'Old', Task>;
+  const formula = tasks['=Formula'] as Task;
+  expect(formula).toMatchObject({
+    title: '=Formula in a title',
+    status: 'in_review',
+    priority: 'urgent',
+    assigned_to: ada.user_id,
+    tags: ['Bug', 'Frontend'],
+    estimated_hours: 3,
+    due_date: '2026-03-20',
+    parent_task_id: Faster.task_id,
+  });
+  expect(Old).toMatchObject({ status: 'done', is_archived: true });
+  expect((await manager.get(`/api/sprints/${formula.cycle_id}`)).body).toMatchObject({
+    name: 'Cycle seven',
+    start_date: '2026-03-02',
+    end_date: '2026-03-15',
+  });
+  expect((await relationsOf(formula)).toSorted()).toEqual(['belongs_to Faster', 'blocked_by Faster', 'related_to Old']);
+  expect(job.notes[0]).toMatchObject({ line: 1, message: expect.stringContaining('Initiatives, Project Milestone ID') });
+});
+
+it('takes issues of GitHub', async () => {
+  const job = await run('github.json', 'github_json');
+  expect(job).toMatchObject({ status: 'succeeded', failed: 1 });
+  expect(await projectNames()).toEqual(['example/shop']);
+  const { Blank, Typo } = (await tasksOf()) as Record<'Blank' | 'Typo', Task>;
+  expect(Blank).toMatchObject({
+    description: 'Steps:\n\n1. Open the page\n\nImported from GitHub: example/shop#7',
+    status: 'todo',
+    tags: ['bug'],
+    assigned_to: ada.user_id,
+  });
+  expect(Typo).toMatchObject({ status: 'done' });
+  expect((await manager.get(`/api/sprints/${Blank.cycle_id}`)).body).toMatchObject({ name: '1.1', end_date: '2026-04-01' });
+  expect(await commentsOf(Blank)).toEqual(['*octo-ada, 2026-03-03T10:00:00Z*\n\nI can reproduce this.']);
+});
+
+it('keeps a long description in comments, and says so', async () => {
+  const description = `${'😀 long text '.repeat(1_500)}the end`;
+  const data = JSON.stringify([{ number: 1, title: 'Long', body: description, url: 'https://github.com/a/b/issues/1' }]);
+  const job = await importText(app, manager, team, data, { format: 'github_json' });
+  expect(job.notes).toEqual([{ line: 1, entity: null, message: expect.stringContaining('the whole text is in comments') }]);
+  const { Long } = (await tasksOf()) as Record<'Long', Task & { description: string }>;
+  expect(Long.description.endsWith('Imported from GitHub: a/b#1')).toBe(true);
+  expect((await commentsOf(Long)).join('') === `The whole description:\n\n${description}`).toBe(true);
+});
+
+test.each([
+  ['jira_csv', 'Summary,Status\nx,Done\n', 'The column Issue key is missing: this is no CSV export of Jira'],
+  ['linear_csv', 'Summary,Status\nx,Done\n', 'The column ID is missing: this is no CSV export of Linear'],
+])('refuses another file as %s', async (format, data, message) => {
+  const job = await importText(app, manager, team, data, { format });
+  expect(job).toMatchObject({ status: 'failed', error_code: 'input_invalid', errors: [{ line: 1, message }] });
+});
