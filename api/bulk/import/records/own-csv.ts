@@ -1,3 +1,4 @@
+import { unguardFormulas } from '../../formats/csv.js';
 import type { CsvRow } from '../../formats/csv-reader.js';
 import { InputError } from '../../formats/input.js';
 import type { ImportRecord } from '../importers/record.js';
@@ -22,9 +23,6 @@ const JSON_FIELDS: ReadonlySet<string> = new Set([
   'file',
 ]);
 
-/** Our files have a quote before text that a spreadsheet would read as a formula. */
-const unguarded = (cell: string): string => cell.replace(/^'(?=[=+\-@\t\r])/, '');
-
 /** @throws InputError the column `entity` is missing */
 export function checkOwnColumns(columns: readonly string[]): void {
   if (!columns.includes('entity')) throw new InputError(1, 'The column entity is missing');
@@ -41,6 +39,9 @@ function jsonOf(cell: string): unknown {
 
 /** Converts a row of our own CSV to a record: an empty cell is null. */
 export function recordOfRow({ cells }: CsvRow): ImportRecord {
-  const fields = [...cells].map(([name, [cell = '']]) => [name, JSON_FIELDS.has(name) ? jsonOf(cell) : unguarded(cell)]);
+  const fields = [...cells].map(([name, [cell = '']]) => {
+    const text = unguardFormulas(cell);
+    return [name, JSON_FIELDS.has(name) ? jsonOf(text) : text];
+  });
   return Object.fromEntries(fields) as ImportRecord;
 }

@@ -12,7 +12,7 @@ const itemsStatement: Statement = {
 };
 
 const OTHERS = {
-  comment: ['comments', 'comment_id', 'r.deleted_at is null'],
+  comment: ['comments', 'comment_id', 'true'],
   custom_field: ['custom_fields', 'field_id', 'true'],
   cycle: ['cycles', 'cycle_id', 'true'],
   relation: ['relations', 'relation_id', 'true'],

@@ -1,0 +1,213 @@
+import { importBatch } from '../../../api/bulk/import/import-batch.js';
+import { prepareImport } from '../../../api/bulk/import/prepare-import.js';
+import { fileStore } from '../../../api/files/store/file-store.js';
+import { buildProject, buildTeam, type TestTeam } from '../../factories/people.js';
+import { type Client, startApp, type TestApp } from '../../support/app.js';
+import { finishImport, finishUndo, importText, ndjson, readJob } from './import-support.js';
+
+/** What happens to an import: cancel, undo, lost permissions, uploads, and what others do meanwhile. */
+
+let app: TestApp;
+let team: TestTeam;
+let project: { project_id: string };
+let manager: Client;
+
+beforeAll(async () => {
+  app = await startApp();
+});
+afterAll(() => app.close());
+beforeEach(async () => {
+  team = await buildTeam(app);
+  project = await buildProject(app, team);
+  manager = app.as(team.manager);
+});
+
+const db = () => app.services.db;
+const never = () => new AbortController().signal;
+const tasks = (count: number, fields: object = {}) =>
+  Array.from({ length: count }, (_, at) => ({ entity: 'task', title: `Task ${at}`, project_id: project.project_id, ...fields }));
+const countTasks = async () =>
+  Number((await db()('tasks').where({ team_id: team.team_id }).whereNull('deleted_at').count().first())?.['count']);
+const request = async (data: string, fields: object = {}): Promise<string> => {
+  const { status, body } = await manager.post('/api/bulk/import', { team_id: team.team_id, format: 'ndjson', data, ...fields });
+  expect(status).toBe(202);
+  return body.job_id;
+};
+const stored = async () => (await fileStore(app.services.config).list('')).length;
+/** The job with its first chunk written, as after a while. */
+async function begun(records: object[]): Promise<string> {
+  const jobId = await request(ndjson(records));
+  expect(await prepareImport(app.services, jobId, never())).toBe(false);
+  return jobId;
+}
+
+it('goes on where it was, with nothing doubled, whatever is repeated', async () => {
+  const jobId = await begun(tasks(1_200));
+  await expect(prepareImport(app.services, jobId, never())).resolves.toBe(false);
+  const stop = new AbortController();
+  const { db: pool } = app.services;
+  let commits = 0;
+  // The worker goes away after the second chunk: its answer is lost, and so is where it was.
+  pool.on('query', ({ sql }: { sql: string }) => {
+    if (sql.startsWith('COMMIT') && ++commits === 2) stop.abort(new Error('gone'));
+  });
+  await importBatch(app.services, jobId, stop.signal).catch(() => undefined);
+  pool.removeAllListeners('query');
+  const between = await readJob(manager, jobId);
+  expect(between).toMatchObject({ status: 'running', total: 1_200, processed: 1_000 });
+  expect(await countTasks()).toBe(1_000);
+  await Promise.all([1, 2, 3].map(() => importBatch(app.services, jobId, never())));
+  await finishImport(app, jobId);
+  expect(await readJob(manager, jobId)).toMatchObject({ status: 'succeeded', created: 1_200, processed: 1_200 });
+  expect(await countTasks()).toBe(1_200);
+});
+
+it('stops when it is cancelled, and keeps what it has written', async () => {
+  const before = await stored();
+  const jobId = await begun([...tasks(500), { entity: 'note', title: 'After the tasks' }]);
+  expect((await manager.post(`/api/bulk/jobs/${jobId}/cancel`)).status).toBe(200);
+  expect(await importBatch(app.services, jobId, never())).toBe(true);
+  expect(await readJob(manager, jobId)).toMatchObject({ status: 'cancelled', created: 0 });
+  expect(await countTasks()).toBe(0);
+  // The input stays for its week; the prepared rows do not.
+  expect(await stored()).toBe(before + 1);
+  expect((await manager.post(`/api/bulk/jobs/${jobId}/cancel`)).status).toBe(409);
+});
+
+test.each([
+  [
+    'loses the role',
+    () => db()('memberships').where({ team_id: team.team_id, user_id: team.manager.user_id }).update({ role: 'member' }),
+  ],
+  ['is removed', () => app.as(team.admin).delete(`/api/teams/${team.team_id}/members/${team.manager.user_id}`)],
+])('fails when the importer %s', async (_what, change) => {
+  const jobId = await begun(tasks(3));
+  await change();
+  await finishImport(app, jobId);
+  expect(await readJob(app.as(team.admin), jobId)).toMatchObject({ status: 'failed', error_code: 'permission_lost', created: 0 });
+  expect(await countTasks()).toBe(0);
+});
+
+it('reports each line of a project that goes to the trash meanwhile, and ends with the team', async () => {
+  const jobId = await begun([...tasks(2), { entity: 'note', title: 'Of the team' }]);
+  await manager.delete(`/api/projects/${project.project_id}`);
+  await finishImport(app, jobId);
+  expect(await readJob(manager, jobId)).toMatchObject({
+    status: 'succeeded',
+    created: 1,
+    failed: 2,
+    errors: [
+      { line: 1, message: 'Project not found' },
+      { line: 2, message: 'Project not found' },
+    ],
+  });
+  const next = await begun([{ entity: 'note', title: 'Too late' }]);
+  await app.as(team.admin).delete(`/api/teams/${team.team_id}`);
+  expect(await importBatch(app.services, next, never())).toBe(true);
+  expect(await db()('bulk_jobs').where({ job_id: next }).first()).toMatchObject({ status: 'cancelled' });
+  expect(await db()('items').where({ team_id: team.team_id, title: 'Too late' })).toHaveLength(0);
+});
+
+it('takes back what it has created, and nothing else', async () => {
+  const kept = (await manager.post('/api/tasks', { title: 'Kept', project_id: project.project_id })).body.task_id;
+  const job = await importText(
+    app,
+    manager,
+    team,
+    ndjson([
+      { entity: 'project', project_id: 'p', name: 'New' },
+      { entity: 'project', project_id: 'q', name: 'Used by others' },
+      { entity: 'cycle', cycle_id: 'c', name: 'Cycle' },
+      { entity: 'task', task_id: 't', title: 'Parent', project_id: 'p', cycle_id: 'c' },
+      { entity: 'task', task_id: 'u', title: 'Child', project_id: 'p', parent_task_id: 't' },
+      { entity: 'task', task_id: kept, title: 'Changed by the import' },
+      { entity: 'comment', task_id: 't', content: 'Inside' },
+      { entity: 'comment', task_id: kept, content: 'On a kept task' },
+      { entity: 'note', note_id: 'n', title: 'Note', project_id: 'p' },
+      { entity: 'relation', source_id: 't', target_id: kept, relation_type: 'related_to' },
+      { entity: 'relation', source_id: kept, target_id: project.project_id, relation_type: 'related_to' },
+      { entity: 'custom_field', field_id: 'f', name: 'Size', field_type: 'number', entity_type: 'task' },
+      { entity: 'custom_field_value', field_id: 'f', entity_type: 'task', entity_id: kept, value: 3 },
+      { entity: 'automation', name: 'Tell', trigger_type: 'task.created' },
+    ]),
+    { on_conflict: 'update' },
+  );
+  expect(job).toMatchObject({ created: 13, updated: 1, failed: 0 });
+  const projects = (await manager.get(`/api/projects?team_id=${team.team_id}`)).body as { name: string; project_id: string }[];
+  const used = projects.find(({ name }) => name.startsWith('Used'))?.project_id;
+  const [{ task_id: parent }] = (
+    await manager.get(`/api/tasks?project_id=${projects.find(({ name }) => name === 'New')?.project_id}`)
+  ).body;
+  const mine = (await manager.post('/api/tasks', { title: 'Mine', project_id: used })).body.task_id;
+  expect((await manager.post(`/api/bulk/jobs/${job.job_id}/undo`)).status).toBe(202);
+  await finishUndo(app, job.job_id);
+  const undone = await readJob(manager, job.job_id);
+  expect(undone).toMatchObject({ undo_status: 'succeeded', undone: 12 });
+  expect(
+    (await manager.get(`/api/tasks?team_id=${team.team_id}`)).body.map(({ title }: { title: string }) => title).toSorted(),
+  ).toEqual(['Changed by the import', 'Mine']);
+  expect((await manager.get(`/api/tasks/${mine}`)).status).toBe(200);
+  expect((await manager.get(`/api/tasks/${kept}/comments`)).body).toEqual([]);
+  expect((await manager.get(`/api/work-items/${kept}/relations`)).body).toEqual([]);
+  expect((await manager.get(`/api/custom-fields?team_id=${team.team_id}`)).body).toEqual([]);
+  expect((await manager.get(`/api/sprints?team_id=${team.team_id}`)).body).toEqual([]);
+  expect((await manager.get(`/api/automations?team_id=${team.team_id}`)).body).toEqual([]);
+  const trash = (await manager.get(`/api/trash?team_id=${team.team_id}`)).body as { cascade_id: string }[];
+  expect(new Set(trash.map(({ cascade_id }) => cascade_id))).toEqual(new Set([undone.undo_id]));
+  expect((await manager.post(`/api/bulk/jobs/${job.job_id}/undo`)).status).toBe(409);
+  const newProject = projects.find(({ name }) => name === 'New')?.project_id;
+  expect((await manager.post(`/api/trash/project/${newProject}/restore`)).body).toMatchObject({ restored_count: 4 });
+  expect((await manager.get(`/api/tasks/${parent}`)).body).toMatchObject({ title: 'Parent', subtasks: [{ title: 'Child' }] });
+  expect((await manager.get(`/api/tasks/${parent}/comments`)).body).toMatchObject([{ content: 'Inside' }]);
+});
+
+it('undoes imports only, and only ended ones', async () => {
+  const jobId = await request(ndjson(tasks(1)));
+  expect((await manager.post(`/api/bulk/jobs/${jobId}/undo`)).body).toMatchObject({
+    message: 'The import has not ended; cancel it first',
+  });
+  const exported = (await manager.post('/api/bulk/export', { team_id: team.team_id, format: 'json' })).body.job_id;
+  expect((await manager.post(`/api/bulk/jobs/${exported}/undo`)).status).toBe(409);
+});
+
+describe('an upload', () => {
+  const send = (bytes: Buffer, headers: Record<string, string> = {}) =>
+    manager.post(`/api/bulk/uploads?team_id=${team.team_id}`, undefined, {
+      raw: bytes,
+      headers: { 'content-type': 'application/octet-stream', ...headers },
+    });
+
+  it('is the input of an import, by its id', async () => {
+    const { status, body } = await send(Buffer.from(ndjson(tasks(2))));
+    expect([status, body.size]).toEqual([201, Buffer.byteLength(ndjson(tasks(2)))]);
+    const other = await buildTeam(app);
+    const asked = { format: 'ndjson', file_id: body.file_id };
+    const foreign = await app.as(other.manager).post('/api/bulk/import', { ...asked, team_id: other.team_id });
+    expect(foreign.status).toBe(404);
+    const { job_id } = (await manager.post('/api/bulk/import', { ...asked, team_id: team.team_id })).body;
+    await finishImport(app, job_id);
+    expect(await readJob(manager, job_id)).toMatchObject({ status: 'succeeded', created: 2 });
+  });
+
+  test.each([
+    ['compressed bytes', Buffer.from('1f8b0800', 'hex'), {}, 415],
+    ['a compressed request', Buffer.from('{}'), { 'content-encoding': 'gzip' }, 415],
+    ['nothing', Buffer.alloc(0), {}, 422],
+  ])('refuses %s and keeps nothing', async (_what, bytes, headers, expected) => {
+    const before = await stored();
+    expect((await send(bytes, headers)).status).toBe(expected);
+    expect(await stored()).toBe(before);
+  });
+});
+
+test.each([
+  ['a dry run', { data: '{}', dry_run: true }, 400],
+  ['no input', {}, 422],
+  ['two inputs', { data: '{}', file_id: '019a9f00-0000-7000-8000-00000000dead' }, 422],
+  ['an unknown format', { data: '{}', format: 'xml' }, 422],
+  ['compressed data', { data: 'PK\u0003\u0004' }, 415],
+  ['a file of nobody', { file_id: '019a9f00-0000-7000-8000-00000000dead' }, 404],
+])('refuses %s', async (_what, fields, expected) => {
+  const answer = await manager.post('/api/bulk/import', { team_id: team.team_id, format: 'ndjson', ...fields });
+  expect(answer.status).toBe(expected);
+});
