@@ -4,6 +4,8 @@ import { agentSettingsPages } from './pages/teams/agent-settings.js';
 import { approvalPages } from './pages/work/approvals.js';
 import { automationPages } from './pages/work/automations.js';
 import { challengePages } from './pages/account/challenges.js';
+import { bulkJobPages } from './pages/bulk/job.js';
+import { bulkListPages } from './pages/bulk/jobs.js';
 import { cyclePages } from './pages/cycles/cycle.js';
 import { cycleListPages } from './pages/cycles/list.js';
 import { cycleTimePages } from './pages/work/cycle-time.js';
@@ -54,6 +56,8 @@ export const PAGES: readonly Page[] = [
   ...cycleListPages,
   ...cyclePages,
   ...cycleTimePages,
+  ...bulkListPages,
+  ...bulkJobPages,
   ...notificationPages,
   ...teamPages,
   ...fieldPages,

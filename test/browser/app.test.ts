@@ -5,6 +5,7 @@ import { Authenticator, buildAccount, mailedCode, PASSWORD } from '../factories/
 import { buildSession, stage } from '../factories/agent.js';
 import { buildProject, buildTask, buildTeam, type Person, type TestTeam } from '../factories/people.js';
 import { buildRun, GATE } from '../factories/runs.js';
+import { buildBulkJob } from '../factories/bulk.js';
 import { createCycle } from '../api/cycles/support.js';
 import { buildDelivery, createWebhook } from '../factories/webhooks.js';
 import { startApp, type TestApp } from '../support/app.js';
@@ -127,7 +128,9 @@ describe('the web app in a browser', () => {
     await app.as(team.manager).post(`/api/sprints/${cycle_id}/tasks`, { task_ids: [task.task_id] });
     await app.as(team.manager).post(`/api/sprints/${cycle_id}/start`);
     await createCycle(app.as(team.manager), { ...project, name: HOSTILE });
+    const bulk_job_id = await buildBulkJob(app, team, { message: HOSTILE, total: 1_000_000, processed: 999_999 });
     return {
+      bulk_job_id,
       cycle_id,
       view_id: views[0] as string,
       board: views[1] as string,
@@ -150,7 +153,7 @@ describe('the web app in a browser', () => {
     await givePasswords(app);
     const ids = await writeHostileText();
     const shown = PAGES.filter(({ method }) => method === 'get').map(({ path }) =>
-      path.replace(/:(\w+)/g, (_, name) => ids[name] ?? 'x'),
+      path.replace(/:(\w+)/g, (_, name) => ids[path.startsWith('/app/bulk') ? `bulk_${name}` : name] ?? 'x'),
     );
     paths = [
       ...shown,

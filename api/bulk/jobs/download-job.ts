@@ -1,10 +1,12 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import type { Readable } from 'node:stream';
 import type { BulkJob } from '../../../db/models/bulk-job.js';
 import { type Context, inTransaction } from '../../core/context.js';
 import { conflict, notFound } from '../../core/errors.js';
 import type { Reply } from '../../endpoint/endpoint.js';
 import { downloadHeaders, sendBytes } from '../../files/download-headers.js';
 import { fileStore } from '../../files/store/file-store.js';
+import type { ByteRange } from '../../files/store/object-store.js';
 import { isEnded } from '../rules.js';
 import { hasFile } from './present.js';
 import { findJob } from './read-jobs.js';
@@ -29,6 +31,15 @@ function recordDownload(ctx: Context, jobId: string): Promise<BulkJob> {
   });
 }
 
+const headersOf = ({ job_id, created_at, format }: BulkJob) =>
+  downloadHeaders(`export-${created_at.toISOString().slice(0, 10)}-${job_id}.${format}`, CONTENT_TYPES[format] as string);
+
+async function openObject({ config }: Context, { object_key }: BulkJob, range?: ByteRange): Promise<Readable> {
+  const bytes = await fileStore(config).get(object_key as string, range);
+  if (!bytes) throw noFile();
+  return bytes;
+}
+
 /**
  * Sends the file of an export, or a part of it, to whoever may export now, and records it first. Once opened, it can be read to the end
  * whatever happens.
@@ -36,12 +47,13 @@ function recordDownload(ctx: Context, jobId: string): Promise<BulkJob> {
  * INVALID_REQUEST 416 a range outside of the file
  */
 export async function downloadJob(ctx: Context, jobId: string, asked: IncomingHttpHeaders): Promise<Reply> {
-  const { created_at, format, size, sha256, object_key } = await recordDownload(ctx, jobId);
-  const name = `export-${created_at.toISOString().slice(0, 10)}-${jobId}.${format}`;
-  const headers = downloadHeaders(name, CONTENT_TYPES[format] as string);
-  return sendBytes({ size: size ?? 0, sha256: sha256 ?? '', headers }, asked, async (range) => {
-    const bytes = await fileStore(ctx.config).get(object_key as string, range);
-    if (!bytes) throw noFile();
-    return bytes;
-  });
+  const job = await recordDownload(ctx, jobId);
+  const file = { size: job.size ?? 0, sha256: job.sha256 ?? '', headers: headersOf(job) };
+  return sendBytes(file, asked, (range) => openObject(ctx, job, range));
+}
+
+/** Opens the whole file for a page. @throws as `downloadJob` */
+export async function downloadFile(ctx: Context, jobId: string): Promise<{ bytes: Readable; headers: Record<string, string> }> {
+  const job = await recordDownload(ctx, jobId);
+  return { bytes: await openObject(ctx, job), headers: { ...headersOf(job), 'Content-Length': String(job.size ?? 0) } };
 }

@@ -1,0 +1,49 @@
+import { cancelJob } from '../../../bulk/jobs/cancel-job.js';
+import { downloadFile } from '../../../bulk/jobs/download-job.js';
+import { getJob } from '../../../bulk/jobs/read-jobs.js';
+import { isEnded } from '../../../bulk/rules.js';
+import { JobParams } from '../../../bulk/schema.js';
+import { isAdmitted } from '../../../core/access.js';
+import { page, type Page, type PageRequest, requireUser, type View } from '../../page.js';
+import { jobPath } from './bulk-path.js';
+
+async function showJob({ ctx, me }: Pick<PageRequest, 'ctx' | 'me'>, jobId: string): Promise<View> {
+  const job = await getJob(ctx, jobId);
+  const { teams } = requireUser({ me });
+  const data = {
+    job,
+    isOpen: !isEnded(job.status),
+    canRun: isAdmitted('bulk.run', ctx.actor),
+    teamName: teams.find(({ team_id }) => team_id === job.team_id)?.name ?? 'Team',
+    base: jobPath(jobId),
+  };
+  return { view: 'bulk/job', title: job.kind === 'export' ? 'Export' : 'Import', data };
+}
+
+export const bulkJobPages: Page[] = [
+  page({
+    method: 'get',
+    path: '/app/bulk/:job_id',
+    access: 'bulk.read',
+    params: JobParams,
+    handle: (visit) => showJob(visit, visit.params.job_id),
+  }),
+  page({
+    method: 'get',
+    path: '/app/bulk/:job_id/download',
+    access: 'bulk.run',
+    params: JobParams,
+    handle: ({ ctx, params }) => downloadFile(ctx, params.job_id),
+  }),
+  page({
+    method: 'post',
+    path: '/app/bulk/:job_id/cancel',
+    access: 'bulk.run',
+    params: JobParams,
+    async handle({ ctx, params }) {
+      await cancelJob(ctx, params.job_id);
+      return { to: jobPath(params.job_id), notice: { kind: 'good', text: 'Cancelled.' } };
+    },
+    onError: ({ params }, { message }) => Promise.resolve({ to: jobPath(params.job_id), notice: { kind: 'bad', text: message } }),
+  }),
+];

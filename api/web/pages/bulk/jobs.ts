@@ -1,0 +1,83 @@
+import { z } from 'zod';
+import type { User } from '../../../auth/schema.js';
+import { requestExport } from '../../../bulk/export/request-export.js';
+import { listJobs } from '../../../bulk/jobs/read-jobs.js';
+import { ENTITIES, EXPORT_FORMATS } from '../../../bulk/rules.js';
+import { isAllowed, type Seat } from '../../../core/access.js';
+import type { Context } from '../../../core/context.js';
+import { Id } from '../../../core/fields.js';
+import { listProjects } from '../../../projects/list-projects.js';
+import { type FormError, page, type Page, requireUser, type View } from '../../page.js';
+import type { Fields } from '../../server/read-form.js';
+import { jobPath } from './bulk-path.js';
+
+/** Jobs and projects of one team that the page shows. */
+const MAX_JOBS = 50;
+const MAX_PROJECTS = 500;
+
+/** A filter that holds nonsense does not count. */
+const Filter = z.object({ team: z.uuid().optional().catch(undefined) });
+
+/** Check boxes: one is sent as a string, several as a list. */
+const ExportForm = z
+  .object({
+    team_id: Id,
+    format: z.enum(EXPORT_FORMATS),
+    project_id: z.preprocess((value) => (value === '' ? undefined : value), Id.optional()),
+    entities: z.preprocess(
+      (value) => (value === undefined ? [] : [value].flat()),
+      z.array(z.enum(ENTITIES)).min(1, 'Choose what to export'),
+    ),
+  })
+  .refine(({ format, entities }) => format !== 'csv' || entities.length === 1, {
+    path: ['entities'],
+    error: 'Choose one kind of records for CSV',
+  });
+
+async function projectsOf(ctx: Context, team_id: string): Promise<{ project_id: string; name: string }[]> {
+  const texts = await listProjects(ctx, { team_id, limit: MAX_PROJECTS, offset: 0 });
+  return texts.map((text) => JSON.parse(text) as { project_id: string; name: string });
+}
+
+/** Shows the jobs of a team that the user manages. */
+async function showJobs(
+  ctx: Context,
+  me: User,
+  wanted?: string,
+  refused: { problem?: FormError; given?: Fields } = {},
+): Promise<View> {
+  const teams = me.teams.filter(({ role }) => isAllowed('bulk.read', role as Seat));
+  const chosen = [wanted, me.preferences.default_team_id].map((id) => teams.find(({ team_id }) => team_id === id));
+  const team = chosen.find((each) => each !== undefined) ?? teams[0];
+  const [jobs, projects] = team
+    ? await Promise.all([listJobs(ctx, { team_id: team.team_id, limit: MAX_JOBS, offset: 0 }), projectsOf(ctx, team.team_id)])
+    : [[], []];
+  const { problem, given } = refused;
+  const data = { team, teams, jobs, projects, entities: ENTITIES, problem, given: given ?? {} };
+  return { view: 'bulk/jobs', title: 'Export and import', data, ...(problem && { status: problem.status }) };
+}
+
+export const bulkListPages: Page[] = [
+  page({
+    method: 'get',
+    path: '/app/bulk',
+    access: 'bulk.read',
+    query: Filter,
+    handle: ({ ctx, me, query }) => showJobs(ctx, requireUser({ me }), query.team),
+  }),
+  page({
+    method: 'post',
+    path: '/app/bulk/export',
+    access: 'bulk.run',
+    form: ExportForm,
+    async handle({ ctx, form }) {
+      const { project_id, ...wanted } = form;
+      const { job_id } = await requestExport(ctx, { ...wanted, ...(project_id && { project_ids: [project_id] }) });
+      return { to: jobPath(job_id) };
+    },
+    onError: ({ ctx, me, form }, problem) => {
+      const team = typeof form['team_id'] === 'string' ? form['team_id'] : undefined;
+      return showJobs(ctx, requireUser({ me }), team, { problem, given: form });
+    },
+  }),
+];

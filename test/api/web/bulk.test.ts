@@ -1,0 +1,80 @@
+import { buildBulkJob } from '../../factories/bulk.js';
+import { buildProject, buildTeam, type TestTeam } from '../../factories/people.js';
+import { startApp, type TestApp } from '../../support/app.js';
+import { exporterOf } from '../bulk/support.js';
+import { type Browser, givePasswords, signIn } from './browser.js';
+
+let app: TestApp;
+let team: TestTeam;
+let manager: Browser;
+let exporter: ReturnType<typeof exporterOf>;
+beforeAll(async () => {
+  app = await startApp({ LOGIN_OTP: 'off' });
+  team = await buildTeam(app);
+  await buildProject(app, team);
+  await givePasswords(app);
+  manager = await signIn(app, team.manager);
+  exporter = exporterOf(app);
+});
+afterAll(async () => {
+  await exporter.close();
+  await app.close();
+});
+
+/** Submits a form and returns where it leads. */
+const submit = async (path: string, fields: Parameters<Browser['post']>[1]): Promise<string> =>
+  (await manager.post(path, fields)).headers.get('location') ?? '';
+const form = (fields: Record<string, string | string[]>) => ({
+  team_id: team.team_id,
+  format: 'ndjson',
+  project_id: '',
+  ...fields,
+});
+
+it('starts an export, shows its progress and its file, and offers no cancel once it has ended', async () => {
+  const empty = await manager.get('/app/bulk');
+  expect(empty.html).toContain('No exports or imports yet.');
+  const path = await submit('/app/bulk/export', form({ entities: ['projects', 'tasks'] }));
+  const job_id = path.slice('/app/bulk/'.length);
+  const waiting = await manager.get(path);
+  expect(waiting.html).toContain('hx-trigger="every 2s"');
+  expect(waiting.html).toContain('Cancel export');
+  await exporter.write(job_id);
+  const done = await manager.get(path);
+  expect(done.html).toContain('<progress aria-label="Progress" value="1" max="1">');
+  expect(done.html).toContain(`href="${path}/download"`);
+  expect(done.html).not.toMatch(/hx-trigger|Cancel export/);
+  expect((await manager.get(`${path}/download`)).html).toContain('"entity":"project"');
+  expect((await manager.get(`/app/bulk?team=${team.team_id}`)).html).toContain(`href="${path}"`);
+  expect((await manager.get('/app')).html).toContain('href="/app/bulk"');
+});
+
+it('cancels a job, and says so when it has ended meanwhile', async () => {
+  const path = await submit('/app/bulk/export', form({ entities: 'tasks' }));
+  for (const said of ['Cancelled.', 'The job has already ended']) {
+    expect(await submit(`${path}/cancel`, {})).toBe(path);
+    expect((await manager.get(path)).html).toContain(said);
+  }
+});
+
+it('keeps what was chosen when it refuses a form', async () => {
+  const { status, html } = await manager.post('/app/bulk/export', form({ format: 'csv', entities: ['tasks', 'notes'] }));
+  expect(status).toBe(422);
+  expect(html).toContain('Choose one kind of records for CSV');
+  expect(html).toMatch(/value="notes" checked/);
+  expect(html).not.toMatch(/value="projects" checked/);
+});
+
+it('shows the lines of an import that failed', async () => {
+  const job_id = await buildBulkJob(app, team, { message: 'title is required', created: 2 });
+  const { html } = await manager.get(`/app/bulk/${job_id}`);
+  expect(html).toMatch(/<th scope="row">2<\/th><td>task<\/td><td>title is required<\/td>/);
+});
+
+it('is for managers only', async () => {
+  const job_id = await buildBulkJob(app, team, { content: 'x' });
+  const member = await signIn(app, team.member);
+  expect((await member.get('/app/bulk')).html).toContain('You manage no team.');
+  expect((await member.get('/app')).html).not.toContain('href="/app/bulk"');
+  for (const path of [`/app/bulk/${job_id}`, `/app/bulk/${job_id}/download`]) expect((await member.get(path)).status).toBe(403);
+});
