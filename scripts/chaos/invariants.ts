@@ -6,6 +6,7 @@ import type { Services } from '../../api/core/context.js';
 import { run } from '../../db/statement.js';
 import { cycleWorkflowId, planWorkflowId, runWorkflowId } from '../../workflows/contract.js';
 import { acknowledgedCycles, cycleInvariants, UNCLOCKED } from './cycle-invariants.sql.js';
+import { acknowledgedFields, fieldInvariants } from './fields-invariants.sql.js';
 import { acknowledgedGraph, graphInvariants } from './graph-invariants.sql.js';
 import { acknowledged } from './ledger-invariants.sql.js';
 import { planInvariants } from './plan-invariants.sql.js';
@@ -133,13 +134,21 @@ export async function checkInvariants(options: CheckOptions): Promise<Verdict[]>
     ...acknowledged,
     ...acknowledgedGraph,
     ...acknowledgedCycles,
+    ...acknowledgedFields,
     ...acknowledgedPlans,
     ...acknowledgedWebhooks,
   ]) {
     if (ledger) await judge({ name, words }, () => find(db, name, sql, [JSON.stringify(ledger)]));
     else verdicts.push({ name, words, violations: [], skipped: 'no record of what was acknowledged' });
   }
-  for (const invariant of [...always, ...graphInvariants, ...cycleInvariants, ...planInvariants, ...turnInvariants])
+  for (const invariant of [
+    ...always,
+    ...graphInvariants,
+    ...cycleInvariants,
+    ...fieldInvariants,
+    ...planInvariants,
+    ...turnInvariants,
+  ])
     await judge(invariant, () => find(db, invariant.name, invariant.sql));
   await judge(UNMOVED, () => withoutWorkflow(options, UNMOVED, runWorkflowId));
   await judge(UNWATCHED, () => withoutWorkflow(options, UNWATCHED, planWorkflowId));

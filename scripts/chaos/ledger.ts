@@ -19,6 +19,9 @@ export interface Ledger {
   relations: { relation_id: string; source_id: string; target_id: string }[];
   /** Cycles that were completed, or that a date completes. */
   cycles: { cycle_id: string }[];
+  /** Numbers in custom fields, as they were set last; null: cleared. */
+  values: { field_id: string; entity_id: string; value: number | null }[];
+  views: { view_id: string; name: string; deleted: boolean }[];
   /** Confirmed plans of the agent, each with the comment that it writes. */
   plans: { action_id: string; content: string }[];
   /** Plans that were applied and taken back, each with the comment that is gone. */
@@ -53,6 +56,8 @@ export const emptyLedger = (): Ledger => ({
   notes: [],
   relations: [],
   cycles: [],
+  values: [],
+  views: [],
   plans: [],
   undone: [],
   proposals: [],

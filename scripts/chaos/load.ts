@@ -3,10 +3,11 @@ import { v7 as uuidv7 } from 'uuid';
 import { sign } from '../../api/forge/deliveries/signature.js';
 import type { Caller } from './caller.js';
 import { type Desk, surprise } from './desk.js';
-import { workWithAgent } from './agent-load.js';
-import { failChecks, workFromOutside, workOnPlans } from './outside-load.js';
-import { workOnCycles } from './cycle-load.js';
-import { workOnGraph } from './graph-load.js';
+import { workWithAgent } from './loads/agent-load.js';
+import { failChecks, workFromOutside, workOnPlans } from './loads/outside-load.js';
+import { workOnCycles } from './loads/cycle-load.js';
+import { workOnFields, workOnViews } from './loads/fields-load.js';
+import { workOnGraph } from './loads/graph-load.js';
 import { type AckedTask, emptyLedger, type Ledger } from './ledger.js';
 import { seededRandom } from './random.js';
 import { commentsFor, FAILING, type World } from './world.js';
@@ -226,6 +227,8 @@ export function startLoad(caller: Caller, world: World, secret: string, seed: nu
     workOnProjects,
     workOnGraph,
     workOnCycles,
+    workOnFields,
+    workOnViews,
     ...Array.from({ length: TALKERS }, () => workWithAgent),
     workFromOutside,
     failChecks,

@@ -13,6 +13,8 @@ export interface World {
   watched: string;
   /** Project without automations, for updates and deletions. */
   quiet: string;
+  /** Fields for numbers on tasks. */
+  fields: string[];
   /** Repository bound to the watched project with issue sync. */
   repo: string;
 }
@@ -61,6 +63,11 @@ export async function buildWorld(caller: Caller): Promise<World> {
   };
   const watched = await project('Chaos, watched');
   const quiet = await project('Chaos, quiet');
+  const fields: string[] = [];
+  for (const name of ['Weight', 'Cost']) {
+    const field = { name: `Chaos ${name}`, team_id: teamId, field_type: 'number', entity_type: 'task' };
+    fields.push((await call('POST', '/api/custom-fields', admin, field))['field_id'] as string);
+  }
   const repo = `chaos/${uuidv7()}`;
   await call('POST', '/api/forge/repositories', admin, { repo, team_id: teamId, project_id: watched, sync_issues: true });
   for (const automation of AUTOMATIONS)
@@ -73,5 +80,5 @@ export async function buildWorld(caller: Caller): Promise<World> {
   const scopes = ['tasks:read', 'projects:read', 'graph:read', 'ai:chat'];
   const made = await call('POST', '/api/auth/tokens', member, { name: 'Chaos', scopes, mcp_only: true });
   await call('PUT', `/api/ai-workspace/settings?team_id=${teamId}`, admin, { ci_triage: { enabled: true } });
-  return { admin, manager, member, agent: made['token'] as string, teamId, watched, quiet, repo };
+  return { admin, manager, member, agent: made['token'] as string, teamId, watched, quiet, fields, repo };
 }

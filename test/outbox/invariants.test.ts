@@ -5,7 +5,8 @@ import { verifyChain } from '../../api/audit/verify-chain.js';
 import { checkInvariants } from '../../scripts/chaos/invariants.js';
 import { emptyLedger, type Ledger } from '../../scripts/chaos/ledger.js';
 import { buildSession, staged } from '../factories/agent.js';
-import { buildProject, buildTask, buildTeam, buildToken, type TestTeam } from '../factories/people.js';
+import { createField } from '../factories/custom-fields.js';
+import { buildPerson, buildProject, buildTask, buildTeam, buildToken, type TestTeam } from '../factories/people.js';
 import { buildRun, type TestRun } from '../factories/runs.js';
 import { startApp, type TestApp } from '../support/app.js';
 
@@ -481,6 +482,30 @@ describe('what always holds', () => {
     await db()('outbox').delete();
     expect(await broken(ledgerOf({ cycles: [{ cycle_id }] }))).toEqual({});
     await plant(() => stay().update({ outcome: 'completed' }), 'snapshots_true');
+  });
+
+  it('a document without its values, a value of another team, a view of nobody, and lost values and views', async () => {
+    const field = await createField(app, team, 'number');
+    const value = { field_id: field.field_id, entity_type: 'task', entity_id: task.task_id, value: 7 };
+    await app.as(team.member).put('/api/custom-fields/values', value);
+    const body = { name: 'View', entity_type: 'task', team_id: team.team_id };
+    const { view_id } = (await app.as(team.member).post('/api/saved-views', body)).body;
+    await db()('outbox').delete();
+    const values = [{ field_id: field.field_id, entity_id: task.task_id, value: 7 }];
+    const views = [{ view_id, name: 'View', deleted: false }];
+    expect(await broken(ledgerOf({ values, views }))).toEqual({});
+    const outsider = await buildPerson(app);
+    const lost = { values: [{ ...values[0]!, value: 8 }], views: [{ ...views[0]!, deleted: true }] };
+    expect(Object.keys(await broken(ledgerOf(lost)))).toEqual(['acked_values_kept', 'acked_views_kept']);
+    await plant(() => db()('custom_field_documents').update({ members: '' }), 'documents_true');
+    await db()('custom_field_documents').update({ members: `"${field.key}":7` });
+    await plant(() => db()('saved_views').update({ owner_id: outsider.user_id }), 'views_of_members');
+    await db()('saved_views').delete();
+    await plant(
+      () => forge('update custom_field_values set team_id = (select uuidv7()) where entity_id = ?', [task.task_id]),
+      'values_of_their_team',
+      'teams_apart',
+    );
   });
 
   it('a run that stands still', async () => {

@@ -1,5 +1,5 @@
 import { v7 as uuidv7 } from 'uuid';
-import { type Desk, surprise } from './desk.js';
+import { type Desk, surprise } from '../desk.js';
 
 interface Found {
   results: { item_id: string }[];

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { v7 as uuidv7 } from 'uuid';
-import { type Desk, surprise } from './desk.js';
+import { type Desk, surprise } from '../desk.js';
 
 interface Message {
   message_id: string;
