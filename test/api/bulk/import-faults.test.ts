@@ -1,0 +1,161 @@
+/** A worker that dies at each point of an import and of its undo: real processes, real Temporal. Nothing is doubled, and nothing is lost. */
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { Client, Connection } from '@temporalio/client';
+import { bulkUndoWorkflowId, bulkWorkflowId } from '../../../workflows/contract.js';
+import { buildProject, buildTeam, type TestTeam } from '../../factories/people.js';
+import { startApp, type TestApp } from '../../support/app.js';
+import { queuePrefix, until } from '../../support/worker.js';
+import { startWorkerProcess } from '../../support/worker-process.js';
+import { ndjson, readJob } from './import-support.js';
+
+const CHUNK = "(new.cursor->>'chunk')::int";
+const BEFORE = "coalesce((old.cursor->>'chunk')::int, -1)";
+
+/** Points of an import and of an undo. A worker writes two at a time, so two stand still in each round, which ends with one kill. */
+const POINTS = {
+  // The input was read; its rows and their order are about to be stored.
+  prepared: ['bulk_jobs', 'before update', 'new.cursor is not null and old.cursor is null'],
+  // In the statement that writes tasks; after it; within the COMMIT of both.
+  writing: ['tasks', 'before insert', 'true'],
+  moving: ['bulk_jobs', 'before update', `${CHUNK} = 1 and ${BEFORE} = 0`],
+  committing: ['bulk_jobs', 'deferred', `${CHUNK} = 2 and ${BEFORE} = 1`],
+  ending: ['bulk_jobs', 'before update', "new.status = 'succeeded' and old.status = 'running'"],
+  taking: ['bulk_jobs', 'before update', 'new.undone > old.undone'],
+  undoing: ['bulk_jobs', 'deferred', 'new.undone > old.undone'],
+  undone: ['bulk_jobs', 'before update', "new.undo_status = 'succeeded' and old.undo_status = 'running'"],
+} as const;
+type Point = keyof typeof POINTS;
+const ROUNDS: Point[][] = [
+  ['prepared', 'writing'],
+  ['moving', 'taking'],
+  ['committing', 'undoing'],
+  ['ending', 'undone'],
+];
+const OF_UNDO: readonly Point[] = ['taking', 'undoing', 'undone'];
+
+let app: TestApp;
+let connection: Connection;
+let temporal: Client;
+let worker: ChildProcess;
+const db = () => app.services.db;
+
+async function standStill(point: Point): Promise<void> {
+  const [table, when, condition] = POINTS[point];
+  const name = `stand_still_at_${point}`;
+  const isDeferred = when === 'deferred';
+  await db().raw(/* sql */ `
+    create function ${name}() returns trigger language plpgsql as $$
+    begin
+      if ${condition} then perform pg_advisory_xact_lock_shared(4714, hashtext('${point}' || new.team_id)); end if;
+      return new;
+    end $$;
+    create ${isDeferred ? 'constraint trigger' : 'trigger'} ${name} ${isDeferred ? 'after update' : when} on ${table}
+      ${isDeferred ? 'deferrable initially deferred' : ''} for each row execute function ${name}()`);
+}
+
+const waiting = async (): Promise<number> => {
+  const { rows } = await db().raw(
+    "select count(*)::int from pg_locks where locktype = 'advisory' and classid = 4714 and not granted",
+  );
+  return rows[0].count as number;
+};
+
+beforeAll(async () => {
+  app = await startApp({ TASK_QUEUE_PREFIX: queuePrefix() });
+  connection = await Connection.connect({ address: app.services.config.TEMPORAL_ADDRESS });
+  temporal = new Client({ connection });
+  for (const point of Object.keys(POINTS) as Point[]) await standStill(point);
+  worker = await startWorkerProcess(app);
+});
+afterAll(async () => {
+  worker.kill('SIGKILL');
+  await connection.close();
+  await app.close();
+});
+
+async function replaceWorker(release: () => Promise<void>): Promise<void> {
+  const gone = once(worker, 'exit');
+  worker.kill('SIGKILL');
+  await gone;
+  await release();
+  worker = await startWorkerProcess(app);
+}
+
+const TASKS = 520;
+
+interface Started {
+  team: TestTeam;
+  jobId: string;
+}
+
+/** Requests an import; `hold` is called before it, as soon as its team is known. */
+async function requestImport(hold: (teamId: string) => Promise<void> = () => Promise.resolve()): Promise<Started> {
+  const team = await buildTeam(app);
+  await hold(team.team_id);
+  const { project_id } = await buildProject(app, team);
+  const records = Array.from({ length: TASKS }, (_, at) => ({ entity: 'task', title: `A secret title ${at}`, project_id }));
+  const data = ndjson([...records, { entity: 'note', title: 'A secret note' }]);
+  const { body } = await app.as(team.manager).post('/api/bulk/import', { team_id: team.team_id, format: 'ndjson', data });
+  return { team, jobId: body.job_id };
+}
+
+const job = ({ team, jobId }: Started) => readJob(app.as(team.manager), jobId);
+const succeeded = (one: Started) => until(async () => (await job(one)).status === 'succeeded');
+const live = async ({ team }: Started) =>
+  Number((await db()('tasks').where({ team_id: team.team_id }).whereNull('deleted_at').count().first())?.['count']);
+const undo = (one: Started) => app.as(one.team.manager).post(`/api/bulk/jobs/${one.jobId}/undo`);
+
+/** Starts an import that will stand still at a point, or one that has succeeded and whose undo will. */
+async function startHeld(point: Point, hold: (teamId: string) => Promise<void>): Promise<Started> {
+  if (!OF_UNDO.includes(point)) return requestImport(hold);
+  const one = await requestImport();
+  await succeeded(one);
+  await hold(one.team.team_id);
+  expect((await undo(one)).status).toBe(202);
+  return one;
+}
+
+/** A history holds ids, counts and codes only. */
+async function expectNoTexts(workflowId: string, jobId: string): Promise<void> {
+  const history = await temporal.workflow.getHandle(workflowId).fetchHistory();
+  const shown = JSON.stringify(history, (_key, value: unknown) =>
+    value instanceof Uint8Array ? Buffer.from(value).toString() : value,
+  );
+  expect(shown).toContain(jobId);
+  expect(shown).not.toContain('A secret');
+}
+
+it.each(ROUNDS.map((points) => ({ points })))(
+  'killed at $points: each record is written once, and taken back once',
+  async ({ points }) => {
+    const held = await db().transaction();
+    const started: Started[] = [];
+    for (const point of points) {
+      const one = await startHeld(point, async (teamId) => {
+        await held.raw('select pg_advisory_xact_lock(4714, hashtext(?))', [`${point}${teamId}`]);
+      });
+      started.push(one);
+    }
+    await until(async () => (await waiting()) >= points.length);
+    await replaceWorker(async () => void (await held.rollback()));
+    for (const one of started) {
+      await succeeded(one);
+      expect(await job(one)).toMatchObject({ created: TASKS + 1, processed: TASKS + 1, failed: 0 });
+      const { team } = one;
+      expect(await db()('tasks').where({ team_id: team.team_id })).toHaveLength(TASKS);
+      const created = await db()('audit_entries').where({ team_id: team.team_id, entity_type: 'task', action: 'create' });
+      expect(created).toHaveLength(TASKS);
+      await expectNoTexts(bulkWorkflowId(one.jobId), one.jobId);
+      if ((await job(one)).undo_status === null) {
+        expect(await live(one)).toBe(TASKS);
+        expect((await undo(one)).status).toBe(202);
+      }
+      await until(async () => (await job(one)).undo_status === 'succeeded');
+      expect(await job(one)).toMatchObject({ undone: TASKS + 1 });
+      expect(await live(one)).toBe(0);
+      await expectNoTexts(bulkUndoWorkflowId(one.jobId), one.jobId);
+    }
+  },
+  180_000,
+);
