@@ -24,6 +24,8 @@ create table saved_views (
 create index saved_views_of_owner on saved_views (owner_id, created_at, view_id);
 create index shared_views_of_team on saved_views (team_id, created_at, view_id) where is_shared;
 create index saved_views_of_team on saved_views (team_id) where team_id is not null;
+-- The order of a view by due date, and its bounds. Tasks without a date belong to it: they come last.
+create index tasks_by_due_date on tasks (team_id, (due_date collate "C"), created_at, task_id) where deleted_at is null;
 create unique index default_view on saved_views (owner_id, entity_type) where is_default;
 `);
 }

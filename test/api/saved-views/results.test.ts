@@ -1,3 +1,5 @@
+import { resultsCall } from '../../../api/saved-views/results/query.sql.js';
+import { run } from '../../../db/statement.js';
 import { createField, setFields } from '../../factories/custom-fields.js';
 import { buildProject, buildTask, buildTeam, type TestTeam } from '../../factories/people.js';
 import { type Client, startApp, type TestApp } from '../../support/app.js';
@@ -217,4 +219,38 @@ it('checks stored filters again before it uses them', async () => {
     .where({ view_id: id })
     .update({ filters: '{}', sort: JSON.stringify([{ field: 'w.secret', direction: 'asc' }]) });
   expect((await member().get(`/api/saved-views/${id}/results`)).status).toBe(409);
+});
+
+it('reads the first by due date, and those before a day, without the other tasks of the team', async () => {
+  await db().raw(
+    `with keys as (insert into item_keys (item_id, item_type) select uuidv7()::text, 'task' from generate_series(1, 3000) returning item_id)
+      insert into tasks (task_id, project_id, team_id, title, created_by, due_date)
+      select item_id, ?, ?, 'x', ?, case when random() < 0.6 then to_char(now() + random() * interval '300 days', 'YYYY-MM-DD') end from keys`,
+    [project.project_id, team.team_id, team.admin.user_id],
+  );
+  await db().raw('analyze tasks, memberships');
+  const day = new Date(Date.now() + 5 * 86_400_000).toISOString().slice(0, 10);
+  const sort = [{ field: { name: 'due_date' }, direction: 'asc' as const }];
+  for (const due_before of [undefined, day]) {
+    const { statement, values } = resultsCall(
+      {
+        entity: 'task',
+        userId: team.member.user_id,
+        roles: ['member'],
+        teamId: team.team_id,
+        filters: { due_before },
+        fieldFilters: [],
+        found: null,
+        sort,
+        group: null,
+      },
+      { limit: 20, offset: 0 },
+    );
+    await db().transaction(async (trx) => {
+      await run(trx, statement, values);
+      const tasks = trx('pg_stat_xact_user_tables').where({ relname: 'tasks' });
+      const read = await tasks.select('seq_tup_read', 'idx_tup_fetch').first();
+      expect(Number(read.seq_tup_read) + Number(read.idx_tup_fetch)).toBeLessThan(200);
+    });
+  }
 });
