@@ -6,49 +6,13 @@ import {
   type ZodOpenApiPathsObject,
 } from 'zod-openapi';
 import { type Ability, ruleOf } from '../core/access.js';
-import { ERROR_CODES } from '../core/errors.js';
-import { DELIVERY, ERRORS, errorExampleRef, responseExample } from './openapi-examples.js';
-import { errorHeaders, HEADERS, successHeaders } from './openapi-headers.js';
+import { DELIVERY, ERRORS } from './openapi-examples.js';
+import { HEADERS } from './openapi-headers.js';
 import { actionSchemas } from './openapi-actions.js';
+import { responsesOf } from './openapi-responses.js';
 import { INTRODUCTION, TAGS } from './openapi-texts.js';
 import { openApiWebhooks } from './openapi-webhooks.js';
-import { Bytes, declaredStatuses, type Endpoint, takesKey } from '../endpoint/endpoint.js';
-
-/** Open: some errors have an extra key beside the envelope, such as `upgrade_required`. */
-const ErrorEnvelope = z
-  .looseObject({
-    success: z.literal(false),
-    verified: z.literal(false).optional(),
-    status: z.literal('failure'),
-    error_code: z.enum(ERROR_CODES),
-    message: z.string(),
-    detail: z.union([
-      z.string(),
-      z.object({ errors: z.array(z.object({ field: z.string(), message: z.string(), type: z.string() })) }),
-    ]),
-    correlation_id: z.string(),
-    timestamp: z.string().meta({ format: 'date-time' }),
-  })
-  .meta({ id: 'Error', description: 'Error response' });
-
-const MEANING: Record<number, string> = {
-  400: 'Invalid request',
-  401: 'Missing, malformed, expired or revoked credential; bad webhook signature',
-  402: 'The quota of the team is used up',
-  403: 'Not a member, insufficient role, or missing scope',
-  404: 'Not found, or in the trash',
-  406: 'The client accepts neither JSON nor event streams',
-  408: 'The request took too long',
-  409: 'Conflict with the stored state',
-  410: 'The approval gate or the plan expired',
-  413: 'Request body too large',
-  415: 'Another media type, or compressed',
-  416: 'The range is outside of the file',
-  422: 'Validation failed; `detail.errors` lists the fields',
-  429: 'Rate limit exceeded',
-  500: 'Internal error',
-  503: 'Service unavailable',
-};
+import { Bytes, type Endpoint, takesKey } from '../endpoint/endpoint.js';
 
 const IdempotencyKey = z.object({
   'Idempotency-Key': z.string().min(1).max(255).optional().meta({
@@ -74,35 +38,6 @@ const Range = z.object({
   Range: z.string().optional().meta({ description: 'One range of bytes; the response is a 206', example: 'bytes=0-1023' }),
   'If-Range': z.string().optional().meta({ description: 'ETag of the part that you have; the whole file if it changed' }),
 });
-
-const errorOf = (endpoint: Endpoint, status: number) => ({
-  description: MEANING[status] ?? 'Error',
-  headers: errorHeaders(endpoint, status),
-  content: { 'application/json': { schema: ErrorEnvelope, ...errorExampleRef(status) } },
-});
-
-const mediaTypeOf = ({ page, download }: Endpoint): string => (page ? 'text/html' : download ? '*/*' : 'application/json');
-
-function responsesOf(endpoint: Endpoint): ZodOpenApiOperationObject['responses'] {
-  const successes = [endpoint.status ?? 200, ...(endpoint.alsoStatus ?? [])];
-  const entries = [...declaredStatuses(endpoint)]
-    .sort((a, b) => a - b)
-    .map((status) => {
-      if (status === 304)
-        return [String(status), { description: 'Not modified', headers: successHeaders(endpoint, true) }] as const;
-      if (status === 204) return ['204', { description: 'Nothing', headers: successHeaders(endpoint) }] as const;
-      if (!successes.includes(status as 200)) return [String(status), errorOf(endpoint, status)] as const;
-      const example = responseExample(endpoint.response);
-      const media = { schema: endpoint.response, ...(example === undefined ? {} : { example }) };
-      const answer = {
-        description: 'Success',
-        headers: successHeaders(endpoint),
-        content: { [mediaTypeOf(endpoint)]: media },
-      };
-      return [String(status), answer] as const;
-    });
-  return Object.fromEntries(entries) as ZodOpenApiOperationObject['responses'];
-}
 
 /** Returns the permission text of a route. */
 function permissionsOf(ability: Ability): string {

@@ -45,11 +45,13 @@ function validatorOf(method, path, status) {
 
 /** Answers with the same schema, as all refusals have, share its validator: compiling one takes as long as a thousand answers. */
 function compile(method, path, status) {
-  const { content } = loaded.document.paths[path][method].responses[status] ?? {};
+  const declared = loaded.document.paths[path][method].responses[status];
+  const at = declared?.$ref?.slice(2).split('/') ?? ['paths', path, method, 'responses', String(status)];
+  const { content } = at.reduce((value, key) => value?.[key], loaded.document) ?? {};
   // The bytes of a file: any will do.
   if (content?.['*/*']) return () => true;
   const schema = JSON.stringify(content?.['application/json']?.schema);
-  const pointer = ['paths', path, method, 'responses', String(status), 'content', 'application/json', 'schema']
+  const pointer = [...at, 'content', 'application/json', 'schema']
     .map((part) => encodeURIComponent(part.replaceAll('~', '~0').replaceAll('/', '~1')))
     .join('/');
   if (schema === undefined || !compiled.has(schema)) compiled.set(schema, loaded.ajv.compile({ $ref: `openapi#/${pointer}` }));

@@ -11,18 +11,22 @@ interface Media {
 }
 interface Operation {
   requestBody?: { content: Record<string, Media> };
-  responses: Record<string, { content?: Record<string, Media> }>;
+  responses: Record<string, Answer | { $ref: string }>;
+}
+interface Answer {
+  content?: Record<string, Media>;
 }
 const document = closedDocument() as unknown as {
   paths: Record<string, Record<string, Operation>>;
-  components: { examples: Record<string, { value: { error_code: string } }> };
+  components: { examples: Record<string, { value: { error_code: string } }>; responses: Record<string, Answer> };
 };
 const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, operation]) => ({ name: `${method} ${path}`, operation })),
 );
 const answers = operations.flatMap(({ name, operation }) =>
-  Object.entries(operation.responses).flatMap(([status, { content }]) => {
-    const media = content?.['application/json']; // none: no body, or a page
+  Object.entries(operation.responses).flatMap(([status, declared]) => {
+    const answer = '$ref' in declared ? document.components.responses[declared.$ref.split('/').at(-1) as string] : declared;
+    const media = answer?.content?.['application/json']; // none: no body, or a page
     return media ? [{ name: `${name} ${status}`, status: Number(status), media }] : [];
   }),
 );
