@@ -1,6 +1,7 @@
 /**
  * `npm run screenshot -- /app/approvals shot.png --as max@demo.test --width 390 --dark`: saves a full-page picture of the running
- * service, as a demo account or, without --as, as a visitor. Uses the Chromium of the browser tests.
+ * service, as a demo account or, without --as, as a visitor. Uses the Chromium of the browser tests. With `--time '.opblock-tag'` it then
+ * loads the page five times and prints how long it takes until something fits that selector.
  */
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
@@ -10,13 +11,18 @@ import { printFailure, StartError } from './embedded/errors.mjs';
 import { runningState } from './embedded/run-state.mjs';
 import { dataDir, loadEnvFile } from './embedded/settings.mjs';
 
-const USAGE = 'npm run screenshot -- /app/approvals shot.png [--as max@demo.test] [--width 1280] [--dark]';
+const USAGE = 'npm run screenshot -- /app/approvals shot.png [--as max@demo.test] [--width 1280] [--dark] [--time SELECTOR]';
+
+const QUIET_MS = 500;
+const MAX_SETTLING_MS = 10_000;
+const ROUNDS = 5;
 
 function given() {
   const options = {
     as: { type: 'string' },
     width: { type: 'string', default: '1280' },
     dark: { type: 'boolean', default: false },
+    time: { type: 'string' },
   };
   const { values, positionals } = parseArgs({ options, allowPositionals: true });
   const [path, file] = positionals;
@@ -43,14 +49,56 @@ async function signIn(page, email) {
   await page.waitForURL(/\/app$/);
 }
 
-async function take({ path, file, as, width, dark }, baseURL) {
+/** Waits until a page that a script draws stands still: no request and no change of its elements for half a second, its fonts there. */
+async function settled(page) {
+  // A page with a connection that stays open, such as a stream of events, is never idle.
+  await page.waitForLoadState('networkidle', { timeout: MAX_SETTLING_MS }).catch(() => undefined);
+  await page.evaluate(
+    async ([quietMs, maxMs]) => {
+      await document.fonts.ready;
+      await new Promise((resolve) => {
+        let timer = setTimeout(resolve, quietMs);
+        setTimeout(resolve, maxMs);
+        new MutationObserver(() => {
+          clearTimeout(timer);
+          timer = setTimeout(resolve, quietMs);
+        }).observe(document, { subtree: true, childList: true });
+      });
+    },
+    [QUIET_MS, MAX_SETTLING_MS],
+  );
+}
+
+/** Returns how long the page takes until something fits the selector, in milliseconds: each time with an empty cache. */
+async function timeOf(browser, options, { path, as, time }) {
+  const took = [];
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const page = await browser.newPage(options);
+    if (as) await signIn(page, as);
+    const started = performance.now();
+    await page.goto(path, { waitUntil: 'commit' });
+    await page.waitForSelector(time);
+    took.push(Math.round(performance.now() - started));
+    await page.close();
+  }
+  return took.toSorted((a, b) => a - b);
+}
+
+async function take(wanted, baseURL) {
+  const { path, file, as, width, dark, time } = wanted;
   const browser = await chromium.launch({ ...(await obtainChromium()), args: CHROMIUM_ARGUMENTS });
   try {
     const viewport = { width: Number(width), height: 900 };
-    const page = await browser.newPage({ baseURL, viewport, colorScheme: dark ? 'dark' : 'light', reducedMotion: 'reduce' });
+    const options = { baseURL, viewport, colorScheme: dark ? 'dark' : 'light', reducedMotion: 'reduce' };
+    const page = await browser.newPage(options);
     if (as) await signIn(page, as);
     await page.goto(path);
+    await settled(page);
     await page.screenshot({ path: file, fullPage: true });
+    await page.close();
+    if (!time) return;
+    const took = await timeOf(browser, options, wanted);
+    process.stdout.write(`${time} after ${took[(ROUNDS - 1) / 2]} ms, the median of ${took.join(', ')}\n`);
   } finally {
     await browser.close();
   }

@@ -5,6 +5,7 @@ import { availableActions } from '../api/actions/registry.js';
 import { TRIGGERS } from '../api/automations/language/triggers.js';
 import { createOpenApi } from '../api/http/openapi.js';
 import { ENDPOINTS } from '../api/http/router.js';
+import { resolveSubtree } from '../api/web/assets/docs-resolver.js';
 import { expectEnvelope } from './envelope/expect-envelope.js';
 import { routeOf, SEVEN } from './authorization/expected.js';
 import { startApp, type TestApp } from './support/app.js';
@@ -19,22 +20,32 @@ interface Operation {
   security: unknown[];
   parameters?: { in: string; name: string; required?: boolean; schema?: object }[];
   requestBody?: { content: Record<string, { schema: object; example?: unknown }> };
-  responses: Record<
-    string,
-    { description: string; headers?: Record<string, { $ref?: string }>; content: Record<string, { schema: object }> }
-  >;
+  responses: Record<string, Answer>;
+}
+interface Answer {
+  description: string;
+  headers?: Record<string, { $ref?: string }>;
+  content: Record<string, { schema: object }>;
 }
 interface Document {
   openapi: string;
   info: { title: string; version: string };
   tags: { name: string; description: string }[];
   paths: Record<string, Record<string, Operation>>;
-  components: { schemas: Record<string, object>; headers: Record<string, object>; securitySchemes: Record<string, object> };
+  components: Record<'schemas' | 'headers' | 'securitySchemes', Record<string, object>> & { responses: Record<string, Answer> };
 }
 
 const document = createOpenApi(ENDPOINTS) as unknown as Document;
+/** A response that many operations have is a component. */
+const followed = (answer: Answer | { $ref: string }): Answer =>
+  '$ref' in answer ? (document.components.responses[answer.$ref.split('/').at(-1) as string] as Answer) : answer;
 const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
-  Object.entries(methods).map(([method, operation]) => ({ path, method, operation, name: `${method.toUpperCase()} ${path}` })),
+  Object.entries(methods).map(([method, declared]) => {
+    const responses = Object.fromEntries(
+      Object.entries(declared.responses).map(([status, answer]) => [status, followed(answer)] as const),
+    );
+    return { path, method, operation: { ...declared, responses }, name: `${method.toUpperCase()} ${path}` };
+  }),
 );
 /** Of an answer: JSON, the one page, or the bytes of a file. */
 const schemaOf = (content: Record<string, { schema: object }> | undefined) =>
@@ -205,6 +216,18 @@ describe('the document', () => {
     expect(new Set(used)).toEqual(known);
   });
 
+  it('has each refusal once, under a name that says what it is', () => {
+    const declared = Object.values(document.paths)
+      .flatMap((methods) => Object.values(methods))
+      .flatMap(({ responses }) => Object.entries(responses) as [string, object][]);
+    expect(declared.filter(([status, answer]) => status >= '300' && !('$ref' in answer))).toEqual([]);
+    const names = Object.keys(document.components.responses);
+    expect(names).toEqual(expect.arrayContaining(['Unauthorized', 'ServiceUnavailable', 'ConflictKeyed', 'NotModified']));
+    expect(names.filter((name) => !/^[A-Z][A-Za-z]+$/.test(name))).toEqual([]);
+    const distinct = new Set(Object.values(document.components.responses).map((answer) => JSON.stringify(answer)));
+    expect(distinct.size).toBe(names.length);
+  });
+
   it('names in the document every header that a response carries', async () => {
     const app = await startApp();
     try {
@@ -320,6 +343,32 @@ describe('the pages', () => {
     const response = await fetch(`${app.url}/api/openapi.json`);
     expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8');
     expect(await response.json()).toEqual(JSON.parse(JSON.stringify(document)));
+  });
+
+  it('a reader that has the document gets it again only when it changed, and may have it compressed', async () => {
+    const address = `${app.url}/api/openapi.json`;
+    const plain = await fetch(address, { headers: { 'Accept-Encoding': 'identity' } });
+    const zipped = await fetch(address, { headers: { 'Accept-Encoding': 'gzip' } });
+    expect([plain, zipped].map(({ headers }) => headers.get('content-encoding'))).toEqual([null, 'gzip']);
+    expect((await plain.text()) === (await zipped.text())).toBe(true);
+    const etag = zipped.headers.get('etag') as string;
+    const again = await fetch(address, { headers: { 'If-None-Match': etag } });
+    expect([again.status, again.headers.get('etag'), again.headers.get('cache-control')]).toEqual([304, etag, 'no-cache']);
+  });
+
+  it('an operation on the page has everything it refers to, but not a schema inside of itself', async () => {
+    const { spec, errors } = await resolveSubtree(document, ['paths', '/api/tasks/{task_id}', 'get']);
+    expect(errors).toEqual([]);
+    const left = [...objectsIn(spec)].flatMap(([, { $ref }]) => (typeof $ref === 'string' ? [$ref] : []));
+    expect(new Set(left)).toEqual(new Set(['#/components/schemas/TaskTree']));
+    expect(spec).toMatchObject({
+      operationId: 'getTask',
+      responses: {
+        200: { headers: { ETag: { schema: { type: 'string' } } } },
+        404: { $$ref: '#/components/responses/NotFound', content: { 'application/json': { schema: { type: 'object' } } } },
+      },
+    });
+    expect((await resolveSubtree(document, ['paths', '/api/none', 'get'])).spec).toBeNull();
   });
 
   it.each(['/api/docs', '/api/redoc'])('%s works without any other host', async (path) => {

@@ -1,11 +1,15 @@
-import { createReadStream, readFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
 import type Koa from 'koa';
 import { type Config, isDevelopment } from '../core/config.js';
 import { DEMO_TOKEN } from '../core/demo-token.js';
 import type { Endpoint } from '../endpoint/endpoint.js';
+import { type Etag, etagMatcher } from '../endpoint/etags.js';
 import { createOpenApi } from './openapi.js';
 import type { RouteState } from '../endpoint/route-state.js';
 import { ENDPOINTS } from './router.js';
@@ -48,9 +52,15 @@ const FOREIGN_LOGO = 'https://cdn.redoc.ly/redoc/logo-mini.svg';
 
 interface Page {
   type: string;
-  /** Text, or the path of a file of an installed package. */
-  text?: string;
-  file?: string;
+  text: () => string;
+}
+
+/** A page as it is sent. */
+interface Made {
+  type: string;
+  plain: Buffer;
+  zipped: Buffer;
+  etag: Etag;
 }
 
 /** Pages that work offline. Their packages are development dependencies. */
@@ -60,52 +70,75 @@ function pages(): Record<string, Page> {
   const redoc = dirname(require.resolve('redoc/package.json'));
   const html = 'text/html; charset=utf-8';
   const js = 'text/javascript; charset=utf-8';
+  const css = 'text/css; charset=utf-8';
+  const read = (file: string) => () => readFileSync(file, 'utf8');
+  const asset = (name: string) => read(fileURLToPath(new URL(`../web/assets/${name}`, import.meta.url)));
   return {
+    '/api/openapi.json': { type: 'application/json; charset=utf-8', text: () => JSON.stringify(createOpenApi(ENDPOINTS)) },
     '/api/docs': {
       type: html,
-      text: page(
-        'Assent API',
-        '<link rel="stylesheet" href="/api/docs/swagger-ui.css">',
-        `<div id="docs" data-token="${DEMO_TOKEN}"></div>${plainList(ENDPOINTS)}<script src="/api/docs/swagger-ui-bundle.js"></script><script type="module" src="/api/docs/start.js"></script>`,
-      ),
+      text: () =>
+        page(
+          'Assent API',
+          '<link rel="stylesheet" href="/api/docs/swagger-ui.css">',
+          `<div id="docs" data-token="${DEMO_TOKEN}"></div>${plainList(ENDPOINTS)}<script src="/api/docs/swagger-ui-bundle.js"></script><script type="module" src="/api/docs/start.js"></script>`,
+        ),
     },
-    '/api/docs/page.css': { type: 'text/css; charset=utf-8', text: PAGE_STYLE },
-    '/api/docs/start.js': { type: js, file: fileURLToPath(new URL('../web/assets/docs.js', import.meta.url)) },
-    '/api/docs/swagger-ui-bundle.js': { type: js, file: join(swagger, 'swagger-ui-bundle.js') },
-    '/api/docs/swagger-ui.css': { type: 'text/css; charset=utf-8', file: join(swagger, 'swagger-ui.css') },
+    '/api/docs/page.css': { type: css, text: () => PAGE_STYLE },
+    '/api/docs/start.js': { type: js, text: asset('docs.js') },
+    '/api/docs/resolve.js': { type: js, text: asset('docs-resolver.js') },
+    '/api/docs/swagger-ui-bundle.js': { type: js, text: read(join(swagger, 'swagger-ui-bundle.js')) },
+    '/api/docs/swagger-ui.css': { type: css, text: read(join(swagger, 'swagger-ui.css')) },
     '/api/redoc': {
       type: html,
-      text: page(
-        'Assent API reference',
-        '',
-        '<div id="docs"></div><script src="/api/redoc/redoc.js"></script><script src="/api/redoc/start.js"></script>',
-      ),
+      text: () =>
+        page(
+          'Assent API reference',
+          '',
+          '<div id="docs"></div><script src="/api/redoc/redoc.js"></script><script src="/api/redoc/start.js"></script>',
+        ),
     },
-    '/api/redoc/start.js': { type: js, text: REDOC_START },
+    '/api/redoc/start.js': { type: js, text: () => REDOC_START },
     '/api/redoc/redoc.js': {
       type: js,
-      text: readFileSync(join(redoc, 'bundles', 'redoc.standalone.js'), 'utf8').replace(FOREIGN_LOGO, 'data:,'),
+      text: () => readFileSync(join(redoc, 'bundles', 'redoc.standalone.js'), 'utf8').replace(FOREIGN_LOGO, 'data:,'),
     },
   };
+}
+
+async function make({ type, text }: Page): Promise<Made> {
+  const plain = Buffer.from(text());
+  const etag: Etag = `W/"${createHash('sha256').update(plain).digest('base64url').slice(0, 22)}"`;
+  return { type, plain, zipped: await promisify(gzip)(plain), etag };
+}
+
+let known: Record<string, Page> | undefined;
+const made = new Map<string, Promise<Made>>();
+
+/** Returns a page, which is made once in a process, when it is first asked for. */
+function pageAt(path: string): Promise<Made> | undefined {
+  const found = (known ??= pages())[path];
+  if (found && !made.has(path)) made.set(path, make(found));
+  return made.get(path);
 }
 
 /** Serves the API document and its two readers, and redirects `/` there; not in production. */
 export function mountDocs(app: Koa<RouteState>, config: Config): void {
   if (!isDevelopment(config)) return;
-  let served: Record<string, Page> | undefined;
   app.use(async (ctx, next) => {
     if (ctx.method !== 'GET' && ctx.method !== 'HEAD') return next();
     if (ctx.path === '/api' || ctx.path === '/api/') return ctx.redirect('/api/docs');
-    if (!ctx.path.startsWith('/api/')) return next();
-    if (ctx.path === '/api/openapi.json') {
-      served ??= pages();
-      served[ctx.path] ??= { type: 'application/json; charset=utf-8', text: JSON.stringify(createOpenApi(ENDPOINTS)) };
-    }
-    const found = /^\/api\/(docs|redoc|openapi\.json)/.test(ctx.path) ? (served ??= pages())[ctx.path] : undefined;
+    const found = /^\/api\/(docs|redoc|openapi\.json)/.test(ctx.path) ? await pageAt(ctx.path) : undefined;
     if (!found) return next();
-    ctx.set('Content-Security-Policy', CSP);
+    const zip = ctx.acceptsEncodings('gzip', 'identity') === 'gzip';
+    ctx.set({ 'Content-Security-Policy': CSP, 'Cache-Control': 'no-cache', ETag: found.etag });
+    ctx.vary('Accept-Encoding');
     ctx.status = 200;
-    ctx.body = found.text ?? createReadStream(found.file as string);
-    ctx.type = found.type;
+    if (etagMatcher(ctx.req.headers['if-none-match'])?.(found.etag)) ctx.status = 304;
+    else {
+      ctx.type = found.type;
+      if (zip) ctx.set('Content-Encoding', 'gzip');
+      ctx.body = zip ? found.zipped : found.plain;
+    }
   });
 }

@@ -1,4 +1,4 @@
-/** Types of the plain-JavaScript launchers, as far as their tests use them. */
+/** Types of the plain-JavaScript launchers and page scripts, as far as their tests use them. */
 type Ended = { code: number | null; signal: string | null; error: Error | null };
 type ServiceUser = { name: string; uid: number; gid: number };
 
@@ -112,4 +112,10 @@ declare module '*/embedded/run-state.mjs' {
   export function claim(dir: string): void;
   export function release(dir: string): void;
   export function runningState(dir: string): { pid: number } | null;
+}
+declare module '*/assets/docs-resolver.js' {
+  export function resolveSubtree(
+    document: unknown,
+    path: string[],
+  ): Promise<{ spec: Record<string, unknown> | null; errors: unknown[] }>;
 }

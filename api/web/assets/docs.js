@@ -1,4 +1,6 @@
 /* Opens the API document in Swagger UI, ready to try: signed in with the demo token, with ids of the demo data as examples. */
+import { resolveSubtree } from './resolve.js';
+
 const root = document.getElementById('docs');
 const FRESH_KEY = 'new for each call';
 
@@ -97,12 +99,29 @@ function filterOperations(tagged, phrase) {
     .filter((group) => group.get('operations').size > 0);
 }
 
+const isFiltered = (layoutSelectors) => {
+  const filter = layoutSelectors.currentFilter();
+  return typeof filter === 'string' && filter !== '';
+};
+
 /** Leaves out the requests of webhooks while a filter is set: it looks for operations to try. */
 const filteredWebhooks = (Webhooks, { React, layoutSelectors }) =>
   function FilteredWebhooks(props) {
-    const filter = layoutSelectors.currentFilter();
-    return typeof filter === 'string' && filter !== '' ? null : React.createElement(Webhooks, props);
+    return isFiltered(layoutSelectors) ? null : React.createElement(Webhooks, props);
   };
+
+/** Opens the groups that a filter leaves. Without one all are closed: drawing 200 operations takes a second. */
+const filteredTag = (OperationTag, { React, layoutSelectors, getConfigs }) =>
+  function FilteredTag(props) {
+    const docExpansion = isFiltered(layoutSelectors) ? 'list' : 'none';
+    return React.createElement(OperationTag, { ...props, getConfigs: () => ({ ...getConfigs(), docExpansion }) });
+  };
+
+/** Swagger UI reads the text as YAML, which takes ten times as long. */
+const parseToJson =
+  (_original, { specActions }) =>
+  (text) =>
+    specActions.updateJsonSpec(JSON.parse(text));
 
 /** Gives each POST a key of its own, unless the reader typed one. */
 function addKey(request) {
@@ -121,12 +140,18 @@ async function open() {
     dom_id: '#docs',
     validatorUrl: null,
     persistAuthorization: true,
-    docExpansion: 'list',
+    docExpansion: 'none',
     defaultModelsExpandDepth: 0,
     displayRequestDuration: true,
     tryItOutEnabled: true,
     filter: true,
-    plugins: [{ fn: { opsFilter: filterOperations }, wrapComponents: { Webhooks: filteredWebhooks } }],
+    plugins: [
+      {
+        fn: { opsFilter: filterOperations, resolveSubtree },
+        wrapComponents: { Webhooks: filteredWebhooks, OperationTag: filteredTag },
+        statePlugins: { spec: { wrapActions: { parseToJson } } },
+      },
+    ],
     requestInterceptor: addKey,
     onComplete() {
       if (!stored && ids.user_id) ui.preauthorizeApiKey('bearer', token);
