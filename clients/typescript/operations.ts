@@ -1,4 +1,4 @@
-// Made by npm run client from the document with SHA-256 89c0dce6e960350bded0ec6176d58ba6a1f6b467256bf310c624449d656976cb.
+// Made by npm run client from the document with SHA-256 5a1e195ef16844ef47af48e08ce9d2ae46354589469f504d964f6d198182b084.
 /** Operations that send a form with a file, those that send its bytes alone, and those that return bytes. */
 export const UPLOADS: readonly string[] = ['uploadFile'];
 export const STREAMS: readonly string[] = ['uploadBulkInput'];
