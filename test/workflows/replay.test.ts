@@ -14,6 +14,7 @@ import { buildAutomation, comment, gate } from '../factories/automations.js';
 import { buildPerson, buildProject, buildTask, buildTeam, type TestTeam } from '../factories/people.js';
 import { type Client as ApiClient, startApp, type TestApp } from '../support/app.js';
 import { queuePrefix, quietRuntime, until } from '../support/worker.js';
+import { EXPORT_PLAYS, playExport } from './record-bulk.js';
 import { CYCLE_PLAYS, playCycle } from './record-cycle.js';
 import { PLAN_ENDS, playPlan } from './record-plan.js';
 import { CI_PLAYS, CI_SETTINGS, NIGHTS, playFailure, playNight } from './record-triage.js';
@@ -59,6 +60,7 @@ const CASES = [
   ...TURN_PLAYS.map((name) => `agent-turn.${name}`),
   ...NIGHTS.map((name) => `overnight-triage.${name}`),
   ...[...CYCLE_PLAYS, 'worker-killed'].map((name) => `cycle-clock.${name}`),
+  ...EXPORT_PLAYS.map((name) => `bulk-export.${name}`),
   ...CI_PLAYS.map((name) => `ci-triage.${name}`),
   'automation-schedule.fired',
   'connection-revocation.forgotten',
@@ -341,6 +343,7 @@ const RECORDERS: Record<string, (stage: Stage, name: string) => Promise<void>> =
   'agent-turn': async (stage, name) => keep(stage, `agent-turn.${name}`, await playTurn(stage, name)),
   'overnight-triage': async (stage, name) => keep(stage, `overnight-triage.${name}`, await playNight(stage, name)),
   'ci-triage': async (stage, name) => keep(stage, `ci-triage.${name}`, await playFailure(stage, name)),
+  'bulk-export': async (stage, name) => keep(stage, `bulk-export.${name}`, await playExport(stage, name)),
   'cycle-clock': async (stage, name) => keep(stage, `cycle-clock.${name}`, await playCycle(stage, name)),
   'automation-run': recordRun,
   'recurring-task': recordSeries,
