@@ -43,3 +43,10 @@ export const valuesOf = (id: string): string => /* sql */ `
  */
 export const withValues = (json: string): string =>
   `rtrim(${json}, '}') || ',"custom_fields":{' || coalesce(c.members, '') || '}}'`;
+
+/**
+ * The same for a record with a member that only it has, before which the values go: a third less than trimming. A text of the record cannot
+ * hold the name in quotes, which JSON escapes there.
+ */
+export const withValuesBefore = (member: string, json: string): string =>
+  `replace(${json}, ',"${member}":', ',"custom_fields":{' || coalesce(c.members, '') || '},"${member}":')`;

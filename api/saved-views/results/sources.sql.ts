@@ -1,4 +1,4 @@
-import { valuesOf, withValues } from '../../custom-fields/filter.sql.js';
+import { valuesOf, withValues, withValuesBefore } from '../../custom-fields/filter.sql.js';
 import { FOUND_RECORD, recordsById } from '../../items/work-item.sql.js';
 import { PROJECT_JSON } from '../../projects/project-json.js';
 import { STATUSES_OF, type ViewEntity } from '../rules.js';
@@ -44,7 +44,7 @@ export const SOURCES: Readonly<Record<ViewEntity, Source>> = {
       due_date: 'w.due_date collate "C"',
     },
     join: (id) => `cross join lateral (
-      select ${withValues('task_json(t)::text')} as json from tasks t ${valuesOf('t.task_id')} where t.task_id = ${id} limit 1) r`,
+      select ${withValuesBefore('cycle_id', 'task_json(t)::text')} as json from tasks t ${valuesOf('t.task_id')} where t.task_id = ${id} limit 1) r`,
     record: 'r.json',
   },
   project: {

@@ -1,5 +1,5 @@
 import type { Statement } from '../../../db/statement.js';
-import { valuesOf, withValues } from '../../custom-fields/filter.sql.js';
+import { valuesOf, withValuesBefore } from '../../custom-fields/filter.sql.js';
 
 /** Scope of a list. */
 export type Scope = 'project' | 'team' | 'cycle' | 'visible' | 'mine';
@@ -53,7 +53,11 @@ export interface Extra {
   record: (json: string) => string;
 }
 export const PLAIN: Extra = { join: '', mark: '', record: (json) => json };
-export const WITH_FIELDS: Extra = { join: valuesOf('(t).task_id'), mark: ' # coalesce(c.mark, 0)', record: withValues };
+export const WITH_FIELDS: Extra = {
+  join: valuesOf('(t).task_id'),
+  mark: ' # coalesce(c.mark, 0)',
+  record: (json) => withValuesBefore('cycle_id', json),
+};
 
 const inOrder = (columns: string, where: string, status: string, maxRows: number, join = ''): string =>
   `select ${columns} from tasks t ${join} where ${where} and t.deleted_at is null and ${status} order by ${ORDER} ${limit(maxRows)}`;

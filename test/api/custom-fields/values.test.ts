@@ -79,7 +79,13 @@ it('includes the values in one task and its subtasks, and a tag that changes wit
   expect(changed.status).toBe(200);
   const plain = await member().get(`/api/tasks/${task.task_id}`);
   expect(plain.body.custom_fields).toBeUndefined();
-  const bare = await buildTask(app, team, project);
+  const bare = await buildTask(app, team, project, { title: '},"cycle_id":7', description: ',"cycle_id":"x"' });
+  const listed = await member().get(`/api/tasks?project_id=${project.project_id}&include=custom_fields`);
+  expect(listed.body.find(({ task_id }: { task_id: string }) => task_id === bare.task_id)).toMatchObject({
+    title: '},"cycle_id":7',
+    cycle_id: null,
+    custom_fields: {},
+  });
   expect((await member().get(`/api/tasks/${bare.task_id}?include=custom_fields`)).body.custom_fields).toEqual({});
   expect((await member().get(`/api/tasks/${bare.task_id}?include=comments`)).status).toBe(422);
 });
