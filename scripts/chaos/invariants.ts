@@ -4,7 +4,8 @@ import type { Knex } from 'knex';
 import { verifyChain } from '../../api/audit/verify-chain.js';
 import type { Services } from '../../api/core/context.js';
 import { run } from '../../db/statement.js';
-import { cycleWorkflowId, planWorkflowId, runWorkflowId } from '../../workflows/contract.js';
+import { bulkWorkflowId, cycleWorkflowId, planWorkflowId, runWorkflowId } from '../../workflows/contract.js';
+import { bulkInvariants, UNCARRIED } from './bulk-invariants.sql.js';
 import { acknowledgedCycles, cycleInvariants, UNCLOCKED } from './cycle-invariants.sql.js';
 import { acknowledgedFields, fieldInvariants } from './fields-invariants.sql.js';
 import { acknowledgedGraph, graphInvariants } from './graph-invariants.sql.js';
@@ -148,11 +149,13 @@ export async function checkInvariants(options: CheckOptions): Promise<Verdict[]>
     ...fieldInvariants,
     ...planInvariants,
     ...turnInvariants,
+    ...bulkInvariants,
   ])
     await judge(invariant, () => find(db, invariant.name, invariant.sql));
   await judge(UNMOVED, () => withoutWorkflow(options, UNMOVED, runWorkflowId));
   await judge(UNWATCHED, () => withoutWorkflow(options, UNWATCHED, planWorkflowId));
   await judge(UNCLOCKED, () => withoutWorkflow(options, UNCLOCKED, cycleWorkflowId));
+  await judge(UNCARRIED, () => withoutWorkflow(options, UNCARRIED, bulkWorkflowId));
   await judge({ name: 'teams_apart', words: 'No row of one team refers to a row of another' }, async () =>
     find(db, 'teams_apart', await crossTeamSql(db)),
   );

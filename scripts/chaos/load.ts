@@ -5,6 +5,7 @@ import type { Caller } from './caller.js';
 import { type Desk, surprise } from './desk.js';
 import { workWithAgent } from './loads/agent-load.js';
 import { failChecks, workFromOutside, workOnPlans } from './loads/outside-load.js';
+import { exportTasks } from './loads/bulk-load.js';
 import { workOnCycles } from './loads/cycle-load.js';
 import { workOnFields, workOnViews } from './loads/fields-load.js';
 import { workOnGraph } from './loads/graph-load.js';
@@ -229,6 +230,7 @@ export function startLoad(caller: Caller, world: World, secret: string, seed: nu
     workOnCycles,
     workOnFields,
     workOnViews,
+    exportTasks,
     ...Array.from({ length: TALKERS }, () => workWithAgent),
     workFromOutside,
     failChecks,

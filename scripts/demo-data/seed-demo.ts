@@ -20,6 +20,7 @@ import { createTask } from '../../api/tasks/write/create-task.js';
 import { addMember } from '../../api/teams/add-member.js';
 import { createTeam } from '../../api/teams/create-team.js';
 import { LAUNCH_PLAN, PRESSURE_LOG, RELEASE_MINUTES, TELEMETRY_IDEA } from './items.js';
+import { requestExport } from '../../api/bulk/export/request-export.js';
 import { createCycles } from './cycles.js';
 import { createFieldsAndViews } from './fields.js';
 import { recordHistory, relateItems } from './work-graph.js';
@@ -283,6 +284,8 @@ export async function seedDemo(services: Services): Promise<boolean> {
   await createCycles(as(services, ids, 'max'), apollo);
   await createFieldsAndViews(as(services, ids, 'max'), acme.team_id, apollo);
   await createAutomations(services, ids, acme.team_id, apollo, tasks);
+  // The worker writes the file.
+  await requestExport(as(services, ids, 'max'), { team_id: acme.team_id, format: 'ndjson' });
   await enableTriage(as(services, ids, 'ada'), acme.team_id);
   const token = {
     user_id: ids.ada,

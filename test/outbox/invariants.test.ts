@@ -508,6 +508,21 @@ describe('what always holds', () => {
     );
   });
 
+  it('a job that waits for nobody, ends twice, exports half, or has no workflow', async () => {
+    const { job_id } = (await app.as(team.manager).post('/api/bulk/export', { team_id: team.team_id, format: 'json' })).body;
+    await db()('outbox').delete();
+    expect(await broken()).toEqual({});
+    const job = () => db()('bulk_jobs').where({ job_id });
+    await plant(() => job().update({ is_dispatched: false, waiting_since: new Date() }), 'jobs_take_turns');
+    await job().update({ is_dispatched: true, waiting_since: null });
+    await plant(() => job().update({ created_at: db().raw("now() - interval '2 minutes'") }), 'jobs_carried');
+    await app.as(team.manager).post(`/api/bulk/jobs/${job_id}/cancel`);
+    expect(await broken()).toEqual({});
+    await plant(() => job().update({ status: 'succeeded', processed: 1, total: 2 }), 'exports_are_whole');
+    await job().update({ status: 'cancelled' });
+    await plant(() => job().update({ status: 'running', finished_at: null }), 'jobs_end_once');
+  });
+
   it('a run that stands still', async () => {
     const still = { status: 'running', queued_at: db().raw("now() - interval '2 minutes'") };
     await db()('gates').update({ decision: 'approved', decided_at: db().raw("now() - interval '90 seconds'") });
