@@ -8,6 +8,7 @@ import { filesSection } from './sections/files.js';
 import { idleEventSection } from './sections/unmatched-events.js';
 import { bulkSection } from './sections/bulk.js';
 import { bulkExportSection } from './sections/bulk-export.js';
+import { bulkImportSection } from './sections/bulk-import.js';
 import { cyclesSection } from './sections/cycles.js';
 import { cycleTimeSection, edgesSection, edgeWritersSection } from './sections/graph.js';
 import { listSection, unchangedSection } from './sections/lists.js';
@@ -37,6 +38,7 @@ export const SECTIONS = {
   'create-note': createNoteSection,
   bulk: bulkSection,
   'bulk-export': bulkExportSection,
+  'bulk-import': bulkImportSection,
   edges: edgesSection,
   'edge-writers': edgeWritersSection,
   'cycle-time': cycleTimeSection,

@@ -24,7 +24,7 @@ import { writeChunk } from './write/write-chunk.js';
 /** Chunks of one batch: 5,000 tasks. */
 const CHUNKS_PER_BATCH = 10;
 /** Share of the time of a chunk for which the import then rests, so that other requests find the database free. */
-const REST_SHARE = 0.5;
+const REST_SHARE = 0.75;
 /** Longest rest between two chunks, ms. */
 const MAX_REST_MS = 1_000;
 
@@ -40,6 +40,8 @@ export interface ImportJob
   chunk: number | null;
   chunks: number | null;
   prepared_key: string | null;
+  /** False for an importer who was suspended or deprovisioned. */
+  is_active: boolean;
 }
 
 /** Why a batch stops before its end; `gone`: the job has ended, or another attempt writes it. */
@@ -122,6 +124,7 @@ export async function endImport(services: Services, job: ImportJob, code: string
 /** Writes chunks of a running job; resolves to whether all are written. @throws Stopped */
 async function writeChunks(services: Services, job: ImportJob, signal: AbortSignal): Promise<boolean> {
   const { chunk: first, chunks: total, prepared_key: key, job_id } = job;
+  if (!job.is_active) throw new Stopped('permission_lost');
   if (first === null || total === null || key === null) throw new Error(`The import ${job_id} is not prepared`);
   const chunks = await run<Chunk & Record<string, unknown>>(services.db, chunksStatement, [job_id, first, CHUNKS_PER_BATCH]);
   for (const chunk of chunks) {

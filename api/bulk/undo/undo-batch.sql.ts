@@ -6,7 +6,7 @@ export const claimUndoStatement: Statement = {
   text: /* sql */ `
     update bulk_jobs j set undo_status = 'running' from users u
     where j.job_id = $1 and j.is_dispatched and j.undo_status in ('queued', 'running') and u.user_id = j.undo_requested_by
-    returning j.job_id, j.team_id, j.undo_id, j.correlation_id, j.undo_requested_by as requested_by, u.email, u.role`,
+    returning j.job_id, j.team_id, j.undo_id, j.correlation_id, j.undo_requested_by as requested_by, u.email, u.role, u.status = 'active' as is_active`,
 };
 
 /**

@@ -18,7 +18,7 @@ const OTHERS = 100;
 /** Transactions of one batch. */
 const STEPS = 5;
 /** Share of the time of a transaction for which the undo then rests. */
-const REST_SHARE = 0.5;
+const REST_SHARE = 0.75;
 const MAX_REST_MS = 1_000;
 
 interface UndoJob extends Record<string, unknown> {
@@ -29,6 +29,8 @@ interface UndoJob extends Record<string, unknown> {
   requested_by: string;
   email: string;
   role: InstanceRole;
+  /** False for a person who was suspended or deprovisioned. */
+  is_active: boolean;
 }
 
 interface UndoRow extends Record<string, unknown> {
@@ -60,7 +62,7 @@ function step(services: Services, job: UndoJob): Promise<boolean> {
     const seat = await seatInTeam(ctx, team_id).catch((error: unknown) => {
       throw error instanceof DomainError ? new Stopped('The team is gone') : error;
     });
-    if (!isAllowed('bulk.run', seat)) throw new Stopped('The permission is lost');
+    if (!job.is_active || !isAllowed('bulk.run', seat)) throw new Stopped('The permission is lost');
     const rows = await run<UndoRow>(ctx.db, nextRowsStatement, [job_id, UNDO_ORDER, TAKEN_AT_ONCE, ITEMS, OTHERS]);
     const [first] = rows;
     if (!first) return false;
