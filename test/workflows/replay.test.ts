@@ -15,6 +15,7 @@ import { buildPerson, buildProject, buildTask, buildTeam, type TestTeam } from '
 import { type Client as ApiClient, startApp, type TestApp } from '../support/app.js';
 import { queuePrefix, quietRuntime, until } from '../support/worker.js';
 import { EXPORT_PLAYS, playExport } from './record-bulk.js';
+import { IMPORT_PLAYS, playImport } from './record-import.js';
 import { CYCLE_PLAYS, playCycle } from './record-cycle.js';
 import { PLAN_ENDS, playPlan } from './record-plan.js';
 import { CI_PLAYS, CI_SETTINGS, NIGHTS, playFailure, playNight } from './record-triage.js';
@@ -62,6 +63,7 @@ const CASES = [
   ...[...CYCLE_PLAYS, 'worker-killed'].map((name) => `cycle-clock.${name}`),
   ...EXPORT_PLAYS.map((name) => `bulk-export.${name}`),
   ...CI_PLAYS.map((name) => `ci-triage.${name}`),
+  ...IMPORT_PLAYS.map((name) => `bulk-import.${name}`),
   'automation-schedule.fired',
   'connection-revocation.forgotten',
 ];
@@ -345,6 +347,7 @@ const RECORDERS: Record<string, (stage: Stage, name: string) => Promise<void>> =
   'ci-triage': async (stage, name) => keep(stage, `ci-triage.${name}`, await playFailure(stage, name)),
   'bulk-export': async (stage, name) => keep(stage, `bulk-export.${name}`, await playExport(stage, name)),
   'cycle-clock': async (stage, name) => keep(stage, `cycle-clock.${name}`, await playCycle(stage, name)),
+  'bulk-import': async (stage, name) => keep(stage, `bulk-import.${name}`, await playImport(stage, name)),
   'automation-run': recordRun,
   'recurring-task': recordSeries,
   'user-deprovision': recordDeprovision,

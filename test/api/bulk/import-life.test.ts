@@ -79,6 +79,7 @@ test.each([
     'loses the role',
     () => db()('memberships').where({ team_id: team.team_id, user_id: team.manager.user_id }).update({ role: 'member' }),
   ],
+  ['is suspended', () => db()('users').where({ user_id: team.manager.user_id }).update({ status: 'suspended' })],
   ['is removed', () => app.as(team.admin).delete(`/api/teams/${team.team_id}/members/${team.manager.user_id}`)],
 ])('fails when the importer %s', async (_what, change) => {
   const jobId = await begun(tasks(3));
@@ -210,4 +211,53 @@ test.each([
 ])('refuses %s', async (_what, fields, expected) => {
   const answer = await manager.post('/api/bulk/import', { team_id: team.team_id, format: 'ndjson', ...fields });
   expect(answer.status).toBe(expected);
+});
+
+/** Files that mean harm, as uploads: each job ends, says why, and writes nothing of them. */
+test.each([
+  [
+    'bytes that are no UTF-8',
+    'ndjson',
+    Buffer.from('{"entity":"note","title":"\xff"}\n{"entity":"note","title":"ok"}', 'latin1'),
+    { created: 1, failed: 1 },
+  ],
+  [
+    'a byte order mark and CRLF',
+    'ndjson',
+    Buffer.from('\ufeff{"entity":"note","title":"ok"}\r\n\r\n'),
+    { created: 1, failed: 0 },
+  ],
+  ['a line of 2 MB', 'ndjson', Buffer.from(`{"entity":"note","title":"${'x'.repeat(2 ** 21)}"}`), { created: 0, failed: 1 }],
+  ['nested arrays', 'json', Buffer.from(`[${'['.repeat(5_000)}${']'.repeat(5_000)}]`), { created: 0, failed: 1 }],
+  [
+    '100,000 columns',
+    'csv',
+    Buffer.from(`entity${',c'.repeat(100_000)}\nnote\n`),
+    { status: 'failed', error_code: 'input_invalid' },
+  ],
+  ['a quote without an end', 'csv', Buffer.from('entity,title\nnote,"x\n'), { status: 'failed', error_code: 'input_invalid' }],
+  [
+    'NUL and lone surrogates',
+    'ndjson',
+    Buffer.from('{"entity":"note","title":"a\\u0000"}\n{"entity":"note","title":"\\ud800"}'),
+    { created: 0, failed: 2 },
+  ],
+  [
+    'names of prototypes',
+    'ndjson',
+    Buffer.from('{"entity":"__proto__"}\n{"entity":"constructor"}\n{"__proto__":{"entity":"note"}}'),
+    { created: 0, failed: 3 },
+  ],
+  [
+    'numbers without end',
+    'ndjson',
+    Buffer.from('{"entity":"task","title":"x","estimated_hours":1e999,"position":-1e999}'),
+    { created: 0, failed: 1 },
+  ],
+])('survives %s', async (_what, format, bytes, expected) => {
+  const path = `/api/bulk/uploads?team_id=${team.team_id}`;
+  const { body } = await manager.post(path, undefined, { raw: bytes, headers: { 'content-type': 'application/octet-stream' } });
+  const { job_id } = (await manager.post('/api/bulk/import', { team_id: team.team_id, format, file_id: body.file_id })).body;
+  await finishImport(app, job_id);
+  expect(await readJob(manager, job_id)).toMatchObject(expected);
 });
