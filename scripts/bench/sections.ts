@@ -15,6 +15,7 @@ import { listSection, unchangedSection } from './sections/lists.js';
 import { loginStormSection } from './sections/login-storm.js';
 import { pausedSection } from './sections/paused.js';
 import type { Section } from './report.js';
+import { runnersSection } from './sections/runners.js';
 import { markCostSection, searchBesideWritesSection, searchSection } from './sections/search.js';
 import { strangersSection } from './sections/strangers.js';
 import { createNoteSection, workItemsSection } from './sections/work-items.js';
@@ -64,6 +65,7 @@ export const SECTIONS = {
   crowded: crowdedSection,
   paused: pausedSection,
   webhooks: webhooksSection,
+  runners: runnersSection,
 } satisfies Record<string, Section>;
 export type SectionName = keyof typeof SECTIONS;
 

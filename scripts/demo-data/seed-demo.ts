@@ -23,6 +23,7 @@ import { LAUNCH_PLAN, PRESSURE_LOG, RELEASE_MINUTES, TELEMETRY_IDEA } from './it
 import { requestExport } from '../../api/bulk/export/request-export.js';
 import { createCycles } from './cycles.js';
 import { createFieldsAndViews } from './fields.js';
+import { createRunnerJob } from './runners.js';
 import { recordHistory, relateItems } from './work-graph.js';
 import { enableTriage } from './triage.js';
 import { APOLLO, type DemoTask, HERMES } from './tasks.js';
@@ -283,6 +284,7 @@ export async function seedDemo(services: Services): Promise<boolean> {
   await recordHistory(as(services, ids, 'ada'), DEMO_REPOSITORY, acme.team_id, apollo);
   await createCycles(as(services, ids, 'max'), apollo);
   await createFieldsAndViews(as(services, ids, 'max'), acme.team_id, apollo);
+  await createRunnerJob(services, as(services, ids, 'ada'), as(services, ids, 'max'), acme.team_id);
   await createAutomations(services, ids, acme.team_id, apollo, tasks);
   // The worker writes the file.
   await requestExport(as(services, ids, 'max'), { team_id: acme.team_id, format: 'ndjson' });

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { ENDPOINTS } from '../../../api/http/router.js';
 import { buildAutomation } from '../../factories/automations.js';
 import { buildPerson, buildProject, buildTask, buildTeam, type TestTeam } from '../../factories/people.js';
+import { buildRunner } from '../../factories/runners.js';
 import { buildRun } from '../../factories/runs.js';
 import { routeOf } from '../../authorization/expected.js';
 import { type Answer, type Client, startApp, type TestApp } from '../../support/app.js';
@@ -155,6 +156,15 @@ const LISTS: Record<string, List> = {
       return `/api/saved-views/${(body as { view_id: string }).view_id}/results`;
     },
   },
+  'GET /api/runners': {
+    counted: false,
+    async build() {
+      const own = await buildTeam(app);
+      await app.services.db('memberships').insert({ team_id: own.team_id, user_id: team.admin.user_id, role: 'member' });
+      await times(() => buildRunner(app, own));
+      return `/api/runners?team_id=${own.team_id}`;
+    },
+  },
   'GET /api/forge/deliveries': {
     counted: false,
     async build() {
@@ -169,8 +179,13 @@ const LISTS: Record<string, List> = {
   },
 };
 
-/** Tested with their own rules (activity.test.ts, webhooks/history.test.ts). */
-const BY_CURSOR = ['GET /api/activity', 'GET /api/notifications', 'GET /api/webhooks/:webhook_id/deliveries'];
+/** Tested with their own rules (activity.test.ts, webhooks/history.test.ts, runners/jobs.test.ts). */
+const BY_CURSOR = [
+  'GET /api/activity',
+  'GET /api/notifications',
+  'GET /api/webhooks/:webhook_id/deliveries',
+  'GET /api/runners/jobs',
+];
 
 const isPaged = (endpoint: (typeof ENDPOINTS)[number]): boolean => {
   const query = endpoint.raw ? undefined : (endpoint.query as z.ZodObject | undefined)?.shape;

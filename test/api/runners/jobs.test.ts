@@ -274,6 +274,19 @@ describe('logs', () => {
   });
 });
 
+it('lists jobs newest first, by status and cursor', async () => {
+  const [first, second, third] = [await queueJob(app, team), await queueJob(app, team), await queueJob(app, team)];
+  await manager.post(`/api/runners/jobs/${second}/cancel`);
+  const list = async (query: string) =>
+    (await member.get(`/api/runners/jobs?team_id=${team.team_id}&${query}`)).body.map(({ job_id }: { job_id: string }) => job_id);
+  expect(await list('')).toEqual([third, second, first]);
+  expect(await list('status=queued')).toEqual([third, first]);
+  expect(await list(`limit=1&before=${third}`)).toEqual([second]);
+  expect((await member.get(`/api/runners/jobs?team_id=${team.team_id}&status=gone`)).status).toBe(422);
+  const page = await member.get(`/api/runners/jobs?team_id=${team.team_id}&limit=1`);
+  expect(page.headers.get('link')).toContain(`before=${third}`);
+});
+
 describe('ends of other things', () => {
   it('deletes a runner with its token, and loses its job', async () => {
     const job_id = await held();
