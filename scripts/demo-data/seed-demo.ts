@@ -289,14 +289,8 @@ export async function seedDemo(services: Services): Promise<boolean> {
   // The worker writes the file.
   await requestExport(as(services, ids, 'max'), { team_id: acme.team_id, format: 'ndjson' });
   await enableTriage(as(services, ids, 'ada'), acme.team_id);
-  const token = {
-    user_id: ids.ada,
-    name: 'Demo token',
-    scopes: ['admin:*'],
-    token_hash: hashOf(DEMO_TOKEN),
-    prefix: `${DEMO_TOKEN.slice(0, 12)}...`,
-  };
-  await services.db('personal_access_tokens').insert(token);
+  const token = { name: 'Demo token', token_hash: hashOf(DEMO_TOKEN), prefix: `${DEMO_TOKEN.slice(0, 12)}...` };
+  await services.db('personal_access_tokens').insert({ user_id: ids.ada, scopes: ['admin:*'], ...token });
   return true;
 }
 

@@ -1,12 +1,13 @@
 import type { Statement } from '../../../db/statement.js';
 
-/** $1 = runner id, $2 = team id, $3 = labels of the runner. The job that it holds, and whether one waits that it could take. Locks nothing. */
+/** $1 = runner ids. For each the job that it holds, and whether one waits that it could take. Locks nothing. */
 export const peekStatement: Statement = {
-  name: 'peek_runner_job',
+  name: 'peek_runner_jobs',
   text: /* sql */ `
-    select held.job_id, held.status, held.lease_until <= clock_timestamp() as is_over,
-      exists (select from runner_jobs j where j.team_id = $2 and j.status = 'queued' and j.labels <@ $3::text[]) as has_job
-    from (select 1) one left join runner_jobs held on held.runner_id = $1 and held.status in ('claimed', 'running')`,
+    select r.runner_id, held.job_id, held.status, held.lease_until <= clock_timestamp() as is_over,
+      exists (select from runner_jobs j where j.team_id = r.team_id and j.status = 'queued' and j.labels <@ r.labels) as has_job
+    from runners r left join runner_jobs held on held.runner_id = r.runner_id and held.status in ('claimed', 'running')
+    where r.runner_id = any((select $1::uuid[])::uuid[])`,
 };
 
 /**

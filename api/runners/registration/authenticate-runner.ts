@@ -10,16 +10,19 @@ const findStatement: Statement = {
   name: 'authenticate_runner',
   text: /* sql */ `
     select r.runner_id, r.team_id, r.name, r.labels, r.token_hash,
-      r.last_seen_at is null or r.last_seen_at < now() - interval '20 seconds' as stale
+      r.last_seen_at is null or r.last_seen_at < now() - interval '30 seconds' as stale
     from runners r where r.token_hash = any((select $1::bytea[])::bytea[])`,
 };
 
-/** $1 = runner id. Written at most every 20 seconds. */
+/** $1 = runner ids. Written at most every 30 seconds, so at every other claim of a runner that waits. */
 const touchStatement: Statement = {
-  name: 'touch_runner',
+  name: 'touch_runners',
   text: /* sql */ `
     update runners set last_seen_at = now()
-    where runner_id = $1 and (last_seen_at is null or last_seen_at < now() - interval '20 seconds')`,
+    where runner_id = any(array(
+      select runner_id from runners
+      where runner_id = any((select $1::uuid[])::uuid[]) and (last_seen_at is null or last_seen_at < now() - interval '30 seconds')
+      order by runner_id for no key update skip locked))`,
 };
 
 interface Found extends RunnerIdentity, Record<string, unknown> {
@@ -33,6 +36,11 @@ const runnerOf = createRowLoader(async (db, hashes: Buffer[]): Promise<(Found | 
   return hashes.map((hash) => rows.find((row) => row.token_hash.equals(hash)));
 });
 
+const touch = createRowLoader(async (db, ids: string[]): Promise<void[]> => {
+  await run(db, touchStatement, [ids]);
+  return ids.map(() => undefined);
+});
+
 const TOKEN = new RegExp(`^Bearer +(${RUNNER_PREFIX}[A-Za-z0-9_-]{43}) *$`, 'i');
 
 /** Returns the token of a runner in an Authorization header; undefined if it holds another credential. */
@@ -44,6 +52,6 @@ export async function authenticateRunner(services: Services, token: string): Pro
   if (!found) throw unauthenticated();
   const { runner_id, team_id, name, labels, stale } = found;
   // Asynchronously: no request waits for it, and a failure only delays it.
-  if (stale) void run(services.db, touchStatement, [runner_id]).catch(() => undefined);
+  if (stale) void touch(services.db, runner_id).catch(() => undefined);
   return { runner_id, team_id, name, labels };
 }
