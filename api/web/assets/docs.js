@@ -104,6 +104,17 @@ const isFiltered = (layoutSelectors) => {
   return typeof filter === 'string' && filter !== '';
 };
 
+/** Says what the filter finds; its own text promises less. */
+const namedFilter = (FilterContainer, { React }) =>
+  function NamedFilter(props) {
+    React.useEffect(() => {
+      const box = root.querySelector('.operation-filter-input');
+      box?.setAttribute('placeholder', 'Filter operations: a path, a method or a word');
+      box?.setAttribute('aria-label', 'Filter operations');
+    });
+    return React.createElement(FilterContainer, props);
+  };
+
 /** Leaves out the requests of webhooks while a filter is set: it looks for operations to try. */
 const filteredWebhooks = (Webhooks, { React, layoutSelectors }) =>
   function FilteredWebhooks(props) {
@@ -148,16 +159,13 @@ async function open() {
     plugins: [
       {
         fn: { opsFilter: filterOperations, resolveSubtree },
-        wrapComponents: { Webhooks: filteredWebhooks, OperationTag: filteredTag },
+        wrapComponents: { FilterContainer: namedFilter, Webhooks: filteredWebhooks, OperationTag: filteredTag },
         statePlugins: { spec: { wrapActions: { parseToJson } } },
       },
     ],
     requestInterceptor: addKey,
     onComplete() {
       if (!stored && ids.user_id) ui.preauthorizeApiKey('bearer', token);
-      const box = root.querySelector('.operation-filter-input');
-      box?.setAttribute('placeholder', 'Filter operations: a path, a method or a word');
-      box?.setAttribute('aria-label', 'Filter operations');
     },
   });
 }
