@@ -21,6 +21,8 @@ import { passwordPages } from './pages/account/password.js';
 import { profilePages } from './pages/account/profile.js';
 import { runListPages } from './pages/work/run-list.js';
 import { runPages } from './pages/work/runs.js';
+import { runnerJobPages } from './pages/runners/job.js';
+import { runnerListPages } from './pages/runners/list.js';
 import { secretPages } from './pages/teams/secrets.js';
 import { searchPages } from './pages/items/search.js';
 import { securityPages } from './pages/account/security.js';
@@ -58,6 +60,8 @@ export const PAGES: readonly Page[] = [
   ...cycleTimePages,
   ...bulkListPages,
   ...bulkJobPages,
+  ...runnerListPages,
+  ...runnerJobPages,
   ...notificationPages,
   ...teamPages,
   ...fieldPages,

@@ -7,6 +7,8 @@ import { buildProject, buildTask, buildTeam, type Person, type TestTeam } from '
 import { buildRun, GATE } from '../factories/runs.js';
 import { buildBulkJob } from '../factories/bulk.js';
 import { createCycle } from '../api/cycles/support.js';
+import { buildRunnerJob } from '../factories/runner-jobs.js';
+import { buildRunner } from '../factories/runners.js';
 import { buildDelivery, createWebhook } from '../factories/webhooks.js';
 import { startApp, type TestApp } from '../support/app.js';
 import { faultsOf, launch, openWindow, type Window } from './chromium.js';
@@ -129,8 +131,21 @@ describe('the web app in a browser', () => {
     await app.as(team.manager).post(`/api/sprints/${cycle_id}/start`);
     await createCycle(app.as(team.manager), { ...project, name: HOSTILE });
     const bulk_job_id = await buildBulkJob(app, team, { message: HOSTILE, total: 1_000_000, processed: 999_999 });
+    await buildRunner(app, team);
+    await db('runners').update({ name: HOSTILE.slice(0, 90), labels: [HOSTILE.slice(0, 60)], last_seen_at: new Date() });
+    const waiting_job = { status: 'queued', claimed_at: null, finished_at: null, labels: ['linux', 'gpu'] };
+    await buildRunnerJob(app, team, waiting_job, '');
+    const ended_job = {
+      command: `${HOSTILE}\nmake`,
+      runner_name: HOSTILE.slice(0, 90),
+      exit_code: 2,
+      output: HOSTILE,
+      error: HOSTILE,
+    };
+    const runner_job_id = await buildRunnerJob(app, team, ended_job, `\u001B[31m${HOSTILE}\u001B[0m\n`.repeat(200));
     return {
       bulk_job_id,
+      runner_job_id,
       cycle_id,
       view_id: views[0] as string,
       board: views[1] as string,

@@ -67,6 +67,24 @@
   document.addEventListener('DOMContentLoaded', countAll);
   countAll();
 
+  /* A log that grows stays at its end, unless the reader scrolled away from it. */
+  const scrolledAway = new WeakSet();
+  const follow = () => {
+    const log = document.querySelector('pre[data-follow]');
+    if (log && !scrolledAway.has(log)) log.scrollTop = log.scrollHeight;
+  };
+  document.addEventListener(
+    'scroll',
+    ({ target }) => {
+      if (!target.matches?.('pre[data-follow]')) return;
+      if (target.scrollHeight - target.scrollTop - target.clientHeight > 24) scrolledAway.add(target);
+      else scrolledAway.delete(target);
+    },
+    true,
+  );
+  new MutationObserver(follow).observe(document.documentElement, { childList: true, characterData: true, subtree: true });
+  document.addEventListener('DOMContentLoaded', follow);
+
   /* A card that is dropped on another column sends its own form, as the button would. */
   let dragged = null;
   document.addEventListener('dragstart', (event) => {

@@ -42,8 +42,11 @@ const signInPath = (wanted: string): string => {
 /** Messages beside a form's field, where the API's would repeat the label. */
 const FORM_MESSAGES = {
   error(issue: z.core.$ZodRawIssue): string {
-    if (issue.code === 'too_small' && issue.minimum > 1) return `At least ${issue.minimum} characters`;
-    if (issue.code === 'too_big') return `At most ${issue.maximum} characters`;
+    const origin = 'origin' in issue ? issue.origin : undefined;
+    const unit = origin === 'string' ? ' characters' : '';
+    if (issue.code === 'too_small' && (issue.minimum > 1 || origin === 'number' || origin === 'int'))
+      return `At least ${issue.minimum}${unit}`;
+    if (issue.code === 'too_big') return `At most ${issue.maximum}${unit}`;
     return issue.code === 'too_small' || issue.code === 'invalid_type' ? 'Required' : 'Invalid value';
   },
 };

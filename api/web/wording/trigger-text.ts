@@ -20,6 +20,7 @@ export const TRIGGER_TEXT: Readonly<Record<string, string>> = {
   'note.created': 'A note was created',
   'cycle.started': 'A cycle started',
   'cycle.completed': 'A cycle was completed',
+  'runner.job_finished': 'A job of a runner ended',
   'agent.plan_staged': 'The agent proposed a plan',
   'agent.plan_applied': 'A plan of the agent was applied',
   'team.member_added': 'Someone joined the team',

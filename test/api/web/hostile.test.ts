@@ -4,6 +4,8 @@ import { buildSession, staged } from '../../factories/agent.js';
 import { buildProject, buildTask, buildTeam, type TestTeam } from '../../factories/people.js';
 import { buildRun, GATE } from '../../factories/runs.js';
 import { createField, setFields } from '../../factories/custom-fields.js';
+import { buildRunnerJob } from '../../factories/runner-jobs.js';
+import { buildRunner } from '../../factories/runners.js';
 import { buildDelivery, createWebhook } from '../../factories/webhooks.js';
 import { buildBulkJob } from '../../factories/bulk.js';
 import { createCycle } from '../cycles/support.js';
@@ -46,6 +48,7 @@ let runs: string[];
 let projectId: string;
 let taskId: string;
 let jobId: string;
+let runnerJobId: string;
 let noteId: string;
 let sessionId: string;
 let fileId: string;
@@ -96,6 +99,10 @@ async function writeEverywhere(text: string): Promise<void> {
   await db('webhook_events').update({ body: text });
   const attempt = { at: '2026-11-20T17:51:02.123Z', status_code: 500, duration_ms: 1, error: text, response: text };
   await db('webhook_deliveries').update({ attempts: JSON.stringify([attempt]) });
+  await db('runners').update({ name: text, labels: [text], version: text });
+  const job = { runner_name: text, labels: [text], env: JSON.stringify({ [text]: [text] }), output: text, error: text };
+  await db('runner_jobs').update({ command: text, ...job, log_size: Buffer.byteLength(text) });
+  await db('runner_job_logs').update({ text });
   await db('agent_sessions').update({ title: text });
   await db('agent_messages').update({ content: text });
   for (const { action_id, canonical: stored } of await db('agent_plans').select('action_id', 'canonical')) {
@@ -160,6 +167,8 @@ beforeAll(async () => {
   }
   webhookId = (await createWebhook(app, team)).webhook_id;
   deliveryId = (await buildDelivery(app, team, webhookId)).delivery_id;
+  await buildRunner(app, team);
+  runnerJobId = await buildRunnerJob(app, team, { exit_code: 2, runner_name: 'Builder' });
   const leaver = `/api/admin/users/${team.guest.user_id}/deprovision`;
   jobId = (await app.as(team.manager).post(leaver, { reason: 'Left' })).body.job_id;
   const form = new FormData();
@@ -196,6 +205,7 @@ beforeAll(async () => {
                 .replace(':delivery_id', deliveryId)
                 .replace(':team_id', team.team_id)
                 .replace(':user_id', team.guest.user_id)
+                .replace(':runner_job_id', runnerJobId)
                 .replace(':job_id', path.startsWith('/app/bulk') ? bulkJobId : jobId),
             ],
     );

@@ -1,0 +1,41 @@
+import { z } from 'zod';
+import { Id } from '../../../core/fields.js';
+import { CreateJob } from '../../../runners/schema.js';
+
+export const RUNNERS = '/app/runners' as const;
+export const runnersPath = (teamId: string): string => `${RUNNERS}?team=${teamId}`;
+export const jobPath = (jobId: string): string => `${RUNNERS}/jobs/${jobId}`;
+
+/** Browsers end lines with CRLF, which a shell does not understand. */
+const linesOf = (text: unknown): string => (typeof text === 'string' ? text.replaceAll('\r\n', '\n') : '');
+
+/** "linux, x64" as a list. */
+const labelsOf = (text: unknown): string[] =>
+  linesOf(text)
+    .split(/[\s,]+/)
+    .filter((label) => label !== '');
+
+/** Lines NAME=value as variables. */
+function envOf(text: unknown, ctx: z.RefinementCtx): Record<string, string> {
+  const lines = linesOf(text)
+    .split('\n')
+    .filter((line) => line.trim() !== '');
+  const wrong = lines.find((line) => !line.includes('='));
+  if (wrong === undefined) {
+    return Object.fromEntries(lines.map((line) => [line.slice(0, line.indexOf('=')).trim(), line.slice(line.indexOf('=') + 1)]));
+  }
+  ctx.addIssue({ code: 'custom', message: `the line ${JSON.stringify(wrong.slice(0, 40))} is not NAME=value` });
+  return z.NEVER;
+}
+
+/** The fields of a job that its form has. */
+export const JobForm = z.object({
+  team_id: Id,
+  command: z.preprocess(linesOf, CreateJob.shape.command),
+  labels: z.preprocess(labelsOf, CreateJob.shape.labels),
+  env: z.preprocess(envOf, CreateJob.shape.env),
+  timeout_minutes: z.preprocess(
+    (text) => (typeof text === 'string' && /^[0-9]{1,9}$/.test(text) ? Number(text) : text),
+    CreateJob.shape.timeout_minutes,
+  ),
+});

@@ -1,0 +1,81 @@
+import { z } from 'zod';
+import { isAllowed, type Seat } from '../../../core/access.js';
+import type { Context } from '../../../core/context.js';
+import { Id } from '../../../core/fields.js';
+import { cancelJob } from '../../../runners/jobs/cancel-job.js';
+import { firstLine } from '../../../runners/jobs/first-lines.js';
+import { getJob } from '../../../runners/jobs/get-job.js';
+import { readLog } from '../../../runners/logs/read-log.js';
+import { isOpen } from '../../../runners/record/rules.js';
+import type { JobDetail } from '../../../runners/schema.js';
+import { page, type Page, requireUser } from '../../page.js';
+import { namesIn } from '../../wording/names.js';
+import { jobPath, runnersPath } from './form.js';
+import { logText } from './log-text.js';
+
+/** Bytes of the end of a log that the page shows at first, and again while the job runs. */
+const TAIL_BYTES = 32_768;
+
+const JobPath = z.object({ runner_job_id: Id });
+const Query = z.object({
+  /** Shows the log from this byte on instead of its end. */
+  from: z.coerce.number().int().min(0).max(Number.MAX_SAFE_INTEGER).optional().catch(undefined),
+  live: z.unknown().optional(),
+});
+
+/** Returns the shown part of the log, which begins with a whole line unless it begins where the user asked. */
+async function logOf(ctx: Context, { job_id, log_size }: JobDetail, from: number | undefined) {
+  const offset = from ?? Math.max(0, log_size - TAIL_BYTES);
+  const { text, next_offset, size, truncated, ...log } = await readLog(ctx, job_id, { offset });
+  const begin = from === undefined && offset > 0 ? text.indexOf('\n') + 1 : 0;
+  return {
+    text: logText(text.slice(begin)),
+    size,
+    truncated,
+    /** Bytes before the shown part; null if it is the whole beginning. */
+    before: offset > 0 ? log.offset : null,
+    next: next_offset < size ? next_offset : null,
+  };
+}
+
+export const runnerJobPages: Page[] = [
+  page({
+    method: 'get',
+    path: '/app/runners/jobs/:runner_job_id',
+    access: 'runner.read',
+    params: JobPath,
+    query: Query,
+    async handle({ ctx, me, params, query }) {
+      const person = requireUser({ me });
+      const job = await getJob(ctx, params.runner_job_id);
+      const [log, names] = await Promise.all([logOf(ctx, job, query.from), namesIn(ctx, person, [job])]);
+      const team = person.teams.find(({ team_id }) => team_id === job.team_id);
+      const data = {
+        job: { ...job, title: firstLine(job.command), output: job.output === null ? null : logText(job.output) },
+        log,
+        names,
+        team: team?.name ?? 'Team',
+        variables: Object.keys(job.env).toSorted(),
+        path: jobPath(job.job_id),
+        back: runnersPath(job.team_id),
+        isLive: isOpen(job.status) && query.from === undefined,
+        canCancel: isOpen(job.status) && team !== undefined && isAllowed('runner_job.write', team.role as Seat),
+      };
+      return { view: 'runners/job', title: 'Job', data };
+    },
+  }),
+  page({
+    method: 'post',
+    path: '/app/runners/jobs/:runner_job_id/cancel',
+    access: 'runner_job.write',
+    params: JobPath,
+    form: z.object({}),
+    async handle({ ctx, params }) {
+      const { status } = await cancelJob(ctx, params.runner_job_id);
+      const text = status === 'cancelled' ? 'The job was cancelled.' : 'The job will be cancelled.';
+      return { to: jobPath(params.runner_job_id), notice: { kind: 'good', text } };
+    },
+    onError: ({ params }, { message }) =>
+      Promise.resolve({ to: jobPath(params.runner_job_id), notice: { kind: 'bad', text: message } }),
+  }),
+];
