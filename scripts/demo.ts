@@ -9,6 +9,7 @@ import { playAgent } from './demo/agent.js';
 import { playNight } from './demo/night.js';
 import { playOutsideAgent } from './demo/outside-agent.js';
 import { playReleaseTrain } from './demo/release-train.js';
+import { playRunner } from './demo/runner.js';
 import { playAudit } from './demo/audit.js';
 import { playWebhooks } from './demo/webhooks.js';
 import { base, call, config, logIn, paint, showWorkflows, tell, until } from './demo/helpers.js';
@@ -134,6 +135,7 @@ async function play(): Promise<void> {
   const night = await playNight(ada, max);
   const released = await playReleaseTrain(ada, max);
   await playWebhooks(ada, task);
+  const ran = await playRunner(ada, max);
   await playAudit(ada, since);
   const db = openDatabase({ url: config.DATABASE_URL, poolSize: 2, name: 'assent-demo' });
   try {
@@ -145,7 +147,7 @@ async function play(): Promise<void> {
     await db.destroy();
   }
   const runs = Object.entries({ 'the pull request’s run': run_id, ...released }).map(([what, id]) => [what, runWorkflowId(id)]);
-  showWorkflows({ ...Object.fromEntries(runs), ...talked, ...outside, ...night });
+  showWorkflows({ ...Object.fromEntries(runs), ...talked, ...outside, ...night, ...ran });
 }
 
 await play().catch((error: unknown) => {
