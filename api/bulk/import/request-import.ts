@@ -69,7 +69,8 @@ async function inlineInput(ctx: Context, data: string): Promise<Input> {
 }
 
 /**
- * Requests an import: a job that writes the records of a file into a team. The input is in the store before the job exists.
+ * Requests an import: a job that writes the records of a file into a team (docs/decisions.md#bulk-data). The input is in the store before the
+ * job exists.
  * @throws INVALID_REQUEST a dry run, or a project of another team | RESOURCE_NOT_FOUND no such team, project or file | PERMISSION_DENIED
  * below manager | RESOURCE_CONFLICT too many open jobs | UNSUPPORTED_MEDIA_TYPE compressed
  */
