@@ -2,6 +2,8 @@
 export const MAX_LINE_BYTES = 1024 * 1024;
 /** Lines of one input, blank ones included; for an array its records. */
 export const MAX_LINES = 1_000_000;
+/** Records of one input. A line of another product may hold many, and each takes more room than its text. */
+export const MAX_RECORDS = 5_000_000;
 /** Deepest nesting of a record's JSON. */
 export const MAX_JSON_DEPTH = 32;
 

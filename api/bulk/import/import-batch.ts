@@ -1,22 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BulkJob } from '../../../db/models/bulk-job.js';
 import { run } from '../../../db/statement.js';
-import { isAllowed } from '../../core/access.js';
 import type { InstanceRole } from '../../core/actor.js';
-import { type Context, inTransaction, type Services } from '../../core/context.js';
-import { DomainError } from '../../core/errors.js';
+import { inTransaction, type Services } from '../../core/context.js';
 import { newId } from '../../core/ids.js';
-import { seatInTeam } from '../../core/seats.js';
 import { fileStore } from '../../files/store/file-store.js';
 import { contextOfJob } from '../jobs/claim-job.js';
 import { endJob } from '../jobs/end-job.js';
+import { requesterSeat } from '../jobs/requester-seat.js';
 import { MAX_ERRORS } from '../rules.js';
 import { chunksStatement, finishChunkStatement, importToWriteStatement } from './import-batch.sql.js';
 import type { Chunk } from './prepare/chunks.js';
 import type { PreparedRow } from './prepare/sorted-rows.js';
 import { isForeign } from './records/read-input.js';
 import type { ImportOptions } from './request-import.js';
-import type { Batch } from './write/batch.js';
 import { ChunkResult } from './write/chunk-result.js';
 import { Refs } from './write/refs.js';
 import { writeChunk } from './write/write-chunk.js';
@@ -67,15 +64,6 @@ async function readRows({ config }: Services, key: string, { byte_from, byte_to 
     .map((line) => JSON.parse(line) as PreparedRow);
 }
 
-/** Returns the importer's role, locked until the commit. @throws Stopped they may no longer import, or the team is deleted */
-async function importerSeat(ctx: Context, teamId: string): Promise<Batch['seat']> {
-  const seat = await seatInTeam(ctx, teamId).catch((error: unknown) => {
-    throw error instanceof DomainError ? new Stopped('permission_lost') : error;
-  });
-  if (seat === null || !isAllowed('bulk.run', seat)) throw new Stopped('permission_lost');
-  return seat;
-}
-
 const storedRows = ({ written, errors }: ChunkResult) => [
   ...written.map((row) => ({ ...row, message: null })),
   ...errors.first.map(({ line, entity, message }) => ({
@@ -93,7 +81,8 @@ const storedRows = ({ written, errors }: ChunkResult) => [
 function write(services: Services, job: ImportJob, chunk: Chunk, rows: PreparedRow[]): Promise<void> {
   const { job_id, team_id, options } = job;
   return inTransaction({ ...contextOfJob(services, job), requestId: newId() }, async (ctx) => {
-    const seat = await importerSeat(ctx, team_id);
+    const seat = await requesterSeat(ctx, team_id);
+    if (seat === null) throw new Stopped('permission_lost');
     const result = new ChunkResult(chunk.kind);
     const { project_id, on_conflict } = options;
     const refs = new Refs(ctx, job_id);

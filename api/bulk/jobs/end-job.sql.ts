@@ -2,7 +2,7 @@ import type { Statement } from '../../../db/statement.js';
 
 /**
  * $1 = job id, $2 = attempt, or null for any, $3 = new status, $4 = changed columns (jsonb), $5 = roles that the requester needs, or null. Ends
- * an open job and frees the team's place. No row: another attempt has it, it has ended, or the requester has lost the role.
+ * an open job and frees the team's place. No row: another attempt has it, it has ended, or the requester has lost the role or is suspended.
  */
 export const endJobStatement: Statement = {
   name: 'end_bulk_job',
@@ -14,7 +14,8 @@ export const endJobStatement: Statement = {
     from jsonb_populate_record(null::bulk_jobs, $4::jsonb) c
     where j.job_id = $1 and j.status in ('queued', 'running') and ($2::integer is null or j.attempt = $2)
       and ($5::text[] is null or exists (
-        select from memberships m where m.team_id = j.team_id and m.user_id = j.requested_by and m.role = any($5)
+        select from memberships m join users u using (user_id)
+        where m.team_id = j.team_id and m.user_id = j.requested_by and m.role = any($5) and u.status = 'active'
       ))
     returning j.job_id, j.team_id, j.kind, j.processed, j.created, j.updated, j.skipped, j.failed`,
 };

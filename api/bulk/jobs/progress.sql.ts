@@ -19,7 +19,7 @@ export const claimJobStatement: Statement = {
 
 /**
  * $1 = job id, $2 = attempt, $3 = rows so far, $4 = rows in all, $5 = roles that the requester needs. `is_permitted` tells whether the requester
- * still has one; no row: the job was cancelled, or another attempt has it.
+ * still has one and is not suspended; no row: the job was cancelled, or another attempt has it.
  */
 export const reportProgressStatement: Statement = {
   name: 'report_bulk_progress',
@@ -27,7 +27,8 @@ export const reportProgressStatement: Statement = {
     update bulk_jobs j set processed = $3, total = coalesce($4, j.total)
     where j.job_id = $1 and j.attempt = $2 and j.status = 'running'
     returning exists (
-      select from memberships m where m.team_id = j.team_id and m.user_id = j.requested_by and m.role = any($5)
+      select from memberships m join users u using (user_id)
+      where m.team_id = j.team_id and m.user_id = j.requested_by and m.role = any($5) and u.status = 'active'
     ) as is_permitted`,
 };
 

@@ -1,14 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { run } from '../../../db/statement.js';
-import { isAllowed } from '../../core/access.js';
 import type { InstanceRole } from '../../core/actor.js';
 import { inTransaction, type Services } from '../../core/context.js';
-import { DomainError } from '../../core/errors.js';
 import { newId } from '../../core/ids.js';
-import { seatInTeam } from '../../core/seats.js';
 import { contextOfJob } from '../jobs/claim-job.js';
 import { dispatchNext, lockPlace } from '../jobs/place.js';
 import { recordJobChange } from '../jobs/record-job-change.js';
+import { requesterSeat } from '../jobs/requester-seat.js';
 import { takeBack, TAKEN_AT_ONCE, UNDO_ORDER } from './take-back.js';
 import { claimUndoStatement, endUndoStatement, finishRowsStatement, nextRowsStatement } from './undo-batch.sql.js';
 
@@ -59,10 +57,7 @@ async function end(services: Services, job: UndoJob, status: 'succeeded' | 'fail
 function step(services: Services, job: UndoJob): Promise<boolean> {
   const { job_id, team_id, undo_id } = job;
   return inTransaction({ ...contextOfJob(services, job), requestId: newId() }, async (ctx) => {
-    const seat = await seatInTeam(ctx, team_id).catch((error: unknown) => {
-      throw error instanceof DomainError ? new Stopped('The team is gone') : error;
-    });
-    if (!job.is_active || !isAllowed('bulk.run', seat)) throw new Stopped('The permission is lost');
+    if ((await requesterSeat(ctx, team_id)) === null) throw new Stopped('The permission is lost, or the team is gone');
     const rows = await run<UndoRow>(ctx.db, nextRowsStatement, [job_id, UNDO_ORDER, TAKEN_AT_ONCE, ITEMS, OTHERS]);
     const [first] = rows;
     if (!first) return false;

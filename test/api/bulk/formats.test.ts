@@ -110,6 +110,9 @@ describe('records', () => {
     [deep(33), { line: 3, problem: 'The JSON is nested deeper than 32 levels' }],
     [deep(500_000), { line: 3, problem: 'The JSON is nested deeper than 32 levels' }],
     ['{"a":', { line: 3, problem: 'The line is not valid JSON' }],
+    // Strings that never end: a search from each quote would take hours.
+    [`${'{'.repeat(33)}${'\\"'.repeat(500_000)}`, { line: 3, problem: 'The JSON is nested deeper than 32 levels' }],
+    [`${'{}'.repeat(33)}${'\\"'.repeat(500_000)}`, { line: 3, problem: 'The line is not valid JSON' }],
   ])('of a line %#', (text, expected) => {
     expect(parseRecord(3, text)).toEqual(expected);
   });

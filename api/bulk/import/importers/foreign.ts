@@ -37,6 +37,8 @@ export interface ForeignIssue {
   links: { type: 'blocks' | 'blocked_by' | 'related_to' | 'caused_by'; key: string }[];
 }
 
+/** Relations that an item may have on one side. */
+const MAX_LINKS = 500;
 const MAX_HOURS = 1_000;
 const MAX_SHOWN = 40;
 /** A short name from the file, for a note. */
@@ -93,9 +95,11 @@ export class ForeignImporter {
     return null;
   }
 
-  private relationsOf({ key, links }: ForeignIssue): ImportRecord[] {
+  private relationsOf({ key, links }: ForeignIssue, notes: string[]): ImportRecord[] {
     const task = this.idOf('task', key);
-    return links.map(({ type, key: other }) => {
+    if (links.length > MAX_LINKS)
+      notes.push(`A task has at most ${MAX_LINKS} relations; ${links.length - MAX_LINKS} were left out`);
+    return links.slice(0, MAX_LINKS).map(({ type, key: other }) => {
       const ends = { source_id: task, target_id: this.idOf('task', other), relation_type: type };
       const [first, second] = type === 'blocked_by' ? [other, key] : [key, other];
       const pair = type === 'related_to' ? [key, other].toSorted() : [first, second];
@@ -146,7 +150,8 @@ export class ForeignImporter {
       cycle_id,
     };
     const comments = this.commentsOf(task_id, issue, rest);
-    return { records: [...projects, ...cycles, task, ...comments, ...this.relationsOf(issue)], notes };
+    const relations = this.relationsOf(issue, notes);
+    return { records: [...projects, ...cycles, task, ...comments, ...relations], notes };
   }
 
   private hours(value: number | undefined, what: string, notes: string[]): number | null {

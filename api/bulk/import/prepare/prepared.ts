@@ -7,6 +7,9 @@ export interface LineMessage {
   message: string;
 }
 
+/** Removes what PostgreSQL cannot store: names of the file may hold it, and cutting a name may leave half of a character. */
+const storable = (text: string): string => text.replaceAll('\0', '').toWellFormed();
+
 /** Counts messages, and keeps the first hundred. */
 export class Messages {
   readonly first: LineMessage[] = [];
@@ -14,6 +17,8 @@ export class Messages {
 
   add(line: number, entity: string | null, message: string): void {
     this.count += 1;
-    if (this.first.length < MAX_ERRORS) this.first.push({ line, entity, message });
+    if (this.first.length < MAX_ERRORS) {
+      this.first.push({ line, entity: entity === null ? null : storable(entity), message: storable(message) });
+    }
   }
 }

@@ -1,3 +1,4 @@
+import { InputError, MAX_RECORDS } from '../../formats/input.js';
 import { type CheckedRecord, checkRecord } from '../records/check-record.js';
 import { type ImportFormat, type InputLine, type OpenInput, readInput } from '../records/read-input.js';
 import type { ImportPlace, ImportRecord } from '../importers/record.js';
@@ -23,17 +24,24 @@ class InputSorter {
 
   constructor(private readonly rows: SortedRows) {}
 
+  /** @throws InputError too many records */
+  private count(line: number): void {
+    this.sorted.total += 1;
+    if (this.sorted.total <= MAX_RECORDS) return;
+    throw new InputError(line, `The file holds more than ${MAX_RECORDS.toLocaleString('en-US')} records`);
+  }
+
   async add({ line, records, notes, isHeader }: InputLine): Promise<void> {
     const { errors, notes: noted } = this.sorted;
     if (records.length === 0 && !isHeader) {
-      this.sorted.total += 1;
+      this.count(line);
       errors.add(line, null, notes[0] ?? 'The line holds no record');
       return;
     }
     for (const note of notes) noted.add(line, null, note);
     let part = 0;
     for (const value of records) {
-      this.sorted.total += 1;
+      this.count(line);
       const checked = checkRecord(value);
       if (typeof checked === 'string') errors.add(line, entityOf(value), checked);
       else for (const each of checked) await this.keep(each, line, isFollowUp(each.kind) ? -1 : part++, value);

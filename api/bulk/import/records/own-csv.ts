@@ -1,6 +1,7 @@
 import { unguardFormulas } from '../../formats/csv.js';
 import type { CsvRow } from '../../formats/csv-reader.js';
-import { InputError } from '../../formats/input.js';
+import { InputError, isBad } from '../../formats/input.js';
+import { parseRecord } from '../../formats/parse-json.js';
 import type { ImportRecord } from '../importers/record.js';
 
 /** Fields whose cells hold JSON; all others hold text. */
@@ -28,13 +29,10 @@ export function checkOwnColumns(columns: readonly string[]): void {
   if (!columns.includes('entity')) throw new InputError(1, 'The column entity is missing');
 }
 
-/** Reads JSON; a cell that is none stays text, which the validation then refuses with the name of the field. */
+/** Reads JSON; a cell that is none, or nested too deep, stays text, which the validation then refuses with the name of the field. */
 function jsonOf(cell: string): unknown {
-  try {
-    return JSON.parse(cell) as unknown;
-  } catch {
-    return cell;
-  }
+  const parsed = parseRecord(0, cell);
+  return isBad(parsed) ? cell : parsed.value;
 }
 
 /** Converts a row of our own CSV to a record: an empty cell is null. */

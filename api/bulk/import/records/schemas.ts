@@ -17,6 +17,9 @@ import { CreateTask, UpdateTask } from '../../../tasks/schema.js';
  * decides whether it can be kept. Other fields of an exported record are left out.
  */
 
+/** Largest number of tasks or hours of a cycle. */
+const MAX_COUNT = 1_000_000_000;
+
 const Ref = Text.min(1).max(128);
 const Fields = z.record(z.string(), z.unknown()).nullish();
 const project = CreateProject.omit({ team_id: true }).extend({ project_id: Ref.nullish(), fields: Fields });
@@ -32,12 +35,24 @@ const custom_field_archive = z.object({ field_id: Ref });
 const { name, goal, start_date, end_date, auto_complete } = CreateCycle.shape;
 const cycle = z.object({ cycle_id: Ref.nullish(), project_id: Ref.nullish(), name, goal, start_date, end_date, auto_complete });
 
+const Count = z.int().min(0).max(MAX_COUNT);
+const Sum = z.number().min(0).max(MAX_COUNT);
+/** What the report of a completed cycle shows; charts are drawn from it. */
+const snapshot = CycleSnapshot.extend({
+  committed: Count,
+  added: Count,
+  completed: Count,
+  carried_over: Count,
+  points: z.object({ committed: Sum, completed: Sum }),
+  days: z.array(z.object({ date: z.iso.date(), remaining: Count })).max(366),
+});
+
 /** The state of a cycle, set after its tasks are in it. */
 const cycle_state = z
   .object({
     cycle_id: Ref,
     status: z.enum(CYCLE_STATUSES),
-    snapshot: CycleSnapshot.nullish(),
+    snapshot: snapshot.nullish(),
     started_at: Timestamp.nullish(),
     completed_at: Timestamp.nullish(),
   })
