@@ -35,7 +35,8 @@ export const closeStaysStatement: Statement = {
 
 /**
  * $1 = cycle id, $2 = whether its stays are closed. Figures and burn-down of a started cycle. Until then a task counts as it is now, so a
- * task that is reopened changes earlier days. A task in and out on one day never counts as open.
+ * task that is reopened changes earlier days. A task in and out on one day never counts as open. `limit 1` keeps the planner from reading the
+ * tasks of all teams for a cycle of thousands.
  */
 export const figuresStatement: Statement = {
   name: 'cycle_figures',
@@ -51,7 +52,10 @@ export const figuresStatement: Statement = {
         case when $2::boolean then ct.outcome = 'completed' else t.status = 'done' end as done,
         case when $2 then ct.outcome is not null else ct.removed_at is null and t.deleted_at is null and ${IS_LEAF} end as present,
         ct.outcome is not null or t.deleted_at is null and ${IS_LEAF} as counts
-      from cycle_tasks ct join tasks t on t.task_id = ct.task_id where ct.cycle_id = $1
+      from cycle_tasks ct cross join lateral (
+        select f.task_id, f.status, f.estimated_hours, f.completed_at, f.deleted_at from tasks f where f.task_id = ct.task_id limit 1
+      ) t
+      where ct.cycle_id = $1
     ), steps as (
       select x.day, sum(x.step) as step from stays s cross join period p cross join lateral (values
         (greatest(s.entered, p.first), 1), (greatest(least(s.gone, s.done_on), s.entered, p.first), -1)) x(day, step)

@@ -43,7 +43,8 @@ export const liveTasksStatement: Statement = {
 /**
  * $1 = caller (jsonb), $2 = ids of live tasks of one team that the caller has locked, $3 = cycle id or null, $4 = team id, $5 = outcome in
  * the cycle that they leave, or null, $6 = whether each gets a line of activity, $7 = user id or null. Moves the tasks, each with its
- * trace, and ends their stays where they were. Returns the ids of those that moved.
+ * trace, and ends their stays where they were. Returns the ids of those that moved. `select $2` hides the number of ids: with thousands the
+ * planner would read the tasks of all teams.
  */
 export const moveTasksStatement: Statement = {
   name: 'move_tasks_to_cycle',
@@ -52,8 +53,7 @@ with audience as materialized (
   select ${hasSubscriber('task.updated', '$4::uuid', '$7::uuid')} as wanted
 ), moved as (
   update tasks t set cycle_id = $3::uuid, version = t.version + 1, updated_at = now()
-  from unnest($2::text[]) wanted(task_id)
-  where t.task_id = wanted.task_id and t.deleted_at is null and t.cycle_id is distinct from $3::uuid
+  where t.task_id = any((select $2::text[])::text[]) and t.deleted_at is null and t.cycle_id is distinct from $3::uuid
   returning t.task_id, t.title, t.team_id, t.project_id, t.version, old.cycle_id as left_cycle,
     case when (select a.wanted from audience a) then task_json(t) end as json,
     jsonb_build_object('cycle_id', jsonb_build_object('from', old.cycle_id, 'to', new.cycle_id)) as changes

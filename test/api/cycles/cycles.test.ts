@@ -1,3 +1,7 @@
+import { v7 as uuidv7 } from 'uuid';
+import { figuresStatement } from '../../../api/cycles/completion/figures.sql.js';
+import { moveTasksStatement } from '../../../api/cycles/tasks/tasks-of-cycle.sql.js';
+import { run } from '../../../db/statement.js';
 import { subscribe } from '../../factories/events.js';
 import { buildProject, buildTask, buildTeam, type TestTeam } from '../../factories/people.js';
 import { type Client, startApp, type TestApp } from '../../support/app.js';
@@ -371,5 +375,25 @@ describe('start, completion and report', () => {
     expect(await remaining()).toEqual([3, 4, 3, 2, 2]);
     await member.patch(`/api/tasks/${ids[0]}/status`, { status: 'todo' });
     expect(await remaining()).toEqual([3, 4, 3, 3, 3]);
+  });
+});
+
+it('moves thousands of tasks without reading those of other teams', async () => {
+  const stranger = await buildTeam(app);
+  await insertTasks(
+    app,
+    stranger,
+    await buildProject(app, stranger),
+    Array.from({ length: 4_000 }, () => ({})),
+  );
+  const { db } = app.services;
+  await db.raw('analyze tasks');
+  const { cycle_id } = await createCycle(member, project);
+  const ids = Array.from({ length: 2_000 }, () => uuidv7());
+  await db.transaction(async (trx) => {
+    await run(trx, moveTasksStatement, ['{}', ids, cycle_id, team.team_id, null, false, team.member.user_id]);
+    await run(trx, figuresStatement, [cycle_id, false]);
+    const read = await trx('pg_stat_xact_user_tables').where({ relname: 'tasks' }).first('seq_tup_read', 'idx_tup_fetch');
+    expect(Number(read.seq_tup_read) + Number(read.idx_tup_fetch)).toBeLessThan(100);
   });
 });
