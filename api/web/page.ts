@@ -4,6 +4,7 @@ import type { User } from '../auth/schema.js';
 import type { Ability } from '../core/access.js';
 import type { Context } from '../core/context.js';
 import type { ApprovalPage } from '../runs/approvals/list-approvals.js';
+import type { IncomingFile } from '../endpoint/read-upload.js';
 import type { LimitName } from '../endpoint/limits.js';
 import type { Fields } from './server/read-form.js';
 import type { Step } from './server/sign-in-step.js';
@@ -28,6 +29,8 @@ export interface PageRequest<Params = unknown, Query = unknown, Form = unknown> 
   params: Params;
   query: Query;
   form: Form;
+  /** Of a page with `fileBytes`, if the form brought one. */
+  file?: IncomingFile;
 }
 
 /** A one-line message for the next page. */
@@ -90,6 +93,8 @@ export interface PageSpec<P extends z.ZodType, Q extends z.ZodType, F extends z.
   form?: F;
   /** Maximum size of the posted form, bytes; defaults to 64 kB. */
   formBytes?: number;
+  /** The form is multipart/form-data and ends with one file of at most this many bytes, which the handler reads as it arrives. */
+  fileBytes?: number;
   handle: (visit: PageRequest<z.output<P>, z.output<Q>, z.output<F>>) => Promise<PageResult>;
   /** Renders a rejected form with the values typed; defaults to the error page. */
   onError?: (visit: PageRequest<z.output<P>, z.output<Q>, Fields>, problem: FormError) => Promise<PageResult>;

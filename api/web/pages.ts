@@ -4,6 +4,7 @@ import { agentSettingsPages } from './pages/teams/agent-settings.js';
 import { approvalPages } from './pages/work/approvals.js';
 import { automationPages } from './pages/work/automations.js';
 import { challengePages } from './pages/account/challenges.js';
+import { importPages } from './pages/bulk/import.js';
 import { bulkJobPages } from './pages/bulk/job.js';
 import { bulkListPages } from './pages/bulk/jobs.js';
 import { cyclePages } from './pages/cycles/cycle.js';
@@ -59,6 +60,7 @@ export const PAGES: readonly Page[] = [
   ...cyclePages,
   ...cycleTimePages,
   ...bulkListPages,
+  ...importPages,
   ...bulkJobPages,
   ...runnerListPages,
   ...runnerJobPages,

@@ -11,6 +11,7 @@ import type { RateLimiter } from '../../endpoint/rate-limit.js';
 import type { PageResult, Page, FormError, PageRequest } from '../page.js';
 import { readCookie } from './cookies.js';
 import { CSRF_FIELD, isOurForm, isOurSite } from './csrf.js';
+import { type IncomingFile, readUpload } from '../../endpoint/read-upload.js';
 import { type Fields, readForm } from './read-form.js';
 import { HOME, safePath } from './safe-path.js';
 import type { BrowserSession } from './session.js';
@@ -72,7 +73,7 @@ function problemOf({ status, message, detail }: DomainError): FormError {
 }
 
 /** Status codes shown beside the form; all others get an error page. */
-const BESIDE_THE_FORM = new Set([400, 401, 402, 403, 404, 409, 410, 413, 422, 429, 503]);
+const BESIDE_THE_FORM = new Set([400, 401, 402, 403, 404, 409, 410, 413, 415, 422, 429, 503]);
 
 /** @throws PERMISSION_DENIED the form came from another site, or from before signing in or out */
 function checkForm({ ctx, request, session }: PageInput, given: Fields): void {
@@ -113,12 +114,28 @@ async function handlePage(page: Page, { limit, ctx }: PageInput, visit: PageRequ
  * @throws DomainError, shown as an error page, and any error of the operations
  */
 export async function openPage(page: Page, arrival: PageInput): Promise<PageResult> {
-  const { ctx, me, pending, request, session } = arrival;
+  const { ctx, request, session } = arrival;
   const denied = checkAccess(page, session.actor, arrival);
   if (denied) return denied;
-  const given = page.method === 'post' ? await readForm(request, page.formBytes) : {};
+  if (page.method === 'get') return answer(page, arrival, {});
+  // A form of another kind brings no file; the handler says so after its token was checked.
+  const isMultipart = /^multipart\/form-data\b/i.test(request.headers['content-type'] ?? '');
+  if (page.fileBytes === undefined || !isMultipart) return answer(page, arrival, await readForm(request, page.formBytes));
+  const timeoutMs = ctx.config.FILE_UPLOAD_SECONDS * 1000;
+  const upload = await readUpload(request, { maxBytes: page.fileBytes, timeoutMs });
+  try {
+    return await answer(page, arrival, upload.fields, upload.file);
+  } finally {
+    upload.close();
+  }
+}
+
+/** Checks the form, and calls the page's handler. @throws as `openPage` */
+function answer(page: Page, arrival: PageInput, given: Fields, file?: IncomingFile): Promise<PageResult> {
+  const { ctx, me, pending, request, session } = arrival;
   if (page.method === 'post') checkForm(arrival, given);
   const visit: PageRequest = {
+    ...(file && { file }),
     ctx,
     me,
     pending,

@@ -1,8 +1,9 @@
 import { buildBulkJob } from '../../factories/bulk.js';
 import { buildProject, buildTeam, type TestTeam } from '../../factories/people.js';
 import { startApp, type TestApp } from '../../support/app.js';
+import { finishImport, finishUndo, ndjson } from '../bulk/import-support.js';
 import { exporterOf } from '../bulk/support.js';
-import { type Browser, givePasswords, signIn } from './browser.js';
+import { type Browser, csrfOf, givePasswords, signIn } from './browser.js';
 
 let app: TestApp;
 let team: TestTeam;
@@ -77,4 +78,46 @@ it('is for managers only', async () => {
   expect((await member.get('/app/bulk')).html).toContain('You manage no team.');
   expect((await member.get('/app')).html).not.toContain('href="/app/bulk"');
   for (const path of [`/app/bulk/${job_id}`, `/app/bulk/${job_id}/download`]) expect((await member.get(path)).status).toBe(403);
+});
+
+/** Sends the form of an import as a browser does: its fields, then the file. */
+async function sendFile(text: string, fields: Record<string, string> = {}): Promise<Response> {
+  const body = new FormData();
+  const csrf = csrfOf((await manager.get('/app/bulk')).html) as string;
+  for (const [name, value] of Object.entries({ _csrf: csrf, ...form({ on_conflict: 'skip' }), ...fields }))
+    body.set(name, String(value));
+  body.set('file', new File([text], 'issues.ndjson'));
+  const cookie = [...manager.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+  return fetch(`${app.url}/app/bulk/import`, { method: 'POST', body, headers: { cookie }, redirect: 'manual' });
+}
+
+it('takes a file, shows what it left out, and undoes the import', async () => {
+  const lines = [
+    { entity: 'note', title: 'From a file' },
+    { entity: 'task', title: 'Nowhere' },
+  ];
+  const sent = await sendFile(ndjson(lines));
+  const path = sent.headers.get('location') ?? '';
+  expect([sent.status, path]).toEqual([303, expect.stringMatching(/^\/app\/bulk\/[0-9a-f-]{36}$/)]);
+  expect((await manager.get(path)).html).toContain('Cancel import');
+  await finishImport(app, path.slice('/app/bulk/'.length));
+  const { html } = await manager.get(path);
+  expect(html).toMatch(/<dt>Created<\/dt><dd>1<\/dd>/);
+  expect(html).toMatch(/<th scope="row">2<\/th><td>task<\/td><td>project_id is required/);
+  expect(await submit(`${path}/undo`, {})).toBe(path);
+  await finishUndo(app, path.slice('/app/bulk/'.length));
+  const undone = (await manager.get(path)).html;
+  expect(undone).toMatch(/<dt>Undo<\/dt><dd>done, 1 records<\/dd>/);
+  expect(undone).not.toContain('Undo import');
+});
+
+test.each([
+  ['a file of nothing', '', {}, 422, 'The body is empty'],
+  ['compressed bytes', 'PK\u0003\u0004', {}, 415, 'The file is compressed'],
+  ['a project of nobody', '{}', { project_id: '019a9f00-0000-7000-8000-00000000dead' }, 404, 'Project not found'],
+  ['another token', '{}', { _csrf: 'forged' }, 403, 'Form expired'],
+])('refuses %s', async (_what, text, fields, status, said) => {
+  const answer = await sendFile(text, fields);
+  expect(answer.status).toBe(status);
+  expect(await answer.text()).toContain(said);
 });

@@ -12,8 +12,10 @@ async function showJob({ ctx, me }: Pick<PageRequest, 'ctx' | 'me'>, jobId: stri
   const { teams } = requireUser({ me });
   const data = {
     job,
-    isOpen: !isEnded(job.status),
+    isOpen: !isEnded(job.status) || job.undo_status === 'queued' || job.undo_status === 'running',
+    canUndo: job.kind === 'import' && isEnded(job.status) && job.created > 0 && [null, 'failed'].includes(job.undo_status),
     canRun: isAdmitted('bulk.run', ctx.actor),
+    canCancel: !isEnded(job.status) && isAdmitted('bulk.run', ctx.actor),
     teamName: teams.find(({ team_id }) => team_id === job.team_id)?.name ?? 'Team',
     base: jobPath(jobId),
   };

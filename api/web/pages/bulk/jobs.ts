@@ -40,11 +40,11 @@ async function projectsOf(ctx: Context, team_id: string): Promise<{ project_id: 
 }
 
 /** Shows the jobs of a team that the user manages. */
-async function showJobs(
+export async function showJobs(
   ctx: Context,
   me: User,
   wanted?: string,
-  refused: { problem?: FormError; given?: Fields } = {},
+  refused: { problem?: FormError; given?: Fields; of?: 'import' } = {},
 ): Promise<View> {
   const teams = me.teams.filter(({ role }) => isAllowed('bulk.read', role as Seat));
   const chosen = [wanted, me.preferences.default_team_id].map((id) => teams.find(({ team_id }) => team_id === id));
@@ -52,8 +52,10 @@ async function showJobs(
   const [jobs, projects] = team
     ? await Promise.all([listJobs(ctx, { team_id: team.team_id, limit: MAX_JOBS, offset: 0 }), projectsOf(ctx, team.team_id)])
     : [[], []];
-  const { problem, given } = refused;
-  const data = { team, teams, jobs, projects, entities: ENTITIES, problem, given: given ?? {} };
+  const { problem, given = {}, of } = refused;
+  const isImport = of === 'import';
+  const forms = isImport ? { imported: given, importProblem: problem, given: {} } : { imported: {}, problem, given };
+  const data = { team, teams, jobs, projects, entities: ENTITIES, ...forms };
   return { view: 'bulk/jobs', title: 'Export and import', data, ...(problem && { status: problem.status }) };
 }
 
