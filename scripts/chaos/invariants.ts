@@ -4,9 +4,10 @@ import type { Knex } from 'knex';
 import { verifyChain } from '../../api/audit/verify-chain.js';
 import type { Services } from '../../api/core/context.js';
 import { run } from '../../db/statement.js';
-import { bulkWorkflowId, cycleWorkflowId, planWorkflowId, runWorkflowId } from '../../workflows/contract.js';
+import { bulkWorkflowId, cycleWorkflowId, planWorkflowId, runnerJobWorkflowId, runWorkflowId } from '../../workflows/contract.js';
 import { bulkInvariants, UNCARRIED } from './bulk-invariants.sql.js';
 import { acknowledgedCycles, cycleInvariants, UNCLOCKED } from './cycle-invariants.sql.js';
+import { acknowledgedJobs, runnerInvariants, UNTIMED } from './runner-invariants.sql.js';
 import { acknowledgedFields, fieldInvariants } from './fields-invariants.sql.js';
 import { acknowledgedGraph, graphInvariants } from './graph-invariants.sql.js';
 import { acknowledged } from './ledger-invariants.sql.js';
@@ -135,6 +136,7 @@ export async function checkInvariants(options: CheckOptions): Promise<Verdict[]>
     ...acknowledged,
     ...acknowledgedGraph,
     ...acknowledgedCycles,
+    ...acknowledgedJobs,
     ...acknowledgedFields,
     ...acknowledgedPlans,
     ...acknowledgedWebhooks,
@@ -146,6 +148,7 @@ export async function checkInvariants(options: CheckOptions): Promise<Verdict[]>
     ...always,
     ...graphInvariants,
     ...cycleInvariants,
+    ...runnerInvariants,
     ...fieldInvariants,
     ...planInvariants,
     ...turnInvariants,
@@ -154,6 +157,7 @@ export async function checkInvariants(options: CheckOptions): Promise<Verdict[]>
     await judge(invariant, () => find(db, invariant.name, invariant.sql));
   await judge(UNMOVED, () => withoutWorkflow(options, UNMOVED, runWorkflowId));
   await judge(UNWATCHED, () => withoutWorkflow(options, UNWATCHED, planWorkflowId));
+  await judge(UNTIMED, () => withoutWorkflow(options, UNTIMED, runnerJobWorkflowId));
   await judge(UNCLOCKED, () => withoutWorkflow(options, UNCLOCKED, cycleWorkflowId));
   await judge(UNCARRIED, () => withoutWorkflow(options, UNCARRIED, bulkWorkflowId));
   await judge({ name: 'teams_apart', words: 'No row of one team refers to a row of another' }, async () =>

@@ -19,6 +19,8 @@ export interface Ledger {
   relations: { relation_id: string; source_id: string; target_id: string }[];
   /** Cycles that were completed, or that a date completes. */
   cycles: { cycle_id: string }[];
+  /** Jobs of runners whose end was acknowledged, with the bytes of their logs. */
+  jobs: { job_id: string; status: string; bytes: number }[];
   /** Numbers in custom fields, as they were set last; null: cleared. */
   values: { field_id: string; entity_id: string; value: number | null }[];
   views: { view_id: string; name: string; deleted: boolean }[];
@@ -56,6 +58,7 @@ export const emptyLedger = (): Ledger => ({
   notes: [],
   relations: [],
   cycles: [],
+  jobs: [],
   values: [],
   views: [],
   plans: [],

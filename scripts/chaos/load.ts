@@ -8,6 +8,7 @@ import { failChecks, workFromOutside, workOnPlans } from './loads/outside-load.j
 import { exportTasks } from './loads/bulk-load.js';
 import { workOnCycles } from './loads/cycle-load.js';
 import { workOnFields, workOnViews } from './loads/fields-load.js';
+import { workOnJobs } from './loads/runner-load.js';
 import { workOnGraph } from './loads/graph-load.js';
 import { type AckedTask, emptyLedger, type Ledger } from './ledger.js';
 import { seededRandom } from './random.js';
@@ -230,6 +231,7 @@ export function startLoad(caller: Caller, world: World, secret: string, seed: nu
     workOnCycles,
     workOnFields,
     workOnViews,
+    workOnJobs,
     exportTasks,
     ...Array.from({ length: TALKERS }, () => workWithAgent),
     workFromOutside,

@@ -18,6 +18,7 @@ import { EXPORT_PLAYS, playExport } from './record-bulk.js';
 import { IMPORT_PLAYS, playImport } from './record-import.js';
 import { CYCLE_PLAYS, playCycle } from './record-cycle.js';
 import { PLAN_ENDS, playPlan } from './record-plan.js';
+import { JOB_PLAYS, JOB_SETTINGS, playJob } from './record-runner.js';
 import { CI_PLAYS, CI_SETTINGS, NIGHTS, playFailure, playNight } from './record-triage.js';
 import { allowModel } from '../api/agent/providers/converse.js';
 import { answerTurns, closeTurnStage, openTurnStage, playTurn, TURN_PLAYS } from './record-turn.js';
@@ -64,6 +65,7 @@ const CASES = [
   ...EXPORT_PLAYS.map((name) => `bulk-export.${name}`),
   ...CI_PLAYS.map((name) => `ci-triage.${name}`),
   ...IMPORT_PLAYS.map((name) => `bulk-import.${name}`),
+  ...JOB_PLAYS.map((name) => `runner-job.${name}`),
   'automation-schedule.fired',
   'connection-revocation.forgotten',
 ];
@@ -348,6 +350,7 @@ const RECORDERS: Record<string, (stage: Stage, name: string) => Promise<void>> =
   'bulk-export': async (stage, name) => keep(stage, `bulk-export.${name}`, await playExport(stage, name)),
   'cycle-clock': async (stage, name) => keep(stage, `cycle-clock.${name}`, await playCycle(stage, name)),
   'bulk-import': async (stage, name) => keep(stage, `bulk-import.${name}`, await playImport(stage, name)),
+  'runner-job': async (stage, name) => keep(stage, `runner-job.${name}`, await playJob(stage, name)),
   'automation-run': recordRun,
   'recurring-task': recordSeries,
   'user-deprovision': recordDeprovision,
@@ -356,7 +359,7 @@ const RECORDERS: Record<string, (stage: Stage, name: string) => Promise<void>> =
 };
 
 async function record(name: string): Promise<void> {
-  const ofCi = name.startsWith('ci-triage.') ? CI_SETTINGS : {};
+  const ofCi = name.startsWith('ci-triage.') ? CI_SETTINGS : name.startsWith('runner-job.') ? JOB_SETTINGS : {};
   const settings = name.startsWith('agent-turn.') || name === 'automation-run.asked-a-model' ? await openTurnStage() : ofCi;
   const app = await startApp({ TASK_QUEUE_PREFIX: queuePrefix(), ...settings });
   let worker = await startWorkerProcess(app, settings);
