@@ -4,7 +4,9 @@ import { resolve } from 'node:path';
 import { DEMO_TOKEN } from '../../../api/core/demo-token.js';
 import { ENDPOINTS } from '../../../api/http/router.js';
 import { seedDemo } from '../../../scripts/demo-data/seed-demo.js';
+import type { RunningWorker } from '../../../activities/worker/start-worker.js';
 import { startApp, type TestApp } from '../../support/app.js';
+import { queuePrefix, runWorker, until } from '../../support/worker.js';
 
 // requests.http at the root: every request of it, in its order, against the demo data.
 
@@ -66,13 +68,24 @@ const endpointOf = ({ method, url }: Written) => {
 };
 
 let app: TestApp;
+let worker: RunningWorker;
+/** A reader of the file sends the next request when the job has ended. */
+const bulkJobsEnd = () =>
+  until(async () => {
+    const open = app.services.db('bulk_jobs').whereNull('finished_at').orWhereIn('undo_status', ['queued', 'running']);
+    return (await open).length === 0;
+  });
 beforeAll(async () => {
   // As npm start does outside production.
-  app = await startApp({ WEBHOOK_ALLOWED_HOSTS: '127.0.0.1,localhost' });
+  app = await startApp({ TASK_QUEUE_PREFIX: queuePrefix(), WEBHOOK_ALLOWED_HOSTS: '127.0.0.1,localhost' });
   await seedDemo(app.services);
   variables.set('base', app.url);
+  worker = await runWorker(app);
 });
-afterAll(() => app.close());
+afterAll(async () => {
+  await worker.stop();
+  await app.close();
+});
 
 it('uses the demo token, and addresses that exist', () => {
   expect(variables.get('token')).toBe(DEMO_TOKEN);
@@ -91,9 +104,11 @@ it.each(requests.map((request) => [request.title, request] as const))(
   async (_title, { name, method, url, headers, body }) => {
     const filled = headers.map(([header, value]) => [header, fill(value)] as [string, string]);
     const response = await fetch(fill(url), { method, headers: filled, ...(body ? { body: asForm(headers, fill(body)) } : {}) });
-    const answer = (await response.json()) as unknown;
+    const text = await response.text();
+    const answer: unknown = response.headers.get('content-type')?.startsWith('application/json') ? JSON.parse(text) : text;
     expect([response.status < 300, answer]).toEqual([true, answer]);
     if (name) answers.set(name, answer);
+    if (url.includes('/api/bulk/')) await bulkJobsEnd();
   },
 );
 
