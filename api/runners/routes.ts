@@ -103,7 +103,6 @@ const jobs: Endpoint[] = [
     response: JobRecord,
     status: 201,
     errors: [404, 409],
-    storable: false,
     handle: ({ ctx, body }) => createJob(ctx, body),
   }),
   endpoint({
@@ -141,7 +140,6 @@ const jobs: Endpoint[] = [
     params: JobParams,
     response: JobRecord,
     errors: [404, 409],
-    storable: false,
     handle: ({ ctx, params }) => cancelJob(ctx, params.job_id),
   }),
 ];

@@ -1,4 +1,4 @@
-// Made by npm run client from the document with SHA-256 5a1e195ef16844ef47af48e08ce9d2ae46354589469f504d964f6d198182b084.
+// Made by npm run client from the document with SHA-256 588732bb57d049194c01566f86665f0e4514773e495f7b18bad2c60b383677c7.
 /** Operations that send a form with a file, those that send its bytes alone, and those that return bytes. */
 export const UPLOADS: readonly string[] = ['uploadFile'];
 export const STREAMS: readonly string[] = ['uploadBulkInput'];
@@ -215,10 +215,10 @@ export const OPERATIONS = {
   createRunnerRegistrationToken: { method: 'POST', path: '/api/runners/registration-tokens', takesKey: false },
   deleteRunner: { method: 'DELETE', path: '/api/runners/{runner_id}', takesKey: false },
   listRunnerJobs: { method: 'GET', path: '/api/runners/jobs', takesKey: false },
-  createRunnerJob: { method: 'POST', path: '/api/runners/jobs', takesKey: false },
+  createRunnerJob: { method: 'POST', path: '/api/runners/jobs', takesKey: true },
   getRunnerJob: { method: 'GET', path: '/api/runners/jobs/{job_id}', takesKey: false },
   readRunnerJobLog: { method: 'GET', path: '/api/runners/jobs/{job_id}/logs', takesKey: false },
-  cancelRunnerJob: { method: 'POST', path: '/api/runners/jobs/{job_id}/cancel', takesKey: false },
+  cancelRunnerJob: { method: 'POST', path: '/api/runners/jobs/{job_id}/cancel', takesKey: true },
   listIntegrations: { method: 'GET', path: '/api/integrations', takesKey: false },
   connectIntegration: { method: 'POST', path: '/api/integrations/{key}/connect', takesKey: false },
   completeConnection: { method: 'GET', path: '/api/integrations/{key}/callback', takesKey: false },

@@ -18,7 +18,8 @@ async function useToken(ctx: Context, token: string): Promise<RunnerRegistration
   const team = found && (await Team.query(ctx.db).findById(found.team_id).modify('live').forNoKeyUpdate());
   if (!found || !team || found.expires_at < new Date()) throw unauthenticated();
   const seat = await Membership.query(ctx.db).findById([found.team_id, found.created_by]).forShare();
-  if (!isAllowed('runner.manage', seat?.role ?? null)) throw unauthenticated();
+  const isActive = await ctx.db('users').where({ user_id: found.created_by, status: 'active' }).first('user_id');
+  if (!isActive || !isAllowed('runner.manage', seat?.role ?? null)) throw unauthenticated();
   // Of two registrations with the same token one deletes it.
   if ((await RunnerRegistrationToken.query(ctx.db).deleteById(token_hash)) === 0) throw unauthenticated();
   return found;
@@ -26,8 +27,8 @@ async function useToken(ctx: Context, token: string): Promise<RunnerRegistration
 
 /**
  * Registers a runner for the team of a registration token, which is then used up. The runner's own token is only in this response.
- * @throws AUTHENTICATION_REQUIRED an unknown, used or expired token, or its creator is no admin of the team any more | RESOURCE_CONFLICT
- * the team has too many runners
+ * @throws AUTHENTICATION_REQUIRED an unknown, used or expired token, or its creator is suspended or no admin of the team any more |
+ * RESOURCE_CONFLICT the team has too many runners
  */
 export function registerRunner(ctx: Context, { token, name, labels, version }: RegisterRunner): Promise<RegisteredRunner> {
   const runner_token = `${RUNNER_PREFIX}${randomBytes(32).toString('base64url')}`;

@@ -71,7 +71,11 @@ describe('registration', () => {
     await db()('runner_registration_tokens').update({ expires_at: db().raw("now() - interval '1 second'") });
     expect((await register(late)).status).toBe(401);
     await db()('runner_registration_tokens').update({ expires_at: db().raw("now() + interval '1 hour'") });
-    await db()('memberships').where({ user_id: team.admin.user_id }).update({ role: 'manager' });
+    const admin = { user_id: team.admin.user_id };
+    await db()('users').where(admin).update({ status: 'suspended' });
+    expect((await register(orphan)).status).toBe(401);
+    await db()('users').where(admin).update({ status: 'active' });
+    await db()('memberships').where(admin).update({ role: 'manager' });
     expect((await register(orphan)).status).toBe(401);
     expect((await register('svc_reg_x')).status).toBe(401);
   });
@@ -125,6 +129,17 @@ describe('claims', () => {
       changes: { status: { from: 'running', to: 'succeeded' } },
     });
     expect(event.cause_user_ids).toEqual([team.manager.user_id]);
+  });
+
+  it('queues a job once, however often its request is repeated', async () => {
+    const request = { team_id: team.team_id, command: 'make deploy', labels: [] };
+    const key = { headers: { 'idempotency-key': 'deploy-1' } };
+    const [first, again] = [
+      await manager.post('/api/runners/jobs', request, key),
+      await manager.post('/api/runners/jobs', request, key),
+    ];
+    expect([first.status, again.body]).toEqual([201, first.body]);
+    expect(await db()('runner_jobs').where({ team_id: team.team_id })).toHaveLength(1);
   });
 
   it('gives each of 50 jobs to one of 50 runners that ask at once', async () => {
