@@ -160,6 +160,18 @@ it('sends each line once although the service was away and answers were lost', a
   expect(line.lose.times).toBe(0);
 });
 
+it('ends a command when the service accepted nothing for the length of the lease', async () => {
+  line.claimed = { lease_seconds: 2, heartbeat_seconds: 1 };
+  const id = await queue('echo "pid $$"; sleep 600');
+  const [, pid] = await untilLogged(id, /pid (\d+)\n/);
+  line.claimed = {};
+  line.cut = /./;
+  await until(async () => !isRunning(Number(pid)));
+  line.cut = NOTHING;
+  expect(await ended(id)).toMatchObject({ status: 'failed', exit_code: 143 });
+  expect((await logOf(id)).text).toContain('[assent-runner] The service did not answer for 2 seconds.');
+});
+
 it('ends what it left behind after kill -9, reports the job as failed, and does not run it again', async () => {
   const trace = join(outside, 'trace');
   const id = await queue(`echo ran >> "$TRACE"; echo "pid $$"; trap '' TERM; while :; do sleep 1; done`, {
