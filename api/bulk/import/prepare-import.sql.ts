@@ -26,3 +26,11 @@ export const storePreparedStatement: Statement = {
     )
     select job_id from prepared`,
 };
+
+/** $1 = job id, $2 = line, $3 = message. Stores why an input cannot be read on. */
+export const storeProblemStatement: Statement = {
+  name: 'store_problem_of_import',
+  text: /* sql */ `
+    insert into bulk_rows (job_id, line, part, outcome, message) values ($1, $2, -1, 'failed', $3)
+    on conflict (job_id, line, part) do nothing`,
+};

@@ -16,7 +16,7 @@ import { makeWorkFolder, removeWorkFolder } from './prepare/row-file.js';
 import { sortInput } from './prepare/sort-input.js';
 import { SortedRows } from './prepare/sorted-rows.js';
 import { isForeign, type OpenInput } from './records/read-input.js';
-import { storePreparedStatement } from './prepare-import.sql.js';
+import { storePreparedStatement, storeProblemStatement } from './prepare-import.sql.js';
 
 const REPORT_MS = 1_000;
 
@@ -98,8 +98,7 @@ async function prepare(services: Services, found: ImportJob, job: ClaimedJob, ke
 /** Ends a job whose input cannot be read, with where and why. */
 async function fail(services: Services, job: ClaimedJob, { code, problem }: Stopped): Promise<void> {
   if (problem) {
-    const row = { job_id: job.job_id, line: problem.line, part: -1, outcome: 'failed', message: problem.message };
-    await services.db('bulk_rows').insert(row).onConflict(['job_id', 'line', 'part']).ignore();
+    await run(services.db, storeProblemStatement, [job.job_id, problem.line, problem.message]);
   }
   await endJob(contextOfJob(services, job), job, job.attempt, 'failed', { error_code: code });
 }
