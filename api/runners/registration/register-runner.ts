@@ -1,14 +1,22 @@
 import { randomBytes } from 'node:crypto';
-import { Membership } from '../../../db/models/membership.js';
 import { Runner, RunnerRegistrationToken } from '../../../db/models/runner.js';
 import { Team } from '../../../db/models/team.js';
-import { isAllowed } from '../../core/access.js';
+import { run, type Statement } from '../../../db/statement.js';
+import { isAllowed, type Seat } from '../../core/access.js';
 import { type Context, inTransaction } from '../../core/context.js';
 import { conflict, unauthenticated } from '../../core/errors.js';
 import { newId } from '../../core/ids.js';
 import { recordChange } from '../../core/record-change.js';
 import type { RegisteredRunner, RegisterRunner } from '../schema.js';
 import { hashOfToken, RUNNER_PREFIX } from './tokens.js';
+
+/** $1 = team id, $2 = user id. The role of an active user; locked until the commit. */
+const creatorStatement: Statement = {
+  name: 'registration_token_creator',
+  text: /* sql */ `
+    select m.role from memberships m join users u using (user_id)
+    where m.team_id = $1 and m.user_id = $2 and u.status = 'active' for share of m`,
+};
 
 /** Returns the team of a token that is valid now, and whoever created it. @throws AUTHENTICATION_REQUIRED */
 async function useToken(ctx: Context, token: string): Promise<RunnerRegistrationToken> {
@@ -17,9 +25,8 @@ async function useToken(ctx: Context, token: string): Promise<RunnerRegistration
   // The team first, as everywhere: its deletion waits, or has deleted the token.
   const team = found && (await Team.query(ctx.db).findById(found.team_id).modify('live').forNoKeyUpdate());
   if (!found || !team || found.expires_at < new Date()) throw unauthenticated();
-  const seat = await Membership.query(ctx.db).findById([found.team_id, found.created_by]).forShare();
-  const isActive = await ctx.db('users').where({ user_id: found.created_by, status: 'active' }).first('user_id');
-  if (!isActive || !isAllowed('runner.manage', seat?.role ?? null)) throw unauthenticated();
+  const [creator] = await run<{ role: Seat }>(ctx.db, creatorStatement, [found.team_id, found.created_by]);
+  if (!isAllowed('runner.manage', creator?.role ?? null)) throw unauthenticated();
   // Of two registrations with the same token one deletes it.
   if ((await RunnerRegistrationToken.query(ctx.db).deleteById(token_hash)) === 0) throw unauthenticated();
   return found;
