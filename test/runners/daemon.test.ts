@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -101,6 +102,26 @@ it('runs a command in an empty folder with a clean environment, and keeps the or
   expect(own).toEqual(['ASSENT_JOB_ID', 'ASSENT_OUTPUT', 'HOME', 'LANG', 'PATH', 'TARGET', 'TMPDIR']);
   expect(lines.join('')).toBe('\nhome\n\uFFFD \uFFFD café\none\ntwo\nthree');
   await until(async () => readdirSync(join(runner.dir, 'work')).length === 0);
+});
+
+it('removes what a command nested too deep to name, and ends what starts itself anew', async () => {
+  const nest = 'const fs = require("fs"); for (let i = 0; i < 600; i++) { fs.mkdirSync("a".repeat(9)); process.chdir("a".repeat(9)) }';
+  const command = `${process.execPath} -e '${nest}'; setsid sh -c 'while :; do setsid sleep 61${process.pid} & sleep 0.01; done' & sleep 0.3`;
+  expect(await ended(await queue(command))).toMatchObject({ status: 'succeeded' });
+  await until(async () => readdirSync(join(runner.dir, 'work')).length === 0);
+  expect(spawnSync('pgrep', ['-f', `sleep 61${process.pid}`]).stdout.toString()).toBe('');
+});
+
+it('reports a job that it cannot write down, and takes no other until it can', async () => {
+  const blocked = join(runner.dir, 'job.json');
+  const stuck = join(runner.dir, 'check.json');
+  const first = await queue(`rm ${blocked}; mkdir -p ${blocked}/x ${stuck}/x; echo done`);
+  expect(await ended(first)).toMatchObject({ status: 'succeeded', output: 'done\n' });
+  const next = await queue('echo next');
+  await until(async () => runner.printed.includes('no job is taken'));
+  expect(await jobOf(next)).toMatchObject({ status: 'queued' });
+  rmSync(stuck, { recursive: true });
+  expect(await ended(next)).toMatchObject({ status: 'succeeded' });
 });
 
 it('ends a cancelled command with everything that it started', async () => {

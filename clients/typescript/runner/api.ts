@@ -4,6 +4,8 @@
 const TIMEOUT_MS = 15_000;
 const CLAIM_TIMEOUT_MS = 40_000;
 const CLAIM_WAIT_SECONDS = 25;
+/** The longest answer is a job: its command and its variables, with secrets. */
+const MAX_ANSWER_BYTES = 4_194_304;
 
 /** Nothing answered, or not now: the same call may succeed later. */
 export class ServerAway extends Error {
@@ -74,8 +76,20 @@ function networkReason(error: unknown): string {
   return code ?? (cause instanceof Error ? cause.message : String(cause));
 }
 
+/** @throws {ServerAway} for an answer that no service of this kind sends: it must not fill the memory */
+async function readText(response: Response): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of response.body ?? []) {
+    size += chunk.length;
+    if (size > MAX_ANSWER_BYTES) throw new ServerAway(`an answer ${response.status} of more than ${MAX_ANSWER_BYTES} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
 async function readAnswer(response: Response): Promise<unknown> {
-  const text = await response.text();
+  const text = await readText(response);
   if (text === '') return undefined;
   try {
     return JSON.parse(text) as unknown;

@@ -1,11 +1,12 @@
-import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
+import { execFile, execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { closeSync, constants, fstatSync, mkdirSync, openSync, readSync, rmSync } from 'node:fs';
-import { chmod, readdir, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { Socket } from 'node:net';
 import { constants as system } from 'node:os';
 import { join } from 'node:path';
 import type { Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { endGroup, identify, JOB_VARIABLE, type ProcessId } from './processes.js';
 import { lastOutput } from './job-log.js';
 
@@ -36,19 +37,19 @@ export function createFolder(workDir: string, jobId: string): JobFolder {
   return folder;
 }
 
-/** Removes a folder, even if the command took permissions from folders inside. */
-export async function removeFolder(path: string): Promise<void> {
-  const remove = () => rm(path, { recursive: true, force: true, maxRetries: 3 });
-  await remove().catch(async () => {
-    await openFolders(path);
-    await remove();
-  });
-}
+const execute = promisify(execFile);
 
-async function openFolders(path: string): Promise<void> {
-  await chmod(path, 0o700);
-  for (const entry of await readdir(path, { withFileTypes: true }))
-    if (entry.isDirectory()) await openFolders(join(path, entry.name));
+/**
+ * Removes a folder, even if the command took permissions from folders inside, or nested them deeper than a path can name: for those, the
+ * programs of the system walk from folder to folder. Neither follows links.
+ */
+export async function removeFolder(path: string): Promise<void> {
+  try {
+    await rm(path, { recursive: true, force: true, maxRetries: 3 });
+  } catch {
+    await execute('chmod', ['-R', 'u+rwx', path]).catch(() => undefined);
+    await execute('rm', ['-rf', path]);
+  }
 }
 
 /** All variables of the command: nothing of the daemon's but PATH and the language. The job may replace those, not its own marks. */

@@ -77,6 +77,7 @@ export class Daemon {
     const { signal } = this.#drain;
     const began = performance.now();
     try {
+      await this.#untilWritable(signal);
       const job = await this.api.claim(this.options.version, signal);
       this.#quit.signal.throwIfAborted();
       this.#backoff.reset();
@@ -87,6 +88,18 @@ export class Daemon {
     } catch (error) {
       if (this.#quit.signal.aborted) throw error;
       if (!signal.aborted) await this.#judge(error);
+    }
+  }
+
+  /** A job that cannot be written down would end as lost, and the next one too. @throws the signal's reason */
+  async #untilWritable(signal: AbortSignal): Promise<void> {
+    for (;;) {
+      try {
+        return this.state.checkWritable();
+      } catch (error) {
+        this.options.print(`no job is taken: nothing can be written to ${this.state.dir}: ${String(error)}`);
+        await this.#backoff.wait(error, signal);
+      }
     }
   }
 

@@ -74,16 +74,27 @@ export class JobRun {
   async perform(): Promise<void> {
     const { state } = this.services;
     const { job_id } = this.job;
-    state.saveJob({ job_id });
     const abort = () => this.#finished.abort();
     this.options.quit.addEventListener('abort', abort, { once: true });
     const report = await this.#execute().catch((error: unknown) => failure(`The command could not be run: ${textOf(error)}`));
     this.options.quit.removeEventListener('abort', abort);
-    state.saveJob({ job_id, report });
+    // On a full disk the files of the job make room. Without any the report is sent all the same; only a crash now would lose it.
+    const isSaved = this.#saved(report);
     const root = folderOf(state.workDir, job_id);
-    await removeFolder(root).catch((error: unknown) => this.options.print(`${root} remains: ${textOf(error)}`));
+    await removeFolder(root).catch((error: unknown) => this.options.print(`${root} remains: ${textOf(error).slice(0, 500)}`));
+    if (!isSaved && !this.#saved(report)) this.options.print(`job ${job_id}: its end cannot be written to ${state.dir}`);
     await deliverReport(this.services, job_id, report, this.options);
     state.forgetJob();
+  }
+
+  /** Writes down how the job ended. Returns whether that was possible. */
+  #saved(report: Report): boolean {
+    try {
+      this.services.state.saveJob({ job_id: this.job.job_id, report });
+      return true;
+    } catch {
+      return false;
+    }
   }
 
   /** Ends the command, once. Its end is then reported like any other. */
@@ -97,6 +108,7 @@ export class JobRun {
   /** @throws Error if no command can be started, or recorded */
   async #execute(): Promise<Report> {
     const { job } = this;
+    this.services.state.saveJob({ job_id: job.job_id });
     const folder = createFolder(this.services.state.workDir, job.job_id);
     const command = await Command.prepare(job, folder);
     this.#command = command;

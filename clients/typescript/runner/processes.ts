@@ -84,13 +84,22 @@ function markedProcesses(jobId: string): number[] {
   });
 }
 
-function killMarked(jobId: string): void {
-  for (const pid of markedProcesses(jobId)) {
-    try {
-      process.kill(pid, 'SIGKILL');
-    } catch {
-      // It has ended.
+/** Most looks for marked processes: a command that starts new ones without end gets no further. */
+const LOOKS = 20;
+
+/** Kills what carries the variable of this job, until a look finds none: a process may start another one while it is looked for. */
+async function killMarked(jobId: string): Promise<void> {
+  for (let look = 0; look < LOOKS; look += 1) {
+    const pids = markedProcesses(jobId);
+    if (pids.length === 0) return;
+    for (const pid of pids) {
+      try {
+        process.kill(pid, 'SIGKILL');
+      } catch {
+        // It has ended.
+      }
     }
+    if (look > 0) await sleep(POLL_MS);
   }
 }
 
@@ -103,7 +112,7 @@ export async function endGroup(group: number, jobId: string, graceMs: number): P
     for (let waited = 0; waited < graceMs && isGroupRunning(group); waited += POLL_MS) await sleep(POLL_MS);
   }
   const remains = signalGroup(group, 'SIGKILL');
-  killMarked(jobId);
+  await killMarked(jobId);
   for (let waited = 0; remains && waited < 1_000 && isGroupRunning(group); waited += POLL_MS) await sleep(POLL_MS);
 }
 
@@ -111,5 +120,5 @@ export async function endGroup(group: number, jobId: string, graceMs: number): P
 export async function endLeftover(leader: ProcessId, jobId: string, graceMs: number): Promise<void> {
   const isOurs = isRunning(leader) || statsOf(markedProcesses(jobId)).some(([, , group]) => Number(group) === leader.pid);
   if (isOurs) await endGroup(leader.pid, jobId, graceMs);
-  else killMarked(jobId);
+  else await killMarked(jobId);
 }

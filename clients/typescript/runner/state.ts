@@ -87,8 +87,14 @@ export class State {
     this.#write('job.json', job);
   }
 
+  /** A runner that cannot keep a record, such as one with a full disk, must take no job. @throws Error nothing can be written */
+  checkWritable(): void {
+    this.#write('check.json', {});
+    rmSync(join(this.dir, 'check.json'), { force: true });
+  }
+
   forgetJob(): void {
-    rmSync(join(this.dir, 'job.json'), { force: true });
+    rmSync(join(this.dir, 'job.json'), { recursive: true, force: true });
   }
 
   /**
@@ -104,7 +110,8 @@ export class State {
     rmSync(path, { force: true });
     try {
       writeNew(path, ownProcess());
-    } catch {
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
       throw new UsageError(`Another daemon is starting in ${this.dir}.`, 1);
     }
   }
@@ -125,7 +132,7 @@ export class State {
   /** Replaces a file as a whole: a crash leaves the old one or the new one. */
   #write(name: string, content: object): void {
     const path = join(this.dir, name);
-    rmSync(`${path}.new`, { force: true });
+    rmSync(`${path}.new`, { recursive: true, force: true });
     writeNew(`${path}.new`, content);
     renameSync(`${path}.new`, path);
   }
