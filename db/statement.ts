@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import type { QueryResult, QueryResultRow } from 'pg';
+import pg, { type QueryResult, type QueryResultRow } from 'pg';
 
 /**
  * A named prepared statement: PostgreSQL parses it once per connection and keeps its plan. A name belongs to one text; a statement with an empty
@@ -31,6 +31,38 @@ export async function run<Row extends QueryResultRow>(db: Knex, statement: State
   try {
     const result = await connection.query({ name: statement.name, text: statement.text, values });
     return result.rows as Row[];
+  } finally {
+    await source.releaseConnection(connection);
+  }
+}
+
+/**
+ * Runs a named statement and hands on each row, as an array of columns, when it arrives. No row is kept, so long results cost no memory that
+ * only a full collection of the garbage would free. Returns the number of rows.
+ * @throws any error of `pg`
+ */
+export async function runEach(
+  db: Knex,
+  statement: Statement,
+  values: unknown[],
+  take: (row: unknown[]) => void,
+): Promise<number> {
+  const source = db.client as unknown as ConnectionSource;
+  const connection = await source.acquireConnection();
+  let rows = 0;
+  try {
+    await new Promise((resolve, reject) => {
+      const config: pg.QueryArrayConfig = { ...statement, values, rowMode: 'array' };
+      const query = new pg.Query(config);
+      query.on('row', (row: unknown) => {
+        rows += 1;
+        take(row as unknown[]);
+      });
+      query.on('end', resolve);
+      query.on('error', reject);
+      (connection as unknown as pg.Client).query(query);
+    });
+    return rows;
   } finally {
     await source.releaseConnection(connection);
   }

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import type { Knex } from 'knex';
 import { openDatabase } from '../../db/connection.js';
-import { run, runAtOnce } from '../../db/statement.js';
+import { run, runAtOnce, runEach } from '../../db/statement.js';
 import { cloneDatabase, type TestDatabase } from '../support/database.js';
 
 // db/connection.ts and db/statement.ts reach into what pg and knex keep private. These tests fail when a new version changes it.
@@ -90,4 +90,16 @@ describe('statements sent at once', () => {
 
   it('are refused inside a transaction', () =>
     db.transaction((transaction) => expect(runAtOnce(transaction, [])).rejects.toThrow('of their own')));
+});
+
+it('runEach hands on rows as they arrive, and throws what breaks them off', async () => {
+  const rows: unknown[] = [];
+  const statement = { name: 'pg_internals_each', text: 'select n, 10 / (3 - n) from generate_series(1, $1::int) n' };
+  expect(await runEach(db, statement, [2], (row) => rows.push(row))).toBe(2);
+  expect(rows).toEqual([
+    [1, 5],
+    [2, 10],
+  ]);
+  await expect(runEach(db, statement, [4], () => undefined)).rejects.toThrow('division by zero');
+  expect(await runEach(db, statement, [1], () => undefined)).toBe(1);
 });

@@ -1,8 +1,9 @@
 import type { Knex } from 'knex';
-import { run } from '../../../db/statement.js';
+import { run, runEach } from '../../../db/statement.js';
 import type { Entity } from '../rules.js';
+import { LineBuffers } from './line-buffers.js';
 import { countText, declareText } from './sources.sql.js';
-import type { Lines } from './write-rows.js';
+import type { Rows } from './write-rows.js';
 
 /** Rows that one round trip returns: about a megabyte. */
 const FETCHED = 2_000;
@@ -33,12 +34,12 @@ async function countRows(trx: Knex, { teamId, projectIds, entities }: Scope): Pr
   return total;
 }
 
-async function* readEntity(trx: Knex, entity: Entity, values: unknown[]): AsyncGenerator<Lines> {
+async function* readEntity(trx: Knex, entity: Entity, values: unknown[]): AsyncGenerator<Rows> {
   await run(trx, { name: '', text: declareText(entity) }, values);
-  for (let full = true; full; ) {
-    const rows = await run<{ line: string }>(trx, fetchStatement, []);
-    if (rows.length > 0) yield rows.map(({ line }) => line);
-    full = rows.length === FETCHED;
+  const lines = new LineBuffers();
+  for (let count = FETCHED; count === FETCHED; ) {
+    count = await runEach(trx, fetchStatement, [], ([line]) => lines.add(line as string));
+    if (count > 0) yield { count, bytes: lines.take() };
   }
   await run(trx, closeStatement, []);
 }
@@ -48,7 +49,7 @@ async function* readEntity(trx: Knex, entity: Entity, values: unknown[]): AsyncG
  * their number first. The transaction ends with the generator.
  * @throws any error of `pg`
  */
-export async function* readRows(db: Knex, scope: Scope, counted: (total: number) => void): AsyncGenerator<Lines> {
+export async function* readRows(db: Knex, scope: Scope, counted: (total: number) => void): AsyncGenerator<Rows> {
   const trx = await db.transaction({ isolationLevel: 'repeatable read', readOnly: true });
   try {
     await run(trx, limitStatement, []);

@@ -11,7 +11,7 @@ import { endJob } from '../jobs/end-job.js';
 import { reportProgressStatement } from '../jobs/progress.sql.js';
 import { type Entity, type ExportFormat, FILE_DAYS, type JobStatus, MAX_ATTEMPTS } from '../rules.js';
 import { MAX_SNAPSHOT_MS, readRows, type Scope } from './read-rows.js';
-import { type Lines, writeRows } from './write-rows.js';
+import { type Rows, writeRows } from './write-rows.js';
 
 const DAY_MS = 86_400_000;
 const REPORT_MS = 1_000;
@@ -71,11 +71,11 @@ function watchAttempt(services: Services, job: ClaimedJob, progress: Progress, o
 }
 
 /** Passes rows on while counting them, until `signal` aborts. @throws its reason */
-async function* counted(chunks: AsyncIterable<Lines>, progress: Progress, signal: AbortSignal): AsyncGenerator<Lines> {
+async function* counted(chunks: AsyncIterable<Rows>, progress: Progress, signal: AbortSignal): AsyncGenerator<Rows> {
   for await (const chunk of chunks) {
     signal.throwIfAborted();
     yield chunk;
-    progress.rows += chunk.length;
+    progress.rows += chunk.count;
   }
   signal.throwIfAborted();
 }
