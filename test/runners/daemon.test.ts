@@ -105,7 +105,8 @@ it('runs a command in an empty folder with a clean environment, and keeps the or
 });
 
 it('removes what a command nested too deep to name, and ends what starts itself anew', async () => {
-  const nest = 'const fs = require("fs"); for (let i = 0; i < 600; i++) { fs.mkdirSync("a".repeat(9)); process.chdir("a".repeat(9)) }';
+  const nest =
+    'const fs = require("fs"); for (let i = 0; i < 600; i++) { fs.mkdirSync("a".repeat(9)); process.chdir("a".repeat(9)) }';
   const command = `${process.execPath} -e '${nest}'; setsid sh -c 'while :; do setsid sleep 61${process.pid} & sleep 0.01; done' & sleep 0.3`;
   expect(await ended(await queue(command))).toMatchObject({ status: 'succeeded' });
   await until(async () => readdirSync(join(runner.dir, 'work')).length === 0);
