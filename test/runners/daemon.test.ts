@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -36,6 +35,19 @@ const untilJobIs = (id: string, ...statuses: string[]): Promise<Job> =>
     return statuses.includes(job.status) && job;
   }, 60_000);
 const ended = (id: string): Promise<Job> => untilJobIs(id, 'succeeded', 'failed', 'lost', 'cancelled', 'timed_out');
+
+/** Command lines of all processes, with NUL between the words. Only Linux shows them. */
+const commandLines = (): string[] =>
+  (process.platform === 'linux' ? readdirSync('/proc') : [])
+    .map((pid) => `/proc/${pid}/cmdline`)
+    .filter((path) => existsSync(path))
+    .flatMap((path) => {
+      try {
+        return [readFileSync(path, 'utf8')];
+      } catch {
+        return [];
+      }
+    });
 
 /** The whole log, page after page. */
 async function logOf(id: string): Promise<{ text: string; truncated: boolean }> {
@@ -110,7 +122,7 @@ it('removes what a command nested too deep to name, and ends what starts itself 
   const command = `${process.execPath} -e '${nest}'; setsid sh -c 'while :; do setsid sleep 61${process.pid} & sleep 0.01; done' & sleep 0.3`;
   expect(await ended(await queue(command))).toMatchObject({ status: 'succeeded' });
   await until(async () => readdirSync(join(runner.dir, 'work')).length === 0);
-  expect(spawnSync('pgrep', ['-f', `sleep 61${process.pid}`]).stdout.toString()).toBe('');
+  expect(commandLines().filter((line) => line.includes(`sleep\x0061${process.pid}`))).toEqual([]);
 });
 
 it('reports a job that it cannot write down, and takes no other until it can', async () => {
