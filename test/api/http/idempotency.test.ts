@@ -337,6 +337,7 @@ describe('which routes take one', () => {
     // Its agents name a proposal by a key of their own.
     '/api/mcp',
     '/api/files',
+    '/api/bulk/uploads',
     '/api/admin/impersonate/stop',
     '/api/automations/secrets',
     '/api/integrations/:key/connect',

@@ -165,6 +165,17 @@ const LISTS: Record<string, List> = {
       return `/api/runners?team_id=${own.team_id}`;
     },
   },
+  'GET /api/bulk/jobs': {
+    counted: false,
+    async build() {
+      const own = await buildTeam(app);
+      await app.services.db('memberships').insert({ team_id: own.team_id, user_id: team.admin.user_id, role: 'manager' });
+      const job = { team_id: own.team_id, kind: 'export', format: 'json', requested_by: team.admin.user_id };
+      const ended = { status: 'cancelled', waiting_since: null, finished_at: new Date() };
+      await times(() => app.services.db('bulk_jobs').insert({ ...job, ...ended, correlation_id: uuidv7() }));
+      return `/api/bulk/jobs?team_id=${own.team_id}`;
+    },
+  },
   'GET /api/forge/deliveries': {
     counted: false,
     async build() {
