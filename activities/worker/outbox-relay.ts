@@ -12,7 +12,7 @@ import {
   removeRows,
 } from '../../api/outbox/dispatch-outbox.js';
 import { EventMatcher, type MatchResult, type ClaimedEvent } from '../../api/outbox/match-events.js';
-import { EVENTS_PER_TEAM, pollStatement } from '../../api/outbox/match-events.sql.js';
+import { EVENTS_PER_TEAM, NO_OWNER, pollStatement } from '../../api/outbox/match-events.sql.js';
 import { isBusy, isRowFailure, recordFailure } from '../../api/outbox/park-row.js';
 import { type OutboxPoll, pollOutbox } from '../../api/outbox/poll-outbox.js';
 import { SUBSCRIBERS } from '../../api/outbox/subscribers/index.js';
@@ -65,6 +65,7 @@ export class OutboxRelay {
   private lastConnected = Date.now();
   /** Starts that this relay has just created and is dispatching. */
   private readonly starting = new Set<Promise<void>>();
+  private readonly turn = { after: NO_OWNER };
   private readonly dispatched: number[] = [];
   private removing: Promise<void> | undefined;
 
@@ -221,7 +222,7 @@ export class OutboxRelay {
     const runs = this.runs(dispatcher) as unknown as AnyDispatcher;
     if (dispatcher) {
       this.lastConnected = Date.now();
-      return dispatchOutbox(this.services, [runs, ...this.options.others()]);
+      return dispatchOutbox(this.services, [runs, ...this.options.others()], this.turn);
     }
     return Date.now() - this.lastConnected >= this.options.giveUpAfterMs ? abandonExpired(this.services, runs) : 0;
   }

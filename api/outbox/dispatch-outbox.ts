@@ -1,5 +1,6 @@
 import { run, type Statement } from '../../db/statement.js';
 import type { Services } from '../core/context.js';
+import { leaseStatement } from './lease-outbox.sql.js';
 import { ASYNC_COMMIT } from './match-events.sql.js';
 import { isRowFailure, recordFailure } from './park-row.js';
 
@@ -32,25 +33,15 @@ interface Leased extends Record<string, unknown> {
   kind: string;
   subject: string;
   age_hours: number;
+  /** Of a start of a run: its team, or its creator, and the turn of that owner. */
+  owner_id: string | null;
+  place: number | null;
 }
 
-/**
- * $1 = kinds, $2 = row limit per kind. A row stays until Temporal has accepted it. The lease, which is also the backoff, lets
- * another worker retry if this one dies. Skips rows locked by other workers.
- */
-const leaseStatement: Statement = {
-  name: 'lease_outbox',
-  text: /* sql */ `
-with due as (
-  select l.outbox_id from unnest($1::text[]) as wanted(kind) cross join lateral (
-    select o.outbox_id from outbox o where o.kind = wanted.kind and o.kind <> 'event' and o.next_attempt_at <= now()
-    order by o.next_attempt_at, o.outbox_id limit $2 for update skip locked
-  ) l
-)
-update outbox o set attempts = o.attempts + 1, next_attempt_at = now() + outbox_backoff(o.attempts) + interval '5 seconds'
-from due where o.outbox_id = due.outbox_id and ${ASYNC_COMMIT}
-returning o.outbox_id, o.kind, o.subject, extract(epoch from now() - o.created_at)::float8 / 3600 as age_hours`,
-};
+/** Where the next pass over the starts of runs begins: after this owner. */
+export interface Turn {
+  after: string;
+}
 
 /** $1 = ids of finished rows. */
 const removeStatement: Statement = {
@@ -136,9 +127,11 @@ async function dispatchLeased(services: Services, dispatcher: AnyDispatcher, lea
 }
 
 /** Leases due rows and dispatches them to Temporal; failed ones are retried. Returns the number of finished rows. */
-export async function dispatchOutbox(services: Services, dispatchers: readonly AnyDispatcher[]): Promise<number> {
+export async function dispatchOutbox(services: Services, dispatchers: readonly AnyDispatcher[], turn: Turn): Promise<number> {
   const kinds = dispatchers.flatMap((dispatcher) => dispatcher.kinds);
-  const leased = await run<Leased>(services.db, leaseStatement, [kinds, ROWS_PER_KIND]);
+  const leased = await run<Leased>(services.db, leaseStatement, [kinds, ROWS_PER_KIND, turn.after]);
+  const [last] = leased.toSorted((a, b) => (b.place ?? 0) - (a.place ?? 0));
+  turn.after = last?.owner_id ?? turn.after;
   const done = dispatchers.map((dispatcher) =>
     dispatchLeased(
       services,

@@ -20,27 +20,36 @@ export const ASYNC_COMMIT = `set_config('synchronous_commit', 'off', true) <> ''
 /** Maximum wait of a pass for a locked row, in ms. */
 const LOCK_TIMEOUT_MS = 100;
 
-/** Owner of an event o: its team, or the user who caused it. As in the index `outbox_events`. */
-const OWNER = `coalesce(o.team_id, o.actor_id, '00000000-0000-0000-0000-000000000000')`;
+/** Owner of an outbox row o: its team, or the user who caused it. As in the indexes `outbox_events` and `outbox_starts`. */
+export const OWNER = `coalesce(o.team_id, o.actor_id, '00000000-0000-0000-0000-000000000000')`;
+/** Sorts before all owners. */
+export const NO_OWNER = '00000000-0000-0000-0000-000000000000';
 const DUE = `o.kind = 'event' and o.parked_at is null and o.next_attempt_at <= now()`;
 
-const walk = (name: string, from: string, to: string): string => /* sql */ `${name} as (
-  (select ${OWNER} as owner_id from outbox o where ${DUE} and ${OWNER} ${from} order by 1 limit 1)
+const walk = (name: string, rows: string, from: string, to: string): string => /* sql */ `${name} as (
+  (select ${OWNER} as owner_id from outbox o where ${rows} and ${OWNER} ${from} order by 1 limit 1)
   union all
-  select (select ${OWNER} from outbox o where ${DUE} and ${OWNER} > w.owner_id ${to} order by 1 limit 1) from ${name} w
+  select (select ${OWNER} from outbox o where ${rows} and ${OWNER} > w.owner_id ${to} order by 1 limit 1) from ${name} w
   where w.owner_id is not null
 )`;
 
-/** Owners with due events, by one index probe each: those after $1, then from the start. */
-const OWNERS = /* sql */ `recursive ${walk('behind', '> $1::uuid', '')}, ${walk('before', ">= '00000000-0000-0000-0000-000000000000'", 'and ' + OWNER + ' <= $1::uuid')},
+/**
+ * Owners of some outbox rows o, by one index probe each: those after the owner `after`, then from the start. `owner` has `owner_id` and
+ * `place`.
+ */
+export const ownersOf = (
+  rows: string,
+  after: string,
+): string => /* sql */ `recursive ${walk('behind', rows, `> ${after}::uuid`, '')}, ${walk('before', rows, `>= '${NO_OWNER}'`, `and ${OWNER} <= ${after}::uuid`)},
 owner as materialized (
   select owner_id, row_number() over () as place from (
     (select owner_id from behind where owner_id is not null limit ${TEAMS_PER_PASS})
     union all
-    (select owner_id from before where owner_id <= $1::uuid limit ${TEAMS_PER_PASS})
+    (select owner_id from before where owner_id <= ${after}::uuid limit ${TEAMS_PER_PASS})
     limit ${TEAMS_PER_PASS}
   ) walked
 )`;
+const OWNERS = ownersOf(DUE, '$1');
 
 const oldestOf = (limit: number | string): string => /* sql */ `select o.outbox_id, o.next_attempt_at from outbox o
     where ${DUE} and ${OWNER} = w.owner_id order by o.next_attempt_at, o.outbox_id limit ${limit}`;

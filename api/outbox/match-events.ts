@@ -3,7 +3,7 @@ import { run } from '../../db/statement.js';
 import type { RunStart } from '../runs/record/create-run.js';
 import type { Services } from '../core/context.js';
 import { DefinitionCache, type Pair } from './definition-cache.js';
-import { finishStatement, takeEventsStatement } from './match-events.sql.js';
+import { finishStatement, NO_OWNER, takeEventsStatement } from './match-events.sql.js';
 import type { AnySubscriberKind, Enqueued, OutboxEvent } from './subscribers/subscriber.js';
 import { nextTurn } from '../core/event-loop.js';
 
@@ -18,8 +18,6 @@ const SOLE_TEAM_BUDGET_BYTES = 512 * 1024;
 const PASS_BUDGET_BYTES = 4 * 1024 * 1024;
 /** Evaluation time in ms before other work of this process gets a turn. */
 const TURN_MS = 20;
-/** Sorts before all owners. */
-const NO_OWNER = '00000000-0000-0000-0000-000000000000';
 
 /** A row of `take_events`. */
 export interface ClaimedEvent extends OutboxEvent, Record<string, unknown> {

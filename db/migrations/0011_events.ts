@@ -64,6 +64,8 @@ drop index outbox_due;
 create index outbox_work on outbox (kind, next_attempt_at, outbox_id) where kind <> 'event';
 create index outbox_events on outbox (coalesce(team_id, actor_id, '00000000-0000-0000-0000-000000000000'), next_attempt_at, outbox_id)
   where kind = 'event' and parked_at is null;
+create index outbox_starts on outbox (coalesce(team_id, actor_id, '00000000-0000-0000-0000-000000000000'), next_attempt_at, outbox_id)
+  where kind = 'run.start';
 create index outbox_parked on outbox (parked_at) where parked_at is not null;
 
 -- Delay before the next attempt: exponential, at most a minute.

@@ -1,6 +1,7 @@
 /** One team with as many automations and events as it may have: the others' events pass, no statement is cancelled, nothing is lost. */
 import { v7 as uuidv7 } from 'uuid';
-import { EVENTS_PER_PASS, EVENTS_PER_TEAM, PAIRS_PER_PASS } from '../../api/outbox/match-events.sql.js';
+import { type AnyDispatcher, dispatchOutbox } from '../../api/outbox/dispatch-outbox.js';
+import { EVENTS_PER_PASS, EVENTS_PER_TEAM, NO_OWNER, PAIRS_PER_PASS } from '../../api/outbox/match-events.sql.js';
 import { SUBSCRIBERS } from '../../api/outbox/subscribers/index.js';
 import type { AnySubscriberKind } from '../../api/outbox/subscribers/subscriber.js';
 import { buildAutomation, comment } from '../factories/automations.js';
@@ -132,6 +133,31 @@ it('a pass takes so many events of each team, whoever is oldest, and of each per
     expect(await db()('automation_runs').where({ creator_id: user_id, team_id: null })).toHaveLength(EVENTS_PER_TEAM);
 });
 
+it('a team with hundreds of starts waiting delays no other’s: the teams share each pass, and each start goes once', async () => {
+  const started: string[] = [];
+  const dispatcher: AnyDispatcher = {
+    kinds: ['run.start'],
+    details: { name: 'waiting_starts', text: 'select outbox_id, team_id from outbox where outbox_id = any($1::bigint[])' },
+    dispatch: ({ team_id }) => Promise.resolve(void started.push(String(team_id))),
+  };
+  const start = ({ team_id }: TestTeam, seconds: number) => ({
+    kind: 'run.start',
+    subject: uuidv7(),
+    team_id,
+    correlation_id: uuidv7(),
+    next_attempt_at: new Date(Date.now() - seconds * 1_000),
+  });
+  await db()('outbox').where({ kind: 'event' }).delete();
+  await db()('outbox').insert(Array.from({ length: 300 }, () => start(noisy, 60)));
+  await db()('outbox').insert(start(team, 1));
+  const turn = { after: NO_OWNER };
+  expect(await dispatchOutbox(app.services, [dispatcher], turn)).toBe(51);
+  expect(started).toContain(team.team_id);
+  while ((await dispatchOutbox(app.services, [dispatcher], turn)) > 0);
+  expect(started.filter((team_id) => team_id === noisy.team_id)).toHaveLength(300);
+  expect(started).toHaveLength(301);
+});
+
 it('many teams at once: each has its first event matched before any has its second', async () => {
   const teams = await Promise.all(Array.from({ length: 12 }, () => buildTeam(app)));
   for (const each of teams) {
@@ -168,7 +194,7 @@ it('a team’s event that cannot be matched holds up neither its team’s others
   await open().relay.match();
   expect(await buildRuns(team)).toBe(1);
   expect(await db()('automation_runs').where(sound)).toHaveLength(1);
-  expect(await db()('outbox').where({ team_id: noisy.team_id }).pluck('failures')).toEqual([1, 1, 1, 1, 1]);
+  expect(await db()('outbox').where({ team_id: noisy.team_id, kind: 'event' }).pluck('failures')).toEqual([1, 1, 1, 1, 1]);
 });
 
 it('a team whose automation is locked waits alone, and none of its events counts as failed', async () => {

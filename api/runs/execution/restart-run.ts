@@ -8,10 +8,11 @@ const statement: Statement = {
 with restarted as (
   update automation_runs set incarnation = greatest(incarnation + 1, $3), claimed_by = null
   where run_id = $1 and incarnation = $2 and finished_at is null
-  returning run_id, incarnation, correlation_id
+  returning run_id, team_id, creator_id, incarnation, correlation_id
 )
-insert into outbox (kind, subject, payload, correlation_id)
-select 'run.start', run_id::text, jsonb_build_object('run_id', run_id, 'incarnation', incarnation), correlation_id from restarted
+insert into outbox (kind, subject, team_id, actor_id, payload, correlation_id)
+select 'run.start', run_id::text, team_id, creator_id, jsonb_build_object('run_id', run_id, 'incarnation', incarnation), correlation_id
+from restarted
 returning outbox_id`,
 };
 

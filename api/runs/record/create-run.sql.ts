@@ -42,8 +42,8 @@ with given as materialized (
     filter (where status <> 'skipped') as steps
   from steps group by run_id
 ), starts as (
-  insert into outbox (kind, subject, payload, correlation_id, attempts, next_attempt_at)
-  select 'run.start', m.run_id::text, jsonb_build_object('run_id', m.run_id, 'incarnation', 1), m.correlation_id,
+  insert into outbox (kind, subject, team_id, actor_id, payload, correlation_id, attempts, next_attempt_at)
+  select 'run.start', m.run_id::text, m.team_id, m.creator_id, jsonb_build_object('run_id', m.run_id, 'incarnation', 1), m.correlation_id,
     case when $3::int is null then 0 else 1 end, now() + make_interval(secs => coalesce($3::int, 0))
   from made m where m.skip_reason is null
   returning outbox_id, payload, (payload->>'run_id')::uuid as run_id

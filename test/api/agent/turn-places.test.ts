@@ -6,6 +6,7 @@ import type { RunningWorker } from '../../../activities/worker/start-worker.js';
 import { closeModelConnections } from '../../../api/agent/providers/model-fetch.js';
 import { beginTurn } from '../../../api/agent/providers/steps/begin-turn.js';
 import { type AnyDispatcher, dispatchOutbox } from '../../../api/outbox/dispatch-outbox.js';
+import { NO_OWNER } from '../../../api/outbox/match-events.sql.js';
 import { buildProject, buildTask, buildTeam, type Person, type TestTeam } from '../../factories/people.js';
 import type { TestApp } from '../../support/app.js';
 import { type ModelServer, startModelServer } from '../../support/model-server.js';
@@ -118,7 +119,7 @@ it('a turn whose start is refused ten times ends as failed, and the next message
   for (let attempt = 1; attempt <= 10; attempt += 1) {
     expect(await row()).toMatchObject({ failures: attempt - 1, parked_at: null });
     await db()('outbox').where({ kind: 'turn.start' }).update({ next_attempt_at: db().fn.now() });
-    await dispatchOutbox(app.services, [dispatcher]);
+    await dispatchOutbox(app.services, [dispatcher], { after: NO_OWNER });
   }
   await connection.close();
   expect(await row()).toBeUndefined();
