@@ -17,11 +17,15 @@ import { FILE_DAYS } from '../rules.js';
 export const MAX_UPLOAD_BYTES = 2 * 1024 * 1024 * 1024;
 /** Uploads that a team may keep at the same time. */
 const MAX_UPLOADS = 10;
+/** Bytes of them together. */
+const MAX_TEAM_BYTES = 4 * 1024 * 1024 * 1024;
 
 /** $1 = team id. */
 const countStatement: Statement = {
   name: 'count_bulk_uploads',
-  text: 'select count(*)::int as count from bulk_uploads u where u.team_id = $1 and u.expires_at > now()',
+  text: /* sql */ `
+    select count(*)::int as count, coalesce(sum(size), 0)::float8 as bytes
+    from bulk_uploads u where u.team_id = $1 and u.expires_at > now()`,
 };
 
 /** $1 = id, $2 = team id, $3 = user id, $4 = size, $5 = SHA-256, $6 = object key, $7 = days. */
@@ -32,11 +36,13 @@ const insertStatement: Statement = {
     values ($1, $2, $3, $4, $5, $6, now() + make_interval(days => $7))`,
 };
 
-/** @throws RESOURCE_CONFLICT */
-async function checkCount({ db }: Context, teamId: string): Promise<void> {
-  const [row] = await run<{ count: number }>(db, countStatement, [teamId]);
-  if ((row?.count ?? 0) < MAX_UPLOADS) return;
-  throw conflict(`The team has ${MAX_UPLOADS} uploads; each is removed after ${FILE_DAYS} days`);
+/** Checks that the team may keep one more upload of this size. @throws RESOURCE_CONFLICT */
+async function checkRoom({ db }: Context, teamId: string, size: number): Promise<void> {
+  const [row] = await run<{ count: number; bytes: number }>(db, countStatement, [teamId]);
+  const { count, bytes } = row ?? { count: 0, bytes: 0 };
+  if (count >= MAX_UPLOADS) throw conflict(`The team has ${MAX_UPLOADS} uploads; each is removed after ${FILE_DAYS} days`);
+  if (bytes + size <= MAX_TEAM_BYTES) return;
+  throw conflict(`The uploads of the team would be larger than 4 GB together; each is removed after ${FILE_DAYS} days`);
 }
 
 /** Passes bytes on while measuring them. @throws UNSUPPORTED_MEDIA_TYPE compressed */
@@ -60,12 +66,12 @@ function measure(source: AsyncIterable<Buffer>) {
 
 /**
  * Stores the input of an import, for a week. The bytes are in the store before the row exists; what fails leaves nothing.
- * @throws RESOURCE_NOT_FOUND no such team | PERMISSION_DENIED below manager | RESOURCE_CONFLICT too many uploads | UNSUPPORTED_MEDIA_TYPE
+ * @throws RESOURCE_NOT_FOUND no such team | PERMISSION_DENIED below manager | RESOURCE_CONFLICT too many uploads, or too many bytes | UNSUPPORTED_MEDIA_TYPE
  * compressed | PAYLOAD_TOO_LARGE | VALIDATION_ERROR empty | INVALID_REQUEST incomplete
  */
 export async function uploadInput(ctx: Context, teamId: string, source: AsyncIterable<Buffer>): Promise<BulkUpload> {
   authorize('bulk.run', await seatInTeam(ctx, teamId));
-  await checkCount(ctx, teamId);
+  await checkRoom(ctx, teamId, 0);
   const store = fileStore(ctx.config);
   const key = newObjectKey();
   const { bytes, result } = measure(source);
@@ -77,7 +83,7 @@ export async function uploadInput(ctx: Context, teamId: string, source: AsyncIte
     await inTransaction(ctx, async (ctx) => {
       authorize('bulk.run', await seatInTeam(ctx, teamId));
       await lockPlace(ctx, teamId);
-      await checkCount(ctx, teamId);
+      await checkRoom(ctx, teamId, size);
       await run(ctx.db, insertStatement, [file_id, teamId, userOf(ctx), size, sha256, key, FILE_DAYS]);
       await recordJobChange(ctx, { job_id: file_id, team_id: teamId }, 'create', { details: { size, sha256 } });
     });

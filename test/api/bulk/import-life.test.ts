@@ -199,6 +199,20 @@ describe('an upload', () => {
     expect((await send(bytes, headers)).status).toBe(expected);
     expect(await stored()).toBe(before);
   });
+
+  it('does not pass what a team may keep, and leaves nothing', async () => {
+    const kept = db()('bulk_uploads').where({ team_id: team.team_id });
+    const { file_id } = (await send(Buffer.from('{}'))).body;
+    await kept
+      .clone()
+      .where({ file_id })
+      .update({ size: 4 * 2 ** 30 - 3 });
+    const before = await stored();
+    const tooMuch = await send(Buffer.from('{}\n{}'));
+    expect([tooMuch.status, tooMuch.body.message]).toEqual([409, expect.stringContaining('4 GB together')]);
+    expect(await stored()).toBe(before);
+    await kept.delete();
+  });
 });
 
 test.each([
