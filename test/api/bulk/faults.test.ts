@@ -6,6 +6,7 @@ import { fileStore } from '../../../api/files/store/file-store.js';
 import { bulkWorkflowId } from '../../../workflows/contract.js';
 import { buildProject, buildTask, buildTeam, type TestTeam } from '../../factories/people.js';
 import { startApp, type TestApp } from '../../support/app.js';
+import { advisoryLocks } from '../../support/database.js';
 import { queuePrefix, until } from '../../support/worker.js';
 import { startWorkerProcess } from '../../support/worker-process.js';
 import { download, requestExport } from './support.js';
@@ -58,12 +59,7 @@ async function standStill(point: Point): Promise<void> {
       for each row execute function ${name}()`);
 }
 
-const waiting = async (): Promise<number> => {
-  const { rows } = await db().raw(
-    "select count(*)::int from pg_locks where locktype = 'advisory' and classid = 4713 and not granted",
-  );
-  return rows[0].count as number;
-};
+const waiting = (): Promise<number> => advisoryLocks(db(), 4713, 'waiting');
 
 beforeAll(async () => {
   app = await startApp({ TASK_QUEUE_PREFIX: queuePrefix() });

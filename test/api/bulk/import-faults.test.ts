@@ -5,6 +5,7 @@ import { Client, Connection } from '@temporalio/client';
 import { bulkUndoWorkflowId, bulkWorkflowId } from '../../../workflows/contract.js';
 import { buildProject, buildTeam, type TestTeam } from '../../factories/people.js';
 import { startApp, type TestApp } from '../../support/app.js';
+import { advisoryLocks } from '../../support/database.js';
 import { queuePrefix, until } from '../../support/worker.js';
 import { startWorkerProcess } from '../../support/worker-process.js';
 import { ndjson, readJob } from './import-support.js';
@@ -54,12 +55,7 @@ async function standStill(point: Point): Promise<void> {
       ${isDeferred ? 'deferrable initially deferred' : ''} for each row execute function ${name}()`);
 }
 
-const waiting = async (): Promise<number> => {
-  const { rows } = await db().raw(
-    "select count(*)::int from pg_locks where locktype = 'advisory' and classid = 4714 and not granted",
-  );
-  return rows[0].count as number;
-};
+const waiting = (): Promise<number> => advisoryLocks(db(), 4714, 'waiting');
 
 beforeAll(async () => {
   app = await startApp({ TASK_QUEUE_PREFIX: queuePrefix() });

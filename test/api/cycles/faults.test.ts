@@ -6,6 +6,7 @@ import { checkInvariants } from '../../../scripts/chaos/invariants.js';
 import { cycleWorkflowId } from '../../../workflows/contract.js';
 import { buildProject, buildTeam, type TestTeam } from '../../factories/people.js';
 import { startApp, type TestApp } from '../../support/app.js';
+import { advisoryLocks } from '../../support/database.js';
 import { queuePrefix, until } from '../../support/worker.js';
 import { startWorkerProcess } from '../../support/worker-process.js';
 import { dayIn, startedCycle } from '../../workflows/record-cycle.js';
@@ -53,12 +54,7 @@ const standStill = (point: Point) => {
 const startWorker = async () => {
   worker = await startWorkerProcess(app, { DATABASE_POOL_SIZE: '20' });
 };
-const standing = async (): Promise<number> => {
-  const { rows } = await db().raw(
-    "select count(*)::int from pg_locks where locktype = 'advisory' and classid = 4712 and granted",
-  );
-  return rows[0].count as number;
-};
+const standing = (): Promise<number> => advisoryLocks(db(), 4712, 'held');
 /** Freezes the worker, lets the statements that stand still go on without it, and kills it. */
 async function killWorker(): Promise<void> {
   worker.kill('SIGSTOP');

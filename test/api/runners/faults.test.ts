@@ -10,6 +10,7 @@ import { buildTeam, type TestTeam } from '../../factories/people.js';
 import { buildRunner, queueJob, type TestRunner } from '../../factories/runners.js';
 import { type ApiProcess, killApiProcesses, startApiProcess } from '../../resilience/api-process.js';
 import { startApp, type TestApp } from '../../support/app.js';
+import { advisoryLocks } from '../../support/database.js';
 import { queuePrefix, until } from '../../support/worker.js';
 import { startWorkerProcess } from '../../support/worker-process.js';
 
@@ -64,12 +65,7 @@ const standStill = (point: Point) => {
     end $$;
     create ${kind} ${name} ${when} for each row execute function ${name}()`);
 };
-const standing = async (): Promise<number> => {
-  const { rows } = await db().raw(
-    "select count(*)::int from pg_locks where locktype = 'advisory' and classid = 4713 and granted",
-  );
-  return rows[0].count as number;
-};
+const standing = (): Promise<number> => advisoryLocks(db(), 4713, 'held');
 
 interface Case {
   act: (typeof CASES)[number][0];

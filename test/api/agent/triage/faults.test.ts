@@ -14,6 +14,7 @@ import { OVERNIGHT_TRIAGE, taskQueue } from '../../../../workflows/contract.js';
 import { buildProject, buildTask, buildTeam, type TestTeam } from '../../../factories/people.js';
 import { killApiProcesses, startApiProcess } from '../../../resilience/api-process.js';
 import { startApp, type TestApp } from '../../../support/app.js';
+import { advisoryLocks } from '../../../support/database.js';
 import { queuePrefix, until } from '../../../support/worker.js';
 import { startWorkerProcess } from '../../../support/worker-process.js';
 import { zoneAt } from './zone-at.js';
@@ -97,12 +98,7 @@ async function killStanding(child: ChildProcess): Promise<void> {
   await gone;
 }
 const killWorker = () => killStanding(workers.pop() as ChildProcess);
-const standing = async (): Promise<number> => {
-  const { rows } = await db().raw(
-    "select count(*)::int from pg_locks where locktype = 'advisory' and classid = 4711 and granted",
-  );
-  return rows[0].count as number;
-};
+const standing = (): Promise<number> => advisoryLocks(db(), 4711, 'held');
 
 interface Case {
   point: Point;
