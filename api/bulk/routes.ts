@@ -3,7 +3,7 @@ import { requestExport } from './export/request-export.js';
 import { cancelJob } from './jobs/cancel-job.js';
 import { downloadJob } from './jobs/download-job.js';
 import { getJob, listJobs } from './jobs/read-jobs.js';
-import { BulkJobRecord, BulkJobRef, JobParams, ListJobs, RequestExport } from './schema.js';
+import { BulkJobRecord, BulkJobRef, BulkJobSummary, JobParams, ListJobs, RequestExport } from './schema.js';
 import { z } from 'zod';
 
 /** No narrower scope covers all that a team has. */
@@ -34,9 +34,10 @@ export const bulkRoutes: Endpoint[] = [
     method: 'get',
     path: '/api/bulk/jobs',
     summary: 'List exports and imports',
-    description: 'Newest first.',
+    description:
+      'Newest first, with counts. What a job says of single lines is in the job itself: `GET /api/bulk/jobs/{job_id}`.',
     query: ListJobs,
-    response: z.array(BulkJobRecord),
+    response: z.array(BulkJobSummary),
     pages: {},
     errors: [404],
     handle: ({ ctx, query }) => listJobs(ctx, query),

@@ -2,6 +2,9 @@ import { z } from 'zod';
 import { ClampedInt, Id, Timestamp } from '../core/fields.js';
 import { ENTITIES, EXPORT_FORMATS, FORMATS, JOB_KINDS, JOB_STATUSES } from './rules.js';
 
+/** Kinds of one request, duplicates included. */
+const MAX_SENT_ENTITIES = 100;
+
 export const RequestExport = z
   .object({
     team_id: Id,
@@ -14,6 +17,7 @@ export const RequestExport = z
     entities: z
       .array(z.enum(ENTITIES))
       .min(1)
+      .max(MAX_SENT_ENTITIES)
       .nullish()
       .meta({ description: 'Default: all. `csv` needs exactly one. `custom_fields` includes their values, except in `csv`' }),
     format: z.enum(EXPORT_FORMATS),
@@ -35,7 +39,8 @@ export const BulkJobRef = z
   .meta({ id: 'BulkJobRef' });
 export type BulkJobRef = z.output<typeof BulkJobRef>;
 
-export const BulkJobRecord = z
+/** A job in a list: five hundred jobs with all that they say of lines would be tens of megabytes. */
+export const BulkJobSummary = z
   .object({
     job_id: z.string(),
     kind: z.enum(JOB_KINDS),
@@ -51,12 +56,6 @@ export const BulkJobRecord = z
     updated: z.int(),
     skipped: z.int(),
     failed: z.int(),
-    errors: z
-      .array(z.object({ line: z.int(), entity: z.string().nullable(), message: z.string() }))
-      .meta({ description: 'The first 100 lines that failed' }),
-    notes: z
-      .array(z.object({ line: z.int(), entity: z.string().nullable(), message: z.string() }))
-      .meta({ description: 'What an import could not take over of records that it has written: the first 100' }),
     noted: z.int().meta({ description: 'Number of all notes' }),
     error_code: z.string().nullable().meta({ description: 'Why the job failed', example: 'timed_out' }),
     undo_id: z.string().nullable(),
@@ -68,5 +67,13 @@ export const BulkJobRecord = z
     started_at: Timestamp.nullable(),
     finished_at: Timestamp.nullable(),
   })
-  .meta({ id: 'BulkJob' });
+  .meta({ id: 'BulkJobSummary' });
+export type BulkJobSummary = z.output<typeof BulkJobSummary>;
+
+const LineMessages = z.array(z.object({ line: z.int(), entity: z.string().nullable(), message: z.string() }));
+
+export const BulkJobRecord = BulkJobSummary.extend({
+  errors: LineMessages.meta({ description: 'The first 100 lines that failed' }),
+  notes: LineMessages.meta({ description: 'What an import could not take over of records that it has written: the first 100' }),
+}).meta({ id: 'BulkJob' });
 export type BulkJobRecord = z.output<typeof BulkJobRecord>;

@@ -13,9 +13,12 @@ const TaskPriority = z.preprocess(
   (value) => (typeof value === 'string' ? value.trim().toLowerCase() : value),
   z.enum(TASK_PRIORITIES),
 );
+/** Tags of one request, duplicates included. More are refused before each is looked at: a body has room for hundreds of thousands. */
+const MAX_SENT_TAGS = 1_000;
 /** Counted after trimming and removing duplicates. */
 const Tags = z
   .array(Text.trim().min(1).max(50))
+  .max(MAX_SENT_TAGS)
   .overwrite(normaliseTags)
   .pipe(z.array(z.string()).max(20))
   .meta({ description: 'At most 20; duplicates are dropped' });

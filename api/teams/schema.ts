@@ -4,10 +4,17 @@ import { Id, MAIL_ADDRESS, Text, Timestamp, Title } from '../core/fields.js';
 
 const Description = Text.max(500);
 const lowerAndUnique = (ids: string[]): string[] => [...new Set(ids.map((id) => id.toLowerCase()))];
+/** Ids of one request, duplicates included. More are refused before each is looked at. */
+const MAX_SENT_IDS = 1_000;
 /** The limit applies after removing duplicates; these ids are checked for their form, other ids are not. */
-const MemberIds = z.array(z.guid('must be a UUID')).overwrite(lowerAndUnique).pipe(z.array(z.string()).max(100)).meta({
-  description: 'At most 100; duplicates are dropped. They join as members; unknown ids are returned in ignored_member_ids',
-});
+const MemberIds = z
+  .array(z.guid('must be a UUID'))
+  .max(MAX_SENT_IDS)
+  .overwrite(lowerAndUnique)
+  .pipe(z.array(z.string()).max(100))
+  .meta({
+    description: 'At most 100; duplicates are dropped. They join as members; unknown ids are returned in ignored_member_ids',
+  });
 
 export const CreateTeam = z
   .object({ name: Title(100), description: Description.nullish(), member_ids: MemberIds.nullish() })

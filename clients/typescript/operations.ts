@@ -1,4 +1,4 @@
-// Made by npm run client from the document with SHA-256 588732bb57d049194c01566f86665f0e4514773e495f7b18bad2c60b383677c7.
+// Made by npm run client from the document with SHA-256 50cafcf5998aec17286bba2faca27e00b1048d9cafc36f22844303f5c0e4973a.
 /** Operations that send a form with a file, those that send its bytes alone, and those that return bytes. */
 export const UPLOADS: readonly string[] = ['uploadFile'];
 export const STREAMS: readonly string[] = ['uploadBulkInput'];

@@ -1,12 +1,12 @@
 import type { BulkJob } from '../../../db/models/bulk-job.js';
-import type { BulkJobRecord } from '../schema.js';
+import type { BulkJobSummary } from '../schema.js';
 
 /** Whether the file of an export can be downloaded now. */
 export const hasFile = ({ kind, status, expires_at }: BulkJob): boolean =>
   kind === 'export' && status === 'succeeded' && expires_at !== null && expires_at.getTime() > Date.now();
 
-/** Converts a row to the record that the API returns. */
-export const presentJob = (job: BulkJob, errors: BulkJobRecord['errors']): BulkJobRecord => ({
+/** Converts a row to the record that a list returns. */
+export const presentJob = (job: BulkJob): BulkJobSummary => ({
   job_id: job.job_id,
   kind: job.kind,
   status: job.status,
@@ -19,8 +19,6 @@ export const presentJob = (job: BulkJob, errors: BulkJobRecord['errors']): BulkJ
   updated: job.updated,
   skipped: job.skipped,
   failed: job.failed,
-  errors,
-  notes: job.notes,
   noted: job.noted,
   error_code: job.error_code,
   undo_id: job.undo_id,

@@ -5,27 +5,19 @@ import type { Context } from '../../core/context.js';
 import { notFound } from '../../core/errors.js';
 import { seatInTeam, seatOf } from '../../core/seats.js';
 import { MAX_ERRORS } from '../rules.js';
-import type { BulkJobRecord, ListJobs } from '../schema.js';
-import { errorsOfJobsStatement } from './errors-of-jobs.sql.js';
+import type { BulkJobRecord, BulkJobSummary, ListJobs } from '../schema.js';
+import { errorsOfJobStatement } from './errors-of-job.sql.js';
 import { presentJob } from './present.js';
 
 interface ErrorRow extends Record<string, unknown> {
-  job_id: string;
   line: number;
   entity: string | null;
   message: string | null;
 }
 
-async function presentJobs({ db }: Pick<Context, 'db'>, jobs: BulkJob[]): Promise<BulkJobRecord[]> {
-  const ids = jobs.filter(({ failed, status }) => failed > 0 || status === 'failed').map(({ job_id }) => job_id);
-  const rows = ids.length === 0 ? [] : await run<ErrorRow>(db, errorsOfJobsStatement, [ids, MAX_ERRORS]);
-  return jobs.map((job) => {
-    const own = rows.filter(({ job_id }) => job_id === job.job_id);
-    return presentJob(
-      job,
-      own.map(({ line, entity, message }) => ({ line, entity, message: message ?? '' })),
-    );
-  });
+async function errorsOf({ db }: Pick<Context, 'db'>, { job_id, failed, status }: BulkJob): Promise<BulkJobRecord['errors']> {
+  const rows = failed > 0 || status === 'failed' ? await run<ErrorRow>(db, errorsOfJobStatement, [job_id, MAX_ERRORS]) : [];
+  return rows.map(({ line, entity, message }) => ({ line, entity, message: message ?? '' }));
 }
 
 /**
@@ -41,14 +33,40 @@ export async function findJob(ctx: Context, ability: Extract<Ability, `bulk.${st
 
 /** Returns a job with its progress. @throws as `findJob` */
 export async function getJob(ctx: Context, jobId: string): Promise<BulkJobRecord> {
-  const [record] = await presentJobs(ctx, [await findJob(ctx, 'bulk.read', jobId)]);
-  return record as BulkJobRecord;
+  const job = await findJob(ctx, 'bulk.read', jobId);
+  return { ...presentJob(job), errors: await errorsOf(ctx, job), notes: job.notes };
 }
 
-/** Lists the jobs of a team, newest first. @throws RESOURCE_NOT_FOUND no such team | PERMISSION_DENIED below manager */
-export async function listJobs(ctx: Context, { team_id, limit, offset }: ListJobs): Promise<BulkJobRecord[]> {
+/** What a list reads of a job: neither notes nor what only the worker needs. */
+const LISTED = [
+  'job_id',
+  'kind',
+  'status',
+  'team_id',
+  'format',
+  'requested_by',
+  'total',
+  'processed',
+  'created',
+  'updated',
+  'skipped',
+  'failed',
+  'noted',
+  'error_code',
+  'undo_id',
+  'undo_status',
+  'undone',
+  'expires_at',
+  'created_at',
+  'started_at',
+  'finished_at',
+] as const satisfies (keyof BulkJob)[];
+
+/** Lists the jobs of a team, newest first, with counts only. @throws RESOURCE_NOT_FOUND no such team | PERMISSION_DENIED below manager */
+export async function listJobs(ctx: Context, { team_id, limit, offset }: ListJobs): Promise<BulkJobSummary[]> {
   authorize('bulk.read', await seatInTeam(ctx, team_id));
   const jobs = await BulkJob.query(ctx.db)
+    .select(...LISTED)
     .where({ team_id })
     .orderBy([
       { column: 'created_at', order: 'desc' },
@@ -56,5 +74,5 @@ export async function listJobs(ctx: Context, { team_id, limit, offset }: ListJob
     ])
     .limit(limit)
     .offset(offset);
-  return presentJobs(ctx, jobs);
+  return jobs.map(presentJob);
 }

@@ -51,6 +51,21 @@ it('leaves out links that no task may have', async () => {
   });
 });
 
+it('refuses lists that nothing has room for, before it looks at each of their items', async () => {
+  const tags = Array.from({ length: 250_000 }, () => 1);
+  expect(await run(ndjson([{ entity: 'task', title: 'One', tags }]))).toMatchObject({
+    failed: 1,
+    errors: [{ line: 1, entity: 'task', message: 'tags must have at most 1000 items' }],
+  });
+  const issue = JSON.stringify([{ number: 1, title: 'One', labels: tags }]);
+  expect(await run(issue, { format: 'github_json' })).toMatchObject({
+    failed: 1,
+    errors: [{ message: expect.stringContaining('more labels, assignees or comments than GitHub allows') }],
+  });
+  const refused = await manager.post('/api/tasks', { project_id: project.project_id, title: 'One', tags });
+  expect(refused).toMatchObject({ status: 422, body: { detail: { errors: [{ field: 'body.tags' }] } } });
+});
+
 it('takes no figures of a cycle that its report could not show', async () => {
   const days = [{ date: '<b>', remaining: -1 }];
   const figures = { committed: 1, added: 0, completed: 1, carried_over: 0, points: { committed: 1, completed: 1 } };

@@ -6,6 +6,10 @@ import { dayOf } from './values.js';
 
 /** Issues as `gh issue list --state all --json number,title,body,state,…` prints them. Every field but two may be missing. */
 
+/** Beyond what GitHub allows; more are refused before each is looked at. */
+const MAX_NAMES = 1_000;
+const MAX_COMMENTS = 10_000;
+
 const Author = z.object({ login: z.string() }).partial().nullish();
 const Issue = z.object({
   number: z.int().min(1),
@@ -14,14 +18,28 @@ const Issue = z.object({
   state: z.string().nullish(),
   stateReason: z.string().nullish(),
   url: z.string().nullish(),
-  labels: z.array(z.object({ name: z.string() })).nullish(),
-  assignees: z.array(z.object({ login: z.string(), name: z.string().nullish() })).nullish(),
+  labels: z
+    .array(z.object({ name: z.string() }))
+    .max(MAX_NAMES)
+    .nullish(),
+  assignees: z
+    .array(z.object({ login: z.string(), name: z.string().nullish() }))
+    .max(MAX_NAMES)
+    .nullish(),
   milestone: z.object({ title: z.string(), dueOn: z.string().nullish(), number: z.int().nullish() }).nullish(),
-  comments: z.array(z.object({ author: Author, body: z.string().nullish(), createdAt: z.string().nullish() })).nullish(),
+  comments: z
+    .array(z.object({ author: Author, body: z.string().nullish(), createdAt: z.string().nullish() }))
+    .max(MAX_COMMENTS)
+    .nullish(),
 });
 
 /** `https://github.com/owner/name/issues/12`, or of a server of one's own. */
 const REPOSITORY = /^https:\/\/[^/\s]+\/([^/\s]+\/[^/\s]+)\/issues\/[0-9]+$/;
+
+const problemOf = ({ issues }: z.ZodError): string =>
+  issues.some(({ code, path }) => code === 'too_big' && path.length === 1)
+    ? 'The issue has more labels, assignees or comments than GitHub allows'
+    : 'The record is no issue of gh issue list --json with number and title';
 
 export class GithubImporter implements Importer<RawRecord> {
   private readonly foreign: ForeignImporter;
@@ -32,7 +50,7 @@ export class GithubImporter implements Importer<RawRecord> {
 
   map({ line, value }: RawRecord): Mapped {
     const parsed = Issue.safeParse(value);
-    if (!parsed.success) return { records: [], notes: ['The record is no issue of gh issue list --json with number and title'] };
+    if (!parsed.success) return { records: [], notes: [problemOf(parsed.error)] };
     const { number, title, body, state, labels, assignees, milestone, comments, url } = parsed.data;
     const [, repository = 'GitHub'] = REPOSITORY.exec(url ?? '') ?? [];
     const key = `${repository}#${number}`;

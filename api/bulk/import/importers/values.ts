@@ -79,6 +79,8 @@ const MAX_DESCRIPTION = 2_000;
 const MAX_COMMENT = 10_000;
 const MAX_TAGS = 20;
 const MAX_TAG = 50;
+/** Labels of one issue that are looked at. */
+const MAX_LABELS = 1_000;
 
 /** Cuts text to a number of code points. */
 const cut = (text: string, max: number): string => {
@@ -93,8 +95,10 @@ export const titleOf = (text: string): string => cut(storable(text).replace(/\s+
 
 /** Returns labels as tags: without duplicates, each within its length. `dropped`: how many there are too many. */
 export function tagsOf(labels: readonly string[]): { tags: string[]; dropped: number } {
-  const tags = [...new Set(labels.map((label) => cut(storable(label).trim(), MAX_TAG)).filter((label) => label !== ''))];
-  return { tags: tags.slice(0, MAX_TAGS), dropped: Math.max(0, tags.length - MAX_TAGS) };
+  const first = labels.slice(0, MAX_LABELS);
+  const tags = [...new Set(first.map((label) => cut(storable(label).trim(), MAX_TAG)).filter((label) => label !== ''))];
+  const dropped = Math.max(0, tags.length - MAX_TAGS) + labels.length - first.length;
+  return { tags: tags.slice(0, MAX_TAGS), dropped };
 }
 
 /** Pieces of a long text, each no longer than a comment may be. */
