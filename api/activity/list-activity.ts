@@ -18,18 +18,9 @@ const named = (name: string, page: string): Statement => ({
     from (${page}) a left join users u using (user_id) order by a.activity_id desc`,
 });
 
-/** Starts from the entity, whose index has the right order and few rows. */
-export const ofEntity = named(
-  'activity_of_entity',
-  /* sql */ `
-  select a.* from activity a join memberships m on m.team_id = a.team_id and m.user_id = $1
-  where a.entity_id = $5 and ($2::uuid is null or a.team_id = $2) and ($3::uuid is null or a.project_id = $3)
-    and ($4::text is null or a.entity_type = $4) and ($6::uuid is null or a.user_id = $6) and a.activity_id < $7::uuid
-  order by a.activity_id desc limit $8`,
-);
-
-/** Functions of the database read the others: a part of the months at a time (db/migrations/0036_activity_pages.ts). */
+/** Functions of the database read a part of the months at a time (db/migrations/0036_activity_pages.ts). */
 const ofMonths = (name: string): Statement => named(name, `select * from ${name}($1, $2, $3, $4, $5, $6, $7, $8)`);
+export const ofEntity = ofMonths('activity_of_entity');
 export const ofProject = ofMonths('activity_of_project');
 export const ofTeams = ofMonths('activity_of_teams');
 
