@@ -18,6 +18,7 @@ import {
   bulkUndoWorkflowId,
   bulkWorkflowId,
   type ExportActivities,
+  REMEDY_PRIORITY,
   taskQueue,
 } from '../workflows/contract.js';
 import { SEARCH_ATTRIBUTES as ATTRIBUTE } from '../workflows/search-attributes.js';
@@ -115,7 +116,7 @@ export class BulkDispatcher implements Dispatcher<Start> {
           `- Job \`${row.job_id}\` of team \`${row.team_id}\``,
           `- Correlation id \`${row.correlation_id}\`, as in the logs and the audit log`,
         ].join('\n'),
-        priority: { fairnessKey: row.team_id },
+        priority: { fairnessKey: row.team_id, ...(isUndo && { priorityKey: REMEDY_PRIORITY }) },
         ...(searchable ? { typedSearchAttributes: attributesOf(row) } : {}),
       }),
     );

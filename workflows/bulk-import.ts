@@ -12,8 +12,8 @@ import {
   type BulkView,
   type ImportActivities,
   type ImportEndings,
+  importQueue,
   OUTBOUND_HEARTBEAT,
-  outboundQueue,
 } from './contract.js';
 import { SEARCH_ATTRIBUTES } from './search-attributes.js';
 import { showDetails } from './show-details.js';
@@ -29,7 +29,7 @@ const activities = (): ImportActivities =>
   proxyActivities<ImportActivities>({
     startToCloseTimeout: '3 hours',
     heartbeatTimeout: OUTBOUND_HEARTBEAT.missedAfterMs,
-    taskQueue: outboundQueue(workflowInfo().taskQueue),
+    taskQueue: importQueue(workflowInfo().taskQueue),
     retry: { initialInterval: '1 second', maximumInterval: '1 minute', maximumAttempts: 60 },
   });
 

@@ -6,13 +6,22 @@ export * from './contracts/maintenance-contract.js';
 export * from './contracts/runner-contract.js';
 export * from './contracts/turn-contract.js';
 
-const TASK_QUEUES = { core: 'core', outbound: 'outbound' } as const;
+const TASK_QUEUES = { core: 'core', outbound: 'outbound', imports: 'imports' } as const;
 /** Returns a queue's name with TASK_QUEUE_PREFIX, which separates installations and test files on one server. */
 export const taskQueue = (prefix: string, queue: keyof typeof TASK_QUEUES): string => `${prefix}${TASK_QUEUES[queue]}`;
 
+const beside = (core: string, queue: keyof typeof TASK_QUEUES): string =>
+  taskQueue(core.slice(0, core.length - TASK_QUEUES.core.length), queue);
 /** Returns the outbound queue that belongs to a workflow's own queue. */
-export const outboundQueue = (core: string): string =>
-  taskQueue(core.slice(0, core.length - TASK_QUEUES.core.length), 'outbound');
+export const outboundQueue = (core: string): string => beside(core, 'outbound');
+/** Returns the queue of imports and their undo, which belongs to a workflow's own queue. */
+export const importQueue = (core: string): string => beside(core, 'imports');
+
+/**
+ * Priority of what a person waits for who wants something back, before the default of 3: it does not wait behind all runs of its own team. Only for
+ * workflows of which a team has one at a time, for others wait meanwhile.
+ */
+export const REMEDY_PRIORITY = 2;
 
 /**
  * Heartbeats of outbound actions: if a worker dies, the attempt is retried after the missed heartbeats, before its whole timeout.

@@ -36,8 +36,12 @@ const scoped: ActivityInterceptorsFactory = (context) => ({
 /** Maximum concurrent outbound actions; they use a database connection only before and after the request. */
 const OUTBOUND_SLOTS = 50;
 
+/** Imports and undos that a process writes at once. Each uses one connection of the worker. */
+const IMPORT_SLOTS = 2;
+
 /**
- * Creates one worker per queue: outbound actions have their own, so that slow servers delay neither approvals nor local actions.
+ * Creates one worker per queue: outbound actions have their own, so that slow servers delay neither approvals nor local actions, and so have
+ * imports, of which fifty teams that start one would hold all outbound slots.
  */
 export function createWorkers(
   services: Services,
@@ -88,11 +92,16 @@ export function createWorkers(
       ...revocationActivities(services),
       ...modelStepActivities(services),
       ...exportActivities(services, exportDb),
-      ...importActivities(services),
     },
     maxConcurrentActivityTaskExecutions: OUTBOUND_SLOTS,
   });
-  return Promise.all([core, outbound]);
+  const imports = Worker.create({
+    ...common,
+    taskQueue: taskQueue(config.TASK_QUEUE_PREFIX, 'imports'),
+    activities: importActivities(services),
+    maxConcurrentActivityTaskExecutions: IMPORT_SLOTS,
+  });
+  return Promise.all([core, outbound, imports]);
 }
 
 /**
