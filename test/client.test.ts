@@ -82,6 +82,12 @@ it('uploads a file and downloads it as it was', async () => {
   expect([response.status, new Uint8Array(await data.arrayBuffer())]).toEqual([206, bytes.slice(1, 3)]);
 });
 
+it('sends the bytes of an import as they are', async () => {
+  const assent = createClient({ baseUrl: app.url, token: team.manager.token });
+  const sent = await assent.uploadBulkInput({ query: { team_id: team.team_id }, body: new Blob(['{}\n']) });
+  expect(sent).toMatchObject({ size: 3, file_id: expect.any(String) });
+});
+
 it('repeats a write whose response was lost under the same key, so that it happens once', async () => {
   let lost = 0;
   const replayed: (string | null)[] = [];

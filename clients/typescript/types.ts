@@ -29,13 +29,15 @@ export type Item<Id extends OperationId> = Result<Id> extends readonly (infer T)
 
 type RequestBody<O> = O extends { requestBody: { content: { 'application/json': infer B } | { 'multipart/form-data': infer B } } }
   ? { body: B }
-  : O extends { requestBody?: infer R }
-    ? Exclude<R, undefined> extends { content: { 'application/json': infer B } }
-      ? [B] extends [never]
-        ? unknown
-        : { body?: B }
-      : unknown
-    : unknown;
+  : O extends { requestBody: { content: { 'application/octet-stream': unknown } } }
+    ? { body: Blob }
+    : O extends { requestBody?: infer R }
+      ? Exclude<R, undefined> extends { content: { 'application/json': infer B } }
+        ? [B] extends [never]
+          ? unknown
+          : { body?: B }
+        : unknown
+      : unknown;
 
 export interface CallOptions {
   /** Defaults to a new key for each POST that takes one. */
