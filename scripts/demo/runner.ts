@@ -50,7 +50,7 @@ async function runJob(max: string, team_id: string): Promise<string> {
     `Max queues a job; ${job.runner_name} takes it, and it ${job.status}`,
     `log: ${String(text).trim().split('\n').join(' · ')}`,
   );
-  tell('Its output, which later actions of an automation could use', JSON.stringify(job.output));
+  tell('Its output, kept with the job as its result', JSON.stringify(job.output));
   return job_id as string;
 }
 

@@ -27,7 +27,7 @@ afterAll(() => app.close());
 it('shows a registration token once, with commands to paste, to admins only', async () => {
   const { status, html } = await admin.post('/app/runners/tokens', { team_id: team.team_id }, { from: '/app/runners' });
   expect(status).toBe(200);
-  expect(html).toMatch(/register --url \S+ --token svc_reg_[\w-]{43}\nnpx -p @assent\/client assent-runner run</);
+  expect(html).toMatch(/register --url \S+ --token svc_reg_[\w-]{43}\nnpx -p .\/assent-client-\*.tgz assent-runner run</);
   expect((await manager.get('/app/runners')).html).not.toContain('Create registration token');
   const refused = await manager.post('/app/runners/tokens', { team_id: team.team_id }, { from: '/app/runners' });
   expect([refused.status, refused.html.includes('svc_reg_')]).toEqual([403, false]);
