@@ -88,7 +88,7 @@ it('keeps its token to itself and refuses what would not work', async () => {
   expect(await other.run(['run'])).toBe(78);
   expect(await other.run(['register', '--url', 'http://assent.example', '--token', 'x'])).toBe(2);
   expect(await other.run(['register', '--url', line.url, '--token', 'svc_reg_unknown'])).toBe(1);
-  expect(other.printed).toMatch(/register" first[^]*is not https[^]*The service refused/);
+  expect(other.printed).toMatch(/register" first[^]*is not https[^]*token is unknown, used or expired/);
   expect(existsSync(join(other.dir, 'runner.json'))).toBe(false);
   // Two daemons of one folder would do one job at the same time.
   expect(await other.run(['run', '--dir', runner.dir])).toBe(1);

@@ -55,6 +55,9 @@ function ownVersion(): string {
 const stateOf = (values: Values): State =>
   new State(resolve(values.dir ?? process.env['ASSENT_RUNNER_DIR'] ?? join(homedir(), '.assent-runner')));
 
+/** The option that names the folder again, unless it is the default one or stands in the environment. */
+const dirOption = ({ dir }: Values): string => (dir === undefined ? '' : ` --dir ${dir}`);
+
 /**
  * Returns the address without a slash at its end.
  * @throws {UsageError} unless it is https, or http on this machine
@@ -62,7 +65,8 @@ const stateOf = (values: Values): State =>
 function readUrl(text: string | undefined, insecure: boolean): string {
   if (text === undefined) throw new UsageError('--url is required.', EXIT.usage);
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (!url || !['http:', 'https:'].includes(url.protocol)) throw new UsageError(`${text} is not an address.`, EXIT.usage);
+  if (!url || !['http:', 'https:'].includes(url.protocol))
+    throw new UsageError(`${text} is no address: write one that begins with https://, or http:// on this machine.`, EXIT.usage);
   const isLocal = ['localhost', '127.0.0.1', '[::1]'].includes(url.hostname);
   if (url.protocol === 'http:' && !isLocal && !insecure) {
     throw new UsageError(`${text} is not https: anybody on the way could read the token. --insecure allows it.`, EXIT.usage);
@@ -81,9 +85,17 @@ async function register(values: Values): Promise<void> {
   state.create();
   const labels = (values.labels ?? `${process.platform},${process.arch}`).split(',').map((label) => label.trim());
   const body = { token, name: values.name ?? hostname(), labels: labels.filter((label) => label !== ''), version: ownVersion() };
-  const { runner_id, runner_token, ...registered } = await new RunnerApi(url).register(body);
+  const { runner_id, runner_token, ...registered } = await new RunnerApi(url).register(body).catch((error: unknown) => {
+    if (!(error instanceof Refused) || error.status !== 401) throw error;
+    throw new UsageError(
+      'The registration token is unknown, used or expired. A team admin creates another one under Runners.',
+      EXIT.failed,
+    );
+  });
   state.saveRegistration({ url, runner_id, runner_token, name: registered.name, labels: registered.labels });
-  print(`registered ${registered.name} with the labels ${registered.labels.join(', ') || '(none)'}. Start it: assent-runner run`);
+  print(
+    `registered ${registered.name} with the labels ${registered.labels.join(', ') || '(none)'}. Start it: assent-runner run${dirOption(values)}`,
+  );
 }
 
 async function run(values: Values): Promise<void> {
