@@ -92,7 +92,7 @@ it('takes the CSV of Jira', async () => {
       '2 Files are not part of the export: 1 attachments were left out',
       '5 The due date “someday” has an unknown form',
       '5 The assignee “Nobody Known” is no member of the team',
-      '5 A related issue is not in the file',
+      '5 A related issue is neither in the file nor in the team, or it is in the trash',
     ]),
   );
 });

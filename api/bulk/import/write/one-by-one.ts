@@ -3,6 +3,7 @@ import { newId } from '../../../core/ids.js';
 import type { PreparedRow } from '../prepare/sorted-rows.js';
 import type { RecordKind } from '../records/schemas.js';
 import type { Batch, Row } from './batch.js';
+import type { Identity } from './chunk-result.js';
 import type { KnownRecord } from './known-ids.js';
 import { keepableId } from './refs.js';
 import { Refusal, withSavepoint } from './savepoint.js';
@@ -28,19 +29,33 @@ export interface Writer<K extends IdKind> {
 }
 
 export const existsMessage = (name: string): string => `${name} with this id exists already`;
+export const trashedMessage = (name: string): string => `The ${name} is in the trash; restore it first`;
+
+/** Skips a record that the team has. One that nobody sees would look like a loss, so it is noted. */
+export function skipKnown(
+  { result }: Pick<Batch, 'result'>,
+  name: string,
+  row: PreparedRow,
+  { is_live }: KnownRecord,
+  identity: Identity,
+): void {
+  result.skipped(row, identity);
+  if (is_live === false) result.noted(row, trashedMessage(name));
+}
 
 /** Applies `on_conflict` to a record that the team has. */
 export async function settleConflict<K extends IdKind>(
   { ctx, result, on_conflict }: Pick<Batch, 'ctx' | 'result' | 'on_conflict'>,
   { name, update }: Pick<Writer<K>, 'name' | 'update'>,
   row: Row<K>,
-  { id, is_live }: KnownRecord,
+  found: KnownRecord,
   ref: string | null | undefined,
 ): Promise<void> {
+  const { id, is_live } = found;
   const identity = { ref, id };
-  if (row.shared || on_conflict === 'skip') return result.skipped(row, identity);
+  if (row.shared || on_conflict === 'skip') return skipKnown({ result }, name, row, found, identity);
   if (on_conflict === 'error') return result.failed(row, existsMessage(`The ${name}`));
-  if (is_live === false) return result.failed(row, `The ${name} is in the trash; restore it first`);
+  if (is_live === false) return result.failed(row, trashedMessage(name));
   const changed = await withSavepoint(ctx, (ctx) => update(ctx, row, id));
   if (changed instanceof Refusal) result.failed(row, changed.message);
   else if (changed) result.updated(row, identity);

@@ -23,7 +23,7 @@ export const writeRelations: Write = async (batch, rows) => {
   const complete = typed.filter((row) => {
     if (!isForeign || endsOf(row).every(isHere)) return true;
     result.skipped(row as never, { id: '' });
-    result.noted(row, 'A related issue is not in the file');
+    result.noted(row, 'A related issue is neither in the file nor in the team, or it is in the trash');
     return false;
   });
   return writeOneByOne(batch, complete as never, {
