@@ -14,7 +14,7 @@ const textOf = (value: unknown): unknown =>
   typeof value === 'string' ? value : value === null || value === undefined ? '' : JSON.stringify(value);
 
 const Params = z.object({
-  labels: Labels,
+  labels: Labels.default([]),
   command: Command.refine(
     (command) => !command.includes('{{'),
     'must not contain templates or secrets: pass them in env, so that no text from outside becomes code',

@@ -81,7 +81,7 @@ export const CreateJob = z
     team_id: Id,
     command: Command,
     env: Env.nullish().meta({ description: 'Variables of the command', example: { TARGET: 'staging' } }),
-    labels: Labels.meta({ description: 'A runner with all of them takes the job; none: any runner of the team' }),
+    labels: Labels.default([]).meta({ description: 'A runner with all of them takes the job; none: any runner of the team' }),
     timeout_minutes: TimeoutMinutes.default(DEFAULT_TIMEOUT_MINUTES),
   })
   .meta({ id: 'CreateRunnerJob' });

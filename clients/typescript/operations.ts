@@ -1,4 +1,4 @@
-// Made by npm run client from the document with SHA-256 50cafcf5998aec17286bba2faca27e00b1048d9cafc36f22844303f5c0e4973a.
+// Made by npm run client from the document with SHA-256 ca02a8e3b15fc0fda1baca1172c5ffab1bfdae3faec491f322880e316b6aea19.
 /** Operations that send a form with a file, those that send its bytes alone, and those that return bytes. */
 export const UPLOADS: readonly string[] = ['uploadFile'];
 export const STREAMS: readonly string[] = ['uploadBulkInput'];

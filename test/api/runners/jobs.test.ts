@@ -132,7 +132,7 @@ describe('claims', () => {
   });
 
   it('queues a job once, however often its request is repeated', async () => {
-    const request = { team_id: team.team_id, command: 'make deploy', labels: [] };
+    const request = { team_id: team.team_id, command: 'make deploy' };
     const key = { headers: { 'idempotency-key': 'deploy-1' } };
     const [first, again] = [
       await manager.post('/api/runners/jobs', request, key),
@@ -373,7 +373,7 @@ describe('ends of other things', () => {
 describe('automations with jobs', () => {
   const action = (params: Record<string, unknown> = {}) => ({
     type: 'dispatch_runner_job',
-    params: { labels: [], command: 'true', ...params },
+    params: { command: 'true', ...params },
   });
   const save = (client: Client, actions: object[], more: object = { team_id: team.team_id }) =>
     client.post('/api/automations', { name: 'Job', trigger_type: 'manual', actions, ...more });
