@@ -29,10 +29,10 @@ export interface Writer<K extends IdKind> {
 }
 
 export const existsMessage = (name: string): string => `${name} with this id exists already`;
-export const trashedMessage = (name: string): string => `The ${name} is in the trash; restore it first`;
+const trashedMessage = (name: string): string => `The ${name} is in the trash; restore it first`;
 
 /** Skips a record that the team has. One that nobody sees would look like a loss, so it is noted. */
-export function skipKnown(
+function skipKnown(
   { result }: Pick<Batch, 'result'>,
   name: string,
   row: PreparedRow,
