@@ -1,8 +1,13 @@
 import type { Statement } from '../../../db/statement.js';
 import { MAX_DAYS } from '../rules.js';
 
-/** SQL over tasks t: without live subtasks. Only such tasks count in figures and roll over (docs/decisions.md#cycle-figures). */
-const IS_LEAF = 'not exists (select from tasks s where s.parent_task_id = t.task_id and s.deleted_at is null)';
+/**
+ * SQL over tasks t: without live subtasks. Only such tasks count in figures and roll over (docs/decisions.md#cycle-figures). The planner may
+ * answer an EXISTS of thousands of tasks from a hash of all teams' subtasks, and reads a table to its end for what it takes for frequent;
+ * only the index of subtasks has this order.
+ */
+const IS_LEAF = /* sql */ `(select s.task_id from tasks s where s.parent_task_id = t.task_id and s.deleted_at is null
+  order by s.position nulls last limit 1) is null`;
 
 /** $1 = cycle id. What the cycle commits to, at its start. */
 export const commitTasksStatement: Statement = {
