@@ -3,7 +3,8 @@ import { Relation } from '../../../db/models/relation.js';
 import { run } from '../../../db/statement.js';
 import { deleteAutomation } from '../../automations/delete-automation.js';
 import { deleteComment } from '../../comments/delete-comment.js';
-import { type Context, userOf } from '../../core/context.js';
+import { callerJson, type Context, userOf } from '../../core/context.js';
+import { newId } from '../../core/ids.js';
 import { deleteCycle } from '../../cycles/delete-cycle.js';
 import { deleteField } from '../../custom-fields/delete-field.js';
 import { setValues } from '../../custom-fields/values/set-values.js';
@@ -40,9 +41,11 @@ const ITEMS = ['task', 'project', 'note', 'work_item'];
 async function trash({ ctx, team_id, undo_id, job_id }: Undo, ids: string[], kind: 'task' | 'item'): Promise<number> {
   if (kind === 'task') await run(ctx.db, lockProjectsStatement, [ids, team_id]);
   const values = [ids, team_id, userOf(ctx), undo_id];
+  // The entry of the step has the id of its request.
+  const caller = JSON.stringify(callerJson({ ...ctx, requestId: newId() }));
   const rows =
     kind === 'task'
-      ? await run<{ item_id: string; is_gone: boolean }>(ctx.db, trashTasksStatement, [...values, job_id])
+      ? await run<{ item_id: string; is_gone: boolean }>(ctx.db, trashTasksStatement, [...values, job_id, caller])
       : await run<{ item_id: string; is_gone: boolean }>(ctx.db, trashItemsStatement, values);
   await markItems(
     ctx,

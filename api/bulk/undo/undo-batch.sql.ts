@@ -1,4 +1,5 @@
 import type { Statement } from '../../../db/statement.js';
+import { eventType, kindOfChange } from '../../core/make-change.sql.js';
 
 /** $1 = job id. An undo that waits or runs, and who asked for it. Marks it as running. */
 export const claimUndoStatement: Statement = {
@@ -60,8 +61,8 @@ export const lockProjectsStatement: Statement = {
 };
 
 /**
- * $1 = task ids, $2 = team id, $3 = user id, $4 = cascade id. Moves live tasks to the trash. Live subtasks that the import has not created move to
- * the top level. Returns the ids of both.
+ * $1 = task ids, $2 = team id, $3 = user id, $4 = cascade id, $5 = job id, $6 = caller (jsonb). Moves live tasks to the trash. Live subtasks that the
+ * import has not created move to the top level, each with an audit entry and an event. Returns the ids of both.
  */
 export const trashTasksStatement: Statement = {
   name: 'trash_tasks_of_undo',
@@ -76,9 +77,18 @@ export const trashTasksStatement: Statement = {
       update tasks t set parent_task_id = null, version = t.version + 1, updated_at = now() from target
       where t.parent_task_id = target.task_id and t.deleted_at is null and t.task_id <> all($1::text[])
         and not exists (select from bulk_rows r where r.job_id = $5 and r.entity = 'task' and r.item_id = t.task_id and r.outcome = 'created')
-      returning t.task_id
+      returning t.task_id, t.title, t.team_id, t.project_id, t.version, task_json(t) as json,
+        jsonb_build_object('parent_task_id', jsonb_build_object('from', old.parent_task_id, 'to', null)) as changes
+    ), recorded as (
+      select record_changes($6::jsonb, array_agg(make_change(team_id => team_id, project_id => project_id,
+        ${kindOfChange({ feature: 'tasks', action: 'update', entityType: 'task' })},
+        entity_id => task_id, title => title, summary => 'changed parent_task_id',
+        details => jsonb_build_object('changes', changes, 'version', version),
+        event_type => ${eventType('task.updated')}, payload => jsonb_build_object('task', json, 'changes', changes)))) as audit_id
+      from uprooted
     )
-    select task_id as item_id, true as is_gone from gone union all select task_id, false from uprooted`,
+    select task_id as item_id, true as is_gone from gone
+    union all select u.task_id, false from uprooted u, recorded r where r.audit_id is not null`,
 };
 
 /** $1 = item ids, $2 = team id, $3 = user id, $4 = cascade id. Moves live notes, docs, whiteboards and files to the trash. */

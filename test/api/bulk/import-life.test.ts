@@ -121,6 +121,7 @@ it('takes back what it has created, and nothing else', async () => {
       { entity: 'cycle', cycle_id: 'c', name: 'Cycle' },
       { entity: 'task', task_id: 't', title: 'Parent', project_id: 'p', cycle_id: 'c' },
       { entity: 'task', task_id: 'u', title: 'Child', project_id: 'p', parent_task_id: 't' },
+      { entity: 'task', title: 'Of others', project_id: 'q' },
       { entity: 'task', task_id: kept, title: 'Changed by the import' },
       { entity: 'comment', task_id: 't', content: 'Inside' },
       { entity: 'comment', task_id: kept, content: 'On a kept task' },
@@ -133,21 +134,31 @@ it('takes back what it has created, and nothing else', async () => {
     ]),
     { on_conflict: 'update' },
   );
-  expect(job).toMatchObject({ created: 13, updated: 1, failed: 0 });
+  expect(job).toMatchObject({ created: 14, updated: 1, failed: 0 });
   const projects = (await manager.get(`/api/projects?team_id=${team.team_id}`)).body as { name: string; project_id: string }[];
   const used = projects.find(({ name }) => name.startsWith('Used'))?.project_id;
   const [{ task_id: parent }] = (
     await manager.get(`/api/tasks?project_id=${projects.find(({ name }) => name === 'New')?.project_id}`)
   ).body;
   const mine = (await manager.post('/api/tasks', { title: 'Mine', project_id: used })).body.task_id;
+  const [{ task_id: shared }] = (await manager.get(`/api/tasks?project_id=${used}`)).body.filter(
+    ({ title }: { title: string }) => title === 'Of others',
+  );
+  const below = { title: 'Mine, below', project_id: used, parent_task_id: shared };
+  const subtask = (await manager.post('/api/tasks', below)).body.task_id;
   expect((await manager.post(`/api/bulk/jobs/${job.job_id}/undo`)).status).toBe(202);
   await finishUndo(app, job.job_id);
   const undone = await readJob(manager, job.job_id);
-  expect(undone).toMatchObject({ undo_status: 'succeeded', undone: 12 });
+  expect(undone).toMatchObject({ undo_status: 'succeeded', undone: 13 });
   expect(
     (await manager.get(`/api/tasks?team_id=${team.team_id}`)).body.map(({ title }: { title: string }) => title).toSorted(),
-  ).toEqual(['Changed by the import', 'Mine']);
+  ).toEqual(['Changed by the import', 'Mine', 'Mine, below']);
   expect((await manager.get(`/api/tasks/${mine}`)).status).toBe(200);
+  expect((await manager.get(`/api/tasks/${subtask}`)).body).toMatchObject({ parent_task_id: null, version: 2 });
+  const changes = await db()('audit_entries').where({ entity_id: subtask, action: 'update' });
+  expect(changes.map(({ details }) => JSON.parse(details))).toMatchObject([
+    { changes: { parent_task_id: { from: shared, to: null } }, version: 2 },
+  ]);
   expect((await manager.get(`/api/tasks/${kept}/comments`)).body).toEqual([]);
   expect((await manager.get(`/api/work-items/${kept}/relations`)).body).toEqual([]);
   expect((await manager.get(`/api/custom-fields?team_id=${team.team_id}`)).body).toEqual([]);
