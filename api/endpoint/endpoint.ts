@@ -212,6 +212,8 @@ export function declaredStatuses(spec: Endpoint): Set<number> {
   if (spec.ability !== 'public') statuses.push(401, 403);
   if (spec.etag === 'kept') statuses.push(304);
   if (spec.limit) statuses.push(429);
+  // Node's parser answers before the route: escaped parameters count as headers.
+  if (!spec.raw && spec.query) statuses.push(431);
   if (spec.raw || spec.body) statuses.push(413);
   if (!spec.raw && spec.body) statuses.push(415, 422);
   if (!spec.raw && spec.upload) statuses.push(408);

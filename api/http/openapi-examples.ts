@@ -95,6 +95,7 @@ export const ERRORS: Record<string, { value: unknown }> = {
     errors: [{ field: 'body.title', message: 'title must not be empty', type: 'too_small' }],
   }),
   Error429: errorExample('RATE_LIMIT_EXCEEDED', 'Too many requests', 'At most 10 requests a minute; try again in 42 seconds'),
+  Error431: errorExample('INVALID_REQUEST', 'The request headers are too large', 'Correct the request before you send it again.'),
   Error500: errorExample('INTERNAL_ERROR', 'Internal error'),
   Error503: errorExample('INTERNAL_ERROR', 'Service temporarily unavailable'),
 };

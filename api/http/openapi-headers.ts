@@ -69,6 +69,8 @@ const STORED_ERRORS = new Set([400, 402, 403, 404, 409, 410]);
 
 /** Returns the headers of an error. */
 export function errorHeaders(endpoint: Endpoint, status: number) {
+  // The parser knows no route.
+  if (status === 431) return refs(['X-Correlation-ID']);
   const names = commonHeaders(endpoint);
   if (status === 401 && endpoint.ability !== 'public') names.push('WWW-Authenticate');
   if (takesKey(endpoint) && STORED_ERRORS.has(status)) names.push('Idempotency-Replayed');

@@ -38,6 +38,7 @@ const MEANING: Record<number, string> = {
   416: 'The range is outside of the file',
   422: 'Validation failed; `detail.errors` lists the fields',
   429: 'Rate limit exceeded',
+  431: 'The address and the headers are longer than 16 kB',
   500: 'Internal error',
   503: 'Service unavailable',
 };
@@ -47,6 +48,7 @@ type Headers = ReturnType<typeof errorHeaders>;
 /** Says by a response's headers which routes share it. That of a signed-in caller on a route with a scope has no suffix. */
 function suffixOf(headers: Headers): string {
   const has = (name: string) => name in headers;
+  if (Object.keys(headers).length === 1) return '';
   const words = [
     !has('X-Ignored-Fields') && 'Raw',
     !has('X-Impersonated-By') && 'Public',

@@ -1,4 +1,4 @@
-// Made by npm run client from the document with SHA-256 ca02a8e3b15fc0fda1baca1172c5ffab1bfdae3faec491f322880e316b6aea19.
+// Made by npm run client from the document with SHA-256 67622667a3568bb7385ce2fbd2b424518ef0c504cdd98da4ffbcdb95cd6d06b9.
 /** Operations that send a form with a file, those that send its bytes alone, and those that return bytes. */
 export const UPLOADS: readonly string[] = ['uploadFile'];
 export const STREAMS: readonly string[] = ['uploadBulkInput'];
