@@ -38,9 +38,13 @@ async function signIn(url: string): Promise<string> {
 }
 
 /** A round whose credential an early request has ended tests little. */
-async function tellWhetherEnded(url: string, token: string): Promise<void> {
+async function tellWhetherEnded(url: string, token: string, { ended_after }: Counts): Promise<void> {
   const { status } = await fetch(`${url}/api/auth/me`, { headers: { Authorization: `Bearer ${token}` } });
-  if (status === 401) console.log('The credential of this round has ended in it: most of what followed was refused with 401');
+  if (status !== 401) return;
+  console.log(
+    'The credential of this round has ended in it: most of what followed was refused with 401. The last writes before:',
+  );
+  for (const write of ended_after) console.log(`  ${write.slice(0, 200)}`);
 }
 
 function report(counts: Counts, rounds: number, failed: boolean): void {
@@ -65,7 +69,7 @@ async function main(): Promise<number> {
   const root = fileURLToPath(new URL('../..', import.meta.url));
   const product = await startProduct(root, { api: 1, workers: 1 }, (line) => console.error(line), new Promise(() => undefined));
   const [url = ''] = product.urls;
-  const all: Counts = { statuses: {}, violations: [] };
+  const all: Counts = { statuses: {}, violations: [], ended_after: [] };
   const total = () => Object.values(all.statuses).reduce((sum, count) => sum + count, 0);
   let failed = false;
   let round = 0;
@@ -76,7 +80,7 @@ async function main(): Promise<number> {
       const seed = firstSeed + round;
       console.log(`\nRound ${round + 1}, as a ${round % 2 === 0 ? 'token' : 'person'}, seed ${seed}`);
       const { passed, counts } = await fuzzOnce({ schemathesis, root, url, token, seed, only: values.only, dir: product.dir });
-      await tellWhetherEnded(url, token);
+      await tellWhetherEnded(url, token, counts);
       failed ||= !passed;
       for (const [status, count] of Object.entries(counts.statuses)) all.statuses[status] = (all.statuses[status] ?? 0) + count;
       all.violations.push(...counts.violations);

@@ -10,6 +10,12 @@ import schemathesis
 
 statuses = collections.Counter()
 violations = []
+# Writes that succeeded last, as they stood when the refusals with 401 began: one of them has ended the credential.
+writes = collections.deque(maxlen=10)
+refused = []
+ended_after = []
+# A check sends single requests without a credential.
+IN_A_ROW = 8
 
 
 @schemathesis.hook
@@ -23,6 +29,18 @@ def before_call(context, case, **kwargs):
 @schemathesis.hook
 def after_call(context, case, response):
     statuses[response.status_code] += 1
+    watch_credential(case, response)
+
+
+def watch_credential(case, response):
+    if response.status_code != 401:
+        refused.clear()
+        if response.status_code < 300 and case.method != "GET":
+            writes.append(f"{case.method} {case.formatted_path}")
+    elif not ended_after:
+        refused.append(case.formatted_path)
+        if len(refused) == IN_A_ROW:
+            ended_after.extend(writes)
 
 
 @schemathesis.check
@@ -68,4 +86,4 @@ def write_counts():
     path = os.environ.get("FUZZ_COUNTS")
     if path and statuses:
         with open(path, "w", encoding="utf-8") as file:
-            json.dump({"statuses": statuses, "violations": violations}, file)
+            json.dump({"statuses": statuses, "violations": violations, "ended_after": ended_after}, file)

@@ -9,6 +9,8 @@ const VERSION = '4.32.5';
 export interface Counts {
   statuses: Record<string, number>;
   violations: { request: string; status: number; problems: string[] }[];
+  /** The last writes before most requests were refused with 401; empty if they were not. */
+  ended_after: string[];
 }
 
 function mustRun(command: string, args: string[]): void {
