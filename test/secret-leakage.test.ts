@@ -1,15 +1,18 @@
+import { readdir, readFile } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
+import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { Client, Connection } from '@temporalio/client';
 import type { RunningWorker } from '../activities/worker/start-worker.js';
 import { createLogger } from '../api/core/telemetry/log.js';
-import { revocationWorkflowId, runWorkflowId } from '../workflows/contract.js';
+import { bulkWorkflowId, revocationWorkflowId, runnerJobWorkflowId, runWorkflowId } from '../workflows/contract.js';
 import { buildCookie, buildProject, buildTask, buildTeam, type TestTeam } from './factories/people.js';
+import { buildRunner } from './factories/runners.js';
 import { signatureHeaders } from '../api/webhooks/delivery/signature.js';
 import { type Answer, startApp, type TestApp } from './support/app.js';
 import { type Receiver, startReceiver } from './support/receiver.js';
 import { type OAuthServer, startOAuthServer } from './support/oauth-server.js';
-import { queuePrefix, runWorker, until } from './support/worker.js';
+import { queuePrefix, runWorker, until, untilRunIs } from './support/worker.js';
 
 // A secret of a team reaches only its receiver: no table, history, log or response contains it.
 
@@ -161,6 +164,86 @@ async function useWebhook(): Promise<void> {
   expect(sent?.headers).toMatchObject(signed);
 }
 
+/**
+ * Lets a runner do a job with the secret and print it in all its forms, in parts; everyone who may reads its log. Returns the workflows of the job
+ * and its run.
+ */
+async function useRunner(): Promise<string[]> {
+  const runner = await buildRunner(app, team);
+  made.push(...forms(runner.token));
+  // One that names hosts goes to no runner.
+  const saved = { team_id: team.team_id, name: 'OF_RUNNERS', value: CANARY, allowed_hosts: [] };
+  await call(app.as(team.admin).post('/api/automations/secrets', saved));
+  const env = { KEY: '{{secret:OF_RUNNERS}}', ADDRESS: 'https://127.0.0.1/?k={{secret:OF_RUNNERS}}' };
+  const actions = [{ type: 'dispatch_runner_job', params: { labels: [], command: 'deploy', env } }];
+  const input = { name: 'Deploy', trigger_type: 'manual', team_id: team.team_id, actions };
+  const automation = (await call(app.as(team.admin).post('/api/automations', input))).body as { automation_id: string };
+  await call(app.as(team.admin).post(`/api/automations/${automation.automation_id}/execute`, { event: {} }));
+  const given = (await runner.calls.post('/api/runners/claim', { wait_seconds: 20 })).body;
+  expect(given.env).toEqual({ KEY: CANARY, ADDRESS: `https://127.0.0.1/?k=${CANARY}` });
+  const path = `/api/runners/jobs/${given.job_id}`;
+  const encoded = (text: string) => ['utf8', 'base64', 'hex'].map((code) => Buffer.from(text).toString(code as BufferEncoding));
+  const words = [CANARY, `x${CANARY}`, encodeURIComponent(CANARY), inJson(CANARY)].flatMap(encoded);
+  const log = `begin ${words.join(' ')} ${JSON.stringify(given.env)} end `;
+  for (let offset = 0; offset < log.length; ) {
+    const chunk = log.slice(offset, offset + 47);
+    offset = (await call(runner.calls.post(`${path}/logs`, { chunk, offset }))).body.next_offset;
+  }
+  await call(runner.calls.post(`${path}/complete`, { status: 'failed', exit_code: 1, output: log }));
+  const run = await untilRunIs(app, automation, 'failed', 'succeeded');
+  for (const person of [team.member, team.admin])
+    for (const below of [
+      path,
+      `${path}/logs`,
+      `/api/runners/jobs?team_id=${team.team_id}`,
+      `/api/automations/runs/${run.run_id}`,
+    ])
+      await call(app.as(person).get(below));
+  const read = answers.find(({ body }) => typeof body.text === 'string')?.body.text as string;
+  expect(read).toMatch(/^begin .*\*\*\*.* end /);
+  return [runnerJobWorkflowId(given.job_id), runWorkflowId(run.run_id)];
+}
+
+/** Files of bulk data and of the audit log, as their readers get them. */
+const files: string[] = [];
+
+async function jobEnds(jobId: string): Promise<void> {
+  const job = () => app.as(team.admin).get(`/api/bulk/jobs/${jobId}`);
+  await until(async () => (await job()).body.finished_at !== null);
+  expect((await call(job())).body).toMatchObject({ status: 'succeeded' });
+}
+
+/** Exports everything in each format, and imports it again. Returns the workflows. */
+async function useBulk(): Promise<string[]> {
+  const { team_id } = team;
+  const ids: string[] = [];
+  for (const wanted of [{ format: 'ndjson' }, { format: 'json' }, { format: 'csv', entities: ['automations'] }]) {
+    const { job_id } = (await call(app.as(team.admin).post('/api/bulk/export', { team_id, ...wanted }))).body;
+    await jobEnds(job_id);
+    const headers = { authorization: `Bearer ${team.admin.token}` };
+    const text = await (await fetch(`${app.url}/api/bulk/jobs/${job_id}/download`, { headers })).text();
+    expect(text).toContain('{{secret:CANARY}}');
+    files.push(text);
+    ids.push(job_id);
+  }
+  const input = { team_id, format: 'ndjson', data: files[0], on_conflict: 'update' };
+  const { job_id } = (await call(app.as(team.admin).post('/api/bulk/import', input))).body;
+  await jobEnds(job_id);
+  const logs = (await app.as(team.admin).post('/api/audit/export', { team_id, format: 'json' })).body;
+  expect(logs.record_count).toBeGreaterThan(0);
+  files.push(JSON.stringify(logs));
+  return [...ids, job_id].map(bulkWorkflowId);
+}
+
+/** Adds every object of the store to the files. */
+async function readStore(): Promise<void> {
+  const folder = join(app.services.config.DATA_DIR, 'files');
+  const found = await readdir(folder, { recursive: true, withFileTypes: true });
+  const stored = found.filter((entry) => entry.isFile());
+  expect(stored.length).toBeGreaterThan(0);
+  for (const { parentPath, name } of stored) files.push(await readFile(join(parentPath, name), 'utf8'));
+}
+
 const echo = (status: number) => (request: { headers: object; url: string; body: string }, response: ServerResponse) =>
   response
     .writeHead(status)
@@ -247,6 +330,8 @@ it('goes to the receiver and nowhere else, though the receiver sends it back', a
     }
   }
   await useWebhook();
+  const used = [...(await useRunner()), ...(await useBulk())];
+  await readStore();
   await call(app.as(team.admin).get(`/api/automations/secrets?team_id=${team.team_id}`));
   await call(app.as(team.admin).delete(`/api/automations/secrets/CANARY?team_id=${team.team_id}`));
 
@@ -255,11 +340,14 @@ it('goes to the receiver and nowhere else, though the receiver sends it back', a
   const revocation = workflow.getHandle(revocationWorkflowId(await disconnectForge()));
   expect(await revocation.result()).toBe('taken back');
   const handle = workflow.getHandle(runWorkflowId(run_id));
-  const history = textOf([await handle.fetchHistory(), await handle.describe(), await revocation.fetchHistory()]);
+  const others = await Promise.all(used.map((id) => workflow.getHandle(id).fetchHistory()));
+  const history = textOf([await handle.fetchHistory(), await handle.describe(), await revocation.fetchHistory(), ...others]);
   await connection.close();
-  for (const words of ['http_request', 'revokeConnection', 'The code host returned 500']) expect(history).toContain(words); // it can be read at all
+  for (const words of ['http_request', 'revokeConnection', 'The code host returned 500', 'writeExport', 'importBatch'])
+    expect(history).toContain(words); // it can be read at all
   expect(hits(history)).toEqual([]);
   expect((await dump()).flatMap(({ table, text }) => hits(text).map((hit) => `${table}: ${hit}`))).toEqual([]);
+  expect(files.flatMap((text) => hits(text.replaceAll('""', '"')))).toEqual([]);
   expect(lines.length).toBeGreaterThan(0);
   expect(lines.flatMap(hits)).toEqual([]);
   expect(answers.flatMap(({ body, headers }) => hits(JSON.stringify([body, [...headers]]).replaceAll('\\"', '"')))).toEqual([]);
