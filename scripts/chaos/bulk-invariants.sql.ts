@@ -30,6 +30,60 @@ export const bulkInvariants: readonly Invariant[] = [
         when 'succeeded' then j.processed is distinct from j.total or j.sha256 is null or j.object_key is null and j.expires_at > now()
         else j.object_key is not null end`,
   },
+  {
+    name: 'imports_add_up',
+    words:
+      'An import counts what it has written: each record of its counts has a row, and one that has succeeded has done every line',
+    sql: /* sql */ `
+      select format('import %s is %s, %s of %s: %s created with %s rows, %s updated with %s, %s skipped, %s failed with %s errors', j.job_id,
+        j.status, j.processed, j.total, j.created, n.created, j.updated, n.updated, j.skipped, j.failed, n.errors) as violation
+      from bulk_jobs j cross join lateral (
+        select count(*) filter (where r.outcome = 'created') as created, count(*) filter (where r.outcome = 'updated') as updated,
+          count(*) filter (where r.outcome = 'failed') as errors
+        from bulk_rows r where r.job_id = j.job_id
+      ) n
+      where j.kind = 'import' and j.cursor is not null and (j.processed <> j.created + j.updated + j.skipped + j.failed
+        or j.status = 'succeeded' and j.processed is distinct from j.total or (n.created, n.updated) <> (j.created, j.updated)
+        -- An error a line is listed, and only so many.
+        or n.errors > j.failed or (n.errors = 0) <> (j.failed = 0))`,
+  },
+  {
+    name: 'imports_write_once',
+    words: 'A task, note or comment that an import has created was created once, and changed as often as imports say so',
+    sql: /* sql */ `
+      select format('%s %s was created by %s imports with %s entries, and changed by %s with %s', r.entity, r.item_id, r.created, a.created,
+        r.updated, a.updated) as violation
+      from (
+        select j.team_id, r.entity, r.item_id, count(*) filter (where r.outcome = 'created') as created,
+          count(*) filter (where r.outcome = 'updated') as updated
+        from bulk_rows r join bulk_jobs j using (job_id)
+        where r.entity in ('task', 'note', 'comment') and r.outcome in ('created', 'updated') group by 1, 2, 3
+      ) r cross join lateral (
+        select count(*) filter (where a.action = 'create') as created, count(*) filter (where a.action = 'update') as updated
+        from audit_entries a where a.team_id = r.team_id and a.entity_id = r.item_id
+      ) a
+      where r.updated > a.updated or r.created > 0 and (r.created, a.created) <> (1, 1)
+        -- What was purged may come again.
+        and not exists (select from audit_entries p where p.team_id = r.team_id and p.action = 'purge')`,
+  },
+  {
+    name: 'undos_are_whole',
+    words:
+      'An undo that has succeeded has gone through all that its import created, and ended once; without an undo nothing is taken back',
+    sql: /* sql */ `
+      select format('the undo of import %s is %s: %s of %s created taken back, %s rows left, %s ends', j.job_id, j.undo_status, j.undone,
+        j.created, n.missing, e.ends) as violation
+      from bulk_jobs j cross join lateral (
+        select count(*) filter (where r.undone_at is null) as missing, count(*) filter (where r.undone_at is not null) as done
+        from bulk_rows r where r.job_id = j.job_id and r.outcome = 'created'
+      ) n cross join lateral (
+        select count(*) as ends from audit_entries a
+        where a.team_id = j.team_id and a.entity_id = j.job_id::text and a.action = 'complete'
+          and a.details::json->>'kind' = 'undo' and a.details::json->>'status' = 'succeeded'
+      ) e
+      where j.kind = 'import' and (e.ends <> (j.undo_status is not distinct from 'succeeded')::int or j.undone > n.done
+        or j.undo_status = 'succeeded' and n.missing > 0 or j.undo_status is null and n.done > 0)`,
+  },
 ];
 
 /** Jobs and undos that run; only Temporal knows whether they have a workflow. */
@@ -40,3 +94,62 @@ export const UNCARRIED: Invariant = {
     select j.job_id::text as violation from bulk_jobs j
     where j.is_dispatched and j.undo_id is null and j.created_at < clock_timestamp() - interval '60 seconds'`,
 };
+
+/** Undos that run; only Temporal knows whether they have a workflow. */
+export const UNCARRIED_UNDO: Invariant = {
+  name: 'undos_carried',
+  words: 'No undo of an import that was requested more than 60 s ago is without an open workflow',
+  sql: /* sql */ `
+    select j.job_id::text as violation from bulk_jobs j
+    where j.is_dispatched and j.undo_id is not null and not exists (
+      select from audit_entries a where a.team_id = j.team_id and a.entity_id = j.job_id::text and a.action = 'undo'
+        and a.timestamp > to_char(clock_timestamp() at time zone 'utc' - interval '60 seconds', 'YYYY-MM-DD"T"HH24:MI:SS.US')
+    )`,
+};
+
+/** Every import whose end was acknowledged. $1 = the ledger (jsonb). */
+export const acknowledgedImports: readonly Invariant[] = [
+  {
+    name: 'acked_imports_applied',
+    words:
+      'Every import ended as was acknowledged, and what it created is there once; after an undo it is in the trash, and nothing else is',
+    sql: /* sql */ `
+      select format('import %s: %s, of %s tasks %s exist and %s are live; %s notes of %s, %s comments of %s, %s updates; kept task: %s', a.job_id,
+        row(j.status, j.created, j.updated, j.skipped, j.failed, j.undone), r.tasks, t.tasks, t.live, n.live, r.notes, c.live, r.comments,
+        u.updates, k.live) as violation
+      from jsonb_to_recordset($1::jsonb->'imports') as a(job_id uuid, tag text, status text, created int, updated int, skipped int,
+        failed int, undone int, kept text)
+      left join bulk_jobs j on j.job_id = a.job_id
+      cross join lateral (
+        select count(*) filter (where r.entity = 'task') as tasks, count(*) filter (where r.entity = 'note') as notes,
+          count(*) filter (where r.entity = 'comment') as comments
+        from bulk_rows r where r.job_id = a.job_id and r.outcome = 'created'
+      ) r
+      cross join lateral (
+        select count(*) as tasks, count(*) filter (where t.deleted_at is null) as live,
+          count(*) filter (where t.cascade_id = j.undo_id) as taken
+        from tasks t where t.team_id = j.team_id and t.title = 'imported ' || a.tag
+      ) t
+      cross join lateral (
+        select count(*) filter (where i.deleted_at is null) as live from items i
+        where i.team_id = j.team_id and i.title = 'imported ' || a.tag
+      ) n
+      cross join lateral (
+        select count(*) as live from comments c join tasks t using (task_id)
+        where c.team_id = j.team_id and c.content = 'imported ' || a.tag and c.deleted_at is null and t.deleted_at is null
+      ) c
+      cross join lateral (
+        select count(*) as updates from audit_entries e where e.team_id = j.team_id and e.feature = 'tasks' and e.action = 'update'
+          and e.details::jsonb->'changes'->'title'->>'to' = 'base ' || a.tag
+      ) u
+      cross join lateral (
+        select count(*) filter (where t.deleted_at is null and p.deleted_at is null) as live
+        from tasks t join projects p using (project_id) where t.task_id = a.kept
+      ) k
+      where (j.status, j.created, j.updated, j.skipped, j.failed, j.undone)
+          is distinct from (a.status, a.created, a.updated, a.skipped, a.failed, coalesce(a.undone, 0))
+        or t.tasks <> r.tasks or u.updates <> a.updated or k.live <> (a.kept is not null)::int
+        or case when a.undone is null then (t.live, n.live, c.live) <> (r.tasks, r.notes, r.comments)
+          else (t.live, t.taken, n.live, c.live) <> (0, r.tasks, 0, 0) or a.undone <> a.created - (a.kept is not null)::int end`,
+  },
+];

@@ -4,8 +4,15 @@ import type { Knex } from 'knex';
 import { verifyChain } from '../../api/audit/verify-chain.js';
 import type { Services } from '../../api/core/context.js';
 import { run } from '../../db/statement.js';
-import { bulkWorkflowId, cycleWorkflowId, planWorkflowId, runnerJobWorkflowId, runWorkflowId } from '../../workflows/contract.js';
-import { bulkInvariants, UNCARRIED } from './bulk-invariants.sql.js';
+import {
+  bulkUndoWorkflowId,
+  bulkWorkflowId,
+  cycleWorkflowId,
+  planWorkflowId,
+  runnerJobWorkflowId,
+  runWorkflowId,
+} from '../../workflows/contract.js';
+import { acknowledgedImports, bulkInvariants, UNCARRIED, UNCARRIED_UNDO } from './bulk-invariants.sql.js';
 import { acknowledgedCycles, cycleInvariants, UNCLOCKED } from './cycle-invariants.sql.js';
 import { acknowledgedJobs, runnerInvariants, UNTIMED } from './runner-invariants.sql.js';
 import { acknowledgedFields, fieldInvariants } from './fields-invariants.sql.js';
@@ -138,6 +145,7 @@ export async function checkInvariants(options: CheckOptions): Promise<Verdict[]>
     ...acknowledgedCycles,
     ...acknowledgedJobs,
     ...acknowledgedFields,
+    ...acknowledgedImports,
     ...acknowledgedPlans,
     ...acknowledgedWebhooks,
   ]) {
@@ -160,6 +168,7 @@ export async function checkInvariants(options: CheckOptions): Promise<Verdict[]>
   await judge(UNTIMED, () => withoutWorkflow(options, UNTIMED, runnerJobWorkflowId));
   await judge(UNCLOCKED, () => withoutWorkflow(options, UNCLOCKED, cycleWorkflowId));
   await judge(UNCARRIED, () => withoutWorkflow(options, UNCARRIED, bulkWorkflowId));
+  await judge(UNCARRIED_UNDO, () => withoutWorkflow(options, UNCARRIED_UNDO, bulkUndoWorkflowId));
   await judge({ name: 'teams_apart', words: 'No row of one team refers to a row of another' }, async () =>
     find(db, 'teams_apart', await crossTeamSql(db)),
   );

@@ -24,6 +24,7 @@ export interface Ledger {
   /** Numbers in custom fields, as they were set last; null: cleared. */
   values: { field_id: string; entity_id: string; value: number | null }[];
   views: { view_id: string; name: string; deleted: boolean }[];
+  imports: AckedImport[];
   /** Confirmed plans of the agent, each with the comment that it writes. */
   plans: { action_id: string; content: string }[];
   /** Plans that were applied and taken back, each with the comment that is gone. */
@@ -48,6 +49,22 @@ export interface AckedTask {
   comments: string[];
 }
 
+/** An import that ended, with its last acknowledged state. */
+interface AckedImport {
+  job_id: string;
+  /** Part of the titles of all that it creates. */
+  tag: string;
+  status: string;
+  created: number;
+  updated: number;
+  skipped: number;
+  failed: number;
+  /** Records that its undo has taken back; null: it was not undone. */
+  undone: number | null;
+  /** Task that somebody else put into its project before the undo. */
+  kept: string | null;
+}
+
 export const emptyLedger = (): Ledger => ({
   tasks: [],
   updates: [],
@@ -61,6 +78,7 @@ export const emptyLedger = (): Ledger => ({
   jobs: [],
   values: [],
   views: [],
+  imports: [],
   plans: [],
   undone: [],
   proposals: [],

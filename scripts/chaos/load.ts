@@ -6,6 +6,7 @@ import { type Desk, surprise } from './desk.js';
 import { workWithAgent } from './loads/agent-load.js';
 import { failChecks, workFromOutside, workOnPlans } from './loads/outside-load.js';
 import { exportTasks } from './loads/bulk-load.js';
+import { importFiles } from './loads/import-load.js';
 import { workOnCycles } from './loads/cycle-load.js';
 import { workOnFields, workOnViews } from './loads/fields-load.js';
 import { workOnJobs } from './loads/runner-load.js';
@@ -233,6 +234,7 @@ export function startLoad(caller: Caller, world: World, secret: string, seed: nu
     workOnViews,
     workOnJobs,
     exportTasks,
+    importFiles,
     ...Array.from({ length: TALKERS }, () => workWithAgent),
     workFromOutside,
     failChecks,

@@ -34,6 +34,7 @@ const SHORT_OF_QUIET = /* sql */ `
     (select count(*) from automation_runs where status in ('queued', 'running')) as runs,
     (select count(*) from agent_turns where finished_at is null) as turns,
     (select count(*) from webhook_queue) as webhooks,
+    (select count(*) from bulk_jobs where status in ('queued', 'running') or undo_status in ('queued', 'running')) as bulk_jobs,
     (select count(*) from forge_deliveries where outcome is null) as deliveries`;
 
 /** A third of the kills follow at once, while the previous process is still restarting. */

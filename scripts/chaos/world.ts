@@ -15,6 +15,9 @@ export interface World {
   quiet: string;
   /** Fields for numbers on tasks. */
   fields: string[];
+  /** Team of the imports of many lines, with tasks that they meet again. The admin is its only member. */
+  importTeamId: string;
+  base: string[];
   /** Repository bound to the watched project with issue sync. */
   repo: string;
 }
@@ -42,9 +45,26 @@ const AUTOMATIONS = [
 /** Comments that a new task with this title must get without a decision. */
 export const commentsFor = (title: string): string[] => [`hello ${title}`, `before ${title}`];
 
+/** Sends a request and returns the body of its response. @throws Error for any response but the expected success */
+type Call = (method: string, path: string, token?: string, body?: unknown) => Promise<Record<string, unknown>>;
+
+/** Tasks that imports meet again. */
+const BASE = 40;
+
+/** Makes the team of the imports. */
+async function buildImportTeam(call: Call, admin: string): Promise<{ importTeamId: string; base: string[] }> {
+  const importTeamId = (await call('POST', '/api/teams', admin, { name: 'Chaos, imports' }))['team_id'] as string;
+  const body = { name: 'Chaos, base', team_id: importTeamId };
+  const { project_id } = (await call('POST', '/api/projects', admin, body))['data'] as { project_id: string };
+  const base = Array.from({ length: BASE }, () => uuidv7());
+  const tasks = base.map((task_id) => ({ task_id, title: 'base', project_id }));
+  await call('POST', '/api/tasks/bulk?atomic=true', admin, tasks);
+  return { importTeamId, base };
+}
+
 /** @throws Error for any response but the expected success */
 export async function buildWorld(caller: Caller): Promise<World> {
-  const call = async (method: string, path: string, token?: string, body?: unknown) => {
+  const call: Call = async (method, path, token, body) => {
     const answer = await caller.untilKnown({ method, path, body, ...(token ? { token } : {}) });
     if (!answer || answer.status >= 300)
       throw new Error(`${method} ${path} answered ${answer?.status}: ${JSON.stringify(answer?.body)}`);
@@ -80,5 +100,6 @@ export async function buildWorld(caller: Caller): Promise<World> {
   const scopes = ['tasks:read', 'projects:read', 'graph:read', 'ai:chat'];
   const made = await call('POST', '/api/auth/tokens', member, { name: 'Chaos', scopes, mcp_only: true });
   await call('PUT', `/api/ai-workspace/settings?team_id=${teamId}`, admin, { ci_triage: { enabled: true } });
-  return { admin, manager, member, agent: made['token'] as string, teamId, watched, quiet, fields, repo };
+  const imports = await buildImportTeam(call, admin);
+  return { admin, manager, member, agent: made['token'] as string, teamId, watched, quiet, fields, repo, ...imports };
 }

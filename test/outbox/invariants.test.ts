@@ -9,6 +9,7 @@ import { createField } from '../factories/custom-fields.js';
 import { buildPerson, buildProject, buildTask, buildTeam, buildToken, type TestTeam } from '../factories/people.js';
 import { buildRun, type TestRun } from '../factories/runs.js';
 import { startApp, type TestApp } from '../support/app.js';
+import { finishUndo, importText, ndjson } from '../api/bulk/import-support.js';
 
 let app: TestApp;
 let team: TestTeam;
@@ -521,6 +522,42 @@ describe('what always holds', () => {
     await plant(() => job().update({ status: 'succeeded', processed: 1, total: 2 }), 'exports_are_whole');
     await job().update({ status: 'cancelled' });
     await plant(() => job().update({ status: 'running', finished_at: null }), 'jobs_end_once');
+  });
+
+  it('an import that counts what it did not write, or writes twice, and an undo that leaves something', async () => {
+    const manager = app.as(team.manager);
+    const { project_id } = project;
+    const [tag, id] = ['a tag', uuidv7()];
+    const lines = [{ entity: 'task', task_id: id, title: `imported ${tag}`, project_id }, { entity: 'task' }];
+    const { job_id } = await importText(app, manager, team, ndjson(lines));
+    await db()('outbox').delete();
+    const acked = { job_id, tag, status: 'succeeded', created: 1, updated: 0, skipped: 0, failed: 1, undone: null, kept: null };
+    const ledger = (more: object = {}) => ledgerOf({ imports: [{ ...acked, ...more }] });
+    expect(await broken(ledger())).toEqual({});
+    for (const lost of [{ created: 2 }, { tag: 'another' }, { undone: 1 }, { updated: 1 }])
+      expect(Object.keys(await broken(ledger(lost)))).toEqual(['acked_imports_applied']);
+    const job = () => db()('bulk_jobs').where({ job_id });
+    const rows = () => db()('bulk_rows').where({ job_id, outcome: 'created' });
+    await plant(() => job().update({ created: 0, skipped: 1 }), 'imports_add_up');
+    await plant(() => job().update({ created: 1, skipped: 0, processed: 1 }), 'imports_add_up');
+    await job().update({ processed: 2 });
+    await plant(() => rows().update({ undone_at: new Date() }), 'undos_are_whole');
+    await rows().update({ undone_at: null });
+    await manager.post(`/api/bulk/jobs/${job_id}/undo`);
+    await db()('outbox').delete();
+    expect(await broken()).toEqual({});
+    const late = () => forge("update audit_entries set timestamp = '2026-01-01T00:00:00.000000' where action = 'undo'");
+    await plant(late, 'undos_carried', 'chain_intact');
+    await finishUndo(app, job_id);
+    await db()('outbox').delete();
+    expect(Object.keys(await broken(ledger({ undone: 1 })))).toEqual(['chain_intact']);
+    await plant(() => rows().update({ undone_at: null }), 'versions_count_changes', 'undos_are_whole', 'chain_intact');
+    await rows().update({ undone_at: new Date() });
+    await plant(
+      () => forge("delete from audit_entries where entity_id = ? and action = 'create'", [id]),
+      'imports_write_once',
+      'chain_intact',
+    );
   });
 
   it('a run that stands still', async () => {
