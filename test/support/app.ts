@@ -48,6 +48,7 @@ export function testConfig(url: string, dataDir: string, settings: Record<string
     RATE_LIMIT_CODES: '100000',
     RATE_LIMIT_FILE_UPLOAD: '100000',
     RATE_LIMIT_FORGE_WEBHOOK: '100000',
+    AI_CHAT_BEGIN_SECONDS: '60',
     RATE_LIMIT_AI: '100000',
     RATE_LIMIT_MCP: '100000',
     RATE_LIMIT_MCP_PROPOSE: '100000',
@@ -156,7 +157,14 @@ export async function startApp(settings: Record<string, string> = {}, patience?:
 
 /** A second process of the same installation, as far as memory goes: another pool, nothing shared but the database. */
 export async function startSibling(app: TestApp): Promise<Pick<TestApp, 'as' | 'close'>> {
-  const db = openDatabase({ url: app.database.url, poolSize: 4, name: 'assent-test-sibling', ...SERVING });
+  const db = openDatabase({
+    url: app.database.url,
+    poolSize: 4,
+    name: 'assent-test-sibling',
+    ...SERVING,
+    patience: 60_000,
+    lockTimeout: 60_000,
+  });
   const { url, server } = await serve({ ...app.services, db, notifyRelay: createRelayNotifier(db) });
   return {
     as: clientsOf(url),

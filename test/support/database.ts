@@ -34,9 +34,13 @@ async function copyDatabase(admin: Knex, from: string, to: string): Promise<void
 /** Longest wait for a connection or a lock, ms; `product`: the waits of the product itself, where they are what is tested. */
 export type Patience = number | 'product';
 
-/** What a pool of tests waits, usually longer than the product: a busy machine runs several test files at once. */
-function waits(patience: Patience = 10_000): { patience?: number; lockTimeout?: number } {
-  return patience === 'product' ? {} : { patience, lockTimeout: patience };
+/**
+ * What a pool of tests waits, usually longer than the product: a busy machine runs several test files at once, many tests insert thousands
+ * of rows in one statement, and some hold a lock for as long as it takes to start a process.
+ */
+function waits(patience: Patience = 30_000) {
+  if (patience === 'product') return {};
+  return { patience, lockTimeout: patience, statementTimeout: 40_000, idleTransactionTimeout: 120_000 };
 }
 
 /** A database of its own for a test file, cloned from the migrated template. */

@@ -27,8 +27,8 @@ export async function runWorker(app: TestApp): Promise<RunningWorker> {
 /** Pauses between two looks, ms: a tenth of the time waited, so that a long wait costs few looks and grows by a tenth at most. */
 const pauseAfter = (waited: number): number => Math.min(100, Math.max(10, waited / 10));
 
-/** Waits until `look` gives something, at most `ms`. Conditions, not sleeps. */
-export async function until<T>(look: () => Promise<T | undefined | false | null>, ms = 30_000): Promise<T> {
+/** Waits until `look` gives something, at most `ms`: as long as a test may take, since how fast a machine is proves nothing. */
+export async function until<T>(look: () => Promise<T | undefined | false | null>, ms = 100_000): Promise<T> {
   const since = Date.now();
   for (;;) {
     const found = await look();
