@@ -58,7 +58,7 @@ it('an API process stopped by SIGSTOP loses the lock of the project that it was 
   await request;
   expect(await app.services.db('tasks').where({ task_id }).first()).toMatchObject({ deleted_at: null });
   await holder.end();
-}, 60_000);
+});
 
 it('every pool of the API and the worker gives up locks', async () => {
   const show = async (name: string) => (await app.services.db.raw<{ rows: Record<string, string>[] }>(`show ${name}`)).rows[0];

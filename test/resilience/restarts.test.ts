@@ -107,7 +107,7 @@ it('a request under way when the signal comes is finished, new ones are not take
     return (await app.services.db.raw<{ rowCount: number }>(sql)).rowCount > 0;
   });
   const stopped = api.stop();
-  await until(async () => (await fetch(`${api.opsUrl}/readyz`)).status === 503, 2_000);
+  await until(async () => (await fetch(`${api.opsUrl}/readyz`)).status === 503);
   expect(await send(api.url, 'GET', '/api/tasks', false)).toEqual({ error: 'ECONNREFUSED' });
   await blocker.rollback();
   expect(await held).toEqual({ status: 200 });

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { anyFreePort } from '../../scripts/embedded/ports.mjs';
 
 export interface TcpProxy {
   port: number;
@@ -39,7 +40,8 @@ export async function startTcpProxy(host: string, port: number, open = true): Pr
     server.listen(at, '127.0.0.1');
     await once(server, 'listening');
   };
-  await listen(0);
+  // Not any port: an outgoing connection could take that one while the proxy is cut.
+  await listen(await anyFreePort());
   const own = (server.address() as AddressInfo).port;
   const cut = async (): Promise<void> => {
     if (!server.listening) return;
