@@ -96,10 +96,9 @@ it('one event of 48 kB for 400 automations of 50 actions: pass after pass, each 
       // Killed as it writes: the pass is undone, and another worker does it again.
       const blocker = await db().transaction();
       await blocker.raw('lock table run_actions in access exclusive mode');
-      const dying = relay.relay.match().catch((error: unknown) => error);
-      while (!(await relay.isBlocked())) await new Promise((resolve) => setTimeout(resolve, 10));
+      const dying = await relay.begin(() => relay.relay.match());
       await relay.kill();
-      await dying;
+      await dying.ended;
       await blocker.rollback();
       await makeDue(app);
     } else {
@@ -128,9 +127,12 @@ it('a pass takes so many events of each team, whoever is oldest, and of each per
   const personal = (actor_id: string) => ({ kind: 'event', subject: 'task.created', actor_id, correlation_id: uuidv7() });
   await db()('outbox').insert(people.flatMap(({ user_id }) => Array.from({ length: 30 }, () => personal(user_id))));
   expect(await open().relay.match()).toBe(3 * EVENTS_PER_TEAM);
-  expect(await buildRuns(noisy)).toBe(EVENTS_PER_TEAM);
+  // A process that stood still for as long as its budget leaves some of them to the next pass.
+  const taken = [await buildRuns(noisy)];
   for (const { user_id } of people)
-    expect(await db()('automation_runs').where({ creator_id: user_id, team_id: null })).toHaveLength(EVENTS_PER_TEAM);
+    taken.push((await db()('automation_runs').where({ creator_id: user_id, team_id: null })).length);
+  for (const count of taken) expect(count).toBeLessThanOrEqual(EVENTS_PER_TEAM);
+  expect(Math.min(...taken)).toBeGreaterThan(0);
 });
 
 it('a team with hundreds of starts waiting delays no other’s: the teams share each pass, and each start goes once', async () => {
@@ -173,6 +175,8 @@ it('three workers on the noisy team’s events: every pair once, nothing left', 
   await crowd(app, noisy, { automations: 150 });
   await pending(app, noisy, 30);
   await Promise.all([open().drain(), open().drain(), open().drain()]);
+  // What one of them found locked waits a moment.
+  await makeDue(app);
   await open().drain();
   expect(await buildRuns(noisy)).toBe(150 * 30);
   const { rows } = await db().raw<{ rows: { pairs: number }[] }>(
@@ -181,7 +185,7 @@ it('three workers on the noisy team’s events: every pair once, nothing left', 
   );
   expect(rows).toEqual([{ pairs: 150 * 30 }]);
   expect(await eventsOf(noisy)).toBe(0);
-}, 60_000);
+});
 
 it('a team’s event that cannot be matched holds up neither its team’s others nor a stranger’s', async () => {
   const poisoned = await buildAutomation(app, noisy, { actions: [comment('seen')] });

@@ -21,8 +21,8 @@ export interface KillableRelay {
   relay: OutboxRelay;
   /** Ends its connections on the server, as a killed process or a killed server does. */
   kill: () => Promise<void>;
-  /** True while one of its statements waits for a lock. */
-  isBlocked: () => Promise<boolean>;
+  /** Begins the work until one of its statements is seen to wait for a lock: a pass gives up after 100 ms. Returns that work's end. */
+  begin: (work: () => Promise<unknown>) => Promise<{ ended: Promise<unknown> }>;
   /** Passes until there is nothing left to do. */
   drain: () => Promise<void>;
   close: () => Promise<void>;
@@ -39,9 +39,18 @@ export function openRelay(app: TestApp, dispatch?: DispatchRow, options: RelayOp
   return {
     relay,
     kill: () => killConnections(app, name),
-    async isBlocked() {
+    async begin(work) {
       const sql = "select from pg_stat_activity where application_name = ? and wait_event_type = 'Lock'";
-      return (await app.services.db.raw<{ rowCount: number }>(sql, [name])).rowCount > 0;
+      for (;;) {
+        let isOver = false;
+        const ended = work()
+          .catch((error: unknown) => error)
+          .finally(() => {
+            isOver = true;
+          });
+        while (!isOver) if ((await app.services.db.raw<{ rowCount: number }>(sql, [name])).rowCount > 0) return { ended };
+        await makeDue(app);
+      }
     },
     async drain() {
       while ((await relay.pass()) + (await relay.dispatch()) > 0);
