@@ -3,6 +3,7 @@ import type { RunningWorker } from '../../activities/worker/start-worker.js';
 import { buildAutomation, comment, gate, setStatus } from '../factories/automations.js';
 import { buildProject, buildTask, buildTeam, type TestTeam, UNSEATED } from '../factories/people.js';
 import { startApp, type TestApp } from '../support/app.js';
+import { advisoryLocks, lockWaiters } from '../support/database.js';
 import { queuePrefix, runWorker, until, untilRunIs } from '../support/worker.js';
 
 let app: TestApp;
@@ -211,12 +212,10 @@ it('automations that set each other off stop at depth 10', async () => {
     actions: [{ type: 'create_task', params: { title: 'again', project_id: project.project_id } }],
   });
   await buildTask(app, team, project);
-  await until(
-    () =>
-      db()('automation_runs')
-        .where({ ...automation, skip_reason: 'loop' })
-        .first(),
-    25_000,
+  await until(() =>
+    db()('automation_runs')
+      .where({ ...automation, skip_reason: 'loop' })
+      .first(),
   );
   await until(async () => (await db()('automation_runs').where(automation).whereNull('finished_at')).length === 0);
   expect(await db()('automation_runs').where({ ...automation, status: 'succeeded' })).toHaveLength(11);
@@ -262,22 +261,38 @@ it('whoever set a run off by what they did is no second pair of eyes', async () 
   expect((await app.as(team.manager).get('/api/automations/approvals')).body.approvals).toMatchObject([{ can_decide: false }]);
 });
 
-/** Keeps every comment from being written while `work` runs. */
-async function withoutComments<T>(work: () => Promise<T>): Promise<T> {
-  const blocker = await db().transaction();
+/**
+ * Keeps every comment from being written while `work` runs, which begins when one stands still. It sleeps: what waits for a lock of the
+ * test gives up after 1.5 seconds, and with it what it has locked itself.
+ */
+async function whileCommenting<T>(work: () => Promise<T>): Promise<T> {
+  await db().raw(/* sql */ `
+    create table if not exists held_comments (team_id uuid);
+    create or replace function hold_comment() returns trigger language plpgsql as $$
+    begin
+      if exists (select from held_comments) then
+        -- Seen by the test.
+        perform pg_advisory_xact_lock_shared(4715, 1);
+        while exists (select from held_comments) loop perform pg_sleep(0.02); end loop;
+      end if;
+      return new;
+    end $$;
+    create or replace trigger hold_comment before insert on comments for each row execute function hold_comment()`);
+  await db()('held_comments').insert({ team_id: team.team_id });
   try {
-    await blocker.raw('lock table comments in share mode');
+    await buildTask(app, team, project);
+    await until(async () => (await advisoryLocks(db(), 4715, 'held')) === 1);
     return await work();
   } finally {
-    await blocker.commit();
+    await db()('held_comments').delete();
   }
 }
-/** So many connections wait for a lock. */
-const blocked = (count: number) =>
-  until(async () => {
-    const sql = "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
-    return (await db().raw<{ rowCount: number }>(sql)).rowCount === count;
-  });
+/** Deletes an automation, which waits for the step that is just being done. Returns the end of that. */
+async function deleteBehind({ automation_id }: { automation_id: string }): Promise<{ ended: Promise<{ status: number }> }> {
+  const ended = app.as(team.manager).delete(`/api/automations/${automation_id}`);
+  await until(async () => (await lockWaiters(db())) > 0);
+  return { ended };
+}
 
 it('an event that somebody made up is no obstacle to a start, whatever it names as its task', async () => {
   const automation = await buildAutomation(app, team, { actions: [setStatus('done')], trigger_type: 'manual' });
@@ -292,30 +307,16 @@ it('an event that somebody made up is no obstacle to a start, whatever it names 
 it('a run that was acting when its automation was deleted does not wait at the next gate', async () => {
   const actions = [setStatus('in_progress'), comment('head'), gate(), comment('never')];
   const automation = await buildAutomation(app, team, { actions });
-  // The deletion waits for the step that is just being done.
-  const deletion = await withoutComments(async () => {
-    await buildTask(app, team, project);
-    await runIn(automation, 'running');
-    const waits = app.as(team.manager).delete(`/api/automations/${automation.automation_id}`);
-    await blocked(2);
-    return [waits];
-  });
-  expect((await deletion[0])?.status).toBe(200);
+  const deletion = await whileCommenting(() => deleteBehind(automation));
+  expect((await deletion.ended).status).toBe(200);
   await runIn(automation, 'cancelled');
   expect(await db()('comments').where({ team_id: team.team_id }).pluck<string[]>('content')).toEqual(['head']);
 });
 
 it('a deletion waits for the first action of a run, which takes the run, and then cancels nothing that was done', async () => {
   const automation = await buildAutomation(app, team, { actions: [comment('head'), gate(), comment('never')] });
-  let deletion: Promise<{ status: number }> | undefined;
-  await withoutComments(async () => {
-    await buildTask(app, team, project);
-    await blocked(1);
-    deletion = app.as(team.manager).delete(`/api/automations/${automation.automation_id}`);
-    void deletion.then(() => undefined);
-    await blocked(2);
-  });
-  expect((await deletion)?.status).toBe(200);
+  const deletion = await whileCommenting(() => deleteBehind(automation));
+  expect((await deletion.ended).status).toBe(200);
   const { run_id } = await runIn(automation, 'cancelled');
   expect(await actionsOf({ run_id })).toEqual(['succeeded', 'skipped', 'skipped']);
 });

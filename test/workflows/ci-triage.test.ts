@@ -9,7 +9,7 @@ import { queuePrefix, runWorker, until } from '../support/worker.js';
 // The triage of a failed CI run, from the delivery to the plan.
 
 let app: TestApp;
-let worker: RunningWorker;
+let worker: RunningWorker | undefined;
 let connection: Connection;
 let temporal: Client;
 let team: TestTeam;
@@ -19,18 +19,17 @@ beforeAll(async () => {
     TASK_QUEUE_PREFIX: queuePrefix(),
     FORGE_WEBHOOK_SECRET: 'shared',
     FORGE_BINDING: 'open',
-    CI_TRIAGE_SECONDS: '1',
+    CI_TRIAGE_SECONDS: '2',
   });
   team = await buildTeam(app);
   const { project_id } = await buildProject(app, team);
   await app.as(team.admin).post('/api/forge/repositories', { repo, team_id: team.team_id, project_id, sync_issues: false });
   await app.as(team.admin).put(`/api/ai-workspace/settings?team_id=${team.team_id}`, { ci_triage: { enabled: true } });
-  worker = await runWorker(app);
   connection = await Connection.connect({ address: app.services.config.TEMPORAL_ADDRESS });
   temporal = new Client({ connection });
 });
 afterAll(async () => {
-  await worker.stop();
+  await worker?.stop();
   await connection.close();
   await app.close();
 });
@@ -51,6 +50,8 @@ const signalsOf = async (id: number) => {
 it('several deliveries of a run are one workflow and one plan of the last one; its history holds ids only', async () => {
   await fail(1, { 'workflow_run.run_attempt': 1 });
   await fail(1, { 'workflow_run.run_attempt': 2, 'workflow_run.head_branch': 'latest' });
+  // Both are there when the worker comes, so that the second arrives within the quiet time of the first.
+  worker = await runWorker(app);
   await until(() =>
     handleOf(1)
       .describe()

@@ -67,7 +67,7 @@ it('a worker killed at each step loses nothing and doubles nothing', async () =>
     await until(async () => {
       await approveAll();
       return (await done()) >= after;
-    }, 90_000);
+    }, 120_000);
     await kill();
     // Decided while no worker is running.
     await approveAll();
@@ -139,7 +139,8 @@ it('a worker killed in the middle of a request, or before it has noted the answe
   const silent = await begin('/silent', 'http_request');
   const answers = await begin('/answers', 'send_webhook');
   const isHeldUp = "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
-  await until(async () => sent('/silent').length === 1 && (await db().raw<{ rowCount: number }>(isHeldUp)).rowCount > 0);
+  const isSent = () => sent('/silent').length === 1 && sent('/answers').length === 1;
+  await until(async () => isSent() && (await db().raw<{ rowCount: number }>(isHeldUp)).rowCount > 0);
   await kill();
   await holder.commit();
   const left = () => db()('run_actions').whereIn('run_id', [silent, answers]).select('status', 'attempts');

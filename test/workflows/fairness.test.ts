@@ -48,13 +48,16 @@ it('a team whose receivers are slow does not stand in front of the requests of a
   await until(handedOver, 60_000);
   await buildTask(app, single, here);
   await until(handedOver);
+  const slow = () => receiver.received.filter(({ url }) => url === '/slow').length;
+  const before = slow();
   // Slots become free one by one: the single request gets one of the first, though it came last.
   await until(async () => {
     held.shift()?.();
     await sleep(100);
     return receiver.received.some(({ url }) => url === '/quick');
-  }, 60_000);
-  expect(receiver.received.filter(({ url }) => url === '/slow').length).toBeLessThan(2 * SLOTS);
+  }, 120_000);
+  // Fewer than those that waited before it; a machine so slow that the held ones are given up sends some of them again.
+  expect(slow() - before).toBeLessThan(2 * SLOTS);
   receiver.answer((_request, response) => response.end('ok'));
   for (const answer of held.splice(0)) answer();
   await until(async () => (await app.services.db('automation_runs').whereNull('finished_at')).length === 0, 60_000);

@@ -45,7 +45,7 @@ it('a loop of plans that ask for plans ends at depth 10', async () => {
   const runs = await until(async () => {
     const found = await runsOf(automation);
     return found.some(({ skip_reason }) => skip_reason === 'loop') && found.every(({ status }) => status !== 'running') && found;
-  }, 90_000);
+  }, 120_000);
   expect(runs.map(({ depth, status, skip_reason }) => [depth, status, skip_reason])).toEqual([
     ...Array.from({ length: 11 }, (_, depth) => [depth, 'succeeded', null]),
     [11, 'skipped', 'loop'],
@@ -69,4 +69,4 @@ it('a confirmed plan starts what waits for it, and the conditions read its facts
   expect(answer.status).toBe(200);
   await until(async () => (await runsOf(applied)).some(({ status }) => status === 'succeeded'));
   expect(await db()('comments').where({ task_id: task.task_id }).pluck('content')).toEqual(['Applied: 1 task update']);
-}, 60_000);
+});
