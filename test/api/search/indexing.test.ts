@@ -4,7 +4,7 @@ import { createIndexer } from '../../../api/search/indexer.js';
 import { drainMarks } from '../../../api/search/index-marks.js';
 import { rebuildIndex } from '../../../api/search/rebuild-index.js';
 import { maintenanceActivities } from '../../../activities/maintenance.js';
-import { openDatabase, SERVING } from '../../../db/connection.js';
+import { openDatabase } from '../../../db/connection.js';
 import { buildProject, buildTask, buildTeam, type TestTeam } from '../../factories/people.js';
 import { startApp, type TestApp } from '../../support/app.js';
 import { lockWaiters } from '../../support/database.js';
@@ -32,6 +32,12 @@ const search = async (query: string, by = team.guest) => {
   expect(status).toBe(200);
   return { ...body, indexing: body.indexing ?? false };
 };
+/** The answer of a search that could index all marks first, which a busy machine may not manage at once. */
+const settled = (query: string, by = team.guest) =>
+  until(async () => {
+    const answer = await search(query, by);
+    return !answer.indexing && answer;
+  });
 const marksOf = async ({ team_id }: { team_id: string }): Promise<number> =>
   Number((await db()('search_dirty').where({ team_id }).count())[0]?.count);
 
@@ -69,9 +75,12 @@ async function wrongDocuments(): Promise<string[]> {
 describe('after a bulk change', () => {
   it('a search answers with what is indexed and says that more follows, until the worker is done', async () => {
     await plant(team, project, 2_000);
-    const early = await search('bolt');
+    // The first one of a busy machine may find no time to index anything.
+    const early = await until(async () => {
+      const answer = await search('bolt');
+      return answer.total > 0 && answer;
+    });
     expect(early.indexing).toBe(true);
-    expect(early.total).toBeGreaterThan(0);
     expect(early.total).toBeLessThan(1_000);
     const hits = await app.as(team.guest).get('/api/ai-workspace/search?q=bolt');
     expect([hits.status, hits.headers.get('x-search-indexing')]).toEqual([200, 'true']);
@@ -90,7 +99,7 @@ describe('one team’s backlog', () => {
     await plant(team, project, 3_000);
     await buildTask(app, other, theirs, { title: 'Calm' });
     const before = await marksOf(team);
-    expect(await search('calm', other.guest)).toMatchObject({ total: 1, indexing: false });
+    expect(await settled('calm', other.guest)).toMatchObject({ total: 1 });
     expect(await marksOf(team)).toBe(before);
     await buildTask(app, other, theirs, { title: 'Calmer' });
     await createIndexer(db())();
@@ -115,7 +124,7 @@ describe('one team’s backlog', () => {
       await db().raw('drop trigger refuse on search_documents');
       await db().raw('drop function refuse');
     }
-    expect(await search('bolt')).toMatchObject({ total: 1, indexing: false });
+    expect(await settled('bolt')).toMatchObject({ total: 1 });
   });
 });
 
@@ -128,7 +137,7 @@ describe('a team that another session indexes', () => {
       expect(await drainMarks(db(), [team.team_id], { ...ALL, patienceMs: 0 })).toEqual({ indexed: 0, behind: true });
       expect(await marksOf(team)).toBe(1);
     });
-    expect(await search('bolt')).toMatchObject({ total: 1, indexing: false });
+    expect(await settled('bolt')).toMatchObject({ total: 1 });
   });
 
   it('refuses to index inside a transaction', async () => {
@@ -148,7 +157,7 @@ it('a search that takes longer than a second is a 503', async () => {
 
 it('drainers, searches and writers that race leave every document as its item', async () => {
   const pools = Array.from({ length: 2 }, () =>
-    openDatabase({ url: app.database.url, poolSize: 2, name: 'assent-test', ...SERVING }),
+    openDatabase({ url: app.database.url, poolSize: 2, name: 'assent-test', patience: 30_000 }),
   );
   const tasks = await Promise.all(Array.from({ length: 6 }, () => buildTask(app, team, project)));
   let writing = true;
@@ -175,7 +184,7 @@ it('drainers, searches and writers that race leave every document as its item', 
   expect(await wrongDocuments()).toEqual([]);
   await drainMarks(db(), [team.team_id], ALL);
   expect([await marksOf(team), await wrongDocuments()]).toEqual([0, []]);
-}, 60_000);
+});
 
 it('a drainer whose session ends in the middle loses no mark', async () => {
   await plant(team, project, 300);

@@ -1,6 +1,7 @@
 import type { Scope } from '../../../../api/core/scopes.js';
 import { buildProject, buildTask, buildTeam, buildToken, type TestTeam } from '../../../factories/people.js';
 import { startApp, type TestApp } from '../../../support/app.js';
+import { until } from '../../../support/worker.js';
 import { type Agent, connect, ERAS } from './agents.js';
 
 // What an agent reads over MCP, with the official client.
@@ -43,9 +44,11 @@ describe.each(ERAS)('in %s', (era) => {
 
   it('searches, and finds nothing of another team', async () => {
     const task = await buildTask(app, own, project, { title: `Striped zebra ${era}` });
-    const { content } = await agent.call('search', { query: 'zebra' });
-    const ids = content.results.map(({ item_id }: { item_id: string }) => item_id);
-    expect(ids).toContain(task.task_id);
+    const ids = await until(async () => {
+      const { content } = await agent.call('search', { query: 'zebra' });
+      const found = content.results.map(({ item_id }: { item_id: string }) => item_id) as string[];
+      return found.includes(task.task_id) && found;
+    });
     expect(ids).not.toContain(hidden.task_id);
   });
 
