@@ -30,7 +30,8 @@ async function pass(line: Line, target: string, asked: IncomingMessage, answer: 
   forwarded.end(body);
   const [reply] = (await once(forwarded, 'response')) as [IncomingMessage];
   const received = await bodyOf(reply);
-  const isLost = line.lose.times > 0 && line.lose.path.test(path);
+  // Not the end of a claim that found no job.
+  const isLost = reply.statusCode === 200 && line.lose.times > 0 && line.lose.path.test(path);
   if (isLost) line.lose.times -= 1;
   if (isLost || line.cut.test(path)) return void asked.socket.destroy();
   const isClaimed = path.endsWith('/claim') && reply.statusCode === 200;

@@ -20,7 +20,7 @@ const beat = (temporal: boolean) =>
     .merge();
 
 beforeAll(async () => {
-  app = await startApp({ AI_CHAT_BEGIN_SECONDS: '1', AI_CHAT_SECONDS: '2' });
+  app = await startApp({ AI_CHAT_BEGIN_SECONDS: '3', AI_CHAT_SECONDS: '4' });
 });
 afterAll(() => app.close());
 beforeEach(async () => {

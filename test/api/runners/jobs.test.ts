@@ -4,6 +4,9 @@ import { buildRunner, queueJob, type TestRunner } from '../../factories/runners.
 import { type Client, startApp, type TestApp } from '../../support/app.js';
 import { stopWaitingRunners } from '../../../api/runners/claim/job-listener.js';
 
+/** Seconds, more than a test takes: what is said to have passed is taken from the rows. */
+const [LEASE, CANCEL] = [60, 60];
+
 let app: TestApp;
 let team: TestTeam;
 let runner: TestRunner;
@@ -11,7 +14,7 @@ let manager: Client;
 let member: Client;
 
 beforeAll(async () => {
-  app = await startApp({ RUNNER_LEASE_SECONDS: '2', RUNNER_CANCEL_SECONDS: '1', RUNNERS_PER_TEAM: '60' });
+  app = await startApp({ RUNNER_LEASE_SECONDS: `${LEASE}`, RUNNER_CANCEL_SECONDS: `${CANCEL}`, RUNNERS_PER_TEAM: '60' });
 });
 afterAll(() => app.close());
 beforeEach(async () => {
@@ -110,7 +113,7 @@ describe('claims', () => {
         masked: [],
         labels: ['x64'],
         timeout_seconds: 180,
-        lease_seconds: 2,
+        lease_seconds: LEASE,
         heartbeat_seconds: 15,
       },
     ]);
@@ -223,13 +226,13 @@ describe('reports', () => {
   it('loses a job whose lease is over for good, whoever notices first', async () => {
     for (const notice of [beat, complete, (calls: Client, id: string) => chunk(calls, id, 'x', 0)]) {
       const job_id = await held();
-      await passTime(job_id, 3);
+      await passTime(job_id, LEASE + 1);
       const late = await notice(runner.calls, job_id);
       expect([late.status, late.body.job_status]).toEqual([409, 'lost']);
       expect(await jobOf(job_id)).toMatchObject({ status: 'lost', attempts: 1, runner_id: runner.runner_id });
     }
     const job_id = await held();
-    await passTime(job_id, 3);
+    await passTime(job_id, LEASE + 1);
     const next = await queueJob(app, team);
     expect((await claim(runner.calls)).body).toMatchObject({ job_id: next });
     expect(await jobOf(job_id)).toMatchObject({ status: 'lost', error: expect.stringContaining('stopped reporting') });
@@ -245,7 +248,7 @@ describe('reports', () => {
       status: 'timed_out',
     });
     const ignored = await held({ timeout_minutes: 1 });
-    await passTime(ignored, 62, 'claimed_at');
+    await passTime(ignored, 60 + CANCEL + 1, 'claimed_at');
     expect((await beat(runner.calls, ignored)).body).toMatchObject({ job_status: 'timed_out' });
   });
 
@@ -264,7 +267,7 @@ describe('reports', () => {
     expect((await complete(runner.calls, job_id, { status: 'failed' })).body).toEqual({ job_id, status: 'cancelled' });
     const stubborn = await held();
     await manager.post(`/api/runners/jobs/${stubborn}/cancel`);
-    await passTime(stubborn, 1, 'cancel_requested_at');
+    await passTime(stubborn, CANCEL, 'cancel_requested_at');
     expect((await beat(runner.calls, stubborn)).body).toMatchObject({ job_status: 'cancelled' });
     expect((await complete(runner.calls, stubborn, { status: 'failed' })).status).toBe(409);
   });

@@ -11,7 +11,7 @@ import { until } from '../../support/worker.js';
 export const QUICK = {
   WEBHOOK_ALLOWED_HOSTS: '127.0.0.1,localhost',
   WEBHOOK_RETRY_SECONDS: '0,0.05,0.05,0.05,0.05,0.05,0.05,0.05',
-  WEBHOOK_TIMEOUT_SECONDS: '1',
+  WEBHOOK_TIMEOUT_SECONDS: '4',
 };
 
 export interface Delivery {
