@@ -11,7 +11,7 @@ let database: TestDatabase;
 let db: Knex;
 beforeAll(async () => {
   database = await cloneDatabase();
-  db = openDatabase({ url: database.url, poolSize: 4, name: 'knex-internals', patience: 300 });
+  db = openDatabase({ url: database.url, poolSize: 4, name: 'knex-internals', patience: 2_000 });
 });
 afterAll(async () => {
   await db.destroy();

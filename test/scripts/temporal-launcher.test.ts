@@ -42,7 +42,7 @@ test('a server that lost a port of its own choice to another process is started 
   const server = await startWith(await losing(await anyFreePort(), 2), ports);
   expect(server.address).toBe(`127.0.0.1:${ports.grpc}`);
   await server.stop(500);
-}, 60_000);
+});
 
 test('one that always loses a port, or loses one that was named to it, is an error with a cure', async () => {
   const ports = await freePorts();
@@ -50,4 +50,4 @@ test('one that always loses a port, or loses one that was named to it, is an err
   await expect(startWith(await losing(await anyFreePort(), 9), ports)).rejects.toMatchObject(refused);
   rmSync(join(dir, 'starts'));
   await expect(startWith(await losing(ports.grpc, 1), ports)).rejects.toMatchObject(refused);
-}, 60_000);
+});

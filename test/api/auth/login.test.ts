@@ -4,6 +4,7 @@ import type { Context } from '../../../api/core/context.js';
 import { v7 as uuidv7 } from 'uuid';
 import { buildPerson, buildTeam, buildToken } from '../../factories/people.js';
 import { startApp, type TestApp } from '../../support/app.js';
+import { until } from '../../support/worker.js';
 
 const PASSWORD = 'correct horse battery';
 let app: TestApp;
@@ -184,11 +185,7 @@ describe('credentials', () => {
     const used = async () =>
       (await app.services.db('personal_access_tokens').where({ user_id: person.user_id }).first()).last_used_at as Date | null;
     await me(pat);
-    let first = await used();
-    for (let i = 0; i < 50 && !first; i += 1) {
-      await new Promise((resolve) => setTimeout(resolve, 10));
-      first = await used();
-    }
+    const first = await until(used);
     await me(pat);
     await new Promise((resolve) => setTimeout(resolve, 50));
     expect(await used()).toEqual(first);

@@ -102,14 +102,18 @@ const live = async ({ team }: Started) =>
   Number((await db()('tasks').where({ team_id: team.team_id }).whereNull('deleted_at').count().first())?.['count']);
 const undo = (one: Started) => app.as(one.team.manager).post(`/api/bulk/jobs/${one.jobId}/undo`);
 
-/** Starts an import that will stand still at a point, or one that has succeeded and whose undo will. */
-async function startHeld(point: Point, hold: (teamId: string) => Promise<void>): Promise<Started> {
-  if (!OF_UNDO.includes(point)) return requestImport(hold);
+type Hold = (teamId: string) => Promise<void>;
+
+/** Returns what starts an import that will stand still at a point, or the undo of one that has succeeded, which will. */
+async function prepareHeld(point: Point): Promise<(hold: Hold) => Promise<Started>> {
+  if (!OF_UNDO.includes(point)) return requestImport;
   const one = await requestImport();
   await succeeded(one);
-  await hold(one.team.team_id);
-  expect((await undo(one)).status).toBe(202);
-  return one;
+  return async (hold) => {
+    await hold(one.team.team_id);
+    expect((await undo(one)).status).toBe(202);
+    return one;
+  };
 }
 
 /**
@@ -134,11 +138,13 @@ it.each(ROUNDS.map((points) => ({ points })))(
   async ({ points }) => {
     const held = await db().transaction();
     const started: Started[] = [];
-    for (const point of points) {
-      const one = await startHeld(point, async (teamId) => {
-        await held.raw('select pg_advisory_xact_lock(4714, hashtext(?))', [`${point}${teamId}`]);
-      });
-      started.push(one);
+    // Both begin together: what stands still is tried again after ever longer pauses, and has to stand still at the same time.
+    const starts = [];
+    for (const point of points) starts.push([point, await prepareHeld(point)] as const);
+    for (const [point, start] of starts) {
+      const hold: Hold = async (teamId) =>
+        void (await held.raw('select pg_advisory_xact_lock(4714, hashtext(?))', [`${point}${teamId}`]));
+      started.push(await start(hold));
     }
     await until(async () => (await waiting()) >= points.length);
     await replaceWorker(async () => void (await held.rollback()));

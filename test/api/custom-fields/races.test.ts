@@ -18,7 +18,7 @@ const entriesOf = async (task_id: string): Promise<{ from: number | null; to: nu
 };
 
 beforeAll(async () => {
-  app = await startApp();
+  app = await startApp({}, 60_000);
   team = await buildTeam(app);
   project = await buildProject(app, team);
 });

@@ -11,7 +11,7 @@ let project: { project_id: string };
 let member: Client;
 
 beforeAll(async () => {
-  app = await startApp();
+  app = await startApp({}, 60_000);
   sibling = await startSibling(app);
 });
 afterAll(async () => {

@@ -379,7 +379,7 @@ describe('which routes take one', () => {
 
 /** The same application on the same database with another pool: another process from PostgreSQL's view. */
 async function startSecondProcess({ services, database }: TestApp) {
-  const pool = openDatabase({ url: database.url, poolSize: 8, name: 'second' });
+  const pool = openDatabase({ url: database.url, poolSize: 8, name: 'second', patience: 30_000 });
   const handle = createApp({ ...services, db: pool }).callback();
   const server: Server = createServer((request, response) => void handle(request, response));
   server.listen(0, '127.0.0.1');

@@ -109,5 +109,5 @@ describe('GET /api/work-items', () => {
     const end = await list({ limit: '500', offset: '9900' });
     expect([end.body.length, end.headers.get('x-truncated')]).toEqual([100, 'true']);
     expect((await list({ offset: '10000' })).body).toEqual([]);
-  }, 60_000);
+  }, 120_000);
 });

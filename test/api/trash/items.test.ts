@@ -120,7 +120,7 @@ describe('with the project', () => {
       world.project.project_id,
     ]);
     expect(rows[0].count).toBe(10_001);
-  }, 60_000);
+  }, 120_000);
 
   it('purging the project erases its items, those deleted before it too', async () => {
     const items = await Promise.all(TYPES.map((type) => world.make(type)));

@@ -210,7 +210,7 @@ describe('a worker that dies', () => {
     const done = await until(async () => {
       const turn = await turnOf(messageId);
       return turn.finished_at && turn;
-    }, 60_000);
+    }, 120_000);
     expect(done).toMatchObject({ state: 'answered', calls });
     expect(await db()('agent_messages').where({ answers: messageId })).toHaveLength(1);
     expect(await db()('agent_plans').where({ session_id: done.session_id })).toHaveLength(1);
@@ -243,7 +243,7 @@ describe('a worker that dies', () => {
     const turn = await until(async () => {
       const row = await turnOf(messageId);
       return row.finished_at && row;
-    }, 60_000);
+    }, 120_000);
     // The statement of the dead worker may still have been carried out when the lock was released.
     expect(turn.state).toBe('answered');
     expect(turn.calls).toBe(model.requests.length);

@@ -46,7 +46,7 @@ it('slow readers of correlations hold two at a time; others are served', async (
   expect(statuses).toContain(200);
   expect(new Set(statuses)).toEqual(new Set([200, 503]));
   await until(async () => (await app.as(team.admin).get(path)).status === 200);
-}, 60_000);
+});
 
 it.each(['role', 'plan'])(
   'an admin who loses the %s during an export gets that one and no other',
