@@ -88,7 +88,7 @@ export function createWorkers(
     ...common,
     taskQueue: taskQueue(config.TASK_QUEUE_PREFIX, 'outbound'),
     activities: {
-      ...outboundActivities(services),
+      ...outboundActivities(services, OUTBOUND_SLOTS),
       ...revocationActivities(services),
       ...modelStepActivities(services),
       ...exportActivities(services, exportDb),
