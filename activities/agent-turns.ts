@@ -5,6 +5,7 @@ import { beginTurn } from '../api/agent/providers/steps/begin-turn.js';
 import { finishTurn } from '../api/agent/providers/steps/finish-turn.js';
 import { answerByRules } from '../api/agent/turns/answer-by-rules.js';
 import type { TurnExecution } from '../api/agent/turns/claim-turn.js';
+import type { TurnStep } from '../api/agent/automation/step-of-turn.sql.js';
 import { openTurnsStatement, restartTurnStatement, turnDispatchesStatement } from '../api/agent/turns/open-turns.sql.js';
 import type { Services } from '../api/core/context.js';
 import { logScope } from '../api/core/telemetry/log.js';
@@ -51,6 +52,8 @@ interface Row {
   /** Kind of the session; `automation` for the step of a run, which the subject key names. */
   session_kind: string;
   subject_key: string | null;
+  /** The step of a run that asked; null for the turn of a person. */
+  step: TurnStep | null;
 }
 
 type OpenTurn = Pick<Row, 'message_id' | 'incarnation' | 'claimed_by'>;
@@ -107,9 +110,10 @@ export class TurnDispatcher implements Dispatcher<Row> {
     if (!(await this.tryStart(row))) await this.recover(row, services);
   }
 
-  /** A stopped turn cancels its call of the model; any other reads its row again. */
+  /** A stopped turn, or that of a run that has ended, cancels its call of the model; any other reads its row again. */
   private async wake(row: Row, services: Services): Promise<void> {
-    const isFound = await this.signal(row.message_id, row.is_ended ? 'stop' : 'wake');
+    const isStopped = row.is_ended || row.step?.is_open === false;
+    const isFound = await this.signal(row.message_id, isStopped ? 'stop' : 'wake');
     // Without a claim, its start is still in the outbox, or the reconciler finds it.
     if (!isFound && !row.is_ended && row.claimed_by !== null) await this.recover(row, services);
   }

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { Client, Connection } from '@temporalio/client';
 import type { RunningWorker } from '../../activities/worker/start-worker.js';
 import { closeModelConnections } from '../../api/agent/providers/model-fetch.js';
@@ -123,18 +124,16 @@ it('a provider that is down is asked in a turn per attempt; then the run goes on
   for (const needle of NEEDLES) expect(kept).not.toContain(needle);
 });
 
-it('a cancelled run ends its turn without a plan', async () => {
-  let isCancelled = false;
-  model.answer(async () => {
-    await until(async () => isCancelled);
-    return PLAN;
-  });
+it('a cancelled run aborts the call of its model, and ends its turn without a plan', async () => {
+  const { aborted } = model;
+  // The model never answers by itself.
+  model.answer(async (_request, response) => void (await once(response, 'close')));
   const runId = await start();
   await until(async () => model.requests.length === 1);
   expect((await app.as(team.manager).post(`/api/automations/runs/${runId}/cancel`)).status).toBe(200);
-  isCancelled = true;
+  await until(async () => model.aborted === aborted + 1);
   const turn = await until(async () => (await turnsOf(runId)).find(({ finished_at }) => finished_at !== null));
-  expect(turn).toMatchObject({ state: 'cancelled' });
+  expect(turn).toMatchObject({ state: 'cancelled', calls: 1 });
   expect(await db()('agent_plans').where({ team_id: team.team_id })).toEqual([]);
 });
 

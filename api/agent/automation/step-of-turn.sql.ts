@@ -26,6 +26,19 @@ export const stepOfTurn = (t: string): string => /* sql */ `(
     where s.session_id = ${t}.session_id and s.kind = 'automation'
   ) as step`;
 
+/**
+ * SQL: the insert that wakes the open turns of the runs of `from`, which have just ended: nobody waits for their answers, so each stops its call of
+ * the model.
+ */
+export const wakeTurnsOfRun = (from: string): string => /* sql */ `
+  insert into outbox (kind, subject, payload, correlation_id)
+  select 'turn.wake', t.message_id::text, jsonb_build_object('message_id', t.message_id, 'incarnation', t.incarnation), t.correlation_id
+  from ${from} ended join run_actions a on a.run_id = ended.run_id and a.type = 'run_agent' cross join lateral (
+    select s.session_id from agent_sessions s where s.subject_key = 'run:' || a.run_id || ':' || a.index limit 1
+  ) s cross join lateral (
+    select o.* from agent_turns o where o.session_id = s.session_id and o.finished_at is null limit 1
+  ) t`;
+
 /** SQL: the insert that wakes the open runs whose steps wait for a turn in a session of `from`. */
 export const wakeRunOfTurn = (from: string): string => /* sql */ `
   insert into outbox (kind, subject, payload, correlation_id)

@@ -1,11 +1,13 @@
 import type { Statement } from '../../../db/statement.js';
+import { stepOfTurn } from '../automation/step-of-turn.sql.js';
 
 /** $1 = leased rows of the outbox. Their turns, open or ended, with what operators see. */
 export const turnDispatchesStatement: Statement = {
   name: 'turn_dispatches',
   text: /* sql */ `
     select o.outbox_id, o.kind, o.correlation_id, (o.payload->>'incarnation')::int as started_as, t.message_id, t.session_id, t.user_id,
-      t.team_id, t.provider, t.incarnation, t.claimed_by, t.finished_at is not null as is_ended, s.kind as session_kind, s.subject_key
+      t.team_id, t.provider, t.incarnation, t.claimed_by, t.finished_at is not null as is_ended,
+      s.kind as session_kind, s.subject_key, ${stepOfTurn('t')}
     from outbox o join agent_turns t on t.message_id = (o.payload->>'message_id')::uuid join agent_sessions s using (session_id)
     where o.outbox_id = any($1::bigint[])`,
 };

@@ -1,4 +1,5 @@
 import type { Statement } from '../../../db/statement.js';
+import { wakeTurnsOfRun } from '../../agent/automation/step-of-turn.sql.js';
 import { CLOSE_STEP, IS_LEFT } from './close-steps.sql.js';
 import { wakeRun } from './wake-run.sql.js';
 
@@ -6,7 +7,7 @@ import { wakeRun } from './wake-run.sql.js';
  * $1 = automation id, $2 = run id or null for all, $3 = statuses, $4 = correlation id. A concurrent decision or action either
  * commits first or finds the run cancelled, because all of them update the run's row. Only a claimed run has a workflow to wake;
  * a workflow that starts later finds nothing to claim. A run in a delay or between two attempts counts as waiting, like a paused
- * one. Jobs of runners that the runs wait for are cancelled with them.
+ * one. Jobs of runners that the runs wait for are cancelled with them, and calls of models are stopped.
  */
 export const cancelRunsStatement: Statement = {
   name: 'cancel_runs',
@@ -21,6 +22,7 @@ with gone as (
 ), jobs as (
   update runner_jobs j set cancel_requested_at = coalesce(j.cancel_requested_at, clock_timestamp())
   from gone where j.run_id = gone.run_id and j.finished_at is null
+), turns as (${wakeTurnsOfRun('gone')}
 ), wakes as (${wakeRun({ correlationId: '$4::uuid', from: 'from gone where claimed_by is not null' })}
 )
 select count(*)::int as cancelled from gone`,
