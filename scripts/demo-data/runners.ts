@@ -30,7 +30,7 @@ export async function createRunnerJob(services: Services, admin: Context, manage
   const runner = { runner_id: made.runner_id, team_id, name: made.name, labels };
   const by = { runner, token: made.runner_token };
   const ctx: Context = { ...serviceContext(services, 'demo'), actor: { type: 'system', name: 'runner', runner } };
-  const job = await takeJob(ctx, { ...by, version: undefined });
+  const job = await takeJob(ctx, by);
   if (!job) return;
   await appendLog(ctx, job.job_id, by, { chunk: LOG, offset: 0 });
   await completeJob(ctx, job.job_id, by, { status: 'succeeded', exit_code: 0, output: 'report.html' });

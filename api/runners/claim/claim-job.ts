@@ -5,12 +5,13 @@ import { createRowLoader } from '../../core/batching/batch-loader.js';
 import { conflict, DomainError, unauthenticated } from '../../core/errors.js';
 import { settleJob } from '../jobs/settle-job.js';
 import type { ClaimedJob } from '../schema.js';
-import { peekStatement } from './claim.sql.js';
+import { peekStatement, setVersionStatement } from './claim.sql.js';
 import { waitingRunners } from './job-listener.js';
 import { type Asking, takeJob } from './take-job.js';
 
 interface Peeked extends Record<string, unknown> {
   runner_id: string;
+  version: string;
   job_id: string | null;
   status: JobStatus | null;
   is_over: boolean | null;
@@ -70,6 +71,8 @@ async function take(ctx: Context, asking: Asking): Promise<ClaimedJob | undefine
 }
 
 export interface ClaimRequest extends Asking {
+  /** Version of the runner's program. */
+  version: string | undefined;
   waitSeconds: number;
   /** Calls the listener when the client closes its connection; returns a function that stops listening. */
   onHangUp: (listener: () => void) => () => void;
@@ -82,7 +85,7 @@ export interface ClaimRequest extends Asking {
  */
 export async function claimJob(
   ctx: Context,
-  { waitSeconds, onHangUp, ...asking }: ClaimRequest,
+  { waitSeconds, version, onHangUp, ...asking }: ClaimRequest,
 ): Promise<ClaimedJob | undefined> {
   const deadline = deadlineOf(waitSeconds);
   const runners = waitingRunners(ctx);
@@ -96,7 +99,11 @@ export async function claimJob(
   let job: ClaimedJob | undefined;
   let hasFailed = true;
   try {
-    let mayTake = (await look(ctx, asking)).has_job;
+    const first = await look(ctx, asking);
+    if (version !== undefined && version !== first.version) {
+      await run(ctx.db, setVersionStatement, [asking.runner.runner_id, version]);
+    }
+    let mayTake = first.has_job;
     for (let isLast = waitSeconds === 0; ; ) {
       job = mayTake ? await take(ctx, asking) : undefined;
       if (job || isLast) break;

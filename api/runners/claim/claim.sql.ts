@@ -4,14 +4,20 @@ import type { Statement } from '../../../db/statement.js';
 export const peekStatement: Statement = {
   name: 'peek_runner_jobs',
   text: /* sql */ `
-    select r.runner_id, held.job_id, held.status, held.lease_until <= clock_timestamp() as is_over,
+    select r.runner_id, r.version, held.job_id, held.status, held.lease_until <= clock_timestamp() as is_over,
       exists (select from runner_jobs j where j.team_id = r.team_id and j.status = 'queued' and j.labels <@ r.labels) as has_job
     from runners r left join runner_jobs held on held.runner_id = r.runner_id and held.status in ('claimed', 'running')
     where r.runner_id = any((select $1::uuid[])::uuid[])`,
 };
 
+/** $1 = runner id, $2 = version. The program of a runner was replaced. */
+export const setVersionStatement: Statement = {
+  name: 'set_runner_version',
+  text: 'update runners set version = $2 where runner_id = $1',
+};
+
 /**
- * $1 = runner id, $2 = version or null, $3 = lease in seconds. Gives the runner the oldest job of its team of which it has all labels, unless
+ * $1 = runner id, $2 = lease in seconds. Gives the runner the oldest job of its team of which it has all labels, unless
  * others are about to take it. No row: none. A runner that holds a job violates `runner_jobs_held`.
  */
 export const claimStatement: Statement = {
@@ -26,10 +32,10 @@ with me as materialized (
     order by j.queued_at, j.job_id limit 1 for update skip locked
   ) j
 ), seen as (
-  update runners r set last_seen_at = now(), version = coalesce($2, r.version) from oldest where r.runner_id = $1
+  update runners r set last_seen_at = now() from oldest where r.runner_id = $1
 )
 update runner_jobs j set status = 'claimed', runner_id = me.runner_id, runner_name = me.name, claimed_at = clock_timestamp(),
-  lease_until = clock_timestamp() + make_interval(secs => $3)
+  lease_until = clock_timestamp() + make_interval(secs => $2)
 from me, oldest where j.job_id = oldest.job_id
 returning j.job_id, j.team_id, j.command, j.env, j.labels, j.timeout_minutes, j.correlation_id, j.run_id`,
 };

@@ -27,7 +27,6 @@ interface Taken extends Record<string, unknown> {
 export interface Asking {
   runner: RunnerIdentity;
   token: string;
-  version: string | undefined;
 }
 
 /** Returns why a job may not run although it was queued; undefined if it may. */
@@ -54,9 +53,9 @@ async function refuse(ctx: Context, { job_id }: Taken, reason: EndReason): Promi
 }
 
 /** Gives the runner the oldest job for it in one transaction; or ends that job, if it may not run. */
-function takeOldest(ctx: Context, { runner, version }: Asking): Promise<Result> {
+function takeOldest(ctx: Context, { runner }: Asking): Promise<Result> {
   return inTransaction(ctx, async (ctx): Promise<Result> => {
-    const values = [runner.runner_id, version ?? null, ctx.config.RUNNER_LEASE_SECONDS];
+    const values = [runner.runner_id, ctx.config.RUNNER_LEASE_SECONDS];
     const [job] = await run<Taken>(ctx.db, claimStatement, values);
     if (!job) return undefined;
     const caused = { ...ctx, correlationId: job.correlation_id };
