@@ -1,12 +1,6 @@
-import {
-  allHandlersFinished,
-  condition,
-  continueAsNew,
-  defineSignal,
-  proxyLocalActivities,
-  setHandler,
-} from '@temporalio/workflow';
+import { continueAsNew, defineSignal, proxyLocalActivities } from '@temporalio/workflow';
 import { CYCLE_SIGNALS, type CycleActivities, type CycleClockInput, type CycleView } from './contract.js';
+import { type Found, followRow } from './follow-row.js';
 import { SEARCH_ATTRIBUTES } from './search-attributes.js';
 import { showDetails } from './show-details.js';
 import { upsertAttributes } from './upsert-attributes.js';
@@ -18,13 +12,13 @@ const { completeDueCycle } = proxyLocalActivities<CycleActivities>({
   summary: 'Complete cycle if due',
 });
 
+type CycleResult = Pick<CycleView, 'state' | 'carriedOver'>;
+
 const datesChanged = defineSignal(CYCLE_SIGNALS.datesChanged);
 const completed = defineSignal(CYCLE_SIGNALS.completed);
 
 /** Rounds of one execution; a round is a signal or a timer. */
 const ROUNDS = 200;
-/** Maximum duration of one timer; the row is read again after it. */
-const MAX_WAIT_MS = 30 * 24 * 60 * 60 * 1_000;
 /** Interval at which the clock of a cycle whose project is in the trash looks again. */
 const RESTING_MS = 60 * 60 * 1_000;
 
@@ -64,26 +58,15 @@ function show(input: CycleClockInput, view: CycleView): void {
  * The clock of an active cycle: waits until the end of its last day, then completes it. PostgreSQL holds the dates and decides; a signal or
  * a timer only wakes the workflow to read the row again. Returns how it ended.
  */
-export async function cycleClock(input: CycleClockInput): Promise<Pick<CycleView, 'state' | 'carriedOver'>> {
-  let wakes = 0;
-  const wake = () => {
-    wakes += 1;
-  };
-  setHandler(datesChanged, wake);
-  setHandler(completed, wake);
-  for (let round = 0; round < (input.rounds ?? ROUNDS); round += 1) {
-    const seen = wakes; // read before the row, so that no wake is lost
+export async function cycleClock(input: CycleClockInput): Promise<CycleResult> {
+  const look = async (): Promise<Found<CycleResult>> => {
     const view = await completeDueCycle(input.cycleId);
     show(input, view);
     const { state, carriedOver, msLeft } = view;
-    if (state === 'waiting' || state === 'resting') {
-      const wait = state === 'resting' ? RESTING_MS : Math.min(Math.max(msLeft, 1), MAX_WAIT_MS);
-      await condition(() => wakes > seen, wait, { summary: state === 'resting' ? 'Look again' : 'Complete cycle' });
-    } else if (wakes === seen) {
-      await condition(allHandlersFinished);
-      return { state, carriedOver };
-    }
-  }
-  await condition(allHandlersFinished);
-  return continueAsNew<typeof cycleClock>(input);
+    if (state === 'resting') return { waitMs: RESTING_MS, summary: 'Look again' };
+    if (state === 'waiting') return { waitMs: msLeft, summary: 'Complete cycle' };
+    return { end: { state, carriedOver } };
+  };
+  const ended = await followRow([datesChanged, completed], input.rounds ?? ROUNDS, look);
+  return ended ? ended.end : continueAsNew<typeof cycleClock>(input);
 }

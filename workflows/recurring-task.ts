@@ -1,12 +1,6 @@
-import {
-  allHandlersFinished,
-  condition,
-  continueAsNew,
-  defineSignal,
-  proxyLocalActivities,
-  setHandler,
-} from '@temporalio/workflow';
+import { continueAsNew, defineSignal, proxyLocalActivities } from '@temporalio/workflow';
 import { type RecurringTaskInput, SERIES_SIGNALS, type SeriesActivities, type SeriesView } from './contract.js';
+import { type Found, followRow } from './follow-row.js';
 import { SEARCH_ATTRIBUTES } from './search-attributes.js';
 import { upsertAttributes } from './upsert-attributes.js';
 import { showDetails } from './show-details.js';
@@ -27,8 +21,6 @@ const ROUNDS = 200;
 const SHOWN = 10;
 /** Retry interval of a blocked series: a role may have been restored. */
 const BLOCKED_RETRY_MS = 60 * 60 * 1_000;
-/** Maximum duration of one timer; the rows are read again after it. */
-const MAX_WAIT_MS = 30 * 24 * 60 * 60 * 1_000;
 
 const minute = (iso: string): string => (iso.length === 10 ? iso : `${iso.slice(0, 16).replace('T', ' ')} UTC`);
 
@@ -66,12 +58,11 @@ function show(input: RecurringTaskInput, view: SeriesView, made: string[]): void
   );
 }
 
-/** Waits for a signal or the next scheduled change. */
-async function rest(view: SeriesView, isWoken: () => boolean): Promise<void> {
-  const wait = view.state === 'blocked' ? BLOCKED_RETRY_MS : view.msLeft;
-  if (wait === null) return condition(isWoken);
-  const summary = view.state === 'blocked' ? 'Retry' : `Create occurrence ${view.index + 1}`;
-  await condition(isWoken, Math.min(Math.max(wait, 1), MAX_WAIT_MS), { summary });
+/** Returns when to look again, unless a signal comes first. */
+function nextLook(view: SeriesView): Found<string> {
+  if (view.state === 'ended') return { end: `ended: ${view.reason}` };
+  if (view.state === 'blocked') return { waitMs: BLOCKED_RETRY_MS, summary: 'Retry' };
+  return { waitMs: view.msLeft, summary: `Create occurrence ${view.index + 1}` };
 }
 
 /**
@@ -79,27 +70,17 @@ async function rest(view: SeriesView, isWoken: () => boolean): Promise<void> {
  * workflow to read the rows again, so signals may be repeated, delayed, or merged.
  */
 export async function recurringTask(input: RecurringTaskInput): Promise<string> {
-  let wakes = 0;
-  const wake = () => {
-    wakes += 1;
-  };
-  for (const signal of [completed, ruleChanged, end]) setHandler(signal, wake);
   const made: string[] = [];
-  for (let round = 0; round < (input.rounds ?? ROUNDS); round += 1) {
-    const seen = wakes; // read before the rows, so that no wake is lost
+  const look = async (): Promise<Found<string>> => {
     const view = await advanceSeries(input.seriesId);
-    if (!view) return 'nothing to do: the series does not exist';
+    if (!view) return { end: 'nothing to do: the series does not exist' };
     if (view.made) {
       made.push(`${view.index}: task \`${view.taskId}\`, due ${view.dueDate && minute(view.dueDate)}`);
-      continue; // more may be due at once
+      return 'look again'; // more may be due at once
     }
     show(input, view, made.slice(-SHOWN));
-    if (view.state === 'ended' && wakes === seen) {
-      await condition(allHandlersFinished);
-      return `ended: ${view.reason}`;
-    }
-    await rest(view, () => wakes > seen);
-  }
-  await condition(allHandlersFinished);
-  return continueAsNew<typeof recurringTask>(input);
+    return nextLook(view);
+  };
+  const ended = await followRow([completed, ruleChanged, end], input.rounds ?? ROUNDS, look);
+  return ended ? ended.end : continueAsNew<typeof recurringTask>(input);
 }

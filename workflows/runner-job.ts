@@ -1,12 +1,6 @@
-import {
-  allHandlersFinished,
-  condition,
-  continueAsNew,
-  defineSignal,
-  proxyLocalActivities,
-  setHandler,
-} from '@temporalio/workflow';
+import { continueAsNew, defineSignal, proxyLocalActivities } from '@temporalio/workflow';
 import { JOB_CHANGED_SIGNAL, type RunnerJobActivities, type RunnerJobInput, type RunnerJobView } from './contract.js';
+import { type Found, followRow } from './follow-row.js';
 import { SEARCH_ATTRIBUTES } from './search-attributes.js';
 import { showDetails } from './show-details.js';
 import { upsertAttributes } from './upsert-attributes.js';
@@ -23,6 +17,7 @@ const jobChanged = defineSignal(JOB_CHANGED_SIGNAL);
 /** Rounds of one execution; a round is a signal or a timer, and a job that runs for hours has one a minute. */
 const ROUNDS = 500;
 
+type JobResult = Pick<RunnerJobView, 'state' | 'exitCode' | 'reason'>;
 type OpenState = 'queued' | 'claimed' | 'running';
 const TIMERS: Record<OpenState, string> = {
   queued: 'Wait for a runner',
@@ -58,25 +53,15 @@ function show(input: RunnerJobInput, view: RunnerJobView, before: string | undef
  * The clocks of a job: until a runner takes it, its lease, its own time, and the stop of a cancelled one. PostgreSQL holds them and decides;
  * a signal or a timer only wakes the workflow to read the row again. Returns how the job ended.
  */
-export async function runnerJob(input: RunnerJobInput): Promise<Pick<RunnerJobView, 'state' | 'exitCode' | 'reason'>> {
-  let wakes = 0;
-  setHandler(jobChanged, () => {
-    wakes += 1;
-  });
+export async function runnerJob(input: RunnerJobInput): Promise<JobResult> {
   let shown: string | undefined;
-  for (let round = 0; round < (input.rounds ?? ROUNDS); round += 1) {
-    const seen = wakes; // read before the row, so that no wake is lost
+  const look = async (): Promise<Found<JobResult>> => {
     const view = await settleRunnerJob(input.jobId);
     show(input, view, shown);
     const { state, exitCode, reason, msLeft } = view;
     shown = state;
-    if (isOpen(state)) {
-      await condition(() => wakes > seen, Math.max(msLeft, 1), { summary: TIMERS[state] });
-    } else if (wakes === seen) {
-      await condition(allHandlersFinished);
-      return { state, exitCode, reason };
-    }
-  }
-  await condition(allHandlersFinished);
-  return continueAsNew<typeof runnerJob>(input);
+    return isOpen(state) ? { waitMs: msLeft, summary: TIMERS[state] } : { end: { state, exitCode, reason } };
+  };
+  const ended = await followRow([jobChanged], input.rounds ?? ROUNDS, look);
+  return ended ? ended.end : continueAsNew<typeof runnerJob>(input);
 }
