@@ -90,12 +90,3 @@ export async function lockWaiters(db: Knex): Promise<number> {
   const sql = "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
   return (await db.raw<{ rowCount: number }>(sql)).rowCount;
 }
-
-/** Returns how many locks of this class are held, or waited for: statements that a trigger of a test stops at a point take one each. */
-export async function advisoryLocks(db: Knex, classId: number, state: 'held' | 'waiting'): Promise<number> {
-  const { rows } = await db.raw<{ rows: { count: number }[] }>(
-    "select count(*)::int from pg_locks where locktype = 'advisory' and classid = ? and granted = ?",
-    [classId, state === 'held'],
-  );
-  return rows[0]?.count ?? 0;
-}

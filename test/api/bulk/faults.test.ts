@@ -1,12 +1,11 @@
 /** A worker that dies at each point of an export: real processes, real Temporal. Each export ends once, with one whole file. */
 import type { ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
 import { Client, Connection } from '@temporalio/client';
 import { fileStore } from '../../../api/files/store/file-store.js';
 import { bulkWorkflowId } from '../../../workflows/contract.js';
 import { buildProject, buildTask, buildTeam, type TestTeam } from '../../factories/people.js';
 import { startApp, type TestApp } from '../../support/app.js';
-import { advisoryLocks } from '../../support/database.js';
+import { type Place, StandStill } from '../../support/stand-still.js';
 import { queuePrefix, until } from '../../support/worker.js';
 import { startWorkerProcess } from '../../support/worker-process.js';
 import { download, requestExport } from './support.js';
@@ -17,14 +16,14 @@ import { download, requestExport } from './support.js';
  */
 const POINTS = {
   // Before a byte is read, and when half of the file is written.
-  claimed: ['bulk_jobs', 'before update', "new.status = 'running' and old.status = 'queued'"],
+  claimed: { table: 'bulk_jobs', when: 'before update', condition: "new.status = 'running' and old.status = 'queued'" },
   reading: null,
   // The relay holds the row that starts the workflow.
-  dispatched: ['outbox', 'before delete', "old.kind = 'bulk.start'"],
+  dispatched: { table: 'outbox', when: 'before delete', condition: "old.kind = 'bulk.start'", owner: 'old.team_id' },
   // The file is in the store: no row names it; the row that does is about to be committed, within COMMIT.
-  ending: ['bulk_jobs', 'before update', "new.status = 'succeeded'"],
-  commit: ['bulk_jobs', 'deferred', "new.status = 'succeeded'"],
-} as const;
+  ending: { table: 'bulk_jobs', when: 'before update', condition: "new.status = 'succeeded'" },
+  commit: { table: 'bulk_jobs', when: 'deferred update', condition: "new.status = 'succeeded'" },
+} as const satisfies Record<string, Place | null>;
 type Point = keyof typeof POINTS;
 const ROUNDS: Point[][] = [
   ['claimed', 'reading', 'dispatched'],
@@ -35,43 +34,21 @@ let app: TestApp;
 let connection: Connection;
 let temporal: Client;
 let worker: ChildProcess;
+let still: StandStill;
 const db = () => app.services.db;
-
-/** Whatever stands still waits for a lock of the test: it works in read-only transactions too. */
-const WAIT = (point: Point) => `perform pg_advisory_xact_lock_shared(4713, hashtext('${point}' || team))`;
-
-async function standStill(point: Point): Promise<void> {
-  const place = POINTS[point];
-  if (place === null) return;
-  const [table, when, condition] = place;
-  const name = `stand_still_at_${point}`;
-  const trigger = when === 'deferred' ? 'constraint trigger' : 'trigger';
-  const time = when === 'deferred' ? 'after update' : when;
-  const row = when === 'before delete' ? 'old' : 'new';
-  await db().raw(/* sql */ `
-    create function ${name}() returns trigger language plpgsql as $$
-    declare team text := ${row}.team_id;
-    begin
-      if ${condition} then ${WAIT(point)}; end if;
-      return ${row};
-    end $$;
-    create ${trigger} ${name} ${time} on ${table} ${when === 'deferred' ? 'deferrable initially deferred' : ''}
-      for each row execute function ${name}()`);
-}
-
-const waiting = (): Promise<number> => advisoryLocks(db(), 4713, 'waiting');
 
 beforeAll(async () => {
   app = await startApp({ TASK_QUEUE_PREFIX: queuePrefix() });
   connection = await Connection.connect({ address: app.services.config.TEMPORAL_ADDRESS });
   temporal = new Client({ connection });
-  for (const point of Object.keys(POINTS) as Point[]) await standStill(point);
+  still = new StandStill(app);
+  await still.open();
+  for (const [name, place] of Object.entries(POINTS)) if (place) await still.at(name, place);
   await db().raw(/* sql */ `
     alter function custom_field_json(custom_field_values) rename to json_of_value;
     create function custom_field_json(v custom_field_values) returns json language plpgsql as $$
-    declare team text := v.team_id;
     begin
-      ${WAIT('reading')};
+      perform stand_still('reading' || v.team_id);
       return json_of_value(v);
     end $$`);
   worker = await startWorkerProcess(app);
@@ -79,6 +56,7 @@ beforeAll(async () => {
 afterAll(async () => {
   worker.kill('SIGKILL');
   await connection.close();
+  await still.close();
   await app.close();
 });
 
@@ -93,26 +71,15 @@ async function build(): Promise<TestTeam> {
   return team;
 }
 
-/** Kills the worker, lets the statements that stand still go on without it, and starts another one. */
-async function replaceWorker(release: () => Promise<void>): Promise<void> {
-  const gone = once(worker, 'exit');
-  worker.kill('SIGKILL');
-  await gone;
-  await release();
-  worker = await startWorkerProcess(app);
-}
-
 it.each(ROUNDS.map((points) => ({ points })))(
   'killed at $points: each job ends once, with one file',
   async ({ points }) => {
     const teams = await Promise.all(points.map(build));
-    const held = await db().transaction();
-    for (const [at, point] of points.entries()) {
-      await held.raw('select pg_advisory_xact_lock(4713, hashtext(?))', [`${point}${(teams[at] as TestTeam).team_id}`]);
-    }
+    for (const [at, point] of points.entries()) await still.hold(point, (teams[at] as TestTeam).team_id);
     const ids = await Promise.all(teams.map((team) => requestExport(app, team.manager, { team_id: team.team_id })));
-    await until(async () => (await waiting()) >= points.length);
-    await replaceWorker(async () => void (await held.rollback()));
+    await until(async () => (await still.standing()) >= points.length);
+    await still.kill(worker);
+    worker = await startWorkerProcess(app);
     for (const [at, job_id] of ids.entries()) {
       const team = teams[at] as TestTeam;
       await until(async () => (await app.as(team.manager).get(`/api/bulk/jobs/${job_id}`)).body.status === 'succeeded');

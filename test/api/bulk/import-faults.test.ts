@@ -1,11 +1,10 @@
 /** A worker that dies at each point of an import and of its undo: real processes, real Temporal. Nothing is doubled, and nothing is lost. */
 import type { ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
 import { Client, Connection } from '@temporalio/client';
 import { bulkUndoWorkflowId, bulkWorkflowId } from '../../../workflows/contract.js';
 import { buildProject, buildTeam, type TestTeam } from '../../factories/people.js';
 import { startApp, type TestApp } from '../../support/app.js';
-import { advisoryLocks } from '../../support/database.js';
+import { type Place, StandStill } from '../../support/stand-still.js';
 import { queuePrefix, until } from '../../support/worker.js';
 import { startWorkerProcess } from '../../support/worker-process.js';
 import { ndjson, readJob } from './import-support.js';
@@ -14,18 +13,20 @@ const CHUNK = "(new.cursor->>'chunk')::int";
 const BEFORE = "coalesce((old.cursor->>'chunk')::int, -1)";
 
 /** Points of an import and of an undo. A worker writes two at a time, so two stand still in each round, which ends with one kill. */
+const update = (condition: string): Place => ({ table: 'bulk_jobs', when: 'before update', condition });
+const commit = (condition: string): Place => ({ table: 'bulk_jobs', when: 'deferred update', condition });
 const POINTS = {
   // The input was read; its rows and their order are about to be stored.
-  prepared: ['bulk_jobs', 'before update', 'new.cursor is not null and old.cursor is null'],
+  prepared: update('new.cursor is not null and old.cursor is null'),
   // In the statement that writes tasks; after it; within the COMMIT of both.
-  writing: ['tasks', 'before insert', 'true'],
-  moving: ['bulk_jobs', 'before update', `${CHUNK} = 1 and ${BEFORE} = 0`],
-  committing: ['bulk_jobs', 'deferred', `${CHUNK} = 2 and ${BEFORE} = 1`],
-  ending: ['bulk_jobs', 'before update', "new.status = 'succeeded' and old.status = 'running'"],
-  taking: ['bulk_jobs', 'before update', 'new.undone > old.undone'],
-  undoing: ['bulk_jobs', 'deferred', 'new.undone > old.undone'],
-  undone: ['bulk_jobs', 'before update', "new.undo_status = 'succeeded' and old.undo_status = 'running'"],
-} as const;
+  writing: { table: 'tasks', when: 'before insert' },
+  moving: update(`${CHUNK} = 1 and ${BEFORE} = 0`),
+  committing: commit(`${CHUNK} = 2 and ${BEFORE} = 1`),
+  ending: update("new.status = 'succeeded' and old.status = 'running'"),
+  taking: update('new.undone > old.undone'),
+  undoing: commit('new.undone > old.undone'),
+  undone: update("new.undo_status = 'succeeded' and old.undo_status = 'running'"),
+} as const satisfies Record<string, Place>;
 type Point = keyof typeof POINTS;
 const ROUNDS: Point[][] = [
   ['prepared', 'writing'],
@@ -39,44 +40,24 @@ let app: TestApp;
 let connection: Connection;
 let temporal: Client;
 let worker: ChildProcess;
+let still: StandStill;
 const db = () => app.services.db;
-
-async function standStill(point: Point): Promise<void> {
-  const [table, when, condition] = POINTS[point];
-  const name = `stand_still_at_${point}`;
-  const isDeferred = when === 'deferred';
-  await db().raw(/* sql */ `
-    create function ${name}() returns trigger language plpgsql as $$
-    begin
-      if ${condition} then perform pg_advisory_xact_lock_shared(4714, hashtext('${point}' || new.team_id)); end if;
-      return new;
-    end $$;
-    create ${isDeferred ? 'constraint trigger' : 'trigger'} ${name} ${isDeferred ? 'after update' : when} on ${table}
-      ${isDeferred ? 'deferrable initially deferred' : ''} for each row execute function ${name}()`);
-}
-
-const waiting = (): Promise<number> => advisoryLocks(db(), 4714, 'waiting');
 
 beforeAll(async () => {
   app = await startApp({ TASK_QUEUE_PREFIX: queuePrefix() });
   connection = await Connection.connect({ address: app.services.config.TEMPORAL_ADDRESS });
   temporal = new Client({ connection });
-  for (const point of Object.keys(POINTS) as Point[]) await standStill(point);
+  still = new StandStill(app);
+  await still.open();
+  for (const [name, place] of Object.entries(POINTS)) await still.at(name, place);
   worker = await startWorkerProcess(app);
 });
 afterAll(async () => {
   worker.kill('SIGKILL');
   await connection.close();
+  await still.close();
   await app.close();
 });
-
-async function replaceWorker(release: () => Promise<void>): Promise<void> {
-  const gone = once(worker, 'exit');
-  worker.kill('SIGKILL');
-  await gone;
-  await release();
-  worker = await startWorkerProcess(app);
-}
 
 const TASKS = 520;
 
@@ -136,18 +117,14 @@ async function expectHistory(workflowId: string, jobId: string, priorityKey: num
 it.each(ROUNDS.map((points) => ({ points })))(
   'killed at $points: each record is written once, and taken back once',
   async ({ points }) => {
-    const held = await db().transaction();
     const started: Started[] = [];
     // Both begin together: what stands still is tried again after ever longer pauses, and has to stand still at the same time.
     const starts = [];
     for (const point of points) starts.push([point, await prepareHeld(point)] as const);
-    for (const [point, start] of starts) {
-      const hold: Hold = async (teamId) =>
-        void (await held.raw('select pg_advisory_xact_lock(4714, hashtext(?))', [`${point}${teamId}`]));
-      started.push(await start(hold));
-    }
-    await until(async () => (await waiting()) >= points.length);
-    await replaceWorker(async () => void (await held.rollback()));
+    for (const [point, start] of starts) started.push(await start((teamId) => still.hold(point, teamId)));
+    await until(async () => (await still.standing()) >= points.length);
+    await still.kill(worker);
+    worker = await startWorkerProcess(app);
     for (const one of started) {
       await succeeded(one);
       expect(await job(one)).toMatchObject({ created: TASKS + 1, processed: TASKS + 1, failed: 0 });

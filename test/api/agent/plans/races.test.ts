@@ -1,10 +1,10 @@
-import { once } from 'node:events';
 import { checkInvariants } from '../../../../scripts/chaos/invariants.js';
 import { expirePlans } from '../../../../api/agent/plans/waiting/expire-plans.js';
 import { buildSession, staged } from '../../../factories/agent.js';
 import { buildProject, buildTask, buildTeam, buildToken, type TestTeam } from '../../../factories/people.js';
 import { killApiProcesses, startApiProcess } from '../../../resilience/api-process.js';
 import { type Answer, startApp, type TestApp } from '../../../support/app.js';
+import { StandStill } from '../../../support/stand-still.js';
 import { until } from '../../../support/worker.js';
 
 /** What races a confirmation; `npm run test:long` plays each far more often. */
@@ -168,19 +168,16 @@ it(
   async () => {
     await prepare();
     const api = await startApiProcess(app, { RATE_LIMIT_AI: '100000' });
-    // The last action waits for this lock, after the first two have written.
-    await db().raw(/* sql */ `
-    create function hold_up() returns trigger language plpgsql as $$ begin perform pg_advisory_xact_lock(4711); return new; end $$;
-    create trigger hold_up before insert on comments for each row when (new.content = 'second') execute function hold_up()`);
-    const holder = await db().transaction();
-    await holder.raw('select pg_advisory_xact_lock(4711)');
+    // The last action stands still, after the first two have written.
+    const still = new StandStill(app);
+    await still.open();
+    await still.at('second', { table: 'comments', when: 'before insert', condition: "new.content = 'second'", owner: "''" });
+    await still.hold('second', '');
     const asked = decide({}, api.url).catch(() => 'cut');
-    await until(async () => (await rows("wait_event_type = 'Lock'")) > 0);
-    const gone = once(api.child, 'exit');
-    api.child.kill('SIGKILL');
-    await gone;
+    await until(async () => (await still.standing()) > 0);
+    await still.kill(api.child);
+    await still.close();
     expect(await asked).toBe('cut');
-    await holder.rollback();
     await until(async () => (await rows("state <> 'idle' and pid <> pg_backend_pid()")) === 0);
     expect((await planRow()).status).toBe('staged');
     await expectWhole(false);

@@ -1,7 +1,6 @@
 /** A worker that dies at each point of staging a triage: real processes, real Temporal. One plan a night and a forge run, and one email. */
 import { Client, Connection } from '@temporalio/client';
 import type { ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
 import { v7 as uuidv7 } from 'uuid';
 import { ciSubject } from '../../../../api/agent/triage/ci-subject.js';
 import { triageFailure } from '../../../../api/agent/triage/triage-failure.js';
@@ -14,73 +13,62 @@ import { OVERNIGHT_TRIAGE, taskQueue } from '../../../../workflows/contract.js';
 import { buildProject, buildTask, buildTeam, type TestTeam } from '../../../factories/people.js';
 import { killApiProcesses, startApiProcess } from '../../../resilience/api-process.js';
 import { startApp, type TestApp } from '../../../support/app.js';
-import { advisoryLocks } from '../../../support/database.js';
+import { type Place, StandStill } from '../../../support/stand-still.js';
 import { queuePrefix, until } from '../../../support/worker.js';
 import { startWorkerProcess } from '../../../support/worker-process.js';
 import { zoneAt } from './zone-at.js';
 
-/** Points of the staging transaction, each the trigger that stands still there, and the team it belongs to. */
+/** Points of the staging transaction. */
 const STAGING = {
-  session: ['agent_sessions', 'before insert', 'new.team_id'],
-  plan: ['agent_plans', 'before insert', 'new.team_id'],
-  audit: ['audit_entries', 'before insert', 'new.team_id'],
-  workflow: [
-    'outbox',
-    'before insert',
-    "(select team_id from agent_plans where new.kind = 'plan.start' and action_id::text = new.subject)",
-  ],
-  notification: ['notifications', 'before insert', 'new.team_id'],
-  superseded: ['agent_plans', 'before update', 'new.team_id'],
+  session: { table: 'agent_sessions', when: 'before insert' },
+  plan: { table: 'agent_plans', when: 'before insert' },
+  audit: { table: 'audit_entries', when: 'before insert' },
+  workflow: {
+    table: 'outbox',
+    when: 'before insert',
+    owner: "(select team_id from agent_plans where new.kind = 'plan.start' and action_id::text = new.subject)",
+  },
+  notification: { table: 'notifications', when: 'before insert' },
+  superseded: { table: 'agent_plans', when: 'before update' },
   // What waits until the end of the transaction runs within COMMIT: the plan is there, and nobody hears of it.
-  commit: ['agent_plans', 'deferred', 'new.team_id'],
-} as const;
-type Point = keyof typeof STAGING | 'matched' | 'handed_over' | 'received' | 'claimed' | 'mailed';
+  commit: { table: 'agent_plans', when: 'deferred insert' },
+} as const satisfies Record<string, Place>;
+const MEMBER = '(select m.team_id from memberships m where m.user_id = new.user_id limit 1)';
+/** Points before and after it. */
+const AROUND = {
+  matched: { table: 'outbox', when: 'before insert', condition: "new.kind = 'triage.ci'" },
+  received: {
+    table: 'forge_deliveries',
+    when: 'deferred insert',
+    owner: '(select r.team_id from forge_repositories r where r.repo = new.repo limit 1)',
+  },
+  claimed: { table: 'agent_digests', when: 'before insert', owner: MEMBER },
+  mailed: { table: 'agent_digests', when: 'deferred insert', owner: MEMBER },
+  handed_over: { table: 'outbox', when: 'before delete', condition: "old.kind = 'triage.ci'", owner: 'old.team_id' },
+} as const satisfies Record<string, Place>;
+type Point = keyof typeof STAGING | keyof typeof AROUND;
 const POINTS = Object.keys(STAGING) as (keyof typeof STAGING)[];
 
 let app: TestApp;
 let connection: Connection;
 let temporal: Client;
 const workers: ChildProcess[] = [];
+let still: StandStill;
 const db = () => app.services.db;
-
-const standStill = (point: Point, [table, when, team]: readonly [string, string, string], condition = 'true') => {
-  const name = `stand_still_at_${point}`;
-  const trigger =
-    when === 'deferred'
-      ? `create constraint trigger ${name} after insert on ${table} deferrable initially deferred`
-      : `create trigger ${name} ${when} on ${table}`;
-  return db().raw(/* sql */ `
-    create function ${name}() returns trigger language plpgsql as $$
-    declare stands boolean := ${condition} and exists (select from fault_points where point = '${point}' and team_id = ${team});
-    begin
-      if stands then
-        -- Seen by the test.
-        perform pg_advisory_xact_lock_shared(4711, hashtext('${point}' || ${team}::text));
-        while exists (select from fault_points where point = '${point}' and team_id = ${team}) loop perform pg_sleep(0.05); end loop;
-      end if;
-      return coalesce(new, old);
-    end $$;
-    ${trigger} for each row execute function ${name}()`);
-};
 
 beforeAll(async () => {
   app = await startApp({ TASK_QUEUE_PREFIX: queuePrefix(), FORGE_WEBHOOK_SECRET: 'shared', FORGE_BINDING: 'open' });
   connection = await Connection.connect({ address: app.services.config.TEMPORAL_ADDRESS });
   temporal = new Client({ connection });
-  await db().raw('create table fault_points (point text, team_id uuid)');
-  for (const point of POINTS) await standStill(point, STAGING[point]);
-  await standStill('matched', ['outbox', 'before insert', 'new.team_id'], "new.kind = 'triage.ci'");
-  const bound = '(select r.team_id from forge_repositories r where r.repo = new.repo limit 1)';
-  await standStill('received', ['forge_deliveries', 'deferred', bound]);
-  const member = '(select m.team_id from memberships m where m.user_id = new.user_id limit 1)';
-  await standStill('claimed', ['agent_digests', 'before insert', member]);
-  await standStill('mailed', ['agent_digests', 'deferred', member]);
-  await standStill('handed_over', ['outbox', 'before delete', 'old.team_id'], "old.kind = 'triage.ci'");
+  still = new StandStill(app);
+  await still.open();
+  for (const [name, place] of Object.entries({ ...STAGING, ...AROUND })) await still.at(name, place);
 });
 afterAll(async () => {
   killApiProcesses();
   for (const worker of workers) worker.kill('SIGKILL');
   await connection.close();
+  await still.close();
   await app.close();
 });
 
@@ -88,17 +76,7 @@ const startWorker = async (): Promise<void> => {
   const settings = { CI_TRIAGE_SECONDS: '1', DATABASE_POOL_SIZE: '40', FORGE_WEBHOOK_SECRET: 'shared' };
   workers.push(await startWorkerProcess(app, settings));
 };
-/** Freezes a process, lets the statements that stand still go on without it, and kills it. */
-async function killStanding(child: ChildProcess): Promise<void> {
-  child.kill('SIGSTOP');
-  await db()('fault_points').delete();
-  await until(async () => (await standing()) === 0);
-  const gone = once(child, 'exit');
-  child.kill('SIGKILL');
-  await gone;
-}
-const killWorker = () => killStanding(workers.pop() as ChildProcess);
-const standing = (): Promise<number> => advisoryLocks(db(), 4711, 'held');
+const killWorker = () => still.kill(workers.pop() as ChildProcess);
 
 interface Case {
   point: Point;
@@ -126,7 +104,7 @@ const fail = ({ repo }: Case, run: number, { id = uuidv7() } = {}, url = app.url
   const headers = { 'x-forge-event': event, 'x-forge-delivery': id, 'x-hub-signature-256': signature };
   return fetch(`${url}/api/forge/webhooks`, { method: 'POST', headers, body: raw });
 };
-const arm = ({ point, team }: Case) => db()('fault_points').insert({ point, team_id: team.team_id });
+const arm = ({ point, team }: Case) => still.hold(point, team.team_id);
 const startNight = ({ team }: Case) =>
   temporal.workflow.start(OVERNIGHT_TRIAGE, {
     workflowId: `${app.services.config.TASK_QUEUE_PREFIX}night:${team.team_id}`,
@@ -142,7 +120,7 @@ const ended = (handle: ReturnType<typeof failureOf>) =>
         ({ status }) => status.name === 'COMPLETED',
         () => false,
       ),
-    60_000,
+    120_000,
   ).then(() => handle.result());
 const broken = async (): Promise<string[]> =>
   (await checkInvariants({ services: app.services, temporal })).flatMap(({ name, violations }) =>
@@ -166,12 +144,12 @@ it('a worker that dies at each point of staging leaves one plan a night and a ru
   const staging = failures.slice(0, POINTS.length);
   const tonight = await Promise.all(nights.map(startNight));
   for (const failure of staging) await fail(failure, 2);
-  await until(async () => (await standing()) === nights.length + staging.length, 60_000);
+  await until(async () => (await still.standing()) === nights.length + staging.length, 60_000);
   // These two hold up the relay, behind everything that it has handed over.
   for (const failure of failures.slice(POINTS.length).toReversed()) {
-    const before = await standing();
+    const before = await still.standing();
     await fail(failure, 2);
-    await until(async () => (await standing()) > before);
+    await until(async () => (await still.standing()) > before);
   }
   await killWorker();
   await startWorker();
@@ -213,8 +191,8 @@ it('an API process that dies in the commit of a delivery, which is sent again, l
   const id = uuidv7();
   const again = () => fail(failure, 3, { id });
   const asked = fail(failure, 3, { id }, api.url);
-  await until(async () => (await standing()) > 0);
-  await killStanding(api.child);
+  await until(async () => (await still.standing()) > 0);
+  await still.kill(api.child);
   await expect(asked).rejects.toThrow();
   expect((await again()).status).toBe(200);
   if (workers.length === 0) await startWorker();
@@ -237,7 +215,7 @@ it('a worker that dies while it writes the email of the morning, before and in i
   for (const point of ['claimed', 'mailed'] as const) {
     await arm({ ...night, point });
     await digests.trigger();
-    await until(async () => (await standing()) > 0);
+    await until(async () => (await still.standing()) > 0);
     await killWorker();
     await startWorker();
   }
