@@ -110,6 +110,7 @@ export const LogPage = z
     next_offset: z.int().meta({ description: 'Where to go on reading' }),
     size: z.int().meta({ description: 'Bytes of the log so far' }),
     truncated: z.boolean().meta({ description: 'The log was longer than the service keeps' }),
+    deleted: z.boolean().meta({ description: 'Newer logs of the team needed the room of this one' }),
     complete: z.boolean().meta({ description: 'The job has ended, and this page reaches the end of its log' }),
   })
   .meta({ id: 'RunnerJobLog' });

@@ -1,4 +1,4 @@
-// Made by npm run client from the document with SHA-256 67622667a3568bb7385ce2fbd2b424518ef0c504cdd98da4ffbcdb95cd6d06b9.
+// Made by npm run client from the document with SHA-256 1a4bac99b06231440e9170acd66991ef0e6850a0038e9acd611561352e79d71f.
 /** Operations that send a form with a file, those that send its bytes alone, and those that return bytes. */
 export const UPLOADS: readonly string[] = ['uploadFile'];
 export const STREAMS: readonly string[] = ['uploadBulkInput'];

@@ -80,6 +80,10 @@ create table runner_jobs (
   log_size bigint not null default 0,
   log_chunks integer not null default 0,
   is_log_truncated boolean not null default false,
+  -- What the log counts of the team's quota, in blocks of 16 kB; see runners/logs/log-quota.ts.
+  log_blocks integer not null default 0,
+  -- Logs of the team that came later needed its place.
+  is_log_deleted boolean not null default false,
   check ((status in ('claimed', 'running')) = (lease_until is not null)),
   check (status <> 'queued' or runner_id is null),
   check ((finished_at is null) = (status in ('queued', 'claimed', 'running'))),
@@ -94,6 +98,14 @@ create unique index runner_jobs_held on runner_jobs (runner_id) where status in 
 create unique index runner_jobs_of_step on runner_jobs (run_id, action_index, action_attempt) where run_id is not null;
 create index runner_jobs_open on runner_jobs (job_id) where finished_at is null;
 create index runner_jobs_to_delete on runner_jobs (finished_at) where finished_at is not null;
+-- The logs that make room for others, oldest first.
+create index runner_jobs_with_logs on runner_jobs (team_id, finished_at, job_id) where finished_at is not null and log_blocks > 0;
+
+-- Sum of the blocks of a team's jobs. A job adds to it before it writes, so its row is never summed up.
+create table runner_log_usage (
+  team_id uuid primary key references teams,
+  blocks bigint not null check (blocks >= 0)
+) with (fillfactor = 50);
 
 create table runner_job_logs (
   job_id uuid not null references runner_jobs on delete cascade,

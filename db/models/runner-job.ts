@@ -56,4 +56,7 @@ export class RunnerJob extends BaseModel {
   declare log_size: number;
   declare log_chunks: number;
   declare is_log_truncated: boolean;
+  /** What the log counts of the team's quota, in blocks. */
+  declare log_blocks: number;
+  declare is_log_deleted: boolean;
 }

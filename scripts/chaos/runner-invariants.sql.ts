@@ -29,6 +29,16 @@ export const runnerInvariants: readonly Invariant[] = [
       join run_actions a on a.run_id = r.run_id and a.index = j.action_index and a.attempts = j.action_attempt
       where j.finished_at < clock_timestamp() - interval '60 seconds' and r.finished_at is null and a.status = 'running'`,
   },
+  {
+    name: 'jobs_logs_counted',
+    words: 'The blocks of a team’s logs are the sum of those of its jobs, each of which counts what it stores',
+    sql: /* sql */ `
+      select format('team %s: %s blocks, %s counted', team_id, sum(j.log_blocks), u.blocks) as violation
+      from runner_jobs j left join runner_log_usage u using (team_id)
+      group by team_id, u.blocks having sum(j.log_blocks) <> coalesce(u.blocks, 0)
+      union all select format('job %s: %s bytes of log in %s blocks', job_id, log_size, log_blocks)
+      from runner_jobs where log_size > log_blocks * 16384 and not is_log_truncated`,
+  },
 ];
 
 /** Open jobs; only Temporal knows whether they have a workflow. */

@@ -3,20 +3,26 @@ import type { RunningWorker } from '../../activities/worker/start-worker.js';
 import { buildAutomation, comment, gate, setStatus } from '../factories/automations.js';
 import { buildProject, buildTask, buildTeam, type TestTeam, UNSEATED } from '../factories/people.js';
 import { startApp, type TestApp } from '../support/app.js';
-import { advisoryLocks, lockWaiters } from '../support/database.js';
+import { lockWaiters } from '../support/database.js';
+import { StandStill } from '../support/stand-still.js';
 import { queuePrefix, runWorker, until, untilRunIs } from '../support/worker.js';
 
 let app: TestApp;
 let worker: RunningWorker;
+let still: StandStill;
 let team: TestTeam;
 let project: { project_id: string };
 
 beforeAll(async () => {
   app = await startApp({ TASK_QUEUE_PREFIX: queuePrefix(), LOG_LEVEL: process.env['TEST_LOG_LEVEL'] ?? 'silent' });
+  still = new StandStill(app);
+  await still.open();
+  await still.at('comment', { table: 'comments', when: 'before insert', owner: "''" });
   worker = await runWorker(app);
 });
 afterAll(async () => {
   await worker.stop();
+  await still.close();
   await app.close();
 });
 beforeEach(async () => {
@@ -261,30 +267,15 @@ it('whoever set a run off by what they did is no second pair of eyes', async () 
   expect((await app.as(team.manager).get('/api/automations/approvals')).body.approvals).toMatchObject([{ can_decide: false }]);
 });
 
-/**
- * Keeps every comment from being written while `work` runs, which begins when one stands still. It sleeps: what waits for a lock of the
- * test gives up after 1.5 seconds, and with it what it has locked itself.
- */
+/** Keeps every comment from being written while `work` runs, which begins when one stands still. */
 async function whileCommenting<T>(work: () => Promise<T>): Promise<T> {
-  await db().raw(/* sql */ `
-    create table if not exists held_comments (team_id uuid);
-    create or replace function hold_comment() returns trigger language plpgsql as $$
-    begin
-      if exists (select from held_comments) then
-        -- Seen by the test.
-        perform pg_advisory_xact_lock_shared(4715, 1);
-        while exists (select from held_comments) loop perform pg_sleep(0.02); end loop;
-      end if;
-      return new;
-    end $$;
-    create or replace trigger hold_comment before insert on comments for each row execute function hold_comment()`);
-  await db()('held_comments').insert({ team_id: team.team_id });
+  await still.hold('comment', '');
   try {
     await buildTask(app, team, project);
-    await until(async () => (await advisoryLocks(db(), 4715, 'held')) === 1);
+    await until(async () => (await still.standing()) === 1);
     return await work();
   } finally {
-    await db()('held_comments').delete();
+    await still.release();
   }
 }
 /** Deletes an automation, which waits for the step that is just being done. Returns the end of that. */

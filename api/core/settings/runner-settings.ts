@@ -10,6 +10,7 @@ export const runnerSettings = {
   RUNNER_QUEUE_SECONDS: count(86_400, 2_592_000).describe('A job that no runner takes in this time is timed out'),
   RUNNERS_PER_TEAM: count(500, 10_000).describe('Registered runners of a team, each of which may wait for a job'),
   RUNNER_JOBS_PER_TEAM: count(1_000, 100_000).describe('Jobs of a team that have not ended'),
+  RUNNER_LOG_MB_PER_TEAM: count(5_120, 1_048_576).describe('Logs of a team’s jobs together, MiB'),
 };
 
 /** Limits that runners rely on. */

@@ -59,6 +59,7 @@ export const RUNNERS: Record<string, unknown> = {
     next_offset: 36,
     size: 36,
     truncated: false,
+    deleted: false,
     complete: true,
   },
   ClaimedRunnerJob: {

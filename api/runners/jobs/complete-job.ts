@@ -2,7 +2,7 @@ import type { RunnerJob } from '../../../db/models/runner-job.js';
 import { run, type Statement } from '../../../db/statement.js';
 import type { RunnerIdentity } from '../../core/actor.js';
 import { type Context, inTransaction } from '../../core/context.js';
-import { flushLog } from '../logs/append-log.js';
+import { flushLog, storable } from '../logs/append-log.js';
 import { maskText } from '../logs/mask.js';
 import { maskedValues } from '../logs/masked-values.js';
 import { endJob, type JobEnd } from '../record/end-job.js';
@@ -62,7 +62,7 @@ export async function completeJob(
       throw refused;
     }
     const values = maskedValues(job, token);
-    const output = report.output ? maskText(values, report.output) : null;
+    const output = report.output ? maskText(values, storable(report.output)) : null;
     await flushLog(ctx, job, token);
     const end = await endOf(ctx, job, report, output);
     await endJob(ctx, jobId, end);

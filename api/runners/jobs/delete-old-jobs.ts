@@ -4,13 +4,23 @@ import { run, type Statement } from '../../../db/statement.js';
 
 const BATCH = 500;
 
-/** $1 = days, $2 = row limit. Deletes jobs that ended so long ago, with their logs. */
+/** $1 = days, $2 = row limit. Deletes jobs that ended so long ago, with their logs, and gives back what these counted of the quotas. */
 const statement: Statement = {
   name: 'delete_old_runner_jobs',
   text: /* sql */ `
-    delete from runner_jobs where job_id = any(array(
-      select job_id from runner_jobs where finished_at < now() - make_interval(days => $1) order by finished_at limit $2 for update skip locked))
-    returning job_id`,
+with gone as (
+  delete from runner_jobs where job_id = any(array(
+    select job_id from runner_jobs where finished_at < now() - make_interval(days => $1) order by finished_at limit $2 for update skip locked))
+  returning job_id, team_id, log_blocks
+), freed as (
+  select team_id, sum(log_blocks) as blocks from gone where log_blocks > 0 group by team_id
+), locked as materialized (
+  -- In order: several workers may do this at the same time.
+  select team_id from runner_log_usage where team_id in (select team_id from freed) order by team_id for update
+), given_back as (
+  update runner_log_usage u set blocks = u.blocks - f.blocks from freed f join locked using (team_id) where u.team_id = f.team_id
+)
+select job_id from gone`,
 };
 
 /** Deletes jobs with their logs as long after their end as runs. Returns their number. May be repeated. */

@@ -6,6 +6,7 @@ import { conflict, DomainError } from '../../core/errors.js';
 import { lockHeldJob, settleBeforeReport } from '../jobs/held-job.js';
 import { SHALL_STOP } from '../jobs/heartbeat.js';
 import type { AppendedLog, AppendLog } from '../schema.js';
+import { blocksOf, reserveBlocks } from './log-quota.js';
 import { maskEnd, maskPart } from './mask.js';
 import { maskedValues, openTail, sealTail } from './masked-values.js';
 
@@ -14,6 +15,7 @@ const MAX_LOG_BYTES = 5 * 1024 * 1024;
 /** Most parts of a log. A runner that sends a line at a time for hours needs fewer. */
 const MAX_CHUNKS = 50_000;
 const TRUNCATED = '\n[The log is longer than 5 MB; the rest is not kept.]\n';
+const NO_ROOM = '\n[Logs of running jobs fill the quota of the team; the rest of this log is not kept.]\n';
 
 /** $1 = job id, $2 = offset as sent, $3 = position as stored, $4 = text. */
 const insertStatement: Statement = {
@@ -22,20 +24,20 @@ const insertStatement: Statement = {
 };
 
 /**
- * $1 = job id, $2 = bytes received, $3 = bytes stored, $4 = tail, $5 = whether the log is full, $6 = lease in seconds, $7 = chunks stored. A
- * runner that sends its log is alive, so its lease is renewed.
+ * $1 = job id, $2 = bytes received, $3 = bytes stored, $4 = tail, $5 = whether the log is full, $6 = lease in seconds, $7 = chunks stored, $8 =
+ * blocks of the quota. A runner that sends its log is alive, so its lease is renewed.
  */
 const advanceStatement: Statement = {
   name: 'advance_runner_job_log',
   text: /* sql */ `
     update runner_jobs set log_received = log_received + $2, log_size = log_size + $3, masked_tail = $4,
-      is_log_truncated = is_log_truncated or $5, log_chunks = log_chunks + $7,
+      is_log_truncated = is_log_truncated or $5, log_chunks = log_chunks + $7, log_blocks = $8,
       lease_until = clock_timestamp() + make_interval(secs => $6)
     where job_id = $1 returning ${SHALL_STOP} as cancel, is_log_truncated as truncated, log_received::float8 as next_offset`,
 };
 
-/** Returns text that PostgreSQL can store. */
-const storable = (text: string): string => text.toWellFormed().replaceAll('\0', '\ufffd');
+/** Returns text that PostgreSQL can store: NUL and half characters become U+FFFD. */
+export const storable = (text: string): string => text.toWellFormed().replaceAll('\0', '\ufffd');
 
 /** Returns the beginning of a text that has at most `most` bytes, cut between two characters. */
 function cutTo(text: string, most: number): string {
@@ -57,22 +59,46 @@ interface Advance {
   stored: number;
   tail: Buffer | null;
   isFull: boolean;
+  blocks: number;
 }
 
-async function advance(ctx: Context, { job_id }: RunnerJob, { received, stored, tail, isFull }: Advance): Promise<AppendedLog> {
-  const values = [job_id, received, stored, tail, isFull, ctx.config.RUNNER_LEASE_SECONDS, stored === 0 ? 0 : 1];
+async function advance(
+  ctx: Context,
+  { job_id }: RunnerJob,
+  { received, stored, tail, isFull, blocks }: Advance,
+): Promise<AppendedLog> {
+  const values = [job_id, received, stored, tail, isFull, ctx.config.RUNNER_LEASE_SECONDS, stored === 0 ? 0 : 1, blocks];
   const [row] = await run<AppendedLog & Record<string, unknown>>(ctx.db, advanceStatement, values);
   return row as AppendedLog;
 }
 
+/** The text to store of the next part of a log, and the blocks of the log with it. */
+interface Kept {
+  text: string;
+  isFull: boolean;
+  blocks: number;
+}
+
+/** Returns what is kept of a part: as far as there is room in the log and in the team's quota. */
+async function fit(ctx: Context, job: RunnerJob, text: string): Promise<Kept> {
+  const room = MAX_LOG_BYTES - job.log_size;
+  const bytes = Buffer.byteLength(text);
+  const isFull = bytes > room || job.log_chunks + 1 >= MAX_CHUNKS;
+  const kept = isFull ? `${cutTo(text, Math.min(room, bytes))}${TRUNCATED}` : text;
+  if (kept === '') return { text: kept, isFull, blocks: job.log_blocks };
+  const blocks = Math.max(job.log_blocks, blocksOf(job.log_size + Buffer.byteLength(kept), job.log_chunks + 1));
+  const added = blocks - job.log_blocks;
+  if (added === 0 || (await reserveBlocks(ctx, job.team_id, added))) return { text: kept, isFull, blocks };
+  // One line more than the quota allows, once a job.
+  return { text: NO_ROOM, isFull: true, blocks: job.log_blocks };
+}
+
 /** Stores the next part of a log, as far as there is room for it. */
 async function store(ctx: Context, job: RunnerJob, token: string, { received, text, tail }: Part): Promise<AppendedLog> {
-  const room = MAX_LOG_BYTES - job.log_size;
-  const isFull = Buffer.byteLength(text) > room || job.log_chunks + 1 >= MAX_CHUNKS;
-  const kept = isFull ? `${cutTo(text, Math.min(room, Buffer.byteLength(text)))}${TRUNCATED}` : text;
+  const { text: kept, isFull, blocks } = await fit(ctx, job, text);
   if (kept !== '') await run(ctx.db, insertStatement, [job.job_id, job.log_received, job.log_size, kept]);
   const sealed = isFull ? null : sealTail(job.job_id, token, tail);
-  return advance(ctx, job, { received, stored: Buffer.byteLength(kept), tail: sealed, isFull });
+  return advance(ctx, job, { received, stored: Buffer.byteLength(kept), tail: sealed, isFull, blocks });
 }
 
 /** @throws RESOURCE_CONFLICT `expected_offset` | PAYLOAD_TOO_LARGE */
@@ -107,7 +133,7 @@ export async function appendLog(
     const job = await lockHeldJob(ctx, jobId, runner);
     const received = Buffer.byteLength(chunk);
     if (checkOffset(job, offset, received) === 'repeated') {
-      return advance(ctx, job, { received: 0, stored: 0, tail: job.masked_tail, isFull: false });
+      return advance(ctx, job, { received: 0, stored: 0, tail: job.masked_tail, isFull: false, blocks: job.log_blocks });
     }
     const part = maskPart(maskedValues(job, token), openTail(job, token), storable(chunk));
     return store(ctx, job, token, { received, ...part });

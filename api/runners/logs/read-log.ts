@@ -30,7 +30,8 @@ function startOfCharacter(bytes: Buffer, at: number): number {
  */
 export async function readLog(ctx: Context, jobId: string, { offset: given }: ReadLog): Promise<LogPage> {
   // The job first: a log that it says to be whole is read after that.
-  const { log_size: size, status, is_log_truncated: truncated } = await readJob(ctx, 'runner.read', jobId);
+  const job = await readJob(ctx, 'runner.read', jobId);
+  const { log_size: size, status, is_log_truncated: truncated, is_log_deleted: deleted } = job;
   const from = Math.min(given, size);
   const rows = await run<{ position: number; text: string }>(ctx.db, statement, [jobId, from, PAGE_BYTES]);
   const all = Buffer.from(rows.map(({ text }) => text).join(''));
@@ -46,6 +47,7 @@ export async function readLog(ctx: Context, jobId: string, { offset: given }: Re
     next_offset,
     size: Math.max(size, next_offset),
     truncated,
+    deleted,
     complete: !isOpen(status) && next_offset >= size,
   };
 }

@@ -57,5 +57,7 @@ export async function deleteRunnersOfTeam(ctx: Context, teamId: string): Promise
   // The runners first: whoever gives one a job holds its lock until the commit.
   const runners = await Runner.query(ctx.db).where({ team_id: teamId }).delete();
   const jobs = await RunnerJob.query(ctx.db).where({ team_id: teamId }).delete();
+  // Last: a chunk of a log locks its job, then this row.
+  await ctx.db('runner_log_usage').where({ team_id: teamId }).delete();
   return { runners, jobs };
 }

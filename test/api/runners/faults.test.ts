@@ -1,7 +1,6 @@
 /** An API process and a worker that die at each point of a job: real processes, real Temporal. No job runs twice, and none is left behind. */
 import { Client as Temporal, Connection } from '@temporalio/client';
 import type { ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
 import { request } from 'undici';
 import { checkInvariants } from '../../../scripts/chaos/invariants.js';
 import { emptyLedger } from '../../../scripts/chaos/ledger.js';
@@ -10,25 +9,21 @@ import { buildTeam, type TestTeam } from '../../factories/people.js';
 import { buildRunner, queueJob, type TestRunner } from '../../factories/runners.js';
 import { type ApiProcess, killApiProcesses, startApiProcess } from '../../resilience/api-process.js';
 import { startApp, type TestApp } from '../../support/app.js';
-import { advisoryLocks } from '../../support/database.js';
+import { type Place, StandStill } from '../../support/stand-still.js';
 import { queuePrefix, until } from '../../support/worker.js';
 import { startWorkerProcess } from '../../support/worker-process.js';
 
-/** Points of a job, each with the change that stands still there: before it, or within COMMIT, when nobody hears of it. */
-const TRIGGERS = {
-  claim: ['before update on runner_jobs', "old.status = 'queued' and new.status = 'claimed'"],
-  'claim-commit': [
-    'after update on runner_jobs deferrable initially deferred',
-    "old.status = 'queued' and new.status = 'claimed'",
-  ],
-  log: ['before insert on runner_job_logs', 'true'],
-  end: ['before update on runner_jobs', 'old.finished_at is null and new.finished_at is not null'],
-  'end-commit': [
-    'after update on runner_jobs deferrable initially deferred',
-    'old.finished_at is null and new.finished_at is not null',
-  ],
-} as const;
-type Point = keyof typeof TRIGGERS;
+const CLAIMED = "old.status = 'queued' and new.status = 'claimed'";
+const ENDED = 'old.finished_at is null and new.finished_at is not null';
+/** Points of a job. */
+const POINTS = {
+  claim: { table: 'runner_jobs', when: 'before update', condition: CLAIMED },
+  'claim-commit': { table: 'runner_jobs', when: 'deferred update', condition: CLAIMED },
+  log: { table: 'runner_job_logs', when: 'before insert' },
+  end: { table: 'runner_jobs', when: 'before update', condition: ENDED },
+  'end-commit': { table: 'runner_jobs', when: 'deferred update', condition: ENDED },
+} as const satisfies Record<string, Place>;
+type Point = keyof typeof POINTS;
 
 /** What a process does when it dies: a request of a runner, or the worker ends a job whose lease is over. */
 const CASES = [
@@ -48,24 +43,7 @@ let connection: Connection;
 let temporal: Temporal;
 const db = () => app.services.db;
 const SETTINGS = { RUNNER_LEASE_SECONDS: '600', DATABASE_POOL_SIZE: '20' };
-
-const standStill = (point: Point) => {
-  const [when, condition] = TRIGGERS[point];
-  const name = `stand_still_at_${point.replace('-', '_')}`;
-  const kind = when.includes('deferrable') ? 'constraint trigger' : 'trigger';
-  return db().raw(/* sql */ `
-    create function ${name}() returns trigger language plpgsql as $$
-    begin
-      if ${condition} and exists (select from fault_points where point = '${point}' and job_id = new.job_id) then
-        -- Seen by the test.
-        perform pg_advisory_xact_lock_shared(4713, hashtext(new.job_id::text));
-        while exists (select from fault_points) loop perform pg_sleep(0.01); end loop;
-      end if;
-      return new;
-    end $$;
-    create ${kind} ${name} ${when} for each row execute function ${name}()`);
-};
-const standing = (): Promise<number> => advisoryLocks(db(), 4713, 'held');
+let still: StandStill;
 
 interface Case {
   act: (typeof CASES)[number][0];
@@ -105,29 +83,19 @@ async function go({ act, runner, job_id }: Case): Promise<void> {
   );
 }
 
-/** Freezes both processes, lets the statements that stand still go on without them, and kills them. */
-async function killAll(): Promise<void> {
-  for (const child of [api.child, worker]) child.kill('SIGSTOP');
-  await db()('fault_points').delete();
-  await until(async () => (await standing()) === 0);
-  for (const child of [api.child, worker]) {
-    const gone = once(child, 'exit');
-    child.kill('SIGKILL');
-    await gone;
-  }
-}
-
 beforeAll(async () => {
   app = await startApp({ TASK_QUEUE_PREFIX: queuePrefix(), ...SETTINGS });
   connection = await Connection.connect({ address: app.services.config.TEMPORAL_ADDRESS });
   temporal = new Temporal({ connection });
-  await db().raw('create table fault_points (point text, job_id uuid)');
+  still = new StandStill(app);
+  await still.open();
   [api, worker] = await Promise.all([startApiProcess(app, SETTINGS), startWorkerProcess(app, SETTINGS)]);
 });
 afterAll(async () => {
   worker.kill('SIGKILL');
   killApiProcesses();
   await connection.close();
+  await still.close();
   await app.close();
 });
 
@@ -135,12 +103,12 @@ it('processes that die at each point of a job leave it claimed once and ended on
   const cases: Case[] = [];
   for (const each of CASES) cases.push(await build(each));
   await until(async () => (await db()('outbox').where({ kind: 'runner.job' })).length === 0, 60_000);
-  for (const point of Object.keys(TRIGGERS) as Point[]) await standStill(point);
+  for (const [name, place] of Object.entries(POINTS)) await still.at(name, { ...place, owner: 'new.job_id' });
   // All at once: a statement that stands still ends after ten seconds.
-  await db()('fault_points').insert(cases.map(({ point, job_id }) => ({ point, job_id })));
+  for (const { point, job_id } of cases) await still.hold(point, job_id);
   await Promise.all(cases.map(go));
-  await until(async () => (await standing()) === cases.length);
-  await killAll();
+  await until(async () => (await still.standing()) === cases.length);
+  await still.kill(api.child, worker);
   worker = await startWorkerProcess(app, SETTINGS);
   for (const { act, point, runner, job_id } of cases) {
     const report = (route: string, body: unknown) => runner.calls.post(`/api/runners/jobs/${job_id}/${route}`, body);
@@ -178,5 +146,6 @@ it('processes that die at each point of a job leave it claimed once and ended on
   const open = { finished_at: null, status: 'running', lease_until: old, queued_at: old };
   await db().raw('alter table runner_jobs disable trigger user');
   await row().update(open);
-  expect(await broken()).toEqual(['acked_jobs_ended', 'jobs_run_once', 'jobs_end', 'jobs_timed']);
+  await db()('runner_log_usage').update({ blocks: 7 });
+  expect(await broken()).toEqual(['acked_jobs_ended', 'jobs_run_once', 'jobs_end', 'jobs_logs_counted', 'jobs_timed']);
 }, 240_000);

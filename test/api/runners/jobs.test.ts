@@ -192,6 +192,12 @@ describe('claims', () => {
     expect(await jobOf(job_id)).toMatchObject({ runner_id: runner.runner_id });
   });
 
+  it('stores the version of a program that was replaced, also without a job', async () => {
+    expect((await runner.calls.post('/api/runners/claim', { wait_seconds: 0, version: '9.9' })).status).toBe(204);
+    await claim(runner.calls);
+    expect((await member.get(`/api/runners?team_id=${team.team_id}`)).body).toMatchObject([{ version: '9.9' }]);
+  });
+
   it('answers the older of two waiting claims, and all of them when the process stops', async () => {
     const older = claim(runner.calls, 25);
     // The newer one replaces the older one, whichever arrives first.
@@ -265,6 +271,10 @@ describe('reports', () => {
     ]);
     expect((await chunk(runner.calls, job_id, 'x', 0)).body).toMatchObject({ cancel: true });
     expect((await complete(runner.calls, job_id, { status: 'failed' })).body).toEqual({ job_id, status: 'cancelled' });
+    const binary = await held();
+    // A command may have written anything: what its runner sends of it must not keep the job from its end.
+    await complete(runner.calls, binary, { status: 'succeeded', output: 'a\0\ud800' });
+    expect(await jobOf(binary)).toMatchObject({ status: 'succeeded', output: 'a\ufffd\ufffd' });
     const stubborn = await held();
     await manager.post(`/api/runners/jobs/${stubborn}/cancel`);
     await passTime(stubborn, CANCEL, 'cancel_requested_at');

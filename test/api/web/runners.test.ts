@@ -88,6 +88,11 @@ it('shows the end of a long log, and all of it in parts', async () => {
   expect(shown(start) + shown((await member.get(next)).html)).toBe(log);
 });
 
+it('says that a log was deleted to make room', async () => {
+  const path = `/app/runners/jobs/${await buildRunnerJob(app, team, { is_log_deleted: true }, '')}`;
+  expect((await member.get(path)).html).toContain('This log was deleted to make room for newer logs of the team.');
+});
+
 it('keeps other teams and guests out, lists the newest first, and deletes a runner', async () => {
   const other = await buildTeam(app);
   await givePasswords(app);

@@ -26,12 +26,13 @@ const Query = z.object({
 /** Returns the shown part of the log, which begins with a whole line unless it begins where the user asked. */
 async function logOf(ctx: Context, { job_id, log_size }: JobDetail, from: number | undefined) {
   const offset = from ?? Math.max(0, log_size - TAIL_BYTES);
-  const { text, next_offset, size, truncated, ...log } = await readLog(ctx, job_id, { offset });
+  const { text, next_offset, size, truncated, deleted, ...log } = await readLog(ctx, job_id, { offset });
   const begin = from === undefined && offset > 0 ? text.indexOf('\n') + 1 : 0;
   return {
     text: logText(text.slice(begin)),
     size,
     truncated,
+    deleted,
     /** Bytes before the shown part; null if it is the whole beginning. */
     before: offset > 0 ? log.offset : null,
     next: next_offset < size ? next_offset : null,
