@@ -12,10 +12,14 @@ statuses = collections.Counter()
 violations = []
 # Writes that succeeded last, as they stood when the refusals with 401 began: one of them has ended the credential.
 writes = collections.deque(maxlen=10)
-refused = []
+refused = set()
 ended_after = []
-# A check sends single requests without a credential.
-IN_A_ROW = 8
+# A check sends single requests without a credential, and a sign-in is refused in the same way.
+OPERATIONS_IN_A_ROW = 4
+
+
+# The session of the round: its own list tells it, and ids of requests come from answers.
+OWN_SESSION = os.environ.get("FUZZ_SESSION")
 
 
 @schemathesis.hook
@@ -24,6 +28,10 @@ def before_call(context, case, **kwargs):
     key = (case.headers or {}).get("Idempotency-Key")
     if isinstance(key, str) and 0 < len(key) <= 255 and case.meta is not None and case.meta.generation.mode.is_positive:
         case.headers["Idempotency-Key"] = str(uuid.uuid4())
+    # Revoking it would end the round: most of what follows would be a 401.
+    parameters = case.path_parameters or {}
+    if OWN_SESSION and parameters.get("session_id") == OWN_SESSION:
+        parameters["session_id"] = str(uuid.uuid4())
 
 
 @schemathesis.hook
@@ -35,11 +43,11 @@ def after_call(context, case, response):
 def watch_credential(case, response):
     if response.status_code != 401:
         refused.clear()
-        if response.status_code < 300 and case.method != "GET":
+        if response.status_code < 300 and case.method in ("POST", "PUT", "PATCH", "DELETE"):
             writes.append(f"{case.method} {case.formatted_path}")
     elif not ended_after:
-        refused.append(case.formatted_path)
-        if len(refused) == IN_A_ROW:
+        refused.add(case.operation.label)
+        if len(refused) == OPERATIONS_IN_A_ROW:
             ended_after.extend(writes)
 
 

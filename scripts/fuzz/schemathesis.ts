@@ -42,6 +42,12 @@ interface Round {
   dir: string;
 }
 
+/** Returns the id of a session from its token; empty for an access token. */
+function sessionOf(token: string): string {
+  const [, claims] = token.split('.');
+  return claims === undefined ? '' : (JSON.parse(Buffer.from(claims, 'base64url').toString()) as { sid: string }).sid;
+}
+
 /** Runs all phases and checks once over the whole document, with output to the terminal. */
 export async function fuzzOnce({
   schemathesis,
@@ -59,7 +65,13 @@ export async function fuzzOnce({
   args.push('--header', `Authorization: Bearer ${token}`, '--seed', String(seed), '--max-examples', '30', '--workers', '1');
   args.push('--continue-on-failure', '--generation-database', 'none', '--no-color', '--warnings', 'off');
   if (only !== undefined) args.push('--include-path-regex', only);
-  const env = { ...process.env, PYTHONPATH: hooks, SCHEMATHESIS_HOOKS: 'hooks', FUZZ_COUNTS: countsFile };
+  const env = {
+    ...process.env,
+    PYTHONPATH: hooks,
+    SCHEMATHESIS_HOOKS: 'hooks',
+    FUZZ_COUNTS: countsFile,
+    FUZZ_SESSION: sessionOf(token),
+  };
   const child = spawn(schemathesis, args, { stdio: ['ignore', 'inherit', 'inherit'], env, cwd: dir });
   const [code] = (await once(child, 'exit')) as [number | null];
   if (!existsSync(countsFile)) throw new Error(`schemathesis ended with ${code} and no answer`);
