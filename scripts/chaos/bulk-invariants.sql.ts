@@ -107,19 +107,36 @@ export const UNCARRIED_UNDO: Invariant = {
     )`,
 };
 
-/** Every import whose end was acknowledged. $1 = the ledger (jsonb). */
+/** Every import that was accepted. $1 = the ledger (jsonb). */
 export const acknowledgedImports: readonly Invariant[] = [
   {
     name: 'acked_imports_applied',
     words:
-      'Every import ended as was acknowledged, and what it created is there once; after an undo it is in the trash, and nothing else is',
+      'Every import that was accepted did each line of its file once, or lists its error, unless it was cancelled; its counts are those of the file',
     sql: /* sql */ `
-      select format('import %s: %s, of %s tasks %s exist and %s are live; %s notes of %s, %s comments of %s, %s updates; kept task: %s', a.job_id,
-        row(j.status, j.created, j.updated, j.skipped, j.failed, j.undone), r.tasks, t.tasks, t.live, n.live, r.notes, c.live, r.comments,
-        u.updates, k.live) as violation
-      from jsonb_to_recordset($1::jsonb->'imports') as a(job_id uuid, tag text, status text, created int, updated int, skipped int,
-        failed int, undone int, kept text)
+      select format('import %s is %s: %s, its file %s; errors in %s, its file in %s', a.job_id, coalesce(j.status, 'gone'), d.counts, a.counts,
+        e.lines, a.failing) as violation
+      from jsonb_to_recordset($1::jsonb->'imports') as a(job_id uuid, counts jsonb, failing jsonb, cancelled boolean)
       left join bulk_jobs j on j.job_id = a.job_id
+      cross join lateral (
+        select jsonb_build_object('total', j.total, 'created', j.created, 'updated', j.updated, 'skipped', j.skipped, 'failed', j.failed) as counts
+      ) d
+      cross join lateral (
+        select coalesce(jsonb_agg(r.line order by r.line), '[]') as lines from bulk_rows r where r.job_id = a.job_id and r.outcome = 'failed'
+      ) e
+      where j.status is distinct from case when a.cancelled then 'cancelled' else 'succeeded' end
+        or not a.cancelled and (d.counts <> a.counts or e.lines <> a.failing)
+        or a.cancelled and not (a.failing @> e.lines and j.created <= (a.counts->>'created')::int)`,
+  },
+  {
+    name: 'acked_imports_left',
+    words: 'What an import has created is there once; after an undo that was accepted it is gone, and nothing else is',
+    sql: /* sql */ `
+      select format('import %s, undone: %s: of %s tasks %s exist, %s live, %s taken; of %s notes %s, of %s comments %s; %s updates of %s; kept %s; undone %s',
+        a.job_id, a.undone, r.tasks, t.tasks, t.live, t.taken, r.notes, n.live, r.comments, c.live, u.updates, j.updated, k.live, j.undone)
+        as violation
+      from jsonb_to_recordset($1::jsonb->'imports') as a(job_id uuid, tag text, undone boolean, kept text)
+      join bulk_jobs j on j.job_id = a.job_id
       cross join lateral (
         select count(*) filter (where r.entity = 'task') as tasks, count(*) filter (where r.entity = 'note') as notes,
           count(*) filter (where r.entity = 'comment') as comments
@@ -146,10 +163,9 @@ export const acknowledgedImports: readonly Invariant[] = [
         select count(*) filter (where t.deleted_at is null and p.deleted_at is null) as live
         from tasks t join projects p using (project_id) where t.task_id = a.kept
       ) k
-      where (j.status, j.created, j.updated, j.skipped, j.failed, j.undone)
-          is distinct from (a.status, a.created, a.updated, a.skipped, a.failed, coalesce(a.undone, 0))
-        or t.tasks <> r.tasks or u.updates <> a.updated or k.live <> (a.kept is not null)::int
-        or case when a.undone is null then (t.live, n.live, c.live) <> (r.tasks, r.notes, r.comments)
-          else (t.live, t.taken, n.live, c.live) <> (0, r.tasks, 0, 0) or a.undone <> a.created - (a.kept is not null)::int end`,
+      where t.tasks <> r.tasks or u.updates <> j.updated or k.live <> (a.kept is not null)::int
+        or coalesce(j.undo_status, 'none') <> case when a.undone then 'succeeded' else 'none' end
+        or case when a.undone then (t.live, t.taken, n.live, c.live, j.undone) <> (0, r.tasks, 0, 0, j.created - (a.kept is not null)::int)
+          else (t.live, t.taken, n.live, c.live, j.undone) <> (r.tasks, 0, r.notes, r.comments, 0) end`,
   },
 ];

@@ -11,6 +11,8 @@ export interface Desk {
   surprises: string[];
   random: Random;
   secret: string;
+  /** False as soon as the load is to end: whoever waits for something stops waiting. */
+  goesOn: () => boolean;
 }
 
 /** Notes a response that no rule explains. */

@@ -49,18 +49,18 @@ export interface AckedTask {
   comments: string[];
 }
 
-/** An import that ended, with its last acknowledged state. */
-interface AckedImport {
+/** An import that was accepted, with what must become of its file. */
+export interface AckedImport {
   job_id: string;
   /** Part of the titles of all that it creates. */
   tag: string;
-  status: string;
-  created: number;
-  updated: number;
-  skipped: number;
-  failed: number;
-  /** Records that its undo has taken back; null: it was not undone. */
-  undone: number | null;
+  counts: { total: number; created: number; updated: number; skipped: number; failed: number };
+  /** Numbers of the lines that fail, ascending. */
+  failing: number[];
+  /** It was cancelled, wherever it was; else it succeeds. */
+  cancelled: boolean;
+  /** Its undo was accepted. */
+  undone: boolean;
   /** Task that somebody else put into its project before the undo. */
   kept: string | null;
 }

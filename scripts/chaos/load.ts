@@ -26,6 +26,7 @@ export interface Load {
 /** Pause between two requests of one user, ms. */
 const PAUSE = { min: 40, max: 300 };
 const CREATORS = 3;
+const IMPORTERS = 4;
 /** Users who talk to the agent. */
 const TALKERS = 4;
 /** Gates decided concurrently. */
@@ -214,7 +215,7 @@ export function startLoad(caller: Caller, world: World, secret: string, seed: nu
         people += 1;
         const random = seededRandom(seed * 1_000 + people);
         while (going) {
-          await act({ caller, world, ledger, surprises, random, secret });
+          await act({ caller, world, ledger, surprises, random, secret, goesOn: () => going });
           await sleep(random.between(PAUSE.min, PAUSE.max));
         }
       }),
@@ -234,7 +235,7 @@ export function startLoad(caller: Caller, world: World, secret: string, seed: nu
     workOnViews,
     workOnJobs,
     exportTasks,
-    importFiles,
+    ...Array.from({ length: IMPORTERS }, () => importFiles),
     ...Array.from({ length: TALKERS }, () => workWithAgent),
     workFromOutside,
     failChecks,

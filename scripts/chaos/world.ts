@@ -15,11 +15,16 @@ export interface World {
   quiet: string;
   /** Fields for numbers on tasks. */
   fields: string[];
-  /** Team of the imports of many lines, with tasks that they meet again. The admin is its only member. */
-  importTeamId: string;
-  base: string[];
+  /** Teams of the imports of many lines. The admin is their only member. */
+  importTeams: ImportTeam[];
   /** Repository bound to the watched project with issue sync. */
   repo: string;
+}
+
+export interface ImportTeam {
+  team_id: string;
+  /** Tasks that its imports meet again. */
+  base: string[];
 }
 
 /** Marks tasks whose triggered run fails. */
@@ -48,18 +53,18 @@ export const commentsFor = (title: string): string[] => [`hello ${title}`, `befo
 /** Sends a request and returns the body of its response. @throws Error for any response but the expected success */
 type Call = (method: string, path: string, token?: string, body?: unknown) => Promise<Record<string, unknown>>;
 
-/** Tasks that imports meet again. */
+const IMPORT_TEAMS = 3;
+/** Tasks of such a team. */
 const BASE = 40;
 
-/** Makes the team of the imports. */
-async function buildImportTeam(call: Call, admin: string): Promise<{ importTeamId: string; base: string[] }> {
-  const importTeamId = (await call('POST', '/api/teams', admin, { name: 'Chaos, imports' }))['team_id'] as string;
-  const body = { name: 'Chaos, base', team_id: importTeamId };
+async function buildImportTeam(call: Call, admin: string): Promise<ImportTeam> {
+  const team_id = (await call('POST', '/api/teams', admin, { name: 'Chaos, imports' }))['team_id'] as string;
+  const body = { name: 'Chaos, base', team_id };
   const { project_id } = (await call('POST', '/api/projects', admin, body))['data'] as { project_id: string };
   const base = Array.from({ length: BASE }, () => uuidv7());
   const tasks = base.map((task_id) => ({ task_id, title: 'base', project_id }));
   await call('POST', '/api/tasks/bulk?atomic=true', admin, tasks);
-  return { importTeamId, base };
+  return { team_id, base };
 }
 
 /** @throws Error for any response but the expected success */
@@ -100,6 +105,7 @@ export async function buildWorld(caller: Caller): Promise<World> {
   const scopes = ['tasks:read', 'projects:read', 'graph:read', 'ai:chat'];
   const made = await call('POST', '/api/auth/tokens', member, { name: 'Chaos', scopes, mcp_only: true });
   await call('PUT', `/api/ai-workspace/settings?team_id=${teamId}`, admin, { ci_triage: { enabled: true } });
-  const imports = await buildImportTeam(call, admin);
-  return { admin, manager, member, agent: made['token'] as string, teamId, watched, quiet, fields, repo, ...imports };
+  const importTeams: ImportTeam[] = [];
+  while (importTeams.length < IMPORT_TEAMS) importTeams.push(await buildImportTeam(call, admin));
+  return { admin, manager, member, agent: made['token'] as string, teamId, watched, quiet, fields, repo, importTeams };
 }

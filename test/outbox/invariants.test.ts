@@ -531,11 +531,14 @@ describe('what always holds', () => {
     const lines = [{ entity: 'task', task_id: id, title: `imported ${tag}`, project_id }, { entity: 'task' }];
     const { job_id } = await importText(app, manager, team, ndjson(lines));
     await db()('outbox').delete();
-    const acked = { job_id, tag, status: 'succeeded', created: 1, updated: 0, skipped: 0, failed: 1, undone: null, kept: null };
-    const ledger = (more: object = {}) => ledgerOf({ imports: [{ ...acked, ...more }] });
+    const counts = { total: 2, created: 1, updated: 0, skipped: 0, failed: 1 };
+    const wanted = { job_id, tag, counts, failing: [2], cancelled: false, undone: false, kept: null };
+    const ledger = (more: object = {}) => ledgerOf({ imports: [{ ...wanted, ...more }] });
     expect(await broken(ledger())).toEqual({});
-    for (const lost of [{ created: 2 }, { tag: 'another' }, { undone: 1 }, { updated: 1 }])
+    for (const lost of [{ counts: { ...counts, created: 2 } }, { failing: [] }, { cancelled: true, failing: [] }])
       expect(Object.keys(await broken(ledger(lost)))).toEqual(['acked_imports_applied']);
+    for (const lost of [{ tag: 'another' }, { undone: true }, { kept: id, undone: true }])
+      expect(Object.keys(await broken(ledger(lost)))).toEqual(['acked_imports_left']);
     const job = () => db()('bulk_jobs').where({ job_id });
     const rows = () => db()('bulk_rows').where({ job_id, outcome: 'created' });
     await plant(() => job().update({ created: 0, skipped: 1 }), 'imports_add_up');
@@ -550,7 +553,7 @@ describe('what always holds', () => {
     await plant(late, 'undos_carried', 'chain_intact');
     await finishUndo(app, job_id);
     await db()('outbox').delete();
-    expect(Object.keys(await broken(ledger({ undone: 1 })))).toEqual(['chain_intact']);
+    expect(Object.keys(await broken(ledger({ undone: true })))).toEqual(['chain_intact']);
     await plant(() => rows().update({ undone_at: null }), 'versions_count_changes', 'undos_are_whole', 'chain_intact');
     await rows().update({ undone_at: new Date() });
     await plant(

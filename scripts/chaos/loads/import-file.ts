@@ -1,6 +1,6 @@
 import { v7 as uuidv7 } from 'uuid';
 import type { Random } from '../random.js';
-import type { World } from '../world.js';
+import type { ImportTeam } from '../world.js';
 
 const MAX_CONFLICTS = 20;
 const MAX_WRONG = 10;
@@ -63,7 +63,7 @@ function wrong(random: Random, title: string, project_id: string): Line[] {
  * Writes a file of `tasks` tasks in a new project, with subtasks, comments, notes and relations, tasks that the team has, and lines that are
  * wrong, in any order.
  */
-export function makeImportFile(random: Random, { base }: World, tasks: number): ImportFile {
+export function makeImportFile(random: Random, { base }: ImportTeam, tasks: number): ImportFile {
   const tag = uuidv7();
   const title = `imported ${tag}`;
   const project_id = uuidv7();
