@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ClampedInt, Id, Text, Timestamp } from '../core/fields.js';
+import { ClampedInt, Id, Text, Timestamp, TrimmedText } from '../core/fields.js';
 import { INSTANCE_ROLES } from '../core/actor.js';
 
 const STATUSES = ['active', 'suspended', 'deprovisioned'] as const;
@@ -35,7 +35,7 @@ export const AdminUser = z
 export type AdminUser = z.output<typeof AdminUser>;
 
 /** Reason of the action, stored in the audit log. */
-export const Reason = Text.trim().min(1).max(500);
+export const Reason = TrimmedText(500);
 export const Suspend = z.object({ reason: Reason }).meta({ id: 'Suspend' });
 
 export const UserStatus = z

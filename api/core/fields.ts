@@ -32,12 +32,24 @@ const NOT_IN_ADDRESS = String.raw`\x00-\x20\x7f-\xa0\u1680\u2000-\u200a\u2028\u2
  */
 export const MAIL_ADDRESS = new RegExp(`^[^${NOT_IN_ADDRESS}]+@[^${NOT_IN_ADDRESS}]+\\.[^${NOT_IN_ADDRESS}]+$`);
 
+/** What `trim` removes, spelled out for the API document. */
+const BLANKS = String.raw`\t-\r \xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff`;
+/** Text of 1 to `max` characters after blanks at its ends are removed. */
+export const TrimmedText = (max: number) =>
+  Text.trim()
+    .min(1)
+    .max(max)
+    .meta({ pattern: `[^${BLANKS}]` });
+
+/** Controls, separators and format characters, spelled out for the API document; those beyond U+FFFF need a flag that not every engine has. */
+const INVISIBLE = String.raw`\x00-\x20\x7f-\xa0\xad\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u1680\u180e\u2000-\u200f\u2028-\u202f\u205f-\u2064\u2066-\u206f\u3000\ufeff\ufff9-\ufffb`;
 /** A name or title: trimmed, 1 to `max` characters, at least one visible. */
 export const Title = (max: number) =>
   Text.trim()
     .min(1)
     .max(max)
-    .refine((value) => !/^[\p{Cf}\p{Z}\p{Cc}]*$/u.test(value) || value === '', 'must contain a visible character');
+    .refine((value) => !/^[\p{Cf}\p{Z}\p{Cc}]*$/u.test(value) || value === '', 'must contain a visible character')
+    .meta({ pattern: `[^${INVISIBLE}]` });
 
 /** Integer query parameter of at least `min`; a larger one is clamped to `max`. */
 export const ClampedInt = (min: number, max: number, fallback: number) =>

@@ -9,6 +9,12 @@ import type { Scope } from '../core/scopes.js';
 /** The bytes of a file, in a form or a response. */
 export const Bytes = z.string().meta({ id: 'Bytes', format: 'binary', description: 'Bytes of a file' });
 
+/** The same of at least one byte, as a request body. */
+export const SomeBytes = z
+  .string()
+  .min(1)
+  .meta({ id: 'SomeBytes', format: 'binary', description: 'Bytes of a file, at least one' });
+
 /** A response with headers, or with another of the declared statuses. */
 export class Reply<Body = unknown> {
   constructor(

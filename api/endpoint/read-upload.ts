@@ -141,7 +141,7 @@ class UploadReader {
     if (name === undefined) return;
     if (name === FILE_PART) this.fail(badPart(name, 'file must be a file part, with a file name', 'not_a_file'));
     else if (this.source) this.fail(badPart(name, `${name.slice(0, 64)} must come before the file`, 'out_of_order'));
-    else if (this.fields.has(name)) this.fail(badPart(name, `${name.slice(0, 64)} is given twice`, 'duplicate'));
+    else if (this.fields.has(name)) this.fail(badPart(name, `${name.slice(0, 64)} is given twice`, 'custom'));
     else if (isCut) this.fail(badPart(name, `${name.slice(0, 64)} is longer than ${MAX_FIELD_BYTES} bytes`, 'too_big'));
     else this.fields.set(name, value);
   }

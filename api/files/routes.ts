@@ -13,16 +13,17 @@ import { uploadFile } from './upload-file.js';
 
 const tag = 'Files';
 
-const badField = (name: string, message: string, type: string) => invalidFields([{ field: `body.${name}`, message, type }]);
+/** Form and query are two places of one value, which no schema can say. */
+const badField = (name: string, message: string) => invalidFields([{ field: `body.${name}`, message, type: 'custom' }]);
 
 /** Merges form fields and query. @throws VALIDATION_ERROR no team, or two values for one field */
 function placeOf(body: UploadPlace, query: UploadPlace): FilePlace {
   for (const name of ['team_id', 'project_id'] as const) {
     if (body[name] !== undefined && query[name] !== undefined && body[name] !== query[name])
-      throw badField(name, `${name} differs from the query`, 'duplicate');
+      throw badField(name, `${name} differs from the query`);
   }
   const team_id = body.team_id ?? query.team_id;
-  if (team_id === undefined) throw badField('team_id', 'team_id is required before the file, or in the query', 'required');
+  if (team_id === undefined) throw badField('team_id', 'team_id is required before the file, or in the query');
   return { team_id, project_id: body.project_id ?? query.project_id ?? null };
 }
 

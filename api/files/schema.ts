@@ -8,8 +8,14 @@ const FormId = z
   .pipe(Id.optional());
 
 const teamId = (elsewhere: string) =>
-  FormId.optional().meta({ override: { type: 'string' }, description: `Required, here or ${elsewhere}` });
-const project_id = FormId.optional().meta({ override: { type: 'string' }, description: 'A project of the team' });
+  FormId.optional().meta({
+    override: { type: 'string' },
+    description: `Required, here or ${elsewhere}; in both places it must be the same, else 422`,
+  });
+const project_id = FormId.optional().meta({
+  override: { type: 'string' },
+  description: 'A project of the team; the same in form and query, if it is in both',
+});
 
 /** Where an upload goes, as form fields before the file. */
 export const UploadFields = z.object({ team_id: teamId('in the query'), project_id });

@@ -12,7 +12,7 @@ import { actionSchemas } from './openapi-actions.js';
 import { responsesOf } from './openapi-responses.js';
 import { INTRODUCTION, TAGS } from './openapi-texts.js';
 import { openApiWebhooks } from './openapi-webhooks.js';
-import { Bytes, type Endpoint, takesKey } from '../endpoint/endpoint.js';
+import { Bytes, type Endpoint, SomeBytes, takesKey } from '../endpoint/endpoint.js';
 
 const IdempotencyKey = z.object({
   'Idempotency-Key': z.string().min(1).max(255).optional().meta({
@@ -84,7 +84,7 @@ function operationOf(endpoint: Endpoint): ZodOpenApiOperationObject {
     const form = (endpoint.body as z.ZodObject).extend({ file: Bytes });
     operation.requestBody = { required: true, content: { 'multipart/form-data': { schema: form, example: endpoint.example } } };
   } else if (endpoint.stream) {
-    operation.requestBody = { required: true, content: { 'application/octet-stream': { schema: Bytes } } };
+    operation.requestBody = { required: true, content: { 'application/octet-stream': { schema: SomeBytes } } };
   } else if (endpoint.body) {
     const media = endpoint.example === undefined ? {} : { example: endpoint.example };
     // An absent body counts as an empty object, so it is optional where that suffices.

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { JOB_STATUSES } from '../../db/models/runner-job.js';
-import { ClampedInt, Id, Text, Timestamp, Title } from '../core/fields.js';
+import { ClampedInt, Id, Timestamp, Title, TrimmedText } from '../core/fields.js';
 import { Command, DEFAULT_TIMEOUT_MINUTES, Env, jobFields, Labels, TimeoutMinutes } from './record/job-schema.js';
 
 const RunnerName = Title(100);
-const Version = Text.trim().min(1).max(100).meta({ description: 'Version of the runner’s program', example: '0.1.0' });
+const Version = TrimmedText(100).meta({ description: 'Version of the runner’s program', example: '0.1.0' });
 const MAX_OUTPUT_BYTES = 65_536;
 /** Largest part of a log in one request, in bytes. */
 export const MAX_CHUNK_BYTES = 65_536;

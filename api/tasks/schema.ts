@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { DATE_FORMATS, Flag, Id, NewTaskId, TaskId, Text, Timestamp, Title } from '../core/fields.js';
+import { DATE_FORMATS, Flag, Id, NewTaskId, TaskId, Text, Timestamp, Title, TrimmedText } from '../core/fields.js';
 import { FieldFilters } from '../custom-fields/filter-schema.js';
 import { Recurrence, TaskRecurrence } from '../recurrence/schema.js';
 import { normaliseStatus, normaliseTags, TASK_PRIORITIES, TASK_STATUSES } from './rules.js';
@@ -17,7 +17,7 @@ const TaskPriority = z.preprocess(
 const MAX_SENT_TAGS = 1_000;
 /** Counted after trimming and removing duplicates. */
 const Tags = z
-  .array(Text.trim().min(1).max(50))
+  .array(TrimmedText(50))
   .max(MAX_SENT_TAGS)
   .overwrite(normaliseTags)
   .pipe(z.array(z.string()).max(20))

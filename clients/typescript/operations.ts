@@ -1,4 +1,4 @@
-// Made by npm run client from the document with SHA-256 1a4bac99b06231440e9170acd66991ef0e6850a0038e9acd611561352e79d71f.
+// Made by npm run client from the document with SHA-256 fe9635c51901ca44958d0e95e374d9e293ab6a2d8502daac48858b9b4264fa4d.
 /** Operations that send a form with a file, those that send its bytes alone, and those that return bytes. */
 export const UPLOADS: readonly string[] = ['uploadFile'];
 export const STREAMS: readonly string[] = ['uploadBulkInput'];

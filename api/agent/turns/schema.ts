@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Id, Text } from '../../core/fields.js';
+import { Id, TrimmedText } from '../../core/fields.js';
 import { ActionPlan } from '../plans/schema.js';
 
 const MAX_MESSAGE_LENGTH = 10_000;
@@ -12,7 +12,7 @@ export const MAX_OPEN_TURNS_OF_USER = 10;
 export const Chat = z
   .object({
     session_id: Id,
-    message: Text.trim().min(1).max(MAX_MESSAGE_LENGTH),
+    message: TrimmedText(MAX_MESSAGE_LENGTH),
   })
   .meta({ id: 'Chat' });
 export type Chat = z.output<typeof Chat>;

@@ -12,7 +12,9 @@ const Word = <T extends string>(words: readonly T[]) =>
     .string()
     .transform((value) => words.find((word) => word === value))
     .optional()
-    .meta({ override: { type: 'string', enum: [...words], description: 'An unknown value is dropped' } });
+    .meta({
+      override: { anyOf: [{ type: 'string', enum: [...words] }, { type: 'string' }], description: 'An unknown value is dropped' },
+    });
 
 /**
  * A bound of the time, which is compared as text and never validated. PostgreSQL stores no NUL and no lone surrogates, and no stored time has

@@ -37,7 +37,8 @@ export const importRoutes: Endpoint[] = [
     method: 'post',
     path: '/api/bulk/uploads',
     summary: 'Upload a large input',
-    description: 'The body is the file itself, up to 2 GB and not compressed. It is kept for 7 days; a team keeps at most 10.',
+    description:
+      'The body is the file itself, up to 2 GB and not compressed: an empty one is a 422, one that begins as gzip, zip, zstd, bzip2, xz or 7z a 415. It is kept for 7 days; a team keeps at most 10, of 4 GB together.',
     query: UploadQuery,
     stream: { maxBytes: MAX_UPLOAD_BYTES },
     response: BulkUpload,

@@ -78,7 +78,7 @@ describe('an upload', () => {
     const missing = await uploadParts(app, team.member, [...parts, { name: 'team_id', content: team.team_id }]);
     expect([missing.status, missing.body.detail.errors]).toEqual([
       422,
-      [{ field: 'body.team_id', message: 'team_id is required before the file, or in the query', type: 'required' }],
+      [{ field: 'body.team_id', message: 'team_id is required before the file, or in the query', type: 'custom' }],
     ]);
     const twice = await upload(app, team.member, { fields: { team_id: 'another' }, query: `?team_id=${team.team_id}` });
     expect([twice.status, twice.body.message]).toEqual([422, 'Invalid field: team_id']);
