@@ -44,6 +44,8 @@ export const isEnded = (status: JobStatus): status is FinalStatus => status !== 
 export const MAX_OPEN_JOBS = 20;
 /** Files of a team that can be downloaded at the same time. */
 export const MAX_FILES = 100;
+/** Bytes of them together, before another export. */
+export const MAX_FILE_BYTES = 20 * 1024 * 1024 * 1024;
 /** Lifetime of the file of an export, days. */
 export const FILE_DAYS = 7;
 /** Failed lines of an import that a job lists. */

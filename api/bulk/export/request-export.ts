@@ -1,11 +1,11 @@
-import { BulkJob } from '../../../db/models/bulk-job.js';
 import { Project } from '../../../db/models/project.js';
+import { run, type Statement } from '../../../db/statement.js';
 import type { Context } from '../../core/context.js';
 import { conflict, invalid, notFound } from '../../core/errors.js';
 import { seatOf } from '../../core/seats.js';
 import { authorize } from '../../core/access.js';
 import { createJob } from '../jobs/create-job.js';
-import { entitiesOf, MAX_FILES } from '../rules.js';
+import { entitiesOf, FILE_DAYS, MAX_FILE_BYTES, MAX_FILES } from '../rules.js';
 import type { BulkJobRef, RequestExport } from '../schema.js';
 
 /** @throws RESOURCE_NOT_FOUND no such project | PERMISSION_DENIED | INVALID_REQUEST a project of another team */
@@ -20,13 +20,21 @@ async function checkProjects(ctx: Context, teamId: string, ids: readonly string[
   }
 }
 
+/** $1 = team id. Files that can be downloaded now. */
+const filesStatement: Statement = {
+  name: 'files_of_exports',
+  text: /* sql */ `
+    select count(*)::int as count, coalesce(sum(size), 0)::float8 as bytes
+    from bulk_jobs where team_id = $1 and kind = 'export' and status = 'succeeded' and expires_at > now()`,
+};
+
 /** @throws RESOURCE_CONFLICT */
 async function checkFiles({ db }: Context, teamId: string): Promise<void> {
-  const files = await BulkJob.query(db)
-    .where({ team_id: teamId, kind: 'export', status: 'succeeded' })
-    .where('expires_at', '>', new Date())
-    .resultSize();
-  if (files >= MAX_FILES) throw conflict(`The team has ${MAX_FILES} files of exports; each is removed after 7 days`);
+  const [row] = await run<{ count: number; bytes: number }>(db, filesStatement, [teamId]);
+  const { count, bytes } = row ?? { count: 0, bytes: 0 };
+  if (count >= MAX_FILES) throw conflict(`The team has ${MAX_FILES} files of exports; each is removed after ${FILE_DAYS} days`);
+  if (bytes < MAX_FILE_BYTES) return;
+  throw conflict(`The files of the team's exports are 20 GB together; each is removed after ${FILE_DAYS} days`);
 }
 
 /**

@@ -65,9 +65,9 @@ async function prepare(services: Services, found: ImportJob, job: ClaimedJob, ke
   const open = await openInput(ctx, found);
   const { project_id } = found.options;
   const memberOf = isForeign(format) ? await findMembers(ctx, team_id) : () => undefined;
-  const folder = await makeWorkFolder(services.config, job_id);
+  const folder = await makeWorkFolder(services.config, job_id, attempt);
+  const rows = new SortedRows(folder);
   try {
-    const rows = new SortedRows(folder);
     const { total, errors, notes } = await sortInput(rows, { format, open, place: { team_id, project_id, memberOf } }, goOn);
     const files = await rows.sorted(
       ({ line }) => errors.add(line, 'task', 'parent_task_id forms a cycle, or the task is nested too deep'),
@@ -91,6 +91,7 @@ async function prepare(services: Services, found: ImportJob, job: ClaimedJob, ke
     const [stored] = await run(services.db, storePreparedStatement, [job_id, attempt, key, ...values]);
     if (!stored) throw new Stopped('gone');
   } finally {
+    await rows.release();
     await removeWorkFolder(folder);
   }
 }

@@ -2,7 +2,7 @@ import type { Statement } from '../../../db/statement.js';
 
 /**
  * $1 = job id, $2 = attempt, or null for any, $3 = new status, $4 = changed columns (jsonb), $5 = roles that the requester needs, or null. Ends
- * an open job and frees the team's place. No row: another attempt has it, it has ended, or the requester has lost the role or is suspended.
+ * an open job and frees the team's place; the input of an import is needed no longer. No row: another attempt has it, it has ended, or the requester has lost the role or is suspended.
  */
 export const endJobStatement: Statement = {
   name: 'end_bulk_job',
@@ -10,7 +10,7 @@ export const endJobStatement: Statement = {
     update bulk_jobs j set status = $3, finished_at = now(), is_dispatched = false, waiting_since = null, pending_key = null,
       error_code = c.error_code,
       object_key = coalesce(c.object_key, j.object_key), size = coalesce(c.size, j.size), sha256 = coalesce(c.sha256, j.sha256),
-      expires_at = coalesce(c.expires_at, j.expires_at), processed = coalesce(c.processed, j.processed), total = coalesce(c.total, j.total)
+      expires_at = case when j.kind = 'import' then least(j.expires_at, now()) else coalesce(c.expires_at, j.expires_at) end, processed = coalesce(c.processed, j.processed), total = coalesce(c.total, j.total)
     from jsonb_populate_record(null::bulk_jobs, $4::jsonb) c
     where j.job_id = $1 and j.status in ('queued', 'running') and ($2::integer is null or j.attempt = $2)
       and ($5::text[] is null or exists (

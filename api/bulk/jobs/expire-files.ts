@@ -2,10 +2,12 @@ import { inBatches } from '../../../db/in-batches.js';
 import { run } from '../../../db/statement.js';
 import type { Services } from '../../core/context.js';
 import { fileStore } from '../../files/store/file-store.js';
-import { deleteOldJobsStatement, takeExpiredStatement } from './expiry.sql.js';
+import { deleteOldJobsStatement, deleteOldRowsStatement, takeExpiredStatement } from './expiry.sql.js';
 
 const BATCH = 100;
-/** Jobs have up to a million rows each. */
+/** Rows of jobs in one transaction: a job has up to millions, which no statement deletes within its time. */
+const ROWS_PER_BATCH = 10_000;
+/** Jobs have up to fifty thousand chunks each. */
 const JOBS_PER_BATCH = 10;
 
 /**
@@ -18,6 +20,9 @@ export async function expireFiles({ db, config }: Pick<Services, 'db' | 'config'
     const rows = await run<{ object_key: string }>(db, takeExpiredStatement, [BATCH]);
     for (const { object_key } of rows) await store.remove(object_key);
     return rows.length;
+  });
+  await inBatches(ROWS_PER_BATCH, async () => {
+    return (await run(db, deleteOldRowsStatement, [config.BULK_HISTORY_DAYS, ROWS_PER_BATCH])).length;
   });
   const jobs = await inBatches(JOBS_PER_BATCH, async () => {
     const values = [config.BULK_HISTORY_DAYS, JOBS_PER_BATCH];

@@ -28,13 +28,27 @@ export const takeExpiredStatement: Statement = {
     select object_key from due union all select object_key from uploads`,
 };
 
-/** $1 = days, $2 = row limit. Deletes jobs that ended long ago, with their rows. */
+/** Jobs that ended $1 days ago and whose file is gone. */
+const OLD = `j.finished_at < now() - make_interval(days => $1) and j.object_key is null and not j.is_dispatched`;
+
+/** $1 = days, $2 = row limit. Deletes what jobs that ended long ago have written of their lines: up to millions of rows a job. */
+export const deleteOldRowsStatement: Statement = {
+  name: 'delete_old_bulk_rows',
+  text: /* sql */ `
+    with old as (
+      select r.job_id, r.line, r.part from bulk_jobs j cross join lateral (
+        select r.job_id, r.line, r.part from bulk_rows r where r.job_id = j.job_id limit $2
+      ) r where ${OLD} limit $2
+    )
+    delete from bulk_rows r using old where r.job_id = old.job_id and r.line = old.line and r.part = old.part returning r.job_id`,
+};
+
+/** $1 = days, $2 = row limit. Deletes jobs that ended long ago and have no rows any more, with their chunks. */
 export const deleteOldJobsStatement: Statement = {
   name: 'delete_old_bulk_jobs',
   text: /* sql */ `
     delete from bulk_jobs j using (
-      select e.job_id from bulk_jobs e
-      where e.finished_at < now() - make_interval(days => $1) and e.object_key is null and not e.is_dispatched
-      order by e.finished_at limit $2 for update skip locked
+      select j.job_id from bulk_jobs j where ${OLD} and not exists (select from bulk_rows r where r.job_id = j.job_id)
+      order by j.finished_at limit $2 for update skip locked
     ) e where j.job_id = e.job_id returning j.job_id`,
 };

@@ -6,6 +6,7 @@ import { expireFiles } from '../../../api/bulk/jobs/expire-files.js';
 import { fileStore } from '../../../api/files/store/file-store.js';
 import { newObjectKey } from '../../../api/files/store/object-store.js';
 import { sweepObjects } from '../../../api/files/sweep-objects.js';
+import { buildBulkJob } from '../../factories/bulk.js';
 import { buildProject, buildTask, buildTeam, type Person, type TestTeam } from '../../factories/people.js';
 import { startApp, type TestApp } from '../../support/app.js';
 import { lockWaiters } from '../../support/database.js';
@@ -264,6 +265,8 @@ describe('the file of an export', () => {
     expect(await expireFiles(app.services)).toMatchObject({ files: 1 });
     expect(await fileStore(app.services.config).get(object_key)).toBeUndefined();
     expect(await job(id)).toMatchObject({ status: 'succeeded', download_url: null });
+    const lines = [1, 2, 3].map((line) => ({ job_id: id, line, part: 0, outcome: 'created' }));
+    await db()('bulk_rows').insert(lines);
     await db()('bulk_jobs')
       .where({ job_id: id })
       .update({ finished_at: new Date(Date.now() - 91 * 86_400_000) });
@@ -303,6 +306,13 @@ describe('a job', () => {
     expect(answers.filter(({ status }) => status === 202)).toHaveLength(20);
     expect(answers.filter(({ status }) => status === 409)).toHaveLength(4);
     expect(await db()('bulk_jobs').where({ team_id: crowd.team_id, is_dispatched: true })).toHaveLength(1);
+  });
+
+  it('is refused while the files of its team take 20 GB', async () => {
+    const crowd = await buildTeam(app);
+    await buildBulkJob(app, crowd, { content: '{}', size: 20 * 2 ** 30 });
+    const { status, body } = await app.as(crowd.manager).post('/api/bulk/export', { team_id: crowd.team_id, format: 'json' });
+    expect([status, body.message]).toEqual([409, expect.stringContaining('20 GB together')]);
   });
 
   it('stops when it is cancelled or its requester loses the role while it runs, and leaves no object', async () => {

@@ -1,5 +1,11 @@
+import { access } from 'node:fs/promises';
+import { once } from 'node:events';
+import { Readable } from 'node:stream';
+import { request as sendBytes } from 'undici';
 import { importBatch } from '../../../api/bulk/import/import-batch.js';
+import { makeWorkFolder, removeWorkFolder } from '../../../api/bulk/import/prepare/row-file.js';
 import { prepareImport } from '../../../api/bulk/import/prepare-import.js';
+import { expireFiles } from '../../../api/bulk/jobs/expire-files.js';
 import { fileStore } from '../../../api/files/store/file-store.js';
 import { buildProject, buildTeam, type TestTeam } from '../../factories/people.js';
 import { type Client, startApp, type TestApp } from '../../support/app.js';
@@ -69,8 +75,11 @@ it('stops when it is cancelled, and keeps what it has written', async () => {
   expect(await importBatch(app.services, jobId, never())).toBe(true);
   expect(await readJob(manager, jobId)).toMatchObject({ status: 'cancelled', created: 0 });
   expect(await countTasks()).toBe(0);
-  // The input stays for its week; the prepared rows do not.
+  // The prepared rows are gone, and the input goes with the next files that expire.
   expect(await stored()).toBe(before + 1);
+  await expireFiles(app.services);
+  expect(await db()('bulk_jobs').where({ job_id: jobId }).first()).toMatchObject({ object_key: null });
+  expect(await stored()).toBeLessThanOrEqual(before);
   expect((await manager.post(`/api/bulk/jobs/${jobId}/cancel`)).status).toBe(409);
 });
 
@@ -236,6 +245,39 @@ describe('an upload', () => {
     expect(await stored()).toBe(before);
     await kept.delete();
   });
+});
+
+it('takes two uploads of a team at once: what arrives counts only when it is complete', async () => {
+  const ends = new AbortController();
+  async function* endless() {
+    yield Buffer.from('{}\n');
+    if (!ends.signal.aborted) await once(ends.signal, 'abort');
+  }
+  const url = `${app.url}/api/bulk/uploads?team_id=${team.team_id}`;
+  const headers = { authorization: `Bearer ${team.manager.token}`, 'content-type': 'application/octet-stream' };
+  const send = () => sendBytes(url, { method: 'POST', headers, body: Readable.from(endless(), { objectMode: false }) });
+  const three = [send(), send(), send()];
+  const refused = await Promise.race(three);
+  expect(await refused.body.json()).toMatchObject({ message: expect.stringContaining('2 uploads under way') });
+  ends.abort();
+  const answers = await Promise.all(three);
+  for (const { body } of answers) if (!body.bodyUsed) await body.dump();
+  expect(answers.filter(({ statusCode }) => statusCode === 201)).toHaveLength(2);
+  // Their places are free again.
+  const again = await send();
+  await again.body.dump();
+  expect(again.statusCode).toBe(201);
+});
+
+it('gives each attempt a folder of its own', async () => {
+  const folderOf = (attempt: number) => makeWorkFolder(app.services.config, project.project_id, attempt);
+  const [first, second] = [await folderOf(1), await folderOf(2)];
+  // The attempt before lost its heartbeat, and its work; its end leaves the newer one alone.
+  await expect(access(first)).rejects.toThrow('ENOENT');
+  await folderOf(1);
+  await removeWorkFolder(first);
+  await access(second);
+  await removeWorkFolder(second);
 });
 
 test.each([

@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { type FileHandle, mkdir, open, readdir, rm, stat } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import type { Config } from '../../../core/config.js';
 
 /** Bytes that are collected before they are written. */
@@ -39,6 +39,12 @@ export class RowFile {
     this.handle = undefined;
   }
 
+  /** Closes the file of a preparation that has failed, without what is pending. */
+  async release(): Promise<void> {
+    await this.handle?.close();
+    this.handle = undefined;
+  }
+
   /** Reads the rows in groups, each with its line end. */
   async *read(): AsyncGenerator<Buffer[]> {
     if (this.rows === 0) return;
@@ -60,15 +66,20 @@ export class RowFile {
 /** Folders that a crash left are removed after this time, ms. */
 const LEFT_AFTER_MS = 2 * 24 * 60 * 60 * 1000;
 
-/** Creates an empty folder for the work of a job, which nobody else can read; removes those that crashes left. */
-export async function makeWorkFolder(config: Config, jobId: string): Promise<string> {
-  const folder = join(config.DATA_DIR, 'bulk', jobId);
-  await removeWorkFolder(folder);
+/**
+ * Creates a folder for the work of one attempt, which nobody else can read. An attempt that missed its heartbeats may still work, so no two share
+ * one. Removes those of earlier attempts, and what crashes left long ago.
+ */
+export async function makeWorkFolder(config: Config, jobId: string, attempt: number): Promise<string> {
+  const parent = join(config.DATA_DIR, 'bulk');
+  const folder = join(parent, `${jobId}.${attempt}`);
   await mkdir(folder, { recursive: true, mode: 0o700 });
-  for (const name of await readdir(dirname(folder))) {
-    const path = join(dirname(folder), name);
+  for (const name of await readdir(parent)) {
+    const path = join(parent, name);
+    const [ofJob, nth = '0'] = name.split('.');
     const found = await stat(path).catch(() => undefined);
-    if (found && Date.now() - found.mtimeMs > LEFT_AFTER_MS) await removeWorkFolder(path);
+    const isOld = found !== undefined && Date.now() - found.mtimeMs > LEFT_AFTER_MS;
+    if (isOld || (ofJob === jobId && Number(nth) < attempt)) await removeWorkFolder(path);
   }
   return folder;
 }

@@ -73,6 +73,11 @@ export class SortedRows {
     for (const file of this.files.values()) await file.close();
   }
 
+  /** Closes what a failure has left open. */
+  async release(): Promise<void> {
+    for (const file of this.files.values()) await file.release();
+  }
+
   /** Copies the tasks to one file a level, without those that cannot be placed. Returns the files in order. */
   private async taskFiles(onUnplaced: OnUnplaced, onSingle: OnSingle): Promise<RowFile[]> {
     const tasks = this.files.get('task');
