@@ -1,4 +1,4 @@
-// Made by npm run client from the document with SHA-256 fe9635c51901ca44958d0e95e374d9e293ab6a2d8502daac48858b9b4264fa4d.
+// Made by npm run client from the document with SHA-256 cf8dc8d40989cfc6856b8d6b2b632d247c877b30721283a9bf85da5ec0028a88.
 /** Operations that send a form with a file, those that send its bytes alone, and those that return bytes. */
 export const UPLOADS: readonly string[] = ['uploadFile'];
 export const STREAMS: readonly string[] = ['uploadBulkInput'];
