@@ -129,8 +129,10 @@ async function disconnectForge(): Promise<string> {
   await connectForge();
   await until(async () => (await waiting()).length === 0); // what the first connection left
   forge.next = 500;
-  await call(app.as(team.manager).delete('/api/integrations/forge'));
-  const [order = ''] = await waiting();
+  const [order] = await Promise.all([
+    until(async () => (await waiting())[0]),
+    call(app.as(team.manager).delete('/api/integrations/forge')),
+  ]);
   await until(async () => (await waiting()).length === 0);
   expect(forge.revoked).toHaveLength(1);
   return order;
@@ -179,7 +181,7 @@ async function useRunner(): Promise<string[]> {
   const input = { name: 'Deploy', trigger_type: 'manual', team_id: team.team_id, actions };
   const automation = (await call(app.as(team.admin).post('/api/automations', input))).body as { automation_id: string };
   await call(app.as(team.admin).post(`/api/automations/${automation.automation_id}/execute`, { event: {} }));
-  const given = (await runner.calls.post('/api/runners/claim', { wait_seconds: 20 })).body;
+  const given = await until(async () => (await runner.calls.post('/api/runners/claim', { wait_seconds: 20 })).body);
   expect(given.env).toEqual({ KEY: CANARY, ADDRESS: `https://127.0.0.1/?k=${CANARY}` });
   const path = `/api/runners/jobs/${given.job_id}`;
   const encoded = (text: string) => ['utf8', 'base64', 'hex'].map((code) => Buffer.from(text).toString(code as BufferEncoding));
@@ -353,4 +355,4 @@ it('goes to the receiver and nowhere else, though the receiver sends it back', a
   expect(answers.flatMap(({ body, headers }) => hits(JSON.stringify([body, [...headers]]).replaceAll('\\"', '"')))).toEqual([]);
   // The sweep itself sees: what it looks for is found where it is.
   expect(hits(JSON.stringify(receiver.received).replaceAll('\\"', '"')).length).toBeGreaterThan(0);
-});
+}, 300_000);
