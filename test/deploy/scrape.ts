@@ -18,7 +18,7 @@ const scrape = (base: string): Promise<string> =>
   until(async () => {
     const text = await (await fetch(`${base}/metrics`)).text();
     return /^assent_database_gauges_success 1$/m.test(text) && text;
-  }, 60_000);
+  });
 
 /** Names in a scrape under which there are values. */
 export const namesIn = (text: string): Set<string> =>
