@@ -63,7 +63,7 @@ it('a worker killed between two teams: the next one goes on where it stood, and 
 
   const worker = await runWorker(app);
   const done = () => db()('deprovision_jobs').where({ job_id, status: 'succeeded' }).first();
-  await until(done, 40_000);
+  await until(done);
   expect(await stepsOf(job_id)).toEqual([
     'revokeTokens',
     'endSessions',
