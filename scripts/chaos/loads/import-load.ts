@@ -11,7 +11,8 @@ const MANY = { min: 500, max: 1_600 };
 /** Tasks of a file for the team whose automations and webhooks react. */
 const MAX_WATCHED = 10;
 const LOOK_MS = 500;
-/** Looks at an import before it is cancelled. */
+/** Looks at an import before its user goes on to the next, and before it is cancelled. */
+const MAX_LOOKS = 60;
 const MAX_LOOKS_TO_CANCEL = 16;
 /** Pause between two imports, ms. */
 const PAUSE = { min: 500, max: 3_000 };
@@ -61,13 +62,13 @@ async function read(desk: Desk, jobId: string, token: string): Promise<Job | und
 
 const isOpen = (status: Job['status' | 'undo_status']): boolean => status === 'queued' || status === 'running';
 
-/** Looks at a job until it, or its undo, has ended. Returns whether it has: kills may hold it up for minutes, and the load may end before. */
+/** Looks at a job until it, or its undo, has ended. Returns whether it has: kills may hold it up for minutes. */
 async function follow(
   desk: Desk,
   jobId: string,
   token: string,
   what: 'status' | 'undo_status',
-  looks = Infinity,
+  looks = MAX_LOOKS,
 ): Promise<boolean> {
   for (let look = 0; look < looks && desk.goesOn(); look += 1) {
     const job = await read(desk, jobId, token);
@@ -149,9 +150,10 @@ async function importMany(desk: Desk): Promise<void> {
   const job_id = await request(desk, { team_id: team.team_id, token, text, on_conflict });
   if (job_id === undefined) return;
   const acked: AckedImport = { job_id, tag, counts, failing, cancelled: false, undone: false, kept: null };
-  const looks = random.chance(0.3) ? random.between(1, MAX_LOOKS_TO_CANCEL) : Infinity;
+  const isToCancel = random.chance(0.3);
+  const looks = isToCancel ? random.between(1, MAX_LOOKS_TO_CANCEL) : MAX_LOOKS;
   let hasEnded = await follow(desk, job_id, token, 'status', looks);
-  if (!hasEnded && looks !== Infinity) {
+  if (!hasEnded && isToCancel) {
     const cancelled = await cancel(desk, job_id);
     // Without a known outcome nothing can be said of what is left; so below.
     if (cancelled === undefined) return;
