@@ -1,5 +1,6 @@
 import type { Services } from '../../api/core/context.js';
 import { WebhookDispatcher } from '../../api/webhooks/delivery/dispatcher.js';
+import type { EventBody } from '../../api/webhooks/delivery/event-bodies.js';
 import type { Endpoint } from '../../api/webhooks/delivery/outcomes.js';
 import { startLoop } from './loop.js';
 
@@ -8,8 +9,8 @@ const POLL_MS = 1_000;
 const DRAIN_MARGIN_MS = 1_000;
 
 export interface WebhookLoop {
-  /** Delivers to these endpoints at once. */
-  deliver: (endpoints: readonly Endpoint[]) => void;
+  /** Delivers these events, and whatever else is due, to these endpoints at once. */
+  deliver: (endpoints: readonly Endpoint[], events: readonly EventBody[]) => void;
   /** Another process may have added deliveries. */
   wake: () => void;
   /** Waits for the requests in progress, then closes the pool. */
@@ -22,8 +23,8 @@ export function startWebhooks(services: Services): WebhookLoop {
   const dispatcher = new WebhookDispatcher(services, () => loop.wake());
   const loop = startLoop('webhooks', () => dispatcher.pass(), POLL_MS, log);
   return {
-    deliver(endpoints) {
-      dispatcher.add(endpoints);
+    deliver(endpoints, events) {
+      dispatcher.add(endpoints, events);
       loop.wake();
     },
     wake() {

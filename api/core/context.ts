@@ -13,8 +13,11 @@ export interface Services {
   log: Logger;
   /** Wakes the relay after rows were added to the outbox; never blocks (api/core/relay-notifier.ts). */
   notifyRelay: () => void;
-  /** Wakes the dispatcher of this process for these endpoints, after a commit; only in the worker. */
-  wakeWebhooks?: (endpoints: readonly { webhook_id: string; team_id: string }[]) => void;
+  /** Wakes the dispatcher of this process for these endpoints, after a commit, with what is sent; only in the worker. */
+  wakeWebhooks?: (
+    endpoints: readonly { webhook_id: string; team_id: string }[],
+    events: readonly { event_id: string; body: string }[],
+  ) => void;
 }
 
 /** One call of one operation: caller, connection and ids. `db` is a transaction inside `inTransaction`. */

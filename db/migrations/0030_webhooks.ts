@@ -70,7 +70,6 @@ select register_partitions('webhook_events', 'day', ahead => 3, keep => 30);
 create table webhook_queue (
   webhook_id uuid not null,
   event_id uuid not null,
-  delivery_id uuid not null default uuidv7(),
   event_type text not null,
   tries smallint not null default 0,
   -- [{at, status_code, duration_ms, error, response}], oldest first, the last 20.
@@ -82,23 +81,19 @@ create table webhook_queue (
 ) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000);
 -- An endpoint's requests in progress, and what it is due. The claim walks from endpoint to endpoint.
 create index webhook_queue_due on webhook_queue (webhook_id, is_leased, next_attempt_at);
-create index webhook_queue_delivery on webhook_queue (delivery_id);
 -- Counted before another test is queued, however many deliveries wait.
 create index webhook_queue_tests on webhook_queue (webhook_id) where event_type = 'webhook.test';
 
--- Deliveries that ended. A repeated one goes back into the queue.
+-- Deliveries that ended. A repeated one goes back into the queue. One index for all: the newest of an endpoint, what of a range of time failed, and
+-- one delivery by two probes. Its id is made of those of endpoint and event, so it is not stored.
 create table webhook_deliveries (
   event_id uuid not null,
   webhook_id uuid not null,
-  delivery_id uuid not null,
   event_type text not null,
   status text not null check (status in ('succeeded', 'failed')),
   attempts jsonb not null,
-  primary key (event_id, webhook_id)
+  primary key (webhook_id, status, event_id)
 ) partition by range (event_id);
--- The newest of an endpoint, and what of a range of time failed.
-create index webhook_deliveries_of_webhook on webhook_deliveries (webhook_id, status, event_id desc);
-create index webhook_deliveries_delivery on webhook_deliveries (delivery_id);
 select register_partitions('webhook_deliveries', 'day', ahead => 3, keep => 30);
 `;
 

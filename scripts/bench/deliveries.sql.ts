@@ -27,8 +27,8 @@ export const fillStatement: Statement = {
         'task.updated', '{"type":"task.updated","data":{"object":"' || repeat(md5(n::text), 20) || '"}}'
       from generate_series($1::bigint, $2::bigint - 1) n returning event_id, team_id, event_type
     )
-    insert into webhook_deliveries (event_id, webhook_id, delivery_id, event_type, status, attempts)
-    select e.event_id, w.webhook_id, uuidv7(uuid_extract_timestamp(e.event_id) - clock_timestamp()), e.event_type,
+    insert into webhook_deliveries (event_id, webhook_id, event_type, status, attempts)
+    select e.event_id, w.webhook_id, e.event_type,
       case when random() < 0.03 then 'failed' else 'succeeded' end,
       '[{"at":"2026-11-20T10:00:00.000Z","status_code":200,"duration_ms":12,"error":null,"response":"ok"}]'
     from events e join webhooks w using (team_id)`,

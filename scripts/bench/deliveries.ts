@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import { deliveryIdOf } from '../../api/webhooks/history/delivery-id.js';
 import { run } from '../../db/statement.js';
 import { call } from './client.js';
 import { DAYS, ENDPOINTS, endpointsStatement, fillStatement, queueStatement } from './deliveries.sql.js';
@@ -55,9 +56,9 @@ async function measurePage(servers: Servers, api: Service, world: World, name: s
 }
 
 async function measureReads(servers: Servers, api: Service, world: World): Promise<void> {
-  const { rows } = await servers.db.raw<{ rows: { webhook_id: string; event_id: string; delivery_id: string }[] }>(
+  const { rows } = await servers.db.raw<{ rows: { webhook_id: string; event_id: string }[] }>(
     /* sql */ `
-    select d.webhook_id, d.event_id, d.delivery_id from webhook_deliveries d join webhooks w using (webhook_id)
+    select d.webhook_id, d.event_id from webhook_deliveries d join webhooks w using (webhook_id)
     where w.team_id = ? and d.event_id < uuid_at(now() - interval '20 days') order by d.event_id desc limit 1`,
     [world.teamId],
   );
@@ -67,7 +68,7 @@ async function measureReads(servers: Servers, api: Service, world: World): Promi
   await measurePage(servers, api, world, 'newest 50 deliveries', `${path}?limit=50`);
   await measurePage(servers, api, world, 'newest 50 failed ones', `${path}?limit=50&status=failed`);
   await measurePage(servers, api, world, '50 before one 20 days ago', `${path}?limit=50&before=${old.event_id}`);
-  await measurePage(servers, api, world, 'one delivery, 20 days old', `${path}/${old.delivery_id}`);
+  await measurePage(servers, api, world, 'one delivery, 20 days old', `${path}/${deliveryIdOf(old.webhook_id, old.event_id)}`);
 }
 
 async function timed(name: string, work: () => Promise<unknown>): Promise<void> {

@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto';
+import { eventIdOfDelivery } from '../../api/webhooks/history/delivery-id.js';
 import { v7 as uuidv7 } from 'uuid';
 import { sealEntries } from '../../api/audit/seal-entries.js';
 import { buildPerson } from '../factories/people.js';
@@ -423,10 +424,10 @@ const webhook: Build = async (world, wish) => {
     /* sql */ `
     with endpoint as (insert into webhooks (webhook_id, team_id, url, description, events, data_key, sealed_value, secret_prefix, created_by)
       values (:id, :team_id, 'https://93.184.216.34/', :canary, '{*}', '', '', 'whsec_cana...', :author)),
-    event as (insert into webhook_events (event_id, team_id, event_type, body) values (:task_id, :team_id, 'task.created', :canary))
-    insert into webhook_deliveries (event_id, webhook_id, delivery_id, event_type, status, attempts)
-      values (:task_id, :id, :task_id, 'task.created', 'failed', '[]')`,
-    { ...subject, author: wish.author },
+    event as (insert into webhook_events (event_id, team_id, event_type, body) values (:event, :team_id, 'task.created', :canary))
+    insert into webhook_deliveries (event_id, webhook_id, event_type, status, attempts)
+      values (:event, :id, 'task.created', 'failed', '[]')`,
+    { ...subject, author: wish.author, event: eventIdOfDelivery(subject.id, subject.task_id) },
   );
   return subject;
 };

@@ -14,7 +14,7 @@ export const definitionsStatement: Statement = {
 };
 
 /**
- * $1 = events, $2 = rows of the queue. Skips endpoints that were deleted meanwhile: the lock waits for a deletion that is not yet
+ * $1 to $4 = ids, teams, types and bodies of events; $5 to $7 = endpoints, events and types of rows of the queue. Skips endpoints that were deleted meanwhile: the lock waits for a deletion that is not yet
  * committed, instead of failing every other row of the statement.
  */
 export const insertStatement: Statement = {
@@ -22,16 +22,15 @@ export const insertStatement: Statement = {
   text: /* sql */ `
     with events as (
       insert into webhook_events (event_id, team_id, event_type, body)
-      select e.event_id, e.team_id, e.event_type, e.body
-      from jsonb_to_recordset($1::jsonb) as e(event_id uuid, team_id uuid, event_type text, body text)
+      select * from unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[])
       on conflict do nothing
     ), live as materialized (
       select w.webhook_id from webhooks w
-      where w.webhook_id in (select (d->>'webhook_id')::uuid from jsonb_array_elements($2::jsonb) d)
+      where w.webhook_id = any($5::uuid[])
       order by w.webhook_id for key share of w
     )
     insert into webhook_queue (webhook_id, event_id, event_type)
     select d.webhook_id, d.event_id, d.event_type
-    from jsonb_to_recordset($2::jsonb) as d(webhook_id uuid, event_id uuid, event_type text) join live using (webhook_id)
+    from unnest($5::uuid[], $6::uuid[], $7::text[]) as d(webhook_id, event_id, event_type) join live using (webhook_id)
     on conflict do nothing`,
 };

@@ -42,9 +42,18 @@ async function enqueue({ db }: Services, matches: readonly Match[]): Promise<Enq
   const deliveries = matches.flatMap(({ webhook_id, events: own }) =>
     own.map(({ event_id, event_type }) => ({ webhook_id, event_id, event_type })),
   );
-  await run(db, insertStatement, [JSON.stringify([...events.values()]), JSON.stringify(deliveries)]);
+  const bodies = [...events.values()];
+  await run(db, insertStatement, [
+    bodies.map(({ event_id }) => event_id),
+    bodies.map(({ team_id }) => team_id),
+    bodies.map(({ event_type }) => event_type),
+    bodies.map(({ body }) => body),
+    deliveries.map(({ webhook_id }) => webhook_id),
+    deliveries.map(({ event_id }) => event_id),
+    deliveries.map(({ event_type }) => event_type),
+  ]);
   const endpoints = new Map(matches.map(({ webhook_id, team_id }) => [webhook_id, { webhook_id, team_id: team_id as string }]));
-  return { afterCommit: async ({ wakeWebhooks }) => wakeWebhooks?.([...endpoints.values()]) };
+  return { afterCommit: async ({ wakeWebhooks }) => wakeWebhooks?.([...endpoints.values()], bodies) };
 }
 
 /** Endpoints of the event's team: database triggers keep their row in `event_subscriptions`. */

@@ -63,7 +63,8 @@ from unnest($1::uuid[]) id where pg_try_advisory_xact_lock(hashtextextended('web
 
 /**
  * Leases due deliveries of the locked endpoints, oldest first. $1 = endpoints, $2 = most deliveries of each, $3 = seconds of the lease,
- * $4 = seconds of the first pause between probes. Returns the deliveries with what sending takes, and `skipped` rows of endpoints that another worker has.
+ * $4 = seconds of the first pause between probes. The rows are leased where they were locked: by its key, a plan made for a short queue would read all of
+ * a long one. Returns the deliveries with what sending takes but the text, and rows without event of endpoints that another worker has.
  */
 export const claimStatement: Statement = {
   name: 'claim_webhooks',
@@ -80,17 +81,24 @@ with wanted as materialized (
   where e.is_ours and w.is_active
 ), due as materialized (
   select d.* from x cross join lateral (
-    select q.webhook_id, q.event_id from webhook_queue q where ${DUE}
+    select q.ctid as place from webhook_queue q where ${DUE}
     order by q.next_attempt_at limit greatest(x.free, 0) for update skip locked) d
 ), leased as (
   update webhook_queue q set is_leased = true, next_attempt_at = now() + make_interval(secs => $3::float8)
-  from due where q.webhook_id = due.webhook_id and q.event_id = due.event_id
+  from due where q.ctid = due.place
   returning q.webhook_id, q.event_id, q.tries, q.next_attempt_at::text as lease
 )
-select l.*, x.team_id, x.url, x.failure_count, x.data_key, x.sealed_value, x.previous_data_key, x.previous_sealed_value, e.body
-from leased l join x using (webhook_id) left join webhook_events e using (event_id)
+select l.*, x.team_id, x.url, x.failure_count, x.data_key, x.sealed_value, x.previous_data_key, x.previous_sealed_value
+from leased l join x using (webhook_id)
 union all
-select w.webhook_id, null, null, null, null, null, null, null, null, null, null, null from wanted w where not w.is_ours`,
+select w.webhook_id, null, null, null, null, null, null, null, null, null, null from wanted w where not w.is_ours`,
+};
+
+/** $1 = event ids, $2 = the lowest, $3 = the highest: only partitions of their time are opened. Texts of events. */
+export const bodiesStatement: Statement = {
+  name: 'webhook_bodies',
+  text: /* sql */ `
+    select event_id, body from webhook_events where event_id = any($1::uuid[]) and event_id >= $2::uuid and event_id <= $3::uuid`,
 };
 
 /** Ends the leases of workers that died: their deliveries are sent again under the same id. Returns a row if there were any. */

@@ -7,6 +7,7 @@ import { countWebhookAttempt, showWebhookRequests } from '../../core/telemetry/w
 import { webhookPolicy } from '../policy.js';
 import { claimStatement, expireStatement, lockStatement, walkStatement } from './claim.sql.js';
 import { clearQueue } from './clear-queue.sql.js';
+import { EventBodies, type EventBody } from './event-bodies.js';
 import { endDisabledStatement } from './finish.sql.js';
 import { OutcomeRecorder } from './outcome-recorder.js';
 import type { Endpoint } from './outcomes.js';
@@ -35,6 +36,7 @@ const MAX_REMEMBERED = 20_000;
  */
 export class WebhookDispatcher {
   private readonly slots = new Slots();
+  private readonly bodies = new EventBodies();
   private readonly recorder: OutcomeRecorder;
   private readonly policy: OutboundPolicy;
   /** Endpoints to claim from without a walk. */
@@ -65,8 +67,9 @@ export class WebhookDispatcher {
     );
   }
 
-  /** Notes endpoints to which this process has just added deliveries. */
-  add(endpoints: readonly Endpoint[]): void {
+  /** Notes endpoints to which this process has just added deliveries, and the texts that it has at hand. */
+  add(endpoints: readonly Endpoint[], events: readonly EventBody[] = []): void {
+    this.bodies.keep(events);
     for (const endpoint of endpoints) {
       // A walk finds the time of the next probe.
       if ((this.failures.get(endpoint.webhook_id) ?? 0) < PROBE_AFTER) this.wanted.set(endpoint.webhook_id, endpoint);
@@ -179,7 +182,12 @@ export class WebhookDispatcher {
       { statement: lockStatement, values: [ids] },
       { statement: claimStatement, values: [ids, most, seconds, this.probeSeconds] },
     ]);
-    return (rows ?? []) as Leased[];
+    const leased = (rows ?? []) as Leased[];
+    const bodies = await this.bodies.read(
+      this.services.db,
+      leased.flatMap(({ event_id }) => event_id ?? []),
+    );
+    return leased.map((delivery) => ({ ...delivery, body: bodies.get(delivery.event_id) ?? null }));
   }
 
   /** Another worker is claiming from the endpoint in this moment. */

@@ -11,33 +11,33 @@ const attempts = /* sql */ `
     else (q.attempts - 0) || r.attempt end`;
 
 /**
- * Records the outcomes of many attempts. $1 = outcomes, $2 = health of their endpoints, $3 = seconds of failures that disable one. An
- * outcome counts while its lease holds; a success always does, because the receiver has the event. Health changes only where it says
- * something new. Returns each endpoint: whether it has failed for too long, and whether more is due.
+ * Records the outcomes of many attempts. $1 to $6 = outcomes (`outcomeColumns`), $7 to $9 = health of their endpoints (`healthColumns`), $10 = seconds of
+ * failures that disable one. An outcome counts while its lease holds; a success always does, because the receiver has the event. Health changes only
+ * where it says something new. Returns each endpoint: whether it has failed for too long, and whether more is due: not by EXISTS, which the
+ * planner may answer from a hash of the whole queue.
  */
 export const finishStatement: Statement = {
   name: 'finish_webhooks',
   text: /* sql */ `
 with r as materialized (
-  select * from jsonb_to_recordset($1::jsonb) as r(
-    webhook_id uuid, event_id uuid, lease timestamptz, status text, wait float8, attempt jsonb) where ${ASYNC_COMMIT}
+  select * from unnest($1::uuid[], $2::uuid[], $3::timestamptz[], $4::text[], $5::float8[], $6::jsonb[])
+    as r(webhook_id, event_id, lease, status, wait, attempt) where ${ASYNC_COMMIT}
 ), ended as (
   delete from webhook_queue q using r
   where q.webhook_id = r.webhook_id and q.event_id = r.event_id
     and (r.status = 'succeeded' or r.status = 'failed' and q.is_leased and q.next_attempt_at = r.lease)
-  returning q.event_id, q.webhook_id, q.delivery_id, q.event_type, r.status, ${attempts} as attempts
+  returning q.event_id, q.webhook_id, q.event_type, r.status, ${attempts} as attempts
 ), kept as (
-  insert into webhook_deliveries as d (event_id, webhook_id, delivery_id, event_type, status, attempts)
-  select event_id, webhook_id, delivery_id, event_type, status, attempts from ended
-  on conflict (event_id, webhook_id) do update
-    set delivery_id = excluded.delivery_id, status = excluded.status, attempts = excluded.attempts
+  insert into webhook_deliveries (event_id, webhook_id, event_type, status, attempts)
+  select event_id, webhook_id, event_type, status, attempts from ended
+  on conflict (webhook_id, status, event_id) do update set attempts = excluded.attempts
 ), again as (
   update webhook_queue q set is_leased = false, next_attempt_at = now() + make_interval(secs => r.wait),
     tries = q.tries + (r.attempt is not null)::int, attempts = ${attempts}
   from r
   where r.status = 'retry' and q.webhook_id = r.webhook_id and q.event_id = r.event_id and q.is_leased and q.next_attempt_at = r.lease
 ), t as materialized (
-  select * from jsonb_to_recordset($2::jsonb) as t(webhook_id uuid, succeeded boolean, failures int)
+  select * from unnest($7::uuid[], $8::boolean[], $9::int[]) as t(webhook_id, succeeded, failures)
 ), told as materialized (
   select h.webhook_id, t.succeeded, t.failures from t join webhook_health h using (webhook_id)
   where t.failures > 0 or t.succeeded and (h.failure_count > 0 or h.last_success_at is null
@@ -50,10 +50,11 @@ with r as materialized (
     last_success_at = case when told.succeeded then now() else h.last_success_at end,
     last_failure_at = case when told.failures > 0 then now() else h.last_failure_at end
   from told where h.webhook_id = told.webhook_id
-  returning h.webhook_id, h.failing_since <= now() - make_interval(secs => $3::float8) as is_failing
+  returning h.webhook_id, h.failing_since <= now() - make_interval(secs => $10::float8) as is_failing
 )
-select t.webhook_id, coalesce(health.is_failing, false) as is_failing, exists (
-  select from webhook_queue q where q.webhook_id = t.webhook_id and not q.is_leased and q.next_attempt_at <= now()) as has_more
+select t.webhook_id, coalesce(health.is_failing, false) as is_failing, (
+  select true from webhook_queue q where q.webhook_id = t.webhook_id and not q.is_leased and q.next_attempt_at <= now()
+  order by q.next_attempt_at limit 1) is not null as has_more
 from t left join health using (webhook_id)`,
 };
 
@@ -67,12 +68,11 @@ with waiting as materialized (
   where w.disabled_reason is not null limit 1000
 ), ended as (
   delete from webhook_queue q using waiting x where q.webhook_id = x.webhook_id and q.event_id = x.event_id and not q.is_leased
-  returning q.event_id, q.webhook_id, q.delivery_id, q.event_type, q.attempts
+  returning q.event_id, q.webhook_id, q.event_type, q.attempts
 ), kept as (
-  insert into webhook_deliveries (event_id, webhook_id, delivery_id, event_type, status, attempts)
-  select event_id, webhook_id, delivery_id, event_type, 'failed', attempts from ended
-  on conflict (event_id, webhook_id) do update
-    set delivery_id = excluded.delivery_id, status = excluded.status, attempts = excluded.attempts
+  insert into webhook_deliveries (event_id, webhook_id, event_type, status, attempts)
+  select event_id, webhook_id, event_type, 'failed', attempts from ended
+  on conflict (webhook_id, status, event_id) do update set attempts = excluded.attempts
 )
 select count(*)::int as ended from ended having count(*) > 0`,
 };

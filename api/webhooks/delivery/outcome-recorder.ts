@@ -3,7 +3,7 @@ import { run } from '../../../db/statement.js';
 import type { Services } from '../../core/context.js';
 import { disableWebhook } from './disable-webhook.js';
 import { finishStatement } from './finish.sql.js';
-import { type Endpoint, type Finished, healthOf, outcomeRow } from './outcomes.js';
+import { type Endpoint, type Finished, healthColumns, healthOf, outcomeColumns } from './outcomes.js';
 
 /** Outcomes that end within this time share a statement: a short time for few requests, a longer one beside many. */
 const GATHER_MS = { few: 5, many: 25 };
@@ -57,7 +57,7 @@ export class OutcomeRecorder {
   private async recordBatch(batch: readonly Finished[], mayRepeat: boolean): Promise<void> {
     const { db, config, log } = this.services;
     try {
-      const values = [JSON.stringify(batch.map(outcomeRow)), JSON.stringify(healthOf(batch)), config.WEBHOOK_DISABLE_SECONDS];
+      const values = [...outcomeColumns(batch), ...healthColumns(healthOf(batch)), config.WEBHOOK_DISABLE_SECONDS];
       const told = await run<Told>(db, finishStatement, values);
       this.disableThose(
         batch,

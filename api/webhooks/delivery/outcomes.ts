@@ -12,15 +12,15 @@ export interface Finished {
   sent: Sent;
 }
 
-/** An outcome as `finish_webhooks` takes it. */
-export const outcomeRow = ({ delivery: { webhook_id, event_id, lease }, sent }: Finished) => ({
-  webhook_id,
-  event_id,
-  lease,
-  status: sent.status,
-  wait: sent.status === 'retry' ? sent.waitSeconds : null,
-  attempt: sent.attempt,
-});
+/** Outcomes as `finish_webhooks` takes them: an array of each column. */
+export const outcomeColumns = (finished: readonly Finished[]): unknown[][] => [
+  finished.map(({ delivery }) => delivery.webhook_id),
+  finished.map(({ delivery }) => delivery.event_id),
+  finished.map(({ delivery }) => delivery.lease),
+  finished.map(({ sent }) => sent.status),
+  finished.map(({ sent }) => (sent.status === 'retry' ? sent.waitSeconds : null)),
+  finished.map(({ sent }) => (sent.attempt ? JSON.stringify(sent.attempt) : null)),
+];
 
 /** What outcomes, in the order of their ends, say about an endpoint: a success, and the failures since. */
 export interface Health {
@@ -45,3 +45,10 @@ export function healthOf(finished: readonly Finished[]): Health[] {
   }
   return [...endpoints.values()];
 }
+
+/** The same for endpoints. */
+export const healthColumns = (endpoints: readonly Health[]): unknown[][] => [
+  endpoints.map(({ webhook_id }) => webhook_id),
+  endpoints.map(({ succeeded }) => succeeded),
+  endpoints.map(({ failures }) => failures),
+];

@@ -4,15 +4,20 @@ import { notFound } from '../../core/errors.js';
 import { readWebhook } from '../read-webhook.js';
 import type { DeliveryDetail } from '../schema.js';
 import { readDeliveryStatement } from './deliveries.sql.js';
-import { type DeliveryRow, presentDetail } from './present.js';
+import { eventIdOfDelivery } from './delivery-id.js';
+import { presentDetail, type StoredDelivery } from './present.js';
 
-type DetailRow = DeliveryRow & { request_body: string };
+type StoredDetail = StoredDelivery & { request_body: string };
 
 /** Reads a delivery of an endpoint. @throws RESOURCE_NOT_FOUND */
-export async function readDelivery(ctx: Pick<Context, 'db'>, webhookId: string, deliveryId: string): Promise<DetailRow> {
-  const [row] = await run<DetailRow>(ctx.db, readDeliveryStatement, [webhookId, deliveryId]);
+export async function readDelivery(
+  ctx: Pick<Context, 'db'>,
+  webhookId: string,
+  deliveryId: string,
+): Promise<StoredDetail & { webhook_id: string }> {
+  const [row] = await run<StoredDetail>(ctx.db, readDeliveryStatement, [webhookId, eventIdOfDelivery(webhookId, deliveryId)]);
   if (!row) throw notFound('Delivery');
-  return row;
+  return { ...row, webhook_id: webhookId };
 }
 
 /**

@@ -3,7 +3,7 @@ import type { Context } from '../../core/context.js';
 import { readWebhook } from '../read-webhook.js';
 import type { DeliveryRecord, ListDeliveries } from '../schema.js';
 import { listDeliveriesStatement } from './deliveries.sql.js';
-import { type DeliveryRow, presentDelivery } from './present.js';
+import { presentDelivery, type StoredDelivery } from './present.js';
 
 const STATES = ['pending', 'succeeded', 'failed'];
 const HIGHEST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
@@ -19,6 +19,6 @@ export async function listDeliveries(
 ): Promise<DeliveryRecord[]> {
   const { is_active } = await readWebhook(ctx, 'webhook.read', webhookId);
   const values = [webhookId, status ? [status] : STATES, before ?? HIGHEST_ID, limit];
-  const rows = await run<DeliveryRow>(ctx.db, listDeliveriesStatement, values);
-  return rows.map((row) => presentDelivery(row, is_active));
+  const rows = await run<StoredDelivery>(ctx.db, listDeliveriesStatement, values);
+  return rows.map((row) => presentDelivery({ ...row, webhook_id: webhookId }, is_active));
 }

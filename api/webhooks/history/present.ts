@@ -1,4 +1,5 @@
 import type { DeliveryDetail, DeliveryRecord } from '../schema.js';
+import { deliveryIdOf } from './delivery-id.js';
 
 /** An attempt as the dispatcher stores it; `response` is absent where there was none. */
 interface StoredAttempt {
@@ -9,17 +10,19 @@ interface StoredAttempt {
   response?: string | null;
 }
 
-export interface DeliveryRow extends Record<string, unknown> {
+/** A delivery as the statements return it. */
+export interface StoredDelivery extends Record<string, unknown> {
   event_id: string;
-  delivery_id: string;
   event_type: string;
   status: DeliveryRecord['status'];
   next_attempt_at: Date | null;
   attempts: StoredAttempt[];
 }
 
-const fieldsOf = ({ delivery_id, event_id, event_type, status, next_attempt_at }: DeliveryRow, isActive: boolean) => ({
-  delivery_id,
+export type DeliveryRow = StoredDelivery & { webhook_id: string };
+
+const fieldsOf = ({ webhook_id, event_id, event_type, status, next_attempt_at }: DeliveryRow, isActive: boolean) => ({
+  delivery_id: deliveryIdOf(webhook_id, event_id),
   event_id,
   event_type,
   status,

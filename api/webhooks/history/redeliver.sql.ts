@@ -1,26 +1,26 @@
 import type { Statement } from '../../../db/statement.js';
 
-/** $1 = endpoint id, $2 = delivery id. Makes the next attempt of a pending delivery due; one in progress is left alone. */
+/** $1 = endpoint id, $2 = event id. Makes the next attempt of a pending delivery due; one in progress is left alone. */
 export const attemptNowStatement: Statement = {
   name: 'attempt_webhook_now',
   text: /* sql */ `
     update webhook_queue set next_attempt_at = now()
-    where delivery_id = $2 and webhook_id = $1 and not is_leased and next_attempt_at > now()`,
+    where webhook_id = $1 and event_id = $2 and not is_leased and next_attempt_at > now()`,
 };
 
 /**
- * $1 = endpoint id, $2 = delivery id. Moves a delivery that ended back into the queue, under its ids, with its attempts and the whole
+ * $1 = endpoint id, $2 = event id. Moves a delivery that ended back into the queue, under its id, with its attempts and the whole
  * timetable again.
  */
 export const redeliverStatement: Statement = {
   name: 'redeliver_webhook',
   text: /* sql */ `
     with ended as (
-      delete from webhook_deliveries where delivery_id = $2 and webhook_id = $1
-      returning webhook_id, event_id, delivery_id, event_type, attempts
+      delete from webhook_deliveries where webhook_id = $1 and status in ('succeeded', 'failed') and event_id = $2
+      returning webhook_id, event_id, event_type, attempts
     )
-    insert into webhook_queue (webhook_id, event_id, delivery_id, event_type, attempts)
-    select webhook_id, event_id, delivery_id, event_type, attempts from ended
+    insert into webhook_queue (webhook_id, event_id, event_type, attempts)
+    select webhook_id, event_id, event_type, attempts from ended
     on conflict (webhook_id, event_id) do nothing`,
 };
 
@@ -41,10 +41,10 @@ export const replayStatement: Statement = {
       delete from webhook_deliveries
       where webhook_id = $1 and status = 'failed' and event_id >= $2 and event_id < $3
         and (select failed from found) <= $4 and (select queued from waiting) < $4
-      returning webhook_id, event_id, delivery_id, event_type, attempts
+      returning webhook_id, event_id, event_type, attempts
     ), moved as (
-      insert into webhook_queue (webhook_id, event_id, delivery_id, event_type, attempts)
-      select webhook_id, event_id, delivery_id, event_type, attempts from ended
+      insert into webhook_queue (webhook_id, event_id, event_type, attempts)
+      select webhook_id, event_id, event_type, attempts from ended
       on conflict (webhook_id, event_id) do nothing returning event_id
     )
     select failed, queued, (select count(*)::int from moved) as moved from found, waiting`,

@@ -24,8 +24,8 @@ export function redeliver(ctx: Context, webhookId: string, deliveryId: string): 
     const webhook = await readWebhook(ctx, 'webhook.write', webhookId);
     const { event_id, event_type, status } = await readDelivery(ctx, webhookId, deliveryId);
     requireActive(webhook);
-    await run(ctx.db, redeliverStatement, [webhookId, deliveryId]);
-    await run(ctx.db, attemptNowStatement, [webhookId, deliveryId]);
+    await run(ctx.db, redeliverStatement, [webhookId, event_id]);
+    await run(ctx.db, attemptNowStatement, [webhookId, event_id]);
     await recordWebhookChange(ctx, webhook, 'retry', { delivery_id: deliveryId, event_id, event_type, status });
     return presentDelivery(await readDelivery(ctx, webhookId, deliveryId), true);
   });

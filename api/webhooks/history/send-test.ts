@@ -5,6 +5,7 @@ import { newId } from '../../core/ids.js';
 import { readWebhook } from '../read-webhook.js';
 import { recordWebhookChange } from '../record-webhook-change.js';
 import type { DeliveryRecord } from '../schema.js';
+import { deliveryIdOf } from './delivery-id.js';
 import { readDelivery } from './get-delivery.js';
 import { presentDelivery } from './present.js';
 import { requireActive } from './redeliver.js';
@@ -13,7 +14,7 @@ const TYPE = 'webhook.test';
 /** Pending tests of an endpoint: a receiver that is down collects no more. */
 const MAX_PENDING = 10;
 
-/** $1 = endpoint id, $2 = event id, $3 = team id, $4 = body, $5 = delivery id. Queues nothing while too many tests are pending. */
+/** $1 = endpoint id, $2 = event id, $3 = team id, $4 = body. Queues nothing while too many tests are pending. */
 const queueStatement: Statement = {
   name: 'queue_webhook_test',
   text: /* sql */ `
@@ -24,8 +25,8 @@ const queueStatement: Statement = {
         select from webhook_queue where webhook_id = $1 and event_type = '${TYPE}' limit ${MAX_PENDING}) few) < ${MAX_PENDING}
       returning event_id, event_type
     )
-    insert into webhook_queue (webhook_id, event_id, delivery_id, event_type) select $1, event_id, $5, event_type from event
-    returning delivery_id`,
+    insert into webhook_queue (webhook_id, event_id, event_type) select $1, event_id, event_type from event
+    returning event_id`,
 };
 
 /**
@@ -49,14 +50,14 @@ export function sendTest(ctx: Context, webhookId: string): Promise<DeliveryRecor
       object: { webhook_id: webhookId, message: 'This is a test. Nothing has changed.' },
     };
     const body = JSON.stringify({ type: TYPE, timestamp: new Date().toISOString(), data });
-    const values = [webhookId, event_id, team_id, body, newId()];
-    const [queued] = await run<{ delivery_id: string }>(ctx.db, queueStatement, values);
+    const values = [webhookId, event_id, team_id, body];
+    const [queued] = await run(ctx.db, queueStatement, values);
     if (!queued) {
       throw conflict('Too many tests are pending', {
         detail: `${MAX_PENDING} wait for the receiver; send one of them again instead.`,
       });
     }
-    const { delivery_id } = queued;
+    const delivery_id = deliveryIdOf(webhookId, event_id);
     await recordWebhookChange(ctx, webhook, 'execute', { delivery_id, event_id });
     return presentDelivery(await readDelivery(ctx, webhookId, delivery_id), true);
   });

@@ -17,6 +17,8 @@ const LATENCY_RUNS = 150;
 const REST_MS = 20;
 /** Deliveries of the throughput: events times endpoints. */
 const EVENTS = 200;
+/** Events before them. */
+const WARM_UP = 200;
 const ENDPOINTS = 10;
 /** Teams of dead endpoints, with the most that a team may have. */
 const DEAD_TEAMS = 5;
@@ -129,7 +131,10 @@ async function floor(db: Knex, { url }: Receiver, count: number): Promise<{ rate
 async function throughput(servers: Servers, world: World, api: Service, worker: Service, receiver: Receiver): Promise<Result> {
   const ids: string[] = [];
   for (let n = 0; n < ENDPOINTS; n += 1) ids.push(await subscribe(api, world, receiver.url, ['task.created']));
-  await emit(servers.db, world, 2);
+  // Until every connection has settled on its plans.
+  const warmedUp = receiver.count() + WARM_UP * ENDPOINTS;
+  await emit(servers.db, world, WARM_UP);
+  await until(() => receiver.count() >= warmedUp);
   await sleep(2_000);
   await quiet(servers.db);
   const count = EVENTS * ENDPOINTS;

@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
-import { v7 as uuidv7 } from 'uuid';
+import { v7 as uuidv7, version } from 'uuid';
+import { deliveryIdOf, eventIdOfDelivery } from '../../../api/webhooks/history/delivery-id.js';
 import { firstIdAt } from '../../../api/webhooks/rules.js';
 import { buildTeam, type TestTeam } from '../../factories/people.js';
 import { buildDelivery, createWebhook } from '../../factories/webhooks.js';
@@ -97,13 +98,25 @@ it('queues a test whatever the endpoint subscribes to, ten at most', async () =>
   expect(await queue()).toHaveLength(10);
 });
 
+it('the id of a delivery names one event of one endpoint', () => {
+  const [event, hook, other] = [uuidv7(), uuidv7(), uuidv7()];
+  const id = deliveryIdOf(hook, event);
+  expect([id, deliveryIdOf(other, event), event].map((each) => [version(each), each.slice(0, 13)])).toEqual(
+    Array(3).fill([7, event.slice(0, 13)]),
+  );
+  expect(new Set([id, deliveryIdOf(other, event), event]).size).toBe(3);
+  expect(eventIdOfDelivery(hook, id)).toBe(event);
+  expect(eventIdOfDelivery(other, id)).not.toBe(event);
+});
+
 it('sends an ended delivery again under its ids, with its attempts and the whole timetable', async () => {
   for (const status of ['failed', 'succeeded'] as const) {
     const delivery = await buildDelivery(app, team, webhook_id, { status, attempts: [attempt()] });
     const answer = await admin().post(`${path}/deliveries/${delivery.delivery_id}/redeliver`);
     expect(answer).toMatchObject({ status: 202, body: { ...delivery, status: 'pending', attempts: [{ status_code: 500 }] } });
-    expect(await queue().where(delivery)).toMatchObject([{ tries: 0, is_leased: false, attempts: [attempt()] }]);
-    expect(await ended().where(delivery)).toEqual([]);
+    const { event_id } = delivery;
+    expect(await queue().where({ event_id })).toMatchObject([{ tries: 0, is_leased: false, attempts: [attempt()] }]);
+    expect(await ended().where({ event_id })).toEqual([]);
   }
   const last = await db()('audit_entries').where({ entity_id: webhook_id }).orderBy('audit_id', 'desc').first();
   expect(last).toMatchObject({ action: 'retry', severity: 'LOW' });
@@ -190,8 +203,8 @@ const buildMany = (count: number, at: number) =>
     with ids as (
       select (lpad(to_hex(?::bigint + i), 12, '0') || '70008000' || lpad(to_hex(i), 12, '0'))::uuid as id from generate_series(1, ?) i
     ), bodies as (insert into webhook_events select id, ?, 'task.created', '{}' from ids)
-    insert into webhook_deliveries (event_id, webhook_id, delivery_id, event_type, status, attempts)
-    select id, ?, uuidv7(), 'task.created', 'failed', '[]' from ids`,
+    insert into webhook_deliveries (event_id, webhook_id, event_type, status, attempts)
+    select id, ?, 'task.created', 'failed', '[]' from ids`,
     [at, count, team.team_id, webhook_id],
   );
 

@@ -86,8 +86,8 @@ it('of an endpoint with a long queue a part is deleted at once, and the rest by 
 it('another team does not wait for a replay of 10,000 events', async () => {
   const busy = await buildWebhook(app, team, `${receiver.url}/replayed`);
   await app.services.db.raw(
-    `insert into webhook_deliveries (webhook_id, event_id, delivery_id, event_type, status, attempts)
-    select ?, uuidv7(), uuidv7(), 'task.created', 'failed', '[]' from generate_series(1, 10000)`,
+    `insert into webhook_deliveries (webhook_id, event_id, event_type, status, attempts)
+    select ?, uuidv7(), 'task.created', 'failed', '[]' from generate_series(1, 10000)`,
     [busy.webhook_id],
   );
   await app.services.db.raw(
