@@ -24,4 +24,4 @@ export function deliveryIdOf(webhookId: string, eventId: string): string {
 }
 
 /** Returns the id of the event of a delivery. Any other id gives one that no event of the endpoint has. */
-export const eventIdOfDelivery = deliveryIdOf;
+export const eventIdOfDelivery = (webhookId: string, deliveryId: string): string => deliveryIdOf(webhookId, deliveryId);
