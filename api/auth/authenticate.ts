@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { errors, type JWTPayload, jwtVerify, SignJWT } from 'jose';
+import { errors, type JWTPayload, SignJWT } from 'jose';
 import { run, type Statement } from '../../db/statement.js';
 import type { Actor, UserActor } from '../core/actor.js';
 import { isDevelopment } from '../core/config.js';
@@ -11,13 +11,10 @@ import { createRowLoader } from '../core/batching/batch-loader.js';
 import type { Scope } from '../core/scopes.js';
 import { NOTE_AFTER_SECONDS, touchSession } from './touch-session.js';
 import type { InstanceRole } from '../core/actor.js';
+import { AUDIENCES, ISSUER, keyOf, type Use, verifyJwt } from './verify-jwt.js';
 
 /** Prefix of every personal access token; any other credential is parsed as a JWT. */
 export const PAT_PREFIX = 'svc_pat_';
-const ISSUER = 'assent';
-/** Audience of a sign-in token: a cookie's token is no bearer credential, and vice versa. */
-const AUDIENCES = { api: 'assent-api', web: 'assent-web' } as const;
-type Use = keyof typeof AUDIENCES;
 
 /**
  * $1 = session ids. Returns the live sessions of active users with their idle time, by one indexed lookup. Revocation and
@@ -80,8 +77,6 @@ const tokenOf = createRowLoader(async (db, hashes: Buffer[]): Promise<(Token | u
 /** Returns the SHA-256 under which a secret is stored and looked up. */
 export const hashOf = (secret: string): Buffer => createHash('sha256').update(secret).digest();
 
-const keyOf = (services: Pick<Services, 'config'>) => new TextEncoder().encode(services.config.JWT_SECRET);
-
 interface TokenOptions {
   /** Audience; a web token lives as long as a session may stay idle. */
   use?: Use;
@@ -141,9 +136,6 @@ const known = (claim: unknown): string => Id.safeParse(claim).data ?? NO_ID;
 const actingOf = ({ act }: JWTPayload): string | null =>
   act === undefined ? null : known((act as { sub?: unknown } | null)?.sub);
 
-/** Allowed clock difference, s. */
-const CLOCK_TOLERANCE = 5;
-
 interface Way {
   use: Use;
   /** Accepts an expired JWT while its session is active. */
@@ -158,22 +150,12 @@ async function byJwt(
   token: string,
   { use, allowExpiredJwt = false, unattended = false }: Way,
 ): Promise<{ actor: UserActor; issuedAt: Date }> {
-  const claims = await jwtVerify(token, keyOf(services), {
-    algorithms: ['HS256'],
-    typ: 'JWT',
-    issuer: ISSUER,
-    audience: AUDIENCES[use],
-    requiredClaims: ['exp', 'iat', 'sub', 'sid'],
-    clockTolerance: CLOCK_TOLERANCE,
-  }).then(
-    ({ payload }) => payload,
-    (error: unknown) => {
-      // The signature and all other claims were verified before the expiry.
-      if (allowExpiredJwt && error instanceof errors.JWTExpired) return error.payload;
-      if (error instanceof errors.JOSEError) throw unauthenticated();
-      throw error;
-    },
-  );
+  const claims = await verifyJwt(services, token, use).catch((error: unknown) => {
+    // The signature and all other claims were verified before the expiry.
+    if (allowExpiredJwt && error instanceof errors.JWTExpired) return error.payload;
+    if (error instanceof errors.JOSEError) throw unauthenticated();
+    throw error;
+  });
   const session = await sessionOf(services.db, known(claims['sid']));
   if (session?.user_id !== known(claims.sub)) throw unauthenticated();
   // Token and session must agree on the impersonator.

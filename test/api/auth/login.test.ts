@@ -1,5 +1,6 @@
 import { SignJWT } from 'jose';
 import { createUser } from '../../../api/admin/create-user.js';
+import { verifyJwt } from '../../../api/auth/verify-jwt.js';
 import type { Context } from '../../../api/core/context.js';
 import { v7 as uuidv7 } from 'uuid';
 import { buildPerson, buildTeam, buildToken } from '../../factories/people.js';
@@ -137,6 +138,18 @@ describe('credentials', () => {
       `${Buffer.from('{"alg":"none","typ":"JWT"}').toString('base64url')}.${Buffer.from(JSON.stringify(claims)).toString('base64url')}.`,
     ];
     for (const token of wrong) expect((await me(token)).status).toBe(401);
+  });
+
+  it('a token that was accepted is refused with another key, for another use, changed, and once it expired', async () => {
+    const { claims } = await claimsOf();
+    const token = await sign(claims);
+    const { services } = app;
+    for (let times = 0; times < 2; times += 1) expect(await verifyJwt(services, token, 'api')).toEqual(claims);
+    const rotated = { config: { ...services.config, JWT_SECRET: 'another secret of at least 32 bytes!' } };
+    await expect(verifyJwt(rotated, token, 'api')).rejects.toThrow('signature verification failed');
+    await expect(verifyJwt(services, token, 'web')).rejects.toThrow('"aud"');
+    await expect(verifyJwt(services, `${token.slice(0, -4)}AAAA`, 'api')).rejects.toThrow('signature verification failed');
+    await expect(verifyJwt(services, token, 'api', (claims.exp + 6) * 1_000)).rejects.toThrow('"exp"');
   });
 
   it('a session that ended or a suspended owner is refused on the very next request', async () => {
