@@ -34,6 +34,12 @@ const CHECKS = [
   ['unused code', () => [bin('knip', 'knip')]],
 ];
 
+/**
+ * The checks are programs in Go, or start one, that live for seconds: a quarter of the CPU of the check of types went into collecting garbage.
+ * The limit keeps a small machine from swapping.
+ */
+const CHECK_ENV = { GOGC: '400', GOMEMLIMIT: '2GiB', ...process.env };
+
 /** Rounds of the races and fault points in `npm run test:long`, and the files that have some. */
 const LONG_ROUNDS = { CAS_ROUNDS: '200', RELATION_ROUNDS: '200', OUTBOX_ROUNDS: '20', DEGRADE_RESTARTS: '100' };
 const LONG_FILES = ['races', 'approvals', 'dead-letter', 'take-over', 'test/outbox', 'restarts'];
@@ -64,7 +70,7 @@ async function staticChecks() {
   for (const [label, command] of CHECKS) {
     const passed = await check(
       label,
-      () => run(process.execPath, command(), { cwd: root, maxBuffer: MAX_OUTPUT }),
+      () => run(process.execPath, command(), { cwd: root, maxBuffer: MAX_OUTPUT, env: CHECK_ENV }),
       (line) => lines.push(line),
     );
     if (label === 'types' && !passed) forgetCompilation();
