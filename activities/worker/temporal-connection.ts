@@ -81,7 +81,8 @@ async function reconcileWith({ client, others }: Dispatchers, services: Services
   };
   await attempt(reconcileRuns(services, client, { taskQueuePrefix, isFirst }));
   for (const other of others) await attempt(other.reconcile(services, isFirst));
-  if (isFirst) await attempt(ensureSchedules(client, taskQueuePrefix).then(() => 0));
+  if (isFirst && services.config.MAINTENANCE_SCHEDULES === 'create')
+    await attempt(ensureSchedules(client, taskQueuePrefix).then(() => 0));
   if (errors.length > 0) throw new AggregateError(errors, 'reconciliation with Temporal is incomplete');
   return restarted;
 }

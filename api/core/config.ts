@@ -52,6 +52,10 @@ export const Settings = z.object({
     .regex(/^[\w-]*$/)
     .default('')
     .describe('Keeps installations apart on one Temporal server'),
+  MAINTENANCE_SCHEDULES: z
+    .enum(['create', 'skip'])
+    .default('create')
+    .describe('Whether a worker creates the Schedules of maintenance jobs at its start; one worker of an installation must'),
   WORKFLOW_BUNDLE: z.string().default('.build/workflow-bundle.js').describe('Workflow code, bundled ahead'),
   JWT_SECRET: secret.describe('Signs sign-in tokens (HS256), at least 32 bytes'),
   SECRETS_MASTER_KEY: z

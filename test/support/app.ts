@@ -53,6 +53,8 @@ export function testConfig(url: string, dataDir: string, settings: Record<string
     RATE_LIMIT_MCP: '100000',
     RATE_LIMIT_MCP_PROPOSE: '100000',
     RATE_LIMIT_AUTOMATION_DISPATCH: '100000',
+    // They cost the Temporal server half a second of CPU at each start of a worker; tests run the jobs themselves.
+    MAINTENANCE_SCHEDULES: 'skip',
     TEMPORAL_ADDRESS: process.env['ASSENT_TEST_TEMPORAL_ADDRESS'] ?? '127.0.0.1:1',
     WORKFLOW_BUNDLE: process.env['ASSENT_TEST_BUNDLE'] ?? '',
     ...settings,

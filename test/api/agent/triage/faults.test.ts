@@ -57,7 +57,8 @@ let still: StandStill;
 const db = () => app.services.db;
 
 beforeAll(async () => {
-  app = await startApp({ TASK_QUEUE_PREFIX: queuePrefix(), FORGE_WEBHOOK_SECRET: 'shared', FORGE_BINDING: 'open' });
+  const schedules = { MAINTENANCE_SCHEDULES: 'create' };
+  app = await startApp({ TASK_QUEUE_PREFIX: queuePrefix(), FORGE_WEBHOOK_SECRET: 'shared', FORGE_BINDING: 'open', ...schedules });
   connection = await Connection.connect({ address: app.services.config.TEMPORAL_ADDRESS });
   temporal = new Client({ connection });
   still = new StandStill(app);
