@@ -16,7 +16,7 @@ interface Request {
 /** The load's HTTP client, with counts of results. */
 export interface Caller {
   once: (request: Request) => Promise<Outcome>;
-  /** Repeats an idempotent request until its outcome is known; undefined when the time is up first. */
+  /** Repeats an idempotent request until its outcome is known; undefined when the time is up first, or its response is lost for good. */
   untilKnown: (request: Request) => Promise<{ status: number; body: unknown; etag: string | null; attempts: number } | undefined>;
   /** Responses by status; broken connections by error. */
   counts: Map<string, number>;
@@ -40,6 +40,9 @@ const isHonest = (response: Response, body: unknown): boolean =>
 
 const isInProgress = (body: unknown): boolean =>
   (body as { message?: string }).message === 'The first request with this key is still in progress';
+/** The first request has done its work, and its process died before it could store the response: nobody knows the id of what it made. */
+const isLost = (body: unknown): boolean =>
+  (body as { message?: string }).message === 'The first request with this key completed, but its response was lost';
 
 /** @param urls one address per API process; requests rotate over them without health checks, like a simple load balancer */
 export function createCaller(urls: readonly string[]): Caller {
@@ -82,6 +85,7 @@ export function createCaller(urls: readonly string[]): Caller {
       const deadline = Date.now() + GIVE_UP_MS;
       for (let attempts = 1; ; attempts += 1) {
         const outcome = await once(request);
+        if (outcome.known && outcome.status === 409 && isLost(outcome.body)) return undefined;
         if (outcome.known) return { ...outcome, attempts };
         if (Date.now() > deadline) return undefined;
         await sleep(AGAIN_MS);

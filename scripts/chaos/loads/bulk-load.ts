@@ -22,7 +22,7 @@ export async function exportTasks(desk: Desk): Promise<void> {
   const body = { team_id: world.teamId, entities: ['projects', 'tasks', 'comments'], format: 'ndjson' };
   const headers = { 'idempotency-key': uuidv7() };
   const asked = await caller.untilKnown({ method: 'POST', path: '/api/bulk/export', token: world.manager, headers, body });
-  // A key whose first response was lost with its process is a 409, and so are too many open jobs.
+  // Too many open jobs are a 409.
   if (asked?.status !== 202) {
     if (asked && asked.status !== 409) surprise(desk, 'export', asked);
     return;

@@ -48,7 +48,7 @@ async function request(desk: Desk, input: Input): Promise<string | undefined> {
   const headers = { 'idempotency-key': uuidv7() };
   const answer = await caller.untilKnown({ method: 'POST', path: '/api/bulk/import', token, headers, body });
   if (answer?.status === 202) return (answer.body as Job).job_id;
-  // A key whose first response was lost with its process is a 409, and so are too many open jobs.
+  // Too many open jobs are a 409.
   if (answer && answer.status !== 409) surprise(desk, 'import', answer);
   return undefined;
 }
