@@ -212,26 +212,27 @@ describe("the service's role", () => {
   let service: Knex;
   let url: URL;
 
+  const ONE = { poolSize: 1, name: 'assent-test', patience: 30_000, statementTimeout: 40_000 };
   // As deploy/postgres/10-databases.sql does.
   beforeAll(async () => {
     url = new URL(process.env['ASSENT_TEST_PG_URL'] as string);
-    const admin = openDatabase({ url: url.href, poolSize: 1, name: 'assent-test' });
+    const admin = openDatabase({ url: url.href, ...ONE });
     await admin.raw(`create role ${role}_owner login superuser`);
     await admin.raw(`create role ${role} login`);
     await admin.raw(`create database ${role} owner ${role}_owner`);
     await admin.destroy();
     url.pathname = `/${role}`;
-    owned = openDatabase({ url: url.href, poolSize: 1, name: 'assent-test' });
+    owned = openDatabase({ url: url.href, ...ONE });
     await owned.raw(`set role ${role}_owner`);
     await owned.raw(`alter default privileges in schema public grant select, insert, update, delete on tables to ${role}`);
     await owned.migrate.latest({ migrationSource });
-    service = openDatabase({ url: url.href, poolSize: 1, name: 'assent-test' });
+    service = openDatabase({ url: url.href, ...ONE });
     await service.raw(`set role ${role}`);
   });
   afterAll(async () => {
     await service.destroy();
     await owned.destroy();
-    const admin = openDatabase({ url: process.env['ASSENT_TEST_PG_URL'] as string, poolSize: 1, name: 'assent-test' });
+    const admin = openDatabase({ url: process.env['ASSENT_TEST_PG_URL'] as string, ...ONE });
     await admin.raw(`drop database ${role} with (force)`);
     await admin.raw(`drop role ${role}, ${role}_owner`);
     await admin.destroy();

@@ -33,7 +33,7 @@ type DispatchRow = (row: Dispatch) => Promise<void>;
 /** `dispatch` undefined: Temporal cannot be reached. */
 export function openRelay(app: TestApp, dispatch?: DispatchRow, options: RelayOptions = {}): KillableRelay {
   const name = `relay-${randomUUID().slice(0, 8)}`;
-  const db: Knex = openDatabase({ url: app.database.url, poolSize: 4, name });
+  const db: Knex = openDatabase({ url: app.database.url, poolSize: 4, name, patience: 30_000 });
   const dispatcher = dispatch && ({ dispatch } as unknown as RunDispatcher);
   const relay = new OutboxRelay({ ...app.services, db }, () => dispatcher, { giveUpAfterMs: 0, ...options });
   return {

@@ -107,7 +107,7 @@ it('refuses a chain whose head is not its last seal, and goes on with the others
 
 it('reads only what it seals, also with plans that were made while nothing was sealed', async () => {
   // One connection, which keeps its plans.
-  const db = openDatabase({ url: log.database.url, poolSize: 1, name: 'assent-test' });
+  const db = openDatabase({ url: log.database.url, poolSize: 1, name: 'assent-test', patience: 30_000 });
   const team = newTeamId();
   for (let i = 0; i < 10; i += 1) await writeEntries(db, team, 3_000);
   await sealEntries(db);

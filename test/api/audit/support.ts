@@ -47,7 +47,7 @@ async function openBlank(): Promise<Blank> {
   const reused = blanks.pop();
   if (reused) return reused;
   // Hundreds of writes at once wait for eight connections.
-  const database = await cloneDatabase(30_000);
+  const database = await cloneDatabase(60_000);
   return { database, shape: await shapeOf(database.db), filled: await filledTables(database.db) };
 }
 

@@ -7,7 +7,7 @@ import { startApp, type TestApp } from '../../support/app.js';
 
 let app: TestApp;
 beforeAll(async () => {
-  app = await startApp({}, 20_000);
+  app = await startApp({}, 60_000);
 });
 afterAll(() => app.close());
 

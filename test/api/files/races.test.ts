@@ -12,7 +12,7 @@ const ROUNDS = Number(process.env['FILE_ROUNDS'] ?? 3);
 
 let app: TestApp;
 beforeAll(async () => {
-  app = await startApp({}, 20_000);
+  app = await startApp({}, 60_000);
 });
 afterAll(() => app.close());
 afterEach(async () => {

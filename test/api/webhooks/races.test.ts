@@ -10,7 +10,7 @@ let app: TestApp;
 let team: TestTeam;
 let receiver: Receiver;
 beforeAll(async () => {
-  app = await startApp(QUICK, 30_000);
+  app = await startApp(QUICK, 60_000);
   receiver = await startReceiver();
 });
 afterAll(async () => {

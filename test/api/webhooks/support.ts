@@ -23,7 +23,7 @@ export interface Delivery {
 /** The dispatcher as the worker has it, on a pool of its own. */
 export function startDelivery(app: TestApp, settings: Partial<Services['config']> = {}): Delivery {
   const config = { ...app.services.config, ...settings };
-  const db = openDatabase({ url: app.database.url, poolSize: 2, name: 'assent-webhooks', byIndexes: true });
+  const db = openDatabase({ url: app.database.url, poolSize: 2, name: 'assent-webhooks', byIndexes: true, patience: 30_000 });
   const loop = startWebhooks({ ...app.services, config, db });
   return {
     async fanOut() {

@@ -9,7 +9,7 @@ import { writeEntry, writeMany } from './entries.js';
 let app: TestApp;
 let team: TestTeam;
 beforeAll(async () => {
-  app = await startApp({}, 30_000);
+  app = await startApp({}, 60_000);
 });
 afterAll(() => app.close());
 beforeEach(async () => {

@@ -12,7 +12,7 @@ const PATH = '/api/audit/export';
 let app: TestApp;
 let team: TestTeam;
 beforeAll(async () => {
-  app = await startApp({}, 30_000);
+  app = await startApp({}, 60_000);
 });
 afterAll(() => app.close());
 beforeEach(async () => {

@@ -13,7 +13,7 @@ import { withQuery, writeEntry, writeMany } from './entries.js';
 let app: TestApp;
 let team: TestTeam;
 beforeAll(async () => {
-  app = await startApp({}, 30_000);
+  app = await startApp({}, 60_000);
   team = await buildTeam(app);
   const others = Array.from({ length: 10 }, () => uuidv7());
   for (const other of others) await writeMany(app, other, 3_000);
