@@ -51,6 +51,15 @@ it('leaves out links that no task may have', async () => {
   });
 });
 
+it('remembers no numbers of issues that are no numbers', async () => {
+  const long = '1'.repeat(100);
+  const rows = [`A-1,One,${long},`, `A-2,Two,2,${long}`, 'A-3,Three,3,2'];
+  expect(await run(`Issue key,Summary,Issue id,Parent id\n${rows.join('\n')}\n`, { format: 'jira_csv' })).toMatchObject({
+    status: 'succeeded',
+    notes: [{ line: 3, message: expect.stringContaining('is not in the file') }],
+  });
+});
+
 it('refuses lists that nothing has room for, before it looks at each of their items', async () => {
   const tags = Array.from({ length: 250_000 }, () => 1);
   expect(await run(ndjson([{ entity: 'task', title: 'One', tags }]))).toMatchObject({

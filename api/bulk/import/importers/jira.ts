@@ -19,6 +19,8 @@ const LINK = /^(outward|inward) issue link \((.+)\)$/;
 const SECONDS_PER_HOUR = 3600;
 /** Issues whose numbers are remembered, for files that name parents by number. */
 const MAX_NUMBERED = 200_000;
+/** Longest number, and key, that is remembered: a cell may have a megabyte, and a file thousands of them. */
+const MAX_REMEMBERED = 64;
 
 /** A comment is `date;author;text`; the text may hold semicolons. */
 function commentOf(cell: string): ForeignComment {
@@ -77,9 +79,10 @@ export class JiraImporter implements Importer<CsvRow> {
 
   /** Remembers the number of an issue. */
   scan(row: CsvRow): void {
-    const [number] = row.cells.get('Issue id') ?? [];
-    const [key] = row.cells.get(KEY) ?? [];
-    if (number !== undefined && key !== undefined && this.keys.size < MAX_NUMBERED) this.keys.set(number.trim(), key.trim());
+    const number = row.cells.get('Issue id')?.[0]?.trim();
+    const key = row.cells.get(KEY)?.[0]?.trim();
+    if (number === undefined || key === undefined || this.keys.size >= MAX_NUMBERED) return;
+    if (number.length <= MAX_REMEMBERED && key.length <= MAX_REMEMBERED) this.keys.set(number, key);
   }
 
   private parentOf(cells: Cells, notes: string[]): string | undefined {
