@@ -15,12 +15,13 @@ const TaskPriority = z.preprocess(
 );
 /** Tags of one request, duplicates included. More are refused before each is looked at: a body has room for hundreds of thousands. */
 const MAX_SENT_TAGS = 1_000;
-/** Counted after trimming and removing duplicates. */
+const MAX_TAGS = 20;
+/** Counted after trimming and removing duplicates, which a schema cannot say: so the error is of the type `custom`. */
 const Tags = z
   .array(TrimmedText(50))
   .max(MAX_SENT_TAGS)
   .overwrite(normaliseTags)
-  .pipe(z.array(z.string()).max(20))
+  .refine((tags) => tags.length <= MAX_TAGS, `must have at most ${MAX_TAGS} items`)
   .meta({ description: 'At most 20; duplicates are dropped' });
 const Hours = z.number().min(0);
 const Version = z.int().min(1).max(2_147_483_647);

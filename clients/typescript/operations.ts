@@ -1,4 +1,4 @@
-// Made by npm run client from the document with SHA-256 cf8dc8d40989cfc6856b8d6b2b632d247c877b30721283a9bf85da5ec0028a88.
+// Made by npm run client from the document with SHA-256 5629562cfd110794b56b60116d626963a82579bea20a53789ffe9bf5b3ef83eb.
 /** Operations that send a form with a file, those that send its bytes alone, and those that return bytes. */
 export const UPLOADS: readonly string[] = ['uploadFile'];
 export const STREAMS: readonly string[] = ['uploadBulkInput'];
