@@ -1,5 +1,6 @@
 import { Runner, RunnerRegistrationToken } from '../../../db/models/runner.js';
 import { RunnerJob } from '../../../db/models/runner-job.js';
+import { run, type Statement } from '../../../db/statement.js';
 import { authorize } from '../../core/access.js';
 import { type Context, inTransaction } from '../../core/context.js';
 import { notFound } from '../../core/errors.js';
@@ -48,16 +49,31 @@ export function deleteRunner(ctx: Context, runnerId: string): Promise<void> {
 export const deleteRegistrationTokensOf = async ({ db }: Pick<Context, 'db'>, teamId: string, userId: string): Promise<number> =>
   await RunnerRegistrationToken.query(db).where({ team_id: teamId, created_by: userId }).delete();
 
+/** $1 = team id. Gives ended jobs an end long ago, so that the maintenance job deletes them with their logs, in batches. */
+const expireStatement: Statement = {
+  name: 'expire_runner_jobs_of_team',
+  text: /* sql */ `
+    update runner_jobs set finished_at = 'epoch' where team_id = $1 and finished_at is not null returning log_blocks`,
+};
+
+/** $1 = team id, $2 = blocks. Sets what the logs of a team count. */
+const setUsageStatement: Statement = {
+  name: 'set_runner_log_usage',
+  text: 'update runner_log_usage set blocks = $2 where team_id = $1',
+};
+
 /**
- * Deletes the runners, jobs, logs and registration tokens of a team that the caller has locked. Returns the numbers of runners and jobs. A
- * runner finds its token invalid, and stops.
+ * Deletes the runners, open jobs and registration tokens of a team that the caller has locked, and has its ended jobs deleted later: their logs may
+ * be gigabytes. Returns the numbers of runners and jobs. A runner finds its token invalid, and stops.
  */
 export async function deleteRunnersOfTeam(ctx: Context, teamId: string): Promise<{ runners: number; jobs: number }> {
   await RunnerRegistrationToken.query(ctx.db).where({ team_id: teamId }).delete();
   // The runners first: whoever gives one a job holds its lock until the commit.
   const runners = await Runner.query(ctx.db).where({ team_id: teamId }).delete();
-  const jobs = await RunnerJob.query(ctx.db).where({ team_id: teamId }).delete();
+  const open = await RunnerJob.query(ctx.db).where({ team_id: teamId }).whereNull('finished_at').delete();
+  const ended = await run<{ log_blocks: number }>(ctx.db, expireStatement, [teamId]);
   // Last: a chunk of a log locks its job, then this row.
-  await ctx.db('runner_log_usage').where({ team_id: teamId }).delete();
-  return { runners, jobs };
+  const blocks = ended.reduce((sum, { log_blocks }) => sum + log_blocks, 0);
+  await run(ctx.db, setUsageStatement, [teamId, blocks]);
+  return { runners, jobs: open + ended.length };
 }

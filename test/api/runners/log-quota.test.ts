@@ -120,3 +120,18 @@ it('holds when jobs write, end and are deleted at once', async () => {
   expect(await usage()).toBeLessThanOrEqual(QUOTA);
   for (const { job_id } of jobs) expect(await logOf(job_id)).toMatchObject({ size: 5 * text.length, deleted: false });
 });
+
+it('leaves the ended jobs of a deleted team to batches of a bounded size', async () => {
+  const ended = [await endedWithLog(1), await endedWithLog(1)];
+  const open = await held();
+  await chunk(runner.calls, open, 'open', 0);
+  // Each of these fills a batch by itself.
+  for (const job_id of ended) await grow(job_id, 4_000);
+  expect((await app.as(team.admin).delete(`/api/teams/${team.team_id}`)).status).toBe(200);
+  expect((await app.as(team.admin).get(`/api/runners/jobs/${ended[0]}/logs`)).status).toBe(403);
+  expect([await rowOf(open), await usage(), await counted()]).toEqual([undefined, 8_000, 8_000]);
+  expect(await deleteOldJobs(app.services)).toBeGreaterThanOrEqual(2);
+  expect(await db()('runner_jobs').where({ team_id: team.team_id })).toEqual([]);
+  expect(await db()('runner_job_logs').whereIn('job_id', [...ended, open])).toEqual([]);
+  expect(await usage()).toBe(0);
+});
