@@ -26,6 +26,7 @@ beforeAll(async () => {
   app = await startApp({
     TASK_QUEUE_PREFIX: queuePrefix(),
     TEMPORAL_ADDRESS: server.address,
+    MAINTENANCE_SCHEDULES: 'create',
     LOG_LEVEL: process.env['TEST_LOG_LEVEL'] ?? 'silent',
   });
   root = await buildPerson(app, { role: 'admin' });
