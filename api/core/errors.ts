@@ -32,7 +32,7 @@ export const DEFAULT_DETAILS: Readonly<Record<ErrorCode, string>> = {
   AUTHENTICATION_REQUIRED: 'The credential is missing, wrong, expired or revoked.',
   QUOTA_EXCEEDED: 'The plan of the team does not include this.',
   PERMISSION_DENIED: 'Use an account or a token that has the permission.',
-  RESOURCE_NOT_FOUND: 'It does not exist, or it is in the trash.',
+  RESOURCE_NOT_FOUND: 'It does not exist, or it was deleted. What is in the trash can be restored.',
   METHOD_NOT_ALLOWED: 'The Allow header lists the methods of this path.',
   RESOURCE_CONFLICT: 'The request is valid, but the stored state does not allow it.',
   APPROVAL_EXPIRED: 'The time for a decision is over.',

@@ -16,6 +16,7 @@ import { createRouter } from './router.js';
 
 /** Its clients read errors as JSON-RPC. */
 const MCP_PATH = '/api/mcp';
+const NO_ENDPOINT = 'Check the path: the API document lists all of them.';
 
 const CLIENT_REQUEST_ID = /^[\w-]{1,64}$/;
 
@@ -82,7 +83,7 @@ export function createApp(services: Services): Koa {
   // No route matched: 204 to OPTIONS, 405 with Allow if the path exists, else 404.
   app.use((ctx) => {
     const allowed = router.methodsAt(ctx.path);
-    if (allowed.length === 0) throw new DomainError('RESOURCE_NOT_FOUND', 'No such endpoint');
+    if (allowed.length === 0) throw new DomainError('RESOURCE_NOT_FOUND', 'No such endpoint', { detail: NO_ENDPOINT });
     const headers = { Allow: allowed.join(', ') };
     if (ctx.method !== 'OPTIONS') throw new DomainError('METHOD_NOT_ALLOWED', `${ctx.method} is not allowed here`, { headers });
     ctx.status = 204;

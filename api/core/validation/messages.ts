@@ -129,9 +129,15 @@ function insideUnion(issue: Issue): Issue[] {
   return only.flatMap((inner) => insideUnion({ ...inner, path: [...issue.path, ...inner.path] }));
 }
 
+/** Leaves out what other checks say of a value that has the wrong type: a string is no list that is too long. */
+function withoutFollowUps(issues: Issue[]): Issue[] {
+  const wrongTypes = new Set(issues.flatMap(({ code, path }) => (code === 'invalid_type' ? [path.map(String).join('.')] : [])));
+  return issues.filter(({ code, path }) => code === 'invalid_type' || !wrongTypes.has(path.map(String).join('.')));
+}
+
 /** Returns the entries of `detail.errors`. `place`: `body`, `query`, `path`, or `body.3` for an item of a list. */
 export const fieldErrors = (place: string, { issues }: { issues: readonly Issue[] }): FieldError[] =>
-  issues.flatMap(insideUnion).map((issue) => ({
+  withoutFollowUps(issues.flatMap(insideUnion)).map((issue) => ({
     field: [place, ...issue.path].map(String).join('.'),
     message: sentenceOf(issue, place === 'body' ? 'The body' : 'The item'),
     type: typeOf(place, issue),

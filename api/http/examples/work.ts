@@ -107,7 +107,7 @@ export const WORK: Record<string, unknown> = {
         error: {
           error_code: 'RESOURCE_NOT_FOUND',
           message: 'Parent task not found',
-          detail: 'It does not exist, or it is in the trash.',
+          detail: 'It does not exist, or it was deleted. What is in the trash can be restored.',
         },
       },
     ],

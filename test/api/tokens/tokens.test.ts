@@ -227,7 +227,7 @@ describe('DELETE', () => {
         404,
         'RESOURCE_NOT_FOUND',
         'Token not found',
-        'It does not exist, or it is in the trash.',
+        'It does not exist, or it was deleted. What is in the trash can be restored.',
         null,
       ]);
     expect((await asks(theirs.token)).status).toBe(200);
