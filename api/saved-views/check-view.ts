@@ -19,7 +19,7 @@ function checkName(entity: ViewEntity, name: string, allowed: readonly string[],
   const key = customKeyOf(name);
   if (key === undefined ? allowed.includes(name) : hasCustomFields(entity) && KEY.test(key)) return;
   const custom = hasCustomFields(entity) ? ', or custom_field:<key>' : '';
-  throw misfit(field, `${field} must be one of ${allowed.join(', ')}${custom}`);
+  throw misfit(field, `${field.replace(/\.(\d+)/, '[$1]')} must be one of ${allowed.join(', ')}${custom}`);
 }
 
 function checkFilters(entity: ViewEntity, filters: ViewFilters): void {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ClampedInt, Id, Text, Timestamp, Title } from '../core/fields.js';
+import { ClampedInt, Id, NO_ID, Text, Timestamp, Title } from '../core/fields.js';
 import { WorkItem } from '../items/schema.js';
 import { ProjectRecord } from '../projects/schema.js';
 import { Task } from '../tasks/schema.js';
@@ -13,6 +13,9 @@ const Priority = z.preprocess(
 );
 const values = <S extends z.ZodType>(value: S) => z.array(value).max(MAX_FILTER_VALUES).optional();
 const Due = Text.max(40).optional().meta({ example: '2026-12-01' });
+/** Stands for whoever looks at the view. */
+export const VIEWER = 'me';
+const Assignee = z.string().overwrite((value) => (value === VIEWER ? value : (Id.safeParse(value).data ?? NO_ID)));
 const FieldValue = z.union([Text.max(2_000), z.number(), z.boolean()]);
 
 /** A record would drop this key without a word, and the view would be wider than asked for. */
@@ -23,7 +26,7 @@ export const ViewFilters = z
   .object({
     status: values(Status),
     priority: values(Priority),
-    assigned_to: values(Id),
+    assigned_to: values(Assignee).meta({ description: 'Ids of users; `me` is whoever looks at the view' }),
     tags: values(Text.max(50)).meta({ description: 'Any of them' }),
     project_id: values(Id),
     due_before: Due,

@@ -7,7 +7,7 @@ import { type FieldFilter, resolveFields, resolveFilters } from '../../custom-fi
 import { searchIds } from '../../search/search-ids.js';
 import { checkView } from '../check-view.js';
 import { customKeyOf, hasCustomFields, MAX_RESULTS } from '../rules.js';
-import { ViewFilters } from '../schema.js';
+import { VIEWER, ViewFilters } from '../schema.js';
 import type { OrderField, ResolvedView } from './query.sql.js';
 
 /** Checks stored filters as if they came with this request: a later version may have dropped one. */
@@ -60,6 +60,7 @@ export async function resolveView(ctx: Context, stored: SavedView): Promise<Reso
     ...(stored.group_by === null ? [] : [stored.group_by]),
     ...stored.sort.map(({ field }) => field),
   ]).then((fields) => (stored.group_by === null ? [null, ...fields] : fields));
+  const assigned_to = filters.assigned_to?.map((id) => (id === VIEWER ? userOf(ctx) : id));
   const date = (text: string | undefined) => (text === undefined ? undefined : (normaliseDate(text) ?? undefined));
   return {
     view: {
@@ -67,7 +68,7 @@ export async function resolveView(ctx: Context, stored: SavedView): Promise<Reso
       userId: userOf(ctx),
       roles: rolesFor('saved_view.team'),
       teamId: stored.team_id,
-      filters: { ...filters, due_before: date(filters.due_before), due_after: date(filters.due_after) },
+      filters: { ...filters, assigned_to, due_before: date(filters.due_before), due_after: date(filters.due_after) },
       fieldFilters: await fieldFiltersOf(ctx, stored, storedFilters(stored)),
       found: search?.ids ?? null,
       sort: sorted.map((field, at) => ({ field: field as OrderField, direction: stored.sort[at]?.direction ?? 'asc' })),

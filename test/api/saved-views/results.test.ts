@@ -69,6 +69,9 @@ describe('tasks', () => {
 
   it('filters by person and project, and combines filters', async () => {
     expect(await titles({ filters: { assigned_to: [team.member.user_id, team.admin.user_id] } })).toEqual(['a', 'c']);
+    const mine = await save({ filters: { assigned_to: ['me'] }, team_id: team.team_id, is_shared: true });
+    const seenBy = async (as: Client) => (await as.get(`/api/saved-views/${mine}/results`)).body as { title: string }[];
+    expect([await seenBy(member()), await seenBy(app.as(team.admin))]).toMatchObject([[{ title: 'a' }], [{ title: 'c' }]]);
     expect(await titles({ filters: { project_id: [other.project_id] } })).toEqual(['d']);
     expect(await titles({ filters: { q: 'd', project_id: [project.project_id] } })).toEqual([]);
   });

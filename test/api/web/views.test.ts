@@ -45,6 +45,7 @@ it('saves a view, shows it as a list, and makes it the default', async () => {
     true,
     false,
   ]);
+  expect(saved.html).toContain('Tasks · priority urgent or high · by due date, descending');
   const [view] = await db()('saved_views').where({ owner_id: team.member.user_id });
   expect(view).toMatchObject({
     is_shared: true,
@@ -59,7 +60,8 @@ it('saves a view, shows it as a list, and makes it the default', async () => {
     false,
     false,
   ]);
-  expect((await guest.get(`/app/views/${view.view_id}`)).html).toContain('Shown');
+  const seen = (await guest.get(`/app/views/${view.view_id}`)).html;
+  expect([seen.includes('Shown'), seen.includes('shared by')]).toEqual([true, true]);
   const stranger = await signIn(app, (await givenStranger()).admin);
   expect((await stranger.get(`/app/views/${view.view_id}`)).status).toBe(404);
   const wrong = await follow('/app/views', { ...form, entity_type: 'project' });

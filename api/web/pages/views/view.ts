@@ -12,7 +12,9 @@ import { ClampedInt, TaskId } from '../../../core/fields.js';
 import { TASK_STATUSES } from '../../../tasks/rules.js';
 import { updateTask } from '../../../tasks/write/update-task.js';
 import { page, type Page, type PageRequest, requireUser, type View } from '../../page.js';
+import { createFormatter } from '../../wording/formatter.js';
 import { namesIn, teamNamesOf } from '../../wording/names.js';
+import { describeView } from './describe-view.js';
 
 /** Rows of a list, and cards of a board: a board has no pages. */
 const ROWS = 100;
@@ -45,14 +47,17 @@ async function showView({ ctx, me }: Pick<PageRequest, 'ctx' | 'me'>, viewId: st
   ]);
   const results = JSON.parse(body as string) as Row[];
   const writes = new Set(user.teams.filter(({ role }) => isAllowed('task.write', role as Seat)).map(({ team_id }) => team_id));
+  const people = await namesIn(ctx, user, view.team_id === null ? results : [...results, view]);
   const data = {
     view,
+    about: describeView(view, { people, ...createFormatter(user) }),
+    owner: people[view.owner_id],
     isBoard,
     results: results.map((row) => ({ ...row, canWrite: writes.has(row.team_id ?? '') })),
     groups,
     fieldNames: names,
     customKeys: view.columns.flatMap((column) => customKeyOf(column) ?? []),
-    people: await namesIn(ctx, user, results),
+    people,
     teamNames: teamNamesOf(user),
     statuses: TASK_STATUSES,
     isOwner: view.owner_id === user.user_id,

@@ -3,7 +3,7 @@ import { createView } from '../../../saved-views/create-view.js';
 import { deleteView } from '../../../saved-views/delete-view.js';
 import { listViews } from '../../../saved-views/list-views.js';
 import { SORT_FIELDS, STATUSES_OF, VIEW_ENTITIES } from '../../../saved-views/rules.js';
-import { SavedViewParams } from '../../../saved-views/schema.js';
+import { SavedViewParams, VIEWER } from '../../../saved-views/schema.js';
 import { setDefault } from '../../../saved-views/set-default.js';
 import { TASK_PRIORITIES } from '../../../tasks/rules.js';
 import { type FormError, page, type Page, type PageRequest, requireUser, type View } from '../../page.js';
@@ -29,7 +29,8 @@ async function showViews(
     teams: user.teams.filter(({ role }) => isAllowed('saved_view.write', role as Seat)),
     teamNames: teamNamesOf(user),
     entities: VIEW_ENTITIES,
-    statuses: STATUSES_OF.work_item,
+    statuses: STATUSES_OF,
+    viewer: VIEWER,
     priorities: TASK_PRIORITIES,
     sortFields: SORT_FIELDS.task,
     chosen: chosenIn(given),
