@@ -22,6 +22,9 @@ const PATHS = {
   out: '<path d="M14 4.500h5.500V10M19.500 4.500 11 13"/><path d="M18 14v5.500H4.500V6H10"/>',
   leave: '<path d="M10 4.500H5v15h5M15 8l4 4-4 4M19 12H9.500"/>',
   search: '<circle cx="10.5" cy="10.5" r="6"/><path d="m15 15 5 5"/>',
+  cycle: '<path d="M19.500 12a7.500 7.500 0 1 1-2.300-5.400"/><path d="M19.800 3.500v4h-4"/>',
+  board:
+    '<rect x="3.500" y="5" width="4.500" height="14" rx="1"/><rect x="9.750" y="5" width="4.500" height="9" rx="1"/><rect x="16" y="5" width="4.500" height="11" rx="1"/>',
   skip: '<path d="M6 6.500 13 12l-7 5.500zM17 6.500v11"/>',
 } as const;
 

@@ -13,6 +13,17 @@ const HELP: Readonly<Record<string, string>> = {
     'Ask a team admin to save the automation again, or to store the secret with allowed hosts. Then replay the run.',
 };
 
+const BULK_FORMATS: Readonly<Record<string, string>> = {
+  ndjson: 'NDJSON',
+  json: 'JSON',
+  csv: 'CSV',
+  jira_csv: 'Jira CSV',
+  linear_csv: 'Linear CSV',
+  github_json: 'GitHub JSON',
+};
+
+const bulkFormat = (format: string): string => BULK_FORMATS[format] ?? format;
+
 const UNITS = [
   ['day', 86_400],
   ['hour', 3_600],
@@ -106,6 +117,13 @@ export function createFormatter(me: User | null, now: Date = new Date()) {
     /** Status of a work item: "In review". */
     statusOf: (status: string): string =>
       status === 'todo' ? 'To do' : status.charAt(0).toUpperCase() + status.slice(1).replaceAll('_', ' '),
+    bulkFormat,
+    /** "Import from Linear CSV", "Export to NDJSON". */
+    bulkTitle: ({ kind, format }: { kind: string; format: string }): string =>
+      `${kind === 'export' ? 'Export to' : 'Import from'} ${bulkFormat(format)}`,
+    /** A summary of the activity, with names of fields as words: "changed due date, cycle". Others stay as they are. */
+    summaryOf: (summary: string): string =>
+      /^changed [a-z_, ]+$/.test(summary) ? summary.replaceAll(/_id\b/g, '').replaceAll('_', ' ') : summary,
     /** How long a run took: "2 min", "less than a second". */
     took: (ms: number): string => (ms < 1000 ? 'less than a second' : duration(ms / 1000)),
     plainText,

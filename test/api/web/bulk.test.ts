@@ -70,6 +70,9 @@ it('shows the lines of an import that failed', async () => {
   const job_id = await buildBulkJob(app, team, { message: 'title is required', created: 2 });
   const { html } = await manager.get(`/app/bulk/${job_id}`);
   expect(html).toMatch(/<th scope="row">2<\/th><td>task<\/td><td>title is required<\/td>/);
+  const nothing = (await manager.get(`/app/bulk/${await buildBulkJob(app, team, { format: 'linear_csv' })}`)).html;
+  const hint = 'Nothing was imported: each line failed.';
+  expect([html.includes(hint), nothing.includes(hint), nothing.includes('Import from Linear CSV')]).toEqual([false, true, true]);
 });
 
 it('is for managers only', async () => {

@@ -52,6 +52,10 @@ it('queues a job, whose log grows with each look, and cancels it', async () => {
   const path = queued.headers.get('location') as string;
   const job_id = path.slice('/app/runners/jobs/'.length);
   expect(await jobRow(job_id)).toMatchObject({ command: '\nmake deploy\nmake check', labels: ['linux'], timeout_minutes: 5 });
+  const other = await manager.post('/app/runners/jobs', { ...form, labels: 'gpu' }, { from: '/app/runners' });
+  expect((await manager.get(other.headers.get('location') as string)).html).toContain(
+    'Waits for a runner with gpu. The team has none.',
+  );
   const claimed = await runner.calls.post('/api/runners/claim', { wait_seconds: 0 });
   expect(claimed.body).toMatchObject({ job_id, env: { TARGET: 'a=b', X: '' } });
 

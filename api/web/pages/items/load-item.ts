@@ -7,6 +7,7 @@ import type { CommentRecord } from '../../../comments/schema.js';
 import { isAllowed, type Seat } from '../../../core/access.js';
 import type { Context } from '../../../core/context.js';
 import { DomainError } from '../../../core/errors.js';
+import { readCycle } from '../../../cycles/read-cycle.js';
 import { findFile } from '../../../files/get-file.js';
 import { getWorkItem } from '../../../items/get-work-item.js';
 import { listWorkItems } from '../../../items/list-work-items.js';
@@ -76,6 +77,16 @@ async function storedFileOf(ctx: Context, fileId: string) {
   }
 }
 
+/** Undefined if the cycle has been deleted in the meantime. */
+async function cycleNameOf(ctx: Context, cycleId: string): Promise<string | undefined> {
+  try {
+    return (await readCycle(ctx, 'cycle.read', cycleId)).name;
+  } catch (error) {
+    if (error instanceof DomainError && error.status === 404) return undefined;
+    throw error;
+  }
+}
+
 type Listed = z.output<typeof WorkItem>;
 
 /** The first items of a project, oldest first. */
@@ -115,6 +126,7 @@ export async function loadItem(ctx: Context, me: User, itemId: string) {
   return {
     item,
     version,
+    cycleName: task?.cycle_id == null ? undefined : await cycleNameOf(ctx, task.cycle_id),
     projectName: projectId === null ? undefined : places?.get(projectId)?.title,
     task,
     comments,

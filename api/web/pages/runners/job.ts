@@ -5,6 +5,7 @@ import { Id } from '../../../core/fields.js';
 import { cancelJob } from '../../../runners/jobs/cancel-job.js';
 import { firstLine } from '../../../runners/jobs/first-lines.js';
 import { getJob } from '../../../runners/jobs/get-job.js';
+import { listRunners } from '../../../runners/registration/list-runners.js';
 import { readLog } from '../../../runners/logs/read-log.js';
 import { isOpen } from '../../../runners/record/rules.js';
 import type { JobDetail } from '../../../runners/schema.js';
@@ -39,6 +40,18 @@ async function logOf(ctx: Context, { job_id, log_size }: JobDetail, from: number
   };
 }
 
+/** Why a queued job waits: no runner has its labels, those that have them are offline, or they are busy. */
+async function waitOf(
+  ctx: Context,
+  { status, team_id, labels }: JobDetail,
+): Promise<'no_runner' | 'offline' | 'busy' | undefined> {
+  if (status !== 'queued') return undefined;
+  const runners = await listRunners(ctx, { team_id, limit: 500, offset: 0 });
+  const able = runners.filter((runner) => labels.every((label) => runner.labels.includes(label)));
+  if (able.length === 0) return 'no_runner';
+  return able.every((runner) => runner.status === 'offline') ? 'offline' : 'busy';
+}
+
 export const runnerJobPages: Page[] = [
   page({
     method: 'get',
@@ -49,12 +62,13 @@ export const runnerJobPages: Page[] = [
     async handle({ ctx, me, params, query }) {
       const person = requireUser({ me });
       const job = await getJob(ctx, params.runner_job_id);
-      const [log, names] = await Promise.all([logOf(ctx, job, query.from), namesIn(ctx, person, [job])]);
+      const [log, names, wait] = await Promise.all([logOf(ctx, job, query.from), namesIn(ctx, person, [job]), waitOf(ctx, job)]);
       const team = person.teams.find(({ team_id }) => team_id === job.team_id);
       const data = {
         job: { ...job, title: firstLine(job.command), output: job.output === null ? null : logText(job.output) },
         log,
         names,
+        wait,
         team: team?.name ?? 'Team',
         variables: Object.keys(job.env).toSorted(),
         path: jobPath(job.job_id),

@@ -9,6 +9,7 @@ import { getTeam } from '../../../teams/get-team.js';
 import { listInvitations } from '../../../teams/invitations/list-invitations.js';
 import { listOwnInvitations } from '../../../teams/invitations/list-own-invitations.js';
 import { listMembers } from '../../../teams/list-members.js';
+import { listProjects } from '../../../projects/list-projects.js';
 import { readOwnTeams } from '../../../teams/read-team.js';
 import { removeMember } from '../../../teams/remove-member.js';
 import { AddMember, ChangeRole, MemberParams, TeamParams } from '../../../teams/schema.js';
@@ -18,6 +19,9 @@ import { webAddress } from '../../../core/config.js';
 import { createByApi } from '../../wording/create-by-api.js';
 import { page, type Page, requireUser, type FormError, type View, type PageRequest } from '../../page.js';
 import type { Fields } from '../../server/read-form.js';
+
+/** Projects that the page of a team lists. */
+const MAX_PROJECTS = 100;
 
 const teamPath = (teamId: string) => `/app/teams/${teamId}`;
 
@@ -33,10 +37,11 @@ async function showTeam(
   teamId: string,
   refused: { form?: string; problem?: FormError; given?: Fields } = {},
 ): Promise<View> {
-  const [team, members, automations] = await Promise.all([
+  const [team, members, automations, projects] = await Promise.all([
     getTeam(ctx, teamId),
     listMembers(ctx, teamId),
     listMarkedAutomations(ctx, teamId),
+    listProjects(ctx, { team_id: teamId, limit: MAX_PROJECTS, offset: 0 }),
   ]);
   const role = members.find(({ user_id }) => user_id === requireUser({ me }).user_id)?.role ?? null;
   const manages = isAllowed('member.manage', role);
@@ -45,6 +50,7 @@ async function showTeam(
   const sendsEvents = isAllowed('webhook.read', role) && isAdmitted('webhook.read', ctx.actor);
   const audits = isAllowed('audit.read', role) && isAdmitted('audit.read', ctx.actor);
   const setsAgent = isAllowed('agent_settings.read', role) && isAdmitted('agent_settings.read', ctx.actor);
+  const movesData = isAllowed('bulk.read', role) && isAdmitted('bulk.read', ctx.actor);
   const invitations = manages ? await listInvitations(ctx, teamId) : [];
   const creates = isAllowed('automation.write', role) && isAdmitted('automation.write', ctx.actor);
   const command = creates ? createByApi(webAddress(ctx.config, '/api/automations'), teamId) : null;
@@ -54,6 +60,8 @@ async function showTeam(
     data: {
       team,
       members,
+      projects: projects.map((text) => JSON.parse(text) as { project_id: string; name: string; status: string }),
+      movesData,
       manages,
       keepsSecrets,
       sendsEvents,
