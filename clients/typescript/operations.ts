@@ -1,8 +1,4 @@
-<<<<<<< HEAD
-// Made by npm run client from the document with SHA-256 5629562cfd110794b56b60116d626963a82579bea20a53789ffe9bf5b3ef83eb.
-=======
-// Made by npm run client from the document with SHA-256 7af97e88e708649cf3bf847d23f497cdd61f798703afb336afc8aa7f3cecb34b.
->>>>>>> f8e1090 (Filter views by whoever looks, and say what a view shows)
+// Made by npm run client from the document with SHA-256 0a995b9ba2c154646d66e89ddeaaede72f7a4eef9b3667cc030d150fe419f1d6.
 /** Operations that send a form with a file, those that send its bytes alone, and those that return bytes. */
 export const UPLOADS: readonly string[] = ['uploadFile'];
 export const STREAMS: readonly string[] = ['uploadBulkInput'];
