@@ -31,7 +31,7 @@ export async function checkPassword(
   refusal: () => Error = invalidCredentials,
 ): Promise<VerifiedPassword> {
   const address = canonicalAddress(email);
-  // Outside the caller's connection quota: a caller waiting for a connection would otherwise block a place in the shared hash
+  // Outside the caller's connection quota: a caller waiting for a connection would otherwise block a slot in the shared hash
   // queue.
   const sharedCtx = { ...ctx, db: poolOf(ctx.db) };
   const { whose, matches } = await comparePassword(password, async () => {

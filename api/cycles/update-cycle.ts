@@ -22,11 +22,10 @@ function changesOf(cycle: LockedCycle, input: UpdateCycle): Partial<Fields> {
 
 /**
  * Changes a cycle. The workflow that completes it at its end date follows a change of the dates.
- * @throws RESOURCE_NOT_FOUND | PERMISSION_DENIED not a member, or a guest | INVALID_REQUEST dates, or another team or project |
+ * @throws RESOURCE_NOT_FOUND | PERMISSION_DENIED not a member, a guest, or an impersonator for a completion by date | INVALID_REQUEST dates, or another team or project |
  * RESOURCE_CONFLICT the dates of a completed cycle
  */
 export function updateCycle(ctx: Context, cycleId: string, input: UpdateCycle): Promise<Cycle> {
-  if (input.auto_complete) checkCallerKind('cycle.schedule', ctx.actor);
   return inTransaction(ctx, async (ctx) => {
     const { team_id, project_id } = await readCycle(ctx, 'cycle.write', cycleId);
     if ((input.team_id ?? team_id) !== team_id) throw invalid('A cycle cannot change its team');
@@ -38,7 +37,10 @@ export function updateCycle(ctx: Context, cycleId: string, input: UpdateCycle): 
     if (names.length === 0) return recordOf(ctx, cycleId);
     const movesDates = DATES.some((name) => names.includes(name));
     if (movesDates && cycle.status === 'completed') throw conflict('The dates of a completed cycle cannot change');
-    checkDates({ ...cycle, ...changes });
+    const planned = { ...cycle, ...changes };
+    checkDates(planned);
+    // Another end date of a cycle that completes by date schedules it as well.
+    if (movesDates && planned.auto_complete) checkCallerKind('cycle.schedule', ctx.actor);
     const causes = movesDates ? { cause_user_ids: [...new Set([...cycle.cause_user_ids, userOf(ctx)])] } : {};
     await CycleRow.query(ctx.db)
       .findById(cycleId)

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Endpoint, endpoint } from '../endpoint/endpoint.js';
+import { type Endpoint, endpoint, Reply } from '../endpoint/endpoint.js';
 import { createView } from './create-view.js';
 import { deleteView } from './delete-view.js';
 import { listViews } from './list-views.js';
@@ -49,11 +49,17 @@ const results: Endpoint[] = [
     path: '/api/saved-views/:view_id/groups',
     summary: 'List groups of a saved view',
     description:
-      'The results counted by `group_by`, in the order of the results; at most 1,000. 400 for a view without `group_by`.',
+      'The results counted by `group_by`, in the order of the results; at most 1,000. `X-Truncated: true`: the view’s words match more than 10,000 records, of which 10,000 are counted. 400 for a view without `group_by`.',
     params: SavedViewParams,
     response: z.array(ViewGroup),
     errors: [404, 409],
-    handle: ({ ctx, params }) => listGroups(ctx, params.view_id),
+    capped: true,
+    searches: true,
+    async handle({ ctx, params }) {
+      const { groups, indexing, capped } = await listGroups(ctx, params.view_id);
+      const headers = { ...(capped && { 'X-Truncated': 'true' }), ...(indexing && { 'X-Search-Indexing': 'true' }) };
+      return new Reply(groups, { headers });
+    },
   }),
 ];
 

@@ -40,10 +40,14 @@ export function updateView(ctx: Context, viewId: string, input: UpdateSavedView)
       group_by: changes.group_by === undefined ? view.group_by : changes.group_by,
     });
     if (Object.keys(changes).length === 0) return present(view);
-    const { is_shared, team_id } = view;
+    const before = view.$clone();
     await view.$query(ctx.db).patch({ ...changes, updated_at: fn.now() });
     const updated = (await SavedView.query(ctx.db).findById(viewId)) as SavedView;
-    await recordViewChange(ctx, updated, 'update', { fields: Object.keys(changes) }, is_shared && team_id === updated.team_id);
+    const fields = Object.keys(changes);
+    const leavesTeam = before.team_id !== updated.team_id;
+    // The team that loses it learns so in its own audit log.
+    if (leavesTeam && before.is_shared) await recordViewChange(ctx, before, 'update', { fields });
+    await recordViewChange(ctx, updated, 'update', { fields }, before.is_shared && !leavesTeam);
     return present(updated);
   });
 }

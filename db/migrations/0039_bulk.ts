@@ -56,7 +56,7 @@ create table bulk_jobs (
   check (kind = 'import' or undo_id is null)
 );
 -- One job of a team at a time.
-create unique index bulk_place_of_team on bulk_jobs (team_id) where is_dispatched;
+create unique index bulk_slot_of_team on bulk_jobs (team_id) where is_dispatched;
 create index bulk_jobs_waiting on bulk_jobs (team_id, waiting_since, job_id) where waiting_since is not null;
 create index bulk_jobs_of_team on bulk_jobs (team_id, created_at, job_id);
 create index bulk_objects_to_expire on bulk_jobs (expires_at) where object_key is not null;

@@ -36,18 +36,18 @@ select turn.message_id, turn.session_id, turn.user_id, turn.team_id, turn.token_
 from turn join agent_messages message using (message_id) join users u on u.user_id = turn.user_id`,
 };
 
-/** $1 = team id. Locks the team's places at the model: whoever counts them counts alone. */
-export const lockPlacesStatement: Statement = {
-  name: 'lock_places_of_team',
+/** $1 = team id. Locks the team's slots at the model: whoever counts them counts alone. */
+export const lockSlotsStatement: Statement = {
+  name: 'lock_slots_of_team',
   text: 'select team_id from agent_settings where team_id = $1 for no key update',
 };
 
 /**
- * $1 = message id, $2 = team id, $3 = places. Sends a claimed turn back to wait if models already answer that many messages of its team.
- * Returns its id then, and no row if it has a place.
+ * $1 = message id, $2 = team id, $3 = slots. Sends a claimed turn back to wait if models already answer that many messages of its team.
+ * Returns its id then, and no row if it has a slot.
  */
-export const waitForPlaceStatement: Statement = {
-  name: 'wait_for_place',
+export const waitForSlotStatement: Statement = {
+  name: 'wait_for_slot',
   text: /* sql */ `
 update agent_turns set state = 'waiting' where message_id = $1 and (
   select count(*) from agent_turns other
@@ -57,7 +57,7 @@ update agent_turns set state = 'waiting' where message_id = $1 and (
 
 /**
  * $1 = message id, $2 = execution id, $3 = state, $4 = code, $5 = text, $6 = plan. Ends a turn that this execution runs, adds its answer,
- * wakes the next message of the session, the next of the team that waits for a place, and the run whose step asked. No row: the turn has
+ * wakes the next message of the session, the next of the team that waits for a slot, and the run whose step asked. No row: the turn has
  * ended, or belongs to another execution.
  */
 export const endTurnStatement: Statement = {

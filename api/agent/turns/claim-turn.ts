@@ -3,7 +3,7 @@ import { run } from '../../../db/statement.js';
 import type { TurnRef } from '../../../workflows/contract.js';
 import type { InstanceRole } from '../../core/actor.js';
 import type { TurnStep } from '../automation/step-of-turn.sql.js';
-import { claimTurnStatement, lockPlacesStatement, lockSessionOfTurnStatement, waitForPlaceStatement } from './claim-turn.sql.js';
+import { claimTurnStatement, lockSlotsStatement, lockSessionOfTurnStatement, waitForSlotStatement } from './claim-turn.sql.js';
 
 /** The Temporal execution that owns a turn. `execution` is the id of the workflow's run. */
 export interface TurnExecution extends TurnRef {
@@ -21,7 +21,7 @@ export interface ClaimedTurn extends Record<string, unknown> {
   token_id: string | null;
   provider: 'rules' | 'openai_compatible' | 'anthropic';
   model: string | null;
-  /** `waiting`: an earlier message of the session has no answer yet, or the team has no place left; nothing may be done now. */
+  /** `waiting`: an earlier message of the session has no answer yet, or the team has no slot left; nothing may be done now. */
   state: 'waiting' | 'running';
   /** Calls of the model so far. */
   calls: number;
@@ -50,15 +50,15 @@ export async function claimTurn(
 }
 
 /**
- * Takes one of the team's places at the model for a claimed turn, until its end. Needs the transaction of the claim.
+ * Takes one of the team's slots at the model for a claimed turn, until its end. Needs the transaction of the claim.
  * @returns false if all are taken: the turn waits, and the end of another one wakes it
  */
-export async function takePlace(
+export async function takeSlot(
   db: Knex,
   { message_id, team_id }: Pick<ClaimedTurn, 'message_id' | 'team_id'>,
-  places: number,
+  slots: number,
 ): Promise<boolean> {
   if (team_id === null) return true;
-  await run(db, lockPlacesStatement, [team_id]);
-  return (await run(db, waitForPlaceStatement, [message_id, team_id, places])).length === 0;
+  await run(db, lockSlotsStatement, [team_id]);
+  return (await run(db, waitForSlotStatement, [message_id, team_id, slots])).length === 0;
 }

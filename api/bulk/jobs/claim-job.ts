@@ -13,7 +13,7 @@ export interface ClaimedJob
   left_key: string | null;
 }
 
-/** Claims a job for a new attempt; undefined if it has ended or waits for its place. May be repeated: the newest attempt counts. */
+/** Claims a job for a new attempt; undefined if it has ended or waits for its slot. May be repeated: the newest attempt counts. */
 export async function claimJob(
   { db }: Pick<Services, 'db'>,
   jobId: string,

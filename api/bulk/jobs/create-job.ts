@@ -6,14 +6,14 @@ import { newId } from '../../core/ids.js';
 import { seatInTeam } from '../../core/seats.js';
 import { MAX_OPEN_JOBS } from '../rules.js';
 import type { BulkJobRef } from '../schema.js';
-import { dispatchNext, lockPlace } from './place.js';
+import { dispatchNext, lockSlot } from './slot.js';
 import { recordJobChange } from './record-job-change.js';
 
 type NewJob = Pick<BulkJob, 'team_id' | 'kind' | 'format' | 'options'> &
   Partial<Pick<BulkJob, 'object_key' | 'size' | 'sha256' | 'expires_at' | 'total'>>;
 
 /**
- * Creates a job, and starts it if no other job of the team runs. `check` runs with the team's place locked.
+ * Creates a job, and starts it if no other job of the team runs. `check` runs with the team's slot locked.
  * @throws RESOURCE_NOT_FOUND no such team | PERMISSION_DENIED below manager | RESOURCE_CONFLICT 20 jobs of the team have not ended; what
  * `check` throws
  */
@@ -26,7 +26,7 @@ export function createJob(
   return inTransaction(ctx, async (ctx) => {
     const { team_id, kind } = job;
     authorize('bulk.run', await seatInTeam(ctx, team_id));
-    await lockPlace(ctx, team_id);
+    await lockSlot(ctx, team_id);
     const open = await BulkJob.query(ctx.db).where({ team_id }).whereIn('status', ['queued', 'running']).resultSize();
     if (open >= MAX_OPEN_JOBS) throw conflict(`The team has ${MAX_OPEN_JOBS} jobs that have not ended; wait, or cancel one`);
     await check?.(ctx);

@@ -2,7 +2,7 @@ import type { Statement } from '../../../db/statement.js';
 
 /**
  * $1 = job id, $2 = attempt, or null for any, $3 = new status, $4 = changed columns (jsonb), $5 = roles that the requester needs, or null. Ends
- * an open job and frees the team's place; the input of an import is needed no longer. No row: another attempt has it, it has ended, or the requester has lost the role or is suspended.
+ * an open job and frees the team's slot; the input of an import is needed no longer. No row: another attempt has it, it has ended, or the requester has lost the role or is suspended.
  */
 export const endJobStatement: Statement = {
   name: 'end_bulk_job',

@@ -4,7 +4,7 @@ import { rolesFor } from '../../core/access.js';
 import { type Context, inTransaction } from '../../core/context.js';
 import type { FinalStatus } from '../rules.js';
 import { endJobStatement } from './end-job.sql.js';
-import { dispatchNext, lockPlace } from './place.js';
+import { dispatchNext, lockSlot } from './slot.js';
 import { recordJobChange } from './record-job-change.js';
 
 /** What is known of a job at its end. */
@@ -26,7 +26,7 @@ interface Ended extends Record<string, unknown> {
 const ACTION = { succeeded: 'complete', failed: 'complete', cancelled: 'cancel' } as const;
 
 /**
- * Ends an open job, frees the team's place for the next one, and records it, in one transaction or in the open one. `attempt`: only as this
+ * Ends an open job, frees the team's slot for the next one, and records it, in one transaction or in the open one. `attempt`: only as this
  * attempt; null ends it whatever runs. A job succeeds only while its requester is still a manager.
  * @returns false if it has ended, another attempt has it, or the requester has lost the role
  */
@@ -38,7 +38,7 @@ export function endJob(
   ending: Ending = {},
 ): Promise<boolean> {
   return inTransaction(ctx, async (ctx) => {
-    await lockPlace(ctx, team_id);
+    await lockSlot(ctx, team_id);
     const roles = status === 'succeeded' ? rolesFor('bulk.run') : null;
     const values = [job_id, attempt, status, JSON.stringify(ending), roles];
     const [ended] = await run<Ended>(ctx.db, endJobStatement, values);

@@ -47,7 +47,7 @@ export const bulkDispatchesStatement: Statement = {
     where o.outbox_id = any($1::bigint[]) and j.is_dispatched`,
 };
 
-/** Jobs that have the place of their team, whose workflow nothing is about to start. */
+/** Jobs that have the slot of their team, whose workflow nothing is about to start. */
 export const dispatchedJobsStatement: Statement = {
   name: 'dispatched_bulk_jobs',
   text: /* sql */ `

@@ -2,7 +2,7 @@ import { BulkJob } from '../../../db/models/bulk-job.js';
 import { type Context, inTransaction, userOf } from '../../core/context.js';
 import { conflict } from '../../core/errors.js';
 import { newId } from '../../core/ids.js';
-import { dispatchNext, lockPlace } from '../jobs/place.js';
+import { dispatchNext, lockSlot } from '../jobs/slot.js';
 import { findJob, getJob } from '../jobs/read-jobs.js';
 import { recordJobChange } from '../jobs/record-job-change.js';
 import { isEnded } from '../rules.js';
@@ -15,7 +15,7 @@ import type { BulkJobRecord } from '../schema.js';
 export function requestUndo(ctx: Context, jobId: string): Promise<BulkJobRecord> {
   return inTransaction(ctx, async (ctx) => {
     const { team_id } = await findJob(ctx, 'bulk.run', jobId);
-    await lockPlace(ctx, team_id);
+    await lockSlot(ctx, team_id);
     const job = await BulkJob.query(ctx.db).findById(jobId).forUpdate();
     if (job?.kind !== 'import') throw conflict('An export cannot be undone: it changes nothing');
     if (!isEnded(job.status)) throw conflict('The import has not ended; cancel it first');

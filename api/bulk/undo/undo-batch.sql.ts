@@ -43,7 +43,7 @@ export const finishRowsStatement: Statement = {
     select job_id from moved`,
 };
 
-/** $1 = job id, $2 = status. Ends an undo and frees the team's place. */
+/** $1 = job id, $2 = status. Ends an undo and frees the team's slot. */
 export const endUndoStatement: Statement = {
   name: 'end_bulk_undo',
   text: /* sql */ `

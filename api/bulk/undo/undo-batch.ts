@@ -4,7 +4,7 @@ import type { InstanceRole } from '../../core/actor.js';
 import { inTransaction, type Services } from '../../core/context.js';
 import { newId } from '../../core/ids.js';
 import { contextOfJob } from '../jobs/claim-job.js';
-import { dispatchNext, lockPlace } from '../jobs/place.js';
+import { dispatchNext, lockSlot } from '../jobs/slot.js';
 import { recordJobChange } from '../jobs/record-job-change.js';
 import { requesterSeat } from '../jobs/requester-seat.js';
 import { takeBack, TAKEN_AT_ONCE, UNDO_ORDER } from './take-back.js';
@@ -41,10 +41,10 @@ interface UndoRow extends Record<string, unknown> {
 /** Why an undo ends before everything is taken back: it has ended, or whoever asked for it may not do it any more. */
 class Stopped extends Error {}
 
-/** Ends an undo, and gives the place of the team to the next job. */
+/** Ends an undo, and gives the slot of the team to the next job. */
 async function end(services: Services, job: UndoJob, status: 'succeeded' | 'failed'): Promise<void> {
   await inTransaction({ ...contextOfJob(services, job), requestId: newId() }, async (ctx) => {
-    await lockPlace(ctx, job.team_id);
+    await lockSlot(ctx, job.team_id);
     const [ended] = await run<{ undone: number }>(ctx.db, endUndoStatement, [job.job_id, status]);
     if (!ended) return;
     await dispatchNext(ctx, job.team_id);

@@ -8,7 +8,7 @@ import { seatInTeam } from '../../core/seats.js';
 import { fileStore } from '../../files/store/file-store.js';
 import { newObjectKey } from '../../files/store/object-store.js';
 import { HEAD_BYTES, isCompressed } from '../formats/input.js';
-import { lockPlace } from '../jobs/place.js';
+import { lockSlot } from '../jobs/slot.js';
 import { recordJobChange } from '../jobs/record-job-change.js';
 import type { BulkUpload } from '../import/schema.js';
 import { FILE_DAYS } from '../rules.js';
@@ -109,7 +109,7 @@ async function store(ctx: Context, teamId: string, source: AsyncIterable<Buffer>
     if (size === 0) throw invalidFields([{ field: 'body', message: 'The body is empty', type: 'too_small' }]);
     await inTransaction(ctx, async (ctx) => {
       authorize('bulk.run', await seatInTeam(ctx, teamId));
-      await lockPlace(ctx, teamId);
+      await lockSlot(ctx, teamId);
       await checkRoom(ctx, teamId, size);
       await run(ctx.db, insertStatement, [file_id, teamId, userOf(ctx), size, sha256, key, FILE_DAYS]);
       await recordJobChange(ctx, { job_id: file_id, team_id: teamId }, 'create', { details: { size, sha256 } });

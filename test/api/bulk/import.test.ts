@@ -216,7 +216,10 @@ it('ends a job whose input it cannot read', async () => {
     errors: [{ message: 'The file is not a JSON array' }],
   });
   const columns = await importText(app, manager, team, 'a,b\n1,2\n', { format: 'csv' });
-  expect(columns).toMatchObject({ status: 'failed', errors: [{ line: 1, message: 'The column entity is missing' }] });
+  expect(columns).toMatchObject({
+    status: 'failed',
+    errors: [{ line: 1, message: expect.stringContaining('The column entity is missing') }],
+  });
 });
 
 it('takes CSV with an apostrophe before formulas', async () => {

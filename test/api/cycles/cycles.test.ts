@@ -2,6 +2,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { closeStaysStatement, commitTasksStatement, figuresStatement } from '../../../api/cycles/completion/figures.sql.js';
 import { moveTasksStatement } from '../../../api/cycles/tasks/tasks-of-cycle.sql.js';
 import { run, type Statement } from '../../../db/statement.js';
+import { buildAccount, PASSWORD } from '../../factories/accounts.js';
 import { subscribe } from '../../factories/events.js';
 import { buildProject, buildTask, buildTeam, type TestTeam } from '../../factories/people.js';
 import { type Client, startApp, type TestApp } from '../../support/app.js';
@@ -127,6 +128,21 @@ describe('records', () => {
       'cycles',
       { from: '2026-11-20', to: '2026-11-27' },
     ]);
+  });
+
+  it('lets nobody who acts for another schedule a completion, also by another end date', async () => {
+    const root = await buildAccount(app, { role: 'admin' });
+    const { token } = (await app.as().post('/api/auth/login', { email: root.email, password: PASSWORD })).body;
+    const target = { user_id: team.member.user_id, reason: 'Ticket 4711: cannot see it' };
+    const acting = app.as((await app.as(token).post('/api/admin/impersonate', target)).body.token);
+    const { cycle_id } = await createCycle(member, { team_id: team.team_id, end_date: '2026-11-20' });
+    const path = `/api/sprints/${cycle_id}`;
+    expect((await acting.patch(path, { end_date: '2026-11-21' })).status).toBe(200);
+    expect((await acting.patch(path, { auto_complete: true })).status).toBe(403);
+    await member.patch(path, { auto_complete: true });
+    expect((await acting.patch(path, { end_date: '2026-11-22' })).status).toBe(403);
+    expect((await acting.patch(path, { name: 'Theirs' })).body).toMatchObject({ name: 'Theirs', end_date: '2026-11-21' });
+    expect((await acting.patch(path, { auto_complete: false })).status).toBe(200);
   });
 
   it('deletes planned cycles only; their tasks go to the backlog', async () => {

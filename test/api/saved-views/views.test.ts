@@ -101,6 +101,17 @@ it('keeps private views out of the log and the activity of the team', async () =
   expect(await lines()).toMatchObject([{ team_id: team.team_id }, { team_id: team.team_id }]);
 });
 
+it('tells a team in its own log that a shared view moved to another team', async () => {
+  const id = (await save({ name: 'Ours', team_id: team.team_id, is_shared: true })).body.view_id;
+  const other = await buildTeam(app);
+  await db()('memberships').insert({ team_id: other.team_id, user_id: team.member.user_id, role: 'member' });
+  expect((await member().patch(`/api/saved-views/${id}`, { team_id: other.team_id })).status).toBe(200);
+  for (const entries of [db()('audit_entries'), db()('activity')]) {
+    const written = await entries.where({ entity_id: id, action: 'update' });
+    expect(written.map(({ team_id }) => team_id).sort()).toEqual([team.team_id, other.team_id].sort());
+  }
+});
+
 it('refuses guests, shared views without a team, and other teams', async () => {
   expect((await save({}, app.as(team.guest))).status).toBe(403);
   expect((await save({ team_id: team.team_id }, app.as(team.guest))).status).toBe(403);

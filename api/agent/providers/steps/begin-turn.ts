@@ -2,7 +2,7 @@ import type { Knex } from 'knex';
 import type { TurnView } from '../../../../workflows/contract.js';
 import type { Services } from '../../../core/context.js';
 import { readLinks } from '../../sessions/read-links.js';
-import { type ClaimedTurn, claimTurn, takePlace, type TurnExecution } from '../../turns/claim-turn.js';
+import { type ClaimedTurn, claimTurn, takeSlot, type TurnExecution } from '../../turns/claim-turn.js';
 import { isModelAllowed } from '../../turns/choose-provider.js';
 import { announceTurn, endTurn, type EndedTurn } from '../../turns/end-turn.js';
 import { endText } from './end-texts.js';
@@ -20,7 +20,7 @@ async function begin({ config }: Services, db: Knex, owner: TurnExecution): Prom
   if (readable.length === 0) return { as: 'ended', turn, ended: await endTurn(db, turn, owner, { content: NOTHING_LINKED }) };
   const teamIds = readable.map(({ team_id }) => team_id);
   const isAsked = config.AI_PROVIDER !== 'rules' && turn.is_active && (await isModelAllowed(db, teamIds));
-  if (isAsked) return { as: (await takePlace(db, turn, config.AI_TURNS_PER_TEAM)) ? 'running' : 'waiting' };
+  if (isAsked) return { as: (await takeSlot(db, turn, config.AI_TURNS_PER_TEAM)) ? 'running' : 'waiting' };
   if (turn.step === null) return { as: 'rules' };
   const code = 'model_not_allowed';
   return { as: 'ended', turn, ended: await endTurn(db, turn, owner, { content: endText(code, null), code }) };

@@ -108,7 +108,7 @@ export class JiraImporter implements Importer<CsvRow> {
     const day = due === undefined ? undefined : dayOf(due);
     if (due !== undefined && day === undefined) notes.push(`The due date ${shown(due)} has an unknown form`);
     const attachments = cells.all('Attachment', 'Attachments').length;
-    if (attachments > 0) notes.push(`Files are not part of the export: ${attachments} attachments were left out`);
+    if (attachments > 0) notes.push(`Files are not part of the export. Attachments left out: ${attachments}`);
     const estimate = cells.number('Original estimate', 'Original Estimate');
     const spent = cells.number('Time Spent');
     const projectKey = cells.first('Project key')?.trim() ?? key.replace(/-[0-9]+$/, '');

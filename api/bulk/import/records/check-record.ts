@@ -46,6 +46,7 @@ function check(kind: RecordKind, value: ImportRecord): CheckedRecord[] | string 
 export function checkRecord(value: unknown): CheckedRecord[] | string {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return 'The record must be an object';
   const record = value as ImportRecord;
+  if (record.entity === undefined) return 'entity is missing, which files of this service have: it names the kind of the record';
   if (!isKind(record.entity)) return `entity must be one of ${KINDS.join(', ')}`;
   return check(record.entity, record);
 }

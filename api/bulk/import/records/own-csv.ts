@@ -26,7 +26,11 @@ const JSON_FIELDS: ReadonlySet<string> = new Set([
 
 /** @throws InputError the column `entity` is missing */
 export function checkOwnColumns(columns: readonly string[]): void {
-  if (!columns.includes('entity')) throw new InputError(1, 'The column entity is missing');
+  if (!columns.includes('entity'))
+    throw new InputError(
+      1,
+      'The column entity is missing, which files of this service have; for those of others set format to jira_csv or linear_csv',
+    );
 }
 
 /** Reads JSON; a cell that is none, or nested too deep, stays text, which the validation then refuses with the name of the field. */

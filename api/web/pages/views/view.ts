@@ -40,9 +40,9 @@ async function showView({ ctx, me }: Pick<PageRequest, 'ctx' | 'me'>, viewId: st
   const view = present(await readView(ctx, viewId));
   const isBoard = view.layout === 'board' && view.entity_type === 'task';
   const window = isBoard ? { limit: CARDS, offset: 0 } : { limit: ROWS, offset };
-  const [{ body, more, truncated }, groups, names] = await Promise.all([
+  const [{ body, more, truncated }, counted, names] = await Promise.all([
     listResults(ctx, viewId, window),
-    view.group_by === null || isBoard ? [] : listGroups(ctx, viewId),
+    view.group_by === null || isBoard ? undefined : listGroups(ctx, viewId),
     fieldNames(ctx, view),
   ]);
   const results = JSON.parse(body as string) as Row[];
@@ -54,7 +54,7 @@ async function showView({ ctx, me }: Pick<PageRequest, 'ctx' | 'me'>, viewId: st
     owner: people[view.owner_id],
     isBoard,
     results: results.map((row) => ({ ...row, canWrite: writes.has(row.team_id ?? '') })),
-    groups,
+    groups: counted?.groups ?? [],
     fieldNames: names,
     customKeys: view.columns.flatMap((column) => customKeyOf(column) ?? []),
     people,

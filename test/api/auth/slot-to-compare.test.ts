@@ -1,4 +1,4 @@
-/** The few places to compare a password are everybody's. */
+/** The few slots to compare a password are everybody's. */
 import { comparePassword, HASHES_AT_ONCE, hashPassword, MAX_WAITING } from '../../../api/auth/passwords.js';
 import type { Actor } from '../../../api/core/actor.js';
 import { countedDatabase } from '../../../api/core/counted-database.js';
@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-it('a process whose first comparison finds every place taken goes on comparing later', async () => {
+it('a process whose first comparison finds every slot taken goes on comparing later', async () => {
   const compare = () => comparePassword('x', () => Promise.resolve({ password_hash: null }));
   const hashes = Array.from({ length: HASHES_AT_ONCE + MAX_WAITING }, () => hashPassword('x'));
   await expect(compare()).rejects.toThrow('temporarily unavailable');

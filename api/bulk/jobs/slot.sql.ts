@@ -1,14 +1,14 @@
 import type { Statement } from '../../../db/statement.js';
 
-/** $1 = team id. Serializes whatever gives, takes or frees the place of a team; locked after the caller's membership and before any job. */
-export const lockPlaceStatement: Statement = {
-  name: 'lock_bulk_place',
+/** $1 = team id. Serializes whatever gives, takes or frees the slot of a team; locked after the caller's membership and before any job. */
+export const lockSlotStatement: Statement = {
+  name: 'lock_bulk_slot',
   text: "select pg_advisory_xact_lock(hashtextextended('bulk jobs of ' || $1::text, 0))",
 };
 
 /**
- * $1 = team id. Gives the place of a team, if it is free, to the job or undo that has waited longest, and enqueues its workflow. Run it with
- * the place locked, and after the statement that changed the jobs.
+ * $1 = team id. Gives the slot of a team, if it is free, to the job or undo that has waited longest, and enqueues its workflow. Run it with
+ * the slot locked, and after the statement that changed the jobs.
  */
 export const dispatchNextStatement: Statement = {
   name: 'dispatch_next_bulk_job',

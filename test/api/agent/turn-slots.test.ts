@@ -1,4 +1,4 @@
-/** What one team may take of the model's places, and a turn that cannot be started. Real worker, real Temporal. */
+/** What one team may take of the model's slots, and a turn that cannot be started. Real worker, real Temporal. */
 import { Client, Connection } from '@temporalio/client';
 import type { ServerResponse } from 'node:http';
 import { TurnDispatcher } from '../../../activities/agent-turns.js';
@@ -61,7 +61,7 @@ async function ask(person: Person, message: string, id = taskId) {
 const inState = (state: string) => db()('agent_turns').where({ team_id: team.team_id, state });
 const refuse = (call: (typeof held)[number] | undefined) => call?.response.writeHead(401).end('{}');
 
-it('a team that fills its places waits, another team is answered, and each end lets the next one in', async () => {
+it('a team that fills its slots waits, another team is answered, and each end lets the next one in', async () => {
   const asked = [];
   for (let nth = 0; nth < 4; nth += 1) {
     asked.push(await ask(team.member, `slowly ${nth}`));
