@@ -1,4 +1,4 @@
-// Made by npm run client from the document with SHA-256 0a995b9ba2c154646d66e89ddeaaede72f7a4eef9b3667cc030d150fe419f1d6.
+// Made by npm run client from the document with SHA-256 d6d303f5d5af6a4eb8d54ae57020e9a4f60cff556c069e612b087f8aa8e68ef2.
 /** Operations that send a form with a file, those that send its bytes alone, and those that return bytes. */
 export const UPLOADS: readonly string[] = ['uploadFile'];
 export const STREAMS: readonly string[] = ['uploadBulkInput'];

@@ -431,7 +431,7 @@ describe('catalogues', () => {
     expect(action('add_comment').params_schema.required).toEqual(['content']);
     expect(action('require_approval')).toMatchObject({ available: true, params_schema: { required: [] } });
     expect(action('http_request')).toMatchObject({ available: true, params_schema: { required: ['method', 'url'] } });
-    expect(action('dispatch_runner_job')).toMatchObject({ available: true, params_schema: { required: ['labels', 'command'] } });
+    expect(action('dispatch_runner_job')).toMatchObject({ available: true, params_schema: { required: ['command'] } });
     expect(action('run_agent')).toMatchObject({ available: true, params_schema: { required: ['instruction'] } });
     expect(action('forge_comment')).toMatchObject({
       category: 'integration',

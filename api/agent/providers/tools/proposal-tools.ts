@@ -54,9 +54,9 @@ const handleSchema = (types: readonly ItemTarget[], isNullable: boolean): Json =
   description: `Handle, such as ${EXAMPLES[types[0] ?? 'task'] ?? 'T1'}`,
 });
 
-/** Returns a schema without what only our API document needs. */
+/** Returns a schema without what only our API document needs: each call of a model pays for every byte. */
 function plain(schema: Json): Json {
-  const { $schema: _draft, id: _id, example: _example, description: _words, ...rest } = schema;
+  const { $schema: _draft, id: _id, example: _example, description: _words, pattern: _pattern, ...rest } = schema;
   return rest;
 }
 

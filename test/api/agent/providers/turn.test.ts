@@ -222,7 +222,9 @@ it('ends at its limit of steps, and of tokens', async () => {
   expect(view.code).toBe('loop_limit');
   expect(model.requests.length).toBeLessThan(8);
   const turn = await db()('agent_turns').where({ message_id: messageId }).first();
-  expect(turn.input_tokens + turn.output_tokens).toBeLessThanOrEqual(60_000);
+  // A call reserves a third of its bytes, and counts at most all of them, whatever the provider says.
+  const longest = Math.max(...model.requests.map(({ raw }) => raw.length));
+  expect(turn.input_tokens + turn.output_tokens).toBeLessThanOrEqual(60_000 + longest);
 });
 
 it('stops at the budget of the team’s month, and charges only for answers', async () => {
