@@ -35,7 +35,7 @@ export const bulkRoutes: Endpoint[] = [
     path: '/api/bulk/jobs',
     summary: 'List exports and imports',
     description:
-      'Newest first, with counts. What a job says of single lines is in the job itself: `GET /api/bulk/jobs/{job_id}`.',
+      'Newest first, with counts and the first errors. All that a job says of single lines is in the job itself: `GET /api/bulk/jobs/{job_id}`.',
     query: ListJobs,
     response: z.array(BulkJobSummary),
     pages: {},

@@ -50,6 +50,8 @@ export const MAX_FILE_BYTES = 20 * 1024 * 1024 * 1024;
 export const FILE_DAYS = 7;
 /** Failed lines of an import that a job lists. */
 export const MAX_ERRORS = 100;
+/** Errors of each job in a list. */
+export const MAX_LISTED_ERRORS = 5;
 /** Claims of a job; a job that loses its worker more often than this has failed. */
 export const MAX_ATTEMPTS = 10;
 

@@ -39,6 +39,8 @@ export const BulkJobRef = z
   .meta({ id: 'BulkJobRef' });
 export type BulkJobRef = z.output<typeof BulkJobRef>;
 
+const LineMessages = z.array(z.object({ line: z.int(), entity: z.string().nullable(), message: z.string() }));
+
 /** A job in a list: five hundred jobs with all that they say of lines would be tens of megabytes. */
 export const BulkJobSummary = z
   .object({
@@ -56,6 +58,7 @@ export const BulkJobSummary = z
     updated: z.int(),
     skipped: z.int(),
     failed: z.int(),
+    errors: LineMessages.meta({ description: 'The first 5 lines that failed; the job itself has more' }),
     noted: z.int().meta({ description: 'Number of all notes' }),
     error_code: z.string().nullable().meta({ description: 'Why the job failed', example: 'timed_out' }),
     undo_id: z.string().nullable(),
@@ -69,8 +72,6 @@ export const BulkJobSummary = z
   })
   .meta({ id: 'BulkJobSummary' });
 export type BulkJobSummary = z.output<typeof BulkJobSummary>;
-
-const LineMessages = z.array(z.object({ line: z.int(), entity: z.string().nullable(), message: z.string() }));
 
 export const BulkJobRecord = BulkJobSummary.extend({
   errors: LineMessages.meta({ description: 'The first 100 lines that failed' }),

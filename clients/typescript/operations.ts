@@ -1,4 +1,4 @@
-// Made by npm run client from the document with SHA-256 d6d303f5d5af6a4eb8d54ae57020e9a4f60cff556c069e612b087f8aa8e68ef2.
+// Made by npm run client from the document with SHA-256 80c75786501d2f2a8fe0bf5474f2e6c1a1375be8c599cf716d8a11c89554257e.
 /** Operations that send a form with a file, those that send its bytes alone, and those that return bytes. */
 export const UPLOADS: readonly string[] = ['uploadFile'];
 export const STREAMS: readonly string[] = ['uploadBulkInput'];

@@ -5,8 +5,8 @@ import type { BulkJobSummary } from '../schema.js';
 export const hasFile = ({ kind, status, expires_at }: BulkJob): boolean =>
   kind === 'export' && status === 'succeeded' && expires_at !== null && expires_at.getTime() > Date.now();
 
-/** Converts a row to the record that a list returns. */
-export const presentJob = (job: BulkJob): BulkJobSummary => ({
+/** Converts a row to the record of the API, without what it says of single lines. */
+export const presentJob = (job: BulkJob): Omit<BulkJobSummary, 'errors'> => ({
   job_id: job.job_id,
   kind: job.kind,
   status: job.status,

@@ -4,20 +4,22 @@ import { type Ability, authorize } from '../../core/access.js';
 import type { Context } from '../../core/context.js';
 import { notFound } from '../../core/errors.js';
 import { seatInTeam, seatOf } from '../../core/seats.js';
-import { MAX_ERRORS } from '../rules.js';
+import { MAX_ERRORS, MAX_LISTED_ERRORS } from '../rules.js';
 import type { BulkJobRecord, BulkJobSummary, ListJobs } from '../schema.js';
-import { errorsOfJobStatement } from './errors-of-job.sql.js';
+import { errorsOfJobsStatement } from './errors-of-jobs.sql.js';
 import { presentJob } from './present.js';
 
-interface ErrorRow extends Record<string, unknown> {
-  line: number;
-  entity: string | null;
-  message: string | null;
+interface ErrorsRow extends Record<string, unknown> {
+  job_id: string;
+  errors: BulkJobRecord['errors'];
 }
 
-async function errorsOf({ db }: Pick<Context, 'db'>, { job_id, failed, status }: BulkJob): Promise<BulkJobRecord['errors']> {
-  const rows = failed > 0 || status === 'failed' ? await run<ErrorRow>(db, errorsOfJobStatement, [job_id, MAX_ERRORS]) : [];
-  return rows.map(({ line, entity, message }) => ({ line, entity, message: message ?? '' }));
+/** Adds to each job its first `max` failed lines. */
+async function withErrors({ db }: Pick<Context, 'db'>, jobs: BulkJob[], max: number): Promise<BulkJobSummary[]> {
+  const ids = jobs.filter(({ failed, status }) => failed > 0 || status === 'failed').map(({ job_id }) => job_id);
+  const rows = ids.length === 0 ? [] : await run<ErrorsRow>(db, errorsOfJobsStatement, [ids, max]);
+  const errorsOf = new Map(rows.map(({ job_id, errors }) => [job_id, errors]));
+  return jobs.map((job) => ({ ...presentJob(job), errors: errorsOf.get(job.job_id) ?? [] }));
 }
 
 /**
@@ -34,7 +36,8 @@ export async function findJob(ctx: Context, ability: Extract<Ability, `bulk.${st
 /** Returns a job with its progress. @throws as `findJob` */
 export async function getJob(ctx: Context, jobId: string): Promise<BulkJobRecord> {
   const job = await findJob(ctx, 'bulk.read', jobId);
-  return { ...presentJob(job), errors: await errorsOf(ctx, job), notes: job.notes };
+  const [summary] = await withErrors(ctx, [job], MAX_ERRORS);
+  return { ...(summary as BulkJobSummary), notes: job.notes };
 }
 
 /** What a list reads of a job: neither notes nor what only the worker needs. */
@@ -62,7 +65,7 @@ const LISTED = [
   'finished_at',
 ] as const satisfies (keyof BulkJob)[];
 
-/** Lists the jobs of a team, newest first, with counts only. @throws RESOURCE_NOT_FOUND no such team | PERMISSION_DENIED below manager */
+/** Lists the jobs of a team, newest first, each with its first errors. @throws RESOURCE_NOT_FOUND no such team | PERMISSION_DENIED below manager */
 export async function listJobs(ctx: Context, { team_id, limit, offset }: ListJobs): Promise<BulkJobSummary[]> {
   authorize('bulk.read', await seatInTeam(ctx, team_id));
   const jobs = await BulkJob.query(ctx.db)
@@ -74,5 +77,5 @@ export async function listJobs(ctx: Context, { team_id, limit, offset }: ListJob
     ])
     .limit(limit)
     .offset(offset);
-  return jobs.map(presentJob);
+  return withErrors(ctx, jobs, MAX_LISTED_ERRORS);
 }

@@ -35,6 +35,6 @@ export const BULK: Record<string, unknown> = {
     sha256: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
   },
   BulkJobRef: { job_id: JOB_ID, kind: 'export', status: 'queued' },
-  BulkJobSummary: SUMMARY,
+  BulkJobSummary: { ...SUMMARY, errors: [] },
   BulkJob: { ...SUMMARY, errors: [], notes: [] },
 };

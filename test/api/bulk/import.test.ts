@@ -205,6 +205,9 @@ it('says of each line what is wrong with it, and goes on', async () => {
     { line: 11, entity: 'comment', message: 'Task not found' },
     { line: 12, entity: 'task', message: 'title is longer than 200 characters' },
   ]);
+  // All that a job says of single lines is in the job itself: a list of 500 jobs would be tens of megabytes.
+  const [listed] = (await manager.get(`/api/bulk/jobs?team_id=${team.team_id}&limit=1`)).body;
+  expect([listed.job_id, listed.errors, listed.notes]).toEqual([job.job_id, job.errors.slice(0, 5), undefined]);
   expect(job.notes).toEqual([{ line: 13, entity: 'task', message: expect.stringContaining('is no member of the team') }]);
 });
 
