@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -189,12 +190,15 @@ describe('nothing is archived', () => {
     const reader = new pg.Client(log.database.url);
     await reader.connect();
     const steps: ArchiveStep[] = [];
-    const onStep = (step: ArchiveStep) => {
+    let released: Promise<unknown> | undefined;
+    const onStep = async (step: ArchiveStep) => {
       steps.push(step);
-      if (step === 'named')
-        void reader.query('begin; select count(*) from audit_entries').then(() => setTimeout(() => void reader.end(), 700));
+      if (step !== 'named') return;
+      await reader.query('begin; select count(*) from audit_entries');
+      released = sleep(700).then(() => reader.end());
     };
     expect(await archive({ onStep })).toMatchObject({ archived: ['2026-01'] });
+    await released;
     expect(steps).toEqual(['verified', 'written', 'compared', 'named', 'detached']);
   });
 });
