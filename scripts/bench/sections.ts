@@ -13,6 +13,7 @@ import { cyclesSection } from './sections/cycles.js';
 import { cycleTimeSection, edgesSection, edgeWritersSection } from './sections/graph.js';
 import { listSection, unchangedSection } from './sections/lists.js';
 import { loginStormSection } from './sections/login-storm.js';
+import { planningSection } from './sections/planning.js';
 import { pausedSection } from './sections/paused.js';
 import type { Section } from './report.js';
 import { runnersSection } from './sections/runners.js';
@@ -44,6 +45,7 @@ export const SECTIONS = {
   'edge-writers': edgeWritersSection,
   'cycle-time': cycleTimeSection,
   cycles: cyclesSection,
+  planning: planningSection,
   search: searchSection,
   'search-marks': searchBesideWritesSection,
   'search-cost': markCostSection,
