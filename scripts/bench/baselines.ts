@@ -9,7 +9,7 @@ import pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import { handleFile } from './baseline-files.js';
 import { itemStatements } from './baseline-items.js';
-import { resultsCall } from '../../api/saved-views/results/query.sql.js';
+import { type FoundView, ROLES, viewQuery, viewStatement } from './baseline-views.js';
 import { searchStatement } from '../../api/search/search-items.sql.js';
 import type { BaselineActivities, BaselineKind, BaselineOrder, baselineRun } from './baseline-workflow.js';
 
@@ -108,7 +108,7 @@ cross join lateral (
 ) t
 where p.project_id = $2 and p.deleted_at is null`,
   search: /* sql */ `with ${CALLER} select user_id from caller`,
-  view: /* sql */ `with ${CALLER} select user_id, team_id, filters from caller join saved_views v on v.owner_id = user_id where v.view_id = $2`,
+  view: viewStatement(CALLER),
   me: /* sql */ `
 with ${CALLER}
 select u.user_id, u.email, u.name, u.role, u.username, u.display_name, u.avatar, u.status, u.preferences,
@@ -173,29 +173,20 @@ async function listItems({ req, query }: Koa.Context): Promise<string> {
   return `[${found.json}]`;
 }
 
-/** The product's own statement, prepared once, and no check of what the view holds. */
 async function viewResults({ req, path, query }: Koa.Context): Promise<string> {
-  const found = await run<{ user_id: string; team_id: string; filters: object }>('view', [
-    hashOf(req.headers.authorization),
-    path.split('/')[3],
-  ]);
-  const view = { entity: 'task', userId: found.user_id, teamId: found.team_id, filters: found.filters } as const;
-  const roles = ['guest', 'member', 'manager', 'admin'];
-  const page = { limit: Number(query['limit']) + 1, offset: 0 };
-  const { statement, values } = resultsCall({ ...view, roles, fieldFilters: [], found: null, sort: [], group: null }, page);
-  const { rows } = await pool.query<{ records: string }>({ name: 'results', text: statement.text, values: [...values] });
-  return `[${rows[0]?.records}]`;
+  const view = await run<FoundView>('view', [hashOf(req.headers.authorization), path.split('/')[3]]);
+  const found = await pool.query<{ records: string }>(viewQuery(view, Number(query['limit'])));
+  return `[${found.rows[0]?.records}]`;
 }
 
 /** The product's own statement, without the look for marks, similar words and time limit. */
 async function search({ req }: Koa.Context): Promise<unknown> {
   const { query, limit } = await bodyOf(req);
   const { user_id } = await run<{ user_id: string }>('search', [hashOf(req.headers.authorization)]);
-  const roles = ['guest', 'member', 'manager', 'admin'];
   const terms = String(query).trim().split(' ');
   const { rows } = await pool.query({
     ...searchStatement,
-    values: [user_id, roles, JSON.stringify(terms.map((text) => ({ group: 0, text }))), true, false, limit, null],
+    values: [user_id, ROLES, JSON.stringify(terms.map((text) => ({ group: 0, text }))), true, false, limit, null],
   });
   return { query, results: rows };
 }

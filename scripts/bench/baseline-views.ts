@@ -1,0 +1,25 @@
+import { resultsCall } from '../../api/saved-views/results/query.sql.js';
+
+/** All roles may read. */
+export const ROLES = ['guest', 'member', 'manager', 'admin'];
+
+/** A saved view as the baseline reads it. */
+export interface FoundView {
+  user_id: string;
+  team_id: string;
+  filters: object;
+}
+
+/** $2 = view id. `caller` is the CTE that finds the caller by the token ($1). */
+export const viewStatement = (caller: string): string =>
+  `with ${caller} select user_id, team_id, filters from caller join saved_views v on v.owner_id = user_id where v.view_id = $2`;
+
+/** The product's own statement for a page of a view, to be prepared once; what the view holds is not checked. */
+export function viewQuery({ user_id, team_id, filters }: FoundView, limit: number) {
+  const view = { entity: 'task', userId: user_id, roles: ROLES, teamId: team_id, filters } as const;
+  const { statement, values } = resultsCall(
+    { ...view, fieldFilters: [], found: null, sort: [], group: null },
+    { limit: limit + 1, offset: 0 },
+  );
+  return { name: 'results', text: statement.text, values: [...values] };
+}
