@@ -95,16 +95,58 @@ function checkShape(entry) {
   if (!HASH.test(entry.prev_hash) || !HASH.test(entry.entry_hash)) throw new Broken('It has no hashes', entry);
 }
 
+/** The longest number that a JSON writer produces for a double, all digits written out. */
+const MAX_NUMBER_LENGTH = 400;
+
+/** Returns the value of a number's text as sign, digits and exponent: the same for 1.50, 15e-1 and 1.5. */
+function decimalOf(number) {
+  const [, sign, whole, fraction = '', exponent = '0'] = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(number);
+  const digits = `${whole}${fraction}`.replace(/^0+/, '');
+  const kept = digits.replace(/0+$/, '');
+  return kept === '' ? '0' : `${sign}${kept}e${Number(exponent) - fraction.length + digits.length - kept.length}`;
+}
+
+/** Whether a parsed number has exactly the value of its text: 1e999 and 41.00000000000000000001 have another one. */
+const isExact = (number) =>
+  number.length <= MAX_NUMBER_LENGTH &&
+  Number.isFinite(Number(number)) &&
+  decimalOf(number) === decimalOf(String(Number(number)));
+
+/**
+ * Throws unless every reader understands a JSON text as its parsed value: no object has a member twice, since readers differ in which one
+ * counts, and no number loses digits. Every text before a colon names a member, and each member of the value was named once.
+ */
+function checkReading(text, value, entry) {
+  let named = 0;
+  for (const [found] of text.matchAll(/"[^"\\]*(?:\\.[^"\\]*)*"(?:[ \t\r\n]*:)?|-?\d[\d.eE+-]*/g)) {
+    if (found.endsWith(':')) named += 1;
+    else if (!found.startsWith('"') && !isExact(found)) {
+      throw new Broken(`Programs read the number ${found.slice(0, 40)} with different values`, entry);
+    }
+  }
+  const rest = [value];
+  while (rest.length > 0) {
+    const each = rest.pop();
+    if (typeof each !== 'object' || each === null) continue;
+    const inside = Object.values(each);
+    if (!Array.isArray(each)) named -= inside.length;
+    for (const one of inside) rest.push(one);
+  }
+  if (named !== 0) throw new Broken('An object of the file has the same member twice', entry);
+}
+
 /** Throws unless `details`, which people read, are `details_text`, which was hashed. */
 function checkDetails(entry) {
+  let details = null;
   let fits;
   try {
-    const details = entry.details_text === null ? null : JSON.parse(entry.details_text);
+    if (entry.details_text !== null) details = JSON.parse(entry.details_text);
     fits = JSON.stringify(details) === JSON.stringify(entry.details);
   } catch {
     throw new Broken('Its details are not JSON, or nested too deeply', entry);
   }
   if (!fits) throw new Broken('Its details differ from its details_text', entry);
+  if (entry.details_text !== null) checkReading(entry.details_text, details, entry);
 }
 
 /** Returns the hash of an entry, hexadecimal. */
@@ -327,30 +369,12 @@ export function readKeys(path) {
   );
 }
 
-/**
- * Throws if an object of a JSON text has a member twice: readers differ in which one counts, so another program could show what was not
- * verified here. Every text before a colon names a member, and each member of the parsed value was named once.
- */
-function checkMembers(text, value) {
-  let named = 0;
-  for (const [found] of text.matchAll(/"[^"\\]*(?:\\.[^"\\]*)*"(?:[ \t\r\n]*:)?/g)) if (found.endsWith(':')) named += 1;
-  const rest = [value];
-  while (rest.length > 0) {
-    const each = rest.pop();
-    if (typeof each !== 'object' || each === null) continue;
-    const inside = Object.values(each);
-    if (!Array.isArray(each)) named -= inside.length;
-    for (const one of inside) rest.push(one);
-  }
-  if (named !== 0) throw new Broken('An object of the file has the same member twice');
-}
-
 /** Returns the report about an export as it was read; as `verifyExport`. */
 function verifyText({ text, given }, keys, checkpoints) {
   const report = verifyExport(given, keys, checkpoints);
   if (report.verdict === 'broken') return report;
   try {
-    checkMembers(text, given);
+    checkReading(text, given);
     return report;
   } catch (error) {
     if (!(error instanceof Broken)) throw error;

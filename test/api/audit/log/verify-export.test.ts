@@ -236,6 +236,47 @@ it('a file that readers would understand differently, or that writes to the term
   expect(run(`{"data":${deep}}`).status).toBe(2);
 });
 
+it('refuses numbers that programs read with different values, and takes every form of the others', async () => {
+  const given = await exported();
+  const first = given.data[0] as Entry;
+  /** The export with an entry whose details were stored, hashed and shown as these texts. */
+  const judge = (stored: string, shown: string) => {
+    const made = { ...first, details_text: stored, details: '?' } as unknown as Entry;
+    made.entry_hash = verifier.hashEntry(made);
+    const chain = given.chain.map((each) => ({
+      ...each,
+      head_hash: each.last_sequence === made.sequence ? made.entry_hash : each.head_hash,
+    }));
+    const file = join(dir, 'numbers.json');
+    writeFileSync(
+      file,
+      JSON.stringify({ ...given, chain, data: [made, ...given.data.slice(1)] }).replace('"details":"?"', `"details":${shown}`),
+    );
+    return command([PROGRAM, file, '--without-keys']);
+  };
+  for (const number of ['41', '-0.5', '1e21', '1.50', '0.30000000000000004', '5e-324', `1${'0'.repeat(308)}`, '0.0']) {
+    expect([number, judge(`{"n": ${number}}`, `{"n":${JSON.stringify(Number(number))}}`).status]).toEqual([number, 0]);
+  }
+  for (const [stored, shown] of [
+    ['{"n": 41}', '{"n":41.00000000000000000001}'],
+    ['{"n": 41.00000000000000000001}', '{"n":41}'],
+    ['{"n": null}', '{"n":1e999}'],
+    ['{"n": 1e999}', '{"n":null}'],
+    ['{"n": -1e999}', '{"n":1e999}'],
+    ['{"n": 0}', '{"n":1e-999}'],
+    ['{"n": 9007199254740993}', '{"n":9007199254740992}'],
+    ['{"n": 9007199254740992}', '{"n":9007199254740993}'],
+    [`{"n": 1.${'0'.repeat(400)}1}`, '{"n":1}'],
+    ['{"n": 1, "n": 2}', '{"n":2}'],
+  ] as const) {
+    expect([stored.slice(0, 40), shown, judge(stored, shown)]).toEqual([
+      stored.slice(0, 40),
+      shown,
+      expect.objectContaining({ status: 1, stdout: expect.stringMatching(/^EXPORT BROKEN/) }),
+    ]);
+  }
+});
+
 it('runs as npm run audit:verify with the keys of the settings, without a database', async () => {
   const file = join(dir, 'export.json');
   writeFileSync(file, JSON.stringify(await exported()));
