@@ -1,12 +1,14 @@
 /**
  * `npm test`: everything that CI runs, on a fresh clone, without other services. Ends with one line `N passed, N failed`. Arguments
  * go to jest: `npm test -- test/api`. A path skips the static checks. `npm run test:long` repeats the races and the fault points, and
- * nothing else, far more often; a number of rounds in the environment wins.
+ * nothing else, far more often; a number of rounds in the environment wins. `npm run test:repeat -- N PATH…` runs files N times, each time
+ * with another seed, and prints the seeds that failed; `npm test -- PATH --seed=S` repeats one.
  */
 import { execFile, spawn } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { accessSync, constants, mkdtempSync, readFileSync, rmSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { build, forgetCompilation } from './build.mjs';
 import { printFailure } from './embedded/errors.mjs';
@@ -15,8 +17,9 @@ import { checkNode, root } from './embedded/settings.mjs';
 
 const run = promisify(execFile);
 const MAX_OUTPUT = 64 * 1024 * 1024;
-const isLong = process.argv[2] === '--long';
-const args = process.argv.slice(isLong ? 3 : 2);
+const mode = ['--long', '--repeat'].find((flag) => flag === process.argv[2]);
+const isLong = mode === '--long';
+const args = process.argv.slice(mode ? 3 : 2);
 const count = { passed: 0, failed: 0 };
 const out = (text) => process.stdout.write(`${text}\n`);
 
@@ -98,8 +101,11 @@ function temporaryDir() {
   }
 }
 
-/** Runs jest on this terminal and adds its counts; a suite that failed to run counts as one failure. */
-async function jest() {
+/**
+ * Runs jest on this terminal and adds its counts; a suite that failed to run counts as one failure. Returns the names of what failed.
+ * @param {string[]} args
+ */
+async function jest(args) {
   const dir = mkdtempSync(join(tmpdir(), 'assent-jest-'));
   const report = join(dir, 'report.json');
   const flags = [
@@ -120,27 +126,57 @@ async function jest() {
     child.once('error', reject);
     child.once('close', resolve);
   });
+  let failed;
   try {
-    const { numPassedTests, numFailedTests, numRuntimeErrorTestSuites } = JSON.parse(readFileSync(report, 'utf8'));
+    const { numPassedTests, numFailedTests, numRuntimeErrorTestSuites, testResults } = JSON.parse(readFileSync(report, 'utf8'));
     count.passed += numPassedTests;
     count.failed += numFailedTests + numRuntimeErrorTestSuites;
+    failed = testResults.flatMap(({ name, status, assertionResults }) => {
+      const tests = assertionResults.filter((result) => result.status === 'failed').map(({ fullName }) => fullName);
+      return status === 'failed' ? [`${relative(root, name)}: ${tests.join(' | ') || 'did not run'}`] : [];
+    });
   } catch {
+    failed = ['jest wrote no report'];
     count.failed += 1;
   }
   rmSync(dir, { recursive: true, force: true });
   // Something other than a test failed, for example the teardown.
-  if (code !== 0 && count.failed === 0) count.failed = 1;
+  if (code !== 0 && failed.length === 0) {
+    failed.push('jest failed outside of its tests');
+    count.failed += 1;
+  }
+  return failed;
+}
+
+/**
+ * Runs test files several times, each time with another seed, and prints what failed with its seed.
+ * @param {string[]} args number of rounds, then paths
+ */
+async function repeat([rounds = '', ...paths]) {
+  if (!/^[1-9][0-9]{0,4}$/.test(rounds) || paths.length === 0) {
+    throw new Error('Usage: npm run test:repeat -- ROUNDS PATH…, for example 20 test/api/admin');
+  }
+  const failures = [];
+  for (let round = 1; round <= Number(rounds); round += 1) {
+    const seed = randomInt(2 ** 31);
+    out(`round ${round} of ${rounds}, seed ${seed}`);
+    for (const name of await jest([...paths, `--seed=${seed}`])) failures.push(`round ${round}, --seed=${seed}: ${name}`);
+  }
+  for (const line of failures) out(`FAIL  ${line}`);
 }
 
 try {
   checkNode();
   await ensureInstalled();
-  const isWhole = !isLong && !args.some((arg) => !arg.startsWith('-'));
+  const isWhole = mode === undefined && !args.some((arg) => !arg.startsWith('-'));
   // The check of the types beside jest covers the product too.
   if (await check('build', () => build({ typesToo: !isWhole }))) {
     // Beside jest: while its servers start, a core is free.
-    const [lines] = await Promise.all([isWhole ? staticChecks() : [], jest()]);
-    for (const line of lines) out(line);
+    if (mode === '--repeat') await repeat(args);
+    else {
+      const [lines] = await Promise.all([isWhole ? staticChecks() : [], jest(args)]);
+      for (const line of lines) out(line);
+    }
   }
 } catch (error) {
   printFailure(error);

@@ -73,6 +73,8 @@ function clientOf(base: string, credential: string | undefined): Client {
   const call =
     (method: string): Call =>
     async (path, body, { headers = {}, raw } = {}) => {
+      // Before two hexadecimal digits, which random text has at times, it would silently be an escape.
+      if (/\?.*%(?![0-9a-f]{2})/i.test(path)) throw new Error(`The query holds a % that is not encoded: ${path}`);
       const sent = raw ?? (body === undefined ? undefined : JSON.stringify(body));
       const response = await request(`${base}${path}`, {
         dispatcher: connections,

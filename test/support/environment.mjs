@@ -76,9 +76,27 @@ function answerFaults(method, path, status, body) {
   return validate(body) ? undefined : JSON.stringify(validate.errors, null, 1);
 }
 
+/** Returns a generator of numbers in [0, 1) that repeats itself for the same seed (mulberry32). */
+function seeded(seed) {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}
+
 export default class extends TestEnvironment {
+  constructor(config, context) {
+    super(config, context);
+    this.random = seeded(config.globalConfig.seed);
+  }
+
   async setup() {
     await super.setup();
+    // A failed run can be repeated: `--seed`.
+    this.global.Math.random = this.random;
     this.global.answerFaults = answerFaults;
     // The product runs outside of this context (runtime.cjs): what it returns must be an instance of what a test names.
     Object.assign(this.global, { Date, Error, TypeError, RangeError });
