@@ -16,7 +16,6 @@ export const activityRoutes: Endpoint[] = [
     scope: 'tasks:read',
     query: ListActivity,
     response: z.array(ActivityEntry),
-    pages: { by: 'activity_id' },
     handle: ({ ctx, query }) => listActivity(ctx, query),
   }),
 ];

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { normaliseDate } from '../core/dates.js';
 import { ClampedInt, DATE_FORMATS, Id, TaskId, Text, Timestamp } from '../core/fields.js';
+import { pagedBy } from '../endpoint/pages.js';
 import { lowestIdAt } from '../core/ids.js';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -25,8 +26,8 @@ export const ListActivity = z.object({
   entity_type: Text.max(100).optional().meta({ example: 'task' }),
   entity_id: TaskId.optional(),
   user_id: Id.optional().meta({ description: 'Only activity of this user' }),
+  limit: pagedBy(ClampedInt(1, 200, 50), { by: 'activity_id' }),
   before: Before,
-  limit: ClampedInt(1, 200, 50),
 });
 export type ListActivity = z.output<typeof ListActivity>;
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { ClampedInt, Id, Text, Timestamp, TrimmedText } from '../core/fields.js';
+import { Id, Text, Timestamp, TrimmedText } from '../core/fields.js';
+import { byOffset } from '../endpoint/pages.js';
 import { INSTANCE_ROLES } from '../core/actor.js';
 
 const STATUSES = ['active', 'suspended', 'deprovisioned'] as const;
@@ -11,8 +12,7 @@ export const TeamParams = z.object({ team_id: Id });
 export const ListUsers = z.object({
   q: Text.trim().max(200).optional().meta({ description: 'Part of the email or name' }),
   status: z.enum(STATUSES).optional(),
-  limit: ClampedInt(1, 500, 100),
-  offset: ClampedInt(0, 2_147_483_647, 0),
+  ...byOffset(),
 });
 export type ListUsers = z.output<typeof ListUsers>;
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { ClampedInt, Id, Text, Timestamp, Title } from '../core/fields.js';
+import { Id, Text, Timestamp, Title } from '../core/fields.js';
+import { byOffset } from '../endpoint/pages.js';
 import { TRIGGERS } from './language/triggers.js';
 import { RUN_STATUSES } from '../runs/record/rules.js';
 
@@ -83,7 +84,7 @@ export const AutomationParams = z.object({ automation_id: Id });
 export const ListAutomations = z.object({ team_id: Id.optional(), project_id: Id.optional() });
 export type ListAutomations = z.output<typeof ListAutomations>;
 
-export const Paging = z.object({ limit: ClampedInt(1, 500, 100), offset: ClampedInt(0, 2_147_483_647, 0) });
+export const Paging = z.object(byOffset());
 export const StoredAction = z
   .object({
     type: z.string(),

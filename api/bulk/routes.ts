@@ -38,7 +38,6 @@ export const bulkRoutes: Endpoint[] = [
       'Newest first, with counts and the first errors. All that a job says of single lines is in the job itself: `GET /api/bulk/jobs/{job_id}`.',
     query: ListJobs,
     response: z.array(BulkJobSummary),
-    pages: {},
     errors: [404],
     handle: ({ ctx, query }) => listJobs(ctx, query),
   }),

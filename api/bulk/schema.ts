@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { ClampedInt, Id, Timestamp } from '../core/fields.js';
+import { Id, Timestamp } from '../core/fields.js';
+import { byOffset } from '../endpoint/pages.js';
 import { ENTITIES, EXPORT_FORMATS, FORMATS, JOB_KINDS, JOB_STATUSES } from './rules.js';
 
 /** Kinds of one request, duplicates included. */
@@ -30,7 +31,7 @@ export const RequestExport = z
 export type RequestExport = z.output<typeof RequestExport>;
 
 export const JobParams = z.object({ job_id: Id });
-export const ListJobs = z.object({ team_id: Id, limit: ClampedInt(1, 500, 100), offset: ClampedInt(0, 2_147_483_647, 0) });
+export const ListJobs = z.object({ team_id: Id, ...byOffset() });
 export type ListJobs = z.output<typeof ListJobs>;
 
 /** Response to a request that begins a job. */

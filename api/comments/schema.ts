@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { ClampedInt, Id, TaskId, Text, Timestamp } from '../core/fields.js';
+import { Id, TaskId, Text, Timestamp } from '../core/fields.js';
+import { byOffset } from '../endpoint/pages.js';
 
 const Content = Text.min(1)
   .max(10_000)
@@ -15,7 +16,7 @@ export const EditComment = z.object({ content: Content }).meta({ id: 'EditCommen
 export type EditComment = z.output<typeof EditComment>;
 
 export const CommentsOfTask = z.object({ task_id: TaskId });
-export const ListComments = z.object({ limit: ClampedInt(1, 500, 100), offset: ClampedInt(0, 2_147_483_647, 0) });
+export const ListComments = z.object(byOffset());
 export type ListComments = z.output<typeof ListComments>;
 export const CommentParams = z.object({ comment_id: Id });
 

@@ -136,7 +136,9 @@ export const Settings = z.object({
   ...runnerSettings,
   RATE_LIMIT_LOGIN: perMinute(10),
   RATE_LIMIT_CODES: perMinute(5).describe('Each route that accepts or emails a code, per client address'),
-  RATE_LIMIT_FILE_UPLOAD: perMinute(10).describe('Uploads, per client address'),
+  RATE_LIMIT_FILE_UPLOAD: perMinute(10).describe(
+    'Uploads of files, per client address; imports and their uploads together, per user',
+  ),
   RATE_LIMIT_FORGE_WEBHOOK: perMinute(120),
   RATE_LIMIT_AI: perMinute(30).describe('Each route of the AI workspace that is limited, per address'),
   RATE_LIMIT_MCP: perMinute(120).describe('Messages to the MCP endpoint, per token'),

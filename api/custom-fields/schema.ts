@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { Id, TaskId, Text, Timestamp, Title } from '../core/fields.js';
+import { byOffset } from '../endpoint/pages.js';
 import { FIELD_ENTITIES, FIELD_TYPES, KEY, MAX_OPTIONS, MAX_VALUE_LENGTH } from './rules.js';
 
 const MAX_POSITION = 1_000_000;
@@ -55,7 +56,7 @@ export const UpdateCustomField = z
 export type UpdateCustomField = z.output<typeof UpdateCustomField>;
 
 export const CustomFieldParams = z.object({ field_id: Id });
-export const ListCustomFields = z.object({ team_id: Id, entity_type: z.enum(FIELD_ENTITIES).optional() });
+export const ListCustomFields = z.object({ team_id: Id, entity_type: z.enum(FIELD_ENTITIES).optional(), ...byOffset() });
 export type ListCustomFields = z.output<typeof ListCustomFields>;
 
 export const CustomFieldRecord = z

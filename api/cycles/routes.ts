@@ -38,7 +38,6 @@ const records: Endpoint[] = [
     ability: 'cycle.list',
     query: ListCycles,
     response: z.array(Cycle),
-    pages: {},
     handle: ({ ctx, query }) => listCycles(ctx, query),
   }),
   endpoint({

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { ClampedInt, DATE_FORMATS, Id, TaskId, Text, Timestamp, Title } from '../core/fields.js';
+import { DATE_FORMATS, Id, TaskId, Text, Timestamp, Title } from '../core/fields.js';
+import { byOffset } from '../endpoint/pages.js';
 import { CYCLE_STATUSES, MAX_ADDED, ROLLOVERS } from './rules.js';
 
 /** A malformed day is a 400 of the operation (docs/decisions.md#status-400-or-422). */
@@ -13,8 +14,7 @@ export const CycleTaskParams = z.object({ cycle_id: Id, task_id: TaskId });
 export const ListCycles = z.object({
   team_id: Id.meta({ description: 'Another team gives an empty list' }),
   status: z.enum(CYCLE_STATUSES).optional(),
-  limit: ClampedInt(1, 500, 100),
-  offset: ClampedInt(0, 2_147_483_647, 0),
+  ...byOffset(),
 });
 export type ListCycles = z.output<typeof ListCycles>;
 

@@ -28,16 +28,22 @@ export class JsonText {
   constructor(readonly text: string) {}
 }
 
-/** A page of JSON that the handler has cut to `limit` itself, whole or in chunks. */
+/** A page that the handler has cut to `limit` itself. */
 export interface CutPage {
-  /** A JSON array. */
-  body: string | AsyncIterable<string>;
+  /** A JSON array, whole or in chunks, or an object that holds the rows. */
+  body: string | AsyncIterable<string> | object;
   /** Its number of rows. */
   count: number;
-  /** Whether more rows follow. */
+  /** Whether another page follows. */
   more: boolean;
-  /** Whether a hard cap omitted them. */
-  truncated: boolean;
+  /** Cursor of the last row, where `before` pages. */
+  last?: string | undefined;
+  /** Whether rows were omitted that a caller may take for absent. */
+  truncated?: boolean;
+  /** Length of the whole list, where cheap. */
+  total?: number | undefined;
+  /** Rows before this page, if they are not `offset`. */
+  offset?: number;
   /** Further response headers. */
   headers?: Record<string, string>;
 }
@@ -142,12 +148,11 @@ export interface EndpointSpec<P extends z.ZodType, Q extends z.ZodType, B extend
   /** The body is the bytes of one file, which the handler reads as they arrive. Set by `streamEndpoint`. */
   stream?: { maxBytes: number };
   /**
-   * Pagination settings. The handler returns an array; paging.ts adds Link and X-Total-Count. `by`: id field of the cursor
-   * `before`; `total`: counts the whole list, where cheap; `fill`: loads related rows for the rows of a page only. `cut`: the
+   * What a list adds to the paging that its query declares (pages.ts). The handler returns an array; http/paging.ts adds Link and
+   * X-Total-Count. `total`: counts the whole list, where cheap; `fill`: loads related rows for the rows of a page only. `cut`: the
    * handler returns a `CutPage` instead.
    */
   pages?: {
-    by?: string;
     cut?: true;
     total?: (request: Request<z.output<P>, z.output<Q>, z.output<B>>) => Promise<number>;
     fill?: (request: Request<z.output<P>, z.output<Q>, z.output<B>>, rows: unknown[]) => Promise<Filled>;

@@ -62,7 +62,6 @@ const webhook: Endpoint[] = [
     query: ListDeliveries,
     response: z.array(ForgeDelivery),
     errors: [404],
-    pages: {},
     handle: ({ ctx, query }) => listDeliveries(ctx, query),
   }),
 ];
@@ -80,7 +79,7 @@ export const forgeRoutes: Endpoint[] = [
     query: ListRepositories,
     response: z.array(RepositoryBinding),
     errors: [404],
-    handle: ({ ctx, query }) => listRepositories(ctx, query.team_id),
+    handle: ({ ctx, query }) => listRepositories(ctx, query),
   }),
   endpoint({
     id: 'bindRepository',

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ClampedInt, Id, TaskId, Timestamp } from '../core/fields.js';
+import { byOffset } from '../endpoint/pages.js';
 import { FORGE_EVENTS } from '../core/events/forge-events.js';
 
 /** `owner/name`, stored in lower case: code hosts ignore the case. */
@@ -39,8 +40,7 @@ export type WebhookStatus = z.output<typeof WebhookStatus>;
 
 export const ListDeliveries = z.object({
   team_id: Id,
-  limit: ClampedInt(1, 500, 100),
-  offset: ClampedInt(0, 1_000_000_000, 0),
+  ...byOffset(),
 });
 export type ListDeliveries = z.output<typeof ListDeliveries>;
 
@@ -61,7 +61,8 @@ export const ForgeDelivery = z
   .meta({ id: 'ForgeDelivery' });
 export type ForgeDelivery = z.output<typeof ForgeDelivery>;
 
-export const ListRepositories = z.object({ team_id: Id });
+export const ListRepositories = z.object({ team_id: Id, ...byOffset(ClampedInt(1, 500, 500)) });
+export type ListRepositories = z.output<typeof ListRepositories>;
 
 export const BindRepository = z
   .object({

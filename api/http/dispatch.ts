@@ -21,6 +21,7 @@ import {
 } from '../endpoint/endpoint.js';
 import { authenticateRunner, runnerTokenIn } from '../runners/registration/authenticate-runner.js';
 import { signedInUserId } from '../web/server/session.js';
+import { pagesOf } from '../endpoint/pages.js';
 import { page } from './paging.js';
 import type { LimitName } from '../endpoint/limits.js';
 import { addressKey, type RateLimiter } from '../endpoint/rate-limit.js';
@@ -176,7 +177,8 @@ async function perform(
   const bytes = spec.stream && streamOf(spec.stream, request, known.ctx);
   const sent = { ...(upload && { file: upload.file }), ...(bytes && { bytes }) };
   const call = { ...known, params, query, body, headers: request.headers, ...sent };
-  const answer = async () => answerOf(spec, await (spec.pages ? page(spec, call, request.url ?? '') : spec.handle(call)));
+  const pages = pagesOf(spec as Endpoint);
+  const answer = async () => answerOf(spec, await (pages ? page(spec, pages, call, request.url ?? '') : spec.handle(call)));
   const key = keyOf(spec, known.ctx.actor, incoming, given);
   return key ? withIdempotencyKey(known.ctx, key, answer) : answer();
 }

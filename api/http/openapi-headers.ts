@@ -1,4 +1,5 @@
 import { type Endpoint, takesKey } from '../endpoint/endpoint.js';
+import { pagesOf } from '../endpoint/pages.js';
 
 const text = (description: string) => ({ description, schema: { type: 'string' as const } });
 const count = (description: string) => ({ description, schema: { type: 'integer' as const } });
@@ -57,7 +58,9 @@ export function successHeaders(endpoint: Endpoint, unchanged = false) {
   if (endpoint.etag) names.push(endpoint.etag === 'kept' ? 'ETag' : 'VersionETag');
   if (unchanged) return refs(names);
   if (takesKey(endpoint)) names.push('Idempotency-Replayed');
-  if (!endpoint.raw && endpoint.pages) names.push('Link', 'X-Total-Count');
+  const pages = pagesOf(endpoint);
+  if (pages) names.push('Link');
+  if (pages && (pages.by === undefined || pages.total)) names.push('X-Total-Count');
   if (endpoint.capped) names.push('X-Truncated');
   if (endpoint.searches) names.push('X-Search-Indexing');
   if (endpoint.download) names.push('Content-Disposition', 'Accept-Ranges', 'Content-Range');

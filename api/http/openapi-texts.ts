@@ -1,6 +1,23 @@
 /** Introduction and tags of the document. */
+import type { Endpoint } from '../endpoint/endpoint.js';
+import { rowsFields } from '../endpoint/pages.js';
 
-export const INTRODUCTION = `Human approval for automated changes: teams, projects and tasks, and automations that wait at approval gates.
+/** Lists that are objects by contract: `listTokens` in `tokens`. */
+const objectLists = (endpoints: readonly Endpoint[]): string =>
+  endpoints
+    .map((endpoint) => ({ id: endpoint.id, fields: rowsFields(endpoint).map((field) => `\`${field}\``) }))
+    .flatMap(({ id, fields }) => (fields.length > 0 ? [`\`${id}\` in ${fields.join(' and ')}`] : []))
+    .join(', ');
+
+const PAGINATION = `A list that takes \`limit\` and \`offset\`, or \`limit\` and \`before\`, goes on: follow \`Link\` with \`rel="next"\` until there is none.
+\`before\` is the id of the last row that you have. \`X-Total-Count\`, if present, is the length of the whole list.
+\`X-Truncated: true\` marks a list that is not whole; if it has a \`Link\`, that leads to the rest. Any other list without \`Link\` is whole.
+A search returns the best results only. Lists are arrays, but for these, which hold their rows in a field:`;
+
+/** Returns the introduction of the document of these routes. */
+export const introductionOf = (
+  endpoints: readonly Endpoint[],
+): string => `Human approval for automated changes: teams, projects and tasks, and automations that wait at approval gates.
 
 ## Authentication
 Sign in with \`POST /api/auth/login\`, or create a personal access token. Send either as \`Authorization: Bearer …\`.
@@ -23,7 +40,7 @@ A POST that lists the header \`Idempotency-Key\` takes one: the same key within 
 Uploads, and calls that return a secret, ignore it.
 
 ## Pagination
-Lists are arrays. Follow \`Link\` with \`rel="next"\` to the next page; \`X-Total-Count\`, if present, is the total.
+${PAGINATION} ${objectLists(endpoints)}.
 
 ## Rate limits
 Limited routes return \`RateLimit\` and \`RateLimit-Policy\`. After a 429 wait for \`Retry-After\` seconds.

@@ -6,11 +6,13 @@ import {
   type ZodOpenApiPathsObject,
 } from 'zod-openapi';
 import { type Ability, ruleOf } from '../core/access.js';
+import { Settings } from '../core/config.js';
+import { type LimitName, LIMITS } from '../endpoint/limits.js';
 import { DELIVERY, ERRORS } from './openapi-examples.js';
 import { HEADERS } from './openapi-headers.js';
 import { actionSchemas } from './openapi-actions.js';
 import { responsesOf } from './openapi-responses.js';
-import { INTRODUCTION, TAGS } from './openapi-texts.js';
+import { introductionOf, TAGS } from './openapi-texts.js';
 import { openApiWebhooks } from './openapi-webhooks.js';
 import { Bytes, type Endpoint, SomeBytes, takesKey } from '../endpoint/endpoint.js';
 
@@ -46,13 +48,22 @@ function permissionsOf(ability: Ability): string {
   return `Permissions: ${words}.${refused.length > 0 ? ` Not allowed ${refused.join(' or ')}.` : ''}`;
 }
 
+const COUNTED = { ip: 'client address', user: 'user', token: 'token' };
+
+/** Returns the text of a rate limit. Routes that name the same limit share its count. */
+function rateLimitOf(name: LimitName): string {
+  const { setting, per } = LIMITS[name];
+  return `Rate limit \`${name}\`: ${Settings.shape[setting].parse(undefined)} calls a minute per ${COUNTED[per]}, unless the installation sets another.`;
+}
+
 function describe(endpoint: Endpoint): string {
   const scope = endpoint.raw ? undefined : endpoint.scope;
   const who = endpoint.ability === 'public' ? undefined : permissionsOf(endpoint.ability);
   const token = scope
     ? `Token scope: \`${scope}\`${endpoint.raw || endpoint.scopeEnforced ? '' : ' (advisory; required of strict tokens)'}.`
     : undefined;
-  return [endpoint.description, who, token].filter(Boolean).join('\n\n');
+  const limit = endpoint.limit && rateLimitOf(endpoint.limit);
+  return [endpoint.description, who, token, limit].filter(Boolean).join('\n\n');
 }
 
 function operationOf(endpoint: Endpoint): ZodOpenApiOperationObject {
@@ -117,7 +128,7 @@ export function createOpenApi(endpoints: Endpoint[]): ReturnType<typeof createDo
       info: {
         title: 'Assent',
         version: API_VERSION,
-        description: INTRODUCTION,
+        description: introductionOf(endpoints),
         contact: { name: 'Assent maintainers' },
         license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
       },

@@ -51,7 +51,7 @@ export async function listWorkItems(ctx: Context, query: ListWorkItems): Promise
   const cut = (count: number, more: boolean, body: CutPage['body']): CutPage => ({
     body,
     count,
-    more,
+    more: more && end < MAX_WORK_ITEMS,
     truncated: (more && end === MAX_WORK_ITEMS) || (search?.capped ?? false),
     ...(search?.indexing && { headers: { 'X-Search-Indexing': 'true' } }),
   });

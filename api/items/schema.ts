@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ClampedInt, Id, TaskId, Text, Timestamp, Title } from '../core/fields.js';
+import { byOffset } from '../endpoint/pages.js';
 import { ITEM_TYPES, type ItemType } from '../graph/item-place.js';
 import { CreateProject, UpdateProject } from '../projects/schema.js';
 import { PROJECT_STATUSES } from '../projects/rules.js';
@@ -154,8 +155,7 @@ export const ListWorkItems = z
       .enum(RELATION_TYPES)
       .optional()
       .meta({ description: 'Only with `related_to`: the relation as it reads from that item' }),
-    limit: ClampedInt(1, MAX_WORK_ITEMS, MAX_WORK_ITEMS),
-    offset: ClampedInt(0, MAX_WORK_ITEMS, 0),
+    ...byOffset(ClampedInt(1, MAX_WORK_ITEMS, MAX_WORK_ITEMS), MAX_WORK_ITEMS),
   })
   .refine(({ related_to, relation_type }) => related_to !== undefined || relation_type === undefined, {
     path: ['relation_type'],

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { ClampedInt, Id, Text, Timestamp, Title } from '../core/fields.js';
+import { Id, Text, Timestamp, Title } from '../core/fields.js';
+import { byOffset } from '../endpoint/pages.js';
 import { Content, NoteKind, Version } from '../items/schema.js';
 
 const SameTeam = Id.nullish().meta({ description: 'A note cannot change its team: another team is a 400' });
@@ -48,8 +49,7 @@ export const ListNotes = z.object({
   team_id: Id.optional().meta({ description: 'Another team gives an empty list. Ignored when project_id is given' }),
   project_id: Id.optional(),
   q: Text.max(200).optional().meta({ description: 'Text in the title or the content, in any case; no wildcards' }),
-  limit: ClampedInt(1, 500, 100),
-  offset: ClampedInt(0, 2_147_483_647, 0),
+  ...byOffset(),
 });
 export type ListNotes = z.output<typeof ListNotes>;
 

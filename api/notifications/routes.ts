@@ -24,7 +24,6 @@ export const notificationRoutes: Endpoint[] = [
     scope: 'automations:read',
     query: ListNotifications,
     response: z.array(Notification),
-    pages: { by: 'notification_id' },
     handle: ({ ctx, query }) => listNotifications(ctx, query),
   }),
   endpoint({

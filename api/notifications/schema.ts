@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { ClampedInt, Flag, Id, Timestamp } from '../core/fields.js';
+import { Flag, Id, Timestamp } from '../core/fields.js';
+import { byCursor } from '../endpoint/pages.js';
 
 /** Kinds of notifications. */
 const NOTIFICATION_KINDS = [
@@ -14,8 +15,7 @@ export type NotificationKind = (typeof NOTIFICATION_KINDS)[number];
 
 export const ListNotifications = z.object({
   unread: Flag.meta({ description: 'Only unread notifications' }),
-  before: Id.optional().meta({ description: 'Cursor: notifications older than this `notification_id`' }),
-  limit: ClampedInt(1, 500, 100),
+  ...byCursor('notification_id'),
 });
 export type ListNotifications = z.output<typeof ListNotifications>;
 

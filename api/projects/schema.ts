@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ClampedInt, DATE_FORMATS, Id, Text, Timestamp, Title } from '../core/fields.js';
+import { byOffset } from '../endpoint/pages.js';
 import { PROJECT_STATUSES } from './rules.js';
 
 const Name = Title(200);
@@ -52,8 +53,7 @@ export const ProjectParams = z.object({ project_id: Id });
 
 export const ListProjects = z.object({
   team_id: Id.optional().meta({ description: 'A team without membership gives an empty list' }),
-  limit: ClampedInt(1, 2000, 500),
-  offset: ClampedInt(0, 2_147_483_647, 0),
+  ...byOffset(ClampedInt(1, 2000, 500)),
 });
 export type ListProjects = z.output<typeof ListProjects>;
 

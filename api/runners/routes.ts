@@ -41,7 +41,6 @@ const runners: Endpoint[] = [
     query: ListRunners,
     response: z.array(RunnerRecord),
     errors: [404],
-    pages: {},
     handle: ({ ctx, query }) => listRunners(ctx, query),
   }),
   endpoint({
@@ -87,7 +86,6 @@ const jobs: Endpoint[] = [
     query: ListJobs,
     response: z.array(JobRecord),
     errors: [404],
-    pages: { by: 'job_id' },
     handle: ({ ctx, query }) => listJobs(ctx, query),
   }),
   endpoint({

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { JOB_STATUSES } from '../../db/models/runner-job.js';
 import { ClampedInt, Id, Timestamp, Title, TrimmedText } from '../core/fields.js';
+import { byCursor, byOffset } from '../endpoint/pages.js';
 import { Command, DEFAULT_TIMEOUT_MINUTES, Env, jobFields, Labels, TimeoutMinutes } from './record/job-schema.js';
 
 const RunnerName = Title(100);
@@ -46,8 +47,7 @@ export type RegisteredRunner = z.output<typeof RegisteredRunner>;
 
 export const ListRunners = z.object({
   team_id: Id,
-  limit: ClampedInt(1, 500, 100),
-  offset: ClampedInt(0, 1_000_000, 0),
+  ...byOffset(),
 });
 export type ListRunners = z.output<typeof ListRunners>;
 
@@ -71,8 +71,7 @@ export const DeletedRunner = z.object({ deleted: z.literal(true), runner_id: z.s
 export const ListJobs = z.object({
   team_id: Id,
   status: z.enum(JOB_STATUSES).optional(),
-  before: Id.optional().meta({ description: 'Cursor: jobs before this one' }),
-  limit: ClampedInt(1, 500, 100),
+  ...byCursor('job_id'),
 });
 export type ListJobs = z.output<typeof ListJobs>;
 

@@ -30,7 +30,6 @@ export const runRoutes: Endpoint[] = [
     query: ListRuns,
     response: z.array(RunSummary),
     errors: [404],
-    pages: {},
     handle: ({ ctx, params, query }) => listRuns(ctx, params.automation_id, query),
   }),
 ];

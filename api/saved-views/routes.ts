@@ -73,7 +73,6 @@ export const savedViewRoutes: Endpoint[] = [
     description: 'Your own, and those shared with your teams, oldest first.',
     query: ListSavedViews,
     response: z.array(SavedViewRecord),
-    pages: {},
     handle: ({ ctx, query }) => listViews(ctx, query),
   }),
   endpoint({

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { ClampedInt, Id, NO_ID, Text, Timestamp, Title } from '../core/fields.js';
+import { Id, NO_ID, Text, Timestamp, Title } from '../core/fields.js';
+import { byOffset } from '../endpoint/pages.js';
 import { WorkItem } from '../items/schema.js';
 import { ProjectRecord } from '../projects/schema.js';
 import { Task } from '../tasks/schema.js';
@@ -91,11 +92,10 @@ export const SavedViewParams = z.object({ view_id: Id });
 export const ListSavedViews = z.object({
   team_id: Id.optional(),
   entity_type: z.enum(VIEW_ENTITIES).optional(),
-  limit: ClampedInt(1, 500, 100),
-  offset: ClampedInt(0, 1_000_000, 0),
+  ...byOffset(),
 });
 export type ListSavedViews = z.output<typeof ListSavedViews>;
-export const ListResults = z.object({ limit: ClampedInt(1, 500, 100), offset: ClampedInt(0, 1_000_000, 0) });
+export const ListResults = z.object(byOffset());
 export type ListResults = z.output<typeof ListResults>;
 
 export const SavedViewRecord = z

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { ClampedInt, Id, TaskId, Timestamp } from '../core/fields.js';
+import { Id, TaskId, Timestamp } from '../core/fields.js';
+import { byOffset } from '../endpoint/pages.js';
 
 const ENTITY_TYPES = ['task', 'project', 'note', 'file', 'whiteboard', 'doc'] as const;
 
@@ -7,8 +8,7 @@ export const ListTrash = z.object({
   team_id: Id.optional(),
   project_id: Id.optional(),
   entity_type: z.enum(ENTITY_TYPES).optional(),
-  limit: ClampedInt(1, 500, 100),
-  offset: ClampedInt(0, 2_147_483_647, 0),
+  ...byOffset(),
 });
 export type ListTrash = z.output<typeof ListTrash>;
 

@@ -43,7 +43,6 @@ const deliveries: Endpoint[] = [
     query: ListDeliveries,
     response: z.array(DeliveryRecord),
     errors: [404],
-    pages: { by: 'event_id' },
     handle: ({ ctx, params, query }) => listDeliveries(ctx, params.webhook_id, query),
   }),
   endpoint({
@@ -101,7 +100,7 @@ export const webhookRoutes: Endpoint[] = [
     query: ListWebhooks,
     response: z.array(WebhookRecord),
     errors: [404],
-    handle: ({ ctx, query }) => listWebhooks(ctx, query.team_id),
+    handle: ({ ctx, query }) => listWebhooks(ctx, query),
   }),
   endpoint({
     ...write,

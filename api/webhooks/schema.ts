@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { ClampedInt, Id, Text, Timestamp } from '../core/fields.js';
+import { Id, Text, Timestamp } from '../core/fields.js';
+import { byCursor, byOffset } from '../endpoint/pages.js';
 import { didYouMean, nearest } from '../core/validation/suggestions.js';
 import { EVENT_PATTERNS } from './events/names.js';
 
@@ -38,7 +39,8 @@ const Description = Text.trim().max(500).nullish().meta({ description: 'Shown to
 
 export const WebhookParams = z.object({ webhook_id: Id });
 export const DeliveryParams = z.object({ webhook_id: Id, delivery_id: Id });
-export const ListWebhooks = z.object({ team_id: Id });
+export const ListWebhooks = z.object({ team_id: Id, ...byOffset() });
+export type ListWebhooks = z.output<typeof ListWebhooks>;
 
 export const CreateWebhook = z
   .object({
@@ -96,8 +98,7 @@ const DELIVERY_STATES = ['pending', 'succeeded', 'failed'] as const;
 
 export const ListDeliveries = z.object({
   status: z.enum(DELIVERY_STATES).optional(),
-  before: Id.optional().meta({ description: 'Cursor: deliveries of events before this `event_id`' }),
-  limit: ClampedInt(1, 500, 100),
+  ...byCursor('event_id'),
 });
 export type ListDeliveries = z.output<typeof ListDeliveries>;
 

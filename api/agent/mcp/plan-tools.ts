@@ -23,7 +23,7 @@ export const listPendingTool = mcpTool({
   input: PendingInput,
   readOnly: true,
   async call(ctx, { limit }) {
-    const { pending, total } = await listPending(ctx, limit);
+    const { pending, total } = (await listPending(ctx, { limit })).body;
     // Whether a person may confirm it says nothing to an agent, which never may.
     const { rows, cut } = fitRows(pending.map(({ can_confirm: _never, ...plan }) => plan));
     return { pending: rows, total, ...(cut && { cut }) };

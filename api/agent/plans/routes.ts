@@ -30,7 +30,8 @@ export const agentPlanRoutes: Endpoint[] = [
     limit: 'ai_pending',
     query: ListPending,
     response: PendingPlans,
-    handle: ({ ctx, query }) => listPending(ctx, query.limit),
+    pages: { cut: true },
+    handle: ({ ctx, query }) => listPending(ctx, query),
   }),
   endpoint({
     id: 'confirmPlan',

@@ -1,6 +1,6 @@
 import type { Context } from '../../core/context.js';
 import { invalidFields } from '../../core/errors.js';
-import { JsonText } from '../../endpoint/endpoint.js';
+import type { CutPage } from '../../endpoint/endpoint.js';
 import { coveredTeams } from './covered-teams.js';
 import { countEntries, findEntries, readRecords } from './find-entries.js';
 import { filtersOf, MAX_ENTRIES, rowsToSkip } from './filters.js';
@@ -11,11 +11,11 @@ import type { ListEntries } from './schema.js';
  * @throws PERMISSION_DENIED; VALIDATION_ERROR for a page that begins behind the first 10,000 of more entries; INVALID_REQUEST for a search
  * that takes too long
  */
-export const listEntries = async (ctx: Context, query: ListEntries): Promise<JsonText> =>
+export const listEntries = async (ctx: Context, query: ListEntries): Promise<CutPage> =>
   listEntriesOf(ctx, await coveredTeams(ctx, query.team_id), query);
 
 /** The same for `coveredTeams` that the caller has read. */
-export async function listEntriesOf(ctx: Context, teams: string[], query: ListEntries): Promise<JsonText> {
+export async function listEntriesOf(ctx: Context, teams: string[], query: ListEntries): Promise<CutPage> {
   const wanted = { teams, filters: filtersOf(query) };
   const { limit } = query;
   const skip = rowsToSkip(query);
@@ -27,6 +27,7 @@ export async function listEntriesOf(ctx: Context, teams: string[], query: ListEn
   }
   const found = skip < counted ? await findEntries(ctx, wanted, { limit: limit + 1, offset: skip }) : [];
   const keys = found.slice(0, limit);
+  const more = found.length > limit;
   const page = {
     total: Math.min(counted, MAX_ENTRIES),
     ...(isCapped && { total_capped: true }),
@@ -34,7 +35,14 @@ export async function listEntriesOf(ctx: Context, teams: string[], query: ListEn
     limit,
     offset: skip,
     skip,
-    has_more: found.length > limit,
+    has_more: more,
   };
-  return new JsonText(`{"entries":[${await readRecords(ctx, keys)}],${JSON.stringify(page).slice(1)}`);
+  return {
+    body: `{"entries":[${await readRecords(ctx, keys)}],${JSON.stringify(page).slice(1)}`,
+    count: keys.length,
+    offset: skip,
+    more: more && !(isCapped && skip + limit > MAX_ENTRIES),
+    truncated: more && isCapped && skip + limit > MAX_ENTRIES,
+    ...(!isCapped && { total: counted }),
+  };
 }

@@ -44,6 +44,8 @@ export const auditRoutes: Endpoint[] = [
       'Newest first, of all teams that you administer and whose plan includes the log. Filters are combined with AND. `total` is exact up to 10000; with more entries `total_capped` is true, and `offset` is at most 10000: narrow the list with `to_time`.',
     query: ListEntries,
     response: AuditPage,
+    capped: true,
+    pages: { cut: true },
     handle: ({ ctx, query }) => listEntries(ctx, query),
   }),
   endpoint({

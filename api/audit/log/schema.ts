@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { AUDIT_ACTIONS, type AuditAction } from '../../core/audit-actions.js';
 import { FEATURES, type Feature, SEVERITIES, type Severity } from '../../core/change-kinds.js';
 import { ClampedInt, Id, StrictInt, Text, Timestamp } from '../../core/fields.js';
+import { pagedBy } from '../../endpoint/pages.js';
 
 /** Longer than every stored time, so cutting a bound there changes no comparison. */
 const MAX_BOUND = 64;
@@ -58,7 +59,7 @@ const integer = (minimum: number, description: string) => ({ override: { type: '
 export const ListEntries = z.object({
   team_id: Id.optional().meta({ description: 'Only this team' }),
   ...filters,
-  limit: ClampedInt(1, 500, 50),
+  limit: pagedBy(ClampedInt(1, 500, 50), { aliases: ['skip', 'page'] }),
   offset: Digits(0).meta(integer(0, 'Rows to skip; precedes `skip` and `page`')),
   skip: Digits(0).meta(integer(0, 'Old name of `offset`')),
   page: Digits(1).meta(integer(1, 'Page number; ignored with `offset` or `skip`')),

@@ -20,7 +20,6 @@ export const versionRoutes: Endpoint[] = [
     query: Paging,
     response: z.array(VersionRecord),
     errors: [404],
-    pages: {},
     handle: ({ ctx, params, query }) => listVersions(ctx, params.automation_id, query),
   }),
   endpoint({

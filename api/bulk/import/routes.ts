@@ -17,7 +17,7 @@ export const importRoutes: Endpoint[] = [
     path: '/api/bulk/import',
     summary: 'Import a file into a team',
     description:
-      'A job writes the records as the caller, as if they came by the API: with audit entries and events. Ids of the file are kept where they are free; an id that the team has is a conflict; one that is taken elsewhere is replaced. A line that fails leaves the others; the job lists the first 100. Automations come in switched off. One job of a team runs at a time.',
+      'A job writes the records as the caller, as if they came by the API: with audit entries and events. Ids of the file are kept where they are free; an id that the team has is a conflict; one that is taken elsewhere is replaced. A line that fails leaves the others; the job lists the first 100. Automations come in switched off. One job of a team runs at a time, and 20 may wait. `data` has at most 32 MB.',
     body: RequestImport,
     bodyLimit: MAX_INLINE_BYTES,
     response: BulkJobRef,
@@ -38,7 +38,7 @@ export const importRoutes: Endpoint[] = [
     path: '/api/bulk/uploads',
     summary: 'Upload a large input',
     description:
-      'The body is the file itself, up to 2 GB and not compressed: an empty one is a 422, one that begins as gzip, zip, zstd, bzip2, xz or 7z a 415. It is kept for 7 days; a team keeps at most 10, of 4 GB together.',
+      'The body is the file itself, up to 2 GB and not compressed: an empty one is a 422, one that begins as gzip, zip, zstd, bzip2, xz or 7z a 415. It is kept for 7 days; a team keeps at most 10, of 4 GB together, and takes two at a time.',
     query: UploadQuery,
     stream: { maxBytes: MAX_UPLOAD_BYTES },
     response: BulkUpload,

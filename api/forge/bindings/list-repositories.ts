@@ -1,7 +1,7 @@
 import { authorize } from '../../core/access.js';
 import type { Context } from '../../core/context.js';
 import { seatInTeam } from '../../core/seats.js';
-import type { RepositoryBinding } from '../schema.js';
+import type { ListRepositories, RepositoryBinding } from '../schema.js';
 
 const COLUMNS = ['binding_id', 'repo', 'team_id', 'project_id', 'sync_issues', 'created_by', 'created_at'] as const;
 
@@ -15,12 +15,14 @@ export const presentBinding = (row: BindingRow): RepositoryBinding => ({ ...row,
  * Lists the team's repository bindings, oldest first.
  * @throws RESOURCE_NOT_FOUND no such team | PERMISSION_DENIED below admin
  */
-export async function listRepositories(ctx: Context, teamId: string): Promise<RepositoryBinding[]> {
-  authorize('forge.read', await seatInTeam(ctx, teamId));
+export async function listRepositories(ctx: Context, { team_id, limit, offset }: ListRepositories): Promise<RepositoryBinding[]> {
+  authorize('forge.read', await seatInTeam(ctx, team_id));
   const rows = await ctx
     .db('forge_repositories')
-    .where({ team_id: teamId })
+    .where({ team_id })
     .orderBy(['created_at', 'binding_id'])
+    .limit(limit)
+    .offset(offset)
     .select<BindingRow[]>(...COLUMNS);
   return rows.map(presentBinding);
 }

@@ -37,6 +37,20 @@ const WAITING = (after = 'true'): string => /* sql */ `
       order by gate_expires_at, run_id limit $2
     )`;
 
+/** Counts all waiting runs, from the indexes that the list reads. */
+const TOTAL = /* sql */ `total as (
+      select (select count(*) from automation_runs r where ${PERSONAL}) + coalesce(sum(c.waiting), 0) as total
+      from seats s cross join lateral (
+        select count(*) as waiting from automation_runs r where r.status = 'paused' and r.team_id = s.team_id) c
+    )`;
+
+/** The run $4 after which the list continues. A run that the caller may not see is none. */
+const LAST = /* sql */ `last as materialized (
+      select r.gate_expires_at, r.run_id from automation_runs r where r.run_id = $4 and r.gate_expires_at is not null
+        and case when r.team_id is null then r.creator_id = $1
+          else exists (select from memberships m where m.team_id = r.team_id and m.user_id = $1) end
+    )`;
+
 /**
  * $1 = caller id, $2 = row limit, $3 = roles in which a creator may act. Only the total counts all waiting runs, from the same
  * indexes. Returns the types of staged actions, never their parameters.
@@ -44,11 +58,15 @@ const WAITING = (after = 'true'): string => /* sql */ `
 export const listApprovalsStatement: Statement = {
   name: 'list_approvals',
   text: /* sql */ `
-    with ${WAITING()}, total as (
-      select (select count(*) from automation_runs r where ${PERSONAL}) + coalesce(sum(c.waiting), 0) as total
-      from seats s cross join lateral (
-        select count(*) as waiting from automation_runs r where r.status = 'paused' and r.team_id = s.team_id) c
-    )
+    with ${WAITING()}, ${TOTAL}
+    ${ROWS}`,
+};
+
+/** The same after the run $4: a page of the API. */
+export const approvalsPageStatement: Statement = {
+  name: 'list_approvals_page',
+  text: /* sql */ `
+    with ${LAST}, ${WAITING(AFTER_LAST)}, ${TOTAL}
     ${ROWS}`,
 };
 
@@ -60,11 +78,7 @@ export const listApprovalsStatement: Statement = {
 export const approvalsAfterStatement: Statement = {
   name: 'list_approvals_after',
   text: /* sql */ `
-    with last as materialized (
-      select r.gate_expires_at, r.run_id from automation_runs r where r.run_id = $4 and r.gate_expires_at is not null
-        and case when r.team_id is null then r.creator_id = $1
-          else exists (select from memberships m where m.team_id = r.team_id and m.user_id = $1) end
-    ), ${WAITING(AFTER_LAST)}, total as (
+    with ${LAST}, ${WAITING(AFTER_LAST)}, total as (
       select null as total
     )
     ${ROWS}`,

@@ -1,9 +1,16 @@
 import { run } from '../../../db/statement.js';
 import { isAdmitted, rolesFor, type Seat } from '../../core/access.js';
 import { type Context, userOf } from '../../core/context.js';
-import { approvalsAfterStatement, getApprovalStatement, listApprovalsStatement } from './list-approvals.sql.js';
+import type { CutPage } from '../../endpoint/endpoint.js';
+import { checkRunCursor } from '../record/check-run-cursor.js';
+import {
+  approvalsAfterStatement,
+  approvalsPageStatement,
+  getApprovalStatement,
+  listApprovalsStatement,
+} from './list-approvals.sql.js';
 import { mayApprove } from './policy.js';
-import type { ApprovalList } from './schema.js';
+import type { ApprovalList, ListApprovals } from './schema.js';
 
 type Row = Omit<Approval, 'requested_at' | 'expires_at' | 'can_decide'> & {
   requested_at: Date;
@@ -32,6 +39,22 @@ function present({ creator_id, excluded, seat, total: _total, ...row }: Row, ctx
 export async function listApprovals(ctx: Context, limit: number): Promise<ApprovalList> {
   const rows = await run<Row>(ctx.db, listApprovalsStatement, [userOf(ctx), limit, rolesFor('automation.write')]);
   return { approvals: rows.map((row) => present(row, ctx)), total: rows[0]?.total ?? 0 };
+}
+
+/**
+ * Returns a page of the same list.
+ * @throws VALIDATION_ERROR a cursor that is no run of the caller's
+ */
+export async function pageOfApprovals(ctx: Context, { limit, before }: ListApprovals): Promise<CutPage> {
+  const values = [userOf(ctx), limit + 1, rolesFor('automation.write')];
+  if (before !== undefined) await checkRunCursor(ctx, before);
+  const rows = await (before === undefined
+    ? run<Row>(ctx.db, listApprovalsStatement, values)
+    : run<Row>(ctx.db, approvalsPageStatement, [...values, before]));
+  const approvals = rows.slice(0, limit).map((row) => present(row, ctx));
+  const total = rows[0]?.total ?? 0;
+  const body: ApprovalList = { approvals, total };
+  return { body, count: approvals.length, more: rows.length > limit, last: approvals.at(-1)?.run_id, total };
 }
 
 /** A part of the same list. */

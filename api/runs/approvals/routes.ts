@@ -1,7 +1,7 @@
 import { type Endpoint, endpoint } from '../../endpoint/endpoint.js';
 import { RunParams } from '../schema.js';
 import { approveGate } from './approve-gate.js';
-import { listApprovals } from './list-approvals.js';
+import { pageOfApprovals } from './list-approvals.js';
 import { rejectGate } from './reject-gate.js';
 import { ApprovalList, ApproveGate, Approved, ListApprovals, RejectGate, Rejected } from './schema.js';
 
@@ -24,7 +24,8 @@ export const approvalRoutes: Endpoint[] = [
     scope: 'automations:read',
     query: ListApprovals,
     response: ApprovalList,
-    handle: ({ ctx, query }) => listApprovals(ctx, query.limit),
+    pages: { cut: true },
+    handle: ({ ctx, query }) => pageOfApprovals(ctx, query),
   }),
   endpoint({
     id: 'approveRun',

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { StrictInt, Text, Timestamp } from '../../core/fields.js';
+import { byCursor } from '../../endpoint/pages.js';
 import { TriggerType } from '../../automations/schema.js';
 import { RUN_STATUSES } from '../record/rules.js';
 import { GATE_ROLES } from '../../actions/rules.js';
@@ -31,7 +32,8 @@ export type Approved = z.output<typeof Approved>;
 export const Rejected = z.object({ ...decided, decision: z.literal('rejected') }).meta({ id: 'Rejected' });
 export type Rejected = z.output<typeof Rejected>;
 
-export const ListApprovals = z.object({ limit: StrictInt(1, 200, 50) });
+export const ListApprovals = z.object(byCursor('run_id', StrictInt(1, 200, 50)));
+export type ListApprovals = z.output<typeof ListApprovals>;
 
 export const ApprovalList = z
   .object({

@@ -1,12 +1,15 @@
 import type { Statement } from '../../../db/statement.js';
 import { visibleAutomations } from '../../automations/automation-record.sql.js';
 
+/** Runs r that follow the run $4 in the list. */
+const AFTER = 'and (r.finished_at, r.run_id) < (select l.finished_at, l.run_id from automation_runs l where l.run_id = $4)';
+
 /**
  * $1 = caller id, $2 = team id or null, $3 = row limit. Omits test runs, runs replayed with success, and runs of deleted
  * automations. Reads the newest runs of each visible automation from an index; the total is a counter beside the automation.
  */
-export const listDeadLettersStatement: Statement = {
-  name: 'list_dead_letters',
+const statementOf = (name: string, after: string): Statement => ({
+  name,
   text: /* sql */ `
     with mine as materialized (
       select a.automation_id, c.dead from (${visibleAutomations('a.deleted_at is null and ($2::uuid is null or a.team_id = $2)')}) a
@@ -16,7 +19,7 @@ export const listDeadLettersStatement: Statement = {
     ), newest as materialized (
       select r.run_id from mine cross join lateral (
         select r.run_id, r.finished_at from automation_runs r
-        where r.automation_id = mine.automation_id and r.status = 'failed' and not r.is_test and r.retried_by is null
+        where r.automation_id = mine.automation_id and r.status = 'failed' and not r.is_test and r.retried_by is null ${after}
         order by r.finished_at desc, r.run_id desc limit $3
       ) r
       order by r.finished_at desc, r.run_id desc limit $3
@@ -30,4 +33,6 @@ export const listDeadLettersStatement: Statement = {
         from run_actions f where f.run_id = r.run_id and f.status = 'failed') as failed_actions
     from automation_runs r where r.run_id = any(array(select run_id from newest))
     order by r.finished_at desc, r.run_id desc`,
-};
+});
+export const listDeadLettersStatement = statementOf('list_dead_letters', '');
+export const deadLettersAfterStatement = statementOf('list_dead_letters_after', AFTER);

@@ -2,9 +2,11 @@ import { run } from '../../../db/statement.js';
 import { authorize } from '../../core/access.js';
 import { type Context, userOf } from '../../core/context.js';
 import { seatOf } from '../../core/seats.js';
+import type { CutPage } from '../../endpoint/endpoint.js';
+import { checkRunCursor } from '../record/check-run-cursor.js';
 import type { DeadLetterList, ListDeadLetters } from './schema.js';
 import { retryIdOf } from './retry-id.js';
-import { listDeadLettersStatement } from './list-dead-letters.sql.js';
+import { deadLettersAfterStatement, listDeadLettersStatement } from './list-dead-letters.sql.js';
 
 type Entry = DeadLetterList['entries'][number];
 type Row = Pick<
@@ -33,11 +35,21 @@ function present({ finished_at, replay_running: isRunning, total: _total, ...row
 }
 
 /**
- * Lists failed runs without a successful replay, newest first.
- * @throws PERMISSION_DENIED a team that the caller is not in
+ * Lists failed runs without a successful replay, newest first; those after the run `before`.
+ * @throws PERMISSION_DENIED a team that the caller is not in | VALIDATION_ERROR a cursor that is no run of the caller's
  */
-export async function listDeadLetters(ctx: Context, { team_id, limit }: ListDeadLetters): Promise<DeadLetterList> {
+export async function listDeadLetters(
+  ctx: Context,
+  { team_id, limit, before }: ListDeadLetters,
+): Promise<CutPage & { body: DeadLetterList }> {
   if (team_id !== undefined) authorize('automation.read', await seatOf(ctx, team_id));
-  const rows = await run<Row>(ctx.db, listDeadLettersStatement, [userOf(ctx), team_id ?? null, limit]);
-  return { entries: rows.map(present), total: rows[0]?.total ?? 0, showing: rows.length };
+  if (before !== undefined) await checkRunCursor(ctx, before);
+  const values = [userOf(ctx), team_id ?? null, limit + 1];
+  const rows = await (before === undefined
+    ? run<Row>(ctx.db, listDeadLettersStatement, values)
+    : run<Row>(ctx.db, deadLettersAfterStatement, [...values, before]));
+  const entries = rows.slice(0, limit).map(present);
+  const [count, total] = [entries.length, rows[0]?.total ?? 0];
+  const body = { entries, total, showing: count };
+  return { body, count, more: rows.length > limit, last: entries.at(-1)?.run_id, total };
 }

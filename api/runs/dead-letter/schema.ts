@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import { Id, StrictInt, Timestamp } from '../../core/fields.js';
+import { byCursor } from '../../endpoint/pages.js';
 import { TriggerType } from '../../automations/schema.js';
 import { RUN_STATUSES } from '../record/rules.js';
 
-export const ListDeadLetters = z.object({ team_id: Id.optional(), limit: StrictInt(1, 200, 50) });
+export const ListDeadLetters = z.object({ team_id: Id.optional(), ...byCursor('run_id', StrictInt(1, 200, 50)) });
 export type ListDeadLetters = z.output<typeof ListDeadLetters>;
 
 const Failure = z.object({ code: z.string(), message: z.string() });

@@ -21,7 +21,7 @@ export async function listResults(ctx: Context, viewId: string, { limit, offset 
   return {
     body: `[${found?.records ?? ''}]`,
     count: Math.min(count, wanted),
-    more,
+    more: more && offset + wanted < MAX_RESULTS,
     truncated: (more && offset + wanted >= MAX_RESULTS) || capped,
     ...(indexing && { headers: { 'X-Search-Indexing': 'true' } }),
   };

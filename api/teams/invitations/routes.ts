@@ -60,7 +60,6 @@ export const invitationRoutes: Endpoint[] = [
     scope,
     query: ListOwnInvitations,
     response: z.array(OwnInvitation),
-    pages: {},
     handle: ({ ctx, query }) => listOwnInvitations(ctx, query),
   }),
   endpoint({

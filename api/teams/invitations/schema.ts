@@ -1,11 +1,12 @@
 import { z } from 'zod';
 import { SEATS } from '../../core/access.js';
-import { ClampedInt, Id, Timestamp } from '../../core/fields.js';
+import { Id, Timestamp } from '../../core/fields.js';
+import { byOffset } from '../../endpoint/pages.js';
 
 export const InvitationParams = z.object({ invitation_id: Id });
 export const TeamInvitationParams = z.object({ team_id: Id, invitation_id: Id });
 
-export const ListOwnInvitations = z.object({ limit: ClampedInt(1, 500, 100), offset: ClampedInt(0, 2_147_483_647, 0) });
+export const ListOwnInvitations = z.object(byOffset());
 export type ListOwnInvitations = z.output<typeof ListOwnInvitations>;
 
 const common = { invitation_id: z.string(), role: z.enum(SEATS), created_at: Timestamp, expires_at: Timestamp };

@@ -5,6 +5,10 @@ import { buildAutomation } from '../../factories/automations.js';
 import { buildPerson, buildProject, buildTask, buildTeam, type TestTeam } from '../../factories/people.js';
 import { buildRunner } from '../../factories/runners.js';
 import { buildRun } from '../../factories/runs.js';
+import { buildSession, staged } from '../../factories/agent.js';
+import { buildWebhook, PUBLIC_URL } from '../../factories/webhooks.js';
+import { createOpenApi } from '../../../api/http/openapi.js';
+import { pagesOf, rowsFields } from '../../../api/endpoint/pages.js';
 import { routeOf } from '../../authorization/expected.js';
 import { type Answer, type Client, startApp, type TestApp } from '../../support/app.js';
 
@@ -176,6 +180,37 @@ const LISTS: Record<string, List> = {
       return `/api/bulk/jobs?team_id=${own.team_id}`;
     },
   },
+  'GET /api/custom-fields': {
+    counted: false,
+    async build() {
+      const own = await buildTeam(app);
+      await app.services.db('memberships').insert({ team_id: own.team_id, user_id: team.admin.user_id, role: 'admin' });
+      for (let at = 0; at < ROWS; at += 1) {
+        const field = { team_id: own.team_id, name: `Field ${at}`, entity_type: 'task', field_type: 'text' };
+        await admin.post('/api/custom-fields', field);
+      }
+      return `/api/custom-fields?team_id=${own.team_id}`;
+    },
+  },
+  'GET /api/webhooks': {
+    counted: false,
+    async build() {
+      const own = await buildTeam(app);
+      await app.services.db('memberships').insert({ team_id: own.team_id, user_id: team.admin.user_id, role: 'admin' });
+      await times(() => buildWebhook(app, own, PUBLIC_URL));
+      return `/api/webhooks?team_id=${own.team_id}`;
+    },
+  },
+  'GET /api/forge/repositories': {
+    counted: false,
+    async build() {
+      const own = await buildTeam(app);
+      await app.services.db('memberships').insert({ team_id: own.team_id, user_id: team.admin.user_id, role: 'admin' });
+      const binding = { team_id: own.team_id, created_by: team.admin.user_id };
+      await times(() => app.services.db('forge_repositories').insert({ ...binding, repo: `acme/${uuidv7()}` }));
+      return `/api/forge/repositories?team_id=${own.team_id}`;
+    },
+  },
   'GET /api/forge/deliveries': {
     counted: false,
     async build() {
@@ -186,6 +221,47 @@ const LISTS: Record<string, List> = {
         app.services.db('forge_deliveries').insert({ delivery_id: `${repo} ${at}`, repo, body_sha256: Buffer.alloc(32) }),
       );
       return `/api/forge/deliveries?team_id=${team.team_id}`;
+    },
+  },
+};
+
+/** Every list that goes on by a cursor, and whose answer is an object by contract. */
+const OBJECTS: Record<string, { build: () => Promise<string>; by: string }> = {
+  'GET /api/automations/approvals': {
+    by: 'run_id',
+    async build() {
+      await times((at) => buildRun(app, team, { expiresIn: 3600 + 60 * at }));
+      return '/api/automations/approvals';
+    },
+  },
+  'GET /api/automations/dead-letter': {
+    by: 'run_id',
+    async build() {
+      const automation = await buildAutomation(app, team, { actions: [] });
+      await times((at) =>
+        buildRun(app, team, { automation, status: 'failed', fields: { finished_at: new Date(Date.now() - at * 1_000) } }),
+      );
+      return `/api/automations/dead-letter?team_id=${team.team_id}`;
+    },
+  },
+  'GET /api/ai-workspace/agent/pending': {
+    by: 'action_id',
+    async build() {
+      const { task_id } = await buildTask(app, team, await buildProject(app, team));
+      const session = await buildSession(app, team, { kind: 'overnight_triage' });
+      const actions = [{ tool: 'task.comment' as const, entity_id: task_id, params: { content: 'Still needed?' } }];
+      await times((at) => staged(app, team.admin, actions, { session, source: 'overnight_triage', lifeHours: 1 + at }));
+      return '/api/ai-workspace/agent/pending';
+    },
+  },
+  'GET /api/audit/logs': {
+    by: 'audit_id',
+    async build() {
+      const own = await buildTeam(app);
+      await app.services.db('teams').where({ team_id: own.team_id }).update({ plan: 'scale' });
+      await app.services.db('memberships').insert({ team_id: own.team_id, user_id: team.admin.user_id, role: 'admin' });
+      await times((at) => admin.post('/api/projects', { team_id: own.team_id, name: `Project ${at}` }));
+      return `/api/audit/logs?team_id=${own.team_id}&feature=project&from_time=2020-01-01`;
     },
   },
 };
@@ -202,13 +278,86 @@ const isPaged = (endpoint: (typeof ENDPOINTS)[number]): boolean => {
   const query = endpoint.raw ? undefined : (endpoint.query as z.ZodObject | undefined)?.shape;
   // A search answers with its best results, which nothing follows.
   const goesOn = query !== undefined && ('offset' in query || 'before' in query);
-  return goesOn && 'limit' in query && endpoint.response instanceof z.ZodArray;
+  return goesOn && 'limit' in query;
 };
 
 it('every list that takes a limit says where it goes on, and is tried here', () => {
   const paged = ENDPOINTS.filter(isPaged).map(routeOf);
-  expect(ENDPOINTS.filter((endpoint) => !endpoint.raw && endpoint.pages).map(routeOf)).toEqual(paged);
-  expect(paged.toSorted()).toEqual([...Object.keys(LISTS), ...BY_CURSOR].toSorted());
+  expect(ENDPOINTS.filter((endpoint) => pagesOf(endpoint)).map(routeOf)).toEqual(paged);
+  expect(paged.toSorted()).toEqual([...Object.keys(LISTS), ...Object.keys(OBJECTS), ...BY_CURSOR].toSorted());
+});
+
+interface Operation {
+  summary: string;
+  parameters?: { name: string; in: string }[];
+  responses: Record<
+    string,
+    { headers?: Record<string, unknown>; content?: Record<string, { schema?: Record<string, unknown> }> }
+  >;
+}
+
+it('what the document says of lists is true for each of its operations', () => {
+  const document = createOpenApi(ENDPOINTS);
+  const text = document.info.description ?? '';
+  const schemas = document.components?.schemas as Record<string, Record<string, unknown>>;
+  const lists = ENDPOINTS.filter(({ method, summary }) => method === 'get' && summary.startsWith('List '));
+  expect(lists.length).toBeGreaterThan(40);
+  const faults = lists.flatMap((endpoint) => {
+    const { get } = document.paths?.[endpoint.path.replace(/:(\w+)/g, '{$1}')] as unknown as { get: Operation };
+    const names = (get.parameters ?? []).filter((each) => each.in === 'query').map(({ name }) => name);
+    const answer = get.responses['200'];
+    const given = answer?.content?.['application/json']?.schema as { $ref?: string };
+    const schema = given.$ref ? schemas[given.$ref.replace('#/components/schemas/', '')] : (given as Record<string, unknown>);
+    const takes = names.includes('limit') && (names.includes('offset') || names.includes('before'));
+    const named = rowsFields(endpoint).map((field) => `\`${field}\``);
+    return [
+      takes !== 'Link' in (answer?.headers ?? {}) && `${endpoint.id}: parameters and Link differ`,
+      !takes && names.includes('offset') && `${endpoint.id}: offset without limit`,
+      schema?.['type'] !== 'array' && named.length === 0 && `${endpoint.id}: no array, and no rows`,
+      schema?.['type'] !== 'array' && !text.includes(`\`${endpoint.id}\` in ${named.join(' and ')}`) && `${endpoint.id}: unnamed`,
+      schema?.['type'] === 'array' && text.includes(`\`${endpoint.id}\` in`) && `${endpoint.id}: an array`,
+    ].filter((fault) => fault !== false);
+  });
+  expect(faults).toEqual([]);
+});
+
+describe.each(Object.entries(OBJECTS))('%s', (route, { build, by }) => {
+  const field = rowsFields(ENDPOINTS.find((endpoint) => routeOf(endpoint) === route) as (typeof ENDPOINTS)[number])[0] as string;
+  const idsOf = ({ body }: Answer): string[] => (body[field] as Record<string, string>[]).map((row) => row[by] as string);
+  let path: string;
+  beforeAll(async () => {
+    path = await build();
+  });
+  const page = (more: string) => admin.get(`${path}${path.includes('?') ? '&' : '?'}${more}`);
+
+  it('goes on by `next` until the end, and tells the number of all', async () => {
+    const whole = await page('limit=50');
+    expect(idsOf(whole)).toHaveLength(ROWS);
+    expect([whole.headers.get('link'), totalOf(whole)]).toEqual([null, ROWS]);
+    const ids: string[] = [];
+    let answer = await page('limit=2');
+    for (let pages = 1; ; pages += 1) {
+      expect([answer.status, totalOf(answer), answer.body.total]).toEqual([200, ROWS, ROWS]);
+      ids.push(...idsOf(answer));
+      const { next } = linksOf(answer);
+      if (!next || pages === ROWS) break;
+      answer = await admin.get(next);
+    }
+    expect(ids).toEqual(idsOf(whole));
+    expect(idsOf(await admin.get(linksOf(answer)['first'] as string))).toEqual(ids.slice(0, 2));
+  });
+
+  it('says so when the row of a cursor is gone', async () => {
+    const isCursor = route !== 'GET /api/audit/logs';
+    expect((await page(`before=${uuidv7()}`)).status).toBe(isCursor ? 422 : 200);
+  });
+});
+
+it('a link of the audit log replaces the older names of its offset', async () => {
+  const path = await (OBJECTS['GET /api/audit/logs'] as { build: () => Promise<string> }).build();
+  const { next, prev } = linksOf(await admin.get(`${path}&limit=2&page=2`));
+  expect(new URL(next as string, 'http://x').searchParams.toString()).toContain('limit=2&offset=4');
+  expect([next, prev].some((each) => each?.includes('page='))).toBe(false);
 });
 
 describe.each(Object.entries(LISTS))('%s', (_route, { build, counted }) => {

@@ -1,15 +1,18 @@
 import { run } from '../../../../db/statement.js';
 import { isAdmitted, isAllowed, rolesFor } from '../../../core/access.js';
 import { type Context, userOf } from '../../../core/context.js';
+import type { CutPage } from '../../../endpoint/endpoint.js';
+import { unknownCursor } from '../../../endpoint/pages.js';
 import type { PlanRecord } from '../decisions/schema.js';
 import { isReadable, type PlanRow, presentPlan } from './present-plan.js';
 import {
   countConfirmableStatement,
   countPendingStatement,
   pendingPlansStatement,
+  planCursorStatement,
   recentlyAppliedStatement,
 } from './read-plans.sql.js';
-import type { PendingPlan, PendingPlans } from './schema.js';
+import type { ListPending, PendingPlan, PendingPlans } from './schema.js';
 
 function canConfirm({ actor }: Context, row: PlanRow): boolean {
   if (!isAdmitted('plan.decide', actor)) return false;
@@ -42,6 +45,8 @@ function present(ctx: Context, row: PlanRow): PendingPlan {
 export interface PendingPage {
   plans: PendingPlan[];
   hasMore: boolean;
+  /** The plan after which the list continues. */
+  last: string | undefined;
 }
 
 /** Bytes of plans that one answer of the API holds, and a page, which reads them anew every few seconds. */
@@ -61,19 +66,26 @@ export async function listPendingAfter(
   const values = [userOf(ctx), rolesFor('plan.decide'), limit + 1, after, bytes];
   const rows = await run<PlanRow & Record<string, unknown>>(ctx.db, pendingPlansStatement, values);
   const shown = rows.slice(0, limit);
-  return { plans: shown.filter(isReadable).map((row) => present(ctx, row)), hasMore: (rows[0]?.found ?? 0) > shown.length };
+  const plans = shown.filter(isReadable).map((row) => present(ctx, row));
+  return { plans, hasMore: (rows[0]?.found ?? 0) > shown.length, last: shown.at(-1)?.action_id };
 }
 
 /**
  * Lists staged plans that no conversation shows: those of teams in which the caller may write, and what the caller's own agents have proposed.
  * Nearest end first; `total` counts those beyond the limits too.
+ * @throws VALIDATION_ERROR a cursor that is no plan of the caller's
  */
-export async function listPending(ctx: Context, limit: number): Promise<PendingPlans> {
-  const [[counted], { plans }] = await Promise.all([
-    run<{ total: number }>(ctx.db, countPendingStatement, [userOf(ctx), rolesFor('plan.decide')]),
-    listPendingAfter(ctx, limit, null, API_BYTES),
+export async function listPending(ctx: Context, { limit, before }: ListPending): Promise<CutPage & { body: PendingPlans }> {
+  const roles = rolesFor('plan.decide');
+  if (before !== undefined && (await run(ctx.db, planCursorStatement, [before, userOf(ctx), roles])).length === 0) {
+    throw unknownCursor();
+  }
+  const [[counted], { plans, hasMore, last }] = await Promise.all([
+    run<{ total: number }>(ctx.db, countPendingStatement, [userOf(ctx), roles]),
+    listPendingAfter(ctx, limit, before, API_BYTES),
   ]);
-  return { pending: plans, total: counted?.total ?? 0 };
+  const total = counted?.total ?? 0;
+  return { body: { pending: plans, total }, count: plans.length, more: hasMore, last, total };
 }
 
 /** Counts the plans that the caller may confirm as they are, at most `limit`. */

@@ -67,6 +67,14 @@ export const pendingPlansStatement: Statement = {
     from sized f join agent_plans p using (action_id) where f.bytes <= $5::int or f.place = 1 order by f.expires_at, f.action_id`,
 };
 
+/** $1 = plan id, $2 = caller id, $3 = roles that may read. A plan at which a page of the list may have ended. */
+export const planCursorStatement: Statement = {
+  name: 'plan_cursor',
+  text: /* sql */ `
+    select from agent_plans p where p.action_id = $1 and (p.owner_id = $2
+      or exists (select from memberships m where m.team_id = p.team_id and m.user_id = $2 and m.role = any($3::text[])))`,
+};
+
 /** $1 = caller id, $2 = roles that may read. */
 export const countPendingStatement: Statement = {
   name: 'count_pending_plans',

@@ -1,8 +1,10 @@
 import { z } from 'zod';
 import { StrictInt } from '../../../core/fields.js';
+import { byCursor } from '../../../endpoint/pages.js';
 import { PlanRecord } from '../decisions/schema.js';
 
-export const ListPending = z.object({ limit: StrictInt(1, 200, 50) });
+export const ListPending = z.object(byCursor('action_id', StrictInt(1, 200, 50)));
+export type ListPending = z.output<typeof ListPending>;
 
 const {
   session_id,

@@ -100,7 +100,7 @@ async function showLog({ ctx, me, query: { page: number, check, ...given } }: Pa
   const window = { limit: PAGE_SIZE, offset: (number - 1) * PAGE_SIZE };
   const covered = await coveredTeams(ctx, known.team);
   const listed = await listEntriesOf(ctx, covered, { ...wantedOf(known, timeZone), ...window });
-  const { entries, total, total_capped, has_more } = JSON.parse(listed.text) as EntryPage;
+  const { entries, total, total_capped, has_more } = JSON.parse(listed.body as string) as EntryPage;
   const days = await countByDay(ctx, covered, CHART_DAYS);
   const chains = await readHeads(ctx.db, covered);
   const checked = check === undefined ? [] : await checkChains(ctx, chains);

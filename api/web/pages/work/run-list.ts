@@ -83,7 +83,7 @@ const LISTS: Record<Filter['show'], (ctx: Context, filter: Filter, timeZone: str
     return { lines, total, hasMore: total > lines.length };
   },
   async failed(ctx) {
-    const { entries, total } = await listDeadLetters(ctx, { limit: PAGE_SIZE });
+    const { entries, total } = (await listDeadLetters(ctx, { limit: PAGE_SIZE })).body;
     const failed = { status: 'failed', skip_reason: null, when: 'failed', is_test: false } as const;
     const lines = entries.map((entry) => ({
       ...entry,

@@ -12,7 +12,7 @@ async function showWebhooks(
   teamId: string,
   refused: { problem?: FormError; given?: Fields } = {},
 ): Promise<View> {
-  const [team, webhooks] = await Promise.all([getTeam(ctx, teamId), listWebhooks(ctx, teamId)]);
+  const [team, webhooks] = await Promise.all([getTeam(ctx, teamId), listWebhooks(ctx, { team_id: teamId })]);
   const { problem, given } = refused;
   const writes = isAdmitted('webhook.write', ctx.actor);
   const data = { team, webhooks, writes, choices: eventChoices([], given), problem, given: given ?? {} };
