@@ -1,4 +1,4 @@
-// Made by npm run client from the document with SHA-256 80c75786501d2f2a8fe0bf5474f2e6c1a1375be8c599cf716d8a11c89554257e.
+// Made by npm run client from the document with SHA-256 9c39f87a4d87efaca1ecd02ead585d338586362d5f562ebcc51a16cc8d7a14b1.
 /** Operations that send a form with a file, those that send its bytes alone, and those that return bytes. */
 export const UPLOADS: readonly string[] = ['uploadFile'];
 export const STREAMS: readonly string[] = ['uploadBulkInput'];

@@ -1,5 +1,5 @@
 import { v7 as uuidv7 } from 'uuid';
-import { z } from 'zod';
+import type { z } from 'zod';
 import { ENDPOINTS } from '../../../api/http/router.js';
 import { buildAutomation } from '../../factories/automations.js';
 import { buildPerson, buildProject, buildTask, buildTeam, type TestTeam } from '../../factories/people.js';
@@ -299,11 +299,12 @@ interface Operation {
 it('what the document says of lists is true for each of its operations', () => {
   const document = createOpenApi(ENDPOINTS);
   const text = document.info.description ?? '';
+  const paths = document.paths as unknown as Record<string, { get: Operation }>;
   const schemas = document.components?.schemas as Record<string, Record<string, unknown>>;
   const lists = ENDPOINTS.filter(({ method, summary }) => method === 'get' && summary.startsWith('List '));
   expect(lists.length).toBeGreaterThan(40);
   const faults = lists.flatMap((endpoint) => {
-    const { get } = document.paths?.[endpoint.path.replace(/:(\w+)/g, '{$1}')] as unknown as { get: Operation };
+    const { get } = paths[endpoint.path.replace(/:(\w+)/g, '{$1}')] as { get: Operation };
     const names = (get.parameters ?? []).filter((each) => each.in === 'query').map(({ name }) => name);
     const answer = get.responses['200'];
     const given = answer?.content?.['application/json']?.schema as { $ref?: string };
