@@ -271,6 +271,7 @@ describe('the document', () => {
       'GET /api/work-items/{item_id}: If-None-Match ETag 304',
       'PUT /api/work-items/{item_id}: If-Match ETag',
       'GET /api/files/{file_id}: If-None-Match If-Range ETag 304',
+      'GET /api/audit/logs: X-Truncated',
       'GET /api/audit/correlate/{correlation_id}: X-Truncated',
     ]);
   });
