@@ -37,7 +37,7 @@ const definition = {
   description: Text.max(2000).nullish(),
   trigger_type: TriggerType,
   condition: Text.nullish().meta({ description: 'CEL expression; empty or null = always', example: 'task.priority == "urgent"' }),
-  actions: z.array(Action).max(MAX_ACTIONS).nullish(),
+  actions: z.array(Action).max(MAX_ACTIONS).nullish().meta({ description: 'With the condition at most 64 kB as stored' }),
   is_active: z.boolean().nullish(),
   schedule_cron: Text.max(200)
     .nullish()

@@ -1,9 +1,15 @@
 import { types } from 'node:util';
-import { busy, conflict, DomainError, invalidFields, unavailable } from './errors.js';
+import { busy, conflict, DomainError, invalid, invalidFields, unavailable } from './errors.js';
 
 /** Driver messages without a code for a connection that broke, closed or timed out. knex prefixes the statement. */
 const CONNECTION_LOST =
   /(^| - )(Connection terminated( unexpectedly)?|Client has encountered a connection error and is not queryable|Client was closed and is not queryable|timeout expired|Query read timeout|Unable to acquire a connection)$/;
+
+/** Errors of check constraints that a caller can violate, by name. */
+const CONSTRAINTS: Record<string, () => DomainError> = {
+  automation_versions_definition_size: () =>
+    invalid('The definition is larger than 64 kB', { detail: 'Shorten its condition or its actions.' }),
+};
 
 /**
  * Maps errors of PostgreSQL and its pool to client errors, by SQLSTATE. Statement, table and values never leak. Returns undefined
@@ -16,7 +22,7 @@ export function fromDatabaseError(error: unknown): DomainError | undefined {
   if ('nativeError' in error) return fromDatabaseError(error.nativeError);
   if (error.name === 'KnexTimeoutError' || /timeout exceeded when trying to connect/.test(error.message))
     return unavailable(error);
-  const { code } = error as Error & { code?: unknown };
+  const { code, constraint = '' } = error as Error & { code?: unknown; constraint?: string };
   if (typeof code !== 'string') return CONNECTION_LOST.test(error.message) ? unavailable(error) : undefined;
   if (/^(ECONN(REFUSED|RESET|ABORTED)|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|E(HOST|NET)UNREACH)$/.test(code))
     return unavailable(error);
@@ -26,6 +32,7 @@ export function fromDatabaseError(error: unknown): DomainError | undefined {
   }
   if (code === '23505') return conflict('Already exists');
   if (code === '23503') return conflict('A referenced resource no longer exists');
+  if (code === '23514') return CONSTRAINTS[constraint]?.();
   // Lock timeout; nothing was written.
   if (code === '55P03') return busy(error);
   // All temporary: serialization failures and deadlocks (already retried), cancelled statements, exhausted connections, idle

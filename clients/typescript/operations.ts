@@ -1,4 +1,4 @@
-// Made by npm run client from the document with SHA-256 9c39f87a4d87efaca1ecd02ead585d338586362d5f562ebcc51a16cc8d7a14b1.
+// Made by npm run client from the document with SHA-256 0e185cb84caeebc9a4032f13910159655becc21a241d2f0e1e8f12e379c0187f.
 /** Operations that send a form with a file, those that send its bytes alone, and those that return bytes. */
 export const UPLOADS: readonly string[] = ['uploadFile'];
 export const STREAMS: readonly string[] = ['uploadBulkInput'];

@@ -37,6 +37,7 @@ import * as activityPages from './0036_activity_pages.js';
 import * as customFields from './0037_custom_fields.js';
 import * as runners from './0038_runners.js';
 import * as bulk from './0039_bulk.js';
+import * as definitionSize from './0043_definition_size.js';
 
 /** Every migration in order; listed explicitly so that a build contains exactly what was reviewed. Never edited once released. */
 const MIGRATIONS: Record<string, Knex.Migration> = {
@@ -78,6 +79,7 @@ const MIGRATIONS: Record<string, Knex.Migration> = {
   '0037_custom_fields': customFields,
   '0038_runners': runners,
   '0039_bulk': bulk,
+  '0043_definition_size': definitionSize,
 };
 
 /** Provides the migrations to knex. */
