@@ -8,6 +8,7 @@ import type { TurnExecution } from '../api/agent/turns/claim-turn.js';
 import type { TurnStep } from '../api/agent/automation/step-of-turn.sql.js';
 import { openTurnsStatement, restartTurnStatement, turnDispatchesStatement } from '../api/agent/turns/open-turns.sql.js';
 import type { Services } from '../api/core/context.js';
+import { NO_ID } from '../api/core/fields.js';
 import { logScope } from '../api/core/telemetry/log.js';
 import type { Dispatcher } from '../api/outbox/dispatch-outbox.js';
 import { run } from '../db/statement.js';
@@ -21,6 +22,7 @@ import {
   turnWorkflowId,
 } from '../workflows/contract.js';
 import { SEARCH_ATTRIBUTES as ATTRIBUTE } from '../workflows/search-attributes.js';
+import { each } from './worker/each.js';
 import { isWorkflowOpen, listOpenWorkflows, SETTLED_AFTER_MS } from './worker/open-workflows.js';
 
 /** Returns the turn with the execution of this activity, as its row stores it. */
@@ -58,7 +60,7 @@ interface Row {
 
 type OpenTurn = Pick<Row, 'message_id' | 'incarnation' | 'claimed_by'>;
 
-/** Open turns that one pass of the reconciler compares. */
+/** Open turns that one pass of the reconciler reads at once. */
 const PAGE_SIZE = 1_000;
 
 const attributesOf = (row: Row): SearchAttributePair[] => [
@@ -175,12 +177,17 @@ export class TurnDispatcher implements Dispatcher<Row> {
     const queue = taskQueue(this.options.taskQueuePrefix, 'core');
     const listed = await listOpenWorkflows(this.client, AGENT_TURN, queue);
     let restarted = 0;
-    for (const turn of await run<OpenTurn & Record<string, unknown>>(services.db, openTurnsStatement, [PAGE_SIZE])) {
-      const id = turnWorkflowId(turn.message_id);
-      const isListed = listed.delete(id);
-      // The list may be behind; only a workflow that is asked for itself is missed.
-      if (isListed || (await isWorkflowOpen(this.client, id))) continue;
-      if (await this.recover(turn, services)) restarted += 1;
+    for (let after = NO_ID, size = PAGE_SIZE; size === PAGE_SIZE; ) {
+      const turns = await run<OpenTurn & Record<string, unknown>>(services.db, openTurnsStatement, [after, PAGE_SIZE]);
+      await each(turns, async (turn) => {
+        const id = turnWorkflowId(turn.message_id);
+        const isListed = listed.delete(id);
+        // The list may be behind; only a workflow that is asked for itself is missed.
+        if (isListed || (await isWorkflowOpen(this.client, id))) return;
+        if (await this.recover(turn, services)) restarted += 1;
+      });
+      after = turns.at(-1)?.message_id ?? after;
+      size = turns.length;
     }
     for (const { workflowId, startTime } of listed.values()) {
       const isSettled = Date.now() - startTime.getTime() > SETTLED_AFTER_MS;

@@ -22,6 +22,7 @@ import {
   taskQueue,
 } from '../workflows/contract.js';
 import { SEARCH_ATTRIBUTES as ATTRIBUTE } from '../workflows/search-attributes.js';
+import { each } from './worker/each.js';
 import { isWorkflowOpen } from './worker/open-workflows.js';
 
 /** Exports that a process writes at once; each has a connection of the pool for exports. */
@@ -128,8 +129,10 @@ export class BulkDispatcher implements Dispatcher<Start> {
   /** Restarts the workflow of every job that has its team's place and none, after a lost store or a terminated workflow. Returns the number. */
   async reconcile({ db, log, notifyRelay }: Services): Promise<number> {
     const rows = await run<{ job_id: string; is_undo: boolean }>(db, dispatchedJobsStatement, []);
-    const open = await Promise.all(rows.map(({ job_id, is_undo }) => isWorkflowOpen(this.client, workflowIdOf(job_id, is_undo))));
-    const lost = rows.filter((_, i) => !open[i]).map(({ job_id }) => job_id);
+    const lost: string[] = [];
+    await each(rows, async ({ job_id, is_undo }) => {
+      if (!(await isWorkflowOpen(this.client, workflowIdOf(job_id, is_undo)))) lost.push(job_id);
+    });
     if (lost.length === 0) return 0;
     await run(db, restartJobsStatement, [lost]);
     log.warn({ restarted: lost.length }, 'jobs of bulk data without a workflow were restarted');

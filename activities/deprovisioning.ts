@@ -15,6 +15,7 @@ import {
   USER_DEPROVISION,
 } from '../workflows/contract.js';
 import { SEARCH_ATTRIBUTES as ATTRIBUTE } from '../workflows/search-attributes.js';
+import { each } from './worker/each.js';
 import { isWorkflowOpen } from './worker/open-workflows.js';
 
 /** Activities of the deprovision workflow: each step is an activity of its own name. */
@@ -68,8 +69,10 @@ export class DeprovisionDispatcher implements Dispatcher<Start> {
   /** Restarts the workflow of every open job that has none, after a lost store or a terminated workflow. Returns the number. */
   async reconcile({ db, log, notifyRelay }: Services): Promise<number> {
     const { rows } = await db.raw<{ rows: { job_id: string; user_id: string }[] }>(OPEN);
-    const open = await Promise.all(rows.map(({ user_id }) => isWorkflowOpen(this.client, deprovisionWorkflowId(user_id))));
-    const lost = rows.filter((_, i) => !open[i]).map(({ job_id }) => job_id);
+    const lost: string[] = [];
+    await each(rows, async ({ job_id, user_id }) => {
+      if (!(await isWorkflowOpen(this.client, deprovisionWorkflowId(user_id)))) lost.push(job_id);
+    });
     if (lost.length === 0) return 0;
     await db.raw(REQUEUE, [lost]);
     log.warn({ restarted: lost.length }, 'deprovisioning jobs without a workflow were restarted');

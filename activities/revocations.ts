@@ -7,6 +7,7 @@ import type { Dispatcher } from '../api/outbox/dispatch-outbox.js';
 import { revokeConnection } from '../api/integrations/revoke-connection.js';
 import { CONNECTION_REVOCATION, type RevocationActivities, revocationWorkflowId, taskQueue } from '../workflows/contract.js';
 import { SEARCH_ATTRIBUTES as ATTRIBUTE } from '../workflows/search-attributes.js';
+import { each } from './worker/each.js';
 import { isWorkflowOpen } from './worker/open-workflows.js';
 import { newId } from '../api/core/ids.js';
 
@@ -69,11 +70,11 @@ export class RevocationDispatcher implements Dispatcher<Start> {
   async reconcile({ db, log }: Services): Promise<number> {
     const { rows } = await db.raw<{ rows: Omit<Start, 'outbox_id' | 'correlation_id'>[] }>(OPEN);
     let restarted = 0;
-    for (const row of rows) {
-      if (await isWorkflowOpen(this.client, revocationWorkflowId(row.revocation_id))) continue;
+    await each(rows, async (row) => {
+      if (await isWorkflowOpen(this.client, revocationWorkflowId(row.revocation_id))) return;
       await this.dispatch({ ...row, correlation_id: newId() });
       restarted += 1;
-    }
+    });
     if (restarted > 0) log.warn({ restarted }, 'revocations without a workflow were restarted');
     return restarted;
   }

@@ -8,6 +8,7 @@ import {
 import type { Services } from '../api/core/context.js';
 import type { Dispatcher } from '../api/outbox/dispatch-outbox.js';
 import { run, type Statement } from '../db/statement.js';
+import { each } from './worker/each.js';
 
 export interface ProjectionOptions {
   taskQueuePrefix: string;
@@ -78,11 +79,26 @@ export abstract class ScheduleProjection<Row> implements Dispatcher<Sync> {
       if (row !== undefined && state.note === this.noteOf(row)) stale.delete(subject);
       else stale.add(subject);
     }
-    if (stale.size === 0) return 0;
-    const { length } = await run(db, requeueStatement, [this.kind.outbox, this.kind.id, [...stale]]);
+    const differing: string[] = [];
+    // The list may be behind; only a Schedule that is asked for itself differs.
+    await each([...stale], async (subject) => {
+      if (await this.differs(subject, wanted.get(this.idOf(subject)))) differing.push(subject);
+    });
+    if (differing.length === 0) return 0;
+    const { length } = await run(db, requeueStatement, [this.kind.outbox, this.kind.id, differing]);
     if (length > 0) log.warn({ schedules: length }, `schedules differ from their ${this.kind.what}; reconciling`);
     notifyRelay();
     return length;
+  }
+
+  private async differs(subject: string, row: Row | undefined): Promise<boolean> {
+    const wanted = row && this.scheduleOf(row) && this.noteOf(row);
+    try {
+      return (await this.client.schedule.getHandle(this.idOf(subject)).describe()).state.note !== wanted;
+    } catch (error) {
+      if (error instanceof ScheduleNotFoundError) return wanted !== undefined;
+      throw error;
+    }
   }
 
   /** Repeats until the row is unchanged by the end: another worker may project a newer one concurrently. */

@@ -26,6 +26,8 @@ const countOf = (flag) => (process.argv.includes(flag) ? Number(process.argv[pro
 const options = {
   watch: process.argv.includes('--watch'),
   json: process.argv.includes('--json'),
+  /** Ends with the process that holds the other end of its standard input, also when that is killed. */
+  attached: process.argv.includes('--attached'),
   api: countOf('--api'),
   workers: countOf('--workers'),
 };
@@ -261,6 +263,7 @@ function onSignal() {
     process.exit(0);
   };
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(name, () => void handle());
+  if (options.attached) process.stdin.once('end', () => context.stopping || void handle()).resume();
 }
 
 /** A bug must not leave servers behind; a closed terminal or pipe (`npm start | head`) must not end anything. */

@@ -3,10 +3,10 @@ import type { Services } from '../../api/core/context.js';
 import { NO_ID } from '../../api/core/fields.js';
 import { AUTOMATION_RUN, runWorkflowId, taskQueue } from '../../workflows/contract.js';
 import { SEARCH_ATTRIBUTES as ATTRIBUTE } from '../../workflows/search-attributes.js';
+import { each } from './each.js';
 import { hasAttributes, listOpenWorkflows, type OpenWorkflow, SETTLED_AFTER_MS } from './open-workflows.js';
 import { canOwnRun, incarnationOf, type OpenRun, recoverRun, wakeExecution } from '../run-execution.js';
 
-const CONCURRENCY = 10;
 const PAGE_SIZE = 1_000;
 
 /** An open run with the expected state of its workflow. */
@@ -29,6 +29,20 @@ const OPEN_RUNS = /* sql */ `
   where r.finished_at is null
     and not exists (select from outbox o where o.kind = 'run.start' and o.payload->>'run_id' = r.run_id::text)
     and r.run_id > ? order by r.run_id limit ${PAGE_SIZE}`;
+
+/**
+ * ? = run id after which to continue. Runs that no execution has claimed for a while, whose start is not in the outbox: Temporal has
+ * acknowledged it. Few, but in a backlog.
+ */
+const UNCLAIMED_RUNS = /* sql */ `
+  select r.run_id, r.incarnation, r.claimed_by, false as is_start_due, r.queued_at
+  from automation_runs r
+  where r.finished_at is null and r.status in ('queued', 'running') and r.claimed_by is null
+    and r.queued_at < now() - make_interval(secs => ${SETTLED_AFTER_MS / 1_000})
+    and not exists (select from outbox o where o.kind = 'run.start' and o.subject = r.run_id::text)
+    and r.run_id > ? order by r.run_id limit ${PAGE_SIZE}`;
+/** Difference in ms that the clocks of PostgreSQL and Temporal may have. */
+const CLOCK_SKEW_MS = 60_000;
 
 /** Returns true if the workflow waits for something else than its row: one of the stores was restored from an older backup. */
 function isOutOfStep({ state, until }: CheckedRun, { attributes }: OpenWorkflow): boolean {
@@ -59,15 +73,6 @@ async function checkRun(
   return false;
 }
 
-/** Calls `work` for each item with limited concurrency. */
-async function each<T>(items: readonly T[], work: (item: T) => Promise<unknown>): Promise<void> {
-  const left = [...items];
-  const take = async (): Promise<void> => {
-    for (let item = left.pop(); item !== undefined; item = left.pop()) await work(item);
-  };
-  await Promise.all(Array.from({ length: CONCURRENCY }, take));
-}
-
 /**
  * Compares the database's open runs with Temporal's open workflows: stores may be lost or restored, and workflows terminated or
  * timed out. One list call returns a thousand workflows; a missing one is checked by itself, because the list may be behind.
@@ -91,5 +96,33 @@ export async function reconcileRuns(services: Services, client: Client, options:
   const orphans = [...listed.values()].filter(({ startTime }) => Date.now() - startTime.getTime() > SETTLED_AFTER_MS);
   await each(orphans, ({ workflowId, runId }) => wakeExecution(client, workflowId.slice(runWorkflowId('').length), runId));
   if (restarted > 0) services.log.warn({ restarted }, 'runs without a workflow were restarted');
+  return restarted;
+}
+
+/**
+ * Restarts the runs that nobody has begun and that have no workflow: it was lost after Temporal had acknowledged its start, or was terminated
+ * before its first step. Costs one query while there are none, so that it may run often; a backlog costs one list call per thousand workflows
+ * started since its oldest run. A run that is not listed is asked for by itself. Returns the number of runs restarted.
+ */
+export async function restartUnclaimed(
+  services: Services,
+  client: Client,
+  { taskQueuePrefix }: Pick<ReconcileOptions, 'taskQueuePrefix'>,
+): Promise<number> {
+  let restarted = 0;
+  for (let after = NO_ID, size = PAGE_SIZE; size === PAGE_SIZE; ) {
+    const { rows } = await services.db.raw<{ rows: (OpenRun & { queued_at: Date })[] }>(UNCLAIMED_RUNS, [after]);
+    if (rows.length === 0) break;
+    const oldest = Math.min(...rows.map(({ queued_at }) => queued_at.getTime()));
+    const queue = taskQueue(taskQueuePrefix, 'core');
+    const listed = await listOpenWorkflows(client, AUTOMATION_RUN, queue, new Date(oldest - CLOCK_SKEW_MS));
+    await each(rows, async (row) => {
+      const found = listed.get(runWorkflowId(row.run_id));
+      const isCarried = found && canOwnRun(row, { execution: found.runId, incarnation: incarnationOf(found.memo) });
+      if (!isCarried && (await recoverRun(services, client, row))) restarted += 1;
+    });
+    after = rows.at(-1)?.run_id ?? after;
+    size = rows.length;
+  }
   return restarted;
 }

@@ -33,7 +33,7 @@ export interface RunningWorker {
   /** True while Temporal is reachable. */
   isConnected: () => boolean;
   /**
-   * Reconciles with Temporal now; normally every ten minutes. Returns the number of runs, series, jobs and schedules restarted.
+   * Runs a full pass of the reconciler now; normally every ten minutes. Returns the number of runs, series, jobs and schedules restarted.
    */
   reconcile: () => Promise<number>;
   stop: () => Promise<void>;
@@ -146,12 +146,12 @@ export function startWorker(config: Config, log: Logger, onReady: () => void): R
     relay.wake();
     webhooks.wake();
   });
-  const reconciler = startReconciler((isFirst) => link.reconcile(services, isFirst), log);
+  const reconciler = startReconciler((kind) => link.reconcile(services, kind), log);
   const heart = setInterval(tryBeat, HEARTBEAT_MS);
 
   return {
     isConnected: () => link.client() !== undefined,
-    reconcile: () => link.reconcile(services, false),
+    reconcile: () => link.reconcile(services, 'full'),
     /** Stops taking work from Temporal, then lets the relay and the sealer finish their pass, then closes the pools. */
     async stop() {
       clearInterval(heart);

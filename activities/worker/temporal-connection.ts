@@ -16,7 +16,8 @@ import { BulkDispatcher } from '../bulk.js';
 import { CycleDispatcher } from '../cycles.js';
 import { DeprovisionDispatcher } from '../deprovisioning.js';
 import { SeriesDispatcher } from '../recurrence.js';
-import { reconcileRuns } from './reconciler.js';
+import type { PassKind } from './reconcile-loop.js';
+import { reconcileRuns, restartUnclaimed } from './reconciler.js';
 import { RevocationDispatcher } from '../revocations.js';
 import { RunnerJobDispatcher } from '../runner-jobs.js';
 import { CiTriageDispatcher, TriageSync } from '../triage.js';
@@ -68,8 +69,9 @@ function createDispatchers(services: Services, client: Client, searchable: boole
  * Reconciles each kind in turn; a failure does not stop the others. Returns the number restarted.
  * @throws AggregateError with all failures
  */
-async function reconcileWith({ client, others }: Dispatchers, services: Services, isFirst: boolean): Promise<number> {
+async function reconcileWith({ client, others }: Dispatchers, services: Services, kind: PassKind): Promise<number> {
   const { TASK_QUEUE_PREFIX: taskQueuePrefix } = services.config;
+  const isFirst = kind === 'first';
   let restarted = 0;
   const errors: unknown[] = [];
   const attempt = async (work: Promise<number>): Promise<void> => {
@@ -79,9 +81,10 @@ async function reconcileWith({ client, others }: Dispatchers, services: Services
     });
     restarted += count;
   };
-  await attempt(reconcileRuns(services, client, { taskQueuePrefix, isFirst }));
+  const options = { taskQueuePrefix, isFirst };
+  await attempt(kind === 'brief' ? restartUnclaimed(services, client, options) : reconcileRuns(services, client, options));
   for (const other of others) await attempt(other.reconcile(services, isFirst));
-  if (isFirst && services.config.MAINTENANCE_SCHEDULES === 'create')
+  if (kind !== 'brief' && services.config.MAINTENANCE_SCHEDULES === 'create')
     await attempt(ensureSchedules(client, taskQueuePrefix).then(() => 0));
   if (errors.length > 0) throw new AggregateError(errors, 'reconciliation with Temporal is incomplete');
   return restarted;
@@ -138,9 +141,9 @@ export interface TemporalLink {
   dispatcher: () => RunDispatcher | undefined;
   /**
    * Reconciles the rows with Temporal and restarts what was lost. Returns the number of runs, series, jobs, revocations and
-   * schedules. `isFirst`: after a connection.
+   * schedules.
    */
-  reconcile: (services: Services, isFirst: boolean) => Promise<number>;
+  reconcile: (services: Services, kind: PassKind) => Promise<number>;
   /** Dispatchers of other kinds; none while Temporal is unreachable. */
   others: () => readonly AnyDispatcher[];
   client: () => Client | undefined;
@@ -226,7 +229,7 @@ export function startTemporalConnection(
   return {
     dispatcher: () => current?.dispatcher,
     others: () => current?.others ?? [],
-    reconcile: async (passed, isFirst) => (current ? reconcileWith(current, passed, isFirst) : 0),
+    reconcile: async (passed, kind) => (current ? reconcileWith(current, passed, kind) : 0),
     client: () => current?.client,
     async stop() {
       stopped = true;

@@ -134,10 +134,11 @@ export async function startProduct(
     ...Object.fromEntries(PORTS.map((name, i) => [name, String(ports[i])])),
   };
   const counts = ['--api', String(api), '--workers', String(workers)];
-  const child = spawn(process.execPath, [join(root, 'scripts', 'start.mjs'), '--json', ...counts], {
+  const child = spawn(process.execPath, [join(root, 'scripts', 'start.mjs'), '--json', '--attached', ...counts], {
     cwd: root,
     env,
-    stdio: ['ignore', 'pipe', 'pipe'],
+    // It ends with its standard input: a killed tool leaves no copy behind that nobody watches over.
+    stdio: ['pipe', 'pipe', 'pipe'],
     // Detached from the terminal's Ctrl-C, because it must stop after the load.
     detached: true,
   });

@@ -216,6 +216,16 @@ test('a worker that fails is told with its last words, and nothing keeps running
   expect(existsSync(join(checkout, '.data', 'temporal', 'temporal.pid'))).toBe(false);
 });
 
+test('an attached start stops everything when its standard input ends, as it does when the program at the other end is killed', async () => {
+  const before = supervisor;
+  await start(['--attached']);
+  const left = pids();
+  supervisor.child.stdin?.end();
+  expect(await supervisor.ended).toBe(0);
+  expect(left.filter(alive)).toEqual([]);
+  supervisor = before;
+});
+
 test('reset removes the data, and refuses a directory that is not ours', async () => {
   const foreign = script('reset.mjs', [], { DATA_DIR: join(checkout, 'scripts') });
   expect(await foreign.ended).toBe(1);

@@ -12,14 +12,14 @@ export const turnDispatchesStatement: Statement = {
     where o.outbox_id = any($1::bigint[])`,
 };
 
-/** $1 = row limit. Open turns that have no start in the outbox, the oldest first. */
+/** $1 = message id after which to continue, $2 = row limit. Open turns that have no start in the outbox. */
 export const openTurnsStatement: Statement = {
   name: 'open_agent_turns',
   text: /* sql */ `
     select t.message_id, t.incarnation, t.claimed_by from agent_turns t
-    where t.finished_at is null
+    where t.finished_at is null and t.message_id > $1
       and not exists (select from outbox o where o.kind = 'turn.start' and o.subject = t.message_id::text)
-    order by t.created_at limit $1`,
+    order by t.message_id limit $2`,
 };
 
 /**
