@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { smtpTransport } from '../../api/mail/smtp.js';
+import { queueDigests } from '../../api/mail/mail-budget.js';
 import { sendMails } from '../../api/mail/send-mails.js';
 import { type Sealer, startSealer } from '../../api/audit/sealer.js';
 import type { Config } from '../../api/core/config.js';
@@ -78,7 +79,11 @@ function startDeliveries(outbox: OutboxRelay, wakeRelay: () => void, log: Logger
 function startMails(services: Services): Loop | undefined {
   const smtp = smtpTransport(services.config);
   if (!smtp) return undefined;
-  const loop = startLoop('mails', () => sendMails(services, smtp.send), MAIL_POLL_MS, services.log);
+  const pass = async (): Promise<number> => {
+    await queueDigests(services);
+    return sendMails(services, smtp.send);
+  };
+  const loop = startLoop('mails', pass, MAIL_POLL_MS, services.log);
   return {
     wake: loop.wake,
     async stop() {

@@ -6,6 +6,7 @@ import { Id, Text } from '../core/fields.js';
 import { recordChange } from '../core/record-change.js';
 import { findRecipients, type Recipient } from '../notifications/find-recipients.js';
 import { notifyUsers } from '../notifications/notify-users.js';
+import { run, type Statement } from '../../db/statement.js';
 import type { ActionType } from './contract/action-type.js';
 
 const Params = z
@@ -17,6 +18,20 @@ const Params = z
   })
   .refine(({ user_ids, role }) => (user_ids === undefined) !== (role === undefined), 'must have either user_ids or role');
 type Params = z.output<typeof Params>;
+
+/** $1 = run id. Recipients that the run's earlier actions have notified. */
+const notifiedStatement: Statement = {
+  name: 'notified_by_run',
+  text: /* sql */ `
+    select coalesce(sum((output ->> 'notified')::int), 0)::int as notified from run_actions
+    where run_id = $1 and type = 'notify' and status = 'succeeded'`,
+};
+
+/** Returns how many of a number of recipients the run may still notify. */
+async function shareOf(ctx: Context, runId: string, recipients: number): Promise<number> {
+  const [row] = await run<{ notified: number }>(ctx.db, notifiedStatement, [runId]);
+  return Math.max(0, Math.min(recipients, ctx.config.NOTIFICATIONS_PER_RUN - (row?.notified ?? 0)));
+}
 
 /**
  * Returns the recipients: members of the team, or the creator of a personal automation.
@@ -39,7 +54,9 @@ export const notify: ActionType<Params> = {
   category: 'core',
   params: Params,
   async perform(ctx, params, { run_id, team_id, project_id, automation_name }) {
-    const people = await recipientsOf(ctx, team_id, params);
+    const all = await recipientsOf(ctx, team_id, params);
+    const people = all.slice(0, await shareOf(ctx, run_id, all.length));
+    const withheld = all.length - people.length;
     const { message, channel } = params;
     await notifyUsers(ctx, people, { kind: 'message', title: automation_name, message, team_id, run_id }, [channel]);
     await recordChange(ctx, {
@@ -51,8 +68,9 @@ export const notify: ActionType<Params> = {
       entity_id: run_id,
       title: automation_name,
       summary: `notified ${people.length === 1 ? 'one person' : `${people.length} people`}`,
-      details: { channel, user_ids: people.map(({ user_id }) => user_id) },
+      details: { channel, user_ids: people.map(({ user_id }) => user_id), ...(withheld > 0 && { withheld }) },
     });
-    return { entity_type: 'member', entity_id: people[0]?.user_id ?? '', output: { channel, notified: people.length } };
+    const output = { channel, notified: people.length, ...(withheld > 0 && { withheld }) };
+    return { entity_type: 'member', entity_id: all[0]?.user_id ?? '', output };
   },
 };

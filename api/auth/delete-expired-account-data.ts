@@ -6,6 +6,7 @@ const OVER: Record<string, string> = {
   one_time_codes: `expires_at < now() - interval '1 day'`,
   login_attempts: `first_attempt_at < now() - interval '1 day' and coalesce(locked_until < now(), true)`,
   mails: `created_at < now() - interval '30 days'`,
+  mail_budgets: `hour < now() - interval '2 days'`,
   // The provider was unreachable for days, or its OAuth client was removed.
   integration_revocations: `created_at < now() - interval '7 days'
     and not exists (select from outbox o where o.kind = 'integration.revoke' and o.subject = revocation_id::text)`,

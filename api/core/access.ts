@@ -43,11 +43,7 @@ const ABILITIES = {
   'team.read': { seat: 'guest', words: 'Any member of the team, guests too' },
   'team.write': { seat: 'admin', words: 'Team admin' },
   'member.manage': { seat: 'admin', words: 'Team admin', impersonated: false },
-  'member.remove': {
-    seat: 'member',
-    words: 'Team admin; anyone but a guest may remove themselves',
-    impersonated: false,
-  },
+  'member.remove': { seat: 'guest', words: 'Team admin; every member may remove themselves', impersonated: false },
   'invitation.list': { seat: 'none', words: 'Any signed-in caller, their own' },
   'invitation.accept': { seat: 'none', words: 'The invited user', impersonated: false },
   'project.list': { seat: 'none', words: 'Any signed-in caller; only own teams are listed' },

@@ -4,6 +4,7 @@ import { developmentSecrets } from './crypto/development-secrets.js';
 import { allowedHosts } from './settings/allowed-hosts.js';
 import { fileStoreProblems } from './settings/file-store-settings.js';
 import { modelProblems, modelSettings } from './settings/model-settings.js';
+import { peopleSettings } from './settings/people-settings.js';
 import { RUNNER_LIMITS, runnerSettings } from './settings/runner-settings.js';
 import { temporalTlsProblems } from './settings/temporal-tls.js';
 import { WEBHOOK_LIMITS, webhookSettings } from './settings/webhook-settings.js';
@@ -131,6 +132,7 @@ export const Settings = z.object({
   WEBHOOK_ALLOWED_HOSTS: allowedHosts.describe(
     'Hosts or addresses, each optionally with a port, that webhooks may reach although they are not public; outside production also over plain http and on this machine',
   ),
+  ...peopleSettings,
   ...modelSettings,
   ...webhookSettings,
   ...runnerSettings,

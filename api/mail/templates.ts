@@ -15,6 +15,17 @@ interface Code {
   minutes: number;
 }
 
+/** Words for the kinds of notifications whose emails were held back. */
+const HELD_KINDS: Readonly<Record<string, string>> = {
+  message: 'Message of an automation',
+  approval_requested: 'Approval requested',
+  approval_reminder: 'Approval reminder',
+  automation_disabled: 'Automation disabled',
+  plan_staged: 'Plan staged',
+  plan_reminder: 'Plan reminder',
+  member_added: 'Added to a team',
+};
+
 /** Adds a word joiner after each dot, so that mail programs do not create links from another user's text. */
 const unlinked = (text: string): string => text.replace(/[.:/@](?=\S)/gu, '$&\u2060');
 
@@ -139,6 +150,26 @@ export const MAIL_TEMPLATES = {
     ],
     button: { label: 'Review plans', url },
     notes: ['You get this email at most once a morning, when there is something new.'],
+  }),
+  'held-mails': ({
+    name,
+    held,
+    kinds,
+    url,
+  }: {
+    name: string;
+    held: number;
+    kinds: Record<string, number>;
+    url: string;
+  }): MailContent => ({
+    subject: `${held} more ${held === 1 ? 'notification' : 'notifications'}`,
+    lines: [
+      `Hello ${name},`,
+      'you received many emails from your teams within an hour, so these were held back. All of them are in your inbox:',
+      ...Object.entries(kinds).map(([kind, count]) => `${count} × ${HELD_KINDS[kind] ?? 'Notification'}`),
+    ],
+    button: { label: 'Open inbox', url },
+    notes: ['Sign-in codes and security emails are never held back.'],
   }),
   'gates-wait': ({
     name,

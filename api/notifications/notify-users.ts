@@ -1,6 +1,7 @@
 import { run, type Statement } from '../../db/statement.js';
 import type { Context } from '../core/context.js';
 import { webAddress } from '../core/config.js';
+import { spendMailBudget } from '../mail/mail-budget.js';
 import { queueMail } from '../mail/queue-mail.js';
 import type { Recipient } from './find-recipients.js';
 import type { NotificationKind } from './schema.js';
@@ -10,6 +11,8 @@ export interface Notice {
   /** Subject of the email. */
   title: string;
   message: string;
+  /** Text of the email, if it differs: `message` may quote names, which mail programs would turn into links. */
+  mailMessage?: string;
   /** Further lines of an email. */
   details?: string[];
   team_id: string | null;
@@ -30,7 +33,7 @@ const statement: Statement = {
 
 /**
  * Notifies users in the app, by email, or both, in the transaction of the cause. Emails are retried by the dispatcher and say no more than
- * the app; their link grants nothing.
+ * the app; their link grants nothing. A user who has had their emails of this hour is notified in the app instead, and by one digest.
  */
 export async function notifyUsers(
   ctx: Context,
@@ -39,12 +42,17 @@ export async function notifyUsers(
   channels: readonly Channel[],
 ): Promise<void> {
   if (people.length === 0) return;
-  const { kind, title, message, details = [], team_id, run_id, path = '/app' } = notice;
-  if (channels.includes('in_app')) {
-    await run(ctx.db, statement, [people.map(({ user_id }) => user_id), team_id, kind, message, run_id]);
-  }
-  if (!channels.includes('email')) return;
+  const { kind, title, message, mailMessage = message, details = [], team_id, run_id, path = '/app' } = notice;
+  const mailed = channels.includes('email')
+    ? await spendMailBudget(
+        ctx,
+        people.map(({ email }) => email),
+        { team_id, kind },
+      )
+    : new Set<string>();
+  const inApp = channels.includes('in_app') ? people : people.filter(({ email }) => !mailed.has(email));
+  if (inApp.length > 0) await run(ctx.db, statement, [inApp.map(({ user_id }) => user_id), team_id, kind, message, run_id]);
   const url = webAddress(ctx.config, run_id === null ? path : `/app/runs/${run_id}`);
-  for (const { email, name } of people)
-    await queueMail(ctx, { to: email, template: 'notice', data: { name, title, message, details, url } });
+  for (const { email, name } of people.filter((person) => mailed.has(person.email)))
+    await queueMail(ctx, { to: email, template: 'notice', data: { name, title, message: mailMessage, details, url } });
 }

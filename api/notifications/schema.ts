@@ -10,6 +10,7 @@ const NOTIFICATION_KINDS = [
   'automation_disabled',
   'plan_staged',
   'plan_reminder',
+  'member_added',
 ] as const;
 export type NotificationKind = (typeof NOTIFICATION_KINDS)[number];
 

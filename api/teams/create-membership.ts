@@ -20,7 +20,7 @@ const closeInvitations: Statement = {
   name: 'close_invitations',
   text: /* sql */ `
     update invitations set accepted_at = now()
-    where team_id = $1 and email = (select email from users where user_id = $2) and accepted_at is null and revoked_at is null`,
+    where team_id = $1 and (user_id = $2 or email = (select email from users where user_id = $2)) and accepted_at is null and revoked_at is null`,
 };
 
 /**

@@ -9,7 +9,7 @@ import { removeMembership } from './remove-membership.js';
 
 /**
  * Removes a member or the caller from a team and unassigns their open tasks. Returns the number of tasks.
- * @throws RESOURCE_NOT_FOUND no such team or member | PERMISSION_DENIED below admin, except for oneself; guests
+ * @throws RESOURCE_NOT_FOUND no such team or member | PERMISSION_DENIED below admin, except for oneself
  * | RESOURCE_CONFLICT the last admin
  */
 export function removeMember(ctx: Context, teamId: string, userId: string): Promise<number> {

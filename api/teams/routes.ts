@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { type Endpoint, endpoint } from '../endpoint/endpoint.js';
+import { type Endpoint, endpoint, Reply } from '../endpoint/endpoint.js';
 import { addMember } from './add-member.js';
 import { changeRole } from './change-role.js';
 import { createTeam } from './create-team.js';
 import { deleteTeam } from './delete-team.js';
 import { getTeam } from './get-team.js';
-import { Invitation } from './invitations/schema.js';
+import { Invitation, InvitedUser } from './invitations/schema.js';
 import { listConversations } from './list-conversations.js';
 import { listMembers } from './list-members.js';
 import { readOwnTeams } from './read-team.js';
@@ -49,12 +49,14 @@ const ofTeams: Endpoint[] = [
     path: '/api/teams',
     tag,
     summary: 'Create a team',
-    description: 'The caller becomes the first admin; users in `member_ids` join as members.',
+    description:
+      'The caller becomes the first admin; users in `member_ids` join as members and are told. Where the installation requires consent, those who share no team with the caller are invited instead. A user may have created a limited number of teams that still exist: beyond it 400 `QUOTA_EXCEEDED`.',
     ability: 'team.create',
     scope: writeScope,
     body: CreateTeam,
     response: CreatedTeam,
     status: 201,
+    errors: [400],
     example: { name: 'Acme', description: 'Rockets and anvils', member_ids: ['019a9f00-0000-7000-8000-000000000001'] },
     handle: ({ ctx, body }) => createTeam(ctx, body),
   }),
@@ -140,16 +142,22 @@ const ofMembers: Endpoint[] = [
     tag,
     summary: 'Add or invite a member',
     description:
-      'A `user_id` becomes a member immediately. An `email` gets an invitation, whether or not it has an account: `pending` for seven days, accepted in the web app or with `POST /api/invitations/{invitation_id}/accept`. Limits: 100 pending invitations per team, 200 sent per user and day, and five emails per address and day; further ones are shown in the app.',
+      'A `user_id` becomes a member immediately and is told, with a link to leave. Where the installation requires consent, a user who shares no team with the caller is invited: 202, without name or address. An `email` gets an invitation, whether or not it has an account: `pending` for seven days, accepted in the web app or with `POST /api/invitations/{invitation_id}/accept`. Limits: 100 pending invitations per team, 200 sent per user and day, and five emails per address and day; further ones are shown in the app.',
     ability: 'member.manage',
     scope: writeScope,
     params: TeamParams,
     body: AddMember,
-    response: z.union([Member, Invitation]),
+    response: z.union([Member, Invitation, InvitedUser]),
     status: 201,
+    alsoStatus: [202],
     errors: [404, 409],
     example: { email: 'uma@demo.test', role: 'member' },
-    handle: ({ ctx, params, body }) => addMember(ctx, params.team_id, body),
+    async handle({ ctx, params, body }) {
+      const added = await addMember(ctx, params.team_id, body);
+      if ('member' in added) return added.member;
+      const { invitation_id, user_id } = added.invited;
+      return user_id === null ? added.invited : new Reply({ success: true, status: 'invited', invitation_id }, { status: 202 });
+    },
   }),
   endpoint({
     id: 'updateMember',
@@ -173,7 +181,8 @@ const ofMembers: Endpoint[] = [
     path: '/api/teams/:team_id/members/:user_id',
     tag,
     summary: 'Remove a member',
-    description: 'Open tasks of the user become unassigned. The last admin cannot leave (409).',
+    description:
+      'Open tasks of the user become unassigned. Every member may remove themselves, guests too. The last admin cannot leave (409).',
     ability: 'member.remove',
     scope: writeScope,
     params: MemberParams,

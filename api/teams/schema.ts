@@ -13,7 +13,8 @@ const MemberIds = z
   .overwrite(lowerAndUnique)
   .pipe(z.array(z.string()).max(100))
   .meta({
-    description: 'At most 100; duplicates are dropped. They join as members; unknown ids are returned in ignored_member_ids',
+    description:
+      'At most 100; duplicates are dropped. They join as members, or are invited where the installation requires consent; unknown ids are returned in ignored_member_ids',
   });
 
 export const CreateTeam = z
@@ -54,7 +55,15 @@ const teamFields = {
 export const TeamRecord = z.object(teamFields).meta({ id: 'Team' });
 export type TeamRecord = z.output<typeof TeamRecord>;
 
-export const CreatedTeam = z.object({ ...teamFields, ignored_member_ids: z.array(z.string()) }).meta({ id: 'CreatedTeam' });
+export const CreatedTeam = z
+  .object({
+    ...teamFields,
+    ignored_member_ids: z.array(z.string()).meta({ description: 'Ids of no user' }),
+    invited_member_ids: z.array(z.string()).meta({
+      description: 'Users who share no team with you and were invited; empty unless the installation requires consent',
+    }),
+  })
+  .meta({ id: 'CreatedTeam' });
 export type CreatedTeam = z.output<typeof CreatedTeam>;
 
 export const Member = z

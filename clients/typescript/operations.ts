@@ -1,4 +1,4 @@
-// Made by npm run client from the document with SHA-256 0e185cb84caeebc9a4032f13910159655becc21a241d2f0e1e8f12e379c0187f.
+// Made by npm run client from the document with SHA-256 f333a0767412385027a387d648430707e7cd8182ddb77639f759906db17967f7.
 /** Operations that send a form with a file, those that send its bytes alone, and those that return bytes. */
 export const UPLOADS: readonly string[] = ['uploadFile'];
 export const STREAMS: readonly string[] = ['uploadBulkInput'];

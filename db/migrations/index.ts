@@ -38,6 +38,7 @@ import * as customFields from './0037_custom_fields.js';
 import * as runners from './0038_runners.js';
 import * as bulk from './0039_bulk.js';
 import * as definitionSize from './0043_definition_size.js';
+import * as consent from './0041_consent.js';
 
 /** Every migration in order; listed explicitly so that a build contains exactly what was reviewed. Never edited once released. */
 const MIGRATIONS: Record<string, Knex.Migration> = {
@@ -80,6 +81,7 @@ const MIGRATIONS: Record<string, Knex.Migration> = {
   '0038_runners': runners,
   '0039_bulk': bulk,
   '0043_definition_size': definitionSize,
+  '0041_consent': consent,
 };
 
 /** Provides the migrations to knex. */

@@ -83,6 +83,7 @@ const EXPECTED_ROLES: Record<Seat | 'none', Ability[]> = {
     'custom_field.list',
     'custom_field.read',
     'saved_view.team',
+    'member.remove',
   ],
   member: [
     'custom_field.set',
@@ -94,7 +95,6 @@ const EXPECTED_ROLES: Record<Seat | 'none', Ability[]> = {
     'cycle.write',
     'cycle.schedule',
     'relation.write',
-    'member.remove',
     'project.write',
     'task.write',
     'task.recur',
@@ -166,6 +166,8 @@ it('a guest writes nowhere: no route that writes is open to the seat', () => {
     'POST /api/auth/tokens',
     'DELETE /api/auth/tokens/:token_id',
     'POST /api/teams',
+    // Oneself; every other member is an admin's to remove.
+    'DELETE /api/teams/:team_id/members/:user_id',
     'POST /api/invitations/:invitation_id/accept',
     // One's own views; a guest can save none.
     'PATCH /api/saved-views/:view_id',
@@ -223,9 +225,9 @@ const NOT_AS_ANOTHER: Ability[] = [
   'agent.session_delete',
   'integration.connect',
   'notification.mark',
+  'member.remove',
   'plan.decide',
   'cycle.schedule',
-  'member.remove',
   'task.recur',
   'automation.write',
   'automation.dispatch',

@@ -56,7 +56,7 @@ const teams: Row[] = [
     kinds: LIVE,
     send: (s) => ({ params: { team_id: s.team_id, user_id: s.id } }),
     lowest: 'admin',
-    why: 'another person’s seat; the table’s `member` is for one’s own',
+    why: 'another person’s seat; the table’s `guest` is for one’s own',
   },
   {
     route: 'DELETE /api/teams/:team_id/members/:user_id',

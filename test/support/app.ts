@@ -160,7 +160,7 @@ export async function startApp(settings: Record<string, string> = {}, patience?:
 }
 
 /** A second process of the same installation, as far as memory goes: another pool, nothing shared but the database. */
-export async function startSibling(app: TestApp): Promise<Pick<TestApp, 'as' | 'close'>> {
+export async function startSibling(app: TestApp, settings: Partial<Config> = {}): Promise<Pick<TestApp, 'as' | 'close'>> {
   const db = openDatabase({
     url: app.database.url,
     poolSize: 4,
@@ -169,7 +169,12 @@ export async function startSibling(app: TestApp): Promise<Pick<TestApp, 'as' | '
     patience: 60_000,
     lockTimeout: 60_000,
   });
-  const { url, server } = await serve({ ...app.services, db, notifyRelay: createRelayNotifier(db) });
+  const { url, server } = await serve({
+    ...app.services,
+    config: { ...app.services.config, ...settings },
+    db,
+    notifyRelay: createRelayNotifier(db),
+  });
   return {
     as: clientsOf(url),
     async close() {

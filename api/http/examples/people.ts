@@ -136,7 +136,7 @@ export const PEOPLE: Record<string, unknown> = {
   ScopeList: { scopes: [{ key: 'tasks:read', label: 'Read tasks' }] },
   RevokedToken: { success: true, token_id: TOKEN_ID, revoked: true },
   Team: team,
-  CreatedTeam: { ...team, ignored_member_ids: [] },
+  CreatedTeam: { ...team, ignored_member_ids: [], invited_member_ids: [] },
   DeletedTeam: { success: true, team_id: TEAM_ID },
   Conversation: { conversation_id: '019a9f00-0000-7000-8000-000000000025', title: 'General', is_default: true, created_at: AT },
   Member: member,

@@ -12,25 +12,22 @@ interface Invited {
   open: boolean;
 }
 
-/** Returns the invitation if it is for the caller's address and not revoked; paused while its sender is suspended. */
+/** Returns the invitation if it is for the caller or their address and not revoked; paused while its sender is suspended. */
 const readOwn = (ctx: Context, invitationId: string): Promise<Invited | undefined> =>
   ctx
     .db('invitations')
     .where({ invitation_id: invitationId })
     .whereNull('revoked_at')
     .whereIn('invited_by', ctx.db('users').where({ status: 'active' }).select('user_id'))
-    .whereIn(
-      'email',
-      ctx
-        .db('users')
-        .where({ user_id: userOf(ctx) })
-        .select('email'),
-    )
+    .where((invitee) => {
+      const me = ctx.db('users').where({ user_id: userOf(ctx) });
+      void invitee.where({ user_id: userOf(ctx) }).orWhereIn('email', me.select('email'));
+    })
     .first<Invited | undefined>('team_id', 'role', 'accepted_at', ctx.db.raw('expires_at > now() as open'));
 
 /**
  * Accepts an invitation, which grants one membership once.
- * @throws RESOURCE_NOT_FOUND no such invitation, revoked, or for another address; the team is deleted
+ * @throws RESOURCE_NOT_FOUND no such invitation, revoked, or for another user; the team is deleted
  * | RESOURCE_CONFLICT accepted before, expired, or a member already
  */
 export function acceptInvitation(ctx: Context, invitationId: string): Promise<Member> {

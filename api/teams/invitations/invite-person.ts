@@ -20,17 +20,21 @@ const MAX_DAILY = 200;
 /** Invitation emails per address and day, over all teams. */
 const MAX_DAILY_MAILS = 5;
 
-/** $1 = team id, $2 = address, $3 = role, $4 = inviting user. Renews an expired invitation; no row: one is pending. */
-const insertStatement: Statement = {
-  name: 'insert_invitation',
+/** An address, or a user whose address the team does not learn. */
+export type Invitee = { email: string } | { user_id: string };
+
+/** $1 = team id, $2 = invited address or user id, $3 = role, $4 = inviting user. Renews an expired invitation; no row: one is pending. */
+const insertStatement = (column: 'email' | 'user_id'): Statement => ({
+  name: `insert_invitation_${column}`,
   text: /* sql */ `
-    insert into invitations as i (team_id, email, role, invited_by, expires_at)
+    insert into invitations as i (team_id, ${column}, role, invited_by, expires_at)
     values ($1, $2, $3, $4, now() + interval '${LIFE_DAYS} days')
-    on conflict (team_id, email) where accepted_at is null and revoked_at is null
+    on conflict (team_id, ${column}) where accepted_at is null and revoked_at is null
     do update set role = excluded.role, invited_by = excluded.invited_by, expires_at = excluded.expires_at, created_at = now()
       where i.expires_at <= now()
     returning ${INVITATION_COLUMNS}`,
-};
+});
+const insertStatements = { email: insertStatement('email'), user_id: insertStatement('user_id') };
 
 /** $1 = team id, $2 = inviting user. Concurrent invitations for several teams may exceed the second limit by a few. */
 const countStatement: Statement = {
@@ -47,11 +51,20 @@ const lockAddress: Statement = {
   text: 'select pg_advisory_xact_lock(hashtextextended($1, 14))',
 };
 
-/** $1 = address, locked. */
+/** $1 = address, locked. Counts the invitations of its user by id too. */
 const countMails: Statement = {
   name: 'count_invitation_mails',
-  text: "select count(*)::int as mailed from invitations where email = $1 and created_at > now() - interval '1 day'",
+  text: /* sql */ `
+    select count(*)::int as mailed from invitations
+    where (email = $1 or user_id = (select user_id from users where email = $1)) and created_at > now() - interval '1 day'`,
 };
+
+/** Returns the address to which the invitation is mailed. */
+async function addressOf(ctx: Context, invitee: Invitee): Promise<string> {
+  if ('email' in invitee) return invitee.email;
+  const [email] = await ctx.db('users').where({ user_id: invitee.user_id }).pluck<string[]>('email');
+  return email as string;
+}
 
 /** @throws INVALID_REQUEST too many pending in the team, or sent by the caller within a day */
 async function checkQuota(ctx: Context, teamId: string): Promise<void> {
@@ -77,15 +90,18 @@ async function mailInvitation(ctx: Context, team: Team, email: string, role: Sea
 }
 
 /**
- * Invites an address by email to a team that the caller locked (lockTeam) and may manage. Does not check whether the address has an
- * account: the user who has verified the address accepts.
+ * Invites an address, or a user by id, to a team that the caller locked (lockTeam) and may manage. Does not check whether an address has an
+ * account: the user who has verified the address accepts. An invitation by id shows the team neither name nor address of the user, and
+ * one by address does not collide with it: that would tell whose address it is.
  * @throws RESOURCE_CONFLICT already invited | INVALID_REQUEST 100 invitations are pending, or 200 were sent within a day
  */
-export async function invitePerson(ctx: Context, team: Team, email: string, role: Seat): Promise<Invitation> {
+export async function invitePerson(ctx: Context, team: Team, invitee: Invitee, role: Seat): Promise<Invitation> {
   await checkQuota(ctx, team.team_id);
+  const email = await addressOf(ctx, invitee);
   await run(ctx.db, lockAddress, [email]);
-  const [row] = await run<InvitationRow>(ctx.db, insertStatement, [team.team_id, email, role, userOf(ctx)]);
-  if (!row) throw conflict('This address is already invited');
+  const [column, value] = 'email' in invitee ? (['email', email] as const) : (['user_id', invitee.user_id] as const);
+  const [row] = await run<InvitationRow>(ctx.db, insertStatements[column], [team.team_id, value, role, userOf(ctx)]);
+  if (!row) throw conflict(column === 'email' ? 'This address is already invited' : 'This user is already invited');
   await recordChange(ctx, {
     team_id: team.team_id,
     feature: 'teams',
@@ -94,8 +110,8 @@ export async function invitePerson(ctx: Context, team: Team, email: string, role
     entity_type: 'team',
     entity_id: team.team_id,
     title: team.name,
-    summary: `invited ${email}`,
-    details: { invitation_id: row.invitation_id, email, role },
+    summary: `invited ${row.email ?? 'a user'}`,
+    details: { invitation_id: row.invitation_id, ...invitee, role },
   });
   await mailInvitation(ctx, team, email, role);
   return present(row);

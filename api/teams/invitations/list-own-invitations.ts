@@ -18,12 +18,12 @@ const statement: Statement = {
   name: 'list_own_invitations',
   text: /* sql */ `
     select i.invitation_id, i.team_id, t.name as team_name, i.role, by.display_name as invited_by, i.created_at, i.expires_at
-    from users me join invitations i on i.email = me.email join teams t using (team_id) join users by on by.user_id = i.invited_by
+    from users me join invitations i on i.email = me.email or i.user_id = me.user_id join teams t using (team_id) join users by on by.user_id = i.invited_by
     where me.user_id = $1 and i.accepted_at is null and i.revoked_at is null and i.expires_at > now() and t.deleted_at is null and by.status = 'active'
     order by i.created_at, i.invitation_id limit $2 offset $3`,
 };
 
-/** Lists the caller's pending invitations, by their verified email address. */
+/** Lists the caller's pending invitations, by their verified email address or their id. */
 export async function listOwnInvitations(ctx: Context, { limit, offset }: ListOwnInvitations): Promise<OwnInvitation[]> {
   const rows = await run<Row>(ctx.db, statement, [userOf(ctx), limit, offset]);
   return rows.map((row) => ({

@@ -4,7 +4,9 @@ import type { Invitation } from './schema.js';
 /** An invitation as `INVITATION_COLUMNS` selects it. */
 export interface InvitationRow extends Record<string, unknown> {
   invitation_id: string;
-  email: string;
+  /** Null for a user invited by id. */
+  email: string | null;
+  user_id: string | null;
   role: Seat;
   invited_by: string;
   created_at: Date;
@@ -13,7 +15,7 @@ export interface InvitationRow extends Record<string, unknown> {
 }
 
 /** Status by the database's clock. */
-export const INVITATION_COLUMNS = /* sql */ `invitation_id, email, role, invited_by, created_at, expires_at,
+export const INVITATION_COLUMNS = /* sql */ `invitation_id, email, user_id, role, invited_by, created_at, expires_at,
   case when expires_at > now() then 'pending' else 'expired' end as status`;
 
 export const present = ({ created_at, expires_at, ...row }: InvitationRow): Invitation => ({

@@ -16,7 +16,7 @@ export function revokeInvitation(ctx: Context, teamId: string, invitationId: str
     const found = ctx.db('invitations').where({ team_id: teamId, invitation_id: invitationId });
     const invitation = await found
       .clone()
-      .first<{ email: string; accepted_at: Date | null; revoked_at: Date | null } | undefined>();
+      .first<{ email: string | null; user_id: string | null; accepted_at: Date | null; revoked_at: Date | null } | undefined>();
     if (!invitation) throw notFound('Invitation');
     if (invitation.accepted_at) throw conflict('The invitation is already accepted; remove the member instead');
     if (invitation.revoked_at) return;
@@ -29,8 +29,11 @@ export function revokeInvitation(ctx: Context, teamId: string, invitationId: str
       entity_type: 'team',
       entity_id: teamId,
       title: team.name,
-      summary: `revoked the invitation of ${invitation.email}`,
-      details: { invitation_id: invitationId, email: invitation.email },
+      summary: `revoked the invitation of ${invitation.email ?? 'a user'}`,
+      details: {
+        invitation_id: invitationId,
+        ...(invitation.email === null ? { user_id: invitation.user_id } : { email: invitation.email }),
+      },
     });
   });
 }

@@ -13,7 +13,13 @@ const common = { invitation_id: z.string(), role: z.enum(SEATS), created_at: Tim
 
 /** Invitation as the team's admins see it. */
 export const Invitation = z
-  .object({ ...common, email: z.string(), status: z.enum(['pending', 'expired']), invited_by: z.string() })
+  .object({
+    ...common,
+    email: z.string().nullable().meta({ description: 'Null for a user invited by id, whose address the team does not learn' }),
+    user_id: z.string().nullable().meta({ description: 'The user invited by id; null for an address' }),
+    status: z.enum(['pending', 'expired']),
+    invited_by: z.string(),
+  })
   .meta({ id: 'Invitation' });
 export type Invitation = z.output<typeof Invitation>;
 
@@ -27,6 +33,12 @@ export const OwnInvitation = z
   })
   .meta({ id: 'OwnInvitation' });
 export type OwnInvitation = z.output<typeof OwnInvitation>;
+
+/** Answer of an invitation by id: neither name nor address of the invited user. */
+export const InvitedUser = z
+  .object({ success: z.literal(true), status: z.literal('invited'), invitation_id: z.string() })
+  .meta({ id: 'InvitedUser' });
+export type InvitedUser = z.output<typeof InvitedUser>;
 
 export const RevokedInvitation = z
   .object({ success: z.literal(true), invitation_id: z.string() })

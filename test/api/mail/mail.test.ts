@@ -225,6 +225,8 @@ describe('letters', () => {
       prefix: 'svc_pat_abcd...',
       at: 'noon',
       count: 2,
+      held: 2,
+      kinds: { message: 2 },
       automations: [hostile],
       subject: hostile,
       plans: [hostile],

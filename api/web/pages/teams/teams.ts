@@ -111,11 +111,11 @@ const memberForms: Page[] = [
     params: TeamParams,
     form: AddMember,
     async handle({ ctx, params, form }) {
-      const made = await addMember(ctx, params.team_id, form);
+      const added = await addMember(ctx, params.team_id, form);
       const text =
-        'invitation_id' in made
-          ? `${made.email} was invited. The invitation expires in 7 days.`
-          : `${made.display_name} joined the team.`;
+        'invited' in added
+          ? `${added.invited.email ?? 'The user'} was invited. The invitation expires in 7 days.`
+          : `${added.member.display_name} joined the team.`;
       return { to: teamPath(params.team_id), notice: { kind: 'good', text } };
     },
     onError: (visit, problem) => showTeam(visit, visit.params.team_id, { form: 'member', problem, given: visit.form }),
