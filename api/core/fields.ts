@@ -61,6 +61,16 @@ export const ClampedInt = (min: number, max: number, fallback: number) =>
     .default(fallback)
     .meta({ override: { type: 'integer', minimum: min, default: fallback, description: `More than ${max} counts as ${max}` } });
 
+/** The same without a default. */
+export const OptionalInt = (min: number, max: number) =>
+  z
+    .string()
+    .regex(/^[0-9]+$/, `must be a whole number, ${min} or more`)
+    .transform((digits) => Math.min(Number(digits), max))
+    .pipe(z.number().min(min))
+    .optional()
+    .meta({ override: { type: 'integer', minimum: min, description: `More than ${max} counts as ${max}` } });
+
 /** Integer query parameter; out of range returns 422. */
 export const StrictInt = (min: number, max: number, fallback: number) =>
   z
@@ -86,6 +96,11 @@ export const DATE_FORMATS = {
     { type: 'string' as const, format: 'date-time' },
   ],
 };
+
+/** A date-time with its time zone. */
+export const Moment = Text.pipe(z.iso.datetime({ offset: true, error: 'must be an ISO 8601 date-time with a time zone' })).meta({
+  override: { type: 'string', format: 'date-time' },
+});
 
 /** A time zone by its IANA name in any case; normalized to the spelling of the tz database. */
 export const TimeZone = z

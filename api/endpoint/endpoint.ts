@@ -150,7 +150,7 @@ export interface EndpointSpec<P extends z.ZodType, Q extends z.ZodType, B extend
   /**
    * What a list adds to the paging that its query declares (pages.ts). The handler returns an array; http/paging.ts adds Link and
    * X-Total-Count. `total`: counts the whole list, where cheap; `fill`: loads related rows for the rows of a page only. `cut`: the
-   * handler returns a `CutPage` instead.
+   * handler returns a `CutPage` instead, or a 304.
    */
   pages?: {
     cut?: true;

@@ -30,7 +30,7 @@ export const byOffset = (limit = LIMIT, maxOffset = 2_147_483_647) => ({
 });
 
 /** Declares the cursor of a list: the field `by` of the last row of the page before. */
-const cursorOf = (by: string, id: z.ZodType<string> = Id) =>
+export const cursorOf = (by: string, id: z.ZodType<string> = Id) =>
   id.optional().meta({ description: `Cursor: \`${by}\` of the last row of the page before` });
 
 /** Declares the parameters of a list that pages by `limit` and `before`. */

@@ -80,9 +80,10 @@ async function cutRows(spec: AnySpec, { by, total, fill }: Pages, request: AnyRe
 
 /**
  * Returns one page of a list. `Link` points to the neighbors; `X-Total-Count` is set on the last page of an offset or where the route
- * counts cheaply.
+ * counts cheaply. A 304 has neither.
  */
 export async function page(spec: AnySpec, pages: Pages, request: AnyRequest, url: string): Promise<Reply> {
-  const cut = pages.cut ? ((await spec.handle(request)) as CutPage) : await cutRows(spec, pages, request);
+  const cut = pages.cut ? ((await spec.handle(request)) as CutPage | Reply) : await cutRows(spec, pages, request);
+  if (cut instanceof Reply) return cut;
   return replyOf(pages, request.query as Window, url, cut);
 }

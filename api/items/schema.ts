@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ClampedInt, Id, TaskId, Text, Timestamp, Title } from '../core/fields.js';
+import { ClampedInt, Id, Moment, TaskId, Text, Timestamp, Title } from '../core/fields.js';
 import { byOffset } from '../endpoint/pages.js';
 import { ITEM_TYPES, type ItemType } from '../graph/item-place.js';
 import { CreateProject, UpdateProject } from '../projects/schema.js';
@@ -136,17 +136,13 @@ const STATUSES = [...new Set([...TASK_STATUSES, ...PROJECT_STATUSES, ...ITEM_STA
   ...string[],
 ];
 
-const Since = Text.pipe(z.iso.datetime({ offset: true, error: 'must be an ISO 8601 date-time with a time zone' })).meta({
-  override: { type: 'string', format: 'date-time' },
-});
-
 export const ListWorkItems = z
   .object({
     type: z.enum(ITEM_TYPES).optional(),
     team_id: Id.optional().meta({ description: 'Another team gives an empty list. Ignored when project_id is given' }),
     project_id: Id.optional().meta({ description: 'Includes the item of the project itself' }),
     status: statusOf(STATUSES).optional(),
-    updated_since: Since.optional(),
+    updated_since: Moment.optional(),
     q: SearchQuery.optional(),
     related_to: TaskId.optional().meta({
       description: 'Only items that a relation connects with this one; an unknown item gives an empty list',

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { z } from 'zod';
 import { DomainError } from '../core/errors.js';
-import { type Endpoint, endpoint, JsonText, Reply } from '../endpoint/endpoint.js';
+import { type CutPage, type Endpoint, endpoint, JsonText, Reply } from '../endpoint/endpoint.js';
 import { type Etag, etagMatcher, expectedVersion, notModified, revalidated } from '../endpoint/etags.js';
 import { createTask } from './write/create-task.js';
 import { createTasksInBulk } from './write/create-tasks-in-bulk.js';
@@ -34,6 +34,10 @@ const headersOf = ({ etag, truncated }: { etag: Etag; truncated: boolean }) => (
   ...revalidated(etag),
   ...(truncated ? { 'X-Truncated': 'true' } : {}),
 });
+
+function pageOf({ body, etag, ...page }: TaskList): CutPage | Reply {
+  return body === null ? notModified(etag) : { ...page, body, headers: revalidated(etag) };
+}
 
 function listAnswer({ body, ...list }: TaskList): Reply {
   if (body === null) return notModified(list.etag);
@@ -115,15 +119,16 @@ export const taskRoutes: Endpoint[] = [
     tag,
     summary: 'List tasks',
     description:
-      'Subtasks nested. Without a filter: tasks of every visible project. At most 10,000; `X-Truncated: true` marks a cut list. With If-None-Match an unchanged list is a 304.',
+      'Subtasks nested. Without a filter: tasks of every visible project. Filters are combined with AND. Without `limit` at most 10,000; `X-Truncated: true` marks a cut list, and `Link` goes on. A page counts subtasks too; one whose parent is on another page stands at the top level. With If-None-Match an unchanged list is a 304.',
     etag: 'kept',
     capped: true,
+    pages: { cut: true },
     ability: 'task.list',
     scope: 'tasks:read',
     query: ListTasks,
     response: z.array(TaskTree),
     errors: [404],
-    handle: async ({ ctx, query, headers }) => listAnswer(await listTasks(ctx, query, etagMatcher(headers['if-none-match']))),
+    handle: async ({ ctx, query, headers }) => pageOf(await listTasks(ctx, query, etagMatcher(headers['if-none-match']))),
   }),
   endpoint({
     id: 'listMyTasks',

@@ -1,5 +1,19 @@
 import { z } from 'zod';
-import { DATE_FORMATS, Flag, Id, NewTaskId, TaskId, Text, Timestamp, Title, TrimmedText } from '../core/fields.js';
+import { normaliseDate } from '../core/dates.js';
+import {
+  DATE_FORMATS,
+  Flag,
+  Id,
+  Moment,
+  NewTaskId,
+  OptionalInt,
+  TaskId,
+  Text,
+  Timestamp,
+  Title,
+  TrimmedText,
+} from '../core/fields.js';
+import { cursorOf, pagedBy } from '../endpoint/pages.js';
 import { FieldFilters } from '../custom-fields/filter-schema.js';
 import { Recurrence, TaskRecurrence } from '../recurrence/schema.js';
 import { normaliseStatus, normaliseTags, TASK_PRIORITIES, TASK_STATUSES } from './rules.js';
@@ -97,12 +111,29 @@ export const BulkOptions = z.object({
 const Include = z.enum(['custom_fields']).optional().meta({ description: 'Adds `custom_fields` to each task' });
 export const TaskOptions = z.object({ include: Include });
 
+/** Stands for the caller in `assigned_to`. */
+export const ASSIGNED_TO_ME = 'me';
+const Assignee = z.string().regex(/^(me|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})$/, 'must be `me` or the id of a user');
+/** A query, so a malformed one is a 422. */
+const DueBound = Text.refine((text) => normaliseDate(text) !== null, 'must be an ISO 8601 date or date-time').meta({
+  override: { ...DATE_FORMATS },
+});
+const MAX_PAGE = 500;
+
 export const ListTasks = z.object({
   project_id: Id.optional(),
   team_id: Id.optional().meta({ description: 'Ignored when project_id is given' }),
   status: TaskStatus.optional(),
   cycle_id: Id.optional().meta({ description: 'Tasks of one cycle; of these, those of project_id or team_id if given' }),
   include: Include,
+  assigned_to: Assignee.optional().meta({ description: 'Id of a user; `me` for your own' }),
+  priority: TaskPriority.optional(),
+  due_before: DueBound.optional().meta({ description: 'Due before this day or time' }),
+  due_after: DueBound.optional().meta({ description: 'Due after this day, with all its times, or after this time' }),
+  tag: TrimmedText(50).optional(),
+  updated_since: Moment.optional(),
+  limit: pagedBy(OptionalInt(1, MAX_PAGE), { by: 'task_id' }),
+  before: cursorOf('task_id', TaskId),
   custom_field: FieldFilters,
 });
 export type ListTasks = z.output<typeof ListTasks>;

@@ -1,12 +1,11 @@
 import { Parameters } from '../../../db/statement-parameters.js';
-import type { Call } from '../../../db/statement.js';
+import type { Call, Statement } from '../../../db/statement.js';
 import type { FieldFilter } from '../../custom-fields/filter.js';
 import { idsWithAll } from '../../custom-fields/filter.sql.js';
 import {
   limit,
   MARK,
   MAX_AT_ONCE,
-  MAX_TASKS,
   MAY_LIST,
   NODE,
   ORDER,
@@ -27,34 +26,100 @@ const PLACE: Record<Scope, string> = {
 /** What one query of a list reads: records, only ids and marks, or only a fingerprint. */
 export type ListKind = 'records' | 'marks' | 'fingerprint';
 
+/** Filters by the columns of a task; all of them count. */
+export interface TaskFilters {
+  assigned_to?: string | undefined;
+  priority?: string | undefined;
+  /** Normalized dates. */
+  due_before?: string | undefined;
+  due_after?: string | undefined;
+  tag?: string | undefined;
+  updated_since?: string | undefined;
+}
+
+/** Where a list goes on: the place of its last task, with `created_at` as PostgreSQL writes it. */
+export interface TaskCursor extends Record<string, unknown> {
+  task_id: string;
+  position: number | null;
+  created_at: string;
+}
+
+/** $1 = task id, $2 = caller id, $3 = roles that may list. The place of a task, which it keeps in the trash. */
+export const taskCursorStatement: Statement = {
+  name: 'task_cursor',
+  text: /* sql */ `
+    select t.task_id, t.position, t.created_at::text as created_at from tasks t where t.task_id = $1
+      and exists (select from memberships m where m.team_id = t.team_id and m.user_id = $2 and ${MAY_LIST})`,
+};
+
+/** A list beyond its scope and status. */
+export interface Narrowing {
+  filters: TaskFilters;
+  /** Filters by custom fields. */
+  fields: readonly FieldFilter[];
+  after: TaskCursor | null;
+  /** Tasks of the list, of which each query reads one more. */
+  maxRows: number;
+}
+
+/** One condition for each filter that is given; $1 = caller id and $2 = status or null, as in every list. */
+function conditionsOf({ filters }: Narrowing, $: Parameters): string {
+  const [caller, status] = $.values;
+  const { assigned_to, priority, due_before, due_after, tag, updated_since } = filters;
+  const given = (value: string | undefined, sql: (value: string) => string): string[] =>
+    value === undefined ? [] : [sql(value)];
+  return [
+    't.deleted_at is null',
+    status === null ? '$2::text is null' : 't.status = $2',
+    // `is true` keeps to the index of the place: that of assignees would read what another person does in other teams.
+    ...given(assigned_to, (id) => (id === caller ? 't.assigned_to = $1' : `(t.assigned_to = ${$.add(id, 'uuid')}) is true`)),
+    ...given(priority, (value) => `t.priority = ${$.add(value, 'text')}`),
+    ...given(due_before, (date) => `t.due_date collate "C" < ${$.add(date, 'text')}`),
+    // After a day means after all its times.
+    ...given(due_after, (date) => `t.due_date collate "C" > ${$.add(date.length === 10 ? `${date}~` : date, 'text')}`),
+    ...given(tag, (value) => `t.tags @> array[${$.add(value, 'text')}]`),
+    ...given(updated_since, (time) => `t.updated_at >= ${$.add(time, 'timestamptz')}`),
+  ].join(' and ');
+}
+
+/** Conditions of the tasks that follow the cursor, each a range of the index that gives the order. Tasks without a position come last. */
+function rangesOf({ after }: Narrowing, $: Parameters): string[] {
+  if (after === null) return ['true'];
+  const [created, id] = [$.add(after.created_at, 'timestamptz'), $.add(after.task_id, 'text')];
+  if (after.position === null) return [`t.position is null and (t.created_at, t.task_id) > (${created}, ${id})`];
+  const position = $.add(after.position, 'double precision');
+  return [`(t.position, t.created_at, t.task_id) > (${position}, ${created}, ${id})`, 't.position is null'];
+}
+
 /**
- * A list of the tasks that pass filters by custom fields: first their ids by the indexes of the values, then the tasks by their ids. `values`
- * are those of every list. Without a name, so that each call is planned for its own values: one may match a task, another all of them.
+ * A list of the tasks that pass filters: of custom fields first their ids by the indexes of the values, then the tasks by their ids; of
+ * columns the tasks of each place in order. So no filter reads the rows of a team that the caller is not in. `values` are those of every
+ * list. Without a name, so that each call is planned for its own values: one may match a task, another all of them.
  */
-export function filteredCall(
-  scope: Scope,
-  values: unknown[],
-  filters: readonly FieldFilter[],
-  kind: ListKind,
-  withFields: boolean,
-): Call {
+export function filteredCall(scope: Scope, values: unknown[], narrowing: Narrowing, kind: ListKind, withFields: boolean): Call {
   const $ = new Parameters();
   $.values.push(...values);
   const { join, mark, record } = withFields ? WITH_FIELDS : PLAIN;
-  const maxRows = kind === 'records' ? MAX_AT_ONCE : MAX_TASKS;
-  const status = values[1] === null ? '$2::text is null' : 't.status = $2';
-  const found = /* sql */ `
-    select t.* from found cross join lateral (
-      select t as task, ${NODE}, t.position, t.created_at, ${MARK} as mark from tasks t
-      where t.task_id = found.entity_id and ${PLACE[scope]} and t.deleted_at is null and ${status} limit 1
-    ) t order by ${ORDER} ${limit(maxRows)}`;
+  const end = limit(kind === 'records' ? Math.min(narrowing.maxRows, MAX_AT_ONCE) : narrowing.maxRows);
+  const conditions = conditionsOf(narrowing, $);
+  const columns = `${kind === 'records' ? 't as task, ' : ''}${NODE}, t.position, t.created_at, ${MARK} as mark`;
+  const tasksOf = (place: string) => `select ${columns} from tasks t where ${place} and ${conditions}`;
+  const isNamed = narrowing.fields.length > 0;
+  const ranges = rangesOf(narrowing, $);
+  const inOrder = (place: string) =>
+    ranges.map((range) => `(${tasksOf(place)} and ${range} order by ${ORDER} ${end})`).join(' union all ');
+  const named = isNamed ? `with found as materialized (${idsWithAll(narrowing.fields, $)})` : '';
+  const rows = isNamed
+    ? `select t.* from found cross join lateral (${tasksOf(`t.task_id = found.entity_id and ${PLACE[scope]}`)} and (${ranges.join(' or ')}) limit 1) t`
+    : scope === 'visible'
+      ? `select t.* from memberships m cross join lateral (${inOrder('t.team_id = m.team_id')}) t where m.user_id = $1 and ${MAY_LIST}`
+      : inOrder(TASKS[scope]);
   const json = kind === 'records' ? `, ${record('task_json(t.task)::text')} as json` : '';
-  const tasks = `select ${NODE}, t.mark${mark} as mark ${json} from (${found}) t ${join} order by ${ORDER}`;
+  const tasks = `select ${NODE}, t.mark${mark} as mark ${json} from (select t.* from (${rows}) t order by ${ORDER} ${end}) t ${join} order by ${ORDER}`;
   const listed =
     kind === 'fingerprint'
       ? `select count(*)::int as count, bit_xor(t.mark)::text as mark from (${tasks}) t`
       : taskColumns(tasks, kind === 'records' ? `, string_agg(t.json, e'\\n') as records` : '');
-  const text = `with found as materialized (${idsWithAll(filters, $)})
-    select place.seat, t.* from (${SCOPE_SQL[scope]}) place left join lateral (${listed}) t on true`;
+  const text = `${named} select place.seat, t.* from (${SCOPE_SQL[scope]}) place left join lateral (${listed}) t on true`;
   return { statement: { name: '', text }, values: $.values };
 }

@@ -1,15 +1,17 @@
 import { run } from '../../../db/statement.js';
-import { resolveFilters, type FieldFilter } from '../../custom-fields/filter.js';
+import { resolveFilters } from '../../custom-fields/filter.js';
 import { authorize, rolesFor, type Seat } from '../../core/access.js';
 import { type Context, userOf } from '../../core/context.js';
+import { normaliseDate } from '../../core/dates.js';
 import { notFound } from '../../core/errors.js';
 import type { Etag } from '../../endpoint/etags.js';
+import { unknownCursor } from '../../endpoint/pages.js';
 import { weakEtag } from './etags.js';
-import { type TaskColumns, recordsOf, tasksOf, writeRecords } from './task-columns.js';
-import { filteredCall, type ListKind } from './list-filtered-tasks.sql.js';
+import { linesOf, type TaskColumns, recordsOf, tasksOf, withoutLast, writeRecords } from './task-columns.js';
+import { filteredCall, type ListKind, type Narrowing, type TaskCursor, taskCursorStatement } from './list-filtered-tasks.sql.js';
 import { listStatements, MAX_AT_ONCE, MAX_TASKS, type Scope } from './list-tasks.sql.js';
 import { arrange } from './nesting.js';
-import type { ListTasks } from '../schema.js';
+import { ASSIGNED_TO_ME, type ListTasks } from '../schema.js';
 import { streamTasks } from './stream-tasks.js';
 
 /** Returns whether the client already has the response with this tag. */
@@ -17,7 +19,12 @@ export type IsKnown = (etag: Etag) => boolean;
 
 export interface TaskList {
   etag: Etag;
+  /** Whether tasks follow: beyond the limit of the page, or beyond that of every list. */
+  more: boolean;
   truncated: boolean;
+  /** Number of tasks, and the last of them in the order of the list. */
+  count: number;
+  last?: string | undefined;
   /** A JSON array, whole or in chunks; null if the client already has it. */
   body: string | AsyncIterable<string> | null;
 }
@@ -31,8 +38,8 @@ interface TaskListQuery {
   flat: boolean;
   /** Whether records have the values of their custom fields. */
   withFields?: boolean;
-  /** Filters by custom fields; none by default. */
-  filters?: FieldFilter[];
+  /** Further filters and the limits of a page; none for a list as the contract has it, which keeps its prepared statements. */
+  narrowing?: Narrowing | null;
 }
 
 interface ListAccess extends Record<string, unknown> {
@@ -53,12 +60,11 @@ function checkPlace({ scope }: TaskListQuery, place: ListAccess | undefined): vo
 }
 
 async function query(ctx: Context, request: TaskListQuery, kind: ListKind): Promise<TaskColumns> {
-  const { scope, of, status = null, withFields = false, filters = [] } = request;
+  const { scope, of, status = null, withFields = false, narrowing } = request;
   const given = [userOf(ctx), status, rolesFor('task.list'), ...(of ?? [])];
-  const { statement, values } =
-    filters.length > 0
-      ? filteredCall(scope, given, filters, kind, withFields)
-      : { statement: listStatements(scope, status, withFields)[kind], values: given };
+  const { statement, values } = narrowing
+    ? filteredCall(scope, given, narrowing, kind, withFields)
+    : { statement: listStatements(scope, status, withFields)[kind], values: given };
   const [found] = await run<ListAccess & TaskColumns>(ctx.db, statement, values);
   checkPlace(request, found);
   return found ?? EMPTY;
@@ -73,31 +79,69 @@ async function isUnchanged(ctx: Context, request: TaskListQuery, isKnown: IsKnow
 
 /**
  * Returns a list with its tag. The tag is read before the records or with them, so a change in between alters the next request's
- * tag. It covers exactly the tasks that the caller can see, so losing a team changes it too.
+ * tag. It covers exactly the tasks that the caller can see, and the one that follows, so losing a team changes it too.
  */
 async function list(ctx: Context, request: TaskListQuery, isKnown?: IsKnown): Promise<TaskList> {
   const unchanged = isKnown && (await isUnchanged(ctx, request, isKnown));
-  if (unchanged) return { etag: unchanged, truncated: false, body: null };
+  if (unchanged) return { etag: unchanged, more: false, truncated: false, count: 0, body: null };
+  const maxRows = request.narrowing?.maxRows ?? MAX_TASKS;
   const first = await query(ctx, request, 'records');
-  if (first.count <= MAX_AT_ONCE) return { etag: etagOf(first), truncated: false, body: writeRecords(first, request.flat) };
+  const isWhole = first.count <= Math.min(maxRows, MAX_AT_ONCE);
+  if (isWhole || maxRows <= MAX_AT_ONCE) {
+    const shown = isWhole ? first : withoutLast(first);
+    const body = writeRecords(shown, request.flat);
+    return { etag: etagOf(first), more: !isWhole, truncated: false, count: shown.count, last: linesOf(shown.ids).at(-1), body };
+  }
   const all = await query(ctx, request, 'marks');
-  const order = arrange(tasksOf(all).slice(0, MAX_TASKS), request.flat);
+  const tasks = tasksOf(all).slice(0, maxRows);
+  const more = all.count > maxRows;
   return {
     etag: etagOf(all),
-    truncated: all.count > MAX_TASKS,
-    body: streamTasks(ctx, order, recordsOf(first), request),
+    more,
+    truncated: more,
+    count: tasks.length,
+    last: tasks.at(-1)?.task_id,
+    body: streamTasks(ctx, arrange(tasks, request.flat), recordsOf(first), request),
+  };
+}
+
+/** Reads the place of the task after which a list goes on. @throws VALIDATION_ERROR not a task of the caller's teams */
+async function readCursor(ctx: Context, taskId: string): Promise<TaskCursor> {
+  const [cursor] = await run<TaskCursor>(ctx.db, taskCursorStatement, [taskId, userOf(ctx), rolesFor('task.list')]);
+  if (!cursor) throw unknownCursor();
+  return cursor;
+}
+
+/** Resolves what narrows a list; null if nothing does. */
+async function narrowingOf(ctx: Context, options: ListTasks): Promise<Narrowing | null> {
+  const { custom_field = [], limit, before, assigned_to, due_before, due_after, priority, tag, updated_since } = options;
+  const filters = { assigned_to, priority, due_before, due_after, tag, updated_since };
+  const given = [limit, before, ...Object.values(filters)];
+  if (custom_field.length === 0 && given.every((value) => value === undefined)) return null;
+  const date = (text: string | undefined) => (text === undefined ? undefined : (normaliseDate(text) ?? undefined));
+  return {
+    filters: {
+      ...filters,
+      assigned_to: assigned_to === ASSIGNED_TO_ME ? userOf(ctx) : assigned_to,
+      due_before: date(due_before),
+      due_after: date(due_after),
+    },
+    fields: await resolveFilters(ctx, 'task', custom_field),
+    after: before === undefined ? null : await readCursor(ctx, before),
+    maxRows: limit ?? MAX_TASKS,
   };
 }
 
 /**
  * Lists live tasks with nested subtasks as JSON text, in chunks above 1,000 tasks. Another team's `team_id` returns an empty
  * list, as does a custom field that the teams do not have.
- * @throws RESOURCE_NOT_FOUND unknown project or cycle | PERMISSION_DENIED a project or cycle of another team
+ * @throws RESOURCE_NOT_FOUND unknown project or cycle | PERMISSION_DENIED a project or cycle of another team | VALIDATION_ERROR a cursor that
+ * is no task of the caller's teams
  */
 export async function listTasks(ctx: Context, options: ListTasks, isKnown?: IsKnown): Promise<TaskList> {
-  const { project_id, team_id, cycle_id, status, include, custom_field = [] } = options;
-  const filters = await resolveFilters(ctx, 'task', custom_field);
-  const form = { status, flat: false, withFields: include === 'custom_fields', filters };
+  const { project_id, team_id, cycle_id, status, include } = options;
+  const narrowing = await narrowingOf(ctx, options);
+  const form = { status, flat: false, withFields: include === 'custom_fields', narrowing };
   if (cycle_id !== undefined) {
     return list(ctx, { scope: 'cycle', of: [cycle_id, project_id ?? null, team_id ?? null], ...form }, isKnown);
   }

@@ -35,6 +35,13 @@ export function recordsOf(columns: TaskColumns): (ListedTask & { json: string })
   return tasksOf(columns).map((task, i) => Object.assign(task, { json: records[i] as string }));
 }
 
+/** Drops the last task, which only tells that more follow. */
+export function withoutLast(columns: TaskColumns): TaskColumns {
+  const cut = (text: string | null) => text && text.slice(0, Math.max(0, text.lastIndexOf('\n')));
+  const { count, ids, parents, marks, records } = columns;
+  return { ...columns, count: count - 1, ids: cut(ids), parents: cut(parents), marks: cut(marks), records: cut(records) };
+}
+
 /** Writes all records as one JSON array. Without nesting, the lines become the array as they are. */
 export function writeRecords(columns: TaskColumns, flat: boolean): string {
   const { records, parents } = columns;

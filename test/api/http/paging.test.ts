@@ -266,8 +266,9 @@ const OBJECTS: Record<string, { build: () => Promise<string>; by: string }> = {
   },
 };
 
-/** Tested with their own rules (activity.test.ts, webhooks/history.test.ts, runners/jobs.test.ts). */
+/** Tested with their own rules (filter-tasks.test.ts, activity.test.ts, webhooks/history.test.ts, runners/jobs.test.ts). */
 const BY_CURSOR = [
+  'GET /api/tasks',
   'GET /api/activity',
   'GET /api/notifications',
   'GET /api/webhooks/:webhook_id/deliveries',
