@@ -13,7 +13,7 @@ import { playRunner } from './demo/runner.js';
 import { playAudit } from './demo/audit.js';
 import { playWebhooks } from './demo/webhooks.js';
 import { base, call, config, logIn, paint, showWorkflows, tell, until } from './demo/helpers.js';
-import { DEMO_REPOSITORY } from './demo-data/seed-demo.js';
+import { DEMO_PROJECT, DEMO_REPOSITORY } from './demo-data/seed-demo.js';
 import { deliveries, withFields } from './fixtures/forge-payloads.js';
 
 /**
@@ -34,17 +34,31 @@ async function deliver(event: string, payload: unknown): Promise<{ body: unknown
 /** The demo's issue was opened the day before. */
 const AGE_OF_ISSUE_MS = 26 * 3_600_000;
 
+/** The clocks of this process and of the database may differ. */
+const CLOCK_SKEW_MS = 60_000;
+
 const repository = { 'repository.full_name': DEMO_REPOSITORY, 'repository.html_url': `https://github.com/${DEMO_REPOSITORY}` };
 
+/** Returns the project to which the demo's repository is bound. */
+async function boundProject(token: string): Promise<string> {
+  const projects = (await call('GET', '/api/projects?limit=2000', { token })).body as { project_id: string; name: string }[];
+  const project = projects.find(({ name }) => name === DEMO_PROJECT);
+  if (!project) throw new Error(`There is no project ${DEMO_PROJECT}: begin anew with npm run reset`);
+  return project.project_id;
+}
+
 async function openIssue(number: number, ada: string): Promise<{ task_id: string; title: string }> {
+  const began = encodeURIComponent(new Date(Date.now() - CLOCK_SKEW_MS).toISOString());
   const title = `Demo ${new Date().toISOString().slice(11, 19)}: the countdown skips T-3`;
   const created = new Date(Date.now() - AGE_OF_ISSUE_MS).toISOString();
   const fields = { 'issue.number': number, 'issue.title': title, 'issue.created_at': created };
   const issue = withFields(deliveries['issues.opened'].body, { ...repository, ...fields });
   const answer = await deliver('issues', issue);
   tell(`A signed delivery arrives: issue #${number} was opened in ${DEMO_REPOSITORY}`, `200 ${JSON.stringify(answer.body)}`);
+  // The account may have more tasks than one list holds: only those of the bound project, since the demo began.
+  const path = `/api/tasks?project_id=${await boundProject(ada)}&updated_since=${began}`;
   const task = await until('issue sync', async () => {
-    const tasks = (await call('GET', '/api/tasks', { token: ada })).body as { task_id: string; title: string }[];
+    const tasks = (await call('GET', path, { token: ada })).body as { task_id: string; title: string }[];
     return tasks.find((candidate) => candidate.title === title);
   });
   tell('Issue sync made a task of it', `${task.task_id}  “${task.title}”`);

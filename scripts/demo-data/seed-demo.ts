@@ -30,6 +30,8 @@ import { APOLLO, type DemoTask, HERMES } from './tasks.js';
 
 const PASSWORD = 'demo-password';
 export const DEMO_REPOSITORY = 'acme/rocket';
+/** The project that it is bound to. */
+export const DEMO_PROJECT = 'Apollo';
 /** Public on purpose: anyone may try the demo's second factor. */
 const TINAS_TOTP_SECRET = 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP';
 
@@ -270,7 +272,7 @@ export async function seedDemo(services: Services): Promise<boolean> {
   await changePlan(as(services, ids, 'root'), globex.team_id, 'free');
   const project = async (name: string, description: string) =>
     (await createProject(as(services, ids, 'ada'), { name, description, team_id: acme.team_id })).data.project_id;
-  const apollo = await project('Apollo', 'The guidance computer');
+  const apollo = await project(DEMO_PROJECT, 'The guidance computer');
   const hermes = await project('Hermes', 'Telling the world');
   const tasks = await createTasks(services, ids, apollo, APOLLO);
   await createTasks(services, ids, hermes, HERMES);
