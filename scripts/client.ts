@@ -33,7 +33,8 @@ function generateTypes(): string {
     if (status !== 0) throw error ?? new Error(`${GENERATOR} ended with ${status}`);
     // oxlint-disable-next-line no-template-curly-in-string
     const types = readFileSync(generated, 'utf8').replace(' Template: string;', ' Template: `${string}{{${string}`;');
-    return types.replace(' Bytes: string;', ' Bytes: Blob;');
+    // The service accepts other spellings of a status or priority; a program has no need of them, and a typing error is found.
+    return types.replace(' Bytes: string;', ' Bytes: Blob;').replaceAll(/(\("(?:todo|low)" \|[^)]*\)) \| string/g, '$1');
   } finally {
     rmSync(dir, { recursive: true, force: true });
   }

@@ -5,6 +5,7 @@ import { availableActions } from '../api/actions/registry.js';
 import { TRIGGERS } from '../api/automations/language/triggers.js';
 import { createOpenApi } from '../api/http/openapi.js';
 import { ENDPOINTS } from '../api/http/router.js';
+import { UpdateTask } from '../api/tasks/schema.js';
 import { resolveSubtree } from '../api/web/assets/docs-resolver.js';
 import { expectEnvelope } from './envelope/expect-envelope.js';
 import { routeOf, SEVEN } from './authorization/expected.js';
@@ -241,10 +242,36 @@ describe('the document', () => {
     }
   });
 
+  it('accepts the spellings of a status and a priority that the service accepts, and no others', () => {
+    const ajv = new Ajv2020({ strict: false });
+    const { properties } = JSON.parse(JSON.stringify(document.components.schemas['UpdateTask'])) as {
+      properties: Record<string, object>;
+    };
+    const told = (name: string, value: string) => ajv.validate(properties[name] as object, value);
+    for (const value of [
+      'todo',
+      'in-progress',
+      'IN_PROGRESS',
+      'In-Review',
+      'later',
+      'inprogress',
+      'HIGH',
+      'high',
+      'Urgent',
+      'none',
+    ]) {
+      for (const name of ['status', 'priority']) {
+        expect([name, value, told(name, value)]).toEqual([name, value, UpdateTask.safeParse({ [name]: value }).success]);
+      }
+    }
+  });
+
   it('says where an ETag goes, where it comes from, and which list may be cut', () => {
     const told = operations.flatMap(({ name, operation: { parameters = [], responses } }) => {
       const takes = parameters.flatMap((parameter) => (parameter.name.startsWith('If-') ? [parameter.name] : []));
-      const gives = Object.keys(responses['200']?.headers ?? {}).filter((header) => /^(ETag|X-Truncated)$/.test(header));
+      const gives = Object.keys((responses['200'] ?? responses['201'])?.headers ?? {}).filter((header) =>
+        /^(ETag|X-Truncated)$/.test(header),
+      );
       const words = [...takes, ...gives, ...(responses['304'] ? ['304'] : [])];
       return words.length === 0 ? [] : [`${name}: ${words.join(' ')}`];
     });
@@ -264,10 +291,12 @@ describe('the document', () => {
       'GET /api/work-items/{item_id}/children: X-Truncated',
       'GET /api/work-items/{item_id}/parents: X-Truncated',
       'GET /api/notes: X-Truncated',
+      'POST /api/notes: ETag',
       'GET /api/notes/{note_id}: If-None-Match ETag 304',
       'PATCH /api/notes/{note_id}: If-Match ETag',
       'PUT /api/notes/{note_id}: If-Match ETag',
       'GET /api/work-items: X-Truncated',
+      'POST /api/work-items: ETag',
       'GET /api/work-items/{item_id}: If-None-Match ETag 304',
       'PUT /api/work-items/{item_id}: If-Match ETag',
       'GET /api/files/{file_id}: If-None-Match If-Range ETag 304',

@@ -111,8 +111,10 @@ interface Described {
   example?: unknown;
   /** False: the response holds a secret, signs a user in, or depends on what the caller may read now, so it is never stored, and no Idempotency-Key is accepted. */
   storable?: false;
-  /** ETag of the response: `kept` for If-None-Match and 304, `change` for the new one after an If-Match. */
-  etag?: 'kept' | 'change';
+  /** ETag of the response: `kept` for If-None-Match and 304, `change` for the new one after an If-Match, `created` for that of a new record. */
+  etag?: 'kept' | 'change' | 'created';
+  /** The response may also be an event stream of one message. */
+  eventStream?: true;
   /** True: the response uses the search index, which may be behind, as X-Search-Indexing then reports. */
   searches?: true;
   /** True: a hard cap may truncate the list, as X-Truncated then reports. */
@@ -154,6 +156,8 @@ export interface EndpointSpec<P extends z.ZodType, Q extends z.ZodType, B extend
    */
   pages?: {
     cut?: true;
+    /** A `CutPage` has its `total`. */
+    counted?: true;
     total?: (request: Request<z.output<P>, z.output<Q>, z.output<B>>) => Promise<number>;
     fill?: (request: Request<z.output<P>, z.output<Q>, z.output<B>>, rows: unknown[]) => Promise<Filled>;
   };

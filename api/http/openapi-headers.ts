@@ -14,7 +14,7 @@ export const HEADERS = {
   'X-Required-Scope': text('Scope that an access token needs'),
   'X-Scope-Enforced': flag('Whether this request had to have the scope'),
   'X-Impersonated-By': text('User id of the administrator, while impersonating'),
-  'WWW-Authenticate': text('`Bearer error="invalid_token"` for a missing or invalid token'),
+  'WWW-Authenticate': text('`Bearer error="invalid_token"` for a missing or invalid token, `Signature` for a bad signature'),
   'Idempotency-Replayed': text('`true` for the stored response of an earlier call'),
   'Retry-After': count('Seconds to wait before a retry'),
   'RateLimit-Policy': text('Limit: `"login";q=10;w=60` means 10 per 60 seconds'),
@@ -55,12 +55,12 @@ function commonHeaders(endpoint: Endpoint): HeaderName[] {
 /** Returns the headers of a success; `unchanged` is a 304. */
 export function successHeaders(endpoint: Endpoint, unchanged = false) {
   const names = commonHeaders(endpoint);
-  if (endpoint.etag) names.push(endpoint.etag === 'kept' ? 'ETag' : 'VersionETag');
+  if (endpoint.etag) names.push(endpoint.etag === 'change' ? 'VersionETag' : 'ETag');
   if (unchanged) return refs(names);
   if (takesKey(endpoint)) names.push('Idempotency-Replayed');
   const pages = pagesOf(endpoint);
   if (pages) names.push('Link');
-  if (pages && (pages.by === undefined || pages.total)) names.push('X-Total-Count');
+  if (pages && (pages.by === undefined || pages.total || pages.counted)) names.push('X-Total-Count');
   if (endpoint.capped) names.push('X-Truncated');
   if (endpoint.searches) names.push('X-Search-Indexing');
   if (endpoint.download) names.push('Content-Disposition', 'Accept-Ranges', 'Content-Range');
@@ -75,9 +75,9 @@ export function errorHeaders(endpoint: Endpoint, status: number) {
   // The parser knows no route.
   if (status === 431) return refs(['X-Correlation-ID']);
   const names = commonHeaders(endpoint);
-  if (status === 401 && endpoint.ability !== 'public') names.push('WWW-Authenticate');
+  if (status === 401) names.push('WWW-Authenticate');
   if (takesKey(endpoint) && STORED_ERRORS.has(status)) names.push('Idempotency-Replayed');
   if (status === 416) names.push('Content-Range');
-  if (status === 429 || status === 503) names.push('Retry-After');
+  if ([409, 429, 503].includes(status)) names.push('Retry-After');
   return refs(names);
 }

@@ -80,6 +80,11 @@ const errorOf = (endpoint: Endpoint, status: number) =>
     content: { 'application/json': { schema: ErrorEnvelope, ...errorExampleRef(status) } },
   });
 
+/** One event whose data is the JSON of the other media type. */
+const EVENT_STREAM = {
+  schema: { type: 'string' as const, description: 'One event; its `data` is the same message as JSON' },
+};
+
 const mediaTypeOf = ({ page, download }: Endpoint): string => (page ? 'text/html' : download ? '*/*' : 'application/json');
 
 /** Returns what the document says of the statuses of a route. */
@@ -99,7 +104,7 @@ export function responsesOf(endpoint: Endpoint): ZodOpenApiOperationObject['resp
       const answer = {
         description: 'Success',
         headers: successHeaders(endpoint),
-        content: { [mediaTypeOf(endpoint)]: media },
+        content: { [mediaTypeOf(endpoint)]: media, ...(endpoint.eventStream && { 'text/event-stream': EVENT_STREAM }) },
       };
       return [String(status), answer] as const;
     });

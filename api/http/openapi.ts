@@ -89,7 +89,7 @@ function operationOf(endpoint: Endpoint): ZodOpenApiOperationObject {
   if (endpoint.query) requestParams.query = endpoint.query as z.ZodObject;
   if (takesKey(endpoint)) requestParams.header = IdempotencyKey;
   if (endpoint.download) requestParams.header = Preconditions.kept.extend(Range.shape);
-  else if (endpoint.etag) requestParams.header = Preconditions[endpoint.etag];
+  else if (endpoint.etag && endpoint.etag !== 'created') requestParams.header = Preconditions[endpoint.etag];
   operation.requestParams = requestParams;
   if (endpoint.upload) {
     const form = (endpoint.body as z.ZodObject).extend({ file: Bytes });

@@ -51,6 +51,7 @@ export const workItemRoutes: Endpoint[] = [
     response: WholeWorkItem,
     status: 201,
     alsoStatus: [200],
+    etag: 'created',
     errors: [404, 409],
     example: { type: 'doc', title: 'Launch plan', content: '# Launch plan', audience: 'everyone' },
     async handle({ ctx, body }) {

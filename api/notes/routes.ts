@@ -44,6 +44,7 @@ export const noteRoutes: Endpoint[] = [
     body: CreateNote,
     response: Note,
     status: 201,
+    etag: 'created',
     errors: [404],
     example: { title: 'What we decided on Monday', content: 'We ship on **Friday**.', kind: 'note' },
     handle: async ({ ctx, body }) => tagged(await createNote(ctx, body)),

@@ -18,15 +18,30 @@ import { FieldFilters } from '../custom-fields/filter-schema.js';
 import { Recurrence, TaskRecurrence } from '../recurrence/schema.js';
 import { normaliseStatus, normaliseTags, TASK_PRIORITIES, TASK_STATUSES } from './rules.js';
 
+/** Says in the document which spellings a normalization accepts; `_` stands for a hyphen too. */
+const spellingsOf = (values: readonly string[]) => {
+  const anyCase = (value: string) =>
+    value.replace(/[a-z]/g, (letter) => `[${letter.toUpperCase()}${letter}]`).replaceAll('_', '[_-]');
+  return {
+    override: {
+      // What is derived would still allow the enum alone.
+      enum: undefined as unknown as string[],
+      anyOf: [
+        { type: 'string' as const, enum: [...values] },
+        { type: 'string' as const, pattern: `^(${values.map(anyCase).join('|')})$` },
+      ],
+      description: `${values.map((value) => `\`${value}\``).join(', ')}; in any case, also with hyphens`,
+    },
+  };
+};
+
 /** Accepts `in-progress` in any case as `in_progress`. */
-export const TaskStatus = z.preprocess(
-  (value) => (typeof value === 'string' ? normaliseStatus(value) : value),
-  z.enum(TASK_STATUSES),
-);
-const TaskPriority = z.preprocess(
-  (value) => (typeof value === 'string' ? value.trim().toLowerCase() : value),
-  z.enum(TASK_PRIORITIES),
-);
+export const TaskStatus = z
+  .preprocess((value) => (typeof value === 'string' ? normaliseStatus(value) : value), z.enum(TASK_STATUSES))
+  .meta(spellingsOf(TASK_STATUSES));
+const TaskPriority = z
+  .preprocess((value) => (typeof value === 'string' ? value.trim().toLowerCase() : value), z.enum(TASK_PRIORITIES))
+  .meta(spellingsOf(TASK_PRIORITIES));
 /** Tags of one request, duplicates included. More are refused before each is looked at: a body has room for hundreds of thousands. */
 const MAX_SENT_TAGS = 1_000;
 const MAX_TAGS = 20;

@@ -1,4 +1,4 @@
-// Made by npm run client from the document with SHA-256 f333a0767412385027a387d648430707e7cd8182ddb77639f759906db17967f7.
+// Made by npm run client from the document with SHA-256 2b7ac474057120918ad831a81d7a823c6763b327403ff59d21da28944f254a7b.
 /** Operations that send a form with a file, those that send its bytes alone, and those that return bytes. */
 export const UPLOADS: readonly string[] = ['uploadFile'];
 export const STREAMS: readonly string[] = ['uploadBulkInput'];

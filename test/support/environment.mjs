@@ -58,20 +58,51 @@ function compile(method, path, status) {
   return compiled.get(schema);
 }
 
+/** By method, path and status: the headers and media types that the document declares, in lower case. */
+const declared = new Map();
+
+function declarationOf(method, path, status) {
+  const key = `${method} ${path} ${status}`;
+  if (!declared.has(key)) {
+    const found = loaded.document.paths[path][method].responses[status];
+    const at = found?.$ref?.slice(2).split('/') ?? [];
+    const { headers = {}, content = {} } = at.reduce((value, name) => value?.[name], found?.$ref ? loaded.document : found) ?? {};
+    const names = new Set(Object.keys(headers).map((name) => name.toLowerCase()));
+    declared.set(key, { names, types: Object.keys(content) });
+  }
+  return declared.get(key);
+}
+
+/** Returns headers of ours that the document does not declare for this answer, or its undeclared media type. */
+function undeclared(method, path, status, headers) {
+  loaded.headers ??= new Set(Object.keys(loaded.document.components.headers).map((name) => name.toLowerCase()));
+  const { names, types } = declarationOf(method, path, status);
+  const ours = Object.keys(headers).filter((name) => loaded.headers.has(name) && !names.has(name));
+  const type = headers['content-type']?.split(';')[0];
+  const isDeclared = type === undefined || types.includes(type) || types.includes('*/*');
+  return [...ours.map((name) => `undeclared header ${name}`), ...(isDeclared ? [] : [`undeclared media type ${type}`])].join(
+    ', ',
+  );
+}
+
 /**
- * Returns what is wrong with an answer's body; undefined for nothing, or when the document has no such route.
+ * Returns what is wrong with an answer's headers and body; undefined for nothing, or when the document has no such route.
  * @param {string} method in lower case
  * @param {string} path without its query
  * @param {number} status
- * @param {unknown} body
+ * @param {unknown} body undefined for none
+ * @param {Record<string, string>} headers by their names in lower case
  * @returns {string | undefined}
  */
-function answerFaults(method, path, status, body) {
+function answerFaults(method, path, status, body, headers) {
   loaded ??= load();
   const route = loaded.bySegments
     .get(path.split('/').length)
     ?.find(({ methods, pattern }) => method in methods && pattern.test(path));
   if (!route) return undefined;
+  const strange = undeclared(method, route.path, status, headers);
+  if (strange !== '') return strange;
+  if (status === 304 || body === undefined) return undefined;
   const validate = validatorOf(method, route.path, status);
   return validate(body) ? undefined : JSON.stringify(validate.errors, null, 1);
 }

@@ -27,6 +27,7 @@ export const mcpRoutes: Endpoint[] = [
     body: McpMessage,
     response: McpAnswer,
     alsoStatus: [202],
+    eventStream: true,
     errors: [404, 406],
     storable: false,
     example: { jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} },

@@ -30,7 +30,7 @@ export const agentPlanRoutes: Endpoint[] = [
     limit: 'ai_pending',
     query: ListPending,
     response: PendingPlans,
-    pages: { cut: true },
+    pages: { cut: true, counted: true },
     handle: ({ ctx, query }) => listPending(ctx, query),
   }),
   endpoint({

@@ -24,7 +24,7 @@ export const approvalRoutes: Endpoint[] = [
     scope: 'automations:read',
     query: ListApprovals,
     response: ApprovalList,
-    pages: { cut: true },
+    pages: { cut: true, counted: true },
     handle: ({ ctx, query }) => pageOfApprovals(ctx, query),
   }),
   endpoint({

@@ -18,7 +18,7 @@ export const deadLetterRoutes: Endpoint[] = [
     scope: 'automations:read',
     query: ListDeadLetters,
     response: DeadLetterList,
-    pages: { cut: true },
+    pages: { cut: true, counted: true },
     errors: [403],
     handle: ({ ctx, query }) => listDeadLetters(ctx, query),
   }),

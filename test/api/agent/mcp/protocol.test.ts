@@ -2,6 +2,7 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import { request } from 'node:http';
 import { buildPerson, buildTeam, buildToken, type Person } from '../../../factories/people.js';
 import { startApp, type TestApp } from '../../../support/app.js';
+import { checkAgainstDocument } from '../../../support/contract-check.js';
 
 // The MCP endpoint as bytes: what a client of the protocol would never send, and what comes back.
 
@@ -59,6 +60,7 @@ it('an older client gets its event stream byte for byte, a notification a 202 wi
   expect(answer.text).toMatch(/^event: message\ndata: \{.*"protocolVersion":"2025-11-25".*\}\n\n$/);
   const noted = await post({ jsonrpc: '2.0', method: 'notifications/initialized' });
   expect([noted.status, noted.text]).toEqual([202, '']);
+  for (const sent of [answer, noted]) checkAgainstDocument('post', '/api/mcp', { ...sent, body: undefined });
 });
 
 it.each(['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05', '2024-10-07'])('speaks %s', async (protocolVersion) => {
