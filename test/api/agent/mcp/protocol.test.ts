@@ -60,7 +60,7 @@ it('an older client gets its event stream byte for byte, a notification a 202 wi
   expect(answer.text).toMatch(/^event: message\ndata: \{.*"protocolVersion":"2025-11-25".*\}\n\n$/);
   const noted = await post({ jsonrpc: '2.0', method: 'notifications/initialized' });
   expect([noted.status, noted.text]).toEqual([202, '']);
-  for (const sent of [answer, noted]) checkAgainstDocument('post', '/api/mcp', { ...sent, body: undefined });
+  checkAgainstDocument('post', '/api/mcp', { ...answer, body: undefined });
 });
 
 it.each(['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05', '2024-10-07'])('speaks %s', async (protocolVersion) => {
