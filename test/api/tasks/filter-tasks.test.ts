@@ -143,7 +143,7 @@ describe('pages', () => {
       for (const limit of [1, 2, 3, 6]) {
         const pages = await pagesFrom(`${scope}&limit=${limit}`);
         const seen = pages.map(({ body }) => flat(body as Listed[]).map(({ task_id }) => task_id));
-        expect(seen.flat().toSorted()).toEqual(order.toSorted());
+        expect(new Set(seen.flat())).toEqual(new Set(order));
         expect(seen.map((page) => page.length)).toEqual(
           Array.from({ length: Math.ceil(7 / limit) }, (_, at) => Math.min(limit, 7 - at * limit)),
         );
