@@ -7,9 +7,12 @@ import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { createOpenApi } from '../api/http/openapi.js';
 import { ENDPOINTS } from '../api/http/router.js';
-import { AssentError, createClient } from '../clients/typescript/index.js';
-import { OPERATIONS } from '../clients/typescript/operations.js';
+import { AssentError, createClient, verifyWebhook, WebhookVerificationError } from '../clients/typescript/index.js';
+import type { VerifyOptions } from '../clients/typescript/webhooks.js';
+import { FORMER_NAMES, OPERATIONS } from '../clients/typescript/operations.js';
 import { retryAfterMs } from '../clients/typescript/retry.js';
+import { signatureHeaders } from '../api/webhooks/delivery/signature.js';
+import { newWebhookSecret } from '../api/webhooks/secret.js';
 import { buildTeam } from './factories/people.js';
 import { startApp, type TestApp } from './support/app.js';
 
@@ -69,6 +72,75 @@ it('writes, reads, iterates over pages and throws typed errors', async () => {
   const { data, response } = await assent.request('listTasks', { query: { project_id } });
   expect(data).toHaveLength(1);
   expect(response.headers.get('ETag')).toMatch(/^W\/"/);
+});
+
+it('iterates over lists that hold their rows in a field', async () => {
+  await app.services.db('teams').where({ team_id: team.team_id }).update({ plan: 'scale' });
+  const admin = createClient({ baseUrl: app.url, token: team.admin.token });
+  for (const name of ['One', 'Two', 'Three']) await admin.createProject({ body: { name, team_id: team.team_id } });
+  const query = { team_id: team.team_id, feature: 'project', limit: 1 };
+  const seen: string[] = [];
+  for await (const { audit_id } of admin.iterate('listAuditEntries', { query })) seen.push(audit_id);
+  const { entries } = await admin.listAuditEntries({ query: { ...query, limit: 500 } });
+  expect(seen.length).toBeGreaterThan(2);
+  expect(seen).toEqual(entries.map(({ audit_id }) => audit_id));
+  for await (const { automation_name } of admin.iterate('listApprovals')) expect(automation_name).toBe('none waits');
+  const titles: string[] = [];
+  const project_id = (await admin.listProjects({ query: { team_id: team.team_id } }))[0]?.project_id as string;
+  for (const title of ['a', 'b', 'c']) await admin.createTask({ body: { title, project_id, tags: ['paged'] } });
+  for await (const { title } of admin.iterate('listTasks', { query: { tag: 'paged', limit: 2 } })) titles.push(title);
+  expect(titles).toEqual(['a', 'b', 'c']);
+});
+
+it('keeps earlier names of operations', async () => {
+  const admin = createClient({ baseUrl: app.url, token: team.admin.token });
+  expect(await admin.getWebhookStatus()).toEqual(await admin.getForgeStatus());
+  const query = { team_id: team.team_id };
+  expect(await admin.listDeliveries({ query })).toEqual(await admin.listForgeDeliveries({ query }));
+  expect(Object.keys(FORMER_NAMES).filter((name) => name in OPERATIONS)).toEqual([]);
+});
+
+describe('verifyWebhook', () => {
+  const secret = newWebhookSecret();
+  const body = '{"type":"task.created","data":{"title":"Grüße"}}';
+  const id = '0197a000-1000-7000-8000-000000000001';
+  const sign = (secrets: string[], seconds = Math.floor(Date.now() / 1000)) =>
+    signatureHeaders(secrets, id, body, seconds * 1000);
+
+  it('takes what the service has signed, as text or bytes, by any of several secrets', async () => {
+    const expected = JSON.parse(body) as object;
+    expect(await verifyWebhook(body, sign([secret]), { secret })).toEqual(expected);
+    const bytes = new TextEncoder().encode(body);
+    expect(await verifyWebhook(bytes, new Headers(sign([newWebhookSecret(), secret])), { secret })).toEqual(expected);
+    expect(await verifyWebhook(body, sign([secret]), { secret: [newWebhookSecret(), secret] })).toEqual(expected);
+    const upper = Object.fromEntries(Object.entries(sign([secret])).map(([name, value]) => [name.toUpperCase(), [value]]));
+    expect(await verifyWebhook(body, upper, { secret })).toEqual(expected);
+  });
+
+  it('refuses everything else', async () => {
+    const headers = sign([secret]);
+    const now = Math.floor(Date.now() / 1000);
+    const refused: [string, Record<string, string | undefined>, VerifyOptions][] = [
+      [`${body} `, headers, { secret }],
+      [body, { ...headers, 'webhook-id': 'other' }, { secret }],
+      [body, { ...headers, 'webhook-timestamp': String(now + 1) }, { secret }],
+      [body, { ...headers, 'webhook-timestamp': 'now' }, { secret }],
+      [body, { ...headers, 'webhook-signature': headers['webhook-signature']?.replace('v1,', 'v2,') }, { secret }],
+      [body, { ...headers, 'webhook-signature': 'v1, v1,! v1' }, { secret }],
+      [body, { ...headers, 'webhook-signature': undefined }, { secret }],
+      [body, headers, { secret: newWebhookSecret() }],
+      [body, sign([secret], now - 301), { secret, now: now * 1000 }],
+      [body, sign([secret], now + 301), { secret, now: now * 1000 }],
+      [body, sign([secret], now - 11), { secret, toleranceSeconds: 10, now: now * 1000 }],
+    ];
+    for (const [text, given, options] of refused) {
+      await expect(verifyWebhook(text, given, options)).rejects.toBeInstanceOf(WebhookVerificationError);
+    }
+    expect(await verifyWebhook(body, sign([secret], now - 299), { secret, now: now * 1000 })).toBeDefined();
+    for (const other of ['', 'whsec_', 'secret', 'whsec_!']) {
+      await expect(verifyWebhook(body, headers, { secret: other })).rejects.toBeInstanceOf(TypeError);
+    }
+  });
 });
 
 it('uploads a file and downloads it as it was', async () => {
@@ -150,6 +222,12 @@ actions.push({ type: 'set_task_status', params: { status: 'finished' } });
 actions.pop();
 // @ts-expect-error a parameter is missing
 () => assent.getTask();
+// @ts-expect-error nothing to iterate over
+() => assent.iterate('getTask', { path: { task_id: 'x' } });
+() => assent.putTask({ path: { task_id: 'x' }, body: {} });
+async () => {
+  for await (const { action } of assent.iterate('listAuditEntries')) action.toUpperCase();
+};
 const automation = await assent.createAutomation({ body: { name: 'From outside', team_id, trigger_type, actions } });
 const names: string[] = [];
 for await (const { name } of assent.iterate('listAutomations', { query: { team_id } })) names.push(name);

@@ -84,6 +84,8 @@ type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
 interface Described {
   /** `operationId` in the document and method name of the client: a verb and its object, such as `listTasks`. */
   id: string;
+  /** An earlier `id`, which the client keeps as a deprecated name. */
+  formerId?: string;
   method: Method;
   /** With `:name` parameters, each declared in `params`. */
   path: `/${'api' | 'app'}/${string}`;

@@ -27,11 +27,12 @@ const tag = 'Forge';
 
 const webhook: Endpoint[] = [
   rawEndpoint({
-    id: 'receiveWebhook',
+    id: 'receiveForgeDelivery',
+    formerId: 'receiveWebhook',
     method: 'post',
     path: '/api/forge/webhooks',
     tag,
-    summary: 'Receive a webhook',
+    summary: 'Receive a delivery of the code host',
     description:
       'Headers: `X-Forge-Event` and `X-Forge-Delivery` (or `X-GitHub-Event`, `X-GitHub-Delivery`), and `X-Hub-Signature-256: sha256=<hex>`, the HMAC-SHA256 of the raw body with the shared secret. 200 means accepted, not applied; a duplicate delivery id is ignored.',
     limit: 'forge_webhook',
@@ -41,22 +42,24 @@ const webhook: Endpoint[] = [
     handle: (request) => acceptDelivery(request, parseJson),
   }),
   endpoint({
-    id: 'getWebhookStatus',
+    id: 'getForgeStatus',
+    formerId: 'getWebhookStatus',
     method: 'get',
     path: '/api/forge/webhooks/status',
     tag,
-    summary: 'Get webhook status',
+    summary: 'Get the status of deliveries of the code host',
     ability: 'forge.status',
     scope: 'automations:read',
     response: WebhookStatus,
     handle: ({ ctx }) => webhookStatus(ctx),
   }),
   endpoint({
-    id: 'listDeliveries',
+    id: 'listForgeDeliveries',
+    formerId: 'listDeliveries',
     method: 'get',
     path: '/api/forge/deliveries',
     tag,
-    summary: 'List deliveries',
+    summary: 'List deliveries of the code host',
     ability: 'forge.read',
     scope: 'automations:read',
     query: ListDeliveries,

@@ -51,7 +51,7 @@ const updated = async (version: Promise<number>) =>
 
 const update = (method: 'patch' | 'put') =>
   endpoint({
-    id: method === 'patch' ? 'updateTask' : 'putTask',
+    ...(method === 'patch' ? { id: 'updateTask' } : { id: 'replaceTask', formerId: 'putTask' }),
     method,
     path: '/api/tasks/:task_id',
     tag,
@@ -72,7 +72,7 @@ const update = (method: 'patch' | 'put') =>
 
 const changeStatus = (method: 'patch' | 'put') =>
   endpoint({
-    id: method === 'patch' ? 'updateTaskStatus' : 'putTaskStatus',
+    ...(method === 'patch' ? { id: 'updateTaskStatus' } : { id: 'replaceTaskStatus', formerId: 'putTaskStatus' }),
     method,
     path: '/api/tasks/:task_id/status',
     tag,

@@ -1,9 +1,10 @@
 import { errorOf } from './errors.js';
-import { DOWNLOADS, OPERATIONS, STREAMS, UPLOADS } from './operations.js';
+import { DOWNLOADS, FORMER_NAMES, OPERATIONS, STREAMS, UPLOADS } from './operations.js';
 import { backoffMs, isRetryable, retryAfterMs, sleep } from './retry.js';
-import type { CallOptions, Item, Methods, OperationId, Rest, Result } from './types.js';
+import type { CallOptions, FormerMethods, Item, ListId, Methods, OperationId, Rest, Result } from './types.js';
 
 export { AssentError } from './errors.js';
+export { verifyWebhook, WebhookVerificationError } from './webhooks.js';
 export type { components, operations, paths, webhooks } from './schema.js';
 export type * from './types.js';
 
@@ -29,11 +30,11 @@ interface Call extends CallOptions {
   body?: unknown;
 }
 
-export interface Client extends Methods {
+export interface Client extends Methods, FormerMethods {
   /** Like the method of the operation, with the response and its headers. */
   request: <Id extends OperationId>(id: Id, ...args: Rest<Id>) => Promise<{ data: Result<Id>; response: Response }>;
   /** Iterates over all elements of a list, page by page. */
-  iterate: <Id extends OperationId>(id: Id, ...args: Rest<Id>) => AsyncGenerator<Item<Id>, void>;
+  iterate: <Id extends ListId>(id: Id, ...args: Rest<Id>) => AsyncGenerator<Item<Id>, void>;
 }
 
 const TIMEOUT_MS = 30_000;
@@ -141,13 +142,17 @@ export function createClient(options: ClientOptions): Client {
     const response = await perform(id, call);
     return { data: await parse(response, id), response };
   };
-  async function* iterate(id: OperationId, call?: Call) {
+  async function* iterate(id: ListId, call?: Call) {
+    const { rows } = OPERATIONS[id];
     for (let at: URL | undefined, isFirst = true; isFirst || at; isFirst = false) {
       const response = await perform(id, call, at);
-      yield* (await parse(response)) as unknown[];
+      const body = await parse(response);
+      yield* (rows === '' ? body : (body as Record<string, unknown>)[rows]) as unknown[];
       at = nextOf(response);
     }
   }
   const methods = Object.keys(OPERATIONS).map((id) => [id, async (call?: Call) => (await request(id as OperationId, call)).data]);
-  return { ...Object.fromEntries(methods), request, iterate } as Client;
+  const byId: Record<string, unknown> = Object.fromEntries(methods);
+  const former = Object.entries(FORMER_NAMES).map(([name, id]) => [name, byId[id]]);
+  return { ...byId, ...Object.fromEntries(former), request, iterate } as unknown as Client;
 }

@@ -1,4 +1,4 @@
-import type { OPERATIONS } from './operations.js';
+import type { FORMER_NAMES, OPERATIONS } from './operations.js';
 import type { components, operations } from './schema.js';
 
 /** Name of an operation, such as `listTasks`. */
@@ -24,8 +24,19 @@ export type Result<Id extends OperationId> = {
   [S in keyof operations[Id]['responses'] & SuccessStatus]: BodyOf<operations[Id]['responses'][S]>;
 }[keyof operations[Id]['responses'] & SuccessStatus];
 
+/** Operations that list something, page by page where there are pages. */
+export type ListId = { [Id in OperationId]: (typeof OPERATIONS)[Id] extends { rows: string } ? Id : never }[OperationId];
+
+/** The field with the rows of a list; empty for an array. */
+type RowsOf<Id extends OperationId> = (typeof OPERATIONS)[Id] extends { rows: infer Field } ? Field : never;
+
 /** Element of a list operation. */
-export type Item<Id extends OperationId> = Result<Id> extends readonly (infer T)[] ? T : never;
+export type Item<Id extends OperationId> =
+  Result<Id> extends readonly (infer T)[]
+    ? T
+    : Result<Id>[RowsOf<Id> & keyof Result<Id>] extends readonly (infer T)[]
+      ? T
+      : never;
 
 type RequestBody<O> = O extends { requestBody: { content: { 'application/json': infer B } | { 'multipart/form-data': infer B } } }
   ? { body: B }
@@ -58,3 +69,10 @@ export type Rest<Id extends OperationId> = object extends Arguments<Id> ? [args?
 
 /** One method for each operation. */
 export type Methods = { [Id in OperationId]: (...args: Rest<Id>) => Promise<Result<Id>> };
+
+type FormerNames = typeof FORMER_NAMES;
+/** Methods under earlier names of their operations. */
+export type FormerMethods = {
+  /** @deprecated The operation has another name: see FORMER_NAMES. */
+  [Name in keyof FormerNames]: Methods[FormerNames[Name]];
+};
