@@ -27,7 +27,7 @@ const PLACE: Record<Scope, string> = {
 export type ListKind = 'records' | 'marks' | 'fingerprint';
 
 /** Filters by the columns of a task; all of them count. */
-export interface TaskFilters {
+interface TaskFilters {
   assigned_to?: string | undefined;
   priority?: string | undefined;
   /** Normalized dates. */
