@@ -30,7 +30,6 @@ import { APOLLO, type DemoTask, HERMES } from './tasks.js';
 
 const PASSWORD = 'demo-password';
 export const DEMO_REPOSITORY = 'acme/rocket';
-/** The project that it is bound to. */
 export const DEMO_PROJECT = 'Apollo';
 /** Public on purpose: anyone may try the demo's second factor. */
 const TINAS_TOTP_SECRET = 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP';
