@@ -88,3 +88,29 @@ export function unescape({ bytes, from, until }: Reading): Reading {
   keep(bytes.length);
   return { bytes: parts.join(''), from: read.from.subarray(0, length), until: read.until.subarray(0, length) };
 }
+
+/** Bytes in which an escape that is cut off is looked for: a pair of surrogates in JSON, nested in five others. */
+const MAX_OPEN_ESCAPE = 256;
+/** A beginning of an escape at the end of a text. */
+const OPEN_ESCAPE = new RegExp(
+  [
+    String.raw`\\+(?:ud[89ab][0-9a-f]{2}(?:\\+(?:u(?:d(?:[c-f][0-9a-f]?)?)?)?)?|u[0-9a-f]{0,3}|x[0-9a-f]?)?`,
+    '%[0-9a-f]?',
+    '&(?:am?p?|ap?o?s?|lt?|gt?|qu?o?t?|#(?:x[0-9a-f]{0,6}|[0-9]{0,7}))?',
+  ]
+    .map((part) => `(?:${part})$`)
+    .join('|'),
+  'i',
+);
+
+/**
+ * Returns where the escape starts in the input that the bytes up to `end` (an offset in the input) are cut in; `end` if they are not. The
+ * bytes of a text that goes on are known up to there only.
+ */
+export function openEscape({ bytes, from, until }: Reading, end: number): number {
+  let known = bytes.length;
+  while (known > 0 && (until[known - 1] as number) > end) known -= 1;
+  const first = Math.max(0, known - MAX_OPEN_ESCAPE);
+  const at = bytes.slice(first, known).search(OPEN_ESCAPE);
+  return at < 0 ? end : Math.min(end, from[first + at] as number);
+}

@@ -142,6 +142,6 @@ export async function appendLog(
 
 /** Stores what is held back of the log of a locked job, before it ends. */
 export async function flushLog(ctx: Context, job: RunnerJob, token: string): Promise<void> {
-  const rest = maskEnd(openTail(job, token));
+  const rest = maskEnd(maskedValues(job, token), openTail(job, token));
   if (rest !== '' && !job.is_log_truncated) await store(ctx, job, token, { received: 0, text: rest, tail: '' });
 }

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { maskEnd, maskPart, maskText } from '../../../api/runners/logs/mask.js';
+import { SPELLINGS, type Spelling } from '../../support/encodings.js';
 
 /** Masks a text that arrives in parts, as the log of a job does. */
 function inParts(values: string[], parts: string[]): string {
@@ -10,16 +11,13 @@ function inParts(values: string[], parts: string[]): string {
     out += masked.text;
     ({ tail } = masked);
   }
-  return out + maskEnd(tail);
+  return out + maskEnd(values, tail);
 }
+/** Between characters, as the chunks of a log are. */
 const split = (text: string, sizes: number[]): string[] => {
-  const parts: string[] = [];
-  let at = 0;
-  for (const size of sizes) {
-    parts.push(text.slice(at, at + size));
-    at += size;
-  }
-  return [...parts, text.slice(at)];
+  const characters = Array.from(text);
+  const parts = sizes.map((size) => characters.splice(0, size).join(''));
+  return [...parts, characters.join('')];
 };
 
 const Sizes = fc.array(fc.integer({ min: 0, max: 9 }), { maxLength: 40 });
@@ -75,4 +73,68 @@ it('takes a hostile log in linear time', () => {
     Array.from({ length: 12 }, () => 'a'.repeat(30_000)),
   );
   expect(shown).not.toContain('a'.repeat(60_000));
+});
+
+const { json, php, python, go, html, percent } = SPELLINGS;
+const spell = (text: string, ways: readonly Spelling[]): string => ways.reduce((written, way) => way(written), text);
+const HIDDEN = ['k3y/withSl4sh/9+Zq==', 'pässwörd-ünïque-😀', 'pa"ss\\word-77\n', 'p<w>&d-9x7', '&lt;%41%2541-literal'];
+
+it.each<[string, Spelling[]]>([
+  ['in JSON', [json]],
+  ['by PHP', [php]],
+  ['by Python', [python]],
+  ['in HTML', [html]],
+  ['in JSON four deep', [json, json, json, json]],
+  ['in JSON of Python, twice', [python, python]],
+  ['in JSON of PHP in JSON of Go', [php, go]],
+  ['in HTML in HTML', [html, html]],
+  ['in JSON in HTML in JSON', [json, html, json]],
+  ['in an address in an address in JSON', [percent, percent, php]],
+  ['in an address four deep', [percent, percent, percent, percent]],
+])('masks what is written %s, wherever it is split', (_how, ways) => {
+  for (const secret of HIDDEN) {
+    const [before, hidden, after] = ['a: "', secret, '", b: 12.'].map((text) => spell(text, ways)) as [string, string, string];
+    const [text, masked] = [`${before}${hidden}${after}`, `${before}***${after}`];
+    expect(maskText([secret], text)).toBe(masked);
+    const { length } = Array.from(text);
+    for (let at = 0; at <= length; at += 1) expect([at, inParts([secret], split(text, [at]))]).toEqual([at, masked]);
+    expect(inParts([secret], Array.from(text))).toBe(masked);
+  }
+});
+
+it('masks any secret in any encoding, wherever it is split', () => {
+  const secret = fc.string({ minLength: 8, maxLength: 24, unit: 'binary' });
+  const ways = fc.array(fc.constantFrom(...Object.values(SPELLINGS)), { maxLength: 4 });
+  fc.assert(
+    fc.property(secret, fc.string({ maxLength: 12 }), ways, Sizes, (hidden, around, chosen, sizes) => {
+      fc.pre(!around.includes(hidden));
+      const text = spell(`${around}|${hidden}|${around}`, chosen);
+      const shown = inParts([hidden], split(text, sizes));
+      expect(shown).toContain('***');
+      expect(shown).not.toContain(spell(hidden, chosen));
+      expect(shown.length).toBeLessThanOrEqual(2 * spell(`${around}|`, chosen).length + 2 * '***'.length);
+    }),
+    { numRuns: 500 },
+  );
+});
+
+it('masks the end of a log that is most of a secret, whatever encoding it is cut in', () => {
+  const secret = 'secret: "ß", "ö"';
+  for (const ways of [[python], [json, json], [percent, percent], [html]]) {
+    const text = spell(secret, ways);
+    for (let end = 8; end < text.length; end += 1) {
+      expect(inParts([secret], [`then ${text.slice(0, 5)}`, text.slice(5, end)])).toBe('then ***');
+    }
+  }
+  for (const rest of ['100%', 'a\\', 'Tom &amp', '\\u00', '%2']) expect(inParts([secret], ['so ', rest])).toBe(`so ${rest}`);
+});
+
+it('holds back little of a log that is made to look like an endless escape', () => {
+  for (const part of ['\\', '%25', '&amp;', '\\u005c', 'a']) {
+    let tail = '';
+    for (let chunk = 0; chunk < 40; chunk += 1) {
+      ({ tail } = maskPart([`${'a'.repeat(40)}b`, `${'\\'.repeat(40)}b`], tail, part.repeat(4_096 / part.length)));
+      expect(tail.length).toBeLessThan(12_000);
+    }
+  }
 });
