@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { hash } from '@node-rs/argon2';
 import { Secret, TOTP } from 'otpauth';
 import { v7 as uuidv7 } from 'uuid';
@@ -44,6 +45,8 @@ export async function buildAccount(app: TestApp, fields: Record<string, unknown>
   return account;
 }
 
+const STEP_MS = 30_000;
+
 /** The authenticator app of an account, one code a step. */
 export class Authenticator {
   private readonly totp: TOTP;
@@ -53,7 +56,14 @@ export class Authenticator {
   }
 
   /** The code shown `steps` of 30 seconds from now. */
-  code = (steps = 0): string => this.totp.generate({ timestamp: Date.now() + steps * 30_000 });
+  code = (steps = 0): string => this.totp.generate({ timestamp: Date.now() + steps * STEP_MS });
+
+  /** Waits for the next step if this one is nearly over: a code of the step before it would then be two steps old at the server. */
+  async early(): Promise<this> {
+    const left = STEP_MS - (Date.now() % STEP_MS);
+    if (left < STEP_MS / 3) await sleep(left);
+    return this;
+  }
 }
 
 /** An account that signs in with two factors, its authenticator and its recovery codes. */

@@ -3,8 +3,10 @@
  * outside of the test files' contexts, so each worker process of jest reads the document and compiles a validator once, not once a file.
  */
 import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
+import fc from 'fast-check';
 import { TestEnvironment } from 'jest-environment-node';
 
 let loaded;
@@ -118,18 +120,34 @@ function seeded(seed) {
   };
 }
 
+const DAY_MS = 86_400_000;
+/** Most tests end sooner. */
+const SHORT_TEST_MS = 20_000;
+
+/** Many tests name a day, and then ask a process or the database, which name it again: none begins shortly before midnight in UTC. */
+async function waitForMidnight() {
+  const left = DAY_MS - (Date.now() % DAY_MS);
+  if (left < SHORT_TEST_MS) await sleep(left);
+}
+
 export default class extends TestEnvironment {
   constructor(config, context) {
     super(config, context);
-    this.random = seeded(config.globalConfig.seed);
+    this.seed = config.globalConfig.seed;
+    this.random = seeded(this.seed);
   }
 
   async setup() {
     await super.setup();
     // A failed run can be repeated: `--seed`.
     this.global.Math.random = this.random;
+    fc.configureGlobal({ seed: this.seed });
     this.global.answerFaults = answerFaults;
     // The product runs outside of this context (runtime.cjs): what it returns must be an instance of what a test names.
     Object.assign(this.global, { Date, Error, TypeError, RangeError });
+  }
+
+  async handleTestEvent({ name }) {
+    if (name === 'test_start') await waitForMidnight();
   }
 }

@@ -36,7 +36,7 @@ it('gives a token of 30 minutes with the claim act, and says on every answer who
   expect(body.user).toMatchObject({ user_id: team.member.user_id, impersonated_by: root.user_id, auth_method: 'jwt' });
   const { sub, act, exp = 0, iat = 0 } = decodeJwt(body.token);
   expect({ sub, act, minutes: (exp - iat) / 60 }).toEqual({ sub: team.member.user_id, act: { sub: root.user_id }, minutes: 30 });
-  expect(Date.parse(body.expires_at) / 1000).toBeCloseTo(exp, -0.5);
+  expect(Math.abs(Date.parse(body.expires_at) / 1000 - exp)).toBeLessThan(60);
   const session = await sessionOf(body.token);
   expect((session.expires_at - session.created_at) / 60_000).toBe(30);
 
@@ -210,7 +210,7 @@ describe('stop', () => {
     const { token } = (await start(team.member)).body;
     const { impersonation_mail_id, expires_at } = await sessionOf(token as string);
     const mail = await db()('mails').where({ mail_id: impersonation_mail_id }).first();
-    expect(Math.abs(mail.next_attempt_at - expires_at)).toBeLessThan(1_000);
+    expect(Math.abs(mail.next_attempt_at - expires_at)).toBeLessThan(60_000);
     await db()('mails').where({ mail_id: impersonation_mail_id }).update({ next_attempt_at: new Date() });
     expect(await listMails(app.services, team.member.email)).toHaveLength(1);
   });
