@@ -1,11 +1,10 @@
 import { AgentLink } from '../../../db/models/agent-session.js';
 import { run } from '../../../db/statement.js';
-import { authorize, type Seat } from '../../core/access.js';
 import { type Context, userOf } from '../../core/context.js';
-import { conflict, forbidden, invalid, notFound } from '../../core/errors.js';
+import { conflict, forbidden, invalid } from '../../core/errors.js';
 import type { Proposal, ProposedAction } from '../plans/proposal.js';
 import type { LinkItem } from '../sessions/schema.js';
-import { linkableItemStatement } from '../sessions/session.sql.js';
+import { findLinkable } from '../sessions/link-item.js';
 import { lockStepSessionStatement, openStepSessionStatement } from './automation-session.sql.js';
 import type { TurnStep } from './step-of-turn.sql.js';
 
@@ -26,11 +25,6 @@ export interface StepInstruction {
   depth: number;
 }
 
-interface Linkable extends Record<string, unknown> {
-  team_id: string;
-  seat: Seat | null;
-}
-
 type StepSession = Proposal['session'];
 
 /** Business key of a step's session: one step has one session, whatever its attempts. */
@@ -40,10 +34,8 @@ export const subjectOf = ({ run_id, index }: Pick<StepInstruction, 'run_id' | 'i
  * Returns the team of an item that the creator may link. A team's automation reaches items of its team only, as with every other action:
  * others than its creator can edit it, and an event can choose the item.
  */
-async function linkableTeam(ctx: Context, { item_type, item_id }: LinkItem, teamId: string | null): Promise<string> {
-  const [item] = await run<Linkable>(ctx.db, linkableItemStatement, [item_id, item_type, userOf(ctx)]);
-  if (!item) throw notFound('Linked item');
-  authorize('agent.link', item.seat);
+async function linkableTeam(ctx: Context, link: LinkItem, teamId: string | null): Promise<string> {
+  const item = await findLinkable(ctx, link);
   if (teamId !== null && item.team_id !== teamId) throw forbidden('A team automation can only act in its team');
   return item.team_id;
 }

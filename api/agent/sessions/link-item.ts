@@ -2,10 +2,10 @@ import { AgentLink } from '../../../db/models/agent-session.js';
 import { run } from '../../../db/statement.js';
 import { authorize, type Seat } from '../../core/access.js';
 import { type Context, inTransaction, userOf } from '../../core/context.js';
-import { conflict, notFound } from '../../core/errors.js';
+import { conflict, invalid, notFound } from '../../core/errors.js';
 import { recordChange } from '../../core/record-change.js';
 import { lockSession } from './load-session.js';
-import { type Linked, type LinkItem, type LinkParams, MAX_LINKS, type Unlinked } from './schema.js';
+import { type Linked, type LinkItem, type LinkParams, type LinkType, MAX_LINKS, type Unlinked } from './schema.js';
 import { linkableItemStatement } from './session.sql.js';
 
 interface Linkable extends Record<string, unknown> {
@@ -13,7 +13,11 @@ interface Linkable extends Record<string, unknown> {
   team_id: string;
   project_id: string | null;
   seat: Seat | null;
+  is_idea: boolean;
 }
+
+/** Types under which one item may be linked: an idea is a note of that kind. */
+const namesOf = (type: LinkType): LinkType[] => (type === 'idea' || type === 'note' ? ['idea', 'note'] : [type]);
 
 /** Records who lets the agent read an item, or takes that back, for the item's team. */
 const recordLink = (
@@ -32,19 +36,32 @@ const recordLink = (
   });
 
 /**
- * Lets the agent read an item in a session of the caller. Repeating it changes nothing.
- * @throws RESOURCE_NOT_FOUND no such session or item | PERMISSION_DENIED not a member of the item's team, or a guest
+ * Returns the live item of a link, which the caller may let the agent read.
+ * @throws RESOURCE_NOT_FOUND | PERMISSION_DENIED not a member of its team, or a guest | INVALID_REQUEST a note that is no idea
+ */
+export async function findLinkable(ctx: Context, { item_type, item_id }: LinkItem): Promise<Linkable> {
+  const [item] = await run<Linkable>(ctx.db, linkableItemStatement, [item_id, item_type, userOf(ctx)]);
+  if (!item) throw notFound('Item');
+  authorize('agent.link', item.seat);
+  if (item_type === 'idea' && !item.is_idea) throw invalid('The item is a note that is no idea; link it with item_type note');
+  return item;
+}
+
+/**
+ * Lets the agent read an item in a session of the caller. Repeating it changes nothing, also if the idea was linked as a note.
+ * @throws RESOURCE_NOT_FOUND no such session or item | INVALID_REQUEST a note that is no idea | PERMISSION_DENIED not a member of the item's team, or a guest
  * | RESOURCE_CONFLICT the session has too many links
  */
 export function linkItem(ctx: Context, sessionId: string, link: LinkItem): Promise<Linked> {
   return inTransaction(ctx, async (ctx) => {
     const { item_type, item_id } = link;
     await lockSession(ctx, sessionId);
-    const [item] = await run<Linkable>(ctx.db, linkableItemStatement, [item_id, item_type, userOf(ctx)]);
-    if (!item) throw notFound('Item');
-    authorize('agent.link', item.seat);
-    const key = { session_id: sessionId, item_type, item_id };
-    const known = await AgentLink.query(ctx.db).findById([sessionId, item_type, item_id]);
+    const item = await findLinkable(ctx, link);
+    const known = await AgentLink.query(ctx.db)
+      .where({ session_id: sessionId, item_id })
+      .whereIn('item_type', namesOf(item_type))
+      .first();
+    const key = { session_id: sessionId, item_type: (known?.item_type as LinkType | undefined) ?? item_type, item_id };
     if (!known && (await AgentLink.query(ctx.db).where({ session_id: sessionId }).resultSize()) >= MAX_LINKS)
       throw conflict(`A session links at most ${MAX_LINKS} items; remove one first`);
     const { linked_at } =
@@ -64,7 +81,10 @@ export function linkItem(ctx: Context, sessionId: string, link: LinkItem): Promi
 export function unlinkItem(ctx: Context, { session_id, item_type, item_id }: LinkParams): Promise<Unlinked> {
   return inTransaction(ctx, async (ctx) => {
     await lockSession(ctx, session_id);
-    const removed = await AgentLink.query(ctx.db).deleteById([session_id, item_type, item_id]);
+    const removed = await AgentLink.query(ctx.db)
+      .delete()
+      .where({ session_id, item_id })
+      .whereIn('item_type', namesOf(item_type));
     if (removed === 0) throw notFound('Linked item');
     await recordLink(ctx, 'unlink', session_id, { item_type, item_id, team_id: null });
     return { success: true, session_id, item_type, item_id };

@@ -44,15 +44,15 @@ export const readLinksStatement: Statement = {
     where l.session_id = $1 order by l.linked_at, l.item_type, l.item_id`,
 };
 
-/** $1 = item id, $2 = item type, $3 = user id. The live item of a type, with the user's role in its team. */
+/** $1 = item id, $2 = item type, $3 = user id. The live item of a type, with the user's role in its team; `is_idea` for notes. */
 export const linkableItemStatement: Statement = {
   name: 'linkable_item',
   text: /* sql */ `
     select p.item_id, p.title, p.team_id, p.project_id,
+      exists (select from items i where i.item_id = $1 and i.kind = 'idea') as is_idea,
       (select m.role from memberships m where m.team_id = p.team_id and m.user_id = $3) as seat
     from item_place p
-    where p.item_id = $1 and p.deleted_at is null and p.item_type = case $2 when 'idea' then 'note' else $2 end
-      and ($2 <> 'idea' or exists (select from items i where i.item_id = $1 and i.kind = 'idea'))`,
+    where p.item_id = $1 and p.deleted_at is null and p.item_type = case $2 when 'idea' then 'note' else $2 end`,
 };
 
 /**

@@ -279,9 +279,19 @@ describe('a link', () => {
     const first = await link(team.member, own, 'task', task_id);
     const again = await link(team.member, own, 'task', task_id);
     expect([first.status, again.status, again.body]).toEqual([200, 200, first.body]);
-    expect((await link(team.member, own, 'idea', note)).status).toBe(404);
+    expect(await link(team.member, own, 'idea', note)).toMatchObject({
+      status: 400,
+      body: { message: 'The item is a note that is no idea; link it with item_type note' },
+    });
+    expect((await link(team.guest, session_id, 'idea', note)).status).toBe(403);
     expect((await link(team.member, own, 'idea', idea)).body).toMatchObject({ item_type: 'idea', title: 'I', linked: true });
-    expect((await link(team.member, own, 'note', idea)).status).toBe(200);
+    expect((await link(team.member, own, 'note', idea)).body).toMatchObject({ item_type: 'idea', item_id: idea });
+    const linked = (await app.as(team.member).get(`/api/ai-workspace/sessions/${own}`)).body.linked_items;
+    expect(linked.filter(({ item_id }: { item_id: string }) => item_id === idea)).toHaveLength(1);
+    const path = `/api/ai-workspace/sessions/${own}/link/note/${idea}`;
+    expect([(await app.as(team.member).delete(path)).status, (await app.as(team.member).delete(path)).status]).toEqual([
+      200, 404,
+    ]);
     expect((await link(team.member, own, 'doc', idea)).status).toBe(422);
     expect((await link(team.member, own, 'project', task_id)).status).toBe(404);
     expect((await link(team.member, session_id, 'task', task_id)).status).toBe(404);
