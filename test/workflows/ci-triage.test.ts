@@ -91,6 +91,6 @@ it('a run whose triage was switched off in the meantime ends quietly', async () 
       .describe()
       .catch(() => undefined),
   );
-  await app.as(team.admin).put(`/api/ai-workspace/settings?team_id=${team.team_id}`, {});
+  await app.as(team.admin).put(`/api/ai-workspace/settings?team_id=${team.team_id}`, { ci_triage: { enabled: false } });
   expect(await handleOf(2).result()).toEqual({ outcome: 'off' });
 });

@@ -16,20 +16,18 @@ export const SaveAgentSettings = z
     overnight_triage: z
       .object({
         enabled: z.boolean(),
-        cron: CronLine.default(DEFAULT_CRON).meta({ description: 'Five fields, at most once a day' }),
-        timezone: TimeZone.default(DEFAULT_ZONE),
+        cron: CronLine.optional().meta({ description: `Five fields, at most once a day; \`${DEFAULT_CRON}\` at first` }),
+        timezone: TimeZone.optional().meta({ description: `\`${DEFAULT_ZONE}\` at first` }),
       })
-      .default({ enabled: false, cron: DEFAULT_CRON, timezone: DEFAULT_ZONE }),
-    ci_triage: z.object({ enabled: z.boolean() }).default({ enabled: false }),
-    monthly_message_quota: Quota.nullable()
-      .default(null)
-      .meta({ description: 'Messages to the agent a month; null for no limit' }),
+      .optional(),
+    ci_triage: z.object({ enabled: z.boolean() }).optional(),
+    monthly_message_quota: Quota.nullable().optional().meta({ description: 'Messages to the agent a month; null for no limit' }),
     external_model: z
       .object({ enabled: z.boolean() })
-      .default({ enabled: false })
+      .optional()
       .meta({ description: 'Allows the operator’s model to read what members link to a session; otherwise the rules answer' }),
   })
-  .meta({ id: 'SaveAgentSettings' });
+  .meta({ id: 'SaveAgentSettings', description: 'What is absent stays as it is' });
 export type SaveAgentSettings = z.output<typeof SaveAgentSettings>;
 
 /** Why an enabled overnight triage does nothing. */

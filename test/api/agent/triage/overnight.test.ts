@@ -213,7 +213,7 @@ describe('the night has the day of the team’s zone', () => {
 describe('does nothing', () => {
   it('when it is off, or the team is gone or unknown', async () => {
     await overdue();
-    await app.as(team.admin).put(`/api/ai-workspace/settings?team_id=${team.team_id}`, {});
+    await app.as(team.admin).put(`/api/ai-workspace/settings?team_id=${team.team_id}`, { overnight_triage: { enabled: false } });
     expect(await night()).toEqual({ outcome: 'off' });
     await enable();
     await db()('teams').where({ team_id: team.team_id }).update({ deleted_at: new Date() });

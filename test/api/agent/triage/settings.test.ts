@@ -44,7 +44,7 @@ it('a team without a row has the defaults, and everything is off', async () => {
   ]);
 });
 
-it('stores all fields, shows the next night and the use, and a PUT without them resets them', async () => {
+it('stores all fields, shows the next night and the use, and a PUT leaves what it does not name', async () => {
   const saved = await put({
     overnight_triage: { enabled: true, cron: '30 2 * * mon-fri', timezone: 'europe/berlin' },
     ci_triage: { enabled: true },
@@ -69,7 +69,19 @@ it('stores all fields, shows the next night and the use, and a PUT without them 
     .insert({ team_id: team.team_id, month: saved.body.usage.month, messages: 7, input_tokens: 5_000_000_000 });
   const read = await app.as(team.admin).get(url());
   expect(read.body.usage).toMatchObject({ messages: 7, input_tokens: 5_000_000_000 });
-  expect((await put({})).body).toMatchObject(DEFAULTS);
+  const { overnight_triage, ci_triage, monthly_message_quota, external_model } = saved.body;
+  const kept = { overnight_triage, ci_triage, monthly_message_quota, external_model };
+  expect((await put({})).body).toMatchObject(kept);
+  expect((await put({ monthly_message_quota: 3 })).body).toMatchObject({ ...kept, monthly_message_quota: 3 });
+  const later = (await put({ overnight_triage: { enabled: true } })).body.overnight_triage;
+  expect([later.cron, later.timezone]).toEqual(['30 2 * * mon-fri', 'Europe/Berlin']);
+  const reset = {
+    overnight_triage: { enabled: false, cron: '0 2 * * *', timezone: 'UTC' },
+    ci_triage: { enabled: false },
+    monthly_message_quota: null,
+    external_model: { enabled: false },
+  };
+  expect((await put(reset)).body).toMatchObject(DEFAULTS);
 });
 
 it.each([
@@ -113,6 +125,8 @@ it('CI triage subscribes the team to failures, as long as it is enabled', async 
   await put({ ci_triage: { enabled: true } });
   expect(await types()).toEqual(['forge.check_suite_failed', 'forge.workflow_run_failed']);
   await put({});
+  expect((await types())?.length).toBe(2);
+  await put({ ci_triage: { enabled: false } });
   expect(await types()).toEqual([]);
 });
 
@@ -135,7 +149,8 @@ describe('whose permissions the overnight triage uses', () => {
     await app.services.db('memberships').insert({ team_id: team.team_id, user_id: second.user_id, role: 'admin' });
     const saved = await put({ ...nightly(), monthly_message_quota: 9 }, second);
     expect(saved.body.overnight_triage.enabled_by).toBe(team.admin.user_id);
-    await put({}, second);
+    expect((await put({}, second)).body.overnight_triage.enabled_by).toBe(team.admin.user_id);
+    await put({ overnight_triage: { enabled: false } }, second);
     expect((await put(nightly(), second)).body.overnight_triage.enabled_by).toBe(second.user_id);
   });
 
