@@ -99,14 +99,17 @@ async function store(ctx: Context, input: CreateRelation, { edge, source }: Want
 
 /**
  * Relates two live items. The edge is stored as given; the same edge in other words is returned instead of stored twice. Containment of two
- * tasks of one project makes one a subtask of the other. `relationId` is chosen by imports only.
+ * tasks of one project makes one a subtask of the other; the answer has the words of the input, because no row has any. `relationId` is chosen by imports only.
  * @throws RESOURCE_NOT_FOUND an end is unknown or in the trash | PERMISSION_DENIED no write access to the source, or no read access to the
  * target | INVALID_REQUEST an item with itself | RESOURCE_CONFLICT a cycle, or too many edges
  */
 export function createRelation(ctx: Context, input: CreateRelation, relationId = newId()): Promise<RelationCreation> {
   return inTransaction(ctx, async (ctx) => {
     const wanted = await findEnds(ctx, input);
-    if (nests(wanted)) return nestTask(ctx, wanted.edge);
+    if (nests(wanted)) {
+      const { created, relation } = await nestTask(ctx, wanted.edge);
+      return { created, relation: { ...relation, ...input } };
+    }
     const existing = await lockEnds(ctx, wanted);
     if (existing) return { created: false, relation: existing };
     if (isAcyclic(wanted.edge)) await preventCycle(ctx, wanted.edge);

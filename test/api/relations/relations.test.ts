@@ -74,7 +74,7 @@ describe('POST /api/work-items/relations', () => {
   it('nests a task under another of its project instead of storing an edge', async () => {
     const { status, body } = await post(a, 'belongs_to', b);
     expect(status).toBe(201);
-    expect(body).toMatchObject({ relation_id: `parent:${a}`, source_id: b, target_id: a, relation_type: 'parent_child' });
+    expect(body).toMatchObject({ relation_id: `parent:${a}`, source_id: a, target_id: b, relation_type: 'belongs_to' });
     expect(await db()('tasks').where({ task_id: a }).first('parent_task_id')).toEqual({ parent_task_id: b });
     expect(await edgesOf(a)).toEqual([]);
     expect((await post(b, 'parent_child', a)).status).toBe(200);
