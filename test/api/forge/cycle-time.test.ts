@@ -108,6 +108,20 @@ it('keeps to the window, and to the teams and projects of the caller', async () 
   expect((await app.as(team.guest).get('/api/work-items/cycle-time?days=366')).status).toBe(422);
 });
 
+it('counts a day as the last 24 hours, whatever the time of day', async () => {
+  for (const [number, merged] of [
+    [1, 1],
+    [2, 23],
+    [3, 25],
+  ] as const) {
+    await issue('issues.opened', number, 30);
+    await merge(10 + number, [number], merged);
+  }
+  await relay(app);
+  const samples = (await read('?days=1')).samples as { issue_number: number }[];
+  expect(samples.map(({ issue_number }) => issue_number)).toEqual([1, 2]);
+});
+
 it('a team hears nothing from before its binding', async () => {
   const late = await buildTeam(app);
   await issue('issues.opened', 1, 30);
