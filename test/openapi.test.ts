@@ -124,6 +124,14 @@ describe('the document', () => {
     expect([AddCommentAction, SetTaskStatusAction]).not.toContain(undefined);
   });
 
+  it('answers every DELETE with success, but those that answered otherwise from the beginning', () => {
+    const others = ENDPOINTS.flatMap((route) => {
+      const shape = (route.response as { shape?: object }).shape ?? {};
+      return route.method === 'delete' && !Object.hasOwn(shape, 'success') ? [routeOf(route)] : [];
+    });
+    expect(others).toEqual(['DELETE /api/trash', 'DELETE /api/automations/secrets/:name']);
+  });
+
   it('says of every operation what it is, what it answers and who may', () => {
     expect(faults(({ operation }) => (operation.tags?.length === 1 ? undefined : 'no tag'))).toEqual([]);
     expect(

@@ -70,7 +70,7 @@ const runners: Endpoint[] = [
     errors: [404],
     async handle({ ctx, params }) {
       await deleteRunner(ctx, params.runner_id);
-      return { deleted: true, runner_id: params.runner_id };
+      return { success: true, runner_id: params.runner_id };
     },
   }),
 ];

@@ -66,7 +66,7 @@ export const RunnerRecord = z
   .meta({ id: 'Runner' });
 export type RunnerRecord = z.output<typeof RunnerRecord>;
 
-export const DeletedRunner = z.object({ deleted: z.literal(true), runner_id: z.string() }).meta({ id: 'DeletedRunner' });
+export const DeletedRunner = z.object({ success: z.literal(true), runner_id: z.string() }).meta({ id: 'DeletedRunner' });
 
 export const ListJobs = z.object({
   team_id: Id,

@@ -161,7 +161,7 @@ export const webhookRoutes: Endpoint[] = [
     errors: [404],
     async handle({ ctx, params }) {
       await deleteWebhook(ctx, params.webhook_id);
-      return { deleted: true, webhook_id: params.webhook_id };
+      return { success: true, webhook_id: params.webhook_id };
     },
   }),
   endpoint({

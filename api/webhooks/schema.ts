@@ -92,7 +92,7 @@ export const WebhookWithSecret = z
   .meta({ id: 'WebhookWithSecret' });
 export type WebhookWithSecret = z.output<typeof WebhookWithSecret>;
 
-export const DeletedWebhook = z.object({ deleted: z.literal(true), webhook_id: z.string() }).meta({ id: 'DeletedWebhook' });
+export const DeletedWebhook = z.object({ success: z.literal(true), webhook_id: z.string() }).meta({ id: 'DeletedWebhook' });
 
 const DELIVERY_STATES = ['pending', 'succeeded', 'failed'] as const;
 

@@ -43,7 +43,7 @@ export const RUNNERS: Record<string, unknown> = {
     created_at: AT,
     job_id: null,
   },
-  DeletedRunner: { deleted: true, runner_id: RUNNER_ID },
+  DeletedRunner: { success: true, runner_id: RUNNER_ID },
   RunnerJob: job,
   RunnerJobDetail: {
     ...job,

@@ -34,7 +34,7 @@ const attempts = [
 export const WEBHOOKS: Record<string, unknown> = {
   Webhook: webhook,
   WebhookWithSecret: { ...webhook, secret: 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD' },
-  DeletedWebhook: { deleted: true, webhook_id: WEBHOOK_ID },
+  DeletedWebhook: { success: true, webhook_id: WEBHOOK_ID },
   WebhookDelivery: { ...delivery, attempts },
   WebhookDeliveryDetail: {
     ...delivery,

@@ -340,7 +340,7 @@ describe('ends of other things', () => {
     const job_id = await held();
     expect((await app.as(team.manager).delete(`/api/runners/${runner.runner_id}`)).status).toBe(403);
     expect((await app.as(team.admin).delete(`/api/runners/${runner.runner_id}`)).body).toEqual({
-      deleted: true,
+      success: true,
       runner_id: runner.runner_id,
     });
     expect((await beat(runner.calls, job_id)).status).toBe(401);

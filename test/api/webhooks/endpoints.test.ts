@@ -192,7 +192,7 @@ it('deletes an endpoint with its queue; then nothing of it can be read', async (
   const { webhook_id } = await createWebhook(app, team);
   const { delivery_id } = await buildDelivery(app, team, webhook_id, { status: 'pending' });
   const path = `/api/webhooks/${webhook_id}`;
-  expect((await admin().delete(path)).body).toEqual({ deleted: true, webhook_id });
+  expect((await admin().delete(path)).body).toEqual({ success: true, webhook_id });
   expect(await db()('webhook_queue').where({ webhook_id })).toEqual([]);
   for (const below of ['', '/deliveries', `/deliveries/${delivery_id}`]) {
     expect((await admin().get(`${path}${below}`)).status).toBe(404);
