@@ -4,7 +4,7 @@ import type { RunStatus } from '../runs/record/rules.js';
 
 /**
  * An automation with the counters of its runs and the caller's role in its team. Test runs do not count. `run_count` and
- * `failed_count` include deleted runs; the last run is the newest one stored.
+ * `failed_count` include deleted runs; the last run is the newest one stored, or the last one skipped.
  */
 export type AutomationRow = Pick<Automation, keyof Automation> & {
   seat: Seat | null;
@@ -12,6 +12,8 @@ export type AutomationRow = Pick<Automation, keyof Automation> & {
   is_disarmed: boolean;
   run_count: number;
   failed_count: number;
+  /** Skipped runs that the team's budget did not keep. */
+  skipped_not_kept: number;
   last_run_at: Date | null;
   last_run_status: RunStatus | null;
 };

@@ -35,6 +35,7 @@ const presentWith = (row: AutomationRow, nextRuns: string[]): AutomationRecord =
   last_run_status: row.last_run_status,
   run_count: row.run_count,
   failed_count: row.failed_count,
+  skipped_not_kept: row.skipped_not_kept,
   disabled_reason: row.disabled_reason,
   is_protected: row.is_protected,
 });

@@ -119,6 +119,9 @@ const automationFields = {
   last_run_status: z.enum(RUN_STATUSES).nullable(),
   run_count: z.int(),
   failed_count: z.int(),
+  skipped_not_kept: z.int().meta({
+    description: 'Skipped runs that were counted and not kept, because their team had too many in an hour',
+  }),
   disabled_reason: z.string().nullable().meta({
     description:
       '`creator_left`: take it over, then enable it; `rate_breaker`: other runs started it too often; null: disabled by a user',

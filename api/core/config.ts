@@ -162,6 +162,7 @@ export const Settings = z.object({
   AUTOMATION_BREAKER_RUNS: count(100).describe('Runs a minute, started by other runs, that disable an automation'),
   RUN_HISTORY_DAYS: count(90).describe('Finished runs and plans are deleted after this time'),
   RUN_HISTORY_SKIPPED_DAYS: count(7).describe('The same for skipped runs'),
+  SKIPPED_RUNS_PER_HOUR: count(10_000, 0).describe('Skipped runs that a team keeps an hour; more are counted, not kept'),
   BULK_HISTORY_DAYS: count(90).describe('Exports and imports that have ended are forgotten after this time'),
   CI_TRIAGE_SECONDS: count(60, 0, 600).describe(
     'Quiet time after the last delivery of a failed CI run before its plan is staged',

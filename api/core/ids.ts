@@ -38,3 +38,6 @@ export function lowestIdAt(ms: number): string {
 
 /** Returns the time in a UUIDv7, in milliseconds since 1970. */
 export const timeOfId = (id: string): number => Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
+
+/** Returns a UUIDv7 of this time, in milliseconds since 1970, with the last 74 bits of another UUID: the same input gives the same id. */
+export const idAt = (ms: number, id: string): string => lowestIdAt(ms).slice(0, 15) + id.slice(15);

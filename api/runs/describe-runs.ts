@@ -62,7 +62,12 @@ const statement: Statement = {
     from automation_runs r
     left join automation_versions v on v.automation_id = r.automation_id and v.version = r.automation_version
     left join memberships m on m.team_id = r.team_id and m.user_id = $1
-    where r.run_id = any($2::uuid[]) and (m.role is not null or (r.team_id is null and r.creator_id = $1))`,
+    where r.run_id = any($2::uuid[]) and (m.role is not null or (r.team_id is null and r.creator_id = $1))
+    union all
+    select s.run_id, a.team_id, a.created_by, s.triggered_by, true, null, null, '{}', '[]'
+    from skipped_runs s join automations a using (automation_id)
+    left join memberships m on m.team_id = a.team_id and m.user_id = $1
+    where s.run_id = any($2::uuid[]) and (m.role is not null or (a.team_id is null and a.created_by = $1))`,
 };
 
 /** Describes the runs of a list by id, for pages that show it. Omits runs that the caller may not read. */

@@ -4,15 +4,15 @@ import { notFound } from '../core/errors.js';
 import { authorizeAccess } from '../automations/policy.js';
 import { presentRun } from './present-run.js';
 import type { RunView } from './record/run-record.js';
-import { SELECT_RUNS } from './record/run-record.sql.js';
+import { runsByIds } from './record/run-record.sql.js';
 import type { RunRecord } from './schema.js';
 
 /** $1 = caller id, $2 = run id. */
-const statement: Statement = { name: 'get_run', text: `${SELECT_RUNS} where r.run_id = $2` };
+const statement: Statement = { name: 'get_run', text: runsByIds('array[$2::uuid]') };
 const eventStatement: Statement = { name: 'get_run_event', text: 'select event from automation_runs where run_id = $1' };
 
 /**
- * Returns one run with the event that started it. It stays readable after its automation is deleted.
+ * Returns one run with the event that started it; the event of a skipped run is empty. It stays readable after its automation is deleted.
  * @throws RESOURCE_NOT_FOUND | PERMISSION_DENIED a non-member, or a run of another user's personal automation
  */
 export async function getRun(ctx: Context, runId: string): Promise<RunRecord> {

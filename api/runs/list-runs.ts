@@ -3,23 +3,26 @@ import { type Context, userOf } from '../core/context.js';
 import { getAutomation } from '../automations/get-automation.js';
 import { presentRun } from './present-run.js';
 import type { RunView } from './record/run-record.js';
-import { SELECT_RUNS } from './record/run-record.sql.js';
+import { runsByIds, SKIPPED_AT } from './record/run-record.sql.js';
 import type { ListRuns, RunSummary } from './schema.js';
 
-/**
- * $1 = caller id, $2 = automation id, $3 = limit, $4 = offset; with `status`: $5 = status. Pages through an index, so skipped
- * runs are not read.
- */
-const pageOf = (name: string, status: string): Statement => ({
+/** SQL: the newest runs of automation $2 up to the end of the page, from an index of each table. */
+const started = (status: string): string => /* sql */ `(
+      select p.run_id, p.queued_at from automation_runs p where p.automation_id = $2 ${status}
+      order by p.queued_at desc, p.run_id desc limit $3::int + $4::int)`;
+const skipped = /* sql */ `(
+      select s.run_id, ${SKIPPED_AT} from skipped_runs s where s.automation_id = $2
+      order by ${SKIPPED_AT} desc, s.run_id desc limit $3::int + $4::int)`;
+
+/** $1 = caller id, $2 = automation id, $3 = limit, $4 = offset; with a status: $5 = status. */
+const pageOf = (name: string, sources: string[]): Statement => ({
   name,
-  text: /* sql */ `${SELECT_RUNS}
-    where r.run_id = any(array(
-      select p.run_id from automation_runs p where p.automation_id = $2 ${status}
-      order by p.queued_at desc, p.run_id desc limit $3 offset $4))
-    order by r.queued_at desc, r.run_id desc`,
+  text: runsByIds(/* sql */ `array(
+    select run_id from (${sources.join(' union all ')}) newest order by queued_at desc, run_id desc limit $3 offset $4)`),
 });
-const statement = pageOf('list_runs', '');
-const statusStatement = pageOf('list_runs_by_status', 'and p.status = $5');
+const statement = pageOf('list_runs', [started(''), skipped]);
+const statusStatement = pageOf('list_runs_by_status', [started('and p.status = $5')]);
+const skippedStatement = pageOf('list_skipped_runs', [started('and p.status = $5'), skipped]);
 
 /**
  * Lists the runs of one automation, newest first.
@@ -30,6 +33,6 @@ export async function listRuns(ctx: Context, automationId: string, { status, lim
   const page = [userOf(ctx), automationId, limit, offset];
   const rows = await (status == null
     ? run<RunView>(ctx.db, statement, page)
-    : run<RunView>(ctx.db, statusStatement, [...page, status]));
+    : run<RunView>(ctx.db, status === 'skipped' ? skippedStatement : statusStatement, [...page, status]));
   return rows.map(presentRun);
 }

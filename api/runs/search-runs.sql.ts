@@ -1,6 +1,6 @@
 import type { Statement } from '../../db/statement.js';
 import { visibleAutomations } from '../automations/automation-record.sql.js';
-import { SELECT_RUNS } from './record/run-record.sql.js';
+import { runsByIds, SKIPPED_AT } from './record/run-record.sql.js';
 
 /** Conditions on automations. One for each case: with an "or" the kept plan would read all automations of the installation. */
 const ANY_AUTOMATION = '$2::uuid is null';
@@ -21,38 +21,42 @@ const scoped = (name: string, build: (name: string, scope: string) => Statement)
  * after or null. Runs of deleted automations stay in the list. Each step is bounded: one probe for each automation finds those with
  * the newest matching runs; as many automations as rows can have a run on the page, and each gives at most that many.
  */
-const searchStatement = (name: string, scope: string, condition: string): Statement => {
-  const range = /* sql */ `r.automation_id = a.automation_id ${condition} and r.queued_at >= $4
-        and (r.queued_at, r.run_id) < ((select queued_at from range_end), (select run_id from range_end))`;
-  const newest = /* sql */ `order by queued_at desc, run_id desc limit`;
+const searchStatement = (name: string, scope: string, condition: string, withSkipped: boolean): Statement => {
+  const before = '< ((select queued_at from range_end), (select run_id from range_end))';
+  const newest = (limit: string): string => /* sql */ `order by queued_at desc, run_id desc limit ${limit}`;
+  const started = (limit: string): string => /* sql */ `(select r.queued_at, r.run_id from automation_runs r
+        where r.automation_id = a.automation_id ${condition} and r.queued_at >= $4 and (r.queued_at, r.run_id) ${before}
+        ${newest(limit)})`;
+  const skipped = (limit: string): string => /* sql */ `(select ${SKIPPED_AT}, s.run_id from skipped_runs s
+        where s.automation_id = a.automation_id and ${SKIPPED_AT} >= $4 and (${SKIPPED_AT}, s.run_id) ${before}
+        order by ${SKIPPED_AT} desc, s.run_id desc limit ${limit})`;
+  const both = (limit: string): string =>
+    withSkipped ? `(${started(limit)} union all ${skipped(limit)} ${newest(limit)})` : started(limit);
   return {
     name,
     text: /* sql */ `
     with range_end as (
-      select coalesce(c.queued_at, $5) as queued_at, coalesce(c.run_id, '00000000-0000-0000-0000-000000000000') as run_id
-      from (select) as always left join automation_runs c on c.run_id = $6::uuid
+      select coalesce(c.queued_at, ${SKIPPED_AT}, $5) as queued_at, coalesce($6::uuid, '00000000-0000-0000-0000-000000000000') as run_id
+      from (select) as always left join automation_runs c on c.run_id = $6::uuid left join skipped_runs s on s.run_id = $6::uuid
     ), recent as materialized (
-      select a.automation_id from (${visibleAutomations(scope)}) a
-      cross join lateral (select r.queued_at, r.run_id from automation_runs r where ${range} ${newest} 1) r
-      ${newest} $3
+      select a.automation_id from (${visibleAutomations(scope)}) a cross join lateral ${both('1')} r ${newest('$3')}
     )
-    ${SELECT_RUNS}
-    where r.run_id = any(array(
-      select run_id from recent a
-      cross join lateral (select r.queued_at, r.run_id from automation_runs r where ${range} ${newest} $3) r
-      ${newest} $3))
-    order by r.queued_at desc, r.run_id desc`,
+    ${runsByIds(/* sql */ `array(select run_id from recent a cross join lateral ${both('$3')} r ${newest('$3')})`)}`,
   };
 };
 
-export const searchRunsStatements = scoped('search_runs', (name, scope) => searchStatement(name, scope, ''));
+export const searchRunsStatements = scoped('search_runs', (name, scope) => searchStatement(name, scope, '', true));
 /** As `searchRunsStatements`; $7 = status. */
 export const searchRunsByStatusStatements = scoped('search_runs_by_status', (name, scope) =>
-  searchStatement(name, scope, 'and r.status = $7'),
+  searchStatement(name, scope, 'and r.status = $7', false),
+);
+/** As `searchRunsByStatusStatements`, for skipped runs. */
+export const searchSkippedRunsStatements = scoped('search_skipped_runs', (name, scope) =>
+  searchStatement(name, scope, 'and r.status = $7', true),
 );
 /** As `searchRunsStatements`: runs that someone rejected. */
 export const searchRejectedRunsStatements = scoped('search_rejected_runs', (name, scope) =>
-  searchStatement(name, scope, `and r.skip_reason = 'rejected'`),
+  searchStatement(name, scope, `and r.skip_reason = 'rejected'`, false),
 );
 
 /**
@@ -81,6 +85,16 @@ export const countRunsByDayStatements = scoped('count_runs_by_day', (name, scope
     ) c
     where (select count(*) from mine) <= $6`,
 }));
+
+/** $1 = caller id. Counts the skipped runs of the last day, of the caller's teams and own automations, that were not kept. */
+export const countNotKeptStatement: Statement = {
+  name: 'count_skipped_not_kept',
+  text: /* sql */ `
+    select coalesce(sum(b.not_kept), 0)::int as runs
+    from (select team_id as owner_id from memberships where user_id = $1 union all select $1::uuid) o
+    cross join generate_series(date_trunc('hour', now() - interval '1 day'), now(), '1 hour') as h(hour)
+    join skipped_run_budgets b on b.hour = h.hour and b.owner_id = o.owner_id`,
+};
 
 /** $1 = caller id, $2 = row limit. Automations for a filter, by name. */
 export const listAutomationNamesStatement: Statement = {

@@ -5,11 +5,13 @@ import { type Context, userOf } from '../core/context.js';
 import type { RunStatus } from './record/rules.js';
 import type { RunView } from './record/run-record.js';
 import {
+  countNotKeptStatement,
   countRunsByDayStatements,
   listAutomationNamesStatement,
   searchRejectedRunsStatements,
   searchRunsByStatusStatements,
   searchRunsStatements,
+  searchSkippedRunsStatements,
 } from './search-runs.sql.js';
 
 /** How a run stands, as people say it: a run that someone rejected has the status `skipped`. */
@@ -39,7 +41,10 @@ export async function searchRuns(
   const rows =
     state === 'rejected'
       ? await run<RunView>(ctx.db, searchRejectedRunsStatements[scope], values)
-      : await run<RunView>(ctx.db, searchRunsByStatusStatements[scope], [...values, state]);
+      : await run<RunView>(ctx.db, (state === 'skipped' ? searchSkippedRunsStatements : searchRunsByStatusStatements)[scope], [
+          ...values,
+          state,
+        ]);
   return rows.map(presentRun);
 }
 
@@ -81,3 +86,9 @@ export interface AutomationName extends Record<string, unknown> {
 /** Returns the first automations that the caller sees, by name. */
 export const listAutomationNames = (ctx: Context, limit: number): Promise<AutomationName[]> =>
   run<AutomationName>(ctx.db, listAutomationNamesStatement, [userOf(ctx), limit]);
+
+/** Returns how many skipped runs of the last day were counted and not kept, in all teams of the caller. */
+export async function countNotKept(ctx: Context): Promise<number> {
+  const [row] = await run<{ runs: number }>(ctx.db, countNotKeptStatement, [userOf(ctx)]);
+  return row?.runs ?? 0;
+}

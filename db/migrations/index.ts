@@ -37,6 +37,7 @@ import * as activityPages from './0036_activity_pages.js';
 import * as customFields from './0037_custom_fields.js';
 import * as runners from './0038_runners.js';
 import * as bulk from './0039_bulk.js';
+import * as skippedRuns from './0045_skipped_runs.js';
 import * as definitionSize from './0043_definition_size.js';
 import * as consent from './0041_consent.js';
 
@@ -80,6 +81,7 @@ const MIGRATIONS: Record<string, Knex.Migration> = {
   '0037_custom_fields': customFields,
   '0038_runners': runners,
   '0039_bulk': bulk,
+  '0045_skipped_runs': skippedRuns,
   '0043_definition_size': definitionSize,
   '0041_consent': consent,
 };

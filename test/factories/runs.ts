@@ -131,3 +131,22 @@ export async function openNextGate(app: TestApp, run: TestRun, gateIndex: number
   await db('run_actions').where({ run_id, index: gateIndex }).update({ status: 'running' });
   await db('run_actions').where({ run_id, status: 'pending' }).where('index', '>', gateIndex).update({ status: 'staged' });
 }
+
+/** Skipped runs of an automation, a team or all, oldest first, with the fields of a run. */
+export const skippedRuns = (app: TestApp, where: { automation_id?: string; team_id?: string } = {}): Promise<SkippedRow[]> =>
+  app.services
+    .db<SkippedRow>('skipped_runs')
+    .join('automations', 'automations.automation_id', 'skipped_runs.automation_id')
+    .where(Object.fromEntries(Object.entries(where).map(([name, value]) => [`automations.${name}`, value])))
+    .orderBy('run_id')
+    .select('skipped_runs.*');
+
+export interface SkippedRow {
+  run_id: string;
+  automation_id: string;
+  automation_version: number;
+  triggered_by: string | null;
+  depth: number;
+  is_loop: boolean;
+  condition_error: string | null;
+}

@@ -14,7 +14,11 @@ export async function crowd(
   { automations, condition = null, actions = 1 }: { automations: number; condition?: string | null; actions?: number },
 ): Promise<void> {
   const steps = JSON.stringify(
-    Array.from({ length: actions }, () => ({ type: 'add_comment', params: { task_id: 't', content: 'x' } })),
+    Array.from({ length: actions }, () => ({
+      type: 'add_comment',
+      params: { task_id: 't', content: 'x' },
+      on_failure: 'continue',
+    })),
   );
   const values = { team: team.team_id, person: team.manager.user_id, automations, condition, steps };
   await app.services.db.raw(

@@ -4,6 +4,7 @@ import { RECURRING_TASK, seriesWorkflowId, taskQueue } from '../../workflows/con
 import { buildAutomation, setStatus } from '../factories/automations.js';
 import { send } from '../api/forge/deliver.js';
 import { buildPerson, buildProject, buildTask, buildTeam, type TestTeam } from '../factories/people.js';
+import { skippedRuns } from '../factories/runs.js';
 import { startApp, type TestApp } from '../support/app.js';
 import { statementsOf } from '../support/statements.js';
 import { queuePrefix, runWorker, until } from '../support/worker.js';
@@ -278,7 +279,7 @@ it('a closed issue of the forge sets it done too', async () => {
 it('an automation that completes what recurs goes on to its depth and stops', async () => {
   await buildAutomation(app, team, { condition: 'task.recurrence != null', actions: [setStatus('done')] });
   const task = await build({ recurrence: { ...WEEKLY, rule: 'FREQ=DAILY' } });
-  await until(() => db()('automation_runs').where({ team_id: team.team_id, skip_reason: 'loop' }).first());
+  await until(async () => (await skippedRuns(app, { team_id: team.team_id })).some(({ is_loop }) => is_loop));
   await settled(task);
   const rows = await occurrences(task);
   expect(rows).toHaveLength(12);

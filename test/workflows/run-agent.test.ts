@@ -1,6 +1,7 @@
 import { triageNight } from '../../api/agent/triage/triage-night.js';
 import type { RunningWorker } from '../../activities/worker/start-worker.js';
 import { buildProject, buildTask, buildTeam, type TestTeam } from '../factories/people.js';
+import { skippedRuns } from '../factories/runs.js';
 import { startApp, type TestApp } from '../support/app.js';
 import { queuePrefix, runWorker, until } from '../support/worker.js';
 
@@ -36,8 +37,19 @@ const automate = async (trigger_type: string, actions: object[], condition: stri
   return made.body as { automation_id: string };
 };
 const night = () => triageNight(app.services, team.team_id, new Date().toISOString());
-const runsOf = ({ automation_id }: { automation_id: string }) =>
-  db()('automation_runs').where({ automation_id }).orderBy('depth').select('run_id', 'status', 'skip_reason', 'depth');
+const runsOf = async ({ automation_id }: { automation_id: string }) => {
+  const runs: { depth: number; status: string; skip_reason: string | null }[] = await db()('automation_runs')
+    .where({ automation_id })
+    .orderBy('depth')
+    .select('run_id', 'status', 'skip_reason', 'depth');
+  const skipped = await skippedRuns(app, { automation_id });
+  const last = skipped.map(({ depth, is_loop }) => ({
+    depth,
+    status: 'skipped',
+    skip_reason: is_loop ? 'loop' : 'condition_false',
+  }));
+  return [...runs, ...last];
+};
 
 it('a loop of plans that ask for plans ends at depth 10', async () => {
   const automation = await automate('agent.plan_staged', [ask('comment on it: once more')]);

@@ -5,6 +5,7 @@ import { evaluateCondition } from '../language/condition.js';
 import { conditionScope } from '../language/condition-scope.js';
 import type { Automation } from '../../../db/models/automation.js';
 import { createRuns } from '../../runs/record/create-run.js';
+import { isSkipped, recordSkipped, skippedIdOf } from '../../runs/record/record-skipped.js';
 import { parseCron } from './cron.js';
 import { countsAs, isTimeOf } from './next-times.js';
 import { newId } from '../../core/ids.js';
@@ -30,14 +31,21 @@ const statement: Statement = {
       and (a.project_id is null or p.deleted_at is null)`,
 };
 
+/** A nominal time as it counts, and the id of its run. */
+interface Counted {
+  run_id: string;
+  at: Date;
+}
+
 /**
  * Derives the run's id from automation and time, so that no time fires twice. Undefined if the schedule does not contain the
  * time: a schedule that has just changed may still fire at an old one.
  */
-function runIdOf({ automation_id, schedule_cron, schedule_timezone }: Scheduled, nominal: Date): string | undefined {
+function countedOf({ automation_id, schedule_cron, schedule_timezone }: Scheduled, nominal: Date): Counted | undefined {
   const parsed = parseCron(schedule_cron);
   if (!parsed.ok || !isTimeOf(parsed.cron, schedule_timezone, nominal)) return undefined;
-  return uuidv5(`schedule:${countsAs(parsed.cron, schedule_timezone, nominal).toISOString()}`, automation_id);
+  const at = countsAs(parsed.cron, schedule_timezone, nominal);
+  return { run_id: uuidv5(`schedule:${at.toISOString()}`, automation_id), at };
 }
 
 /**
@@ -48,10 +56,11 @@ export async function fireSchedule(services: Services, automationId: string, nom
   const nominal = new Date(nominalTime);
   const [automation] = await run<Scheduled>(services.db, statement, [automationId, nominalTime]);
   if (!automation) return 'nothing to do: the automation is not enabled';
-  const run_id = runIdOf(automation, nominal);
-  if (!run_id) return 'nothing to do: no longer a time of the schedule';
+  const counted = countedOf(automation, nominal);
+  if (!counted) return 'nothing to do: no longer a time of the schedule';
   if (automation.is_missed) return `nothing to do: missed by more than ${CATCH_UP_MINUTES} minutes`;
   const { team_id, project_id, condition, project } = automation;
+  const { run_id } = counted;
   const occurred_at = nominal.toISOString();
   const event = {
     type: 'schedule',
@@ -64,10 +73,26 @@ export async function fireSchedule(services: Services, automationId: string, nom
   };
   const scope = conditionScope(event, { project, actor: null, now: new Date() });
   const verdict = condition === null ? { matched: true, error: null } : evaluateCondition(condition, scope);
-  const skip_reason = verdict.matched ? null : ('condition_false' as const);
-  const one = { run_id, automation, event, trigger_type: 'schedule', depth: 0, skip_reason, condition_error: verdict.error };
-  const created = await createRuns(services, [{ ...one, correlation_id: newId() }], null);
+  const created = await record(services, automation, { ...counted, event }, verdict);
   services.notifyRelay();
-  if (created.length === 0) return `nothing to do: ${occurred_at} already started run ${run_id}`;
-  return skip_reason ? `skipped: the condition is false (run ${run_id})` : `run ${run_id}`;
+  if (!created) return `nothing to do: ${occurred_at} already started run ${run_id}`;
+  return verdict.matched ? `run ${run_id}` : `skipped: the condition is false (run ${skippedIdOf(run_id, counted.at)})`;
+}
+
+/** Creates the run, or records that its condition skipped it. Returns false if an earlier attempt did either. */
+async function record(
+  services: Services,
+  automation: Scheduled,
+  { run_id, at, event }: Counted & { event: Record<string, unknown> },
+  { matched, error }: { matched: boolean; error: string | null },
+): Promise<boolean> {
+  const skippedId = skippedIdOf(run_id, at);
+  if (matched) {
+    if (await isSkipped(services, skippedId)) return false;
+    const one = { run_id, automation, event, trigger_type: 'schedule', depth: 0, correlation_id: newId() };
+    return (await createRuns(services, [one], null)).length > 0;
+  }
+  const { automation_id, version: automation_version } = automation;
+  const about = { automation_id, automation_version, triggered_by: null, depth: 0, condition_error: error };
+  return (await recordSkipped(services, [{ ...about, run_id: skippedId, skip_reason: 'condition_false' }])) > 0;
 }

@@ -125,6 +125,7 @@ const automation = {
   last_run_status: 'paused',
   run_count: 7,
   failed_count: 0,
+  skipped_not_kept: 0,
   disabled_reason: null,
   is_protected: true,
 };

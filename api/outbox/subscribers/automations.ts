@@ -2,6 +2,7 @@ import { v5 as uuidv5 } from 'uuid';
 import { type CompiledCondition, compileCondition } from '../../automations/language/condition.js';
 import { type ConditionScope, conditionScope } from '../../automations/language/condition-scope.js';
 import { createRuns, type NewRun } from '../../runs/record/create-run.js';
+import { recordSkipped, SKIPPED_RUN_BYTES, type SkippedRun, skippedIdOf } from '../../runs/record/record-skipped.js';
 import { tripBreaker } from '../../automations/matching/trip-breaker.js';
 import { triggersOfEvent } from '../../automations/language/triggers.js';
 import type { Services } from '../../core/context.js';
@@ -71,9 +72,7 @@ function scopeOf({ project, actor, now }: OutboxEvent, about: EventData): Condit
 /** Derives the run's id from event and automation, so that it is created once. */
 const runIdOf = (automationId: string, eventId: string): string => uuidv5(eventId, automationId);
 
-/**
- * Decides the run of an event and an automation: queued if its condition is true, otherwise skipped (a row without a workflow).
- */
+/** Decides the run of an event and an automation: queued if its condition is true, otherwise skipped (no event, no workflow). */
 function decide(
   event: OutboxEvent,
   { automation, trigger_type, condition, actions }: Definition,
@@ -92,17 +91,33 @@ function decide(
     correlation_id: event.correlation_id,
     skip_reason: verdict.matched ? null : 'condition_false',
     condition_error: verdict.error,
-    bytes: about.bytes + RUN_BYTES + actions * ACTION_BYTES,
+    bytes: verdict.matched ? about.bytes + RUN_BYTES + actions * ACTION_BYTES : SKIPPED_RUN_BYTES,
   };
 }
 
-/** Creates the runs; skips runs that are too deep. Disables automations that other runs start too often after the commit. */
+const skippedOf = (run: NewRun, skip_reason: SkippedRun['skip_reason']): SkippedRun => ({
+  run_id: skippedIdOf(run.run_id, new Date(run.event['occurred_at'] as string)),
+  automation_id: run.automation.automation_id,
+  automation_version: run.automation.version,
+  triggered_by: run.triggered_by ?? null,
+  depth: run.depth,
+  skip_reason,
+  condition_error: skip_reason === 'loop' ? null : (run.condition_error ?? null),
+});
+
+/**
+ * Creates the runs, and records those that their condition or their depth skips. Disables automations that other runs start too
+ * often after the commit. The skipped ones come last: their team's budget is locked until the commit.
+ */
 async function enqueue(services: Services, matches: readonly NewRun[], leaseSeconds: number | null): Promise<Enqueued> {
-  const maxDepth = services.config.AUTOMATION_MAX_DEPTH;
-  const runs = matches.map((run) =>
-    run.depth > maxDepth ? { ...run, skip_reason: 'loop' as const, condition_error: null } : run,
-  );
-  const created = await createRuns(services, runs, leaseSeconds);
+  const isTooDeep = ({ depth }: NewRun): boolean => depth > services.config.AUTOMATION_MAX_DEPTH;
+  const isSkipped = (run: NewRun): boolean => isTooDeep(run) || run.skip_reason != null;
+  const runs = matches.filter((run) => !isSkipped(run));
+  const skipped = matches.filter(isSkipped).map((run) => skippedOf(run, isTooDeep(run) ? 'loop' : 'condition_false'));
+  // Sent together; awaited in order, because a statement after a failure only reports the aborted transaction.
+  const both = [runs.length === 0 ? [] : createRuns(services, runs, leaseSeconds), recordSkipped(services, skipped)] as const;
+  await Promise.allSettled(both);
+  const [created] = await Promise.all(both);
   const starts = created.flatMap(({ start }) => start ?? []);
   const caused = [...new Set(starts.filter(({ depth }) => depth > 0).map(({ automation_id }) => automation_id))];
   return { starts, ...(caused.length > 0 ? { afterCommit: (after) => tripBreaker(after, caused) } : {}) };

@@ -21,3 +21,32 @@ export const SELECT_RUNS = /* sql */ `
         from gate_approvals p where p.run_id = g.run_id and p.gate_index = g.gate_index)) order by g.gate_index), '[]') as gates
     from gates g where g.run_id = r.run_id
   ) met on true`;
+
+/**
+ * The same columns for skipped runs s, as `RunView` has them; $1 = caller id. A `where` follows. A version that is gone leaves the
+ * automation's present name and trigger.
+ */
+export const SELECT_SKIPPED = /* sql */ `
+  select s.run_id, s.automation_id, coalesce(v.name, a.name), s.automation_version, a.team_id, a.project_id, a.created_by, 'skipped',
+    case when s.is_loop then 'loop' else 'condition_false' end, s.condition_error, coalesce(v.trigger_type, a.trigger_type), false, false,
+    s.triggered_by, s.depth::int, null::uuid, null::uuid, uuid_extract_timestamp(s.run_id), null::timestamptz,
+    uuid_extract_timestamp(s.run_id), null::jsonb, m.role, acts.actions, '[]'::json
+  from skipped_runs s join automations a using (automation_id)
+  left join automation_versions v on v.automation_id = s.automation_id and v.version = s.automation_version
+  left join memberships m on m.team_id = a.team_id and m.user_id = $1
+  cross join lateral (
+    select coalesce(json_agg(json_build_object('index', n - 1, 'type', e.value->>'type', 'name', e.value->>'name', 'status', 'skipped',
+      'attempts', 0, 'started_at', null, 'finished_at', null, 'due_at', null, 'output', null, 'error', null) order by n), '[]') as actions
+    from jsonb_array_elements(v.actions) with ordinality as e(value, n)
+  ) acts`;
+
+/** Selects runs of either table by id, newest first. `ids` is SQL of type uuid[]. */
+export const runsByIds = (ids: string): string => /* sql */ `
+  select found.* from (select ${ids}::uuid[] as ids offset 0) page cross join lateral (
+    ${SELECT_RUNS} where r.run_id = any(page.ids)
+    union all
+    ${SELECT_SKIPPED} where s.run_id = any(page.ids)
+  ) found order by queued_at desc, run_id desc`;
+
+/** SQL: when a skipped run s was decided on; the index of its automation has it. */
+export const SKIPPED_AT = 'uuid_extract_timestamp(s.run_id)';

@@ -52,6 +52,17 @@ const growRuns = (automationId: string) =>
     { automationId, count: (CROWD * 6) / 5 },
   );
 
+/** As many skipped ones, 50 of them at the same time each. */
+const growSkipped = (automationId: string) =>
+  db().raw(
+    /* sql */ `
+    insert into skipped_runs (run_id, automation_id, automation_version, depth, is_loop)
+    select overlay(uuidv7()::text placing left(uuid_at(now() - i / 50 * interval '1 second')::text, 14) from 1)::uuid,
+      :automationId, 1, 0, false
+    from generate_series(1, :count::int) i`,
+    { automationId, count: CROWD },
+  );
+
 /** Many other teams with an automation each. */
 const growAutomations = () =>
   db().raw(/* sql */ `
@@ -89,6 +100,7 @@ beforeAll(async () => {
   });
   await growAutomations();
   await growRuns(theirs.automation_id);
+  await growSkipped(theirs.automation_id);
   await growRest(large);
   await db().raw(/* sql */ `insert into forge_deliveries (delivery_id, event, repo, body_sha256, outcome)
     values ('mine', 'push', 'small/repo', '\\x00', 'applied')`);
@@ -153,6 +165,7 @@ const lists = (who: Person, { team_id }: TestTeam, { automation_id }: { automati
     'one automation': get(`/api/automations/${automation_id}`),
     runs: get(runs),
     'failed runs': get(`${runs}?status=failed`),
+    'skipped runs': get(`${runs}?status=skipped`),
     'succeeded runs': get(`${runs}?status=succeeded`),
     approvals: get('/api/automations/approvals'),
     notifications: get('/api/notifications'),
@@ -178,6 +191,7 @@ const searches = (who: Person, { automation_id: automationId }: { automation_id:
     'recent runs': search({}),
     'runs of an automation': search({ automationId }),
     'runs that failed today': search({ state: 'failed', since, until }),
+    'skipped runs of today': search({ state: 'skipped', since }),
     'runs that wait': search({ state: 'paused', automationId }),
     'runs that were rejected': search({ state: 'rejected' }),
     'runs that were skipped long ago': search({ state: 'skipped', until: '2020-01-01T00:00:00Z' }),

@@ -111,6 +111,16 @@ export const DATABASE_GAUGES: readonly DatabaseGauge[] = [
       from unnest('{succeeded,failed,skipped,expired,cancelled}'::text[]) as listed (status)`,
   },
   {
+    name: 'assent_skipped_runs_this_hour',
+    help: 'Runs that a condition or the depth skipped since the full hour, of at most 10000 teams: kept, or only counted',
+    labels: ['recorded'],
+    sql: `with budgets as materialized (select kept, not_kept from skipped_run_budgets
+        where hour = date_trunc('hour', now()) limit ${MAX_ROWS})
+      select recorded, coalesce(sum(value), 0)::int as value
+      from (select 'kept' as recorded, kept as value from budgets union all select 'counted', not_kept from budgets) both_ways
+      group by recorded`,
+  },
+  {
     name: 'assent_dead_letters',
     help: 'Failed runs of the newest 10000 finished ones that nobody has replayed with success',
     labels: [],

@@ -3,7 +3,7 @@ import { describeRuns } from '../../../runs/describe-runs.js';
 import { listApprovals } from '../../../runs/approvals/list-approvals.js';
 import { listDeadLetters } from '../../../runs/dead-letter/list-dead-letters.js';
 import { RUN_STATUSES, type RunStatus } from '../../../runs/record/rules.js';
-import { listAutomationNames, type RunState, searchRuns } from '../../../runs/search-runs.js';
+import { countNotKept, listAutomationNames, type RunState, searchRuns } from '../../../runs/search-runs.js';
 import type { RunSummary } from '../../../runs/schema.js';
 import type { Context } from '../../../core/context.js';
 import { zoneNamed } from '../../../core/time-zones.js';
@@ -113,11 +113,12 @@ export const runListPages: Page[] = [
       const timeZone = zoneNamed(createFormatter(person).timeZone) ?? 'UTC';
       const { show } = filter;
       const isLive = filter.live !== undefined;
-      const [list, strip, choices] = await Promise.all([
+      const [list, strip, choices, notKept] = await Promise.all([
         LISTS[show](ctx, filter, timeZone),
         // A page that looks for news swaps in its list alone.
         show === 'all' && !isLive ? runStrip(ctx, filter.automation, timeZone) : null,
         show === 'all' && !isLive ? listAutomationNames(ctx, MAX_CHOICES) : [],
+        show === 'all' ? countNotKept(ctx) : 0,
       ]);
       const { lines, hasMore } = list;
       const [names, about] = await Promise.all([namesIn(ctx, person, lines), describeRuns(ctx, lines)]);
@@ -132,7 +133,7 @@ export const runListPages: Page[] = [
       return {
         view: 'work/runs',
         title: 'Runs',
-        data: { ...shown, show, filter, isFiltered, states: STATES, choices, strip, pages },
+        data: { ...shown, show, filter, isFiltered, states: STATES, choices, strip, pages, notKept },
       };
     },
   }),
