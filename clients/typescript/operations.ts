@@ -1,4 +1,4 @@
-// Made by npm run client from the document with SHA-256 d28b77469915f3d3dd903d1ddb103ff0e25d3cc6c3f47fad7f997483e3b564da.
+// Made by npm run client from the document with SHA-256 48ddce3904cf9820cd7c4ffdfa56562c074e57b5290957b356016947e2b487a1.
 /** Operations that send a form with a file, those that send its bytes alone, and those that return bytes. */
 export const UPLOADS: readonly string[] = ['uploadFile'];
 export const STREAMS: readonly string[] = ['uploadBulkInput'];

@@ -63,7 +63,7 @@ it('a condition that does not hold leaves a skipped row and no workflow', async 
     const found = await skippedRuns(app, automation);
     return found.length > 0 && found;
   });
-  expect(skipped).toMatchObject({ is_loop: false, condition_error: null, triggered_by: team.manager.user_id });
+  expect(skipped).toMatchObject({ is_loop: false, condition_error: null, triggered_by: team.member.user_id });
   expect(await runOf(automation)).toBeUndefined();
   expect(await commentsOn(task)).toEqual([]);
 });

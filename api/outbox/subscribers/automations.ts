@@ -115,9 +115,11 @@ async function enqueue(services: Services, matches: readonly NewRun[], leaseSeco
   const runs = matches.filter((run) => !isSkipped(run));
   const skipped = matches.filter(isSkipped).map((run) => skippedOf(run, isTooDeep(run) ? 'loop' : 'condition_false'));
   // Sent together; awaited in order, because a statement after a failure only reports the aborted transaction.
-  const both = [runs.length === 0 ? [] : createRuns(services, runs, leaseSeconds), recordSkipped(services, skipped)] as const;
-  await Promise.allSettled(both);
-  const [created] = await Promise.all(both);
+  const creating = runs.length === 0 ? Promise.resolve([]) : createRuns(services, runs, leaseSeconds);
+  const recording = recordSkipped(services, skipped);
+  await Promise.allSettled([creating, recording]);
+  const created = await creating;
+  await recording;
   const starts = created.flatMap(({ start }) => start ?? []);
   const caused = [...new Set(starts.filter(({ depth }) => depth > 0).map(({ automation_id }) => automation_id))];
   return { starts, ...(caused.length > 0 ? { afterCommit: (after) => tripBreaker(after, caused) } : {}) };

@@ -1,5 +1,5 @@
 /** Select list and joins of `RunView`, without the event, which may be large; $1 = caller id. A `where` follows. */
-export const SELECT_RUNS = /* sql */ `
+const SELECT_RUNS = /* sql */ `
   select r.run_id, r.automation_id, r.automation_name, r.automation_version, r.team_id, r.project_id, r.creator_id, r.status,
     r.skip_reason, r.condition_error, r.trigger_type, r.event_truncated, r.is_test, r.triggered_by, r.depth, r.retry_of,
     r.retried_by, r.queued_at, r.started_at, r.finished_at, r.error, m.role as seat, acts.actions, met.gates
@@ -26,7 +26,7 @@ export const SELECT_RUNS = /* sql */ `
  * The same columns for skipped runs s, as `RunView` has them; $1 = caller id. A `where` follows. A version that is gone leaves the
  * automation's present name and trigger.
  */
-export const SELECT_SKIPPED = /* sql */ `
+const SELECT_SKIPPED = /* sql */ `
   select s.run_id, s.automation_id, coalesce(v.name, a.name), s.automation_version, a.team_id, a.project_id, a.created_by, 'skipped',
     case when s.is_loop then 'loop' else 'condition_false' end, s.condition_error, coalesce(v.trigger_type, a.trigger_type), false, false,
     s.triggered_by, s.depth::int, null::uuid, null::uuid, uuid_extract_timestamp(s.run_id), null::timestamptz,
