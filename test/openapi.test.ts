@@ -455,6 +455,7 @@ describe('the pages', () => {
 it('in production neither the document nor its pages exist', async () => {
   const app = await startApp({
     NODE_ENV: 'production',
+    BASE_URL: 'https://assent.test',
     JWT_SECRET: randomBytes(32).toString('hex'),
     SECRETS_MASTER_KEY: randomBytes(32).toString('base64'),
     AUDIT_SIGNING_KEY: generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),

@@ -5,6 +5,7 @@ import { allowedHosts } from './settings/allowed-hosts.js';
 import { fileStoreProblems } from './settings/file-store-settings.js';
 import { modelProblems, modelSettings } from './settings/model-settings.js';
 import { peopleSettings } from './settings/people-settings.js';
+import { secretProblems, withCommand } from './settings/production-secrets.js';
 import { RUNNER_LIMITS, runnerSettings } from './settings/runner-settings.js';
 import { temporalTlsProblems } from './settings/temporal-tls.js';
 import { WEBHOOK_LIMITS, webhookSettings } from './settings/webhook-settings.js';
@@ -23,7 +24,7 @@ export const Settings = z.object({
   PORT: port(3000).describe('The API'),
   METRICS_PORT: port(4000).describe('/livez, /readyz and /metrics of the API'),
   WORKER_METRICS_PORT: port(4001).describe('/livez and /metrics of the worker'),
-  BASE_URL: z.url().optional().describe('Public address of the API, used in links'),
+  BASE_URL: z.url().optional().describe('Public address, used in links; required in production'),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
   DATA_DIR: z.string().default('.data').describe('Development data, signed audit checkpoints, uploaded files'),
   FILE_STORE: z.enum(['disk', 's3']).default('disk').describe('Where uploaded files are: DATA_DIR/files, or a bucket'),
@@ -218,6 +219,7 @@ function productionProblems(given: Record<string, string | undefined>): string[]
       'MAIL_URL: needed, because signing in takes a mailed code (or set LOGIN_OTP=off)',
     given['OUTBOUND_LOOPBACK'] === 'allow' && 'OUTBOUND_LOOPBACK: for development only',
     given['DATABASE_URL']?.includes('demo-password') && 'DATABASE_URL: holds the demo password',
+    ...secretProblems(given),
   ];
   return problems.filter((problem) => typeof problem === 'string');
 }
@@ -238,7 +240,7 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env): Config {
   } else problems.push(...parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`));
   if (!development) problems.push(...productionProblems(given));
   if (!parsed.success || problems.length > 0)
-    throw new Error(`Invalid configuration:\n${problems.map((line) => `  ${line}`).join('\n')}`);
+    throw new Error(`Invalid configuration:\n${problems.map((line) => `  ${withCommand(line)}`).join('\n')}`);
   return parsed.data;
 }
 

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,9 +8,10 @@ import { type Authority, type Certificate, createAuthority } from '../../tempora
 const PEM = '-----BEGIN PRIVATE KEY-----\nx\n-----END PRIVATE KEY-----';
 const production = {
   NODE_ENV: 'production',
+  BASE_URL: 'https://assent.test',
   DATABASE_URL: 'postgresql://db/assent',
-  JWT_SECRET: 'j'.repeat(32),
-  SECRETS_MASTER_KEY: Buffer.alloc(32, 1).toString('base64'),
+  JWT_SECRET: randomBytes(48).toString('base64'),
+  SECRETS_MASTER_KEY: randomBytes(32).toString('base64'),
   AUDIT_SIGNING_KEY: PEM,
   MAIL_URL: 'smtp://mail.test:25',
 };
@@ -44,8 +46,9 @@ it.each([
 it('reads NAME_FILE, and makes development secrets once', () => {
   const dir = mkdtempSync(join(tmpdir(), 'assent-config-'));
   try {
-    writeFileSync(join(dir, 'jwt'), `${'k'.repeat(40)}\n`);
-    expect(loadConfig({ ...production, JWT_SECRET: '', JWT_SECRET_FILE: join(dir, 'jwt') }).JWT_SECRET).toBe('k'.repeat(40));
+    writeFileSync(join(dir, 'jwt'), `${production.JWT_SECRET}\n`);
+    const { JWT_SECRET } = loadConfig({ ...production, JWT_SECRET: '', JWT_SECRET_FILE: join(dir, 'jwt') });
+    expect(JWT_SECRET).toBe(production.JWT_SECRET);
     const development = { NODE_ENV: 'development', DATABASE_URL: production.DATABASE_URL, DATA_DIR: dir };
     const first = loadConfig(development);
     expect(first.FORGE_WEBHOOK_SECRET).toBeTruthy();
