@@ -40,6 +40,7 @@ import * as bulk from './0039_bulk.js';
 import * as skippedRuns from './0045_skipped_runs.js';
 import * as definitionSize from './0043_definition_size.js';
 import * as consent from './0041_consent.js';
+import * as bulkEvents from './0048_bulk_events.js';
 
 /** Every migration in order; listed explicitly so that a build contains exactly what was reviewed. Never edited once released. */
 const MIGRATIONS: Record<string, Knex.Migration> = {
@@ -84,6 +85,7 @@ const MIGRATIONS: Record<string, Knex.Migration> = {
   '0045_skipped_runs': skippedRuns,
   '0043_definition_size': definitionSize,
   '0041_consent': consent,
+  '0048_bulk_events': bulkEvents,
 };
 
 /** Provides the migrations to knex. */

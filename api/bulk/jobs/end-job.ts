@@ -46,9 +46,11 @@ export function endJob(
     await dispatchNext(ctx, team_id);
     const { kind, processed, created, updated, skipped, failed } = ended;
     const counts = kind === 'export' ? { rows: processed } : { processed, created, updated, skipped, failed };
+    const { error_code = null } = ending;
     await recordJobChange(ctx, ended, ACTION[status], {
       severity: 'MEDIUM',
-      details: { kind, status, ...(ending.error_code ? { error_code: ending.error_code } : {}), ...counts },
+      details: { kind, status, ...(error_code ? { error_code } : {}), ...counts },
+      event: { type: 'bulk.job_finished', payload: { job: { job_id, team_id, kind, status, error_code, ...counts } } },
     });
     return true;
   });

@@ -2,6 +2,7 @@ import type { BulkJob } from '../../../db/models/bulk-job.js';
 import type { AuditAction } from '../../core/audit-actions.js';
 import type { Severity } from '../../core/change-kinds.js';
 import type { Context } from '../../core/context.js';
+import type { ChangeEvent } from '../../core/events/event-types.js';
 import { recordChange } from '../../core/record-change.js';
 
 interface Said {
@@ -11,6 +12,7 @@ interface Said {
   summary?: string;
   /** Counts, codes and ids. */
   details?: Record<string, unknown>;
+  event?: ChangeEvent;
 }
 
 /** Writes the audit entry of a change of a job in the same transaction. */

@@ -28,6 +28,7 @@ const Cycle = z.looseObject({
 const Plan = z.looseObject({ action_id: z.string(), session_id: z.string(), source: z.string(), risk: z.string() });
 const Webhook = z.looseObject({ webhook_id: z.string(), host: z.string(), disabled_reason: z.string() });
 const RunnerJob = z.looseObject({ job_id: z.string(), team_id: z.string(), status: z.string() });
+const BulkJob = z.looseObject({ job_id: z.string(), team_id: z.string(), kind: z.string(), status: z.string() });
 const Member = z.looseObject({ user_id: z.string(), role: z.string() });
 const aboutRun = {
   entity_type: z.literal('automation_run'),
@@ -67,6 +68,7 @@ const FIELDS = {
   'agent.plan_staged': { plan: Plan },
   'agent.plan_applied': { plan: Plan },
   'runner.job_finished': { job: RunnerJob, changes: Changes },
+  'bulk.job_finished': { job: BulkJob },
   'automation.run_failed': aboutRun,
   'automation.run_paused': aboutRun,
   'approval.requested': aboutRun,

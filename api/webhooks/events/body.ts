@@ -30,6 +30,7 @@ const ENTITIES: Readonly<Record<string, { type: string; record: string; id: stri
   note: { type: 'note', record: 'note', id: 'note_id' },
   team: { type: 'user', record: 'member', id: 'user_id' },
   runner: { type: 'runner_job', record: 'job', id: 'job_id' },
+  bulk: { type: 'bulk_job', record: 'job', id: 'job_id' },
   agent: { type: 'agent_plan', record: 'plan', id: 'action_id' },
   webhook: { type: 'webhook', record: 'webhook', id: 'webhook_id' },
 };

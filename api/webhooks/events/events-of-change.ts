@@ -10,14 +10,10 @@ interface Built {
 
 const builtByChange = new WeakMap<ChangeEvent, Built>();
 
-/** A plan of a person, not of a team, is nobody else's news before it is confirmed. */
-const isPrivate = ({ subject, payload }: ChangeEvent): boolean =>
-  subject === 'agent.plan_staged' && (payload['plan'] as { team_id?: unknown } | undefined)?.team_id == null;
-
 function builtOf(change: ChangeEvent): Built {
   let built = builtByChange.get(change);
   if (!built) {
-    built = { names: isPrivate(change) ? [] : triggersOfEvent(change.subject, change.payload), events: new Map() };
+    built = { names: triggersOfEvent(change.subject, change.payload), events: new Map() };
     builtByChange.set(change, built);
   }
   return built;

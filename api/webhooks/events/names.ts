@@ -20,6 +20,7 @@ export const WEBHOOK_EVENTS = {
   'team.member_added': 'Someone joined the team',
   'team.member_removed': 'Someone left the team',
   'runner.job_finished': 'A job of a runner ended, however it ended',
+  'bulk.job_finished': 'An export or import ended, however it ended',
   'automation.run_failed': 'A run of an automation failed',
   'automation.run_paused': 'A run of an automation waits for an approval',
   'approval.requested': 'A run asks for an approval',

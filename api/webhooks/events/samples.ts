@@ -29,6 +29,21 @@ const webhook = {
 
 /** Payloads of events that no automation can be triggered by. */
 const PAYLOADS: Partial<Record<WebhookEvent, Record<string, unknown>>> = {
+  'bulk.job_finished': {
+    actor_id: '0197a000-0000-7000-8000-000000000005',
+    job: {
+      job_id: '0197a000-0000-7000-8000-000000000013',
+      team_id: TEAM,
+      kind: 'import',
+      status: 'succeeded',
+      error_code: null,
+      processed: 1_200,
+      created: 1_150,
+      updated: 40,
+      skipped: 8,
+      failed: 2,
+    },
+  },
   'automation.run_failed': run({ error: { code: 'http_status', message: 'The receiver returned 500' } }),
   'automation.run_paused': run({ gate_index: 0 }),
   'approval.requested': run({

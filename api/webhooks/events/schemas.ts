@@ -14,6 +14,7 @@ const OBJECTS: Readonly<Record<string, z.ZodObject>> = {
   cycle: z.looseObject({ cycle_id: text, name: text, team_id: text, status: text }),
   team: z.looseObject({ user_id: text, role: text }),
   runner: z.looseObject({ job_id: text, team_id: text, status: text, labels: z.array(text) }),
+  bulk: z.looseObject({ job_id: text, team_id: text, kind: z.enum(['export', 'import']), status: text, error_code: nullable }),
   automation: z.looseObject({ run_id: text, automation_id: text, automation_name: text }),
   agent: z.looseObject({ action_id: text, session_id: text, source: text, risk: text }),
   webhook: z.looseObject({ webhook_id: text }),

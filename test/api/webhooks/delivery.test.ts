@@ -5,6 +5,7 @@ import { buildEvent } from '../../../api/webhooks/events/body.js';
 import { WEBHOOK_EVENTS } from '../../../api/webhooks/events/names.js';
 import { triggersOfTypes } from '../../../api/automations/language/triggers.js';
 import { newWebhookSecret, sealWebhookSecret } from '../../../api/webhooks/secret.js';
+import { buildSession, staged } from '../../factories/agent.js';
 import { buildProject, buildTask, buildTeam, type TestTeam } from '../../factories/people.js';
 import { buildWebhook } from '../../factories/webhooks.js';
 import { startApp, type TestApp } from '../../support/app.js';
@@ -46,6 +47,54 @@ it('an event type that an endpoint can ask for is known by both lists', async ()
     (type) => triggersOfTypes[type],
   );
   expect(new Set(ofTypes)).toEqual(new Set(names));
+});
+
+it('the end of an export reaches who asks for it, for its family or for everything, once', async () => {
+  const paths = { named: ['bulk.job_finished'], family: ['bulk.*'], all: ['*'] };
+  const made = await Promise.all(
+    Object.entries(paths).map(async ([path, events]) => {
+      const url = `${receiver.url}/${path}`;
+      return (await app.as(team.admin).post('/api/webhooks', { url, team_id: team.team_id, events })).body;
+    }),
+  );
+  const job = await app.as(team.manager).post('/api/bulk/export', { team_id: team.team_id, format: 'json' });
+  const cancelled = await app.as(team.manager).post(`/api/bulk/jobs/${job.body.job_id}/cancel`);
+  expect([job.status, cancelled.status]).toEqual([202, 200]);
+  await delivery.fanOut();
+  for (const webhook of made) await untilEmpty(app, webhook);
+  for (const [n, path] of Object.keys(paths).entries()) {
+    const ends = at(`/${path}`)
+      .map((request) => verify(made[n].secret, request))
+      .filter(({ type }) => type === 'bulk.job_finished');
+    expect(ends).toMatchObject([
+      {
+        data: {
+          team_id: team.team_id,
+          entity_type: 'bulk_job',
+          entity_id: job.body.job_id,
+          object: { kind: 'export', status: 'cancelled' },
+        },
+      },
+    ]);
+  }
+});
+
+it('a plan of a chat is told to the endpoints of its team when it is staged and when it is applied', async () => {
+  const webhook = await buildWebhook(app, team, `${receiver.url}/plans`, { events: ['agent.*'] });
+  const task = await buildTask(app, team, project);
+  const session = await buildSession(app, team.member);
+  const proposed = { tool: 'task.update' as const, entity_id: task.task_id, params: { priority: 'high' } };
+  const { action_id } = await staged(app, team.member, [proposed], { session });
+  const confirmed = await app.as(team.member).post('/api/ai-workspace/agent/confirm', {
+    session_id: session.session_id,
+    action_id,
+    confirmed: true,
+  });
+  expect(confirmed.status).toBe(200);
+  await delivery.fanOut();
+  await untilEmpty(app, webhook);
+  const types = at('/plans').map(({ body }) => (JSON.parse(body) as { type: string }).type);
+  expect(types.toSorted()).toEqual(['agent.plan_applied', 'agent.plan_staged']);
 });
 
 it('a change reaches the endpoints that asked for it, signed, each of its names as an event of its own', async () => {
