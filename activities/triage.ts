@@ -4,7 +4,7 @@ import {
   ScheduleOverlapPolicy,
   WorkflowExecutionAlreadyStartedError,
 } from '@temporalio/client';
-import { parsedNightly } from '../api/agent/triage/nightly.js';
+import { nightsOf } from '../api/agent/triage/nightly.js';
 import { type NightlyTeam, nightlyTeamsStatement, nightlyTeamStatement } from '../api/agent/triage/schedules.sql.js';
 import { triageFailure } from '../api/agent/triage/triage-failure.js';
 import { triageNight } from '../api/agent/triage/triage-night.js';
@@ -35,8 +35,6 @@ export const triageActivities = (services: Services): TriageActivities & Record<
 
 /** How late a night may start after an outage: later it is morning, and the next night comes soon. */
 const CATCH_UP = '6 hours';
-/** Teams with the same time start within this time. */
-const JITTER = '20 minutes';
 
 /** Maintains one Temporal Schedule per team whose overnight triage is enabled. */
 export class TriageSync extends ScheduleProjection<NightlyTeam> {
@@ -46,13 +44,17 @@ export class TriageSync extends ScheduleProjection<NightlyTeam> {
 
   protected idOf = (teamId: string): string => triageScheduleId(this.options.taskQueuePrefix, teamId);
   protected subjectOf = ({ team_id }: NightlyTeam): string => team_id;
-  protected noteOf = (team: NightlyTeam): string => `${team.overnight_cron} (${team.overnight_timezone}) · overnight triage`;
+  /** Names the minute too: a Schedule of an earlier version, which added any time up to 20 minutes, differs and is updated. */
+  protected noteOf = ({ team_id, overnight_cron, overnight_timezone }: NightlyTeam): string => {
+    const { minute = [] } = nightsOf(team_id, overnight_cron) ?? {};
+    return `${overnight_cron} (${overnight_timezone}), at minute ${minute.join()} · overnight triage`;
+  };
   protected readAll = (db: Services['db']): Promise<NightlyTeam[]> => run<NightlyTeam>(db, nightlyTeamsStatement, []);
   protected read = async (db: Services['db'], teamId: string): Promise<NightlyTeam | undefined> =>
     (await run<NightlyTeam>(db, nightlyTeamStatement, [Id.parse(teamId)]))[0];
 
   protected scheduleOf(team: NightlyTeam): ScheduleOptions | undefined {
-    const cron = parsedNightly(team.overnight_cron);
+    const cron = nightsOf(team.team_id, team.overnight_cron);
     const timezone = zoneNamed(team.overnight_timezone);
     if (!cron || timezone === undefined) return undefined;
     const { taskQueuePrefix, searchable } = this.options;
@@ -63,7 +65,7 @@ export class TriageSync extends ScheduleProjection<NightlyTeam> {
     ];
     return {
       scheduleId: this.idOf(team.team_id),
-      spec: { calendars: calendarsOf(cron), timezone, jitter: JITTER },
+      spec: { calendars: calendarsOf(cron), timezone },
       action: {
         type: 'startWorkflow',
         workflowType: OVERNIGHT_TRIAGE,

@@ -45,13 +45,15 @@ async function startNight() {
   return { handle, result: await handle.result() };
 }
 
-it('follows the settings: zone, time, jitter, and what was missed by more than six hours is skipped', async () => {
-  await enable({ cron: '30 2 * * *', timezone: 'Europe/Berlin' });
-  const { spec, policies, state } = await until(described);
-  expect(spec).toMatchObject({ timezone: 'Europe/Berlin', jitter: 1_200_000 });
-  expect(spec.calendars?.[0]).toMatchObject({ hour: [{ start: 2 }], minute: [{ start: 30 }] });
+it('follows the settings: zone and time, as the API tells it, and what was missed by more than six hours is skipped', async () => {
+  const { overnight_triage: told } = (await enable({ cron: '30 2 * * *', timezone: 'Europe/Berlin' })).body;
+  const { spec, policies, state, info } = await until(described);
+  expect(spec.timezone).toBe('Europe/Berlin');
+  expect(info.nextActionTimes[0]?.toISOString()).toBe(told.next_run_at);
+  const minute = Number(told.next_run_at.slice(14, 16));
+  expect(spec.calendars?.[0]).toMatchObject({ hour: [{ start: 2 }], minute: [{ start: minute }] });
   expect(policies).toMatchObject({ overlap: 'SKIP', catchupWindow: 21_600_000 });
-  expect(state.note).toBe('30 2 * * * (Europe/Berlin) · overnight triage');
+  expect(state.note).toBe(`30 2 * * * (Europe/Berlin), at minute ${minute} · overnight triage`);
   await enable({ cron: '0 4 * * *', timezone: 'Europe/Berlin' });
   await until(async () => (await described())?.state.note?.startsWith('0 4'));
   await put({});
@@ -74,6 +76,22 @@ it('the reconciler restores a Schedule that was lost, and removes one without a 
     await worker.reconcile();
     return described();
   });
+});
+
+it('the reconciler updates a Schedule of an earlier version, which started at any of twenty minutes', async () => {
+  await enable();
+  await until(described);
+  await schedule().update(({ spec, ...before }) => ({
+    ...before,
+    spec: { ...spec, jitter: '20 minutes' },
+    state: { ...before.state, note: '0 2 * * * (UTC) · overnight triage' },
+  }));
+  await until(async () => {
+    await worker.reconcile();
+    return !(await described())?.spec.jitter;
+  });
+  const told = (await app.as(team.admin).get(`/api/ai-workspace/settings?team_id=${team.team_id}`)).body.overnight_triage;
+  expect((await described())?.info.nextActionTimes[0]?.toISOString()).toBe(told.next_run_at);
 });
 
 it('stages the plan of the night once, and operators read what it did', async () => {

@@ -28,7 +28,7 @@ export async function readSettings(ctx: Pick<Context, 'db'>, teamId: string): Pr
   const [row] = await run<Row>(ctx.db, readSettingsStatement, [teamId, rolesFor('task.write')]);
   if (!row) throw notFound('Team');
   const { overnight_enabled: enabled, overnight_cron: cron, overnight_timezone: timezone, may_write } = row;
-  const next = enabled && cron && timezone ? nextNight(cron, timezone) : null;
+  const next = enabled && cron && timezone ? nextNight(teamId, cron, timezone) : null;
   return {
     team_id: teamId,
     overnight_triage: {

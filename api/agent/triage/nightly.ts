@@ -15,16 +15,31 @@ export function checkNightly(source: string, timezone: string): string {
   return source.trim();
 }
 
-/** Returns the next time of a stored schedule; null if it has none. */
-export function nextNight(cron: string, timezone: string, after = new Date()): Date | null {
-  const parsed = parseCron(cron);
-  return parsed.ok ? (nextTimes(parsed.cron, timezone, after, 1)[0] ?? null) : null;
+/** Teams with the same time start within these minutes. */
+const SPREAD_MINUTES = 20;
+
+/**
+ * Returns the times at which a team's triage starts: those of its settings, and up to 19 minutes later. The minute comes from the team's id, so it
+ * is the same every night and can be told before. It stays on the same day, which names the night. Undefined for a stored schedule that this
+ * build cannot read.
+ */
+export function nightsOf(teamId: string, source: string): Cron | undefined {
+  const parsed = parseCron(source);
+  if (!parsed.ok) return undefined;
+  const { cron } = parsed;
+  const [minute, hour] = [cron.minute[0], cron.hour[0]];
+  if (minute === undefined || hour === undefined || cron.minute.length * cron.hour.length > 1) return cron;
+  const start = hour * 60 + minute;
+  const room = Math.min(SPREAD_MINUTES, 24 * 60 - start);
+  // The end of a UUIDv7 is random.
+  const own = start + (Number.parseInt(teamId.slice(-8), 16) % room);
+  return { ...cron, hour: [Math.floor(own / 60)], minute: [own % 60] };
 }
 
-/** Returns the parsed schedule; undefined for a stored one that this build cannot read. */
-export function parsedNightly(cron: string): Cron | undefined {
-  const parsed = parseCron(cron);
-  return parsed.ok ? parsed.cron : undefined;
+/** Returns when a team's triage starts next; null if it never does. */
+export function nextNight(teamId: string, source: string, timezone: string, after = new Date()): Date | null {
+  const cron = nightsOf(teamId, source);
+  return cron ? (nextTimes(cron, timezone, after, 1)[0] ?? null) : null;
 }
 
 /** Returns the day of a moment in a time zone, such as `2026-11-22`: it names the night. */

@@ -40,7 +40,9 @@ export const AgentSettingsRecord = z
       enabled: z.boolean(),
       cron: z.string(),
       timezone: z.string(),
-      next_run_at: Timestamp.nullable().meta({ description: 'null while it is not enabled' }),
+      next_run_at: Timestamp.nullable().meta({
+        description: 'Up to 19 minutes after the time of `cron`, the same for each night of a team; null while it is not enabled',
+      }),
       enabled_by: z.string().nullable().meta({ description: 'User whose permissions it uses' }),
       disabled_reason: z.enum(DISABLED_REASONS).nullable().meta({
         description: '`enabler_cannot_write`: that user may no longer write in the team; an admin enables it again by saving',

@@ -63,7 +63,8 @@ it('stores all fields, shows the next night and the use, and a PUT leaves what i
     monthly_message_quota: 0,
     external_model: { enabled: true },
   });
-  expect(saved.body.overnight_triage.next_run_at).toMatch(/T0[01]:30:00\.000Z$/);
+  // The team's own minute comes after the time of the settings, the same each time.
+  expect(saved.body.overnight_triage.next_run_at).toMatch(/T0[01]:[34]\d:00\.000Z$/);
   await app.services
     .db('agent_usage')
     .insert({ team_id: team.team_id, month: saved.body.usage.month, messages: 7, input_tokens: 5_000_000_000 });
@@ -82,6 +83,15 @@ it('stores all fields, shows the next night and the use, and a PUT leaves what i
     external_model: { enabled: false },
   };
   expect((await put(reset)).body).toMatchObject(DEFAULTS);
+});
+
+it('a time just before midnight stays on its day, and the team’s own minute is the same each time', async () => {
+  const next = async (cron: string): Promise<string> => (await put(nightly({ cron }))).body.overnight_triage.next_run_at;
+  expect(await next('58 23 * * *')).toMatch(/T23:5[89]:00\.000Z$/);
+  expect(await next('59 23 * * *')).toMatch(/T23:59:00\.000Z$/);
+  const minutes = [(await next('0 3 * * *')).slice(14), (await next('0 4 * * *')).slice(14)];
+  expect(minutes[0]).toMatch(/^[01]\d:00\.000Z$/);
+  expect(minutes[1]).toBe(minutes[0]);
 });
 
 it.each([
