@@ -65,9 +65,9 @@ it('a worker killed between two teams: the next one goes on where it stood, and 
   const done = () => db()('deprovision_jobs').where({ job_id, status: 'succeeded' }).first();
   await until(done);
   expect(await stepsOf(job_id)).toEqual([
+    'deactivateAutomations',
     'revokeTokens',
     'endSessions',
-    'deactivateAutomations',
     'leaveTeam',
     'leaveTeam',
     'askOthers',

@@ -1,3 +1,4 @@
+import type { DeprovisionStepName } from '../../../workflows/contract.js';
 import { Membership } from '../../../db/models/membership.js';
 import type { Team } from '../../../db/models/team.js';
 import { voidApprovals } from '../../runs/approvals/void-approvals.js';
@@ -100,7 +101,12 @@ export function requestDeprovision(ctx: Context, userId: string, { reason, reass
       ...voided,
       ...disabled,
     });
-    await disableAutomationsOf(ctx, userId, null, 'has been deprovisioned');
+    const automations = await disableAutomationsOf(ctx, userId, null, 'has been deprovisioned');
+    // The job's first step is done with the request: performed later, it would count none.
+    const step = { job_id, step: 'deactivateAutomations' satisfies DeprovisionStepName, team_id: null };
+    await ctx
+      .db('deprovision_steps')
+      .insert({ ...step, result: JSON.stringify({ automations }), done_at: ctx.db.raw('clock_timestamp()') });
     return job as JobRef;
   });
 }

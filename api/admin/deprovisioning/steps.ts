@@ -64,7 +64,7 @@ export const STEPS: Record<
       agent_sessions: await endSessionsOfPerson(ctx, job.user_id),
       saved_views: await deleteViewsOfPerson(ctx, job.user_id),
     }),
-  // The request already disables them; jobs started by older versions still need this step.
+  // The request disables them and is this step; only jobs that older versions requested still need it.
   deactivateAutomations: async (ctx, job) => ({
     automations: await disableAutomationsOf(ctx, job.user_id, null, 'has been deprovisioned'),
   }),

@@ -66,7 +66,8 @@ it('202: nothing signs in as the person from then on, and the job tells how far 
     requested_by: root.user_id,
     reason: REASON,
     status: 'queued',
-    steps: [],
+    // Done by the request itself.
+    steps: [{ step: 'deactivateAutomations', team_id: null, result: { automations: 0 }, done_at: expect.any(String) }],
     finished_at: null,
   });
   const waiting = await db()('outbox').where({ kind: 'user.deprovision', subject: team.member.user_id });
@@ -103,14 +104,20 @@ it('each step happens once, however often it is tried: tokens, sessions, automat
   const job = await getJob(jobId);
   expect(job).toMatchObject({ status: 'succeeded', finished_at: expect.any(String) });
   expect(job.steps.map(({ step }: { step: string }) => step)).toEqual([
+    'deactivateAutomations',
     'revokeTokens',
     'endSessions',
-    'deactivateAutomations',
     'leaveTeam',
     'leaveTeam',
     'askOthers',
     'askOthers',
   ]);
+  const resultOf = (name: string) => job.steps.find(({ step }: { step: string }) => step === name).result;
+  expect(resultOf('deactivateAutomations')).toEqual({ automations: 1 });
+  expect(resultOf('revokeTokens')).toEqual({ tokens: 1, connections: 0 });
+  expect(resultOf('endSessions')).toMatchObject({ sessions: 1 });
+  const left = job.steps.filter(({ step }: { step: string }) => step === 'leaveTeam');
+  expect(left.reduce((sum: number, { result }: { result: { tasks: number } }) => sum + result.tasks, 0)).toBe(1);
   expect(await db()('personal_access_tokens').where({ user_id: leaver.user_id }).whereNull('revoked_at')).toEqual([]);
   expect(await db()('sessions').where({ user_id: leaver.user_id }).whereNull('ended_at')).toEqual([]);
   expect(await seatsOf(leaver)).toEqual([]);
