@@ -30,6 +30,7 @@ interface Row {
   correlation_id: string;
   action_id: string;
   session_id: string;
+  /** Of a chat: the team of its first change. */
   team_id: string | null;
   project_id: string | null;
   staged_for: string;

@@ -80,7 +80,7 @@ interface Start {
 }
 
 const attributesOf = (row: Start): SearchAttributePair[] => [
-  { key: ATTRIBUTE.Process, value: `bulk_${row.kind}` },
+  { key: ATTRIBUTE.Process, value: row.outbox_kind === 'bulk.undo' ? 'bulk_undo' : `bulk_${row.kind}` },
   { key: ATTRIBUTE.RunState, value: 'running' },
   { key: ATTRIBUTE.TeamId, value: row.team_id },
   { key: ATTRIBUTE.ActorId, value: row.requested_by },

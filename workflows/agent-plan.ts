@@ -70,7 +70,7 @@ export async function agentPlan(input: AgentPlanInput): Promise<Pick<PlanView, '
   }
   upsertAttributes(
     input,
-    { key: SEARCH_ATTRIBUTES.RunState, value: null },
+    { key: SEARCH_ATTRIBUTES.RunState, value: view.state },
     { key: SEARCH_ATTRIBUTES.GateState, value: GATE_STATE[view.state] },
   );
   showDetails(detailsOf(view));

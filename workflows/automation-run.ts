@@ -95,7 +95,7 @@ async function passGate(input: AutomationRunInput, step: RunStep, details: RunDe
   upsertAttributes(
     input,
     { key: SEARCH_ATTRIBUTES.RunState, value: null },
-    { key: SEARCH_ATTRIBUTES.GateState, value: view.state },
+    { key: SEARCH_ATTRIBUTES.GateState, value: view.rejected ? 'rejected' : view.state },
   );
   details.decided(step, view);
   return view.state === 'approved';
@@ -180,7 +180,7 @@ export async function automationRun(input: AutomationRunInput): Promise<RunResul
   // The run's end is written even if an operator cancels the workflow.
   if (ended === undefined) ended = await CancellationScope.nonCancellable(() => finishRun(refOf(input), cancelled));
   if (ended === null) return SUPERSEDED;
-  if (ended !== 'succeeded') upsertAttributes(input, { key: SEARCH_ATTRIBUTES.RunState, value: ended });
+  if (ended !== 'succeeded' || input.showsEnd) upsertAttributes(input, { key: SEARCH_ATTRIBUTES.RunState, value: ended });
   details.ended(ended);
   showDetails(details.text());
   await condition(allHandlersFinished);

@@ -52,6 +52,11 @@ export interface RunRef {
 
 export interface AutomationRunInput extends Searchable, RunRef {
   plan: RunPlan;
+  /**
+   * Shows the final state of every run, also of one that succeeded. Absent in older histories. Part of the start instead of `patched()`, whose marker
+   * and search attribute would cost each run two events more.
+   */
+  showsEnd?: true;
 }
 
 /** One step of a run: only what the workflow needs to order and name it. */

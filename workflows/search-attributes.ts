@@ -13,8 +13,8 @@ export const SEARCH_ATTRIBUTES = {
   ActorId: defineSearchAttributeKey('ActorId', KEYWORD),
   Process: defineSearchAttributeKey('Process', KEYWORD),
   /**
-   * What Temporal's own status does not show: paused, waiting, failed, rejected ... Empty while a run is running and after
-   * success, because each update costs a tenth of a short run's writes to Temporal's store.
+   * What Temporal's own status does not show: paused, waiting, succeeded, failed, skipped, applied ... Empty while a run is running, because
+   * each update costs a tenth of a short run's writes to Temporal's store.
    */
   RunState: defineSearchAttributeKey('RunState', KEYWORD),
   GateState: defineSearchAttributeKey('GateState', KEYWORD),

@@ -41,7 +41,7 @@ const runDetails: Statement = {
   name: 'run_dispatches',
   text: /* sql */ `
   select o.outbox_id, o.kind, o.payload, o.correlation_id, r.run_id, r.automation_id, r.automation_name, r.team_id, r.project_id,
-    r.creator_id, r.trigger_type, r.depth, r.is_test, ${ENTITY} as entity_id, ${STEPS} as steps
+    r.creator_id, r.trigger_type, r.depth, r.is_test, r.triggered_by, r.retry_of, ${ENTITY} as entity_id, ${STEPS} as steps
   from outbox o join automation_runs r on r.run_id = (o.payload->>'run_id')::uuid where o.outbox_id = any($1::bigint[])`,
 };
 

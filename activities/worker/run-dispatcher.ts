@@ -32,7 +32,7 @@ const attributesOf = (row: Dispatch): SearchAttributePair[] => [
 
 /** Returns one line for the list of workflows, at most 200 bytes. */
 const summaryOf = (row: Dispatch): string => {
-  const text = `${escapeMarkdown(row.automation_name)} · ${row.trigger_type}`;
+  const text = `${escapeMarkdown(row.automation_name)} · ${row.trigger_type}${row.retry_of ? ' · replay' : ''}`;
   return Buffer.byteLength(text) <= 200
     ? text
     : `${Buffer.from(text)
@@ -45,6 +45,12 @@ const detailsOf = (row: Dispatch, pageOf: (runId: string) => string): string =>
   [
     `- Run \`${row.run_id}\`: [page](${pageOf(row.run_id)})`,
     `- Automation \`${row.automation_id}\``,
+    ...(row.retry_of
+      ? [
+          `- Replay of the failed run \`${row.retry_of}\`: [page](${pageOf(row.retry_of)}), workflow \`${runWorkflowId(row.retry_of)}\``,
+        ]
+      : []),
+    ...(row.triggered_by ? [`- ${row.retry_of ? 'Replayed' : 'Set off'} by \`${row.triggered_by}\``] : []),
     `- Correlation id \`${row.correlation_id}\`, as in the logs and the audit log`,
   ].join('\n');
 
@@ -146,6 +152,7 @@ export class RunDispatcher {
         steps: row.steps.map((step) => (step.label === step.type ? step : { ...step, label: escapeMarkdown(step.label) })),
         ...(row.is_test ? { isTest: true as const } : {}),
       },
+      showsEnd: true,
       ...(this.options.searchable ? {} : { searchable: false }),
     };
   }

@@ -42,7 +42,8 @@ export const viewJobStatement: Statement = {
 export const bulkDispatchesStatement: Statement = {
   name: 'bulk_dispatches',
   text: /* sql */ `
-    select o.outbox_id, o.kind as outbox_kind, j.correlation_id, j.job_id, j.team_id, j.kind, j.format, j.requested_by
+    select o.outbox_id, o.kind as outbox_kind, j.correlation_id, j.job_id, j.team_id, j.kind, j.format,
+      case when o.kind = 'bulk.undo' then coalesce(j.undo_requested_by, j.requested_by) else j.requested_by end as requested_by
     from outbox o join bulk_jobs j on j.job_id = (o.payload->>'job_id')::uuid
     where o.outbox_id = any($1::bigint[]) and j.is_dispatched`,
 };

@@ -29,7 +29,7 @@ with given as materialized (
   from given g join live a using (automation_id)
   on conflict do nothing
   returning run_id, automation_id, automation_version, automation_name, team_id, project_id, creator_id, trigger_type, depth, is_test,
-    skip_reason, correlation_id
+    skip_reason, correlation_id, triggered_by, retry_of
 ), steps as (
   insert into run_actions (run_id, index, type, name, on_failure, status)
   select m.run_id, a.n - 1, a.value->>'type', a.value->>'name', coalesce(a.value->>'on_failure', 'continue'),
@@ -52,6 +52,6 @@ with given as materialized (
 select m.run_id, case when o.outbox_id is not null then json_build_object('outbox_id', o.outbox_id, 'payload', o.payload,
   'correlation_id', m.correlation_id, 'run_id', m.run_id, 'automation_id', m.automation_id, 'automation_name', m.automation_name,
   'team_id', m.team_id, 'project_id', m.project_id, 'creator_id', m.creator_id, 'trigger_type', m.trigger_type, 'depth', m.depth,
-  'is_test', m.is_test, 'steps', coalesce(s.steps, '[]')) end as start
+  'is_test', m.is_test, 'triggered_by', m.triggered_by, 'retry_of', m.retry_of, 'steps', coalesce(s.steps, '[]')) end as start
 from made m left join starts o using (run_id) left join steps_of s using (run_id)`,
 };

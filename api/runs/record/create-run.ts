@@ -47,6 +47,8 @@ export interface RunStart {
   trigger_type: string;
   depth: number;
   is_test: boolean;
+  triggered_by: string | null;
+  retry_of: string | null;
   entity_id: string | null;
   steps: RunStep[];
 }

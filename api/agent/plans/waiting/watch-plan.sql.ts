@@ -55,7 +55,7 @@ export const viewPlanStatement: Statement = {
 export const planDispatchesStatement: Statement = {
   name: 'plan_dispatches',
   text: /* sql */ `
-    select o.outbox_id, o.kind, o.correlation_id, p.action_id, p.session_id, p.team_id, p.project_id, p.staged_for, p.source, p.status, p.depth,
+    select o.outbox_id, o.kind, o.correlation_id, p.action_id, p.session_id, coalesce(p.team_id, p.team_ids[1]) as team_id, p.project_id, p.staged_for, p.source, p.status, p.depth,
       p.expires_at,
       (select count(*)::int from agent_actions a where a.action_id = p.action_id) as changes,
       (select count(*)::int from agent_actions a where a.action_id = p.action_id and a.risk = 'high') as high
