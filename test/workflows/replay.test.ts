@@ -32,6 +32,7 @@ import { startWorkerProcess } from '../support/worker-process.js';
 const DIRECTORY = join(import.meta.dirname, '../histories');
 const RUNS = [
   'no-gate',
+  'end-shown',
   'approved',
   'rejected',
   'lapsed-then-rejected',
@@ -87,6 +88,8 @@ interface RunPlay {
 }
 const PLAYS: Record<string, RunPlay> = {
   'no-gate': { actions: [comment('a'), comment('b')], play: async (_app, runId) => runId },
+  // As `no-gate`, which was recorded before a run that succeeded said so.
+  'end-shown': { actions: [comment('a'), comment('b')], play: async (_app, runId) => runId },
   approved: {
     actions: [comment('a'), gate(), comment('b')],
     play: async (_app, runId, call) => (await call(`/api/automations/runs/${runId}/approve`)).body.run_id,
