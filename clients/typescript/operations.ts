@@ -1,4 +1,4 @@
-// Made by npm run client from the document with SHA-256 48ddce3904cf9820cd7c4ffdfa56562c074e57b5290957b356016947e2b487a1.
+// Made by npm run client from the document with SHA-256 63294841000f85d0c69a9932eec525d638252b3b845018b7bbb6cd3b84712f26.
 /** Operations that send a form with a file, those that send its bytes alone, and those that return bytes. */
 export const UPLOADS: readonly string[] = ['uploadFile'];
 export const STREAMS: readonly string[] = ['uploadBulkInput'];
