@@ -104,9 +104,7 @@ export function requestDeprovision(ctx: Context, userId: string, { reason, reass
     const automations = await disableAutomationsOf(ctx, userId, null, 'has been deprovisioned');
     // The job's first step is done with the request: performed later, it would count none.
     const step = { job_id, step: 'deactivateAutomations' satisfies DeprovisionStepName, team_id: null };
-    await ctx
-      .db('deprovision_steps')
-      .insert({ ...step, result: JSON.stringify({ automations }), done_at: ctx.db.raw('clock_timestamp()') });
+    await ctx.db('deprovision_steps').insert({ ...step, result: JSON.stringify({ automations }) });
     return job as JobRef;
   });
 }
