@@ -56,7 +56,7 @@ it('follows the settings: zone and time, as the API tells it, and what was misse
   expect(state.note).toBe(`30 2 * * * (Europe/Berlin), at minute ${minute} · overnight triage`);
   await enable({ cron: '0 4 * * *', timezone: 'Europe/Berlin' });
   await until(async () => (await described())?.state.note?.startsWith('0 4'));
-  await put({});
+  await put({ overnight_triage: { enabled: false } });
   await until(gone);
 });
 
