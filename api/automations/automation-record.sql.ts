@@ -20,8 +20,8 @@ export const SELECT_AUTOMATIONS = /* sql */ `
  * Selects the ids of automations that user $1 can see: those of the user's teams and the personal ones, by two index scans.
  * `where` is a condition on automations a.
  */
-export const visibleAutomations = (where: string): string => /* sql */ `
-  select a.automation_id from memberships m join automations a on a.team_id = m.team_id
+export const visibleAutomations = (where: string, columns = 'a.automation_id'): string => /* sql */ `
+  select ${columns} from memberships m join automations a on a.team_id = m.team_id
   where m.user_id = $1 and ${where}
   union all
-  select a.automation_id from automations a where a.team_id is null and a.created_by = $1 and ${where}`;
+  select ${columns} from automations a where a.team_id is null and a.created_by = $1 and ${where}`;

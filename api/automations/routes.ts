@@ -77,8 +77,10 @@ export const automationRoutes: Endpoint[] = [
     summary: 'List automations',
     ability: 'automation.list',
     scope: 'automations:read',
+    description: 'Oldest first. Without `limit` all of them, up to 10 MB.',
     query: ListAutomations,
     response: z.array(AutomationRecord),
+    pages: { batch: 10 },
     handle: ({ ctx, query }) => listAutomations(ctx, query),
   }),
   endpoint({

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { Id, Text, Timestamp, Title } from '../core/fields.js';
-import { byOffset } from '../endpoint/pages.js';
+import { Id, OptionalInt, Text, Timestamp, Title } from '../core/fields.js';
+import { byCursor, byOffset } from '../endpoint/pages.js';
 import { TRIGGERS } from './language/triggers.js';
 import { RUN_STATUSES } from '../runs/record/rules.js';
 
@@ -81,7 +81,11 @@ export const UpdateAutomation = z
 export type UpdateAutomation = z.output<typeof UpdateAutomation>;
 
 export const AutomationParams = z.object({ automation_id: Id });
-export const ListAutomations = z.object({ team_id: Id.optional(), project_id: Id.optional() });
+export const ListAutomations = z.object({
+  team_id: Id.optional(),
+  project_id: Id.optional(),
+  ...byCursor('automation_id', OptionalInt(1, 500)),
+});
 export type ListAutomations = z.output<typeof ListAutomations>;
 
 export const Paging = z.object(byOffset());

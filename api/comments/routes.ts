@@ -26,6 +26,7 @@ export const commentRoutes: Endpoint[] = [
     response: z.array(CommentRecord),
     errors: [404],
     pages: {
+      batch: 50,
       total: ({ ctx, params }) => countComments(ctx, params.task_id),
       fill: ({ ctx, params }, rows) => withReplies(ctx, params.task_id, rows as CommentRecord[]),
     },

@@ -157,6 +157,7 @@ export const Settings = z.object({
   IMPERSONATION_MINUTES: count(30, 1, 60),
   LOCKOUT_FAILURES: count(20, 2),
   LOCKOUT_MINUTES: count(15),
+  LIST_MAX_BYTES: count(10_000_000, 1, 100_000_000).describe('Body of a list, at which a page ends'),
   TRASH_RETENTION_DAYS: count(30),
   OUTBOX_GIVE_UP_HOURS: count(24),
   AUTOMATION_MAX_DEPTH: count(10).describe('Maximum length of a chain of automations that start each other'),

@@ -28,10 +28,25 @@ export class JsonText {
   constructor(readonly text: string) {}
 }
 
+/** Some rows of a list as JSON, separated by commas. */
+export interface Part {
+  text: string;
+  rows: number;
+  /** Whether rows follow. */
+  more: boolean;
+  /** Cursor of the last row, where `before` pages. */
+  last?: string | undefined;
+}
+
+/** A long page, which ends where it has its maximum of bytes. */
+export class Parts {
+  constructor(readonly read: AsyncIterable<Part>) {}
+}
+
 /** A page that the handler has cut to `limit` itself. */
 export interface CutPage {
-  /** A JSON array, whole or in chunks, or an object that holds the rows. */
-  body: string | AsyncIterable<string> | object;
+  /** A JSON array, whole, in chunks or in parts, or an object that holds the rows. With parts `count` and `more` follow from them. */
+  body: string | AsyncIterable<string> | Parts | object;
   /** Its number of rows. */
   count: number;
   /** Whether another page follows. */
@@ -152,14 +167,15 @@ export interface EndpointSpec<P extends z.ZodType, Q extends z.ZodType, B extend
   /** The body is the bytes of one file, which the handler reads as they arrive. Set by `streamEndpoint`. */
   stream?: { maxBytes: number };
   /**
-   * What a list adds to the paging that its query declares (pages.ts). The handler returns an array; http/paging.ts adds Link and
+   * What a list adds to the paging that its query declares (pages.ts). The handler returns an array; http/lists/paging.ts adds Link and
    * X-Total-Count. `total`: counts the whole list, where cheap; `fill`: loads related rows for the rows of a page only. `cut`: the
-   * handler returns a `CutPage` instead, or a 304.
+   * handler returns a `CutPage` instead, or a 304. `batch`: rows that are read at once although each may be large; the default reads 500.
    */
   pages?: {
     cut?: true;
     /** A `CutPage` has its `total`. */
     counted?: true;
+    batch?: number;
     total?: (request: Request<z.output<P>, z.output<Q>, z.output<B>>) => Promise<number>;
     fill?: (request: Request<z.output<P>, z.output<Q>, z.output<B>>, rows: unknown[]) => Promise<Filled>;
   };

@@ -34,7 +34,10 @@ export const cursorOf = (by: string, id: z.ZodType<string> = Id) =>
   id.optional().meta({ description: `Cursor: \`${by}\` of the last row of the page before` });
 
 /** Declares the parameters of a list that pages by `limit` and `before`. */
-export const byCursor = (by: string, limit = LIMIT) => ({ limit: pagedBy(limit, { by }), before: cursorOf(by) });
+export const byCursor = <Limit extends z.ZodType<number | undefined> = typeof LIMIT>(by: string, limit?: Limit) => ({
+  limit: pagedBy((limit ?? LIMIT) as Limit, { by }),
+  before: cursorOf(by),
+});
 
 /** Everything that makes a list go on: its parameters, and what its route adds. */
 export type Pages = Paging & NonNullable<EndpointSpec<z.ZodType, z.ZodType, z.ZodType>['pages']>;
@@ -47,10 +50,12 @@ export function pagesOf(endpoint: Endpoint): Pages | undefined {
   return paging && { ...paging, ...endpoint.pages };
 }
 
+/** Returns whether a route lists rows, in an array or in fields of an object. */
+export const isList = ({ method, summary }: Endpoint): boolean => method === 'get' && summary.startsWith('List ');
+
 /** Returns the fields that hold the rows of a list whose answer is an object; none for an array, and for a route that lists nothing. */
 export function rowsFields(endpoint: Endpoint): string[] {
-  const isList = endpoint.method === 'get' && endpoint.summary.startsWith('List ');
-  if (!isList || !(endpoint.response instanceof z.ZodObject)) return [];
+  if (!isList(endpoint) || !(endpoint.response instanceof z.ZodObject)) return [];
   return Object.entries(endpoint.response.shape).flatMap(([name, field]) => (field instanceof z.ZodArray ? [name] : []));
 }
 

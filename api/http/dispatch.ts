@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { Readable } from 'node:stream';
 import type { z } from 'zod';
 import { authenticate } from '../auth/authenticate.js';
 import { checkCallerKind } from '../core/access.js';
@@ -22,7 +23,7 @@ import {
 import { authenticateRunner, runnerTokenIn } from '../runners/registration/authenticate-runner.js';
 import { signedInUserId } from '../web/server/session.js';
 import { pagesOf } from '../endpoint/pages.js';
-import { page } from './paging.js';
+import { page, wholeList } from './lists/paging.js';
 import type { LimitName } from '../endpoint/limits.js';
 import { addressKey, type RateLimiter } from '../endpoint/rate-limit.js';
 import { collectDeepObjects } from './deep-objects.js';
@@ -68,10 +69,16 @@ function answerOf(spec: Endpoint, result: unknown): Outgoing {
   const { body, options } = result instanceof Reply ? result : { body: result, options: {} as Reply['options'] };
   return {
     status: options.status ?? spec.status ?? 200,
-    body: body instanceof JsonText ? body.text : body,
+    body: body instanceof JsonText ? body.text : bodyOf(body),
     headers: options.headers ?? {},
   };
 }
+
+/** Serializes a value here, where an error still has an envelope. Koa would answer a plain-text 500 to one that is too long for a string. */
+const bodyOf = (body: unknown): unknown =>
+  typeof body === 'object' && body !== null && !(body instanceof Readable) && !Buffer.isBuffer(body)
+    ? JSON.stringify(body)
+    : body;
 
 /** Headers of a deprecated route: RFC 9745, RFC 8594 and RFC 5829. */
 const deprecationHeaders = ({ since, sunset, successor }: NonNullable<Endpoint['deprecated']>): Record<string, string> => ({
@@ -178,7 +185,11 @@ async function perform(
   const sent = { ...(upload && { file: upload.file }), ...(bytes && { bytes }) };
   const call = { ...known, params, query, body, headers: request.headers, ...sent };
   const pages = pagesOf(spec as Endpoint);
-  const answer = async () => answerOf(spec, await (pages ? page(spec, pages, call, request.url ?? '') : spec.handle(call)));
+  const answer = async () =>
+    answerOf(
+      spec,
+      await (pages ? page(spec, pages, call, request.url ?? '') : wholeList(spec, known.ctx, await spec.handle(call))),
+    );
   const key = keyOf(spec, known.ctx.actor, incoming, given);
   return key ? withIdempotencyKey(known.ctx, key, answer) : answer();
 }

@@ -1,5 +1,5 @@
 import { type Endpoint, takesKey } from '../endpoint/endpoint.js';
-import { pagesOf } from '../endpoint/pages.js';
+import { isList, pagesOf } from '../endpoint/pages.js';
 
 const text = (description: string) => ({ description, schema: { type: 'string' as const } });
 const count = (description: string) => ({ description, schema: { type: 'integer' as const } });
@@ -61,7 +61,7 @@ export function successHeaders(endpoint: Endpoint, unchanged = false) {
   const pages = pagesOf(endpoint);
   if (pages) names.push('Link');
   if (pages && (pages.by === undefined || pages.total || pages.counted)) names.push('X-Total-Count');
-  if (endpoint.capped) names.push('X-Truncated');
+  if (endpoint.capped || isList(endpoint)) names.push('X-Truncated');
   if (endpoint.searches) names.push('X-Search-Indexing');
   if (endpoint.download) names.push('Content-Disposition', 'Accept-Ranges', 'Content-Range');
   return refs(names);

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import Router, { type RouterMiddleware } from '@koa/router';
 import { deprovisioningRoutes } from '../admin/deprovisioning/routes.js';
 import { impersonationRoutes } from '../admin/impersonation/routes.js';
@@ -103,7 +104,7 @@ export const ENDPOINTS: Endpoint[] = [
   ...impersonationRoutes,
 ];
 
-/** Longest silence of a client that downloads, ms. */
+/** Longest silence of a client that reads a file or a long list, ms. */
 const STALLED_MS = 60_000;
 
 /** Runs one endpoint for Koa; the only place that converts between Koa and plain values. */
@@ -125,7 +126,7 @@ const handlerOf =
     if (typeof answer.body === 'string')
       ctx.set('Content-Type', `${endpoint.page ? 'text/html' : 'application/json'}; charset=utf-8`);
     // A client that stops reading must not keep a file or a connection to the store open.
-    if (endpoint.download) ctx.res.setTimeout(STALLED_MS, () => ctx.req.socket.destroy());
+    if (answer.body instanceof Readable) ctx.res.setTimeout(STALLED_MS, () => ctx.req.socket.destroy());
     ctx.body = answer.body;
   };
 

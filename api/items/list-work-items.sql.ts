@@ -137,16 +137,25 @@ export function keysQuery(filters: WorkItemFilters, userId: string, page: Page):
   return { statement: { name: nameOf('work_item_keys', filters), text }, values: $.values };
 }
 
+/** Maximum bytes of the records that are read with the keys. */
+const MAX_AT_ONCE_BYTES = 512 * 1024;
+
 /**
  * Number of places and the role in the first; number of rows of a page, with the ids and records of all but its last row: that one only tells
- * that more follow. Ids come one a line, records separated by commas.
+ * that more follow. Ids come one a line, records separated by commas; those beyond the first half megabyte are left out.
  */
 export function recordsQuery(filters: WorkItemFilters, userId: string, page: Page): Query {
   const $ = new Parameters();
   const text = /* sql */ `with ${keys(filters, userId, page, $)}
     select (select count(*)::int from places) as places, (select min(seat) from places) as seat,
-      (select count(*)::int from keys) as count, string_agg(k.id, e'\\n') as ids, string_agg(${FOUND_RECORD}::text, ',') as records
-    from (select * from keys order by created_at, id limit ${$.add(page.limit - 1, 'bigint')}) k ${recordsById('k.id', 'k.type')}`;
+      (select count(*)::int from keys) as count, string_agg(r.id, e'\\n') as ids, string_agg(r.record, ',') as records
+    from (
+      select f.id, f.record, sum(octet_length(f.record)) over (rows unbounded preceding) as bytes from (
+        select k.id, ${FOUND_RECORD}::text as record
+        from (select * from keys order by created_at, id limit ${$.add(page.limit - 1, 'bigint')}) k ${recordsById('k.id', 'k.type')}
+        order by k.created_at, k.id limit ${$.add(page.limit - 1, 'bigint')}
+      ) f
+    ) r where r.bytes <= ${MAX_AT_ONCE_BYTES}`;
   return { statement: { name: nameOf('list_work_items', filters), text }, values: $.values };
 }
 
@@ -157,7 +166,7 @@ export function recordsQuery(filters: WorkItemFilters, userId: string, page: Pag
 export const someRecordsStatement: Statement = {
   name: 'work_item_records',
   text: /* sql */ `
-    select string_agg(${FOUND_RECORD}::text, ',' order by k.place) as records
+    select count(${FOUND_RECORD})::int as count, string_agg(${FOUND_RECORD}::text, ',' order by k.place) as records
     from unnest((select $1::text[]), (select $2::text[])) with ordinality as k(id, type, place) ${recordsById('k.id', 'k.type')}
     where (coalesce(task.team_id, project.team_id, item.team_id) in (select m.team_id from memberships m where m.user_id = $3)) is true`,
 };

@@ -2,12 +2,12 @@ import { run } from '../../db/statement.js';
 import { authorize, type Seat } from '../core/access.js';
 import { type Context, userOf } from '../core/context.js';
 import { notFound } from '../core/errors.js';
-import type { CutPage } from '../endpoint/endpoint.js';
+import { type CutPage, Parts } from '../endpoint/endpoint.js';
 import { searchIds } from '../search/search-ids.js';
 import { keysQuery, type Page, recordsQuery, type WorkItemFilters } from './list-work-items.sql.js';
 import { MAX_WORK_ITEMS } from './rules.js';
 import type { ListWorkItems } from './schema.js';
-import { type ItemKey, streamWorkItems } from './stream-work-items.js';
+import { type ItemKey, readWorkItems } from './read-work-items.js';
 
 /** Maximum items of a response that is one statement and one string; a longer one is streamed. */
 const MAX_AT_ONCE = 1_000;
@@ -36,7 +36,7 @@ function checkProject({ places, seat }: FirstPage): void {
 }
 
 /**
- * Lists live items of the caller's teams as JSON, oldest first; at most 10,000, in chunks above 1,000. Another team's `team_id` returns an
+ * Lists live items of the caller's teams as JSON, oldest first; at most 10,000, in parts above 1,000 or half a megabyte. Another team's `team_id` returns an
  * empty list.
  * @throws RESOURCE_NOT_FOUND unknown project | PERMISSION_DENIED a project of another team
  */
@@ -56,14 +56,20 @@ export async function listWorkItems(ctx: Context, query: ListWorkItems): Promise
     ...(search?.indexing && { headers: { 'X-Search-Indexing': 'true' } }),
   });
   const atOnce = Math.min(wanted, MAX_AT_ONCE);
-  const first = recordsQuery(filters, userOf(ctx), { limit: atOnce + 1, offset });
-  const [found] = await run<FirstPage>(ctx.db, first.statement, first.values);
+  const opening = recordsQuery(filters, userOf(ctx), { limit: atOnce + 1, offset });
+  const [found] = await run<FirstPage>(ctx.db, opening.statement, opening.values);
   if (!found) throw new Error('The list returned no row');
   if (project_id !== null) checkProject(found);
   const { count, ids, records } = found;
-  if (count <= atOnce || wanted === atOnce) return cut(Math.min(count, atOnce), count > atOnce, `[${records ?? ''}]`);
-  const sent = new Set(linesOf(ids));
+  const read = linesOf(ids);
+  const first = { text: records ?? '', rows: read.length, more: count > atOnce };
+  // All rows that were wanted are read.
+  if (read.length === Math.min(count, atOnce) && (count <= atOnce || wanted === atOnce)) {
+    return cut(read.length, first.more, `[${first.text}]`);
+  }
+  const sent = new Set(read);
   const keys = await readKeys(ctx, filters, { limit: wanted + 1, offset });
   const rest = keys.slice(0, wanted).filter(({ id }) => !sent.has(id));
-  return cut(sent.size + rest.length, keys.length > wanted, streamWorkItems(ctx, records ?? '', rest));
+  const more = keys.length > wanted;
+  return cut(sent.size + rest.length, more, new Parts(readWorkItems(ctx, first, rest, more && end < MAX_WORK_ITEMS)));
 }

@@ -1,4 +1,4 @@
-// Made by npm run client from the document with SHA-256 63294841000f85d0c69a9932eec525d638252b3b845018b7bbb6cd3b84712f26.
+// Made by npm run client from the document with SHA-256 920fa9b02ef0cfa28a3f62b21a6b4335a76366175c786efa1de3204674a1c4b2.
 /** Operations that send a form with a file, those that send its bytes alone, and those that return bytes. */
 export const UPLOADS: readonly string[] = ['uploadFile'];
 export const STREAMS: readonly string[] = ['uploadBulkInput'];

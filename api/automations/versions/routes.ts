@@ -20,6 +20,7 @@ export const versionRoutes: Endpoint[] = [
     query: Paging,
     response: z.array(VersionRecord),
     errors: [404],
+    pages: { batch: 10 },
     handle: ({ ctx, params, query }) => listVersions(ctx, params.automation_id, query),
   }),
   endpoint({

@@ -270,6 +270,7 @@ const OBJECTS: Record<string, { build: () => Promise<string>; by: string }> = {
 const BY_CURSOR = [
   'GET /api/tasks',
   'GET /api/activity',
+  'GET /api/automations',
   'GET /api/notifications',
   'GET /api/webhooks/:webhook_id/deliveries',
   'GET /api/runners/jobs',
@@ -323,6 +324,26 @@ it('what the document says of lists is true for each of its operations', () => {
   expect(faults).toEqual([]);
 });
 
+/** Follows a list whose pages may hold one byte: each then has one row. */
+async function followBytes(path: string, rowsOf: (answer: Answer) => unknown[]): Promise<unknown[]> {
+  const { config } = app.services;
+  const { LIST_MAX_BYTES } = config;
+  const rows: unknown[] = [];
+  config.LIST_MAX_BYTES = 1;
+  try {
+    for (let next: string | undefined = path; next && rows.length <= ROWS; ) {
+      const answer = await admin.get(next);
+      expect(rowsOf(answer)).toHaveLength(1);
+      rows.push(...rowsOf(answer));
+      next = linksOf(answer)['next'];
+      expect(answer.headers.get('x-truncated')).toBe(next ? 'true' : null);
+    }
+  } finally {
+    config.LIST_MAX_BYTES = LIST_MAX_BYTES;
+  }
+  return rows;
+}
+
 describe.each(Object.entries(OBJECTS))('%s', (route, { build, by }) => {
   const field = rowsFields(ENDPOINTS.find((endpoint) => routeOf(endpoint) === route) as (typeof ENDPOINTS)[number])[0] as string;
   const idsOf = ({ body }: Answer): string[] => (body[field] as Record<string, string>[]).map((row) => row[by] as string);
@@ -347,6 +368,11 @@ describe.each(Object.entries(OBJECTS))('%s', (route, { build, by }) => {
     }
     expect(ids).toEqual(idsOf(whole));
     expect(idsOf(await admin.get(linksOf(answer)['first'] as string))).toEqual(ids.slice(0, 2));
+  });
+
+  it('ends where it has its maximum of bytes, and goes on by `next`', async () => {
+    const rowsOf = ({ body }: Answer): unknown[] => body[field];
+    expect(await followBytes(path, rowsOf)).toEqual(rowsOf(await page('limit=50')));
   });
 
   it('says so when the row of a cursor is gone', async () => {
@@ -394,6 +420,10 @@ describe.each(Object.entries(LISTS))('%s', (_route, { build, counted }) => {
     const { prev, first } = linksOf(answer);
     expect((await admin.get(prev as string)).body).toEqual(rows.slice(2, 4));
     expect((await admin.get(first as string)).body).toEqual(rows.slice(0, 2));
+  });
+
+  it('ends where it has its maximum of bytes, and goes on by `next`', async () => {
+    expect(await followBytes(path, ({ body }) => body)).toEqual(whole.body);
   });
 
   it('keeps the filters, and knows where nothing follows', async () => {

@@ -1,0 +1,128 @@
+import { Readable } from 'node:stream';
+import { type CutPage, JsonText, type Part, Parts, Reply } from '../../endpoint/endpoint.js';
+import type { Services } from '../../core/context.js';
+import type { Pages } from '../../endpoint/pages.js';
+import { type AnyRequest, type AnySpec, readParts, type Told, type Window } from './read-parts.js';
+import { Spool } from './spool.js';
+
+/**
+ * Returns a link such as `</api/projects?limit=10&offset=20>; rel="next"`: the request's URL with these parameters changed (RFC
+ * 8288).
+ */
+function link(rel: string, url: string, change: Record<string, string | number | null | undefined>): string {
+  const { pathname, searchParams } = new URL(url, 'http://localhost');
+  for (const [name, value] of Object.entries(change)) {
+    if (value === null) searchParams.delete(name);
+    else if (value !== undefined) searchParams.set(name, String(value));
+  }
+  const query = searchParams.toString();
+  return `<${pathname}${query && `?${query}`}>; rel="${rel}"`;
+}
+
+/** Returns the links of a page. A cursor goes on after its last row, an offset after its number of rows. */
+function linksOf({ by, aliases = [] }: Pages, url: string, { limit, before, ...window }: Window, page: CutPage): string[] {
+  if (by !== undefined) {
+    return [
+      ...(page.more ? [link('next', url, { limit, before: page.last })] : []),
+      ...(before === undefined ? [] : [link('first', url, { limit, before: null })]),
+    ];
+  }
+  const old = Object.fromEntries(aliases.map((name) => [name, null]));
+  const offset = page.offset ?? window.offset ?? 0;
+  const at = (rel: string, place: number) => link(rel, url, { ...old, limit, offset: place });
+  return [
+    ...(page.more ? [at('next', offset + page.count)] : []),
+    ...(offset > 0 ? [at('prev', Math.max(0, offset - (limit ?? 0))), at('first', 0)] : []),
+  ];
+}
+
+/** Returns a page with its headers. The last page of an offset knows the length of the list. */
+function replyOf(pages: Pages, window: Window, url: string, page: CutPage): Reply {
+  const { body, count, more, truncated = false, headers: given } = page;
+  const links = linksOf(pages, url, window, page);
+  const offset = page.offset ?? window.offset ?? 0;
+  const ended = pages.by === undefined && !more && !truncated && (count > 0 || offset === 0);
+  const total = page.total ?? (ended ? offset + count : undefined);
+  const headers = {
+    ...given,
+    ...(truncated && { 'X-Truncated': 'true' }),
+    ...(links.length > 0 && { Link: links.join(', ') }),
+    ...(total !== undefined && { 'X-Total-Count': String(total) }),
+  };
+  if (typeof body === 'string') return new Reply(new JsonText(body), { headers });
+  if (!(Symbol.asyncIterator in body)) return new Reply(body, { headers });
+  const stream = body instanceof Readable ? body : Readable.from(body);
+  return new Reply(stream, { headers: { ...headers, 'Content-Type': 'application/json; charset=utf-8' } });
+}
+
+/** Writes parts until the list has its maximum of bytes. The page then ends before the part that did not fit. */
+async function collect(request: AnyRequest, parts: AsyncIterable<Part>): Promise<CutPage> {
+  const spool = new Spool(request.ctx.config);
+  try {
+    const page = { count: 0, more: false, last: undefined as string | undefined, truncated: false };
+    for await (const { text, rows, more, last } of parts) {
+      page.truncated = !spool.hasRoom(text);
+      page.more = page.truncated || more;
+      if (page.truncated) break;
+      await spool.add(text);
+      page.count += rows;
+      page.last = last;
+    }
+    const body = await spool.body();
+    if (typeof body === 'string') return { ...page, body };
+    return { ...page, body: body.stream, headers: { 'Content-Length': String(body.length) } };
+  } catch (error) {
+    await spool.close();
+    throw error;
+  }
+}
+
+/** Reads a page of rows. */
+async function collectRows(spec: AnySpec, pages: Pages, request: AnyRequest): Promise<CutPage> {
+  const told: Told = { truncated: false, headers: {} };
+  const page = await collect(request, readParts(spec, pages, request, told));
+  const { offset = 0 } = request.query as Window;
+  const isEnd = pages.by === undefined && !page.more && (page.count > 0 || offset === 0);
+  const total = pages.cut ? undefined : isEnd ? offset + page.count : await pages.total?.(request);
+  return { ...page, truncated: page.truncated || told.truncated, headers: { ...told.headers, ...page.headers }, total };
+}
+
+const bytesOf = ({ body }: CutPage): number => Buffer.byteLength(typeof body === 'string' ? body : JSON.stringify(body));
+
+/** Asks a handler that cuts its page itself for half as many rows, until the page fits. */
+async function askForPage(spec: AnySpec, request: AnyRequest): Promise<CutPage | Reply> {
+  const found = (await spec.handle(request)) as CutPage | Reply;
+  if (found instanceof Reply) return found;
+  let page = found;
+  if (page.body instanceof Parts) {
+    const { headers, truncated, ...collected } = await collect(request, page.body.read);
+    return { ...collected, truncated: truncated || page.truncated === true, headers: { ...page.headers, ...headers } };
+  }
+  if (typeof page.body !== 'string' && Symbol.asyncIterator in page.body) return page;
+  while (page.count > 1 && bytesOf(page) > request.ctx.config.LIST_MAX_BYTES) {
+    const query = { ...(request.query as object), limit: Math.floor(page.count / 2) };
+    page = { ...((await spec.handle({ ...request, query })) as CutPage), truncated: true };
+  }
+  return page;
+}
+
+/** Bounds an array that does not page: its rows are few, but for a team of a hundred thousand. Any other answer stays as it is. */
+export function wholeList(spec: AnySpec, { config }: Services, found: unknown): unknown {
+  const rows = found instanceof Reply ? found.body : found;
+  if (!Array.isArray(rows) || spec.method !== 'get') return found;
+  const texts = rows.map((row) => JSON.stringify(row));
+  let bytes = 2;
+  const end = texts.findIndex((text) => (bytes += Buffer.byteLength(text) + 1) > config.LIST_MAX_BYTES);
+  const headers = { ...(found instanceof Reply && found.options.headers), ...(end !== -1 && { 'X-Truncated': 'true' }) };
+  return new Reply(new JsonText(`[${(end === -1 ? texts : texts.slice(0, end)).join(',')}]`), { headers });
+}
+
+/**
+ * Returns one page of a list, of at most 10 MB (docs/decisions.md#list-bytes). `Link` points to the neighbors; `X-Total-Count` is set on the last page of an offset or where
+ * the route counts cheaply. `X-Truncated` marks a page that ends early. A 304 has none of them.
+ */
+export async function page(spec: AnySpec, pages: Pages, request: AnyRequest, url: string): Promise<Reply> {
+  const ownCut = pages.cut && pages.batch === undefined;
+  const cut = ownCut ? await askForPage(spec, request) : await collectRows(spec, pages, request);
+  return cut instanceof Reply ? cut : replyOf(pages, request.query as Window, url, cut);
+}
