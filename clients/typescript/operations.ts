@@ -1,4 +1,4 @@
-// Made by npm run client from the document with SHA-256 920fa9b02ef0cfa28a3f62b21a6b4335a76366175c786efa1de3204674a1c4b2.
+// Made by npm run client from the document with SHA-256 d5aab3b39efe7d87cc3d5070be630c9d9511ca7c9dd411befe9bd318b86b1e3c.
 /** Operations that send a form with a file, those that send its bytes alone, and those that return bytes. */
 export const UPLOADS: readonly string[] = ['uploadFile'];
 export const STREAMS: readonly string[] = ['uploadBulkInput'];
