@@ -156,11 +156,16 @@ describe('the relay', () => {
     await db().batchInsert('automation_versions', versions, 100);
     for (let n = 0; n < 3; n += 1) await buildTask(app, team, project);
     await open().drain();
-    const commits = db()('automation_runs')
-      .where({ team_id: team.team_id })
-      .groupByRaw('xmin::text')
-      .select(db().raw('count(*)::int as runs'));
-    const sizes = (await commits).map(({ runs }: { runs: number }) => runs);
+    const { rows } = await db().raw<{ rows: { runs: number }[] }>(
+      /* sql */ `
+      select count(*)::int as runs from (
+        select xmin::text as written_by from automation_runs where team_id = :team_id
+        union all
+        select s.xmin::text from skipped_runs s join automations a using (automation_id) where a.team_id = :team_id
+      ) each group by written_by`,
+      { team_id: team.team_id },
+    );
+    const sizes = rows.map(({ runs }) => runs);
     expect(sizes.reduce((sum, size) => sum + size, 0)).toBe(3 * 351);
     expect(Math.max(...sizes)).toBeLessThanOrEqual(1_000);
     expect(sizes.length).toBeGreaterThan(1);

@@ -116,9 +116,8 @@ export const DATABASE_GAUGES: readonly DatabaseGauge[] = [
     labels: ['recorded'],
     sql: `with budgets as materialized (select kept, not_kept from skipped_run_budgets
         where hour = date_trunc('hour', now()) limit ${MAX_ROWS})
-      select recorded, coalesce(sum(value), 0)::int as value
-      from (select 'kept' as recorded, kept as value from budgets union all select 'counted', not_kept from budgets) both_ways
-      group by recorded`,
+      select recorded, value from (select coalesce(sum(kept), 0)::int as kept, coalesce(sum(not_kept), 0)::int as counted from budgets) sums
+      cross join lateral (values ('kept', kept), ('counted', counted)) as each (recorded, value)`,
   },
   {
     name: 'assent_dead_letters',
