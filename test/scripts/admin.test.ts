@@ -73,7 +73,7 @@ it('takes somebody out, with a successor, and tells how far it is', async () => 
   const heir = { reason: 'Left', 'reassign-to': team.guest.email };
   const [line] = await command('deprovision', team.admin.email, heir);
   expect(line).toMatch(/^job [0-9a-f-]{36} is queued/);
-  expect(await command('job', line?.split(' ')[1])).toEqual(['queued']);
+  expect(await command('job', line?.split(' ')[1])).toEqual(['queued', '  deactivateAutomations  {"automations":0}']);
   expect(await statusOf(team.admin.user_id)).toBe('deprovisioned');
 });
 

@@ -140,7 +140,7 @@ export const PEOPLE: Record<string, unknown> = {
   DeletedTeam: { success: true, team_id: TEAM_ID },
   Conversation: { conversation_id: '019a9f00-0000-7000-8000-000000000025', title: 'General', is_default: true, created_at: AT },
   Member: member,
-  Invitation: { ...invited, email: 'nina@demo.test', status: 'pending', invited_by: ADA },
+  Invitation: { ...invited, email: 'nina@demo.test', user_id: null, status: 'pending', invited_by: ADA },
   OwnInvitation: { ...invited, team_id: TEAM_ID, team_name: 'Acme', invited_by: 'Ada Marsh' },
   RemovedMember: { success: true, removed: MAX, unassigned_tasks: 3 },
   RevokedInvitation: { success: true, invitation_id: INVITATION_ID },
