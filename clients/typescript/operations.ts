@@ -1,4 +1,4 @@
-// Made by npm run client from the document with SHA-256 d5aab3b39efe7d87cc3d5070be630c9d9511ca7c9dd411befe9bd318b86b1e3c.
+// Made by npm run client from the document with SHA-256 6c667841da8da49b9ac776aef67f38014c4fd7fa32133626c79222316e8cf90d.
 /** Operations that send a form with a file, those that send its bytes alone, and those that return bytes. */
 export const UPLOADS: readonly string[] = ['uploadFile'];
 export const STREAMS: readonly string[] = ['uploadBulkInput'];
