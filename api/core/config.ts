@@ -175,7 +175,7 @@ export const Settings = z.object({
 export type Config = z.output<typeof Settings>;
 
 /** Limits that clients rely on; only tests and benchmarks may change them, never production. */
-const FIXED_IN_PRODUCTION = [
+export const FIXED_IN_PRODUCTION = [
   'RATE_LIMIT_LOGIN',
   'RATE_LIMIT_CODES',
   'RATE_LIMIT_FILE_UPLOAD',
@@ -185,6 +185,7 @@ const FIXED_IN_PRODUCTION = [
   'RATE_LIMIT_MCP_PROPOSE',
   'AI_CHAT_SECONDS',
   'AI_CHAT_BEGIN_SECONDS',
+  'LIST_MAX_BYTES',
   'TRASH_RETENTION_DAYS',
   ...WEBHOOK_LIMITS,
   ...RUNNER_LIMITS,

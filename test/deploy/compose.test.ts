@@ -16,7 +16,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
-import { loadConfig, Settings } from '../../api/core/config.js';
+import { FIXED_IN_PRODUCTION, loadConfig, Settings } from '../../api/core/config.js';
 
 /** Where the list of search attributes is kept that the development server registers. */
 const SEARCH_ATTRIBUTES = 'scripts/embedded/search-attributes.json';
@@ -214,6 +214,23 @@ describe('settings', () => {
     const known = Object.keys(Settings.shape);
     for (const [, { environment = {} }] of ours) {
       for (const variable of Object.keys(environment)) expect(known).toContain(variable.replace(/_FILE$/, ''));
+    }
+  });
+
+  test('every setting is handed on that is not the image’s own or fixed in production', () => {
+    const ofTheImage = [
+      'PORT',
+      'METRICS_PORT',
+      'WORKER_METRICS_PORT',
+      'MAINTENANCE_SCHEDULES',
+      'WORKFLOW_BUNDLE',
+      'OUTBOUND_LOOPBACK',
+    ];
+    const free = Object.keys(Settings.shape).filter((name) => ![...FIXED_IN_PRODUCTION, ...ofTheImage].includes(name));
+    for (const name of ['api', 'worker', 'tools', 'settings']) {
+      const { environment = {} } = service(name);
+      const missing = free.filter((setting) => !(setting in environment || `${setting}_FILE` in environment));
+      expect([name, missing]).toEqual([name, []]);
     }
   });
 
