@@ -133,6 +133,22 @@ describe('the document', () => {
     expect(others).toEqual(['DELETE /api/trash', 'DELETE /api/automations/secrets/:name']);
   });
 
+  it('tells who made a record, who acted and of which type an item is by one name each', () => {
+    const found = Object.entries(document.components.schemas).flatMap(([name, schema]) =>
+      [...objectsIn(schema)].flatMap(([, { properties }]) =>
+        Object.keys(properties ?? {}).map((property) => [property, name] as const),
+      ),
+    );
+    const isUser = (property: string) =>
+      /^(?!group_|retried_)\w+_by$|^(user|actor|author|owner|creator|requester|person)_id$/.test(property);
+    const names =
+      'author_id changed_by created_by decided_by deleted_by enabled_by impersonated_by owner_id triggered_by undone_by updated_by user_id';
+    expect([...new Set(found.map(([property]) => property).filter(isUser))].toSorted()).toEqual(names.split(' '));
+    const items = found.filter(([property]) => property === 'item_type').map(([, name]) => name);
+    // What an agent or a relation links, and what a search finds; everything else says `entity_type`.
+    expect(items.filter((name) => !/Agent|^ItemRelation$|^Search/.test(name))).toEqual([]);
+  });
+
   it('says of every operation what it is, what it answers and who may', () => {
     expect(faults(({ operation }) => (operation.tags?.length === 1 ? undefined : 'no tag'))).toEqual([]);
     expect(

@@ -52,7 +52,7 @@ export const BulkJobSummary = z
       .meta({ description: '`failed`: it could not go on. An import whose lines failed has `succeeded`' }),
     team_id: z.string(),
     format: z.enum(FORMATS),
-    requested_by: z.string(),
+    created_by: z.string(),
     total: z.int().nullable().meta({ description: 'Rows or lines; null while it is unknown' }),
     processed: z.int(),
     created: z.int(),

@@ -1,4 +1,4 @@
-// Made by npm run client from the document with SHA-256 6c667841da8da49b9ac776aef67f38014c4fd7fa32133626c79222316e8cf90d.
+// Made by npm run client from the document with SHA-256 084a5f394d6416a6563e699c4a4160bf84aad5f5717d7b2d0401c4a4cf4e060e.
 /** Operations that send a form with a file, those that send its bytes alone, and those that return bytes. */
 export const UPLOADS: readonly string[] = ['uploadFile'];
 export const STREAMS: readonly string[] = ['uploadBulkInput'];

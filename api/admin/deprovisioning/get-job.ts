@@ -13,7 +13,7 @@ type Row = Omit<Job, 'created_at' | 'started_at' | 'finished_at'> & {
 const statement: Statement = {
   name: 'get_deprovision_job',
   text: /* sql */ `
-    select j.job_id, j.user_id, j.reassign_to, j.reason, j.requested_by, j.status, j.created_at, j.started_at, j.finished_at,
+    select j.job_id, j.user_id, j.reassign_to, j.reason, j.requested_by as created_by, j.status, j.created_at, j.started_at, j.finished_at,
       (select coalesce(json_agg(json_build_object('step', s.step, 'team_id', s.team_id, 'result', s.result,
         'done_at', to_char(s.done_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) order by s.done_at), '[]')
         from deprovision_steps s where s.job_id = j.job_id) as steps

@@ -30,7 +30,7 @@ export const Job = z
     user_id: z.string(),
     reassign_to: z.string().nullable(),
     reason: z.string(),
-    requested_by: z.string().nullable().meta({ description: 'null: started from the command line' }),
+    created_by: z.string().nullable().meta({ description: 'null: started from the command line' }),
     status: z.enum(JOB_STATUSES),
     steps: z.array(Step).meta({ description: 'Completed steps, in order' }),
     created_at: Timestamp,

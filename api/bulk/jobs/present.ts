@@ -12,7 +12,7 @@ export const presentJob = (job: BulkJob): Omit<BulkJobSummary, 'errors'> => ({
   status: job.status,
   team_id: job.team_id,
   format: job.format,
-  requested_by: job.requested_by,
+  created_by: job.requested_by,
   total: job.total,
   processed: job.processed,
   created: job.created,

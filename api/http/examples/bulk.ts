@@ -8,7 +8,7 @@ const SUMMARY = {
   status: 'succeeded',
   team_id: TEAM_ID,
   format: 'ndjson',
-  requested_by: ADA,
+  created_by: ADA,
   total: 1240,
   processed: 1240,
   created: 0,

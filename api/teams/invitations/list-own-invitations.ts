@@ -8,7 +8,7 @@ interface Row extends Record<string, unknown> {
   team_id: string;
   team_name: string;
   role: Seat;
-  invited_by: string;
+  inviter_name: string;
   created_at: Date;
   expires_at: Date;
 }
@@ -17,7 +17,7 @@ interface Row extends Record<string, unknown> {
 const statement: Statement = {
   name: 'list_own_invitations',
   text: /* sql */ `
-    select i.invitation_id, i.team_id, t.name as team_name, i.role, by.display_name as invited_by, i.created_at, i.expires_at
+    select i.invitation_id, i.team_id, t.name as team_name, i.role, by.display_name as inviter_name, i.created_at, i.expires_at
     from users me join invitations i on i.email = me.email or i.user_id = me.user_id join teams t using (team_id) join users by on by.user_id = i.invited_by
     where me.user_id = $1 and i.accepted_at is null and i.revoked_at is null and i.expires_at > now() and t.deleted_at is null and by.status = 'active'
     order by i.created_at, i.invitation_id limit $2 offset $3`,

@@ -8,14 +8,14 @@ export interface InvitationRow extends Record<string, unknown> {
   email: string | null;
   user_id: string | null;
   role: Seat;
-  invited_by: string;
+  created_by: string;
   created_at: Date;
   expires_at: Date;
   status: Invitation['status'];
 }
 
 /** Status by the database's clock. */
-export const INVITATION_COLUMNS = /* sql */ `invitation_id, email, user_id, role, invited_by, created_at, expires_at,
+export const INVITATION_COLUMNS = /* sql */ `invitation_id, email, user_id, role, invited_by as created_by, created_at, expires_at,
   case when expires_at > now() then 'pending' else 'expired' end as status`;
 
 export const present = ({ created_at, expires_at, ...row }: InvitationRow): Invitation => ({

@@ -18,7 +18,7 @@ export const Invitation = z
     email: z.string().nullable().meta({ description: 'Null for a user invited by id, whose address the team does not learn' }),
     user_id: z.string().nullable().meta({ description: 'The user invited by id; null for an address' }),
     status: z.enum(['pending', 'expired']),
-    invited_by: z.string(),
+    created_by: z.string(),
   })
   .meta({ id: 'Invitation' });
 export type Invitation = z.output<typeof Invitation>;
@@ -29,7 +29,7 @@ export const OwnInvitation = z
     ...common,
     team_id: z.string(),
     team_name: z.string(),
-    invited_by: z.string().meta({ description: 'Name of who invites' }),
+    inviter_name: z.string(),
   })
   .meta({ id: 'OwnInvitation' });
 export type OwnInvitation = z.output<typeof OwnInvitation>;

@@ -63,7 +63,7 @@ it('202: nothing signs in as the person from then on, and the job tells how far 
   for (const credential of [team.member.token, token]) expect((await app.as(credential).get('/api/auth/me')).status).toBe(401);
   expect(await getJob(body.job_id)).toMatchObject({
     user_id: team.member.user_id,
-    requested_by: root.user_id,
+    created_by: root.user_id,
     reason: REASON,
     status: 'queued',
     // Done by the request itself.

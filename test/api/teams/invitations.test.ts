@@ -34,7 +34,7 @@ it('an address without an account is invited, and whoever signs up with it takes
   const answer = await invite(` ${email.toUpperCase()}`, 'manager');
   expect(answer).toMatchObject({
     status: 201,
-    body: { invitation_id: expect.any(String), email, role: 'manager', status: 'pending', invited_by: team.admin.user_id },
+    body: { invitation_id: expect.any(String), email, role: 'manager', status: 'pending', created_by: team.admin.user_id },
   });
   const { invitation_id, created_at, expires_at } = answer.body;
   expect((Date.parse(expires_at) - Date.parse(created_at)) / 86_400_000).toBe(7);
