@@ -259,8 +259,11 @@ async function startDemoRuns(
  * Fills an empty database with the demo data through the API's operations. Returns false if a user exists.
  * @throws Error in production
  */
-export async function seedDemo(services: Services): Promise<boolean> {
-  refuseProduction(services.config);
+export async function seedDemo(given: Services): Promise<boolean> {
+  if (!isDevelopment(given.config)) throw new Error('The demo data is for development only');
+  // Whatever is set: nobody could accept an invitation or connect an account at the forge meanwhile.
+  const config: Config = { ...given.config, MEMBERSHIP_CONSENT: 'direct', FORGE_BINDING: 'open', TEAMS_PER_USER: undefined };
+  const services = { ...given, config };
   if (await services.db('users').first('user_id')) return false;
   const ids = await createPeople(services);
   const acme = await createTeam(as(services, ids, 'ada'), { name: 'Acme', description: 'Rockets, mostly' });
@@ -293,8 +296,4 @@ export async function seedDemo(services: Services): Promise<boolean> {
   const token = { name: 'Demo token', token_hash: hashOf(DEMO_TOKEN), prefix: `${DEMO_TOKEN.slice(0, 12)}...` };
   await services.db('personal_access_tokens').insert({ user_id: ids.ada, scopes: ['admin:*'], ...token });
   return true;
-}
-
-function refuseProduction(config: Config): void {
-  if (!isDevelopment(config)) throw new Error('The demo data is for development only');
 }

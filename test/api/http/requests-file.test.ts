@@ -76,8 +76,9 @@ const bulkJobsEnd = () =>
     return (await open).length === 0;
   });
 beforeAll(async () => {
-  // As npm start does outside production.
-  app = await startApp({ TASK_QUEUE_PREFIX: queuePrefix(), WEBHOOK_ALLOWED_HOSTS: '127.0.0.1,localhost' });
+  // As npm start does outside production; the strict settings are those of production, and the demo data comes in all the same.
+  const strict = { MEMBERSHIP_CONSENT: 'required', FORGE_BINDING: 'verified', TEAMS_PER_USER: '1' };
+  app = await startApp({ TASK_QUEUE_PREFIX: queuePrefix(), WEBHOOK_ALLOWED_HOSTS: '127.0.0.1,localhost', ...strict });
   await seedDemo(app.services);
   variables.set('base', app.url);
   worker = await runWorker(app);
