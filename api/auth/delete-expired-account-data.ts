@@ -10,6 +10,7 @@ const OVER: Record<string, string> = {
   // The provider was unreachable for days, or its OAuth client was removed.
   integration_revocations: `created_at < now() - interval '7 days'
     and not exists (select from outbox o where o.kind = 'integration.revoke' and o.subject = revocation_id::text)`,
+  invitations: `least(accepted_at, revoked_at, expires_at) < now() - interval '30 days'`,
   trusted_devices: 'expires_at < now()',
   sessions: `least(ended_at, expires_at) < now() - interval '30 days'`,
 };

@@ -1,3 +1,4 @@
+import { deleteExpiredAccountData } from '../../../api/auth/delete-expired-account-data.js';
 import { v7 as uuidv7 } from 'uuid';
 import { listMails } from '../../../api/mail/list-mails.js';
 import { buildPerson, buildTeam, type Person, type TestTeam } from '../../factories/people.js';
@@ -288,6 +289,26 @@ describe('nobody mails the world by way of us', () => {
       .update({ created_at: db().raw("now() - interval '25 hours'") });
     expect((await invite(address())).status).toBe(201);
   });
+});
+
+it('deletes invitations a month after they ended, accepted, revoked or expired', async () => {
+  const days = (count: number) => db().raw('now() - make_interval(days => ?)', [count]);
+  const ended = async (fields: object) => {
+    const { invitation_id } = (await invite(address())).body;
+    await db()('invitations').where({ invitation_id }).update(fields);
+    return invitation_id as string;
+  };
+  await ended({ accepted_at: days(31) });
+  await ended({ revoked_at: days(31), expires_at: days(1) });
+  await ended({ created_at: days(40), expires_at: days(31) });
+  const kept = [
+    await ended({ revoked_at: days(29) }),
+    await ended({ expires_at: days(29) }),
+    await ended({ expires_at: days(-1) }),
+  ];
+  await deleteExpiredAccountData(db());
+  const left = await db()('invitations').where({ team_id: team.team_id }).pluck('invitation_id');
+  expect(new Set(left)).toEqual(new Set(kept));
 });
 
 it('403 to everyone below admin, on sending, listing and taking back', async () => {
