@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream';
 import { z } from 'zod';
 import { DomainError } from '../core/errors.js';
 import { type CutPage, type Endpoint, endpoint, JsonText, Reply } from '../endpoint/endpoint.js';
@@ -15,6 +14,7 @@ import {
   CreatedTasks,
   CreateTask,
   CreateTasksInBulk,
+  ListMyTasks,
   ListTasks,
   Message,
   Task,
@@ -37,13 +37,6 @@ const headersOf = ({ etag, truncated }: { etag: Etag; truncated: boolean }) => (
 
 function pageOf({ body, etag, ...page }: TaskList): CutPage | Reply {
   return body === null ? notModified(etag) : { ...page, body, headers: revalidated(etag) };
-}
-
-function listAnswer({ body, ...list }: TaskList): Reply {
-  if (body === null) return notModified(list.etag);
-  const headers = headersOf(list);
-  if (typeof body === 'string') return new Reply(new JsonText(body), { headers });
-  return new Reply(Readable.from(body), { headers: { ...headers, 'Content-Type': 'application/json; charset=utf-8' } });
 }
 
 const updated = async (version: Promise<number>) =>
@@ -136,13 +129,16 @@ export const taskRoutes: Endpoint[] = [
     path: '/api/tasks/my',
     tag,
     summary: 'List your tasks',
-    description: 'Tasks assigned to you in all teams, as a flat list. With If-None-Match an unchanged list is a 304.',
+    description:
+      'Tasks assigned to you in all teams, as a flat list. Without `limit` at most 10,000; `X-Truncated: true` marks a cut list, and `Link` goes on. With If-None-Match an unchanged list is a 304.',
     etag: 'kept',
     capped: true,
+    pages: { cut: true },
     ability: 'task.list',
     scope: 'tasks:read',
+    query: ListMyTasks,
     response: z.array(Task),
-    handle: async ({ ctx, headers }) => listAnswer(await listMyTasks(ctx, etagMatcher(headers['if-none-match']))),
+    handle: async ({ ctx, query, headers }) => pageOf(await listMyTasks(ctx, query, etagMatcher(headers['if-none-match']))),
   }),
   endpoint({
     id: 'createTask',

@@ -135,6 +135,11 @@ const DueBound = Text.refine((text) => normaliseDate(text) !== null, 'must be an
 });
 const MAX_PAGE = 500;
 
+const page = () => ({ limit: pagedBy(OptionalInt(1, MAX_PAGE), { by: 'task_id' }), before: cursorOf('task_id', TaskId) });
+
+export const ListMyTasks = z.object(page());
+export type ListMyTasks = z.output<typeof ListMyTasks>;
+
 export const ListTasks = z.object({
   project_id: Id.optional(),
   team_id: Id.optional().meta({ description: 'Ignored when project_id is given' }),
@@ -147,8 +152,7 @@ export const ListTasks = z.object({
   due_after: DueBound.optional().meta({ description: 'Due after this day, with all its times, or after this time' }),
   tag: TrimmedText(50).optional(),
   updated_since: Moment.optional(),
-  limit: pagedBy(OptionalInt(1, MAX_PAGE), { by: 'task_id' }),
-  before: cursorOf('task_id', TaskId),
+  ...page(),
   custom_field: FieldFilters,
 });
 export type ListTasks = z.output<typeof ListTasks>;

@@ -3,15 +3,21 @@ import type { Call, Statement } from '../../../db/statement.js';
 import type { FieldFilter } from '../../custom-fields/filter.js';
 import { idsWithAll } from '../../custom-fields/filter.sql.js';
 import {
+  firstRecords,
+  foundRecordColumns,
   limit,
   MARK,
+  markColumns,
   MAX_AT_ONCE,
   MAY_LIST,
   NODE,
   ORDER,
   PLAIN,
+  RECORDS,
   type Scope,
   SCOPE_SQL,
+  SIZE_JOIN,
+  SIZES,
   taskColumns,
   TASKS,
   WITH_FIELDS,
@@ -58,6 +64,8 @@ export interface Narrowing {
   /** Filters by custom fields. */
   fields: readonly FieldFilter[];
   after: TaskCursor | null;
+  /** Tasks of a page, if the caller says so. */
+  limit?: number | undefined;
   /** Tasks of the list, of which each query reads one more. */
   maxRows: number;
 }
@@ -99,7 +107,7 @@ function rangesOf({ after }: Narrowing, $: Parameters): string[] {
 export function filteredCall(scope: Scope, values: unknown[], narrowing: Narrowing, kind: ListKind, withFields: boolean): Call {
   const $ = new Parameters();
   $.values.push(...values);
-  const { join, mark, record } = withFields ? WITH_FIELDS : PLAIN;
+  const extra = withFields ? WITH_FIELDS : PLAIN;
   const end = limit(kind === 'records' ? Math.min(narrowing.maxRows, MAX_AT_ONCE) : narrowing.maxRows);
   const conditions = conditionsOf(narrowing, $);
   const columns = `${kind === 'records' ? 't as task, ' : ''}${NODE}, t.position, t.created_at, ${MARK} as mark`;
@@ -114,12 +122,18 @@ export function filteredCall(scope: Scope, values: unknown[], narrowing: Narrowi
     : scope === 'visible'
       ? `select t.* from memberships m cross join lateral (${inOrder('t.team_id = m.team_id')}) t where m.user_id = $1 and ${MAY_LIST}`
       : inOrder(TASKS[scope]);
-  const json = kind === 'records' ? `, ${record('task_json(t.task)::text')} as json` : '';
-  const tasks = `select ${NODE}, t.mark${mark} as mark ${json} from (select t.* from (${rows}) t order by ${ORDER} ${end}) t ${join} order by ${ORDER}`;
+  const columnsOf = {
+    records: foundRecordColumns(extra),
+    marks: markColumns('s', extra),
+    fingerprint: `t.mark${extra.mark} as mark`,
+  };
+  const found = `select ${columnsOf[kind]} from (select t.* from (${rows}) t order by ${ORDER} ${end}) t
+    ${extra.join} ${kind === 'marks' ? SIZE_JOIN : ''} order by ${ORDER}`;
+  const tasks = kind === 'records' ? firstRecords(found, extra) : found;
   const listed =
     kind === 'fingerprint'
       ? `select count(*)::int as count, bit_xor(t.mark)::text as mark from (${tasks}) t`
-      : taskColumns(tasks, kind === 'records' ? `, string_agg(t.json, e'\\n') as records` : '');
+      : taskColumns(tasks, kind === 'records' ? RECORDS : SIZES);
   const text = `${named} select place.seat, t.* from (${SCOPE_SQL[scope]}) place left join lateral (${listed}) t on true`;
   return { statement: { name: '', text }, values: $.values };
 }

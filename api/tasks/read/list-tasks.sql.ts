@@ -50,55 +50,114 @@ export const limit = (maxRows: number): string => `limit (select ${maxRows + 1})
 export interface Extra {
   join: string;
   mark: string;
+  /** Its column in a list of records. */
+  column: string;
+  /** Bytes that it adds to a record. */
+  bytes: string;
   record: (json: string) => string;
 }
-export const PLAIN: Extra = { join: '', mark: '', record: (json) => json };
+export const PLAIN: Extra = { join: '', mark: '', column: '', bytes: '', record: (json) => json };
 export const WITH_FIELDS: Extra = {
   join: valuesOf('(t).task_id'),
   mark: ' # coalesce(c.mark, 0)',
+  column: ', c.members',
+  bytes: ' + coalesce(octet_length(c.members), 0) + 19',
   record: (json) => withValuesBefore('cycle_id', json),
+};
+
+/** Maximum bytes of the records that come with the first query: more than a thousand usual tasks. */
+const MAX_BYTES_AT_ONCE = 1000 * 1000;
+/** The first records of `tasks`, which has its columns by `recordColumns`. Values of custom fields are read for these alone. */
+export const firstRecords = (tasks: string, { bytes, record }: Extra): string => /* sql */ `
+  select c.task_id, c.parent_task_id, c.mark,
+    case when sum(octet_length(c.json)${bytes}) over (rows unbounded preceding) <= ${MAX_BYTES_AT_ONCE} then ${record('c.json')} end as json
+  from (${tasks}) c`;
+const recordColumns = (mark: string, task: string, extra: Extra): string =>
+  `${NODE}, ${mark}${extra.mark} as mark, task_json(${task})::text as json ${extra.column}`;
+/** The same of tasks that were found before, as `t.task`. */
+export const foundRecordColumns = (extra: Extra): string => recordColumns('t.mark', 't.task', extra);
+
+const textBytes = (s: string) =>
+  `octet_length(${s}.title) + coalesce(octet_length(${s}.description), 0) + octet_length(array_to_string(${s}.tags, ''))`;
+/** Bytes of a record beside what `sizesOf` counts, with numbers of the most digits. */
+const OTHER_BYTES = 687;
+/**
+ * Sizes of the task `s`: `bytes` of its record as JSON, at most a hundred too many, but without the characters that JSON escapes; `texts`, whose
+ * characters become six at most. Long texts are not read for it.
+ */
+const sizesOf = (s: string): string => /* sql */ `${textBytes(s)} as texts,
+  ${OTHER_BYTES} + ${textBytes(s)} + octet_length(${s}.task_id) + 3 * cardinality(${s}.tags)
+    + case when ${s}.forge_links = '[]' then 2 else octet_length(${s}.forge_links::text) end + coalesce(octet_length(${s}.recurrence::text), 4)
+    + coalesce(octet_length(${s}.parent_task_id), 2) + coalesce(octet_length(${s}.recurrence_of), 2) + coalesce(octet_length(${s}.due_date), 2)
+    + 34 * num_nonnulls(${s}.assigned_to, ${s}.series_id, ${s}.cycle_id) + 22 * num_nonnulls(${s}.completed_at) as bytes`;
+/** Finds the sizes of tasks `t` that were found without. Not a plain join: it is asked only for the tasks of the list. */
+export const SIZE_JOIN = /* sql */ `
+  cross join lateral (select ${sizesOf('found')} from tasks found where found.task_id = t.task_id limit 1) s`;
+/** Columns of a list without records; the sizes are those of `s`. */
+export const markColumns = (s: string, { mark, bytes }: Extra): string =>
+  `${NODE}, t.mark${mark} as mark, ${s}.texts, ${s}.bytes${bytes} as bytes`;
+
+/** $1 = task ids. Bytes that JSON adds to the texts of each, one a line, in this order. */
+export const escapesStatement: Statement = {
+  name: 'task_escapes',
+  text: /* sql */ `
+    select string_agg(coalesce(s.escapes, 0)::text, e'\n') as escapes from unnest((select $1::text[])) as wanted(task_id) left join lateral (
+      select octet_length(to_json(s.title)::text) + coalesce(octet_length(to_json(s.description)::text), 2) - 4
+        + octet_length(to_json(array_to_string(s.tags, ''))::text) - 2 - (${textBytes('s')}) as escapes
+      from tasks s where s.task_id = wanted.task_id limit 1
+    ) s on true`,
 };
 
 const inOrder = (columns: string, where: string, status: string, maxRows: number, join = ''): string =>
   `select ${columns} from tasks t ${join} where ${where} and t.deleted_at is null and ${status} order by ${ORDER} ${limit(maxRows)}`;
 
 /** Reads each team's first tasks in order, then the first of them all. */
-function ofEveryTeam(columns: string, extra: string, status: string, maxRows: number, join: string): string {
-  const columnsOfTeam = `${NODE}, t.position, t.created_at, ${MARK} as mark ${extra}`;
-  return `
-    select ${columns} from (
-      select t.* from memberships m cross join lateral (${inOrder(columnsOfTeam, 't.team_id = m.team_id', status, maxRows)}) t
-      where m.user_id = $1 and ${MAY_LIST} order by ${ORDER} ${limit(maxRows)}
-    ) t ${join}`;
+const ofEveryTeam = (columns: string, status: string, maxRows: number): string => `
+  select t.* from memberships m cross join lateral (${inOrder(`${columns}, t.position, t.created_at`, 't.team_id = m.team_id', status, maxRows)}) t
+  where m.user_id = $1 and ${MAY_LIST} order by ${ORDER} ${limit(maxRows)}`;
+
+const TASK_MARK = `${NODE}, ${MARK} as mark`;
+const fingerprintOf = (scope: Scope, status: string, { join, mark }: Extra): string => {
+  const tasks =
+    scope === 'visible' ? ofEveryTeam(TASK_MARK, status, MAX_TASKS) : inOrder(TASK_MARK, TASKS[scope], status, MAX_TASKS);
+  return `select t.mark${mark} as mark from (${tasks}) t ${join}`;
+};
+
+function marksOf(scope: Scope, status: string, extra: Extra): string {
+  if (scope === 'visible') {
+    return `select ${markColumns('s', extra)} from (${ofEveryTeam(TASK_MARK, status, MAX_TASKS)}) t ${extra.join} ${SIZE_JOIN}`;
+  }
+  const tasks = inOrder(`${TASK_MARK}, ${sizesOf('t')}`, TASKS[scope], status, MAX_TASKS);
+  return `select ${markColumns('t', extra)} from (${tasks}) t ${extra.join}`;
 }
 
-const marksOf = (scope: Scope, status: string, { join, mark }: Extra): string =>
-  scope === 'visible'
-    ? ofEveryTeam(`${NODE}, t.mark${mark} as mark`, '', status, MAX_TASKS, join)
-    : inOrder(`${NODE}, ${MARK}${mark} as mark`, TASKS[scope], status, MAX_TASKS, join);
-
-function recordsOf(scope: Scope, status: string, { join, mark, record }: Extra): string {
+function recordsOf(scope: Scope, status: string, extra: Extra): string {
   if (scope !== 'visible') {
-    const columns = `${NODE}, ${MARK}${mark} as mark, ${record('task_json(t)::text')} as json`;
-    return inOrder(columns, TASKS[scope], status, MAX_AT_ONCE, join);
+    const columns = recordColumns(MARK, 't', extra);
+    return firstRecords(inOrder(columns, TASKS[scope], status, MAX_AT_ONCE, extra.join), extra);
   }
-  const columns = `${NODE}, t.mark${mark} as mark, ${record('task_json(t.task)::text')} as json`;
-  return ofEveryTeam(columns, ', t as task', status, MAX_AT_ONCE, join);
+  const tasks = ofEveryTeam(`${TASK_MARK}, t as task`, status, MAX_AT_ONCE);
+  // `offset 0`: each record is written once, although it is counted and shown.
+  return firstRecords(`select ${foundRecordColumns(extra)} from (${tasks}) t ${extra.join} offset 0`, extra);
 }
 
 export interface ListStatements {
-  /** The records, one more than a response in one piece has. */
+  /** The marks, one more than a response in one piece has, and the first records, up to about a megabyte. */
   records: Statement;
-  /** Only ids and marks; one more than a response has. */
+  /** Only ids, marks and bytes; one more than a response has. */
   marks: Statement;
   /** Only a fingerprint that changes with any of the tasks. */
   fingerprint: Statement;
 }
 
+/** Further columns of `taskColumns`. Only the first tasks have records. */
+export const RECORDS = `, string_agg(t.json, e'\\n') as records, count(t.json)::int as read`;
+export const SIZES = `, string_agg(t.bytes::text, e'\\n') as sizes, sum(t.texts)::int as texts`;
+
 /** One row for all tasks, one line per task in each column (task-columns.ts). */
-export const taskColumns = (tasks: string, records = ''): string => /* sql */ `
+export const taskColumns = (tasks: string, more = ''): string => /* sql */ `
   select count(*)::int as count, bit_xor(t.mark)::text as mark, string_agg(t.task_id, e'\n') as ids,
-    string_agg(coalesce(t.parent_task_id, ''), e'\n') as parents, string_agg(t.mark::text, e'\n') as marks ${records}
+    string_agg(coalesce(t.parent_task_id, ''), e'\n') as parents, string_agg(t.mark::text, e'\n') as marks ${more}
   from (${tasks}) t`;
 
 /** Separate statements with and without a status: one plan for both would be worse for each. */
@@ -109,11 +168,10 @@ function statementsOf(scope: Scope, byStatus: boolean, extra: Extra): ListStatem
     name: `${name}_${scope}${byStatus ? '_by_status' : ''}${extra === WITH_FIELDS ? '_with_fields' : ''}`,
     text: `select place.seat, t.* from (${SCOPE_SQL[scope]}) place left join lateral (${tasks}) t on true`,
   });
-  const marks = marksOf(scope, status, extra);
-  const fingerprint = `select count(*)::int as count, bit_xor(t.mark)::text as mark from (${marks}) t`;
+  const fingerprint = `select count(*)::int as count, bit_xor(t.mark)::text as mark from (${fingerprintOf(scope, status, extra)}) t`;
   return {
-    records: statement('list_tasks', taskColumns(recordsOf(scope, status, extra), `, string_agg(t.json, e'\n') as records`)),
-    marks: statement('list_task_marks', taskColumns(marks)),
+    records: statement('list_tasks', taskColumns(recordsOf(scope, status, extra), RECORDS)),
+    marks: statement('list_task_marks', taskColumns(marksOf(scope, status, extra), SIZES)),
     fingerprint: statement('fingerprint_tasks', fingerprint),
   };
 }

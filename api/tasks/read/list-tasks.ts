@@ -7,11 +7,21 @@ import { notFound } from '../../core/errors.js';
 import type { Etag } from '../../endpoint/etags.js';
 import { unknownCursor } from '../../endpoint/pages.js';
 import { weakEtag } from './etags.js';
-import { linesOf, type TaskColumns, recordsOf, tasksOf, withoutLast, writeRecords } from './task-columns.js';
+import {
+  linesOf,
+  type ListedTask,
+  MAX_ESCAPE,
+  type TaskColumns,
+  recordsOf,
+  tasksOf,
+  withinBytes,
+  withoutLast,
+  writeRecords,
+} from './task-columns.js';
 import { filteredCall, type ListKind, type Narrowing, type TaskCursor, taskCursorStatement } from './list-filtered-tasks.sql.js';
-import { listStatements, MAX_AT_ONCE, MAX_TASKS, type Scope } from './list-tasks.sql.js';
+import { escapesStatement, listStatements, MAX_AT_ONCE, MAX_TASKS, type Scope } from './list-tasks.sql.js';
 import { arrange } from './nesting.js';
-import { ASSIGNED_TO_ME, type ListTasks } from '../schema.js';
+import { ASSIGNED_TO_ME, type ListMyTasks, type ListTasks } from '../schema.js';
 import { streamTasks } from './stream-tasks.js';
 
 /** Returns whether the client already has the response with this tag. */
@@ -46,7 +56,7 @@ interface ListAccess extends Record<string, unknown> {
   seat: Seat | null;
 }
 /** Result for an unknown project or team: an empty list. */
-const EMPTY: TaskColumns = { count: 0, mark: null, ids: null, parents: null, marks: null, records: null };
+const EMPTY: TaskColumns = { count: 0, mark: null, ids: null, parents: null, marks: null, read: 0 };
 
 /**
  * Checks access to a list's project or cycle.
@@ -87,23 +97,40 @@ async function list(ctx: Context, request: TaskListQuery, isKnown?: IsKnown): Pr
   const maxRows = request.narrowing?.maxRows ?? MAX_TASKS;
   const first = await query(ctx, request, 'records');
   const isWhole = first.count <= Math.min(maxRows, MAX_AT_ONCE);
-  if (isWhole || maxRows <= MAX_AT_ONCE) {
-    const shown = isWhole ? first : withoutLast(first);
+  const shown = isWhole ? first : withoutLast(first);
+  if ((first.read ?? 0) >= shown.count && (isWhole || maxRows <= MAX_AT_ONCE)) {
     const body = writeRecords(shown, request.flat);
-    return { etag: etagOf(first), more: !isWhole, truncated: false, count: shown.count, last: linesOf(shown.ids).at(-1), body };
+    const page = { etag: etagOf(first), more: !isWhole, truncated: false, count: shown.count };
+    if (isWithin(body, ctx.config.LIST_MAX_BYTES)) return { ...page, last: linesOf(shown.ids).at(-1), body };
   }
   const all = await query(ctx, request, 'marks');
-  const tasks = tasksOf(all).slice(0, maxRows);
-  const more = all.count > maxRows;
+  const tasks = await shownOf(ctx, all, maxRows);
   return {
     etag: etagOf(all),
-    more,
-    truncated: more,
+    more: all.count > tasks.length,
+    truncated: tasks.length < Math.min(all.count, request.narrowing?.limit ?? Infinity),
     count: tasks.length,
     last: tasks.at(-1)?.task_id,
     body: streamTasks(ctx, arrange(tasks, request.flat), recordsOf(first), request),
   };
 }
+
+/** Returns the tasks of a list that the response has bytes for. What JSON escapes is counted where it could decide. */
+async function shownOf(
+  { db, config: { LIST_MAX_BYTES: maxBytes } }: Context,
+  all: TaskColumns,
+  maxRows: number,
+): Promise<ListedTask[]> {
+  const tasks = withinBytes(tasksOf(all).slice(0, maxRows), maxBytes);
+  const bytes = tasks.reduce((total, task) => total + task.bytes, 0);
+  if (bytes + (all.texts ?? 0) * (MAX_ESCAPE - 1) < maxBytes) return tasks;
+  const [found] = await run<{ escapes: string | null }>(db, escapesStatement, [tasks.map(({ task_id }) => task_id)]);
+  linesOf(found?.escapes).forEach((escapes, at) => ((tasks[at] as ListedTask).bytes += Number(escapes)));
+  return withinBytes(tasks, maxBytes);
+}
+
+/** Counts bytes only where the number of characters does not tell. */
+const isWithin = (text: string, maxBytes: number): boolean => text.length * 3 <= maxBytes || Buffer.byteLength(text) <= maxBytes;
 
 /** Reads the place of the task after which a list goes on. @throws VALIDATION_ERROR not a task of the caller's teams */
 async function readCursor(ctx: Context, taskId: string): Promise<TaskCursor> {
@@ -113,7 +140,7 @@ async function readCursor(ctx: Context, taskId: string): Promise<TaskCursor> {
 }
 
 /** Resolves what narrows a list; null if nothing does. */
-async function narrowingOf(ctx: Context, options: ListTasks): Promise<Narrowing | null> {
+async function narrowingOf(ctx: Context, options: Partial<ListTasks>): Promise<Narrowing | null> {
   const { custom_field = [], limit, before, assigned_to, due_before, due_after, priority, tag, updated_since } = options;
   const filters = { assigned_to, priority, due_before, due_after, tag, updated_since };
   const given = [limit, before, ...Object.values(filters)];
@@ -128,6 +155,7 @@ async function narrowingOf(ctx: Context, options: ListTasks): Promise<Narrowing 
     },
     fields: await resolveFilters(ctx, 'task', custom_field),
     after: before === undefined ? null : await readCursor(ctx, before),
+    limit,
     maxRows: limit ?? MAX_TASKS,
   };
 }
@@ -150,6 +178,7 @@ export async function listTasks(ctx: Context, options: ListTasks, isKnown?: IsKn
   return list(ctx, { scope: 'visible', ...form }, isKnown);
 }
 
-/** Lists the live tasks assigned to the caller, without nesting. */
-export const listMyTasks = (ctx: Context, isKnown?: IsKnown): Promise<TaskList> =>
-  list(ctx, { scope: 'mine', flat: true }, isKnown);
+/** Lists the live tasks assigned to the caller, without nesting. @throws VALIDATION_ERROR a cursor that is no task of the caller's teams */
+export async function listMyTasks(ctx: Context, options: ListMyTasks, isKnown?: IsKnown): Promise<TaskList> {
+  return list(ctx, { scope: 'mine', flat: true, narrowing: await narrowingOf(ctx, options) }, isKnown);
+}

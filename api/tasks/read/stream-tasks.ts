@@ -5,8 +5,8 @@ import { recordsStatement, recordsWithFieldsStatement } from './list-tasks.sql.j
 import { type ListedTask, linesOf } from './task-columns.js';
 import { type Placed, TreeText } from './nesting.js';
 
-/** Tasks per chunk: about half a megabyte, written in a few milliseconds. */
-const CHUNK = 500;
+/** Maximum of tasks and bytes of a chunk, which is written in a few milliseconds. A larger task is a chunk of its own. */
+const [CHUNK, CHUNK_BYTES] = [500, 512 * 1024];
 /** Chunks read in parallel: one PostgreSQL process writes JSON on one core. */
 const READ_AHEAD = 2;
 
@@ -24,6 +24,15 @@ function abort({ log }: Context, cause: unknown): never {
   throw Object.assign(new Error('The list was interrupted', { cause }), { expose: true });
 }
 
+/** Returns where the chunk ends that begins here. */
+function endOfChunk(order: Placed<ListedTask>[], from: number): number {
+  let bytes = 0;
+  let at = from;
+  do bytes += order[at++]?.row.bytes ?? 0;
+  while (at < Math.min(order.length, from + CHUNK) && bytes + (order[at]?.row.bytes ?? 0) <= CHUNK_BYTES);
+  return at;
+}
+
 /**
  * Streams a long list in the given order. The next chunks are read in separate statements while the previous ones are sent. So a
  * slow reader occupies no connection, and permissions are checked again. Omits tasks deleted in between. `preloaded` holds
@@ -38,8 +47,7 @@ export async function* streamTasks(
   const statement = withFields ? recordsWithFieldsStatement : recordsStatement;
   const preloadedById = new Map(preloaded.map(({ task_id, mark, json }) => [task_id, { mark, json }]));
 
-  const read = async (at: number): Promise<Piece> => {
-    const placed = order.slice(at, at + CHUNK);
+  const read = async (placed: Placed<ListedTask>[]): Promise<Piece> => {
     const records = new Map<string, string>();
     const missing: string[] = [];
     for (const { row } of placed) {
@@ -63,18 +71,22 @@ export async function* streamTasks(
   };
 
   const ahead: Promise<Piece>[] = [];
-  const startReading = (at: number): void => {
-    const piece = read(at);
+  let at = 0;
+  const readNext = (): void => {
+    const from = at;
+    if (from >= order.length) return;
+    at = endOfChunk(order, from);
+    const piece = read(order.slice(from, at));
     // If the client stops reading, nobody awaits this promise; otherwise its error surfaces when it is awaited.
     piece.catch(() => undefined);
     ahead.push(piece);
   };
-  for (let nth = 0; nth < READ_AHEAD; nth += 1) startReading(nth * CHUNK);
+  for (let nth = 0; nth < READ_AHEAD; nth += 1) readNext();
 
   const text = new TreeText(flat);
-  for (let at = 0; at < order.length; at += CHUNK) {
-    const { placed, records, lines } = await (ahead.shift() as Promise<Piece>).catch((cause: unknown) => abort(ctx, cause));
-    startReading(at + READ_AHEAD * CHUNK);
+  for (let next = ahead.shift(); next !== undefined; next = ahead.shift()) {
+    const { placed, records, lines } = await next.catch((cause: unknown) => abort(ctx, cause));
+    readNext();
     if (lines !== null) yield text.addLines(lines);
     else yield placed.map(({ row, level }) => text.add(records.get(row.task_id), level)).join('');
   }

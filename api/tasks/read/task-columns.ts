@@ -12,34 +12,62 @@ export interface TaskColumns {
   /** An empty line for a task without parent. */
   parents: string | null;
   marks: string | null;
-  records: string | null;
+  /** JSON of the first tasks, of all if they are not large. Only of a list that is read with its records. */
+  records?: string | null;
+  /** Number of tasks that have one. */
+  read?: number;
+  /** Bytes of each record before JSON escapes its texts. Only of a list that is read without its records. */
+  sizes?: string | null;
+  /** Bytes of all these texts. */
+  texts?: number | null;
 }
 
 export interface ListedTask extends TaskNode {
   /** Changes with every write to the task. */
   mark: string;
+  /** Bytes in the response, a few too many, before JSON escapes; 0 where the list is read with its records. */
+  bytes: number;
 }
 
 /** Splits a column into its lines. */
-export const linesOf = (text: string | null): string[] => text?.split('\n') ?? [];
+export const linesOf = (text: string | null | undefined): string[] => text?.split('\n') ?? [];
+
+/** Bytes that a record gets in the array: its subtasks and a comma. */
+const MEMBER_BYTES = ',"subtasks":[],'.length;
 
 /** Converts columns to one object per task. */
-export function tasksOf({ ids, parents, marks }: TaskColumns): ListedTask[] {
-  const [parentOf, markOf] = [linesOf(parents), linesOf(marks)];
-  return linesOf(ids).map((task_id, i) => ({ task_id, parent_task_id: parentOf[i] || null, mark: markOf[i] as string }));
+export function tasksOf({ ids, parents, marks, sizes }: TaskColumns): ListedTask[] {
+  const [parentOf, markOf, sizeOf] = [linesOf(parents), linesOf(marks), linesOf(sizes)];
+  return linesOf(ids).map((task_id, i) => ({
+    task_id,
+    parent_task_id: parentOf[i] || null,
+    mark: markOf[i] as string,
+    bytes: sizes ? Number(sizeOf[i]) + MEMBER_BYTES : 0,
+  }));
 }
 
-/** Converts columns to one object per task, with its record. */
+/** Bytes that one byte of a text becomes at most in JSON: `\\u0001`. */
+export const MAX_ESCAPE = 6;
+
+/** Returns the first tasks whose response has at most this size: at least one, behind which a list can go on. */
+export function withinBytes(tasks: ListedTask[], maxBytes: number): ListedTask[] {
+  let bytes = '[]'.length;
+  const end = tasks.findIndex((task) => (bytes += task.bytes) > maxBytes);
+  return end === -1 ? tasks : tasks.slice(0, Math.max(1, end));
+}
+
+/** Converts columns to one object for each task that has a record. */
 export function recordsOf(columns: TaskColumns): (ListedTask & { json: string })[] {
-  const records = linesOf(columns.records);
-  return tasksOf(columns).map((task, i) => Object.assign(task, { json: records[i] as string }));
+  const tasks = tasksOf(columns);
+  return linesOf(columns.records).map((json, i) => Object.assign(tasks[i] as ListedTask, { json }));
 }
 
 /** Drops the last task, which only tells that more follow. */
 export function withoutLast(columns: TaskColumns): TaskColumns {
   const cut = (text: string | null) => text && text.slice(0, Math.max(0, text.lastIndexOf('\n')));
-  const { count, ids, parents, marks, records } = columns;
-  return { ...columns, count: count - 1, ids: cut(ids), parents: cut(parents), marks: cut(marks), records: cut(records) };
+  const { count, ids, parents, marks, read, records = null } = columns;
+  const kept = read === count ? cut(records) : records;
+  return { ...columns, count: count - 1, ids: cut(ids), parents: cut(parents), marks: cut(marks), records: kept };
 }
 
 /** Writes all records as one JSON array. Without nesting, the lines become the array as they are. */

@@ -206,6 +206,11 @@ describe('ETag of a task', () => {
 });
 
 describe('long lists', () => {
+  // Long enough for a slow reader; list-bytes.test.ts has the limit of bytes.
+  beforeAll(() => {
+    world.app.services.config.LIST_MAX_BYTES = 100_000_000;
+  });
+
   /** Reads an answer piece by piece, by way of `onPiece`, which may make the server wait. */
   const readSlowly = (path: string, onPiece: (nth: number) => Promise<void> | void) =>
     new Promise<{ text: string; pieces: number }>((resolve, reject) => {
