@@ -119,7 +119,7 @@ it('the bytes of a record are known beforehand: never too few, and at most a hun
   await world.make({ tags: ['"quoted"', 'é'], estimated_hours: 0.123456789012345, assigned_to: world.team.member.user_id });
   await db('tasks').where({ task_id: child.task_id }).update({
     completed_at: db.fn.now(),
-    position: -1.2345678901234567e-300,
+    position: -1.234567890123456e-300,
     actual_hours: 123_456.123_456_789,
     version: 2_147_483_647,
   });
