@@ -1,4 +1,4 @@
-// Made by npm run client from the document with SHA-256 084a5f394d6416a6563e699c4a4160bf84aad5f5717d7b2d0401c4a4cf4e060e.
+// Made by npm run client from the document with SHA-256 7a92a4ffac18b1ffd901cd0b2133516f6d0a601331e6172f6ecf57dba81f0bd8.
 /** Operations that send a form with a file, those that send its bytes alone, and those that return bytes. */
 export const UPLOADS: readonly string[] = ['uploadFile'];
 export const STREAMS: readonly string[] = ['uploadBulkInput'];
