@@ -6,19 +6,22 @@ import { queueMail } from './queue-mail.js';
 
 /** Share of an address's emails that one team may cause, so that one team cannot delay those of all others. */
 const TEAM_SHARE = 2 / 3;
+/** Share of both limits that emails take which anybody may send at will: the rest is for what waits for an answer. */
+const AT_WILL_SHARE = 2 / 3;
 /** Digests that are queued in one transaction. */
 const BATCH = 100;
 
 /**
  * Counts an email that other people or their automations cause, for each address, and returns the addresses to which it may be sent now. The
- * others have had theirs of this hour: a digest will count what was held back. Locks the counters of the addresses until the commit.
+ * others have had theirs of this hour: a digest will count what was held back. Emails that are sent at will leave a third to the others.
+ * Locks the counters of the addresses until the commit.
  */
 export async function spendMailBudget(
   ctx: Context,
   addresses: readonly string[],
-  { team_id, kind }: { team_id: string | null; kind: string },
+  { team_id, kind, isAtWill }: { team_id: string | null; kind: string; isAtWill: boolean },
 ): Promise<Set<string>> {
-  const max = ctx.config.MAILS_PER_RECIPIENT_HOUR;
+  const max = Math.floor(ctx.config.MAILS_PER_RECIPIENT_HOUR * (isAtWill ? AT_WILL_SHARE : 1));
   const values = [addresses, team_id ?? '', kind, max, Math.floor(max * TEAM_SHARE)];
   const rows = await run<{ recipient: string; is_sent: boolean }>(ctx.db, spendStatement, values);
   return new Set(rows.filter(({ is_sent }) => is_sent).map(({ recipient }) => recipient));

@@ -2,6 +2,7 @@ import { run, type Statement } from '../../db/statement.js';
 import type { Services } from '../core/context.js';
 import { decryptField } from '../core/crypto/encryption.js';
 import { type RenderedMail, renderMail } from './render.js';
+import type { Template } from './templates.js';
 
 /** Sends one email to a mail server. @throws any error of the server or the connection */
 export type Transport = (mail: RenderedMail & { mailId: string; to: string }) => Promise<void>;
@@ -24,12 +25,16 @@ const expireStatement: Statement = {
     returning mail_id, template, attempts, last_error`,
 };
 
+/** Emails that other people cause in any number. A code or a security email does not wait behind them. */
+const AT_LEISURE: readonly Template[] = ['notice', 'held-mails', 'plans-wait', 'gates-wait', 'team-invitation'];
+
+/** $1 = templates that come last. */
 const claimStatement: Statement = {
   name: 'claim_mails',
   text: /* sql */ `
     update mails set attempts = attempts + 1, next_attempt_at = now() + interval '${LEASE_SECONDS} seconds'
     where mail_id = any(array(select mail_id from mails where state = 'queued' and next_attempt_at <= now()
-      order by next_attempt_at limit ${BATCH} for update skip locked))
+      order by template = any($1::text[]), next_attempt_at limit ${BATCH} for update skip locked))
     returning mail_id, recipient, template, sealed_data, attempts`,
 };
 
@@ -80,13 +85,13 @@ async function sendOne({ db, config, log }: Services, send: Transport, mail: Cla
 }
 
 /**
- * Sends due emails. No transaction is open between claim and confirmation; after a crash there, the email is sent again when its
+ * Sends due emails, codes and security emails first. No transaction is open between claim and confirmation; after a crash there, the email is sent again when its
  * lease ends, with the same Message-ID. Returns the number of attempts.
  */
 export async function sendMails(services: Services, send: Transport): Promise<number> {
   for (const mail of await run<Record<string, unknown>>(services.db, expireStatement, []))
     services.log.warn(mail, 'a mail was given up');
-  const claimed = await run<Claimed>(services.db, claimStatement, []);
+  const claimed = await run<Claimed>(services.db, claimStatement, [AT_LEISURE]);
   await Promise.all(claimed.map((mail) => sendOne(services, send, mail)));
   return claimed.length;
 }

@@ -23,6 +23,9 @@ export interface Notice {
 
 export type Channel = 'in_app' | 'email';
 
+/** Kinds that anybody can make the service send in any number. Nobody waits for an answer to them. */
+const AT_WILL: readonly NotificationKind[] = ['message', 'member_added'];
+
 /** $1 = user ids, $2 = team id, $3 = kind, $4 = message, $5 = run id. */
 const statement: Statement = {
   name: 'notify_people',
@@ -47,7 +50,7 @@ export async function notifyUsers(
     ? await spendMailBudget(
         ctx,
         people.map(({ email }) => email),
-        { team_id, kind },
+        { team_id, kind, isAtWill: AT_WILL.includes(kind) },
       )
     : new Set<string>();
   const inApp = channels.includes('in_app') ? people : people.filter(({ email }) => !mailed.has(email));

@@ -2,6 +2,7 @@ import { inTransaction, serviceContext } from '../../../api/core/context.js';
 import { listMails } from '../../../api/mail/list-mails.js';
 import { queueDigests, spendMailBudget } from '../../../api/mail/mail-budget.js';
 import { notifyUsers } from '../../../api/notifications/notify-users.js';
+import type { NotificationKind } from '../../../api/notifications/schema.js';
 import { buildPerson, buildTeam, type Person } from '../../factories/people.js';
 import { startApp, type TestApp } from '../../support/app.js';
 
@@ -9,19 +10,24 @@ import { startApp, type TestApp } from '../../support/app.js';
 
 let app: TestApp;
 beforeAll(async () => {
-  app = await startApp({ MAILS_PER_RECIPIENT_HOUR: '6' });
+  app = await startApp({ MAILS_PER_RECIPIENT_HOUR: '9' });
 });
 afterAll(() => app.close());
 
 const ctx = () => serviceContext(app.services, 'test');
 const db = () => app.services.db;
 /** Notifies the people as a run of the team does, in a transaction of its own. */
-const notify = (people: Person[], team_id: string, channels: ('in_app' | 'email')[] = ['email']) =>
+const notify = (
+  people: Person[],
+  team_id: string,
+  channels: ('in_app' | 'email')[] = ['email'],
+  kind: NotificationKind = 'message',
+) =>
   inTransaction(ctx(), (ctx) =>
     notifyUsers(
       ctx,
       people.map(({ user_id, email }) => ({ user_id, email, name: 'Uma' })),
-      { kind: 'message', title: 'Build', message: 'It is green', team_id, run_id: null },
+      { kind, title: 'Build', message: 'It is green', team_id, run_id: null },
       channels,
     ),
   );
@@ -32,7 +38,7 @@ const hourIsOver = (person: Person) =>
     .where({ recipient: person.email })
     .update({ hour: db().raw("hour - interval '1 hour'") });
 
-it('one team sends two thirds, all together the limit; what is held back stands in the inbox and in one digest', async () => {
+it('one team sends two thirds of the messages, all together their limit; what is held back stands in the inbox and in one digest', async () => {
   const teams = [await buildTeam(app), await buildTeam(app)];
   const { member } = teams[0] as (typeof teams)[0];
   const [first, second] = teams.map(({ team_id }) => team_id) as [string, string];
@@ -67,10 +73,22 @@ it('counts exactly when many transactions notify the same people in different or
   }
   const alone = await buildPerson(app);
   await inTransaction(ctx(), async (ctx) => {
-    await spendMailBudget(ctx, [alone.email], { team_id, kind: 'message' });
+    await spendMailBudget(ctx, [alone.email], { team_id, kind: 'message', isAtWill: true });
     throw new Error('undone');
   }).catch(() => undefined);
   expect(await db()('mail_budgets').where({ recipient: alone.email })).toEqual([]);
+});
+
+it('messages leave a third to what waits for an answer, in their own team and from all teams', async () => {
+  const [own, second, third] = [await buildTeam(app), await buildTeam(app), await buildTeam(app)];
+  const person = await buildPerson(app);
+  for (const { team_id } of [own, second, third]) for (let n = 0; n < 6; n += 1) await notify([person], team_id);
+  expect((await subjects(person)).length).toBe(6);
+  const ask = ({ team_id }: { team_id: string }) => notify([person], team_id, ['in_app', 'email'], 'approval_requested');
+  for (let n = 0; n < 3; n += 1) await ask(own);
+  expect((await subjects(person)).length).toBe(8);
+  for (let n = 0; n < 3; n += 1) await ask(third);
+  expect((await subjects(person)).length).toBe(9);
 });
 
 it('no digest goes to an account that is no longer active', async () => {
