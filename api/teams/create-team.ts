@@ -90,7 +90,8 @@ export function createTeam(ctx: Context, { name, description, member_ids }: Crea
       details: { name, member_ids: [creator, ...joining] },
     });
     await notifyAdded(ctx, { team_id, name }, joining, 'member');
-    for (const user_id of invited) await invitePerson(ctx, created, { user_id }, 'member');
+    // In one order: each locks an address, and teams of the same people may be created at once.
+    for (const user_id of invited.toSorted()) await invitePerson(ctx, created, { user_id }, 'member');
     const { team } = await readTeam(ctx, team_id);
     return { ...team, ignored_member_ids: wanted.filter((id) => !known.includes(id)), invited_member_ids: invited };
   });

@@ -17,8 +17,9 @@ const LIFE_DAYS = 7;
  */
 const MAX_PENDING = 100;
 const MAX_DAILY = 200;
-/** Invitation emails per address and day, over all teams. */
+/** Invitation emails per address and day: over all teams, and of one inviting user, who cannot use up those of the others. */
 const MAX_DAILY_MAILS = 5;
+const MAX_DAILY_MAILS_OF_USER = 2;
 
 /** An address, or a user whose address the team does not learn. */
 export type Invitee = { email: string } | { user_id: string };
@@ -51,12 +52,15 @@ const lockAddress: Statement = {
   text: 'select pg_advisory_xact_lock(hashtextextended($1, 14))',
 };
 
-/** $1 = address, locked. Counts the invitations of its user by id too. */
+/** $1 = address, locked, $2 = inviting user. Counts the invitations of its user by id too, and the one to be mailed. */
 const countMails: Statement = {
   name: 'count_invitation_mails',
   text: /* sql */ `
-    select count(*)::int as mailed from invitations
-    where (email = $1 or user_id = (select user_id from users where email = $1)) and created_at > now() - interval '1 day'`,
+    select sum(least(sent, ${MAX_DAILY_MAILS_OF_USER}))::int as mailed, (sum(sent) filter (where invited_by = $2))::int as own from (
+      select invited_by, count(*) as sent from invitations
+      where (email = $1 or user_id = (select user_id from users where email = $1)) and created_at > now() - interval '1 day'
+      group by invited_by
+    ) by_user`,
 };
 
 /** Returns the address to which the invitation is mailed. */
@@ -75,8 +79,8 @@ async function checkQuota(ctx: Context, teamId: string): Promise<void> {
 
 /** Emails the invitation. Beyond the daily limit the address sees it in the app only; the inviting team is not told. */
 async function mailInvitation(ctx: Context, team: Team, email: string, role: Seat): Promise<void> {
-  const [counted] = await run<{ mailed: number }>(ctx.db, countMails, [email]);
-  if ((counted?.mailed ?? 0) > MAX_DAILY_MAILS) return;
+  const [counted] = await run<{ mailed: number; own: number }>(ctx.db, countMails, [email, userOf(ctx)]);
+  if (!counted || counted.own > MAX_DAILY_MAILS_OF_USER || counted.mailed > MAX_DAILY_MAILS) return;
   const [by] = await ctx
     .db('users')
     .where({ user_id: userOf(ctx) })

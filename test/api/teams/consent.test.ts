@@ -133,6 +133,18 @@ it('a new team adds colleagues, invites strangers and lists unknown ids', async 
   expect(added.body.member_ids).toContain(stranger.user_id);
 });
 
+it('two people who invite the same strangers at once, in opposite orders, both have their team', async () => {
+  const strangers = await Promise.all(Array.from({ length: 60 }, () => buildPerson(direct)));
+  const ids = strangers.map(({ user_id }) => user_id);
+  const [one, two] = [await buildPerson(direct), await buildPerson(direct)];
+  const answers = await Promise.all([
+    app.as(one).post('/api/teams', { name: 'Forth', member_ids: ids }),
+    app.as(two).post('/api/teams', { name: 'Back', member_ids: ids.toReversed() }),
+  ]);
+  expect(answers.map(({ status }) => status)).toEqual([201, 201]);
+  expect(answers.map(({ body }) => body.invited_member_ids)).toEqual([ids, ids.toReversed()]);
+});
+
 it('who was added is told by whom, in the app and by email, and may leave, also as a guest', async () => {
   const person = await buildPerson(direct);
   const answer = await direct
