@@ -30,19 +30,26 @@ const OPEN_RUNS = /* sql */ `
     and not exists (select from outbox o where o.kind = 'run.start' and o.payload->>'run_id' = r.run_id::text)
     and r.run_id > ? order by r.run_id limit ${PAGE_SIZE}`;
 
+const IS_UNCLAIMED = `r.finished_at is null and r.status in ('queued', 'running') and r.claimed_by is null`;
 /**
  * ? = run id after which to continue. Runs that no execution has claimed for a while, whose start is not in the outbox: Temporal has
  * acknowledged it. Few, but in a backlog.
  */
 const UNCLAIMED_RUNS = /* sql */ `
-  select r.run_id, r.incarnation, r.claimed_by, false as is_start_due, r.queued_at
+  select r.run_id, r.incarnation, r.claimed_by, false as is_start_due
   from automation_runs r
-  where r.finished_at is null and r.status in ('queued', 'running') and r.claimed_by is null
-    and r.queued_at < now() - make_interval(secs => ${SETTLED_AFTER_MS / 1_000})
+  where ${IS_UNCLAIMED} and r.queued_at < now() - make_interval(secs => ${SETTLED_AFTER_MS / 1_000})
     and not exists (select from outbox o where o.kind = 'run.start' and o.subject = r.run_id::text)
     and r.run_id > ? order by r.run_id limit ${PAGE_SIZE}`;
 /** Difference in ms that the clocks of PostgreSQL and Temporal may have. */
 const CLOCK_SKEW_MS = 60_000;
+
+/** Returns a time before which no unclaimed run was queued. Ids of runs are in no order, so a page of them does not tell. */
+async function oldestUnclaimed({ db }: Services): Promise<Date> {
+  const sql = `select coalesce(min(r.queued_at), now()) as oldest from automation_runs r where ${IS_UNCLAIMED}`;
+  const { rows } = await db.raw<{ rows: { oldest: Date }[] }>(sql);
+  return new Date((rows[0] as { oldest: Date }).oldest.getTime() - CLOCK_SKEW_MS);
+}
 
 /** Returns true if the workflow waits for something else than its row: one of the stores was restored from an older backup. */
 function isOutOfStep({ state, until }: CheckedRun, { attributes }: OpenWorkflow): boolean {
@@ -102,20 +109,25 @@ export async function reconcileRuns(services: Services, client: Client, options:
 /**
  * Restarts the runs that nobody has begun and that have no workflow: it was lost after Temporal had acknowledged its start, or was terminated
  * before its first step. Costs one query while there are none, so that it may run often; a backlog costs one list call per thousand workflows
- * started since its oldest run. A run that is not listed is asked for by itself. Returns the number of runs restarted.
+ * started since its oldest run; further pages of runs list only what has started meanwhile. A run that is not listed is asked for by itself.
+ * Returns the number of runs restarted.
  */
 export async function restartUnclaimed(
   services: Services,
   client: Client,
   { taskQueuePrefix }: Pick<ReconcileOptions, 'taskQueuePrefix'>,
 ): Promise<number> {
+  const queue = taskQueue(taskQueuePrefix, 'core');
+  const listed = new Map<string, OpenWorkflow>();
+  let since: Date | undefined;
   let restarted = 0;
   for (let after = NO_ID, size = PAGE_SIZE; size === PAGE_SIZE; ) {
-    const { rows } = await services.db.raw<{ rows: (OpenRun & { queued_at: Date })[] }>(UNCLAIMED_RUNS, [after]);
+    const { rows } = await services.db.raw<{ rows: OpenRun[] }>(UNCLAIMED_RUNS, [after]);
     if (rows.length === 0) break;
-    const oldest = Math.min(...rows.map(({ queued_at }) => queued_at.getTime()));
-    const queue = taskQueue(taskQueuePrefix, 'core');
-    const listed = await listOpenWorkflows(client, AUTOMATION_RUN, queue, new Date(oldest - CLOCK_SKEW_MS));
+    since ??= await oldestUnclaimed(services);
+    const at = Date.now();
+    for (const [id, found] of await listOpenWorkflows(client, AUTOMATION_RUN, queue, since)) listed.set(id, found);
+    since = new Date(at - SETTLED_AFTER_MS);
     await each(rows, async (row) => {
       const found = listed.get(runWorkflowId(row.run_id));
       const isCarried = found && canOwnRun(row, { execution: found.runId, incarnation: incarnationOf(found.memo) });
