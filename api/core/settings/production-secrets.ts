@@ -7,9 +7,12 @@ const COMMANDS: Record<string, string> = {
   FORGE_WEBHOOK_SECRET_PREVIOUS: 'openssl rand -hex 32',
 };
 
-/** What people type where a secret belongs; it counts as nothing. */
+/** What people type where a secret belongs, and what examples on the web consist of; it counts as nothing. */
 const WORDS =
-  /(?:change|replace)[-_ ]?(?:me|this|it)|(?:your|my|our)(?=[-_ ])|passw(?:or)?d|secrets?|example|placeholder|development|production|assent|jwt|qwerty(?:uiop)?|asdfghjkl|zxcvbnm/gi;
+  /(?:change|replace)[-_ ]?(?:me|this|it)|(?:your|my|our|this|is|a|an|at|in|of|the|for|with)(?=[-_ ])|passw(?:or)?d|passphrase|secrets?|example|sample|placeholder|development|production|assent|jwt|hmac|sha256|qwerty(?:uiop)?|asdfghjkl|zxcvbnm|letmein|admin|super|very|really|please|long|least|minimum|strong|secure|string|random|signing|encryption|webhook|github|gitlab|gitea|hook|token|value|here|32|256|bits?|bytes?|char(?:acter)?s?|keys?|must|be(?=[-_ ])/gi;
+
+/** A command or a variable that nothing has put its value in place of, as in a file that no shell reads. */
+const UNFILLED = /openssl|\$[({]|^<.*>$/;
 
 /** A secret of this many bits by its own measure passes, however long it is. */
 const ENOUGH_BITS = 80;
@@ -28,10 +31,11 @@ const isRepeated = (values: readonly number[]): boolean =>
   );
 
 /**
- * Returns whether a secret is made of a pattern: few different bytes, a repeated part, a count up or down, or common words. It
- * cannot tell that a random-looking value is known to somebody. At random, 16 hexadecimal digits pass all but always.
+ * Returns whether a secret is made of a pattern: few different bytes, a repeated part, a count up or down, common words, or the command that
+ * would have made one. It cannot tell that a random-looking value is known to somebody. At random, 16 hexadecimal digits pass all but always.
  */
 function isPatterned(secret: Buffer): boolean {
+  if (UNFILLED.test(secret.toString('latin1'))) return true;
   const values = [...Buffer.from(secret.toString('latin1').replace(WORDS, ''), 'latin1')];
   const steps = values.slice(1).map((value, index) => (value - (values[index] as number) + 256) % 256);
   const enough = Math.min(ENOUGH_BITS, 2 * secret.length);

@@ -24,6 +24,13 @@ it.each([
   ['one letter with a tail', `${'a'.repeat(40)}x7Qz!m2k`, JWT],
   ['a placeholder', 'change-me-change-me-change-me-please', JWT],
   ['common words', 'my-super-secret-jwt-secret-password-1234', JWT],
+  ['the example that a web page shows', 'a-string-secret-at-least-256-bits-long', JWT],
+  ['other words of examples', 'this-is-a-very-long-secret-key-for-jwt', JWT],
+  ['a wish for later', 'super-secret-key-please-change-in-production', JWT],
+  ['what it should be', 'your_jwt_secret_key_here_minimum_32_characters', JWT],
+  ['a command that nobody ran', '$(openssl rand -base64 48 | tr -d "\\n")', JWT],
+  ['a variable that nobody filled', '${JWT_SECRET:?set a long random value here}', JWT],
+  ['a hint in brackets', '<48 bytes of chance, in base64, go here>', JWT],
 ])('production refuses a signing secret of %s', (_what, value, message) => {
   expect(load({ JWT_SECRET: value })).toThrow(message);
 });
@@ -40,7 +47,17 @@ it.each([
   expect(load({ SECRETS_MASTER_KEY_PREVIOUS: weak })().SECRETS_MASTER_KEY_PREVIOUS).toEqual([weak]);
 });
 
-it.each(['x', 'short-one', 'x'.repeat(64), 'password12345678'])('production refuses the webhook secret %s', (value) => {
+it.each([
+  'x',
+  'short-one',
+  'x'.repeat(64),
+  'password12345678',
+  '$(openssl rand -hex 32)',
+  'openssl rand -hex 32',
+  'github-webhook-secret-1',
+  'mywebhooksecret2024',
+  'letmein-letmein-1',
+])('production refuses the webhook secret %s', (value) => {
   expect(load({ FORGE_WEBHOOK_SECRET: value })).toThrow(HOOK);
   expect(load({ FORGE_WEBHOOK_SECRET_PREVIOUS: value })).toThrow(/FORGE_WEBHOOK_SECRET_PREVIOUS: .*openssl rand -hex 32$/m);
 });
