@@ -15,7 +15,8 @@ export async function notifyAdded(
 ): Promise<void> {
   if (userIds.length === 0) return;
   const people = await findRecipients(ctx, { teamId: team.team_id, userIds });
-  const by = (await readMember(ctx, team.team_id, userOf(ctx)))?.display_name ?? 'An admin';
+  const adder = ctx.actor.type === 'system' ? undefined : await readMember(ctx, team.team_id, userOf(ctx));
+  const by = adder?.display_name ?? 'An administrator';
   const notice = {
     kind: 'member_added' as const,
     title: 'You were added to a team',

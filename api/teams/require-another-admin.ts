@@ -24,6 +24,8 @@ export async function requireAnotherAdmin(
   leaving: { team_id: string; user_id: string; role: Seat },
 ): Promise<void> {
   if (leaving.role === 'admin' && !(await hasOtherAdmin(ctx, leaving.team_id, leaving.user_id))) {
-    throw conflict('A team must have at least one admin');
+    throw conflict('A team must have at least one admin', {
+      detail: 'Make another member an admin first, or delete the team.',
+    });
   }
 }

@@ -9,6 +9,7 @@ import { enqueue } from '../../core/outbox.js';
 import { changeLockedRole } from '../../teams/change-role.js';
 import { createMembership } from '../../teams/create-membership.js';
 import { lockTeam } from '../../teams/lock-team.js';
+import { notifyAdded } from '../../teams/notify-added.js';
 import { hasOtherAdmin } from '../../teams/require-another-admin.js';
 import { lockRemovableUser } from '../lock-user.js';
 import { recordAdminAction } from '../record-admin-action.js';
@@ -43,8 +44,9 @@ async function teamsWithoutAdmin(ctx: Context, userId: string): Promise<Team[]> 
 async function promoteToAdmin(ctx: Context, team: Team, successor: string): Promise<void> {
   const seat = await Membership.query(ctx.db).findById([team.team_id, successor]).forUpdate();
   const words = { action: 'add_member' as const, summary: () => 'made the successor of a leaving admin an admin' };
-  if (seat) await changeLockedRole(ctx, team, seat, 'admin');
-  else await createMembership(ctx, team, successor, 'admin', words);
+  if (seat) return changeLockedRole(ctx, team, seat, 'admin');
+  await createMembership(ctx, team, successor, 'admin', words);
+  await notifyAdded(ctx, team, [successor], 'admin');
 }
 
 /** @throws RESOURCE_CONFLICT the last admin of a team, without a successor */

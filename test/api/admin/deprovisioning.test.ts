@@ -163,6 +163,9 @@ describe('the last admin of a team', () => {
     const answer = await deprovision(team.admin, { reassign_to: heir.user_id });
     expect(answer.status).toBe(202);
     expect(new Set(await adminsOf(team.team_id))).toEqual(new Set([team.admin.user_id, heir.user_id]));
+    expect((await app.as(heir).get('/api/notifications')).body).toMatchObject([
+      { kind: 'member_added', message: expect.stringMatching(/^An administrator added you to the team .* as admin\./) },
+    ]);
     await play(answer.body.job_id);
     expect(await adminsOf(team.team_id)).toEqual([heir.user_id]);
     const assignee = async ({ task_id }: { task_id: string }) => (await db()('tasks').where({ task_id }).first()).assigned_to;

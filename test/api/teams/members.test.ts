@@ -166,7 +166,10 @@ describe('DELETE /api/teams/:team_id/members/:user_id', () => {
   });
 
   it('409 keeps the last admin, 404 whoever is no member', async () => {
-    expect((await app.as(team.admin).delete(`${url}/${team.admin.user_id}`)).status).toBe(409);
+    expect(await app.as(team.admin).delete(`${url}/${team.admin.user_id}`)).toMatchObject({
+      status: 409,
+      body: { detail: 'Make another member an admin first, or delete the team.' },
+    });
     for (const id of [UNKNOWN, 'garbage', (await buildPerson(app)).user_id]) {
       expect((await app.as(team.admin).delete(`${url}/${id}`)).status).toBe(404);
     }
