@@ -17,7 +17,7 @@ function base64Forms(bytes: Buffer): string[] {
   });
 }
 
-/** Returns a secret's encodings: plain and the usual codes. Escapes need no form, because unescape.ts decodes them. */
+/** Returns a secret's encodings: plain, quoted for a shell, and the usual codes. Escapes need no form, because unescape.ts decodes them. */
 export function formsOf(secret: string): string[] {
   const hex = Buffer.from(secret).toString('hex');
   const inJson = JSON.stringify(secret).slice(1, -1);
@@ -30,6 +30,9 @@ export function formsOf(secret: string): string[] {
   const forms = [
     secret.trim(),
     inJson,
+    // As a shell that traces its commands quotes it, and as Python does for a shell.
+    secret.replaceAll("'", `'\\''`),
+    secret.replaceAll("'", `'"'"'`),
     ...escaped,
     // The receiver may echo the body in base64.
     ...[secret, inJson, ...escaped].flatMap((form) => base64Forms(Buffer.from(form))),
@@ -51,7 +54,7 @@ function cutOf({ reading: { bytes, from }, forms }: Layer): number {
 }
 
 /**
- * Redacts secrets, in any encoding, from a response: searches each form in the text and in each layer of unescaping. For a
+ * Redacts secrets, in any encoding, from a response: searches each form in the text, in its joined lines and in each layer of unescaping. For a
  * truncated text (`isCut`) also drops as much of the end as the longest form, since part of a secret is sensitive too.
  */
 export function redactSecrets(secrets: Iterable<string>, text: string, isCut = false): string {

@@ -1,8 +1,10 @@
 import { findAll } from './find-all.js';
-import { bytesOf, type Reading, readingOf, unescape } from './unescape.js';
+import { bytesOf, joinLines, type Reading, readingOf, unescape } from './unescape.js';
 
 /** Shorter forms would redact half of any text. */
 export const SHORTEST_FORM = 4;
+/** A shorter form is not broken into lines; joining them would find it where it is not. */
+const SHORTEST_BROKEN = 16;
 /** Maximum number of nested escapes read, such as JSON in HTML in a URL. */
 const LAYERS = 6;
 
@@ -24,13 +26,21 @@ function unescapedForms(forms: ReadonlySet<string>): ReadonlySet<string> {
 const isSame = (some: ReadonlySet<string>, others: ReadonlySet<string>): boolean =>
   some.size === others.size && [...some].every((form) => others.has(form));
 
+/** Returns the layer of a text whose lines are joined: base64 and hex are printed in lines of 60 to 76 characters. */
+export function joinedLayer(forms: ReadonlySet<string>, bytes: string): Layer | undefined {
+  const long = new Set([...forms].filter((form) => form.length >= SHORTEST_BROKEN));
+  return long.size > 0 && /[\r\n]/.test(bytes) ? { reading: joinLines(readingOf(bytes)), forms: long } : undefined;
+}
+
 /**
- * Yields a text as it is, then each layer of unescaping until none is left. `bytes`: as of `bytesOf`. `isPart`: the text goes on, so it
+ * Yields a text as it is, with its lines joined, then each layer of unescaping until none is left. `bytes`: as of `bytesOf`. `isPart`: the text goes on, so it
  * also yields the layers that only a later escape would make.
  */
 export function* layersOf(forms: Iterable<string>, bytes: string, isPart = false): Generator<Layer> {
   let reading = readingOf(bytes);
   let present: ReadonlySet<string> = new Set(Array.from(forms, bytesOf));
+  const joined = joinedLayer(present, bytes);
+  if (joined) yield joined;
   for (let layer = 0; ; layer += 1) {
     yield { reading, forms: present };
     if (layer === LAYERS) return;

@@ -89,6 +89,25 @@ export function unescape({ bytes, from, until }: Reading): Reading {
   return { bytes: parts.join(''), from: read.from.subarray(0, length), until: read.until.subarray(0, length) };
 }
 
+/** Leaves out the ends of lines, with the indentation that follows them, and a half one at the end. */
+export function joinLines({ bytes, from, until }: Reading): Reading {
+  const parts = bytes.split(/(\r?\n[ \t]*|\r$)/);
+  const read = { from: new Uint32Array(bytes.length), until: new Uint32Array(bytes.length) };
+  let length = 0;
+  let at = 0;
+  for (const [index, part] of parts.entries()) {
+    const end = at + part.length;
+    if (index % 2 === 0) {
+      read.from.set(from.subarray(at, end), length);
+      read.until.set(until.subarray(at, end), length);
+      length += part.length;
+    }
+    at = end;
+  }
+  const kept = parts.filter((_part, index) => index % 2 === 0).join('');
+  return { bytes: kept, from: read.from.subarray(0, length), until: read.until.subarray(0, length) };
+}
+
 /** Bytes in which an escape that is cut off is looked for: a pair of surrogates in JSON, nested in five others. */
 const MAX_OPEN_ESCAPE = 256;
 /** A beginning of an escape at the end of a text. */

@@ -1,6 +1,6 @@
 import { openStart } from '../../core/http-client/find-all.js';
 import { formsOf } from '../../core/http-client/redact-secrets.js';
-import { type Layer, layersOf, markForms, replaceMarked } from '../../core/http-client/secret-layers.js';
+import { joinedLayer, type Layer, layersOf, markForms, replaceMarked } from '../../core/http-client/secret-layers.js';
 import { bytesOf, openEscape, type Reading, readingOf } from '../../core/http-client/unescape.js';
 
 /** Replaces a secret in a log. */
@@ -51,7 +51,10 @@ function layersFor(values: readonly string[], bytes: string): { layers: Layer[];
   const most = MAX_HELD + 4 * Math.max(...layers.map(({ forms }) => longestOf(forms)));
   if (long.length === 0) return { layers, most };
   const forms = new Set(maskedForms(long).map(bytesOf));
-  return { layers: [...layers, { reading: readingOf(bytes), forms }], most: Math.max(most, 2 * longestOf(forms)) };
+  return {
+    layers: [...layers, { reading: readingOf(bytes), forms }, joinedLayer(forms, bytes) ?? []].flat(),
+    most: Math.max(most, 2 * longestOf(forms)),
+  };
 }
 
 /** Returns `at`, or where the escape or character starts of which it is the middle, in any layer. */

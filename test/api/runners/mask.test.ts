@@ -66,6 +66,50 @@ it('knows the usual encodings, and the lines of a secret with several', () => {
   expect(maskText([key], 'a line-one b\r\n line-two')).toBe('a *** b\r\n ***');
 });
 
+const inLines = (text: string, width: number, end = '\n') => (text.match(new RegExp(`.{1,${width}}`, 'g')) ?? []).join(end);
+
+it.each([
+  ['base64 by its command', 'base64', 76, '\n'],
+  ['base64 by OpenSSL', 'base64', 64, '\r\n'],
+  ['hex of a dump', 'hex', 60, '\n'],
+  ['base64 indented in YAML', 'base64', 70, '\n    '],
+] as const)('masks a long secret that is printed in lines: %s', (_how, code, width, end) => {
+  const long = Array.from({ length: 40 }, (_none, at) => `part${at}_Zz${at * 7919}`).join('.');
+  for (const [values, most] of [
+    [[long], 8],
+    [[long, 'b'.repeat(9_000)], 8],
+  ] as const) {
+    for (const around of ['', 'user:']) {
+      const text = inLines(Buffer.from(`${around}${long}`).toString(code), width, end);
+      expect(maskText([...values], `< ${text}\n>`)).toMatch(/^< .{0,12}\*\*\*[^*]{0,8}>$/s);
+      for (const size of [1, 7, 75, 400]) {
+        const shown = inParts(
+          [...values],
+          split(
+            `< ${text}\n>`,
+            Array.from({ length: 2_000 / size }, () => size),
+          ),
+        );
+        expect(shown.replaceAll('***', '').length).toBeLessThan(20 + most);
+      }
+    }
+  }
+});
+
+it('lines that are not one secret stay apart', () => {
+  expect(maskText(['abcdef'], 'abc\ndef\n')).toBe('abc\ndef\n');
+  expect(maskText(['a-long-secret-value-1'], 'one\na-long-secret-value-1\ntwo\n')).toBe('one\n***\ntwo\n');
+});
+
+it.each([
+  ['a shell that traces its commands', (text: string) => `+ deploy '${text.replaceAll("'", `'\\''`)}'`],
+  ['Python for a shell', (text: string) => `$ deploy '${text.replaceAll("'", `'"'"'`)}'`],
+])('masks what is quoted by %s', (_who, quote) => {
+  const secret = "it's-9fK2'x-zLm4";
+  expect(maskText([secret], quote(secret))).toMatch(/^. deploy '\*\*\*'$/);
+  expect(inParts([secret], Array.from(quote(secret)))).toMatch(/^. deploy '\*\*\*'$/);
+});
+
 it('takes a hostile log in linear time', () => {
   const value = 'a'.repeat(60_000);
   const shown = inParts(
