@@ -138,7 +138,9 @@ export type AutomationRecord = z.output<typeof AutomationRecord>;
 export const SavedAutomation = z
   .object({
     ...automationFields,
-    warnings: z.array(z.string()).meta({ description: 'Missing prerequisites of the actions: secrets, connections' }),
+    warnings: z.array(z.string()).meta({
+      description: 'Missing prerequisites of the actions: secrets, connections, approvers; and templates whose path no event has',
+    }),
   })
   .meta({ id: 'SavedAutomation' });
 export type SavedAutomation = z.output<typeof SavedAutomation>;

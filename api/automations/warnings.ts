@@ -7,9 +7,10 @@ import { missingSecrets } from '../secrets/vault.js';
 import { outboundTypes } from '../actions/registry.js';
 import { secretHandles } from '../actions/secret-handles.js';
 import { shortGates } from './short-gates.js';
+import { warnOfPaths } from './template-paths.js';
 import { findSecretHandles } from './language/template.js';
 
-type Saved = Pick<Automation, 'team_id' | 'created_by' | 'updated_by' | 'actions'>;
+type Saved = Pick<Automation, 'team_id' | 'created_by' | 'updated_by' | 'trigger_type' | 'actions'>;
 
 const typeOf = ({ type }: StoredAction) => outboundTypes()[type];
 
@@ -62,4 +63,5 @@ export const warningsOf = async (ctx: Context, saved: Saved): Promise<string[]> 
   ...(await ofSecrets(ctx, saved)),
   ...(await ofConnections(ctx, saved)),
   ...(await shortGates(ctx, saved)),
+  ...warnOfPaths(saved.trigger_type, saved.actions),
 ];

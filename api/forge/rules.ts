@@ -9,6 +9,7 @@ export type NormalisedEvent = { [T in ForgeEventType]: { type: T; payload: Forge
 type Condition = (body: unknown) => boolean;
 
 interface Row {
+  type: ForgeEventType;
   header: string;
   applies: Condition;
   normalise(body: unknown): NormalisedEvent;
@@ -39,6 +40,10 @@ export function normalise(eventHeader: string, body: unknown): NormalisedEvent |
   return ROWS.find((row) => row.header === eventHeader && row.applies(body))?.normalise(body) ?? null;
 }
 
+/** Returns the names of all fields of such an event. */
+export const forgeFieldNames = (type: ForgeEventType): string[] =>
+  ROWS.flatMap((each) => (each.type === type ? Object.keys(each.normalise({}).payload) : []));
+
 /** Returns the full name of the delivery's repository, also for unlisted events. */
 export const repoOf = (body: unknown): Text => text(at(body, 'repository', 'full_name'));
 
@@ -51,7 +56,7 @@ type Reader<T extends ForgeEventType> = (body: unknown) => Omit<ForgePayloads[T]
 function row<T extends ForgeEventType>(header: string, applies: Condition, type: T, read: Reader<T>): Row {
   const normalised = (body: unknown) => ({ type, payload: { ...baseFields(body), ...read(body) } });
   // The compiler cannot follow T into the union; the parameters already tie the reader to the name.
-  return { header, applies, normalise: (body) => normalised(body) as unknown as NormalisedEvent };
+  return { type, header, applies, normalise: (body) => normalised(body) as unknown as NormalisedEvent };
 }
 
 // ---- conditions

@@ -1,4 +1,4 @@
-// Made by npm run client from the document with SHA-256 7a92a4ffac18b1ffd901cd0b2133516f6d0a601331e6172f6ecf57dba81f0bd8.
+// Made by npm run client from the document with SHA-256 17ba511597441599d7821cf8ae318a7cf2e38444bf923f196ae73797d950047f.
 /** Operations that send a form with a file, those that send its bytes alone, and those that return bytes. */
 export const UPLOADS: readonly string[] = ['uploadFile'];
 export const STREAMS: readonly string[] = ['uploadBulkInput'];

@@ -74,6 +74,17 @@ export function findSecretHandles(params: unknown): string[] {
   return [...names];
 }
 
+/** Returns every `{{event.…}}` in the params with the place of its text, each pair once. */
+export function findEventPaths(params: unknown): { place: string; path: string }[] {
+  const found = new Map<string, { place: string; path: string }>();
+  for (const { path: place, text, isName } of textsIn(params)) {
+    if (isName) continue;
+    for (const piece of piecesOf(text ?? ''))
+      if (piece.kind === 'path') found.set(`${place} ${piece.path}`, { place, path: piece.path });
+  }
+  return [...found.values()];
+}
+
 /** Validates params on save; whether a path or a secret exists is known only during the run. */
 export function checkTemplates(params: unknown): TemplateCheck {
   for (const { path, text, isName } of textsIn(params)) {
