@@ -39,7 +39,7 @@ const results: Endpoint[] = [
     errors: [404, 409],
     capped: true,
     searches: true,
-    pages: { cut: true },
+    pages: { cut: true, batch: 500 },
     handle: ({ ctx, params, query }) => listResults(ctx, params.view_id, query),
   }),
   endpoint({

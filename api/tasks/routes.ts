@@ -193,7 +193,7 @@ export const taskRoutes: Endpoint[] = [
     tag,
     summary: 'Get a task',
     description:
-      'Subtasks nested: at most 10,000 descendants, level by level; `X-Truncated: true` marks a cut tree. With If-None-Match an unchanged task is a 304.',
+      'Subtasks nested: at most 10,000 descendants and 10 MB, level by level; `X-Truncated: true` marks a cut tree. With If-None-Match an unchanged task is a 304.',
     etag: 'kept',
     capped: true,
     ability: 'task.read',

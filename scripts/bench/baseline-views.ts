@@ -19,7 +19,7 @@ export function viewQuery({ user_id, team_id, filters }: FoundView, limit: numbe
   const view = { entity: 'task', userId: user_id, roles: ROLES, teamId: team_id, filters } as const;
   const { statement, values } = resultsCall(
     { ...view, fieldFilters: [], found: null, sort: [], group: null },
-    { limit: limit + 1, offset: 0 },
+    { maxBytes: 1e9, limit: limit + 1, offset: 0 },
   );
   return { name: 'results', text: statement.text, values: [...values] };
 }

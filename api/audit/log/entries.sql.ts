@@ -133,14 +133,7 @@ export function keysQuery(search: Search, { limit, offset, slack, walk, oldestFi
   return { statement: { name, text }, values: $.values };
 }
 
-/**
- * $1 = ids of entries, $2 = their teams. JSON of the sealed ones in the order of $1, one after the other with commas. `details` is the stored
- * text, which is unreadable only after tampering.
- */
-export const recordsStatement: Statement = {
-  name: 'audit_records',
-  text: /* sql */ `
-    select string_agg(row_to_json(x)::text, ',' order by place) as records
+const SEALED = /* sql */ `
     from unnest($1::uuid[], $2::uuid[]) with ordinality as k(id, team, place)
     cross join lateral (select * from audit_entries where audit_id = k.id limit 1) e
     cross join lateral (select * from audit_seals where audit_id = k.id limit 1) s
@@ -149,7 +142,22 @@ export const recordsStatement: Statement = {
         e.token_id, e.ip_address, e.user_agent, e.feature, e.action, e.severity, e.outcome, e.entity_type, e.entity_id,
         case when e.details is json then e.details::json end as details, e.details as details_text,
         encode(s.prev_hash, 'hex') as prev_hash, encode(s.entry_hash, 'hex') as entry_hash
-    ) x where e.team_id = k.team`,
+    ) x where e.team_id = k.team`;
+
+/**
+ * $1 = ids of entries, $2 = their teams. JSON of the sealed ones in the order of $1, one after the other with commas. `details` is the stored
+ * text, which is unreadable only after tampering.
+ */
+export const recordsStatement: Statement = {
+  name: 'audit_records',
+  text: /* sql */ `
+    select string_agg(row_to_json(x)::text, ',' order by place) as records ${SEALED}`,
+};
+
+/** The same, but the bytes of each, and its place in $1 from 1. */
+export const sizesStatement: Statement = {
+  name: 'audit_sizes',
+  text: /* sql */ `select place::int, octet_length(row_to_json(x)::text) as bytes ${SEALED} order by place`,
 };
 
 /** $1 = chains. Their last sequences and hashes, in the order of $1; 0 without an entry. */

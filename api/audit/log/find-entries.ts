@@ -3,7 +3,16 @@ import { type Call, run } from '../../../db/statement.js';
 import type { Context } from '../../core/context.js';
 import { isStatementTimeout } from '../../core/database-errors.js';
 import { invalid } from '../../core/errors.js';
-import { byKind, countQuery, type EntryKey, keysQuery, recordsStatement, type Search, type Window } from './entries.sql.js';
+import {
+  byKind,
+  countQuery,
+  type EntryKey,
+  keysQuery,
+  recordsStatement,
+  type Search,
+  sizesStatement,
+  type Window,
+} from './entries.sql.js';
 
 /**
  * Runs a search. Several filters that are frequent each, but hardly ever together, may take too long in a large log.
@@ -56,6 +65,22 @@ export async function readRecords({ db }: Context, keys: readonly EntryKey[]): P
   const values = [keys.map(({ audit_id }) => audit_id), keys.map(({ team_id }) => team_id)];
   const [row] = await run<{ records: string | null }>(db, recordsStatement, values);
   return row?.records ?? '';
+}
+
+/** Entries whose sizes are read at once. */
+const SIZES_AT_ONCE = 100;
+
+/** Returns the first entries whose JSON has at most this size: at least one. */
+export async function withinBytes({ db }: Context, keys: EntryKey[], maxBytes: number): Promise<EntryKey[]> {
+  let bytes = 0;
+  for (let at = 0; at < keys.length; at += SIZES_AT_ONCE) {
+    const chunk = keys.slice(at, at + SIZES_AT_ONCE);
+    const values = [chunk.map(({ audit_id }) => audit_id), chunk.map(({ team_id }) => team_id)];
+    const sizes = await run<{ place: number; bytes: number }>(db, sizesStatement, values);
+    const end = sizes.find((entry) => (bytes += entry.bytes + ','.length) > maxBytes);
+    if (end) return keys.slice(0, Math.max(1, at + end.place - 1));
+  }
+  return keys;
 }
 
 /** Entries of a chunk: about 400 kB, and some megabytes where each one holds long texts. */

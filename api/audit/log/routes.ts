@@ -65,7 +65,7 @@ export const auditRoutes: Endpoint[] = [
     method: 'get',
     path: '/api/audit/correlate/:correlation_id',
     summary: 'List the audit entries of one request',
-    description: 'Oldest first, at most 10000. An id that is unknown or of another team gives an empty list.',
+    description: 'Oldest first, at most 10,000 and 10 MB. An id that is unknown or of another team gives an empty list.',
     params: CorrelationParams,
     response: AuditTrail,
     capped: true,

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
-import { type CutPage, JsonText, type Part, Parts, Reply } from '../../endpoint/endpoint.js';
+import { type CutPage, type Endpoint, JsonText, type Part, Parts, Reply } from '../../endpoint/endpoint.js';
 import type { Services } from '../../core/context.js';
-import type { Pages } from '../../endpoint/pages.js';
+import { type Pages, rowsFields } from '../../endpoint/pages.js';
 import { type AnyRequest, type AnySpec, readParts, type Told, type Window } from './read-parts.js';
 import { Spool } from './spool.js';
 
@@ -106,15 +106,39 @@ async function askForPage(spec: AnySpec, request: AnyRequest): Promise<CutPage |
   return page;
 }
 
-/** Bounds an array that does not page: its rows are few, but for a team of a hundred thousand. Any other answer stays as it is. */
-export function wholeList(spec: AnySpec, { config }: Services, found: unknown): unknown {
-  const rows = found instanceof Reply ? found.body : found;
-  if (!Array.isArray(rows) || spec.method !== 'get') return found;
+/** Bounds an object whose fields hold the rows: each field keeps its first half until the object fits. */
+function boundFields(spec: AnySpec, maxBytes: number, given: object): { body: object; isCut: boolean } {
+  const fields = rowsFields(spec as Endpoint);
+  let body = given as Record<string, unknown[]>;
+  const rowsIn = () => Math.max(...fields.map((field) => body[field]?.length ?? 0));
+  while (Buffer.byteLength(JSON.stringify(body)) > maxBytes && rowsIn() > 1) {
+    const half = Math.ceil(rowsIn() / 2);
+    body = { ...body, ...Object.fromEntries(fields.map((field) => [field, body[field]?.slice(0, half)])) } as typeof body;
+  }
+  return { body, isCut: body !== given };
+}
+
+function boundArray(rows: unknown[], maxBytes: number): { body: JsonText; isCut: boolean } {
   const texts = rows.map((row) => JSON.stringify(row));
   let bytes = 2;
-  const end = texts.findIndex((text) => (bytes += Buffer.byteLength(text) + 1) > config.LIST_MAX_BYTES);
-  const headers = { ...(found instanceof Reply && found.options.headers), ...(end !== -1 && { 'X-Truncated': 'true' }) };
-  return new Reply(new JsonText(`[${(end === -1 ? texts : texts.slice(0, end)).join(',')}]`), { headers });
+  const end = texts.findIndex((text) => (bytes += Buffer.byteLength(text) + 1) > maxBytes);
+  const isCut = end !== -1;
+  return { body: new JsonText(`[${(isCut ? texts.slice(0, end) : texts).join(',')}]`), isCut };
+}
+
+/**
+ * Bounds a list that does not page: its rows are few, but for a team of a hundred thousand. `X-Truncated` marks one that ends early. Any other
+ * answer stays as it is.
+ */
+export function wholeList(spec: AnySpec, { config }: Services, found: unknown): unknown {
+  const list = found instanceof Reply ? found.body : found;
+  const isObject =
+    rowsFields(spec as Endpoint).length > 0 && !(list instanceof Readable) && typeof list === 'object' && list !== null;
+  if (spec.method !== 'get' || !(Array.isArray(list) || isObject)) return found;
+  const maxBytes = config.LIST_MAX_BYTES;
+  const { body, isCut } = Array.isArray(list) ? boundArray(list, maxBytes) : boundFields(spec, maxBytes, list as object);
+  const headers = { ...(found instanceof Reply && found.options.headers), ...(isCut && { 'X-Truncated': 'true' }) };
+  return new Reply(body, { headers });
 }
 
 /**

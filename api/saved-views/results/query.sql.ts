@@ -125,8 +125,17 @@ function hitsOf(
   return `${seats}, hits as materialized (select h.* from seats m cross join lateral (${rows('w.team_id = m.team_id', end)}) h)`;
 }
 
-/** One page of a view: the number of its rows, and their records separated by commas. Planned for its own values. */
-export function resultsCall(view: ResolvedView, { limit, offset }: { limit: number; offset: number }): Call {
+/** A part of a view's results. `maxBytes` of records, but for a single one. */
+interface ResultsPage {
+  limit: number;
+  offset: number;
+  maxBytes: number;
+}
+
+/**
+ * One page of a view: the number of its rows, and of those that were read, whose records are separated by commas. Planned for its own values.
+ */
+export function resultsCall(view: ResolvedView, { limit, offset, maxBytes }: ResultsPage): Call {
   const $ = new Parameters();
   const source = SOURCES[view.entity];
   const ordered: OrderBy[] = [...(view.group ? [{ field: view.group, direction: 'asc' as const }] : []), ...view.sort];
@@ -142,11 +151,15 @@ export function resultsCall(view: ResolvedView, { limit, offset }: { limit: numb
     ', ',
   );
   const hits = hitsOf(view, columns.join(', '), join, inner, offset + limit, $);
+  const shown = `r.n <= ${$.add(offset + limit - 1, 'bigint')} and (r.bytes <= ${$.add(maxBytes, 'bigint')} or r.n = ${$.add(offset + 1, 'bigint')})`;
   const text = `with ${hits}, page as materialized (
       select h.*, row_number() over (order by ${order}) as n from hits h order by n limit ${$.add(limit, 'bigint')} offset ${$.add(offset, 'bigint')}
     )
-    select count(*)::int as count, string_agg(${source.record}, ',' order by k.n) filter (where k.n <= ${$.add(offset + limit - 1, 'bigint')}) as records
-    from page k ${source.join('k.id')}`;
+    select count(*)::int as count, count(*) filter (where ${shown})::int as read, string_agg(r.record, ',' order by r.n) filter (where ${shown}) as records
+    from (
+      select k.n, ${source.record} as record, sum(octet_length(${source.record})) over (order by k.n rows unbounded preceding) as bytes
+      from page k ${source.join('k.id')} offset 0
+    ) r`;
   return { statement: { name: '', text }, values: $.values };
 }
 

@@ -4,12 +4,15 @@ import { type Extra, MAX_TASKS, PLAIN, WITH_FIELDS } from './list-tasks.sql.js';
 /** Row limit of one query: a task, its maximum of descendants, and one more row that reveals a larger tree. */
 export const MAX_ROWS = MAX_TASKS + 2;
 
+/** Maximum bytes of the texts of one query, which are known without reading them. */
+const MAX_TEXTS = 10_000_000;
+
 /**
  * $1 = task ids, $2 = caller id of each. Returns each task and its live descendants; `place` is the position in $1. The index
  * returns siblings in order, so nothing is sorted. Rows come level by level, so the limit cuts the deepest. `plain`: the record
- * shows nothing that the version does not cover.
+ * shows nothing that the version does not cover. `json` is null behind the maximum of bytes.
  */
-const statementOf = (name: string, { join, record }: Extra): Statement => ({
+const statementOf = (name: string, { join, bytes, record }: Extra): Statement => ({
   name,
   text: /* sql */ `
     with recursive tree as (
@@ -24,7 +27,9 @@ const statementOf = (name: string, { join, record }: Extra): Statement => ({
     )
     select place - 1 as place, (select m.role from memberships m where m.team_id = (t).team_id and m.user_id = tree.user_id) as seat,
       (t).task_id, case when top then null else (t).parent_task_id end as parent_task_id, (t).version,
-      (t).forge_links = '[]' and (t).recurrence_of is null as plain, ${record('task_json(t)::text')} as json
+      (t).forge_links = '[]' and (t).recurrence_of is null as plain, 
+      case when sum(octet_length((t).title) + coalesce(octet_length((t).description), 0)${bytes}) over (rows unbounded preceding) <= ${MAX_TEXTS}
+        or top then ${record('task_json(t)::text')} end as json
     from tree ${join} limit ${MAX_ROWS}`,
 });
 export const getTasksStatement = statementOf('get_tasks', PLAIN);

@@ -33,7 +33,7 @@ export interface ListedTask extends TaskNode {
 export const linesOf = (text: string | null | undefined): string[] => text?.split('\n') ?? [];
 
 /** Bytes that a record gets in the array: its subtasks and a comma. */
-const MEMBER_BYTES = ',"subtasks":[],'.length;
+export const MEMBER_BYTES = ',"subtasks":[],'.length;
 
 /** Converts columns to one object per task. */
 export function tasksOf({ ids, parents, marks, sizes }: TaskColumns): ListedTask[] {

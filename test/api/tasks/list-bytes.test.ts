@@ -95,6 +95,35 @@ it('60 tasks with values of 200 kB make two answers of at most 10 MB', async () 
   expect(pages.flat().map(({ task_id }) => task_id)).toEqual(ids);
 });
 
+it('a tree ends early too, level by level, and never without the task itself', async () => {
+  const [top, ...below] = (await plantTasks(world, 20, { family: 20, description: WIDE })) as [string, ...string[]];
+  await world.make({ parent_task_id: below[0] as string });
+  await fill(3_000);
+  for (const include of ['', '?include=custom_fields']) {
+    const cut = await within(MAX_BYTES, () => world.member.get(`/api/tasks/${top}${include}`));
+    const ids = flat([cut.body as Listed]).map(({ task_id }) => task_id);
+    expect(cut.headers.get('x-truncated')).toBe('true');
+    expect(Buffer.byteLength(JSON.stringify(cut.body))).toBeLessThanOrEqual(MAX_BYTES);
+    expect(ids).toEqual([top, ...below].slice(0, ids.length));
+    expect(ids.length).toBeGreaterThan(5);
+    const alone = await within(1, () => world.member.get(`/api/tasks/${top}${include}`));
+    expect([alone.headers.get('x-truncated'), alone.body.task_id, alone.body.subtasks]).toEqual(['true', top, []]);
+    const whole = await world.member.get(`/api/tasks/${top}${include}`);
+    expect([whole.headers.get('x-truncated'), flat([whole.body as Listed]).length]).toEqual([null, 21]);
+  }
+});
+
+it('a tree of values of 200 kB ends at 10 MB, and others that are read with it are whole', async () => {
+  const [top] = await plantTasks(world, 60, { family: 60 });
+  await fill(200_000);
+  const other = await world.make();
+  const [cut, whole] = await Promise.all(
+    [top, other.task_id].map((id) => world.member.get(`/api/tasks/${id}?include=custom_fields`)),
+  );
+  expect([cut?.headers.get('x-truncated'), flat([cut?.body as Listed]).length]).toEqual(['true', 49]);
+  expect([whole?.headers.get('x-truncated'), whole?.body.task_id]).toEqual([null, other.task_id]);
+});
+
 it('a list that ends early has a tag of its own, which holds until a task changes', async () => {
   const [first] = await plantTasks(world, 20, { description: WIDE });
   const path = `/api/tasks?project_id=${world.project.project_id}`;

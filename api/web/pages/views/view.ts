@@ -40,7 +40,7 @@ async function showView({ ctx, me }: Pick<PageRequest, 'ctx' | 'me'>, viewId: st
   const view = present(await readView(ctx, viewId));
   const isBoard = view.layout === 'board' && view.entity_type === 'task';
   const window = isBoard ? { limit: CARDS, offset: 0 } : { limit: ROWS, offset };
-  const [{ body, more, truncated }, counted, names] = await Promise.all([
+  const [{ body, count, more, truncated }, counted, names] = await Promise.all([
     listResults(ctx, viewId, window),
     view.group_by === null || isBoard ? undefined : listGroups(ctx, viewId),
     fieldNames(ctx, view),
@@ -62,7 +62,7 @@ async function showView({ ctx, me }: Pick<PageRequest, 'ctx' | 'me'>, viewId: st
     statuses: TASK_STATUSES,
     isOwner: view.owner_id === user.user_id,
     offset,
-    next: more && !truncated && !isBoard ? offset + ROWS : undefined,
+    next: more && !truncated && !isBoard ? offset + count : undefined,
     isCut: more && isBoard,
     cards: CARDS,
   };
