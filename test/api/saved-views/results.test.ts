@@ -248,7 +248,7 @@ it('reads the first by due date, and those before a day, without the other tasks
         sort,
         group: null,
       },
-      { limit: 20, offset: 0 },
+      { maxBytes: 1e9, limit: 20, offset: 0 },
     );
     expect(await rowsRead(db(), 'tasks', (trx) => run(trx, statement, values))).toBeLessThan(200);
   }
