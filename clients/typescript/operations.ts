@@ -1,4 +1,4 @@
-// Made by npm run client from the document with SHA-256 17ba511597441599d7821cf8ae318a7cf2e38444bf923f196ae73797d950047f.
+// Made by npm run client from the document with SHA-256 736f69c7efcb48bce2dc822d87c653d85ceca7a76f8a0ead73c833368db6f539.
 /** Operations that send a form with a file, those that send its bytes alone, and those that return bytes. */
 export const UPLOADS: readonly string[] = ['uploadFile'];
 export const STREAMS: readonly string[] = ['uploadBulkInput'];
