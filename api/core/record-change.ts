@@ -37,3 +37,16 @@ export async function recordChange(ctx: Context, { depth, ...change }: Change): 
   const [row] = await run<{ audit_id: string }>(ctx.db, statement, [JSON.stringify(caller), JSON.stringify(change)]);
   return row?.audit_id as string;
 }
+
+const inOrderStatement: Statement = {
+  name: 'record_changes_in_order',
+  text: /* sql */ `
+    select record_change($1::jsonb, c.change) as audit_id from jsonb_array_elements($2::jsonb) with ordinality as c(change, place)
+    order by c.place`,
+};
+
+/** Records changes of one caller, in one statement. Returns the ids of the audit entries, in the order of the changes. */
+export async function recordChanges(ctx: Context, changes: readonly Omit<Change, 'depth'>[]): Promise<string[]> {
+  const values = [JSON.stringify(callerJson(ctx)), JSON.stringify(changes)];
+  return (await run<{ audit_id: string }>(ctx.db, inOrderStatement, values)).map(({ audit_id }) => audit_id);
+}

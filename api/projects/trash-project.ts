@@ -3,8 +3,9 @@ import { run, type Statement } from '../../db/statement.js';
 import { authorize } from '../core/access.js';
 import { type Context, inTransaction, userOf } from '../core/context.js';
 import { notFound } from '../core/errors.js';
-import { recordChange } from '../core/record-change.js';
+import type { Change } from '../core/record-change.js';
 import { markCascade } from '../graph/mark-for-search.js';
+import { enqueueCascade, type Members, recordCascade } from '../graph/record-cascade.js';
 import { seatOf } from '../core/seats.js';
 import { PROJECT_JSON } from './project-json.js';
 import type { TrashedProject } from './schema.js';
@@ -16,14 +17,14 @@ const statement: Statement = {
   text: /* sql */ `
     with moved as (
       update tasks set deleted_at = now(), deleted_by = $2, cascade_id = $3, version = version + 1
-      where project_id = $1 and deleted_at is null returning 1
+      where project_id = $1 and deleted_at is null returning task_id
     ), moved_items as (
       update items set deleted_at = now(), deleted_by = $2, cascade_id = $3, version = version + 1
-      where project_id = $1 and deleted_at is null returning 1
+      where project_id = $1 and deleted_at is null returning item_id
     )
     update projects p set deleted_at = now(), deleted_by = $2, cascade_id = $3, version = version + 1 where p.project_id = $1
     returning ${PROJECT_JSON} as json, p.deleted_at,
-      (select count(*) from moved) + (select count(*) from moved_items) as moved`,
+      array(select task_id from moved order by 1) as task_ids, array(select item_id from moved_items order by 1) as item_ids`,
 };
 
 /** Condition for `verified` in the response. */
@@ -47,16 +48,18 @@ export function trashProject(ctx: Context, projectId: string): Promise<TrashedPr
     const project = await Project.query(ctx.db).findById(projectId).modify('live').forUpdate();
     if (!project) throw notFound('Project');
     authorize('project.write', await seatOf(ctx, project.team_id));
-    const cascadeId = newId();
-    const [moved] = await run<{ json: unknown; deleted_at: Date; moved: number }>(ctx.db, statement, [
+    const cascade_id = newId();
+    const [moved] = await run<{ json: unknown; deleted_at: Date } & Members>(ctx.db, statement, [
       projectId,
       userOf(ctx),
-      cascadeId,
+      cascade_id,
     ]);
-    const [verified] = await run(ctx.db, verifyStatement, [projectId, cascadeId]);
+    const [verified] = await run(ctx.db, verifyStatement, [projectId, cascade_id]);
     if (!moved || !verified) throw new Error(`Project ${projectId} is not wholly in the trash`);
-    await markCascade(ctx, cascadeId);
-    await recordChange(ctx, {
+    await markCascade(ctx, cascade_id);
+    const { task_ids, item_ids } = moved;
+    const cascade_count = task_ids.length + item_ids.length;
+    const change: Change = {
       team_id: project.team_id,
       project_id: projectId,
       feature: 'projects',
@@ -65,9 +68,11 @@ export function trashProject(ctx: Context, projectId: string): Promise<TrashedPr
       entity_id: projectId,
       title: project.name,
       summary: 'moved the project to the trash',
-      details: { cascade_id: cascadeId, cascade_count: moved.moved },
-      event: { type: 'project.deleted', payload: { project: moved.json } },
-    });
+      details: { cascade_id, cascade_count },
+      event: { type: 'project.deleted', payload: { project: moved.json, cascade_id } },
+    };
+    await recordCascade(ctx, change, moved);
+    await enqueueCascade(ctx, 'task.cascade_deleted', { cascade_id, team_id: project.team_id, task_ids });
     return {
       message: 'Project moved to the trash',
       success: true,
@@ -76,7 +81,7 @@ export function trashProject(ctx: Context, projectId: string): Promise<TrashedPr
       deleted_at: moved.deleted_at.toISOString(),
       restore_url: `/api/trash/project/${projectId}/restore`,
       retention_days: ctx.config.TRASH_RETENTION_DAYS,
-      cascade_count: moved.moved,
+      cascade_count,
     };
   });
 }

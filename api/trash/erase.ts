@@ -3,8 +3,9 @@ import { run, type Statement } from '../../db/statement.js';
 import { unlinkItems } from '../agent/sessions/end-sessions.js';
 import { endAutomationsOf } from '../automations/delete-automation-row.js';
 import type { Context } from '../core/context.js';
-import { recordChange } from '../core/record-change.js';
+import type { Change } from '../core/record-change.js';
 import { deleteCyclesOfProject } from '../cycles/delete-cycle.js';
+import { recordCascade } from '../graph/record-cascade.js';
 
 /** Maximum tasks or items per statement. */
 export const BATCH = 500;
@@ -62,21 +63,18 @@ const someItemsStatement: Statement = {
   text: `select item_id as id from items where project_id = $1 order by item_id limit ${BATCH}`,
 };
 
-/** Permanently deletes a project's rows of one table, in batches. Returns their number. */
+/** Permanently deletes a project's rows of one table, in batches. Returns their ids. */
 async function eraseAllOf(
   ctx: Context,
   projectId: string,
   statement: Statement,
   erase: (ctx: Context, ids: string[]) => Promise<void>,
-): Promise<number> {
-  for (let erased = 0; ; ) {
-    const batch = await run<{ id: string }>(ctx.db, statement, [projectId]);
+): Promise<string[]> {
+  for (const erased: string[] = []; ; ) {
+    const batch = (await run<{ id: string }>(ctx.db, statement, [projectId])).map(({ id }) => id);
     if (batch.length === 0) return erased;
-    await erase(
-      ctx,
-      batch.map(({ id }) => id),
-    );
-    erased += batch.length;
+    await erase(ctx, batch);
+    erased.push(...batch);
   }
 }
 
@@ -86,15 +84,16 @@ async function eraseAllOf(
  */
 export async function eraseProject(ctx: Context, project: Project, cause: Cause): Promise<number> {
   const { project_id, team_id, name, cascade_id } = project;
-  const tasks = await eraseAllOf(ctx, project_id, someTasksStatement, eraseTasks);
-  const purged = 1 + tasks + (await eraseAllOf(ctx, project_id, someItemsStatement, eraseItems));
+  const task_ids = await eraseAllOf(ctx, project_id, someTasksStatement, eraseTasks);
+  const item_ids = await eraseAllOf(ctx, project_id, someItemsStatement, eraseItems);
+  const purged = 1 + task_ids.length + item_ids.length;
   const repositories = await ctx.db('forge_repositories').where({ project_id }).delete();
   const automations = await endAutomationsOf(ctx, { project_id });
   await deleteCyclesOfProject(ctx, project_id);
   await unlinkItems(ctx, [project_id]);
   await ctx.db('projects').where({ project_id }).delete();
   await ctx.db('item_keys').where({ item_id: project_id }).delete();
-  await recordChange(ctx, {
+  const change: Change = {
     team_id,
     project_id,
     feature: 'projects',
@@ -105,6 +104,7 @@ export async function eraseProject(ctx: Context, project: Project, cause: Cause)
     title: name,
     ...(cause === 'retention' ? {} : { summary: 'purged the project' }),
     details: { cause, name, cascade_id, purged_count: purged, repositories, automations },
-  });
+  };
+  await recordCascade(ctx, change, { task_ids, item_ids });
   return purged;
 }

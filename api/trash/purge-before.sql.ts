@@ -26,7 +26,7 @@ export const tasksToPurgeStatement: Statement = {
 
 /**
  * $1 = caller (jsonb), $2 = cause, $3 = task ids. Writes one audit entry per deletion that moved some of these tasks; it names
- * the topmost one and counts them. The rows still exist.
+ * the topmost one, lists the ids of the others and counts all. The rows still exist.
  */
 export const recordPurgeStatement: Statement = {
   name: 'record_purge',
@@ -35,13 +35,15 @@ export const recordPurgeStatement: Statement = {
       select t.*, exists (select from tasks p where p.task_id = t.parent_task_id and p.task_id = any($3) and p.cascade_id = t.cascade_id) as below
       from tasks t where t.task_id = any($3)
     ), roots as (
-      select distinct on (cascade_id) *, count(*) over (partition by cascade_id) as purged_count
+      select distinct on (cascade_id) *, count(*) over (partition by cascade_id) as purged_count,
+        array_agg(task_id) over (partition by cascade_id) as task_ids
       from gone order by cascade_id, below, created_at, task_id
     )
     select record_changes($1::jsonb, array_agg(make_change(team_id => team_id, project_id => project_id,
     severity => 'MEDIUM', ${kindOfChange({ feature: 'tasks', action: 'purge', entityType: 'task' })},
     entity_id => task_id, title => title,
       summary => case when $2::text <> 'retention' then 'purged the task' end,
-      details => jsonb_build_object('cause', $2::text, 'title', title, 'cascade_id', cascade_id, 'purged_count', purged_count))))
+      details => jsonb_build_object('cause', $2::text, 'title', title, 'cascade_id', cascade_id, 'purged_count', purged_count,
+        'task_ids', array_remove(task_ids, task_id)))))
     from roots`,
 };

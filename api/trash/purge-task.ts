@@ -2,8 +2,9 @@ import { run, type Statement } from '../../db/statement.js';
 import { authorize } from '../core/access.js';
 import { type Context, inTransaction } from '../core/context.js';
 import { notInTrash } from '../core/errors.js';
-import { recordChange } from '../core/record-change.js';
+import type { Change } from '../core/record-change.js';
 import { seatOf } from '../core/seats.js';
+import { recordCascade } from '../graph/record-cascade.js';
 import { eraseTasks } from './erase.js';
 import { lockProjectOfTask } from '../tasks/write/lock-project-of-task.js';
 
@@ -33,11 +34,9 @@ export function purgeTask(ctx: Context, taskId: string): Promise<number> {
     const tree = await run<{ task_id: string; title: string; cascade_id: string }>(ctx.db, statement, [taskId]);
     const [task] = tree;
     if (!task) throw notInTrash('Task');
-    await eraseTasks(
-      ctx,
-      tree.map(({ task_id }) => task_id),
-    );
-    await recordChange(ctx, {
+    const ids = tree.map(({ task_id }) => task_id);
+    await eraseTasks(ctx, ids);
+    const change: Change = {
       team_id: place.team_id,
       project_id: place.project_id,
       feature: 'tasks',
@@ -48,7 +47,8 @@ export function purgeTask(ctx: Context, taskId: string): Promise<number> {
       title: task.title,
       summary: 'purged the task',
       details: { cause: 'purged', title: task.title, cascade_id: task.cascade_id, purged_count: tree.length },
-    });
+    };
+    await recordCascade(ctx, change, { task_ids: ids.slice(1), item_ids: [] });
     return tree.length;
   });
 }

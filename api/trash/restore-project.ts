@@ -3,8 +3,9 @@ import { run, type Statement } from '../../db/statement.js';
 import { authorize } from '../core/access.js';
 import { type Context, inTransaction } from '../core/context.js';
 import { notInTrash } from '../core/errors.js';
-import { recordChange } from '../core/record-change.js';
+import type { Change } from '../core/record-change.js';
 import { markCascade } from '../graph/mark-for-search.js';
+import { enqueueCascade, type Members, recordCascade } from '../graph/record-cascade.js';
 import { seatOf } from '../core/seats.js';
 import { PROJECT_JSON } from '../projects/project-json.js';
 import type { Restored } from './schema.js';
@@ -15,14 +16,14 @@ const statement: Statement = {
   text: /* sql */ `
     with back as (
       update tasks set deleted_at = null, deleted_by = null, cascade_id = null, version = version + 1
-      where project_id = $1 and cascade_id = $2 and deleted_at is not null returning 1
+      where project_id = $1 and cascade_id = $2 and deleted_at is not null returning task_id
     ), back_items as (
       update items set deleted_at = null, deleted_by = null, cascade_id = null, version = version + 1
-      where project_id = $1 and cascade_id = $2 and deleted_at is not null returning 1
+      where project_id = $1 and cascade_id = $2 and deleted_at is not null returning item_id
     )
     update projects p set deleted_at = null, deleted_by = null, cascade_id = null, version = version + 1 where p.project_id = $1
     returning ${PROJECT_JSON} as json, now() as restored_at,
-      1 + (select count(*) from back) + (select count(*) from back_items) as restored`,
+      array(select task_id from back order by 1) as task_ids, array(select item_id from back_items order by 1) as item_ids`,
 };
 
 /**
@@ -36,13 +37,14 @@ export function restoreProject(ctx: Context, projectId: string): Promise<Restore
     authorize('trash.restore', await seatOf(ctx, project.team_id));
     if (project.deleted_at === null) throw notInTrash('Project');
     if (project.cascade_id !== null) await markCascade(ctx, project.cascade_id);
-    const [back] = await run<{ json: unknown; restored_at: Date; restored: number }>(ctx.db, statement, [
-      projectId,
-      project.cascade_id,
-    ]);
+    const [back] = await run<{ json: unknown; restored_at: Date } & Members>(ctx.db, statement, [projectId, project.cascade_id]);
     if (!back) throw new Error(`Project ${projectId} did not come back`);
-    await recordChange(ctx, {
-      team_id: project.team_id,
+    const { task_ids, item_ids } = back;
+    const restored_count = 1 + task_ids.length + item_ids.length;
+    const { team_id, cascade_id } = project;
+    const changes = { deleted_at: { from: project.deleted_at, to: null } };
+    const change: Change = {
+      team_id,
       project_id: projectId,
       feature: 'projects',
       action: 'restore',
@@ -50,19 +52,18 @@ export function restoreProject(ctx: Context, projectId: string): Promise<Restore
       entity_id: projectId,
       title: project.name,
       summary: 'restored the project',
-      details: { cascade_id: project.cascade_id, restored_count: back.restored },
-      event: {
-        type: 'project.updated',
-        payload: { project: back.json, changes: { deleted_at: { from: project.deleted_at, to: null } } },
-      },
-    });
+      details: { cascade_id, restored_count },
+      event: { type: 'project.restored', payload: { project: back.json, changes, cascade_id } },
+    };
+    await recordCascade(ctx, change, back);
+    await enqueueCascade(ctx, 'task.cascade_restored', { cascade_id, team_id, task_ids });
     return {
       message: 'Project restored',
       success: true,
       entity_type: 'project',
       entity_id: projectId,
       restored_at: back.restored_at.toISOString(),
-      restored_count: back.restored,
+      restored_count,
     };
   });
 }

@@ -37,10 +37,11 @@ import * as activityPages from './0036_activity_pages.js';
 import * as customFields from './0037_custom_fields.js';
 import * as runners from './0038_runners.js';
 import * as bulk from './0039_bulk.js';
-import * as skippedRuns from './0045_skipped_runs.js';
-import * as definitionSize from './0043_definition_size.js';
 import * as consent from './0041_consent.js';
+import * as definitionSize from './0043_definition_size.js';
+import * as skippedRuns from './0045_skipped_runs.js';
 import * as bulkEvents from './0048_bulk_events.js';
+import * as cascades from './0049_cascades.js';
 
 /** Every migration in order; listed explicitly so that a build contains exactly what was reviewed. Never edited once released. */
 const MIGRATIONS: Record<string, Knex.Migration> = {
@@ -82,10 +83,11 @@ const MIGRATIONS: Record<string, Knex.Migration> = {
   '0037_custom_fields': customFields,
   '0038_runners': runners,
   '0039_bulk': bulk,
-  '0045_skipped_runs': skippedRuns,
-  '0043_definition_size': definitionSize,
   '0041_consent': consent,
+  '0043_definition_size': definitionSize,
+  '0045_skipped_runs': skippedRuns,
   '0048_bulk_events': bulkEvents,
+  '0049_cascades': cascades,
 };
 
 /** Provides the migrations to knex. */

@@ -91,6 +91,7 @@ function sampleOf(type: EventType): Record<string, unknown> {
 it('every type reaches every kind that subscribes to it: automations, and a kind that is one file and one line', async () => {
   const automations = new Map<string, string>();
   for (const type of EVENT_TYPES) {
+    if (triggersOfTypes[type].length === 0) continue;
     if (triggersOfTypes[type].length === 1 && /^(automation|approval)\./.test(type)) continue;
     const { automation_id } = await buildAutomation(app, team, { trigger_type: type, actions: [comment('seen')] });
     automations.set(type, automation_id);

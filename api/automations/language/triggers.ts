@@ -77,6 +77,7 @@ const JOB = {
   exit_code: 2,
   error: null,
 };
+const CASCADE = '0197a000-0000-7000-8000-000000000014';
 const PERSON = '0197a000-0000-7000-8000-000000000005';
 
 /** Fields of every event. */
@@ -113,8 +114,8 @@ const WORK_TRIGGERS: readonly Trigger[] = [
   sampled('task.status_changed', 'The status of a task changes', taskChanged('status', 'todo', 'in_progress'), 'task.updated'),
   sampled('task.assigned', 'A task is assigned', taskChanged('assigned_to', null, PERSON), 'task.updated'),
   sampled('task.completed', 'A task is completed', taskChanged('status', 'in_review', 'done'), 'task.updated'),
-  sampled('task.deleted', 'A task is moved to the trash', { task: TASK }),
-  sampled('task.restored', 'A task is restored from the trash', { task: TASK, changes: {} }),
+  sampled('task.deleted', 'A task is moved to the trash', { task: TASK, cascade_id: CASCADE }),
+  sampled('task.restored', 'A task is restored from the trash', { task: TASK, changes: {}, cascade_id: CASCADE }),
   sampled('task.due_soon', 'A task is due within a day', {
     actor_id: null,
     task: { ...TASK, due_date: '2026-11-21' },
@@ -130,7 +131,8 @@ const WORK_TRIGGERS: readonly Trigger[] = [
     { project: { ...PROJECT, status: 'completed' }, ...changed('status', 'active', 'completed') },
     'project.updated',
   ),
-  sampled('project.deleted', 'A project is moved to the trash', { project: PROJECT }),
+  sampled('project.deleted', 'A project is moved to the trash', { project: PROJECT, cascade_id: CASCADE }),
+  sampled('project.restored', 'A project is restored from the trash', { project: PROJECT, changes: {}, cascade_id: CASCADE }),
   sampled('relation.created', 'Two items are related', { relation: RELATION }),
   sampled('note.created', 'A note is created', { note: NOTE }),
   sampled('cycle.started', 'A cycle starts', { cycle: CYCLE, ...changed('status', 'planned', 'active') }),
@@ -256,7 +258,10 @@ export const triggersOfEvent = (subject: string, payload: Readonly<Record<string
   ...derivedOf(subject).flatMap(([trigger, isDerived]) => (isDerived(payload) ? [trigger] : [])),
 ];
 
+/** Whether events of a type hold a page of tasks for webhooks; they start no automation. */
+const isCascade = (type: EventType): boolean => type.includes('.cascade_');
+
 /** For every event type, all trigger types that such an event can start. The table `event_types` holds the same. */
 export const triggersOfTypes = Object.fromEntries(
-  EVENT_TYPES.map((type) => [type, [...triggersOf(type), ...derivedOf(type).map(([trigger]) => trigger)]]),
+  EVENT_TYPES.map((type) => [type, isCascade(type) ? [] : [...triggersOf(type), ...derivedOf(type).map(([trigger]) => trigger)]]),
 ) as Readonly<Record<EventType, string[]>>;

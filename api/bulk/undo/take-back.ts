@@ -4,11 +4,13 @@ import { run } from '../../../db/statement.js';
 import { deleteAutomation } from '../../automations/delete-automation.js';
 import { deleteComment } from '../../comments/delete-comment.js';
 import { callerJson, type Context, userOf } from '../../core/context.js';
+import { enqueueEvents } from '../../core/events/enqueue-events.js';
 import { newId } from '../../core/ids.js';
 import { deleteCycle } from '../../cycles/delete-cycle.js';
 import { deleteField } from '../../custom-fields/delete-field.js';
 import { setValues } from '../../custom-fields/values/set-values.js';
 import { markItems } from '../../graph/mark-for-search.js';
+import { enqueueCascade } from '../../graph/record-cascade.js';
 import { placesOf } from '../../graph/item-place.js';
 import { deleteRelation } from '../../relations/delete-relation.js';
 import type { FieldEntity } from '../../custom-fields/rules.js';
@@ -52,7 +54,10 @@ async function trash({ ctx, team_id, undo_id, job_id }: Undo, ids: string[], kin
     team_id,
     rows.map(({ item_id }) => item_id),
   );
-  return rows.filter(({ is_gone }) => is_gone).length;
+  const gone = rows.flatMap(({ item_id, is_gone }) => (is_gone ? [item_id] : []));
+  const tasks = { cascade_id: undo_id, team_id, task_ids: gone };
+  if (kind === 'task') await enqueueCascade(ctx, 'task.cascade_deleted', tasks);
+  return gone.length;
 }
 
 const takeTasks: TakeBack = (undo, ids) => trash(undo, ids, 'task');
@@ -63,7 +68,15 @@ const takeProjects: TakeBack = async ({ ctx, team_id, undo_id }, ids) => {
   let taken = 0;
   for (const id of ids) {
     await run(ctx.db, lockProjectStatement, [id]);
-    taken += (await run(ctx.db, trashProjectStatement, [id, team_id, userOf(ctx), undo_id])).length;
+    const gone = await run<{ json: unknown }>(ctx.db, trashProjectStatement, [id, team_id, userOf(ctx), undo_id]);
+    const place = { team_id, project_id: id };
+    const events = gone.map(({ json }) => ({
+      ...place,
+      type: 'project.deleted' as const,
+      payload: { project: json, cascade_id: undo_id },
+    }));
+    await enqueueEvents(ctx, events);
+    taken += gone.length;
   }
   await markItems(ctx, team_id, ids);
   return taken;

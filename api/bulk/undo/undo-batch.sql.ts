@@ -1,5 +1,6 @@
 import type { Statement } from '../../../db/statement.js';
 import { eventType, kindOfChange } from '../../core/make-change.sql.js';
+import { PROJECT_JSON } from '../../projects/project-json.js';
 
 /** $1 = job id. An undo that waits or runs, and who asked for it. Marks it as running. */
 export const claimUndoStatement: Statement = {
@@ -114,7 +115,7 @@ export const trashProjectStatement: Statement = {
     where p.project_id = $1 and p.team_id = $2 and p.deleted_at is null
       and not exists (select from tasks t where t.project_id = p.project_id and t.deleted_at is null)
       and not exists (select from items i where i.project_id = p.project_id and i.deleted_at is null)
-    returning p.project_id`,
+    returning ${PROJECT_JSON} as json`,
 };
 
 /** $1 = project id. */

@@ -36,6 +36,8 @@ const aboutRun = {
   changes: Changes,
   object: z.looseObject({ run_id: z.string() }),
 };
+/** Tasks that another deletion or restoration took along, without long descriptions. Only webhooks receive them, each task as an event. */
+const TaskPage = { cascade_id: z.uuid(), tasks: z.array(z.looseObject({ task_id: z.string() })) };
 const fromForge = {
   repo: z.string().nullable(),
   task: Task.nullable(),
@@ -51,14 +53,17 @@ const fromForge = {
 const FIELDS = {
   'task.created': { task: Task, changes: Changes },
   'task.updated': { task: Task, changes: Changes },
-  'task.deleted': { task: Task },
-  'task.restored': { task: Task, changes: Changes },
+  'task.deleted': { task: Task, cascade_id: z.uuid() },
+  'task.restored': { task: Task, changes: Changes, cascade_id: z.uuid() },
+  'task.cascade_deleted': TaskPage,
+  'task.cascade_restored': TaskPage,
   'task.due_soon': { task: Task, changes: Changes },
   'task.overdue': { task: Task, changes: Changes },
   'comment.created': { comment: Comment, task: Task },
   'project.created': { project: Project, changes: Changes },
   'project.updated': { project: Project, changes: Changes },
-  'project.deleted': { project: Project },
+  'project.deleted': { project: Project, cascade_id: z.uuid() },
+  'project.restored': { project: Project, changes: Changes, cascade_id: z.uuid() },
   'note.created': { note: Note },
   'cycle.started': { cycle: Cycle, changes: Changes },
   'cycle.completed': { cycle: Cycle, changes: Changes },

@@ -2,8 +2,9 @@ import { run } from '../../../db/statement.js';
 import { authorize } from '../../core/access.js';
 import { type Context, inTransaction } from '../../core/context.js';
 import { conflict, notInTrash } from '../../core/errors.js';
-import { recordChange } from '../../core/record-change.js';
+import type { Change } from '../../core/record-change.js';
 import { markItems } from '../../graph/mark-for-search.js';
+import { enqueueCascade, recordCascade } from '../../graph/record-cascade.js';
 import { seatOf } from '../../core/seats.js';
 import { lockProjectOfTask } from './lock-project-of-task.js';
 import { restoreTaskStatement } from './restore-task.sql.js';
@@ -42,9 +43,10 @@ export function restoreTask(ctx: Context, taskId: string): Promise<RestoredTask>
     const rows = await run<Back>(ctx.db, restoreTaskStatement, [taskId]);
     const task = rows.find((row) => row.task_id === taskId);
     if (!task) throw notInTrash('Task');
-    const below = rows.flatMap((row) => (row === task ? [] : [row.task_id]));
-    await markItems(ctx, place.team_id, below);
-    await recordChange(ctx, {
+    const task_ids = rows.flatMap((row) => (row === task ? [] : [row.task_id]));
+    await markItems(ctx, place.team_id, task_ids);
+    const { cascade_id } = task;
+    const change: Change = {
       team_id: place.team_id,
       project_id: place.project_id,
       feature: 'tasks',
@@ -53,9 +55,11 @@ export function restoreTask(ctx: Context, taskId: string): Promise<RestoredTask>
       entity_id: taskId,
       title: task.title,
       summary: 'restored the task',
-      details: { cascade_id: task.cascade_id, restored_count: rows.length, parent_left_in_trash: task.uprooted },
-      event: { type: 'task.restored', payload: { task: task.json, changes: {} } },
-    });
+      details: { cascade_id, restored_count: rows.length, parent_left_in_trash: task.uprooted },
+      event: { type: 'task.restored', payload: { task: task.json, changes: {}, cascade_id } },
+    };
+    await recordCascade(ctx, change, { task_ids, item_ids: [] });
+    await enqueueCascade(ctx, 'task.cascade_restored', { cascade_id, team_id: place.team_id, task_ids });
     return {
       message: task.uprooted ? 'Task restored at top level: its parent is in the trash' : 'Task restored',
       success: true,

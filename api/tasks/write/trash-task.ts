@@ -2,8 +2,9 @@ import { run, type Statement } from '../../../db/statement.js';
 import { authorize, type Seat } from '../../core/access.js';
 import { type Context, inTransaction, userOf } from '../../core/context.js';
 import { notFound } from '../../core/errors.js';
-import { recordChange } from '../../core/record-change.js';
+import type { Change } from '../../core/record-change.js';
 import { markItems } from '../../graph/mark-for-search.js';
+import { enqueueCascade, recordCascade } from '../../graph/record-cascade.js';
 import { seatOf } from '../../core/seats.js';
 import { lockProjectOf } from './lock-projects.js';
 import { newId } from '../../core/ids.js';
@@ -16,7 +17,7 @@ const SUBTREE = /* sql */ `
     union all
     select c.task_id from tree join tasks c on c.parent_task_id = tree.task_id and c.deleted_at is null
   )
-  select t.task_id, t.title, t.team_id, t.project_id, task_json(t) as json from tasks t join tree using (task_id)
+  select t.task_id, t.title, t.team_id, t.project_id from tasks t join tree using (task_id)
   order by t.task_id for update of t`;
 
 /** $1 = task id, $2 = caller id. Reads the role without a lock: whoever has none must not make the task's team wait. */
@@ -38,36 +39,36 @@ export function trashTask(ctx: Context, taskId: string): Promise<TrashedTask> {
       title: string;
       team_id: string;
       project_id: string;
-      json: unknown;
     }
     const [place] = await run<{ seat: Seat | null }>(ctx.db, seatStatement, [taskId, userOf(ctx)]);
     if (!place) throw notFound('Task');
     authorize('task.write', place.seat);
-    const cascadeId = newId();
+    const cascade_id = newId();
     // A creation locks the project FOR KEY SHARE until its commit, so after this lock no descendant can be missed.
     await lockProjectOf(ctx, taskId);
     const { rows } = await ctx.db.raw<{ rows: Row[] }>(SUBTREE, [taskId]);
     const task = rows.find((row) => row.task_id === taskId);
     if (!task) throw notFound('Task');
     authorize('task.write', await seatOf(ctx, task.team_id));
-    const [trashed] = await ctx
+    const task_ids = rows.flatMap((row) => (row === task ? [] : [row.task_id]));
+    const moved = await ctx
       .db('tasks')
       // One array instead of one parameter per task: a statement accepts 65,535 parameters.
       .whereRaw('task_id = any(?)', [rows.map((row) => row.task_id)])
       .update({
         deleted_at: ctx.db.fn.now(),
         deleted_by: userOf(ctx),
-        cascade_id: cascadeId,
+        cascade_id,
         version: ctx.db.raw('version + 1'),
       })
-      .returning<{ deleted_at: Date }[]>('deleted_at');
+      .returning<{ deleted_at: Date; json: unknown }[]>([
+        'deleted_at',
+        ctx.db.raw('case when task_id = ? then task_json(tasks) end as json', [taskId]),
+      ]);
+    const trashed = moved.find(({ json }) => json !== null);
     if (!trashed) throw notFound('Task');
-    await markItems(
-      ctx,
-      task.team_id,
-      rows.flatMap((row) => (row === task ? [] : [row.task_id])),
-    );
-    await recordChange(ctx, {
+    await markItems(ctx, task.team_id, task_ids);
+    const change: Change = {
       team_id: task.team_id,
       project_id: task.project_id,
       feature: 'tasks',
@@ -76,9 +77,11 @@ export function trashTask(ctx: Context, taskId: string): Promise<TrashedTask> {
       entity_id: taskId,
       title: task.title,
       summary: 'moved the task to the trash',
-      details: { cascade_id: cascadeId, cascade_count: rows.length - 1 },
-      event: { type: 'task.deleted', payload: { task: task.json } },
-    });
+      details: { cascade_id, cascade_count: task_ids.length },
+      event: { type: 'task.deleted', payload: { task: trashed.json, cascade_id } },
+    };
+    await recordCascade(ctx, change, { task_ids, item_ids: [] });
+    await enqueueCascade(ctx, 'task.cascade_deleted', { cascade_id, team_id: task.team_id, task_ids });
     return {
       message: 'Task moved to the trash',
       success: true,

@@ -16,6 +16,7 @@ export const TRIGGER_TEXT: Readonly<Record<string, string>> = {
   'project.updated': 'A project was changed',
   'project.status_changed': 'The status of a project changed',
   'project.deleted': 'A project was moved to the trash',
+  'project.restored': 'A project was restored from the trash',
   'relation.created': 'Two items were related',
   'note.created': 'A note was created',
   'cycle.started': 'A cycle started',

@@ -8,7 +8,7 @@ const TIME_BYTES = 6;
  * Returns the id of an event that a change amounts to: a UUIDv7 with the time of the change, the rest from its id and the name. The
  * same change gives the same id again, and partitions by time hold.
  */
-function derivedId(changeId: string, name: string, createdAt: string): string {
+export function derivedId(changeId: string, name: string, createdAt: string): string {
   const id = createHash('sha256').update(`${changeId}/${name}`).digest().subarray(0, 16);
   if (version(changeId) === 7) id.set(parse(changeId).subarray(0, TIME_BYTES));
   else id.writeUIntBE(new Date(createdAt).getTime(), 0, TIME_BYTES);

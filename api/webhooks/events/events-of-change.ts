@@ -1,22 +1,44 @@
 import { triggersOfEvent } from '../../automations/language/triggers.js';
 import { buildEvent, type ChangeEvent, type DeliveredEvent } from './body.js';
+import { derivedId } from './event-id.js';
 import { isWanted, type WebhookEvent } from './names.js';
 
 /** Every name of a change, and the events built so far: endpoints of a team share them. */
 interface Built {
   names: string[];
-  events: Map<string, DeliveredEvent>;
+  events: Map<string, DeliveredEvent[]>;
 }
 
 const builtByChange = new WeakMap<ChangeEvent, Built>();
 
+/** Events with a page of tasks, and the name under which each task is told. */
+const NAME_OF_PAGE: Readonly<Record<string, WebhookEvent>> = {
+  'task.cascade_deleted': 'task.deleted',
+  'task.cascade_restored': 'task.restored',
+};
+
+function namesOf(change: ChangeEvent): string[] {
+  const name = NAME_OF_PAGE[change.subject];
+  return name ? [name] : triggersOfEvent(change.subject, change.payload);
+}
+
 function builtOf(change: ChangeEvent): Built {
   let built = builtByChange.get(change);
   if (!built) {
-    built = { names: triggersOfEvent(change.subject, change.payload), events: new Map() };
+    built = { names: namesOf(change), events: new Map() };
     builtByChange.set(change, built);
   }
   return built;
+}
+
+/** Builds the events of a change under one name: one, or one for each task of a page, with an id made of those of page and task. */
+function eventsUnder(change: ChangeEvent, name: WebhookEvent): DeliveredEvent[] {
+  if (!Object.hasOwn(NAME_OF_PAGE, change.subject)) return [buildEvent(change, name)];
+  const { tasks, ...rest } = change.payload as { tasks: { task_id: string }[] };
+  return tasks.map((task) => {
+    const event_id = derivedId(change.event_id, task.task_id, change.created_at);
+    return buildEvent({ ...change, subject: name, event_id, payload: { ...rest, task } }, name);
+  });
 }
 
 /** Returns the events that a change amounts to for these patterns; each is an event of its own with its own stable id. */
@@ -24,9 +46,9 @@ export function eventsOfChange(change: ChangeEvent, patterns: ReadonlySet<string
   const { names, events } = builtOf(change);
   return names
     .filter((name) => isWanted(patterns, name))
-    .map((name) => {
-      const event = events.get(name) ?? buildEvent(change, name as WebhookEvent);
-      events.set(name, event);
-      return event;
+    .flatMap((name) => {
+      const built = events.get(name) ?? eventsUnder(change, name as WebhookEvent);
+      events.set(name, built);
+      return built;
     });
 }

@@ -14,6 +14,7 @@ export const WEBHOOK_EVENTS = {
   'project.updated': 'A project was changed in any way',
   'project.status_changed': 'The status of a project changed',
   'project.deleted': 'A project was moved to the trash',
+  'project.restored': 'A project was restored from the trash',
   'note.created': 'A note was created',
   'cycle.started': 'A cycle started',
   'cycle.completed': 'A cycle was completed',

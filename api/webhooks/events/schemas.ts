@@ -60,6 +60,7 @@ export function schemaOf(name: WebhookEvent): z.ZodObject {
       actor_id: nullable.meta({ description: 'User who caused it; null for the service itself' }),
       entity_type: text,
       entity_id: nullable,
+      cascade_id: text.optional().meta({ description: 'Of a deletion or restoration: the same for everything that it moved' }),
       changes: Changes,
       object: object
         .optional()

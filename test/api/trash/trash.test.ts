@@ -71,14 +71,19 @@ describe('POST /api/trash/task/:task_id/restore', () => {
     app.services.db.removeListener('query', note);
   });
 
-  it('the audit entry of the deletion names the cascade that the trash shows', async () => {
+  it('the audit entry of the deletion names the cascade that the trash shows, and its tasks', async () => {
     const parent = await task();
-    await under(parent);
+    const child = await under(parent);
     await trashTask(parent);
     const shown = (await member.get(`/api/trash?project_id=${project.project_id}`)).body as { cascade_id: string }[];
     expect(new Set(shown.map(({ cascade_id }) => cascade_id)).size).toBe(1);
     const entry = (await auditOf(parent.task_id)).find(({ action }) => action === 'delete');
-    expect(JSON.parse(entry.details)).toEqual({ cascade_id: shown[0]?.cascade_id, cascade_count: 1 });
+    expect(JSON.parse(entry.details)).toEqual({
+      cascade_id: shown[0]?.cascade_id,
+      cascade_count: 1,
+      task_ids: [child.task_id],
+      item_ids: [],
+    });
   });
 
   it('200 leaves in the trash what was there before', async () => {
@@ -184,7 +189,7 @@ describe('POST /api/trash/project/:project_id/restore', () => {
       action: 'restore',
       audit_id: answer.headers.get('x-correlation-id'),
     });
-    const [event] = await app.services.db('outbox').where({ subject: 'project.updated', team_id: team.team_id });
+    const [event] = await app.services.db('outbox').where({ subject: 'project.restored', team_id: team.team_id });
     expect(event.payload).toMatchObject({ project: before, changes: { deleted_at: { to: null } } });
   });
 
