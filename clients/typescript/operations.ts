@@ -1,4 +1,4 @@
-// Made by npm run client from the document with SHA-256 736f69c7efcb48bce2dc822d87c653d85ceca7a76f8a0ead73c833368db6f539.
+// Made by npm run client from the document with SHA-256 eeb9cf7831368483575b217b54af1db7843beff0f6a64016dc8026127fd70bdf.
 /** Operations that send a form with a file, those that send its bytes alone, and those that return bytes. */
 export const UPLOADS: readonly string[] = ['uploadFile'];
 export const STREAMS: readonly string[] = ['uploadBulkInput'];
