@@ -4,6 +4,9 @@ import type { AuditAction } from './audit-actions.js';
 import type { EntityType, Feature, Severity } from './change-kinds.js';
 import { type Context, callerJson } from './context.js';
 
+/** Changed fields of a record: each `{from, to}`, or of a long text `{from_bytes, to_bytes}`. */
+export type Differences = Record<string, { from: unknown; to: unknown } | { from_bytes: number; to_bytes: number }>;
+
 /** Description of a change: one audit entry, at most one activity line, at most one event. */
 export interface Change {
   team_id: string | null;

@@ -10,7 +10,7 @@ import { UpdateTask } from '../tasks/schema.js';
 import { updateTask } from '../tasks/write/update-task.js';
 import { changeItem } from './change-item.js';
 import { findWritableItem } from './find-work-item.js';
-import { freeFieldsOf, replaceFreeFields } from './free-fields.js';
+import { freeFieldsOf, freeFieldsWriter } from './free-fields.js';
 import { getWorkItem, type WorkItemAnswer } from './get-work-item.js';
 import type { StoredType } from './rules.js';
 import { REPLACEMENTS, type ReplaceWorkItem } from './schema.js';
@@ -32,13 +32,13 @@ function parse<T extends keyof typeof REPLACEMENTS>(type: T, body: ReplaceWorkIt
 
 async function replaceTask(ctx: Context, itemId: string, body: Replacement<'task'>, { version, fields }: Whole): Promise<void> {
   const known = Object.entries(body).filter(([key]) => Object.hasOwn(UpdateTask.shape, key));
-  await updateTask(ctx, itemId, {
+  const next = {
     ...(Object.fromEntries(known) as UpdateTask),
     description: body.description ?? null,
     status: body.status ?? 'todo',
     version,
-  });
-  await replaceFreeFields(ctx, 'task', itemId, fields);
+  };
+  await updateTask(ctx, itemId, next, freeFieldsWriter(itemId, fields));
 }
 
 async function replaceProject(
@@ -51,14 +51,13 @@ async function replaceProject(
   const project = body['project_id'] as unknown;
   if (project != null && project !== itemId) throw invalid('A project is in no other project');
   const days = daysOf(body);
-  await changeProject(ctx, itemId, { version }, (before) => ({
+  await changeProject(ctx, itemId, { version, beside: freeFieldsWriter(itemId, fields) }, (before) => ({
     name: body.title,
     description: orNull(body.description),
     status: body.status ?? 'active',
     start_date: days.start_date === undefined ? before.start_date : days.start_date,
     end_date: days.end_date === undefined ? before.end_date : days.end_date,
   }));
-  await replaceFreeFields(ctx, 'project', itemId, fields);
 }
 
 /** Default texts of a type: an empty content of a note or a doc, none of the others. */

@@ -3,7 +3,7 @@ import { Project } from '../../db/models/project.js';
 import { authorize } from '../core/access.js';
 import { type Context, inTransaction } from '../core/context.js';
 import { invalid, notFound } from '../core/errors.js';
-import { recordChange } from '../core/record-change.js';
+import { type Differences, recordChange } from '../core/record-change.js';
 import { seatOf } from '../core/seats.js';
 import { staleVersion } from '../tasks/write/stale-version.js';
 import { checkOrder } from './project-fields.js';
@@ -17,6 +17,8 @@ export interface ProjectTarget {
   teamId?: string | undefined;
   /** Version that the caller has read; null accepts any. */
   version?: number | null;
+  /** Writes what belongs to the project beside its row, in the same change, and returns its differences. The row is locked by then. */
+  beside?: ((ctx: Context) => Promise<Differences>) | undefined;
 }
 
 /**
@@ -28,7 +30,7 @@ export interface ProjectTarget {
 export function changeProject(
   ctx: Context,
   projectId: string,
-  { teamId, version: expected = null }: ProjectTarget,
+  { teamId, version: expected = null, beside }: ProjectTarget,
   next: (before: ProjectFields) => ProjectFields,
 ): Promise<ProjectWrite> {
   return inTransaction(ctx, async (ctx) => {
@@ -41,7 +43,7 @@ export function changeProject(
     }
     const after = next(before);
     checkOrder(after);
-    const changes = changesBetween(before, after);
+    const changes = { ...changesBetween(before, after), ...(await beside?.(ctx)) };
     const changed = Object.keys(changes);
     const version = before.version + (changed.length > 0 ? 1 : 0);
     if (changed.length > 0) {

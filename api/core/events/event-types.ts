@@ -1,7 +1,11 @@
 import { z } from 'zod';
 import { FORGE_EVENTS, type ForgeEventType } from './forge-events.js';
 
-const Changes = z.record(z.string(), z.object({ from: z.unknown(), to: z.unknown() }));
+/** Changed fields; long texts by their sizes. */
+export const Changes = z.record(
+  z.string(),
+  z.union([z.object({ from_bytes: z.int(), to_bytes: z.int() }), z.object({ from: z.unknown(), to: z.unknown() })]),
+);
 const Task = z.looseObject({
   task_id: z.string(),
   title: z.string(),

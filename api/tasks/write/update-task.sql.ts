@@ -4,7 +4,7 @@ import { eventType, kindOfChange } from '../../core/make-change.sql.js';
 
 /**
  * Updates one or several tasks in one statement. $1 = changes (jsonb array): `task_id`, `fields` (those present), `version`
- * (expected, or null), `who` (caller); $2 = roles that may write, coalesced so that
+ * (expected, or null), `beside` (differences of what is written beside the row, or null), `who` (caller); $2 = roles that may write, coalesced so that
  * PostgreSQL keeps its plan. Returns one row per live task; its flags distinguish the outcomes. A change without effect
  * writes nothing. `project_id` and `parent_task_id` occur only after lock-move-target.ts has checked them under the project's
  * lock. `waiting`: waits for locked rows. Otherwise a locked task returns no row, and a locked membership counts as none. A task
@@ -19,7 +19,7 @@ const statement = (name: string, waiting: boolean): Statement => {
 with before as materialized (
   -- The row, and the row with the new fields applied; keys come from the closed schema only.
   select c.*, t.task, jsonb_populate_record(t.task, c.fields) as wanted
-  from jsonb_to_recordset($1::jsonb) as c(task_id text, fields jsonb, version integer, who jsonb)
+  from jsonb_to_recordset($1::jsonb) as c(task_id text, fields jsonb, version integer, beside jsonb, who jsonb)
   cross join lateral (
     select t as task from tasks t where t.task_id = c.task_id and t.deleted_at is null ${noSeries} for update ${skip}
   ) t
@@ -45,8 +45,9 @@ with before as materialized (
     completed_at = case when (v.wanted).status = 'done' then coalesce(t.completed_at, now()) end,
     version = t.version + 1, updated_at = now()
   from verdict v
-  where t.task_id = (v.task).task_id and coalesce(v.seat = any($2::text[]), false) and not v.stale and v.assignee_ok and v.wanted is distinct from v.task
-  returning t.task_id, t.title, t.team_id, t.project_id, t.version, v.who, v.fields, task_json(v.task)::jsonb as was,
+  where t.task_id = (v.task).task_id and coalesce(v.seat = any($2::text[]), false) and not v.stale and v.assignee_ok
+    and (v.wanted is distinct from v.task or v.beside is not null)
+  returning t.task_id, t.title, t.team_id, t.project_id, t.version, v.who, v.fields, v.beside, task_json(v.task)::jsonb as was,
     task_json(t)::jsonb as now
 ), recorded as (
   select u.task_id, u.version, record_changes(u.who, array[make_change(team_id => u.team_id, project_id => u.project_id,
@@ -57,7 +58,7 @@ with before as materialized (
     payload => jsonb_build_object('task', u.now, 'changes', c.changes))]) as audit_id
   -- Differences as {field: {from, to}}: the fields sent, and those that follow from the status or the project.
   from updated u, lateral (
-    select jsonb_object_agg(key, jsonb_build_object('from', u.was->key, 'to', u.now->key)) as changes
+    select coalesce(jsonb_object_agg(key, jsonb_build_object('from', u.was->key, 'to', u.now->key)), '{}') || coalesce(u.beside, '{}') as changes
     from jsonb_object_keys(u.fields || '{"completed_at": null, "cycle_id": null}') as key where u.was->key is distinct from u.now->key
   ) c
 )

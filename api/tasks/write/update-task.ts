@@ -1,9 +1,10 @@
-import { run } from '../../../db/statement.js';
+import { run, type Statement } from '../../../db/statement.js';
 import { checkCallerKind, authorize, type Seat, isAllowed, rolesFor } from '../../core/access.js';
 import { type Context, inTransaction, withRetries, callerJson } from '../../core/context.js';
 import { dateField } from '../../core/dates.js';
 import { invalid, notFound } from '../../core/errors.js';
 import { checkTreeSize } from '../../recurrence/check-tree-size.js';
+import type { Differences } from '../../core/record-change.js';
 import { coalesceWrites } from '../../core/batching/coalesce-writes.js';
 import { lockMoveTarget } from './lock-move-target.js';
 import { moveSubtasks } from './move-subtasks.js';
@@ -26,13 +27,16 @@ interface Change {
   fields: Omit<UpdateTask, 'version'>;
   /** Version that the caller has read; null accepts any. */
   version: number | null;
+  /** Differences of what the transaction has written beside the row; null or absent if none. */
+  beside?: Differences | null;
 }
 
 /** Converts a change to the statements' input. */
-const inputOf = (ctx: Context, { taskId, fields, version }: Change) => ({
+const inputOf = (ctx: Context, { taskId, fields, version, beside = null }: Change) => ({
   task_id: taskId,
   fields,
   version,
+  beside,
   who: callerJson(ctx),
 });
 
@@ -74,9 +78,24 @@ const write = coalesceWrites<Change, number>({
   },
 });
 
+/** $1 = task id. */
+const lockStatement: Statement = { name: 'lock_task', text: 'select 1 from tasks where task_id = $1 for update' };
+
+/** Locks the row, which `write` would do later, and writes what belongs to the task beside it. Returns the differences; null if none. */
+async function lockedBeside(
+  ctx: Context,
+  taskId: string,
+  writeBeside: (ctx: Context) => Promise<Differences>,
+): Promise<Differences | null> {
+  await run(ctx.db, lockStatement, [taskId]);
+  const differences = await writeBeside(ctx);
+  return Object.keys(differences).length > 0 ? differences : null;
+}
+
 /**
  * Updates the fields present and increments `version`; with `version`, only if the row still has it. A new project moves the
- * subtasks too. Returns the version after the change, which stays the same if nothing changed.
+ * subtasks too. Returns the version after the change, which stays the same if nothing changed. `writeBeside` writes what belongs to the
+ * task beside its row, as part of the same change, and returns its differences; the caller has checked the permissions.
  * @throws RESOURCE_NOT_FOUND no live task, project or parent | PERMISSION_DENIED non-member or guest, or a recurrence set while
  * impersonating | RESOURCE_CONFLICT stale version | INVALID_REQUEST due date, assignee, parent, a project of another team, or too
  * many descendants of a task that is to recur
@@ -85,16 +104,17 @@ export async function updateTask(
   ctx: Context,
   taskId: string,
   { version = null, project_id, parent_task_id, ...fields }: UpdateTask,
+  writeBeside?: (ctx: Context) => Promise<Differences>,
 ): Promise<number> {
   if (fields.recurrence) checkCallerKind('task.recur', ctx.actor);
   if (fields.recurrence) await checkTreeSize(ctx, taskId);
   const patch = { ...fields, due_date: dateField('due_date', fields.due_date), tags: fields.tags === null ? [] : fields.tags };
-  if (project_id === undefined && parent_task_id === undefined) {
-    return write(ctx, { taskId, fields: patch, version });
-  }
+  const moves = project_id !== undefined || parent_task_id !== undefined;
+  if (!moves && !writeBeside) return write(ctx, { taskId, fields: patch, version });
   return inTransaction(ctx, async (ctx) => {
-    const target = await lockMoveTarget(ctx, taskId, { project_id, parent_task_id }, version);
-    const after = await write(ctx, { taskId, fields: { ...patch, ...target }, version });
+    const target = moves ? await lockMoveTarget(ctx, taskId, { project_id, parent_task_id }, version) : {};
+    const beside = writeBeside && (await lockedBeside(ctx, taskId, writeBeside));
+    const after = await write(ctx, { taskId, fields: { ...patch, ...target }, version, beside: beside ?? null });
     if (target.project_id !== undefined) await moveSubtasks(ctx, taskId, target.project_id);
     return after;
   });

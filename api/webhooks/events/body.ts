@@ -58,7 +58,8 @@ const thinChanges = (changes: Fields): Fields =>
     Object.entries(changes)
       .slice(0, MAX_THIN_FIELDS)
       .map(([field, change]) => {
-        const { from, to } = (change ?? {}) as { from?: unknown; to?: unknown };
+        const { from, to, ...sizes } = (change ?? {}) as { from?: unknown; to?: unknown };
+        if (Object.hasOwn(sizes, 'from_bytes')) return [field, sizes];
         return [field, { from: thinValue(from), to: thinValue(to) }];
       }),
   );

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { Changes } from '../../core/events/event-types.js';
 import type { WebhookEvent } from './names.js';
 
 const text = z.string();
@@ -43,9 +44,9 @@ const OWN_OBJECTS: Partial<Record<WebhookEvent, z.ZodObject>> = {
   }),
 };
 
-const Changes = z
-  .record(z.string(), z.object({ from: z.unknown(), to: z.unknown() }))
-  .meta({ description: 'Changed fields; long values are null in a thin event' });
+const ChangedFields = Changes.meta({
+  description: 'Changed fields, each {from, to}; free fields by their sizes. Long values are null in a thin event',
+});
 
 /** Returns the schema of an event's body. */
 export function schemaOf(name: WebhookEvent): z.ZodObject {
@@ -61,7 +62,7 @@ export function schemaOf(name: WebhookEvent): z.ZodObject {
       entity_type: text,
       entity_id: nullable,
       cascade_id: text.optional().meta({ description: 'Of a deletion or restoration: the same for everything that it moved' }),
-      changes: Changes,
+      changes: ChangedFields,
       object: object
         .optional()
         .meta({ description: 'The record after the change, with more fields than are listed here; absent from a thin event' }),

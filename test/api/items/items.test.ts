@@ -1,3 +1,4 @@
+import { subscribe } from '../../factories/events.js';
 import { buildPerson, buildProject, buildTeam, buildToken } from '../../factories/people.js';
 import type { Answer } from '../../support/app.js';
 import { itemWorld, UNKNOWN } from './world.js';
@@ -137,13 +138,47 @@ describe('PUT /api/work-items/:item_id', () => {
     const first = await world.member.put(path(made), { title: 'New', x: 1 });
     expect(first.body).toMatchObject({ title: 'New', description: null, status: 'todo', version: 2 });
     const second = await world.member.put(path(made), { title: 'New', x: 2, due_date: null, status: 'In-Progress' });
-    expect(second.body).toMatchObject({ fields: { x: 2 }, status: 'in_progress', version: 4 });
+    expect(second.body).toMatchObject({ fields: { x: 2 }, status: 'in_progress', version: 3 });
     const task = (await world.member.get(`/api/tasks/${made.item_id}`)).body;
-    expect(task).toMatchObject({ due_date: null, priority: 'high', status: 'in_progress', version: 4 });
-    const stale = await world.member.put(path(made), { title: 'x', version: 3 });
-    expect(stale.body.changed_since).toMatchObject({ version: 4, fields: ['fields'] });
-    expect((await auditOf(made.item_id)).map(({ action }) => action)).toEqual(['create', 'update', 'update', 'update']);
+    expect(task).toMatchObject({ due_date: null, priority: 'high', status: 'in_progress', version: 3 });
+    const stale = await world.member.put(path(made), { title: 'x', version: 2 });
+    expect(stale.body.changed_since).toMatchObject({ version: 3, fields: ['due_date', 'fields', 'status'] });
+    expect((await auditOf(made.item_id)).map(({ action }) => action)).toEqual(['create', 'update', 'update']);
   });
+
+  it.each(['task', 'project'] as const)(
+    'one PUT of a %s with free fields is one version, one entry and one event',
+    async (type) => {
+      await subscribe(world.app, world.team);
+      const place = type === 'project' ? { team_id: world.team.team_id, project_id: undefined } : {};
+      const made = await world.make(type, { ...place, x: 1 });
+      const put = async (body: object) => {
+        const { status, body: item } = await world.member.put(path(made), body);
+        expect(status).toBe(200);
+        const rows = await world.app.services.db('outbox').where({ subject: `${type}.updated`, team_id: world.team.team_id });
+        const of = rows.map(({ payload }) => payload).filter((payload) => payload[type][`${type}_id`] === made.item_id);
+        const entries = (await auditOf(made.item_id)).filter(({ action }) => action === 'update');
+        return { version: item.version, events: of.map(({ changes }) => Object.keys(changes)), entries: entries.length };
+      };
+      expect(await put({ title: 'New', x: 2 })).toMatchObject({
+        version: 2,
+        events: [[expect.any(String), 'fields']],
+        entries: 1,
+      });
+      // Only the free fields change.
+      expect(await put({ title: 'New', x: 'three' })).toMatchObject({
+        version: 3,
+        events: [expect.anything(), ['fields']],
+        entries: 2,
+      });
+      const { details } = (await auditOf(made.item_id)).at(-1);
+      expect(JSON.parse(details)).toMatchObject({ changes: { fields: { from_bytes: 7, to_bytes: 13 } }, version: 3 });
+      // Refused as a whole.
+      const stale = await world.member.put(path(made), { title: 'Newer', x: 4, version: 2 });
+      expect(stale.status).toBe(409);
+      expect((await world.member.get(path(made))).body).toMatchObject({ title: 'New', fields: { x: 'three' }, version: 3 });
+    },
+  );
 
   it('a project has a version too; its dates stay unless they are given', async () => {
     const dates = { start_date: '2026-12-01', end_date: '2026-12-24' };

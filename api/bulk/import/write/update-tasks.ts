@@ -1,5 +1,5 @@
 import { run, type Statement } from '../../../../db/statement.js';
-import { freeFieldsOf, replaceFreeFields } from '../../../items/free-fields.js';
+import { freeFieldsOf, freeFieldsWriter } from '../../../items/free-fields.js';
 import { UpdateTask } from '../../../tasks/schema.js';
 import { updateTask } from '../../../tasks/write/update-task.js';
 import type { Batch, Row } from './batch.js';
@@ -43,13 +43,14 @@ export async function settleTask(
     // A recurrence is set at creation only: a second import must not start a series again.
     const { version: _version, recurrence: _recurrence, ...fields } = given(UpdateTask, record);
     const { parent_task_id, project_id, assigned_to } = place as Exclude<typeof place, string | undefined>;
-    await updateTask(ctx, id, {
+    const next = {
       ...fields,
       ...(record.project_id != null && { project_id }),
       ...(record.parent_task_id !== undefined && { parent_task_id }),
       ...(record.assigned_to !== undefined && { assigned_to }),
-    });
-    if (record.fields != null) await replaceFreeFields(ctx, 'task', id, freeFieldsOf('task', { fields: record.fields }));
+    };
+    const beside = record.fields == null ? undefined : freeFieldsWriter(id, freeFieldsOf('task', { fields: record.fields }));
+    await updateTask(ctx, id, next, beside);
     isUpdated = true;
     return (await versionOf({ ...batch, ctx }, id)) !== before;
   };

@@ -1,5 +1,5 @@
 import { Project } from '../../../../db/models/project.js';
-import { freeFieldsOf, insertFreeFields, replaceFreeFields } from '../../../items/free-fields.js';
+import { freeFieldsOf, freeFieldsWriter, insertFreeFields } from '../../../items/free-fields.js';
 import { createProject } from '../../../projects/create-project.js';
 import { UpdateProject } from '../../../projects/schema.js';
 import { updateProject } from '../../../projects/update-project.js';
@@ -26,8 +26,8 @@ export const writeProjects: Write = (batch: Batch, rows) =>
     async update(ctx, { record }, id) {
       const { fields } = record;
       const before = await Project.query(ctx.db).findById(id);
-      await updateProject(ctx, id, given(UpdateProject, record));
-      if (fields != null) await replaceFreeFields(ctx, 'project', id, freeFieldsOf('project', { fields }));
+      const beside = fields == null ? undefined : freeFieldsWriter(id, freeFieldsOf('project', { fields }));
+      await updateProject(ctx, id, given(UpdateProject, record), beside);
       return (await Project.query(ctx.db).findById(id))?.version !== before?.version;
     },
   });
