@@ -1,4 +1,4 @@
-// Made by npm run client from the document with SHA-256 eeb9cf7831368483575b217b54af1db7843beff0f6a64016dc8026127fd70bdf.
+// Made by npm run client from the document with SHA-256 57f0a9ce2510fcc269b2bfd816b0e962f566c1524e4080b07b9f6ba39140ebf0.
 /** Operations that send a form with a file, those that send its bytes alone, and those that return bytes. */
 export const UPLOADS: readonly string[] = ['uploadFile'];
 export const STREAMS: readonly string[] = ['uploadBulkInput'];
