@@ -93,6 +93,8 @@ export const Settings = z.object({
   MAIL_URL: z
     .string()
     .regex(/^smtps?:\/\//, 'must be an smtp:// or smtps:// address')
+    // The mail library would print a malformed address with its password.
+    .refine((address) => URL.canParse(address), 'is malformed: write special characters of the password as %XX')
     .optional()
     .describe('Mail server; without it emails stay queued, and development shows them at /dev/mailbox'),
   MAIL_FROM: z.string().includes('@').default('Assent <assent@localhost>').describe('Sender of every email'),

@@ -142,7 +142,7 @@ const ofMembers: Endpoint[] = [
     tag,
     summary: 'Add or invite a member',
     description:
-      'A `user_id` becomes a member immediately and is told, with a link to leave. Where the installation requires consent, a user who shares no team with the caller is invited: 202, without name or address. An `email` gets an invitation, whether or not it has an account: `pending` for seven days, accepted in the web app or with `POST /api/invitations/{invitation_id}/accept`. Limits: 100 pending invitations per team, 200 sent per user and day, and five emails per address and day; further ones are shown in the app.',
+      'A `user_id` becomes a member immediately and is told, with a link to leave. Where the installation requires consent, a user who shares no team with the caller is invited: 202, without name or address. An `email` gets an invitation, whether or not it has an account: `pending` for seven days, accepted in the web app or with `POST /api/invitations/{invitation_id}/accept`. Limits: 100 pending invitations per team, 200 sent per user and day, and five emails per address and day, two of them by one user; further ones are shown in the app.',
     ability: 'member.manage',
     scope: writeScope,
     params: TeamParams,

@@ -64,6 +64,16 @@ it('production refuses to start without mail, unless signing in needs none', () 
   expect(loadConfig({ ...without, LOGIN_OTP: 'off' }).MAIL_URL).toBeUndefined();
 });
 
+it('a malformed MAIL_URL is refused without being shown', () => {
+  for (const MAIL_URL of ['smtp://bot:hunter2/#1@mail.test:x', 'smtps://bot:hunter2@mail test']) {
+    const refusal = /MAIL_URL: is malformed/;
+    expect(() => loadConfig({ ...production, MAIL_URL })).toThrow(refusal);
+    expect(() => loadConfig({ ...production, MAIL_URL })).not.toThrow(/hunter2/);
+  }
+  const MAIL_URL = 'smtps://bot:pass%2Fword@mail.test';
+  expect(loadConfig({ ...production, MAIL_URL })).toMatchObject({ MAIL_URL });
+});
+
 it('production does not make up a missing webhook secret', () => {
   expect(loadConfig(production).FORGE_WEBHOOK_SECRET).toBeUndefined();
 });
