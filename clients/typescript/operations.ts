@@ -1,4 +1,4 @@
-// Made by npm run client from the document with SHA-256 57f0a9ce2510fcc269b2bfd816b0e962f566c1524e4080b07b9f6ba39140ebf0.
+// Made by npm run client from the document with SHA-256 43a67e2368a61541eb0ea3603694094f816f50c39347aa57311687f7bcb9247b.
 /** Operations that send a form with a file, those that send its bytes alone, and those that return bytes. */
 export const UPLOADS: readonly string[] = ['uploadFile'];
 export const STREAMS: readonly string[] = ['uploadBulkInput'];
