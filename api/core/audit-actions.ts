@@ -24,7 +24,16 @@ const ON_FACTORS = [
   'recovery_codes_renewed',
 ] as const;
 const ON_CREDENTIALS = ['rotate', 'revoke', 'revoke_tokens', 'session_revoke', 'device_revoke', 'end_sessions', 'deny'] as const;
-const ON_TEAMS = ['add_member', 'remove_member', 'change_role', 'invite', 'join', 'revoke_invitation', 'switch_plan'] as const;
+const ON_TEAMS = [
+  'add_member',
+  'remove_member',
+  'change_role',
+  'invite',
+  'join',
+  'decline',
+  'revoke_invitation',
+  'switch_plan',
+] as const;
 const ON_RUNS = ['approve', 'reject', 'expire', 'execute', 'retry', 'toggle', 'rollback', 'change_owner'] as const;
 const ON_PLANS = ['stage', 'confirm', 'discard', 'undo'] as const;
 const ON_WORK = ['claim', 'start', 'complete', 'cancel', 'end_series', 'block_series'] as const;

@@ -169,6 +169,7 @@ it('a guest writes nowhere: no route that writes is open to the seat', () => {
     // Oneself; every other member is an admin's to remove.
     'DELETE /api/teams/:team_id/members/:user_id',
     'POST /api/invitations/:invitation_id/accept',
+    'POST /api/invitations/:invitation_id/decline',
     // One's own views; a guest can save none.
     'PATCH /api/saved-views/:view_id',
     'DELETE /api/saved-views/:view_id',

@@ -89,23 +89,25 @@ const invitations: Row[] = [
     reference: { foreign: 404, unknown: 404, garbage: 404, respelt: 404 },
   },
   { route: 'GET /api/invitations', subject: 'nothing', kinds: ['own'], send: () => ({}) },
-  {
-    route: 'POST /api/invitations/:invitation_id/accept',
-    subject: 'ownInvitation',
-    author: 'caller',
-    kinds: ['own', 'unknown', 'garbage', 'respelt'],
-    send: (s) => ({ params: { invitation_id: s.id } }),
-  },
-  {
-    route: 'POST /api/invitations/:invitation_id/accept',
-    by: 'somebody else',
-    subject: 'ownInvitation',
-    author: 'colleague',
-    kinds: ['own'],
-    send: (s) => ({ params: { invitation_id: s.id } }),
-    outcome: { own: 404 },
-    why: 'an invitation of another address is none',
-  },
+  ...['accept', 'decline'].flatMap((decision): Row[] => [
+    {
+      route: `POST /api/invitations/:invitation_id/${decision}`,
+      subject: 'ownInvitation',
+      author: 'caller',
+      kinds: ['own', 'unknown', 'garbage', 'respelt'],
+      send: (s) => ({ params: { invitation_id: s.id } }),
+    },
+    {
+      route: `POST /api/invitations/:invitation_id/${decision}`,
+      by: 'somebody else',
+      subject: 'ownInvitation',
+      author: 'colleague',
+      kinds: ['own'],
+      send: (s) => ({ params: { invitation_id: s.id } }),
+      outcome: { own: 404 },
+      why: 'an invitation of another address is none',
+    },
+  ]),
 ];
 
 const projects: Row[] = [

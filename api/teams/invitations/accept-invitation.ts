@@ -1,6 +1,7 @@
 import type { Seat } from '../../core/access.js';
 import { type Context, inTransaction, userOf } from '../../core/context.js';
 import { conflict, notFound } from '../../core/errors.js';
+import type { Team } from '../../../db/models/team.js';
 import { createMembership } from '../create-membership.js';
 import { lockTeam } from '../lock-team.js';
 import type { Member } from '../schema.js';
@@ -26,19 +27,27 @@ const readOwn = (ctx: Context, invitationId: string): Promise<Invited | undefine
     .first<Invited | undefined>('team_id', 'role', 'accepted_at', ctx.db.raw('expires_at > now() as open'));
 
 /**
+ * Locks the team of an invitation to the caller, and reads the invitation: every change of it locks the team, so the result holds until the commit.
+ * @throws RESOURCE_NOT_FOUND no such invitation, revoked, declined, or for another user; the team is deleted | RESOURCE_CONFLICT accepted before
+ */
+export async function lockOwnInvitation(ctx: Context, invitationId: string): Promise<{ team: Team; invitation: Invited }> {
+  const seen = await readOwn(ctx, invitationId);
+  if (!seen) throw notFound('Invitation');
+  const team = await lockTeam(ctx, seen.team_id);
+  const invitation = await readOwn(ctx, invitationId);
+  if (!invitation) throw notFound('Invitation');
+  if (invitation.accepted_at) throw conflict('The invitation is already accepted');
+  return { team, invitation };
+}
+
+/**
  * Accepts an invitation, which grants one membership once.
  * @throws RESOURCE_NOT_FOUND no such invitation, revoked, or for another user; the team is deleted
  * | RESOURCE_CONFLICT accepted before, expired, or a member already
  */
 export function acceptInvitation(ctx: Context, invitationId: string): Promise<Member> {
   return inTransaction(ctx, async (ctx) => {
-    const seen = await readOwn(ctx, invitationId);
-    if (!seen) throw notFound('Invitation');
-    const team = await lockTeam(ctx, seen.team_id);
-    // Every change of the team's invitations locks the team, so this result holds until the commit.
-    const invitation = await readOwn(ctx, invitationId);
-    if (!invitation) throw notFound('Invitation');
-    if (invitation.accepted_at) throw conflict('The invitation is already accepted');
+    const { team, invitation } = await lockOwnInvitation(ctx, invitationId);
     if (!invitation.open) throw conflict('The invitation has expired');
     const words = { action: 'join' as const, summary: () => 'joined the team' };
     return createMembership(ctx, team, userOf(ctx), invitation.role, words);

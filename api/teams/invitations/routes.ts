@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { type Endpoint, endpoint } from '../../endpoint/endpoint.js';
 import { Member, TeamParams } from '../schema.js';
 import { acceptInvitation } from './accept-invitation.js';
+import { declineInvitation } from './decline-invitation.js';
 import { listInvitations } from './list-invitations.js';
 import { listOwnInvitations } from './list-own-invitations.js';
 import { revokeInvitation } from './revoke-invitation.js';
@@ -76,5 +77,22 @@ export const invitationRoutes: Endpoint[] = [
     response: Member,
     errors: [404, 409],
     handle: ({ ctx, params }) => acceptInvitation(ctx, params.invitation_id),
+  }),
+  endpoint({
+    id: 'declineInvitation',
+    method: 'post',
+    path: '/api/invitations/:invitation_id/decline',
+    tag,
+    summary: 'Decline an invitation',
+    description: 'The team no longer lists it, and is not told who declined. It may invite again.',
+    ability: 'invitation.accept',
+    scope: writeScope,
+    params: InvitationParams,
+    response: RevokedInvitation,
+    errors: [404, 409],
+    async handle({ ctx, params }) {
+      await declineInvitation(ctx, params.invitation_id);
+      return { success: true, invitation_id: params.invitation_id };
+    },
   }),
 ];

@@ -40,6 +40,7 @@ export const InvitedUser = z
   .meta({ id: 'InvitedUser' });
 export type InvitedUser = z.output<typeof InvitedUser>;
 
+/** Answer of a revoked or declined invitation. */
 export const RevokedInvitation = z
   .object({ success: z.literal(true), invitation_id: z.string() })
   .meta({ id: 'RevokedInvitation' });

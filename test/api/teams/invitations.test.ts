@@ -88,6 +88,31 @@ it('accepted and taken back at once, one of the two happens', async () => {
   }
 });
 
+it('declined it is gone for both sides, and the team learns nothing; it may invite again', async () => {
+  const email = address();
+  const { invitation_id } = (await invite(email)).body;
+  const nina = await signUp(email);
+  const decline = () => app.as(nina).post(`/api/invitations/${invitation_id}/decline`);
+  expect((await app.as(await signUp(address())).post(`/api/invitations/${invitation_id}/decline`)).status).toBe(404);
+  expect(await decline()).toMatchObject({ status: 200, body: { success: true, invitation_id } });
+  expect((await decline()).status).toBe(404);
+  expect((await accept(nina, invitation_id)).status).toBe(404);
+  expect((await app.as(nina).get('/api/invitations')).body).toEqual([]);
+  expect((await app.as(team.admin).get(ofTeam())).body).toEqual([]);
+  expect(await auditOf('decline')).toEqual([]);
+  expect(await db()('audit_entries').where({ entity_id: nina.user_id, action: 'decline' })).toHaveLength(1);
+  const again = await invite(email);
+  expect(again.status).toBe(201);
+  const answers = await Promise.all([
+    accept(nina, again.body.invitation_id),
+    app.as(nina).post(`/api/invitations/${again.body.invitation_id}/decline`),
+  ]);
+  expect([
+    [200, 409],
+    [404, 200],
+  ]).toContainEqual(answers.map(({ status }) => status));
+});
+
 it('404 for another address, for one taken back, for a deleted team; taking back again is 200', async () => {
   const email = address();
   const { invitation_id } = (await invite(email)).body;

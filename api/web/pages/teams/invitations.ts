@@ -1,4 +1,5 @@
 import { acceptInvitation } from '../../../teams/invitations/accept-invitation.js';
+import { declineInvitation } from '../../../teams/invitations/decline-invitation.js';
 import { listOwnInvitations } from '../../../teams/invitations/list-own-invitations.js';
 import { revokeInvitation } from '../../../teams/invitations/revoke-invitation.js';
 import { InvitationParams, TeamInvitationParams } from '../../../teams/invitations/schema.js';
@@ -27,6 +28,17 @@ export const invitationPages: Page[] = [
     async handle({ ctx, params }) {
       await acceptInvitation(ctx, params.invitation_id);
       return { to: '/app/teams', notice: { kind: 'good', text: 'Welcome to the team.' } };
+    },
+    onError: (_visit, { message }) => Promise.resolve({ to: '/app/invitations', notice: { kind: 'bad', text: message } }),
+  }),
+  page({
+    method: 'post',
+    path: '/app/invitations/:invitation_id/decline',
+    access: 'invitation.accept',
+    params: InvitationParams,
+    async handle({ ctx, params }) {
+      await declineInvitation(ctx, params.invitation_id);
+      return { to: '/app/invitations', notice: { kind: 'good', text: 'Invitation declined.' } };
     },
     onError: (_visit, { message }) => Promise.resolve({ to: '/app/invitations', notice: { kind: 'bad', text: message } }),
   }),
