@@ -1,4 +1,4 @@
-// Made by npm run client from the document with SHA-256 43a67e2368a61541eb0ea3603694094f816f50c39347aa57311687f7bcb9247b.
+// Made by npm run client from the document with SHA-256 859da27edc3812475eb8f614ce42f569e0ad84b7666f65b494ce16e22d9835b1.
 /** Operations that send a form with a file, those that send its bytes alone, and those that return bytes. */
 export const UPLOADS: readonly string[] = ['uploadFile'];
 export const STREAMS: readonly string[] = ['uploadBulkInput'];
@@ -43,6 +43,7 @@ export const OPERATIONS = {
   revokeInvitation: { method: 'DELETE', path: '/api/teams/{team_id}/invitations/{invitation_id}', takesKey: false },
   listOwnInvitations: { method: 'GET', path: '/api/invitations', takesKey: false, rows: '' },
   acceptInvitation: { method: 'POST', path: '/api/invitations/{invitation_id}/accept', takesKey: true },
+  declineInvitation: { method: 'POST', path: '/api/invitations/{invitation_id}/decline', takesKey: true },
   listProjects: { method: 'GET', path: '/api/projects', takesKey: false, rows: '' },
   createProject: { method: 'POST', path: '/api/projects', takesKey: true },
   getProject: { method: 'GET', path: '/api/projects/{project_id}', takesKey: false },
