@@ -164,6 +164,10 @@ export const Settings = z.object({
   OUTBOX_GIVE_UP_HOURS: count(24),
   AUTOMATION_MAX_DEPTH: count(10).describe('Maximum length of a chain of automations that start each other'),
   AUTOMATION_BREAKER_RUNS: count(100).describe('Runs a minute, started by other runs, that disable an automation'),
+  AUTOMATION_VERSIONS: count(100, 2).describe(
+    'Newest versions of an automation that are kept; older ones only while runs refer to them',
+  ),
+  AUTOMATION_VERSIONS_BYTES: count(1_000_000).describe('Bytes of these versions, as stored; the newest two always stay'),
   RUN_HISTORY_DAYS: count(90).describe('Finished runs and plans are deleted after this time'),
   RUN_HISTORY_SKIPPED_DAYS: count(7).describe('The same for skipped runs'),
   SKIPPED_RUNS_PER_HOUR: count(10_000, 0).describe('Skipped runs that a team keeps an hour; more are counted, not kept'),

@@ -42,6 +42,7 @@ import * as definitionSize from './0043_definition_size.js';
 import * as skippedRuns from './0045_skipped_runs.js';
 import * as bulkEvents from './0048_bulk_events.js';
 import * as cascades from './0049_cascades.js';
+import * as versionReferences from './0051_version_references.js';
 
 /** Every migration in order; listed explicitly so that a build contains exactly what was reviewed. Never edited once released. */
 const MIGRATIONS: Record<string, Knex.Migration> = {
@@ -88,6 +89,7 @@ const MIGRATIONS: Record<string, Knex.Migration> = {
   '0045_skipped_runs': skippedRuns,
   '0048_bulk_events': bulkEvents,
   '0049_cascades': cascades,
+  '0051_version_references': versionReferences,
 };
 
 /** Provides the migrations to knex. */

@@ -2,6 +2,7 @@ import { raw } from 'objection';
 import type { Automation } from '../../../db/models/automation.js';
 import { AutomationVersion } from '../../../db/models/automation-version.js';
 import type { Context } from '../../core/context.js';
+import { deleteOldVersions } from './delete-old-versions.js';
 
 /**
  * Authors of a new version that repeats actions: those of the previous version if its actions are equal, and of the version
@@ -15,7 +16,10 @@ const CO_AUTHORS = /* sql */ `(
 const KEPT_FROM = /* sql */ `(
   select array_remove(old.actions_kept_from || old.changed_by, ?) from automation_versions old where old.automation_id = ? and old.version = ?)`;
 
-/** Stores a saved definition as a version row. Runs are pinned to it, so later edits never affect them. */
+/**
+ * Stores a saved definition as a version row and deletes old ones beyond the automation's budgets. Runs are pinned to a version, so
+ * later edits never affect them. The caller has locked the automation.
+ */
 export async function storeVersion(
   ctx: Context,
   automation: Automation,
@@ -47,4 +51,5 @@ export async function storeVersion(
     change_note: changeNote,
     restored_from: restoredFrom,
   });
+  if (automation.version > 1) await deleteOldVersions(ctx, automation.automation_id);
 }

@@ -1,6 +1,6 @@
 import { AutomationVersion } from '../../../db/models/automation-version.js';
 import type { Context } from '../../core/context.js';
-import { notFound } from '../../core/errors.js';
+import { type DomainError, notFound } from '../../core/errors.js';
 import { getAutomation } from '../get-automation.js';
 import type { VersionRecord } from './schema.js';
 
@@ -20,8 +20,19 @@ const present = (row: AutomationVersion, current: number): VersionRecord => ({
   is_current: row.version === current,
 });
 
+/** Names the reason when the version existed: each save created one, and old ones are deleted. */
+export const versionNotFound = (version: number, current: number): DomainError =>
+  notFound(
+    'Version',
+    version > 0 && version < current
+      ? {
+          detail: `Version ${version} was deleted. An automation keeps its newest versions, and older ones that a run refers to.`,
+        }
+      : undefined,
+  );
+
 /**
- * Lists the versions of an automation, newest first; each save created one.
+ * Lists the stored versions of an automation, newest first; each save created one.
  * @throws RESOURCE_NOT_FOUND | PERMISSION_DENIED
  */
 export async function listVersions(
@@ -45,6 +56,6 @@ export async function listVersions(
 export async function getVersion(ctx: Context, automationId: string, version: number): Promise<VersionRecord> {
   const automation = await getAutomation(ctx, automationId);
   const row = await AutomationVersion.query(ctx.db).findById([automationId, version]);
-  if (!row) throw notFound('Version');
+  if (!row) throw versionNotFound(version, automation.version);
   return present(row, automation.version);
 }

@@ -1,6 +1,6 @@
 import { AutomationVersion } from '../../../db/models/automation-version.js';
 import { type Context, inTransaction } from '../../core/context.js';
-import { conflict, notFound } from '../../core/errors.js';
+import { conflict } from '../../core/errors.js';
 import { assertActionsAllowed } from '../../secrets/assert-actions-allowed.js';
 import { missingSecrets } from '../../secrets/vault.js';
 import { secretHandles } from '../../actions/secret-handles.js';
@@ -8,6 +8,7 @@ import { checkDefinition } from '../check-definition.js';
 import { getAutomation } from '../get-automation.js';
 import { lockAutomation } from '../lock-automation.js';
 import { saveDefinition } from '../save-definition.js';
+import { versionNotFound } from './list-versions.js';
 import type { RollBack, RolledBack } from './schema.js';
 
 /**
@@ -19,7 +20,7 @@ export function rollBack(ctx: Context, automationId: string, { version: wanted, 
   return inTransaction(ctx, async (ctx) => {
     const before = await lockAutomation(ctx, 'automation.write', automationId);
     const old = await AutomationVersion.query(ctx.db).findById([automationId, wanted]);
-    if (!old) throw notFound('Version');
+    if (!old) throw versionNotFound(wanted, before.version);
     const { name, trigger_type, trigger_config } = old;
     const { condition, actions, ...schedule } = checkDefinition({
       trigger_type,

@@ -14,6 +14,8 @@ export const versionRoutes: Endpoint[] = [
     path: '/api/automations/:automation_id/versions',
     tag,
     summary: 'List versions of an automation',
+    description:
+      'Newest first. Each save created a version. The newest stay up to a number and a size that the installation sets, and older ones while a run refers to them; the others are deleted, so numbers may be missing.',
     ability: 'automation.read',
     scope: 'automations:read',
     params: AutomationParams,
@@ -29,6 +31,7 @@ export const versionRoutes: Endpoint[] = [
     path: '/api/automations/:automation_id/versions/:version',
     tag,
     summary: 'Get a version of an automation',
+    description: '404 as well for a version that was deleted; `detail` says so.',
     ability: 'automation.read',
     scope: 'automations:read',
     params: VersionParams,
