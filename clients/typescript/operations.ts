@@ -1,4 +1,4 @@
-// Made by npm run client from the document with SHA-256 859da27edc3812475eb8f614ce42f569e0ad84b7666f65b494ce16e22d9835b1.
+// Made by npm run client from the document with SHA-256 4a025073e1a872712d993a71f3aba81e249daa1788e8c9d5dc50bee453e76835.
 /** Operations that send a form with a file, those that send its bytes alone, and those that return bytes. */
 export const UPLOADS: readonly string[] = ['uploadFile'];
 export const STREAMS: readonly string[] = ['uploadBulkInput'];
