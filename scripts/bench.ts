@@ -11,7 +11,7 @@ const USAGE = `Measures the product against floors on servers of its own; nothin
 
   npm run bench -- [options]
 
-  --only NAMES   of ${Object.keys(SECTIONS).join(', ')}, or tasks for six of them; all unless given
+  --only NAMES   of ${Object.keys(SECTIONS).join(', ')}, or a group, such as tasks for six of them; all unless given
   --seconds N    of each round of load (3)
   --rounds N     of product and floor each, by turns (3)
   --paused N     runs that wait at a gate, for the section paused (1000); 10,000 take some five minutes

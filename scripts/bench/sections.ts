@@ -18,6 +18,7 @@ import { pausedSection } from './sections/paused.js';
 import type { Section } from './report.js';
 import { runnersSection } from './sections/runners.js';
 import { markCostSection, searchBesideWritesSection, searchSection } from './sections/search.js';
+import { skippedSection } from './sections/skipped.js';
 import { strangersSection } from './sections/strangers.js';
 import { createNoteSection, workItemsSection } from './sections/work-items.js';
 import { webhooksSection } from './sections/webhooks.js';
@@ -65,6 +66,7 @@ export const SECTIONS = {
   idle: idleEventSection,
   armed: armedSection,
   crowded: crowdedSection,
+  skipped: skippedSection,
   paused: pausedSection,
   webhooks: webhooksSection,
   runners: runnersSection,
@@ -74,6 +76,7 @@ export type SectionName = keyof typeof SECTIONS;
 /** Groups of sections. */
 const GROUPS: Record<string, SectionName[]> = {
   agent: ['agent-rules', 'agent-model', 'agent-prompt', 'agent-plans', 'agent-pending'],
+  neighbors: ['strangers', 'crowded', 'skipped'],
   searches: ['search', 'search-marks', 'search-cost'],
   tasks: ['create', 'update', 'status', 'get', 'list', 'me'],
 };
