@@ -12,7 +12,7 @@ const objectLists = (endpoints: readonly Endpoint[]): string =>
 const PAGINATION = `A list that takes \`limit\` and \`offset\`, or \`limit\` and \`before\`, goes on: follow \`Link\` with \`rel="next"\` until there is none.
 \`before\` is the id of the last row that you have. \`X-Total-Count\`, if present, is the length of the whole list.
 \`X-Truncated: true\` marks a list that is not whole; if it has a \`Link\`, that leads to the rest. Any other list without \`Link\` is whole.
-A list, but for more than 1,000 tasks, ends early at 10 MB of its body, with \`X-Truncated: true\`, all fields of its rows, and a \`Link\` where it pages.
+A list ends early at 10 MB of its body, with \`X-Truncated: true\`, all fields of its rows, and a \`Link\` where it pages.
 A search returns the best results only. Lists are arrays, but for these, which hold their rows in a field:`;
 
 /** Returns the introduction of the document of these routes. */

@@ -1,4 +1,5 @@
 import { run } from '../../db/statement.js';
+import { inTurn } from '../core/batching/in-turn.js';
 import { type Context, userOf } from '../core/context.js';
 import type { Part } from '../endpoint/endpoint.js';
 import { someRecordsStatement } from './list-work-items.sql.js';
@@ -10,7 +11,7 @@ export interface ItemKey {
 }
 
 /** Wanted bytes of a part: written in a few milliseconds. */
-const PART_BYTES = 256 * 1024;
+const PART_BYTES = 128 * 1024;
 const [MIN_ROWS, MAX_ROWS] = [4, 500];
 
 /**
@@ -24,7 +25,7 @@ export async function* readWorkItems(ctx: Context, first: Part, keys: readonly I
     const rows = Math.max(MIN_ROWS, Math.min(MAX_ROWS, Math.floor(PART_BYTES / bytes)));
     const chunk = keys.slice(at, at + rows);
     const values = [chunk.map(({ id }) => id), chunk.map(({ type }) => type), userOf(ctx)];
-    const [found] = await run<{ count: number; records: string | null }>(ctx.db, someRecordsStatement, values);
+    const [found] = await inTurn(() => run<{ count: number; records: string | null }>(ctx.db, someRecordsStatement, values));
     at += rows;
     const { count = 0, records = null } = found ?? {};
     if (records === null) continue;

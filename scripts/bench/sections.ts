@@ -12,6 +12,7 @@ import { bulkImportSection } from './sections/bulk-import.js';
 import { cyclesSection } from './sections/cycles.js';
 import { cycleTimeSection, edgesSection, edgeWritersSection } from './sections/graph.js';
 import { listSection, unchangedSection } from './sections/lists.js';
+import { largeListsSection } from './sections/large-lists.js';
 import { loginStormSection } from './sections/login-storm.js';
 import { planningSection } from './sections/planning.js';
 import { pausedSection } from './sections/paused.js';
@@ -36,6 +37,7 @@ export const SECTIONS = {
   'list-1000': listSection(1_000),
   'list-10000': listSection(10_000),
   unchanged: unchangedSection,
+  'large-lists': largeListsSection,
   'work-items-50': workItemsSection(50),
   'work-items-1000': workItemsSection(1_000),
   'create-note': createNoteSection,
@@ -76,6 +78,7 @@ export type SectionName = keyof typeof SECTIONS;
 /** Groups of sections. */
 const GROUPS: Record<string, SectionName[]> = {
   agent: ['agent-rules', 'agent-model', 'agent-prompt', 'agent-plans', 'agent-pending'],
+  lists: ['list-1000', 'list-10000', 'large-lists'],
   neighbors: ['strangers', 'crowded', 'skipped'],
   searches: ['search', 'search-marks', 'search-cost'],
   tasks: ['create', 'update', 'status', 'get', 'list', 'me'],

@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import type { z } from 'zod';
+import { inTurn } from '../../core/batching/in-turn.js';
 import { type CutPage, type EndpointSpec, JsonText, type Part, type Request } from '../../endpoint/endpoint.js';
 import type { Pages } from '../../endpoint/pages.js';
 
@@ -20,16 +21,10 @@ export interface Told {
 }
 
 /** Bytes of the rows that are read or written at once: a few milliseconds of work. */
-const PART_BYTES = 512 * 1024;
+const PART_BYTES = 128 * 1024;
 const MAX_BATCH = 500;
-
-let turn: Promise<unknown> = Promise.resolve();
-/** Reads the further batches of all long lists one after the other, so that eight of them hold up others no more than one. */
-function inTurn<Result>(read: () => Promise<Result>): Promise<Result> {
-  const result = turn.then(read);
-  turn = result.catch(() => undefined);
-  return result;
-}
+/** Rows of the first batch, whose size is unknown. */
+const FIRST_BATCH = 100;
 
 /** Rows of one batch, each as JSON, or all of them as one text. */
 interface Batch {
@@ -80,12 +75,12 @@ function* partsOf({ texts, rows, more, cursors }: Batch, maxBytes: number): Gene
 }
 
 /**
- * Reads a page in batches that fit the size of its rows: first as many as the route says that may be large, then what makes half a megabyte. So no
+ * Reads a page in batches that fit the size of its rows: first as many as the route says that may be large, then what makes 128 kB. So little
  * more than that is in memory, and other requests run in between.
  */
 export async function* readParts(spec: AnySpec, pages: Pages, request: AnyRequest, told: Told): AsyncGenerator<Part> {
   let { limit: left = Infinity, offset = 0, before } = request.query as Window;
-  let size = pages.batch ?? MAX_BATCH;
+  let size = pages.batch ?? FIRST_BATCH;
   let total = { rows: 0, bytes: 0 };
   for (;;) {
     const window: Window = {

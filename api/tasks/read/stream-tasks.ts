@@ -1,4 +1,5 @@
 import { run } from '../../../db/statement.js';
+import { inTurn } from '../../core/batching/in-turn.js';
 import { rolesFor } from '../../core/access.js';
 import { type Context, userOf } from '../../core/context.js';
 import { recordsStatement, recordsWithFieldsStatement } from './list-tasks.sql.js';
@@ -6,7 +7,7 @@ import { type ListedTask, linesOf } from './task-columns.js';
 import { type Placed, TreeText } from './nesting.js';
 
 /** Maximum of tasks and bytes of a chunk, which is written in a few milliseconds. A larger task is a chunk of its own. */
-const [CHUNK, CHUNK_BYTES] = [500, 512 * 1024];
+const [CHUNK, CHUNK_BYTES] = [500, 256 * 1024];
 /** Chunks read in parallel: one PostgreSQL process writes JSON on one core. */
 const READ_AHEAD = 2;
 
@@ -57,11 +58,8 @@ export async function* streamTasks(
       else missing.push(row.task_id);
     }
     if (missing.length === 0) return { placed, records, lines: null };
-    const [found] = await run<{ ids: string | null; records: string | null }>(ctx.db, statement, [
-      missing,
-      userOf(ctx),
-      rolesFor('task.list'),
-    ]);
+    const values = [missing, userOf(ctx), rolesFor('task.list')];
+    const [found] = await inTurn(() => run<{ ids: string | null; records: string | null }>(ctx.db, statement, values));
     const [ids, lines] = [found?.ids ?? null, found?.records ?? null];
     if (records.size === 0 && placed.every(({ level }) => level === 0) && ids === missing.join('\n'))
       return { placed, records, lines };

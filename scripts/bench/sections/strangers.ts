@@ -141,14 +141,14 @@ const DISTURBANCES: Disturbance[] = [
 type Calm = Record<'GET /api/auth/me' | 'PATCH of another task', Load>;
 
 /** Load of the other user: reads their account and changes their tasks. */
-async function live(port: number, seconds: number, sources: { me: Source; update: Source }): Promise<Calm> {
+export async function live(port: number, seconds: number, sources: { me: Source; update: Source }): Promise<Calm> {
   const [me, update] = await Promise.all([drive(port, CALM, seconds, sources.me), drive(port, CALM, seconds, sources.update)]);
   return { 'GET /api/auth/me': me, 'PATCH of another task': update };
 }
 
 const p99 = ({ latencies }: Load): number => quantile(latencies, 0.99);
 
-function resultOf(what: string, alone: Calm, beside: Calm, said: string): Result {
+export function resultOf(what: string, alone: Calm, beside: Calm, said: string): Result {
   const names = Object.keys(alone) as (keyof Calm)[];
   const goals = names.map(
     (name): Goal => ({

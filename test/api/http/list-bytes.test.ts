@@ -1,4 +1,10 @@
+import { rmSync, writeFileSync } from 'node:fs';
+import { request } from 'node:http';
 import { connect } from 'node:net';
+import { join } from 'node:path';
+import type { Endpoint } from '../../../api/endpoint/endpoint.js';
+import { isList, pagesOf } from '../../../api/endpoint/pages.js';
+import { ENDPOINTS } from '../../../api/http/router.js';
 import { buildPerson, buildProject, buildTeam, type TestTeam } from '../../factories/people.js';
 import { buildAutomation, comment } from '../../factories/automations.js';
 import { type Answer, startApp, type TestApp } from '../../support/app.js';
@@ -97,4 +103,83 @@ it('the first bytes of a long list tell that it ends early, before its rows arri
   socket.destroy();
   expect(head).toMatch(/^HTTP\/1\.1 200/);
   expect(head.toLowerCase()).toContain('x-truncated: true');
+});
+
+/** The routes of lists that neither page nor cut themselves: their rows are few, and one place bounds them all. */
+const isUnpaged = (endpoint: Endpoint): boolean => isList(endpoint) && !pagesOf(endpoint) && !endpoint.raw;
+
+it('a list that does not page ends early too, in an array and in the fields of an object', async () => {
+  const own = await buildTeam(app);
+  const { config } = app.services;
+  const client = app.as(own.admin);
+  for (let at = 0; at < 5; at += 1)
+    await client.post('/api/automations/secrets', { team_id: own.team_id, name: `KEY_${at}`, value: 'kept' });
+  const lists: [string, (body: never) => unknown[]][] = [
+    [`/api/teams/${own.team_id}/members`, (body) => body],
+    [`/api/automations/secrets?team_id=${own.team_id}`, ({ secrets }: { secrets: unknown[] }) => secrets],
+  ];
+  for (const [path, rowsOf] of lists) {
+    const whole = await client.get(path);
+    expect(whole.headers.get('x-truncated')).toBeNull();
+    const rows = rowsOf(whole.body as never);
+    expect(rows.length).toBeGreaterThan(2);
+    const before = config.LIST_MAX_BYTES;
+    config.LIST_MAX_BYTES = Buffer.byteLength(JSON.stringify(whole.body)) - 1;
+    const cut = await client.get(path);
+    config.LIST_MAX_BYTES = before;
+    expect([cut.status, cut.headers.get('x-truncated'), cut.headers.get('link')]).toEqual([200, 'true', null]);
+    const kept = rowsOf(cut.body as never);
+    expect(kept.length).toBeGreaterThan(0);
+    expect(kept).toEqual(rows.slice(0, kept.length));
+  }
+  expect(ENDPOINTS.filter(isUnpaged).length).toBeGreaterThan(10);
+});
+
+describe('an error', () => {
+  /** Reads an answer to its end; `error` if the connection broke before it. */
+  const read = (path: string, onHead: () => Promise<void>) =>
+    new Promise<{ status: number; body: string; error: boolean }>((resolve, reject) => {
+      const sent = request(`${app.url}${path}`, { headers: { authorization: `Bearer ${team.admin.token}` } }, (answer) => {
+        let body = '';
+        answer.pause();
+        answer.setEncoding('utf8').on('data', (text: string) => (body += text));
+        const end = (error: boolean) => resolve({ status: answer.statusCode ?? 0, body, error });
+        answer.once('error', () => end(true));
+        answer.once('end', () => end(false));
+        answer.pause();
+        onHead().then(() => answer.resume(), reject);
+      });
+      sent.once('error', reject);
+      sent.end();
+    });
+
+  it('before the first byte of a long list has the envelope', async () => {
+    const folder = join(app.services.config.DATA_DIR, 'lists');
+    rmSync(folder, { recursive: true, force: true });
+    writeFileSync(folder, 'no folder');
+    const { status, body, error } = await read('/api/automations', async () => {});
+    rmSync(folder);
+    expect([status, error]).toEqual([500, false]);
+    expect(JSON.parse(body)).toMatchObject({ success: false, error_code: 'INTERNAL_ERROR', correlation_id: expect.any(String) });
+    expect((await app.as(team.admin).get('/api/automations')).status).toBe(200);
+  });
+
+  it('after the first byte ends the connection, so that nobody takes the list for whole', async () => {
+    const { db } = app.services;
+    const project = await buildProject(app, team);
+    await db.raw(
+      `with keys as (insert into item_keys (item_id, item_type) select gen_random_uuid()::text, 'task' from generate_series(1, 4000) returning item_id)
+       insert into tasks (task_id, title, description, team_id, project_id, created_by)
+       select item_id, 'Large', repeat('x', 1900), ?, ?, ? from keys`,
+      [team.team_id, project.project_id, team.admin.user_id],
+    );
+    const path = `/api/tasks?project_id=${project.project_id}`;
+    const broken = await read(path, async () => {
+      await db.raw('alter table memberships rename to gone');
+    });
+    await db.raw('alter table gone rename to memberships');
+    expect([broken.status, broken.error]).toEqual([200, true]);
+    expect(() => JSON.parse(broken.body)).toThrow();
+    expect((await read(path, async () => {})).error).toBe(false);
+  });
 });
