@@ -1,14 +1,14 @@
 import { Agent, request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { drive, type Load, type Source } from '../load.js';
-import { quiet } from '../quiet.js';
-import type { Result, Section } from '../report.js';
-import { taskSources } from '../requests.js';
-import { addProject, seed, type World } from '../seed.js';
-import { bearer, expect, send } from '../send.js';
-import type { Servers } from '../servers.js';
-import { median, quantile } from '../statistics.js';
-import { withSides } from './requests-section.js';
+import { drive, type Load, type Source } from '../../load.js';
+import { quiet } from '../../quiet.js';
+import type { Result, Section } from '../../report.js';
+import { taskSources } from '../../requests.js';
+import { addProject, seed, type World } from '../../seed.js';
+import { bearer, expect, send } from '../../send.js';
+import type { Servers } from '../../servers.js';
+import { median, quantile } from '../../statistics.js';
+import { withSides } from '../requests-section.js';
 
 const TASKS = 100_000;
 const BULK = 500;

@@ -1,10 +1,10 @@
 import { Agent } from 'node:http';
-import { SOURCES } from '../../../api/bulk/export/sources.sql.js';
-import { metered, residentOf } from '../process-table.js';
-import type { Result, Section } from '../report.js';
-import { bearer, expect, send } from '../send.js';
-import { median } from '../statistics.js';
-import { withSides } from './requests-section.js';
+import { SOURCES } from '../../../../api/bulk/export/sources.sql.js';
+import { metered, residentOf } from '../../process-table.js';
+import type { Result, Section } from '../../report.js';
+import { bearer, expect, send } from '../../send.js';
+import { median } from '../../statistics.js';
+import { withSides } from '../requests-section.js';
 
 /** Exports of 10,000 tasks before the memory is read. */
 const SMALL_ROUNDS = 5;

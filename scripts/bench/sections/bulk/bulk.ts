@@ -1,10 +1,10 @@
 import { Agent } from 'node:http';
-import { metered } from '../process-table.js';
-import type { Goal, Section } from '../report.js';
-import { withSides } from './requests-section.js';
-import { addProject } from '../seed.js';
-import { bearer, expect, send } from '../send.js';
-import { median, sum } from '../statistics.js';
+import { metered } from '../../process-table.js';
+import type { Goal, Section } from '../../report.js';
+import { withSides } from '../requests-section.js';
+import { addProject } from '../../seed.js';
+import { bearer, expect, send } from '../../send.js';
+import { median, sum } from '../../statistics.js';
 
 const BULK = 500;
 type Metered = Awaited<ReturnType<typeof metered<{ made: number; seconds: number }, 'app' | 'postgres'>>>;
