@@ -363,7 +363,7 @@ it('an automation is saved with a warning while its creator’s connection is mi
   const save = async () =>
     app
       .as(team.member)
-      .post('/api/automations', { name: 'A', trigger_type: 'task.created', team_id: team.team_id, actions: [comment] });
+      .post('/api/automations', { name: 'A', trigger_type: 'forge.pr_merged', team_id: team.team_id, actions: [comment] });
   const made = await save();
   expect(made.status).toBe(201);
   expect(made.body.warnings).toEqual(['actions[0]: the automation’s creator has not connected forge yet']);
