@@ -39,9 +39,6 @@ export async function until<T>(look: () => Promise<T | undefined | false | null>
   }
 }
 
-/** Waits until an automation's run has one of these states, and returns its row. @throws Error when it does not get there in time */
+/** Waits until a run of an automation has one of these states, and returns its row. @throws Error when it does not get there in time */
 export const untilRunIs = (app: TestApp, { automation_id }: { automation_id: string }, ...statuses: string[]) =>
-  until(async () => {
-    const run = await app.services.db('automation_runs').where({ automation_id }).first();
-    return run && statuses.includes(run.status) ? run : undefined;
-  });
+  until(() => app.services.db('automation_runs').where({ automation_id }).whereIn('status', statuses).first());

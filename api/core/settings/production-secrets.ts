@@ -31,16 +31,18 @@ const isRepeated = (values: readonly number[]): boolean =>
   );
 
 /**
- * Returns whether a secret is made of a pattern: few different bytes, a repeated part, a count up or down, common words, or the command that
- * would have made one. It cannot tell that a random-looking value is known to somebody. At random, 16 hexadecimal digits pass all but always.
+ * Returns whether a secret is made of a pattern: few different bytes, a repeated part, a count up or down, or common words.
+ * It cannot tell that a random-looking value is known to somebody. At random, 16 hexadecimal digits pass all but always.
  */
 function isPatterned(secret: Buffer): boolean {
-  if (UNFILLED.test(secret.toString('latin1'))) return true;
   const values = [...Buffer.from(secret.toString('latin1').replace(WORDS, ''), 'latin1')];
   const steps = values.slice(1).map((value, index) => (value - (values[index] as number) + 256) % 256);
   const enough = Math.min(ENOUGH_BITS, 2 * secret.length);
   return bitsOf(values) < enough || bitsOf(steps) < enough || isRepeated(values);
 }
+
+/** Returns whether a text that is a secret can be guessed: a pattern, or the command that would have made one. Bytes of chance may look so. */
+const isGuessable = (text: string): boolean => UNFILLED.test(text) || isPatterned(Buffer.from(text));
 
 const LEAST_WEBHOOK_BYTES = 16;
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
@@ -64,13 +66,13 @@ export function secretProblems(given: Record<string, string | undefined>): strin
   const { JWT_SECRET: jwt, SECRETS_MASTER_KEY: master, FORGE_WEBHOOK_SECRET: forge } = given;
   const masterKey = Buffer.from(master ?? '', 'base64');
   const webhooks = ['FORGE_WEBHOOK_SECRET', 'FORGE_WEBHOOK_SECRET_PREVIOUS'].flatMap((name) => {
-    const bytes = Buffer.from(given[name] ?? '');
-    if (bytes.length === 0) return [];
-    if (bytes.length < LEAST_WEBHOOK_BYTES) return [`${name}: must be at least ${LEAST_WEBHOOK_BYTES} bytes`];
-    return isPatterned(bytes) ? [`${name}: can be guessed`] : [];
+    const text = given[name] ?? '';
+    if (text === '') return [];
+    if (Buffer.byteLength(text) < LEAST_WEBHOOK_BYTES) return [`${name}: must be at least ${LEAST_WEBHOOK_BYTES} bytes`];
+    return isGuessable(text) ? [`${name}: can be guessed`] : [];
   });
   const problems = [
-    jwt !== undefined && Buffer.byteLength(jwt) >= 32 && isPatterned(Buffer.from(jwt)) && 'JWT_SECRET: can be guessed',
+    jwt !== undefined && Buffer.byteLength(jwt) >= 32 && isGuessable(jwt) && 'JWT_SECRET: can be guessed',
     masterKey.length === 32 &&
       isPatterned(masterKey) &&
       'SECRETS_MASTER_KEY: can be guessed; if it is in use, move it to SECRETS_MASTER_KEY_PREVIOUS and run npm run secrets:rotate',

@@ -73,6 +73,14 @@ it('every weak and every missing secret is named at once, each with its command'
   );
 });
 
+it('a master key of chance passes, whatever its bytes would be as text', () => {
+  for (const text of ['$(', '${', 'openssl', '<>']) {
+    const key = randomBytes(32);
+    key.write(text, 8, 'latin1');
+    expect(load({ SECRETS_MASTER_KEY: key.toString('base64') })).not.toThrow();
+  }
+});
+
 it('what the commands make passes, as do long phrases of chance', () => {
   for (let round = 0; round < 500; round += 1) {
     const settings = {
