@@ -1,10 +1,5 @@
 import { integrationActions } from '../integrations/registry.js';
-import { addComment } from './add-comment.js';
 import type { ActionDescription, ActionType, DefaultedParam, OutboundAction } from './contract/action-type.js';
-import { assignTask } from './assign-task.js';
-import { createNote } from './create-note.js';
-import { createRelation } from './create-relation.js';
-import { createTask } from './create-task.js';
 import { delay } from './delay.js';
 import { dispatchRunnerJob } from './dispatch-runner-job.js';
 import { httpRequest } from './http-request.js';
@@ -13,21 +8,10 @@ import { notify } from './notify.js';
 import { requireApproval } from './require-approval.js';
 import { runAgent } from './run-agent.js';
 import { sendWebhook } from './send-webhook.js';
-import { setTaskStatus } from './set-task-status.js';
-import { updateTask } from './update-task.js';
+import { workActions } from './work-actions.js';
 
 // `LOCAL_ACTIONS` in rules.ts holds the same types: workflows read that list and may not import this file.
-const LOCAL: readonly ActionType[] = [
-  createTask,
-  updateTask,
-  setTaskStatus,
-  assignTask,
-  addComment,
-  createNote,
-  createRelation,
-  moveToCycle,
-  notify,
-];
+const LOCAL: readonly ActionType[] = [...workActions, moveToCycle, notify];
 const SENDING: readonly OutboundAction[] = [httpRequest, sendWebhook, runAgent, dispatchRunnerJob];
 
 const byType = <A extends { type: string }>(actions: readonly A[]): Readonly<Record<string, A>> =>

@@ -1,4 +1,5 @@
-import { MAX_ACTIONS, type Tool } from '../plans/schema.js';
+import { MAX_ACTIONS } from '../plans/schema.js';
+import type { Tool } from '../../actions/work/catalogue.js';
 import type { ProposedAction } from '../plans/proposal.js';
 import type { Assignee, Clause, Target } from './clauses.js';
 import type { LinkedItem } from './tokens.js';

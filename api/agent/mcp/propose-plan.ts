@@ -8,7 +8,8 @@ import { Text } from '../../core/fields.js';
 import { hashText, readPlan } from '../plans/canonical.js';
 import type { Proposal, Staged } from '../plans/proposal.js';
 import { hiddenCharacter } from '../plans/hidden-character.js';
-import { MAX_ACTIONS, TOOLS, UNDO_TOOLS } from '../plans/schema.js';
+import { PROPOSABLE } from '../../actions/work/catalogue.js';
+import { MAX_ACTIONS } from '../plans/schema.js';
 import { stagePlan } from '../plans/stage-plan.js';
 import {
   addNoteStatement,
@@ -22,8 +23,6 @@ import { mcpTool } from './tool.js';
 
 const LIFE_HOURS = 7 * 24;
 const MAX_NOTE = 500;
-
-const PROPOSABLE = TOOLS.filter((name) => !UNDO_TOOLS.some((other) => other === name));
 
 const Input = z.strictObject({
   actions: z

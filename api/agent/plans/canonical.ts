@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { PlanAction, PlanSource } from './schema.js';
+import type { PlanAction } from './schema.js';
+import type { PlanSource } from '../../actions/work/action.js';
 
 /** Everything of a plan that a person sees and confirms. */
 export interface PlanContent {

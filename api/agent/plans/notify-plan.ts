@@ -1,7 +1,7 @@
 import type { Context } from '../../core/context.js';
 import { findRecipients } from '../../notifications/find-recipients.js';
 import { notifyUsers } from '../../notifications/notify-users.js';
-import type { PlanSource, Risk } from './schema.js';
+import type { PlanSource, Risk } from '../../actions/work/action.js';
 
 /** A plan that waits for a person. */
 interface WaitingPlan {

@@ -2,14 +2,16 @@ import { DomainError, invalid, invalidFields } from '../../core/errors.js';
 import { fieldErrors, ZOD_MESSAGES } from '../../core/validation/messages.js';
 import { hiddenCharacter } from './hidden-character.js';
 import type { ProposedAction } from './proposal.js';
-import { mayPropose, referenceOf } from './rules.js';
-import type { PlanSource, Tool } from './schema.js';
-import { TOOL_TABLE, type ToolSpec } from './tools.js';
+import { referenceOf } from './rules.js';
+import type { PlanSource } from '../../actions/work/action.js';
+import type { Tool } from '../../actions/work/catalogue.js';
+import { findAction } from '../../actions/work/catalogue.js';
+import type { WorkAction } from '../../actions/work/action.js';
 
 /** An action after validation. Ids may still be references. */
 export interface PreparedAction {
   tool: Tool;
-  spec: ToolSpec;
+  spec: WorkAction;
   /** Null for a creation. */
   entityId: string | null;
   params: Record<string, unknown>;
@@ -19,31 +21,30 @@ export interface PreparedAction {
 const PLACEHOLDER = '019a9f00-0000-7000-8000-000000000000';
 const MAX_ID_LENGTH = 160;
 
-/** What a reference in a field may name. */
-const CREATORS: Readonly<Record<string, readonly Tool[]>> = {
-  entity_id: ['task.create'],
-  parent_task_id: ['task.create'],
-  source_id: ['task.create', 'note.create'],
-  target_id: ['task.create', 'note.create'],
-  project_id: [],
+/** Kinds of new items that a reference in a field may name. */
+const REFERABLE: Readonly<Record<string, readonly string[]>> = {
+  entity_id: ['task'],
+  parent_task_id: ['task'],
+  source_id: ['task', 'note'],
+  target_id: ['task', 'note'],
 };
 
 /** @throws INVALID_REQUEST the reference names a later action, or one that creates nothing of this kind */
 function checkReference(field: string, k: number, index: number, actions: readonly ProposedAction[]): void {
   if (k >= index) throw invalid(`Action ${index}: ${field} must refer to an earlier action`);
-  const creator = actions[k]?.tool;
-  if (!creator || !CREATORS[field]?.includes(creator)) {
+  const creator = findAction(actions[k]?.tool ?? '');
+  if (creator?.kind !== 'create' || !REFERABLE[field]?.includes(creator.entity)) {
     throw invalid(`Action ${index}: ${field} refers to action ${k}, which creates nothing that fits`);
   }
 }
 
 function readEntityId(
-  spec: ToolSpec,
+  spec: WorkAction,
   { tool, entity_id }: ProposedAction,
   index: number,
   all: readonly ProposedAction[],
 ): string | null {
-  if (spec.creates) {
+  if (spec.kind === 'create') {
     if (entity_id != null) throw invalid(`Action ${index}: ${tool} has no entity_id, because it creates something`);
     return null;
   }
@@ -60,13 +61,13 @@ function readEntityId(
 
 /** Parses the parameters with the schema of the operation; references pass as they are. */
 function readParams(
-  spec: ToolSpec,
+  spec: WorkAction,
   { params }: ProposedAction,
   index: number,
   all: readonly ProposedAction[],
 ): Record<string, unknown> {
   const references: Record<string, string> = {};
-  for (const field of spec.references) {
+  for (const field of spec.references ?? []) {
     const value = params[field];
     const k = referenceOf(value);
     if (k === undefined) continue;
@@ -80,6 +81,12 @@ function readParams(
   return JSON.parse(JSON.stringify({ ...(parsed.data as object), ...references })) as Record<string, unknown>;
 }
 
+/** Whether a proposal of this source may hold the action. A night may raise priorities and nothing else. */
+function mayPropose({ tool, offered }: WorkAction, params: Readonly<Record<string, unknown>>, source: PlanSource): boolean {
+  if (!offered.includes(source)) return false;
+  return source !== 'overnight_triage' || tool !== 'task.update' || Object.keys(params).every((field) => field === 'priority');
+}
+
 /**
  * Validates one action of a proposal: tool, target, parameters, references and characters.
  * @throws INVALID_REQUEST | PERMISSION_DENIED a tool that the source may not use | VALIDATION_ERROR parameters
@@ -90,16 +97,16 @@ export function readAction(
   { source, isUndo }: { source: PlanSource; isUndo: boolean },
 ): PreparedAction {
   const action = actions[index] as ProposedAction;
-  if (!Object.hasOwn(TOOL_TABLE, action.tool)) throw invalid(`Action ${index}: there is no such tool`);
+  const spec = findAction(action.tool);
+  if (!spec) throw invalid(`Action ${index}: there is no such tool`);
   if (typeof action.params !== 'object' || action.params === null || Array.isArray(action.params)) {
     throw invalid(`Action ${index}: params must be an object`);
   }
-  if (!mayPropose(source, action.tool, action.params, isUndo)) {
+  if (!isUndo && !mayPropose(spec, action.params, source)) {
     throw new DomainError('PERMISSION_DENIED', `Action ${index}: ${action.tool} cannot be proposed here`);
   }
   const hidden = isUndo ? undefined : hiddenCharacter(action.params);
   if (hidden !== undefined) throw invalid(`Action ${index}: params contain the hidden character ${hidden}`);
-  const spec = TOOL_TABLE[action.tool];
   return {
     tool: action.tool,
     spec,

@@ -1,32 +1,7 @@
 import { z } from 'zod';
+import { ENTITY_TYPES, RISKS } from '../../actions/work/action.js';
+import { TOOLS } from '../../actions/work/catalogue.js';
 import { Timestamp } from '../../core/fields.js';
-
-/** Kinds of changes that a plan may contain. The last three occur only in a plan that takes another one back. */
-export const TOOLS = [
-  'task.create',
-  'task.update',
-  'task.set_status',
-  'task.assign',
-  'task.comment',
-  'task.delete',
-  'project.update',
-  'relation.create',
-  'relation.delete',
-  'note.create',
-  'task.restore',
-  'comment.delete',
-  'note.delete',
-] as const;
-export type Tool = (typeof TOOLS)[number];
-
-/** Tools that a proposal may name; `UNDO_TOOLS` are ours alone. */
-export const UNDO_TOOLS = ['task.restore', 'comment.delete', 'note.delete'] as const satisfies readonly Tool[];
-
-export const RISKS = ['low', 'medium', 'high'] as const;
-export type Risk = (typeof RISKS)[number];
-
-export const PLAN_SOURCES = ['chat', 'overnight_triage', 'ci_failure_triage', 'automation', 'mcp'] as const;
-export type PlanSource = (typeof PLAN_SOURCES)[number];
 
 export const PLAN_STATUSES = ['staged', 'applied', 'discarded', 'stale', 'expired'] as const;
 export type PlanStatus = (typeof PLAN_STATUSES)[number];
@@ -41,7 +16,7 @@ export const PlanAction = z
   .object({
     index: z.int(),
     tool: z.enum(TOOLS),
-    entity_type: z.enum(['task', 'project', 'relation', 'note', 'comment']),
+    entity_type: z.enum(ENTITY_TYPES),
     entity_id: z.string().nullable().meta({ description: 'Null for what the action creates' }),
     title: z.string().meta({ description: 'Title of the target, or of what is created' }),
     params: Facts.meta({ description: '`"$k"` in an id refers to what action k creates' }),

@@ -8,9 +8,11 @@ import { recordChange } from '../../core/record-change.js';
 import { canonicalJson, hashText, type PlanContent, planHash } from './canonical.js';
 import { notifyStaged } from './notify-plan.js';
 import type { Proposal, Staged } from './proposal.js';
-import { planRisk, summaryOf, withManyDeletions } from './rules.js';
-import { type ActionPlan, MAX_ACTIONS, MAX_PLAN_BYTES, type PlanSource } from './schema.js';
+import { planRisk, withManyDeletions } from './rules.js';
+import { type ActionPlan, MAX_ACTIONS, MAX_PLAN_BYTES } from './schema.js';
+import type { PlanSource } from '../../actions/work/action.js';
 import { insertPlanStatement, lockSessionStatement, stagedInTeamsStatement, stagingStatement } from './stage-plan.sql.js';
+import { summaryOf } from './summarize.js';
 import { Trial } from './try-actions.js';
 
 /** Staged plans of one session; the session of a token has the limit of its teams. */

@@ -11,9 +11,12 @@ import { readTarget, type Target } from './read-target.js';
 import { MAX_DESCENDANTS } from './read-target.sql.js';
 import { refuseAction } from './refuse-action.js';
 import { needsOf, replaceReferences } from './references.js';
-import { type Effect, isReversible, referenceOf, riskOf, startsNext } from './rules.js';
+import type { Effect } from '../../actions/work/action.js';
+import { isReversible, riskOf } from '../../actions/work/catalogue.js';
+import { referenceOf } from './rules.js';
+import { startsNext } from '../../actions/work/risk.js';
 import { MAX_ACTIONS, type PlanAction } from './schema.js';
-import type { Performed } from './tools.js';
+import type { Performed } from '../../actions/work/action.js';
 
 type Fields = Record<string, unknown>;
 
@@ -81,7 +84,7 @@ export class Trial implements Tried {
   private async tryOne(ctx: Context, index: number): Promise<void> {
     const { source, undoOf } = this.proposal;
     const read = readAction(this.proposal.actions, index, { source, isUndo: undoOf != null });
-    const action: PreparedAction = { ...read, ...replaceReferences(read, read.spec, (k) => `$${this.finalIndex(k)}`) };
+    const action: PreparedAction = { ...read, ...replaceReferences(read, (k) => `$${this.finalIndex(k)}`, read.spec.references) };
     const key = canonicalJson([action.tool, action.entityId, action.params]);
     const same = this.seen.get(key);
     if (same !== undefined) {
@@ -92,7 +95,7 @@ export class Trial implements Tried {
     if (this.actions.length === MAX_ACTIONS) throw invalid(`A plan has at most ${MAX_ACTIONS} actions`);
     const outcome = await this.perform(ctx, action);
     const described = this.describe(action, outcome);
-    if (outcome.performed.unchanged || (action.spec.entity !== 'relation' && isNoChange(action, described))) {
+    if (outcome.performed.unchanged || isNoChange(action, described)) {
       this.omitted.push({ index, reason: 'It changes nothing' });
       return;
     }
@@ -108,13 +111,13 @@ export class Trial implements Tried {
 
   private async perform(ctx: Context, action: PreparedAction): Promise<Outcome> {
     const { spec } = action;
-    const { entityId, params } = replaceReferences(action, spec, (k) => this.made.get(k) as string);
+    const { entityId, params } = replaceReferences(action, (k) => this.made.get(k) as string, spec.references);
     const before = await readBefore(ctx, { ...action, entityId, params }, countsTree(action));
     if (before) this.checkSize(before);
     const acting = agentContext({ ...ctx, notifyRelay: () => undefined }, this.plan, this.actions.length);
     const performed = await spec.perform(acting, entityId ?? '', params as never);
     const shown = entityId === null ? performed.made : { entity_type: spec.entity, entity_id: entityId };
-    const after = shown && (await readTarget(ctx, shown.entity_type, shown.entity_id, action.tool === 'task.restore'));
+    const after = shown && (await readTarget(ctx, shown.entity_type, shown.entity_id, spec.kind === 'restore'));
     const known = after ?? before;
     if (!known) throw new Error(`${action.tool} left no row`);
     this.checkTeam(known.team_id);
@@ -141,19 +144,19 @@ export class Trial implements Tried {
     { performed, before, after }: Outcome,
   ): { before: Fields | null; after: Fields | null } {
     const { tool, spec, params } = action;
-    if (tool === 'task.comment')
+    if (spec.kind === 'comment')
       return { before: null, after: performed.mentions?.length ? { mentions: performed.mentions } : {} };
     if (tool === 'relation.create') {
       const parent = performed.made?.entity_id.startsWith('parent:') ? before?.record['source_id'] : undefined;
       return { before: parent === undefined ? null : this.named({ parent_task_id: parent }), after: { ...params } };
     }
-    if (spec.creates) return { before: null, after: this.named(createdFields(after)) };
+    if (spec.kind === 'create') return { before: null, after: this.named(createdFields(after)) };
     if (!before) throw new Error(`${tool} had no target`);
-    if (tool === 'task.restore') {
+    if (spec.kind === 'restore') {
       const along = after.descendants > 0 ? { subtasks_restored: after.descendants } : {};
       return { before: null, after: this.named({ ...deletedFields(after), ...along }) };
     }
-    if (tool.endsWith('.delete')) {
+    if (spec.kind === 'remove') {
       const sideEffects = before.descendants > 0 ? { subtasks_trashed: before.descendants } : null;
       return { before: this.named(deletedFields(before)), after: sideEffects };
     }
@@ -178,7 +181,6 @@ export class Trial implements Tried {
     const { tool, spec, entityId, params } = action;
     const index = this.actions.length;
     const effect: Effect = {
-      tool,
       before: before?.record ?? null,
       after: after.record,
       userId: userOf(this.ctx),
@@ -194,10 +196,10 @@ export class Trial implements Tried {
       title: this.titleOf(entityId, before ?? after, described.after) ?? after.title,
       params,
       ...described,
-      risk: riskOf(effect),
-      reversible: isReversible(effect),
+      risk: riskOf(tool, effect),
+      reversible: isReversible(tool, effect),
       expected_version: this.expectedVersion(action, before),
-      needs: needsOf(action, spec),
+      needs: needsOf(action, spec.references),
     });
     if (performed.made) this.made.set(index, performed.made.entity_id);
     this.seen.set(key, index);
@@ -214,17 +216,16 @@ export class Trial implements Tried {
     return isRenamed ? undefined : this.titles.get(entityId);
   }
 
-  private expectedVersion({ tool, spec, entityId }: PreparedAction, before: Target | undefined): number | null {
+  private expectedVersion({ spec, entityId }: PreparedAction, before: Target | undefined): number | null {
     const hasVersion = spec.entity === 'task' || spec.entity === 'project';
     if (!hasVersion || entityId === null || referenceOf(entityId) !== undefined) return null;
     if (!this.versions.has(entityId)) this.versions.set(entityId, before?.version ?? null);
     const { source, expectedVersions } = this.proposal;
-    if (tool === 'task.comment' && (source === 'chat' || source === 'mcp')) return null;
+    if (spec.kind === 'comment' && (source === 'chat' || source === 'mcp')) return null;
     return expectedVersions?.get(entityId) ?? this.versions.get(entityId) ?? null;
   }
 }
 
 /** Whether an update found every field as wanted. */
-const isNoChange = ({ tool }: PreparedAction, { before, after }: { before: Fields | null; after: Fields | null }): boolean =>
-  ['task.update', 'task.set_status', 'task.assign', 'project.update'].includes(tool) &&
-  Object.keys({ ...before, ...after }).length === 0;
+const isNoChange = ({ spec }: PreparedAction, { before, after }: { before: Fields | null; after: Fields | null }): boolean =>
+  spec.kind === 'update' && Object.keys({ ...before, ...after }).length === 0;

@@ -5,14 +5,14 @@ import { deletedFields, named } from '../describe-effect.js';
 import { countsTree, nestedTask, readBefore } from '../read-before.js';
 import { readTarget, type Target } from '../read-target.js';
 import type { PlanAction } from '../schema.js';
-import type { ToolSpec } from '../tools.js';
+import type { WorkAction } from '../../../actions/work/action.js';
 
 type Fields = Readonly<Record<string, unknown>>;
 
 /** An action about to be performed: as the plan shows it, and with the ids that it has now. */
 interface Due {
   action: PlanAction;
-  spec: ToolSpec;
+  spec: WorkAction;
   entityId: string | null;
   params: Record<string, unknown>;
 }

@@ -9,8 +9,10 @@ import { hashText, planHash, readPlan } from '../canonical.js';
 import { replaceReferences } from '../references.js';
 import { refuseAction } from '../refuse-action.js';
 import { planRisk } from '../rules.js';
-import type { PlanAction, PlanSource } from '../schema.js';
-import { type Performed, TOOL_TABLE } from '../tools.js';
+import type { PlanAction } from '../schema.js';
+import type { PlanSource } from '../../../actions/work/action.js';
+import type { Performed } from '../../../actions/work/action.js';
+import { findAction } from '../../../actions/work/catalogue.js';
 import { checkShown } from './check-shown.js';
 import { chooseActions } from './choose-actions.js';
 import { applyPlanStatement, stalePlanStatement, storeResultsStatement } from './decide.sql.js';
@@ -76,13 +78,10 @@ async function performOne(
 ): Promise<Performed> {
   const { tool, entity_id, params: given } = action;
   // The plan may be older than this build, whose operations accept other fields.
-  if (!Object.hasOwn(TOOL_TABLE, tool)) throw outdated();
-  const spec = TOOL_TABLE[tool];
-  const { entityId, params } = replaceReferences(
-    { entityId: entity_id, params: given },
-    spec,
-    (k) => made.get(k)?.entity_id ?? '',
-  );
+  const spec = findAction(tool);
+  if (!spec) throw outdated();
+  const idOf = (k: number): string => made.get(k)?.entity_id ?? '';
+  const { entityId, params } = replaceReferences({ entityId: entity_id, params: given }, idOf, spec.references);
   const parsed = spec.schema.safeParse(params);
   if (!parsed.success) throw outdated();
   await checkShown(ctx, { action, spec, entityId, params }, { all, chosen: new Set(made.keys()), made: idsOf(made) });
@@ -135,11 +134,7 @@ async function apply(
   });
   const made = await performAll(ctx, plan, all, chosen);
   const rows = all.map(({ index, entity_id }) => {
-    const target = replaceReferences(
-      { entityId: entity_id, params: {} },
-      TOOL_TABLE['task.delete'],
-      (k) => made.get(k)?.entity_id ?? '',
-    );
+    const target = replaceReferences({ entityId: entity_id, params: {} }, (k) => made.get(k)?.entity_id ?? '');
     const done = made.has(index);
     return {
       index,

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { Id, Text, Timestamp } from '../../../core/fields.js';
-import { ActionPlan, PLAN_SOURCES, PLAN_STATUSES, PlanAction, RISKS } from '../schema.js';
+import { ActionPlan, PLAN_STATUSES, PlanAction } from '../schema.js';
+import { PLAN_SOURCES, RISKS } from '../../../actions/work/action.js';
 
 export const ConfirmPlan = z
   .object({

@@ -4,7 +4,7 @@ import { type Context, inTransaction } from '../../../core/context.js';
 import { conflict } from '../../../core/errors.js';
 import { readPlan } from '../canonical.js';
 import type { ProposedAction } from '../proposal.js';
-import type { Tool } from '../schema.js';
+import type { Tool } from '../../../actions/work/catalogue.js';
 import { stagePlan } from '../stage-plan.js';
 import { type AppliedAction, inverseOf } from './inverse.js';
 import { type LockedPlan, lockPlan } from './lock-plan.js';

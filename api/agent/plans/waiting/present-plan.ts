@@ -2,7 +2,6 @@ import type { Seat } from '../../../core/access.js';
 import { hashText, readPlan } from '../canonical.js';
 import type { PlanRecord } from '../decisions/schema.js';
 import { replaceReferences } from '../references.js';
-import { TOOL_TABLE } from '../tools.js';
 
 /** A plan as the statements of this folder return it. */
 export interface PlanRow {
@@ -45,11 +44,7 @@ function resultsOf({ results }: PlanRow, actions: PlanRecord['actions']): PlanRe
   return actions.map(({ index, tool, entity_type, entity_id }) => {
     const row = byIndex.get(index);
     const isComment = tool === 'task.comment' && row?.made_id != null;
-    const target = replaceReferences(
-      { entityId: entity_id, params: {} },
-      TOOL_TABLE['task.delete'],
-      (k) => byIndex.get(k)?.made_id ?? `$${k}`,
-    );
+    const target = replaceReferences({ entityId: entity_id, params: {} }, (k) => byIndex.get(k)?.made_id ?? `$${k}`);
     return {
       index,
       status: row?.result ?? 'skipped',

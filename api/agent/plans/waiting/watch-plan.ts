@@ -2,7 +2,7 @@ import type { PlanView } from '../../../../workflows/contract.js';
 import { run } from '../../../../db/statement.js';
 import { inTransaction, type Services, serviceContext } from '../../../core/context.js';
 import { notifyStaged } from '../notify-plan.js';
-import type { PlanSource, Risk } from '../schema.js';
+import type { PlanSource, Risk } from '../../../actions/work/action.js';
 import { expirePlans } from './expire-plans.js';
 import { claimReminderStatement, viewPlanStatement } from './watch-plan.sql.js';
 

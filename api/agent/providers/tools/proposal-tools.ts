@@ -1,8 +1,7 @@
 import type { LanguageModelV3FunctionTool } from '@ai-sdk/provider';
 import { z } from 'zod';
 import type { ProposedAction } from '../../plans/proposal.js';
-import { TOOLS, type Tool, UNDO_TOOLS } from '../../plans/schema.js';
-import { TOOL_TABLE } from '../../plans/tools.js';
+import { getAction, PROPOSABLE, type Tool } from '../../../actions/work/catalogue.js';
 import { TASK_PRIORITIES, TASK_STATUSES } from '../../../tasks/rules.js';
 import type { Handles, Target } from '../prompt/handles.js';
 import { type CallInput, CallRefused } from './read-tools.js';
@@ -11,7 +10,6 @@ type Json = Record<string, unknown>;
 type ItemTarget = Target['type'];
 
 /** Tools that a model may propose, by their names in its world: `task_set_status` for `task.set_status`. */
-const PROPOSABLE = TOOLS.filter((tool) => !UNDO_TOOLS.some((undo) => undo === tool));
 const TOOL_OF = new Map(PROPOSABLE.map((tool) => [tool.replace('.', '_'), tool]));
 
 const ITEMS: readonly ItemTarget[] = ['task', 'project', 'note', 'file', 'whiteboard', 'doc'];
@@ -27,23 +25,10 @@ const ID_FIELDS: Record<string, readonly ItemTarget[]> = {
 const NOT_OFFERED = ['team_id', 'parent_comment_id', 'position', 'recurrence'];
 const REFERENCE = /^\$(?:0|[1-9]\d?)$/;
 
-const DESCRIPTIONS: Partial<Record<Tool, string>> = {
-  'task.create': 'Proposes a new task.',
-  'task.update': 'Proposes to change fields of a task. Give only the fields that change.',
-  'task.set_status': 'Proposes a status for a task.',
-  'task.assign': 'Proposes who is assigned to a task; null for nobody.',
-  'task.comment': 'Proposes a comment on a task.',
-  'task.delete': 'Proposes to move a task to the trash.',
-  'project.update': 'Proposes to change fields of a project. Give only the fields that change.',
-  'relation.create': 'Proposes a relation between two items.',
-  'relation.delete': 'Proposes to delete a relation.',
-  'note.create': 'Proposes a new note.',
-};
-
 /** Name of the parameter that holds the handle of the target, and the kinds of targets. */
 function targetOf(tool: Tool): { field: string; types: readonly ItemTarget[] } | undefined {
-  const { entity, creates } = TOOL_TABLE[tool];
-  if (creates) return undefined;
+  const { entity, kind } = getAction(tool);
+  if (kind === 'create') return undefined;
   return { field: `${entity}_id`, types: [entity as ItemTarget] };
 }
 
@@ -74,7 +59,7 @@ const SPELLED_OUT_OF_PROJECTS: Record<string, Json> = { start_date: DAY, end_dat
 function schemaOf(tool: Tool): Json {
   const target = targetOf(tool);
   const options = { io: 'input', unrepresentable: 'any', reused: 'inline' } as const;
-  const { properties = {}, required = [] } = z.toJSONSchema(TOOL_TABLE[tool].schema, options) as {
+  const { properties = {}, required = [] } = z.toJSONSchema(getAction(tool).schema, options) as {
     properties?: Record<string, Json>;
     required?: string[];
   };
@@ -97,7 +82,7 @@ function schemaOf(tool: Tool): Json {
 export const PROPOSAL_TOOLS: LanguageModelV3FunctionTool[] = [...TOOL_OF].map(([name, tool]) => ({
   type: 'function',
   name,
-  description: DESCRIPTIONS[tool] ?? tool,
+  description: getAction(tool).words.proposal ?? tool,
   inputSchema: schemaOf(tool) as LanguageModelV3FunctionTool['inputSchema'],
 }));
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { getAction } from '../../../actions/work/catalogue.js';
 import type { ChangedSince, LastChange } from '../../../activity/last-changes.js';
 import type { PlanRecord } from '../../../agent/plans/decisions/schema.js';
 import type { PlanAction } from '../../../agent/plans/schema.js';
@@ -41,22 +42,6 @@ export interface PlanLine {
   isReversible: boolean;
   result: 'applied' | 'skipped' | null;
 }
-
-const VERBS: Record<PlanAction['tool'], string> = {
-  'task.create': 'Create task',
-  'task.update': 'Change task',
-  'task.set_status': 'Change status',
-  'task.assign': 'Assign',
-  'task.comment': 'Comment on',
-  'task.delete': 'Delete task',
-  'project.update': 'Change project',
-  'relation.create': 'Relate',
-  'relation.delete': 'Remove relation of',
-  'note.create': 'Write note',
-  'task.restore': 'Restore task',
-  'comment.delete': 'Delete comment on',
-  'note.delete': 'Delete note',
-};
 
 const RISK_ORDER = { high: 0, medium: 1, low: 2 } as const;
 
@@ -139,7 +124,7 @@ function fieldsOf({ before, after, params }: PlanAction, { names, compare }: Lin
 const headingOf = ({ title, before, after }: PlanAction): string =>
   withVisibleNames(typeof before?.['title'] === 'string' && after?.['title'] !== undefined ? before['title'] : title);
 
-const isDeletion = ({ tool }: PlanAction): boolean => tool.endsWith('.delete');
+const isDeletion = ({ tool }: PlanAction): boolean => getAction(tool).kind === 'remove';
 
 /** What a deletion takes away, and what goes with it. */
 const removedFields = (action: PlanAction, context: LineContext): FieldLine[] =>
@@ -172,7 +157,7 @@ export function linesOf(plan: Pick<PlanRecord, 'actions' | 'stale' | 'results'>,
   return plan.actions
     .map((action) => ({
       index: action.index,
-      verb: VERBS[action.tool],
+      verb: getAction(action.tool).words.verb,
       title: headingOf(action),
       href: hasPage(action) ? `/app/items/${encodeURIComponent(action.entity_id ?? '')}` : null,
       risk: action.risk,

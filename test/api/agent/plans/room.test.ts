@@ -1,5 +1,5 @@
 import type { ProposedAction } from '../../../../api/agent/plans/proposal.js';
-import type { PlanSource } from '../../../../api/agent/plans/schema.js';
+import type { PlanSource } from '../../../../api/actions/work/action.js';
 import { listPendingAfter } from '../../../../api/agent/plans/waiting/list-pending.js';
 import { buildSession, contextOf, stage, staged } from '../../../factories/agent.js';
 import { buildProject, buildTask, buildTeam, type Person, type TestTeam } from '../../../factories/people.js';

@@ -1,8 +1,7 @@
 import { finishTurn } from '../../../../api/agent/providers/steps/finish-turn.js';
 import { modelStep } from '../../../../api/agent/providers/steps/model-step.js';
 import { proposerContext, readOnly, readTurn, type TurnState } from '../../../../api/agent/providers/steps/read-turn.js';
-import type { Tool } from '../../../../api/agent/plans/schema.js';
-import { TOOL_TABLE } from '../../../../api/agent/plans/tools.js';
+import { getAction, type Tool } from '../../../../api/actions/work/catalogue.js';
 import { closeModelConnections } from '../../../../api/agent/providers/model-fetch.js';
 import { maintenanceActivities } from '../../../../activities/maintenance.js';
 import { buildProject, buildTask, buildTeam, leave, type TestTeam } from '../../../factories/people.js';
@@ -312,7 +311,7 @@ it.each(WRITES)('PostgreSQL refuses %s where the agent reads', async (tool, give
   const state = (await readTurn(app.services, turn))?.turn as TurnState;
   const [id, params] = given();
   const write = readOnly(app.services, (db) =>
-    TOOL_TABLE[tool].perform(proposerContext(app.services, db, state), id, params as never),
+    getAction(tool).perform(proposerContext(app.services, db, state), id, params as never),
   );
   await expect(write).rejects.toThrow(/in a read-only transaction/);
 });

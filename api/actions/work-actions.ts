@@ -1,0 +1,50 @@
+import { z } from 'zod';
+import { TaskId } from '../core/fields.js';
+import { derivedEdge } from '../relations/rules.js';
+import type { ActionType, Effect } from './contract/action-type.js';
+import { DateText } from './fields.js';
+import type { Fields, Performed, WorkAction } from './work/action.js';
+import { WORK_ACTIONS } from './work/catalogue.js';
+
+/** Parameters that name the target, where there is one. */
+const TARGET = 'task_id';
+
+/** Returns the parameters as an automation gives them: one more for the target, and dates checked when the automation is saved. */
+function paramsOf({ schema, kind, automation }: WorkAction): ActionType['params'] {
+  const { picks } = automation ?? {};
+  const given = Object.entries(schema.shape).filter(([name]) => picks?.includes(name) ?? true);
+  return z.object({
+    ...Object.fromEntries(given),
+    ...('due_date' in schema.shape && { due_date: DateText.nullish() }),
+    ...(kind !== 'create' && { [TARGET]: TaskId }),
+  });
+}
+
+/** Returns what a run records. An edge that follows from a task's fields has no row: the effect is the task's. */
+function effectOf(id: string, { made, output = {} }: Performed): Effect {
+  const derived = made && derivedEdge(made.entity_id);
+  if (derived) return { entity_type: 'task', entity_id: derived.taskId, output };
+  if (!made) return { entity_type: 'task', entity_id: id, output };
+  if (made.entity_type === 'project') throw new Error('No action of an automation creates a project');
+  return { entity_type: made.entity_type, entity_id: made.entity_id, output };
+}
+
+/** The actions of the catalogue that automations may contain, as runs perform them. */
+export const workActions: readonly ActionType[] = (WORK_ACTIONS as readonly WorkAction[]).flatMap((action) => {
+  const { automation, perform } = action;
+  if (!automation) return [];
+  const { type, label, defaulted, clears, complete } = automation;
+  return {
+    type,
+    label,
+    category: 'core',
+    params: paramsOf(action),
+    ...(defaulted && { defaulted }),
+    ...(clears && { clears }),
+    async perform(ctx, given, run) {
+      const { [TARGET]: id = '', ...fields } = given as Fields & { task_id?: string };
+      const params = complete?.(fields, run) ?? fields;
+      return effectOf(id, await perform(ctx, id, params as never));
+    },
+  } satisfies ActionType;
+});
