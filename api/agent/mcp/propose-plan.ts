@@ -8,7 +8,8 @@ import { Text } from '../../core/fields.js';
 import { hashText, readPlan } from '../plans/canonical.js';
 import type { Proposal, Staged } from '../plans/proposal.js';
 import { hiddenCharacter } from '../plans/hidden-character.js';
-import { PROPOSABLE } from '../../actions/work/catalogue.js';
+import { getAction, PROPOSABLE } from '../../actions/work/catalogue.js';
+import { paramsSchema } from '../../actions/work/params-schema.js';
 import { MAX_ACTIONS } from '../plans/schema.js';
 import { stagePlan } from '../plans/stage-plan.js';
 import {
@@ -24,17 +25,29 @@ import { mcpTool } from './tool.js';
 const LIFE_HOURS = 7 * 24;
 const MAX_NOTE = 500;
 
+/** The parameters of each tool, for agents. They are checked when the plan is staged. */
+const oneOf = PROPOSABLE.map((tool) => {
+  const { kind, words } = getAction(tool);
+  return {
+    description: words.proposal ?? tool,
+    properties: { tool: { const: tool }, params: { type: 'object', additionalProperties: false, ...paramsSchema(tool) } },
+    required: kind === 'create' ? [] : ['entity_id'],
+  };
+});
+
 const Input = z.strictObject({
   actions: z
     .array(
-      z.strictObject({
-        tool: z.enum(PROPOSABLE),
-        entity_id: z.string().max(160).nullish().meta({ description: 'Id of what changes; absent for a creation' }),
-        params: z.record(z.string(), z.unknown()).meta({
-          description:
-            'Fields of the change, as in the REST API, without id and version. "$0" in an id names what action 0 of this plan creates',
-        }),
-      }),
+      z
+        .strictObject({
+          tool: z.enum(PROPOSABLE),
+          entity_id: z.string().max(160).nullish().meta({ description: 'Id of what changes; absent for a creation' }),
+          params: z.record(z.string(), z.unknown()).meta({
+            description:
+              'Fields of the change, as in the REST API, without id and version. "$0" in an id names what action 0 of this plan creates',
+          }),
+        })
+        .meta({ oneOf }),
     )
     .min(1)
     .max(MAX_ACTIONS),

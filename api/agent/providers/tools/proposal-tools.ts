@@ -1,8 +1,7 @@
 import type { LanguageModelV3FunctionTool } from '@ai-sdk/provider';
-import { z } from 'zod';
 import type { ProposedAction } from '../../plans/proposal.js';
 import { getAction, PROPOSABLE, type Tool } from '../../../actions/work/catalogue.js';
-import { TASK_PRIORITIES, TASK_STATUSES } from '../../../tasks/rules.js';
+import { paramsSchema } from '../../../actions/work/params-schema.js';
 import type { Handles, Target } from '../prompt/handles.js';
 import { type CallInput, CallRefused } from './read-tools.js';
 
@@ -39,36 +38,14 @@ const handleSchema = (types: readonly ItemTarget[], isNullable: boolean): Json =
   description: `Handle, such as ${EXAMPLES[types[0] ?? 'task'] ?? 'T1'}`,
 });
 
-/** Returns a schema without what only our API document needs: each call of a model pays for every byte. */
-function plain(schema: Json): Json {
-  const { $schema: _draft, id: _id, example: _example, description: _words, pattern: _pattern, ...rest } = schema;
-  return rest;
-}
-
-/** What the schemas of the API hide behind a normalization, spelled out. */
-const SPELLED_OUT: Record<string, Json> = {
-  status: { type: 'string', enum: [...TASK_STATUSES] },
-  priority: { type: 'string', enum: [...TASK_PRIORITIES] },
-  due_date: { type: ['string', 'null'], description: 'YYYY-MM-DD' },
-  tags: { type: 'array', items: { type: 'string', maxLength: 50 }, maxItems: 20 },
-};
-const DAY: Json = { type: ['string', 'null'], description: 'YYYY-MM-DD' };
-const SPELLED_OUT_OF_PROJECTS: Record<string, Json> = { start_date: DAY, end_date: DAY };
-
 /** Returns the schema of a tool's parameters, with handles in place of ids. */
 function schemaOf(tool: Tool): Json {
   const target = targetOf(tool);
-  const options = { io: 'input', unrepresentable: 'any', reused: 'inline' } as const;
-  const { properties = {}, required = [] } = z.toJSONSchema(getAction(tool).schema, options) as {
-    properties?: Record<string, Json>;
-    required?: string[];
-  };
+  const { properties, required } = paramsSchema(tool);
   const offered = Object.entries(properties).filter(([name]) => !NOT_OFFERED.includes(name));
   const shown = offered.map(([name, schema]): [string, Json] => {
     const types = ID_FIELDS[name];
-    if (types) return [name, handleSchema(types, !required.includes(name) || tool === 'task.assign')];
-    const spelled = tool.startsWith('task.') ? SPELLED_OUT : SPELLED_OUT_OF_PROJECTS;
-    return [name, spelled[name] ?? plain(schema)];
+    return [name, types ? handleSchema(types, !required.includes(name) || tool === 'task.assign') : schema];
   });
   return {
     type: 'object',
