@@ -25,6 +25,16 @@ function statusMatters({ before, after, openDescendants }: Effect): boolean {
   return after?.['status'] === 'done' && (openDescendants > 0 || before?.['recurrence'] != null);
 }
 
+/** Titles up to this length hold a few words; a longer one is a text of somebody. */
+const SHORT_TITLE = 20;
+
+/** Whether a text that somebody wrote makes way for another one. */
+function replacesText({ before, after }: Effect): boolean {
+  const [from, to] = [textOf(before?.['title']), textOf(after?.['title'])];
+  const title = differs(from, to) && Math.max(from.length, to.length) > SHORT_TITLE;
+  return title || (!isEmpty(before?.['description']) && differs(before?.['description'], after?.['description']));
+}
+
 /** Returns the risk of any change of a task. */
 export function riskOfTaskUpdate(effect: Effect): Risk {
   const before = effect.before ?? {};
@@ -36,7 +46,8 @@ export function riskOfTaskUpdate(effect: Effect): Risk {
   const isCleared = CLEARABLE.some((field) => !isEmpty(before[field]) && isEmpty(after[field]));
   const isAssignment = changed('assigned_to') && assignmentMatters(before['assigned_to'], after['assigned_to'], effect.userId);
   const moves = changed('parent_task_id') || changed('recurrence') || changed('is_archived');
-  return isLower || isEarlier || isCleared || isAssignment || moves || statusMatters(effect) ? 'medium' : 'low';
+  const matters = isLower || isEarlier || isCleared || isAssignment || moves || statusMatters(effect) || replacesText(effect);
+  return matters ? 'medium' : 'low';
 }
 
 /** Whether the action completes a recurring task, so that its series goes on with the next one. */
