@@ -1,3 +1,4 @@
+import { withVisibleNames } from '../core/validation/invisible.js';
 import { truncateText } from './record/rules.js';
 
 /** Fields by which people recognize an event, in reading order. */
@@ -14,17 +15,18 @@ const MAX_FACT_LENGTH = 160;
 function factText(value: unknown): string | undefined {
   if (typeof value === 'number') return String(value);
   if (typeof value !== 'string') return undefined;
-  const line = value
-    .slice(0, 4 * MAX_FACT_LENGTH)
+  const line = withVisibleNames(value.slice(0, 4 * MAX_FACT_LENGTH))
     .replace(/[\p{Cc}\s]+/gu, ' ')
     .trim();
   return line === '' ? undefined : truncateText(line, MAX_FACT_LENGTH);
 }
 
-/** Returns the display fields of an event. */
-export function factsOf(event: Readonly<Record<string, unknown>>): Facts {
-  const { task, project } = event as { task?: { title?: unknown } | null; project?: { name?: unknown } | null };
-  const values: Record<string, unknown> = { ...event, task: task?.title, project: project?.name };
+/** Returns the display fields of an event. Titles of our own records come from the database: an event may say anything. */
+export function factsOf(
+  event: Readonly<Record<string, unknown>>,
+  { task, project }: { task?: string | undefined; project?: string | undefined },
+): Facts {
+  const values: Record<string, unknown> = { ...event, task, project };
   return Object.fromEntries(
     FACTS.flatMap((name) => {
       const text = factText(values[name]);

@@ -3,7 +3,7 @@ import type { Context } from '../../core/context.js';
 import { findRecipients } from '../../notifications/find-recipients.js';
 import { notifyUsers } from '../../notifications/notify-users.js';
 import type { GateRole } from '../../actions/rules.js';
-import { factsOf, subjectOf } from '../event-facts.js';
+import { actorName, type Definition, type Plan, planRuns } from '../planned-actions.js';
 import { describeStaged } from './describe-staged.js';
 import { EXCLUDED } from './excluded.sql.js';
 import { plainText } from '../../core/plain-text.js';
@@ -13,6 +13,8 @@ interface Waiting {
   automation_name: string;
   team_id: string | null;
   creator_id: string;
+  project_id: string | null;
+  trigger_type: string;
   event: Record<string, unknown>;
   actions: Record<string, unknown>[];
 }
@@ -29,6 +31,9 @@ const excludedStatement: Statement = {
   text: /* sql */ `
     select ${EXCLUDED} as excluded from automation_runs r join gates g using (run_id) where r.run_id = $1 and g.decision is null`,
 };
+
+/** Longest value in an email, in code points; the run's page shows all of it. */
+const MAX_VALUE_LENGTH = 300;
 
 const UTC = new Intl.DateTimeFormat('en-GB', { timeZone: 'UTC', dateStyle: 'medium', timeStyle: 'short' });
 
@@ -50,12 +55,14 @@ export async function notifyApprovers(
   const wanted = teamId === null ? { teamId, userIds: [creator_id] } : { teamId, role: gate.required_role };
   const people = await findRecipients(ctx, { ...wanted, except });
   const reminder = kind === 'approval_reminder';
-  const subject = subjectOf(factsOf(run.event));
+  const planned = { ...run, actions: run.actions.slice(gate.gate_index + 1) as unknown as Definition[] };
+  const [[plan], actor] = await Promise.all([planRuns(ctx, [planned], MAX_VALUE_LENGTH), actorName(ctx, planned)]);
+  const { subject } = plan as Plan;
   // The distinguishing part comes first: a list of emails shows only the beginning of a subject.
   const about = subject === null ? automation_name : `${subject} (${automation_name})`;
   const title = `${reminder ? 'Still waiting' : 'Waiting'} for your approval: ${about}`;
   const message = plainText(gate.message ?? `${automation_name} needs approval.`);
-  const details = [...(await describeStaged(ctx, run, gate.gate_index)), `Expires ${UTC.format(gate.expires_at)} UTC.`];
+  const details = [...describeStaged(plan as Plan, actor), `Expires ${UTC.format(gate.expires_at)} UTC.`];
   await notifyUsers(ctx, people, { kind, title, message, details, team_id: teamId, run_id }, ['in_app', 'email']);
   return people.length;
 }

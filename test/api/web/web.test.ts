@@ -396,8 +396,9 @@ describe('approvals', () => {
       { type: 'require_approval', params: { message: 'Close the task?' } },
       { type: 'set_task_status', name: 'Close the task', params: { task_id: '{{event.task.task_id}}', status: 'done' } },
     ];
+    const { task_id } = await buildTask(app, team, await buildProject(app, team), { title: 'Bug of the cookie' });
     const merged = (pr_number: number, title: string) => ({
-      event: JSON.stringify({ repo: 'acme/rocket', pr_number, title, task: { task_id: 'x', title: `Bug of ${title}` } }),
+      event: JSON.stringify({ repo: 'acme/rocket', pr_number, title, task: { task_id, title: 'Another title' } }),
     });
     const first = await buildRun(app, team, { actions, fields: merged(41, 'Harden the <b>cookie</b>') });
     const { automation_id } = first;
@@ -410,9 +411,9 @@ describe('approvals', () => {
     const subject = 'acme/rocket #41 · Harden the &lt;b&gt;cookie&lt;/b&gt;';
     for (const words of [
       subject,
-      'Bug of Harden',
+      '<dt>Task</dt><dd>Bug of the cookie</dd>',
       '<dt>status</dt><dd>done</dd>',
-      '<dt>task</dt><dd>Bug of Harden',
+      `<dt>task</dt><dd><a href="/app/items/${task_id}">Bug of the cookie</a></dd>`,
       `#42 · ${'y'.repeat(159)}…`,
     ])
       expect(html).toContain(words);
@@ -435,7 +436,7 @@ describe('approvals', () => {
     const card = html.slice(html.indexOf(`id="gate-${run.run_id}"`)).split('</article>')[0] ?? '';
     const [guest, creator] = [team.guest, team.member].map(({ email }) => email.split('@')[0]);
     for (const words of [
-      '<dt>task</dt><dd>Rotate the keys</dd>',
+      `<dt>task</dt><dd><a href="/app/items/${task.task_id}">Rotate the keys</a></dd>`,
       '<dt>text</dt><dd>For {{event.change.author}}: {{event.none}}</dd>',
       `<dt>to</dt><dd>${guest}</dd>`,
       '<dt>message</dt><dd>By Zoe &lt;b&gt;</dd>',
@@ -524,7 +525,8 @@ describe('approvals', () => {
       { type: 'require_approval', name: 'Release manager' },
       { type: 'set_task_status', params: { task_id: '{{event.task.task_id}}', status: 'done' } },
     ];
-    const event = JSON.stringify({ task: { task_id: 'the-id', title: 'The task’s title' } });
+    const task = await buildTask(app, team, await buildProject(app, team), { title: 'The task’s title' });
+    const event = JSON.stringify({ task: { task_id: task.task_id, title: 'Another title' } });
     const long = app.services.db.raw("now() - interval '3 days'");
     const run = await buildRun(app, team, { actions, expiresIn: 3600, fields: { event, queued_at: long, started_at: long } });
     const path = `/app/runs/${run.run_id}`;
@@ -552,7 +554,7 @@ describe('approvals', () => {
       'Too late',
       '<strong>Gate</strong> <span class="chip">approved</span>',
       '<strong>Gate: Release manager</strong> <span class="chip">rejected</span>',
-      '<dt>status</dt><dd>done</dd><dt>task</dt><dd>The task’s title</dd>',
+      `<dt>status</dt><dd>done</dd><dt>task</dt><dd><a href="/app/items/${task.task_id}">The task’s title</a></dd>`,
     ])
       expect(html).toContain(words);
     expect(html).toMatch(/aside" datetime="[^"]+">\d+ \w+ \d{4}, \d\d:\d\d:\d\d</);

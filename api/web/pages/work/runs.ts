@@ -4,9 +4,9 @@ import { canDispatch } from '../../../runs/dispatch/can-dispatch.js';
 import { GATE } from '../../../actions/rules.js';
 import { getApproval } from '../../../runs/approvals/list-approvals.js';
 import { retryRun } from '../../../runs/dead-letter/retry-run.js';
-import { renderTemplates } from '../../../automations/language/template.js';
 import { type RunRecord, RunParams } from '../../../runs/schema.js';
-import { factsOf } from '../../../runs/event-facts.js';
+import { describeRuns } from '../../../runs/describe-runs.js';
+import { actorName, type Definition, type Plan, planRuns } from '../../../runs/planned-actions.js';
 import { getVersion } from '../../../automations/versions/list-versions.js';
 import type { VersionRecord } from '../../../automations/versions/schema.js';
 import type { Context } from '../../../core/context.js';
@@ -32,22 +32,20 @@ async function definitionOf(ctx: Context, run: RunRecord): Promise<VersionRecord
   }
 }
 
-const printed = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
-const pairs = (values: object) => Object.entries(values).map(([name, value]) => ({ name, value: printed(value) }));
-
-/**
- * Returns an action's parameters, rendered with the event like in the run; secrets stay references. Falls back to the template.
- * Everyone who may read the run may see both.
- */
-function paramsOf(definition: VersionRecord | null, index: number, event: RunRecord['event']) {
-  const params = definition?.actions[index]?.params ?? {};
-  const filled = renderTemplates(params, event, { secrets: (name) => `{{secret:${name}}}` });
-  const { task_id: id } = (event['task'] ?? {}) as { task_id?: unknown };
-  const { task: title } = factsOf(event);
-  return pairs(filled.ok ? (filled.value as object) : params).map(({ name, value }) =>
-    // Shows the task's title instead of its id.
-    name === 'task_id' && title !== undefined && value === id ? { name: 'task', value: title } : { name, value },
-  );
+/** Returns what every action of the run does, or would do, and by what people recognize the run. */
+async function planOf(
+  ctx: Context,
+  run: RunRecord,
+  definition: VersionRecord | null,
+): Promise<Plan & { actor: string | undefined }> {
+  const actions = run.actions.map(({ type, name, index }): Definition => {
+    const params = definition?.actions[index]?.params as Definition['params'];
+    return { type, name, ...(params && { params }) };
+  });
+  const creator_id = (await describeRuns(ctx, [run]))[run.run_id]?.creator_id as string;
+  const planned = { ...run, creator_id, actions };
+  const [[plan], actor] = await Promise.all([planRuns(ctx, [planned]), actorName(ctx, planned)]);
+  return { ...(plan as Plan), actor };
 }
 
 /** Returns the gate of an action: its decision, or the pending approval. */
@@ -55,17 +53,20 @@ const gateOf = ({ approval }: RunRecord, { index, type, output }: RunRecord['act
   approval?.gate_index === index ? approval : type === GATE && output?.['decision'] ? output : null;
 
 /** Returns the run's actions with their parameters, if known. */
-const stepsOf = (run: RunRecord, definition: VersionRecord | null) =>
-  run.actions.map((action) => ({
+const stepsOf = (run: RunRecord, { actions }: Plan) =>
+  run.actions.map((action, at) => ({
     ...action,
     isGate: action.type === GATE,
     approval: gateOf(run, action),
-    params: paramsOf(definition, action.index, run.event),
+    params: actions[at]?.facts ?? [],
   }));
 
-/** Returns the event's display fields with their labels. */
-const displayFactsOf = ({ event }: RunRecord) =>
-  Object.entries(factsOf(event)).map(([name, value]) => ({ name: name.replace('_', ' '), value }));
+/** Returns what runs if the open gate is approved. */
+const stagedOf = (run: RunRecord, { actions }: Plan) => actions.filter((_action, at) => run.actions[at]?.status === 'staged');
+
+/** Returns the display fields with their labels. */
+const displayFactsOf = ({ facts }: Plan) =>
+  Object.entries(facts).map(([name, value]) => ({ name: name.replace('_', ' '), value }));
 
 const backToRun = ({ params }: { params: { run_id: string } }, { message }: FormError): Promise<Redirect> =>
   Promise.resolve({ to: `/app/runs/${params.run_id}`, notice: { kind: 'bad', text: message } });
@@ -87,13 +88,16 @@ export const runPages: Page[] = [
         run.status === 'paused' ? getApproval(ctx, run.run_id) : null,
         canDispatch(ctx, run.run_id),
       ]);
+      const plan = await planOf(ctx, run, definition);
       const team = person.teams.find(({ team_id }) => team_id === run.team_id);
       const data = {
         run,
         gate,
         names,
-        steps: stepsOf(run, definition),
-        facts: displayFactsOf(run),
+        steps: stepsOf(run, plan),
+        staged: stagedOf(run, plan),
+        actor: plan.actor,
+        facts: displayFactsOf(plan),
         team: team?.name ?? 'Personal',
       };
       return {
