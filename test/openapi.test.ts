@@ -9,7 +9,7 @@ import { UpdateTask } from '../api/tasks/schema.js';
 import { resolveSubtree } from '../api/web/assets/docs-resolver.js';
 import { expectEnvelope } from './envelope/expect-envelope.js';
 import { isList } from '../api/endpoint/pages.js';
-import { routeOf, SEVEN } from './authorization/expected.js';
+import { routeOf, ENFORCED } from './authorization/expected.js';
 import { startApp, type TestApp } from './support/app.js';
 
 // The published document and the pages that show it.
@@ -200,7 +200,7 @@ describe('the document', () => {
       else expect(text).not.toMatch(/Not allowed (for access tokens|while impersonating)/);
       if (!endpoint.scope) continue;
       expect(text).toContain(
-        `Token scope: \`${endpoint.scope}\`${routeOf(endpoint) in SEVEN ? '.' : ' (advisory; required of strict tokens).'}`,
+        `Token scope: \`${endpoint.scope}\`${routeOf(endpoint) in ENFORCED ? '.' : ' (advisory; required of strict tokens).'}`,
       );
     }
   });

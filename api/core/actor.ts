@@ -23,7 +23,7 @@ interface PatActor extends Person {
   type: 'pat';
   tokenId: string;
   scopes: Scope[];
-  /** Every route requires its scope of this token, not only the seven that require it of every token. */
+  /** Every route requires its scope of this token, not only those that require it of every token. */
   strict: boolean;
   /** An outside agent's token: it works at the MCP endpoint only. */
   mcpOnly: boolean;

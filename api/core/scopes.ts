@@ -11,6 +11,7 @@ export const SCOPES = {
   'teams:read': 'View teams & members',
   'automations:read': 'View automations & runs',
   'automations:write': 'Create & update automations',
+  'approvals:decide': 'Decide approvals',
   'graph:read': 'Read the work graph',
   'ai:chat': 'Use the AI workspace (chat)',
   'ai:confirm': 'Confirm AI-proposed actions',

@@ -148,7 +148,7 @@ export interface EndpointSpec<P extends z.ZodType, Q extends z.ZodType, B extend
   /** Row of the access table; `public` for the few routes without a credential. */
   ability: Ability | 'public';
   /**
-   * Token scope of this route; enforced on the seven routes with `scopeEnforced`, or everywhere in strict mode
+   * Token scope of this route; enforced of every token with `scopeEnforced`, or everywhere in strict mode
    * (docs/decisions.md#token-scopes).
    */
   scope?: Scope;

@@ -48,7 +48,7 @@ function parse<S extends z.ZodType>(place: string, schema: S | undefined, value:
   return result.data as z.output<S>;
 }
 
-/** Returns whether the route's scope is enforced: on seven routes, everywhere by a setting, or for a strict token. */
+/** Returns whether the route's scope is enforced: where it says so, everywhere by a setting, or for a strict token. */
 const enforcesScope = (spec: EndpointSpec<z.ZodType, z.ZodType, z.ZodType>, { config }: Services, actor?: Actor): boolean =>
   spec.scopeEnforced === true || enforcesEveryScope(config, actor);
 

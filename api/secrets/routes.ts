@@ -5,7 +5,7 @@ import { saveSecret } from './save-secret.js';
 import { DeletedSecret, DeleteSecret, ListSecrets, SavedSecret, SaveSecret, SecretList, SecretParams } from './schema.js';
 
 const tag = 'Secrets';
-const write = { tag, ability: 'secret.write', scope: 'automations:write' } as const;
+const write = { tag, ability: 'secret.write', scope: 'automations:write', scopeEnforced: true } as const;
 
 /** Fixed paths: they precede `/api/automations/:automation_id`, which would match them. */
 export const secretRoutes: Endpoint[] = [

@@ -15,7 +15,7 @@ export const CreateToken = z
     scopes: Scopes,
     strict: z.boolean().nullish().meta({
       description:
-        'true: every route checks the token’s scopes. Default: seven routes do; elsewhere the token may do whatever its owner may',
+        'true: every route checks the token’s scopes. Default: writes of projects and tasks, decisions, replays and the vault do; elsewhere the token may do whatever its owner may',
     }),
     mcp_only: z.boolean().nullish().meta({
       description: 'true: a token for an outside agent. It works at `POST /api/mcp` only, where nothing can be written',

@@ -6,10 +6,10 @@ import type { Actor } from './world.js';
 export type Mode = 'spec' | 'strict';
 
 /**
- * The seven routes that always enforce a token's scope, written out so that no declaration in the code widens or narrows them
- * unnoticed.
+ * The routes that always enforce a token's scope, written out so that no declaration in the code widens or narrows them unnoticed: seven
+ * by the contract, then the decisions, replays and the vault.
  */
-export const SEVEN: Record<string, string> = {
+export const ENFORCED: Record<string, string> = {
   'POST /api/projects': 'projects:write',
   'PUT /api/projects/:project_id': 'projects:write',
   'DELETE /api/projects/:project_id': 'projects:write',
@@ -17,6 +17,14 @@ export const SEVEN: Record<string, string> = {
   'PUT /api/tasks/:task_id': 'tasks:write',
   'PATCH /api/tasks/:task_id': 'tasks:write',
   'DELETE /api/tasks/:task_id': 'tasks:write',
+  'POST /api/automations/runs/:run_id/approve': 'approvals:decide',
+  'POST /api/automations/runs/:run_id/reject': 'approvals:decide',
+  'POST /api/automations/dead-letter/:run_id/retry': 'automations:write',
+  'POST /api/automations/secrets': 'automations:write',
+  'DELETE /api/automations/secrets/:name': 'automations:write',
+  'POST /api/ai-workspace/agent/confirm': 'ai:confirm',
+  'POST /api/ai-workspace/actions/confirm': 'ai:confirm',
+  'POST /api/ai-workspace/agent/plans/:action_id/undo': 'ai:confirm',
 };
 
 /** Expected response. `shows`: whether a list contains the subject. */
@@ -51,9 +59,9 @@ function isKeptOut(endpoint: Endpoint, actor: Actor): boolean {
   );
 }
 
-/** Whether this caller is asked for the route's scope: on the seven routes, everywhere by the setting, or by a strict token. */
+/** Whether this caller is asked for the route's scope: on the routes above, everywhere by the setting, or by a strict token. */
 export const isEnforced = (endpoint: Endpoint, actor: Actor, mode: Mode): boolean =>
-  mode === 'strict' || actor.strict === true || routeOf(endpoint) in SEVEN;
+  mode === 'strict' || actor.strict === true || routeOf(endpoint) in ENFORCED;
 
 /**
  * What the rules say of this call, from the table of who may do what and nothing of the route's own code: 401 without a credential,

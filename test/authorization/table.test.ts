@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { type Ability, checkCallerKind, isAdmitted, ruleOf, type Seat } from '../../api/core/access.js';
 import { CASES, GROUPS } from './cases.js';
-import { routeOf, scopeOf, SEVEN } from './expected.js';
+import { routeOf, scopeOf, ENFORCED } from './expected.js';
 import { gaps, nameOf } from './run.js';
 import { ENDPOINTS } from '../../api/http/router.js';
 
@@ -25,9 +25,9 @@ it('has one row of a name', () => {
   expect(names.filter((name, at) => names.indexOf(name) !== at)).toEqual([]);
 });
 
-it('the seven pairs of the contract are enforced, with the contract’s scopes, and no others', () => {
+it('the pairs of the contract, the decisions and the vault are enforced, with their scopes, and no others', () => {
   const enforced = ENDPOINTS.filter((endpoint) => !endpoint.raw && endpoint.scopeEnforced);
-  expect(Object.fromEntries(enforced.map((endpoint) => [routeOf(endpoint), scopeOf(endpoint)]))).toEqual(SEVEN);
+  expect(Object.fromEntries(enforced.map((endpoint) => [routeOf(endpoint), scopeOf(endpoint)]))).toEqual(ENFORCED);
 });
 
 /** The permissions, written out: the code's table is compared with it, so that no role changes unnoticed. */

@@ -12,6 +12,9 @@ const WHOSE =
 const RETRIES =
   'Send `gate_index` or an `Idempotency-Key`: without either, a retried request may decide the next gate of the run.';
 
+/** Decisions need their scope whatever the token (docs/decisions.md#token-scopes). */
+const DECIDING = { scope: 'approvals:decide', scopeEnforced: true } as const;
+
 export const approvalRoutes: Endpoint[] = [
   endpoint({
     id: 'listApprovals',
@@ -35,7 +38,7 @@ export const approvalRoutes: Endpoint[] = [
     summary: 'Approve a gate',
     description: `The staged actions then run as the automation’s creator. The response shows the stored state; the actions run later. ${WHOSE} ${RETRIES}`,
     ability: 'gate.decide',
-    scope: 'automations:write',
+    ...DECIDING,
     params: RunParams,
     body: ApproveGate,
     response: Approved,
@@ -51,7 +54,7 @@ export const approvalRoutes: Endpoint[] = [
     summary: 'Reject a gate',
     description: `Also works after the gate expired. A run with a failed action ends as failed. ${RETRIES}`,
     ability: 'gate.decide',
-    scope: 'automations:write',
+    ...DECIDING,
     params: RunParams,
     body: RejectGate,
     response: Rejected,

@@ -31,6 +31,7 @@ export const deadLetterRoutes: Endpoint[] = [
     description: 'Creates a new run for the same event, with side effects. Shares a rate limit per user with execute and test.',
     ability: 'automation.dispatch',
     scope: 'automations:write',
+    scopeEnforced: true,
     limit: 'automation_dispatch',
     params: RunParams,
     body: RetryRun,

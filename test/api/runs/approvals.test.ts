@@ -75,12 +75,24 @@ describe('approve', () => {
     });
   });
 
-  it('takes a token of the person, whatever its scopes: they are advisory here', async () => {
-    const token = await buildToken(app, team.manager, ['tasks:read']);
+  it('takes a token of the person with the scope to decide, strict or not, and no other', async () => {
     const run = await buildRun(app, team);
-    const answer = await app.as(token).post(`/api/automations/runs/${run.run_id}/approve`);
-    expect(answer.status).toBe(200);
-    expect(answer.headers.get('x-required-scope')).toBe('automations:write');
+    const path = `/api/automations/runs/${run.run_id}`;
+    for (const strict of [false, true]) {
+      const other = app.as(await buildToken(app, team.manager, ['tasks:read', 'automations:write'], { strict }));
+      for (const decision of ['approve', 'reject']) {
+        const { status, headers, body } = await other.post(`${path}/${decision}`);
+        expect([status, headers.get('x-required-scope'), headers.get('x-scope-enforced')]).toEqual([
+          403,
+          'approvals:decide',
+          'true',
+        ]);
+        expect(body.message).toBe('Token is missing the required scope: approvals:decide');
+      }
+    }
+    expect((await app.as(team.manager).get(path)).body).toMatchObject({ status: 'paused' });
+    const token = await buildToken(app, team.manager, ['approvals:decide']);
+    expect((await app.as(token).post(`${path}/approve`)).status).toBe(200);
   });
 
   it.each([

@@ -22,7 +22,7 @@ beforeAll(async () => {
 afterAll(() => app.close());
 beforeEach(async () => {
   team = await buildTeam(app);
-  token = await buildToken(app, team.manager, ['automations:write']);
+  token = await buildToken(app, team.manager, ['approvals:decide']);
 });
 
 const ROUNDS = Number(process.env['CAS_ROUNDS'] ?? 8);

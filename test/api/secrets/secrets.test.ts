@@ -110,7 +110,10 @@ describe('the vault over the API', () => {
       expect((await save('NO', VALUE, person)).status).toBe(403);
       expect((await app.as(person).get(`/api/automations/secrets?team_id=${team.team_id}`)).status).toBe(403);
     }
-    const token = await buildToken(app, team.admin, ['tasks:read']);
+    const reader = await buildToken(app, team.admin, ['tasks:read', 'automations:read']);
+    const unscoped = await app.as(reader).post('/api/automations/secrets', { team_id: team.team_id, name: 'T', value: 'v' });
+    expect([unscoped.status, unscoped.body.message]).toEqual([403, 'Token is missing the required scope: automations:write']);
+    const token = await buildToken(app, team.admin, ['automations:write']);
     expect((await app.as(token).post('/api/automations/secrets', { team_id: team.team_id, name: 'T', value: 'v' })).status).toBe(
       200,
     );

@@ -197,7 +197,7 @@ describe('GET', () => {
 
   it('the scopes, with the labels of the contract', async () => {
     const { body } = await me.get(`${URL}/scopes`);
-    expect(body.scopes).toHaveLength(11);
+    expect(body.scopes).toHaveLength(12);
     expect(body.scopes).toContainEqual({ key: 'tasks:write', label: 'Create & update work items' });
     expect(body.scopes).toContainEqual({ key: 'admin:*', label: 'Full account access (admin)' });
   });
@@ -302,8 +302,8 @@ describe('a strict token', () => {
     expect(scopeOf(await client.get(`/api/tasks?project_id=${project_id}`))).toEqual([200, 'tasks:read', 'true', false]);
     expect(scopeOf(await client.get('/api/auth/me'))).toEqual([200, null, null, false]);
     const refused = (scope: Scope) => [403, scope, 'true', `Token is missing the required scope: ${scope}`];
-    expect(scopeOf(await client.post(`${run}/approve`))).toEqual(refused('automations:write'));
-    expect(scopeOf(await client.post(`${run}/reject`))).toEqual(refused('automations:write'));
+    expect(scopeOf(await client.post(`${run}/approve`))).toEqual(refused('approvals:decide'));
+    expect(scopeOf(await client.post(`${run}/reject`))).toEqual(refused('approvals:decide'));
     expect(scopeOf(await client.get('/api/automations/approvals'))).toEqual(refused('automations:read'));
     expect(scopeOf(await client.post('/api/tasks/bulk', [{ title: 'x', project_id }]))).toEqual(refused('tasks:write'));
     expect(scopeOf(await client.patch(`/api/tasks/${task.task_id}/status`, { status: 'done' }))).toEqual(refused('tasks:write'));
@@ -311,11 +311,11 @@ describe('a strict token', () => {
     expect(scopeOf(await client.get('/api/teams'))).toEqual(refused('teams:read'));
   });
 
-  it('with the scope approves; one that is not strict does without it, and is told that it is not asked', async () => {
-    const held = await buildHeld(['automations:write'], true);
-    expect(scopeOf(await held.client.post(`${held.run}/approve`))).toEqual([200, 'automations:write', 'true', false]);
+  it('with the scope reads a run; one that is not strict does without it, and is told that it is not asked', async () => {
+    const held = await buildHeld(['automations:read'], true);
+    expect(scopeOf(await held.client.get(held.run))).toEqual([200, 'automations:read', 'true', false]);
     const loose = await buildHeld(['tasks:read'], false);
-    expect(scopeOf(await loose.client.post(`${loose.run}/approve`))).toEqual([200, 'automations:write', 'false', false]);
+    expect(scopeOf(await loose.client.get(loose.run))).toEqual([200, 'automations:read', 'false', false]);
   });
 
   it('does not read an answer that was stored for another token of its person', async () => {
