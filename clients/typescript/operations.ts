@@ -1,4 +1,4 @@
-// Made by npm run client from the document with SHA-256 4da0d4ad2eea39501a90e79d1aa467a6acad452e00e69f38f345fc77a0a47743.
+// Made by npm run client from the document with SHA-256 8b4a8c1a2e5ce807cecaad6e88950b2aa4fae16792abdb2355beae850bd0a719.
 /** Operations that send a form with a file, those that send its bytes alone, and those that return bytes. */
 export const UPLOADS: readonly string[] = ['uploadFile'];
 export const STREAMS: readonly string[] = ['uploadBulkInput'];
