@@ -21,13 +21,20 @@ export const namesOfTeamsStatement: Statement = {
 /** Maximum bytes of a value that a list shows. */
 const MAX_VALUE_BYTES = 2_000;
 
-/** $1 = run ids, $2 = paths in their events, in pairs. Of a larger value only the beginning: events can be large. */
+/**
+ * $1 = run ids, $2 = a JSON list of paths in the event of each. Reads each event once. Of a large value only the beginning: events can be large.
+ */
 export const quotedStatement: Statement = {
   name: 'quoted_from_events',
   text: /* sql */ `
-    select w.run_id, w.path, q.size <= ${MAX_VALUE_BYTES} as is_whole,
+    select w.run_id, p.path, q.size <= ${MAX_VALUE_BYTES} as is_whole,
       case when q.size <= ${MAX_VALUE_BYTES} then q.value else to_jsonb(left(q.value #>> '{}', ${MAX_VALUE_BYTES} / 4)) end as value
-    from unnest($1::uuid[], $2::text[]) as w (run_id, path) join automation_runs r using (run_id)
-    cross join lateral (select v.value, octet_length(v.value::text) as size from (select r.event #> string_to_array(w.path, '.') as value) v) q
+    from unnest($1::uuid[], $2::jsonb[]) as w (run_id, paths)
+    -- The concatenation copies the event into memory, from which every path is taken.
+    cross join lateral (select r.event || '{}' as event from automation_runs r where r.run_id = w.run_id offset 0) e
+    cross join lateral jsonb_array_elements_text(w.paths) as p (path)
+    cross join lateral (
+      select v.value, octet_length(v.value::text) as size from (select e.event #> string_to_array(p.path, '.') as value) v offset 0
+    ) q
     where q.value is not null`,
 };

@@ -48,10 +48,8 @@ export async function quotedEvents(
   const events = new Map(
     [...paths].map(([id, named]): [string, Quoted] => [id, { event: {}, isWhole: named.length <= MAX_PATHS }]),
   );
-  const wanted = [...paths].flatMap(([id, named]) =>
-    [...new Set([...named.slice(0, MAX_PATHS), ...ALWAYS, ...shown])].map((path) => [id, path] as const),
-  );
-  const columns = [wanted.map(([id]) => id), wanted.map(([, path]) => path)];
+  const wanted = [...paths.values()].map((named) => [...new Set([...named.slice(0, MAX_PATHS), ...ALWAYS, ...shown])]);
+  const columns = [[...paths.keys()], wanted.map((all) => JSON.stringify(all))];
   const rows = await run<{ run_id: string; path: string; value: unknown; is_whole: boolean }>(ctx.db, quotedStatement, columns);
   // The shorter path first: what it holds is not overwritten by a part of it.
   for (const { run_id, path, value, is_whole } of rows.toSorted((one, other) => one.path.length - other.path.length)) {

@@ -163,6 +163,9 @@ async function buildActors(app: TestApp, own: Tenant): Promise<Actor[]> {
   const suspended = await buildPerson(app, { status: 'suspended' });
   await db('memberships').insert({ team_id: own.team_id, user_id: suspended.user_id, role: 'admin' });
   const instanceAdmin = await buildPerson(app, { role: 'admin' });
+  // A user has at most 50 tokens, which two for each scope and each kind would exceed.
+  const second = await buildPerson(app);
+  await db('memberships').insert({ team_id: own.team_id, user_id: second.user_id, role: 'member' });
   const suspendedToken = await buildToken(app, suspended, ['admin:*']);
   const agentToken = await buildToken(app, own.member, ['admin:*'], { mcp_only: true });
   const stranger = { refused: true, user_id: null, seat: null, instanceAdmin: false, scope: null };
@@ -176,7 +179,7 @@ async function buildActors(app: TestApp, own: Tenant): Promise<Actor[]> {
     await buildImpersonator(app, own, instanceAdmin),
     ...(['guest', 'member', 'manager', 'admin'] as const).map((seat) => withSession(seat, own[seat], seat)),
     ...(await buildTokens(app, own.member)),
-    ...(await buildTokens(app, own.member, { strict: true })),
+    ...(await buildTokens(app, second, { strict: true })),
     {
       ...withSession('token of an outside agent', own.member, 'member'),
       credential: () => agentToken,
