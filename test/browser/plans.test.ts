@@ -180,7 +180,7 @@ it('without scripts it confirms what is ticked, and a refusal returns to the car
   await page.click(`${card} button:has-text("Confirm")`);
   await page.waitForSelector('.notice.bad');
   expect(await page.textContent('.notice.bad')).toContain('Task not found');
-  expect(page.url()).toContain(`#plan-${plan.action_id}`);
+  expect(page.url()).toContain(`/app/approvals/plan/${plan.action_id}`);
   await page.click(`${card} button:has-text("Discard")`);
   await page.waitForSelector('.notice.good');
   expect(await page.locator(card).count()).toBe(0);

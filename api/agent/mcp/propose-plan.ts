@@ -71,7 +71,7 @@ async function lockTokenSession(ctx: Context, tokenId: string): Promise<Proposal
 }
 
 /** Address at which the owner of the plan decides. */
-export const confirmUrl = (ctx: Context, actionId: string): string => webAddress(ctx.config, `/app/approvals#plan-${actionId}`);
+export const confirmUrl = (ctx: Context, actionId: string): string => webAddress(ctx.config, `/app/approvals/plan/${actionId}`);
 
 interface Proposed extends Record<string, unknown> {
   canonical: string;

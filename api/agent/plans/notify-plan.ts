@@ -5,6 +5,7 @@ import type { PlanSource, Risk } from '../../actions/work/action.js';
 
 /** A plan that waits for a person. */
 interface WaitingPlan {
+  action_id: string;
   owner_id: string | null;
   team_id: string | null;
   source: PlanSource;
@@ -34,7 +35,15 @@ export async function notifyStaged(ctx: Context, plan: WaitingPlan, kind: 'plan_
   const from = source === 'chat' ? NAME.chat : `a plan of ${NAME[source]}`;
   const message = `${kind === 'plan_reminder' ? 'Still waiting' : 'Waiting'} for your confirmation: ${from} (${summary})`;
   const details = [`Highest risk: ${risk}.`, `Expires ${UTC.format(expires_at)} UTC.`];
-  const notice = { kind, title: message, message, details, team_id, run_id: null, path: '/app/approvals' } as const;
+  const notice = {
+    kind,
+    title: message,
+    message,
+    details,
+    team_id,
+    run_id: null,
+    path: `/app/approvals/plan/${plan.action_id}`,
+  } as const;
   await notifyUsers(ctx, people, notice, kind === 'plan_reminder' ? ['in_app', 'email'] : ['in_app']);
   return people.length;
 }

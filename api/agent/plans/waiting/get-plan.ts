@@ -3,17 +3,37 @@ import { rolesFor } from '../../../core/access.js';
 import { type Context, userOf } from '../../../core/context.js';
 import { forbidden, notFound } from '../../../core/errors.js';
 import type { PlanRecord } from '../decisions/schema.js';
-import { isReadable, type PlanRow, presentPlan } from './present-plan.js';
+import { canConfirm, isReadable, type PlanRow, presentPlan } from './present-plan.js';
 import { getPlanStatement } from './read-plans.sql.js';
+
+/** @throws RESOURCE_NOT_FOUND unknown or foreign | PERMISSION_DENIED it changes a team that the caller has left */
+async function readPlan(ctx: Context, actionId: string): Promise<PlanRow> {
+  const values = [actionId, userOf(ctx), rolesFor('plan.decide')];
+  const [row] = await run<PlanRow & Record<string, unknown>>(ctx.db, getPlanStatement, values);
+  if (!row) throw notFound('Plan');
+  if (!isReadable(row)) throw forbidden('You are not a member of this team');
+  return row;
+}
 
 /**
  * Returns a plan in any status: the caller's own, or one of a team in which the caller may write.
  * @throws RESOURCE_NOT_FOUND unknown or foreign | PERMISSION_DENIED it changes a team that the caller has left
  */
-export async function getPlan(ctx: Context, actionId: string): Promise<PlanRecord> {
-  const values = [actionId, userOf(ctx), rolesFor('plan.decide')];
-  const [row] = await run<PlanRow & Record<string, unknown>>(ctx.db, getPlanStatement, values);
-  if (!row) throw notFound('Plan');
-  if (!isReadable(row)) throw forbidden('You are not a member of this team');
-  return presentPlan(row);
+export const getPlan = async (ctx: Context, actionId: string): Promise<PlanRecord> => presentPlan(await readPlan(ctx, actionId));
+
+/** A plan for the page on which it is decided. */
+export interface PlanToDecide extends PlanRecord {
+  session_title: string | null;
+  note: string | null;
+  can_confirm: boolean;
+}
+
+/**
+ * Returns a plan as `getPlan` does, with what was said with it and whether the caller may confirm it.
+ * @throws the errors of `getPlan`
+ */
+export async function getPlanToDecide(ctx: Context, actionId: string): Promise<PlanToDecide> {
+  const row = await readPlan(ctx, actionId);
+  const { session_title = null, note = null } = row;
+  return { ...presentPlan(row), session_title, note, can_confirm: canConfirm(ctx, row) };
 }

@@ -1,10 +1,10 @@
 import { run } from '../../../../db/statement.js';
-import { isAdmitted, isAllowed, rolesFor } from '../../../core/access.js';
+import { isAdmitted, rolesFor } from '../../../core/access.js';
 import { type Context, userOf } from '../../../core/context.js';
 import type { CutPage } from '../../../endpoint/endpoint.js';
 import { unknownCursor } from '../../../endpoint/pages.js';
 import type { PlanRecord } from '../decisions/schema.js';
-import { isReadable, type PlanRow, presentPlan } from './present-plan.js';
+import { canConfirm, isReadable, type PlanRow, presentPlan } from './present-plan.js';
 import {
   countConfirmableStatement,
   countPendingStatement,
@@ -13,12 +13,6 @@ import {
   recentlyAppliedStatement,
 } from './read-plans.sql.js';
 import type { ListPending, PendingPlan, PendingPlans } from './schema.js';
-
-function canConfirm({ actor }: Context, row: PlanRow): boolean {
-  if (!isAdmitted('plan.decide', actor)) return false;
-  if (actor.type === 'pat' && actor.tokenId === row.token_id) return false;
-  return row.team_id === null || isAllowed(row.risk === 'high' ? 'plan.decide_high_risk' : 'plan.decide', row.seat ?? null);
-}
 
 function present(ctx: Context, row: PlanRow): PendingPlan {
   const { session_id, action_id, summary, actions, plan_hash, source, ...plan } = presentPlan(row);

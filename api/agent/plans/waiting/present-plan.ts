@@ -1,4 +1,5 @@
-import type { Seat } from '../../../core/access.js';
+import { isAdmitted, isAllowed, type Seat } from '../../../core/access.js';
+import type { Context } from '../../../core/context.js';
 import { hashText, readPlan } from '../canonical.js';
 import type { PlanRecord } from '../decisions/schema.js';
 import { replaceReferences } from '../references.js';
@@ -37,6 +38,13 @@ export interface PlanRow {
 
 /** The caller must be a member wherever the plan would write: its texts come from there. */
 export const isReadable = ({ team_ids, member_of }: PlanRow): boolean => team_ids.every((id) => member_of.includes(id));
+
+/** Whether the caller may confirm a plan that waits, by their role in its team; never with the token that proposed it. */
+export function canConfirm({ actor }: Context, row: PlanRow): boolean {
+  if (!isAdmitted('plan.decide', actor)) return false;
+  if (actor.type === 'pat' && actor.tokenId === row.token_id) return false;
+  return row.team_id === null || isAllowed(row.risk === 'high' ? 'plan.decide_high_risk' : 'plan.decide', row.seat ?? null);
+}
 
 function resultsOf({ results }: PlanRow, actions: PlanRecord['actions']): PlanRecord['results'] {
   if (results === null) return null;

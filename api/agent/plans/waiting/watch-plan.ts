@@ -31,7 +31,7 @@ interface Reminder extends Record<string, unknown> {
 async function remindOfPlan(services: Services, actionId: string): Promise<void> {
   await inTransaction(serviceContext(services, 'plans'), async (ctx) => {
     const [due] = await run<Reminder>(ctx.db, claimReminderStatement, [actionId]);
-    if (due) await notifyStaged(ctx, due, 'plan_reminder');
+    if (due) await notifyStaged(ctx, { ...due, action_id: actionId }, 'plan_reminder');
   });
 }
 

@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { confirmPlan } from '../../../agent/plans/decisions/confirm-plan.js';
 import { discardPlan } from '../../../agent/plans/decisions/discard-plan.js';
+import { PlanParams } from '../../../agent/plans/decisions/schema.js';
+import { getPlanToDecide } from '../../../agent/plans/waiting/get-plan.js';
 import { undoPlan } from '../../../agent/plans/decisions/undo-plan.js';
 import type { User } from '../../../auth/schema.js';
 import type { Context } from '../../../core/context.js';
@@ -16,7 +18,7 @@ import type { Fields } from '../../server/read-form.js';
 import { safePath } from '../../server/safe-path.js';
 import { TickedIndexes } from '../agent/plan-lines.js';
 import { actionableApprovals } from './actionable-approvals.js';
-import { cardsOf, mergeQueue, readPlans, type Waiting } from './plan-queue.js';
+import { cardsOf, mergeQueue, readApplied, readPlans, type Waiting } from './plan-queue.js';
 
 /** Gates on a page after the first one, which holds as many as the navigation counts. */
 const PAGE_SIZE = 50;
@@ -67,6 +69,7 @@ async function approvalsView(ctx: Context, me: User, pending: ApprovalPage, plac
       ctx,
       me,
       entries.flatMap(({ plan }) => plan ?? []),
+      await readApplied(ctx),
     ),
   ]);
   const actionable = new Set(actionableApprovals(me, approvals));
@@ -88,11 +91,22 @@ const OnePlan = z.object({ session_id: Id, action_id: Id });
 /** Redirects back to the plan and shows the error. */
 const refusedPlan = ({ form }: { form: Fields }, { message }: FormError): Promise<Redirect> =>
   Promise.resolve({
-    to: `/app/approvals#plan-${Id.catch(NO_ID).parse(form['action_id'])}`,
+    to: `/app/approvals/plan/${Id.catch(NO_ID).parse(form['action_id'])}`,
     notice: { kind: 'bad', text: message },
   });
 
 const planPages: Page[] = [
+  page({
+    method: 'get',
+    path: '/app/approvals/plan/:action_id',
+    access: 'plan.read',
+    params: PlanParams,
+    async handle({ ctx, me, params }) {
+      const plan = await getPlanToDecide(ctx, params.action_id);
+      const { cards } = await cardsOf(ctx, requireUser({ me }), [plan]);
+      return { view: 'work/plan', title: plan.summary, data: { card: cards[plan.action_id] } };
+    },
+  }),
   page({
     method: 'post',
     path: '/app/approvals/plans/confirm',
@@ -128,7 +142,7 @@ const planPages: Page[] = [
     async handle({ ctx, form: { action_id } }) {
       const { action_id: undo } = await undoPlan(ctx, action_id);
       const text = 'A plan that takes the changes back waits for your confirmation.';
-      return { to: `/app/approvals#plan-${undo}`, notice: { kind: 'good', text } };
+      return { to: `/app/approvals/plan/${undo}`, notice: { kind: 'good', text } };
     },
     onError: refusedPlan,
   }),

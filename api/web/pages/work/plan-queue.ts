@@ -1,3 +1,4 @@
+import type { PlanToDecide } from '../../../agent/plans/waiting/get-plan.js';
 import type { PlanRecord } from '../../../agent/plans/decisions/schema.js';
 import { listApplied, listPendingAfter } from '../../../agent/plans/waiting/list-pending.js';
 import type { PendingPlan } from '../../../agent/plans/waiting/schema.js';
@@ -67,13 +68,17 @@ export interface PlanCard
   canConfirm: boolean;
 }
 
-/** Returns the cards of plans by id, with the names of users and items that their changes mention. */
+/** Returns the plans that the page offers to take back. */
+export const readApplied = (ctx: Context): Promise<PlanRecord[]> => listApplied(ctx, APPLIED);
+
+/** Returns the cards of plans by id and those of `recent` ones, with the names of users and items that their changes mention. */
 export async function cardsOf(
   ctx: Context,
   me: User,
-  waiting: readonly PendingPlan[],
+  waiting: readonly (PendingPlan | PlanToDecide)[],
+  recent: readonly PlanRecord[] = [],
 ): Promise<{ cards: Record<string, PlanCard>; applied: PlanCard[] }> {
-  const applied = (await listApplied(ctx, APPLIED)).filter(({ undone_by }) => undone_by === null);
+  const applied = recent.filter(({ undone_by }) => undone_by === null);
   const all = [...waiting, ...applied];
   const [members, places, changes] = await Promise.all([
     namesIn(ctx, me, all.some(({ team_id }) => team_id === null) ? me.teams : all),

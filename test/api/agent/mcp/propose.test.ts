@@ -38,7 +38,7 @@ describe.each(ERAS)('in %s', (era) => {
       status: 'staged',
       summary: '1 status change',
       plan_hash: expect.stringMatching(/^sha256:[0-9a-f]{64}$/),
-      confirm_url: expect.stringMatching(/\/app\/approvals#plan-[0-9a-f-]{36}$/),
+      confirm_url: expect.stringMatching(/\/app\/approvals\/plan\/[0-9a-f-]{36}$/),
       actions: [{ entity_id: task_id, title: 'Login 500', before: { status: 'todo' }, after: { status: 'in_progress' } }],
       omitted: [],
     });
