@@ -1,11 +1,12 @@
 import { setImmediate } from 'node:timers/promises';
 import MarkdownIt from 'markdown-it';
 
-/**
- * Raw HTML is shown as text, and links go to http, https and mailto only (the library's rule). Images are links: loading one would tell
- * another server who reads the page.
- */
+/** Raw HTML is shown as text. Images are links: loading one would tell another server who reads the page. */
 const parser = new MarkdownIt('default', { html: false, linkify: true, breaks: true });
+
+/** Addresses that a link may have: the library refuses a few schemes only, but others open programs of whoever clicks. */
+const ADDRESS = /^(?:https?:|mailto:|[/#.?]|[^:]*$)/i;
+parser.validateLink = (url) => ADDRESS.test(url.trim());
 
 // Addresses without a scheme: looking for them costs the square of a text that consists of them.
 parser.linkify.add('//', null);
