@@ -184,7 +184,7 @@ beforeAll(async () => {
   const message = { session_id: sessionId, role: 'assistant', content: 'x' };
   await app.services.db('agent_messages').insert({ ...message, action_id });
   const ofTeam = await buildSession(app, { team_id: team.team_id }, { kind: 'automation' });
-  await staged(app, team.manager, comment, { session: ofTeam, source: 'automation', lifeHours: 168 });
+  const plan = await staged(app, team.manager, comment, { session: ofTeam, source: 'automation', lifeHours: 168 });
   browser = await signIn(app, team.manager);
   const shown = PAGES.filter(({ method, access }) => method === 'get' && access !== 'visitor').map(({ path }) => path);
   // A download leaves a line in the audit log, which would change that page; the bytes are no page.
@@ -198,6 +198,7 @@ beforeAll(async () => {
           : [
               path
                 .replace(':session_id', sessionId)
+                .replace(':action_id', plan.action_id)
                 .replace(':file_id', fileId)
                 .replace(':webhook_id', webhookId)
                 .replace(':view_id', viewIds[0] as string)
