@@ -1,14 +1,13 @@
 import { Comment } from '../../db/models/comment.js';
+import { run } from '../../db/statement.js';
 import type { Context } from '../core/context.js';
 import { presentComment } from './present.js';
+import { MAX_REPLIES, repliesStatement } from './read-replies.sql.js';
 import type { CommentRecord } from './schema.js';
 
-/** Maximum number of replies per response, the same as for tasks. */
-const MAX_REPLIES = 10_000;
-
 /**
- * Adds replies to comments of a task, oldest first, without deleted ones. Beyond 10,000 in all the newest are omitted, as `truncated`
- * reports.
+ * Adds replies to comments of a task, oldest first, without deleted ones. Beyond 10,000 in all, or the bytes of a list, the newest are omitted,
+ * as `truncated` reports; a page of fewer comments has them.
  */
 export async function withReplies(
   ctx: Context,
@@ -16,13 +15,14 @@ export async function withReplies(
   comments: CommentRecord[],
 ): Promise<{ rows: CommentRecord[]; truncated: boolean }> {
   const replies = new Map<string | null, CommentRecord[]>(comments.map(({ comment_id }) => [comment_id, []]));
-  const found = await Comment.query(ctx.db)
-    .where({ task_id: taskId })
-    .whereIn('parent_comment_id', [...replies.keys()] as string[])
+  const room = ctx.config.LIST_MAX_BYTES - Buffer.byteLength(JSON.stringify(comments));
+  const found = await run<{ comment_id: string; fits: boolean }>(ctx.db, repliesStatement, [taskId, [...replies.keys()], room]);
+  const shown = found.slice(0, MAX_REPLIES).filter(({ fits }) => fits);
+  const read = await Comment.query(ctx.db)
+    .whereRaw('comment_id = any(?)', [shown.map(({ comment_id }) => comment_id)])
     .modify('live')
-    .orderBy(['created_at', 'comment_id'])
-    .limit(MAX_REPLIES + 1);
-  for (const row of found.slice(0, MAX_REPLIES)) replies.get(row.parent_comment_id)?.push(presentComment(row));
+    .orderBy(['created_at', 'comment_id']);
+  for (const row of read) replies.get(row.parent_comment_id)?.push(presentComment(row));
   const rows = comments.map((comment) => ({ ...comment, replies: replies.get(comment.comment_id) ?? [] }));
-  return { rows, truncated: found.length > MAX_REPLIES };
+  return { rows, truncated: shown.length < found.length };
 }

@@ -19,7 +19,7 @@ export const commentRoutes: Endpoint[] = [
     ability: 'comment.read',
     scope: 'tasks:read',
     description:
-      'Oldest first, replies nested. `limit` and `offset` count comments without replies. A response has at most 10,000 replies; `X-Truncated: true` marks that newer ones were cut.',
+      'Oldest first, replies nested. `limit` and `offset` count comments without replies. A response has at most 10,000 replies, and 10 MB; `X-Truncated: true` marks that newer ones were cut. Ask for fewer comments to get them.',
     capped: true,
     params: CommentsOfTask,
     query: ListComments,

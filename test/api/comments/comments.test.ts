@@ -154,6 +154,29 @@ it('GET answers 10,000 replies whole; of 10,001 the newest is missing and X-Trun
   expect(await list('offset=1')).toEqual([[1], null]);
 });
 
+it('replies end at the bytes of a list, and a smaller page has the others', async () => {
+  const [first, second] = [await comment(team.member), await comment(team.member)];
+  for (const { comment_id } of [first, second]) {
+    await app.services.db.raw(
+      `insert into comments (task_id, team_id, parent_comment_id, content, author_id)
+       select task_id, team_id, comment_id, repeat(e'\\u0001é"', 3000), author_id from comments, generate_series(1, 20) where comment_id = ?`,
+      [comment_id],
+    );
+  }
+  const { config } = app.services;
+  const before = config.LIST_MAX_BYTES;
+  const whole = (await app.as(team.guest).get(path())).body as { replies: unknown[] }[];
+  expect(whole.map(({ replies }) => replies.length)).toEqual([20, 20]);
+  config.LIST_MAX_BYTES = 800_000;
+  const cut = await app.as(team.guest).get(path());
+  const each = await Promise.all(['limit=1', 'limit=1&offset=1'].map((page) => app.as(team.guest).get(`${path()}?${page}`)));
+  config.LIST_MAX_BYTES = before;
+  expect(cut.headers.get('x-truncated')).toBe('true');
+  expect(Buffer.byteLength(JSON.stringify(cut.body))).toBeLessThanOrEqual(800_000);
+  expect(cut.body[0].replies.length).toBeGreaterThan(10);
+  expect(each.flatMap(({ body }) => body)).toEqual(whole);
+});
+
 describe('PATCH /api/comments/:comment_id', () => {
   it('200 edits one’s own, marks it, finds mentions again; the same words change nothing', async () => {
     const made = await comment(team.member);
