@@ -1,4 +1,4 @@
-// Made by npm run client from the document with SHA-256 8b4a8c1a2e5ce807cecaad6e88950b2aa4fae16792abdb2355beae850bd0a719.
+// Made by npm run client from the document with SHA-256 e42150aa0568f07fbaead605d2302413d9cc86b13fd3566d15ee1fe0c517b57c.
 /** Operations that send a form with a file, those that send its bytes alone, and those that return bytes. */
 export const UPLOADS: readonly string[] = ['uploadFile'];
 export const STREAMS: readonly string[] = ['uploadBulkInput'];
