@@ -42,6 +42,7 @@ export const ROOMS = [
   'runners/record',
   'automations/language',
   'agent',
+  'staging',
   'actions/work',
   'actions/contract',
   'saved-views',

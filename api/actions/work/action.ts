@@ -12,7 +12,7 @@ export type PlanSource = (typeof PLAN_SOURCES)[number];
 export const REQUESTED = ['chat', 'automation', 'mcp'] as const satisfies readonly PlanSource[];
 
 export const ENTITY_TYPES = ['task', 'project', 'relation', 'note', 'comment'] as const;
-type EntityType = (typeof ENTITY_TYPES)[number];
+export type EntityType = (typeof ENTITY_TYPES)[number];
 
 export type Fields = Readonly<Record<string, unknown>>;
 

@@ -2,7 +2,7 @@ import { DomainError, invalid, invalidFields } from '../../core/errors.js';
 import { fieldErrors, ZOD_MESSAGES } from '../../core/validation/messages.js';
 import { hiddenCharacter } from './hidden-character.js';
 import type { ProposedAction } from './proposal.js';
-import { referenceOf } from './rules.js';
+import { referenceOf } from '../../staging/references.js';
 import type { PlanSource } from '../../actions/work/action.js';
 import type { Tool } from '../../actions/work/catalogue.js';
 import { findAction } from '../../actions/work/catalogue.js';

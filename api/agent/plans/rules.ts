@@ -23,9 +23,3 @@ export function withManyDeletions(actions: PlanAction[]): PlanAction[] {
 /** Returns the risk of a whole plan. */
 export const planRisk = (actions: readonly PlanAction[]): Risk =>
   highestRisk([...actions.map(({ risk }) => risk), ...(actions.length > MANY_ACTIONS ? (['medium'] as const) : [])]);
-
-/** Reads `"$k"`, which names what action k creates; undefined for any other value. No id contains `$`. */
-export function referenceOf(value: unknown): number | undefined {
-  if (typeof value !== 'string' || !/^\$(0|[1-9][0-9]{0,3})$/.test(value)) return undefined;
-  return Number(value.slice(1));
-}

@@ -1,27 +1,19 @@
 import { fromDatabaseError } from '../../core/database-errors.js';
-import { type Context, userOf } from '../../core/context.js';
+import type { Context } from '../../core/context.js';
 import { DomainError, forbidden, invalid } from '../../core/errors.js';
 import { agentContext, type ActingPlan } from './agent-context.js';
-import { canonicalJson } from './canonical.js';
-import { createdFields, deletedFields, differences, named } from './describe-effect.js';
+import { canonicalJson } from '../../staging/canonical.js';
 import type { Proposal } from './proposal.js';
 import { type PreparedAction, readAction } from './read-proposal.js';
-import { countsTree, readBefore } from './read-before.js';
-import { readTarget, type Target } from './read-target.js';
-import { MAX_DESCENDANTS } from './read-target.sql.js';
+import type { Target } from '../../staging/read-target.js';
+import { MAX_DESCENDANTS } from '../../staging/read-target.sql.js';
 import { refuseAction } from './refuse-action.js';
-import { needsOf, replaceReferences } from './references.js';
-import type { Effect } from '../../actions/work/action.js';
-import { isReversible, riskOf } from '../../actions/work/catalogue.js';
-import { referenceOf } from './rules.js';
-import { startsNext } from '../../actions/work/risk.js';
+import { needsOf, referenceOf, replaceReferences } from '../../staging/references.js';
+import { type Tried, tryAction } from '../../staging/try-action.js';
 import { MAX_ACTIONS, type PlanAction } from './schema.js';
-import type { Performed } from '../../actions/work/action.js';
-
-type Fields = Record<string, unknown>;
 
 /** The actions that a dry run accepted, and what it read about them. */
-export interface Tried {
+interface Trials {
   actions: PlanAction[];
   omitted: { index: number; reason: string }[];
   /** Every team in which they write. */
@@ -30,17 +22,10 @@ export interface Tried {
   projectIds: Set<string | null>;
 }
 
-/** What an action did in the dry run. */
-interface Outcome {
-  performed: Performed;
-  before: Target | undefined;
-  after: Target;
-}
-
 /** Performs the actions of one proposal in a transaction that is rolled back, and collects what they do. */
-export class Trial implements Tried {
+export class Trial implements Trials {
   readonly actions: PlanAction[] = [];
-  readonly omitted: Tried['omitted'] = [];
+  readonly omitted: Trials['omitted'] = [];
   readonly teamIds = new Set<string>();
   readonly projectIds = new Set<string | null>();
   /** Index in the plan by index in the proposal. */
@@ -93,13 +78,14 @@ export class Trial implements Tried {
       return;
     }
     if (this.actions.length === MAX_ACTIONS) throw invalid(`A plan has at most ${MAX_ACTIONS} actions`);
-    const outcome = await this.perform(ctx, action);
-    const described = this.describe(action, outcome);
-    if (outcome.performed.unchanged || isNoChange(action, described)) {
+    const acting = agentContext(ctx, this.plan, this.actions.length);
+    const tried = await tryAction(ctx, action, acting, this.made, (from) => this.checkSize(from));
+    this.checkTeam(tried.to.team_id);
+    if (tried.performed.unchanged || isNoChange(action, tried)) {
       this.omitted.push({ index, reason: 'It changes nothing' });
       return;
     }
-    this.accept(key, index, action, outcome, described);
+    this.accept(key, index, action, tried);
   }
 
   /** @throws INVALID_REQUEST the action referred to was left out */
@@ -107,21 +93,6 @@ export class Trial implements Tried {
     const index = this.indexOf.get(k);
     if (index === undefined) throw invalid(`It needs action ${k}, which was left out`);
     return index;
-  }
-
-  private async perform(ctx: Context, action: PreparedAction): Promise<Outcome> {
-    const { spec } = action;
-    const { entityId, params } = replaceReferences(action, (k) => this.made.get(k) as string, spec.references);
-    const before = await readBefore(ctx, { ...action, entityId, params }, countsTree(action));
-    if (before) this.checkSize(before);
-    const acting = agentContext({ ...ctx, notifyRelay: () => undefined }, this.plan, this.actions.length);
-    const performed = await spec.perform(acting, entityId ?? '', params as never);
-    const shown = entityId === null ? performed.made : { entity_type: spec.entity, entity_id: entityId };
-    const after = shown && (await readTarget(ctx, shown.entity_type, shown.entity_id, spec.kind === 'restore'));
-    const known = after ?? before;
-    if (!known) throw new Error(`${action.tool} left no row`);
-    this.checkTeam(known.team_id);
-    return { performed, before, after: known };
   }
 
   private checkSize({ descendants }: Target): void {
@@ -139,77 +110,37 @@ export class Trial implements Tried {
     if (own !== null && own !== teamId) throw forbidden('A plan of a team changes items of this team only');
   }
 
-  private describe(
-    action: PreparedAction,
-    { performed, before, after }: Outcome,
-  ): { before: Fields | null; after: Fields | null } {
-    const { tool, spec, params } = action;
-    if (spec.kind === 'comment')
-      return { before: null, after: performed.mentions?.length ? { mentions: performed.mentions } : {} };
-    if (tool === 'relation.create') {
-      const parent = performed.made?.entity_id.startsWith('parent:') ? before?.record['source_id'] : undefined;
-      return { before: parent === undefined ? null : this.named({ parent_task_id: parent }), after: { ...params } };
-    }
-    if (spec.kind === 'create') return { before: null, after: this.named(createdFields(after)) };
-    if (!before) throw new Error(`${tool} had no target`);
-    if (spec.kind === 'restore') {
-      const along = after.descendants > 0 ? { subtasks_restored: after.descendants } : {};
-      return { before: null, after: this.named({ ...deletedFields(after), ...along }) };
-    }
-    if (spec.kind === 'remove') {
-      const sideEffects = before.descendants > 0 ? { subtasks_trashed: before.descendants } : null;
-      return { before: this.named(deletedFields(before)), after: sideEffects };
-    }
-    const changed = differences(before.record, after.record);
-    const moved = 'project_id' in changed.after && before.descendants > 0 ? { subtasks_moved: before.descendants } : {};
-    const next = startsNext(before.record, after.record) ? { next_occurrence: true } : {};
-    return { before: this.named(changed.before), after: this.named({ ...changed.after, ...moved, ...next }) };
-  }
-
-  /** Replaces the ids that the dry run gave to new items, which the plan will give anew, by their references. */
-  private named(fields: Fields): Fields {
-    return named(fields, this.made);
-  }
-
-  private accept(
-    key: string,
-    proposed: number,
-    action: PreparedAction,
-    { performed, before, after }: Outcome,
-    described: { before: Fields | null; after: Fields | null },
-  ): void {
+  private accept(key: string, proposed: number, action: PreparedAction, tried: Tried): void {
     const { tool, spec, entityId, params } = action;
+    const { performed, from, to, before, after, risk, reversible } = tried;
     const index = this.actions.length;
-    const effect: Effect = {
-      before: before?.record ?? null,
-      after: after.record,
-      userId: userOf(this.ctx),
-      descendants: before?.descendants ?? 0,
-      openDescendants: before?.open_descendants ?? 0,
-      mentions: performed.mentions?.length ?? 0,
-    };
     this.actions.push({
       index,
       tool,
       entity_type: spec.entity,
       entity_id: entityId,
-      title: this.titleOf(entityId, before ?? after, described.after) ?? after.title,
+      title: this.titleOf(entityId, from ?? to, after) ?? to.title,
       params,
-      ...described,
-      risk: riskOf(tool, effect),
-      reversible: isReversible(tool, effect),
-      expected_version: this.expectedVersion(action, before),
+      before,
+      after,
+      risk,
+      reversible,
+      expected_version: this.expectedVersion(action, from),
       needs: needsOf(action, spec.references),
     });
     if (performed.made) this.made.set(index, performed.made.entity_id);
     this.seen.set(key, index);
     this.indexOf.set(proposed, index);
-    this.teamIds.add(after.team_id);
-    this.projectIds.add(after.project_id);
+    this.teamIds.add(to.team_id);
+    this.projectIds.add(to.project_id);
   }
 
   /** Returns the title by which a reader knows a target: a plan cannot give it another one and then delete it under that name. */
-  private titleOf(entityId: string | null, { title }: Target, changed: Fields | null): string | undefined {
+  private titleOf(
+    entityId: string | null,
+    { title }: Target,
+    changed: Readonly<Record<string, unknown>> | null,
+  ): string | undefined {
     if (entityId === null) return undefined;
     if (!this.titles.has(entityId)) this.titles.set(entityId, title);
     const isRenamed = changed !== null && ('title' in changed || 'name' in changed);
@@ -227,5 +158,7 @@ export class Trial implements Tried {
 }
 
 /** Whether an update found every field as wanted. */
-const isNoChange = ({ spec }: PreparedAction, { before, after }: { before: Fields | null; after: Fields | null }): boolean =>
-  spec.kind === 'update' && Object.keys({ ...before, ...after }).length === 0;
+const isNoChange = (
+  { spec }: PreparedAction,
+  { before, after }: { before: Readonly<Record<string, unknown>> | null; after: Readonly<Record<string, unknown>> | null },
+): boolean => spec.kind === 'update' && Object.keys({ ...before, ...after }).length === 0;

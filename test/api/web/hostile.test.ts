@@ -1,4 +1,5 @@
-import { canonicalJson, planHash, readPlan } from '../../../api/agent/plans/canonical.js';
+import { planHash, readPlan } from '../../../api/agent/plans/plan-content.js';
+import { canonicalJson } from '../../../api/staging/canonical.js';
 import { PAGES } from '../../../api/web/pages.js';
 import { buildSession, staged } from '../../factories/agent.js';
 import { buildProject, buildTask, buildTeam, type TestTeam } from '../../factories/people.js';

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Context } from '../../../core/context.js';
 import { conflict } from '../../../core/errors.js';
-import { deletedFields, named } from '../describe-effect.js';
-import { countsTree, nestedTask, readBefore } from '../read-before.js';
-import { readTarget, type Target } from '../read-target.js';
+import { deletedFields, named } from '../../../staging/describe-effect.js';
+import { countsTree, nestedTask, readBefore } from '../../../staging/read-before.js';
+import { readTarget, type Target } from '../../../staging/read-target.js';
 import type { PlanAction } from '../schema.js';
 import type { WorkAction } from '../../../actions/work/action.js';
 

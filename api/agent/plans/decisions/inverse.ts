@@ -1,6 +1,6 @@
 import { getAction, type Tool } from '../../../actions/work/catalogue.js';
 import type { ProposedAction } from '../proposal.js';
-import { referenceOf } from '../rules.js';
+import { referenceOf } from '../../../staging/references.js';
 import type { PlanAction } from '../schema.js';
 
 /** An applied action, with the id of what it created. */

@@ -2,8 +2,8 @@ import { run } from '../../../../db/statement.js';
 import type { Context } from '../../../core/context.js';
 import { derivedEdge } from '../../../relations/rules.js';
 import { lockProjects } from '../../../tasks/write/lock-projects.js';
-import { nestedTask } from '../read-before.js';
-import { referenceOf } from '../rules.js';
+import { nestedTask } from '../../../staging/read-before.js';
+import { referenceOf } from '../../../staging/references.js';
 import type { PlanAction } from '../schema.js';
 import { lockProjectsStatement, lockTasksStatement, projectsOfTasksStatement } from './decide.sql.js';
 

@@ -2,7 +2,7 @@ import { run } from '../../../../db/statement.js';
 import { authorize } from '../../../core/access.js';
 import { type Context, inTransaction } from '../../../core/context.js';
 import { conflict } from '../../../core/errors.js';
-import { readPlan } from '../canonical.js';
+import { readPlan } from '../plan-content.js';
 import type { ProposedAction } from '../proposal.js';
 import type { Tool } from '../../../actions/work/catalogue.js';
 import { stagePlan } from '../stage-plan.js';

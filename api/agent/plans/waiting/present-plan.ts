@@ -1,8 +1,9 @@
 import { isAdmitted, isAllowed, type Seat } from '../../../core/access.js';
 import type { Context } from '../../../core/context.js';
-import { hashText, readPlan } from '../canonical.js';
+import { readPlan } from '../plan-content.js';
+import { hashText } from '../../../staging/canonical.js';
 import type { PlanRecord } from '../decisions/schema.js';
-import { replaceReferences } from '../references.js';
+import { replaceReferences } from '../../../staging/references.js';
 
 /** A plan as the statements of this folder return it. */
 export interface PlanRow {

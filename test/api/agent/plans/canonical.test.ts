@@ -1,4 +1,5 @@
-import { canonicalJson, hashText, planHash } from '../../../../api/agent/plans/canonical.js';
+import { planHash } from '../../../../api/agent/plans/plan-content.js';
+import { canonicalJson, hashText } from '../../../../api/staging/canonical.js';
 
 describe('the canonical text (RFC 8785)', () => {
   it('sorts keys by UTF-16 code units, as the example of the RFC', () => {

@@ -1,7 +1,7 @@
-import { run, type Statement } from '../../../db/statement.js';
-import { type Context, userOf } from '../../core/context.js';
-import { Id, TaskId } from '../../core/fields.js';
-import { derivedEdge } from '../../relations/rules.js';
+import { run, type Statement } from '../../db/statement.js';
+import { type Context, userOf } from '../core/context.js';
+import { Id, TaskId } from '../core/fields.js';
+import { derivedEdge } from '../relations/rules.js';
 import {
   commentTargetStatement,
   nestingTargetStatement,
@@ -10,7 +10,7 @@ import {
   relationTargetStatement,
   taskTargetStatement,
 } from './read-target.sql.js';
-import type { PlanAction } from './schema.js';
+import type { EntityType } from '../actions/work/action.js';
 
 /** A row that an action reads or writes, at one moment. */
 export interface Target extends Record<string, unknown> {
@@ -28,7 +28,7 @@ export interface Target extends Record<string, unknown> {
   open_descendants: number;
 }
 
-function statementFor(type: PlanAction['entity_type'], id: string): [Statement, unknown[]] {
+function statementFor(type: EntityType, id: string): [Statement, unknown[]] {
   const derived = type === 'relation' ? derivedEdge(id) : undefined;
   if (derived) return [nestingTargetStatement, [derived.of === 'nesting' ? derived.taskId : null]];
   const statements = {
@@ -45,12 +45,7 @@ function statementFor(type: PlanAction['entity_type'], id: string): [Statement, 
  * transaction.
  * @param withTree counts the descendants of a task
  */
-export async function readTarget(
-  ctx: Context,
-  type: PlanAction['entity_type'],
-  id: string,
-  withTree = false,
-): Promise<Target | undefined> {
+export async function readTarget(ctx: Context, type: EntityType, id: string, withTree = false): Promise<Target | undefined> {
   const [statement, values] = statementFor(type, id);
   const [row] = await run<Target>(ctx.db, statement, type === 'task' ? [values[0], withTree, userOf(ctx)] : values);
   return row;

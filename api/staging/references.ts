@@ -1,4 +1,8 @@
-import { referenceOf } from './rules.js';
+/** Reads `"$k"`, which names what action k creates; undefined for any other value. No id contains `$`. */
+export function referenceOf(value: unknown): number | undefined {
+  if (typeof value !== 'string' || !/^\$(0|[1-9][0-9]{0,3})$/.test(value)) return undefined;
+  return Number(value.slice(1));
+}
 
 interface Referring {
   entityId: string | null;

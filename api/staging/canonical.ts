@@ -1,22 +1,4 @@
 import { createHash } from 'node:crypto';
-import type { PlanAction } from './schema.js';
-import type { PlanSource } from '../../actions/work/action.js';
-
-/** Everything of a plan that a person sees and confirms. */
-export interface PlanContent {
-  v: 1;
-  action_id: string;
-  session_id: string;
-  source: PlanSource;
-  team_id: string | null;
-  summary: string;
-  /** As the API returns it, such as `2026-11-20T17:51:02.123Z`. */
-  expires_at: string;
-  actions: PlanAction[];
-}
-
-/** Separates a plan's hash from the hashes of other texts. */
-const PREFIX = 'assent.plan.v1\n';
 
 function stringOf(text: string): string {
   if (!text.isWellFormed()) throw new TypeError('A lone surrogate has no canonical form');
@@ -39,11 +21,9 @@ export function canonicalJson(value: unknown): string {
   return `{${entries.map(([key, item]) => `${stringOf(key)}:${canonicalJson(item)}`).join(',')}}`;
 }
 
-/** Returns the SHA-256 of a plan's canonical text, 32 bytes. */
-export const planHash = (canonical: string): Buffer => createHash('sha256').update(PREFIX).update(canonical, 'utf8').digest();
+/** Returns the SHA-256 of a canonical text, 32 bytes. `prefix` separates it from the hashes of other kinds of texts. */
+export const hashOf = (prefix: string, canonical: string): Buffer =>
+  createHash('sha256').update(prefix).update(canonical, 'utf8').digest();
 
 /** Returns the hash as the API shows it: `sha256:` and 64 hexadecimal digits. */
 export const hashText = (hash: Buffer): string => `sha256:${hash.toString('hex')}`;
-
-/** Reads a plan back from its stored text. */
-export const readPlan = (canonical: string): PlanContent => JSON.parse(canonical) as PlanContent;

@@ -1,5 +1,5 @@
-import type { Statement } from '../../../db/statement.js';
-import { PROJECT_JSON } from '../../projects/project-json.js';
+import type { Statement } from '../../db/statement.js';
+import { PROJECT_JSON } from '../projects/project-json.js';
 
 /** Descendants that are counted; more are refused. */
 export const MAX_DESCENDANTS = 10_000;

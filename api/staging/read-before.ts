@@ -1,13 +1,12 @@
-import type { Context } from '../../core/context.js';
+import type { EntityType, Fields } from '../actions/work/action.js';
+import type { Tool } from '../actions/work/catalogue.js';
+import type { Context } from '../core/context.js';
 import { readTarget, type Target } from './read-target.js';
-import type { PlanAction } from './schema.js';
-
-type Fields = Readonly<Record<string, unknown>>;
 
 /** An action with the ids that it has now, instead of references. */
 interface Concrete {
-  tool: PlanAction['tool'];
-  spec: { entity: PlanAction['entity_type'] };
+  tool: Tool;
+  spec: { entity: EntityType };
   entityId: string | null;
   params: Fields;
 }
