@@ -19,6 +19,7 @@ const Params = z.object({
   required_approvals: z.int().min(1).max(5).optional().meta({ description: 'Number of distinct approvers' }),
   allow_self_approval: z.boolean().optional().meta({ description: 'false: the users behind the run may not approve it' }),
   remind_after_seconds: Seconds.optional(),
+  signed_in: z.boolean().optional().meta({ description: 'true: only a signed-in person decides, no token' }),
 });
 
 /**

@@ -4,7 +4,7 @@ import { stepFailure } from '../agent/automation/step-failures.js';
 import { LinkItem, MAX_LINKS } from '../agent/sessions/schema.js';
 import { toDomainError } from '../core/database-errors.js';
 import { Text } from '../core/fields.js';
-import type { OutboundAction, OutboundContext, OutboundResult } from './contract/action-type.js';
+import type { OutboundAction, OutboundResult } from './contract/action-type.js';
 import { ActionRefused } from './contract/action-refused.js';
 
 const MAX_INSTRUCTION = 8_000;
@@ -29,7 +29,7 @@ const idOf = (record: unknown, name: string): string | undefined => {
 };
 
 /** Returns the items that an event is about. */
-function linksOf(event: OutboundContext['event']): LinkItem[] {
+function linksOf(event: Readonly<Record<string, unknown>>): LinkItem[] {
   const task = idOf(event['task'], 'task_id');
   const note = idOf(event['note'], 'note_id');
   const project = idOf(event, 'project_id');
@@ -57,9 +57,12 @@ export const runAgent: OutboundAction<z.output<typeof Params>> = {
   category: 'core',
   params: Params,
   answersLater: true,
-  async send({ creator, run, event, attempt }, { instruction, link }) {
+  // It proposes and changes nothing.
+  risk: 'low',
+  complete: ({ link, ...params }, event) => ({ ...params, link: link ?? linksOf(event) }),
+  async send({ creator, run, attempt }, { instruction, link = [] }) {
     try {
-      return resultOf(await askForRun(creator, { ...run, instruction, links: link ?? linksOf(event) }, attempt));
+      return resultOf(await askForRun(creator, { ...run, instruction, links: link }, attempt));
     } catch (thrown) {
       const error = toDomainError(thrown);
       if (error.status === 500) throw thrown;

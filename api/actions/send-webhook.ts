@@ -35,6 +35,10 @@ function signed(secret: string, id: string, body: string): Record<string, string
   return { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': `v1,${signature}` };
 }
 
+/** Without keys of no value: what is shown is the text that is sent. */
+const eventBody = (event: Readonly<Record<string, unknown>>): unknown =>
+  JSON.parse(JSON.stringify({ type: event['type'], timestamp: event['occurred_at'], data: event }));
+
 export const sendWebhook: OutboundAction<z.output<typeof Params>> = {
   type: 'send_webhook',
   label: 'Send a signed webhook',
@@ -42,9 +46,12 @@ export const sendWebhook: OutboundAction<z.output<typeof Params>> = {
   params: Params,
   secrets: true,
   needs: [SIGNING_SECRET],
+  complete: ({ payload, ...params }, event) => ({
+    ...params,
+    payload: payload === undefined ? eventBody(event) : payload,
+  }),
   send(context, { url, payload }) {
-    const { event } = context;
-    const body = JSON.stringify(payload ?? { type: event['type'], timestamp: event['occurred_at'], data: event });
+    const body = JSON.stringify(payload);
     const headers = {
       'content-type': 'application/json',
       'user-agent': 'Assent',

@@ -20,6 +20,25 @@ function paramsOf({ schema, kind, automation }: WorkAction): ActionType['params'
   });
 }
 
+const OF_AUTOMATIONS = (WORK_ACTIONS as readonly WorkAction[]).filter(({ automation }) => automation !== undefined);
+
+/** Returns the action of the catalogue that an automation calls `type`; undefined for any other action. */
+export const workActionOf = (type: string): (typeof WORK_ACTIONS)[number] | undefined =>
+  OF_AUTOMATIONS.find(({ automation }) => automation?.type === type) as (typeof WORK_ACTIONS)[number] | undefined;
+
+/** Returns the target and the operation's parameters of an action as an automation gives them. */
+export function targetOf(
+  { kind, automation }: WorkAction,
+  given: Fields,
+  run: { team_id: string | null },
+): { entityId: string | null; params: Record<string, unknown> } {
+  const { [TARGET]: id, ...fields } = given;
+  return {
+    entityId: kind === 'create' ? null : String(id),
+    params: { ...(automation?.complete?.(fields, run) ?? fields) },
+  };
+}
+
 /** Returns what a run records. An edge that follows from a task's fields has no row: the effect is the task's. */
 function effectOf(id: string, { made, output = {} }: Performed): Effect {
   const derived = made && derivedEdge(made.entity_id);
@@ -30,10 +49,10 @@ function effectOf(id: string, { made, output = {} }: Performed): Effect {
 }
 
 /** The actions of the catalogue that automations may contain, as runs perform them. */
-export const workActions: readonly ActionType[] = (WORK_ACTIONS as readonly WorkAction[]).flatMap((action) => {
+export const workActions: readonly ActionType[] = OF_AUTOMATIONS.flatMap((action) => {
   const { automation, perform } = action;
   if (!automation) return [];
-  const { type, label, defaulted, clears, complete } = automation;
+  const { type, label, defaulted, clears } = automation;
   return {
     type,
     label,
@@ -42,9 +61,8 @@ export const workActions: readonly ActionType[] = (WORK_ACTIONS as readonly Work
     ...(defaulted && { defaulted }),
     ...(clears && { clears }),
     async perform(ctx, given, run) {
-      const { [TARGET]: id = '', ...fields } = given as Fields & { task_id?: string };
-      const params = complete?.(fields, run) ?? fields;
-      return effectOf(id, await perform(ctx, id, params as never));
+      const { entityId, params } = targetOf(action, given as Fields, run);
+      return effectOf(entityId ?? '', await perform(ctx, entityId ?? '', params as never));
     },
   } satisfies ActionType;
 });

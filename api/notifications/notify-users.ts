@@ -45,7 +45,16 @@ export async function notifyUsers(
   channels: readonly Channel[],
 ): Promise<void> {
   if (people.length === 0) return;
-  const { kind, title, message, mailMessage = message, details = [], team_id, run_id, path = '/app' } = notice;
+  const {
+    kind,
+    title,
+    message,
+    mailMessage = message,
+    details = [],
+    team_id,
+    run_id,
+    path = run_id === null ? '/app' : `/app/runs/${run_id}`,
+  } = notice;
   const mailed = channels.includes('email')
     ? await spendMailBudget(
         ctx,
@@ -55,7 +64,7 @@ export async function notifyUsers(
     : new Set<string>();
   const inApp = channels.includes('in_app') ? people : people.filter(({ email }) => !mailed.has(email));
   if (inApp.length > 0) await run(ctx.db, statement, [inApp.map(({ user_id }) => user_id), team_id, kind, message, run_id]);
-  const url = webAddress(ctx.config, run_id === null ? path : `/app/runs/${run_id}`);
+  const url = webAddress(ctx.config, path);
   for (const { email, name } of people.filter((person) => mailed.has(person.email)))
     await queueMail(ctx, { to: email, template: 'notice', data: { name, title, message: mailMessage, details, url } });
 }

@@ -1,4 +1,6 @@
 import { withVisibleNames } from '../core/validation/invisible.js';
+import type { Context } from '../core/context.js';
+import { namesAt } from './names-at.js';
 import { truncateText } from './record/rules.js';
 
 /** Fields by which people recognize an event, in reading order. */
@@ -22,7 +24,7 @@ function factText(value: unknown): string | undefined {
 }
 
 /** Returns the display fields of an event. Titles of our own records come from the database: an event may say anything. */
-export function factsOf(
+function factsOf(
   event: Readonly<Record<string, unknown>>,
   { task, project }: { task?: string | undefined; project?: string | undefined },
 ): Facts {
@@ -36,10 +38,39 @@ export function factsOf(
 }
 
 /** Returns one line about a run, such as "acme/rocket #41 · Harden the session cookie"; null if its event names nothing. */
-export function subjectOf(facts: Facts): string | null {
+function subjectOf(facts: Facts): string | null {
   const { repo, tag, branch } = facts;
   const number = facts.pr_number ?? facts.issue_number;
   const place = [repo, number === undefined ? (tag ?? branch) : `#${number}`].filter((part) => part !== undefined).join(' ');
   const title = facts.title ?? facts.name ?? facts.task ?? facts.project;
   return [place, title].filter(Boolean).join(' · ') || null;
+}
+
+interface Recognizable {
+  team_id: string | null;
+  creator_id: string;
+  trigger_type: string;
+  event: Readonly<Record<string, unknown>>;
+}
+
+/** Ids of records that an event is about. */
+function aboutIn({ event }: Recognizable): { task: unknown; project: unknown } {
+  const { task, project } = event as { task?: { task_id?: unknown } | null; project?: { project_id?: unknown } | null };
+  return { task: task?.task_id, project: project?.project_id };
+}
+
+/** Returns by what people recognize runs. A manual start gives its own event, which may say anything: only the ids in it count. */
+export async function factsOfRuns(
+  ctx: Pick<Context, 'db'>,
+  runs: readonly Recognizable[],
+): Promise<{ facts: Facts; subject: string | null }[]> {
+  const ids = runs.map((one) => Object.values(aboutIn(one)).filter((id): id is string => typeof id === 'string'));
+  const wanted = runs.map(({ team_id, creator_id }, at) => ({ place: team_id ?? creator_id, items: ids[at] ?? [], users: [] }));
+  const names = await namesAt(ctx, wanted);
+  return runs.map((one, at) => {
+    const { task, project } = aboutIn(one);
+    const nameOf = (id: unknown): string | undefined => (typeof id === 'string' ? names[at]?.[id] : undefined);
+    const facts = factsOf(one.trigger_type === 'manual' ? {} : one.event, { task: nameOf(task), project: nameOf(project) });
+    return { facts, subject: subjectOf(facts) };
+  });
 }

@@ -7,7 +7,11 @@ const iso = (at: Date | string | null): string | null => (at === null ? null : n
 function presentApproval(approval: RunView['gates'][number]): NonNullable<RunSummary['approval']> {
   return {
     ...approval,
-    approvals: approval.approvals.map(({ user_id, at }) => ({ user_id, at: new Date(at).toISOString() })),
+    approvals: approval.approvals.map(({ user_id, at, comment }) => ({
+      user_id,
+      at: new Date(at).toISOString(),
+      ...(comment !== null && { comment }),
+    })),
     requested_at: new Date(approval.requested_at).toISOString(),
     expires_at: new Date(approval.expires_at).toISOString(),
     decided_at: iso(approval.decided_at),

@@ -36,7 +36,7 @@ const RunApproval = z
     gate_index: z.int(),
     required_role: z.enum(GATE_ROLES),
     required_approvals: z.int(),
-    approvals: z.array(z.object({ user_id: z.string(), at: Timestamp })),
+    approvals: z.array(z.object({ user_id: z.string(), at: Timestamp, comment: z.string().optional() })),
     requested_at: Timestamp,
     expires_at: Timestamp,
     expired: z.boolean(),

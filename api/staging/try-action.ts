@@ -1,4 +1,5 @@
-import type { Effect, Fields, Performed, Risk, WorkAction } from '../actions/work/action.js';
+import type { Effect, Fields, Performed, WorkAction } from '../actions/work/action.js';
+import type { Risk } from '../actions/contract/action-type.js';
 import { isReversible, riskOf, type Tool } from '../actions/work/catalogue.js';
 import { startsNext } from '../actions/work/risk.js';
 import { type Context, userOf } from '../core/context.js';

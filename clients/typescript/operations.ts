@@ -1,4 +1,4 @@
-// Made by npm run client from the document with SHA-256 e42150aa0568f07fbaead605d2302413d9cc86b13fd3566d15ee1fe0c517b57c.
+// Made by npm run client from the document with SHA-256 8abc9e75c41598f941fd8c37a3da0e81ca7d65ae0bff9633c5185184d33f76a2.
 /** Operations that send a form with a file, those that send its bytes alone, and those that return bytes. */
 export const UPLOADS: readonly string[] = ['uploadFile'];
 export const STREAMS: readonly string[] = ['uploadBulkInput'];

@@ -43,6 +43,7 @@ import * as skippedRuns from './0045_skipped_runs.js';
 import * as bulkEvents from './0048_bulk_events.js';
 import * as cascades from './0049_cascades.js';
 import * as versionReferences from './0051_version_references.js';
+import * as decisions from './0053_decisions.js';
 
 /** Every migration in order; listed explicitly so that a build contains exactly what was reviewed. Never edited once released. */
 const MIGRATIONS: Record<string, Knex.Migration> = {
@@ -90,6 +91,7 @@ const MIGRATIONS: Record<string, Knex.Migration> = {
   '0048_bulk_events': bulkEvents,
   '0049_cascades': cascades,
   '0051_version_references': versionReferences,
+  '0053_decisions': decisions,
 };
 
 /** Provides the migrations to knex. */

@@ -1,6 +1,9 @@
 import type { z } from 'zod';
 import type { Context, Services } from '../../core/context.js';
 
+export const RISKS = ['low', 'medium', 'high'] as const;
+export type Risk = (typeof RISKS)[number];
+
 /** Result of an action: the key of its effect and the output in the run's record, without user text. */
 export interface Effect {
   entity_type: 'task' | 'comment' | 'member' | 'note' | 'relation';
@@ -30,6 +33,10 @@ export interface ActionDescription<P = unknown> {
   secrets?: true | 'later';
   /** Secrets that it needs without naming them; it fails if one is missing. */
   needs?: readonly string[];
+  /** Adds parameters that follow from the run's event, after templates are rendered: nothing of the event is rendered again. */
+  complete?: (params: Readonly<Record<string, unknown>>, event: Readonly<Record<string, unknown>>) => Record<string, unknown>;
+  /** Risk that a person is shown; by default medium for what is sent, and low for anything else. With a secret it is high. */
+  risk?: Risk;
   /** The service that it uses, and the scopes that the creator's connection needs. */
   integration?: { provider: string; scopes: readonly string[] };
 }
@@ -67,7 +74,6 @@ export interface OutboundContext {
   /** The automation's creator, outside of any transaction. */
   creator: Context;
   run: OutboundStep;
-  event: Readonly<Record<string, unknown>>;
   /** Effect key: the same at every attempt, different in a replay. */
   key: string;
   /** Starts at 1. */

@@ -1,9 +1,6 @@
 import type { z } from 'zod';
 import type { Context } from '../../core/context.js';
-import type { DefaultedParam } from '../contract/action-type.js';
-
-export const RISKS = ['low', 'medium', 'high'] as const;
-export type Risk = (typeof RISKS)[number];
+import type { DefaultedParam, Risk } from '../contract/action-type.js';
 
 export const PLAN_SOURCES = ['chat', 'overnight_triage', 'ci_failure_triage', 'automation', 'mcp'] as const;
 export type PlanSource = (typeof PLAN_SOURCES)[number];

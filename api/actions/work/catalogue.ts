@@ -1,5 +1,6 @@
 import { addComment } from './add-comment.js';
-import type { Effect, Risk, WorkAction } from './action.js';
+import type { Effect, WorkAction } from './action.js';
+import type { Risk } from '../contract/action-type.js';
 import { assignTask } from './assign-task.js';
 import { createNote } from './create-note.js';
 import { createRelation } from './create-relation.js';

@@ -1,4 +1,5 @@
-import type { Effect, Fields, Risk } from './action.js';
+import type { Effect, Fields } from './action.js';
+import type { Risk } from '../contract/action-type.js';
 
 const PRIORITIES = ['low', 'medium', 'high', 'urgent'];
 /** Fields whose loss matters; a cleared parent is a move, which has its own line. */

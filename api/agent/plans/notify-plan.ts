@@ -1,7 +1,8 @@
 import type { Context } from '../../core/context.js';
 import { findRecipients } from '../../notifications/find-recipients.js';
 import { notifyUsers } from '../../notifications/notify-users.js';
-import type { PlanSource, Risk } from '../../actions/work/action.js';
+import type { PlanSource } from '../../actions/work/action.js';
+import type { Risk } from '../../actions/contract/action-type.js';
 
 /** A plan that waits for a person. */
 interface WaitingPlan {

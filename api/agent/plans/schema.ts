@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { ENTITY_TYPES, RISKS } from '../../actions/work/action.js';
+import { ENTITY_TYPES } from '../../actions/work/action.js';
+import { RISKS } from '../../actions/contract/action-type.js';
 import { TOOLS } from '../../actions/work/catalogue.js';
 import { Timestamp } from '../../core/fields.js';
 

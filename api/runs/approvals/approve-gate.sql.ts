@@ -4,7 +4,7 @@ import { wakeRun } from '../record/wake-run.sql.js';
 /**
  * Records an approval by compare-and-set, with everything that follows from it, in one round trip. $1 = run id, $2 = gate index,
  * $3 = caller id, $4 = team id or null, $5 = roles that count, $6 = caller (jsonb), $7 = change if this approval decides (jsonb),
- * $8 = incarnation, $9 = users whose approval does not count. No row: the gate has expired. The caller has locked the run's row
+ * $8 = incarnation, $9 = users whose approval does not count, $10 = comment or null. No row: the gate has expired. The caller has locked the run's row
  * (lock-gate.ts). Each user counts once; the last approval needed decides. A user who loses the role loses the approval
  * (void-approvals.ts); this statement checks the role again all the same.
  */
@@ -18,7 +18,8 @@ with held as (
   -- The clock is read once, after the lock: the time that is judged is the time that is stored.
   select h.required_approvals, h.at from (select held.*, clock_timestamp() as at from held) h where h.expires_at > h.at
 ), mine as (
-  insert into gate_approvals (run_id, gate_index, user_id, approved_at) select $1::uuid, $2::int, $3, open.at from open
+  insert into gate_approvals (run_id, gate_index, user_id, approved_at, comment)
+  select $1::uuid, $2::int, $3, open.at, $10::text from open
   on conflict do nothing returning user_id, approved_at
 ), everyone as (
   select user_id, approved_at from mine

@@ -5,7 +5,8 @@ import { conflict } from '../../core/errors.js';
 import { approveStatement } from './approve-gate.sql.js';
 import { decisionChange } from './decision-change.js';
 import { type LockedGate, lockGate, approvalExpired } from './lock-gate.js';
-import type { Approved } from './schema.js';
+import { checkSeen } from './check-seen.js';
+import type { ApproveGate, Approved } from './schema.js';
 
 /**
  * The staged actions run as the automation's creator, so approval needs a creator who may act (docs/decisions.md#creator-rights).
@@ -23,19 +24,21 @@ function checkCreator({ automation_deleted, creator_authorized }: LockedGate): v
  * Approves the gate that a run waits at. The last approval needed sets the run to running in the same commit; the workflow is
  * only woken. A repeated approval by the same user changes nothing (docs/decisions.md#gate-decisions).
  * @throws RESOURCE_NOT_FOUND | PERMISSION_DENIED role, or one's own run where the gate forbids that | APPROVAL_EXPIRED |
- * RESOURCE_CONFLICT already decided, or the creator may no longer act
+ * RESOURCE_CONFLICT already decided, another hash than the caller has read, or the creator may no longer act
  */
-export function approveGate(ctx: Context, runId: string, gateIndex: number | null): Promise<Approved> {
+export function approveGate(ctx: Context, runId: string, given: ApproveGate): Promise<Approved> {
   return inTransaction(ctx, async (ctx) => {
-    const { locked, gate } = await lockGate(ctx, runId, 'approved', gateIndex);
+    const { locked, gate } = await lockGate(ctx, runId, 'approved', given.gate_index ?? null);
     checkCreator(gate);
+    const { staged_hash } = await checkSeen(ctx, locked, gate, given);
     const userId = userOf(ctx);
     const values = [runId, gate.gate_index, userId, locked.team_id, rolesFrom(gate.required_role)];
     const traces = [
       JSON.stringify(callerJson(ctx)),
-      JSON.stringify(decisionChange(locked, gate, 'approved')),
+      JSON.stringify(decisionChange(locked, { ...gate, staged_hash }, 'approved', {}, given.comment ?? null)),
       locked.incarnation,
       gate.excluded,
+      given.comment ?? null,
     ];
     const [approval] = await run<{ needed: number; decided_at: Date }>(ctx.db, approveStatement, [...values, ...traces]);
     if (!approval) throw approvalExpired(runId, gate);

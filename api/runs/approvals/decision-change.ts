@@ -4,13 +4,14 @@ import type { LockedGate, LockedRun } from './lock-gate.js';
 
 /**
  * Builds the trace of a decision: audit entry, activity line and event. The hash ties what was approved to what then ran
- * (docs/decisions.md#staged-hash).
+ * (docs/decisions.md#staged-hash). `comment`: words of whoever decides.
  */
 export function decisionChange(
   locked: LockedRun,
   gate: LockedGate,
   decision: 'approved' | 'rejected',
   details: Record<string, unknown> = {},
+  comment: string | null = null,
 ): Change {
   const { gate_index, staged_hash } = gate;
   return {
@@ -23,7 +24,7 @@ export function decisionChange(
     entity_id: locked.run_id,
     title: locked.automation_name,
     summary: `${decision} a run of ${locked.automation_name}`,
-    event: runEvent('approval.decided', locked, { decision, gate_index }),
-    details: { gate_index, staged_hash, automation_id: locked.automation_id, ...details },
+    event: runEvent('approval.decided', locked, { decision, gate_index, ...(comment && { comment }) }),
+    details: { gate_index, staged_hash, automation_id: locked.automation_id, ...details, ...(comment && { comment }) },
   };
 }

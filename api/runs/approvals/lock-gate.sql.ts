@@ -1,11 +1,14 @@
 import type { Statement } from '../../../db/statement.js';
 import { EXCLUDED } from './excluded.sql.js';
 
-/** SHA-256 of the actions after a gate, over PostgreSQL's own text of the jsonb, which is deterministic. */
+/**
+ * SQL over gates g and runs r: the hash of what a gate releases. A gate of an older version of the service has no text yet: the hash is of the
+ * actions behind it, over PostgreSQL's own text of the jsonb, which is deterministic.
+ */
 export const STAGED_HASH = /* sql */ `
-  'sha256:' || encode(sha256(convert_to(coalesce((select jsonb_agg(a.value order by a.n)
+  coalesce(g.staged_hash, 'sha256:' || encode(sha256(convert_to(coalesce((select jsonb_agg(a.value order by a.n)
     from automation_versions v, jsonb_array_elements(v.actions) with ordinality as a(value, n)
-    where v.automation_id = r.automation_id and v.version = r.automation_version and a.n - 1 > g.gate_index), '[]')::text, 'UTF8')), 'hex')`;
+    where v.automation_id = r.automation_id and v.version = r.automation_version and a.n - 1 > g.gate_index), '[]')::text, 'UTF8')), 'hex'))`;
 
 /**
  * $1 = run id, $2 = gate index, or null for the run's latest gate, $3 = roles in which the creator may act. Runs after the run's
@@ -15,8 +18,9 @@ export const STAGED_HASH = /* sql */ `
 export const lockGateStatement: Statement = {
   name: 'lock_gate',
   text: /* sql */ `
-    select g.gate_index, g.required_role, g.required_approvals, ${EXCLUDED} as excluded, g.expires_at, g.decision, g.decided_at,
-      g.expires_at <= clock_timestamp() as expired, u.display_name as decider, ${STAGED_HASH} as staged_hash,
+    select g.gate_index, g.required_role, g.required_approvals, ${EXCLUDED} as excluded, g.requested_at, g.expires_at, g.decision, g.decided_at,
+      g.expires_at <= clock_timestamp() as expired, u.display_name as decider, ${STAGED_HASH} as staged_hash, g.staged,
+      g.signed_in or coalesce((select t.decisions_signed_in from teams t where t.team_id = r.team_id), false) as signed_in,
       a.deleted_at is not null as automation_deleted,
       c.status = 'active' and (r.team_id is null or coalesce(m.role = any($3::text[]), false)) as creator_authorized,
       (select coalesce(json_agg(json_build_object('index', s.index, 'type', s.type, 'status', s.status, 'error', s.error) order by s.index), '[]')

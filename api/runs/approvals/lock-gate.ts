@@ -6,6 +6,7 @@ import { rolesFor, type Seat } from '../../core/access.js';
 import type { ActionRow } from '../record/rules.js';
 import type { GateRole } from '../../actions/rules.js';
 import { type LOCKED_COLUMNS, lockDecidedRunStatement, lockGateStatement } from './lock-gate.sql.js';
+import { requireSession } from '../../core/require-session.js';
 import { authorizeDecision } from './policy.js';
 
 export interface LockedGate {
@@ -13,6 +14,7 @@ export interface LockedGate {
   required_role: GateRole;
   required_approvals: number;
   excluded: string[];
+  requested_at: Date;
   expires_at: Date;
   expired: boolean;
   decision: 'approved' | 'rejected' | null;
@@ -23,8 +25,11 @@ export interface LockedGate {
   automation_deleted: boolean;
   /** Whether the staged actions could run in the creator's name. */
   creator_authorized: boolean;
-  /** Hash of the actions behind the gate, as the run's version stores them. */
+  /** What the gate releases; null until it is staged. */
+  staged: string | null;
   staged_hash: string;
+  /** Only a signed-in person decides, no token. */
+  signed_in: boolean;
 }
 
 export type LockedRun = Pick<AutomationRun, (typeof LOCKED_COLUMNS)[number]>;
@@ -49,7 +54,8 @@ function checkState(decision: 'approved' | 'rejected', locked: LockedRun, gate: 
 /**
  * Locks a run and returns the gate that the caller may decide. Checks existence, then role, then state: a caller without the role
  * learns nothing about the state (docs/decisions.md#order-of-checks).
- * @throws RESOURCE_NOT_FOUND | AUTHENTICATION_REQUIRED suspended during the request | PERMISSION_DENIED | APPROVAL_EXPIRED |
+ * @throws RESOURCE_NOT_FOUND | AUTHENTICATION_REQUIRED suspended during the request | PERMISSION_DENIED role, or a token where only a
+ * signed-in person decides | APPROVAL_EXPIRED |
  * RESOURCE_CONFLICT already decided
  */
 export async function lockGate(
@@ -71,5 +77,6 @@ export async function lockGate(
     rolesFor('automation.write'),
   ]);
   authorizeDecision(decision, locked, gate, { userId, seat: locked.seat });
+  if (gate?.signed_in) requireSession(ctx);
   return { locked, gate: checkState(decision, locked, gate) };
 }

@@ -3,7 +3,10 @@ import type { Context } from '../../core/context.js';
 import { findRecipients } from '../../notifications/find-recipients.js';
 import { notifyUsers } from '../../notifications/notify-users.js';
 import type { GateRole } from '../../actions/rules.js';
-import { actorName, type Definition, type Plan, planRuns } from '../planned-actions.js';
+import { factsOfRuns } from '../event-facts.js';
+import { namesAt } from '../names-at.js';
+import { presentSteps, wantedOf } from '../staging/describe-gates.js';
+import { readTail, type StoredTail } from '../staging/tail.js';
 import { describeStaged } from './describe-staged.js';
 import { EXCLUDED } from './excluded.sql.js';
 import { plainText } from '../../core/plain-text.js';
@@ -13,13 +16,10 @@ interface Waiting {
   automation_name: string;
   team_id: string | null;
   creator_id: string;
-  project_id: string | null;
   trigger_type: string;
   event: Record<string, unknown>;
-  actions: Record<string, unknown>[];
 }
-interface Asking {
-  gate_index: number;
+interface Asking extends StoredTail {
   required_role: GateRole;
   message: string | null;
   expires_at: Date;
@@ -31,9 +31,6 @@ const excludedStatement: Statement = {
   text: /* sql */ `
     select ${EXCLUDED} as excluded from automation_runs r join gates g using (run_id) where r.run_id = $1 and g.decision is null`,
 };
-
-/** Longest value in an email, in code points; the run's page shows all of it. */
-const MAX_VALUE_LENGTH = 300;
 
 const UTC = new Intl.DateTimeFormat('en-GB', { timeZone: 'UTC', dateStyle: 'medium', timeStyle: 'short' });
 
@@ -55,14 +52,21 @@ export async function notifyApprovers(
   const wanted = teamId === null ? { teamId, userIds: [creator_id] } : { teamId, role: gate.required_role };
   const people = await findRecipients(ctx, { ...wanted, except });
   const reminder = kind === 'approval_reminder';
-  const planned = { ...run, actions: run.actions.slice(gate.gate_index + 1) as unknown as Definition[] };
-  const [[plan], actor] = await Promise.all([planRuns(ctx, [planned], MAX_VALUE_LENGTH), actorName(ctx, planned)]);
-  const { subject } = plan as Plan;
+  const steps = readTail(gate).actions;
+  const [[names = {}], [recognized]] = await Promise.all([
+    namesAt(ctx, [wantedOf(teamId ?? creator_id, steps, creator_id)]),
+    factsOfRuns(ctx, [run]),
+  ]);
+  const subject = recognized?.subject ?? null;
   // The distinguishing part comes first: a list of emails shows only the beginning of a subject.
   const about = subject === null ? automation_name : `${subject} (${automation_name})`;
   const title = `${reminder ? 'Still waiting' : 'Waiting'} for your approval: ${about}`;
   const message = plainText(gate.message ?? `${automation_name} needs approval.`);
-  const details = [...describeStaged(plan as Plan, actor), `Expires ${UTC.format(gate.expires_at)} UTC.`];
-  await notifyUsers(ctx, people, { kind, title, message, details, team_id: teamId, run_id }, ['in_app', 'email']);
+  const details = [
+    ...describeStaged(presentSteps(steps, names), names[creator_id]),
+    `Expires ${UTC.format(gate.expires_at)} UTC.`,
+  ];
+  const path = `/app/approvals/gate/${run_id}` as const;
+  await notifyUsers(ctx, people, { kind, title, message, details, team_id: teamId, run_id, path }, ['in_app', 'email']);
   return people.length;
 }

@@ -15,6 +15,7 @@ import { type RunRow, systemContext } from '../execution/load-run.js';
 import { publish, runEvent } from '../execution/publish.js';
 import { NEVER_OPENED, readGate } from './read-gate.js';
 import { restartRun } from '../execution/restart-run.js';
+import { storeTail } from '../staging/store-tail.js';
 
 /** Parameters of `require_approval`, validated when the automation was saved. */
 interface GateParams {
@@ -24,6 +25,7 @@ interface GateParams {
   required_approvals?: number;
   allow_self_approval?: boolean;
   remind_after_seconds?: number;
+  signed_in?: boolean;
 }
 
 /** Returns the rendered message, truncated to its limit; the unrendered text if the event lacks a value that it names. */
@@ -59,6 +61,7 @@ async function insertGate(db: Knex, run: RunRow, index: number, params: GatePara
       required_role: params.role ?? GATE_DEFAULTS.role,
       required_approvals: params.required_approvals ?? GATE_DEFAULTS.requiredApprovals,
       allow_self_approval: params.allow_self_approval ?? GATE_DEFAULTS.allowSelfApproval,
+      signed_in: params.signed_in ?? false,
       message: messageOf(params, run.event),
       expires_at: inSeconds(params.expires_in_seconds ?? GATE_DEFAULTS.expiresInSeconds),
       remind_at: params.remind_after_seconds === undefined ? null : inSeconds(params.remind_after_seconds),
@@ -69,7 +72,7 @@ async function insertGate(db: Knex, run: RunRow, index: number, params: GatePara
   return opened;
 }
 
-/** Pauses the run, stages the actions behind the gate and notifies the approvers. */
+/** Pauses the run, stages what the gate releases and notifies the approvers. */
 async function stage(services: Services, run: RunRow, index: number, gate: Opened): Promise<void> {
   const { db } = services;
   const { run_id, team_id, project_id } = run;
@@ -77,6 +80,7 @@ async function stage(services: Services, run: RunRow, index: number, gate: Opene
   await db('automation_runs').where({ run_id }).update({ status: 'paused', gate_expires_at });
   await db('run_actions').where({ run_id, index }).update({ status: 'running', started_at: db.fn.now(), attempts: 1 });
   await db('run_actions').where({ run_id, status: 'pending' }).where('index', '>', index).update({ status: 'staged' });
+  const tail = await storeTail(services, run, index);
   const ctx = systemContext(services, run);
   const details = { gate_index: index, required_role: gate.required_role, expires_at: gate.expires_at.toISOString() };
   await recordChange(ctx, {
@@ -95,11 +99,11 @@ async function stage(services: Services, run: RunRow, index: number, gate: Opene
       ...details,
       message: gate.message,
       required_approvals: gate.required_approvals,
-      url: webAddress(services.config, `/app/runs/${run_id}`),
+      url: webAddress(services.config, `/app/approvals/gate/${run_id}`),
     }),
   });
   await publish(ctx, 'automation.run_paused', run, { gate_index: index });
-  const people = await notifyApprovers(ctx, run, { ...gate, gate_index: index }, 'approval_requested');
+  const people = await notifyApprovers(ctx, run, { ...gate, ...tail }, 'approval_requested');
   if (people < gate.required_approvals) await notifyShortage(ctx, run, gate, people);
 }
 

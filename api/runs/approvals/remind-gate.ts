@@ -2,6 +2,7 @@ import type { Services } from '../../core/context.js';
 import { notifyApprovers } from './notify-approvers.js';
 import type { GateRole } from '../../actions/rules.js';
 import { lockRun, systemContext } from '../execution/load-run.js';
+import { storedTail } from '../staging/store-tail.js';
 
 interface DueGate {
   required_role: GateRole;
@@ -23,14 +24,9 @@ export async function remindGate(services: Services, runId: string, index: numbe
       .update({ reminded_at: db.raw('clock_timestamp()') })
       .returning<DueGate[]>(['required_role', 'message', 'expires_at']);
     if (!gate) return;
+    const tail = await storedTail({ ...services, db }, run, index);
     const approved = await db('gate_approvals').where(place).pluck<string[]>('user_id');
-    await notifyApprovers(
-      systemContext({ ...services, db }, run),
-      run,
-      { ...gate, gate_index: index },
-      'approval_reminder',
-      approved,
-    );
+    await notifyApprovers(systemContext({ ...services, db }, run), run, { ...gate, ...tail }, 'approval_reminder', approved);
   });
   services.notifyRelay();
 }

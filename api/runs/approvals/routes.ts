@@ -44,7 +44,7 @@ export const approvalRoutes: Endpoint[] = [
     response: Approved,
     errors: [404, 409, 410],
     example: { gate_index: 1 },
-    handle: ({ ctx, params, body }) => approveGate(ctx, params.run_id, body.gate_index ?? null),
+    handle: ({ ctx, params, body }) => approveGate(ctx, params.run_id, body),
   }),
   endpoint({
     id: 'rejectRun',

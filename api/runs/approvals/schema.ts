@@ -10,9 +10,27 @@ const GateIndex = z.int().min(0).max(49).nullish().meta({
   description: 'Index of the gate from the list; 409 if another gate is pending. Recommended: see the description of the route',
 });
 
-export const ApproveGate = z.object({ gate_index: GateIndex }).meta({ id: 'ApproveGate' });
-export const RejectGate = z.object({ gate_index: GateIndex, reason: Text.max(2000).nullish() }).meta({ id: 'RejectGate' });
-export type Decide = z.output<typeof RejectGate>;
+/** Words of whoever decides. Plain text: it is shown, and never a template's input. */
+const Comment = Text.max(2000).nullish().meta({ description: 'Plain text for the audit log, the activity and the timeline' });
+const Hash = Text.max(100).nullish();
+
+export const ApproveGate = z
+  .object({
+    gate_index: GateIndex,
+    staged_hash: Hash.meta({ description: 'The `staged_hash` that was read; another one is a 409' }),
+    seen_hash: Hash.meta({ description: 'The `seen_hash` that was read; if a target has changed since, 409 with `changed`' }),
+    comment: Comment,
+  })
+  .meta({ id: 'ApproveGate' });
+export type ApproveGate = z.output<typeof ApproveGate>;
+export const RejectGate = z
+  .object({
+    gate_index: GateIndex,
+    reason: Comment,
+    comment: Comment.meta({ description: 'Another name for `reason`, which wins' }),
+  })
+  .meta({ id: 'RejectGate' });
+export type RejectGate = z.output<typeof RejectGate>;
 
 const decided = {
   run_id: z.string(),

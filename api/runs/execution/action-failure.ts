@@ -16,8 +16,8 @@ const failStatement: Statement = {
   text: `update run_actions set status = 'failed', error = $3::jsonb, finished_at = now() where run_id = $1 and index = $2`,
 };
 
-/** Converts a thrown error into a failure; undefined if PostgreSQL is unavailable and the action must be retried. */
-function failureOf(thrown: unknown): ActionFailure | undefined {
+/** Returns a thrown error as a failure; undefined if PostgreSQL is unavailable and the action must be retried. */
+export function failureOf(thrown: unknown): ActionFailure | undefined {
   if (thrown instanceof ActionRefused) return thrown.failure;
   if (thrown instanceof SecretUnreadable) return { code: 'secret_unreadable', message: thrown.message };
   const error = thrown instanceof DomainError ? thrown : fromDatabaseError(thrown);

@@ -31,6 +31,9 @@ export interface RunRow {
   finished_at: Date | null;
   /** Actions of the version that the run is pinned to. */
   actions: Record<string, unknown>[];
+  /** What the last gate before the step released, with its hash; null before the first gate, and if an older version opened it. */
+  staged?: string | null;
+  staged_hash?: string | null;
 }
 
 /** $1 = run id. */

@@ -17,7 +17,7 @@ const SELECT_RUNS = /* sql */ `
       'required_approvals', g.required_approvals, 'requested_at', g.requested_at, 'expires_at', g.expires_at,
       'expired', g.decision is null and g.expires_at <= now(), 'decision', g.decision, 'decided_by', g.decided_by,
       'decided_at', g.decided_at, 'reason', g.reason,
-      'approvals', (select coalesce(json_agg(json_build_object('user_id', p.user_id, 'at', p.approved_at) order by p.approved_at), '[]')
+      'approvals', (select coalesce(json_agg(json_build_object('user_id', p.user_id, 'at', p.approved_at, 'comment', p.comment) order by p.approved_at), '[]')
         from gate_approvals p where p.run_id = g.run_id and p.gate_index = g.gate_index)) order by g.gate_index), '[]') as gates
     from gates g where g.run_id = r.run_id
   ) met on true`;

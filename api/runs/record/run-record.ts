@@ -21,7 +21,7 @@ interface ApprovalJson {
   gate_index: number;
   required_role: GateRole;
   required_approvals: number;
-  approvals: { user_id: string; at: string }[];
+  approvals: { user_id: string; at: string; comment: string | null }[];
   requested_at: string;
   expires_at: string;
   expired: boolean;

@@ -50,7 +50,7 @@ const PAYLOADS: Partial<Record<WebhookEvent, Record<string, unknown>>> = {
     ...gate,
     message: 'Close “Sign-in fails on Safari”?',
     required_approvals: 1,
-    url: `https://assent.example.com/app/runs/${RUN}`,
+    url: `https://assent.example.com/app/approvals/gate/${RUN}`,
   }),
   'approval.decided': { ...run({ decision: 'approved', gate_index: 0 }), actor_id: '0197a000-0000-7000-8000-000000000005' },
   'approval.expired': run(gate),

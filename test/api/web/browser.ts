@@ -79,3 +79,10 @@ export async function signIn(app: TestApp, person: Pick<Person, 'email'>, browse
   if (answer.status !== 303) throw new Error(`not signed in: ${answer.status}`);
   return browser;
 }
+
+/** Returns what the form of a gate on a page sends: which gate, and what its reader has seen. */
+export function gateForm(html: string, runId: string): Record<string, string> {
+  const form = html.split(`action="/app/runs/${runId}/approve"`)[1]?.split('</form>')[0] ?? '';
+  const fields = [...form.matchAll(/name="(gate_index|staged_hash|seen_hash)" value="([^"]*)"/g)];
+  return Object.fromEntries(fields.map(([, name = '', value = '']) => [name, value]));
+}

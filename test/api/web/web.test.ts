@@ -10,7 +10,7 @@ import { PASSWORD } from '../../factories/accounts.js';
 import { buildProject, buildTask, buildTeam, type Person, type TestTeam } from '../../factories/people.js';
 import { buildRun, openNextGate } from '../../factories/runs.js';
 import { startApp, type TestApp } from '../../support/app.js';
-import { type Browser, buildVisitor, csrfOf, givePasswords, openBrowser, signIn as signInTo } from './browser.js';
+import { type Browser, buildVisitor, csrfOf, gateForm, givePasswords, openBrowser, signIn as signInTo } from './browser.js';
 
 let app: TestApp;
 let team: TestTeam;
@@ -375,10 +375,11 @@ describe('approvals', () => {
   it('show what waits, and one click opens the gate', async () => {
     const run = await buildRun(app, team);
     const browser = await signIn(team.manager);
-    expect((await browser.get('/app/approvals')).html).toContain(`/app/runs/${run.run_id}/approve`);
+    const { html: queue } = await browser.get('/app/approvals');
+    expect(queue).toContain(`/app/runs/${run.run_id}/approve`);
     const answer = await browser.post(
       `/app/runs/${run.run_id}/approve`,
-      { gate_index: '1', back: '/app/approvals' },
+      { ...gateForm(queue, run.run_id), back: '/app/approvals' },
       { from: '/app/approvals' },
     );
     expect([answer.status, answer.headers.get('location')]).toEqual([303, '/app/approvals']);
@@ -411,13 +412,13 @@ describe('approvals', () => {
     const subject = 'acme/rocket #41 · Harden the &lt;b&gt;cookie&lt;/b&gt;';
     for (const words of [
       subject,
-      '<dt>Task</dt><dd>Bug of the cookie</dd>',
-      '<dt>status</dt><dd>done</dd>',
-      `<dt>task</dt><dd><a href="/app/items/${task_id}">Bug of the cookie</a></dd>`,
+      'task <strong>Bug of the cookie</strong>',
+      'Close the task (Change status) <bdi><strong>Bug of the cookie</strong></bdi>',
+      '<del><bdi>To do</bdi></del> → <span class="unseen">to </span><bdi>Done</bdi>',
+      `href="/app/items/${task_id}"`,
       `#42 · ${'y'.repeat(159)}…`,
     ])
       expect(html).toContain(words);
-    expect(html).toContain('(Set the status of a task)');
     for (const path of ['/app', '/app/notifications']) expect((await admin.get(path)).html).toContain(subject);
     await app.services.db('automation_runs').where({ automation_id }).update({ status: 'cancelled', finished_at: new Date() });
   });
@@ -426,7 +427,8 @@ describe('approvals', () => {
     const task = await buildTask(app, team, await buildProject(app, team), { title: 'Rotate the keys' });
     const actions = [
       { type: 'require_approval' },
-      { type: 'add_comment', params: { task_id: task.task_id, content: 'For {{event.change.author}}: {{event.none}}' } },
+      { type: 'add_comment', params: { task_id: task.task_id, content: 'For {{event.change.author}}' } },
+      { type: 'add_comment', name: 'Say more', params: { task_id: task.task_id, content: 'Of {{event.none}}' } },
       { type: 'notify', params: { user_ids: [team.guest.user_id], message: 'By {{event.change.author}}' } },
       { type: 'http_request', params: { method: 'POST', url: 'https://example.com/hook', body: '{{secret:KEY}}' } },
     ];
@@ -436,13 +438,17 @@ describe('approvals', () => {
     const card = html.slice(html.indexOf(`id="gate-${run.run_id}"`)).split('</article>')[0] ?? '';
     const [guest, creator] = [team.guest, team.member].map(({ email }) => email.split('@')[0]);
     for (const words of [
-      `<dt>task</dt><dd><a href="/app/items/${task.task_id}">Rotate the keys</a></dd>`,
-      '<dt>text</dt><dd>For {{event.change.author}}: {{event.none}}</dd>',
-      `<dt>to</dt><dd>${guest}</dd>`,
-      '<dt>message</dt><dd>By Zoe &lt;b&gt;</dd>',
-      '<dt>url</dt><dd>https://example.com/hook</dd>',
-      '<dt>body</dt><dd>{{secret:KEY}}</dd>',
-      `<dt>Acts as</dt><dd>${creator}</dd>`,
+      `href="/app/items/${task.task_id}"`,
+      'Comment on <bdi><strong>Rotate the keys</strong></bdi>',
+      '<dt>content</dt><dd><bdi>For Zoe &lt;b&gt;</bdi></dd>',
+      'Say more (Comment on)',
+      'Would be refused now: The event has no event.none',
+      `<dt>to</dt><dd><bdi>${guest}</bdi></dd>`,
+      '<dt>message</dt><dd><bdi>By Zoe &lt;b&gt;</bdi></dd>',
+      '<dt>url</dt><dd><bdi>https://example.com/hook</bdi></dd>',
+      '<dt>body</dt><dd><bdi>{{secret:KEY}}</bdi></dd>',
+      'high risk',
+      `in the name of <bdi>${creator}</bdi>`,
     ])
       expect(card).toContain(words);
     await app.services
@@ -466,7 +472,7 @@ describe('approvals', () => {
     const run = await buildRun(app, team);
     const browser = await signIn(team.admin);
     const page = `/app/runs/${run.run_id}`;
-    await browser.post(`${page}/reject`, { gate_index: '1', back: page, reason: 'Not on a Friday' }, { from: page });
+    await browser.post(`${page}/reject`, { gate_index: '1', back: page, comment: 'Not on a Friday' }, { from: page });
     const { html } = await browser.get(page);
     expect(html).toContain('Not on a Friday');
     expect(html).toContain('Rejected. Staged actions will not run.');
@@ -476,13 +482,16 @@ describe('approvals', () => {
     const run = await buildRun(app, team);
     const [guest, manager] = [await signIn(team.guest), await signIn(team.manager)];
     const path = `/app/runs/${run.run_id}/approve`;
-    await guest.post(path, { gate_index: '1' }, { from: '/app' });
+    const seen = gateForm((await manager.get('/app/approvals')).html, run.run_id);
+    await guest.post(path, seen, { from: '/app' });
     expect((await guest.get('/app/approvals')).html).toContain('Guests have read-only access');
     expect((await app.services.db('gates').where({ run_id: run.run_id }).first()).decision).toBeNull();
-    await manager.post(path, { gate_index: '0' }, { from: '/app' });
+    await manager.post(path, { ...seen, gate_index: '0' }, { from: '/app' });
     expect((await app.services.db('gates').where({ run_id: run.run_id }).first()).decision).toBeNull();
-    await manager.post(path, { gate_index: '1' }, { from: '/app' });
-    await manager.post(path, { gate_index: '1' }, { from: '/app' });
+    await manager.post(path, { ...seen, staged_hash: 'sha256:other' }, { from: '/app' });
+    expect((await app.services.db('gates').where({ run_id: run.run_id }).first()).decision).toBeNull();
+    await manager.post(path, seen, { from: '/app' });
+    await manager.post(path, seen, { from: '/app' });
     expect((await manager.get('/app/approvals')).html).toContain('was approved by');
   });
 
@@ -507,14 +516,16 @@ describe('approvals', () => {
     const manager = await signIn(team.manager);
     const waiting = async () => Number(/class="count">(\d+)/.exec((await manager.get('/app')).html)?.[1] ?? 0);
     const before = await waiting();
-    await manager.post(`${path}/approve`, { gate_index: '0' }, { from: path });
+    await manager.post(`${path}/approve`, gateForm((await manager.get(path)).html, run.run_id), { from: path });
     expect(await waiting()).toBe(before - 1);
     for (const page of [path, '/app/approvals']) {
       const { html } = await manager.get(page);
       expect(html).toContain('You approved. Still needed: 1.');
-      expect(html).not.toContain(`${path}/approve"`);
+      const approves = (text: string) =>
+        /Approve<span/.test(text.split(`action="${path}/approve"`)[1]?.split('</form>')[0] ?? '');
+      expect(approves(html)).toBe(false);
       expect(html).toContain(`${path}/reject"`);
-      expect((await (await signIn(team.admin)).get(page)).html).toContain(`${path}/approve"`);
+      expect(approves((await (await signIn(team.admin)).get(page)).html)).toBe(true);
     }
     await (await signIn(team.admin)).post(`${path}/reject`, { gate_index: '0' }, { from: path });
   });
@@ -554,7 +565,7 @@ describe('approvals', () => {
       'Too late',
       '<strong>Gate</strong> <span class="chip">approved</span>',
       '<strong>Gate: Release manager</strong> <span class="chip">rejected</span>',
-      `<dt>status</dt><dd>done</dd><dt>task</dt><dd><a href="/app/items/${task.task_id}">The task’s title</a></dd>`,
+      `<a href="/app/items/${task.task_id}">The task’s title</a>`,
     ])
       expect(html).toContain(words);
     expect(html).toMatch(/aside" datetime="[^"]+">\d+ \w+ \d{4}, \d\d:\d\d:\d\d</);
@@ -702,9 +713,16 @@ describe('approvals', () => {
   it('a run’s page fills in what would run from the event, and never a secret', async () => {
     const actions = [
       { type: 'require_approval' },
-      { type: 'add_comment', params: { task_id: 'nobody', content: 'For {{event.title}} with {{secret:KEY}}' } },
+      {
+        type: 'http_request',
+        params: { method: 'POST', url: 'https://a.test/', body: 'For {{event.title}} with {{secret:KEY}}' },
+      },
     ];
-    const run = await buildRun(app, team, { actions, fields: { event: JSON.stringify({ title: 'Lift-off' }) } });
+    const run = await buildRun(app, team, {
+      creator: team.admin,
+      actions,
+      fields: { event: JSON.stringify({ title: 'Lift-off' }) },
+    });
     const { html } = await (await signIn(team.manager)).get(`/app/runs/${run.run_id}`);
     expect(html).toContain('For Lift-off with {{secret:KEY}}');
   });
@@ -713,7 +731,11 @@ describe('approvals', () => {
     const run = await buildRun(app, team);
     const stranger = await signIn(await personWithPassword());
     expect((await stranger.get(`/app/runs/${run.run_id}`)).status).toBe(403);
-    await stranger.post(`/app/runs/${run.run_id}/approve`, { gate_index: '1' }, { from: '/app' });
+    await stranger.post(
+      `/app/runs/${run.run_id}/approve`,
+      { gate_index: '1', staged_hash: 'x', seen_hash: 'x' },
+      { from: '/app' },
+    );
     expect((await app.services.db('gates').where({ run_id: run.run_id }).first()).decision).toBeNull();
     expect((await stranger.get('/app/runs/0197a000-0000-7000-8000-000000000001')).status).toBe(404);
     expect((await stranger.get('/app/runs/%00')).status).toBe(404);

@@ -3,7 +3,8 @@ import { authorize, type Seat } from '../../../core/access.js';
 import { type Context, userOf } from '../../../core/context.js';
 import { conflict, DomainError, forbidden, notFound, unauthenticated } from '../../../core/errors.js';
 import { enqueue } from '../../../core/outbox.js';
-import type { PlanSource, Risk } from '../../../actions/work/action.js';
+import type { PlanSource } from '../../../actions/work/action.js';
+import type { Risk } from '../../../actions/contract/action-type.js';
 import type { PlanStatus } from '../schema.js';
 import { lockPlanStatement, standingStatement } from './decide.sql.js';
 

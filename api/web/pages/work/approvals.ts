@@ -8,15 +8,18 @@ import type { User } from '../../../auth/schema.js';
 import type { Context } from '../../../core/context.js';
 import { describeRuns } from '../../../runs/describe-runs.js';
 import { approveGate } from '../../../runs/approvals/approve-gate.js';
-import { type ApprovalPage, listApprovalsAfter } from '../../../runs/approvals/list-approvals.js';
+import { type ApprovalPage, getApproval, listApprovalsAfter } from '../../../runs/approvals/list-approvals.js';
 import { rejectGate } from '../../../runs/approvals/reject-gate.js';
+import { describeGate, describeGates } from '../../../runs/staging/describe-gates.js';
+import { markNotifications } from '../../../notifications/mark-notifications.js';
+import { getRun } from '../../../runs/get-run.js';
 import { RunParams } from '../../../runs/schema.js';
 import { Id, NO_ID, Text } from '../../../core/fields.js';
 import { namesIn, teamNamesOf } from '../../wording/names.js';
 import { type Redirect, page, type Page, requireUser, type FormError, type View } from '../../page.js';
 import type { Fields } from '../../server/read-form.js';
 import { safePath } from '../../server/safe-path.js';
-import { TickedIndexes } from '../agent/plan-lines.js';
+import { showGates, TickedIndexes } from '../agent/plan-lines.js';
 import { actionableApprovals } from './actionable-approvals.js';
 import { cardsOf, mergeQueue, readApplied, readPlans, type Waiting } from './plan-queue.js';
 
@@ -30,12 +33,13 @@ const Place = z.object({
   live: z.unknown().optional(),
 });
 
-/** Gate index that the user saw, so the decision cannot apply to another gate; and the page to return to. */
+/** Gate index that the user saw, so the decision cannot apply to another gate; their words; and the page to return to. */
 const decision = {
   gate_index: z
     .string()
     .regex(/^\d{1,2}$/)
     .transform(Number),
+  comment: Text.trim().max(2000).optional(),
   back: z
     .unknown()
     .optional()
@@ -62,9 +66,13 @@ async function approvalsView(ctx: Context, me: User, pending: ApprovalPage, plac
   ]);
   const { entries, next } = mergeQueue(gates, plans, PAGE_SIZE, cursor);
   const approvals = entries.flatMap(({ gate }) => gate ?? []);
-  const [names, about, shown] = await Promise.all([
+  const [names, about, described, shown] = await Promise.all([
     namesIn(ctx, me, approvals),
     describeRuns(ctx, approvals),
+    describeGates(
+      ctx,
+      approvals.map(({ run_id }) => run_id),
+    ),
     cardsOf(
       ctx,
       me,
@@ -80,10 +88,25 @@ async function approvalsView(ctx: Context, me: User, pending: ApprovalPage, plac
     ...shown,
     names,
     about,
+    described: showGates(described),
     teamNames: teamNamesOf(me),
     pages: { address: addressOf(place), first: isFirst ? undefined : addressOf({}), next: next && addressOf(next) },
   };
   return { view: 'work/approvals', title: 'Approvals', data };
+}
+
+/** The page of one gate; of one that is decided, the run tells what happened. */
+async function gateView(ctx: Context, me: User, runId: string): Promise<View | Redirect> {
+  const gate = await getApproval(ctx, runId);
+  if (!gate) return { to: `/app/runs/${(await getRun(ctx, runId)).run_id}` };
+  if (!me.impersonated_by) await markNotifications(ctx, { run_id: runId });
+  const [names, about, described] = await Promise.all([
+    namesIn(ctx, me, [gate]),
+    describeRuns(ctx, [gate]),
+    describeGate(ctx, runId),
+  ]);
+  const data = { gate, names, about, described: showGates(described ? { [runId]: described } : {}), teamNames: teamNamesOf(me) };
+  return { view: 'work/gate', title: gate.automation_name, data };
 }
 
 const OnePlan = z.object({ session_id: Id, action_id: Id });
@@ -152,6 +175,13 @@ export const approvalPages: Page[] = [
   ...planPages,
   page({
     method: 'get',
+    path: '/app/approvals/gate/:run_id',
+    access: 'automation.read',
+    params: RunParams,
+    handle: ({ ctx, me, params }) => gateView(ctx, requireUser({ me }), params.run_id),
+  }),
+  page({
+    method: 'get',
     path: '/app/approvals',
     access: 'automation.list',
     query: Place,
@@ -162,11 +192,11 @@ export const approvalPages: Page[] = [
     path: '/app/runs/:run_id/approve',
     access: 'gate.decide',
     params: RunParams,
-    form: z.object(decision),
-    async handle({ ctx, params, form }) {
-      const { approvals_needed } = await approveGate(ctx, params.run_id, form.gate_index);
+    form: z.object({ ...decision, staged_hash: z.string().max(100), seen_hash: z.string().max(100) }),
+    async handle({ ctx, params, form: { back, ...seen } }) {
+      const { approvals_needed } = await approveGate(ctx, params.run_id, seen);
       const text = approvals_needed === 0 ? 'Approved. The run continues.' : `Approved. Still needed: ${approvals_needed}.`;
-      return { to: form.back, notice: { kind: 'good', text } };
+      return { to: back, notice: { kind: 'good', text } };
     },
     onError: refused,
   }),
@@ -175,9 +205,9 @@ export const approvalPages: Page[] = [
     path: '/app/runs/:run_id/reject',
     access: 'gate.decide',
     params: RunParams,
-    form: z.object({ ...decision, reason: Text.trim().max(2000).optional() }),
+    form: z.object(decision),
     async handle({ ctx, params, form }) {
-      await rejectGate(ctx, params.run_id, { gate_index: form.gate_index, reason: form.reason || null });
+      await rejectGate(ctx, params.run_id, { gate_index: form.gate_index, reason: form.comment || null });
       return { to: form.back, notice: { kind: 'good', text: 'Rejected. Staged actions will not run.' } };
     },
     onError: refused,

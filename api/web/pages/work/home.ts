@@ -4,10 +4,12 @@ import { webAddress } from '../../../core/config.js';
 import type { Context } from '../../../core/context.js';
 import { createByApi } from '../../wording/create-by-api.js';
 import { describeRuns } from '../../../runs/describe-runs.js';
+import { describeGates } from '../../../runs/staging/describe-gates.js';
 import { searchRuns } from '../../../runs/search-runs.js';
 import { listNextTasks } from '../../../tasks/read/list-next-tasks.js';
 import { listOwnInvitations } from '../../../teams/invitations/list-own-invitations.js';
 import { namesIn, teamNamesOf } from '../../wording/names.js';
+import { showGates } from '../agent/plan-lines.js';
 import { page, type Page, requireUser } from '../../page.js';
 import { actionableApprovals } from './actionable-approvals.js';
 
@@ -38,7 +40,14 @@ export const homePages: Page[] = [
       const mine = actionableApprovals(person, pending.approvals);
       const gates = mine.slice(0, GATES);
       const shown = [...gates, ...runs];
-      const [names, about] = await Promise.all([namesIn(ctx, person, shown), describeRuns(ctx, shown)]);
+      const [names, about, described] = await Promise.all([
+        namesIn(ctx, person, shown),
+        describeRuns(ctx, shown),
+        describeGates(
+          ctx,
+          gates.map(({ run_id }) => run_id),
+        ),
+      ]);
       const teamNames = teamNamesOf(person);
       return {
         view: 'work/home',
@@ -53,6 +62,7 @@ export const homePages: Page[] = [
           openTasks: total,
           names,
           about,
+          described: showGates(described),
           teamNames,
         },
       };

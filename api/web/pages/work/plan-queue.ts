@@ -9,7 +9,7 @@ import { withVisibleNames } from '../../../core/validation/invisible.js';
 import { placesOf } from '../../../graph/item-place.js';
 import type { Approval, ApprovalPage } from '../../../runs/approvals/list-approvals.js';
 import { namesIn, teamNamesOf } from '../../wording/names.js';
-import { itemIdsOf, lineContext, linesOf, type PlanLine, staleTargetsOf } from '../agent/plan-lines.js';
+import { itemIdsOf, lineContext, linesOf, type ShownLine, staleTargetsOf } from '../agent/plan-lines.js';
 
 /** Applied plans that the page offers to take back. */
 const APPLIED = 5;
@@ -57,7 +57,7 @@ const ORIGINS: Readonly<Record<PendingPlan['source'], string>> = {
 /** A plan as its card shows it. */
 export interface PlanCard
   extends Pick<PlanRecord, 'action_id' | 'session_id' | 'summary' | 'status' | 'expires_at' | 'plan_hash'> {
-  lines: PlanLine[];
+  lines: ShownLine[];
   /** Who proposed it, with the team in which it would change something. */
   origin: string;
   note: string | null;

@@ -6,13 +6,16 @@ import { getApproval } from '../../../runs/approvals/list-approvals.js';
 import { retryRun } from '../../../runs/dead-letter/retry-run.js';
 import { type RunRecord, RunParams } from '../../../runs/schema.js';
 import { describeRuns } from '../../../runs/describe-runs.js';
-import { actorName, type Definition, type Plan, planRuns } from '../../../runs/planned-actions.js';
+import { describeGate } from '../../../runs/staging/describe-gates.js';
+import { describeSteps } from '../../../runs/staging/describe-steps.js';
+import { showGates, type ShownLine, showLines } from '../agent/plan-lines.js';
+import { wordDiff } from '../../wording/word-diff.js';
 import { getVersion } from '../../../automations/versions/list-versions.js';
 import type { VersionRecord } from '../../../automations/versions/schema.js';
 import type { Context } from '../../../core/context.js';
 import { DomainError } from '../../../core/errors.js';
 import { markNotifications } from '../../../notifications/mark-notifications.js';
-import { namesIn } from '../../wording/names.js';
+import { namesIn, teamNamesOf } from '../../wording/names.js';
 import { type Redirect, page, type Page, requireUser, type FormError } from '../../page.js';
 
 /** Returns the run's URL in the Temporal UI, if configured. */
@@ -32,40 +35,28 @@ async function definitionOf(ctx: Context, run: RunRecord): Promise<VersionRecord
   }
 }
 
-/** Returns what every action of the run does, or would do, and by what people recognize the run. */
-async function planOf(
-  ctx: Context,
-  run: RunRecord,
-  definition: VersionRecord | null,
-): Promise<Plan & { actor: string | undefined }> {
-  const actions = run.actions.map(({ type, name, index }): Definition => {
-    const params = definition?.actions[index]?.params as Definition['params'];
-    return { type, name, ...(params && { params }) };
-  });
-  const creator_id = (await describeRuns(ctx, [run]))[run.run_id]?.creator_id as string;
-  const planned = { ...run, creator_id, actions };
-  const [[plan], actor] = await Promise.all([planRuns(ctx, [planned]), actorName(ctx, planned)]);
-  return { ...(plan as Plan), actor };
+/** Returns every action of the run in words, and what its open gate releases. */
+async function linesOf(ctx: Context, run: RunRecord, definition: VersionRecord | null, creatorId: string) {
+  const compare = wordDiff();
+  const actions = run.actions.map(({ type, index }) => definition?.actions[index] ?? { type });
+  const steps = await describeSteps(ctx, { ...run, creator_id: creatorId, actions: actions as Record<string, unknown>[] });
+  const gate = run.status === 'paused' ? await describeGate(ctx, run.run_id) : undefined;
+  return {
+    steps: showLines(steps, compare),
+    described: showGates(gate ? { [run.run_id]: gate } : {}),
+  };
 }
 
 /** Returns the gate of an action: its decision, or the pending approval. */
 const gateOf = ({ approval }: RunRecord, { index, type, output }: RunRecord['actions'][number]) =>
   approval?.gate_index === index ? approval : type === GATE && output?.['decision'] ? output : null;
 
-/** Returns the run's actions with their parameters, if known. */
-const stepsOf = (run: RunRecord, { actions }: Plan) =>
-  run.actions.map((action, at) => ({
-    ...action,
-    isGate: action.type === GATE,
-    approval: gateOf(run, action),
-    params: actions[at]?.facts ?? [],
-  }));
-
-/** Returns what runs if the open gate is approved. */
-const stagedOf = (run: RunRecord, { actions }: Plan) => actions.filter((_action, at) => run.actions[at]?.status === 'staged');
+/** Returns the run's actions in words. */
+const stepsOf = (run: RunRecord, lines: readonly ShownLine[]) =>
+  run.actions.map((action, at) => ({ ...action, isGate: action.type === GATE, approval: gateOf(run, action), line: lines[at] }));
 
 /** Returns the display fields with their labels. */
-const displayFactsOf = ({ facts }: Plan) =>
+const displayFactsOf = (facts: Readonly<Record<string, string>>) =>
   Object.entries(facts).map(([name, value]) => ({ name: name.replace('_', ' '), value }));
 
 const backToRun = ({ params }: { params: { run_id: string } }, { message }: FormError): Promise<Redirect> =>
@@ -88,16 +79,18 @@ export const runPages: Page[] = [
         run.status === 'paused' ? getApproval(ctx, run.run_id) : null,
         canDispatch(ctx, run.run_id),
       ]);
-      const plan = await planOf(ctx, run, definition);
+      const about = (await describeRuns(ctx, [run]))[run.run_id];
+      const { steps, described } = await linesOf(ctx, run, definition, about?.creator_id as string);
       const team = person.teams.find(({ team_id }) => team_id === run.team_id);
       const data = {
         run,
         gate,
         names,
-        steps: stepsOf(run, plan),
-        staged: stagedOf(run, plan),
-        actor: plan.actor,
-        facts: displayFactsOf(plan),
+        about: { [run.run_id]: about },
+        described,
+        steps: stepsOf(run, steps),
+        facts: displayFactsOf(about?.facts ?? {}),
+        teamNames: teamNamesOf(person),
         team: team?.name ?? 'Personal',
       };
       return {

@@ -1,0 +1,37 @@
+import { run } from '../../db/statement.js';
+import type { Context } from '../core/context.js';
+import type { Names } from '../staging/present.js';
+import { namesOfTeamsStatement } from './names-at.sql.js';
+
+/** Ids that a decision names, and where: the team of a run, or the user of a personal one. */
+export interface Wanted {
+  place: string;
+  items: readonly string[];
+  users: readonly string[];
+}
+
+interface Named extends Record<string, unknown> {
+  place: string;
+  id: string;
+  name: string;
+}
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** Returns the names of items and users for each place, from the database: an event may say anything. Only what the place may read has one. */
+export async function namesAt(ctx: Pick<Context, 'db'>, wanted: readonly Wanted[]): Promise<Names[]> {
+  const pairs = (idsOf: (one: Wanted) => readonly string[]): [string[], string[]] => {
+    const all = wanted.flatMap((one) => idsOf(one).map((id): [string, string] => [one.place, id]));
+    return [all.map(([place]) => place), all.map(([, id]) => id)];
+  };
+  const values = [...pairs(({ items }) => items), ...pairs(({ users }) => users.filter((id) => UUID.test(id)))];
+  if (values.every((list) => list.length === 0)) return wanted.map(() => ({}));
+  const rows = await run<Named>(ctx.db, namesOfTeamsStatement, values);
+  const byPlace = new Map<string, Record<string, string>>();
+  for (const { place, id, name } of rows) {
+    const names = byPlace.get(place) ?? {};
+    names[id] = name;
+    byPlace.set(place, names);
+  }
+  return wanted.map(({ place }) => byPlace.get(place) ?? {});
+}

@@ -1,0 +1,178 @@
+import { randomUUID } from 'node:crypto';
+import type { Knex } from 'knex';
+import { run, type Statement } from '../../../db/statement.js';
+import type { ActionFailure } from '../../actions/contract/action-refused.js';
+import type { ActionDescription } from '../../actions/contract/action-type.js';
+import { actionTypes, availableActions } from '../../actions/registry.js';
+import { GATE } from '../../actions/rules.js';
+import { targetOf, workActionOf } from '../../actions/work-actions.js';
+import type { Context, Services } from '../../core/context.js';
+import { toDomainError } from '../../core/database-errors.js';
+import { dryRun } from '../../core/dry-run.js';
+import { type Tried, tryAction } from '../../staging/try-action.js';
+import { failureOf } from '../execution/action-failure.js';
+import { creatorContext, type Creator, type RunRow } from '../execution/load-run.js';
+import { type FilledRun, parseParams, renderFromEvent } from '../execution/read-params.js';
+import { composeTail, type StagedStep, type StoredTail } from './tail.js';
+
+/** A trial waits this long for a row that somebody else holds. */
+const LOCK_TIMEOUT_MS = 500;
+
+/** $1 = user id, $2 = team id or null. */
+const creatorStatement: Statement = {
+  name: 'creator_of_staged',
+  text: /* sql */ `
+    select u.email, u.role, u.status = 'active' as is_active, m.role as seat
+    from users u left join memberships m on m.team_id = $2 and m.user_id = u.user_id where u.user_id = $1`,
+};
+
+/** $1 = milliseconds. It lasts until the savepoint is rolled back. */
+const lockTimeoutStatement: Statement = {
+  name: 'trial_lock_timeout',
+  text: `select set_config('lock_timeout', $1::text || 'ms', true)`,
+};
+
+/** Types that a tail shows and that change nothing by themselves. */
+const isSent = (type: string): boolean => actionTypes[type] === undefined && type !== 'delay';
+
+/** One action with its parameters filled in, before it is tried. */
+export function fillIn(run: FilledRun, index: number, description: ActionDescription | undefined): StagedStep {
+  const { type, name } = run.actions[index] as { type: string; name?: string | null };
+  const marks = new Map<string, string>();
+  const markOf = (secret: string): string => {
+    const mark = marks.get(secret) ?? `secret-${randomUUID()}`;
+    marks.set(secret, mark);
+    return mark;
+  };
+  const step: StagedStep = {
+    index,
+    type,
+    name: name ?? null,
+    tool: workActionOf(type)?.tool ?? null,
+    entity_type: workActionOf(type)?.entity ?? null,
+    entity_id: null,
+    title: null,
+    params: null,
+    secrets: {},
+    before: null,
+    after: null,
+    risk: description?.risk ?? (isSent(type) ? 'medium' : 'low'),
+    reversible: false,
+    expected_version: null,
+    refused: null,
+  };
+  if (!description) return { ...step, refused: { code: 'action_unavailable', message: `Unknown action ${type}` } };
+  try {
+    const params = renderFromEvent(description, run, index, description.secrets ? { get: markOf } : undefined);
+    const secrets = Object.fromEntries([...marks].map(([secret, mark]) => [mark, secret]));
+    const target = params['task_id'];
+    const entity_id = typeof target === 'string' && step.entity_type !== null ? target : null;
+    return { ...step, params, secrets, entity_id, ...(marks.size > 0 && { risk: 'high' }) };
+  } catch (thrown) {
+    return { ...step, refused: refusalOf(thrown) };
+  }
+}
+
+/** @throws the error itself if it is no refusal: a lock was not free, or PostgreSQL is unavailable */
+function refusalOf(thrown: unknown): ActionFailure {
+  const failure = failureOf(thrown);
+  if (!failure || failure.code === 'internal_error') throw thrown;
+  return failure;
+}
+
+/** What a trial of one run shares. */
+interface Trial {
+  ctx: Context;
+  run: RunRow;
+  /** Versions of targets before the first action on them. */
+  versions: Map<string, number | null>;
+}
+
+/** What a member of the run's team is shown of a trial: nothing of an item of another team. */
+function shownOf({ run, versions }: Trial, step: StagedStep, entityId: string | null, tried: Tried): StagedStep {
+  const { from, to, before, after, risk, reversible } = tried;
+  const isForeign = run.team_id !== null && to.team_id !== run.team_id;
+  if (entityId !== null && !versions.has(entityId)) versions.set(entityId, from?.version ?? null);
+  const expected_version = entityId === null ? null : (versions.get(entityId) ?? null);
+  if (isForeign) return { ...step, risk, expected_version };
+  return { ...step, title: (from ?? to).title, before, after, risk, reversible, expected_version };
+}
+
+/** Performs one action; what it changes is seen by the next one. */
+async function tryStep(trial: Trial, step: StagedStep, db: Knex): Promise<StagedStep> {
+  const { run } = trial;
+  const type = actionTypes[step.type];
+  if (!type || step.params === null) return step;
+  const ctx = { ...trial.ctx, db };
+  const params = parseParams(type, step.params);
+  const spec = workActionOf(step.type);
+  if (!spec) {
+    await type.perform(ctx, params, run);
+    const { task_id } = params as { task_id?: string };
+    return { ...step, ...(task_id !== undefined && { entity_type: 'task', entity_id: task_id }) };
+  }
+  const target = targetOf(spec, params as Record<string, unknown>, run);
+  const placed = { ...step, entity_id: target.entityId };
+  const tried = await tryAction(ctx, { tool: spec.tool, spec, ...target }, ctx);
+  return shownOf(trial, placed, target.entityId, tried);
+}
+
+/** Tries the actions one after the other and takes them all back. */
+async function tryAll(services: Services, run: RunRow, steps: readonly StagedStep[], creator: Creator): Promise<StagedStep[]> {
+  const tried: StagedStep[] = [];
+  await dryRun(services.db, async (db) => {
+    await setLockTimeout(db);
+    const ctx = { ...creatorContext({ ...services, db }, run, creator), notifyRelay: () => undefined };
+    const trial = { ctx, run, versions: new Map<string, number | null>() };
+    for (const step of steps) {
+      const refused = (thrown: unknown): StagedStep => ({ ...step, refused: refusalOf(thrown) });
+      tried.push(step.refused ? step : await db.transaction((inner) => tryStep(trial, step, inner)).catch(refused));
+    }
+  });
+  return tried;
+}
+
+const setLockTimeout = (db: Knex): Promise<unknown> => run(db, lockTimeoutStatement, [LOCK_TIMEOUT_MS]);
+
+/** Indexes of the actions behind a gate, up to the next gate or the end. */
+function tailOf(actions: RunRow['actions'], gateIndex: number): number[] {
+  const behind = [...actions.keys()].slice(gateIndex + 1);
+  const next = behind.findIndex((index) => actions[index]?.['type'] === GATE);
+  return next === -1 ? behind : behind.slice(0, next);
+}
+
+/**
+ * Stages what a gate releases: fills in each action from the run's event, and tries those that run in our own database, as the automation's
+ * creator, in a transaction that is rolled back. An action that would be refused is kept and says so. `tried` is false if a row was locked: the
+ * text then holds the parameters only. Joins the open transaction.
+ */
+export async function stageTail(services: Services, run: RunRow, gateIndex: number): Promise<StoredTail & { tried: boolean }> {
+  const types = new Map(availableActions().map((action) => [action.type, action]));
+  const steps = tailOf(run.actions, gateIndex).map((index) => {
+    return fillIn(run, index, types.get((run.actions[index] as { type: string }).type));
+  });
+  const { run_id, automation_id, automation_version, creator_id } = run;
+  const compose = (actions: StagedStep[]): StoredTail =>
+    composeTail({ v: 1, run_id, gate_index: gateIndex, automation_id, automation_version, creator_id, actions });
+  try {
+    const creator = await readCreator(services.db, run);
+    return { ...compose(await tryAll(services, run, steps, creator)), tried: true };
+  } catch (thrown) {
+    const { code } = toDomainError(thrown);
+    if (code === 'RESOURCE_CONFLICT') {
+      const refused = refusalOf(thrown);
+      return {
+        ...compose(steps.map((step) => ({ ...step, refused: step.refused ?? refused }))),
+        tried: true,
+      };
+    }
+    services.log.warn({ err: thrown, run_id, gate_index: gateIndex }, 'the actions behind a gate could not be tried');
+    return { ...compose(steps), tried: false };
+  }
+}
+
+async function readCreator(db: Knex, { creator_id, team_id }: RunRow): Promise<Creator> {
+  const [creator] = await run<Creator & Record<string, unknown>>(db, creatorStatement, [creator_id, team_id]);
+  if (!creator) throw new Error('A run has a creator');
+  return creator;
+}
