@@ -240,3 +240,12 @@ export function authorize(ability: Ability, seat: Seat | null): void {
   if (seat === null) throw forbidden('You are not a member of this team');
   throw forbidden(seat === 'guest' ? 'Guests have read-only access' : `Requires the ${ruleOf(ability).seat} role in the team`);
 }
+
+/**
+ * Lets only a signed-in person pass, where a decision is not left to tokens.
+ * @throws PERMISSION_DENIED `signed_in_required`
+ */
+export function requireSession({ type }: Actor): void {
+  if (type === 'user') return;
+  throw forbidden('Only a signed-in person may decide this, no token', { extra: { reason: 'signed_in_required' } });
+}

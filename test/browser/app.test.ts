@@ -327,7 +327,7 @@ describe('the web app in a browser', () => {
     };
     await page.keyboard.press('Tab');
     expect(await page.evaluate('document.activeElement.textContent')).toBe('Skip to content');
-    await focusOn('Reject');
+    await focusOn('Add a comment');
     await page.keyboard.press('Enter');
     await page.keyboard.press('Tab');
     await page.keyboard.type('Not on a Friday');
@@ -345,7 +345,7 @@ describe('the web app in a browser', () => {
     const { page, complaints } = await open(team.admin);
     await page.goto('/app/approvals');
     const card = `#gate-${first.run_id}`;
-    await page.click(`${card} details summary`);
+    await page.click(`${card} details.comment summary`);
     await page.fill(`${card} textarea`, 'Half a sent');
     const second = await buildRun(app, team, { fields: { automation_name: 'The second' } });
     const waiting = async () => Number.parseInt((await page.textContent('#places .count')) ?? '', 10);

@@ -2,11 +2,10 @@ import type { AutomationRun } from '../../../db/models/automation-run.js';
 import { run } from '../../../db/statement.js';
 import { type Context, userOf } from '../../core/context.js';
 import { conflict, DomainError, notFound, unauthenticated } from '../../core/errors.js';
-import { rolesFor, type Seat } from '../../core/access.js';
+import { requireSession, rolesFor, type Seat } from '../../core/access.js';
 import type { ActionRow } from '../record/rules.js';
 import type { GateRole } from '../../actions/rules.js';
 import { type LOCKED_COLUMNS, lockDecidedRunStatement, lockGateStatement } from './lock-gate.sql.js';
-import { requireSession } from '../../core/require-session.js';
 import { authorizeDecision } from './policy.js';
 
 export interface LockedGate {
@@ -77,6 +76,6 @@ export async function lockGate(
     rolesFor('automation.write'),
   ]);
   authorizeDecision(decision, locked, gate, { userId, seat: locked.seat });
-  if (gate?.signed_in) requireSession(ctx);
+  if (gate?.signed_in) requireSession(ctx.actor);
   return { locked, gate: checkState(decision, locked, gate) };
 }
