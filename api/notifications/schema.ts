@@ -27,6 +27,7 @@ export const Notification = z
     message: z.string(),
     team_id: z.string().nullable(),
     run_id: z.string().nullable(),
+    action_id: z.string().nullable().meta({ description: 'Plan that waits for a confirmation' }),
     automation_name: z.string().nullable().meta({ description: 'null without a run' }),
     gate: z
       .object({

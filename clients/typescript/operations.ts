@@ -1,4 +1,4 @@
-// Made by npm run client from the document with SHA-256 8abc9e75c41598f941fd8c37a3da0e81ca7d65ae0bff9633c5185184d33f76a2.
+// Made by npm run client from the document with SHA-256 24266da2b40448c001a2d0a03d982f63d1ab2fe2dc2d0fe9cd4983d848a92c27.
 /** Operations that send a form with a file, those that send its bytes alone, and those that return bytes. */
 export const UPLOADS: readonly string[] = ['uploadFile'];
 export const STREAMS: readonly string[] = ['uploadBulkInput'];

@@ -44,6 +44,7 @@ import * as bulkEvents from './0048_bulk_events.js';
 import * as cascades from './0049_cascades.js';
 import * as versionReferences from './0051_version_references.js';
 import * as decisions from './0053_decisions.js';
+import * as answeredRequests from './0054_answered_requests.js';
 
 /** Every migration in order; listed explicitly so that a build contains exactly what was reviewed. Never edited once released. */
 const MIGRATIONS: Record<string, Knex.Migration> = {
@@ -92,6 +93,7 @@ const MIGRATIONS: Record<string, Knex.Migration> = {
   '0049_cascades': cascades,
   '0051_version_references': versionReferences,
   '0053_decisions': decisions,
+  '0054_answered_requests': answeredRequests,
 };
 
 /** Provides the migrations to knex. */

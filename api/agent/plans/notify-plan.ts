@@ -43,6 +43,7 @@ export async function notifyStaged(ctx: Context, plan: WaitingPlan, kind: 'plan_
     details,
     team_id,
     run_id: null,
+    action_id: plan.action_id,
     path: `/app/approvals/plan/${plan.action_id}`,
   } as const;
   await notifyUsers(ctx, people, notice, kind === 'plan_reminder' ? ['in_app', 'email'] : ['in_app']);

@@ -145,6 +145,7 @@ export const RUNS: Record<string, unknown> = {
     message: `${MESSAGE} Until 2026-11-23 17:51 UTC.`,
     team_id: TEAM_ID,
     run_id: RUN_ID,
+    action_id: null,
     automation_name: 'Deploy on merge',
     gate: { state: 'approved', decided_by: MAX, decided_at: AT },
     created_at: AT,
